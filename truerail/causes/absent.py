@@ -1,4 +1,4 @@
-"""Cables and devices that are not seen: down, unread, unpowered or unknown. Decided by evidence, never by absence."""
+"""Cables and devices that are not seen: down, unread, unpowered or unknown. Evidence decides, never absence."""
 
 from collections.abc import Collection, Iterator, Sequence
 
@@ -9,7 +9,7 @@ from truerail.causes.candidate import CauseCandidate
 from truerail.model.finding import CauseKind, Finding
 
 NOT_LISTED = "not in the inventory"
-"""What TEL001 says of devices that nobody could ask: no cause, and nothing to be done on site."""
+"""TEL001's reason for devices that could not be polled: no cause, and no work on site."""
 DOWN = ("CAB003", "NIC002", "RAL", "LNK")
 
 
@@ -25,8 +25,8 @@ def absent_drafts(wiring: Wiring, findings: Sequence[Finding], standing: Collect
 
 
 def _dark_devices(wiring: Wiring) -> set[int]:
-    """Devices that are down: they do not answer, and none of their cables is seen or has link at its other end, as two
-    or more of these ends say.
+    """Devices that are down: they do not answer, and none of their cables is seen or has link at its other end, as
+    reported by two or more of these ends.
     """
     index = wiring.index
     size = len(index.devices.names)

@@ -1,11 +1,11 @@
-"""Where cables are whose devices are heard by their names alone: each lost one is brought to a place that hears it.
+"""Locates cables whose devices are heard by name alone: assigns each lost cable to a place that hears its device.
 
 The ARM of a DPU sends `dpu-gpu-004` from each NIC. A leaf that hears gpu-004 where gpu-005 is planned shows that a
-cable of gpu-004 is there. Which one follows where gpu-004 is heard in all of its own places but one: the fewest cables
-are wrong if it is the cable of that place. The same holds of switches that send their names and no port that is known,
-heard from below. So a swap, a rotation and a shifted block are known by the devices heard. That other cables of
-these devices are there, and exchanged among each other as well, no answer rules out: nothing that rests on such a place
-orders a move.
+cable of gpu-004 is there. Which cable it is follows if gpu-004 is heard in all of its own places except one: the fewest
+cables are wrong if it is the cable of that place. The same holds for switches that send their names and no known port,
+heard from below. So the devices heard identify a swap, a rotation and a shifted block. No answer rules out that other
+cables of these devices are there, and are swapped among each other as well: nothing based on such a place orders a
+move.
 """
 
 from collections import Counter
@@ -22,24 +22,24 @@ from truerail.model.columns import NONE, Codes
 from truerail.model.index import PlanIndex
 
 _NOT_ELSEWHERE = (Why.LINK_DOWN, Why.DISABLED, Why.NIC_ABSENT, Why.PENDING)
-"""Why a cable is in no place at all."""
+"""Reasons for which a cable is in no place at all."""
 
 
 @dataclass
 class Strays:
-    """Of each host, by its code: `lost` are its cables that are not heard in their places, `places` the ports of
-    switches that hear it by its name and are planned for others.
+    """By host code: `lost` are the host's cables that are not heard in their places, `places` the ports of switches
+    that hear it by its name and are planned for other hosts.
     """
 
     lost: dict[int, list[int]] = field(default_factory=dict)
     places: dict[int, list[int]] = field(default_factory=dict)
     held: Counter[int] = field(default_factory=Counter)
-    """Places of its own in which a host is heard."""
+    """Number of a host's own places in which it is heard."""
     ports: dict[int, int] = field(default_factory=dict)
-    """Of each place, the port that hears it under the name that its switch bears."""
+    """For each place, the port that hears it, under the name that its switch actually has."""
 
     def without(self, cables: Sequence[int], places: Sequence[int]) -> "Strays":
-        """These, but for some cables and places that are explained."""
+        """These, without some cables and places that are explained."""
         gone, taken = set(cables), set(places)
         lost = {host: [one for one in own if one not in gone] for host, own in self.lost.items()}
         left = {host: [one for one in at if one not in taken] for host, at in self.places.items()}
@@ -84,7 +84,7 @@ def _renamed(index: PlanIndex, ports: Codes, true_name: Mapping[int, int]) -> Co
 
 
 def swapped_hosts(index: PlanIndex, found: Strays) -> Iterator[tuple[int, int, list[int]]]:
-    """Pairs of hosts that are heard in all places of each other and in none of their own, with their cables."""
+    """Pairs of hosts that are heard in all of each other's places and in none of their own, with their cables."""
     owner = {int(index.b[cable]): host for host, own in found.lost.items() for cable in own}
     for host, own in sorted(found.lost.items()):
         others = {owner.get(place, NONE) for place in found.places[host]}
@@ -98,7 +98,7 @@ def swapped_hosts(index: PlanIndex, found: Strays) -> Iterator[tuple[int, int, l
 
 
 def placed(index: PlanIndex, slots: Slots, found: Strays) -> tuple[Codes, Codes]:
-    """Lost cables and the places where they are, as far as they follow: by the leaf, else where there is but one."""
+    """Lost cables and the places where they are, as far as known: by the leaf, else if there is only one."""
     pairs = _on_their_leaves(index, found)
     left = found.without([cable for cable, _ in pairs], [place for _, place in pairs])
     for host, own in sorted(left.lost.items()):
@@ -108,8 +108,8 @@ def placed(index: PlanIndex, slots: Slots, found: Strays) -> tuple[Codes, Codes]
 
 
 def reordered(wiring: Wiring, true_name: Mapping[int, int]) -> Codes:
-    """Cables of NICs that hear another leaf than planned, by its name alone, and that are nearest to a GPU whose rail
-    the plan has on that leaf: its own GPU's NIC is where it belongs, under another's name. No cable of it is wrong.
+    """Cables of NICs that hear another leaf than planned, by its name alone, and whose nearest GPU's rail is on that
+    leaf in the plan: the GPU's NIC is where it belongs, under another's name. None of these cables is wrong.
     """
     index = wiring.index
     near = gpu_rails(wiring).near[index.a]
@@ -131,7 +131,7 @@ def reordered(wiring: Wiring, true_name: Mapping[int, int]) -> Codes:
 
 def heard_above(wiring: Wiring, explained: Codes) -> tuple[Codes, Codes]:
     """Cables whose lower ends hear another switch than planned, by its name alone, and the place in it where they are:
-    that of its only cable that is lost, if it is the only one that hears it so. Not those `explained` otherwise.
+    that of the switch's only lost cable, if it is the only one that hears it so. Without those `explained` otherwise.
     """
     index = wiring.index
     heard, known = wiring.heard[index.a], wiring.place >= 0
@@ -153,7 +153,7 @@ def _columns(pairs: Sequence[tuple[int, int]]) -> tuple[Codes, Codes]:
 
 
 def _on_their_leaves(index: PlanIndex, found: Strays) -> list[tuple[int, int]]:
-    """Cables that are in another port of their own leaf: of several of one host, those that are as far off as most."""
+    """Cables in another port of their own leaf: of several of one host, those with the most common offset."""
     by_leaf: dict[int, list[tuple[int, int]]] = {}
     for host, own in sorted(found.lost.items()):
         leaves = index.ports.device_of(np.array(found.places[host], dtype=np.int64)).tolist()
@@ -185,7 +185,7 @@ def _by_offset(index: PlanIndex, leaf: int, possible: list[tuple[int, int]]) -> 
 
 
 def _of_a_kind(index: PlanIndex, slots: Slots, own: list[int], at: list[int]) -> list[tuple[int, int]]:
-    """Cables in places of other hosts' NICs of the same rail and plane, where there is one such place for each."""
+    """Cables in places of other hosts' NICs of the same rail and plane, if there is exactly one such place for each."""
     planned = index.cables_at(np.array(at, dtype=np.int64))
     slot = [int(slots.of[cable]) if cable >= 0 else NONE for cable in planned.tolist()]
     wanted = [int(slots.of[cable]) for cable in own]

@@ -1,4 +1,4 @@
-"""A cause in the making: which cables and devices it speaks for, before findings are attached and ids given."""
+"""A candidate cause: its cables and devices, before findings are attached and ids given."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ from truerail.model.finding import Alternative, Cause, CauseKind, Finding, Move
 from truerail.model.index import PlanIndex
 
 _ORDER = (
-    # physical state outranks wiring, wiring outranks what no cable can mend (design: families of causes)
+    # physical state outranks wiring, wiring outranks faults that no cable can fix (design: families of causes)
     CauseKind.UNREACHABLE,
     CauseKind.LINK_DOWN,
     CauseKind.LEAF_SWAP,
@@ -47,7 +47,7 @@ _SHOWN_FIRST = (
 
 @dataclass
 class CauseCandidate:
-    """One cause before it has an id. `cables` are cable numbers, `devices` names whose own findings it explains too."""
+    """One cause before it has an id. `cables` are cable numbers, `devices` names whose findings it also explains."""
 
     kind: CauseKind
     subjects: tuple[str, ...]
@@ -64,13 +64,11 @@ class CauseCandidate:
     explains: list[str] = field(default_factory=list)
     """Ids of findings."""
     harm: int = 0
-    """Ports that are known to suffer; of causes of one kind, the one that harms more comes first."""
+    """Number of ports known to be affected; of causes of one kind, the one that affects more comes first."""
 
 
 def attach(index: PlanIndex, drafts: list[CauseCandidate], findings: Iterable[Finding]) -> list[Finding]:
-    """Gives each finding to the first draft that can explain it, by precedence. Returns the findings nobody
-    explains.
-    """
+    """Gives each finding to the first draft that can explain it, by precedence. Returns the unexplained findings."""
     by_subject: dict[str, list[CauseCandidate]] = {}
     for draft in sorted(drafts, key=lambda d: _ORDER.index(d.kind)):
         names = {str(end) for c in draft.cables for end in (index.a_port(c), index.b_port(c))} | set(draft.devices)
@@ -88,8 +86,9 @@ def attach(index: PlanIndex, drafts: list[CauseCandidate], findings: Iterable[Fi
 
 
 def names_only(draft: CauseCandidate) -> bool:
-    """Whether only names are wrong: no cable has to move, and none carries anything to a wrong place. What may as well
-    be exchanged cables (`alternatives`) is not among them: it ranks by what is affected if it is.
+    """Whether only names are wrong: no cable has to move, and none carries traffic to a wrong place.
+
+    False for a cause that may as well be swapped cables (`alternatives`): it ranks by the impact of those.
     """
     if draft.moves or draft.alternatives:
         return False
@@ -99,7 +98,7 @@ def names_only(draft: CauseCandidate) -> bool:
 
 
 def _affects_nobody(draft: CauseCandidate) -> bool:
-    """Whether nobody is affected, whatever it is: names alone, or cables that would stay on their switches."""
+    """Whether there is no impact in any case: names alone, or cables that would stay on their switches."""
     if names_only(draft):
         return True
     moves = [move for other in draft.alternatives for move in other.moves]
@@ -108,8 +107,8 @@ def _affects_nobody(draft: CauseCandidate) -> bool:
 
 
 def number(drafts: Iterable[CauseCandidate]) -> tuple[Cause, ...]:
-    """Causes with ids C1, C2, ...: blocks first, then cables, then what is down, the larger before the smaller. Last
-    come those that affect nobody, as those of which only names are wrong.
+    """Causes with ids C1, C2, ...: blocks first, then cables, then devices and links that are down, the larger before
+    the smaller. Causes without impact, such as wrong names alone, come last.
     """
     ordered = sorted(
         drafts,

@@ -1,8 +1,8 @@
-"""What is left after all relabellings: cables in places that other cables want. Cycles and paths, found in one pass.
+"""Cables that are still wrong after all relabellings, in places of other cables. Finds cycles and paths in one pass.
 
 Draw an edge from cable c to the cable whose place c sits in. Every cable has at most one edge out and one in. A
-cycle of two is a swap, a longer one a rotation; a path ends in a place that nobody wants, or that is wanted by a
-cable not seen.
+cycle of two is a swap, a longer one a rotation; a path ends in a place that is not planned, or that is planned for a
+cable that is not seen.
 """
 
 from dataclasses import dataclass
@@ -15,9 +15,9 @@ from truerail.model.columns import NONE
 
 @dataclass(frozen=True)
 class Chain:
-    """Rows of sightings, each sitting in the place that the next one wants. `closed` for a cycle.
+    """Rows of sightings, each sitting in the planned place of the next one. `closed` for a cycle.
 
-    `displaced` is the cable, not seen anywhere, whose place the last one took; -1 if that place is nobody's.
+    `displaced` is the cable, not seen anywhere, whose place the last one took; -1 if that place is not planned.
     """
 
     rows: tuple[int, ...]

@@ -1,7 +1,7 @@
-"""Cables, or all those of two switches, in each other's places, of which devices are heard and not their ports.
+"""Swapped cables, or all those of two switches, whose devices are heard without their ports.
 
-A leaf that hears host e where host d is planned, and d where e is planned, shows that two cables are wrong. Which NIC
-of each host it is follows from nothing that was read, so no move is ordered: the pair is named, and how to see it.
+A leaf that hears host e where host d is planned, and d where e is planned, shows that two cables are wrong. No data
+shows which NIC of each host it is, so no move is ordered: the cause names the pair, and how to identify the cables.
 """
 
 from collections import Counter
@@ -22,7 +22,7 @@ from truerail.model.names import natural_key
 
 _SHOWN = 4
 MIN_CABLES = 4
-"""Cables that say of two switches that they are exchanged."""
+"""Least number of cables that show two switches as swapped."""
 
 
 def exchanged_hosts(wiring: Wiring) -> Iterator[CauseCandidate]:
@@ -44,8 +44,8 @@ def exchanged_hosts(wiring: Wiring) -> Iterator[CauseCandidate]:
 def left_open(
     sightings: ObservedLinks, rows: Sequence[int], draft: CauseCandidate, heard_at: Mapping[int, int]
 ) -> CauseCandidate:
-    """The same without its moves where a cable's place is known by the name of its host alone. `heard_at` is the port
-    of each place under the name that its switch bears.
+    """The draft without its moves if a cable's place is known by the name of its host alone. `heard_at` is the port
+    of each place, under the name that its switch actually has.
     """
     if min(sightings.sure[r] for r in rows) > DEVICE_ONLY:
         return draft
@@ -74,7 +74,7 @@ def left_open(
 
 
 def hosts_draft(wiring: Wiring, one: int, other: int, cables: Sequence[int]) -> CauseCandidate:
-    """Two hosts that are heard in each other's places, all of them, by their names alone."""
+    """Two hosts that are heard in all of each other's places by their names alone."""
     names = tuple(sorted((wiring.index.devices.names[code] for code in (one, other)), key=natural_key))
     both = " and ".join(names)
     summary = f"all cables of {both} are exchanged, their names are right"
@@ -94,8 +94,8 @@ def hosts_draft(wiring: Wiring, one: int, other: int, cables: Sequence[int]) -> 
 
 def exchanged_switches(wiring: Wiring) -> Iterator[CauseCandidate]:
     """One draft for each pair of switches that are heard in each other's places, by their names and without ports, and
-    in more places than in their own: it is their host cables where their uplinks show the right names, else most likely
-    the names.
+    in more places than in their own: their host cables if their uplinks show the right names, else most likely the
+    names.
     """
     index = wiring.index
     tier = np.array([*index.devices.tier, NONE], dtype=np.int64)
@@ -121,8 +121,8 @@ def exchanged_switches(wiring: Wiring) -> Iterator[CauseCandidate]:
 
 
 def _show_their_name(wiring: Wiring) -> Mask:
-    """Uplinks at whose upper end the switch is heard that the plan has there, by its own name: it bears the right one,
-    whichever of its ports this is.
+    """Uplinks at whose upper end the planned switch is heard by its own name: its name is right, whichever of its ports
+    this is.
     """
     index = wiring.index
     heard = (wiring.heard[index.b] == index.a_device) | (wiring.partner[index.b] == index.a)
@@ -131,7 +131,7 @@ def _show_their_name(wiring: Wiring) -> Mask:
 
 def crossed_without_names(wiring: Wiring) -> Iterator[CauseCandidate]:
     """One draft for each pair of switches without names of their own that are one by their host cables and the other by
-    their uplinks: either bundle is crossed, and nothing tells which.
+    their uplinks: either bundle is crossed, and nothing shows which.
     """
     pairs = {tuple(sorted(pair)) for pair in wiring.identity.contested.values()}
     for names in (
@@ -176,7 +176,7 @@ def _bundles(wiring: Wiring, one: int, other: int, cables: list[int]) -> CauseCa
 
 
 def _within_hosts(wiring: Wiring, cables: list[int]) -> bool:
-    """Whether each host has as many of these cables planned on each switch: all may be in its own others' places."""
+    """Whether each host has as many of these cables planned on each switch: all may be swapped within it."""
     planned = Counter(zip(wiring.index.a_device[cables].tolist(), wiring.index.b_device[cables].tolist(), strict=True))
     by_host: dict[int, set[int]] = {}
     for (host, _), count in planned.items():

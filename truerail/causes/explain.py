@@ -1,4 +1,4 @@
-"""From a wiring and its findings to causes: the order in which explanations are sought, and who explains what."""
+"""From a wiring and its findings to causes: the order of explanations, and which cause explains which finding."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -48,8 +48,8 @@ from truerail.model.maintained import Maintained
 
 
 def explain(wiring: Wiring, findings: Sequence[Finding], work: Sequence[Maintained] = ()) -> tuple[Cause, ...]:
-    """The causes of the findings. Every finding is in at most one cause; a clean fabric has no cause. `work` is what
-    maintenance windows cover now: it explains what it does to others.
+    """The causes of the findings. Every finding is in at most one cause; a clean fabric has no cause. `work` is covered
+    by maintenance windows now: it explains its effects on other devices.
     """
     found = tuple(findings)
     if not found:
@@ -99,8 +99,8 @@ def _wiring_drafts(wiring: Wiring, renamed: Sequence[Stranger]) -> list[CauseCan
 def _heard_by_name(
     wiring: Wiring, sightings: ObservedLinks, before: Sequence[Relabelling]
 ) -> tuple[list[CauseCandidate], Mapping[int, int]]:
-    """Hosts in each other's places that are heard by name alone; other cables of such hosts join the sightings. With
-    the port where each place of theirs is found under the name that its switch bears.
+    """Swapped hosts that are heard by name alone; other cables of such hosts join the sightings. Also the port of each
+    of their places, under the name that its switch actually has.
     """
     true_name: dict[int, int] = {}
     for one in before:
@@ -119,12 +119,12 @@ def _heard_by_name(
 
 
 def _one_order(drafts: Sequence[CauseCandidate]) -> list[CauseCandidate]:
-    """Each host's order of NICs once: what a topology shows of some NICs, and what is open of others of the same hosts,
-    is one order, for that takes the fewest words. Each other explanation of a part stays an alternative.
+    """Each host's NIC order once: the NICs that a topology shows and the open ones of the same hosts are one order,
+    since that is the shortest explanation. Each other explanation of a part stays an alternative.
     """
     whole: dict[tuple[str, ...], CauseCandidate] = {}
     joined_in: list[CauseCandidate] = []
-    for one in sorted(drafts, key=lambda draft: len(draft.alternatives)):  # what is shown before what is open
+    for one in sorted(drafts, key=lambda draft: len(draft.alternatives)):  # proven orders before open ones
         if one.kind is not CauseKind.GPU_NIC_ORDER:
             continue
         first = whole.setdefault(one.subjects, one)
@@ -139,7 +139,7 @@ def _one_order(drafts: Sequence[CauseCandidate]) -> list[CauseCandidate]:
 
 
 def _with_the_same(relabelled: Sequence[CauseCandidate], heard: Sequence[CauseCandidate]) -> list[CauseCandidate]:
-    """Exchanged devices once each: what devices alone say of a pair that ports show as well joins what these show."""
+    """Swapped devices once each: a pair shown by devices alone joins the same pair shown by ports."""
     drafts = list(relabelled)
     for draft in heard:
         same = next((one for one in relabelled if (one.kind, one.subjects) == (draft.kind, draft.subjects)), None)
@@ -153,7 +153,7 @@ def _with_the_same(relabelled: Sequence[CauseCandidate], heard: Sequence[CauseCa
 def _relabelled(
     wiring: Wiring, sightings: ObservedLinks, gpus: GpuRails
 ) -> tuple[list[CauseCandidate], list[Relabelling]]:
-    """Applies NIC orders that a topology proves, and relabellings, the highest gain first, until nothing gains."""
+    """Applies NIC orders that a topology proves, and relabellings, the highest gain first, until none gains."""
     accepted: list[tuple[Relabelling, Codes, tuple[Move, ...]]] = []
     orders: list[NicOrder] = []
     refused: set[tuple[int, ...]] = set()
@@ -180,7 +180,7 @@ def _relabelled(
     certain: list[Relabelling] = []
     for best, rows, steps in accepted:
         whole = True
-        if best.kind is CauseKind.BUNDLE_SWAP:  # all it moves, also where a host's name had to be put right as well
+        if best.kind is CauseKind.BUNDLE_SWAP:  # all its moves, even if a host's name had to be corrected as well
             bundled = _bundled(sightings, best)
             steps = bundle_moves(sightings, bundled.tolist())
             if may_be_names(sightings, wiring, bundled):
@@ -194,22 +194,22 @@ def _relabelled(
 
 
 def _bundled(sightings: ObservedLinks, best: Relabelling) -> Codes:
-    """The sightings that stand on one of the crossed switches and come to another with the bundle: also those that are
-    wrong there too, so that it is the same whether the bundle is exchanged as a whole or cable by cable.
+    """The sightings on one of the crossed switches that come to another with the bundle: including those that are wrong
+    there too, so that the result is the same whether the bundle is exchanged as a whole or cable by cable.
     """
     there = np.isin(sightings.index.ports.device_of(sightings.stands), best.cycle)
     return np.flatnonzero(there & (sightings.stands != sightings.place))
 
 
 def _right_within(sightings: ObservedLinks, best: Relabelling) -> bool:
-    """Whether cables of the crossed switches are left as they stand: then the bundles must not go as a whole."""
+    """Whether cables of the crossed switches stay as they are: then the bundles must not move as a whole."""
     hosts = sightings.index.from_host[sightings.taken_for]
     there = np.isin(sightings.index.ports.device_of(sightings.stands), best.cycle)
     return bool((there & hosts & (sightings.stands == sightings.place)).any())
 
 
 def _enumeration_drafts(wiring: Wiring, left: Sequence[Finding]) -> list[CauseCandidate]:
-    """Hosts whose GPUs reach another rail's NIC first although every cable is right: one cause for each distinct
+    """Hosts whose GPUs are nearest to another rail's NIC although every cable is right: one cause for each distinct
     order.
     """
     hosts = [f.subject for f in left if f.rule == "NIC001"]
@@ -252,7 +252,7 @@ def _enumeration(hosts: tuple[str, ...], order: tuple[tuple[int, int, int], ...]
 
 
 def _unknown_drafts(left: Sequence[Finding]) -> list[CauseCandidate]:
-    """Wiring findings that no explanation fits: named as unknown, so that they are not lost among the explained."""
+    """Wiring findings without explanation: named as unknown, so that they are not lost among the explained ones."""
     return [
         CauseCandidate(
             CauseKind.UNKNOWN, (f.subject,), f.summary, f.action, devices=(f.subject,), rules=(f.rule,),

@@ -1,6 +1,4 @@
-"""Words and moves for cables that sit in wrong places: swaps, rotations, moves, shifted blocks, and their
-alternatives.
-"""
+"""Texts and moves for cables in wrong places: swaps, rotations, moves, shifted blocks, and their alternatives."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,7 +23,7 @@ ORDER = ("CAB001", "CAB002", "CAB008", "NIC001", "CFG002", "RAL003")
 
 
 def moves(s: ObservedLinks, rows: Iterable[int]) -> tuple[Move, ...]:
-    """One move for each sighting: from where it is to where it belongs. What is there already is not moved."""
+    """One move for each sighting: from where it is to where it belongs. A cable that is already there is not moved."""
     return tuple(
         Move(s.index.a_port(int(s.cable[r])), s.index.spell(int(s.stands[r])), s.index.b_port(int(s.taken_for[r])))
         for r in rows
@@ -42,7 +40,7 @@ def bundle_moves(s: ObservedLinks, rows: Iterable[int]) -> tuple[Move, ...]:
 
 
 def moves_on(s: ObservedLinks, rows: Iterable[int], before: Sequence[Relabelling]) -> tuple[Move, ...]:
-    """The same of what is left to move once what `before` says is mended: from there, and each move says so."""
+    """The moves left once the repairs in `before` are done: from there, and each move says so."""
     found = []
     for r in rows:
         first = _waits_for(s, int(r), before)
@@ -64,7 +62,7 @@ def _repaired(s: ObservedLinks, one: Relabelling) -> str:
 
 
 def _waits_for(s: ObservedLinks, row: int, before: Sequence[Relabelling]) -> list[Relabelling]:
-    """Which repairs must come first: those of devices at either end of a move; empty where none must."""
+    """Repairs that must come first: those of devices at either end of a move; empty if there are none."""
     ports = s.index.ports
     ends = {int(one) for one in ports.device_of(np.array([s.place[row], s.index.b[s.taken_for[row]]]))}
     ends.add(int(s.index.a_device[s.taken_for[row]]))
@@ -77,9 +75,9 @@ def _waits_for(s: ObservedLinks, row: int, before: Sequence[Relabelling]) -> lis
 def chain_drafts(
     s: ObservedLinks, found: Iterable[Chain], wiring: Wiring, before: Sequence[Relabelling] = ()
 ) -> Iterator[tuple[Sequence[int], CauseCandidate]]:
-    """A swap, a rotation or a path for each chain, with its sightings. `before` are repairs that come first. Where the
-    NICs of a host may as well have exchanged their names, no move is ordered; the same order on three hosts or more is
-    one cause.
+    """A swap, a rotation or a path for each chain, with its sightings. `before` are repairs that come first. If the
+    names of a host's NICs may as well be swapped, no move is ordered; the same order on three hosts or more is one
+    cause.
     """
     orders: dict[tuple[Pairs, bool], list[_Renamed]] = {}
     for chain in found:
@@ -99,7 +97,7 @@ def chain_drafts(
 
 @dataclass(frozen=True)
 class _Renamed:
-    """A chain of the cables of one host whose NICs may have exchanged their names: what it is if they have not."""
+    """A chain of one host's cables whose NICs may have swapped names: the cause if they have not."""
 
     host: int
     moved: CauseCandidate
@@ -108,8 +106,8 @@ class _Renamed:
 
 
 def _shared(orders: Mapping[tuple[Pairs, bool], list[_Renamed]]) -> Iterator[tuple[tuple[Pairs, bool], list[_Renamed]]]:
-    """The hosts that belong to one cause: all of an order that three or more have, with those of which a part of it is
-    seen and which fit no other; else each for itself.
+    """The hosts of one cause: all with an order that three or more have, and those that show a part of it and fit no
+    other; else each host by itself.
     """
     orders = {key: list(members) for key, members in orders.items()}
     for key in sorted(orders, key=lambda key: len(key[0])):
@@ -121,17 +119,17 @@ def _shared(orders: Mapping[tuple[Pairs, bool], list[_Renamed]]) -> Iterator[tup
 
 
 def _is_common(members: Iterable[_Renamed]) -> bool:
-    """Whether so many hosts have one order that it is one cause."""
+    """Whether enough hosts have one order for a single cause."""
     return len({one.host for one in members}) >= MIN_HOSTS_FOR_ONE_CAUSE
 
 
 def _in_order(chain: Chain) -> tuple[int, ...]:
-    """The rows of a chain in the order in which they are moved: of a path, the last place is freed first."""
+    """The rows of a chain in the order of their moves: in a path, the last place is freed first."""
     return chain.rows if chain.closed else tuple(reversed(chain.rows))
 
 
 def _chain_draft(s: ObservedLinks, chain: Chain, before: Sequence[Relabelling]) -> CauseCandidate:
-    """A swap, a rotation, or a path that ends in a free place, as cables that are moved."""
+    """A swap, a rotation, or a path that ends in a free place, as moves of cables."""
     rows = _in_order(chain)
     steps = moves_on(s, rows, before)
     subjects = tuple(sorted((str(m.cable) for m in steps), key=natural_key))
@@ -150,7 +148,7 @@ def _chain_draft(s: ObservedLinks, chain: Chain, before: Sequence[Relabelling]) 
 
 
 def _within_a_host(s: ObservedLinks, chain: Chain, gpus: GpuRails) -> bool:
-    """Whether these are NICs in each other's places, of one host whose topology tells of none of them."""
+    """Whether these are swapped NICs of one host whose topology reports none of them."""
     rows, index = list(chain.rows), s.index
     own = s.taken_for[rows]
     cables = np.append(own, own[0] if chain.closed else chain.displaced)
@@ -160,7 +158,7 @@ def _within_a_host(s: ObservedLinks, chain: Chain, gpus: GpuRails) -> bool:
 
 
 def _order_of_names(s: ObservedLinks, found: Sequence[_Renamed], *, decided: bool) -> CauseCandidate:
-    """Names of NICs that may be exchanged, or are, on one host or on several alike: no cable moves."""
+    """Names of NICs that are or may be swapped, on one host or equally on several: no cable moves."""
     index, first = s.index, found[0]
     hosts = tuple(sorted({index.devices.names[one.host] for one in found}, key=natural_key))
     host, many = hosts[0], len(hosts) > 1
@@ -196,7 +194,7 @@ def _order_of_names(s: ObservedLinks, found: Sequence[_Renamed], *, decided: boo
 
 def may_be_names(s: ObservedLinks, wiring: Wiring, rows: Codes) -> bool:
     """Whether crossed bundles may as well be another order of NICs on all of their hosts: each cable sits in a place of
-    its own host, no topology tells of any of these NICs, and their names may have been exchanged.
+    its own host, no topology reports any of these NICs, and their names may have been swapped.
     """
     index, own = s.index, s.taken_for[rows]
     resident, owner = index.cables_at(s.stands[rows]), index.a_device[own]
@@ -287,7 +285,7 @@ def shift_draft(s: ObservedLinks, shift: Shift, before: Sequence[Relabelling] = 
 def relabel_draft(
     s: ObservedLinks, found: Relabelling, steps: tuple[Move, ...], rows: Codes, *, announced: bool, whole: bool = True
 ) -> CauseCandidate:
-    """Exchanged labels of hosts or switches, or a crossed bundle. `steps` are the moves if cables and not labels
+    """Swapped labels of hosts or switches, or a crossed bundle. `steps` are the moves if cables and not labels
     are crossed.
     """
     names = tuple(_names(s, found))

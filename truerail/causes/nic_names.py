@@ -1,21 +1,20 @@
-"""Whether the names of a host's NICs can have been exchanged, where no topology says which NIC is which.
+"""Whether the names of a host's NICs can have been swapped, if no topology shows which NIC is which.
 
 A name that follows from the number of a slot (`ens3np0`, `eno1`: systemd.net-naming-scheme) or from the MAC stays
 with the card. `eth2`, `mlx5_3` and `nic3` follow the order in which drivers find the cards, and that can change. Then
-the addresses that hosts report may show it: a NIC that has the address of another on hosts whose cables are right is
-that other one. An address that is the same does not show the opposite: the firmware of a host numbers its PCI buses
+the addresses that hosts report may show it: a NIC with the address that another one has on hosts whose cables are right
+is that other one. An equal address does not show the opposite: the firmware of a host numbers its PCI buses
 (BIOS version or setting, further cards), so a bus number (`enp26s0f0np0`, `rocep26s0`, `0000:1a:00.0`) may belong to
 another slot than on other hosts.
 
-That all of a host's bus numbers are those of its fellows does not decide either. Buses are numbered depth first, so a
-card more or less shifts numbers and exchanges none (systemd issues 2811 and 33347: `enp5s0` becomes `enp7s0`). But
+Bus numbers that all equal those of other hosts do not decide either. Buses are numbered depth first, so a card more or
+less shifts numbers and swaps none (systemd issues 2811 and 33347: `enp5s0` becomes `enp7s0`). But
 Linux keeps the numbers that the firmware gave (drivers/pci/probe.c, pci_scan_bridge_extend), and a firmware that takes
 the root ports, or the boards behind internal PCIe cables, in another order gives the same numbers to other slots where
 each of them holds equally many buses, as in a server of eight equal NICs. "PCI topology can change whenever it wants
-to, it does not have to be deterministic" (systemd issue 563). LLDP, addresses and names are then the same, to the last
-word, as with two exchanged cables. Exchanged cables are the likelier of the two on one host alone, and still no move is
-ordered: one command on the host (`nvidia-smi topo -m`, `ethtool -p`) tells them apart in a minute, and a move of two
-right cables breaks two rails.
+to, it does not have to be deterministic" (systemd issue 563). LLDP, addresses and names are then exactly the same as
+with two swapped cables. Swapped cables are likelier on a single host, and still no move is ordered: one command on the
+host (`nvidia-smi topo -m`, `ethtool -p`) decides in a minute, and a move of two right cables breaks two rails.
 """
 
 import re
@@ -39,17 +38,17 @@ _BY_SLOT = re.compile(r"(?:en|ib|roce|rdma|iw|opa|hns)(?:s\d+|o\d+|x[0-9a-f]{12}
 
 
 class Names(Enum):
-    """What is known of the names of some NICs of one host."""
+    """Evidence on the names of some NICs of one host."""
 
     RIGHT = auto()
     """Each is the NIC that the plan means."""
     EXCHANGED = auto()
-    """Each is the NIC that the plan means by the name of the one in whose place its cable sits."""
+    """Each is the NIC that the plan means by another name: that of the NIC in whose place its cable sits."""
     OPEN = auto()
 
 
 def names_of(wiring: Wiring, cables: Sequence[int], residents: Sequence[int]) -> Names:
-    """What is known of the NICs of these cables, all of one host. `residents` are the cables planned where they sit."""
+    """Evidence on the NICs of these cables, all of one host. `residents` are the cables planned where they sit."""
     index = wiring.index
     names = [index.a_port(cable).name for cable in cables]
     whole = _are_whole_cards(wiring, cables, residents)
@@ -71,8 +70,8 @@ def names_of(wiring: Wiring, cables: Sequence[int], residents: Sequence[int]) ->
 
 
 def _are_whole_cards(wiring: Wiring, cables: Sequence[int], residents: Sequence[int]) -> bool:
-    """Whether cards as a whole may be in each other's places, as where buses have other numbers: each port sits in
-    the place of one of its own plane, and no other port of these cards is right.
+    """Whether whole cards may be swapped, as with other bus numbers: each port sits in the place of a port of its own
+    plane, and no other port of these cards is right.
     """
     index = wiring.index
     if (index.plane[[*cables]] != index.plane[[*residents]]).any():
@@ -83,7 +82,7 @@ def _are_whole_cards(wiring: Wiring, cables: Sequence[int], residents: Sequence[
 
 
 def is_by_place(name: str) -> bool:
-    """Whether a NIC's name follows from where the host finds its card, or from its MAC."""
+    """Whether a NIC's name follows from the card's location in the host, or from its MAC."""
     return _BY_PLACE.fullmatch(name) is not None
 
 
@@ -107,7 +106,7 @@ def _elsewhere(wiring: Wiring, cables: Sequence[int], residents: Sequence[int]) 
 
 @kept
 def _addresses(wiring: Wiring) -> dict[int, str]:
-    """What tells the place of each planned NIC, by its port: its PCI address, or a name that follows from its place."""
+    """The location of each planned NIC, by its port: its PCI address, or a name that follows from its location."""
     names, seen = wiring.identity.names, wiring.identity.seen
     found: dict[int, str] = {}
     for ports, rows in (

@@ -1,9 +1,9 @@
-"""Hosts whose NICs are named in another order than the plan assumes: nothing to move, whatever LLDP says by name.
+"""Hosts whose NICs are named in another order than the plan assumes: nothing to move, whatever LLDP reports by name.
 
-The witness is the host's own topology. A NIC that is seen on rail 5 and sits nearest to GPU 5 is right where it
-is: its name is not the one the plan expects there. A NIC that is seen on rail 5 and sits nearest to GPU 3 has a
-wrong cable. Without a topology, a whole new order (four NICs or more) is more likely one BIOS setting than four
-cables; an exchange of two is more likely a pair of cables. Both are named then.
+The evidence is the host's own topology. A NIC that is seen on rail 5 and is nearest to GPU 5 is right where it is: only
+its name is not the one that the plan expects there. A NIC that is seen on rail 5 and is nearest to GPU 3 has a wrong
+cable. Without a topology, a whole new order (four NICs or more) is more likely one BIOS setting than four cables; a
+swap of two is more likely a pair of cables. The cause then names both.
 """
 
 from collections.abc import Iterator
@@ -37,8 +37,8 @@ class NicOrder:
 def witnessed_orders(s: ObservedLinks, gpus: GpuRails) -> list[NicOrder]:
     """Hosts whose topology and cabling agree against the names: NICs are seen on the rails of their nearest GPUs.
 
-    A host whose NICs are near other GPUs than planned, but are seen on their planned rails, is not one of these:
-    there the GPUs are numbered differently, and no cable is taken for another.
+    Excludes hosts whose NICs are near other GPUs than planned, but are seen on their planned rails: there the GPUs are
+    numbered differently, and no cable is mistaken for another.
     """
     rail = s.index.rail
     near, name, resident = gpus.near[s.index.a[s.cable]], rail[s.taken_for], s.resident()
@@ -56,8 +56,8 @@ def witnessed_orders(s: ObservedLinks, gpus: GpuRails) -> list[NicOrder]:
 
 
 def completed(s: ObservedLinks, found: list[NicOrder], gpus: GpuRails) -> list[NicOrder]:
-    """The same orders with the NICs of their hosts that no GPU is near to, because it has fallen off the bus, and that
-    bear the name of another: they are those whose names are free then. Which of several is which, their places say.
+    """The same orders with those NICs of their hosts whose GPU has fallen off the bus and that have another's name:
+    they are the NICs whose names are then free. Of several, their places show which is which.
     """
     if not found:
         return found
@@ -91,7 +91,7 @@ def _with(s: ObservedLinks, found: NicOrder, more: dict[int, int]) -> NicOrder:
 
 
 def likely_orders(s: ObservedLinks, gpus: GpuRails) -> list[NicOrder]:
-    """Hosts without a topology, four or more of whose NICs sit in each other's places and nowhere else."""
+    """Hosts without a topology that have four or more NICs in each other's places and nowhere else."""
     resident, owner = s.resident(), s.index.a_device[s.taken_for]
     inside = s.wrong & (resident >= 0) & s.index.from_host[s.taken_for] & (s.index.a_device[resident] == owner)
     inside &= gpus.near[s.index.a[s.cable]] == 0
@@ -111,7 +111,7 @@ def _in(bits: Codes, rail: Codes) -> Mask:
 
 
 def _slot_cables(s: ObservedLinks, rows: Codes, near: Codes, seen: Codes) -> Codes:
-    """The cable that each NIC really is: that of its GPU's rail; where GPUs share NICs, the one it is seen as."""
+    """The cable that each NIC really is: that of its GPU's rail; if GPUs share NICs, the one it is seen as."""
     index = s.index
     single = (near & (near - 1)) == 0
     rail = np.where(single, np.round(np.log2(np.maximum(near, 1))).astype(np.int64), NONE)
@@ -140,8 +140,8 @@ def order_of(s: ObservedLinks, rows: Codes | list[int], cables: Codes) -> Pairs:
 
 
 def joined(s: ObservedLinks, single: list[NicOrder]) -> list[NicOrder]:
-    """One order on three hosts or more is one cause: a model's firmware, or the plan's own idea of the order. A host
-    that shows a part of it, and whose other NICs are not seen, has it as well.
+    """One order on three hosts or more is one cause: a model's firmware, or the order in the plan. It includes hosts
+    that show a part of it and whose other NICs are not seen.
     """
     groups: dict[tuple[Pairs, bool], list[NicOrder]] = {}
     for found in single:
@@ -166,6 +166,6 @@ def joined(s: ObservedLinks, single: list[NicOrder]) -> list[NicOrder]:
 
 
 def _rails_seen(s: ObservedLinks, found: NicOrder) -> set[int]:
-    """The rails, by name, of the NICs that are seen of its hosts."""
+    """The rails, by name, of its hosts' visible NICs."""
     own = np.isin(s.index.a_device[s.taken_for], found.hosts) & s.index.from_host[s.cable]
     return set(s.index.rail[s.cable[own]].tolist())

@@ -1,10 +1,9 @@
-"""The engine's view of the fabric: which cable is seen in which place, as integers, and what a relabelling would
-change.
+"""The engine's view of the fabric as integers: which cable is seen in which place, and the effect of a relabelling.
 
-A *place* is the upper end of a cable: a leaf's port for a host cable, a spine's port for an uplink. Every cable
-wants one place and is seen in one place or in none. A relabelling says "what calls itself X is really Y"; applying
-it changes which cable a sighting is taken for, or which place, and what was wrong may become right. Nothing here
-is ever undone: an explanation is applied, and the next one is sought in what is left.
+A *place* is the upper end of a cable: a leaf's port for a host cable, a spine's port for an uplink. Every cable has one
+planned place and is seen in one place or in none. A relabelling means "the device named X is really Y"; applying it
+changes the cable of a sighting, or its place, and a wrong sighting may become right. Nothing here is ever undone: an
+explanation is applied, and the next one is sought in the rest.
 """
 
 from collections import Counter
@@ -22,12 +21,12 @@ Mask = npt.NDArray[np.bool_]
 Labels = Counter[tuple[int, int]]
 
 MIN_HELPED_PER_CARRIED = 6
-"""Cables that an exchange of whole bundles must put right for each that it carries from one wrong place to another."""
+"""Cables that a swap of whole bundles must put right for each one that it moves from one wrong place to another."""
 
 
 class Slots:
-    """The position of every cable on its lower device: same slot, same role. NIC of rail 3 on any host; swp49 on
-    any leaf.
+    """The position of every cable on its lower device: same slot, same role. NIC of rail 3 on any host; swp49 on any
+    leaf.
 
     `of[cable]` is a slot code; `cable(device, slot)` is the cable planned there, -1 if none.
     """
@@ -35,7 +34,7 @@ class Slots:
     def __init__(self, index: PlanIndex) -> None:
         rail, plane = index.rail + 1, index.plane + 1
         name = index.ports.name_of(index.a)
-        # a host's NICs are compared by rail and plane, because models name them differently; switch ports by name
+        # compare a host's NICs by rail and plane, because models name them differently; switch ports by name
         key = np.where(index.from_host & (rail > 0), -(1 + rail * 64 + plane), name)
         _, self.of = np.unique(key, return_inverse=True)
         self._width = int(self.of.max(initial=0)) + 1
@@ -43,7 +42,7 @@ class Slots:
         self._order = np.argsort(packed, kind="stable")
         self._packed = packed[self._order]
         twice = np.flatnonzero(self._packed[1:] == self._packed[:-1])
-        if len(twice):  # several NICs of one rail and plane: there the name has to decide
+        if len(twice):  # several NICs of one rail and plane: the name decides
             self._by_name_too(index, np.unique(self._order[np.concatenate([twice, twice + 1])]))
 
     def _by_name_too(self, index: PlanIndex, cables: Codes) -> None:
@@ -56,7 +55,7 @@ class Slots:
         self._packed = packed[self._order]
 
     def cable(self, device: Codes, slot: Codes) -> Codes:
-        """The cable planned in a slot of a device; -1 where there is none."""
+        """The cable planned in a slot of a device; -1 if there is none."""
         wanted = device * self._width + slot
         at = np.minimum(np.searchsorted(self._packed, wanted), len(self._packed) - 1)
         return np.where((device >= 0) & (self._packed[at] == wanted), self._order[at], NONE)
@@ -74,10 +73,10 @@ def _labels(wiring: Wiring) -> Labels:
 class ObservedLinks:
     """Cables that are seen somewhere, shape (sightings,).
 
-    `cable` is the cable as its label says; `taken_for` the cable it really is, `place` the place it really is in, after
-    the explanations applied so far. At first these are what was seen. `stands` is the place where a technician finds it
-    once labels are put right: unlike `place`, it does not assume that crossed bundles were already exchanged. `labels`
-    counts (switch heard, switch planned) at the upper ends of uplinks where a switch is heard and not its port: this
+    `cable` is the cable by its label; `taken_for` the cable it really is, `place` the place it really is in, after the
+    explanations applied up to now. Initially these are as observed. `stands` is the place where a technician finds it
+    once labels are corrected: unlike `place`, it does not assume that crossed bundles were already exchanged. `labels`
+    counts (switch heard, switch planned) at the upper ends of uplinks where a switch is heard without its port: this
     shows its label and no place.
     """
 
@@ -100,32 +99,30 @@ class ObservedLinks:
         return cls(index, Slots(index), seen, seen.copy(), places.copy(), places.copy(), sure, _labels(wiring))
 
     def add(self, cables: Codes, places: Codes, sure: float) -> None:
-        """Adds cables that are likely in these places, after what was explained so far."""
+        """Adds cables that are likely in these places, after the explanations applied up to now."""
         for name, more in (("cable", cables), ("taken_for", cables), ("place", places), ("stands", places)):
             setattr(self, name, np.concatenate([getattr(self, name), more]))
         self.sure = np.concatenate([self.sure, np.full(len(cables), sure)])
 
     @property
     def wrong(self) -> Mask:
-        """Which sightings are not where they should be."""
+        """Which sightings are not in their planned place."""
         return np.asarray(self.index.b[self.taken_for] != self.place, dtype=bool)
 
     def resident(self) -> Codes:
-        """The cable that the plan puts into the place of each sighting; -1 where nobody wants the place."""
+        """The cable planned in the place of each sighting; -1 if the place is not planned."""
         cable = self.index.cables_at(self.place)
         return np.where((cable >= 0) & (self.index.b[cable] == self.place), cable, NONE)
 
     def relabel_devices(self, true_name: dict[int, int], *, places_of_hosts_only: bool = False) -> Mask:
-        """Applies "what calls itself X is Y" to both ends, or to host cables' places only. Returns what became
-        right.
-        """
+        """Applies "the device named X is Y" to both ends, or to host cables' places only. Returns those corrected."""
         before = self.wrong
         table = np.arange(len(self.index.devices.names) + 1)
         for seen, true in true_name.items():
             table[seen] = true
         chosen = self.index.from_host[self.taken_for] if places_of_hosts_only else np.ones(len(self.cable), dtype=bool)
         if places_of_hosts_only and self._any_right_among(chosen, table):
-            renamed = self._renamed(self.place, table, chosen)  # not as a whole: what is right stays in its place
+            renamed = self._renamed(self.place, table, chosen)  # not as a whole: right cables stay in place
             chosen &= renamed == self.index.b[self.taken_for]
             while (taken := chosen & np.isin(renamed, self.place[~chosen])).any():
                 chosen &= ~taken  # another plug is in its place: the two are one chain
@@ -140,8 +137,8 @@ class ObservedLinks:
         return before & ~self.wrong
 
     def put_back(self, crossed: Collection[int]) -> bool:
-        """Takes exchanged bundles of these switches apart where many of their cables are still wrong after it, for each
-        of these would move twice: only cables that come to their own place are carried. Returns whether any is.
+        """Undoes swapped bundles of these switches if many of their cables are still wrong after it, since each of
+        those would move twice: only cables that come to their own place move with it. Returns whether any does.
         """
         carried = np.isin(self.index.ports.device_of(self.stands), list(crossed)) & (self.stands != self.place)
         chosen = carried & ~self.wrong
@@ -153,7 +150,7 @@ class ObservedLinks:
         return bool(chosen.any())
 
     def _any_right_among(self, chosen: Mask, true_device: Codes) -> bool:
-        """Whether any of these is right where it stands, on a device that is to be renamed."""
+        """Whether any of these is right where it is, on a device that would be renamed."""
         device = self.index.ports.device_of(self.place)
         return bool((chosen & (true_device[device] != device) & ~self.wrong).any())
 
@@ -167,12 +164,12 @@ class ObservedLinks:
         return places
 
     def settle(self, cables: Codes) -> None:
-        """Takes these cables for right: something else than their place explains them."""
+        """Marks these cables as right: something other than their place explains them."""
         rows = np.isin(self.cable, cables)
         self.place[rows] = self.stands[rows] = self.index.b[self.taken_for[rows]]
 
     def retake(self, rows: Codes, cables: Codes) -> Mask:
-        """Takes these sightings for other cables. Returns what became right."""
+        """Identifies these sightings as other cables. Returns which became right."""
         before = self.wrong
         self.taken_for[rows] = cables
         return before & ~self.wrong

@@ -1,14 +1,14 @@
-"""Relabellings, found by votes: a few words that make many wrong sightings right.
+"""Relabellings, found by votes: short explanations that make many wrong sightings right.
 
 Every wrong sighting votes for what would make it right:
 
-- it sits in port q of leaf X and wants port q of leaf Y: X and Y are exchanged (a place vote);
-- it is NIC r of host d and sits where NIC r of host e belongs: d and e are exchanged (an owner vote).
+- it sits in port q of leaf X and belongs in port q of leaf Y: X and Y are swapped (a place vote);
+- it is NIC r of host d and sits where NIC r of host e belongs: d and e are swapped (an owner vote).
 
 A name that most of a device's sightings vote for is followed until the chain closes: a permutation of names. Its
-gain is the number of sightings it makes right, less those it makes wrong, less the cost of saying it. An exchanged
-pair of leaf labels and a patch panel that crosses two leaves look alike from the hosts; the uplinks tell them
-apart, because a label goes with the whole switch and a patch panel does not.
+gain is the number of sightings it makes right, less those it makes wrong, less its own cost. A swapped pair of leaf
+labels and a patch panel that crosses two leaves look the same from the hosts; the uplinks distinguish them, because a
+label applies to the whole switch and a patch panel does not.
 """
 
 from collections import Counter
@@ -22,20 +22,15 @@ from truerail.model.columns import NONE, Codes
 from truerail.model.finding import CauseKind
 
 LABEL_COST = 2
-"""Facts that an exchange of labels costs to say: it must explain more than two wrong cables to be better than two
-moves.
-"""
+"""Cost of a swap of labels: it must explain more than two wrong cables to be better than two moves."""
 BUNDLE_COST = 3
-"""A crossed patch panel costs more than a label: it has to be found and opened. So the label wins where nothing
-decides.
-"""
+"""Cost of a crossed patch panel, more than of a label: it has to be found and opened. So the label wins a tie."""
 MAJORITY = 0.5
 """The share of a device's own sightings that must agree before its name is doubted."""
 
 MIN_EXPLAINED_PER_BROKEN = 6
-"""Wrong cables that a relabelling must explain for each right one that it calls wrong. A right cable is evidence
-against it. To doubt one takes many that say otherwise, as in an exchanged pair of leaves with one cable crossed
-between them."""
+"""Wrong cables that a relabelling must explain for each right one that it makes wrong. A right cable is evidence
+against it. Only many others outweigh it, as in a swapped pair of leaves with one cable crossed between them."""
 
 Votes = Counter[tuple[int, int]]
 
@@ -44,7 +39,7 @@ Votes = Counter[tuple[int, int]]
 class Relabelling:
     """A hypothesis. `true_name` maps each device to the one it really is, `cycle` lists them in order.
 
-    `decided` is False where no uplink speaks for or against it.
+    `decided` is False if no uplink is evidence for or against it.
     """
 
     kind: CauseKind
@@ -154,7 +149,7 @@ def _switches(s: ObservedLinks, ballot: _Ballot) -> Iterator[Relabelling]:
 
 
 def _closes(cycle: tuple[int, ...], votes: Votes, seen: Codes) -> bool:
-    """Whether the last of a chain votes to be the first; one that nobody has seen anywhere may be anything."""
+    """Whether the last of a chain votes to be the first; one that is not seen anywhere may be any."""
     return votes[cycle[-1], cycle[0]] > 0 or int(seen[cycle[-1]]) == 0
 
 
@@ -164,7 +159,7 @@ def _place_seen(s: ObservedLinks, ballot: _Ballot) -> Codes:
 
 
 def _favourites(votes: Votes, seen: Codes) -> dict[int, int]:
-    """For each name the true name that most of its sightings vote for, if they are a majority and at least two."""
+    """For each name the true name with most votes of its sightings, if they are a majority and at least two."""
     best: dict[int, tuple[int, int]] = {}
     for (name, true), count in sorted(votes.items()):
         if count >= 2 and count > MAJORITY * int(seen[name]) and count > best.get(name, (0, 0))[0]:
@@ -173,8 +168,8 @@ def _favourites(votes: Votes, seen: Codes) -> dict[int, int]:
 
 
 def _chains(favourites: dict[int, int]) -> list[tuple[int, ...]]:
-    """Closed cycles of names, and open chains whose last member nobody has seen elsewhere. Each starts at its
-    lowest code.
+    """Closed cycles of names, and open chains whose last member is not seen elsewhere. Each starts at its lowest
+    code.
     """
     found: list[tuple[int, ...]] = []
     targets = set(favourites.values())

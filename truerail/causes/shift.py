@@ -1,9 +1,8 @@
-"""Blocks of ports that are off by k on one leaf: a trunk plugged one port too far, a patch panel counted from the
-wrong end.
+"""Blocks of ports that are off by k on one leaf: a trunk plugged one port too far, a patch panel counted backwards.
 
 Wrong cables that stay on their leaf vote for (leaf, seen position - planned position). A run of neighbouring
-positions with one offset, longer than chance, is a shifted block; a block that runs over its own end comes back at
-its start.
+positions with one offset, too long for chance, is a shifted block; a block that exceeds its own end continues at its
+start.
 """
 
 from collections.abc import Iterator
@@ -17,9 +16,9 @@ from truerail.model.index import PlanIndex
 from truerail.model.names import natural_key
 
 MIN_RUN = 3
-"""Cables with one offset in a row. Two are a swap or two moves as likely as a shift."""
+"""Neighbouring cables with one offset. Two are as likely a swap or two moves as a shift."""
 MIN_BLOCK = 4
-"""Cables of a block that comes back to its own start: three would be a rotation."""
+"""Cables of a block that wraps to its own start: three would be a rotation."""
 
 
 @dataclass(frozen=True)
@@ -69,9 +68,7 @@ def _on_leaf(s: ObservedLinks, leaf: int, rows: Codes) -> Iterator[Shift]:
 
 
 def _longest_run(planned: Codes, mask: "np.ndarray[tuple[int], np.dtype[np.bool_]]") -> Codes:
-    """The longest run of neighbouring planned positions in the mask; a cable that is not seen may leave a hole of
-    one.
-    """
+    """The longest run of neighbouring planned positions in the mask; an unseen cable may leave a gap of one."""
     chosen = np.flatnonzero(mask)
     chosen = chosen[np.argsort(planned[chosen], kind="stable")]
     if not len(chosen):
@@ -81,7 +78,7 @@ def _longest_run(planned: Codes, mask: "np.ndarray[tuple[int], np.dtype[np.bool_
 
 
 def _wrapped(planned: Codes, seen: Codes, block: Codes, used: "np.ndarray[tuple[int], np.dtype[np.bool_]]") -> Codes:
-    """The block and those cables that it pushed over its end and that sit at its start."""
+    """The block, including cables pushed over its end that sit at its start."""
     low = min(int(planned[block].min()), int(seen[block].min()))
     high = max(int(planned[block].max()), int(seen[block].max()))
     within = (planned >= low) & (planned <= high) & (seen >= low) & (seen <= high) & ~used
@@ -93,8 +90,8 @@ def _wrapped(planned: Codes, seen: Codes, block: Codes, used: "np.ndarray[tuple[
 def _wrapped_in_part(
     planned: Codes, seen: Codes, block: Codes, used: "np.ndarray[tuple[int], np.dtype[np.bool_]]", unseen: Codes
 ) -> Codes:
-    """The block and those that it pushed over its end, where some cables of it are seen nowhere (`unseen` are their
-    planned positions): of n neighbouring positions, each cable that is seen is k further on, counted round.
+    """The block, including cables pushed over its end, if some of its cables are seen nowhere (`unseen` are their
+    planned positions): of n neighbouring positions, each visible cable is k further, modulo n.
     """
     k = int(seen[block[0]] - planned[block[0]])
     back = (seen - planned) * np.sign(k) < 0

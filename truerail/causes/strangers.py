@@ -1,7 +1,7 @@
-"""Devices under a name that no plan has, standing where a planned one should: one wrong label, not many wrong cables.
+"""Devices with an unplanned name in the place of a planned one: one wrong label, not many wrong cables.
 
-A switch that came with its factory name hears and is heard in all the places of the switch it is. Each of these cables
-says "X is really Y"; where most of what is seen of X says the same Y, and nothing of Y itself is seen, X is Y.
+A switch with its factory name hears and is heard in all the places of the switch that it is. Each of these cables
+votes "X is really Y"; if most sightings of X vote for the same Y, and Y itself is not seen, X is Y.
 """
 
 from collections import Counter
@@ -21,7 +21,7 @@ MIN_CABLES = 2
 
 @dataclass(frozen=True)
 class Stranger:
-    """`name` is the code of the device as it calls itself, `true` that of the planned one; `cables` say so."""
+    """`name` is the code of the device's own name, `true` that of the planned one; `cables` are the evidence."""
 
     name: int
     true: int
@@ -29,7 +29,7 @@ class Stranger:
 
 
 def strangers(wiring: Wiring) -> list[Stranger]:
-    """All devices of unplanned names that stand in the places of one planned device."""
+    """All devices with unplanned names in the places of one planned device."""
     index, partner = wiring.index, wiring.partner
     ports, planned = index.ports, index.devices.planned
     open_ = np.flatnonzero(wiring.state != State.RIGHT)
@@ -52,7 +52,7 @@ def strangers(wiring: Wiring) -> list[Stranger]:
 
 
 def _seen_somewhere(wiring: Wiring) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
-    """Which devices somebody hears, or is heard by, under their planned names."""
+    """Which devices are heard, or hear a neighbour, under their planned names."""
     index = wiring.index
     seen = np.zeros(len(index.devices.names) + 1, dtype=bool)
     married = np.flatnonzero(wiring.partner[: index.planned_ports] >= 0)

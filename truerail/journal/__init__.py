@@ -1,9 +1,8 @@
-"""What the service remembers: lives of findings and causes, changes of links, what people wrote, in SQLite or
-PostgreSQL.
+"""The service's history: lives of findings and causes, changes of links, and people's entries, in SQLite or PostgreSQL.
 
-    journal = open_journal(settings.journal)          # JournalUnusable: wrong URL, or written by a newer version
+    journal = open_journal(settings.journal)          # JournalUnusableError: wrong URL, or a newer version's
     lives = Lives(recovery.resolve_after, recovery.flapping_episodes, recovery.flapping_within)
-    lives.restore(journal.restore())                  # HistoryGone: try again later, at any time between two rounds
+    lives.restore(journal.restore())                  # JournalUnavailableError: retry later, between two rounds
     number = journal.next_number()
     keeper = Keeper(journal, settings.journal.max_queued_rounds, reported)
 
@@ -13,8 +12,8 @@ PostgreSQL.
     lives.forget(now - settings.journal.retention)
     keeper.close()                                                    # at a graceful stop
 
-`reported` is called from the keeper's thread with a `JournalState` when the journal fails and when it keeps again. All
-methods of `Journal` wait for the disk: call them from a thread. `url` empty keeps nothing: use `NoHistory` then.
+`reported` is called from the keeper's thread with a `JournalState` when the journal fails and when it recovers. All
+methods of `Journal` wait for the disk: call them from a thread. An empty `url` stores nothing: use `NoHistory` then.
 """
 
 from truerail.journal.changes import Changes, Memory

@@ -1,4 +1,4 @@
-"""Large values under a name, each replaced as a whole: in parts, so that no other write waits for all of it."""
+"""Large values by name, each replaced as a whole but written in parts, so that no other write waits for all of it."""
 
 from datetime import datetime
 
@@ -8,13 +8,13 @@ from truerail.journal.database import Database
 from truerail.journal.tables import blobs
 
 PART_BYTES = 4 << 20
-"""Written in one transaction."""
+"""Bytes written in one transaction."""
 
 
 def put(database: Database, name: str, body: bytes, at: datetime) -> None:
-    """Replaces what stands under a name. What was there stays until all of the new is there."""
+    """Replaces the value of a name. The old value stays until the new one is complete."""
     starts = range(0, max(len(body), 1), PART_BYTES)
-    with database.writing() as connection:  # a part that was left behind by a write of the same time
+    with database.writing() as connection:  # a part left behind by a write of the same time
         connection.execute(blobs.delete().where(blobs.c.name == name, blobs.c.at == at))
     for part, start in enumerate(starts):
         row = {"name": name, "at": at, "part": part, "parts": len(starts), "body": body[start : start + PART_BYTES]}
@@ -25,7 +25,7 @@ def put(database: Database, name: str, body: bytes, at: datetime) -> None:
 
 
 def get(connection: Connection, name: str) -> bytes | None:
-    """The newest value under a name of which every part is there."""
+    """The newest complete value of a name."""
     whole = (
         select(blobs.c.at)
         .where(blobs.c.name == name)

@@ -1,4 +1,4 @@
-"""What of a finding or a cause nobody searches by, in one compressed field: evidence, moves, alternatives."""
+"""The fields of a finding or cause that no query uses, in one compressed field: evidence, moves, alternatives."""
 
 import json
 import zlib
@@ -15,7 +15,7 @@ _Packed = dict[str, Any]
 
 
 def finding_body(finding: Finding) -> bytes:
-    """What a finding rests on, and its subject as it is: the id comes from that."""
+    """A finding's evidence, and its exact subject, from which the id derives."""
     evidence = [(one.device, one.collector, one.at.isoformat(), *_reported(one.fact)) for one in finding.evidence]
     return _pack(
         {"subject": finding.subject, "confidence": finding.confidence, "detail": finding.detail, "evidence": evidence}
@@ -34,7 +34,7 @@ def finding_extras(body: bytes) -> _Packed:
 
 
 def cause_body(cause: Cause) -> bytes:
-    """What a cause explains and how it is put right."""
+    """What a cause explains and how to fix it."""
     return _pack(
         {
             "id": cause.id,
@@ -65,7 +65,7 @@ def cause_extras(body: bytes) -> _Packed:
 
 
 def _pack(value: _Packed) -> bytes:
-    """JSON with escapes only: unlike UTF-8 that carries what devices say whatever it is."""
+    """JSON with escapes only: unlike UTF-8, it carries any text of a device."""
     return zlib.compress(json.dumps(value, separators=(",", ":"), default=str).encode("ascii"))
 
 
@@ -96,7 +96,7 @@ def _reported(fact: Fact) -> tuple[str, _Packed]:
 
 
 def _evidence(packed: Any) -> Iterator[Evidence]:
-    """A fact of which another version knew more, or less, is left out: the next round tells it again."""
+    """Skips a fact that another version wrote with more or fewer fields: the next round reports it again."""
     for device, collector, at, kind, fields in packed:
         shape = _FACTS.get(kind)
         if shape is not None and set(shape._fields) == fields.keys():

@@ -1,4 +1,4 @@
-"""What one round changed: the words between the lives of findings, the store and the service."""
+"""What one round changed: the values exchanged by the lives of findings, the store and the service."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -12,35 +12,35 @@ from truerail.model.life import Life
 
 @dataclass(frozen=True, slots=True)
 class FindingRow:
-    """A finding as the journal keeps it. `present` says that the round had it: then its life goes on with each round
-    without being written again. `appearances` are the last times at which it came.
+    """A finding in the journal. `present` means that the round had it: its life then continues with each round without
+    being written again. `appearances` are the last times at which it appeared.
     """
 
     life: Life
     finding: Finding
     cause: str | None
-    """Key of the cause that explained it last."""
+    """Key of the last cause that explained it."""
     present: bool
     away: bool = False
-    """Whether it was asked to be gone since it was last there."""
+    """Whether a round has reported it gone since it was last present."""
     appearances: tuple[datetime, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class CauseRow:
-    """A cause as the journal keeps it."""
+    """A cause in the journal."""
 
     life: Life
     cause: Cause
     present: bool
     away: bool = False
-    """Whether it was asked to be gone since it was last there."""
+    """Whether a round has reported it gone since it was last present."""
     appearances: tuple[datetime, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class LinkState:
-    """What a planned cable's nearer end (`port`) was seen on last, its `CableState`, and since when (None: always)."""
+    """The last place of a planned cable's nearer end (`port`), its `CableState`, and since when (None: always)."""
 
     port: str
     seen: str | None
@@ -50,13 +50,12 @@ class LinkState:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What a round did to everything that is remembered.
+    """A round's changes to the history.
 
-    `lives` (by finding id) and `cause_lives` (by `Cause.key`) are those of all that is open and of what this round
-    resolved; `pending_resolution` are findings that are not in the evaluation and not resolved: recovering, unseen, or
-    flapping and
-    away for the moment. `events` and `links` have no number yet (`seq` 0). `findings`, `causes` and `link_states` are
-    what has to be written: states, not steps, so that a later round makes good for one that was never written.
+    `lives` (by finding id) and `cause_lives` (by `Cause.key`) are those of everything open or resolved by this round;
+    `pending_resolution` are findings that are not in the evaluation and not resolved: recovering, unseen, or flapping
+    and absent for the moment. `events` and `links` have no number yet (`seq` 0). `findings`, `causes` and `link_states`
+    have to be written: states, not steps, so that a later round makes up for one that was never written.
     """
 
     at: datetime
@@ -75,7 +74,7 @@ class Changes:
 
 
 class Past(NamedTuple):
-    """What is left of a finding or cause that is resolved: enough to know it again."""
+    """The remains of a resolved finding or cause: enough to recognise it."""
 
     first_seen: datetime
     resolved_at: datetime
@@ -85,7 +84,7 @@ class Past(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """What a journal knows at the start. `findings` and `causes` are the open ones, `past` and `past_causes` the
+    """The content of a journal at the start. `findings` and `causes` are the open ones, `past` and `past_causes` the
     resolved ones by id or key, `links` every planned port's last state.
     """
 
@@ -95,11 +94,11 @@ class Memory:
     past_causes: Mapping[str, Past] = field(default_factory=dict)
     links: tuple[LinkState, ...] = ()
     at: datetime | None = None
-    """When the newest round was."""
+    """Time of the newest round."""
 
 
 class Backlog:
-    """States of rounds that were dropped before they were written, the newest of each. Their events are lost."""
+    """The newest states from rounds that were dropped before they were written. Their events are lost."""
 
     def __init__(self) -> None:
         self._findings: dict[str, FindingRow] = {}
@@ -112,7 +111,7 @@ class Backlog:
         return bool(self._findings or self._causes or self._links or self._gone or self._resolved)
 
     def add(self, dropped: Changes) -> None:
-        """Takes over a round that is newer than all before."""
+        """Adds a round newer than all previous ones."""
         self._findings.update(dropped.findings)
         self._causes.update(dropped.causes)
         self._links.update(dropped.link_states)
@@ -122,7 +121,7 @@ class Backlog:
         self._resolved |= dropped.resolved
 
     def under(self, newer: Changes) -> Changes:
-        """A newer round with the states that it does not set itself."""
+        """A newer round, extended by the states that it does not set itself."""
         links = {**self._links, **newer.link_states}
         return replace(
             newer,

@@ -1,4 +1,4 @@
-"""Everything of one sort (findings, or causes) that is remembered, taken round by round."""
+"""The history of one sort (findings, or causes), updated round by round."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -12,12 +12,12 @@ from truerail.model.life import Life, LifeState
 T = TypeVar("T")
 
 _REWORDED = timedelta(minutes=5)
-"""A sentence that changes with every round (an age, a count) is written down no more often than this."""
+"""A sentence that changes with every round (an age, a count) is written no more often than this."""
 
 
 @dataclass(slots=True)
 class Kept(Generic[T]):
-    """What is open, as it was last seen. `present` says that the newest round had it."""
+    """An open entry as last seen. `present` means that the newest round had it."""
 
     episode: Episode
     value: T
@@ -27,7 +27,7 @@ class Kept(Generic[T]):
 
 @dataclass(slots=True)
 class Steps(Generic[T]):
-    """What a round did. `turns` are those whose state changed, with the state before (None at their begin)."""
+    """A round's changes. `turns` are entries whose state changed, with the previous state (None for new ones)."""
 
     lives: dict[str, Life] = field(default_factory=dict)
     pending_resolution: list[T] = field(default_factory=list)
@@ -37,7 +37,7 @@ class Steps(Generic[T]):
 
 
 class Chronicle(Generic[T]):
-    """`facts(value)` is what must be written down as soon as it changes, `wording(value)` what can wait a little."""
+    """`facts(value)` must be written as soon as it changes, `wording(value)` can wait a little."""
 
     def __init__(self, facts: Callable[[T], Any], wording: Callable[[T], Any]) -> None:
         self._facts = facts
@@ -46,8 +46,8 @@ class Chronicle(Generic[T]):
         self._past: dict[str, Past] = {}
 
     def restore(self, found: Iterable[tuple[Episode, T]], past: Mapping[str, Past], at: datetime) -> None:
-        """Takes over episodes that were open, and what is left of those that were resolved. What is open here already
-        goes on as the later part of what is restored.
+        """Restores open episodes and the remains of resolved ones. Entries that are already open here continue as the
+        later part of restored ones.
         """
         self._past = {**past, **self._past}
         for episode, value in found:
@@ -60,18 +60,18 @@ class Chronicle(Generic[T]):
             self._open[key].episode.returned(self._past.pop(key))
 
     def forget(self, before: datetime) -> None:
-        """Drops what was resolved before."""
+        """Drops entries resolved before a time."""
         self._past = {key: past for key, past in self._past.items() if past.resolved_at >= before}
 
     def state(self, key: str) -> LifeState | None:
-        """The state of what is open; None for what is not."""
+        """The state of an open entry; None for any other."""
         kept = self._open.get(key)
         return kept.episode.life.state if kept else None
 
     def update(
         self, present: Mapping[str, T], sight: Callable[[T], Sight], at: datetime, patience: Patience
     ) -> Steps[T]:
-        """Goes on by one round. `sight` is asked for what is open and not present."""
+        """Advances by one round. `sight` is called for open entries that are not present."""
         steps: Steps[T] = Steps()
         for key, kept in list(self._open.items()):
             if key not in present:

@@ -1,9 +1,9 @@
-"""The database behind the journal: SQLite in a file, or PostgreSQL. Opens connections, keeps them honest, and turns
+"""The database of the journal: SQLite in a file, or PostgreSQL. Opens connections, keeps them consistent, and turns
 every failure into `JournalUnavailableError`.
 
-SQLite runs in WAL mode, so that nobody who reads waits for who writes, with `synchronous=FULL`: NORMAL would lose the
-last commits with the power (sqlite.org/pragma.html#pragma_synchronous), and what somebody acknowledged must not be
-lost. FULL costs one fsync for a commit, and there is one commit for a round.
+SQLite runs in WAL mode, so that no reader waits for a writer, with `synchronous=FULL`: NORMAL would lose the last
+commits in a power failure (sqlite.org/pragma.html#pragma_synchronous), and an acknowledgement must not be lost. FULL
+costs one fsync per commit, and there is one commit per round.
 """
 
 import sqlite3
@@ -25,9 +25,10 @@ from truerail.model.target import Secret
 BUSY_SECONDS = 5.0
 """How long a writer waits for another one."""
 _TRY_AGAIN_SECONDS = 0.02
-"""Between attempts to have a new file keep a write-ahead log: where another does the same, SQLite does not wait."""
+"""Between attempts to switch a new file to a write-ahead log: if another process does the same, SQLite does not wait.
+"""
 GONE_SECONDS = 1.0
-"""So long after a connection failed nobody else tries: readers then get their answer at once."""
+"""No new attempt for this long after a failed connection: readers then get an error at once."""
 _WRITES = "truerail_writes"
 _SQLITE = (
     "PRAGMA journal_mode=WAL",
@@ -69,7 +70,7 @@ class Database:
         return self.engine.dialect.name == "sqlite"
 
     def prepare(self) -> None:
-        """Brings the schema up to date, once. Raises HistoryGone, and JournalUnusable for one that is newer."""
+        """Brings the schema up to date, once. Raises JournalUnavailableError; JournalUnusableError for a newer one."""
         with self._preparing:
             if not self._ready:
                 with self._telling(), self._connected(writes=True) as connection:
@@ -78,7 +79,7 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """A connection that sees one state of the database. Raises HistoryGone."""
+        """A connection that sees one state of the database. Raises JournalUnavailableError."""
         if not self._ready:
             self.prepare()
         with self._telling(), self._connected(writes=False) as connection:
@@ -86,7 +87,9 @@ class Database:
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
-        """A connection whose changes are on disk when the block is left, or not at all. Raises HistoryGone."""
+        """A connection whose changes are on disk at the end of the block, or not at all. Raises
+        JournalUnavailableError.
+        """
         if not self._ready:
             self.prepare()
         if not self._writer.acquire(timeout=2 * BUSY_SECONDS):
@@ -98,7 +101,7 @@ class Database:
             self._writer.release()
 
     def close(self) -> None:
-        """Lets go of every connection."""
+        """Closes every connection."""
         self.engine.dispose()
 
     @contextmanager
@@ -178,7 +181,7 @@ def _checked(url: str) -> URL:
 
 
 def _set_up_sqlite(connection: sqlite3.Connection, record: object) -> None:
-    connection.isolation_level = None  # transactions are begun below: the driver would begin them too late
+    connection.isolation_level = None  # transactions begin below: the driver would begin them too late
     deadline = time.monotonic() + BUSY_SECONDS
     while True:
         try:
@@ -193,7 +196,7 @@ def _set_up_sqlite(connection: sqlite3.Connection, record: object) -> None:
 
 
 def _begin_sqlite(connection: Connection) -> None:
-    """A writer takes its place at once: one that reads first and writes later may fail however long it waits."""
+    """A writer takes its lock at once: one that reads first and writes later may fail however long it waits."""
     writes = connection.get_execution_options().get(_WRITES)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 

@@ -1,4 +1,4 @@
-"""One life, round by round: new, ongoing, gone for a while, resolved, back. Knows nothing of findings or fabrics."""
+"""One life, round by round: new, ongoing, gone for a while, resolved, back. Independent of findings and fabrics."""
 
 from collections import deque
 from dataclasses import dataclass, replace
@@ -11,8 +11,8 @@ from truerail.model.life import Life, LifeState
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """`recovery`: how long something must be gone to be believed. From `flapping_episodes` appearances within
-    `flapping_within` on it flaps.
+    """`recovery`: how long something must be gone to be resolved. It flaps from `flapping_episodes` appearances within
+    `flapping_within` on.
     """
 
     recovery: timedelta
@@ -21,29 +21,29 @@ class Patience:
 
 
 class Sight(Enum):
-    """What a round says of one thing."""
+    """A round's report on one thing."""
 
     PRESENT = "present"
     GONE = "gone"
     UNSEEN = "unseen"
-    """It is not there, and nobody who could say so answered."""
+    """It is not present, and no device that could report it answered."""
 
 
 @dataclass(slots=True)
 class Episode:
-    """A life that is not resolved. `appearances` are the times at which it came, as far back as flapping asks."""
+    """An unresolved life. `appearances` are the times at which it appeared, as far back as flapping needs them."""
 
     life: Life
     appearances: deque[datetime]
     moved_at: datetime
-    """When it last came or went."""
+    """When it last appeared or disappeared."""
     away: bool = False
-    """Whether it was asked to be gone, and has not been there since."""
+    """Whether a round has reported it gone, and it has not been present since."""
     gone_at: datetime | None = None
-    """Since when every round could say that it is gone."""
+    """Since when every round has reported it gone."""
 
     def step(self, sight: Sight, at: datetime, patience: Patience) -> None:
-        """Goes on by one round. A life that is resolved by this must not be stepped again."""
+        """Advances by one round. A life that this resolves must not be stepped again."""
         if sight is Sight.PRESENT:
             self._is_there(at, patience)
         elif sight is Sight.UNSEEN:
@@ -53,12 +53,12 @@ class Episode:
             self._is_gone(at, patience)
 
     def past(self) -> Past:
-        """What is remembered of it once it is resolved."""
+        """Its remains once it is resolved."""
         resolved_at = self.life.resolved_at or self.life.last_seen
         return Past(self.life.first_seen, resolved_at, self.life.episodes, tuple(self.appearances))
 
     def joined(self, kept: "Episode") -> None:
-        """This episode is the later part of one that was kept: it did not begin here."""
+        """Continues a stored episode: this one is its later part."""
         was = kept.life
         back = self.life.state in (LifeState.NEW, LifeState.ONGOING) and was.episodes > 1
         state = (
@@ -68,7 +68,7 @@ class Episode:
         self.life = replace(self.life, state=state, first_seen=was.first_seen, since=was.since, episodes=was.episodes)
 
     def returned(self, past: Past) -> None:
-        """What this is was resolved once before: it is back, not new."""
+        """Marks it as back, not new: it was resolved before."""
         back = self.life.state in (LifeState.NEW, LifeState.ONGOING)
         self.life = replace(
             self.life,
@@ -105,7 +105,7 @@ class Episode:
             self.life = replace(self.life, state=LifeState.RESOLVED, resolved_at=self.gone_at)
 
     def _settled(self, at: datetime, patience: Patience) -> bool:
-        """False for what flapped and has not stood still for the whole window since."""
+        """False if it flapped and has not been stable for the whole window since."""
         return self.life.state is not LifeState.FLAPPING or at - self.moved_at >= patience.flapping_within
 
     def _becomes(self, state: LifeState) -> None:
@@ -114,7 +114,7 @@ class Episode:
 
 
 def begun(id: str, at: datetime, past: Past | None, patience: Patience) -> Episode:  # noqa: A002 - the life's own word
-    """The first round of an episode: new, or back where there is a past: regressed, or flapping."""
+    """The first round of an episode: new, or with a past: regressed, or flapping."""
     if past is None:
         return Episode(Life(id, LifeState.NEW, at, at, at), deque([at]), at)
     recent = deque(one for one in past.appearances if at - one <= patience.flapping_within)
@@ -124,5 +124,5 @@ def begun(id: str, at: datetime, past: Past | None, patience: Patience) -> Episo
 
 
 def resumed(life: Life, appearances: tuple[datetime, ...], away: bool, at: datetime) -> Episode:
-    """An episode as it was kept, after a gap in which nobody watched: what was gone must be seen gone again."""
+    """A stored episode after a gap without rounds: if it was gone, a round must report it gone again."""
     return Episode(life, deque(appearances), at, away)

@@ -1,8 +1,8 @@
-"""Writes rounds down beside the service: whoever evaluates never waits for the database.
+"""Writes rounds in the background: evaluation never waits for the database.
 
-While the database is gone, rounds wait in memory and are tried again. Where too many wait the oldest is dropped and
-counted; the states that it set go over to the next one, so that what is open, what is resolved and where cables are is
-right again as soon as one round is written. Only the events of a dropped round are lost.
+While the database is gone, rounds wait in memory and are retried. If too many wait, the oldest is dropped and counted;
+the states that it set move to the next one, so that open entries, resolved entries and places of cables are right again
+as soon as one round is written. Only the events of a dropped round are lost.
 """
 
 import threading
@@ -21,11 +21,11 @@ from truerail.model.names import printable
 FIRST_WAIT_SECONDS = 0.5
 LONGEST_WAIT_SECONDS = 15.0
 CLOSE_SECONDS = 10.0
-"""How long a graceful stop waits for what is not written yet."""
+"""How long a graceful stop waits for rounds that are not written yet."""
 
 
 class Keeper:
-    """One thread that writes. `changed` is called from it when the journal fails, and when it keeps again."""
+    """One writer thread. It calls `changed` when the journal fails, and when it recovers."""
 
     def __init__(self, journal: Journal, max_queued_rounds: int, changed: Callable[[JournalState], None]) -> None:
         self._journal = journal
@@ -35,7 +35,7 @@ class Keeper:
         self._backlog = Backlog()
         self._news = threading.Condition()
         self._until: float | None = None
-        """When to give up, once it is to close (monotonic seconds)."""
+        """When to give up after a close (monotonic seconds)."""
         self._busy = False
         self._error = ""
         self._since = datetime.now(UTC)
@@ -45,27 +45,27 @@ class Keeper:
 
     @property
     def state(self) -> JournalState:
-        """How the journal stands."""
+        """The state of the journal."""
         with self._news:
             health = JournalHealth.FAILING if self._error else JournalHealth.KEEPING
             return JournalState(health, self._error, self._since, len(self._waiting), self._lost, self._written)
 
     def put(self, record: RoundRecord, changes: Changes) -> None:
-        """Takes a round to be written. Returns at once."""
+        """Queues a round for writing. Returns at once."""
         with self._news:
             self._waiting.append((record, changes))
             self._drop_oldest()
             self._news.notify_all()
 
     def close(self, seconds: float = CLOSE_SECONDS) -> None:
-        """Writes what waits, for so long at most, and ends. What is left then is lost; `state` says how much."""
+        """Writes queued rounds, for `seconds` at most, and ends. The rest is lost; `state` reports how many."""
         with self._news:
             self._until = time.monotonic() + seconds
             self._news.notify_all()
         self._thread.join(seconds)
 
     def _drop_oldest(self) -> None:
-        """Not while a round is being written: what is dropped would then be newer than what may come back."""
+        """Not while a round is being written: the dropped round would be newer than the one that may come back."""
         while len(self._waiting) > self._most and not self._busy:
             self._backlog.add(self._waiting.popleft()[1])
             self._lost += 1
@@ -106,7 +106,7 @@ class Keeper:
         self._tell("")
 
     def _refused(self, record: RoundRecord, error: Exception) -> None:
-        """This round can never be written: on with the next."""
+        """Skips a round that can never be written."""
         with self._news:
             self._lost += 1
             self._leave_behind()
@@ -134,7 +134,7 @@ class Keeper:
             self._changed(self.state)
 
     def _pause(self, seconds: float) -> None:
-        """Waits before the next attempt; shorter once it is to close."""
+        """Waits before the next attempt; shorter during a close."""
         with self._news:
             closing = self._until is not None
             self._news.wait_for(

@@ -1,7 +1,7 @@
-"""Where every planned cable was seen last, and what changed since: two columns compared at once, round by round.
+"""The last place of every planned cable, and what changed since: two columns compared at once, round by round.
 
-Only cables that changed become words. A snapshot in which neither device of a cable was even asked (a service that
-has just started) says nothing of it: such a cable keeps what was known.
+Only changed cables are converted to names. A snapshot in which neither device of a cable was even polled (a service
+that has just started) has no data on it: such a cable keeps its last state.
 """
 
 from collections.abc import Iterable
@@ -21,12 +21,12 @@ from truerail.model.plan import Plan
 _WORDS = tuple(CableState[state.name].value for state in State)
 _CODES = {word: code for code, word in enumerate(_WORDS)}
 _NEVER = -2
-"""The state of a cable of which no round has said anything yet."""
+"""The state of a cable without data in any round yet."""
 
 
 @dataclass(frozen=True, slots=True)
 class LinkNews:
-    """What a round says of links: `changes` since the round before, `states` to write down, ports to forget."""
+    """A round's report on links: `changes` since the previous round, `states` to write, ports to forget."""
 
     changes: tuple[LinkChange, ...]
     states: tuple[LinkState, ...]
@@ -40,17 +40,17 @@ class LinkMemory:
         self._places = Places()
         self._plan: Plan | None = None
         self._kept: dict[str, LinkState] = {}
-        """By port: what is known while no plan is in force, from the journal or from the plan before."""
+        """By port: states while no plan is in force, from the journal or from the previous plan."""
         self._place: Codes = np.empty(0, dtype=np.int64)
         self._state: Codes = np.empty(0, dtype=np.int64)
 
     def restore(self, states: Iterable[LinkState]) -> None:
-        """Takes over what the journal knows: the next round is compared with that."""
+        """Restores the journal's states: the next round is compared with them."""
         self._remember()
         self._kept |= {one.port: one for one in states}
 
     def update(self, wiring: Wiring, at: datetime) -> LinkNews:
-        """Takes over a round. A cable that was not in the plan before has a state to write down, and no change."""
+        """Processes a round. A cable that was not in the plan before has a state to write, and no change."""
         gone: frozenset[str] = frozenset()
         if self._plan is not wiring.index.plan:
             self._remember()
@@ -76,7 +76,7 @@ class LinkMemory:
         return LinkNews(tuple(changes), tuple(states), gone)
 
     def _remember(self) -> None:
-        """Turns what is known into words, so that it outlives the codes of this plan."""
+        """Converts the states to names, so that they outlive the codes of this plan."""
         if self._plan is not None:
             ports = [str(cable.a) for cable in self._plan.cables]
             seen = self._places.words(self._place)
@@ -85,7 +85,7 @@ class LinkMemory:
         self._plan = None
 
     def _take_plan(self, wiring: Wiring) -> frozenset[str]:
-        """Brings what is known under the codes of a plan; the ports that it does not have."""
+        """Converts the states to the codes of a plan; returns the ports that it does not have."""
         plan = wiring.index.plan
         ports = [str(cable.a) for cable in plan.cables]
         known = [self._kept.pop(port, None) for port in ports]
@@ -100,7 +100,7 @@ class LinkMemory:
 
 
 def _nobody_asked(wiring: Wiring, rows: Codes) -> Mask:
-    """Which of these cables are unknown for the one reason that neither of their devices was asked anything."""
+    """Which of these cables are unknown only because neither of their devices was polled."""
     unknown = np.asarray(wiring.state[rows] == State.UNKNOWN, dtype=bool)
     if not unknown.any():
         return unknown

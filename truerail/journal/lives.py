@@ -1,7 +1,7 @@
-"""The lives of findings and causes over rounds: new, ongoing, gone for a while, out of sight, resolved, back.
+"""The lives of findings and causes over rounds: new, ongoing, gone for a while, unseen, resolved, back.
 
-A pure state machine: evaluations in, `Changes` out. It opens no database; what it must know after a restart comes back
-to it by `restore`.
+A pure state machine: evaluations in, `Changes` out. It opens no database; after a restart its state comes back
+by `restore`.
 """
 
 from collections.abc import Callable, Iterator
@@ -30,10 +30,10 @@ _BEGINS = {LifeState.NEW: EventKind.APPEARED, LifeState.REGRESSED: EventKind.REG
 
 
 class Lives:
-    """Remembers what was evaluated. One caller at a time.
+    """Tracks evaluations. One caller at a time.
 
     `recovery`: how long a finding must be gone to be resolved. From `flapping_episodes` appearances within
-    `flapping_within` on it is reported as flapping, until it has stood still for that long.
+    `flapping_within` on it is reported as flapping, until it has been stable for that long.
     """
 
     def __init__(self, recovery: timedelta, flapping_episodes: int, flapping_within: timedelta) -> None:
@@ -44,14 +44,14 @@ class Lives:
         self._at: datetime | None = None
 
     def use(self, recovery: timedelta, flapping_episodes: int, flapping_within: timedelta | None = None) -> None:
-        """Goes on with another patience; what is remembered stays. Without `flapping_within` that stays as it is."""
+        """Changes the limits and keeps the history. Without `flapping_within` that limit stays."""
         self._patience = Patience(recovery, flapping_episodes, flapping_within or self._patience.flapping_within)
 
     def restore(self, memory: Memory) -> None:
-        """Takes over what the journal knows: at the start, or as soon as the journal can be read.
+        """Restores the journal's state: at the start, or as soon as the journal can be read.
 
-        What is there already gets its first sight and its episodes back. Nothing is resolved by the gap: what was gone
-        before it must be seen gone for the whole recovery window again.
+        Present entries get their first sighting and their episodes back. The gap resolves nothing: an entry that was
+        gone before it must be gone for the whole recovery window again.
         """
         if memory.at is not None:
             self._at = memory.at if self._at is None else max(memory.at, self._at)
@@ -64,12 +64,12 @@ class Lives:
         self._links.restore(memory.links)
 
     def forget(self, before: datetime) -> None:
-        """Drops the memory of what was resolved before; if it comes back it is new."""
+        """Drops entries resolved before a time; one that comes back is new."""
         self._findings.forget(before)
         self._causes.forget(before)
 
     def update(self, evaluation: Evaluation, wiring: Wiring) -> Changes:
-        """Goes on by one round. Time never runs backwards here, whatever the clock does."""
+        """Advances by one round. Time never runs backwards here, whatever the clock does."""
         at = self._at = evaluation.at if self._at is None else max(evaluation.at, self._at)
         findings = self._findings.update(_explained(evaluation), _sight_of(evaluation, wiring), at, self._patience)
         present = {cause.key: cause for cause in evaluation.causes}
@@ -90,7 +90,7 @@ class Lives:
         )
 
     def _cause_sight(self, cause: Cause) -> Sight:
-        """A cause is out of sight as long as one of its findings is."""
+        """A cause is unseen as long as one of its findings is."""
         unseen = any(self._findings.state(finding) is LifeState.UNSEEN for finding in cause.explains)
         return Sight.UNSEEN if unseen else Sight.GONE
 

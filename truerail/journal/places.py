@@ -1,4 +1,4 @@
-"""Places where a cable may be seen, as numbers that mean the same in every round of one plan."""
+"""Places where a cable may be seen, as numbers that are stable over all rounds of one plan."""
 
 from collections.abc import Callable, Sequence
 
@@ -9,11 +9,11 @@ from truerail.model.columns import NONE, Codes
 from truerail.model.index import PlanIndex
 
 _OTHER = 1 << 40
-"""Codes from here on are places that no plan has. Their numbers hold for the life of the process."""
+"""Codes from here on are unplanned places. Their numbers are valid for the life of the process."""
 
 
 class Places:
-    """Planned ports keep their code of the plan; others are numbered by their words as they are seen."""
+    """Planned ports have their code of the plan; others are numbered by name as they are seen."""
 
     def __init__(self) -> None:
         self._index: PlanIndex | None = None
@@ -21,11 +21,11 @@ class Places:
         self._words: list[str] = []
 
     def use(self, index: PlanIndex) -> None:
-        """From now on codes are those of this index's plan."""
+        """Switches to the codes of this index's plan."""
         self._index = index
 
     def of(self, wiring: Wiring) -> Codes:
-        """Where each cable's nearer end is seen: a port; a device where only that is reported; -1. Shape (cables,)."""
+        """Where each cable's nearer end is seen: a port; a device if only that is reported; -1. Shape (cables,)."""
         index = wiring.index
         place = wiring.place.copy()
         strange = np.flatnonzero(place >= index.planned_ports)
@@ -36,17 +36,17 @@ class Places:
         return place
 
     def word(self, code: int) -> str | None:
-        """A code as a word: `leaf-3/swp12`, `leaf-3`, or None for -1."""
+        """A code as a name: `leaf-3/swp12`, `leaf-3`, or None for -1."""
         if code == NONE or self._index is None:
             return None
         return self._words[code - _OTHER] if code >= _OTHER else str(self._index.spell(code))
 
     def words(self, codes: Codes) -> list[str | None]:
-        """Many codes as words."""
+        """Many codes as names."""
         return [self.word(code) for code in codes.tolist()]
 
     def codes(self, words: Sequence[str | None]) -> Codes:
-        """Words as codes, under the plan in use."""
+        """Names as codes of the plan in use."""
         index = self._index
         if index is None:
             raise RuntimeError("no plan is in use")

@@ -27,7 +27,7 @@ from truerail.model.history import (
 from truerail.model.life import Life, LifeState
 
 FEW_DEVICES = 64
-"""Up to so many devices their own rows are looked up; for more, rows are read by time and the others left out."""
+"""Up to this many devices, their own rows are looked up; for more, rows are read by time and filtered."""
 
 _links = tables.link_changes
 _events = tables.finding_events
@@ -39,7 +39,7 @@ def link_since(connection: Connection, ports: Collection[str]) -> dict[str, date
     numbers = {digest(port): port for port in ports}
     links = tables.links.c
     wanted = select(links.port, links.changed_at).where(links.changed_at.is_not(None))
-    if len(numbers) < 50_000:  # else reading all is faster
+    if len(numbers) < 50_000:  # otherwise reading all rows is faster
         wanted = wanted.where(among_numbers(connection, links.port, numbers))
     return {numbers[port]: at for port, at in connection.execute(wanted) if port in numbers}
 
@@ -118,8 +118,8 @@ def _within(
     on: Callable[[Connection, Collection[str]], Any],
     devices: Collection[str] | None,
 ) -> Select[*tuple[Any, ...]]:
-    """Rows of a time, newest first; where devices are given, those `on` them. Rows are numbered in the order of time:
-    a number is a time too.
+    """Rows of a time range, newest first; with devices, only those `on` them. Rows are numbered in the order of time: a
+    number is also a time.
     """
     if devices is not None:
         asked = asked.where(on(connection, devices))
@@ -134,7 +134,7 @@ def _within(
 def findings(
     salvage: Salvage, connection: Connection, resolved_since: datetime | None, page: RowRange
 ) -> list[FindingRecord]:
-    """Open findings, or those resolved since then. They have no number: `page.before` is how many to leave out."""
+    """Open findings, or those resolved since then. They have no number: `page.before` is how many to skip."""
     asked = _lives(tables.findings, resolved_since, page)
     newest = newest_round_at(connection)
     return salvage.rows(connection, asked, tables.findings.c.id, lambda row: finding_record(row, newest))
@@ -152,7 +152,7 @@ def finding(salvage: Salvage, connection: Connection, wanted: str) -> FindingRec
 def causes(
     salvage: Salvage, connection: Connection, resolved_since: datetime | None, page: RowRange
 ) -> list[CauseRecord]:
-    """Open causes, or those resolved since then. `page.before` is how many to leave out."""
+    """Open causes, or those resolved since then. `page.before` is how many to skip."""
     asked = _lives(tables.causes, resolved_since, page)
     newest = newest_round_at(connection)
     return salvage.rows(connection, asked, tables.causes.c.id, lambda row: cause_record(row, newest))
@@ -166,14 +166,14 @@ def _lives(table: Any, resolved_since: datetime | None, page: RowRange) -> Selec
 
 
 def newest_round_at(connection: Connection) -> datetime | None:
-    """When the newest round was."""
+    """Time of the newest round."""
     asked = select(tables.rounds.c.at).order_by(tables.rounds.c.number.desc()).limit(1)
     found: datetime | None = connection.execute(asked).scalar_one_or_none()
     return found
 
 
 def life_of(row: Row[Any], newest: datetime | None) -> Life:
-    """A row's life. What is present was last seen in the newest round: that is written once, not with each."""
+    """A row's life. A present entry was last seen in the newest round: that is written once, not with each."""
     last_seen = max(row.last_seen, newest) if row.present and newest else row.last_seen
     return Life(row.id, LifeState(row.state), row.first_seen, row.since, last_seen, row.resolved_at, row.episodes)
 
@@ -213,7 +213,7 @@ def plans(salvage: Salvage, connection: Connection) -> list[PlanVersion]:
 
 
 def acknowledgements(salvage: Salvage, connection: Connection, open_at: datetime | None) -> list[Acknowledgement]:
-    """Acknowledgements, newest first; with a time those only that hold then."""
+    """Acknowledgements, newest first; with a time, only those in force then."""
     notes = tables.acknowledgements
     asked = _newest(notes, notes.c.id)
     if open_at is not None:
@@ -222,7 +222,7 @@ def acknowledgements(salvage: Salvage, connection: Connection, open_at: datetime
 
 
 def windows(salvage: Salvage, connection: Connection, open_at: datetime | None) -> list[MaintenanceWindow]:
-    """Maintenance windows, newest first; with a time those only that are not over then."""
+    """Maintenance windows, newest first; with a time, only those not over then."""
     asked = _newest(tables.windows, tables.windows.c.id)
     if open_at is not None:
         asked = asked.where(tables.windows.c.ended_at.is_(None), tables.windows.c.ends > open_at)

@@ -1,4 +1,4 @@
-"""What a journal knows, as `Lives` takes it over at the start."""
+"""The content of a journal, as `Lives` restores it at the start."""
 
 import json
 from collections.abc import Callable, Iterable
@@ -17,11 +17,11 @@ from truerail.model.finding import Cause, CauseKind, Finding, Severity
 
 T = TypeVar("T")
 _RECENT = timedelta(days=1)
-"""Appearances of what was resolved longer ago make nothing flap."""
+"""Appearances of entries resolved longer ago do not count for flapping."""
 
 
 def memory_of(salvage: Salvage, connection: Connection) -> Memory:
-    """Everything that is open, what is left of what is resolved, and the last state of every cable."""
+    """All open entries, the remains of resolved ones, and the last state of every cable."""
     at = newest_round_at(connection)
     if at is None:
         return Memory()
@@ -56,7 +56,7 @@ def _cause(row: Row[Any], at: datetime) -> CauseRow:
 
 
 def _past(salvage: Salvage, connection: Connection, table: Any, at: datetime) -> dict[str, Past]:
-    """There are hundreds of thousands after a year: their columns are read as the numbers that they are."""
+    """There are hundreds of thousands after a year: their columns are read as plain numbers."""
     columns = (type_coerce(table.c[name], BigInteger) for name in ("id", "first_seen", "resolved_at", "episodes"))
     resolved = table.c.resolved_at.is_not(None)
     rows: Iterable[Any] = connection.execute(select(*columns).where(resolved))

@@ -1,4 +1,4 @@
-"""Deleting what is older than is to be kept, a little at a time, so that nobody waits for it long."""
+"""Deletes rows older than the retention, a few at a time, so that nothing waits for it long."""
 
 from datetime import datetime
 from typing import Any
@@ -13,12 +13,14 @@ STEP = 1000
 
 
 def retain(database: Database, before: datetime, rounds_before: datetime) -> int:
-    """Deletes what ended before; how many rows. Each step is a transaction of its own. The space is used again."""
+    """Deletes entries that ended before; returns the number of rows. Each step is a transaction. Space is reused."""
     return sum(_delete(database, table, old) for table, old in _old(before, rounds_before))
 
 
 def _old(before: datetime, rounds_before: datetime) -> list[tuple[Table, ColumnElement[bool]]]:
-    """What is old, by table; what others rest on comes behind them. The newest round and plan are never old."""
+    """Old rows by table; referenced tables come after those that refer to them. The newest round and plan are never
+    old.
+    """
     notes, windows, rounds, plans = tables.acknowledgements.c, tables.windows.c, tables.rounds.c, tables.plans.c
     newest_round, newest_plan = select(func.max(rounds.number)), select(func.max(plans.seq))
     return [
@@ -38,7 +40,7 @@ def _old(before: datetime, rounds_before: datetime) -> list[tuple[Table, ColumnE
 
 
 def _in_use() -> ColumnElement[bool]:
-    """Places that a cable is at now. Where one was before, `used_at` is as new as that change."""
+    """Places where a cable is now. For a former place, `used_at` is as new as that change."""
     links, place = tables.links.c, tables.places.c.id
     return or_(
         select(links.port).where(links.port == place).exists(), select(links.port).where(links.seen == place).exists()

@@ -1,6 +1,7 @@
-"""Rows that cannot be read cost themselves and no other: they are left out, reported once, and can be deleted.
+"""Unreadable rows affect no other rows: they are skipped, reported once, and can be deleted.
 
-A disk, a hand with `sqlite3`, or a faulty release may leave a row whose time no calendar has or whose body is no JSON.
+A disk, a manual edit with `sqlite3`, or a faulty release may leave a row with an impossible time or a body that is not
+JSON.
 """
 
 import logging
@@ -14,12 +15,12 @@ from truerail.model.names import printable
 
 T = TypeVar("T")
 UNREADABLE = (ArithmeticError, LookupError, TypeError, ValueError, AttributeError, zlib.error)
-"""What a value that no truerail wrote raises while it is read: a time out of the calendar, a word that is none."""
+"""Errors from reading a value that truerail did not write: a time out of range, an unknown word."""
 _LOG = logging.getLogger(__name__)
 
 
 class Salvage:
-    """The rows of one journal that cannot be read. May be used by several threads at once."""
+    """The unreadable rows of one journal. Safe for several threads at once."""
 
     def __init__(self) -> None:
         self._lost: dict[tuple[str, Any], str] = {}
@@ -33,13 +34,13 @@ class Salvage:
         return {key: why for (name, key), why in tuple(self._lost.items()) if name == table}
 
     def forget(self, table: str, key: object) -> None:
-        """A row was deleted."""
+        """Forgets a deleted row."""
         self._lost.pop((table, key), None)
 
     def rows(
         self, connection: Connection, query: Select[*tuple[Any, ...]], key: Any, make: Callable[[Any], T]
     ) -> list[T]:
-        """`make` of each row of a query, in its order. One by one by their `key` where some cannot be read."""
+        """`make` of each row of a query, in its order. Row by row by `key` if some cannot be read."""
         try:
             return [make(row) for row in connection.execute(query)]
         except UNREADABLE:

@@ -13,13 +13,13 @@ from sqlalchemy import Connection, inspect, text
 from truerail.errors import JournalUnavailableError, JournalUnusableError
 
 _LOCK = 0x7472756572616C
-"""The number of PostgreSQL's advisory lock: of two services that start at once, one waits for the other."""
+"""The number of PostgreSQL's advisory lock: if two services start at once, one waits for the other."""
 
 
 def migrate(connection: Connection) -> None:
-    """Takes every step that is missing, all or none, in the transaction that is open. Safe at a concurrent start.
+    """Runs every missing migration, all or none, in the open transaction. Safe at a concurrent start.
 
-    Raises JournalUnusable where the database was made by a newer version.
+    Raises JournalUnusableError if a newer version created the database.
     """
     if connection.dialect.name == "postgresql":
         connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
@@ -36,7 +36,7 @@ def migrate(connection: Connection) -> None:
         return
 
     def steps(revision: Any, context: MigrationContext) -> Any:
-        return script._upgrade_revs("head", revision)  # as alembic's documentation of EnvironmentContext has it
+        return script._upgrade_revs("head", revision)  # as in alembic's documentation of EnvironmentContext
 
     with EnvironmentContext(config, script, fn=steps) as environment:
         environment.configure(connection=connection)
@@ -45,7 +45,7 @@ def migrate(connection: Connection) -> None:
 
 
 def _refuse_foreign(connection: Connection) -> None:
-    """Raises HistoryGone for an SQLite file that another program made: nothing is written into it."""
+    """Raises JournalUnavailableError for another program's SQLite file: nothing is written into it."""
     if connection.dialect.name == "sqlite":
         names = set(inspect(connection).get_table_names())
         if names and "alembic_version" not in names:

@@ -1,4 +1,4 @@
-"""What SQLite and PostgreSQL say differently, in one place."""
+"""Statements that differ between SQLite and PostgreSQL."""
 
 import json
 from collections.abc import Collection, Iterable, Sequence
@@ -23,7 +23,7 @@ def upsert(
     keep: Collection[str] = (),
 ) -> None:
     """Inserts rows, or replaces those with the same key. Columns of `earliest` keep the smaller value, those of `keep`
-    what they have where the new row says nothing.
+    their value if the new row has none.
     """
     if not rows:
         return

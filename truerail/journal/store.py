@@ -1,4 +1,4 @@
-"""The journal: what the service remembers, in SQLite or PostgreSQL."""
+"""The journal: the service's history in SQLite or PostgreSQL."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import fields, replace
@@ -37,7 +37,7 @@ def _utc_now() -> datetime:
 
 
 class Kept(Protocol):
-    """What the settings say of the journal."""
+    """The settings of the journal."""
 
     @property
     def url(self) -> str: ...
@@ -52,8 +52,8 @@ class Kept(Protocol):
 def open_journal(settings: Kept) -> "Journal":
     """The journal at `settings.url`, its schema brought up to date.
 
-    A database that does not answer is no obstacle: it is tried again with each use. Raises `JournalUnusableError` (a
-    `JournalUnavailableError`) for a URL that cannot be, and for a database that a newer truerail wrote.
+    A database that does not answer is no error here: each use retries it. Raises `JournalUnusableError` (a
+    `JournalUnavailableError`) for an impossible URL, and for a database that a newer truerail wrote.
     """
     journal = Journal(Database(settings.url, settings.password), settings.retention, settings.round_retention)
     try:
@@ -67,10 +67,9 @@ def open_journal(settings: Kept) -> "Journal":
 
 
 class Journal:
-    """Reads as `History` says. Every write is on disk when it returns, and raises `JournalUnavailableError` where it
-    is not.
+    """Implements `History`. Every write is on disk when it returns, otherwise it raises `JournalUnavailableError`.
 
-    May be used by several threads at once.
+    Safe for several threads at once.
     """
 
     def __init__(
@@ -90,17 +89,17 @@ class Journal:
         return f"Journal({self._database!r})"
 
     def prepare(self) -> None:
-        """Brings the schema up to date. Every use does so before anything else."""
+        """Brings the schema up to date. Every use does so first."""
         self._database.prepare()
 
     def close(self) -> None:
-        """Lets go of every connection."""
+        """Closes every connection."""
         self._database.close()
 
     # --- rounds -------------------------------------------------------------------------------------------------------
 
     def restore(self) -> Memory:
-        """What `Lives.restore` takes over."""
+        """The state for `Lives.restore`."""
         with self._database.reading() as connection:
             return memory_of(self._salvage, connection)
 
@@ -110,35 +109,35 @@ class Journal:
             return (connection.execute(select(func.max(tables.rounds.c.number))).scalar_one() or 0) + 1
 
     def record(self, record: RoundRecord, changes: Changes) -> None:
-        """Keeps a round and everything that it changed, all or nothing. Recording it twice changes nothing."""
+        """Stores a round and everything that it changed, all or nothing. Recording it twice changes nothing."""
         with self._database.writing() as connection:
             write_round(connection, record, changes)
 
     def retain(self, now: datetime) -> int:
-        """Deletes what is older than is to be kept; how many rows. In small steps: nobody waits for it long."""
+        """Deletes rows older than the retention; returns their number. In small steps: nothing waits for it long."""
         return retention.retain(self._database, now - self._retention, now - self._round_retention)
 
     def keep_blob(self, name: str, body: bytes, at: datetime) -> None:
-        """Keeps bytes under a name, in place of what was there. One writer for each name at a time."""
+        """Stores bytes under a name and replaces the old ones. One writer for each name at a time."""
         blobs.put(self._database, name, body, at)
 
     def blob(self, name: str) -> bytes | None:
-        """The bytes under a name; None where there are none."""
+        """The bytes under a name; None if there are none."""
         with self._database.reading() as connection:
             return blobs.get(connection, name)
 
-    # --- what people write, each with its line in the audit log -------------------------------------------------------
+    # --- people's entries, each with its line in the audit log --------------------------------------------------------
 
     def acknowledge(
         self, target: str, author: str, reason: str, at: datetime, until: datetime | None = None
     ) -> Acknowledgement:
-        """Somebody knows of a finding (id) or a cause (key)."""
+        """Acknowledges a finding (id) or a cause (key)."""
         note = Acknowledgement(0, target, storable(author), storable(reason), at, until)
         audited = AuditRecord(0, at, author, "acknowledge", target)
         return replace(note, id=self._insert(tables.acknowledgements, _row(note, "id"), audited))
 
     def withdraw(self, acknowledgement: int, author: str, at: datetime) -> None:
-        """Ends an acknowledgement. One that is over already stays as it is."""
+        """Ends an acknowledgement. One that is already over stays unchanged."""
         self._end(
             tables.acknowledgements, acknowledgement, AuditRecord(0, at, author, "withdraw", str(acknowledgement))
         )
@@ -152,11 +151,11 @@ class Journal:
         return replace(window, id=self._insert(tables.windows, _row(window, "id"), note))
 
     def end_window(self, window: int, author: str, at: datetime) -> None:
-        """Ends a window early. One that was ended already stays as it is."""
+        """Ends a window early. One that has already ended stays unchanged."""
         self._end(tables.windows, window, AuditRecord(0, at, author, "end maintenance", str(window)))
 
     def plan_in_force(self, version: PlanVersion) -> None:
-        """From now on this plan holds. The one that held already is not noted again."""
+        """Puts this plan in force. The one already in force is not recorded again."""
         plans = tables.plans
         newest = select(plans.c.digest).order_by(plans.c.seq.desc()).limit(1)
         with self._database.writing() as connection:
@@ -164,7 +163,7 @@ class Journal:
                 connection.execute(plans.insert(), _row(version))
 
     def note(self, who: str, action: str, detail: str, at: datetime) -> None:
-        """Keeps who did what."""
+        """Records who did what."""
         with self._database.writing() as connection:
             _audit(connection, AuditRecord(0, at, who, action, detail))
 
@@ -175,7 +174,7 @@ class Journal:
             return int(key[0])
 
     def unreadable(self, table: str) -> Mapping[int, str]:
-        """Rows of `acknowledgements` or `windows` that were unreadable: number to reason. Ending one deletes it."""
+        """Unreadable rows of `acknowledgements` or `windows`: number to reason. Ending one deletes it."""
         return self._salvage.of(table)
 
     def _end(self, table: Any, number: int, note: AuditRecord) -> None:
@@ -187,7 +186,7 @@ class Journal:
                 _audit(connection, note)
         self._salvage.forget(table.name, number)
 
-    # --- what is asked of it, as `History` says -----------------------------------------------------------------------
+    # --- queries, as in `History` -------------------------------------------------------------------------------------
 
     def link_since(self, ports: Collection[str]) -> Mapping[str, datetime]:
         """When each of these ports was last seen to change."""
@@ -204,14 +203,14 @@ class Journal:
     def finding_events(
         self, start: datetime, end: datetime, *, devices: Collection[str] | None = None, page: RowRange = FIRST
     ) -> Sequence[FindingEvent]:
-        """What befell findings from `start` up to `end`, both included. What people did is not among it: see
+        """Events of findings from `start` up to `end`, both included. People's actions are not among them: see
         `acknowledgements`, `windows`, `plans` and `audit`.
         """
         with self._database.reading() as connection:
             return reading.finding_events(self._salvage, connection, start, end, devices, page)
 
     def findings(self, *, resolved_since: datetime | None = None, page: RowRange = FIRST) -> Sequence[FindingRecord]:
-        """Open findings, or those resolved since. Findings have no `seq`: `page.before` is how many to leave out."""
+        """Open findings, or those resolved since. Findings have no `seq`: `page.before` is how many to skip."""
         with self._database.reading() as connection:
             return reading.findings(self._salvage, connection, resolved_since, page)
 
@@ -221,7 +220,7 @@ class Journal:
             return reading.finding(self._salvage, connection, finding)
 
     def causes(self, *, resolved_since: datetime | None = None, page: RowRange = FIRST) -> Sequence[CauseRecord]:
-        """Open causes, or those resolved since. `page.before` is how many to leave out."""
+        """Open causes, or those resolved since. `page.before` is how many to skip."""
         with self._database.reading() as connection:
             return reading.causes(self._salvage, connection, resolved_since, page)
 
@@ -236,12 +235,12 @@ class Journal:
             return reading.plans(self._salvage, connection)
 
     def acknowledgements(self, *, open_only: bool = True) -> Sequence[Acknowledgement]:
-        """Those that hold now, or all that are kept."""
+        """Acknowledgements in force now, or all stored ones."""
         with self._database.reading() as connection:
             return reading.acknowledgements(self._salvage, connection, self._clock() if open_only else None)
 
     def windows(self, *, open_only: bool = True) -> Sequence[MaintenanceWindow]:
-        """Those that are open or announced, or all that are kept."""
+        """Windows that are open or announced, or all stored ones."""
         with self._database.reading() as connection:
             return reading.windows(self._salvage, connection, self._clock() if open_only else None)
 

@@ -1,4 +1,4 @@
-"""The tables of the journal. What is reported often is kept once: sentences in `texts`, ports in `places`."""
+"""The tables of the journal. Frequent values are stored once: sentences in `texts`, ports in `places`."""
 
 from sqlalchemy import (
     BigInteger,
@@ -18,7 +18,7 @@ from truerail.journal.types import HexId, Key, Utc, Word, Words
 
 metadata = MetaData()
 Number = BigInteger().with_variant(Integer, "sqlite")
-"""Of primary keys. In SQLite INTEGER holds 64 bits too, and only an INTEGER key is the row's own number."""
+"""Type of primary keys. SQLite's INTEGER also has 64 bits, and only an INTEGER key is the row's own number."""
 
 STATES = Word(("new", "ongoing", "regressed", "flapping", "recovering", "unseen", "resolved"))
 SEVERITIES = Word(("info", "warning", "critical"))

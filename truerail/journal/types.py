@@ -1,7 +1,7 @@
-"""How values stand in the database, the same in SQLite and PostgreSQL.
+"""Column types, the same in SQLite and PostgreSQL.
 
-Times are microseconds since 1970 in 8 bytes: exact, in order, and without anybody's time zone. Ids of findings and
-causes are 48 bits and stand as such. Words of a closed set are their place in it. Text is what both databases can hold.
+Times are microseconds since 1970 in 8 bytes: exact, in order, and without time zone. Ids of findings and causes are
+48-bit numbers. Words of a closed set are their index in it. Text is restricted to what both databases can store.
 """
 
 import re
@@ -18,30 +18,28 @@ _MICROSECOND = timedelta(microseconds=1)
 _UNSTORABLE = re.compile(r"[\x00\ud800-\udfff]")
 _HEX = re.compile(r"[0-9a-f]{12}")
 KEY_CHARACTERS = 512
-"""Text that an index holds is cut here: PostgreSQL refuses index rows above 2,700 bytes."""
+"""Indexed text is cut here: PostgreSQL refuses index rows above 2,700 bytes."""
 
 
 def microseconds(at: datetime) -> int:
-    """Microseconds since 1970. Raises OverflowError for a time that UTC has no year for: it could not be read back."""
+    """Microseconds since 1970. Raises OverflowError for a time outside UTC's years: it could not be read back."""
     return (at.astimezone(UTC) - _EPOCH) // _MICROSECOND
 
 
 def moment(value: int) -> datetime:
-    """The time so many microseconds after 1970, in UTC."""
+    """The time this many microseconds after 1970, in UTC."""
     return _EPOCH + timedelta(0, 0, value)
 
 
 def storable(text: str) -> str:
-    """Text as both databases can keep it: PostgreSQL has no NUL in text, UTF-8 no lone surrogates. Each becomes
+    """Text that both databases can store: PostgreSQL allows no NUL in text, UTF-8 no lone surrogates. Each becomes
     U+FFFD.
     """
     return _UNSTORABLE.sub("\ufffd", text)
 
 
 def key_text(text: str) -> str:
-    """Storable text for an index. What is too long is cut, and its digest keeps it apart from others that begin
-    alike.
-    """
+    """Storable text for an index. Long text is cut, and its digest distinguishes it from others with the same start."""
     clean = storable(text)
     if len(clean) <= KEY_CHARACTERS:
         return clean
@@ -49,7 +47,7 @@ def key_text(text: str) -> str:
 
 
 def digest(text: str) -> int:
-    """64 bits that stand for a text, as a signed number: the primary key of texts and places."""
+    """A text's 64-bit hash as a signed number: the primary key of texts and places."""
     return int.from_bytes(blake2s(storable(text).encode(), digest_size=8).digest(), "big", signed=True)
 
 
@@ -89,7 +87,7 @@ class HexId(TypeDecorator[str]):
 
 
 class Word(TypeDecorator[str]):
-    """One of a closed set of words. Words are only ever added, at the end: their places stand in databases."""
+    """One of a closed set of words. New words are only added at the end: databases contain their indexes."""
 
     impl = SmallInteger
     cache_ok = True
@@ -99,11 +97,11 @@ class Word(TypeDecorator[str]):
         self.words = tuple(str(word) for word in words)
 
     def process_bind_param(self, value: str | None, dialect: Dialect) -> int | None:
-        """To its place."""
+        """To its index."""
         return None if value is None else self.words.index(value)
 
     def process_result_value(self, value: int | None, dialect: Dialect) -> str | None:
-        """From its place."""
+        """From its index."""
         return None if value is None else self.words[value]
 
 
@@ -114,16 +112,16 @@ class Words(TypeDecorator[str]):
     cache_ok = True
 
     def process_bind_param(self, value: Any, dialect: Dialect) -> str | None:
-        """To what can be kept."""
+        """To storable text."""
         return None if value is None else storable(value)
 
 
 class Key(TypeDecorator[str]):
-    """Text that is looked up."""
+    """Text used for look-ups."""
 
     impl = String
     cache_ok = True
 
     def process_bind_param(self, value: Any, dialect: Dialect) -> str | None:
-        """To what an index can hold."""
+        """To text that an index can store."""
         return None if value is None else key_text(value)

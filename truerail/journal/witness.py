@@ -1,4 +1,4 @@
-"""Who could say: whether a finding that is not there any more is gone, or only out of sight."""
+"""Whether a finding that is no longer present is gone, or only unseen."""
 
 from functools import cache, cached_property
 
@@ -23,17 +23,17 @@ def _yields() -> dict[str, frozenset[type[Fact]]]:
 
 
 class Witness:
-    """What one round could say. Everything is worked out when the first finding asks for it."""
+    """What one round could report. Everything is computed on first use."""
 
     def __init__(self, evaluation: Evaluation, wiring: Wiring) -> None:
         self._wiring = wiring
         self._verdict = {verdict.rule: verdict for verdict in evaluation.verdicts}
 
     def could_say(self, finding: Finding) -> bool:
-        """Whether this round would have had the finding, were it still true: its rule ran and had its facts, its
+        """Whether this round would have had the finding if it were still true: its rule ran and had its facts, its
         device answered, and the state of its cable is known.
 
-        A device that is in no plan any more has nobody to ask, and nothing to be found on: then it could.
+        True for a device that is no longer in the plan: it is not polled and can have no finding.
         """
         if not self._evaluated(finding):
             return False
@@ -45,8 +45,8 @@ class Witness:
         return state is not State.UNKNOWN and self._heard(finding, cable_known=state is not None)
 
     def _evaluated(self, finding: Finding) -> bool:
-        """Whether the rule evaluated what the finding is about, as far as its verdict says. The part that it could not
-        evaluate may be the finding's; what is unknown for one part says nothing against the rest.
+        """Whether the rule evaluated the finding's subject, according to its verdict. The part that it could not
+        evaluate may be the finding's; an unknown part does not affect the rest.
         """
         verdict = self._verdict.get(finding.rule)
         if verdict is None or verdict.status is Status.ERROR:
@@ -58,7 +58,7 @@ class Witness:
         return all({finding.subject, finding.device}.isdisjoint(part.subjects) for part in verdict.not_evaluated)
 
     def _cable_state(self, finding: Finding, device: int) -> State | None:
-        """The state of the cable planned at the finding's port; None where there is none."""
+        """The state of the cable planned at the finding's port; None if there is none."""
         port = finding.subject.partition("/")[2]
         if not port or device == NONE:
             return None
@@ -68,8 +68,8 @@ class Witness:
         return None if cable == NONE else State(int(self._wiring.state[cable]))
 
     def _heard(self, finding: Finding, *, cable_known: bool) -> bool:
-        """Whether what the rule needs was answered where the finding rested on it. Who tells of a cable does not
-        matter where its state is known: that joins both ends.
+        """Whether the facts that the rule needs were read on the devices of the finding's evidence. For a cable of
+        known state it does not matter which end reports it: the state combines both ends.
         """
         needs = _needs().get(finding.rule, frozenset())
         if cable_known:
@@ -84,12 +84,12 @@ class Witness:
 
     @cached_property
     def _answered(self) -> dict[str, set[type[Fact]]]:
-        """Kinds of facts that each device answered."""
+        """Kinds of facts that each device reported."""
         return self._kinds(failed=False)
 
     @cached_property
     def _failed(self) -> dict[str, set[type[Fact]]]:
-        """Kinds of facts that each device was asked for and gave no readable answer to."""
+        """Kinds of facts for which each device was polled without a readable answer."""
         failed = self._kinds(failed=True)
         return {device: kinds - self._answered.get(device, set()) for device, kinds in failed.items()}
 

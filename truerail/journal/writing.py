@@ -1,4 +1,4 @@
-"""One round, written into the tables. States replace states, so that writing a round again changes nothing."""
+"""Writes one round into the tables. States replace states, so that writing a round again changes nothing."""
 
 import json
 from collections.abc import Collection, Iterable
@@ -20,8 +20,8 @@ Row = dict[str, Any]
 
 
 def write_round(connection: Connection, record: RoundRecord, changes: Changes) -> None:
-    """Everything that a round changed. A round that is there already (its commit was answered by nobody) is left as
-    it is.
+    """Writes everything that a round changed. A round that is already there (its commit was not confirmed) stays
+    unchanged.
     """
     if not _write_record(connection, record):
         return
@@ -38,7 +38,7 @@ def _write_record(connection: Connection, record: RoundRecord) -> bool:
     if at == record.at:
         return False
     number = record.number
-    if at is not None:  # numbered while the journal could not be read: it goes on behind what is there
+    if at is not None:  # numbered while the journal could not be read: it continues after the last one
         number = connection.execute(select(func.max(rounds.c.number))).scalar_one() + 1
     row = asdict(record)
     found = row.pop("findings")
@@ -64,7 +64,7 @@ def _life(row: FindingRow | CauseRow) -> Row:
 
 
 def _finding(row: FindingRow) -> Row:
-    """Evidence is kept as long as the finding is open."""
+    """The row of a finding. Its evidence is stored while it is open."""
     finding = row.finding
     return _life(row) | {
         "rule": finding.rule,

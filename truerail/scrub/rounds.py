@@ -29,7 +29,7 @@ def scrub_round(
 
     `devices` are those of the inventory, with their roles. Files that answer no collector's question are left out:
     their content is unknown. The key is random for each call and not stored, unless `key` is given. Raises OSError, and
-    `CannotScrub` before anything is written.
+    `ScrubError` before anything is written.
     """
     keyed = Keyed(key or secrets.token_bytes(32))
     planned = {**devices, **({name: device.role for name, device in plan.devices.items()} if plan else {})}

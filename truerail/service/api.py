@@ -52,23 +52,23 @@ class ServiceAPI(Protocol):
         ...
 
     async def acknowledge(self, target: str, who: str, reason: str, until: datetime | None) -> Acknowledgement:
-        """Of a finding (id) or a cause (key). Raises `NotFound`, and `HistoryGone` where it cannot be kept."""
+        """Acknowledges a finding (id) or a cause (key). Raises `NotFoundError`, `JournalUnavailableError`."""
         ...
 
     async def withdraw(self, acknowledgement: int, who: str) -> None:
-        """Ends an acknowledgement. Raises `NotFound`, `HistoryGone`."""
+        """Ends an acknowledgement. Raises `NotFoundError`, `JournalUnavailableError`."""
         ...
 
     async def open_window(
         self, scope: str, what: str, starts: datetime, ends: datetime, who: str, reason: str
     ) -> MaintenanceWindow:
-        """Announces maintenance. Raises `NotFound`, `BadQuestion`, `HistoryGone`."""
+        """Announces maintenance. Raises `NotFoundError`, `QueryError`, `JournalUnavailableError`."""
         ...
 
     async def end_window(self, window: int, who: str) -> None:
-        """Ends a maintenance window early. Raises `NotFound`, `HistoryGone`."""
+        """Ends a maintenance window early. Raises `NotFoundError`, `JournalUnavailableError`."""
         ...
 
     async def audit(self, who: str, action: str, detail: str) -> None:
-        """Keeps a write that is none of the above (a log-in). Raises `HistoryGone`."""
+        """Keeps a write that is none of the above (a log-in). Raises `JournalUnavailableError`."""
         ...

@@ -36,7 +36,7 @@ class KeptCounters:
             logger().warning("counting begins again", error=str(error))
 
     def keep(self) -> None:
-        """Writes down what there is; evaluating waits for a copy in memory at most. Raises HistoryGone."""
+        """Writes down what there is; evaluating waits for a copy in memory at most. Raises JournalUnavailableError."""
         with self._one_at_a_time:
             still = self._evaluator.counters()
             if still is not None:

@@ -72,7 +72,7 @@ class Evaluator:
         return cls(settings.fabric, lives, 1, traffic=settings.metrics.traffic)
 
     def resume(self, journal: Journal) -> None:
-        """Goes on where the journal ends, at any time between two evaluations. Raises HistoryGone.
+        """Goes on where the journal ends, at any time between two evaluations. Raises JournalUnavailableError.
 
         Evaluations that came before, while it could not be read, are counted behind what it has.
         """

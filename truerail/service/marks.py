@@ -93,7 +93,7 @@ def _budget(plan: Plan) -> Budget:
 
 
 def checked_scope(plan: Plan, scope: str, what: str) -> str:
-    """What a window is to be about, as the plan spells it. Raises BadQuestion naming the value."""
+    """What a window is to be about, as the plan spells it. Raises QueryError naming the value."""
     if scope not in SCOPES:
         raise QueryError(f"scope {scope!r}: a window is about one of {', '.join(SCOPES)}")
     if scope == "rail":

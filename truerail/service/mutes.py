@@ -58,7 +58,7 @@ class Mutes:
     async def acknowledge(
         self, shown: Published, target: str, who: str, reason: str, until: datetime | None
     ) -> Acknowledgement:
-        """Of a finding (id) or a cause (key). Raises NotFound, BadQuestion, HistoryGone."""
+        """Acknowledges a finding (id) or a cause (key). Raises NotFoundError, QueryError, JournalUnavailableError."""
         if until is not None and until <= self._clock():
             raise QueryError(f"until {until.isoformat()} is over already")
         findings = {finding.id for finding in (*shown.evaluation.findings, *shown.pending_resolution)}
@@ -70,7 +70,7 @@ class Mutes:
         return note
 
     async def withdraw(self, number: int, who: str) -> None:
-        """Ends an acknowledgement. Raises NotFound, HistoryGone."""
+        """Ends an acknowledgement. Raises NotFoundError, JournalUnavailableError."""
         if number not in self._acknowledged and number not in self._unreadable("acknowledgements"):
             raise NotFoundError(f"no open acknowledgement {number}")
         await self._keep(lambda journal: journal.withdraw(number, who, self._clock()))
@@ -88,7 +88,7 @@ class Mutes:
     async def open_window(
         self, plan: Plan, scope: str, what: str, starts: datetime, ends: datetime, who: str, reason: str
     ) -> MaintenanceWindow:
-        """Announces maintenance. Raises BadQuestion, HistoryGone."""
+        """Announces maintenance. Raises QueryError, JournalUnavailableError."""
         what = checked_scope(plan, scope, what)
         if ends <= starts:
             raise QueryError(f"ends {ends.isoformat()} is not after starts {starts.isoformat()}")
@@ -102,7 +102,7 @@ class Mutes:
         return window
 
     async def end_window(self, number: int, who: str) -> None:
-        """Ends a window early. Raises NotFound, HistoryGone."""
+        """Ends a window early. Raises NotFoundError, JournalUnavailableError."""
         if number not in self._windows and number not in self._unreadable("windows"):
             raise NotFoundError(f"no open maintenance window {number}")
         await self._keep(lambda journal: journal.end_window(number, who, self._clock()))

@@ -39,5 +39,5 @@ def living_shape(hosts: int, rails: int, troubles: Collection[FlowFaultKind] = (
 
 
 def demo_simulation(hosts: int = 64, rails: int = 8, faults: Sequence[Fault] = STORY, seed: int = 1) -> Simulation:
-    """The fabric of that size with these faults. Raises `NoRoom` where it is too small for them."""
+    """The fabric of that size with these faults. Raises `NoRoomError` where it is too small for them."""
     return simulate(demo_shape(hosts, rails), faults, seed=seed)

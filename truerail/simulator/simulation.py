@@ -94,8 +94,8 @@ def simulate(
     Faults keep clear of each other, so that the truth is plain. `compound` lets two overlap on purpose: it exchanges
     two cables within a leaf whose label is exchanged. `folders` names a device's folder by the `hostname` that it
     announces or by its `inventory` address, which is its planned name. `behaviours` are what its devices do, as
-    `Behaviours` or in written form (`"sonic_alias=etp"`, `"young_link@0.1"`). Raises `NoRoom` where a fault asked for
-    has no place.
+    `Behaviours` or in written form (`"sonic_alias=etp"`, `"young_link@0.1"`). Raises `NoRoomError` where a fault asked
+    for has no place.
     """
     if folders not in ("hostname", "inventory"):
         raise ValueError(f"folders are named by hostname or inventory, not by {folders!r}")

@@ -28,7 +28,7 @@ _LONGEST = 200
 def alone_in(root: Path, at: datetime) -> Iterator[bool]:
     """Makes the folder and keeps it for this process while the body runs; False where its file system has no locks.
 
-    Raises Busy, OSError.
+    Raises FolderBusyError, OSError.
     """
     root.mkdir(parents=True, exist_ok=True)
     path = root / FILE

@@ -36,7 +36,7 @@ class SshHosts:
         """One answer for each command, in order, within `timeout_seconds` for the login and `answer_seconds` for each.
 
         A command that hangs is aborted, and the next ones run in a new session. Raises `TransportError` if the device
-        cannot be queried at all, and `Undeclared` before anything is sent.
+        cannot be queried at all, and `UndeclaredCommandError` before anything is sent.
         """
         refuse_undeclared(target, commands)
         hop = device_hop(target)

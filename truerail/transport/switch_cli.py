@@ -51,7 +51,7 @@ class SwitchCli:
     async def ask(self, target: Target, commands: Sequence[str]) -> list[Answer]:
         """One answer for each command, in order, within `target.timeout_seconds` for the login and for each command.
 
-        Raises `TransportError` if the device cannot be queried at all, `Undeclared` before anything is sent.
+        Raises `TransportError` if the device cannot be queried, `UndeclaredCommandError` before anything is sent.
         """
         refuse_undeclared(target, commands)
         if target.ssh.legacy_algorithms:

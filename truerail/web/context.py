@@ -119,7 +119,7 @@ def context_of(request: Request) -> RequestContext:
 
 
 async def shown_of(request: Request) -> CachedEvaluation:
-    """The newest publication. Raises NotReady."""
+    """The newest publication. Raises NotReadyError."""
     return await context_of(request).shown()
 
 

@@ -55,7 +55,7 @@ def fetch_from(rows: Sequence[T]) -> Fetch[T]:
 def page(fetch: Fetch[T], key: Callable[[T], str], serial: str, part: PageRequest) -> Page[T]:
     """The rows behind a cursor. `key` names a row over publications; `serial` names the publication of the list.
 
-    Raises BadCursor, ListMovedOn.
+    Raises CursorError, ListChangedError.
     """
     start = _start(fetch, key, serial, part) if part.cursor else 0
     items, total = fetch(start, part.limit)
@@ -87,7 +87,7 @@ def pack(values: Sequence[Any]) -> str:
 
 
 def unpack(part: PageRequest, *kinds: type) -> list[Any]:
-    """What was packed for this question: its name, values of these kinds, then text. Raises BadCursor."""
+    """What was packed for this question: its name, values of these kinds, then text. Raises CursorError."""
     cursor = part.cursor or ""
     try:
         values = orjson.loads(urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))

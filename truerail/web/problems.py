@@ -2,8 +2,9 @@
 
 A person who opens an address that is not there gets a page instead: a GET outside the API that accepts HTML.
 
-RequestValidationError 422   BadQuestion, NodeSetError, BadCursor 400   NotFound 404   ListMovedOn 410
-PlanError 422                NotReady, HistoryGone, TooManyStreams 503  HTTPException its own   anything else 500
+400   QueryError, NodeSetError, CursorError     404   NotFoundError       410   ListChangedError
+422   RequestValidationError, PlanError           503   NotReadyError, JournalUnavailableError, TooManyStreamsError
+HTTPException keeps its own status; anything else is 500
 """
 
 from collections.abc import Callable, Mapping, Sequence

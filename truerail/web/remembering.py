@@ -46,7 +46,7 @@ async def remembered(
     """The answer to a question that the journal is asked too. Where the answer goes on without it, or without rows of
     `table` that cannot be read, a header says so.
 
-    Raises HistoryGone where nothing can be said without the journal.
+    Raises JournalUnavailableError where nothing can be said without the journal.
     """
     noting = _Noting(desk.tower.history)
     loop = asyncio.get_running_loop()

@@ -37,7 +37,7 @@ async def serve(
 ) -> None:
     """Answers requests until `stop` is set and what runs has ended, within seconds. Leaves signals to the caller.
 
-    Raises ListenError where the address cannot be had, BadCertificate where TLS cannot be spoken.
+    Raises ListenError where the address cannot be had, CertificateError where TLS cannot be spoken.
     """
     http = settings.http
     certificates = Certificates(http.tls) if http.tls else None

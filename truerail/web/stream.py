@@ -29,7 +29,7 @@ _RETRY_MILLISECONDS = 3000
 
 
 class EventStream(Response):
-    """Events behind `known`, for as long as the reader stays. Raises TooManyStreams when it is made."""
+    """Events behind `known`, for as long as the reader stays. Raises TooManyStreamsError when it is made."""
 
     media_type = "text/event-stream"
 

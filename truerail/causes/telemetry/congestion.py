@@ -1,4 +1,4 @@
-"""Back-pressure that begins at several switches at once and reaches the same ports is one congestion, not many."""
+"""Back-pressure that starts at several switches at once and reaches the same ports is one congestion, not many."""
 
 from collections.abc import Mapping
 
@@ -9,7 +9,7 @@ _OF_SWITCHES = (Reason.EGRESS_UNREPORTED.value, Reason.INCAST.value)
 
 
 def congestions(found: Found) -> Mapping[int, int]:
-    """Findings of pressure at switches to the first of those that pause the same ports on the same priority."""
+    """Maps findings of pressure at switches to the first of those that pause the same ports on the same priority."""
     leader: dict[int, int] = {}
 
     def first(number: int) -> int:

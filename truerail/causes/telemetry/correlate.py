@@ -1,4 +1,4 @@
-"""From findings about traffic, links and hosts to few causes: what outranks a finding explains it, or it is a cause."""
+"""From findings on traffic, links and hosts to few causes: a higher root explains a finding, or it is a cause."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,18 +20,19 @@ from truerail.model.finding import Alternative, Finding
 from truerail.model.maintained import Maintained
 
 MOST_RIVALS = 3
-"""Other causes that are named beside one, those that would explain most of it first."""
+"""Most competing causes named with a cause, those that would explain most of it first."""
 
 
 def correlate(
     wiring: Wiring, drafts: Sequence[CauseCandidate], findings: Sequence[Finding], work: Sequence[Maintained] = ()
 ) -> list[CauseCandidate]:
-    """The causes that are left to be named once `drafts`, those of the cabling, have explained what they can.
+    """The remaining causes once `drafts`, those of the cabling, have explained what they can.
 
-    `findings` are those that no draft explains yet. Drafts get the ids of what they explain, and say so. Every finding
-    of a rule in the table is then explained by exactly one cause. Linear in findings and victims but for sorting.
+    `findings` are those that no draft explains yet. Drafts get the ids of the findings that they explain, and mention
+    them. Every finding of a rule in the table then has exactly one cause. Linear in findings and victims except for
+    sorting.
 
-    `work` is what maintenance windows cover now. What is down explains before it, all else after it.
+    `work` is covered by maintenance windows now: links and devices that are down explain before it, all else after it.
     """
     ground = FabricContext(wiring)
     board = Correlator(found_in(ground, [finding for finding in findings if finding.rule in ROWS]))
@@ -54,7 +55,7 @@ def correlate(
 
 
 def _by_traffic_only(board: Correlator) -> list[CauseCandidate]:
-    """Causes made of a NIC's rates and nothing else."""
+    """Causes based only on a NIC's rates."""
     return [board.owner[number] for number in board.found.by_rule.get("RAL002", ()) if board.made(number)]
 
 
@@ -68,7 +69,7 @@ def _roots(
 
 
 def _crossings(ground: FabricContext, drafts: Sequence[CauseCandidate]) -> dict[int, Crossing]:
-    """What the wrong-rail NICs of each draft send through the spines, by the draft's id."""
+    """Traffic of each draft's wrong-rail NICs through the spines, by the draft's id."""
     moved = [(draft, np.array(list(draft.cables), dtype=np.int64)) for draft in drafts if draft.kind in MOVED]
     if not moved:
         return {}
@@ -86,8 +87,8 @@ def _say_impact(ground: FabricContext, draft: CauseCandidate, crossing: Crossing
 
 
 def _say_behind(board: Correlator, draft: CauseCandidate, *, own: bool) -> None:
-    """Adds what a cause explains beside itself, and the causes that would explain some of that as well. Cables that
-    lack do not compete: what they do adds up.
+    """Adds the symptoms that a cause explains, and the causes that would explain some of them as well. Missing cables
+    do not compete: their effects add up.
     """
     if id(draft) in board.joined:
         draft.summary = f"{draft.summary.removesuffix('.')}; the same at {listed(draft.subjects[1:])}"
@@ -102,7 +103,7 @@ def _say_behind(board: Correlator, draft: CauseCandidate, *, own: bool) -> None:
 
 
 def _reliability(board: Correlator, draft: CauseCandidate) -> float:
-    """How sure it is that a cause's link is where it is taken to be: symptoms are tied to it by that."""
+    """Confidence in the place of a cause's link, which ties symptoms to it."""
     found = board.found
     _, ports = found.ground.places(draft.subjects[:1])
     port = int(ports[0])

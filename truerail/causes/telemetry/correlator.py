@@ -1,4 +1,4 @@
-"""Who explains what: roots claim findings rank by rank, the nearest root first."""
+"""Assigns findings to roots: roots claim findings rank by rank, the nearest root first."""
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
@@ -12,13 +12,13 @@ from truerail.causes.telemetry.roots import RootCandidate, reached, root_of_find
 from truerail.causes.telemetry.words import kind_of, said_of
 
 GONE = ("the other end of its flows has no link", "the host at the other end of its flows is idle")
-"""What RAL001 says of a NIC whose neighbour has no link, or whose host is idle: `because` in its detail."""
+"""RAL001's `because` in the detail, for a NIC whose peer has no link or whose peer's host is idle."""
 
 
 @dataclass
 class Correlator:
-    """`owner[finding]` is the draft that explains it. By the draft's id: `behind` are the findings that it explains
-    beside those it is made of, `rivals` how many of them each other draft would explain as well.
+    """`owner[finding]` is the draft that explains it. By the draft's id: `behind` are the findings that it explains in
+    addition to its own, `rivals` how many of them each other draft would explain as well.
     """
 
     found: Found
@@ -27,20 +27,20 @@ class Correlator:
     rivals: dict[int, Counter[int]] = field(default_factory=dict)
     drafts: dict[int, CauseCandidate] = field(default_factory=dict)
     joined: set[int] = field(default_factory=set)
-    """Drafts, by their ids, that are made of several findings of one rule."""
+    """Ids of drafts that consist of several findings of one rule."""
 
     @cached_property
     def congestion(self) -> Mapping[int, int]:
-        """Findings of pressure that are one congestion: each to the first of them."""
+        """Findings of pressure that are one congestion, each mapped to the first of them."""
         return congestions(self.found)
 
     def rank(self, rule: str) -> None:
-        """Findings of a rule that nothing above them explains become causes; then all of them claim what is below."""
+        """Turns a rule's unexplained findings into causes; then all its findings claim those of lower ranks."""
         fresh: dict[Hashable, CauseCandidate] = {}
         roots: list[tuple[CauseCandidate, RootCandidate]] = []
         for number in self.found.by_rule.get(rule, ()):
             if number not in self.owner and self.found.details[number].get("because") in GONE:
-                continue  # nothing is wrong there, and what is gone was switched off or drained on purpose
+                continue  # nothing is wrong there: the peer was switched off or drained on purpose
             root = root_of_finding(self.found, number)
             draft = self.owner.get(number) or self._begin(number, root, fresh)
             draft.harm = max(draft.harm, len(root.paused))
@@ -48,7 +48,7 @@ class Correlator:
         self.expand(roots)
 
     def _begin(self, number: int, root: RootCandidate, fresh: dict[Hashable, CauseCandidate]) -> CauseCandidate:
-        """A cause of its own, or that of another finding of the rule that is one with it."""
+        """A new cause, or that of another finding of the rule that belongs to the same cause."""
         finding = self.found.findings[number]
         key = self._one_with(number)
         draft = fresh.get(key)
@@ -66,11 +66,11 @@ class Correlator:
         return draft
 
     def made(self, number: int) -> bool:
-        """Whether a finding is the one that its cause begins with."""
+        """Whether a finding is the first of its cause."""
         return self.owner[number].explains[:1] == [self.found.findings[number].id]
 
     def expand(self, roots: Iterable[tuple[CauseCandidate, RootCandidate]]) -> None:
-        """Gives roots of one rank what they explain and nothing above them does."""
+        """Gives roots of one rank the findings that they explain and no higher rank does."""
         claims: dict[int, dict[int, int]] = {}
         for draft, root in roots:
             self.drafts[id(draft)] = draft
@@ -84,7 +84,7 @@ class Correlator:
             self._give(number, distances)
 
     def _give(self, number: int, distances: dict[int, int]) -> None:
-        """The nearest root takes it, of several the first; others as near are its rivals."""
+        """Gives a finding to its nearest root, of several the first; equally near ones compete."""
         winner = min(distances, key=distances.__getitem__)
         draft = self.owner[number] = self.drafts[winner]
         draft.explains.append(self.found.findings[number].id)
@@ -94,7 +94,7 @@ class Correlator:
                 self.rivals.setdefault(winner, Counter())[other] += 1
 
     def _one_with(self, number: int) -> Hashable:
-        """What findings of a rule share that are one cause: a link, a tier's hash, a pause tree."""
+        """The key shared by findings of a rule that are one cause: a link, a tier's hash, a pause tree."""
         rule, link = self.found.findings[number].rule, int(self.found.link[number])
         if rule == "LBL001":
             return tuple(self.found.details[number].get("siblings", (number,)))

@@ -1,8 +1,8 @@
-"""What a NIC on another rail's leaf sends through the spines, measured by conservation.
+"""Traffic of a NIC on another rail's leaf through the spines, measured by conservation.
 
-One NIC of a leaf of 32 uplinks adds 3 % to each of them: no threshold on an uplink shows that. What shows it is the
-sum: all that its leaf sends upwards beyond what the other leaves of its tier and pod do, held against what the NIC
-itself sends, and what the others of its rail send to it.
+One NIC of a leaf of 32 uplinks adds 3 % to each of them: no threshold on an uplink shows that. The sum does: the leaf's
+upward traffic in excess of the other leaves of its tier and pod, compared with the traffic that the NIC sends, and that
+the others of its rail send to it.
 """
 
 from dataclasses import dataclass, field
@@ -20,42 +20,42 @@ from truerail.model.plan import Device, Role
 Numbers = npt.NDArray[np.float64]
 
 IDLE_SHARE = 0.01
-"""A NIC that carries less of its speed carries nothing worth naming."""
+"""Share of its speed below which a NIC's traffic is negligible."""
 WITHIN = 0.2
-"""How far what crosses and what the leaf sends beyond its peers may be apart to be one (detection notes, C1)."""
+"""Largest relative difference of crossing traffic and the leaf's excess that still match (detection notes, C1)."""
 CORRELATED, LEAST_POLLS = 0.8, 10
-"""From which correlation over how many samples two rates are one where their sizes differ (detection notes, C1)."""
+"""Least correlation and samples for two rates to match if their sizes differ (detection notes, C1)."""
 MOST_PEERS = 32
-"""Leaves that tell what is usual: no more are asked, their median is as good."""
+"""Most leaves used for the usual traffic: their median is as good as that of more."""
 MOSTLY = 0.5
-"""From which share of all that a leaf sends upwards the wrong cable is to blame for what uplinks suffer. Evaluation."""
+"""Share of a leaf's upward traffic from which the wrong cable explains its uplinks' symptoms. Chosen by judgement."""
 
 
 @dataclass(frozen=True)
 class Crossing:
-    """What wrong-rail NICs send through the spines. Rates are in Gb/s, NaN where not reported."""
+    """Traffic of wrong-rail NICs through the spines. Rates are in Gb/s, NaN where not reported."""
 
     nics: int
     unreported: tuple[int, ...]
-    """Port codes of those NICs that neither they themselves nor their switch count."""
+    """Port codes of NICs that report no counters, on either end."""
     gbps: float
     share: float
-    """Of what the leaves send upwards beyond their peers; NaN where no peer or uplink tells."""
+    """Share of the leaves' upward traffic in excess of their peers; NaN where no peer or uplink reports."""
     idle: bool
     correlation: float
     mostly: tuple[int, ...] = ()
-    """Leaves of whose upward traffic this is the greater part."""
+    """Leaves whose upward traffic is mostly this."""
 
     @property
     def confirmed(self) -> bool:
-        """Whether the leaves' uplinks carry what the NICs send."""
+        """Whether the leaves' uplinks carry the NICs' traffic."""
         near = abs(self.share - 1) <= WITHIN
         return not self.idle and (near or self.correlation >= CORRELATED)
 
 
 @dataclass(frozen=True)
 class Spines:
-    """What leaves send through the spines. `away` are all cables of hosts that end on another switch than planned."""
+    """Leaves' traffic through the spines. `away` are all cables of hosts that end on another switch than planned."""
 
     ground: FabricContext
     reported: Telemetry
@@ -64,7 +64,7 @@ class Spines:
     _usual: dict[str, Numbers] = field(default_factory=dict)
 
     def crossing(self, cables: Codes) -> Crossing | None:
-        """What the NICs of these cables send there. None where none of them ends on another planned switch."""
+        """The traffic of these cables' NICs there. None if none of them ends on another planned switch."""
         ground, reported, index = self.ground, self.reported, self.ground.wiring.index
         cables = np.intersect1d(cables, self.away)
         stands = index.ports.device_of(ground.wiring.place[cables])
@@ -96,7 +96,7 @@ class Spines:
         return _Leaf(leaf, crossing, sends, beyond, _pearson(crosses, more))
 
     def upwards(self, leaf: int) -> Numbers:
-        """Bytes per second over all uplinks of a leaf in each sample; NaN where one of them does not tell."""
+        """Bytes per second over all uplinks of a leaf in each sample; NaN where one of them does not report."""
         if leaf not in self._upwards:
             ports = self.reported.ports_of(leaf)
             ports = ports[(self.ground.uplink[ports] == leaf) & ~self.ground.wiring.states.down(ports)]
@@ -106,7 +106,7 @@ class Spines:
         return self._upwards[leaf]
 
     def usual(self, pod: str) -> Numbers:
-        """What a leaf of a pod sends upwards, in each sample: the median of those without a wrong cable."""
+        """Usual upward traffic of a pod's leaf in each sample: the median of leaves without a wrong cable."""
         if pod not in self._usual:
             peers = np.array([self.upwards(leaf) for leaf in self._untouched.get(pod, ())[:MOST_PEERS]])
             usual = np.full(self.reported.samples, np.nan)
@@ -133,19 +133,19 @@ class Spines:
 
 @dataclass(frozen=True, slots=True)
 class _Leaf:
-    """A leaf between which and another one wrong cables send. Bytes per second, NaN where not reported."""
+    """A leaf with wrong-rail traffic to or from another one. Bytes per second, NaN where not reported."""
 
     device: int
     crosses: float
     sends: float
-    """All that it sends upwards."""
+    """All its upward traffic."""
     beyond: float
-    """What it sends upwards more than its peers do."""
+    """Its upward traffic in excess of its peers."""
     correlation: float
 
 
 def _by_leaf(homes: Codes, stands: Codes, out: Numbers, back: Numbers) -> dict[int, Numbers]:
-    """What leaves must send upwards for these NICs: what a stranger there sends, what is sent to one that is away."""
+    """Upward traffic of leaves due to these NICs: from a stray NIC on the leaf, and to a NIC that is away from it."""
     found: dict[int, Numbers] = {}
     for leaves, rates in ((stands, out), (homes, back)):
         for leaf, rate in zip(leaves.tolist(), rates, strict=True):
@@ -154,7 +154,7 @@ def _by_leaf(homes: Codes, stands: Codes, out: Numbers, back: Numbers) -> dict[i
 
 
 def _rates(telemetry: Telemetry, here: Quantity, ports: Codes, there: Quantity, peers: Codes) -> Numbers:
-    """Bytes per second in each sample as one end counts, else the other. Shape (ports, samples)."""
+    """Bytes per second in each sample, counted at one end, else at the other. Shape (ports, samples)."""
     rates = [gained / span for gained, span in (telemetry.part(here, None, ports), telemetry.part(there, None, peers))]
     better = _reported(rates[0])[:, None]
     return np.asarray(np.where(better, rates[0], rates[1]), dtype=np.float64)
@@ -166,7 +166,7 @@ def _reported(rates: npt.NDArray[np.floating]) -> npt.NDArray[np.bool_]:
 
 
 def _mean(rates: npt.NDArray[np.floating]) -> Numbers:
-    """By row over what is reported; NaN where that is too little."""
+    """Mean of each row over the reported samples; NaN where they are too few."""
     known = ~np.isnan(rates)
     total = np.where(known, rates, 0).sum(axis=1) / np.maximum(known.sum(axis=1), 1)
     return np.asarray(np.where(_reported(rates), total, np.nan), dtype=np.float64)

@@ -1,4 +1,4 @@
-"""What else may lie behind a NIC that is only seen to be slow: a peer on its rail that is not there."""
+"""An alternative for a NIC that is known to be slow by traffic alone: a missing peer on its rail."""
 
 from collections.abc import Iterable, Sequence
 
@@ -9,13 +9,13 @@ from truerail.causes.telemetry.found import FabricContext
 from truerail.model.finding import Alternative, CauseKind
 
 BY_TRAFFIC_ONLY = 0.6
-"""Confidence in what is inferred by traffic alone (detection notes, source reliabilities)."""
+"""Confidence in conclusions from traffic alone (detection notes, source reliabilities)."""
 
 
 def doubt_slow_nics(ground: FabricContext, drafts: Iterable[CauseCandidate], cabling: Sequence[CauseCandidate]) -> None:
-    """Adds the alternative to causes that rest on traffic alone, where a NIC on the same rail and leaf has no link.
+    """Adds the alternative to causes based on traffic alone if a NIC on the same rail and leaf has no link.
 
-    What a job exchanges with a NIC that is down is missing at its neighbours in the ring; which jobs run is not known.
+    A job's traffic with a NIC that is down is missing at its neighbours in the ring; which jobs run is unknown.
     """
     index = ground.wiring.index
     down: dict[tuple[int, int], str] = {}

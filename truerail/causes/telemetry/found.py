@@ -1,4 +1,4 @@
-"""Findings by the place in the fabric that they are about: which port, which link, which device, and since when."""
+"""Findings by their place in the fabric: port, link, device, and time."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,18 +20,18 @@ from truerail.model.finding import Finding
 
 @dataclass(frozen=True)
 class FabricContext:
-    """The fabric under the findings, in the numbers of the wiring."""
+    """The fabric of the findings, in the wiring's codes."""
 
     wiring: Wiring
 
     @cached_property
     def peer(self) -> Codes:
-        """The other end of every planned port's link, as seen, else as planned; -1 unknown."""
+        """The other end of every planned port's link, actual, else planned; -1 unknown."""
         return peers_of(self.wiring).port
 
     @cached_property
     def reported(self) -> Telemetry:
-        """The counters. Kept with the wiring where there is something to keep: the two then hold each other."""
+        """The counters. Cached with the wiring if there are any: the two then refer to each other."""
         seen = self.wiring.identity.seen
         return Telemetry(self.wiring, None) if seen.window is None else telemetry_of(self.wiring.index.plan, seen)
 
@@ -43,7 +43,7 @@ class FabricContext:
 
     @cached_property
     def tier(self) -> Codes:
-        """The tier of every device, -1 for one that the plan does not have; the last stands for no device at all."""
+        """The tier of every device, -1 for an unplanned one; the last entry is for no device at all."""
         return np.array([*self.wiring.index.devices.tier, NONE], dtype=np.int64)
 
     @cached_property
@@ -57,7 +57,7 @@ class FabricContext:
 
     @cached_property
     def owner(self) -> list[int]:
-        """The device of every planned port, for one look-up at a time."""
+        """The device of every planned port, as a list for single look-ups."""
         owners: list[int] = self.wiring.index.ports.device_of(np.arange(len(self.peer))).tolist()
         return owners
 
@@ -72,13 +72,13 @@ class FabricContext:
         return links
 
     def at(self, port: int) -> tuple[int, int]:
-        """The link at one port, as in `link_of`, and the device that the port belongs to."""
+        """The link at one port, as in `link_of`, and the port's device."""
         if port < len(self.owner):
             return self._links[port], self.owner[port]
         return port, int(self.wiring.index.ports.device_of(np.array([port]))[0])
 
     def is_host(self, device: int) -> bool:
-        """Whether the plan has a device as a host."""
+        """Whether a device is a host in the plan."""
         return self.wiring.index.devices.is_host(device)
 
     def link_of(self, port: Codes) -> Codes:
@@ -98,7 +98,7 @@ class FabricContext:
         return [device for device in owners if device >= 0 and not self.is_host(device)]
 
     def places(self, names: Sequence[str]) -> tuple[Codes, Codes]:
-        """Device and port codes of `device/port` or `device`; -1 where there is no port, or none such. Shapes (n,)."""
+        """Device and port codes of `device/port` or `device`; -1 for no port, or an unknown one. Shapes (n,)."""
         index = self.wiring.index
         parts = [name.partition("/") for name in names]
         code = {name: index.devices.find(name) for name in dict.fromkeys(device for device, _, _ in parts)}
@@ -108,8 +108,8 @@ class FabricContext:
 
 @dataclass(frozen=True)
 class Found:
-    """Findings with their places. Columns have shape (findings,). `port` is -1 where the subject is a whole device;
-    `link` is then that of the port that the finding singles out, if it does, else -1.
+    """Findings with their places. Columns have shape (findings,). `port` is -1 if the subject is a whole device; `link`
+    is then that of the port that the finding names, if any, else -1.
     """
 
     ground: FabricContext
@@ -130,7 +130,7 @@ class Found:
 
     @cached_property
     def spans(self) -> list[tuple[float, float]]:
-        """From when to when each finding's thing went on, as far as its rule says."""
+        """Start and end of each finding's condition, as far as its rule reports them."""
         return [
             (_seconds(d["since"], -inf) if "since" in d else -inf, _seconds(d["until"], inf) if "until" in d else inf)
             for d in self.details
@@ -138,15 +138,15 @@ class Found:
 
     @cached_property
     def pointing_at(self) -> Mapping[int, list[int]]:
-        """Numbers of the findings that may come from another link's NIC, as they say themselves, by that link."""
+        """Numbers of the findings that name another link's NIC as a possible reason, by that link."""
         named = [(number, str(port)) for number, d in enumerate(self.details) for port in d.get("or", ())]
         _, ports = self.ground.places([port for _, port in named])
         groups = _grouped(range(len(named)), self.ground.link_of(ports).tolist().__getitem__)
         return {link: [named[row][0] for row in rows] for link, rows in groups.items() if link >= 0}
 
     def subjects_of(self, number: int) -> tuple[str, ...]:
-        """What a cause that begins with a finding is about: the cycle of a deadlock, the NIC that a host's finding
-        singles out, and the one at the other end where either may be the reason.
+        """Subjects of a cause that starts with a finding: the cycle of a deadlock, the NIC that a host's finding names,
+        and the one at the other end if either may be the reason.
         """
         finding, detail = self.findings[number], self.details[number]
         singled = [detail["port"]] if finding.rule == "RAL001" and "port" in detail else []
@@ -160,7 +160,7 @@ class Found:
 
     @cached_property
     def links(self) -> list[int]:
-        """The link of each finding, for one look-up at a time."""
+        """The link of each finding, as a list for single look-ups."""
         links: list[int] = self.link.tolist()
         return links
 
@@ -202,7 +202,7 @@ class Found:
 
     @cached_property
     def pausing_uplinks(self) -> Mapping[int, list[int]]:
-        """Numbers of the findings whose culprit itself pauses an uplink of a switch."""
+        """Numbers of the findings whose root itself pauses an uplink of a switch."""
         uplink = self.ground.uplink
         pairs = {
             (int(uplink[port]), number)
@@ -215,8 +215,8 @@ class Found:
         return {switch: [numbers[row] for row in rows] for switch, rows in groups.items()}
 
     def paused_share(self, number: int, priorities: Sequence[int]) -> float:
-        """The share of the time for which the NIC that a finding is about stood still, by the NIC's own counters or
-        its switch's; NaN where neither counts it.
+        """The share of time for which a finding's NIC was paused, by its own counters or its switch's; NaN if neither
+        counts it.
         """
         link = int(self.link[number])
         reported, ports = self.ground.reported, np.array(self.ground.ends(link), dtype=np.int64)
@@ -235,7 +235,7 @@ class Found:
         return self.ground.is_host(int(self.device[number]))
 
     def together(self, one: int, other: int) -> bool:
-        """Whether two findings went on at the same time, give or take a poll."""
+        """Whether two findings overlap in time, within one poll."""
         (since, until), (begun, ended) = self.spans[one], self.spans[other]
         slack = self.ground.poll
         return since <= ended + slack and begun <= until + slack
@@ -257,7 +257,7 @@ def _grouped(numbers: Iterable[int], key: Callable[[int], Any]) -> dict[Any, lis
 
 
 def _seconds(reported: object, otherwise: float) -> float:
-    """A time in a finding's detail as Unix seconds: ISO text, a time, or seconds themselves."""
+    """A time in a finding's detail as Unix seconds: from ISO text, a time, or seconds."""
     match reported:
         case datetime():
             return reported.timestamp()

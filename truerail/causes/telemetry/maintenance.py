@@ -1,7 +1,7 @@
-"""Work that is announced explains what it does to others: a drained spine leaves uplinks idle, a drained host NICs.
+"""Announced work explains its effects on others: a drained spine leaves uplinks idle, a drained host NICs.
 
-Nothing else may say that anything happens there: the links are up, and what is drained is without a finding. A switch
-explains only what a link without traffic explains: one that is not drained yet carries what it always did.
+Nothing else may show the work: the links are up, and drained devices have no finding. A switch explains only what a
+link without traffic explains: one that is not drained yet carries its usual traffic.
 """
 
 from collections.abc import Iterable, Iterator
@@ -19,15 +19,15 @@ from truerail.model.finding import CauseKind
 from truerail.model.maintained import Maintained
 
 DRAINED = 0.001
-"""Share of its speed below which a link carries what switches say to each other only (`uplinks.tiers.SILENT`)."""
+"""Share of its speed below which a link carries only control traffic (`truerail.analysis.ecmp.tiers.SILENT`)."""
 SURE = 0.8
-"""Confidence: the window says that somebody works there, not what is done. Evaluation."""
+"""Confidence: the window shows that work goes on there, not which. Chosen by judgement."""
 
 
 def maintenance_roots(
     ground: FabricContext, work: Iterable[Maintained]
 ) -> Iterator[tuple[CauseCandidate, RootCandidate]]:
-    """One cause for each window, as a root for each of its devices."""
+    """One cause for each window, with a root for each of its devices."""
     for window in work:
         codes, _ = ground.places(window.devices)
         draft = CauseCandidate(CauseKind.MAINTENANCE, window.devices, _says(window), _do(window), confidence=SURE)
@@ -59,7 +59,7 @@ def _links(ground: FabricContext, device: int) -> Codes:
 
 
 def _drained(ground: FabricContext, links: Codes) -> "np.typing.NDArray[np.bool_]":
-    """Links that are down or carry nothing, as far as counters tell; without counters those that are down."""
+    """Links that are down or carry nothing, as far as counters show; without counters those that are down."""
     down = ground.wiring.states.down(links)
     carried, speed = carried_of(ground.reported), ground.reported.speed()[links]
     if not carried.enough:

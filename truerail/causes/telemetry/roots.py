@@ -1,4 +1,4 @@
-"""Roots: causes, and findings that may be the cause of others, with the part of the fabric on which they act."""
+"""Roots: causes, and findings that may cause others, with the part of the fabric that they affect."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -27,20 +27,20 @@ from truerail.model.finding import CauseKind
 
 DOWN = (CauseKind.UNREACHABLE, CauseKind.LINK_DOWN)
 MOVED = (CauseKind.CABLE_SWAP, CauseKind.CABLE_ROTATION, CauseKind.CABLE_MOVE, CauseKind.PORT_SHIFT)
-"""Cables that end elsewhere than planned while the rest of their leaf stays: only these change where traffic goes."""
+"""Cables that end elsewhere than planned while the rest of their leaf stays: only these change traffic's path."""
 
 
 @dataclass(frozen=True)
 class RootCandidate:
-    """Something that may explain findings. `number` is that of its own finding, -1 for a cable's cause."""
+    """A possible explanation of findings. `number` is that of its own finding, -1 for a cable's cause."""
 
     number: int
     rows: tuple[Row, ...]
     links: tuple[int, ...] = ()
     hosts: tuple[int, ...] = ()
-    """At the ends of its links."""
+    """Hosts at the ends of its links."""
     switches: tuple[int, ...] = ()
-    """Those whose uplinks it is about: a link concerns the uplinks of the switch at its lower end only."""
+    """Switches whose uplinks it concerns: a link concerns only the uplinks of the switch at its lower end."""
     whole: tuple[int, ...] = ()
     """Devices that it concerns with all their ports."""
     paused: Sequence[tuple[int, int]] = ()
@@ -74,7 +74,7 @@ def _root(
 
 
 def root_of_device(ground: FabricContext, device: int, rows: tuple[Row, ...], links: Codes) -> RootCandidate:
-    """A device with some of its links (numbers as in `FabricContext.link_of`) as a root; a switch without any concerns
+    """A device with some of its links (numbers as in `FabricContext.link_of`) as a root; a switch without links affects
     nothing.
     """
     if not len(links) and not ground.is_host(device):
@@ -83,7 +83,7 @@ def root_of_device(ground: FabricContext, device: int, rows: tuple[Row, ...], li
 
 
 def root_of_draft(ground: FabricContext, draft: CauseCandidate, crossing: Crossing | None) -> RootCandidate | None:
-    """A cause of the cabling as a root; None where it has no effect on traffic (two cables on the same leaf)."""
+    """A cause of the cabling as a root; None if it has no effect on traffic (two cables on the same leaf)."""
     if draft.kind is CauseKind.GPU_NIC_ORDER:
         devices, _ = ground.places(draft.subjects)
         return RootCandidate(-1, HOST_ORDER, whole=_known(devices.tolist()))
@@ -122,7 +122,7 @@ def _moved(ground: FabricContext, draft: CauseCandidate, crossing: Crossing | No
 
 
 def _wrong_network(ground: FabricContext, cables: Codes) -> bool:
-    """Whether a cable without a rail (storage, say) sits where one with a rail belongs, or the other way round."""
+    """Whether a cable without a rail (storage, say) sits in the place of one with a rail, or vice versa."""
     index = ground.wiring.index
     there = index.cables_at(ground.wiring.place[cables])
     known = there >= 0
@@ -130,8 +130,8 @@ def _wrong_network(ground: FabricContext, cables: Codes) -> bool:
 
 
 def reached(found: Found, root: RootCandidate) -> Iterator[tuple[int, int, Row]]:
-    """The findings within a root's rows: their numbers, how far they are (in links), and the row. A finding may come
-    more than once, the nearest first within a row.
+    """The findings within a root's rows: their numbers, their distance in links, and the row. A finding may occur more
+    than once, the nearest first within a row.
     """
     near: dict[Scope, list[tuple[int, int]]] = {}
     rules, there = found.rules, found.by_rule.keys()
@@ -170,7 +170,7 @@ def _within(found: Found, root: RootCandidate, scope: Scope) -> Iterator[tuple[i
 
 
 def _beyond(found: Found, root: RootCandidate, scope: Scope) -> Iterator[tuple[int, int]]:
-    """At the switches of the root's links, or at those that they hold up."""
+    """Findings at the switches of the root's links, or at switches that these pause."""
     for switch in found.ground.switches_of(root.links):
         if scope is Scope.OWN_SWITCH:
             yield from ((number, 0) for number in found.of_device.get(switch, ()))

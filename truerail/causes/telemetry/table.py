@@ -1,8 +1,8 @@
 """What explains what: the table of physical facts, wiring and traffic, row by row, and the order of precedence.
 
-A higher row explains a lower finding only where both share a link, a host or a pause tree, and the direction fits:
-the culprit of a pause is an egress where a slow link holds it up, and a NIC where a slow host does. Rows C1 to C11 are
-those of the detection notes; the others follow from them (a root's own symptoms).
+A higher row explains a lower finding only if both share a link, a host or a pause tree, and the direction fits: the
+root of a pause is an egress if a slow link causes it, and a NIC if a slow host does. Rows C1 to C11 are those of the
+detection notes; the others follow from them (a root's own symptoms).
 """
 
 from collections.abc import Callable, Mapping
@@ -17,7 +17,7 @@ from truerail.model.finding import Severity
 
 
 class Scope(StrEnum):
-    """What a root and its symptom share."""
+    """The part of the fabric that a root and its symptom share."""
 
     LINK = "link"
     """A symptom at either end of the root's link."""
@@ -30,11 +30,11 @@ class Scope(StrEnum):
     DEVICE = "device"
     """About the root's device or any port of it."""
     ABOVE = "above"
-    """A culprit that pauses an uplink of the root's switch."""
+    """A pause's root that pauses an uplink of the root's switch."""
     OTHER_END = "other end"
-    """About a NIC whose flows end at the root's link, and that may come from there, as the symptom says."""
+    """About a NIC whose flows end at the root's link, if the symptom names that link as a possible reason."""
     UPSTREAM = "upstream"
-    """About a switch, or a port of it, that the switch of the root's port holds up over other switches."""
+    """About a switch, or a port of it, that the switch of the root's port pauses over other switches."""
     OWN_SWITCH = "own switch"
     """About the switch of the root's port as a whole."""
     PAUSED = "paused"
@@ -42,7 +42,7 @@ class Scope(StrEnum):
 
 
 Fits = Callable[[Found, int, int], bool]
-"""Whether the direction is right: the findings, the root's number (-1 for a cable's cause), the symptom's number."""
+"""Whether the direction fits: the findings, the root's number (-1 for a cable's cause), the symptom's number."""
 
 
 def _always(found: Found, root: int, symptom: int) -> bool:
@@ -50,12 +50,12 @@ def _always(found: Found, root: int, symptom: int) -> bool:
 
 
 def egress(found: Found, root: int, symptom: int) -> bool:
-    """The culprit of the pauses is a switch's egress: what cannot get out there stands before it."""
+    """The root of the pauses is a switch's egress, where packets queue."""
     return not found.at_host(symptom)
 
 
 def drains_slowly(found: Found, root: int, symptom: int) -> bool:
-    """The culprit of the pauses is a NIC, for reasons that the host may have."""
+    """The root of the pauses is a NIC, for reasons on its host."""
     return found.at_host(symptom) and found.details[symptom].get("sub_cause") not in _NOT_THE_HOST
 
 
@@ -69,12 +69,11 @@ def same_priority(found: Found, root: int, symptom: int) -> bool:
 
 
 PAUSED_ENOUGH = 0.5
-"""Share of what a NIC lacks beside its peers that pauses must account for. Evaluation."""
+"""Share of a NIC's deficit to its peers that pauses must account for. Chosen by judgement."""
 
 
 def lacks_by_pauses(found: Found, root: int, symptom: int) -> bool:
-    """The NIC stood still for about as long as it lacks beside its peers, where that is reported and not yet
-    weighed."""
+    """The NIC's pause time accounts for its deficit to its peers, if it is reported and not yet taken into account."""
     share = found.details[symptom].get("share_of_median")
     if share is None:
         return True
@@ -86,7 +85,7 @@ def lacks_by_pauses(found: Found, root: int, symptom: int) -> bool:
 
 
 def loud(found: Found, root: int, symptom: int) -> bool:
-    """What is only worth knowing explains nothing."""
+    """A finding of severity info explains nothing."""
     return found.findings[root].severity is not Severity.INFO
 
 
@@ -105,21 +104,21 @@ class Row:
 
 
 def held_up(found: Found, root: int, symptom: int) -> bool:
-    """The NIC carries less because it is asked to, not because it is slow."""
+    """The NIC carries less because it is told to slow down, not because it is slow."""
     return found.details[symptom].get("because") == "congestion"
 
 
 def unreported_egress(found: Found, root: int, symptom: int) -> bool:
-    """The culprit is a switch of which no port shows where it is held up: its uplinks, as far as anybody can tell."""
+    """The root is a switch without a port that shows where it is paused: possibly its uplinks."""
     return found.details[symptom].get("sub_cause") == Reason.EGRESS_UNREPORTED.value
 
 
 MARKED_HERE = 0.5
-"""Share of the NICs of a leaf that receive marked packets, from which one egress is to blame for all. Evaluation."""
+"""Share of a leaf's NICs with marked packets from which one egress explains all. Chosen by judgement."""
 
 
 def marked_here(found: Found, root: int, symptom: int) -> bool:
-    """The leaf's NICs that receive marked packets are mostly the one behind the root's port."""
+    """The leaf's NICs that receive marked packets are mostly the one on the root's port."""
     named = found.details[symptom].get("marked_ports", ())
     _, ports = found.ground.places([str(port) for port in named])
     here = int(np.count_nonzero(found.ground.link_of(ports) == found.link[root]))
@@ -129,10 +128,10 @@ def marked_here(found: Found, root: int, symptom: int) -> bool:
 S = Scope
 PAUSES = ("PFC001", "PFC002")
 CROWDED = ("ECN001", "PFC002", "INC001")
-"""What shows at an egress that gets more than it can send."""
+"""Symptoms of an egress that receives more than it can send."""
 
 LAGS = ("RAL002", "RAL001")
-"""What shows where somebody carries less than its peers; also at a NIC whose flows end at the one that is slow."""
+"""Symptoms of a port that carries less than its peers; also at a NIC whose flows end at the slow one."""
 
 _SLOW_LINK = (
     Row("C4", S.LINK, ("LNK003", "LNK004", "LNK005", "RAL002", "LBL003", "INC001", "ECN001")),
@@ -190,7 +189,7 @@ MAINTAINED_SWITCH = (
     Row("maintenance", S.SWITCH, ("LBL002", "CAP001")),
     Row("maintenance", S.UPLINKS, CROWDED, egress),
 )
-"""What work on a device explains at its neighbours: what the loss of its links does (C6)."""
+"""Symptoms that work on a device explains at its neighbours: those of the loss of its links (C6)."""
 WRONG_RAIL = (
     Row("C1", S.LINK, ("RAL002",)),
     Row("C1", S.HOST, ("RAL001",)),
@@ -199,7 +198,7 @@ CROSSES_SPINES = (
     Row("C1", S.SWITCH, ("LBL002", "CAP001")),
     Row("C1", S.UPLINKS, CROWDED, egress),
 )
-"""What else a wrong-rail cable explains where most of what its leaf sends upwards is measured to be its traffic."""
+"""Further symptoms of a wrong-rail cable whose traffic is, as measured, most of its leaf's upward traffic."""
 WRONG_UPLINK = (
     Row("C3", S.LINK, ("LBL003",)),
     Row("C3", S.SWITCH, ("LBL002", "CAP001")),
@@ -273,4 +272,4 @@ ROWS: Mapping[str, tuple[Row, ...]] = {
 """In the order of precedence: physical state, (wiring,) the root of a storm, configuration, load, statistics."""
 
 PHYSICAL = ("LNK001", "LNK005", "LNK004", "LNK003", "NIC005", "NIC004")
-"""What outranks wiring."""
+"""Rules that outrank wiring."""

@@ -1,8 +1,8 @@
-"""Who is held up by a switch over other switches: back-pressure that passes a hop too weak to be a finding there.
+"""Switches that a switch pauses over other switches: back-pressure through a hop where it is too weak for a finding.
 
 An incast behind one leaf pauses spines, these pause the spines of another pod, and those the leaf of the senders. In
-between, where the load comes over many links, each is paused for a few hundredths of the time: less than what joins
-two ports to one pause tree. At its far end, where the links are few again, the pause is a finding whose switch shows no
+between, where the load comes over many links, each is paused for a few hundredths of the time: less than joins two
+ports to one pause tree. At the far end, where the links are few again, the pause is a finding whose switch shows no
 full port.
 """
 
@@ -16,12 +16,12 @@ from truerail.causes.telemetry.found import FabricContext
 from truerail.model.columns import Mask
 
 HELD_UP = 0.01
-"""Share of the time for which a port must be paused to pass it on, a fifth of what makes a wait of a pause tree
-(`waiting.waits.LEAST_SHARE`). Measured in the simulator: 0.026 to 0.1 between spines behind an incast, 0.006 at most
-where the same fabric carries other jobs. Evaluation.
+"""Share of the time for which a port must be paused to propagate it, a fifth of the share for an edge of a pause tree
+(`truerail.analysis.pfc.edges.LEAST_SHARE`). Measured in the simulator: 0.026 to 0.1 between spines behind an incast,
+0.006 at most if the same fabric carries other jobs. Chosen by judgement.
 """
 FRAMES = 100.0
-"""Pause frames a second that count as much where nobody counts the time (`rules.incast.PAUSE_FRAMES`)."""
+"""Equivalent pause frames per second where the time is not reported (`rules.incast.PAUSE_FRAMES`)."""
 
 
 def upstream(ground: FabricContext, switch: int) -> Mapping[int, int]:
@@ -42,7 +42,7 @@ def upstream(ground: FabricContext, switch: int) -> Mapping[int, int]:
 
 
 def _pausing(ground: FabricContext) -> Mask:
-    """Planned ports that pause the other end long enough to hold it up, as either end counts."""
+    """Planned ports that pause the other end long enough to propagate, counted at either end."""
     by_time = _rate(ground, Quantity.TX_PAUSE_US, Quantity.RX_PAUSE_US)
     by_frames = _rate(ground, Quantity.TX_PAUSE_FRAMES, Quantity.RX_PAUSE_FRAMES)
     with np.errstate(invalid="ignore"):
@@ -50,8 +50,8 @@ def _pausing(ground: FabricContext) -> Mask:
 
 
 def _rate(ground: FabricContext, sent: Quantity, received: Quantity) -> npt.NDArray[np.float64]:
-    """What each planned port sends a second on the priority on which that is most, as it counts itself or the other
-    end does; NaN where neither tells.
+    """Rate per second of each planned port on its highest priority, counted at the port or at the other end; NaN if
+    neither reports it.
     """
     reported, peer = ground.reported, ground.peer
     there = (peer >= 0) & (peer < reported.ports)

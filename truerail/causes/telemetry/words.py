@@ -1,4 +1,4 @@
-"""What is said of causes that counters tell, and of the traffic behind the causes of the cabling."""
+"""Texts of causes known by counters, and of the traffic related to causes of the cabling."""
 
 from collections.abc import Mapping, Sequence
 from math import isnan
@@ -19,7 +19,7 @@ _NAMED = 3
 
 
 def kind_of(finding: Finding) -> CauseKind:
-    """The kind of cause that a finding makes where nothing else explains it."""
+    """The kind of cause that an otherwise unexplained finding becomes."""
     if finding.rule == "PFC002":
         return _BY_REASON.get(str(dict(finding.detail).get("sub_cause")), CauseKind.SLOW_HOST)
     if finding.rule == "RAL001" and dict(finding.detail).get("because") == "congestion":
@@ -28,12 +28,12 @@ def kind_of(finding: Finding) -> CauseKind:
 
 
 def said_of(finding: Finding) -> str:
-    """What a finding says, with its subject where it does not name that."""
+    """A finding's summary, with its subject if the summary does not name it."""
     return finding.summary if finding.subject in finding.summary else f"{finding.subject}: {finding.summary}"
 
 
 def behind(symptoms: Sequence[Finding]) -> str:
-    """One sentence on what a cause explains beside what it is."""
+    """One sentence on the symptoms that a cause explains."""
     where: dict[str, list[str]] = {}
     for symptom in symptoms:
         where.setdefault(symptom.name.replace("_", " "), []).append(symptom.subject)
@@ -48,7 +48,7 @@ def listed(names: Sequence[str]) -> str:
 
 
 def impact(ground: FabricContext, crossing: Crossing) -> str:
-    """What a wrong-rail cable does to traffic, one sentence; or that nobody can see it."""
+    """One sentence on a wrong-rail cable's effect on traffic, or that it cannot be measured."""
     spell = ground.wiring.index.spell
     if isnan(crossing.gbps):
         named = listed([str(spell(port)) for port in crossing.unreported])

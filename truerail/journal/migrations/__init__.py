@@ -1,1 +1,1 @@
-"""How databases of older versions become what this version expects. `truerail.journal.schema` takes the steps."""
+"""Migrations of databases of older versions. `truerail.journal.schema` runs them."""

@@ -65,7 +65,7 @@ class FlowSimulation:
         return self.began + timedelta(seconds=self.now)
 
     def plant(self, fault: FlowFault) -> Placed:
-        """Adds a fault; its place is drawn unless it names one. Raises `NoRoom`, or ValueError for an unknown port."""
+        """Adds a fault; its place is drawn unless given. Raises `NoRoomError`, or ValueError for an unknown port."""
         placed = place(self._room(), fault, _random(self.seed, f"fault {self._planted} {fault.kind}"))
         self._planted += 1
         self._placed.append(placed)
@@ -194,7 +194,7 @@ def flows(
     """Traffic on a simulated fabric. Without `jobs`, a mix of usual ones. `habits` are what healthy devices do that
     looks ill (`HABITS`). The same seed gives the same bytes.
 
-    Raises `NoRoom` where a fault finds no place, ValueError where it names a port that is not there.
+    Raises `NoRoomError` where a fault finds no place, ValueError where it names a port that is not there.
     """
     world = fabric.world if isinstance(fabric, Simulation) else fabric
     made = FlowSimulation(world, jobs, switching or Switching(), polls or Polls(), seed, noise, began, habits)

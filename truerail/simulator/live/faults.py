@@ -77,8 +77,8 @@ class StandingFaults:
         return self._planted
 
     def plant(self, fault: Fault, since: float | None = None) -> Standing:
-        """Plants a fault now, at a place that is drawn, or as if it were there `since` then. Raises `NoRoom`; the world
-        is as it was then.
+        """Plants a fault now, at a place that is drawn, or as if it were there `since` then. Raises `NoRoomError`; the
+        world is as it was then.
         """
         ledgers: dict[str, _Ledger[Any]] = {name: _Ledger(self._claimed(name)) for name in _CLAIMS}
         for name, ledger in ledgers.items():

@@ -57,7 +57,7 @@ class Authenticator:
         self.renew(settings)
 
     def renew(self, settings: Settings) -> None:
-        """Takes over changed settings; sessions of tokens that are gone end. Raises BadAccess and changes nothing."""
+        """Takes over changed settings; sessions of tokens that are gone end. Raises AccessError and changes nothing."""
         metrics = MetricsToken(settings.access.metrics_token)
         self.access = settings.access
         self._metrics = metrics
@@ -67,7 +67,7 @@ class Authenticator:
         self._failures.limit(settings.access.failed_logins_per_minute)
 
     async def identify(self, request: Request) -> Principal | None:
-        """Who it is; None on what is open to all. Raises Refused (401, 421, 429)."""
+        """Who it is; None on what is open to all. Raises RequestRefusedError (401, 421, 429)."""
         if request["path"] in PROBES and not writes(request):
             return None
         if not self.access.required and not self._origins.knows(header(request, "host")):
@@ -82,7 +82,7 @@ class Authenticator:
         return known
 
     def allow(self, request: Request, known: Principal | None) -> None:
-        """Whether they may do that. Raises Refused (403)."""
+        """Whether they may do that. Raises RequestRefusedError (403)."""
         if not writes(request):
             return
         if known is None or known.proof != "none":
@@ -108,7 +108,9 @@ class Authenticator:
         return Caller("local", "operator", self._csrf_of("local"))
 
     async def token(self, request: Request, presented: str) -> Token:
-        """The token's entry. Raises Refused (401, 429) where it is none, after counting, logging and auditing that."""
+        """The token's entry. Raises RequestRefusedError (401, 429) for a wrong one, after counting, logging and
+        auditing.
+        """
         found = self._tokens.find(presented)
         if found is None:
             raise await self._wrong(request)

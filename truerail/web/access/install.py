@@ -20,7 +20,7 @@ def install(
 ) -> Authenticator:
     """Guards every path of the application, and adds the log-in. Call before it serves.
 
-    The gate is kept as `app.state.gate`, whose `renew(settings)` takes over changed settings. Raises BadAccess where
+    The gate is kept as `app.state.gate`, whose `renew(settings)` takes over changed settings. Raises AccessError where
     they cannot be used (a metrics token that is missing).
     """
     gate = Authenticator(settings, tower.audit, clock)

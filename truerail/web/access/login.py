@@ -25,7 +25,7 @@ _JSON = "application/json"
 
 
 async def log_in(request: Request) -> Response:
-    """Raises Refused: 400 and 415 for a body that is none, 401 and 429 for a wrong token."""
+    """Raises RequestRefusedError: 400 and 415 for a body that is none, 401 and 429 for a wrong token."""
     gate: Authenticator = request.app.state.gate
     kind = _kind(request)
     fields = _fields(kind, await request.body())

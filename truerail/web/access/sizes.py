@@ -21,7 +21,7 @@ BODY_SECONDS = 20.0
 
 
 def check_head(request: Request) -> None:
-    """Raises Refused (414, 431) for a request line or headers that are too long."""
+    """Raises RequestRefusedError (414, 431) for a request line or headers that are too long."""
     if len(request["path"]) > MOST_PATH:
         raise RequestRefusedError(414, f"the path is longer than {MOST_PATH} characters")
     if len(request["query_string"]) > MOST_QUERY:
@@ -32,7 +32,7 @@ def check_head(request: Request) -> None:
 
 
 async def whole_body(request: Request, receive: Receive, most: int, seconds: float = BODY_SECONDS) -> Receive:
-    """Reads the body to its end, then gives it out in one piece. Raises Refused (408, 413).
+    """Reads the body to its end, then gives it out in one piece. Raises RequestRefusedError (408, 413).
 
     A body whose length is reported is refused before any of it is read, one in chunks as soon as it is too long.
     """

@@ -20,13 +20,13 @@ class Certificates:
     """
 
     def __init__(self, tls: Tls) -> None:
-        """Raises BadCertificate."""
+        """Raises CertificateError."""
         self._tls = tls
         self.context = _context(tls)
         self.ends = end_of(tls.certificate)
 
     def reload(self) -> None:
-        """Reads the files again. Raises BadCertificate, and goes on with what was good.
+        """Reads the files again. Raises CertificateError, and goes on with what was good.
 
         They are tried on a context of their own first: a chain and a key that do not belong together would leave the
         one in use with neither.

@@ -35,7 +35,7 @@ class MetricsToken:
     """The token for the metrics alone, which the scraper holds in clear and so does the service."""
 
     def __init__(self, secret: Secret | None) -> None:
-        """Raises BadAccess where the secret is missing, or short enough to be guessed."""
+        """Raises AccessError where the secret is missing, or short enough to be guessed."""
         self._hash = token_hash(_long_enough(secret)) if secret else None
 
     def matches(self, presented: str) -> bool:

@@ -77,7 +77,7 @@ def _whole(rows: Sequence[T]) -> Page[T]:
 
 
 def _before(part: PageRequest) -> int | None:
-    """The number of the row that the cursor stands at. Raises BadCursor."""
+    """The number of the row that the cursor stands at. Raises CursorError."""
     return int(unpack(part, int)[1]) if part.cursor else None
 
 

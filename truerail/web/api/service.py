@@ -52,7 +52,7 @@ async def metrics(
 
 
 def _metrics(desk: RequestContext, pod: str | None) -> bytes:
-    """The text. Raises NotFound for a pod that the plan does not have."""
+    """The text. Raises NotFoundError for a pod that the plan does not have."""
     tower = desk.tower
     now, counters = tower.now(), {**tower.counters, **desk.figures}
     if pod is None:

@@ -1,1 +1,1 @@
-"""Steps of the schema, for alembic. The first begins from nothing; each later one from the one before."""
+"""Alembic's migrations. The first starts from an empty database, each later one from its predecessor."""

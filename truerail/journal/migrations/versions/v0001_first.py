@@ -11,7 +11,7 @@ OPEN = sa.text("resolved_at IS NULL")
 
 
 def upgrade() -> None:
-    """From nothing."""
+    """From an empty database."""
     op.create_table(
         "acknowledgements",
         sa.Column("id", NUMBER, sa.Identity(always=False), nullable=False),

@@ -1,4 +1,4 @@
-"""A place for what is kept as bytes: the counters of the last minutes."""
+"""A table for binary values: the counters of the last minutes."""
 
 import sqlalchemy as sa
 from alembic import op
