@@ -1,4 +1,4 @@
-"""Inventory files: which devices there are and how they are reached."""
+"""Inventory files: the devices and how to reach them."""
 
 from truerail.inventory.files import load_inventory
 from truerail.inventory.problems import InventoryError

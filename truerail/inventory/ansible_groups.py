@@ -67,7 +67,7 @@ class Groups:
     """The line that names a host first."""
 
     def group(self, name: str, line: int) -> Group:
-        """The group of that name, a new one where there is none."""
+        """The group of that name, a new one if there is none."""
         return self.groups.setdefault(name, Group(name, line))
 
     def add_host(self, group: str, name: str, variables: Variables, line: int) -> None:
@@ -96,7 +96,7 @@ class Groups:
         return parents
 
     def _above(self, name: str) -> set[str]:
-        """All groups that contain this one, itself only if the file makes a circle."""
+        """All groups that contain this one, including itself only if the file has a cycle."""
         above: set[str] = set()
         open_names = list(self._parents.get(name, ()))
         while open_names:
@@ -108,7 +108,7 @@ class Groups:
 
     @cached_property
     def _depths(self) -> dict[str, int]:
-        """How far each group is below `all`, by the longest way. The file must have no circle."""
+        """The depth of each group below `all`, by the longest path. The file must have no cycle."""
         depths: dict[str, int] = {}
         for name in sorted(self.groups, key=lambda name: len(self._above(name))):
             known = [depths[parent] for parent in self._parents.get(name, ())]

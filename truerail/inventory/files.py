@@ -27,7 +27,7 @@ def load_inventory(path: Path, names: Sequence[str] = ()) -> Inventory:
     """The inventory in a file: native YAML, a `netbox:` file, an Ansible inventory (INI or YAML), or an OpenSSH client
     configuration. With `names`, only these devices, in this order; an OpenSSH pattern such as `Host gpu-*` needs them.
 
-    A `netbox:` file asks NetBox over the network; all others read files. Raises `InventoryError` with all problems.
+    A `netbox:` file queries NetBox over the network; all others read files. Raises `InventoryError` with all problems.
     """
     faults = InventoryFaults(str(path))
     text = read_text(path, MOST_BYTES, InventoryError)

@@ -1,4 +1,4 @@
-"""Asks NetBox, through pynetbox. The only code of inventories that opens a connection; it only reads.
+"""Queries NetBox through pynetbox. The only code of inventories that opens a connection; it only reads.
 
 pynetbox makes requests of its own when an absent attribute is touched, so each record becomes a plain mapping at once.
 """
@@ -23,7 +23,7 @@ _IDS_IN_ONE_REQUEST = 100
 
 
 class Api:
-    """The parts of NetBox that an inventory is made of. Raises InventoryError for what it cannot get."""
+    """The parts of NetBox that an inventory needs. Raises InventoryError if a query fails."""
 
     def __init__(self, netbox: NetBox, faults: InventoryFaults) -> None:
         import pynetbox
@@ -43,7 +43,7 @@ class Api:
         return self._rows("devices", dict(self._netbox.filter))
 
     def interfaces(self, devices: Sequence[int]) -> list[Row]:
-        """The cabled interfaces of devices by their ids, each with what is at the far end of the path."""
+        """The cabled interfaces of devices by their ids, each with the far end of its path."""
         return self._of_devices("interfaces", devices, {"cabled": "true"})
 
     def cables(self, devices: Sequence[int]) -> list[Row]:
@@ -86,7 +86,7 @@ def _chunks(ids: Sequence[int]) -> Iterator[list[int]]:
 
 
 def _session(netbox: NetBox) -> "requests.Session":
-    """A session with a time limit, that goes nowhere but to this NetBox: `next` links come from the server."""
+    """A session with a time limit that connects only to this NetBox: `next` links come from the server."""
     import requests
 
     class OneServer(requests.Session):
@@ -97,5 +97,5 @@ def _session(netbox: NetBox) -> "requests.Session":
             return super().request(method, url, **{**options, "allow_redirects": False})
 
     session = OneServer()
-    session.auth = lambda request: request  # else ~/.netrc would replace the token
+    session.auth = lambda request: request  # otherwise ~/.netrc would replace the token
     return session

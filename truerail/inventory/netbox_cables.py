@@ -47,7 +47,7 @@ class _Left:
 def read_cables(
     targets: Mapping[int, Target], devices: Iterable[Row], interfaces: Iterable[Row], cables: Iterable[Row], source: str
 ) -> tuple[Plan, list[str]]:
-    """The plan that the cables between the targets make, and notes on cables left out. `targets` is by device id."""
+    """The plan of the cables between the targets, and notes on cables left out. `targets` is by device id."""
     by_id = {int(row["id"]): row for row in devices}
     ends = _ends(targets, by_id, interfaces)
     details = {int(row["id"]): row for row in cables}
@@ -71,7 +71,7 @@ def read_cables(
 
 
 def _ends(targets: Mapping[int, Target], devices: Mapping[int, Row], interfaces: Iterable[Row]) -> dict[int, _End]:
-    """The fabric's cabled interfaces by id; management interfaces are none of it."""
+    """The fabric's cabled interfaces by id, without management interfaces."""
     found: dict[int, _End] = {}
     for row in interfaces:
         device = int(row["device"]["id"])

@@ -1,4 +1,4 @@
-"""The `netbox:` file: where NetBox is, the token's reference, which devices, and what its words mean here."""
+"""The `netbox:` file: NetBox's URL, the token's reference, the devices, and the mapping of NetBox's terms."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ from truerail.model import PLATFORMS, Role, Secret
 _KEYS = ("netbox", "defaults")
 _NETBOX = ("url", "token", "filter", "roles", "platforms", "pod", "timeout_seconds")
 PODS = ("site", "location", "tenant")
-"""What of a NetBox device can be its pod; `cf:NAME` is a custom field."""
+"""Attributes of a NetBox device that can be its pod; `cf:NAME` is a custom field."""
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 

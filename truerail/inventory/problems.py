@@ -1,4 +1,4 @@
-"""The exception of inventory files, and faults that keep secrets to themselves."""
+"""The exception of inventory files, and faults that never show secrets."""
 
 import re
 
@@ -14,7 +14,7 @@ class InventoryError(FileError):
 
 
 class InventoryFaults(Faults):
-    """Gathers the problems of one inventory; a value that might be, or hold, a secret is not shown."""
+    """Collects the problems of one inventory; a value that might be, or contain, a secret is not shown."""
 
     def __init__(self, file: str) -> None:
         super().__init__(file, InventoryError)

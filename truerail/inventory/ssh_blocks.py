@@ -26,7 +26,7 @@ _PATTERN_SIGNS = set("*?![")
 
 @dataclass(slots=True)
 class Block:
-    """What holds for the names that match `patterns`. Keywords in lower case; the first value of each counts."""
+    """The options for the names that match `patterns`. Keywords in lower case; the first value of each counts."""
 
     patterns: tuple[str, ...]
     file: str
@@ -34,7 +34,7 @@ class Block:
     options: dict[str, str] = field(default_factory=dict)
 
     def matches(self, name: str) -> bool:
-        """Whether the block holds for a name: one pattern fits and no negated one does."""
+        """Whether the block applies to a name: one pattern fits and no negated one does."""
         if any(pattern[0] == "!" and _fits(name, pattern[1:]) for pattern in self.patterns):
             return False
         return any(pattern[0] != "!" and _fits(name, pattern) for pattern in self.patterns)
@@ -63,7 +63,9 @@ class Config:
 
     @cached_property
     def _by_name(self) -> dict[str, list[int]]:
-        """The places of the blocks that hold a name as it is: thousands of hosts are not compared with each other."""
+        """The indexes of the blocks that contain a literal name: thousands of hosts are not compared with
+        each other.
+        """
         places: dict[str, list[int]] = {}
         for at, block in enumerate(self.blocks):
             for pattern in block.patterns:
@@ -72,7 +74,7 @@ class Config:
 
     @cached_property
     def _by_pattern(self) -> list[int]:
-        """The places of the blocks that hold a pattern."""
+        """The indexes of the blocks with a pattern."""
         return [at for at, block in enumerate(self.blocks) if any(_PATTERN_SIGNS & set(one) for one in block.patterns)]
 
     @cached_property
@@ -86,7 +88,7 @@ class Config:
         return names
 
     def patterns(self) -> list[str]:
-        """The `Host` patterns that name no single host, `*` alone aside: that one is for defaults."""
+        """The `Host` patterns that name no single host, except a bare `*`, which is for defaults."""
         found = (pattern for block in self.blocks for pattern in block.patterns if block.line)
         return [pattern for pattern in dict.fromkeys(found) if _PATTERN_SIGNS & set(pattern) and pattern != "*"]
 
@@ -99,7 +101,9 @@ def read_blocks(text: str, path: Path, faults: Faults) -> Config:
 
 
 def _read(text: str, path: Path, patterns: tuple[str, ...], config: Config, depth: int) -> None:
-    """Lines before the first `Host` hold for the names of the block that includes the file; for all, in the first."""
+    """Lines before the first `Host` apply to the names of the block that includes the file; to all, in the
+    first file.
+    """
     block = Block(patterns, str(path), 0)
     config.blocks.append(block)
     for number, raw in enumerate(text.splitlines(), 1):
@@ -117,7 +121,7 @@ def _read(text: str, path: Path, patterns: tuple[str, ...], config: Config, dept
             config.blocks.append(block)
         elif keyword == "include":
             _include(words, path, block, config, depth)
-            block = Block(block.patterns, block.file, 0)  # what follows comes after what was included
+            block = Block(block.patterns, block.file, 0)  # the following lines come after the included ones
             config.blocks.append(block)
         else:
             block.options.setdefault(keyword, words[0])

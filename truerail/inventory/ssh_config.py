@@ -122,7 +122,7 @@ def _jump(name: str, config: Config, line: int) -> tuple[str, ...]:
         if len(hops) > _MOST_HOPS:
             config.faults.add(line, name, f"jumps through more than {_MOST_HOPS} hosts, or through itself")
             return ()
-        if not waiting:  # how the first hop is reached itself
+        if not waiting:  # the jump hosts of the first hop itself
             waiting = _hops(_host_of(hop), config)
     return tuple(hops)
 

@@ -1,4 +1,4 @@
-"""What an inventory is, whatever it was read from."""
+"""An inventory, whatever its source."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -107,7 +107,7 @@ def _snmp(node: Node, values: InventoryValues) -> SnmpAccess | None:
 
 
 def _misfits(version: str, keys: dict[str, Node], auth: Secret | None, privacy: Secret | None) -> list[str]:
-    """What does not go with the version, or is missing for it."""
+    """Keys that do not fit the version, or are missing for it."""
     if version == "2c":
         summary = [f"{key!r} is for version 3, this is version 2c" for key in _V3_KEYS if key in keys]
         return summary if "community" in keys else [*summary, "SNMP version 2c: the key 'community' is missing"]

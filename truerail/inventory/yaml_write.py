@@ -1,4 +1,4 @@
-"""An inventory as native YAML. Secrets are written as what they are here: references."""
+"""An inventory as native YAML. Secrets are written as references."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -25,7 +25,7 @@ def dump_yaml(inventory: Inventory) -> str:
 
 
 def _likeness(target: Target) -> str:
-    """Equal for targets that one entry may hold."""
+    """Equal for targets that may share an entry."""
     alone = "" if target.unit is None else target.name
     implied = target.address == target.name
     return repr((replace(target, name="", address="", unit=None, file="", line=0), alone, implied))
@@ -55,7 +55,7 @@ def _entry(group: list[Target]) -> str:
 
 
 def _place(name: str) -> str:
-    """A pod or rack as it can be written: none where it would be read as a node set."""
+    """A pod or rack as written: none if it would be read as a node set."""
     try:
         return name if name and expand(name) == [name] else ""
     except NodeSetError:

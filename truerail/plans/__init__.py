@@ -1,4 +1,4 @@
-"""Plan files to and from `Plan`, faults in plans, plans read off a fabric, and what a plan amounts to."""
+"""Plan files to and from `Plan`, faults in plans, plans inferred from a fabric, and the key figures of a plan."""
 
 from truerail.files.problems import Problem
 from truerail.plans.csv_write import dump_csv

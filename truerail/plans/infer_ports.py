@@ -1,8 +1,8 @@
 """Which port of its leaf each rail cable belongs to, where port numbers follow a rule.
 
 On most fabrics a host has the same port number on all its leaves, or numbers at fixed distances. A port's number is
-taken as the sum of the host's place and the column's distance. What follows the rule on its right leaf is right. What
-does not is wrong only where the evidence goes one way: another cable sits in its place, or a whole block is off by the
+taken as the sum of the host's place and the column's distance. A cable that follows the rule on its right leaf is
+right. Any other is wrong only if the evidence is clear: another cable sits in its place, or a whole block is off by the
 same amount. A single cable in a free port may be intended: it stays, undecided.
 """
 
@@ -15,9 +15,9 @@ from truerail.plans.infer_rails import FEWEST_VOTES, Column, Columns, Key, Leave
 from truerail.plans.port_numbers import PortNumbers, pattern
 
 _REGULAR = 0.75
-"""Share of cables that must follow the rule of port numbers before it is held against the others."""
+"""Share of cables that must follow the rule of port numbers before the others count as wrong."""
 _DOUBTFUL = 0.5
-"""Share from which on a host whose own NICs disagree is not taken for right."""
+"""Share from which a host whose own NICs disagree does not count as right."""
 _SHIFTED = 0.2
 """Share of a leaf's hosts in the usual place that shows the others to be shifted, not the leaf to be different."""
 _ROUNDS = 3
@@ -160,11 +160,11 @@ class _Rule:
         return key[0] in self._place and self._off(key) == 0
 
     def sure(self, host: str) -> bool:
-        """Whether the host's place could be no other."""
+        """Whether the host's place is unambiguous."""
         return clear(self._votes[host]) is not None
 
     def torn(self, host: str) -> bool:
-        """Whether the host's place could be one or another."""
+        """Whether the host's place is ambiguous."""
         return len(self._votes[host]) > 1 and not self.sure(host)
 
     def is_off(self, key: Key) -> bool:
@@ -225,7 +225,7 @@ class _Rule:
 
 
 def _ranks(leaves: Leaves) -> dict[Place, int]:
-    """The how-manieth column of its leaf each column is, where a leaf serves several."""
+    """The rank of each column on its leaf, if a leaf serves several."""
     on: dict[tuple[str, str], set[Column]] = defaultdict(set)
     for (host, column), leaf in leaves.of.items():
         on[leaves.pods[host], leaf].add(column)
@@ -233,7 +233,7 @@ def _ranks(leaves: Leaves) -> dict[Place, int]:
 
 
 def _shapes(seen: dict[Key, Port]) -> dict[str, str]:
-    """How most ports of each leaf are named."""
+    """The naming pattern of most ports of each leaf."""
     votes: dict[str, Counter[str]] = defaultdict(Counter)
     for port in seen.values():
         votes[port.device][pattern(port.name)] += 1

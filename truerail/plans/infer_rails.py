@@ -107,7 +107,9 @@ def _top(counts: Counter[str]) -> str | None:
 
 
 def _by_name(counts: Counter[str], named: str | None) -> str | None:
-    """What few hosts decide together with the names of the fabric's leaves; two that agree, without names, decide."""
+    """The leaf chosen by few hosts together with the names of the fabric's leaves; without names, two that
+    agree decide.
+    """
     if named is not None:
         return named if named in counts else None
     return next(iter(counts)) if len(counts) == 1 and counts.total() > 1 else None
@@ -123,7 +125,7 @@ def _why(counts: Counter[str], rail: int, named: str | None) -> str:
 
 
 def _renamed(leaf_at: Mapping[Cell, str], names: LeafNames) -> dict[str, str]:
-    """Leaves that all hosts have where the names of the other leaves imply another, in closed exchanges: labels."""
+    """Leaves that all hosts have in places where the other leaves' names imply another, in closed cycles: labels."""
     stands: dict[str, set[str]] = defaultdict(set)
     for cell, leaf in leaf_at.items():
         stands[leaf].add(names.at(cell) or leaf)

@@ -1,4 +1,4 @@
-"""A plan read off the fabric itself: rails by consensus over hosts, with the support behind each."""
+"""A plan inferred from the fabric itself: rails by consensus over hosts, with the support for each."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
@@ -18,14 +18,14 @@ from truerail.plans.infer_why import why_not
 from truerail.plans.infer_wires import Wires, wires_of
 
 MOST_DOUBTS = 20
-"""Reasons for undecided cables shown one by one."""
+"""Most reasons for undecided cables shown one by one."""
 MOST_NAMED = 6
-"""Cables or hosts named for one reason."""
+"""Most cables or hosts named for one reason."""
 _DECIDES = "A plan decides, or the labels at both ends"
 
 
 class Outlier(NamedTuple):
-    """What differs from the consensus: a host's port, or a leaf whose name belongs elsewhere."""
+    """A deviation from the consensus: a host's port, or a leaf whose name belongs elsewhere."""
 
     subject: str
     expected: str
@@ -35,7 +35,7 @@ class Outlier(NamedTuple):
 
 @dataclass(frozen=True)
 class Inference:
-    """What the fabric looks like by consensus. `support` maps a rail to `61 of 62` of its cables that follow it."""
+    """The fabric by consensus. `support` maps a rail to `61 of 62` of its cables that follow it."""
 
     plan: Plan
     support: dict[int, str]

@@ -31,9 +31,9 @@ CHECKS: tuple[Check, ...] = (
 
 
 def lint(plan: Plan) -> list[Problem]:
-    """The problems of a plan, loudest first, then by line. Empty for a plan without fault.
+    """The problems of a plan, most severe first, then by line. Empty for a plan without fault.
 
-    critical: the plan contradicts itself. warning: it is hardly what was meant. info: worth knowing, may be by design.
+    critical: the plan contradicts itself. warning: it is hardly intended. info: worth knowing, may be by design.
     """
     view = View(plan)
     found = [problem for check in CHECKS for problem in check(view)]

@@ -1,4 +1,4 @@
-"""The exception that a plan file which cannot be used raises."""
+"""The exception for an unusable plan file."""
 
 from truerail.files.problems import FileError
 

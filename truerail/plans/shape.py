@@ -1,4 +1,4 @@
-"""What a plan amounts to: ports and capacity of every switch, oversubscription, bisection bandwidth."""
+"""The key figures of a plan: ports and capacity of every switch, oversubscription, bisection bandwidth."""
 
 from collections import defaultdict
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from truerail.model import Cable, Plan, Role
 
 @dataclass(frozen=True, slots=True)
 class SwitchShape:
-    """One switch: what it offers down and up, in Gb/s of one direction; None where a cable has no speed."""
+    """One switch: its capacity down and up, in Gb/s of one direction; None if a cable has no speed."""
 
     name: str
     role: Role
@@ -54,7 +54,7 @@ class Shape:
 
     @property
     def bisection_gbps(self) -> float | None:
-        """What the uplinks of the narrowest tier carry together, in Gb/s; 0 without spines, None without speeds.
+        """The total capacity of the narrowest tier's uplinks, in Gb/s; 0 without spines, None without speeds.
 
         8 leaves with 32 uplinks of 400 Gb/s are 102,400 Gb/s.
         """

@@ -1,4 +1,4 @@
-"""A starting plan: the YAML of a regular fabric, for its owner to put the real names in."""
+"""A starting plan: the YAML of a regular fabric, in which its owner enters the real names."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

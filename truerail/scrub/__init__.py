@@ -1,4 +1,4 @@
-"""Captures that can be shared: who is who is replaced, what is plugged where stays."""
+"""Captures that can be shared: identities are replaced, the cabling stays."""
 
 from truerail.scrub.rounds import scrub_round
 

@@ -57,7 +57,7 @@ class Names:
             self._of.setdefault(domain, self._domains[domain])
 
     def _pattern(self, odd: Iterable[str]) -> "re.Pattern[str] | None":
-        """What finds names that are no single word, such as `leaf 1`; the longest first."""
+        """Matches names that are no single word, such as `leaf 1`; the longest first."""
         found = sorted(odd, key=len, reverse=True)
         return re.compile("|".join(map(re.escape, found)), re.IGNORECASE) if found else None
 
@@ -115,5 +115,5 @@ def _fault(key: str) -> str:
 
 
 def _telling(stem: str) -> bool:
-    """Whether what was only heard is a name: neither a MAC nor a plain word, which may be anything."""
+    """Whether a text known only from neighbours is a name: neither a MAC nor a plain word, which may be anything."""
     return canonical_mac(stem) is None and not stem.isalpha() and not stem.replace(".", "").replace(":", "").isdigit()

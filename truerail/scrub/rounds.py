@@ -80,7 +80,7 @@ def _errors(content: bytes) -> bytes:
 
 
 def _scrubbed(content: bytes, text: Text) -> bytes:
-    """Bytes in, bytes out: what is no UTF-8 passes as it is, byte by byte."""
+    """Bytes in, bytes out: bytes that are not UTF-8 stay unchanged."""
     said = content.decode("utf-8", "surrogateescape")
     made = scrubbed_walk(said, text) if is_walk(said) else text(said)
     return made.encode("utf-8", "surrogateescape")

@@ -28,14 +28,14 @@ _DIGITS = re.compile(rf"{_HEX}")
 
 
 class Text:
-    """Replaces in one text after the other, always alike."""
+    """Replaces identifying values in one text after the other, always in the same way."""
 
     def __init__(self, keyed: Keyed, names: Names) -> None:
         self._keyed = keyed
         self.names = names
 
     def __call__(self, text: str) -> str:
-        """The text without what identifies. Its format stays: every replacement has the shape of the original."""
+        """The text without identifying values. Its format stays: every replacement has the shape of the original."""
         for pattern in _SERIALS:
             text = pattern.sub(lambda m: m.group(1) + self._serial(m.group(2)), text)
         text = _UUID.sub(lambda m: self._digits("uuid", m.group()), text)

@@ -27,7 +27,7 @@ _SUBTYPES = {
     ".1.0.8802.1.1.2.1.4.1.1.4.": (".1.0.8802.1.1.2.1.4.1.1.5.", 4),
     ".1.0.8802.1.1.2.1.4.1.1.6.": (".1.0.8802.1.1.2.1.4.1.1.7.", 3),
 }
-"""Subtype column -> the id's column, and the subtype that says MAC (IEEE 802.1AB clause 12)."""
+"""Subtype column -> the id's column, and the subtype of a MAC (IEEE 802.1AB clause 12)."""
 _PHYSICAL = ".1.3.6.1.2.1.2.2.1.6."
 _PRINTABLE = re.compile(r'STRING: "((?:\\.|[^"\\]){6})"\n?')
 _BY_ADDRESS = ".1.0.8802.1.1.2.1.4.2.1."
@@ -56,7 +56,7 @@ def _mac_columns(rows: Iterable[str]) -> Iterator[str]:
 
 
 def _rows(text: str) -> Iterator[str]:
-    """Rows with the lines that go on below them."""
+    """Rows with their continuation lines."""
     row = ""
     for line in text.splitlines(keepends=True):
         if _ROW.match(line):
@@ -90,7 +90,7 @@ def _unquoted(text: str) -> bytes:
 
 
 def _octets(digits: str, scrub: Text) -> str:
-    """Hex octets: a MAC, an address behind the octet of its family, a text, or something that identifies no device or
+    """Hex octets: a MAC, an address after the octet of its family, a text, or something that identifies no device or
     person."""
     octets = bytes.fromhex(digits)
     if len(octets) == 6:

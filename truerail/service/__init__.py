@@ -1,2 +1,3 @@
-"""The service: asks on a schedule, evaluates off the event loop, publishes, remembers. The web sees its `Tower`
-only."""
+"""The service: polls on a schedule, evaluates off the event loop, publishes, records. The web uses
+`ServiceAPI` only.
+"""

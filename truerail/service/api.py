@@ -1,4 +1,4 @@
-"""The tower: what the service knows now, what it remembers, and what may be asked of it. The web sees only this."""
+"""The interface of the service for the web: current state, history, and actions."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
@@ -11,7 +11,7 @@ from truerail.views.models import StepLine
 
 
 class ServiceAPI(Protocol):
-    """One for the life of the service. Reads never wait for a round; writes are kept before they return."""
+    """One for the life of the service. Reads never wait for a round; writes are stored before they return."""
 
     @property
     def publication(self) -> Published | None:
@@ -20,12 +20,12 @@ class ServiceAPI(Protocol):
 
     @property
     def history(self) -> History:
-        """The journal, or an empty history where none is kept."""
+        """The journal, or an empty history without one."""
         ...
 
     @property
     def events(self) -> EventLog:
-        """What happens, as it happens."""
+        """The live events."""
         ...
 
     @property
@@ -35,7 +35,7 @@ class ServiceAPI(Protocol):
 
     @property
     def counters(self) -> Mapping[str, float]:
-        """Figures of the service itself for its metrics (`rounds_total`, `event_streams`, ...)."""
+        """The service's own metrics (`rounds_total`, `event_streams`, ...)."""
         ...
 
     @property
@@ -44,11 +44,11 @@ class ServiceAPI(Protocol):
         ...
 
     async def recheck(self, devices: Collection[str], who: str) -> int:
-        """Asks these devices everything, now; how many are asked. Their answers are evaluated as soon as they come."""
+        """Polls these devices with every collector now; returns their number. Answers are evaluated as they arrive."""
         ...
 
     async def reload_plan(self, who: str) -> PlanVersion:
-        """Reads the plan file again. Raises `PlanError` with every problem; the plan in force stays then."""
+        """Reads the plan file again. Raises `PlanError` with every problem; the plan in force then stays."""
         ...
 
     async def acknowledge(self, target: str, who: str, reason: str, until: datetime | None) -> Acknowledgement:
@@ -70,5 +70,5 @@ class ServiceAPI(Protocol):
         ...
 
     async def audit(self, who: str, action: str, detail: str) -> None:
-        """Keeps a write that is none of the above (a log-in). Raises `JournalUnavailableError`."""
+        """Records any other write (a log-in). Raises `JournalUnavailableError`."""
         ...

@@ -1,4 +1,4 @@
-"""The counters of the last minutes, kept in the journal: who starts again goes on with them."""
+"""The counters of the last minutes, stored in the journal: a restarted service continues with them."""
 
 import threading
 from collections.abc import Callable
@@ -11,20 +11,19 @@ from truerail.service.evaluator import Evaluator
 from truerail.service.logs import logger
 
 KEPT_SECONDS = 300.0
-"""How often: a machine that loses its power loses at most these."""
+"""Interval between copies: a power failure loses at most these seconds."""
 _NAME = "counters"
 
 
 class KeptCounters:
-    """The window of an evaluator and its copy in the journal. Both methods wait for the disk: call them from a
-    thread."""
+    """An evaluator's window and its copy in the journal. Both methods wait for the disk: call them from a thread."""
 
     def __init__(self, evaluator: Evaluator, journal: Journal, clock: Callable[[], datetime]) -> None:
         self._evaluator, self._journal, self._clock = evaluator, journal, clock
         self._one_at_a_time = threading.Lock()
 
     def restore(self) -> None:
-        """Gives the evaluator what was kept. What cannot be understood is left, and counting begins again. Raises
+        """Restores the evaluator's counters. Unreadable ones are dropped, and counting starts again. Raises
         HistoryGone.
         """
         data = self._journal.blob(_NAME)
@@ -36,7 +35,7 @@ class KeptCounters:
             logger().warning("counting begins again", error=str(error))
 
     def keep(self) -> None:
-        """Writes down what there is; evaluating waits for a copy in memory at most. Raises JournalUnavailableError."""
+        """Stores the counters; evaluation waits for a copy in memory at most. Raises JournalUnavailableError."""
         with self._one_at_a_time:
             still = self._evaluator.counters()
             if still is not None:

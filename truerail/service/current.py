@@ -1,4 +1,4 @@
-"""What everybody sees now, and the stream that tells when it changes."""
+"""The current evaluation for all readers, and the event stream of its changes."""
 
 import asyncio
 from dataclasses import replace
@@ -15,20 +15,19 @@ from truerail.views.models import StepLine
 
 
 class CurrentEvaluation:
-    """Replaced as a whole with each evaluation: a reader keeps what it began with. Event loop's thread only."""
+    """Replaced as a whole with each evaluation: a reader keeps the one it started with. Event loop's thread only."""
 
     def __init__(self, started: datetime) -> None:
         self.publication: Published | None = None
         self.map: FabricMap | None = None
         self.steps: tuple[StepLine, ...] = ()
         self.retired: list[Any] = []
-        """Publications that nobody is shown any more, and what was derived from them: to be freed."""
+        """Publications that are no longer shown, and values derived from them: to be freed."""
         self._last: Published | None = None
         self.events = EventLog(first=int(started.timestamp() * 1000))
 
     async def evaluated(self, evaluated: Evaluated) -> None:
-        """A new evaluation is there. What is reported it is made in a thread: again, if something else came
-        meanwhile."""
+        """Shows a new evaluation. Its event is built in a thread, and built again if something else came meanwhile."""
         while True:
             before = self.map
             kind, data = await asyncio.to_thread(reported, before, evaluated.map, evaluated.publication)
@@ -39,23 +38,25 @@ class CurrentEvaluation:
         self.events.add(kind, data)
 
     def muted(self, publication: Published, fabric_map: FabricMap) -> None:
-        """The same evaluation, muted otherwise."""
+        """Shows the same evaluation with other mutes."""
         self._replace(publication, fabric_map)
         self.events.add("mutes", b"{}")
 
     def journal(self, state: JournalState) -> None:
-        """The journal fails, or keeps again."""
+        """The journal fails, or recovers."""
         if self.publication and self.map:
             self._replace(replace(self.publication, journal=state), self.map)
         self.events.add("journal", journal_news(state))
 
     def _replace(self, publication: Published, fabric_map: FabricMap) -> None:
-        """Shows another publication. The one before the last is let go: a request that began with the last may run."""
+        """Shows another publication. The last but one is released: a request that started with the last may
+        still run.
+        """
         last, self._last = self._last, self.publication
         if last is not None and self._last is not None and last.snapshot is not self._last.snapshot:
             self.retired += [*retire(last), last]
         self.publication, self.map = publication, fabric_map
 
     def stop(self) -> None:
-        """Tells every reader that nothing more will come."""
+        """Signals every reader that no more events will come."""
         self.events.add("stop", b"{}")

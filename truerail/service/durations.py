@@ -1,16 +1,16 @@
-"""Durations as people write them: `90s`, `5m`, `2h`, `30d`, `1w`."""
+"""Durations in settings and options: `90s`, `5m`, `2h`, `30d`, `1w`."""
 
 import re
 from datetime import timedelta
 
 LONGEST = timedelta(days=36_500)
-"""A longer one leads out of the calendar."""
+"""A longer one exceeds the range of dates."""
 _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
 _SHAPE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([smhdw]?)\s*")
 
 
 def duration(value: object) -> timedelta:
-    """A duration from a number of seconds or from text. Raises ValueError that names the value."""
+    """A duration from a number of seconds or from text. Raises ValueError with the value."""
     if isinstance(value, timedelta):
         return value
     found = _SHAPE.fullmatch(str(value))

@@ -1,4 +1,4 @@
-"""From what is known now to what is shown: rules, causes, lives, punch list, everything that readers will ask for."""
+"""From the current snapshot to the published evaluation: rules, causes, lives, punch list, everything readers need."""
 
 import threading
 import time
@@ -29,14 +29,14 @@ from truerail.views.steps import step_lines
 from truerail.views.view import view_of, warm
 
 MOST_CHANGES = 10_000
-"""Of links, within the minutes that the counters' window holds: the newest ones, where a whole pod was re-plugged."""
+"""Most link changes within the counters' window: the newest ones, if a whole pod was re-plugged."""
 
 Prepare = Callable[[Published], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Evaluated:
-    """One evaluation with everything that goes with it."""
+    """One evaluation with everything derived from it."""
 
     publication: Published
     map: FabricMap
@@ -47,9 +47,9 @@ class Evaluated:
 
 @dataclass
 class Evaluator:
-    """Evaluates one snapshot after the other; not two at a time. Runs in a thread beside the event loop.
+    """Evaluates one snapshot after the other, never two at a time. Runs in a thread beside the event loop.
 
-    `prepare` are called with each publication before anybody sees it, so that no reader waits for an index.
+    `prepare` are called with each publication before it is shown, so that no reader waits for an index.
     """
 
     fabric: str
@@ -62,19 +62,19 @@ class Evaluator:
     traffic: bool = True
     """Whether publications carry the traffic of every link."""
     _counting: threading.Lock = field(default_factory=threading.Lock)
-    """Held by whoever puts into the window, copies it or exchanges it."""
+    """Held while the window is filled, copied or replaced."""
 
     @classmethod
     def begin(cls, settings: Settings) -> "Evaluator":
-        """An evaluate that remembers nothing yet."""
+        """An evaluator without history."""
         recovery = settings.recovery
         lives = Lives(recovery.resolve_after, recovery.flapping_episodes, recovery.flapping_within)
         return cls(settings.fabric, lives, 1, traffic=settings.metrics.traffic)
 
     def resume(self, journal: Journal) -> None:
-        """Goes on where the journal ends, at any time between two evaluations. Raises JournalUnavailableError.
+        """Continues where the journal ends, at any time between two evaluations. Raises JournalUnavailableError.
 
-        Evaluations that came before, while it could not be read, are counted behind what it has.
+        Earlier evaluations, made while it could not be read, are numbered after its own.
         """
         memory, next_number = journal.restore(), journal.next_number()
         self.lives.restore(memory)
@@ -85,26 +85,26 @@ class Evaluator:
         self.number += next_number - 1
 
     def _remember_plugs(self, journal: Journal, at: datetime) -> None:
-        """Which plugs were moved since the newest counters that were kept: those kept with them end there."""
+        """Finds cables moved since the newest stored counters: counters stored for them end there."""
         if len(self.window.order):
             since = datetime.fromtimestamp(self.window.oldest - LONGEST_UNSEEN_SECONDS, UTC)
             changes = journal.link_changes(since, at, page=RowRange(MOST_CHANGES))
             self.window.replugged = moved_before(reversed(changes), self.window.replugged)
 
     def remember(self, window: Window) -> None:
-        """Goes on with the counters of a former run, where none were counted yet and they are counted alike."""
+        """Continues with the counters of a former run, if there are none yet and they are counted in the same way."""
         with self._counting:
             alike = (window.samples, window.step_seconds) == (self.window.samples, self.window.step_seconds)
             if alike and not self.window.sources:
                 self.window = window
 
     def counters(self) -> Still | None:
-        """A copy of what was counted; None where nothing was. May be asked for while something is evaluated."""
+        """A copy of the counters; None if there are none. May be called during an evaluation."""
         with self._counting:
             return still(self.window) if self.window.sources else None
 
     def settle(self, settings: Settings) -> None:
-        """Takes other settings of recovery and metrics from the next evaluation on."""
+        """Applies new settings of recovery and metrics from the next evaluation on."""
         recovery = settings.recovery
         self.lives.use(recovery.resolve_after, recovery.flapping_episodes, recovery.flapping_within)
         self.traffic = settings.metrics.traffic
@@ -163,7 +163,7 @@ class Evaluator:
         return evaluated
 
     def remark(self, publication: Published) -> FabricMap:
-        """The map of a publication whose mutes changed, everything warm for its readers."""
+        """The map of a publication whose mutes changed, with every cache warm for its readers."""
         self._warm(publication)
         return fabric_map(publication)
 

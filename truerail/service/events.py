@@ -1,6 +1,4 @@
-"""What happened, as a numbered stream that many follow: each reader gets everything behind the number it knows, or
-learns that it missed something.
-"""
+"""Events as a numbered stream with many readers: each reader gets all events after its number, or a gap."""
 
 import asyncio
 from collections import deque
@@ -8,7 +6,7 @@ from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 
 KEPT = 512
-"""Events that a reader may be behind."""
+"""Most events that a reader may lag behind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +44,7 @@ class EventLog:
         return event
 
     def after(self, known: int) -> list[Event] | None:
-        """The events behind number `known`; None where some of them are gone, or `known` is from another process."""
+        """The events after number `known`; None if some of them are gone, or `known` is from another process."""
         if known == self.last:
             return []
         if known > self.last or not self._kept or known < self._kept[0].id - 1:
@@ -54,8 +52,8 @@ class EventLog:
         return [event for event in self._kept if event.id > known]
 
     async def follow(self, known: int | None) -> AsyncGenerator[Event | None, None]:
-        """Events behind `known` as they come. None stands for a gap, and at the begin where `known` is None: the
-        reader then needs the whole state, and goes on behind `last` as of now.
+        """Events after `known` as they come. None means a gap, and is the first item if `known` is None: the reader
+        then needs the whole state, and continues after the current `last`.
         """
         self.readers += 1
         try:

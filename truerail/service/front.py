@@ -1,4 +1,4 @@
-"""The `Tower` that the web sees: what the watch shows, and what people may ask of it."""
+"""The `ServiceAPI` of a running watch: its current state, and actions."""
 
 import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -13,11 +13,11 @@ from truerail.service.watch import Watch
 from truerail.views.models import StepLine
 
 MOST_AUDITED = 50
-"""Names that an audit record of a recheck holds."""
+"""Most names in the audit record of a recheck."""
 
 
 class Front:
-    """Answers for a watch. See `Tower` for what each of these promises."""
+    """The `ServiceAPI` of a watch; see there for the contract of each method."""
 
     def __init__(self, watch: Watch) -> None:
         self._watch = watch
@@ -29,12 +29,12 @@ class Front:
 
     @property
     def history(self) -> History:
-        """The journal, or an empty history where none is kept."""
+        """The journal, or an empty history without one."""
         return self._watch.journal or NoHistory()
 
     @property
     def events(self) -> EventLog:
-        """What happens, as it happens."""
+        """The live events."""
         return self._watch.shown.events
 
     @property
@@ -44,7 +44,7 @@ class Front:
 
     @property
     def counters(self) -> Mapping[str, float]:
-        """Figures of the service itself."""
+        """The service's own metrics."""
         watch = self._watch
         return {
             "rounds_total": watch.asking.rounds_total,
@@ -60,7 +60,7 @@ class Front:
         return self._watch.clock
 
     async def recheck(self, devices: Collection[str], who: str) -> int:
-        """Asks these devices everything, now; how many are asked."""
+        """Polls these devices with every collector now; returns their number."""
         known = set(self._watch.asking.devices) & set(devices)
         await self.audit(who, "recheck", ", ".join(sorted(known)[:MOST_AUDITED]))
         self._watch.spawn(self._watch.asking.everything(known))
@@ -80,7 +80,7 @@ class Front:
         return version
 
     async def acknowledge(self, target: str, who: str, reason: str, until: datetime | None) -> Acknowledgement:
-        """Of a finding (id) or a cause (key)."""
+        """Acknowledges a finding (id) or a cause (key)."""
         return await self._watch.desk.acknowledge(self._shown(), target, who, reason, until)
 
     async def withdraw(self, acknowledgement: int, who: str) -> None:
@@ -98,7 +98,7 @@ class Front:
         await self._watch.desk.end_window(window, who)
 
     async def audit(self, who: str, action: str, detail: str) -> None:
-        """Keeps a write that is none of the above."""
+        """Records any other write."""
         await self._watch.desk.audit(who, action, detail)
 
     def _shown(self) -> Published:

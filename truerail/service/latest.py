@@ -1,4 +1,4 @@
-"""The newest answer of every device to every question: what a snapshot is made of between rounds."""
+"""The newest answer of every device to every collector: the source of snapshots between rounds."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
@@ -7,7 +7,7 @@ from truerail.model import PortCounters, Reading, Snapshot
 
 
 class Latest:
-    """Readings by device and collector. A failed answer replaces a good one: what is shown is what is known now."""
+    """Readings by device and collector. A failed answer replaces a good one: the snapshot shows the current state."""
 
     def __init__(self, devices: Iterable[str]) -> None:
         self._of: dict[str, dict[str, Reading]] = {device: {} for device in devices}
@@ -15,7 +15,7 @@ class Latest:
         self._counted: list[Reading] = []
 
     def put(self, readings: Iterable[Reading]) -> None:
-        """Takes in answers. Those of devices that are not asked any more are left out."""
+        """Adds answers. Those of devices that are no longer polled are ignored."""
         for reading in readings:
             of = self._of.get(reading.device)
             if of is not None:
@@ -25,12 +25,12 @@ class Latest:
                 self._at = reading.at if self._at is None else max(self._at, reading.at)
 
     def keep(self, devices: Sequence[str]) -> None:
-        """The devices that are asked from now on, in their order; answers of the others are forgotten."""
+        """Sets the polled devices, in their order; answers of the others are dropped."""
         self._of = {device: self._of.get(device, {}) for device in devices}
 
     @property
     def heard(self) -> int:
-        """Devices of which there is an answer, be it a failure."""
+        """Number of devices with an answer, even a failure."""
         return sum(bool(of) for of in self._of.values())
 
     def counted(self) -> list[Reading]:
@@ -39,7 +39,7 @@ class Latest:
         return counted
 
     def snapshot(self) -> Snapshot | None:
-        """All of it, in the order of devices and then of collectors' names; None where nobody has been asked."""
+        """All readings, in the order of devices and then of collectors' names; None if no device has been polled."""
         if self._at is None:
             return None
         readings = [of[name] for of in self._of.values() for name in sorted(of)]

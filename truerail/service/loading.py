@@ -31,7 +31,7 @@ def load_settings(path: Path) -> Settings:
         raise SettingsError([str(problem) for problem in faults.found])
     try:
         values = yaml.safe_load(text)
-    except (yaml.YAMLError, ValueError, OverflowError) as error:  # a date of no calendar, a number of 5,000 digits
+    except (yaml.YAMLError, ValueError, OverflowError) as error:  # an impossible date, a number of 5,000 digits
         said = printable(str(getattr(error, "problem", None) or error), 160)
         raise SettingsError([f"{path}{_mark(error)}: not YAML: {said}"]) from error
     if not isinstance(values, dict):
@@ -72,7 +72,7 @@ def _anchor(values: dict[str, Any], path: Sequence[str], folder: Path) -> None:
 
 
 def _reported(path: Path, tree: Node | None, problem: Any) -> str:
-    """One line: file, line, where, the value, what was expected."""
+    """One line: file, line, setting, value, and what was expected."""
     where: tuple[Any, ...] = tuple(problem["loc"])
     line = _line(tree, where)
     name = ".".join(str(part) for part in where)
@@ -87,12 +87,12 @@ def _reported(path: Path, tree: Node | None, problem: Any) -> str:
 
 
 def _hidden(where: Iterable[Any]) -> bool:
-    """Whether a value may be a secret that somebody wrote in the wrong place."""
+    """Whether a value may be a misplaced secret."""
     return any(str(part) in ("hash", "password", "metrics_token", "tokens", "url") for part in where)
 
 
 def _line(tree: Node | None, where: Sequence[Any]) -> int:
-    """The line of the deepest part of the path that is in the file; 0 where none is."""
+    """The line of the deepest part of the path that is in the file; 0 if none is."""
     line, node = 0, tree
     for part in where:
         found: Node | None = None

@@ -1,4 +1,4 @@
-"""Structured logs on stderr: one event a line, as JSON for machines or as text for people."""
+"""Structured logs on stderr: one event per line, as JSON for machines or as text for people."""
 
 import logging
 import sys
@@ -13,7 +13,7 @@ _LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARN
 
 
 def set_up(log: Log) -> None:
-    """Sends everything that the service says, and what its libraries warn of, to stderr in one form."""
+    """Sends the service's logs and its libraries' warnings to stderr in one format."""
     level = _LEVELS[log.level]
     shared: list[Any] = [
         structlog.contextvars.merge_contextvars,
@@ -44,12 +44,12 @@ def set_up(log: Log) -> None:
 
 
 def logger() -> Any:
-    """What the service logs with."""
+    """The service's logger."""
     return structlog.get_logger()
 
 
 def _safe(_: Any, __: str, event: Any) -> Any:
-    """Foreign text cannot act on a terminal or forge a line."""
+    """Escapes foreign text, so that it cannot control a terminal or forge a line."""
     return {key: printable(value, 2000) if isinstance(value, str) else value for key, value in event.items()}
 
 

@@ -1,4 +1,4 @@
-"""Which findings wake nobody: acknowledged ones, and those on what is under maintenance."""
+"""Muted findings: acknowledged ones, and those under maintenance."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
@@ -23,9 +23,9 @@ def mutes(
     windows: Iterable[MaintenanceWindow],
     now: datetime,
 ) -> dict[str, Mute]:
-    """By finding id. An acknowledged cause mutes the findings that it explains; a window those on what it covers.
+    """Mutes by finding id. An acknowledged cause mutes the findings that it explains; a window those in its scope.
 
-    A finding on a cable counts where either planned end is covered: work on a leaf mutes its hosts' cables.
+    A finding on a cable counts if either planned end is covered: work on a leaf mutes its hosts' cables.
     """
     found: dict[str, Mute] = {}
     for window in windows:
@@ -42,7 +42,7 @@ def mutes(
 
 
 def work_now(plan: Plan, windows: Iterable[MaintenanceWindow], now: datetime) -> tuple[Maintained, ...]:
-    """What the open windows cover, by devices, in the order of the windows. A rail has no device of its own."""
+    """The devices that the open windows cover, in the order of the windows. A rail has no device of its own."""
     known = {device_key(name): name for name in plan.devices}
     covered = ((window, _devices(plan, window)) for window in windows if window.covers(now))
     named = ((window, tuple(known[name] for name in names if name in known)) for window, names in covered)
@@ -59,7 +59,7 @@ def work_now(plan: Plan, windows: Iterable[MaintenanceWindow], now: datetime) ->
 
 
 class _Covered:
-    """What a window is about, looked up once."""
+    """A window's scope, looked up once."""
 
     def __init__(self, plan: Plan, window: MaintenanceWindow) -> None:
         self._plan = plan
@@ -88,12 +88,12 @@ def _devices(plan: Plan, window: MaintenanceWindow) -> Iterable[str]:
 
 
 def _budget(plan: Plan) -> Budget:
-    """What a set of this plan's devices can expand to: more is refused before it is expanded."""
+    """The largest expansion of a node set of this plan: more is refused before it is expanded."""
     return Budget(2 * len(plan.devices) + 1000)
 
 
 def checked_scope(plan: Plan, scope: str, what: str) -> str:
-    """What a window is to be about, as the plan spells it. Raises QueryError naming the value."""
+    """A window's scope in the plan's spelling. Raises QueryError with the value."""
     if scope not in SCOPES:
         raise QueryError(f"scope {scope!r}: a window is about one of {', '.join(SCOPES)}")
     if scope == "rail":

@@ -1,4 +1,4 @@
-"""What people write down: acknowledgements and maintenance windows. Each is kept before it counts."""
+"""People's acknowledgements and maintenance windows. Each is stored before it takes effect."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Sequence
@@ -19,7 +19,7 @@ Changed = Callable[[], Awaitable[None]]
 
 
 class Mutes:
-    """Open acknowledgements and windows, in memory as in the journal. Without a journal nothing can be written down."""
+    """Open acknowledgements and windows, in memory as in the journal. Without a journal none can be created."""
 
     def __init__(self, journal: Journal | None, clock: Callable[[], datetime], changed: Changed) -> None:
         self._journal = journal
@@ -31,18 +31,16 @@ class Mutes:
 
     @property
     def acknowledged(self) -> Sequence[Acknowledgement]:
-        """Those that are open."""
+        """The open acknowledgements."""
         return tuple(self._acknowledged.values())
 
     @property
     def windows(self) -> Sequence[MaintenanceWindow]:
-        """Those that are announced or open."""
+        """The windows that are announced or open."""
         return tuple(self._windows.values())
 
     async def load(self) -> None:
-        """Takes over what the journal has, once; while it cannot be read, nothing is muted and the next call tries
-        again.
-        """
+        """Loads the journal's entries once; while it cannot be read, nothing is muted and the next call retries."""
         if self._loaded or self._journal is None:
             return
         journal = self._journal
@@ -78,9 +76,9 @@ class Mutes:
         await self._changed()
 
     async def resolved(self, targets: Collection[str]) -> None:
-        """Ends the acknowledgements of what is resolved: when it comes back, it wakes people again."""
+        """Ends the acknowledgements of resolved findings and causes: if they come back, they alert again."""
         over = [note.id for note in self._acknowledged.values() if note.target in targets]
-        with suppress(JournalUnavailableError):  # tried again after the next evaluation
+        with suppress(JournalUnavailableError):  # retried after the next evaluation
             for number in over:
                 await self._keep(partial(_end, number, self._clock()))
                 del self._acknowledged[number]
@@ -113,12 +111,12 @@ class Mutes:
         return self._journal.unreadable(table) if self._journal else ()
 
     async def audit(self, who: str, action: str, detail: str) -> None:
-        """Keeps a write that is none of the above. Without a journal there is nowhere to, and that is no obstacle."""
+        """Records any other write. Without a journal it does nothing."""
         if self._journal is not None:
             await self._keep(lambda journal: journal.note(who, action, detail, self._clock()))
 
     def forget_ended(self) -> None:
-        """Drops what has run out."""
+        """Drops expired entries."""
         now = self._clock()
         self._windows = {n: window for n, window in self._windows.items() if now < window.ends}
         self._acknowledged = {

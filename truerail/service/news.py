@@ -1,4 +1,4 @@
-"""What the event stream tells of each evaluation: small, because everybody who looks gets it."""
+"""The event for each evaluation: small, because every open page receives it."""
 
 from typing import Any
 
@@ -11,11 +11,11 @@ from truerail.views.plain import as_json
 from truerail.views.view import view_of
 
 MOST_CHANGED = 20_000
-"""More cells than this are not listed one by one: the whole map is sent."""
+"""Most cells listed one by one; for more, the whole map is sent."""
 
 
 def reported(before: FabricMap | None, after: FabricMap, publication: Published) -> tuple[str, bytes]:
-    """The kind and data of the event for a new evaluation: what changed, or everything where that is shorter."""
+    """Kind and data of the event for a new evaluation: the changes, or everything if that is shorter."""
     if before is None or before.plan_digest != after.plan_digest:
         return "state", dumped(as_json(after))
     changed = changed_cells(before, after)

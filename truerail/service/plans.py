@@ -1,4 +1,4 @@
-"""The plan in force: read from its file, taken from the inventory, or read off the fabric once and kept."""
+"""The plan in force: read from its file, taken from the inventory, or inferred from the fabric once."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -10,12 +10,12 @@ from truerail.model.history import PlanVersion
 from truerail.plans import infer
 
 Load = Callable[[], Plan | None]
-"""Reads the plan again; None where there is none. Raises PlanError with every problem."""
+"""Reads the plan again; None if there is none. Raises PlanError with every problem."""
 
 
 @dataclass
 class PlanInForce:
-    """`load` reads the plan file. Without one, the first snapshot in which hosts and leaves hear each other decides."""
+    """`load` reads the plan file. Without one, the first snapshot in which hosts and leaves hear each other is used."""
 
     load: Load
     plan: Plan | None = None
@@ -46,7 +46,7 @@ def _support(support: Mapping[int, str]) -> str:
 
 
 def digest_of(plan: Plan) -> str:
-    """Equal for plans with the same devices and cables, whatever file they came from. Computed once for each plan."""
+    """Equal for plans with the same devices and cables, whatever their file. Computed once for each plan."""
     found: str | None = plan.__dict__.get("_digest")
     if found is None:
         devices = "\n".join(f"{d.name} {d.role} {d.pod} {d.rack} {d.unit}" for d in plan.devices.values())
@@ -56,5 +56,5 @@ def digest_of(plan: Plan) -> str:
 
 
 def version_of(plan: Plan, at: datetime) -> PlanVersion:
-    """The plan as the journal keeps it."""
+    """The plan as stored in the journal."""
     return PlanVersion(digest_of(plan), at, plan.source or plan.name, len(plan.devices), len(plan.cables))

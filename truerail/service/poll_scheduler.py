@@ -1,8 +1,8 @@
-"""Asks the fleet in rounds: questions that come due together go out as one, and one slow device holds nobody.
+"""Polls the fleet in rounds: collectors that come due together share a round, and a slow device delays no other.
 
-A round is over for its questions when all devices have answered or `poll_timeout` has passed. Devices that are still
-silent then stay *busy*: they are left out of further rounds until they answer or time out, and their answers are
-taken in when they come.
+A round is over for its collectors when all devices have answered or `poll_timeout` has passed. Devices that are still
+silent then stay *busy*: further rounds skip them until they answer or time out, and late answers are added when they
+arrive.
 """
 
 import asyncio
@@ -17,11 +17,11 @@ from truerail.poller import Gathered, Poller, Row
 from truerail.service.latest import Latest
 
 TOGETHER_SECONDS = 0.05
-"""How long the first question of a round waits for others that come due at the same time, beside the jitter."""
+"""How long a round's first collector waits for others that come due at the same time, in addition to the jitter."""
 
 
 class PollScheduler:
-    """One for a fleet. `heard` is called on the event loop whenever answers are there that deserve an evaluation."""
+    """One for a fleet. `heard` is called on the event loop whenever new answers need an evaluation."""
 
     def __init__(
         self,
@@ -48,12 +48,12 @@ class PollScheduler:
 
     @property
     def devices(self) -> tuple[str, ...]:
-        """Everybody who is asked."""
+        """All polled devices."""
         return tuple(self._names)
 
     @property
     def waiting(self) -> int:
-        """Devices that have been asked and have not answered yet."""
+        """Number of devices polled without an answer yet."""
         return len(self._busy)
 
     def use(
@@ -64,7 +64,7 @@ class PollScheduler:
         patience_seconds: float,
         jitter_seconds: float,
     ) -> None:
-        """Asks with another gatherer from the next round on, at another pace; what was heard is kept."""
+        """Uses another poller and pace from the next round on; answers are kept."""
         self._gatherer = gatherer
         self._patience = patience_seconds
         self._together = TOGETHER_SECONDS + jitter_seconds
@@ -73,7 +73,7 @@ class PollScheduler:
         self.latest.keep(self._names)
 
     async def due(self, collector: str) -> None:
-        """A question has come due. Returns when its round is over."""
+        """Runs a collector that has come due. Returns when its round is over."""
         self._due.add(collector)
         if self._next is None or self._next.done():
             self._next = self._spawned(self._soon())
@@ -86,17 +86,17 @@ class PollScheduler:
         await self.round(asked)
 
     async def everything(self, only: Collection[str] | None = None) -> int:
-        """Asks all questions now, of all devices, or of these and who tells their fabric. Gives the number of devices
-        asked.
+        """Runs all collectors now, on all devices, or on these and the devices that report their fabric. Returns the
+        number of devices polled.
         """
         return await self.round(set(self.runs), None if only is None else {*only, *self._gatherer.tellers})
 
     def overran(self, collector: str) -> None:
-        """Counts a question that came due while its round still ran."""
+        """Counts a collector that came due while its round still ran."""
         self.runs[collector] = replace(self.runs[collector], missed_total=self.runs[collector].missed_total + 1)
 
     async def round(self, asked: Collection[str], only: Collection[str] | None = None) -> int:
-        """One round of these questions. Those who do not answer in time are waited for in the background."""
+        """One round of these collectors. Late answers are awaited in the background."""
         wanted = [name for name in self._names if name not in self._busy and (only is None or name in only)]
         if not wanted:
             return 0
@@ -121,7 +121,7 @@ class PollScheduler:
             self._busy.difference_update(wanted)
 
     def _take(self, row: Row, done: int, total: int) -> None:
-        """A device's row is finished: its answers count from now on, whatever the others do."""
+        """Adds a device's finished row: its answers count from now on, whatever the others do."""
         self.latest.put(row.readings)
         self._busy.discard(row.device.name)
         self._loud = True
@@ -155,7 +155,7 @@ class PollScheduler:
         return task
 
     async def stop(self) -> None:
-        """Lets go of every device that is still waited for."""
+        """Stops waiting for devices without an answer."""
         running = list(self._running)
         for task in running:
             task.cancel()

@@ -1,12 +1,12 @@
-"""Lets go of what was shown before, piece by piece.
+"""Frees former publications piece by piece.
 
-What an evaluation is made of keeps what was derived from it (`wiring_of`, `view_of`), and the derived refers back:
-circles that only the garbage collector would undo. It is kept from walking what lives long (a walk over a whole fabric
-holds every reader for a second), so the circles are cut by hand, as soon as nobody shows the publication any more. A
-reader who still holds it derives again what it needs.
+The inputs of an evaluation cache values derived from them (`wiring_of`, `view_of`), which refer back: reference cycles
+that only the garbage collector would free. It does not scan long-lived objects (a scan of a whole fabric blocks every
+reader for a second), so the cycles are cut here as soon as the publication is no longer shown. A reader that still
+holds it derives what it needs again.
 
-Python frees a list with all that only the list holds in one go, during which no other thread runs: half a million facts
-take a tenth of a second. So whatever is large is taken apart first, and its items are dropped in portions.
+Python frees a list with everything that only the list holds in one step, during which no other thread runs: half a
+million facts take a tenth of a second. So large values are taken apart first, and their items dropped in portions.
 """
 
 import gc
@@ -17,15 +17,15 @@ from typing import Any
 from truerail.analysis.published import Published
 
 PORTION = 250
-"""Items that are freed in one go. The answer of a switch holds some hundred values, so that is a few milliseconds."""
+"""Items freed in one step. A switch's answer has some hundred values, so that takes a few milliseconds."""
 _MINE = 2
-"""References to a value that nobody else holds: the local name and the argument of `sys.getrefcount`."""
+"""References to a value without other holders: the local name and the argument of `sys.getrefcount`."""
 
 
 def retire(publication: Published) -> list[Any]:
-    """Forgets everything that was derived from a publication. The plan is left alone: the next one shares it.
+    """Drops everything derived from a publication. The plan stays: the next publication shares it.
 
-    Gives the parts that were cut off, for `free`. Call it where nobody derives anything at the same time.
+    Returns the parts that were cut off, for `free`. Call it only while no thread derives anything.
     """
     cut: list[Any] = []
     wirings = publication.snapshot.__dict__.get("_wirings", {})
@@ -40,16 +40,16 @@ def retire(publication: Published) -> list[Any]:
 
 
 def _bare(value: Any) -> list[Any]:
-    """Leaves of a value only what it was made of; gives the rest."""
+    """Reduces a value to its fields; returns the rest."""
     own = {field.name for field in fields(value)}
     return [value.__dict__.pop(name, None) for name in [name for name in vars(value) if name not in own]]
 
 
 def free(parts: list[Any]) -> None:
-    """Drops values so that other threads run in between; those that others hold too are left as they are.
+    """Drops values so that other threads run in between; values with other holders stay unchanged.
 
-    `parts` is empty afterwards. What is large (more than `PORTION` items) is dropped in portions without a look into
-    its items; what is small is taken apart, because it may hold what is large.
+    `parts` is empty afterwards. Large values (more than `PORTION` items) are dropped in portions without looking into
+    their items; small ones are taken apart, because they may contain large ones.
     """
     while parts:
         value = parts.pop()
@@ -62,4 +62,4 @@ def free(parts: list[Any]) -> None:
         else:
             while held:
                 del held[-PORTION:]
-        del held  # else it would hold what is looked at next
+        del held  # otherwise it would hold the value that is checked next

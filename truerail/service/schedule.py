@@ -1,4 +1,4 @@
-"""When which question is asked: one job for each collector, and some for the service itself."""
+"""When each collector runs: one job for each, and some for the service itself."""
 
 import logging
 from collections.abc import Awaitable, Callable, Mapping
@@ -10,14 +10,14 @@ from apscheduler.triggers.interval import IntervalTrigger
 
 Job = Callable[[], Awaitable[None]]
 LATE_SECONDS = 30
-"""A job that could not start in time (a machine that slept, a held loop) still runs if it is no later than this."""
+"""A job that could not start in time (a suspended machine, a blocked loop) still runs if it is no later than this."""
 
 
 class Schedule:
-    """Runs each job at its interval, never twice at the same time; what it skips is counted, not logged."""
+    """Runs each job at its interval, never twice at the same time; skipped runs are counted, not logged."""
 
     def __init__(self, *, overran: Callable[[str], None], failed: Callable[[str, BaseException], None]) -> None:
-        logging.getLogger("apscheduler").setLevel(logging.CRITICAL)  # a line for each skip helps nobody: see `overran`
+        logging.getLogger("apscheduler").setLevel(logging.CRITICAL)  # no log line for each skip: see `overran`
         self._scheduler = AsyncIOScheduler(
             timezone="UTC",
             job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": LATE_SECONDS},
@@ -27,11 +27,11 @@ class Schedule:
         self._scheduler.add_listener(self._broke, EVENT_JOB_ERROR)
 
     def start(self) -> None:
-        """Begins; the first run of each job is one interval away."""
+        """Starts; the first run of each job is one interval away."""
         self._scheduler.start()
 
     def stop(self) -> None:
-        """Starts nothing more."""
+        """Starts no more jobs."""
         if self._scheduler.running:
             self._scheduler.shutdown(wait=False)
 

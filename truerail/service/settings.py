@@ -1,6 +1,6 @@
-"""`truerail.yaml`: what the service watches, how often, what it keeps and who may see it.
+"""`truerail.yaml`: what the service monitors, how often, what it stores and who has access.
 
-Every value may be overridden by an environment variable: `TRUERAIL_HTTP__PORT=9000` sets `http: {port: 9000}`. Paths
+An environment variable may override any value: `TRUERAIL_HTTP__PORT=9000` sets `http: {port: 9000}`. Paths
 are relative to the file that names them. A secret is `{env: NAME}`, `{file: PATH}` or `{credential: NAME}`, never a
 bare value.
 """
@@ -43,7 +43,7 @@ Role = Literal["reader", "operator"]
 
 
 class Token(_Part):
-    """Who may come in with a bearer token. `hash` is what `truerail token` prints; the token itself is kept nowhere."""
+    """A user with a bearer token. `hash` is the output of `truerail token`; the token itself is stored nowhere."""
 
     name: str = Field(min_length=1, max_length=64)
     hash: str
@@ -57,11 +57,11 @@ class Token(_Part):
 
 
 class TrustedProxy(_Part):
-    """A proxy in front that has logged people in already and names them in a header."""
+    """A proxy in front that authenticates people and names them in a header."""
 
     header: str = Field(default="X-Forwarded-User", pattern=r"^[A-Za-z0-9-]+$")
     addresses: tuple[str, ...] = Field(min_length=1)
-    """Networks from which the header is believed."""
+    """Networks from which the header is trusted."""
     role: Role = "reader"
     operators: tuple[str, ...] = ()
     """Names that are operators."""
@@ -83,7 +83,7 @@ class Tls(_Part):
 
 
 class Access(_Part):
-    """Who may see and who may write. Empty: everybody who reaches the (loopback) address, as an operator."""
+    """Read and write access. Empty: everyone who reaches the (loopback) address is an operator."""
 
     tokens: tuple[Token, ...] = ()
     trusted_proxy: TrustedProxy | None = None
@@ -102,7 +102,7 @@ class Access(_Part):
 
     @property
     def required(self) -> bool:
-        """Whether anybody has to say who they are."""
+        """Whether authentication is required."""
         return bool(self.tokens or self.trusted_proxy)
 
 
@@ -113,31 +113,31 @@ class Http(_Part):
     port: int = Field(default=8080, ge=0, le=65535)
     tls: Tls | None = None
     public_url: str = ""
-    """How others reach it, for links in alerts and `/sd`; empty: as they asked for it."""
+    """The service's URL for others, for links in alerts and `/sd`; empty: as in their request."""
     body_bytes: int = Field(default=1 << 20, ge=1024)
 
 
 class Journal(_Part):
-    """What is remembered, where and how long. `url` empty keeps nothing."""
+    """What is stored, where and for how long. An empty `url` stores nothing."""
 
     url: str = "sqlite:///truerail.db"
     password: SecretRef | None = None
-    """The database's password, so that it stands in no URL."""
+    """The database's password, so that no URL contains it."""
     retention: Duration = timedelta(days=400)
-    """Findings that are resolved, link changes, audit records, acknowledgements."""
+    """For resolved findings, link changes, audit records, acknowledgements."""
     round_retention: Duration = timedelta(days=35)
     max_queued_rounds: int = Field(default=5000, ge=1)
     """Rounds kept in memory while the database is gone."""
 
 
 class Schedule(_Part):
-    """How often each question is asked. A collector's own interval holds where `every` does not name it."""
+    """How often each collector runs. A collector that `every` does not name has its own interval."""
 
     every: dict[str, Duration] = Field(default_factory=dict)
     """By collector."""
     jitter: Duration = timedelta(seconds=2)
     poll_timeout: Duration = timedelta(seconds=5)
-    """A round that still waits for slow devices after this is evaluated with what there is, and again when it ends."""
+    """A round that still waits for slow devices after this is evaluated without them, and again when it ends."""
     device_timeout: Duration = timedelta(seconds=30)
     round_timeout: Duration = timedelta(seconds=60)
     max_concurrency: int = Field(default=1000, ge=1)
@@ -154,19 +154,19 @@ class Schedule(_Part):
 
 
 class Recovery(_Part):
-    """When a finding that is gone is believed to be gone, and when one that comes and goes is reported as flapping."""
+    """When a finding that is gone is resolved, and when one that comes and goes is reported as flapping."""
 
     resolve_after: Duration = timedelta(seconds=120)
-    """Longer than LLDP's time to live forgets and hears again."""
+    """Longer than a port takes to expire LLDP's time to live and hear the neighbour again."""
     flapping_episodes: int = Field(default=4, ge=2)
     flapping_within: Duration = timedelta(hours=1)
 
 
 class Page(_Part):
-    """What the page leads to."""
+    """Links of the page."""
 
     grafana: str = ""
-    """Where people read Grafana: hosts and switches link to their dashboards there. Empty: no link."""
+    """URL of Grafana: hosts and switches link to their dashboards there. Empty: no link."""
 
     @field_validator("grafana")
     @classmethod
@@ -182,7 +182,7 @@ class Metrics(_Part):
     """What `/metrics` shows."""
 
     traffic: bool = True
-    """What every link and uplink carries: seven series for each."""
+    """Traffic of every link and uplink: seven series for each."""
 
 
 class Log(_Part):

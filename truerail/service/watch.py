@@ -1,4 +1,4 @@
-"""The service at work: asks on a schedule, evaluates what is new, publishes it, has it remembered."""
+"""The running service: polls on a schedule, evaluates new answers, publishes and records evaluations."""
 
 import asyncio
 from collections import deque
@@ -41,7 +41,7 @@ def utc_now() -> datetime:
 
 
 class Watch:
-    """One fabric, watched. `run` until `stop` is set; nobody who reads waits for a round."""
+    """The monitoring of one fabric. `run` until `stop` is set; no reader waits for a round."""
 
     def __init__(
         self,
@@ -73,7 +73,7 @@ class Watch:
         self.asking = PollScheduler(self._gatherer(), heard=self._fresh.set, **self._pace())
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Asks and evaluates until `stop` is set, then lets go of everything: no session and no row is left behind."""
+        """Polls and evaluates until `stop` is set, then releases everything: no session and no row is left behind."""
         await self.desk.load()
         self._jobs()
         self._log.info("watching", fabric=self.settings.fabric, devices=len(self.asking.devices))
@@ -100,15 +100,15 @@ class Watch:
         self._log.info("stopped", evaluations=self.evaluations)
 
     def spawn(self, work: Coroutine[Any, Any, Any]) -> None:
-        """Runs something beside everything else, until it or the service ends."""
+        """Runs a background task, until it or the service ends."""
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
     def use(self, settings: Settings, targets: Sequence[Target], plan: Plan | None) -> None:
-        """Goes on with other settings, devices and plan: nothing that is known or remembered is lost.
+        """Applies other settings, devices and plan: no state or history is lost.
 
-        Where it listens and which journal it keeps cannot change while it runs; that is said, and the rest is done.
+        The listen address and the journal cannot change while it runs; that is logged, and the rest is applied.
         """
         fixed = {name: getattr(self.settings, name) for name in FIXED}
         kept = [name for name, value in fixed.items() if value != getattr(settings, name)]
@@ -124,12 +124,14 @@ class Watch:
         self._log.info("reloaded", devices=len(targets), cables=len(plan.cables) if plan else 0)
 
     def ask_again(self) -> None:
-        """Devices, plan or pace changed: asks accordingly from the next round on, and evaluates what is known again."""
+        """Devices, plan or pace changed: polls accordingly from the next round on, and evaluates the known
+        state again.
+        """
         self.asking.use(self._gatherer(), **self._pace())
         self.evaluate_again()
 
     def evaluate_again(self) -> None:
-        """Evaluates what is known now, as soon as nothing else is evaluated."""
+        """Evaluates the current state as soon as no other evaluation runs."""
         self._fresh.set()
 
     # --- evaluating ---------------------------------------------------------------------------------------------------
@@ -172,7 +174,7 @@ class Watch:
         await self._garbage.evaluated(evaluated.publication.evaluated_seconds)
 
     async def _remember(self, plan: Plan, evaluated: Evaluated) -> None:
-        """Has an evaluation written down, as soon as the journal can be read."""
+        """Queues an evaluation for the journal, as soon as that can be read."""
         if self._keeper:
             self._unkept.append(evaluated)
             if self._resumed:
@@ -181,15 +183,14 @@ class Watch:
                 await self.desk.resolved(evaluated.changes.resolved)
 
     def _keep(self, keeper: Keeper) -> None:
-        """Has everything remembered that was evaluated since the last time, in numbers that the journal does not
-        have."""
+        """Queues all evaluations since the last call for the journal, with numbers after its own."""
         first = self.evaluator.number - len(self._unkept)
         for number, evaluated in enumerate(self._unkept, first):
             keeper.put(replace(evaluated.record, number=number), evaluated.changes)
         self._unkept.clear()
 
     async def _resume(self) -> None:
-        """Goes on where the journal ends, as soon as it can be read: until then nothing is written into it."""
+        """Continues where the journal ends, as soon as it can be read: until then nothing is written into it."""
         if self._resumed or self.journal is None or self._counters is None:
             return
         try:
@@ -207,7 +208,7 @@ class Watch:
 
     async def _keep_counters(self) -> None:
         if self._counters and self._resumed:
-            with suppress(JournalUnavailableError):  # said by the rounds that are not kept either
+            with suppress(JournalUnavailableError):  # reported by the rounds that are not stored either
                 await asyncio.to_thread(self._counters.keep)
 
     @property
@@ -223,18 +224,18 @@ class Watch:
                 self._kept_plan = version.digest
 
     async def _remark(self) -> None:
-        """A window opened or ended, an acknowledgement came or ran out: the same evaluation, muted otherwise."""
+        """Shows the same evaluation with other mutes after a window or an acknowledgement began or ended."""
         await self.desk.load()
         self.desk.forget_ended()
         while (shown := self.shown.publication) is not None:
             otherwise = await asyncio.to_thread(self._muted_otherwise, shown)
-            if self.shown.publication is shown:  # else something newer is shown by now
+            if self.shown.publication is shown:  # otherwise a newer one is shown by now
                 if otherwise:
                     self.shown.muted(*otherwise)
                 return
 
     def _muted_otherwise(self, shown: Published) -> tuple[Published, FabricMap] | None:
-        """What is shown with the mutes of now, and its map; None where they are the ones it has."""
+        """The shown publication with the current mutes, and its map; None if they are unchanged."""
         findings, causes = (*shown.evaluation.findings, *shown.pending_resolution), shown.evaluation.causes
         marks = mutes(shown.plan, findings, causes, self.desk.acknowledged, self.desk.windows, self.clock())
         if marks == shown.mutes:
@@ -288,8 +289,8 @@ class Watch:
     # --- the journal --------------------------------------------------------------------------------------------------
 
     def _journal_changed(self, state: JournalState) -> None:
-        """Called from the keeper's thread when the journal fails or keeps again."""
-        with suppress(RuntimeError):  # the loop has ended, nobody is left to tell
+        """Called from the keeper's thread when the journal fails or recovers."""
+        with suppress(RuntimeError):  # the loop has ended, there is no reader left
             self._loop.call_soon_threadsafe(self._tell_journal, state)
 
     def _tell_journal(self, state: JournalState) -> None:

@@ -1,9 +1,9 @@
-"""Who may see and who may write: authentication, roles, and what a browser is reported both.
+"""Read and write access: authentication, roles, and response headers for browsers.
 
-door      every request passes it: limits, headers, then the gate
-gate      who asks (bearer token, proxy header, session cookie), and whether they may
-login     a token becomes a session cookie
-caller    what the API asks of a request: `reader(request)`, `operator(request)`
+middleware      every request passes it: limits, headers, then the authenticator
+authenticator   the caller (bearer token, proxy header, session cookie), and the permission
+login           a token becomes a session cookie
+caller          the API's dependencies: `reader(request)`, `operator(request)`
 """
 
 from truerail.web.access.caller import Caller, operator, reader

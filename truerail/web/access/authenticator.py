@@ -1,10 +1,10 @@
-"""Who asks, and whether they may.
+"""Identifies the caller of a request and checks the permission.
 
 bearer token    Authorization: Bearer trt_...        no CSRF defence needed: no browser sends it by itself
-metrics token   the same, on /metrics and /sd        reads these alone
-proxy header    from the trusted networks alone      X-CSRF-Token and a page of this service
+metrics token   the same, on /metrics and /sd        reads only these
+proxy header    from the trusted networks only       X-CSRF-Token and a page of this service
 session cookie  after a log-in                       X-CSRF-Token and a page of this service
-nobody          where no log-in is configured        operator `local`; known Host, no page of another site
+none            if no log-in is configured           operator `local`; known Host, no page of another site
 """
 
 import hmac
@@ -30,7 +30,7 @@ from truerail.web.access.sessions import Sessions
 from truerail.web.access.tokens import MetricsToken, Tokens
 
 Audit = Callable[[str, str, str], Awaitable[None]]
-"""`(who, action, detail)`, as `Tower.audit`."""
+"""`(who, action, detail)`, as in `ServiceAPI.audit`."""
 PROBES = frozenset({"/healthz", "/readyz"})
 METRICS = frozenset({"/metrics", "/sd"})
 LOGOUT = "/logout"
@@ -40,14 +40,14 @@ _STATIC = "/static/"
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """A caller, and what a write of theirs has to prove: nothing, that no other site made it, that our page did."""
+    """A caller, and the proof that its writes need: none, that no other site sent it, or that our page did."""
 
     caller: Caller
     proof: Literal["none", "origin", "csrf"]
 
 
 class Authenticator:
-    """Keeps what outlives a request: sessions, failures. `clock` counts seconds and never goes back."""
+    """Keeps state over requests: sessions, failures. `clock` counts seconds and never goes back."""
 
     def __init__(self, settings: Settings, audit: Audit, clock: Callable[[], float] = time.monotonic) -> None:
         self.sessions = Sessions(clock)
@@ -57,7 +57,7 @@ class Authenticator:
         self.renew(settings)
 
     def renew(self, settings: Settings) -> None:
-        """Takes over changed settings; sessions of tokens that are gone end. Raises AccessError and changes nothing."""
+        """Applies changed settings; sessions of removed tokens end. If it raises AccessError, nothing changes."""
         metrics = MetricsToken(settings.access.metrics_token)
         self.access = settings.access
         self._metrics = metrics
@@ -67,7 +67,7 @@ class Authenticator:
         self._failures.limit(settings.access.failed_logins_per_minute)
 
     async def identify(self, request: Request) -> Principal | None:
-        """Who it is; None on what is open to all. Raises RequestRefusedError (401, 421, 429)."""
+        """The caller; None on public paths. Raises RequestRefusedError (401, 421, 429)."""
         if request["path"] in PROBES and not writes(request):
             return None
         if not self.access.required and not self._origins.knows(header(request, "host")):
@@ -82,7 +82,7 @@ class Authenticator:
         return known
 
     def allow(self, request: Request, known: Principal | None) -> None:
-        """Whether they may do that. Raises RequestRefusedError (403)."""
+        """Checks the caller's permission. Raises RequestRefusedError (403)."""
         if not writes(request):
             return
         if known is None or known.proof != "none":
@@ -96,15 +96,15 @@ class Authenticator:
             raise RequestRefusedError(403, needs_operator(known.caller))
 
     def secure(self, request: Request) -> bool:
-        """Whether the browser's way here is encrypted, as far as we know."""
+        """Whether the browser's connection is encrypted, as far as known."""
         return request.get("scheme") == "https" or self._proxy.says_https(request) or self._origins.public_https
 
     def cookie_name(self, request: Request) -> str:
-        """`__Host-` keeps other hosts of the domain from setting it (RFC 6265bis); it is for encrypted ways only."""
+        """`__Host-` keeps other hosts of the domain from setting it (RFC 6265bis); only for encrypted connections."""
         return "__Host-truerail" if self.secure(request) else "truerail"
 
     def local(self) -> Caller:
-        """Everybody, where nobody has to log in."""
+        """The caller without configured log-in."""
         return Caller("local", "operator", self._csrf_of("local"))
 
     async def token(self, request: Request, presented: str) -> Token:
@@ -117,7 +117,7 @@ class Authenticator:
         return found
 
     async def tell(self, who: str, action: str, detail: str) -> None:
-        """Keeps a log-in or log-out; a journal that is gone stops nobody."""
+        """Records a log-in or log-out; without journal it does nothing."""
         logger().info(action, who=who, detail=detail)
         try:
             await self._audit(who, action, detail)
@@ -161,7 +161,7 @@ class Authenticator:
             )
 
     def _has_csrf_token(self, request: Request, caller: Caller) -> None:
-        """A log-out is a plain form, which sends no header; that a page of this service sent it is enough there."""
+        """A log-out is a plain form, which sends no header; there it is enough that a page of this service sent it."""
         shown = header(request, "x-csrf-token").encode()
         if request["path"] != LOGOUT and not hmac.compare_digest(shown, caller.csrf.encode()):
             raise RequestRefusedError(403, "X-CSRF-Token is missing or old: load the page again")
@@ -174,10 +174,10 @@ class Authenticator:
         return RequestRefusedError(401, "this token is not known")
 
     def _csrf_of(self, name: str) -> str:
-        """For callers without a session: the same for one name as long as the process lives."""
+        """The CSRF token of callers without a session: one per name for the life of the process."""
         return hmac.new(self._key, name.encode(), sha256).hexdigest()
 
 
 def is_open(path: str) -> bool:
-    """Whether a path is there for those who have not logged in."""
+    """Whether a path is available without log-in."""
     return path in _OPEN or path.startswith(_STATIC)

@@ -1,4 +1,4 @@
-"""The one who asks, as the API and the page see them."""
+"""The caller of a request for the API and the page."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -8,13 +8,13 @@ from fastapi import Request
 from truerail.errors import RequestRefusedError
 
 CallerRole = Literal["reader", "operator", "metrics"]
-"""`metrics` reads `/metrics` and `/sd` alone."""
+"""`metrics` reads only `/metrics` and `/sd`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """`name` stands in the audit log. `csrf` is what a page sends as `X-CSRF-Token` with each write; empty for bearer
-    tokens, which need none.
+    """`name` appears in the audit log. A page sends `csrf` as `X-CSRF-Token` with each write; empty for bearer tokens,
+    which need none.
     """
 
     name: str
@@ -23,7 +23,7 @@ class Caller:
 
 
 async def reader(request: Request) -> Caller:
-    """Dependency: whoever may see. Raises `RequestRefusedError` (401)."""
+    """Dependency: a caller with read access. Raises `RequestRefusedError` (401)."""
     caller = getattr(request.state, "caller", None)
     if not isinstance(caller, Caller):
         raise RequestRefusedError(401, "log in, or send a token: Authorization: Bearer trt_...")
@@ -31,7 +31,7 @@ async def reader(request: Request) -> Caller:
 
 
 async def operator(request: Request) -> Caller:
-    """Dependency: whoever may write. Raises `RequestRefusedError` (401, 403)."""
+    """Dependency: a caller with write access. Raises `RequestRefusedError` (401, 403)."""
     caller = await reader(request)
     if caller.role != "operator":
         raise RequestRefusedError(403, needs_operator(caller))
@@ -39,5 +39,5 @@ async def operator(request: Request) -> Caller:
 
 
 def needs_operator(caller: Caller) -> str:
-    """Why somebody may not write."""
+    """Why the caller has no write access."""
     return f"{caller.name} is a {caller.role}: this needs the role operator"

@@ -1,4 +1,4 @@
-"""When a certificate ends: reported in the log while it is still time, and as a metric always."""
+"""When a certificate expires: logged in time, and always a metric."""
 
 import asyncio
 from collections.abc import Callable
@@ -8,23 +8,25 @@ from pathlib import Path
 from cryptography import x509
 
 SOON = timedelta(days=30)
-"""A third of the 90 days that ACME certificates are commonly good for: by then a renewal that works has happened
+"""A third of the 90 days for which ACME certificates are commonly valid: a working renewal has happened by then
 (https://letsencrypt.org/docs/faq/).
 """
 _DAY_SECONDS = 86400.0
 
 
 def end_of(chain: Path) -> datetime | None:
-    """When the first certificate of a chain in PEM ends; None where that cannot be read. Raises OSError."""
+    """Expiry of the first certificate of a PEM chain; None if unreadable. Raises OSError."""
     try:
         found = x509.load_pem_x509_certificates(chain.read_bytes())
-    except ValueError:  # OpenSSL took it; what cryptography refuses, such as a negative serial number, has no date here
+    except (
+        ValueError
+    ):  # OpenSSL accepted it; if cryptography refuses it (a negative serial number), it has no date here
         return None
     return min(one.not_valid_after_utc for one in found)
 
 
 def warning(chain: Path, ends: datetime | None, now: datetime | None = None) -> str:
-    """What an operator should know of it; empty while there is time, and where nobody can tell."""
+    """The warning about its expiry; empty while there is time, and if the expiry is unknown."""
     if ends is None:
         return ""
     left = ends - (now or datetime.now(UTC))
@@ -36,7 +38,7 @@ def warning(chain: Path, ends: datetime | None, now: datetime | None = None) -> 
 
 
 async def every_day(tell: Callable[[], None], seconds: float = _DAY_SECONDS) -> None:
-    """Tells now, and each day again, until cancelled."""
+    """Calls `tell` now and every day, until cancelled."""
     while True:
         tell()
         await asyncio.sleep(seconds)

@@ -1,9 +1,8 @@
-"""Wrong tokens, counted: by the address they come from, and all together.
+"""Counts wrong tokens by source address and in total.
 
-Whoever is over the limit is asked to wait, and is neither logged nor audited any more, so that guessing fills no
-disk. A
+Callers over the limit have to wait, and are neither logged nor audited any more, so that guessing fills no disk. A
 right token is never refused: 256 random bits are not found by trying, and a limit that refused right ones would let
-anybody lock out all who share an address with them.
+anyone lock out all callers of the same address.
 """
 
 from collections import OrderedDict
@@ -14,9 +13,9 @@ from ipaddress import IPv6Address, ip_network
 from truerail.web.access.request import Address
 
 MOST_PEERS = 4096
-"""Addresses remembered; the one that was wrong longest ago is forgotten for a new one."""
+"""Most addresses counted; a new one replaces the one with the oldest failure."""
 IN_TOTAL = 10
-"""Times the limit of one address for all addresses together."""
+"""The limit for all addresses together, as a multiple of the limit of one."""
 _MINUTE = 60.0
 
 
@@ -34,12 +33,12 @@ class _Bucket:
 
     @property
     def wait(self) -> float:
-        """Seconds until there is one to take; 0 where there is."""
+        """Seconds until one is available; 0 if one is."""
         return max(0.0, (1.0 - self.left) * _MINUTE / self.size)
 
 
 class Failures:
-    """The count of one service."""
+    """The counts of one service."""
 
     def __init__(self, per_minute: int, clock: Callable[[], float]) -> None:
         self._per_minute = per_minute
@@ -48,7 +47,7 @@ class Failures:
         self._total = self._bucket(per_minute * IN_TOTAL)
 
     def limit(self, per_minute: int) -> None:
-        """Another limit from now on; what is counted stays counted under the same one."""
+        """Sets the limit; an unchanged limit keeps the counts."""
         if per_minute == self._per_minute:
             return
         self._per_minute = per_minute
@@ -56,7 +55,7 @@ class Failures:
         self._total = self._bucket(per_minute * IN_TOTAL)
 
     def add(self, peer: Address | None) -> float:
-        """Counts one. Returns the seconds to wait where that was too many; 0 where it was not."""
+        """Counts one failure. Returns the seconds to wait if that was too many, else 0."""
         buckets = (self._of(_neighbourhood(peer)), self._total)
         now = self._clock()
         for bucket in buckets:
@@ -81,7 +80,7 @@ class Failures:
 
 
 def _neighbourhood(peer: Address | None) -> str:
-    """An IPv4 address, or the /64 that one IPv6 host can take all its addresses from."""
+    """An IPv4 address, or the /64 from which one IPv6 host can take all its addresses."""
     if isinstance(peer, IPv6Address):
         return str(ip_network((peer, 64), strict=False))
     return str(peer)

@@ -1,4 +1,4 @@
-"""What every answer tells a browser: run nothing but our own scripts, show us in no frame, keep nothing personal."""
+"""Response headers for browsers: run only our own scripts, allow no frames, cache nothing personal."""
 
 from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
@@ -27,7 +27,7 @@ _PERSONAL = frozenset({"/login", "/logout", "/api/v1/me", "/api/v1/audit"})
 
 
 def with_headers(send: Send, request: Request) -> Send:
-    """Adds the headers to an answer as it leaves; what the application has set itself stays."""
+    """Adds the headers to an outgoing response; headers set by the application stay."""
 
     async def sending(message: Message) -> None:
         if message["type"] == "http.response.start":
@@ -42,8 +42,8 @@ def with_headers(send: Send, request: Request) -> Send:
 
 
 def _transport(headers: MutableHeaders, request: Request) -> None:
-    """HSTS holds for a host name with all its ports (RFC 6797 section 8.3), so that on another port than 443 it would
-    cut browsers off from whatever else that machine serves over plain HTTP.
+    """HSTS applies to a host name with all its ports (RFC 6797 section 8.3): on another port than 443 it would cut
+    browsers off from everything else that the machine serves over plain HTTP.
     """
     host = header(request, "host")
     if request.get("scheme") == "https" and not host.rpartition("]")[2].partition(":")[2]:
@@ -51,7 +51,7 @@ def _transport(headers: MutableHeaders, request: Request) -> None:
 
 
 def _keeping(headers: MutableHeaders, request: Request) -> None:
-    """What is only for those who logged in is kept by no shared cache, what is about the caller by none at all."""
+    """No shared cache may store responses that need a log-in, and no cache those about the caller."""
     if request["path"] in _PERSONAL or "set-cookie" in headers:
         headers["Cache-Control"] = "no-store"
     elif not is_open(request["path"]):

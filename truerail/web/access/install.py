@@ -1,4 +1,4 @@
-"""Puts the door before an application."""
+"""Puts the access middleware before an application."""
 
 import time
 from collections.abc import Callable
@@ -18,9 +18,9 @@ from truerail.web.access.refusal import LOGIN, answer
 def install(
     app: FastAPI, settings: Settings, tower: ServiceAPI, clock: Callable[[], float] = time.monotonic
 ) -> Authenticator:
-    """Guards every path of the application, and adds the log-in. Call before it serves.
+    """Protects every path of the application, and adds the log-in. Call before it serves.
 
-    The gate is kept as `app.state.gate`, whose `renew(settings)` takes over changed settings. Raises AccessError where
+    The authenticator is `app.state.gate`, whose `renew(settings)` applies changed settings. Raises AccessError where
     they cannot be used (a metrics token that is missing).
     """
     gate = Authenticator(settings, tower.audit, clock)

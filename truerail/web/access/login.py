@@ -19,13 +19,13 @@ from truerail.web.access.refusal import LOGIN, safe_next
 from truerail.web.access.request import header, peer_name
 
 MOST_BYTES = 4096
-"""Of a log-in's body."""
+"""Limit of a log-in's body."""
 _FORM = "application/x-www-form-urlencoded"
 _JSON = "application/json"
 
 
 async def log_in(request: Request) -> Response:
-    """Raises RequestRefusedError: 400 and 415 for a body that is none, 401 and 429 for a wrong token."""
+    """Raises RequestRefusedError: 400 and 415 for an invalid body, 401 and 429 for a wrong token."""
     gate: Authenticator = request.app.state.gate
     kind = _kind(request)
     fields = _fields(kind, await request.body())
@@ -42,7 +42,7 @@ async def log_in(request: Request) -> Response:
 
 
 async def log_out(request: Request) -> Response:
-    """Ends the session and takes the cookie back. Bearer tokens and proxies have no session to end."""
+    """Ends the session and clears the cookie. Bearer tokens and proxies have no session to end."""
     gate: Authenticator = request.app.state.gate
     name = gate.cookie_name(request)
     gate.sessions.end(request.cookies.get(name, ""))
@@ -69,7 +69,7 @@ def _fields(kind: str, body: bytes) -> Mapping[str, str]:
 
 
 def _begin(gate: Authenticator, request: Request, token: Token, kind: str, fields: Mapping[str, str]) -> Response:
-    """A new session; one that came with the request ends, so that none can be slipped in beforehand."""
+    """A new session; one sent with the request ends, so that none can be planted beforehand (session fixation)."""
     gate.sessions.end(request.cookies.get(gate.cookie_name(request), ""))
     seconds = gate.access.session.total_seconds()
     number, session = gate.sessions.begin(token, seconds)

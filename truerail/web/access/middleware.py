@@ -1,4 +1,4 @@
-"""The one door of the service: each request is measured, named and let in or turned away here.
+"""The service's access check: each request is limited, identified, and admitted or refused here.
 
 Plain ASGI: Starlette's BaseHTTPMiddleware would hold back event streams.
 """
@@ -18,7 +18,7 @@ from truerail.web.problems import problem
 
 
 class AuthMiddleware:
-    """ASGI middleware. Puts the `Caller` into `request.state.caller`; None on what is open to all."""
+    """ASGI middleware. Sets `request.state.caller` to the `Caller`; None on public paths."""
 
     def __init__(self, app: ASGIApp, gate: Authenticator, body_bytes: int) -> None:
         self._app = app
@@ -26,7 +26,7 @@ class AuthMiddleware:
         self._body_bytes = body_bytes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request. A web socket is closed: there are none here."""
+        """Handles one request. Web sockets are not supported and closed."""
         if scope["type"] == "http":
             await self._http(scope, receive, send)
         elif scope["type"] == "lifespan":
@@ -43,7 +43,7 @@ class AuthMiddleware:
         except RequestRefusedError as refused:
             await answer(refused, request)(scope, receive, sent)
         except Exception:
-            if not sent.status:  # whoever answers outside of this middleware would leave the headers out
+            if not sent.status:  # a response from outside of this middleware would lack the headers
                 await problem(500, "something broke inside; the log of the service says what")(scope, receive, sent)
             raise
         finally:
@@ -60,7 +60,7 @@ class AuthMiddleware:
 
 
 class _Sent:
-    """Sends, and remembers the status; 0 while nothing was sent."""
+    """Sends, and records the status; 0 while nothing was sent."""
 
     def __init__(self, send: Send) -> None:
         self._send = send
@@ -73,7 +73,7 @@ class _Sent:
 
 
 def _log(scope: Scope, request: Request, status: int) -> None:
-    """One line for each write of somebody known, refused or not; strangers could fill the disk."""
+    """One line for each write of a known caller, refused or not; unknown ones could fill the disk."""
     caller = scope.get("state", {}).get("caller")
     if caller:
         say = {"method": request.method, "path": request["path"], "status": status, "peer": peer_name(request)}

@@ -1,4 +1,4 @@
-"""Under which names this service is reached, and whether a browser's request was made by a page of its own."""
+"""The names of this service, and whether a browser's request comes from one of its own pages."""
 
 import re
 from ipaddress import ip_address
@@ -13,7 +13,7 @@ _HOST = re.compile(r"(?P<name>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::\d{1,5})?")
 
 
 class Origins:
-    """The names of the settings."""
+    """The configured names."""
 
     def __init__(self, http: Http) -> None:
         public = urlsplit(http.public_url)
@@ -24,8 +24,8 @@ class Origins:
     def knows(self, host: str) -> bool:
         """Whether a Host header names this machine's loopback, the configured address or the public one.
 
-        Where nobody has to log in, this is what stops DNS rebinding: a page of `evil.example`, whose name suddenly
-        resolves to 127.0.0.1, is to its browser the same origin as this service, but it still sends its own name.
+        Without log-in this prevents DNS rebinding: if `evil.example` suddenly resolves to 127.0.0.1, its page has the
+        same origin as this service for its browser, but still sends its own name.
         """
         found = _HOST.fullmatch(host)
         if not found:
@@ -34,10 +34,10 @@ class Origins:
         return name in self._names or is_loopback(_plain(name))
 
     def own_page(self, request: Request, secure: bool) -> bool | None:
-        """Whether a page of this service made the request; None where it says nothing, as programs do.
+        """Whether a page of this service made the request; None if it has no such header, as from programs.
 
-        Sec-Fetch-Site (https://www.w3.org/TR/fetch-metadata/) goes before Origin: a browser compares with the address
-        it sees, where a proxy may have put another Host. Over plain HTTP browsers send Origin alone.
+        Sec-Fetch-Site (https://www.w3.org/TR/fetch-metadata/) precedes Origin: a browser compares with the address that
+        it uses, while a proxy may set another Host. Over plain HTTP browsers send only Origin.
         """
         if "sec-fetch-site" in request.headers:
             return header(request, "sec-fetch-site") == "same-origin"

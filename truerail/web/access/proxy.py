@@ -1,5 +1,5 @@
-"""What a proxy in front says, believed from the configured networks alone: by the direct peer's address, never by
-`X-Forwarded-For`, which anybody can send.
+"""A front proxy's headers, trusted from the configured networks only: by the direct peer's address, never by
+`X-Forwarded-For`, which anyone can send.
 """
 
 from ipaddress import ip_network
@@ -14,7 +14,7 @@ LONGEST_NAME = 128
 
 
 class Proxy:
-    """The trusted proxy of the settings; without one nothing is believed."""
+    """The configured proxy; without one no header is trusted."""
 
     def __init__(self, settings: TrustedProxy | None) -> None:
         self._header = settings.header if settings else ""
@@ -28,7 +28,7 @@ class Proxy:
         return direct is not None and any(direct in network for network in self._networks)
 
     def name(self, request: Request) -> str:
-        """Who the proxy says it is; empty where it says nothing, nothing usable, or is not the proxy."""
+        """The user named by the proxy; empty without a usable name, or if the peer is not the proxy."""
         if not self.trusts(request):
             return ""
         try:
@@ -38,7 +38,7 @@ class Proxy:
         return name if len(name) <= LONGEST_NAME and printable(name) == name else ""
 
     def role(self, name: str) -> str:
-        """The role of somebody whom the proxy logged in."""
+        """The role of a user authenticated by the proxy."""
         return "operator" if name in self._operators else self._role
 
     def says_https(self, request: Request) -> bool:

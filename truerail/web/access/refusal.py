@@ -1,4 +1,4 @@
-"""A request that is turned away, and how that is said: a problem to programs, a way to the log-in to people."""
+"""Responses to refused requests: a problem for programs, the way to the log-in for people."""
 
 from html import escape
 from math import ceil
@@ -18,7 +18,7 @@ _CHALLENGE = 'Bearer realm="truerail"'
 
 
 def slow_down(seconds: float) -> RequestRefusedError:
-    """429, with when to come back."""
+    """429, with Retry-After."""
     wait = max(1, ceil(seconds))
     return RequestRefusedError(429, f"too many wrong tokens: try again in {wait} s", {"Retry-After": str(wait)})
 
@@ -30,14 +30,14 @@ def answer(refused: RequestRefusedError, request: Request) -> Response:
     headers = dict(refused.headers)
     if refused.status == 401:
         headers["WWW-Authenticate"] = _CHALLENGE
-    if has_body(request):  # nobody reads the rest of it
+    if has_body(request):  # the rest of it is not read
         headers["Connection"] = "close"
     return problem(refused.status, refused.detail, kind=_KINDS.get(refused.status, ""), headers=headers)
 
 
 def safe_next(text: str) -> str:
-    """A path of this service to go on to; `/` for anything that a browser could take for another site's address
-    (`//host`, `/\\host`, controls, which browsers drop) or for the log-in itself.
+    """A path of this service to redirect to; `/` for anything that a browser could interpret as another site's address
+    (`//host`, `/\\host`, control characters, which browsers drop) and for the log-in itself.
     """
     local = text.startswith("/") and not text.startswith("//") and "\\" not in text and text.isprintable()
     return text if local and len(text) <= _LONGEST_NEXT and not text.startswith(LOGIN) else "/"
@@ -52,8 +52,8 @@ def _to_login(request: Request) -> Response:
 
 
 def _once_more(here: str) -> Response:
-    """A link in an alert or a chat leads here without the SameSite=Strict cookie. The same request made by a page of
-    this service has it, so a page asks for it again; there is no loop, since that one comes from here.
+    """A link in an alert or a chat leads here without the SameSite=Strict cookie. The same request from a page of this
+    service has it, so a page repeats the request; there is no loop, since the second one comes from here.
     """
     page = f'<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0; url={escape(here)}">'
     link = f'<title>truerail</title><a href="{escape(here)}">Go on</a>'

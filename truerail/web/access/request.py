@@ -15,7 +15,7 @@ _FOR_PROGRAMS = ("/api/", "/metrics", "/sd", "/openapi.json")
 
 
 def header(request: Request, name: str) -> str:
-    """The value of a header; empty where it is missing, or stands there twice and so means nothing."""
+    """The value of a header; empty if it is missing, or occurs twice and is ambiguous."""
     found = request.headers.getlist(name)
     return found[0].strip() if len(found) == 1 else ""
 
@@ -52,7 +52,7 @@ def came_from_elsewhere(request: Request) -> bool:
 
 
 def quoted_address(request: Request) -> str:
-    """Path and query, quoted as they stand in a URL."""
+    """Path and query, quoted as in a URL."""
     query = request["query_string"].decode("latin-1")
     return quote(request["path"], safe="/:@!$&'()*+,;=~-._") + (f"?{query}" if query else "")
 

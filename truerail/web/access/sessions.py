@@ -1,4 +1,4 @@
-"""Log-ins of the page: opaque random numbers in a cookie, their hashes in memory. A restart ends them all."""
+"""Sessions of the page: opaque random numbers in a cookie, their hashes in memory. A restart ends them all."""
 
 import secrets
 from collections.abc import Callable
@@ -8,12 +8,12 @@ from hashlib import sha256
 from truerail.service.settings import Token
 
 MOST_PER_TOKEN = 256
-"""Sessions that one token may have open; the oldest ends for a new one, nobody else's."""
+"""Most open sessions of one token; a new one ends the token's oldest, never another token's."""
 
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """One log-in. It lasts no longer than the token with `token_hash` is configured, and has its role of now."""
+    """One log-in. It lasts no longer than the token with `token_hash` is configured, and has its current role."""
 
     name: str
     token_hash: str
@@ -23,7 +23,7 @@ class Session:
 
 
 class Sessions:
-    """All that are open. Found by hash, so that the time of a look-up says nothing of the numbers kept."""
+    """All open sessions. Found by hash, so that the time of a look-up reveals nothing about the stored numbers."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
@@ -39,12 +39,12 @@ class Sessions:
         return number, session
 
     def find(self, number: str) -> Session | None:
-        """The session with that number; None where it ended or never was."""
+        """The session with that number; None if it ended or never existed."""
         session = self._open.get(_key(number)) if number else None
         return session if session and session.ends > self._clock() else None
 
     def end(self, number: str) -> None:
-        """Ends one; no matter if it has ended already."""
+        """Ends a session, if it is still open."""
         self._open.pop(_key(number), None)
 
     def _forget_ended(self) -> None:

@@ -1,7 +1,7 @@
-"""How large a request may be, and how long it may take to come.
+"""Limits of a request's size and duration.
 
 The service's own URLs are short: the longest are node sets, a few hundred characters for a whole fabric when folded.
-The figures are the usual ones of front-end servers (nginx takes 32 KiB of headers, 8 KiB a line).
+The limits are those of common front-end servers (nginx allows 32 KiB of headers, 8 KiB per line).
 """
 
 import asyncio
@@ -17,7 +17,7 @@ MOST_QUERY = 16 << 10
 MOST_HEADERS = 100
 MOST_HEADER_BYTES = 32 << 10
 BODY_SECONDS = 20.0
-"""Until the whole body has to be there: a 1 MiB body at 52 KB/s."""
+"""Time limit for the whole body: a 1 MiB body at 52 KB/s."""
 
 
 def check_head(request: Request) -> None:
@@ -32,9 +32,9 @@ def check_head(request: Request) -> None:
 
 
 async def whole_body(request: Request, receive: Receive, most: int, seconds: float = BODY_SECONDS) -> Receive:
-    """Reads the body to its end, then gives it out in one piece. Raises RequestRefusedError (408, 413).
+    """Reads the body to its end, then passes it on in one piece. Raises RequestRefusedError (408, 413).
 
-    A body whose length is reported is refused before any of it is read, one in chunks as soon as it is too long.
+    A too long body with Content-Length is refused before any of it is read, a chunked one as soon as it is too long.
     """
     if not has_body(request):
         return receive

@@ -1,4 +1,4 @@
-"""TLS as browsers and Prometheus of today speak it: 1.2 with forward secrecy and authenticated ciphers, or 1.3
+"""TLS for current browsers and Prometheus: 1.2 with forward secrecy and authenticated ciphers, or 1.3
 (Mozilla's "intermediate" settings, https://wiki.mozilla.org/Security/Server_Side_TLS).
 """
 
@@ -15,8 +15,8 @@ _CIPHERS_1_2 = "ECDHE+AESGCM:ECDHE+CHACHA20"
 
 
 class Certificates:
-    """The certificate in use. `reload` takes a renewed one for the connections from then on. `ends` is when the first
-    of its chain does; None where that cannot be read.
+    """The certificate in use. `reload` uses a renewed one for new connections. `ends` is when the first certificate of
+    its chain expires; None if that is unreadable.
     """
 
     def __init__(self, tls: Tls) -> None:
@@ -26,10 +26,10 @@ class Certificates:
         self.ends = end_of(tls.certificate)
 
     def reload(self) -> None:
-        """Reads the files again. Raises CertificateError, and goes on with what was good.
+        """Reads the files again. Raises CertificateError, and then keeps the old certificate.
 
-        They are tried on a context of their own first: a chain and a key that do not belong together would leave the
-        one in use with neither.
+        A separate context tries them first: a chain and a key that do not match would leave the one in use with
+        neither.
         """
         _load(_bare(), self._tls)
         _load(self.context, self._tls)
@@ -37,11 +37,11 @@ class Certificates:
 
     @property
     def warning(self) -> str:
-        """What an operator should know of its end; empty while there is time."""
+        """The warning about its expiry; empty while there is time."""
         return warning(self._tls.certificate, self.ends)
 
     def warn(self) -> None:
-        """Logs that, if there is anything."""
+        """Logs the warning, if any."""
         if said := self.warning:
             logger().warning("certificate ends", certificate=said)
 
@@ -77,7 +77,7 @@ def _readable(path: Path) -> None:
 
 
 def _reason(tls: Tls, error: ssl.SSLError) -> str:
-    """OpenSSL says what is wrong, not in which file: try the chain alone to find out."""
+    """OpenSSL reports the error without the file: loading only the chain shows which one."""
     if error.reason == "KEY_VALUES_MISMATCH":
         return f"{tls.key}: is not the key of {tls.certificate}"
     try:

@@ -1,4 +1,4 @@
-"""Which configured token a presented one is."""
+"""Finds the configured token for a presented one."""
 
 import hmac
 from collections.abc import Sequence
@@ -13,17 +13,17 @@ SHORTEST_METRICS_TOKEN = 24
 
 
 class Tokens:
-    """The configured tokens. Every one is compared, each in constant time, whether or not one matched already."""
+    """The configured tokens. All are compared in constant time, even after a match."""
 
     def __init__(self, tokens: Sequence[Token]) -> None:
         self._tokens = tuple(tokens)
 
     def find(self, presented: str) -> Token | None:
-        """The token's entry; None where it is none of them."""
+        """The token's entry; None if there is none."""
         return self.by_hash(token_hash(presented)) if is_token(presented) else None
 
     def by_hash(self, wanted: str) -> Token | None:
-        """The entry with that hash; None where it is no longer configured."""
+        """The entry with that hash; None if it is no longer configured."""
         found = None
         for token in self._tokens:
             if hmac.compare_digest(token.hash, wanted):
@@ -32,14 +32,14 @@ class Tokens:
 
 
 class MetricsToken:
-    """The token for the metrics alone, which the scraper holds in clear and so does the service."""
+    """The token for the metrics only, which both the scraper and the service have in clear text."""
 
     def __init__(self, secret: Secret | None) -> None:
-        """Raises AccessError where the secret is missing, or short enough to be guessed."""
+        """Raises AccessError if the secret is missing, or too short to be safe."""
         self._hash = token_hash(_long_enough(secret)) if secret else None
 
     def matches(self, presented: str) -> bool:
-        """Whether it is the one; compared by hash, which hides even the length."""
+        """Whether the token matches; compared by hash, which hides even the length."""
         return self._hash is not None and hmac.compare_digest(self._hash, token_hash(presented))
 
 

@@ -11,7 +11,7 @@ PREFIX = "/api/v1"
 
 
 def routes() -> APIRouter:
-    """All of it, for those who may read. Writes ask for an operator on their own."""
+    """All routes, for callers with read access. Each write requires an operator."""
     router = APIRouter(prefix=PREFIX, dependencies=[Depends(reader), Depends(only_known)], responses=PROBLEMS)
     for part in (fabric, lists, findings, oncall, past, find, acknowledgements, maintenance, actions, events):
         router.include_router(part.router)

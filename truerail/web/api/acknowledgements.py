@@ -1,4 +1,4 @@
-"""Acknowledgements: somebody knows of a finding or a cause, and it wakes nobody until then."""
+"""Acknowledgements: a known finding or cause, which does not alert until then."""
 
 from collections.abc import Sequence
 from typing import Annotated
@@ -28,13 +28,13 @@ class Acknowledge(Written):
 
 @router.get("", response_model=Page[Acknowledgement])
 async def acknowledgements(request: Request, desk: WithContext) -> Response:
-    """Those that are open, newest first."""
+    """Open acknowledgements, newest first."""
     return await remembered(request, desk, lambda history: _all(history.acknowledgements()), "acknowledgements")
 
 
 @router.get("/{number}", response_model=Acknowledgement)
 async def acknowledgement(request: Request, desk: WithContext, number: Number) -> Response:
-    """One that is open."""
+    """One open acknowledgement."""
     return await remembered(request, desk, lambda history: _one(history, number))
 
 
@@ -49,7 +49,7 @@ async def acknowledge(desk: WithContext, caller: Operator, body: Acknowledge) ->
 
 @router.delete("/{number}", status_code=204, response_class=Response)
 async def withdraw(desk: WithContext, caller: Operator, number: Number) -> Response:
-    """Ends an acknowledgement: what it is about wakes people again."""
+    """Ends an acknowledgement: its finding or cause alerts again."""
     await desk.tower.withdraw(number, caller.name)
     return gone()
 

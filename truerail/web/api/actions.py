@@ -1,4 +1,4 @@
-"""What an operator may set off: asking devices again, and reading the plan again. And who the caller is."""
+"""Actions of an operator: polling devices again, and reading the plan again. Also the caller itself."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -22,25 +22,25 @@ class Recheck(Written):
 
 @dataclass(frozen=True, slots=True)
 class Polled:
-    """How many devices are asked now."""
+    """Number of devices polled now."""
 
     polled: int
 
 
 @router.get("/me", response_model=Caller, tags=["service"])
 async def me(caller: Annotated[Caller, Depends(reader)]) -> Response:
-    """Who asks, what they may do, and the token that writes from a page carry."""
+    """The caller, its role, and the CSRF token for writes from a page."""
     return done(caller)
 
 
 @router.post("/recheck", response_model=Polled, status_code=202)
 async def recheck(desk: WithContext, shown: Newest, caller: Operator, body: Recheck) -> Response:
-    """Asks these devices everything, now. Their answers are evaluated as soon as they come."""
+    """Polls these devices with every collector now. Their answers are evaluated as they arrive."""
     names = [shown.view.layout.devices[code].name for code in shown.view.nodes(body.devices).tolist()]
     return done(Polled(await desk.tower.recheck(names, caller.name)), 202)
 
 
 @router.post("/plan/reload", response_model=PlanVersion)
 async def reload_plan(desk: WithContext, caller: Operator) -> Response:
-    """Reads the plan file again. With problems in it the plan in force stays, and the answer names them."""
+    """Reads the plan file again. If it has problems, the plan in force stays, and the response lists them."""
     return done(await desk.tower.reload_plan(caller.name))

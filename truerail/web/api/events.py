@@ -20,8 +20,8 @@ _STREAM: dict[int | str, dict[str, Any]] = {
 
 @router.get("/events", response_class=Response, responses=_STREAM)
 async def events(desk: WithContext, last_event_id: Annotated[str | None, Header(max_length=40)] = None) -> Response:
-    """What happens, as it happens: server-sent events. The whole state comes first, and again after a gap; with
-    `Last-Event-ID` only what is new since. Before the first evaluation the stream waits for it.
+    """Live changes as server-sent events. The whole state comes first, and again after a gap; with `Last-Event-ID`
+    only newer events. Before the first evaluation the stream waits for it.
     """
     known = int(last_event_id) if last_event_id and last_event_id.isascii() and last_event_id.isdigit() else None
     return EventStream(desk, known)

@@ -1,4 +1,4 @@
-"""The fabric at a glance, its map, its plan, and what could not be evaluated or read."""
+"""The fabric at a glance, its map, its plan, and parts that could not be evaluated or read."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -26,7 +26,7 @@ router = APIRouter(tags=["fabric"])
 @dataclass(frozen=True, slots=True)
 class NotEvaluatedLine:
     """A part of the fabric that a rule could not evaluate: `count` of `of` things of the kind `what` (cable, link,
-    host, ...); 0 where it has no number. `examples` are devices or `device/port`, a few of them.
+    host, ...); 0 if unknown. `examples` are a few devices or `device/port`.
     """
 
     what: str
@@ -38,8 +38,8 @@ class NotEvaluatedLine:
 
 @dataclass(frozen=True, slots=True)
 class VerdictLine:
-    """What a rule could say of the fabric: `missing` names the kinds of facts that nobody answered, `why` says what
-    else keeps it from evaluating. `unknown` holds the parts that it could not evaluate, beside findings too.
+    """A rule's verdict on the fabric: `missing` names the kinds of facts that no device reported, `why` any other
+    reason that prevents the evaluation. `unknown` are the parts that it could not evaluate, even beside findings.
     """
 
     rule: str
@@ -64,7 +64,7 @@ class CollectionError:
 
 @router.get("/fabric", response_model=FabricView)
 async def fabric(request: Request, desk: WithContext, shown: Newest) -> Response:
-    """How everything stands. Ages are in whole seconds."""
+    """The state of the fabric. Ages are in whole seconds."""
     now = desk.tower.now().replace(microsecond=0)
     tag = tag_of(shown.serial, "fabric", now.isoformat())
     return reported(request, shown.answer(tag) or shown.keep(tag, to_bytes(fabric_view(shown.publication, now))))
@@ -73,7 +73,7 @@ async def fabric(request: Request, desk: WithContext, shown: Newest) -> Response
 @router.get("/map", response_model=FabricMap)
 async def the_map(request: Request, shown: Newest) -> Response:
     """One byte for each host, rail and plane: bits 0-2 the state (0 no cable planned, 1 right, 2 wrong, 3 missing,
-    4 unknown), bits 3-4 the loudest finding (0 none, 1 info, 2 warning, 3 critical), bit 5 muted.
+    4 unknown), bits 3-4 the most severe finding (0 none, 1 info, 2 warning, 3 critical), bit 5 muted.
     """
     return published(request, shown, lambda: shown.map_body)
 
@@ -87,7 +87,7 @@ async def plan(request: Request, shown: Newest) -> Response:
 
 @router.get("/verdicts", response_model=Page[VerdictLine])
 async def verdicts(request: Request, shown: Newest, part: Wanted) -> Response:
-    """What each rule could say: pass, fail, or that it could not evaluate, and why."""
+    """Each rule's verdict: pass, fail, or not evaluated, and why."""
     rows = sorted(shown.publication.evaluation.verdicts, key=lambda one: one.rule)
     return listed(request, shown, part, fetch_from([_verdict(one) for one in rows]), lambda row: row.rule)
 

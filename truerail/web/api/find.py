@@ -20,7 +20,7 @@ async def search(
     shown: Newest,
     text: Annotated[str, Query(max_length=LONGEST_QUERY, description="some letters of a name")],
 ) -> Response:
-    """At most 20 things whose name has these letters: hosts, switches, ports, RDMA devices, MACs, racks, findings."""
+    """At most 20 matches whose name contains the text: hosts, switches, ports, RDMA devices, MACs, racks, findings."""
 
     def look() -> Page[Found]:
         found = find(shown.publication, text)

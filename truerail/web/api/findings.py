@@ -1,4 +1,4 @@
-"""What differs (findings) and why (causes)."""
+"""Findings and their causes."""
 
 from collections.abc import Sequence
 from typing import Annotated
@@ -39,7 +39,7 @@ async def findings(
         str | None, Query(max_length=LONGEST_NAME, description="key of the cause that explains it")
     ] = None,
 ) -> Response:
-    """Open findings, loudest first. `nodes` takes in both ends of the cable that a finding is about."""
+    """Open findings, most severe first. `nodes` matches either end of a finding's cable."""
 
     def fetch(offset: int, limit: int) -> tuple[tuple[FindingLine, ...], int]:
         return finding_lines(
@@ -60,7 +60,7 @@ async def findings(
 
 @router.get("/findings/{finding}", response_model=Why)
 async def finding(request: Request, desk: WithContext, shown: Newest, finding: Key) -> Response:
-    """One finding: what it rests on, what else it could be, and what was ruled out."""
+    """One finding: its evidence, alternatives, and what was ruled out."""
     return await remembered(request, desk, lambda history: why(shown.publication, history, finding))
 
 

@@ -1,4 +1,4 @@
-"""Devices, ports, cables and the punch list: filtered by node sets and words, in parts."""
+"""Devices, ports, cables and the punch list: filtered by node sets and words, in pages."""
 
 from typing import Annotated
 
@@ -83,7 +83,7 @@ async def cables(
     state: Words = None,
     verified: Words = None,
 ) -> Response:
-    """Planned cables: those of hosts, then uplinks. `nodes` takes in both ends."""
+    """Planned cables: those of hosts, then uplinks. `nodes` matches either end."""
 
     def fetch(offset: int, limit: int) -> tuple[tuple[CableLine, ...], int]:
         return cable_lines(

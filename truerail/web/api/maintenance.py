@@ -1,4 +1,4 @@
-"""Maintenance windows: work that is announced, so that what it breaks wakes nobody."""
+"""Maintenance windows: announced work whose effects do not alert."""
 
 from collections.abc import Sequence
 from typing import Annotated, Literal
@@ -18,7 +18,7 @@ Number = Annotated[int, Path(ge=1, le=2**63 - 1)]
 
 
 class Announce(Written):
-    """`what` is the name of a device, the number of a rail, the name of a pod, or a node set, as `scope` says."""
+    """`what` is the name of a device, the number of a rail, the name of a pod, or a node set, according to `scope`."""
 
     scope: Literal["device", "rail", "pod", "nodes"]
     what: Name
@@ -29,13 +29,13 @@ class Announce(Written):
 
 @router.get("", response_model=Page[MaintenanceWindow])
 async def windows(request: Request, desk: WithContext) -> Response:
-    """Those that are open or announced, newest first."""
+    """Open or announced windows, newest first."""
     return await remembered(request, desk, lambda history: _all(history.windows()), "windows")
 
 
 @router.get("/{number}", response_model=MaintenanceWindow)
 async def window(request: Request, desk: WithContext, number: Number) -> Response:
-    """One that is open or announced."""
+    """One open or announced window."""
     return await remembered(request, desk, lambda history: _one(history, number))
 
 
@@ -52,7 +52,7 @@ async def announce(desk: WithContext, caller: Operator, body: Announce) -> Respo
 
 @router.delete("/{number}", status_code=204, response_class=Response)
 async def end(desk: WithContext, caller: Operator, number: Number) -> Response:
-    """Ends a window before its time."""
+    """Ends a window early."""
     await desk.tower.end_window(number, caller.name)
     return gone()
 

@@ -36,7 +36,7 @@ async def the_place(
     shown: Newest,
     port: Annotated[Thing, Query(description="gpu-012/enp26s0f0np0, gpu-012:mlx5_3, a GPU, a MAC, leaf-3/swp12")],
 ) -> Response:
-    """The whole path of a cable, from GPU to uplinks: planned and seen, since when, and what was found on it."""
+    """The whole path of a cable, from GPU to uplinks: planned and actual, since when, and its findings."""
     return await remembered(request, desk, lambda history: where(shown.publication, port, history))
 
 
@@ -47,7 +47,7 @@ async def the_job(
     shown: Newest,
     nodes: Annotated[str, Query(min_length=1, max_length=LONGEST_NODESET, description="hosts as a node set")],
 ) -> Response:
-    """Which rails of these hosts are whole, which are not, and what NCCL does about it; worst first."""
+    """Which rails of these hosts are whole, which are not, and how NCCL reacts; worst first."""
     return await pondered(request, desk, shown, lambda: job(shown.publication, nodes))
 
 
@@ -55,7 +55,7 @@ async def the_job(
 async def the_blast(
     request: Request, desk: WithContext, shown: Newest, of: Annotated[Thing, Query(description="a device or a port")]
 ) -> Response:
-    """Who is hurt if it goes down, or because it is."""
+    """The impact if it goes down, or of its being down."""
     return await pondered(request, desk, shown, lambda: blast(shown.publication, of))
 
 
@@ -68,7 +68,7 @@ async def the_path(
     target: Annotated[Thing, Query(alias="to", description="another host, or a GPU or NIC of it")],
     rail: Rail = None,
 ) -> Response:
-    """The hops from one host to another as seen, and where the way leaves its rail."""
+    """The actual hops from one host to another, and where the path leaves its rail."""
     return await pondered(request, desk, shown, lambda: path(shown.publication, source, target, rail))
 
 
@@ -95,7 +95,7 @@ async def the_diff(
 async def the_why(
     request: Request, desk: WithContext, shown: Newest, finding: Annotated[Thing, Query(description="id of a finding")]
 ) -> Response:
-    """What a finding rests on, both ends, raw answers, what else it could be, and what was ruled out."""
+    """A finding's evidence, both ends, raw answers, alternatives, and what was ruled out."""
     return await remembered(request, desk, lambda history: why(shown.publication, history, finding))
 
 
@@ -108,7 +108,7 @@ async def the_storm(
         str | None, Query(min_length=1, max_length=LONGEST_NAME, description="a device or a port that takes part")
     ] = None,
 ) -> Response:
-    """PFC storms: the culprit of each, why, and who waits for it; all, or those that something takes part in."""
+    """PFC storms: the root of each, the reason, and its victims; all, or those that involve a device or port."""
     return await pondered(request, desk, shown, lambda: storm(shown.publication, of))
 
 
@@ -116,7 +116,7 @@ async def the_storm(
 async def the_rates(
     request: Request, desk: WithContext, shown: Newest, of: Annotated[Thing, Query(description="a device or a port")]
 ) -> Response:
-    """What its ports carry, how long they are paused, and which errors they counted, sample by sample."""
+    """Traffic, pause time and errors of its ports, sample by sample."""
     return await pondered(request, desk, shown, lambda: rates(shown.publication, of))
 
 
@@ -128,5 +128,5 @@ async def the_timeline(
     of: Annotated[Thing, Query(description="a device or a port")],
     limit: Annotated[int, Query(ge=1, le=MOST_ROWS)] = 100,
 ) -> Response:
-    """All that happened to it, newest first."""
+    """All its events, newest first."""
     return await remembered(request, desk, lambda history: timeline(shown.publication, history, of, limit))

@@ -1,4 +1,4 @@
-"""What is remembered: rounds, changes, plans, and who wrote what. Newest first; a cursor goes on behind its row."""
+"""The history: rounds, changes, plans, and the audit log. Newest first; a cursor continues after its row."""
 
 from collections.abc import Callable, Collection, Sequence
 from datetime import datetime
@@ -19,7 +19,7 @@ from truerail.web.writing import Operator
 router = APIRouter(tags=["past"])
 T = TypeVar("T")
 _BACK = "1d"
-"""How far back the history goes where `from` is not given."""
+"""The history's range without `from`."""
 
 
 @router.get("/rounds", response_model=Page[RoundRecord])
@@ -40,7 +40,7 @@ async def history(
     end: Annotated[Time, Query(alias="to")] = None,
     nodes: Nodes = None,
 ) -> Response:
-    """What links, or findings, did; of the last day where `from` is not given."""
+    """Changes of links, or events of findings; those of the last day without `from`."""
     since, until = span(None, start or _BACK, end, desk.tower.now())
     devices = [shown.view.layout.devices[code].name for code in shown.view.nodes(nodes).tolist()] if nodes else None
     before = _before(part)
@@ -61,7 +61,7 @@ async def plans(request: Request, desk: WithContext) -> Response:
 
 @router.get("/audit", response_model=Page[AuditRecord])
 async def audit(request: Request, desk: WithContext, part: Wanted, caller: Operator) -> Response:
-    """Every change by hand, for operators."""
+    """Every manual change, for operators."""
     before = _before(part)
     return await remembered(request, desk, lambda kept: _listing(part, kept.audit, lambda row: row.seq, before))
 
@@ -77,14 +77,14 @@ def _whole(rows: Sequence[T]) -> Page[T]:
 
 
 def _before(part: PageRequest) -> int | None:
-    """The number of the row that the cursor stands at. Raises CursorError."""
+    """The number of the cursor's row. Raises CursorError."""
     return int(unpack(part, int)[1]) if part.cursor else None
 
 
 def _listing(
     part: PageRequest, ask: Callable[[RowRange], Sequence[T]], number: Callable[[T], int], before: int | None
 ) -> Page[T]:
-    """One row more than wanted is asked for: it tells whether there are more."""
+    """Reads one row more than wanted, to see whether there are more."""
     rows = ask(RowRange(part.limit + 1, before))
     items = rows[: part.limit]
     following = pack([part.question, number(items[-1])]) if len(rows) > part.limit else None

@@ -23,13 +23,13 @@ _TEXT: dict[int | str, dict[str, Any]] = {200: {"content": {"text/plain": {"sche
 
 @router.get("/healthz", response_class=PlainTextResponse)
 async def healthz() -> Response:
-    """Whether the process lives and answers."""
+    """Whether the process is alive and responds."""
     return PlainTextResponse("alive\n", headers=_FRESH)
 
 
 @router.get("/readyz", response_class=PlainTextResponse)
 async def readyz(desk: WithContext) -> Response:
-    """Whether something has been evaluated: 503 until then. A journal that fails is named, and no obstacle."""
+    """Whether an evaluation exists: 503 until then. A failing journal is named, but does not change the status."""
     publication = desk.tower.publication
     if publication is None:
         raise NotReadyError("nothing has been evaluated yet: the first round still runs")
@@ -46,13 +46,13 @@ async def metrics(
     desk: WithContext,
     pod: Annotated[str | None, Query(max_length=255, description="one pod; `-`: what has none")] = None,
 ) -> Response:
-    """Prometheus metrics. Before the first evaluation those of the service alone."""
+    """Prometheus metrics. Before the first evaluation only those of the service."""
     headers = {"Content-Type": CONTENT_TYPE, **_FRESH}
     return await asyncio.to_thread(lambda: plain_or_packed(request, _metrics(desk, pod), headers))
 
 
 def _metrics(desk: RequestContext, pod: str | None) -> bytes:
-    """The text. Raises NotFoundError for a pod that the plan does not have."""
+    """The text. Raises NotFoundError for a pod that the plan lacks."""
     tower = desk.tower
     now, counters = tower.now(), {**tower.counters, **desk.figures}
     if pod is None:
