@@ -12,10 +12,10 @@ from pathlib import Path
 
 from collector import collectors
 from rules import rules
+from truerail.analysis.rule import Rule
 from truerail.cli.rule_page import page
 from truerail.model import Collector, Command
 from truerail.model.names import answer_file
-from truerail.model.rule import Rule
 from truerail.outputs.metrics.reference import reference
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -4,7 +4,7 @@ from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
 
-from truerail.model.rule import Rule, rule_of
+from truerail.analysis.rule import Rule, rule_of
 
 
 @cache

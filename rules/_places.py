@@ -10,8 +10,9 @@ from enum import IntEnum
 import numpy as np
 import numpy.typing as npt
 
-from truerail.analysis.cabling import State, Why, Wiring, wiring_of
-from truerail.model import NotEvaluated, Plan, Snapshot
+from truerail.analysis.cabling import State, Why, Wiring
+from truerail.analysis.round import Round
+from truerail.model import NotEvaluated
 from truerail.model.columns import NONE, Codes
 from truerail.model.finding import MOST_EXAMPLES
 from truerail.model.kept import kept
@@ -67,9 +68,9 @@ class Places:
         return f"{port} (rail {rail})" if rail >= 0 else str(port)
 
 
-def places(plan: Plan, snapshot: Snapshot) -> Places:
+def places(round: Round) -> Places:
     """Classifies the wrong cables of a snapshot. Computed once per wiring and cached with it."""
-    return _sort(wiring_of(plan, snapshot))
+    return _sort(round.cabling)
 
 
 def unknown_cables(wiring: Wiring, why: Collection[Why] = ()) -> Codes:

@@ -14,9 +14,9 @@ from truerail.analysis.counters import Quantity
 from truerail.analysis.counters.rails import rails_of
 from truerail.analysis.counters.telemetry import Telemetry
 from truerail.analysis.coverage import folded
+from truerail.analysis.rule import InsufficientDataError, NotEvaluated
 from truerail.model.columns import Mask
 from truerail.model.names import natural_key
-from truerail.model.rule import InsufficientDataError, NotEvaluated
 
 
 def every_link(

@@ -51,9 +51,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from rules._places import places, unseen_cables
-from truerail.analysis.cabling import BOTH_ENDS, ONE_END, State, Why, Wiring, link_repair, wiring_of
-from truerail.model import Finding, Neighbor, NetLink, Plan, RdmaLink, Severity, Snapshot, Transport
-from truerail.model.rule import Case, report_not_evaluated, rule
+from truerail.analysis.cabling import BOTH_ENDS, ONE_END, State, Why, Wiring, link_repair
+from truerail.analysis.round import Round
+from truerail.analysis.rule import Case, report_not_evaluated, rule
+from truerail.model import Finding, Neighbor, NetLink, RdmaLink, Severity, Transport
 
 _REASONS = {
     Why.LINK_DOWN: "link down",
@@ -64,22 +65,22 @@ _REASONS = {
 
 
 @rule("CAB003", severity=Severity.CRITICAL, needs=[Neighbor])
-def cable_missing(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
+def cable_missing(round: Round) -> Iterator[Finding]:
     """Cables without link, without neighbours, switched off, or of hosts that are down."""
-    wiring = wiring_of(plan, snapshot)
+    wiring = round.cabling
     gone = (wiring.state == State.MISSING) & (wiring.why != Why.NIC_ABSENT)
     unseen = np.isin(wiring.why, [Why.PENDING, Why.SILENT])
     for cable in np.flatnonzero(gone | unseen).tolist():
         a, b = int(wiring.index.a[cable]), int(wiring.index.b[cable])
         why = Why(int(wiring.why[cable]))
-        summary, action = _words(wiring, cable, why, places(plan, snapshot).subject(cable))
+        summary, action = _words(wiring, cable, why, places(round).subject(cable))
         yield cable_missing.found(
             wiring.index.a_port(cable),
             severity=_severity(why, from_host=bool(wiring.index.from_host[cable])),
             summary=summary,
             action=action,
             expected=str(wiring.index.b_port(cable)),
-            rail=plan.cables[cable].rail,
+            rail=round.plan.cables[cable].rail,
             confidence=BOTH_ENDS if len(_witnesses(wiring, cable)) == 2 else ONE_END,
             evidence=wiring.evidence(a, b),
             detail=(("reason", _REASONS[why]),),

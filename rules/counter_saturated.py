@@ -24,9 +24,9 @@ A counter that filled up over months and was never cleared. The link may be heal
 
 from collections.abc import Iterator
 
-from truerail.analysis.counters.telemetry import telemetry_of
-from truerail.model import Finding, Plan, PortCounters, Severity, Snapshot
-from truerail.model.rule import Alert, Case, rule
+from truerail.analysis.round import Round
+from truerail.analysis.rule import Alert, Case, rule
+from truerail.model import Finding, PortCounters, Severity
 
 
 @rule(
@@ -42,9 +42,9 @@ from truerail.model.rule import Alert, Case, rule
         on="host",
     ),
 )
-def counter_saturated(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
+def counter_saturated(round: Round) -> Iterator[Finding]:
     """Planned ports with a full counter."""
-    telemetry = telemetry_of(plan, snapshot)
+    telemetry = round.telemetry
     by_port: dict[int, list[str]] = {}
     for quantity, ports in telemetry.full().items():
         for port in ports.tolist():

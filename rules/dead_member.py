@@ -39,8 +39,9 @@ from truerail.analysis.ecmp.balance import Balance
 from truerail.analysis.ecmp.dead import dead_members
 from truerail.analysis.ecmp.siblings import polarized
 from truerail.analysis.ecmp.tiers import balance_to_evaluate, idle_switches, not_evaluated
-from truerail.model import CauseKind, Finding, Plan, PortCounters, Severity, Snapshot
-from truerail.model.rule import Alert, Case, report_not_evaluated, rule
+from truerail.analysis.round import Round
+from truerail.analysis.rule import Alert, Case, report_not_evaluated, rule
+from truerail.model import CauseKind, Finding, PortCounters, Severity
 
 
 @rule(
@@ -58,9 +59,9 @@ from truerail.model.rule import Alert, Case, report_not_evaluated, rule
     cause=CauseKind.DEAD_MEMBER,
     first="where SWITCH/PORT",
 )
-def dead_member(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
+def dead_member(round: Round) -> Iterator[Finding]:
     """Uplinks that are up and carry no traffic."""
-    b = balance_to_evaluate(plan, snapshot)
+    b = balance_to_evaluate(round)
     found = dead_members(b)
     for group, chance in found.items():
         yield _finding(b, group, chance)

@@ -44,12 +44,13 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 
 from rules._places import unknown_cables
-from truerail.analysis.cabling import State, Why, Wiring, wiring_of
+from truerail.analysis.cabling import State, Why, Wiring
 from truerail.analysis.cabling.discovery import COLLECTOR as DISCOVERY
 from truerail.analysis.coverage import not_listed, roles_not_asked
-from truerail.model import Finding, Neighbor, NetLink, Plan, RdmaLink, Severity, Snapshot, Transport
+from truerail.analysis.round import Round
+from truerail.analysis.rule import Alert, Case, rule
+from truerail.model import Finding, Neighbor, NetLink, RdmaLink, Severity, Transport
 from truerail.model.names import printable
-from truerail.model.rule import Alert, Case, rule
 
 NOT_LISTED = "not in the inventory"
 _SHOWN_ERRORS = 3
@@ -70,12 +71,12 @@ _UNMET = ", and the discovery of the fabric did not meet it"
     ),
     first="where DEVICE",
 )
-def device_unreachable(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
+def device_unreachable(round: Round) -> Iterator[Finding]:
     """Planned devices without any good answer."""
-    wiring = wiring_of(plan, snapshot)
+    wiring = round.cabling
     devices = wiring.index.devices
-    find = {name: devices.find(name) for name in {reading.device for reading in snapshot.readings}}
-    answered = {find[reading.device] for reading in snapshot.readings if not reading.error}
+    find = {name: devices.find(name) for name in {reading.device for reading in round.snapshot.readings}}
+    answered = {find[reading.device] for reading in round.snapshot.readings if not reading.error}
     absent = {role.tier for role in roles_not_asked(wiring)}
     contested = wiring.identity.contested
     known = answered | _known_without(wiring, set(find.values())) | {by_hosts for by_hosts, _ in contested.values()}
@@ -96,7 +97,7 @@ def device_unreachable(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
             detail=(("unknown_cables", count), ("reason", NOT_LISTED), ("devices", unlisted.devices)),
         )
     errors: dict[int, dict[str, str]] = {code: {} for code in silent}
-    for reading in snapshot.readings:
+    for reading in round.snapshot.readings:
         if find[reading.device] in errors:
             errors[find[reading.device]].setdefault(printable(reading.error, 120), reading.collector)
     for code in silent:
@@ -122,7 +123,7 @@ def device_unreachable(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
             action=f"Move no cable before the label of {devices.names[node]} is read: which switch is it?",
             detail=(("unknown_cables", count),),
         )
-    if plan.transport is Transport.INFINIBAND:
+    if round.plan.transport is Transport.INFINIBAND:
         yield from _unreported(wiring, {devices.names[code] for code in silent})
 
 

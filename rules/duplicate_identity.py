@@ -31,10 +31,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from truerail.analysis.cabling import BOTH_ENDS, ONE_END, Wiring, evidence_of, shared_macs, wiring_of
-from truerail.model import Evidence, Finding, Neighbor, NetLink, Plan, Severity, Snapshot
+from truerail.analysis.cabling import BOTH_ENDS, ONE_END, Wiring, evidence_of, shared_macs
+from truerail.analysis.round import Round
+from truerail.analysis.rule import Alert, Case, rule
+from truerail.model import Evidence, Finding, Neighbor, NetLink, Severity
 from truerail.model.names import printable
-from truerail.model.rule import Alert, Case, rule
 
 _SHOWN = 4
 
@@ -53,9 +54,9 @@ _SHOWN = 4
     ),
     first="where DEVICE",
 )
-def duplicate_identity(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
+def duplicate_identity(round: Round) -> Iterator[Finding]:
     """Names and MAC addresses that several devices have, and devices that announce the name of another one."""
-    wiring = wiring_of(plan, snapshot)
+    wiring = round.cabling
     names = wiring.index.devices.names
     for name, owners in sorted(wiring.identity.duplicates.items()):
         who = " and ".join(names[owner] for owner in owners)

@@ -44,9 +44,10 @@ from truerail.analysis.ecmp.balance import Balance
 from truerail.analysis.ecmp.parallel import Bundled, bundled
 from truerail.analysis.ecmp.siblings import CHANCE, Siblings, polarized
 from truerail.analysis.ecmp.tiers import balance_to_evaluate, unclear_tiers
-from truerail.model import CauseKind, Finding, Plan, PortCounters, Severity, Snapshot
+from truerail.analysis.round import Round
+from truerail.analysis.rule import Alert, Case, NotEvaluated, report_not_evaluated, rule
+from truerail.model import CauseKind, Finding, PortCounters, Severity
 from truerail.model.plan import LoadBalancing, Transport
-from truerail.model.rule import Alert, Case, NotEvaluated, report_not_evaluated, rule
 
 
 @rule(
@@ -66,9 +67,9 @@ from truerail.model.rule import Alert, Case, NotEvaluated, report_not_evaluated,
     cause=CauseKind.ECMP_POLARIZATION,
     first="where SWITCH",
 )
-def ecmp_polarization(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
+def ecmp_polarization(round: Round) -> Iterator[Finding]:
     """Switches that leave as many of their uplinks idle as a repeated hash does."""
-    b = balance_to_evaluate(plan, snapshot)
+    b = balance_to_evaluate(round)
     found = polarized(b)
     for siblings in found:
         yield from _findings(b, siblings)

@@ -47,10 +47,11 @@ from rules._counted import counter_evidence, other_ends, rail_at
 from rules._optics import leaf_of
 from truerail.analysis.counters import Quantity
 from truerail.analysis.counters.marks import rdma_priorities
-from truerail.analysis.counters.telemetry import LEAST_COVERAGE, Telemetry, telemetry_of
-from truerail.model import CauseKind, Finding, Plan, PortCounters, Severity, Snapshot, Transport
+from truerail.analysis.counters.telemetry import LEAST_COVERAGE, Telemetry
+from truerail.analysis.round import Round
+from truerail.analysis.rule import Alert, Case, InsufficientDataError, rule
+from truerail.model import CauseKind, Finding, PortCounters, Severity, Transport
 from truerail.model.columns import Codes, Mask
-from truerail.model.rule import Alert, Case, InsufficientDataError, rule
 
 Q = Quantity
 
@@ -89,9 +90,9 @@ _LOOK = "Look which senders meet at it (INC001), and whether it takes in what it
     ),
     cause=CauseKind.OVERLOAD,
 )
-def ecn_congestion(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
+def ecn_congestion(round: Round) -> Iterator[Finding]:
     """NICs whose traffic is marked as congested, and broken loops. One finding for each NIC, leaf or switch."""
-    t = telemetry_of(plan, snapshot)
+    t = round.telemetry
     signs = (Q.ECN_RECEIVED_PACKETS, Q.CNP_SENT, Q.CNP_IGNORED, Q.ECN_MARKED_PACKETS)
     if not any((reported_of(t, sign).seconds >= LEAST_SECONDS).any() for sign in signs):
         raise InsufficientDataError(f"no port reported ECN or CNP for {LEAST_SECONDS:.0f} seconds")

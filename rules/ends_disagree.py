@@ -36,9 +36,10 @@ import numpy as np
 
 from rules._places import places
 from truerail.analysis.cabling import ONE_END, State, Why, Wiring
-from truerail.model import Finding, Neighbor, Plan, Severity, Snapshot
+from truerail.analysis.round import Round
+from truerail.analysis.rule import Alert, Case, rule
+from truerail.model import Finding, Neighbor, Severity
 from truerail.model.columns import Codes
-from truerail.model.rule import Alert, Case, rule
 
 _TTL_SECONDS = 120
 """IEEE 802.1AB: msgTxHold 4 x msgTxInterval 30 s; used where a neighbour does not report its own."""
@@ -59,9 +60,9 @@ _NAMES = "Give each device a name of its own (CAB007), then discover the fabric 
         "Look at both ends; wait for two LLDP intervals after a move.",
     ),
 )
-def ends_disagree(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
+def ends_disagree(round: Round) -> Iterator[Finding]:
     """Cables whose ends are unknown, because the reports about them contradict each other."""
-    sorted_ = places(plan, snapshot)
+    sorted_ = places(round)
     wiring = sorted_.wiring
     torn = np.flatnonzero((wiring.state == State.UNKNOWN) & (wiring.why == Why.AMBIGUOUS))
     reported = _about(wiring, torn)
@@ -74,7 +75,7 @@ def ends_disagree(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
             summary=f"{sorted_.subject(cable)} cannot be evaluated: {'; '.join(_said(wiring, reported, a, b))}",
             action=_NAMES if wiring.met else _WAIT.format(wait=wait),
             expected=str(wiring.index.b_port(cable)),
-            rail=plan.cables[cable].rail,
+            rail=round.plan.cables[cable].rail,
             confidence=ONE_END,
             evidence=wiring.evidence(a, b),
         )

@@ -34,10 +34,11 @@ no finding.
 from collections.abc import Iterator
 
 from rules._bonds import blind_bonds
-from truerail.analysis.cabling import Wiring, wiring_of
+from truerail.analysis.cabling import Wiring
 from truerail.analysis.cabling.paths import GpuRails, gpu_rails, rails_in
-from truerail.model import Evidence, Finding, GpuNicPath, Neighbor, NetLink, Plan, RdmaLink, Severity, Snapshot
-from truerail.model.rule import Alert, Case, InsufficientDataError, NotEvaluated, rule
+from truerail.analysis.round import Round
+from truerail.analysis.rule import Alert, Case, InsufficientDataError, NotEvaluated, rule
+from truerail.model import Evidence, Finding, GpuNicPath, Neighbor, NetLink, RdmaLink, Severity
 
 _HOSTS_FOR_TRUST = 5
 """detection.md section 7: a majority of hosts is worth 0.9 if at least five agree."""
@@ -59,9 +60,9 @@ _SHOWN = 4
     ),
     first="where HOST",
 )
-def gpu_nic_order(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
+def gpu_nic_order(round: Round) -> Iterator[Finding]:
     """Hosts where the NIC nearest to a GPU is on another rail in the plan than the GPU."""
-    wiring = wiring_of(plan, snapshot)
+    wiring = round.cabling
     paths = gpu_rails(wiring)
     confidence = _SURE if len(paths.row) >= _HOSTS_FOR_TRUST else _UNSURE
     for code, gpus in sorted(paths.misordered.items()):

@@ -38,8 +38,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from truerail.analysis.cabling import ONE_END, Wiring, wiring_of
+from truerail.analysis.cabling import ONE_END, Wiring
 from truerail.analysis.cabling.paths import CLOSENESS
+from truerail.analysis.round import Round
+from truerail.analysis.rule import Alert, Case, rule
 from truerail.model import (
     CauseKind,
     Evidence,
@@ -47,14 +49,11 @@ from truerail.model import (
     Finding,
     GpuNicPath,
     HostSetting,
-    Plan,
     Reading,
     Severity,
-    Snapshot,
     Transport,
 )
 from truerail.model.names import printable
-from truerail.model.rule import Alert, Case, rule
 
 LEAST_PEERS = 3
 """Hosts of which more than half must agree to be a majority, as for MTUs (LNK002)."""
@@ -113,9 +112,9 @@ _SAYS = {
     cause=CauseKind.SLOW_HOST,
     first="where HOST",
 )
-def gpudirect_broken(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
+def gpudirect_broken(round: Round) -> Iterator[Finding]:
     """Planned hosts on which something stands between GPUs and NICs."""
-    hosts = _reported(wiring_of(plan, snapshot))
+    hosts = _reported(round.cabling)
     for setting in _IN_THE_WAY:
         _evaluate_setting(setting, hosts)
     _evaluate_paths(hosts)

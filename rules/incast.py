@@ -33,10 +33,11 @@ import numpy.typing as npt
 
 from truerail.analysis.counters.carried import TOO_FEW, Carried, carried_of, overall
 from truerail.analysis.counters.quantities import Quantity
-from truerail.analysis.counters.telemetry import Telemetry, telemetry_of
-from truerail.model import CauseKind, Finding, Plan, PortCounters, Severity, Snapshot
+from truerail.analysis.counters.telemetry import Telemetry
+from truerail.analysis.round import Round
+from truerail.analysis.rule import Alert, Case, InsufficientDataError, NotEvaluated, report_not_evaluated, rule
+from truerail.model import CauseKind, Finding, PortCounters, Severity
 from truerail.model.columns import Codes, Mask
-from truerail.model.rule import Alert, Case, InsufficientDataError, NotEvaluated, report_not_evaluated, rule
 
 USE = 0.5
 """Share of its speed from which the egress is busy (detection.md 4b)."""
@@ -69,9 +70,9 @@ PAUSE_FRAMES = 100.0
     ),
     cause=CauseKind.OVERLOAD,
 )
-def incast(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
+def incast(round: Round) -> Iterator[Finding]:
     """Ports to hosts where many senders meet."""
-    telemetry = telemetry_of(plan, snapshot)
+    telemetry = round.telemetry
     carried = carried_of(telemetry)
     if not carried.enough:
         raise InsufficientDataError(TOO_FEW)

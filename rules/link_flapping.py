@@ -45,10 +45,11 @@ from rules._counted import counter_evidence, other_ends, rail_at, subject_of
 from rules._uncounted import every_link
 from truerail.analysis.cabling import BOTH_ENDS, ONE_END
 from truerail.analysis.counters import Quantity, Window
-from truerail.analysis.counters.telemetry import Telemetry, telemetry_of
-from truerail.model import CauseKind, Finding, Plan, PortCounters, Severity, Snapshot
+from truerail.analysis.counters.telemetry import Telemetry
+from truerail.analysis.round import Round
+from truerail.analysis.rule import Alert, Case, InsufficientDataError, rule
+from truerail.model import CauseKind, Finding, PortCounters, Severity
 from truerail.model.columns import NONE, Codes
-from truerail.model.rule import Alert, Case, InsufficientDataError, rule
 
 FALLS_AN_HOUR = 3
 """Falls within an hour that are critical: gpud's and NVSentinel's limit for mlx5 links (NVIDIA/NVSentinel, NIC health
@@ -105,9 +106,9 @@ class _Fallen:
     ),
     cause=CauseKind.FLAPPING_LINK,
 )
-def link_flapping(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
+def link_flapping(round: Round) -> Iterator[Finding]:
     """Links that lost carrier within the window, and devices that lost all of theirs."""
-    telemetry = telemetry_of(plan, snapshot)
+    telemetry = round.telemetry
     counted = telemetry.summed(Quantity.LINK_DOWNS)
     if not counted.samples.any():
         raise InsufficientDataError("no port reported twice how often its link fell")

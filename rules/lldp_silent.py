@@ -41,10 +41,11 @@ import numpy as np
 import numpy.typing as npt
 
 from rules._places import places_by_name, unknown_cables
-from truerail.analysis.cabling import ONE_END, Why, Wiring, wiring_of
-from truerail.model import Finding, Neighbor, NetLink, Plan, Severity, Snapshot, Transport
+from truerail.analysis.cabling import ONE_END, Why, Wiring
+from truerail.analysis.round import Round
+from truerail.analysis.rule import Alert, Case, rule
+from truerail.model import Finding, Neighbor, NetLink, Severity, Transport
 from truerail.model.names import printable
-from truerail.model.rule import Alert, Case, rule
 
 Mask = npt.NDArray[np.bool_]
 
@@ -79,9 +80,9 @@ _ASK = "Ask {device} for its LLDP neighbours too: the capture or the inventory l
     ),
     first="where DEVICE",
 )
-def lldp_silent(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
+def lldp_silent(round: Round) -> Iterator[Finding]:
     """Planned devices that answer and report no neighbour on a planned port."""
-    wiring = wiring_of(plan, snapshot)
+    wiring = round.cabling
     devices = wiring.index.devices
     known = slice(0, devices.planned)
     reported = unknown_cables(wiring, (Why.AMBIGUOUS, Why.SILENT))[known]

@@ -42,13 +42,14 @@ from rules._uncounted import every_link
 from truerail.analysis.cabling.peers import peers_of
 from truerail.analysis.counters.hygiene import Floats
 from truerail.analysis.counters.quantities import Quantity
-from truerail.analysis.counters.telemetry import Telemetry, telemetry_of
+from truerail.analysis.counters.telemetry import Telemetry
 from truerail.analysis.coverage import folded
 from truerail.analysis.pfc.measures import recent
 from truerail.analysis.pfc.trees import PAUSES, counted
-from truerail.model import CauseKind, Finding, Plan, PortCounters, PortQos, Severity, Snapshot, Transport
+from truerail.analysis.round import Round
+from truerail.analysis.rule import Alert, Case, InsufficientDataError, NotEvaluated, rule
+from truerail.model import CauseKind, Finding, PortCounters, PortQos, Severity, Transport
 from truerail.model.columns import Codes, Mask
-from truerail.model.rule import Alert, Case, InsufficientDataError, NotEvaluated, rule
 
 DROPS = (Quantity.RX_DISCARDS, Quantity.QUEUE_DROPS)
 TRICKLE_PER_SECOND, MORE_THAN_USUAL = 1.0, 10.0
@@ -73,9 +74,9 @@ BY_PRIORITY, BY_PORT, BY_SWITCH = 0.95, 0.7, 0.5
     ),
     cause=CauseKind.CONFIGURATION,
 )
-def lossless_drops(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
+def lossless_drops(round: Round) -> Iterator[Finding]:
     """Ports whose lossless priorities lose packets."""
-    reported = telemetry_of(plan, snapshot)
+    reported = round.telemetry
     counted(reported, "drops", *DROPS)
     last = recent(reported)
     lossless = lossless_of(reported, last)

@@ -26,11 +26,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from truerail.analysis.cabling import ONE_END, wiring_of
-from truerail.model import Finding, NetLink, Plan, Severity, Snapshot
+from truerail.analysis.cabling import ONE_END
+from truerail.analysis.round import Round
+from truerail.analysis.rule import Alert, Case, InsufficientDataError, rule
+from truerail.model import Finding, NetLink, Severity
 from truerail.model.columns import NONE, Codes
 from truerail.model.index import PlanIndex
-from truerail.model.rule import Alert, Case, InsufficientDataError, rule
 
 _LEAST_REPORTED = 3
 
@@ -47,9 +48,9 @@ _LEAST_REPORTED = 3
         "Set the MTU that most of the rail has.",
     ),
 )
-def mtu_mismatch(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
+def mtu_mismatch(round: Round) -> Iterator[Finding]:
     """Planned NICs whose MTU their switch port does not accept, or that differ from most NICs of their rail."""
-    wiring = wiring_of(plan, snapshot)
+    wiring = round.cabling
     index = wiring.index
     other = np.where(wiring.place >= 0, wiring.place, index.b)
     mtu, partner = wiring.states.mtu[index.a], wiring.states.mtu[other]
@@ -67,7 +68,7 @@ def mtu_mismatch(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
             nic,
             summary=", ".join(summary),
             action=f"Set one MTU on the NICs of the rail, and no smaller one on {port}.",
-            rail=plan.cables[cable].rail,
+            rail=round.plan.cables[cable].rail,
             confidence=ONE_END,
             evidence=wiring.evidence(int(index.a[cable]), int(other[cable])),
             detail=_reported(mtu=int(mtu[cable]), partner_mtu=int(partner[cable]), rail_mtu=int(usual[cable])),

@@ -36,10 +36,11 @@ import numpy as np
 
 from rules._bonds import blind_bonds
 from rules._places import places
-from truerail.analysis.cabling import ONE_END, Why, Wiring, wiring_of
-from truerail.model import Finding, Neighbor, NetLink, Plan, RdmaLink, Severity, Snapshot
+from truerail.analysis.cabling import ONE_END, Why, Wiring
+from truerail.analysis.round import Round
+from truerail.analysis.rule import Case, report_not_evaluated, rule
+from truerail.model import Finding, Neighbor, NetLink, RdmaLink, Severity
 from truerail.model.columns import Codes
-from truerail.model.rule import Case, report_not_evaluated, rule
 
 _LOOK = "On {host}, look for the card with lspci and for its driver in dmesg; or correct the plan's name."
 _COMPARE = "Compare the plan's NIC names with `ip link` of {host}: they may be another model's; else look with lspci."
@@ -52,9 +53,9 @@ _SHOWN = 4
 
 
 @rule("NIC003", severity=Severity.CRITICAL, needs=[RdmaLink])
-def nic_missing(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
+def nic_missing(round: Round) -> Iterator[Finding]:
     """Planned NICs that are missing in their host."""
-    wiring = wiring_of(plan, snapshot)
+    wiring = round.cabling
     absent = np.flatnonzero(wiring.why == Why.NIC_ABSENT)
     yield from _shifted(wiring)
     planned, gone = _of_each_host(wiring, slice(None)), _of_each_host(wiring, absent)
@@ -64,11 +65,10 @@ def nic_missing(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
         also = ", nor is any other planned NIC of it" if none and planned[host] > 1 else ""
         yield nic_missing.found(
             port,
-            summary=f"{places(plan, snapshot).subject(cable)} is not among the interfaces that {port.device} "
-            f"lists{also}",
+            summary=f"{places(round).subject(cable)} is not among the interfaces that {port.device} lists{also}",
             action=_COMPARE.format(host=port.device) if none else _LOOK.format(host=port.device),
             expected=str(wiring.index.b_port(cable)),
-            rail=plan.cables[cable].rail,
+            rail=round.plan.cables[cable].rail,
             confidence=ONE_END,
             evidence=wiring.evidence(int(wiring.index.b[cable])),
         )

@@ -36,14 +36,15 @@ compare the plan first.
 from collections.abc import Iterator
 
 from rules._places import Misplaced, Places, places, unknown_among, unseen_cables
-from truerail.model import Finding, Neighbor, Plan, Severity, Snapshot
-from truerail.model.rule import Case, report_not_evaluated, rule
+from truerail.analysis.round import Round
+from truerail.analysis.rule import Case, report_not_evaluated, rule
+from truerail.model import Finding, Neighbor, Severity
 
 
 @rule("CAB001", severity=Severity.CRITICAL, needs=[Neighbor])
-def nic_on_wrong_rail(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
+def nic_on_wrong_rail(round: Round) -> Iterator[Finding]:
     """Host cables that are seen on a switch port of another rail, or on another switch than planned."""
-    sorted_ = places(plan, snapshot)
+    sorted_ = places(round)
     wiring = sorted_.wiring
     for cable in sorted_.of(Misplaced.RAIL):
         a, b = int(wiring.index.a[cable]), int(wiring.index.b[cable])
@@ -55,7 +56,7 @@ def nic_on_wrong_rail(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
             "label.",
             expected=str(target),
             observed=sorted_.observed(cable),
-            rail=plan.cables[cable].rail,
+            rail=round.plan.cables[cable].rail,
             confidence=wiring.confidence(cable),
             evidence=wiring.evidence(a, b, int(wiring.place[cable])),
         )

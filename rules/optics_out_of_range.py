@@ -33,9 +33,10 @@ import numpy as np
 
 from rules._counted import other_ends, rail_at
 from rules._optics import Lanes, lanes_of, leaf_of
-from truerail.analysis.cabling import ONE_END, Why, Wiring, evidence_of, wiring_of
-from truerail.model import CauseKind, Finding, NetLink, Optic, Plan, Severity, Snapshot
-from truerail.model.rule import Alert, Case, InsufficientDataError, rule
+from truerail.analysis.cabling import ONE_END, Why, Wiring, evidence_of
+from truerail.analysis.round import Round
+from truerail.analysis.rule import Alert, Case, InsufficientDataError, rule
+from truerail.model import CauseKind, Finding, NetLink, Optic, Severity
 
 LOWEST_DBM, HIGHEST_DBM = -10.3, 4.5
 """Where a module has no limits of its own. -10.3 dBm is the least average power that 100GBASE-SR4 receives on a lane
@@ -73,9 +74,9 @@ UNLIKE_PEERS = 0.7
     ),
     cause=CauseKind.DEGRADED_LINK,
 )
-def optics_out_of_range(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
+def optics_out_of_range(round: Round) -> Iterator[Finding]:
     """Planned ports of whose modules a lane is dark, out of its limits, hot, or far weaker than its peers."""
-    wiring = wiring_of(plan, snapshot)
+    wiring = round.cabling
     lanes = lanes_of(wiring)
     if np.isnan(lanes.rx).all() and np.isnan(lanes.tx).all() and np.isnan(lanes.celsius).all():
         raise InsufficientDataError("no module of a planned port tells its light or temperature")

@@ -35,12 +35,13 @@ import numpy.typing as npt
 from truerail.analysis.cabling import State
 from truerail.analysis.counters.carried import TOO_FEW
 from truerail.analysis.counters.quantities import Quantity
-from truerail.analysis.counters.telemetry import Telemetry, telemetry_of
+from truerail.analysis.counters.telemetry import Telemetry
 from truerail.analysis.coverage import folded
 from truerail.analysis.ecmp.balance import Balance, balance_of
-from truerail.model import CauseKind, Finding, NetLink, Plan, Port, Severity, Snapshot
+from truerail.analysis.round import Round
+from truerail.analysis.rule import Alert, Case, InsufficientDataError, NotEvaluated, report_not_evaluated, rule
+from truerail.model import CauseKind, Finding, NetLink, Port, Severity
 from truerail.model.columns import Codes, Mask
-from truerail.model.rule import Alert, Case, InsufficientDataError, NotEvaluated, report_not_evaluated, rule
 
 MORE = 1.05
 """Times the planned ratio from which it is a finding (detection.md 4b)."""
@@ -67,9 +68,9 @@ PAUSES = 100.0
     cause=CauseKind.OVERLOAD,
     first="where SWITCH",
 )
-def oversubscribed(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
+def oversubscribed(round: Round) -> Iterator[Finding]:
     """Leaves that lost uplinks, and leaves whose uplinks are all full."""
-    telemetry = telemetry_of(plan, snapshot)
+    telemetry = round.telemetry
     b = balance_of(telemetry)
     index = telemetry.wiring.index
     if not len(b.switch):

@@ -35,12 +35,13 @@ from rules._lossless import LOSSLESS, LOSSY, Lossless, lossless_of
 from rules._uncounted import every_link
 from truerail.analysis.cabling.peers import peers_of
 from truerail.analysis.counters.quantities import Quantity
-from truerail.analysis.counters.telemetry import Telemetry, telemetry_of
+from truerail.analysis.counters.telemetry import Telemetry
 from truerail.analysis.pfc.measures import recent
 from truerail.analysis.pfc.trees import PAUSES, counted
-from truerail.model import CauseKind, Finding, Plan, PortCounters, PortQos, Severity, Snapshot, Transport
+from truerail.analysis.round import Round
+from truerail.analysis.rule import Alert, Case, rule
+from truerail.model import CauseKind, Finding, PortCounters, PortQos, Severity, Transport
 from truerail.model.columns import Codes, Mask
-from truerail.model.rule import Alert, Case, rule
 
 Q = Quantity
 SIGNS = (*PAUSES, Q.RX_GLOBAL_PAUSE_FRAMES, Q.TX_GLOBAL_PAUSE_FRAMES)
@@ -66,9 +67,9 @@ Evaluation.
     ),
     cause=CauseKind.CONFIGURATION,
 )
-def pause_on_wrong_priority(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
+def pause_on_wrong_priority(round: Round) -> Iterator[Finding]:
     """Ports that send pauses where none should be, one finding for each."""
-    reported = telemetry_of(plan, snapshot)
+    reported = round.telemetry
     counted(reported, "pauses", *SIGNS)
     last = recent(reported)
     lossless = lossless_of(reported, last)

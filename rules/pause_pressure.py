@@ -43,9 +43,10 @@ from rules._pauses import (
 )
 from truerail.analysis.pfc.culprits import Culprit, pressure_culprits
 from truerail.analysis.pfc.edges import LEAST_SUSTAINED_SECONDS
-from truerail.analysis.pfc.trees import Pauses, pauses_of
-from truerail.model import Finding, Plan, PortCounters, Severity, Snapshot, Transport
-from truerail.model.rule import Alert, Case, InsufficientDataError, rule
+from truerail.analysis.pfc.trees import Pauses
+from truerail.analysis.round import Round
+from truerail.analysis.rule import Alert, Case, InsufficientDataError, rule
+from truerail.model import Finding, PortCounters, Severity, Transport
 
 
 @rule(
@@ -61,9 +62,9 @@ from truerail.model.rule import Alert, Case, InsufficientDataError, rule
         "Look for the receiver that does not keep up, or for many senders to one.",
     ),
 )
-def pause_pressure(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
+def pause_pressure(round: Round) -> Iterator[Finding]:
     """The roots of back-pressure that lasts, one finding for each."""
-    pauses = pauses_of(plan, snapshot)
+    pauses = round.pauses
     pressed = list(by_port(pressure_culprits(pauses)))
     if not pressed and (seconds := _watched(pauses)) < LEAST_SUSTAINED_SECONDS:
         raise InsufficientDataError(

@@ -33,11 +33,12 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from truerail.analysis.cabling import ONE_END, Wiring, evidence_of, wiring_of
-from truerail.model import CauseKind, Finding, NetLink, PcieLink, Plan, RdmaLink, Severity, Snapshot
+from truerail.analysis.cabling import ONE_END, Wiring, evidence_of
+from truerail.analysis.round import Round
+from truerail.analysis.rule import Alert, Case, InsufficientDataError, rule
+from truerail.model import CauseKind, Finding, NetLink, PcieLink, RdmaLink, Severity, Snapshot
 from truerail.model.columns import factorize
 from truerail.model.names import printable
-from truerail.model.rule import Alert, Case, InsufficientDataError, rule
 
 LEAST_PEERS = 3
 """Links of which more than half must agree to be a majority, as for MTUs (LNK002)."""
@@ -65,14 +66,14 @@ Link = tuple[float | None, int | None]
     cause=CauseKind.SLOW_HOST,
     first="where HOST",
 )
-def pcie_downtrained(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
+def pcie_downtrained(round: Round) -> Iterator[Finding]:
     """NICs and GPUs of planned hosts whose PCIe link is worse than their peers', or than they can."""
-    wiring = wiring_of(plan, snapshot)
-    table = snapshot.table(PcieLink)
+    wiring = round.cabling
+    table = round.snapshot.table(PcieLink)
     code, distinct = factorize(table.rows)
     if not any(link.speed_gts or link.width for link in distinct):
         raise InsufficientDataError("no PCIe link tells its speed or width")
-    worse = _worse(distinct, np.bincount(code, minlength=len(distinct)).tolist(), _nics(snapshot))
+    worse = _worse(distinct, np.bincount(code, minlength=len(distinct)).tolist(), _nics(round.snapshot))
     rows = np.flatnonzero(np.isin(code, list(worse)))
     subjects = _subjects(wiring, rows.tolist())
     by_subject: dict[str, list[int]] = {}

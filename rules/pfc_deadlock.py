@@ -36,11 +36,12 @@ from rules._pauses import priority_words
 from rules._uncounted import every_link
 from truerail.analysis.pfc.culprits import BOTH_ENDS, ONE_END
 from truerail.analysis.pfc.measures import recent
-from truerail.analysis.pfc.trees import PAUSES, PauseGraph, Pauses, pauses_of
-from truerail.model import CauseKind, Finding, Plan, PortCounters, Severity, Snapshot, Transport
+from truerail.analysis.pfc.trees import PAUSES, PauseGraph, Pauses
+from truerail.analysis.round import Round
+from truerail.analysis.rule import Alert, Case, rule
+from truerail.model import CauseKind, Finding, PortCounters, Severity, Transport
 from truerail.model.columns import Codes
 from truerail.model.names import natural_key
-from truerail.model.rule import Alert, Case, rule
 
 
 @rule(
@@ -59,9 +60,9 @@ from truerail.model.rule import Alert, Case, rule
     cause=CauseKind.PFC_DEADLOCK,
     first="storm",
 )
-def pfc_deadlock(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
+def pfc_deadlock(round: Round) -> Iterator[Finding]:
     """Circles of switches that wait for each other, one finding for each subject."""
-    pauses = pauses_of(plan, snapshot)
+    pauses = round.pauses
     reported: set[str] = set()
     for graph in pauses.graphs:
         for circle in graph.deadlocks:

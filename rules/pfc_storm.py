@@ -56,9 +56,10 @@ from rules._uncounted import every_link
 from truerail.analysis.pfc.culprits import Culprit, storm_culprits
 from truerail.analysis.pfc.edges import STORM
 from truerail.analysis.pfc.measures import recent
-from truerail.analysis.pfc.trees import PAUSES, STORM_WORDS, pauses_of
-from truerail.model import CauseKind, Finding, Neighbor, NetLink, Plan, PortCounters, Severity, Snapshot, Transport
-from truerail.model.rule import Alert, Case, rule
+from truerail.analysis.pfc.trees import PAUSES, STORM_WORDS
+from truerail.analysis.round import Round
+from truerail.analysis.rule import Alert, Case, rule
+from truerail.model import CauseKind, Finding, Neighbor, NetLink, PortCounters, Severity, Transport
 
 
 @rule(
@@ -76,9 +77,9 @@ from truerail.model.rule import Alert, Case, rule
     cause=CauseKind.PFC_STORM,
     first="storm",
 )
-def pfc_storm(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
+def pfc_storm(round: Round) -> Iterator[Finding]:
     """The roots of pauses without end, one finding for each."""
-    pauses = pauses_of(plan, snapshot)
+    pauses = round.pauses
     storms = list(by_port(storm_culprits(pauses)))
     for culprits in storms:
         worst = culprits[0]

@@ -27,26 +27,27 @@ has to move.
 from collections.abc import Iterator
 
 from rules._places import Misplaced, places, unknown_among, unseen_cables
-from truerail.model import Finding, Neighbor, Plan, Severity, Snapshot
-from truerail.model.rule import Case, report_not_evaluated, rule
+from truerail.analysis.round import Round
+from truerail.analysis.rule import Case, report_not_evaluated, rule
+from truerail.model import Finding, Neighbor, Severity
 
 
 @rule("CAB008", severity=Severity.CRITICAL, needs=[Neighbor])
-def plane_crossed(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
+def plane_crossed(round: Round) -> Iterator[Finding]:
     """Host cables that are seen on their rail, but on another plane."""
-    sorted_ = places(plan, snapshot)
+    sorted_ = places(round)
     wiring = sorted_.wiring
     for cable in sorted_.of(Misplaced.PLANE):
         a, b, place = int(wiring.index.a[cable]), int(wiring.index.b[cable]), int(wiring.place[cable])
         target = wiring.index.b_port(cable)
         yield plane_crossed.found(
             wiring.index.a_port(cable),
-            summary=f"{sorted_.subject(cable)} belongs to plane {plan.cables[cable].plane} but is cabled to "
+            summary=f"{sorted_.subject(cable)} belongs to plane {round.plan.cables[cable].plane} but is cabled to "
             f"{sorted_.sight(cable)}, on another plane",
             action=f"Move the cable to {target}; look first whether the NIC's two cables are exchanged.",
             expected=str(target),
             observed=sorted_.observed(cable),
-            rail=plan.cables[cable].rail,
+            rail=round.plan.cables[cable].rail,
             confidence=wiring.confidence(cable),
             evidence=wiring.evidence(a, b, place),
         )

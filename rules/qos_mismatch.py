@@ -42,12 +42,12 @@ import numpy as np
 
 from rules._counted import other_ends, rail_at, subject_of
 from rules._qos import FIELDS, Settings, settings_of
-from truerail.analysis.cabling import ONE_END, Wiring, evidence_of, wiring_of
-from truerail.analysis.counters.telemetry import telemetry_of
-from truerail.model import CauseKind, Finding, Plan, PortQos, Severity, Snapshot, Transport
+from truerail.analysis.cabling import ONE_END, Wiring, evidence_of
+from truerail.analysis.round import Round
+from truerail.analysis.rule import Alert, Case, InsufficientDataError, rule
+from truerail.model import CauseKind, Finding, PortQos, Severity, Transport
 from truerail.model.columns import Codes
 from truerail.model.names import printable
-from truerail.model.rule import Alert, Case, InsufficientDataError, rule
 
 LEAST_REPORTED = 3
 """Ports of which more than half must agree to be a majority, as for MTUs (LNK002)."""
@@ -87,12 +87,12 @@ class _Odd:
     ),
     cause=CauseKind.CONFIGURATION,
 )
-def qos_mismatch(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
+def qos_mismatch(round: Round) -> Iterator[Finding]:
     """Ports, and devices, whose lossless settings differ from the other end's or from most of their role."""
-    wiring = wiring_of(plan, snapshot)
+    wiring = round.cabling
     other = other_ends(wiring)
     other = np.where(other < wiring.index.planned_ports, other, -1)
-    settings = settings_of(wiring, other, telemetry_of(plan, snapshot), least_reported=LEAST_REPORTED)
+    settings = settings_of(wiring, other, round.telemetry, least_reported=LEAST_REPORTED)
     if not _comparable(settings, other):
         raise InsufficientDataError("too few ports tell their PFC, trust and ECN settings to compare them")
     faults = _faults(wiring, settings, other)

@@ -29,10 +29,11 @@ import numpy as np
 
 from rules._places import Misplaced, Places, places
 from truerail.analysis.cabling import ONE_END, State, Why
-from truerail.model import Finding, Neighbor, NetLink, Plan, Severity, Snapshot
+from truerail.analysis.round import Round
+from truerail.analysis.rule import Alert, Case, rule
+from truerail.model import Finding, Neighbor, NetLink, Severity
 from truerail.model.columns import Codes
 from truerail.model.index import PlanIndex
-from truerail.model.rule import Alert, Case, rule
 
 
 @rule(
@@ -48,9 +49,9 @@ from truerail.model.rule import Alert, Case, rule
         on="rail",
     ),
 )
-def rail_cut(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
+def rail_cut(round: Round) -> Iterator[Finding]:
     """Hosts that are off a rail, where no spine leads round it."""
-    sorted_ = places(plan, snapshot)
+    sorted_ = places(round)
     wiring, index = sorted_.wiring, sorted_.wiring.index
     if not index.from_host.all():
         return

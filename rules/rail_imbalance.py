@@ -41,9 +41,10 @@ from rules._held_up import Directions, Why, directions
 from rules._uncounted import hosts_not_evaluated
 from truerail.analysis.counters.carried import LEAST_WINDOWS, TOO_FEW
 from truerail.analysis.counters.rails import ACTIVE, IDLE, LOW, rails_of
-from truerail.analysis.counters.telemetry import Telemetry, telemetry_of
-from truerail.model import CauseKind, Finding, NetLink, Plan, Port, PortCounters, Severity, Snapshot
-from truerail.model.rule import Alert, Case, InsufficientDataError, report_not_evaluated, rule
+from truerail.analysis.counters.telemetry import Telemetry
+from truerail.analysis.round import Round
+from truerail.analysis.rule import Alert, Case, InsufficientDataError, report_not_evaluated, rule
+from truerail.model import CauseKind, Finding, NetLink, Port, PortCounters, Severity
 
 VERY_LOW = 0.6
 """Share of the median below which the imbalance is critical (detection.md 3)."""
@@ -75,9 +76,9 @@ _CONGESTED = "Look which flows meet on the way of {} (ECN001, LBL002): the NIC i
     cause=CauseKind.SLOW_HOST,
     first="where HOST",
 )
-def rail_imbalance(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
+def rail_imbalance(round: Round) -> Iterator[Finding]:
     """Hosts of which one NIC carries clearly less than the others."""
-    telemetry = telemetry_of(plan, snapshot)
+    telemetry = round.telemetry
     rails = rails_of(telemetry)
     if not rails.carried.enough:
         raise InsufficientDataError(TOO_FEW)

@@ -32,11 +32,12 @@ import numpy as np
 import numpy.typing as npt
 
 from rules._places import places
-from truerail.analysis.cabling import ONE_END, Wiring, evidence_of, wiring_of
-from truerail.model import Finding, NetAddress, Plan, Severity, Snapshot
+from truerail.analysis.cabling import ONE_END, Wiring, evidence_of
+from truerail.analysis.round import Round
+from truerail.analysis.rule import Alert, Case, rule
+from truerail.model import Finding, NetAddress, Plan, Severity
 from truerail.model.columns import NONE, Codes
 from truerail.model.names import printable
-from truerail.model.rule import Alert, Case, rule
 
 Halves = npt.NDArray[np.uint64]
 Mask = npt.NDArray[np.bool_]
@@ -57,26 +58,25 @@ _NOT_OF_A_RAIL = ("127.0.0.0/8", "169.254.0.0/16", "224.0.0.0/4", "::1/128", "fe
         "Give it an address of its own rail; if several are so, look at the cables first.",
     ),
 )
-def rail_subnet_mismatch(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
+def rail_subnet_mismatch(round: Round) -> Iterator[Finding]:
     """Planned NICs with an address that is not of their rail."""
-    nets = _subnets(plan)
+    nets = _subnets(round.plan)
     if not nets:
         return
-    wiring = wiring_of(plan, snapshot)
+    wiring = round.cabling
     reported = _of_planned_nics(wiring)
     for i, other in _strays(reported, nets):
         cable = int(reported.cable[i])
-        fact = snapshot.table(NetAddress).rows[int(reported.row[i])]
-        mine = ", ".join(plan.rails[int(reported.rail[i])].subnets)
+        fact = round.snapshot.table(NetAddress).rows[int(reported.row[i])]
+        mine = ", ".join(round.plan.rails[int(reported.rail[i])].subnets)
         where = f"the subnet of rail {other.rail} ({other.text})" if other else f"no subnet of its rail ({mine})"
         yield rail_subnet_mismatch.found(
             wiring.index.a_port(cable),
-            summary=f"{places(plan, snapshot).subject(cable)} has the address {printable(fact.address, 64)}, in "
-            f"{where}",
+            summary=f"{places(round).subject(cable)} has the address {printable(fact.address, 64)}, in {where}",
             action=f"Give {wiring.index.a_port(cable)} an address in {mine}, unless its cable is found wrong too.",
             rail=int(reported.rail[i]),
             confidence=ONE_END,
-            evidence=(evidence_of(snapshot, NetAddress, int(reported.row[i])),),
+            evidence=(evidence_of(round.snapshot, NetAddress, int(reported.row[i])),),
             detail=(("address", printable(fact.address, 64)), ("subnets", mine)),
         )
 

@@ -32,10 +32,11 @@ import numpy as np
 
 from rules._bonds import blind_bonds
 from rules._places import places
-from truerail.analysis.cabling import ONE_END, Why, evidence_of, wiring_of
-from truerail.model import Finding, NetLink, Plan, Port, RdmaLink, Severity, Snapshot, Transport
+from truerail.analysis.cabling import ONE_END, Why, evidence_of
+from truerail.analysis.round import Round
+from truerail.analysis.rule import Alert, Case, report_not_evaluated, rule
+from truerail.model import Finding, NetLink, Plan, Port, RdmaLink, Severity, Transport
 from truerail.model.names import printable
-from truerail.model.rule import Alert, Case, report_not_evaluated, rule
 
 
 @rule(
@@ -51,27 +52,27 @@ from truerail.model.rule import Alert, Case, report_not_evaluated, rule
         "Look at the port's state on the host, and at its subnet or link.",
     ),
 )
-def rdma_port_down(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
+def rdma_port_down(round: Round) -> Iterator[Finding]:
     """Planned NICs whose RDMA port is asked to be in another state than `ACTIVE`."""
-    wiring = wiring_of(plan, snapshot)
+    wiring = round.cabling
     index, states = wiring.index, wiring.states
     inactive = np.flatnonzero(index.from_host & (states.rdma_active[index.a] == 0))
     meant = wiring.why[inactive] == Why.DISABLED  # by the operator of either end
     off_here = states.disabled(index.a[inactive])
     for cable, off, here in zip(inactive.tolist(), off_here | meant, off_here, strict=True):
         port = index.a_port(cable)
-        reported = evidence_of(snapshot, RdmaLink, int(states.rdma_row[index.a[cable]]))
-        link = snapshot.table(RdmaLink).rows[int(states.rdma_row[index.a[cable]])]
+        reported = evidence_of(round.snapshot, RdmaLink, int(states.rdma_row[index.a[cable]]))
+        link = round.snapshot.table(RdmaLink).rows[int(states.rdma_row[index.a[cable]])]
         note = "" if not off else ", switched off" if here else ", as its port of the switch is switched off"
         state, physical = (printable(text or "not reported", 40) for text in (link.state, link.physical_state))
         yield rdma_port_down.found(
             port,
             severity=Severity.INFO if off else Severity.WARNING,
-            summary=f"{places(plan, snapshot).subject(cable)}: RDMA port {printable(link.device, 64)}/{link.port} "
+            summary=f"{places(round).subject(cable)}: RDMA port {printable(link.device, 64)}/{link.port} "
             f"is {state}, "
             f"physical state {physical}{note}",
-            action=_do(plan, link, port),
-            rail=plan.cables[cable].rail,
+            action=_do(round.plan, link, port),
+            rail=round.plan.cables[cable].rail,
             confidence=ONE_END,
             evidence=(reported,),
             detail=(("state", state), ("physical_state", physical)),

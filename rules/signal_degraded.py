@@ -53,17 +53,17 @@ from rules._senders import Cards, blamed, blamed_card, suspected_cards
 from rules._uncounted import every_link
 from truerail.analysis.cabling import BOTH_ENDS, ONE_END
 from truerail.analysis.counters import Quantity
-from truerail.analysis.counters.telemetry import LEAST_SAMPLES, Telemetry, telemetry_of
-from truerail.model import CauseKind, Finding, Plan, PortCounters, Severity, Snapshot, Transport
+from truerail.analysis.counters.telemetry import LEAST_SAMPLES, Telemetry
+from truerail.analysis.round import Round
+from truerail.analysis.rule import Alert, Case, InsufficientDataError, rule
+from truerail.model import CauseKind, Finding, PortCounters, Severity, Transport
 from truerail.model.columns import Codes, Mask
-from truerail.model.rule import Alert, Case, InsufficientDataError, rule
 
 Q = Quantity
 Values = npt.NDArray[np.floating]
 
 BER_BEFORE_FEC = (1e-6, 1e-5)
-"""Warning and critical, for RS-544: vendor guidance, as LLDPq's BER analyzer quotes it. KP4 FEC gives up at 2.4e-4.
-"""
+"""Warning and critical for RS-544: vendor guidance, quoted by LLDPq's BER analyzer. KP4 FEC gives up at 2.4e-4."""
 BER_AFTER_FEC = (1e-12, 1e-11)
 """Warning and critical: 1e-12 is ibdiagnet's long-standing limit, ten times that LLDPq's critical one."""
 RISING, RISING_BER = 10.0, 1e-7
@@ -120,9 +120,9 @@ class _Port:
     ),
     cause=CauseKind.DEGRADED_LINK,
 )
-def signal_degraded(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
+def signal_degraded(round: Round) -> Iterator[Finding]:
     """Links of which an end receives errors, with the side that is to blame."""
-    telemetry = telemetry_of(plan, snapshot)
+    telemetry = round.telemetry
     reported = _reported(telemetry)
     if not reported.any():
         raise InsufficientDataError("no port reported twice of FEC, symbol, CRC or receive errors")

@@ -38,10 +38,11 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from truerail.analysis.cabling import ONE_END, Wiring, wiring_of
-from truerail.model import CauseKind, Finding, LinkSpeed, NetLink, NotEvaluated, Plan, RdmaLink, Severity, Snapshot
+from truerail.analysis.cabling import ONE_END, Wiring
+from truerail.analysis.round import Round
+from truerail.analysis.rule import Alert, Case, InsufficientDataError, report_not_evaluated, rule
+from truerail.model import CauseKind, Finding, LinkSpeed, NetLink, NotEvaluated, RdmaLink, Severity
 from truerail.model.columns import Codes
-from truerail.model.rule import Alert, Case, InsufficientDataError, report_not_evaluated, rule
 
 Speeds = npt.NDArray[np.float64]
 
@@ -63,9 +64,9 @@ _MOST = 8
     ),
     cause=CauseKind.DEGRADED_LINK,
 )
-def speed_mismatch(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
+def speed_mismatch(round: Round) -> Iterator[Finding]:
     """Cables whose planned speed and reported speeds are not one, or that could be faster."""
-    wiring = wiring_of(plan, snapshot)
+    wiring = round.cabling
     index = wiring.index
     other = np.where(wiring.place >= 0, wiring.place, index.b)
     here, there = _reported(wiring, index.a), _reported(wiring, other)
@@ -88,7 +89,7 @@ def speed_mismatch(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
             index.a_port(cable),
             summary=f"{' and '.join(f'{port} runs at {speed:g} Gb/s' for port, speed in reported)}{wanted}",
             action=f"Check breakout, forced speed, cable and transceiver at {ends[0][0]} and {ends[1][0]}.",
-            rail=plan.cables[cable].rail,
+            rail=round.plan.cables[cable].rail,
             confidence=ONE_END,
             evidence=wiring.evidence(int(index.a[cable]), int(other[cable])),
             detail=(*((f"{port} gbps", speed) for port, speed in reported),),

@@ -25,10 +25,10 @@ A clock that is wrong, on the device or on truerail's machine: `chronyc tracking
 from collections.abc import Iterator
 from datetime import timedelta
 
-from truerail.analysis.cabling import wiring_of
-from truerail.model import Finding, GpuNicPath, NetAddress, NetLink, Plan, Reading, Severity, Snapshot
+from truerail.analysis.round import Round
+from truerail.analysis.rule import Alert, Case, rule
+from truerail.model import Finding, GpuNicPath, NetAddress, NetLink, Reading, Severity
 from truerail.model.names import printable
-from truerail.model.rule import Alert, Case, rule
 
 STALE_AFTER_SECONDS = 300.0
 """Five rounds of a question that is asked every minute: two may fail and a third be slow before this is said."""
@@ -50,21 +50,21 @@ _SLOW = (GpuNicPath, NetAddress)
     ),
     first="where DEVICE",
 )
-def stale_data(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
+def stale_data(round: Round) -> Iterator[Finding]:
     """Planned devices whose newest answer to a frequent question is old."""
-    limit = snapshot.at - timedelta(seconds=STALE_AFTER_SECONDS)
-    old = [reading for reading in snapshot.readings if reading.at < limit and not _slow(reading)]
+    limit = round.snapshot.at - timedelta(seconds=STALE_AFTER_SECONDS)
+    old = [reading for reading in round.snapshot.readings if reading.at < limit and not _slow(reading)]
     if not old:
         return
-    fresh = {(reading.device, reading.collector) for reading in snapshot.readings if reading.at >= limit}
-    devices = wiring_of(plan, snapshot).index.devices
+    fresh = {(reading.device, reading.collector) for reading in round.snapshot.readings if reading.at >= limit}
+    devices = round.cabling.index.devices
     oldest: dict[int, Reading] = {}
     for reading in old:
         code = devices.find(reading.device)
         if 0 <= code < devices.planned and (reading.device, reading.collector) not in fresh:
             oldest[code] = min(oldest.get(code, reading), reading, key=lambda r: (r.at, r.collector))
     for code, reading in sorted(oldest.items()):
-        age = (snapshot.at - reading.at).total_seconds()
+        age = (round.snapshot.at - reading.at).total_seconds()
         collector = printable(reading.collector, 64)
         yield stale_data.found(
             devices.names[code],

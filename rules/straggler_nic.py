@@ -55,10 +55,11 @@ from rules._uncounted import hosts_not_evaluated
 from truerail.analysis.counters.carried import TOO_FEW
 from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.counters.rails import LEAST_PEERS, Rails, rails_of
-from truerail.analysis.counters.telemetry import Telemetry, telemetry_of
-from truerail.model import CauseKind, Finding, NetLink, Plan, PortCounters, Severity, Snapshot
+from truerail.analysis.counters.telemetry import Telemetry
+from truerail.analysis.round import Round
+from truerail.analysis.rule import Alert, Case, InsufficientDataError, NotEvaluated, report_not_evaluated, rule
+from truerail.model import CauseKind, Finding, NetLink, PortCounters, Severity
 from truerail.model.columns import Mask
-from truerail.model.rule import Alert, Case, InsufficientDataError, NotEvaluated, report_not_evaluated, rule
 
 SURE, BY_RATES_ONLY, ONE_OF_TWO = 0.8, 0.6, 0.4
 """Confidence where congestion is counted and is not the reason; where nobody counts it (detection.md 7: inferred by
@@ -79,9 +80,9 @@ traffic only); where the NIC at the other end may be the slow one as well.
     ),
     cause=CauseKind.SLOW_HOST,
 )
-def straggler_nic(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
+def straggler_nic(round: Round) -> Iterator[Finding]:
     """NICs below their peers on the rail."""
-    telemetry = telemetry_of(plan, snapshot)
+    telemetry = round.telemetry
     rails = rails_of(telemetry)
     if not rails.carried.enough:
         raise InsufficientDataError(TOO_FEW)

@@ -32,15 +32,16 @@ import numpy as np
 
 from rules._places import Misplaced, Places, places, unseen_cables
 from truerail.analysis.cabling import DEVICE_ONLY
-from truerail.model import Finding, Neighbor, NetLink, Plan, Severity, Snapshot
+from truerail.analysis.round import Round
+from truerail.analysis.rule import Case, report_not_evaluated, rule
+from truerail.model import Finding, Neighbor, NetLink, Severity
 from truerail.model.columns import Codes
-from truerail.model.rule import Case, report_not_evaluated, rule
 
 
 @rule("CAB004", severity=Severity.WARNING, needs=[Neighbor])
-def unexpected_neighbor(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
+def unexpected_neighbor(round: Round) -> Iterator[Finding]:
     """Planned ports whose neighbour is not what any planned cable has there."""
-    sorted_ = places(plan, snapshot)
+    sorted_ = places(round)
     wiring, index = sorted_.wiring, sorted_.wiring.index
     for port in (*_lower_ends(sorted_).tolist(), *_upper_ends(sorted_).tolist()):
         cable = int(index.cables_at(np.array([port]))[0])
@@ -54,7 +55,7 @@ def unexpected_neighbor(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
             "intended.",
             expected=str(expected),
             observed=str(index.spell(partner)) if partner >= 0 else None,
-            rail=plan.cables[cable].rail,
+            rail=round.plan.cables[cable].rail,
             confidence=float(wiring.sure[port]) if partner >= 0 else DEVICE_ONLY,
             evidence=wiring.evidence(port, partner),
         )

@@ -29,10 +29,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from truerail.analysis.cabling import DEVICE_ONLY, State, Wiring, wiring_of
-from truerail.model import Finding, Neighbor, Plan, Severity, Snapshot
+from truerail.analysis.cabling import DEVICE_ONLY, State, Wiring
+from truerail.analysis.round import Round
+from truerail.analysis.rule import Case, rule
+from truerail.model import Finding, Neighbor, Severity
 from truerail.model.columns import NONE, Codes
-from truerail.model.rule import Case, rule
 
 _MANAGEMENT = re.compile(
     r"(eth0|mgmt.*|ma(nagement)?\d.*|oob.*|em\d+|fxp\d+|me\d+|vme|re\d+:mgmt.*)", re.ASCII | re.IGNORECASE
@@ -48,9 +49,9 @@ _GUIDS_OF_A_SWITCH = 0x40
     needs=[Neighbor],
     first="diff --plan",
 )
-def unplanned_link(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
+def unplanned_link(round: Round) -> Iterator[Finding]:
     """Ports without a planned cable that are wired to something."""
-    wiring = wiring_of(plan, snapshot)
+    wiring = round.cabling
     index = wiring.index
     for port in _unplanned(wiring).tolist():
         subject, partner = index.spell(port), int(wiring.partner[port])

@@ -37,10 +37,11 @@ from truerail.analysis.ecmp.flow_bounds import flow_bounds
 from truerail.analysis.ecmp.occupancy import idle_chance
 from truerail.analysis.ecmp.siblings import CHANCE, polarized, weighted
 from truerail.analysis.ecmp.tiers import balance_to_evaluate, not_evaluated, uneven_switches
-from truerail.model import CauseKind, Finding, Plan, PortCounters, Severity, Snapshot
+from truerail.analysis.round import Round
+from truerail.analysis.rule import Alert, Case, report_not_evaluated, rule
+from truerail.model import CauseKind, Finding, PortCounters, Severity
 from truerail.model.columns import Mask
 from truerail.model.plan import LoadBalancing
-from truerail.model.rule import Alert, Case, report_not_evaluated, rule
 
 PEAK, UNEVEN = 1.5, 0.25
 """Maximum over mean, and coefficient of variation, from which loads are uneven (detection.md 2.5)."""
@@ -65,15 +66,15 @@ DEVIATIONS = 4.75
     cause=CauseKind.OVERLOAD,
     first="where SWITCH",
 )
-def uplink_imbalance(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
+def uplink_imbalance(round: Round) -> Iterator[Finding]:
     """Switches whose uplinks are uneven beyond what their flows explain."""
-    b = balance_to_evaluate(plan, snapshot)
+    b = balance_to_evaluate(round)
     explained = np.zeros(len(b.switch), dtype=bool)
     explained[list(dead_members(b))] = True
     for siblings in polarized(b):
         explained[siblings.groups] = True
     uneven = b.evaluated & ~explained & ((b.peak > PEAK) | (b.uneven > UNEVEN))
-    hashed = plan.load_balancing is LoadBalancing.ECMP
+    hashed = round.plan.load_balancing is LoadBalancing.ECMP
     expected = _scatter_by_chance(b) if hashed else np.zeros(len(b.switch))
     candidates = np.flatnonzero(uneven & ((b.uneven > expected) | _not_chance(b, uneven)))
     candidates = candidates[~_weighted(b, uneven)[candidates]]

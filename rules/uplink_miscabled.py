@@ -27,8 +27,9 @@ wrong as well, and the cause is one `leaf-swap`.
 from collections.abc import Iterator
 
 from rules._places import Misplaced, places, unseen_cables
-from truerail.model import Finding, Neighbor, Plan, Severity, Snapshot
-from truerail.model.rule import Case, report_not_evaluated, rule
+from truerail.analysis.round import Round
+from truerail.analysis.rule import Case, report_not_evaluated, rule
+from truerail.model import Finding, Neighbor, Severity
 
 
 @rule(
@@ -37,9 +38,9 @@ from truerail.model.rule import Case, report_not_evaluated, rule
     needs=[Neighbor],
     first="where SWITCH/PORT",
 )
-def uplink_miscabled(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
+def uplink_miscabled(round: Round) -> Iterator[Finding]:
     """Cables that start at a switch and are seen elsewhere."""
-    sorted_ = places(plan, snapshot)
+    sorted_ = places(round)
     wiring = sorted_.wiring
     for cable in sorted_.of(Misplaced.UPLINK):
         a, b, place = int(wiring.index.a[cable]), int(wiring.index.b[cable]), int(wiring.place[cable])
@@ -55,7 +56,7 @@ def uplink_miscabled(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
             action=f"Move the upper end of the cable to {target}, unless its cause says that a label is wrong.",
             expected=str(target),
             observed=sorted_.observed(cable),
-            rail=plan.cables[cable].rail,
+            rail=round.plan.cables[cable].rail,
             confidence=wiring.confidence(cable),
             evidence=wiring.evidence(a, b, place),
         )

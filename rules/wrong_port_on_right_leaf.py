@@ -26,14 +26,15 @@ same; then many ports of one switch are off alike.
 from collections.abc import Iterator
 
 from rules._places import Misplaced, places, unseen_cables
-from truerail.model import Finding, Neighbor, Plan, Severity, Snapshot
-from truerail.model.rule import Case, report_not_evaluated, rule
+from truerail.analysis.round import Round
+from truerail.analysis.rule import Case, report_not_evaluated, rule
+from truerail.model import Finding, Neighbor, Severity
 
 
 @rule("CAB002", severity=Severity.WARNING, needs=[Neighbor])
-def wrong_port_on_right_leaf(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
+def wrong_port_on_right_leaf(round: Round) -> Iterator[Finding]:
     """Host cables in another port of the planned switch, on the planned rail and plane."""
-    sorted_ = places(plan, snapshot)
+    sorted_ = places(round)
     wiring = sorted_.wiring
     for cable in sorted_.of(Misplaced.PORT):
         a, b, place = int(wiring.index.a[cable]), int(wiring.index.b[cable]), int(wiring.place[cable])
@@ -45,7 +46,7 @@ def wrong_port_on_right_leaf(plan: Plan, snapshot: Snapshot) -> Iterator[Finding
             action=f"Move the cable from {sorted_.sight(cable)} to {target}, or correct the plan if it should stay.",
             expected=str(target),
             observed=sorted_.observed(cable),
-            rail=plan.cables[cable].rail,
+            rail=round.plan.cables[cable].rail,
             confidence=wiring.confidence(cable),
             evidence=wiring.evidence(a, b, place),
         )

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from truerail.analysis.published import CollectorRun, Published
+from truerail.analysis.round import Round
 from truerail.errors import JournalUnavailableError, NotFoundError
 from truerail.model import CauseKind, Plan, Snapshot
 from truerail.model.history import (
@@ -58,7 +59,8 @@ def published(faults: bool = True, shape: Shape = SHAPE) -> Published:
     """The first evaluation of that fabric."""
     simulation, seen = fabric(faults, shape)
     runs = {"lldp_host": CollectorRun("lldp_host", 60.0, NOW, 0.4, 24, 24, 1)}
-    return Published(1, "test", evaluate(simulation.plan, seen), seen, plan_digest="d1", runs=runs)
+    round = Round(simulation.plan, seen)
+    return Published(1, "test", evaluate(round), round, plan_digest="d1", runs=runs)
 
 
 def step(number: int, device: str, rack: str = "r01") -> StepLine:

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rules import rules
+from truerail.analysis.rule import Case
 from truerail.model import Fact, Finding
-from truerail.model.rule import Case
 from truerail.testing.cases import scene
 
 FOUR = "\n".join(f"gpu-{host}/nic0 leaf-0/swp{host} rail=0 speed=400" for host in (1, 2, 3, 4))
@@ -21,7 +21,7 @@ def found(
     rates: Rates | None = None,
     **more: Any,
 ) -> list[Finding]:
-    return list(rules()[code].findings(*scene(Case("", plan, facts or {}, rates=rates or {}, **more))))
+    return list(rules()[code].findings(scene(Case("", plan, facts or {}, rates=rates or {}, **more))))
 
 
 def only(findings: list[Finding]) -> Finding:

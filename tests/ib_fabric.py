@@ -5,7 +5,8 @@ from datetime import datetime, timedelta
 
 from small_fabric import AT
 
-from truerail.analysis.cabling import Wiring, wiring_of
+from truerail.analysis.cabling import Wiring
+from truerail.analysis.round import Round
 from truerail.model import (
     Cable,
     Device,
@@ -86,7 +87,7 @@ def answer(device: str, *facts: Fact) -> Reading:
 
 
 def joined(planned: Plan, *readings: Reading) -> Wiring:
-    return wiring_of(planned, Snapshot(AT, readings))
+    return Round(planned, Snapshot(AT, readings)).cabling
 
 
 def places(wiring: Wiring) -> list[str | None]:

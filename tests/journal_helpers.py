@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from tests.small_fabric import AT, World, make_plan
-from truerail.analysis.cabling import wiring_of
+from truerail.analysis.round import Round
 from truerail.journal import Changes, Lives
 from truerail.model import Evaluation, Plan, Snapshot
 from truerail.model.history import RoundRecord
@@ -55,8 +55,9 @@ class Fabric:
         self.at += ROUND
         self.number += 1
         fresh = Snapshot(self.at, [replace(reading, at=self.at) for reading in snapshot.readings])
-        evaluation = evaluate(self.plan, fresh)
-        return self.lives.update(spoil(evaluation) if spoil else evaluation, wiring_of(self.plan, fresh))
+        round = Round(self.plan, fresh)
+        evaluation = evaluate(round)
+        return self.lives.update(spoil(evaluation) if spoil else evaluation, round.cabling)
 
     def rounds(self, count: int, change: Callable[[World], None] | None = None) -> Sequence[Changes]:
         """Several rounds alike."""

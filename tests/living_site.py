@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Collection, Sequence
 from datetime import UTC, datetime, timedelta
 
+from truerail.analysis.round import Round
 from truerail.model import Evaluation, Snapshot
 from truerail.poller import Ambient, Gathered, Limits, Poller
 from truerail.rounds import evaluate
@@ -84,4 +85,4 @@ class Site:
 
     def evaluated(self) -> Evaluation:
         """What is said of one round."""
-        return evaluate(self.fabric.plan, self.snapshot())
+        return evaluate(Round(self.fabric.plan, self.snapshot()))

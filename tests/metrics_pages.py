@@ -15,6 +15,7 @@ from tests.small_fabric import AT
 from truerail.analysis.counters.traffic import Traffic, traffic_of
 from truerail.analysis.ecmp.spread import Spread
 from truerail.analysis.published import CollectorRun, JournalHealth, JournalState, Published
+from truerail.analysis.round import Round
 from truerail.model import Plan, Snapshot
 from truerail.outputs.metrics import Exposition
 from truerail.rounds import evaluate
@@ -32,8 +33,9 @@ Sample = tuple[str, tuple[tuple[str, str], ...], float]
 def published(plan: Plan, snapshot: Snapshot, **more: Any) -> Published:
     """The evaluation of a snapshot, as number 7 of the fabric `lab`."""
     values: dict[str, Any] = {"plan_digest": "d1", "runs": RUNS, "journal": KEPT, "evaluated_seconds": 0.25}
-    values["traffic"] = traffic_of(plan, snapshot)
-    return Published(7, "lab", evaluate(plan, snapshot), snapshot, **values | more)
+    round = Round(plan, snapshot)
+    values["traffic"] = traffic_of(round)
+    return Published(7, "lab", evaluate(round), round, **values | more)
 
 
 def with_traffic(publication: Published, seed: int = 1) -> Published:

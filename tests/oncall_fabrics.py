@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from truerail.analysis.published import Published
+from truerail.analysis.round import Round
 from truerail.questions.capture import publication_of
 from truerail.simulator import Fault, Shape, Simulation, simulate
 
@@ -21,7 +22,7 @@ def simulated(shape: Shape, *faults: Fault, seed: int = 4) -> Simulation:
 
 def shown(simulation: Simulation) -> Published:
     """What is shown of a simulated fabric as it stands now."""
-    return publication_of(simulation.plan, simulation.snapshot())
+    return publication_of(Round(simulation.plan, simulation.snapshot()))
 
 
 def published(shape: Shape, *faults: Fault, seed: int = 4) -> Published:

@@ -16,6 +16,7 @@ from tests.fake_tower import FakeTower, settings
 from tests.patience import ENOUGH
 from tests.real import require
 from truerail.analysis.published import CollectorRun, Published
+from truerail.analysis.round import Round
 from truerail.model import Plan, Snapshot
 from truerail.outputs.worklist import Worklist
 from truerail.rounds import evaluate
@@ -39,10 +40,11 @@ FLAGS = (
 def publication(plan: Plan, snapshot: Snapshot, number: int = 1) -> Published:
     """An evaluation of just now."""
     now = datetime.now(UTC)
-    evaluation = replace(evaluate(plan, snapshot), at=now)
+    round = Round(plan, snapshot)
+    evaluation = replace(evaluate(round), at=now)
     idle = {name: CollectorRun(name, 60.0) for name in ("ib_fabric", "pfc_snmp")}
     runs = {"lldp_host": CollectorRun("lldp_host", 60.0, now, 0.4, 24, 23, number), **idle}
-    return Published(number, "test fabric", evaluation, snapshot, plan_digest="d1", runs=runs)
+    return Published(number, "test fabric", evaluation, round, plan_digest="d1", runs=runs)
 
 
 class Site:

@@ -6,6 +6,7 @@ import pytest
 
 from benchmarks.accuracy.fabrics import draw
 from benchmarks.accuracy.scoring import Score, score
+from truerail.analysis.round import Round
 from truerail.model import CableState, CauseKind, Evaluation, Move
 from truerail.rounds import evaluate
 from truerail.simulator import Fault, Shape, Simulation, simulate
@@ -17,7 +18,7 @@ POD = Shape(hosts=16, rails=8, spines=4, uplinks=8)
 def swap() -> tuple[Simulation, Evaluation]:
     """Two cables of one host exchanged, and a right evaluation of it."""
     simulation = simulate(POD, [Fault(CauseKind.CABLE_SWAP, "one-host")], seed=1)
-    return simulation, evaluate(simulation.plan, simulation.snapshot())
+    return simulation, evaluate(Round(simulation.plan, simulation.snapshot()))
 
 
 def test_a_right_evaluation_has_no_mistakes(swap: tuple[Simulation, Evaluation]) -> None:
@@ -71,7 +72,7 @@ def test_moves_of_right_cables_and_into_wrong_places_are_seen(swap: tuple[Simula
 
 def test_what_cannot_be_decided_is_counted_apart() -> None:
     simulation = simulate(POD, [Fault(CauseKind.HOST_SWAP, "bundles")], seed=1)
-    evaluation = evaluate(simulation.plan, simulation.snapshot())
+    evaluation = evaluate(Round(simulation.plan, simulation.snapshot()))
     result = score(simulation.truth, evaluation)
     assert result.undecidable == {"reported as an alternative": 1}
     assert not result.causes_found
@@ -92,5 +93,5 @@ def test_scores_add_up() -> None:
 @pytest.mark.parametrize("seed", range(2000, 2028))
 def test_fabrics_of_every_shape_are_evaluated_without_mistake(seed: int) -> None:
     drawn = draw(seed)
-    evaluation = evaluate(drawn.simulation.plan, drawn.simulation.snapshot())
+    evaluation = evaluate(Round(drawn.simulation.plan, drawn.simulation.snapshot()))
     assert score(drawn.simulation.truth, evaluation).mistakes == [], str(drawn)

@@ -7,6 +7,7 @@ import pytest
 from api_client import Api, problem_of
 from fake_tower import fabric, published
 
+from truerail.analysis.round import Round
 from truerail.model import Evaluation
 from truerail.rounds import evaluate
 
@@ -48,7 +49,8 @@ def test_history_goes_on_behind_its_row_while_new_ones_come(api: Api) -> None:
 def test_a_list_goes_on_in_a_new_evaluation(api: Api) -> None:
     first = api.json("cables", limit=50)
     simulation, seen = fabric(faults=False)
-    api.tower.publish(dataclasses.replace(published(), evaluation=evaluate(simulation.plan, seen), snapshot=seen))
+    round = Round(simulation.plan, seen)
+    api.tower.publish(dataclasses.replace(published(), evaluation=evaluate(round), round=round))
     second = api.json("cables", limit=1000, cursor=first["next"])
     subjects = [row["subject"] for row in (*first["items"], *second["items"])]
     assert subjects == [row["subject"] for row in api.json("cables", limit=1000)["items"]]

@@ -17,8 +17,10 @@ from test_cli import run
 
 from collector import collectors
 from rules import rules
-from truerail.analysis.cabling import State, Why, Wiring, wiring_of
+from truerail.analysis.cabling import State, Why, Wiring
 from truerail.analysis.cabling.paths import gpu_rails
+from truerail.analysis.round import Round
+from truerail.analysis.rule import Case
 from truerail.model import (
     CauseKind,
     Device,
@@ -34,7 +36,6 @@ from truerail.model import (
     Status,
 )
 from truerail.model.bonds import bond_members, interfaces_of
-from truerail.model.rule import Case
 from truerail.rounds import evaluate
 from truerail.testing.cases import AT, plan_of
 from truerail.views.nics import Nics
@@ -178,11 +179,11 @@ def snapshot(found: dict[str, str]) -> Snapshot:
 
 
 def wiring(**how: object) -> Wiring:
-    return wiring_of(plan(), snapshot(files(**how)))  # type: ignore[arg-type]
+    return Round(plan(), snapshot(files(**how))).cabling  # type: ignore[arg-type]
 
 
 def verdict(found: dict[str, str], code: str) -> tuple[Status, str]:
-    (one,) = [verdict for verdict in evaluate(plan(), snapshot(found)).verdicts if verdict.rule == code]
+    (one,) = [verdict for verdict in evaluate(Round(plan(), snapshot(found))).verdicts if verdict.rule == code]
     return one.status, one.why
 
 
@@ -223,7 +224,7 @@ def test_every_cable_of_a_bonded_fabric_is_right() -> None:
 
 def test_a_wrong_gpu_order_is_seen_through_bonds() -> None:
     found = files(order={3: (1, 0, 2, 3)})
-    evaluation = evaluate(plan(), snapshot(found))
+    evaluation = evaluate(Round(plan(), snapshot(found)))
     assert [(f.rule, f.subject) for f in evaluation.findings if f.rule == "NIC001"] == [("NIC001", "gpu-3")]
     (cause,) = [cause for cause in evaluation.causes if cause.kind is CauseKind.GPU_NIC_ORDER]
     assert (cause.subjects, cause.moves) == (("gpu-3",), ())
@@ -235,7 +236,7 @@ def test_an_active_bond_hides_no_dead_member() -> None:
     assert str(seen.index.a_port(cable)) == "gpu-2/ens1f1np1"
     assert seen.why[cable] == Why.LINK_DOWN
     assert verdict(files(dead=(2, 1, 1)), "NIC002")[0] is Status.PASS  # the device is active, by its other member
-    evaluation = evaluate(plan(), snapshot(files(dead=(2, 1, 1))))
+    evaluation = evaluate(Round(plan(), snapshot(files(dead=(2, 1, 1)))))
     (cause,) = evaluation.causes
     assert (cause.kind, cause.subjects) == (CauseKind.LINK_DOWN, ("gpu-2/ens1f1np1",))
 
@@ -244,7 +245,7 @@ def test_a_bond_that_is_down_is_down_on_each_member() -> None:
     found = files()
     found["gpu-2/ibdev2netdev"] = ibdev2netdev().replace("bond1 (Up)", "bond1 (Down)")
     seen = snapshot(found)
-    (one, other) = rules()["NIC002"].findings(plan(), seen)
+    (one, other) = rules()["NIC002"].findings(Round(plan(), seen))
     assert {one.subject, other.subject} == {"gpu-2/ens1f0np0", "gpu-2/ens1f1np1"}
 
 
@@ -254,7 +255,7 @@ def test_a_rule_that_cannot_see_the_members_says_so(code: str) -> None:
     status, why = verdict(found, code)
     assert status is Status.UNKNOWN
     assert "the members of the bonds of 6 hosts (gpu-1, gpu-2, gpu-3, gpu-4, ...) were not read" in why
-    assert not [f for f in evaluate(plan(), snapshot(found)).findings if f.rule == code]
+    assert not [f for f in evaluate(Round(plan(), snapshot(found))).findings if f.rule == code]
 
 
 def test_one_host_whose_members_were_not_read_is_named() -> None:
@@ -292,7 +293,9 @@ def test_an_absent_member_is_a_missing_nic() -> None:
     rows = [entry for entry in json.loads(ip_link(5)) if entry["ifname"] != "ens3f1np1"]
     found["gpu-5/ip_-j_-d_link"] = json.dumps(rows)
     found["leaf-3b/lldpctl_-f_json0"] = json.dumps({"lldp": [{"interface": []}]})
-    assert [f.subject for f in evaluate(plan(), snapshot(found)).findings if f.rule == "NIC003"] == ["gpu-5/ens3f1np1"]
+    assert [f.subject for f in evaluate(Round(plan(), snapshot(found))).findings if f.rule == "NIC003"] == [
+        "gpu-5/ens3f1np1"
+    ]
 
 
 @pytest.mark.parametrize("named", ["nic{}", "0000:{:02x}:00.{}"])
@@ -305,7 +308,7 @@ def test_a_plan_by_number_or_by_pci_address_means_the_members(named: str) -> Non
         for plane in (0, 1):
             text = text.replace(f"/ens{bond}f{plane}np{plane} ", f"/{name(bond, plane)} ")
     other = plan_of(Case("", text, {}))
-    seen = wiring_of(other, snapshot(files(order={3: (1, 0, 2, 3)})))
+    seen = Round(other, snapshot(files(order={3: (1, 0, 2, 3)}))).cabling
     assert set(seen.state.tolist()) == {State.RIGHT}
     assert [seen.index.devices.names[code] for code in gpu_rails(seen).misordered] == ["gpu-3"]
 
@@ -315,7 +318,7 @@ def test_a_plan_by_the_names_of_rdma_devices_that_bonds_have_taken_is_not_contra
     for bond in range(BONDS):
         for plane in (0, 1):
             text = text.replace(f"/ens{bond}f{plane}np{plane} ", f"/mlx5_{2 * bond + plane} ")
-    seen = wiring_of(plan_of(Case("", text, {})), snapshot(files()))
+    seen = Round(plan_of(Case("", text, {})), snapshot(files())).cabling
     assert not {State.WRONG, State.MISSING} & set(seen.state.tolist())
 
 
@@ -331,7 +334,7 @@ def test_smeared_neighbours_on_the_members_are_decided_by_the_leaves() -> None:
                                port_id_type="ifname")  # fmt: skip
 
     readings.append(Reading("gpu-1", "lldp_host", AT, tuple(heard())))
-    seen = wiring_of(plan(), Snapshot(AT, readings))
+    seen = Round(plan(), Snapshot(AT, readings)).cabling
     assert set(seen.state.tolist()) == {State.RIGHT}
 
 
@@ -346,7 +349,7 @@ def test_a_storage_nic_beside_the_bonds_changes_nothing() -> None:
     found = files()
     for host in range(1, HOSTS + 1):
         found[f"gpu-{host}/ibdev2netdev"] = "mlx5_4 port 1 ==> eth4 (Down)\n" + ibdev2netdev()
-    assert set(wiring_of(plan(), snapshot(found)).state.tolist()) == {State.RIGHT}
+    assert set(Round(plan(), snapshot(found)).cabling.state.tolist()) == {State.RIGHT}
     paths = [fact for fact in facts("gpu_nic_topology", topo()) if isinstance(fact, GpuNicPath)]
     assert {path.device for path in paths} == {f"mlx5_bond_{bond}" for bond in range(BONDS)}
 

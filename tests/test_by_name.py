@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from truerail.analysis.round import Round
 from truerail.model import Cause, CauseKind, Neighbor, Reading, Snapshot
 from truerail.rounds import evaluate
 from truerail.simulator import Fault, Shape, Simulation, simulate
@@ -23,7 +24,7 @@ FAULTS = [
 
 
 def causes(made: Simulation) -> tuple[Cause, ...]:
-    return evaluate(made.plan, made.snapshot()).causes
+    return evaluate(Round(made.plan, made.snapshot())).causes
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -68,7 +69,7 @@ def silenced(made: Simulation) -> Snapshot:
 def test_of_a_circle_that_a_silent_cable_closes_the_path_is_named(seed: int) -> None:
     fault = [Fault(CauseKind.CABLE_ROTATION, "hosts")]
     made = simulate(SHAPE, fault, seed=seed, folders="inventory", behaviours=["dpu"])
-    (cause,) = (one for one in evaluate(made.plan, silenced(made)).causes if one.kind is not CauseKind.UNKNOWN)
+    (cause,) = (one for one in evaluate(Round(made.plan, silenced(made))).causes if one.kind is not CauseKind.UNKNOWN)
     assert cause.kind is CauseKind.CABLE_MOVE
     assert len(cause.subjects) == len(made.truth.causes[0].cables) - 1
     assert cause.moves == ()
@@ -88,7 +89,7 @@ def test_a_silent_cable_of_the_same_host_is_not_the_one_that_is_elsewhere(seed: 
         else one
         for one in seen.readings
     ]
-    kinds = {one.kind: set(one.subjects) for one in evaluate(made.plan, Snapshot(seen.at, reported)).causes}
+    kinds = {one.kind: set(one.subjects) for one in evaluate(Round(made.plan, Snapshot(seen.at, reported))).causes}
     assert kinds[CauseKind.CABLE_ROTATION] == set(made.truth.causes[0].subjects)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from fake_fleet import FakeFleet, ambient, targets
 
+from truerail.analysis.round import Round
 from truerail.model import Plan
 from truerail.outputs.report_json import render_json
 from truerail.poller import Gathered, Limits, Poller, Row
@@ -38,7 +39,7 @@ def taken(simulation: Simulation, root: Path, troubles: dict[str, str]) -> tuple
 
 
 def report(plan: Plan, seen: object) -> str:
-    return render_json(evaluate(plan, seen.snapshot(), notes=seen.notes))  # type: ignore[attr-defined]
+    return render_json(evaluate(Round(plan, seen.snapshot()), notes=seen.notes))  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("troubles", [{}, TROUBLES], ids=["well", "troubled"])

@@ -7,8 +7,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from small_fabric import World, make_plan
 
-from truerail.analysis.cabling import State, Wiring, wiring_of
+from truerail.analysis.cabling import State, Wiring
 from truerail.analysis.cabling.paths import gpu_rails
+from truerail.analysis.round import Round
 from truerail.causes import explain
 from truerail.model import Cause, CauseKind, Finding, Port, Severity
 from truerail.rounds import evaluate
@@ -16,7 +17,8 @@ from truerail.rounds import evaluate
 
 def causes_of(world: World) -> tuple[Wiring, tuple[Cause, ...]]:
     """Evaluates a world with one finding for each cable that is not right, and one for each misordered host."""
-    wiring = wiring_of(world.plan, world.snapshot())
+    round = Round(world.plan, world.snapshot())
+    wiring = round.cabling
     findings = [
         Finding(code, "", Severity.CRITICAL, str(wiring.index.a_port(int(cable))), "", "")
         for code, state in (("CAB001", State.WRONG), ("CAB003", State.MISSING))
@@ -24,7 +26,7 @@ def causes_of(world: World) -> tuple[Wiring, tuple[Cause, ...]]:
     ]
     hosts = sorted(gpu_rails(wiring).misordered)
     findings += [Finding("NIC001", "", Severity.WARNING, wiring.index.devices.names[h], "", "") for h in hosts]
-    return wiring, explain(wiring, findings)
+    return wiring, explain(round, findings)
 
 
 def only(causes: tuple[Cause, ...]) -> Cause:
@@ -178,7 +180,7 @@ def test_three_leaf_names_in_a_ring() -> None:
 @pytest.mark.parametrize(("machine", "kind"), [("leaf-2", CauseKind.LEAF_SWAP), ("h4", CauseKind.HOST_SWAP)])
 def test_a_name_that_no_plan_has(machine: str, kind: CauseKind) -> None:
     world = World(make_plan(), called={machine: "localhost"})
-    cause = only(evaluate(world.plan, world.snapshot()).causes)
+    cause = only(evaluate(Round(world.plan, world.snapshot())).causes)
     assert (cause.kind, cause.subjects, cause.moves) == (kind, (machine, "localhost"), ())
 
 

@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rules import rules
-from truerail.analysis.cabling import State, wiring_of
+from truerail.analysis.cabling import State
+from truerail.analysis.rule import Case
 from truerail.causes import explain
 from truerail.causes.telemetry.table import ROWS
 from truerail.model import Cause, CauseKind, Finding, Neighbor, NetLink, Severity
 from truerail.model.facts import Fact
-from truerail.model.rule import Case
 from truerail.testing.cases import scene
 
 C = CauseKind
@@ -34,15 +34,15 @@ def found(rule: str, subject: str, severity: Severity = Severity.WARNING, **deta
 
 def causes_of(*findings: Finding, facts: Facts | None = None, rates: Any = None) -> tuple[Cause, ...]:
     """The causes of these findings, and of the cables that the facts show to be wrong or without link."""
-    plan, seen = scene(Case("", PLAN, facts or {}, rates=rates or {}))
-    wiring = wiring_of(plan, seen)
+    made = scene(Case("", PLAN, facts or {}, rates=rates or {}))
+    wiring = made.cabling
     cables = [
         Finding(code, "", Severity.CRITICAL, str(wiring.index.a_port(int(cable))), "", "")
         for code, state in (("CAB001", State.WRONG), ("CAB003", State.MISSING))
         for cable in wiring.cables(state)
     ]
     every = [*cables, *findings]
-    causes = explain(wiring, every)
+    causes = explain(made, every)
     explained = [one for cause in causes for one in cause.explains]
     assert sorted(explained) == sorted(finding.id for finding in every), "each finding is in one cause"
     return causes
@@ -202,10 +202,10 @@ def test_c9_a_storage_nic_in_a_compute_port_explains_pauses_on_the_wrong_priorit
     rail, storage = "ens1f0np0", "ens5f0np0"  # bound to their slots: it is the cables that are exchanged
     plan = PLAN.replace("h1/nic0 ", f"h1/{rail} ") + f"\nh1/{storage} leaf-9/swp1 speed=200"
     facts = {"h1": [heard(storage, "leaf-0", "swp1"), heard(rail, "leaf-9", "swp1")]}
-    plan_of_case, seen = scene(Case("", plan, facts))
+    made = scene(Case("", plan, facts))
     odd = [found("PFC005", f"h1/{storage}"), found("CFG001", "leaf-9/swp1")]
     wrong = [Finding("CAB001", "", Severity.CRITICAL, f"h1/{nic}", "", "") for nic in (rail, storage)]
-    causes = explain(wiring_of(plan_of_case, seen), [*wrong, *odd])
+    causes = explain(made, [*wrong, *odd])
     assert [(cause.kind, len(cause.explains)) for cause in causes] == [(C.CABLE_SWAP, 4)]
 
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from truerail.analysis.counters import Column, Kind, Quantity, Window, columns_of
 from truerail.analysis.counters.hygiene import counted
 from truerail.analysis.counters.intake import CACHED_SECONDS
-from truerail.analysis.counters.telemetry import telemetry_of
+from truerail.analysis.round import Round
+from truerail.analysis.rule import Case
 from truerail.model import Counter, NetLink, PortCounters, RdmaLink, Reading, Snapshot
-from truerail.model.rule import Case
 from truerail.testing.cases import SAMPLES, plan_of, scene
 
 AT = datetime(2026, 11, 20, 14, tzinfo=UTC)
@@ -122,8 +122,8 @@ PLAN = "gpu-1/nic0 leaf-0/p1 rail=0 speed=400"
 
 def test_rates_come_in_the_plans_terms() -> None:
     case = Case("", PLAN, {}, rates={"gpu-1/nic0": {"tx_bytes": 4e9}, "leaf-0/p1": {"rx_pause_us:3": 250_000}})
-    plan, seen = scene(case)
-    reported = telemetry_of(plan, seen)
+    made = scene(case)
+    reported = made.telemetry
     index = reported.wiring.index
     nic, port = int(index.a[0]), int(index.b[0])
     assert reported.mean_rate(Quantity.TX_BYTES)[nic] == pytest.approx(4e9, rel=1e-3)
@@ -137,8 +137,8 @@ def test_rates_come_in_the_plans_terms() -> None:
 
 def test_a_hole_is_a_hole() -> None:
     rates = [1e9] * 8 + [float("nan")] * 4
-    plan, seen = scene(Case("", PLAN, {}, rates={"gpu-1/nic0": {"tx_bytes": rates}, "leaf-0/p1": {"tx_bytes": 1.0}}))
-    reported = telemetry_of(plan, seen)
+    made = scene(Case("", PLAN, {}, rates={"gpu-1/nic0": {"tx_bytes": rates}, "leaf-0/p1": {"tx_bytes": 1.0}}))
+    reported = made.telemetry
     assert not reported.believed(Quantity.TX_BYTES, last=6)[0]
     assert np.isnan(reported.rate(Quantity.TX_BYTES)[0, -4:]).all()
 
@@ -152,13 +152,13 @@ def test_rdma_counters_belong_to_the_port_of_their_netdev() -> None:
         window.put([Reading("gpu-1", "rdma_counters", at, (PortCounters("mlx5_3/1", names, (sample * 50,)),))])
     link = RdmaLink("mlx5_3", 1, "ACTIVE", "LINK_UP", netdev="nic0")
     readings = [Reading("gpu-1", "rdma_link", AT, (link,)), Reading("gpu-1", "net_link", AT, (NetLink("nic0"),))]
-    reported = telemetry_of(plan, Snapshot(AT, readings, window=window))
+    reported = Round(plan, Snapshot(AT, readings, window=window)).telemetry
     assert reported.total(Quantity.CNP_SENT)[0] == 150
 
 
 def test_without_a_window_nothing_is_known() -> None:
-    plan, seen = scene(Case("", PLAN, {"gpu-1": []}))
-    reported = telemetry_of(plan, seen)
+    made = scene(Case("", PLAN, {"gpu-1": []}))
+    reported = made.telemetry
     assert reported.samples == 0
     assert not reported.counts(Quantity.TX_BYTES)
     assert np.isnan(reported.total(Quantity.TX_BYTES)).all()
@@ -167,8 +167,8 @@ def test_without_a_window_nothing_is_known() -> None:
 
 def test_a_counter_that_stops_when_it_is_full_tells_nothing_then() -> None:
     errors = [*(0.0,) * 8, 6553.5, 0.0, 0.0, 0.0]
-    plan, seen = scene(Case("", PLAN, {}, rates={"gpu-1/nic0": {"symbol_error": errors, "port_xmit_data": 1e9}}))
-    telemetry = telemetry_of(plan, seen)
+    made = scene(Case("", PLAN, {}, rates={"gpu-1/nic0": {"symbol_error": errors, "port_xmit_data": 1e9}}))
+    telemetry = made.telemetry
     port = int(telemetry.wiring.index.a[0])
 
     gained = telemetry.gained(Quantity.SYMBOL_ERRORS)[port]
@@ -189,7 +189,7 @@ def test_a_counter_that_was_cleared_is_full_no_more() -> None:
 
 
 def test_infinibands_data_counters_count_four_bytes_at_a_time() -> None:
-    plan, seen = scene(Case("", PLAN, {}, rates={"gpu-1/nic0": {"port_xmit_data": 1e9}}))
-    telemetry = telemetry_of(plan, seen)
+    made = scene(Case("", PLAN, {}, rates={"gpu-1/nic0": {"port_xmit_data": 1e9}}))
+    telemetry = made.telemetry
 
     assert telemetry.rate(Quantity.TX_BYTES)[0, 1:].tolist() == pytest.approx([4e9] * SAMPLES)

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from truerail.analysis.counters import Quantity, Window
 from truerail.analysis.counters.hygiene import MOST_PACES
-from truerail.analysis.counters.telemetry import LEAST_COVERAGE, Telemetry, telemetry_of
+from truerail.analysis.counters.telemetry import LEAST_COVERAGE, Telemetry
+from truerail.analysis.round import Round
+from truerail.analysis.rule import Case
 from truerail.model import Counter, PortCounters, Reading, Snapshot
-from truerail.model.rule import Case
 from truerail.testing.cases import plan_of
 
 BEGIN = datetime(2026, 11, 20, 14, tzinfo=UTC).timestamp()
@@ -55,7 +56,7 @@ def spans(window: Window) -> list[float]:
 
 
 def reported(window: Window) -> Telemetry:
-    return telemetry_of(plan_of(Case("", PLAN, {})), Snapshot(datetime.fromtimestamp(BEGIN, UTC), [], window=window))
+    return Round(plan_of(Case("", PLAN, {})), Snapshot(datetime.fromtimestamp(BEGIN, UTC), [], window=window)).telemetry
 
 
 # --- time -------------------------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from benchmarks.behaviours.scoring import behaviour_score
+from truerail.analysis.round import Round
 from truerail.cli.app import app
 from truerail.model import CableState, CauseKind, Snapshot, Status
 from truerail.rounds import evaluate
@@ -60,7 +61,7 @@ def test_a_hint_alone_never_moves_a_cable(offset: str) -> None:
         shape, [Fault(CauseKind.CABLE_SWAP, "one-host")], seed=1, folders="inventory",
         behaviours=[f"dpu_offset={offset}"],
     )  # fmt: skip
-    evaluation = evaluate(made.plan, made.snapshot())
+    evaluation = evaluate(Round(made.plan, made.snapshot()))
     assert not any(cause.moves for cause in evaluation.causes)
     states = {evaluation.cable_states[port] for port in made.truth.causes[0].cables}
     assert states == {CableState.UNKNOWN}
@@ -73,7 +74,7 @@ def test_cables_of_one_host_in_each_others_places_are_said_to_be_unknown(kind: C
     made = simulate(shape, [Fault(kind, "one-host")], seed=1, folders="inventory", behaviours=["dpu"])
     (cause,) = made.truth.causes
     assert CauseKind.UNKNOWN in [other.kind for other in cause.alternatives]
-    evaluation = evaluate(made.plan, made.snapshot())
+    evaluation = evaluate(Round(made.plan, made.snapshot()))
     assert not evaluation.causes
     assert {one.rule: one.status for one in evaluation.verdicts}["CAB001"] is Status.UNKNOWN
     said = {one.subject: dict(one.detail)["places_by_name"] for one in evaluation.findings if one.rule == "TEL003"}
@@ -94,7 +95,7 @@ def test_answers_that_differ_from_those_of_a_right_fabric_decide(how: str, flags
 def test_hosts_exchanged_as_a_whole_are_no_pairs_of_cables() -> None:
     shape = Shape(hosts=12, rails=4, spines=2, uplinks=4)
     made = simulate(shape, [Fault(CauseKind.HOST_SWAP, "bundles")], seed=1, folders="inventory", behaviours=["dpu"])
-    evaluation = evaluate(made.plan, made.snapshot())
+    evaluation = evaluate(Round(made.plan, made.snapshot()))
     assert not any(cause.kind is CauseKind.CABLE_SWAP or cause.moves for cause in evaluation.causes)
 
 
@@ -105,7 +106,7 @@ def test_exchanged_leaves_that_send_no_ports_are_one_cause(answering: str) -> No
     made = simulate(shape, [Fault(CauseKind.LEAF_SWAP, "labels")], seed=1, folders="inventory", behaviours=flags)
     seen = made.snapshot()
     reported = [one for one in seen.readings if one.device.startswith(tuple(answering.split()))]
-    (cause,) = evaluate(made.plan, Snapshot(seen.at, reported)).causes
+    (cause,) = evaluate(Round(made.plan, Snapshot(seen.at, reported))).causes
     assert (cause.kind, set(cause.subjects)) == (CauseKind.LEAF_SWAP, set(made.truth.causes[0].subjects))
     assert cause.moves == ()
 
@@ -119,7 +120,7 @@ def test_a_cable_in_a_spare_port_of_its_own_leaf_is_found(seed: int) -> None:
     flags = ["junos_no_portid", "descr=peer_of_plan"]
     fault = [Fault(CauseKind.CABLE_MOVE, "one-leaf")]
     made = simulate(shape, fault, seed=seed, folders="inventory", behaviours=flags)
-    evaluation = evaluate(made.plan, made.snapshot())
+    evaluation = evaluate(Round(made.plan, made.snapshot()))
     (port,) = made.truth.moved
     assert evaluation.cable_states[port] is CableState.WRONG
     (cause,) = evaluation.causes

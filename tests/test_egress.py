@@ -5,10 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from truerail.analysis.counters.telemetry import telemetry_of
 from truerail.analysis.pfc.egress import egress_of
 from truerail.analysis.pfc.reasons import Reason
-from truerail.model.rule import Case
+from truerail.analysis.rule import Case
 from truerail.testing.cases import scene
 
 PLAN = "\n".join(f"h{n}/nic0 leaf-0/p{n} rail=0 speed=400" for n in range(4))
@@ -19,7 +18,7 @@ Rates = dict[str, dict[str, Any]]
 
 def egress(rates: Rates, pausing: str = "leaf-0/p3") -> tuple[str, Reason]:
     """The name of the egress, empty where none shows, and why."""
-    reported = telemetry_of(*scene(Case("", PLAN, {}, rates=rates)))
+    reported = scene(Case("", PLAN, {}, rates=rates)).telemetry
     index = reported.wiring.index
     by_name = {str(index.spell(port)): port for port in range(reported.ports)}
     device = int(index.ports.device_of(np.array([by_name[pausing]]))[0])

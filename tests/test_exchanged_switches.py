@@ -2,7 +2,7 @@
 
 from small_fabric import AT
 
-from truerail.analysis.cabling import wiring_of
+from truerail.analysis.round import Round
 from truerail.model import Neighbor, NetLink, Reading, Snapshot
 from truerail.testing.cases import Case, plan_of
 
@@ -34,7 +34,7 @@ def test_exchanged_switches_give_no_host_a_second_name() -> None:
     for h, rows in hosts.items():
         links = tuple(NetLink(f"nic{n}", mac=mac(h, n)) for n in range(LEAVES))
         readings += [Reading(f"h{h}", "lldp_host", AT, tuple(rows)), Reading(f"h{h}", "net_links", AT, links)]
-    assert wiring_of(plan, Snapshot(AT, readings)).identity.duplicates == {}
+    assert Round(plan, Snapshot(AT, readings)).cabling.identity.duplicates == {}
 
 
 def test_exchanged_hosts_below_exchanged_switches_stay_exchanged() -> None:
@@ -54,7 +54,7 @@ def test_exchanged_hosts_below_exchanged_switches_stay_exchanged() -> None:
         heard = tuple(Neighbor(f"nic{n}", system_name=f"leaf-{n ^ 1}", port_id=f"p{h}") for n in range(LEAVES))
         links = tuple(NetLink(f"nic{n}", mac=mac(h, n)) for n in range(LEAVES))
         readings += [Reading(f"h{h}", "lldp_host", AT, heard), Reading(f"h{h}", "net_links", AT, links)]
-    wiring = wiring_of(plan, Snapshot(AT, readings))
+    wiring = Round(plan, Snapshot(AT, readings)).cabling
     names = wiring.index.devices.names
     assert {names[a]: names[b] for a, b in wiring.identity.announces.items() if names[a].startswith("h")} == {
         "h0": "h1",

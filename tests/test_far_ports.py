@@ -2,7 +2,8 @@
 
 from small_fabric import AT
 
-from truerail.analysis.cabling import State, Wiring, wiring_of
+from truerail.analysis.cabling import State, Wiring
+from truerail.analysis.round import Round
 from truerail.model import Neighbor, Reading, Snapshot
 from truerail.testing.cases import Case, plan_of
 
@@ -29,7 +30,7 @@ def heard(numbers: dict[int, int]) -> Wiring:
         )
         for host, n in numbers.items()
     ]
-    return wiring_of(plan, Snapshot(AT, readings))
+    return Round(plan, Snapshot(AT, readings)).cabling
 
 
 def test_a_number_out_of_order_names_a_port_whose_own_host_is_silent() -> None:

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from truerail.analysis.counters import Quantity, Window
-from truerail.analysis.counters.telemetry import Telemetry, telemetry_of
+from truerail.analysis.counters.telemetry import Telemetry
+from truerail.analysis.round import Round
 from truerail.errors import NoRoomError
 from truerail.model import PortCounters
 from truerail.simulator import Shape, Simulation, simulate
@@ -58,7 +59,7 @@ def gained(
 
 
 def reported(made: FlowSimulation) -> Telemetry:
-    return telemetry_of(fabric().plan, snapshot_after(fabric(), made, minutes=2))
+    return Round(fabric().plan, snapshot_after(fabric(), made, minutes=2)).telemetry
 
 
 def of(made: FlowSimulation, kind: FlowFaultKind) -> FlowTruth:

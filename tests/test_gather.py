@@ -7,6 +7,7 @@ from fake_fleet import NOW, FakeFleet, ambient, targets
 from virtual_time import timeless
 
 from collector import collectors
+from truerail.analysis.round import Round
 from truerail.model import Neighbor, Role
 from truerail.poller import Gathered, Limits, Poller
 from truerail.poller.questions import applicable, optional
@@ -30,7 +31,10 @@ def gathered(fleet: FakeFleet, simulation: object, limits: Limits = QUICK, **mor
 def test_a_healthy_fleet_gives_what_the_simulator_says() -> None:
     simulation = simulate(SHAPE, 2, seed=3, folders="inventory")
     found = gathered(FakeFleet(simulation), simulation)
-    live, direct = evaluate(simulation.plan, found.snapshot()), evaluate(simulation.plan, simulation.snapshot())
+    live, direct = (
+        evaluate(Round(simulation.plan, found.snapshot())),
+        evaluate(Round(simulation.plan, simulation.snapshot())),
+    )
     assert {f.id for f in live.findings} == {f.id for f in direct.findings} != set()
     assert not live.collection_errors
     assert found.at == NOW.replace(microsecond=0)
@@ -91,7 +95,7 @@ def test_a_device_in_trouble_costs_its_own_row_only(trouble: str, summary: str) 
     broken = [r for r in found.readings if r.device == "gpu-003"]
     assert {r.collector for r in broken} == set(applicable(Role.HOST, "linux"))
     assert {r.error for r in broken} == {summary}
-    evaluation = evaluate(simulation.plan, found.snapshot())
+    evaluation = evaluate(Round(simulation.plan, found.snapshot()))
     assert not [f for f in evaluation.findings if f.device != "gpu-003"]
 
 

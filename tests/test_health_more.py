@@ -7,7 +7,8 @@ from rules import rules
 from rules._counted import counter_evidence, subject_of
 from rules._senders import blamed
 from truerail.analysis.counters import Quantity
-from truerail.analysis.counters.telemetry import telemetry_of
+from truerail.analysis.round import Round
+from truerail.analysis.rule import Case, InsufficientDataError
 from truerail.model import (
     Finding,
     GpuNicPath,
@@ -20,7 +21,6 @@ from truerail.model import (
     Reading,
     Snapshot,
 )
-from truerail.model.rule import Case, InsufficientDataError
 from truerail.testing.cases import AT, scene
 
 PLAN = "\n".join(f"gpu-{host}/nic0 leaf-0/swp{host} rail=0 speed=400" for host in (1, 2, 3, 4))
@@ -29,7 +29,7 @@ EARLIER = {"link_downs": [0.0] * 2 + [0.1] + [0.0] * 9, "tx_bytes": 1e9}
 
 
 def found(code: str, case: Case) -> list[Finding]:
-    return list(rules()[code].findings(*scene(case)))
+    return list(rules()[code].findings(scene(case)))
 
 
 def by_subject(code: str, case: Case) -> dict[str, Finding]:
@@ -51,8 +51,8 @@ def test_an_optic_at_the_other_end_that_sends_too_little_is_named() -> None:
 
 
 def test_the_side_to_blame_is_open_where_the_sender_is_not_known() -> None:
-    plan, seen = scene(Case("", PLAN, {}, rates={"gpu-1/nic0": {"crc_errors": 5.0, "tx_bytes": 1.0}}))
-    reported = telemetry_of(plan, seen)
+    made = scene(Case("", PLAN, {}, rates={"gpu-1/nic0": {"crc_errors": 5.0, "tx_bytes": 1.0}}))
+    reported = made.telemetry
     port = int(reported.wiring.index.a[0])
     nobody = np.full(reported.ports, -1)
     why, does = blamed(reported, [port], nobody, np.zeros(reported.ports, dtype=bool))
@@ -63,8 +63,8 @@ def test_the_side_to_blame_is_open_where_the_sender_is_not_known() -> None:
 
 def test_evidence_of_counters_is_only_what_was_counted_of_that_port() -> None:
     rates = {"gpu-1/nic0": {"crc_errors": 5.0, "tx_bytes": 1.0}, "gpu-2/nic0": {"tx_bytes": 1.0}}
-    plan, seen = scene(Case("", PLAN, {"gpu-1": [NetLink("nic0")]}, rates=rates))
-    reported = telemetry_of(plan, seen)
+    made = scene(Case("", PLAN, {"gpu-1": [NetLink("nic0")]}, rates=rates))
+    reported = made.telemetry
     one, other = (int(reported.wiring.index.a[row]) for row in (0, 1))
     (evidence,) = counter_evidence(reported, [one, other], Quantity.CRC_ERRORS)
     assert evidence.device == "gpu-1"
@@ -84,10 +84,11 @@ def test_settings_of_a_switch_and_of_a_stranger_count_for_nothing() -> None:
 
 
 def test_equal_hosts_share_their_facts_and_each_is_reported() -> None:
-    plan, seen = scene(Case("", PLAN, {"gpu-4": [HostSetting("nvidia_peermem", "loaded")]}))
+    made = scene(Case("", PLAN, {"gpu-4": [HostSetting("nvidia_peermem", "loaded")]}))
+    plan, seen = made.plan, made.snapshot
     shared = (HostSetting("nvidia_peermem", "not loaded"),)
     readings = [Reading(f"gpu-{host}", "host_facts", AT, shared) for host in (1, 2)]
-    findings = rules()["NIC004"].findings(plan, Snapshot(AT, (*seen.readings, *readings)))
+    findings = rules()["NIC004"].findings(Round(plan, Snapshot(AT, (*seen.readings, *readings))))
     assert {finding.subject for finding in findings} == {"gpu-1", "gpu-2"}
 
 

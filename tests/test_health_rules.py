@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from rules import rules
 from rules._optics import lanes_of
 from tests.health_scenes import FOUR, NAN, UPLINKED, Rates, at, detail, found, only
-from truerail.analysis.cabling import wiring_of
 from truerail.analysis.counters.quantities import Quantity
-from truerail.analysis.counters.telemetry import _sums, telemetry_of
+from truerail.analysis.counters.telemetry import _sums
+from truerail.analysis.round import Round
+from truerail.analysis.rule import Case
 from truerail.model import Counter, Finding, Neighbor, Optic, PortCounters, Reading, Severity, Transport
-from truerail.model.rule import Case
 from truerail.testing.cases import AT, scene
 
 ONE = "gpu-1/nic0 leaf-0/swp1 rail=0 speed=400"
@@ -37,9 +37,10 @@ def test_three_falls_are_critical_and_two_are_not() -> None:
 
 def test_evidence_shows_the_counters_that_count_and_no_other() -> None:
     rates: Rates = {"gpu-1/nic0": {"link_downs": at({6: 0.1}), "tx_bytes": 1e9}, "gpu-2/nic0": {"link_downs": 0.0}}
-    plan, seen = scene(Case("", FOUR, {}, rates=rates))
+    made = scene(Case("", FOUR, {}, rates=rates))
+    plan, seen = made.plan, made.snapshot
     more = Reading("gpu-1", "nic_counters", AT, (PortCounters("nic0", (Counter("tx_bytes"),), (1,)),))
-    finding = only(list(rules()["LNK003"].findings(plan, replace(seen, readings=(*seen.readings, more)))))
+    finding = only(list(rules()["LNK003"].findings(Round(plan, replace(seen, readings=(*seen.readings, more))))))
     assert [one.fact for one in finding.evidence] == [PortCounters("nic0", (Counter("link_downs"),), (1_000_000_001,))]
 
 
@@ -270,7 +271,7 @@ def test_a_lane_is_compared_with_peers_as_the_definition_says(powers: list[float
     powers[which % len(powers)] -= less
     plan = "\n".join(f"gpu-{n}/nic0 leaf-0/swp{n} rail=0" for n in range(len(powers)))
     facts = {f"gpu-{n}": [Optic("nic0", 1, power, part="A")] for n, power in enumerate(powers)}
-    lanes = lanes_of(wiring_of(*scene(Case("", plan, facts))))
+    lanes = lanes_of(scene(Case("", plan, facts)).cabling)
     weak = lanes.drop(np.zeros(10_000, dtype=np.int64), least_peers=8, least_db=3.0, sigmas=3.5)
     middle = np.median(powers)
     spread = 1.4826 * np.median(np.abs(np.array(powers) - middle))
@@ -302,7 +303,7 @@ def test_sums_leave_out_what_is_missing_and_nothing_else(rows: list[list[float]]
 
 def test_summed_agrees_with_what_the_samples_say() -> None:
     rates: Rates = {"gpu-1/nic0": {"link_downs": at({3: 0.1, 5: NAN})}, "leaf-0/swp1": {"link_downs": [NAN] * 12}}
-    telemetry = telemetry_of(*scene(Case("", FOUR, {}, rates=rates)))
+    telemetry = scene(Case("", FOUR, {}, rates=rates)).telemetry
     sums = telemetry.summed(Quantity.LINK_DOWNS)
     np.testing.assert_allclose(sums.gained, telemetry.total(Quantity.LINK_DOWNS))
     np.testing.assert_allclose(sums.rate, telemetry.mean_rate(Quantity.LINK_DOWNS), rtol=1e-6)

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from rules import rules
 from rules.pcie_downtrained import _gbps
 from tests.health_scenes import FOUR, NAN, UPLINKED, Rates, at, detail, found, only
+from truerail.analysis.round import Round
+from truerail.analysis.rule import Case, InsufficientDataError
 from truerail.model import (
     Fact,
     Finding,
@@ -27,7 +29,6 @@ from truerail.model import (
     Status,
     Transport,
 )
-from truerail.model.rule import Case, InsufficientDataError
 from truerail.rounds import evaluate
 from truerail.testing.cases import AT, plan_of, scene
 
@@ -41,7 +42,7 @@ MINE = ("LNK003", "LNK004", "LNK005", "NIC004", "NIC005", "CFG001", "ECN001")
 def test_an_empty_plan_and_an_empty_round_are_undecided_or_without_findings(code: str) -> None:
     for plan, seen in ((plan_of(Case("", "", {})), Snapshot(AT, ())), (plan_of(Case("", FOUR, {})), Snapshot(AT, ()))):
         try:
-            assert list(rules()[code].findings(plan, seen)) == []
+            assert list(rules()[code].findings(Round(plan, seen))) == []
         except InsufficientDataError as why:
             assert str(why)  # noqa: PT017 - it may be raised, and then says why
 
@@ -61,17 +62,17 @@ def test_an_empty_plan_and_an_empty_round_are_undecided_or_without_findings(code
 def test_answers_that_say_nothing_of_it_are_unknown_not_fine(
     code: str, facts: Mapping[str, Sequence[Fact]], rates: Rates
 ) -> None:
-    plan, seen = scene(Case("", FOUR, facts, rates=rates))
-    verdict = next(v for v in evaluate(plan, seen, only=[code]).verdicts if v.rule == code)
+    made = scene(Case("", FOUR, facts, rates=rates))
+    verdict = next(v for v in evaluate(made, only=[code]).verdicts if v.rule == code)
     assert verdict.status is Status.UNKNOWN
     assert not verdict.missing
     assert " " in verdict.why
 
 
 def test_the_first_reading_of_counters_decides_nothing() -> None:
-    plan, seen = scene(Case("", FOUR, {}, rates={"gpu-1/nic0": {"link_downs": [NAN] * 12}}))
+    made = scene(Case("", FOUR, {}, rates={"gpu-1/nic0": {"link_downs": [NAN] * 12}}))
     with pytest.raises(InsufficientDataError):
-        list(rules()["LNK003"].findings(plan, seen))
+        list(rules()["LNK003"].findings(made))
 
 
 @pytest.mark.parametrize(
@@ -84,15 +85,16 @@ def test_the_first_reading_of_counters_decides_nothing() -> None:
     ],
 )
 def test_a_rule_that_means_nothing_there_does_not_apply(code: str, transport: Transport) -> None:
-    plan, seen = scene(Case("", FOUR, {"gpu-1": [PortQos("nic0")]}, transport=transport))
-    assert [v.status for v in evaluate(plan, seen, only=[code]).verdicts] == [Status.NOT_APPLICABLE]
+    made = scene(Case("", FOUR, {"gpu-1": [PortQos("nic0")]}, transport=transport))
+    assert [v.status for v in evaluate(made, only=[code]).verdicts] == [Status.NOT_APPLICABLE]
 
 
 def test_counters_without_a_window_are_undecided() -> None:
-    plan, seen = scene(Case("", FOUR, {}, rates={"gpu-1/nic0": {"link_downs": 1.0, "ecn_received_packets": 1e6}}))
+    made = scene(Case("", FOUR, {}, rates={"gpu-1/nic0": {"link_downs": 1.0, "ecn_received_packets": 1e6}}))
+    plan, seen = made.plan, made.snapshot
     for code in ("LNK003", "LNK004", "ECN001"):
         with pytest.raises(InsufficientDataError):
-            list(rules()[code].findings(plan, replace(seen, window=None)))
+            list(rules()[code].findings(Round(plan, replace(seen, window=None))))
 
 
 # NIC004
@@ -135,13 +137,14 @@ def test_gpus_are_compared_with_hosts_of_as_many_gpus_and_nics_only() -> None:
 
 
 def test_equal_hosts_may_share_their_facts() -> None:
-    plan, _ = scene(Case("", FOUR, {}))
+    made = scene(Case("", FOUR, {}))
+    plan = made.plan
     near, bad = tuple(paths("PIX")), (HostSetting("acs", "enabled", "0000:15:01.0"),)
     readings = [
         Reading(f"gpu-{n}", "gpu_nic_topology", AT, near if n < 4 else tuple(paths("SYS"))) for n in (1, 2, 3, 4)
     ]
     readings += [Reading(f"gpu-{n}", "host_facts", AT, bad) for n in (1, 2)]
-    findings = list(rules()["NIC004"].findings(plan, Snapshot(AT, readings)))
+    findings = list(rules()["NIC004"].findings(Round(plan, Snapshot(AT, readings))))
     assert {f.subject for f in findings} == {"gpu-1", "gpu-2", "gpu-4"}
     assert {one.device for f in findings for one in f.evidence if f.subject != "gpu-4"} == {"gpu-1", "gpu-2"}
 
@@ -286,9 +289,12 @@ def test_two_roles_may_be_set_differently_where_that_is_each_devices_own() -> No
 
 
 def test_the_last_of_two_answers_counts_and_keeps_what_the_first_alone_reported() -> None:
-    plan, seen = scene(Case("", FOUR, {f"gpu-{n}": [RIGHT] for n in (1, 2, 3, 4)}))
+    made = scene(Case("", FOUR, {f"gpu-{n}": [RIGHT] for n in (1, 2, 3, 4)}))
+    plan, seen = made.plan, made.snapshot
     again = Reading("gpu-4", "nic_qos", AT, (PortQos("nic0", pfc_priorities=(4,)),))
-    finding = only(list(rules()["CFG001"].findings(plan, replace(seen, readings=(*seen.readings, again), _tables={}))))
+    finding = only(
+        list(rules()["CFG001"].findings(Round(plan, replace(seen, readings=(*seen.readings, again), _tables={}))))
+    )
     assert (finding.subject, finding.observed) == ("gpu-4/nic0", "PFC on 4")
 
 
@@ -421,8 +427,9 @@ def test_a_plan_whose_cables_name_an_unknown_device_breaks_no_rule() -> None:
             "rx_packets": 1e6,
         }
     }
-    plan, seen = scene(Case("", FOUR, {"gpu-1": [Optic("nic0", 1, -20.0), RIGHT, NIC, pcie(2.5, 16)]}, rates=rates))
+    made = scene(Case("", FOUR, {"gpu-1": [Optic("nic0", 1, -20.0), RIGHT, NIC, pcie(2.5, 16)]}, rates=rates))
+    plan, seen = made.plan, made.snapshot
     headless = replace(plan, devices={name: device for name, device in plan.devices.items() if name != "leaf-0"})
     seen = Snapshot(seen.at, seen.readings, window=seen.window)
     for code in ("LNK003", "LNK004", "LNK005", "NIC005", "ECN001"):
-        assert {f.subject for f in rules()[code].findings(headless, seen)} == {"gpu-1/nic0"}, code
+        assert {f.subject for f in rules()[code].findings(Round(headless, seen))} == {"gpu-1/nic0"}, code

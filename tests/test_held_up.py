@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from rules import rules
-from truerail.analysis.cabling import wiring_of
+from truerail.analysis.round import Round
+from truerail.analysis.rule import InsufficientDataError
 from truerail.causes import explain
 from truerail.model import Cause, CauseKind, Finding, NetLink, Reading, Severity
-from truerail.model.rule import InsufficientDataError
 from truerail.rounds import evaluate
 from truerail.simulator import Shape, simulate
 from truerail.simulator.flows import Job, flows, snapshot_after
@@ -32,14 +32,12 @@ def rates_with(changed: Mapping[str, Mapping[str, float]], of_all: dict[str, flo
 
 def evaluated(code: str, rates: Rates, **more: Any) -> list[Finding]:
     case = replace(rules()["RAL002"].fires[0], rates=rates, **more)
-    return list(rules()[code].findings(*scene(case)))
+    return list(rules()[code].findings(scene(case)))
 
 
 def causes_of(rates: Rates) -> tuple[Cause, ...]:
-    plan, seen = scene(replace(rules()["RAL002"].fires[0], rates=rates))
-    return explain(
-        wiring_of(plan, seen), [*rules()["RAL001"].findings(plan, seen), *rules()["RAL002"].findings(plan, seen)]
-    )
+    made = scene(replace(rules()["RAL002"].fires[0], rates=rates))
+    return explain(made, [*rules()["RAL001"].findings(made), *rules()["RAL002"].findings(made)])
 
 
 def test_who_counts_no_congestion_is_believed_less() -> None:
@@ -150,9 +148,9 @@ def test_what_was_exchanged_with_a_nic_without_link_is_explained_by_that(
         assert (one.severity, detail["because"], detail["or"]) == (
             Severity.INFO, "the other end of its flows has no link", ("h5/nic2",),
         )  # fmt: skip
-    plan, seen = scene(replace(rules()["RAL002"].fires[0], rates=rates, facts=ALONE))
-    everything = [one for code in ("CAB003", "RAL001", "RAL002") for one in rules()[code].findings(plan, seen)]
-    causes = explain(wiring_of(plan, seen), everything)
+    made = scene(replace(rules()["RAL002"].fires[0], rates=rates, facts=ALONE))
+    everything = [one for code in ("CAB003", "RAL001", "RAL002") for one in rules()[code].findings(made)]
+    causes = explain(made, everything)
     assert [(one.kind, one.subjects) for one in causes] == [(CauseKind.LINK_DOWN, ("h5/nic2",))]
     assert {one.id for one in found} <= set(causes[0].explains)
 
@@ -180,10 +178,10 @@ def test_a_nic_that_congestion_slows_beside_a_dead_one_is_held_up_by_congestion(
 def test_the_neighbours_of_a_port_that_was_switched_off_need_no_cause() -> None:
     off = {"h5": [replace_flags(OFF)], "leaf-2": []}
     rates = rates_with({"h5/nic2": NOTHING, "h4/nic2": BEFORE, "h6/nic2": BEHIND})
-    plan, seen = scene(replace(rules()["RAL002"].fires[0], rates=rates, facts=off))
-    found = [*rules()["RAL001"].findings(plan, seen), *rules()["RAL002"].findings(plan, seen)]
+    made = scene(replace(rules()["RAL002"].fires[0], rates=rates, facts=off))
+    found = [*rules()["RAL001"].findings(made), *rules()["RAL002"].findings(made)]
     assert {one.severity for one in found} == {Severity.INFO}
-    assert explain(wiring_of(plan, seen), found) == ()
+    assert explain(made, found) == ()
 
 
 def replace_flags(link: NetLink) -> NetLink:
@@ -237,7 +235,7 @@ def paired(drained: str | None) -> tuple[Job, ...]:
 def test_the_partners_of_a_drained_host_get_no_ticket(drained: str | None, partners: int) -> None:
     fabric = simulate(Shape(hosts=16, rails=4, pods=1, spines=2, uplinks=8), seed=1)
     made = flows(fabric, paired(drained), seed=1)
-    evaluation = evaluate(fabric.plan, snapshot_after(fabric, made, minutes=6))
+    evaluation = evaluate(Round(fabric.plan, snapshot_after(fabric, made, minutes=6)))
     rails = [one for one in evaluation.findings if one.rule.startswith("RAL")]
     assert [one.severity for one in rails] == [Severity.INFO] * partners
     assert evaluation.causes == ()
@@ -246,10 +244,11 @@ def test_the_partners_of_a_drained_host_get_no_ticket(drained: str | None, partn
 def test_the_partners_of_a_host_without_power_need_no_cause_but_that_hosts() -> None:
     down = {f"leaf-{r}": [NetLink("p5", operstate="DOWN", flags=("UP", "NO-CARRIER"))] for r in range(4)}
     rates = rates_with(partners(5))
-    plan, seen = scene(replace(rules()["RAL002"].fires[0], rates=rates, facts=down))
+    made = scene(replace(rules()["RAL002"].fires[0], rates=rates, facts=down))
+    seen = made.snapshot
     silent = Reading("h5", "lldp_host", seen.at, (), error="no route to host")
     seen = replace(seen, readings=(*(one for one in seen.readings if one.device != "h5"), silent))
-    evaluation = evaluate(plan, seen)
+    evaluation = evaluate(Round(made.plan, seen))
     assert [(one.kind, one.subjects) for one in evaluation.causes] == [(CauseKind.UNREACHABLE, ("h5",))]
     uneven = {one.id for one in evaluation.findings if one.rule == "RAL001"}
     assert len(uneven) == 4
@@ -264,4 +263,4 @@ def test_rails_that_cannot_be_compared_are_unknown() -> None:
     fabric = simulate(Shape(hosts=4, rails=4, pods=1, spines=2, uplinks=8), seed=1)
     seen = snapshot_after(fabric, flows(fabric, (), seed=1), minutes=1)
     with pytest.raises(InsufficientDataError, match="too few to tell a habit from a moment"):
-        list(rules()["RAL001"].findings(fabric.plan, seen))
+        list(rules()["RAL001"].findings(Round(fabric.plan, seen)))

@@ -16,11 +16,12 @@ import pytest
 
 from collector import collectors
 from rules import rules
+from truerail.analysis.round import Round
+from truerail.analysis.rule import InsufficientDataError, Rule
 from truerail.errors import OutOfBoundsError, UnreadableError
 from truerail.model import Device, NetLink, Status
 from truerail.model.bounds import LONGEST_TEXT, bounded
 from truerail.model.facts import Fact, LinkSpeed, Optic, PortCounters, PortQos
-from truerail.model.rule import InsufficientDataError, Rule
 from truerail.outputs.report import Options, render
 from truerail.plans import load
 from truerail.rounds import evaluate
@@ -108,7 +109,7 @@ def test_one_device_full_of_hostile_numbers_spoils_no_other(site: Path, who: str
     plan = load(site / "plan.csv")
     capture = _capture(site)
     folder = next(path for path in sorted(capture.iterdir()) if path.name.startswith(who))
-    before = evaluate(plan, read_capture(capture, devices=plan.devices).snapshot())
+    before = evaluate(Round(plan, read_capture(capture, devices=plan.devices).snapshot()))
     device = next(name for name in plan.devices if folder.name.startswith(name))
     others = {
         cable.a: before.cable_states[cable.a] for cable in plan.cables if device not in (cable.a.device, cable.b.device)
@@ -118,7 +119,7 @@ def test_one_device_full_of_hostile_numbers_spoils_no_other(site: Path, who: str
         text = file.read_text()
         for word in HOSTILE:
             file.write_text(_NUMBER.sub(word.replace("\\", ""), text))
-            after = evaluate(plan, read_capture(capture, devices=plan.devices).snapshot())
+            after = evaluate(Round(plan, read_capture(capture, devices=plan.devices).snapshot()))
             assert {port: after.cable_states[port] for port in others} == others, (file.name, word[:30])
             broken = [(verdict.rule, verdict.error) for verdict in after.verdicts if verdict.status is Status.ERROR]
             assert not broken, (file.name, word[:30])
@@ -203,15 +204,15 @@ def test_a_rule_that_breaks_on_one_device_evaluates_the_others(
     plan = load(site / "plan.csv")
     whole = all_of(rules()["LLDP002"] if "LLDP002" in rules() else next(iter(rules().values())))
 
-    def breaking(plan: object, seen: object) -> list[object]:
-        if {reading.device for reading in seen.readings} >= set(odd):  # type: ignore[attr-defined]  # a Snapshot
+    def breaking(round: Round) -> list[object]:
+        if {reading.device for reading in round.snapshot.readings} >= set(odd):
             raise OverflowError("Python int too large to convert to C long")
         return []
 
     table = {whole.code: replace(whole, evaluate=breaking)}
     monkeypatch.setattr("truerail.rounds.all_rules", lambda: table)
     snapshot = read_capture(_capture(site), devices=plan.devices).snapshot()
-    (verdict,) = evaluate(plan, snapshot).verdicts
+    (verdict,) = evaluate(Round(plan, snapshot)).verdicts
     assert verdict.status is Status.ERROR
     assert verdict.error.startswith("OverflowError")
     assert (f"{odd[0]} causes it" in verdict.error) == (len(odd) == 1)
@@ -228,11 +229,11 @@ def test_a_rule_that_cannot_decide_without_the_odd_device_says_nothing_more(site
     plan = load(site / "plan.csv")
     snapshot = read_capture(_capture(site), devices=plan.devices).snapshot()
 
-    def breaking(plan: object, seen: object) -> list[object]:
-        if any(reading.device == "gpu-002" for reading in seen.readings):  # type: ignore[attr-defined]  # a Snapshot
+    def breaking(round: Round) -> list[object]:
+        if any(reading.device == "gpu-002" for reading in round.snapshot.readings):
             raise ValueError("odd")
         raise InsufficientDataError("too few")
 
     rule = replace(next(iter(rules().values())), evaluate=breaking)
-    assert without_culprit(rule, plan, snapshot) == ("gpu-002", ())
-    assert without_culprit(rule, plan, replace(snapshot, readings=[])) == ("", ())
+    assert without_culprit(rule, Round(plan, snapshot)) == ("gpu-002", ())
+    assert without_culprit(rule, Round(plan, replace(snapshot, readings=[]))) == ("", ())

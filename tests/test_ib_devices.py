@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from live_site import Run, runner
 
+from truerail.analysis.round import Round
 from truerail.causes.device_only import MIN_CABLES
 from truerail.model import CableState, CauseKind
 from truerail.rounds import evaluate
@@ -79,6 +80,6 @@ def test_a_few_cables_between_switches_that_tell_no_ports_do_not_exchange_the_sw
     """Five cables of 64 are in places of another leaf; the other ones are heard on their own."""
     shape = replace(SHAPE, hosts=32, rails=2, spare_ports=0)
     simulation = simulate(shape, [Fault(CauseKind.CABLE_SWAP, "across")] * 3, seed=2, behaviours=["ib_multi_asic"])
-    evaluation = evaluate(simulation.plan, simulation.snapshot())
+    evaluation = evaluate(Round(simulation.plan, simulation.snapshot()))
     assert len([state for state in evaluation.cable_states.values() if state is CableState.WRONG]) >= MIN_CABLES
     assert {cause.kind for cause in evaluation.causes} == {CauseKind.UNKNOWN}

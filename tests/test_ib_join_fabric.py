@@ -14,6 +14,7 @@ from benchmarks.accuracy.fabrics import draw_infiniband
 from benchmarks.accuracy.scoring import score
 from collector import collectors
 from rules import rules
+from truerail.analysis.round import Round
 from truerail.cli.app import app
 from truerail.model import (
     CableState,
@@ -50,7 +51,7 @@ def alone(snapshot: Snapshot) -> Snapshot:
 @pytest.mark.parametrize("seed", range(14))
 def test_every_fault_is_found_and_nothing_else(seed: int) -> None:
     drawn = draw_infiniband(seed)
-    found = score(drawn.simulation.truth, evaluate(drawn.simulation.plan, drawn.simulation.snapshot()))
+    found = score(drawn.simulation.truth, evaluate(Round(drawn.simulation.plan, drawn.simulation.snapshot())))
     assert found.mistakes == []
 
 
@@ -59,14 +60,14 @@ def test_a_plan_may_name_adapters_by_what_the_hosts_alone_know(host_ports: str) 
     shape = replace(POD, style="ib", host_ports=host_ports)
     faults = [Fault(CauseKind.GPU_NIC_ORDER), Fault(CauseKind.CABLE_SWAP, "across"), Fault(CauseKind.LINK_DOWN, "host")]
     simulation = simulate(shape, faults, seed=3, noise=Noise(unreachable=0.1))
-    found = score(simulation.truth, evaluate(simulation.plan, simulation.snapshot()))
+    found = score(simulation.truth, evaluate(Round(simulation.plan, simulation.snapshot())))
     assert found.mistakes == []
 
 
 def test_a_swap_is_one_swap_and_an_exchanged_label_one_relabel() -> None:
     faults = [Fault(CauseKind.LEAF_SWAP), Fault(CauseKind.CABLE_SWAP, "one-host")]
     simulation = simulate(POD, faults, seed=1)
-    reported = evaluate(simulation.plan, simulation.snapshot())
+    reported = evaluate(Round(simulation.plan, simulation.snapshot()))
     assert sorted((cause.kind, len(cause.moves)) for cause in reported.causes) == [
         (CauseKind.CABLE_SWAP, 2),
         (CauseKind.LEAF_SWAP, 0),
@@ -76,7 +77,7 @@ def test_a_swap_is_one_swap_and_an_exchanged_label_one_relabel() -> None:
 def test_a_right_fabric_has_no_finding_and_every_device_counts_as_read() -> None:
     simulation = simulate(POD)
     for seen in (simulation.snapshot(), alone(simulation.snapshot())):
-        reported = evaluate(simulation.plan, seen)
+        reported = evaluate(Round(simulation.plan, seen))
         assert reported.findings == ()
         assert (reported.summary.hosts_read, reported.summary.cables_right) == (16, len(simulation.plan.cables))
         assert reported.notes == ()
@@ -84,7 +85,7 @@ def test_a_right_fabric_has_no_finding_and_every_device_counts_as_read() -> None
 
 def test_rules_of_ethernet_do_not_apply() -> None:
     simulation = simulate(POD)
-    reported = evaluate(simulation.plan, simulation.snapshot())
+    reported = evaluate(Round(simulation.plan, simulation.snapshot()))
     idle = {verdict.rule for verdict in reported.verdicts if verdict.status is Status.NOT_APPLICABLE}
     assert {"TEL003", "PFC001", "LBL001", "ECN001", "CFG001"} <= idle
 
@@ -92,7 +93,7 @@ def test_rules_of_ethernet_do_not_apply() -> None:
 def test_a_link_at_half_its_speed_is_reported_by_the_discovery_alone() -> None:
     simulation = simulate(POD, [Fault(CauseKind.DEGRADED_LINK, "uplink")], seed=2)
     slow = {str(port) for port in simulation.world.slow}
-    reported = list(rules()["LNK001"].findings(simulation.plan, alone(simulation.snapshot())))
+    reported = list(rules()["LNK001"].findings(Round(simulation.plan, alone(simulation.snapshot()))))
     assert [finding.subject in slow for finding in reported] == [True]
 
 
@@ -101,7 +102,9 @@ def test_speeds_are_evaluated_where_nobody_else_tells_them() -> None:
     cable = planned.cables[0]._replace(speed_gbps=400.0)
     planned = Plan(planned.devices, (cable,), transport=Transport.INFINIBAND)
     one = discovery(link(hca(1), switch(0, 1)), speeds=[LinkSpeed("1", 200.0, "leaf-0", switch(0, 1)[0])])
-    assert [finding.subject for finding in rules()["LNK001"].findings(planned, Snapshot(AT, [one]))] == ["gpu-1/mlx5_0"]
+    assert [finding.subject for finding in rules()["LNK001"].findings(Round(planned, Snapshot(AT, [one])))] == [
+        "gpu-1/mlx5_0"
+    ]
 
 
 DEGRADED = """CA: gpu-001 mlx5_0:
@@ -131,7 +134,7 @@ def test_a_link_that_lost_lanes_or_speed_is_found_without_a_planned_speed(
     assert [(speed.gbps, speed.able_gbps) for speed in speeds] == [(runs, able)] * 2
     planned = plan("gpu-001/mlx5_0 leaf-1/1")
     reported = Reading("ufm", "ib_fabric", AT, facts)
-    found = list(rules()["LNK001"].evaluate(planned, Snapshot(AT, [reported])))
+    found = list(rules()["LNK001"].evaluate(Round(planned, Snapshot(AT, [reported]))))
     assert [finding.subject for finding in found] == ["gpu-001/mlx5_0"] * (able is not None)
     assert all(f"runs at {runs} Gb/s" in finding.summary for finding in found)
     assert all(finding.summary.endswith(f"both ends support {able} Gb/s") for finding in found)
@@ -143,7 +146,7 @@ def test_a_speed_that_most_links_run_at_is_the_fabrics_limit(slow: int, fast: in
     links = [link(hca(host), switch(0, host)) for host in range(slow + fast)]
     speeds = [LinkSpeed("mlx5_0", 200.0, f"gpu-{host}", hca(host)[0], 400.0) for host in range(slow)]
     speeds += [LinkSpeed("mlx5_0", 400.0, f"gpu-{host}", hca(host)[0]) for host in range(slow, slow + fast)]
-    reported = rules()["LNK001"].look(planned, Snapshot(AT, [discovery(*links, speeds=speeds)]))
+    reported = rules()["LNK001"].look(Round(planned, Snapshot(AT, [discovery(*links, speeds=speeds)])))
     assert (len(reported.findings), [part.count for part in reported.not_evaluated]) == (
         (0, [slow]) if limited else (slow, [])
     )
@@ -153,8 +156,8 @@ def test_a_missing_link_is_reported_by_one_witness_or_by_two() -> None:
     planned = plan("gpu-1/mlx5_0 leaf-0/1\ngpu-1/mlx5_1 leaf-0/2")
     found = discovery(link(hca(1, 1), switch(0, 2)), by="gpu-2")
     own = Reading("gpu-1", "rdma_link", AT, (RdmaLink("mlx5_0", 1, "DOWN", "POLLING"),))
-    (by_one,) = rules()["CAB003"].findings(planned, Snapshot(AT, [found]))
-    (by_two,) = rules()["CAB003"].findings(planned, Snapshot(AT, [found, own]))
+    (by_one,) = rules()["CAB003"].findings(Round(planned, Snapshot(AT, [found])))
+    (by_two,) = rules()["CAB003"].findings(Round(planned, Snapshot(AT, [found, own])))
     assert by_one.summary.endswith("as the discovery of the fabric says")
     assert by_two.summary.endswith("as gpu-1/mlx5_0 and the discovery of the fabric say")
     assert by_one.confidence < by_two.confidence
@@ -195,7 +198,7 @@ def test_a_host_with_a_dark_link_keeps_the_rails_of_its_other_adapters() -> None
 def test_labels_that_are_exchanged_after_the_plan_was_inferred_are_found_out() -> None:
     shape = Shape(hosts=16, rails=8, spines=0, platforms=("infiniband",), host_ports="rdma")
     before, after = simulate(shape), simulate(shape, [Fault(CauseKind.LEAF_SWAP)], seed=1)
-    reported = evaluate(infer(before.snapshot()).plan, after.snapshot())
+    reported = evaluate(Round(infer(before.snapshot()).plan, after.snapshot()))
     assert [cause.kind for cause in reported.causes] == [CauseKind.LEAF_SWAP]
 
 
@@ -207,7 +210,7 @@ def test_switches_without_names_are_planned_under_their_guids() -> None:
     leaves = [device.name for device in found.plan.of_role(Role.LEAF)]
     assert leaves == [switch(0, 1)[0], switch(1, 1)[0]]
     assert not found.plan.of_role(Role.SPINE)
-    assert evaluate(found.plan, Snapshot(AT, [discovery(*links, *nodes)])).summary.cables_right == 8
+    assert evaluate(Round(found.plan, Snapshot(AT, [discovery(*links, *nodes)]))).summary.cables_right == 8
 
 
 @pytest.fixture
@@ -259,11 +262,11 @@ def test_files_beside_the_folders_that_tell_of_no_fabric_are_still_ignored(dump:
 def test_a_name_that_two_switches_bear_is_put_right_by_names_and_not_by_waiting() -> None:
     planned = plan("gpu-1/mlx5_0 leaf-0/1\ngpu-2/mlx5_0 leaf-0/2")
     seen = Snapshot(AT, [discovery(link(hca(1), switch(0, 1)), link(hca(2), switch(1, 1, "leaf-0")))])
-    torn = list(rules()["CAB005"].findings(planned, seen))
+    torn = list(rules()["CAB005"].findings(Round(planned, seen)))
     assert {finding.action for finding in torn} == {
         "Give each device a name of its own (CAB007), then discover the fabric again."
     }
-    (twice,) = rules()["CAB007"].findings(planned, seen)
+    (twice,) = rules()["CAB007"].findings(Round(planned, seen))
     assert twice.summary == f"2 devices announce the name leaf-0: {switch(0, 1)[0]} and {switch(1, 1)[0]}"
 
 
@@ -279,7 +282,7 @@ def test_a_name_that_two_switches_bear_is_put_right_by_names_and_not_by_waiting(
 def test_on_call_is_reported_who_says_that_there_is_no_link(device: RdmaLink, words: str) -> None:
     planned = plan("gpu-1/mlx5_0 leaf-0/1\ngpu-1/mlx5_1 leaf-0/2")
     readings = [discovery(link(hca(1, 1), switch(0, 2)), by="gpu-2"), Reading("gpu-1", "rdma_link", AT, (device,))]
-    published = publication_of(planned, Snapshot(AT, readings), fabric="lab")
+    published = publication_of(Round(planned, Snapshot(AT, readings)), fabric="lab")
     (found,) = (one for one in published.evaluation.findings if one.rule == "CAB003")
     answer = why(published, NoHistory(), found.id)
     reported = " ".join(answer.ruled_out)
@@ -293,7 +296,7 @@ def test_a_cable_on_another_chip_of_an_unnamed_box_is_no_link_that_is_down() -> 
     """Only the chip with most of the hosts is known to be the leaf; the others may have what it lacks."""
     shape = Shape(hosts=16, rails=8, rails_per_leaf=2, uplinks=16, host_ports="rdma", platforms=("infiniband",))
     simulation = simulate(shape, [], behaviours=["ib_unmanaged", "ib_multi_asic"])
-    evaluation = evaluate(simulation.plan, simulation.snapshot())
+    evaluation = evaluate(Round(simulation.plan, simulation.snapshot()))
     assert {cause.kind for cause in evaluation.causes} <= {CauseKind.UNKNOWN}
     assert not {CableState.WRONG, CableState.MISSING}.intersection(
         evaluation.cable_states[cable.a] for cable in simulation.plan.cables if cable.a.device.startswith("leaf")
@@ -305,7 +308,7 @@ def test_chips_that_are_cabled_to_each_other_alone_may_be_of_any_box(behaviours:
     """With one rail a leaf no uplink is on the chip with the hosts, so no chip of the uplinks has a known neighbour."""
     shape = Shape(hosts=16, rails=8, spines=4, uplinks=16, host_ports="rdma", platforms=("infiniband",))
     simulation = simulate(shape, [], behaviours=behaviours)
-    evaluation = evaluate(simulation.plan, simulation.snapshot())
+    evaluation = evaluate(Round(simulation.plan, simulation.snapshot()))
     assert (evaluation.findings, evaluation.causes) == ((), ())
     states = evaluation.cable_states
     assert {states[cable.a] for cable in simulation.plan.cables if cable.rail is not None} == {CableState.RIGHT}
@@ -320,5 +323,5 @@ def test_a_cable_with_light_on_an_unnumbered_chip_is_no_finding() -> None:
     """The host reports link; on which of the unnamed nodes the cable is, no answer shows."""
     shape = Shape(hosts=16, rails=8, rails_per_leaf=2, uplinks=16, host_ports="rdma", platforms=("infiniband",))
     simulation = simulate(shape, [], behaviours=["ib_unmanaged", "ib_multi_asic"])
-    evaluation = evaluate(simulation.plan, simulation.snapshot())
+    evaluation = evaluate(Round(simulation.plan, simulation.snapshot()))
     assert [one.summary for one in evaluation.findings if one.rule == "CAB003"] == []

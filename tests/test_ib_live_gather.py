@@ -11,6 +11,7 @@ from live_site import Run, Site, runner
 from virtual_time import timeless
 
 from collector import collectors
+from truerail.analysis.round import Round
 from truerail.errors import UndeclaredCommandError
 from truerail.model import CauseKind, Reading, Role, Snapshot, SshAccess, Target
 from truerail.poller import Gathered, Limits, Poller
@@ -203,5 +204,5 @@ def test_a_device_that_answers_nothing_is_not_said_to_tell_no_fabric(simulation:
     at = NOW.replace(microsecond=0)
     nothing = [Reading("spare-1", name, at, error="permission denied") for name in ("ib_fabric", "rdma_link")]
     teller = Reading("ufm-1", "ib_fabric", at, error="no login within 10 s")
-    found = evaluate(simulation.plan, Snapshot(at, [*nothing, teller])).findings
+    found = evaluate(Round(simulation.plan, Snapshot(at, [*nothing, teller]))).findings
     assert {finding.subject for finding in found if "did not tell" in finding.summary} == {"ufm-1"}

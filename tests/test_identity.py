@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from small_fabric import AT
 
-from truerail.analysis.cabling import DEVICE_ONLY, ONE_END, State, Why, Wiring, wiring_of
+from truerail.analysis.cabling import DEVICE_ONLY, ONE_END, State, Why, Wiring
+from truerail.analysis.round import Round
 from truerail.model import Cable, Device, Fact, Neighbor, NetLink, Plan, Port, RdmaLink, Reading, Role, Snapshot
 from truerail.model.names import port_key
 
@@ -32,7 +33,7 @@ def evaluated(plan: Plan, facts: dict[str, Sequence[Fact]]) -> Wiring:
         for device, reported in facts.items()
         for kind in {type(f): None for f in reported}
     ]
-    return wiring_of(plan, Snapshot(AT, readings))
+    return Round(plan, Snapshot(AT, readings)).cabling
 
 
 def heard(port: str, name: str | None, port_id: str, kind: str = "ifname", text: str | None = None) -> Neighbor:

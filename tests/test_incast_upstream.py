@@ -6,6 +6,7 @@ from functools import cache
 import pytest
 
 from truerail.analysis.counters import Window
+from truerail.analysis.round import Round
 from truerail.model import CauseKind, Evaluation
 from truerail.outputs.report_json import document
 from truerail.rounds import evaluate
@@ -33,7 +34,7 @@ def evaluated(shape: Shape, *, busy: bool) -> Evaluation:
         traffic.step(10.0)
         last = traffic.readings()
         window.put(last)
-    return evaluate(fabric.plan, seen_now(still, traffic, last, window))
+    return evaluate(Round(fabric.plan, seen_now(still, traffic, last, window)))
 
 
 def about(evaluation: Evaluation, rule: str) -> dict[str, Sequence[str]]:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from truerail.analysis.round import Round
 from truerail.model import CauseKind, Plan, Role, Snapshot
 from truerail.plans import Inference, infer
 from truerail.rounds import evaluate
@@ -137,7 +138,7 @@ def test_any_part_of_the_answers_gives_a_consistent_plan(seed: int, share: float
 def test_a_check_without_a_plan_finds_the_swap() -> None:
     sim = simulate(Shape(hosts=16), [Fault(CauseKind.CABLE_SWAP, "one-host")])
     seen = sim.snapshot()
-    causes = evaluate(infer(seen).plan, seen).causes
+    causes = evaluate(Round(infer(seen).plan, seen)).causes
     assert [(cause.kind, set(cause.subjects)) for cause in causes] == [
         (CauseKind.CABLE_SWAP, set(sim.truth.causes[0].subjects))
     ]

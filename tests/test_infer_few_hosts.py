@@ -7,6 +7,7 @@ import pytest
 from ib_site import DGX, HCA, Site
 from live_site import Run, runner
 
+from truerail.analysis.round import Round
 from truerail.model import Evaluation, Port
 from truerail.plans import infer
 from truerail.plans.inference import Inference
@@ -40,7 +41,7 @@ def checked(site: Site, folder: Path) -> tuple[Inference, Evaluation]:
     (folder / "ibnetdiscover").write_text(site.listing())
     seen = read_capture(folder).snapshot()
     inference = infer(seen)
-    return inference, evaluate(inference.plan, seen)
+    return inference, evaluate(Round(inference.plan, seen))
 
 
 def named_open(site: Site, folder: Path) -> set[Port]:

@@ -13,9 +13,9 @@ from real import give_up, require
 
 from collector import collectors
 from tests.lab.system import LabError, namespaces
-from truerail.analysis.counters.telemetry import telemetry_of
 from truerail.analysis.counters.window import Window
 from truerail.analysis.ecmp.balance import balance_of
+from truerail.analysis.round import Round
 from truerail.model import Evaluation, Reading, Snapshot, Status
 from truerail.rounds import evaluate
 
@@ -69,11 +69,11 @@ def evaluated(fabric: Fabric, wanted: Status) -> tuple[Evaluation, list[str]]:
         round_ = poll(fabric)
         window.put(round_)
         seen = Snapshot(datetime.now(UTC), round_, window=window)
-        balance = balance_of(telemetry_of(fabric.plan, seen))
+        balance = balance_of(Round(fabric.plan, seen).telemetry)
         spines = sorted(set(balance.names(np.flatnonzero(balance.evaluated))) & set(SPINE_NAMES))
         late = time.monotonic() > end
         if spines == SPINE_NAMES or late:
-            found = evaluate(fabric.plan, seen, only={"LBL001"})
+            found = evaluate(Round(fabric.plan, seen), only={"LBL001"})
             if late or [verdict.status for verdict in found.verdicts] == [wanted]:
                 return found, spines
         due = max(due + STEP_SECONDS, time.monotonic())

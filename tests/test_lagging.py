@@ -10,11 +10,10 @@ import pytest
 
 from rules import rules
 from rules._alike import CROWD, Alike, alike_of, levels
-from truerail.analysis.cabling import wiring_of
 from truerail.analysis.counters.rails import Rails
+from truerail.analysis.rule import InsufficientDataError
 from truerail.causes import explain
 from truerail.model import Finding
-from truerail.model.rule import InsufficientDataError
 from truerail.testing.cases import scene
 
 LEVEL = 3e10
@@ -41,7 +40,7 @@ def evaluated(changed: Mapping[str, Mapping[str, float]], code: str = "RAL002") 
 
 
 def found_in(rates: Mapping[str, Mapping[str, float]], code: str = "RAL002") -> list[Finding]:
-    return list(rules()[code].findings(*scene(replace(rules()["RAL002"].fires[0], plan=PLAN, rates=rates))))
+    return list(rules()[code].findings(scene(replace(rules()["RAL002"].fires[0], plan=PLAN, rates=rates))))
 
 
 def test_what_collisions_hold_up_is_not_slow() -> None:
@@ -112,11 +111,11 @@ def test_pauses_that_the_rule_has_weighed_do_not_explain_its_finding_again() -> 
     paused = {port: of | {"rx_pause_us:3": 1.5e5} for port, of in crowded(HOSTS).items()}
     rates = {f"h{h}/nic{r}": carries(1.0) for h in range(HOSTS) for r in range(RAILS)} | paused
     rates["h5/nic1"] = carries(0.75 * 0.7, 40.0) | {"rx_pause_us:3": 1.5e5}
-    plan, seen = scene(replace(rules()["RAL002"].fires[0], plan=PLAN, rates=rates))
-    findings = [finding for code in ("RAL002", "PFC002") for finding in rules()[code].findings(plan, seen)]
+    made = scene(replace(rules()["RAL002"].fires[0], plan=PLAN, rates=rates))
+    findings = [finding for code in ("RAL002", "PFC002") for finding in rules()[code].findings(made)]
     (slow,) = [finding for finding in findings if finding.rule == "RAL002"]
     assert slow.subject == "h5/nic1"
-    (cause,) = [cause for cause in explain(wiring_of(plan, seen), findings) if slow.id in cause.explains]
+    (cause,) = [cause for cause in explain(made, findings) if slow.id in cause.explains]
     assert cause.subjects[0] == "h5/nic1"
 
 

@@ -16,9 +16,10 @@ from living_site import Site
 from collector import collectors
 from collector._speed_status import gbps
 from rules import rules
+from truerail.analysis.round import Round
+from truerail.analysis.rule import Case, InsufficientDataError
 from truerail.errors import UnreadableError
 from truerail.model import CauseKind, Device, LinkSpeed, NetLink, Role
-from truerail.model.rule import Case, InsufficientDataError
 from truerail.poller.questions import applicable
 from truerail.rounds import evaluate
 from truerail.simulator import Fault, Noise, Shape, Simulation, simulate
@@ -205,7 +206,7 @@ def test_every_platform_is_asked_for_speeds_and_states_in_one_command(platform: 
 
 
 def _evaluated(simulation: Simulation) -> tuple[str, list[str]]:
-    evaluation = evaluate(simulation.plan, simulation.snapshot())
+    evaluation = evaluate(Round(simulation.plan, simulation.snapshot()))
     assert not evaluation.collection_errors
     status = next(str(verdict.status) for verdict in evaluation.verdicts if verdict.rule == "LNK001")
     return status, [finding.subject for finding in evaluation.findings if finding.rule == "LNK001"]
@@ -232,7 +233,7 @@ def test_of_a_host_that_nobody_could_read_its_switch_tells() -> None:
 def test_an_uplink_without_link_is_reported_by_every_platform_and_has_no_speed(platform: str) -> None:
     shape = Shape(hosts=8, rails=4, spines=2, uplinks=4, platforms=(platform,))
     down = simulate(shape, [Fault(CauseKind.LINK_DOWN, "uplink")])
-    evaluation = evaluate(down.plan, down.snapshot())
+    evaluation = evaluate(Round(down.plan, down.snapshot()))
     (cause,) = evaluation.causes
     assert (cause.kind, cause.subjects) == (CauseKind.LINK_DOWN, down.truth.causes[0].subjects)
     assert not [finding for finding in evaluation.findings if finding.rule == "LNK001"]
@@ -253,4 +254,4 @@ def test_in_a_living_fabric_a_link_that_came_up_at_half_its_speed_is_reported_un
 def test_states_of_ports_alone_leave_the_mtu_open() -> None:
     case = Case("", "gpu-1/nic0 leaf-0/swp1 rail=0", {"leaf-0": [NetLink("swp1", operstate="UP", mtu=9216)]})
     with pytest.raises(InsufficientDataError, match="MTU of a planned NIC"):
-        list(rules()["LNK002"].findings(*scene(case)))
+        list(rules()["LNK002"].findings(scene(case)))

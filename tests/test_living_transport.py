@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from living_site import POD, Site
 
+from truerail.analysis.round import Round
 from truerail.errors import ConnectError, TransportError, UndeclaredCommandError
 from truerail.model import CauseKind, Neighbor, Port, Reading, Target
 from truerail.rounds import evaluate
@@ -113,7 +114,7 @@ def test_a_hung_machine_takes_its_time_and_costs_itself_alone(site: Site) -> Non
     site.settle()
     gathered = site.round()
     assert [row.name for row in gathered.unreached] == [hung]
-    evaluation = evaluate(site.fabric.plan, gathered.snapshot())
+    evaluation = evaluate(Round(site.fabric.plan, gathered.snapshot()))
     assert {finding.device for finding in evaluation.findings} == {hung}
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rules import rules
-from truerail.model.rule import Case, InsufficientDataError
+from truerail.analysis.rule import Case, InsufficientDataError
 from truerail.testing.cases import scene
 
 LEAVES, HOSTS, FLOW = 6, 16, 4e8
@@ -27,8 +27,7 @@ def named(of: Mapping[int, Sequence[int]], members: int, speed_gbps: float = 400
     rates |= {f"leaf-{leaf}/up{s}": {"tx_bytes": count * FLOW} for leaf in of for s, count in enumerate(of[leaf])}
     try:
         return {
-            finding.subject
-            for finding in rules()["LBL003"].findings(*scene(Case("", "\n".join(plan), {}, rates=rates)))
+            finding.subject for finding in rules()["LBL003"].findings(scene(Case("", "\n".join(plan), {}, rates=rates)))
         }
     except InsufficientDataError:
         return None

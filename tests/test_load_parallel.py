@@ -5,7 +5,7 @@ import numpy.typing as npt
 import pytest
 
 from rules import rules
-from truerail.model.rule import Case, InsufficientDataError
+from truerail.analysis.rule import Case, InsufficientDataError
 from truerail.testing.cases import scene
 
 SPINES, LEAVES, PARALLEL, FLOW = 4, 6, 4, 2e9
@@ -29,7 +29,7 @@ def evaluated(down: Loads, missing: frozenset[str] = frozenset(), unit: str = "b
                 up, sent = {f"tx_{unit}": 1e10 / size}, {f"tx_{unit}": float(down[spine, n, link]) / size}
                 rates |= {f"leaf-{n}/up{u}": up, port: sent}
     try:
-        return {one.subject for one in rules()["LBL001"].findings(*scene(Case("", "\n".join(plan), {}, rates=rates)))}
+        return {one.subject for one in rules()["LBL001"].findings(scene(Case("", "\n".join(plan), {}, rates=rates)))}
     except InsufficientDataError:
         return None
 

@@ -9,16 +9,15 @@ import pytest
 
 from rules import rules
 from truerail.analysis.counters.carried import carried_of, overall
-from truerail.analysis.counters.telemetry import telemetry_of
 from truerail.analysis.ecmp.balance import Balance, balance_of
 from truerail.analysis.ecmp.confined import Numbered, Sibling, matched, patterns
 from truerail.analysis.ecmp.dead import dead_members
 from truerail.analysis.ecmp.flow_bounds import flow_bounds, senders
 from truerail.analysis.ecmp.occupancy import chi_square_below
 from truerail.analysis.ecmp.siblings import polarized, unclear
+from truerail.analysis.rule import Case, InsufficientDataError
 from truerail.model import NetLink
 from truerail.model.plan import LoadBalancing
-from truerail.model.rule import Case, InsufficientDataError
 from truerail.testing.cases import scene
 
 NAN = float("nan")
@@ -94,7 +93,7 @@ def leaf(loads: list[float], flows: float = 0.0, balancing: LoadBalancing = Load
     rates: Rates = {f"leaf-0/up{s}": {"tx_bytes": load} for s, load in enumerate(loads)}
     rates |= {f"h{n}/nic0": {"tx_bytes": sum(loads) / hosts, **({"flows": flows} if flows else {})} for n in range(16)}
     case = Case("", "\n".join(plan), {}, rates=rates, load_balancing=balancing)
-    return balance_of(telemetry_of(*scene(case)))
+    return balance_of(scene(case).telemetry)
 
 
 def hashed(flows: int, members: int, seed: int, dead: int = 1) -> list[float]:
@@ -126,7 +125,7 @@ def test_the_fewest_senders_are_the_fastest_and_who_does_not_tell_counts_for_non
     ports = Numbered(b).b.telemetry.wiring.index.b[:16]
     assert [senders(b, ports, total) for total in (0.0, 2e9, 6e9, 4e10, 9e10)] == [0, 1, 3, 16, 16]
     case = rules()["LBL001"].fires[0]
-    silent = balance_of(telemetry_of(*scene(replace(case, plan=case.plan + "\nh1/nic0 leaf-0/p1 rail=0"))))
+    silent = balance_of(scene(replace(case, plan=case.plan + "\nh1/nic0 leaf-0/p1 rail=0")).telemetry)
     port = silent.telemetry.wiring.index.b[silent.telemetry.wiring.index.from_host]
     assert senders(silent, port, 1e9) == 0
 
@@ -136,7 +135,7 @@ def test_queue_pairs_of_some_hosts_claim_their_part_and_cap_nothing() -> None:
     plan += [f"leaf-0/up{s} spine-{s}/p0 speed=400" for s in range(2)]
     rates: Rates = {f"h{n}/nic0": {"tx_bytes": 1e10, **({"flows": 80.0} if n else {})} for n in range(4)}
     rates |= {f"leaf-0/up{s}": {"tx_bytes": 2e10} for s in range(2)}
-    b = balance_of(telemetry_of(*scene(Case("", "\n".join(plan), {}, rates=rates))))
+    b = balance_of(scene(Case("", "\n".join(plan), {}, rates=rates)).telemetry)
     assert flow_bounds(b).claimed.tolist() == [30]
 
 
@@ -144,7 +143,7 @@ CASE = rules()["LBL001"].fires[0]
 
 
 def reported(case: Case, code: str = "LBL001") -> set[str]:
-    return {finding.subject for finding in rules()[code].findings(*scene(case))}
+    return {finding.subject for finding in rules()[code].findings(scene(case))}
 
 
 def test_siblings_with_one_that_does_not_fit_are_named_without_it() -> None:
@@ -163,7 +162,7 @@ def test_idle_uplinks_that_may_be_chance_are_unknown() -> None:
     one = {f"spine-{s}/up{t}": {"tx_bytes": 1e10 * (t == s)} for s in range(2) for t in range(8)}
     two = "\n".join(line for line in only.splitlines() if "spine-2" not in line and "spine-3" not in line)
     case = replace(CASE, plan=two, rates={**few, **one})
-    assert len(unclear(balance_of(telemetry_of(*scene(case))))) == 1
+    assert len(unclear(balance_of(scene(case).telemetry))) == 1
     with pytest.raises(InsufficientDataError, match=r"more flows: in a tier of one pod uplinks stay idle"):
         reported(case)
 
@@ -184,7 +183,7 @@ def test_bundles_whose_half_is_idle_by_few_flows_are_unknown() -> None:
     few = {port: of for port, of in case.rates.items() if "/up" in port} | {
         f"leaf-{n}/p{h}": {"rx_bytes": 16e10 if not h else 0.0} for n in range(4) for h in range(24)
     }
-    b = balance_of(telemetry_of(*scene(replace(case, rates=few))))
+    b = balance_of(scene(replace(case, rates=few)).telemetry)
     assert not polarized(b)
     with pytest.raises(InsufficientDataError, match="more flows"):
         reported(replace(case, rates=few))
@@ -193,7 +192,7 @@ def test_bundles_whose_half_is_idle_by_few_flows_are_unknown() -> None:
 def carried(readings: list[float]) -> list[float]:
     plan = "h1/nic0 leaf-0/p1 rail=0 speed=400"
     rates: Rates = {"h1/nic0": {"tx_bytes": readings}, "leaf-0/p1": {"rx_errors": 0.0}}
-    telemetry = telemetry_of(*scene(Case("", plan, {}, rates=rates)))
+    telemetry = scene(Case("", plan, {}, rates=rates)).telemetry
     sent = carried_of(telemetry).tx[telemetry.wiring.index.a]
     assert np.isnan(overall(sent)).tolist() == [bool(np.isnan(sent).any())]
     return [round(value / 1e9, 2) for value in sent[0].tolist()]

@@ -12,17 +12,17 @@ import pytest
 
 from rules import rules
 from truerail.analysis.counters.carried import carried_of, overall
-from truerail.analysis.counters.telemetry import telemetry_of
 from truerail.analysis.counters.window import Window
 from truerail.analysis.ecmp.balance import balance_of
 from truerail.analysis.ecmp.flow_bounds import flow_bounds
 from truerail.analysis.ecmp.occupancy import classes_chance, idle_chance, joint_chance
 from truerail.analysis.ecmp.siblings import polarized
+from truerail.analysis.round import Round
+from truerail.analysis.rule import Case, InsufficientDataError
 from truerail.model import Cable, Device, NetLink, Plan, Port, Role, Severity, Snapshot
 from truerail.model.facts import Counter, PortCounters
 from truerail.model.plan import LoadBalancing
 from truerail.model.reading import Reading
-from truerail.model.rule import Case, InsufficientDataError
 from truerail.testing.cases import AT, scene
 
 DEVELOPMENT, HELD_OUT = 100, 900
@@ -186,10 +186,15 @@ def pod(below: int, above: int, siblings: int) -> Pod:
     return Pod(below, above, siblings)
 
 
+def parts(case: Case) -> tuple[Plan, Snapshot]:
+    made = scene(case)
+    return made.plan, made.snapshot
+
+
 def found(plan: Plan, snapshot: Snapshot, code: str = "LBL001") -> set[str]:
     """What a rule finds; nothing where it cannot say."""
     try:
-        return {finding.subject for finding in rules()[code].findings(plan, snapshot)}
+        return {finding.subject for finding in rules()[code].findings(Round(plan, snapshot))}
     except InsufficientDataError:
         return set()
 
@@ -221,7 +226,7 @@ def test_nothing_else_is_taken_for_polarization(fan: tuple[int, int], kind: str)
 def test_queue_pairs_cap_what_the_scatter_below_says() -> None:
     bounds = []
     for pairs in (False, True):
-        b = balance_of(telemetry_of(*pod(8, 24, 8).traffic("polarized", DEVELOPMENT, pairs=pairs)))
+        b = balance_of(Round(*pod(8, 24, 8).traffic("polarized", DEVELOPMENT, pairs=pairs)).telemetry)
         spines = [n for n, name in enumerate(b.names(np.arange(len(b.switch)))) if name.startswith("spine")]
         assert len(polarized(b)) == 1
         bounds.append(flow_bounds(b).from_below[spines])
@@ -244,18 +249,18 @@ def test_queue_pairs_alone_are_believed_to_a_quarter() -> None:
     rates |= {f"leaf-{n}/up{s}": {"tx_bytes": 2e10} for n in range(2) for s in range(2)}
     rates |= {f"spine-{s}/up{t}": {"tx_bytes": 4e10 * (s == t)} for s in range(2) for t in range(2)}
     case = Case("", _SPINES, {}, rates=rates)
-    b = balance_of(telemetry_of(*scene(case)))
+    b = balance_of(scene(case).telemetry)
     assert flow_bounds(b).claimed.tolist()[2:] == [40, 40]
     without = {name: {key: of[key] for key in of if key != "flows"} for name, of in rates.items()}
-    b = balance_of(telemetry_of(*scene(replace(case, rates=without))))
+    b = balance_of(scene(replace(case, rates=without)).telemetry)
     assert flow_bounds(b).claimed.tolist() == [0, 0, 0, 0]
 
 
 @pytest.mark.parametrize("code", ["LBL001", "LBL002", "LBL003", "RAL001", "RAL002", "INC001"])
 def test_too_few_samples_are_no_verdict(code: str) -> None:
-    plan, seen = scene(replace(rules()[code].fires[0], rates={}))
+    made = scene(replace(rules()[code].fires[0], rates={}))
     with pytest.raises(InsufficientDataError, match="too few"):
-        list(rules()[code].findings(plan, seen))
+        list(rules()[code].findings(made))
 
 
 @pytest.mark.parametrize(
@@ -273,23 +278,23 @@ def test_nothing_to_evaluate_is_no_verdict(code: str, why: str) -> None:
     case = rules()[code].fires[0]
     quiet = {port: {"tx_bytes": 1e3, "rx_bytes": 1e3} for port in case.rates}
     with pytest.raises(InsufficientDataError, match=why):
-        list(rules()[code].findings(*scene(replace(case, rates=quiet))))
+        list(rules()[code].findings(scene(replace(case, rates=quiet))))
 
 
 def test_without_uplinks_capacity_is_no_verdict() -> None:
     with pytest.raises(InsufficientDataError, match="no uplinks"):
-        list(rules()["CAP001"].findings(*scene(Case("", "h1/nic0 leaf-0/p1", {"h1": [NetLink("nic0")]}))))
+        list(rules()["CAP001"].findings(scene(Case("", "h1/nic0 leaf-0/p1", {"h1": [NetLink("nic0")]}))))
 
 
 def test_a_member_of_which_nobody_tells_leaves_its_switch_not_evaluated_unless_it_is_down() -> None:
     case = rules()["LBL002"].fires[0]
     silent = {port: of for port, of in case.rates.items() if port != "leaf-0/up3"}
     with pytest.raises(InsufficientDataError):
-        list(rules()["LBL002"].findings(*scene(replace(case, rates=silent))))
+        list(rules()["LBL002"].findings(scene(replace(case, rates=silent))))
     down = {"leaf-0": [NetLink("up3", operstate="DOWN")]}
-    assert found(*scene(replace(case, rates=silent, facts=down)), "LBL002") == {"leaf-0"}
+    assert found(*parts(replace(case, rates=silent, facts=down)), "LBL002") == {"leaf-0"}
     far = {"spine-3": [NetLink("p0", operstate="DOWN")]}
-    assert found(*scene(replace(case, rates=silent, facts=far)), "LBL002") == {"leaf-0"}
+    assert found(*parts(replace(case, rates=silent, facts=far)), "LBL002") == {"leaf-0"}
 
 
 def test_what_the_other_end_counts_and_priorities_fill_in() -> None:
@@ -299,7 +304,7 @@ def test_what_the_other_end_counts_and_priorities_fill_in() -> None:
         "h1/nic0": {"tx_bytes": 1e3},
         "h2/nic0": {"tx_bytes:0": 1e9, "tx_bytes:3": 2e9},
     }
-    telemetry = telemetry_of(*scene(Case("", plan, {}, rates=rates)))
+    telemetry = scene(Case("", plan, {}, rates=rates)).telemetry
     sent = overall(carried_of(telemetry).tx[telemetry.wiring.index.a])
     assert sent == pytest.approx([3e9, 3e9], rel=1e-4)
 
@@ -307,7 +312,7 @@ def test_what_the_other_end_counts_and_priorities_fill_in() -> None:
 def test_a_window_with_gaps_is_not_reported() -> None:
     plan = "h1/nic0 leaf-0/p1 rail=0 speed=400"
     rates: Rates = {"h1/nic0": {"tx_bytes": [1e9] * 5 + [float("nan")] * 4 + [1e9] * 3}, "leaf-0/p1": {"tx_bytes": 1e9}}
-    telemetry = telemetry_of(*scene(Case("", plan, {}, rates=rates)))
+    telemetry = scene(Case("", plan, {}, rates=rates)).telemetry
     sent = carried_of(telemetry).tx[telemetry.wiring.index.a][0]
     assert np.isnan(sent).tolist() == [False, True, True, False]
     assert np.isnan(overall(sent[None])).all()
@@ -318,11 +323,12 @@ def test_steered_traffic_leaves_no_member_out_by_chance() -> None:
     plan = rules()["LBL002"].fires[0].plan
     for balancing, subjects in ((LoadBalancing.ADAPTIVE, {"leaf-0/up0"}), (LoadBalancing.ECMP, set())):
         case = Case("", plan, {}, rates=rates, load_balancing=balancing)
-        assert found(*scene(case), "LBL003") == subjects
+        assert found(*parts(case), "LBL003") == subjects
 
 
 def test_polarized_switches_have_no_dead_member_and_no_other_imbalance() -> None:
-    plan, seen = scene(rules()["LBL001"].fires[0])
+    made = scene(rules()["LBL001"].fires[0])
+    plan, seen = made.plan, made.snapshot
     assert found(plan, seen, "LBL002") == set()
     assert found(plan, seen, "LBL003") == set()
 
@@ -331,7 +337,7 @@ def test_how_loud_a_low_rail_is() -> None:
     case = rules()["RAL001"].fires[0]
     for share, severity in ((0.75, Severity.WARNING), (0.5, Severity.CRITICAL), (0.0, Severity.CRITICAL)):
         rates = dict(case.rates) | {"h1/nic3": dict.fromkeys(("tx_bytes", "rx_bytes"), 2e10 * share)}
-        (finding,) = rules()["RAL001"].findings(*scene(replace(case, rates=rates)))
+        (finding,) = rules()["RAL001"].findings(scene(replace(case, rates=rates)))
         assert (finding.severity, finding.rail, dict(finding.detail)["port"]) == (severity, 3, "h1/nic3")
 
 
@@ -345,15 +351,15 @@ def test_stragglers_are_found_in_noise_and_nobody_else() -> None:
         }
         for port, of in case.rates.items()
     }
-    assert found(*scene(replace(case, rates=rates)), "RAL002") == {"h4/nic2"}
+    assert found(*parts(replace(case, rates=rates)), "RAL002") == {"h4/nic2"}
     without = case.plan.replace("rail=2", "")
     with pytest.raises(InsufficientDataError):
-        list(rules()["RAL002"].findings(*scene(replace(case, plan="\n".join(without.splitlines()[:8])))))
+        list(rules()["RAL002"].findings(scene(replace(case, plan="\n".join(without.splitlines()[:8])))))
 
 
 def test_which_of_two_egress_ports_the_pauses_are_for_is_reported_with_less_confidence() -> None:
     case = rules()["INC001"].fires[0]
     rates = dict(case.rates) | {"leaf-0/p1": case.rates["leaf-0/p0"]}
-    sure = {f.subject: f.confidence for f in rules()["INC001"].findings(*scene(replace(case, rates=rates)))}
+    sure = {f.subject: f.confidence for f in rules()["INC001"].findings(scene(replace(case, rates=rates)))}
     assert sure == {"leaf-0/p0": 0.5, "leaf-0/p1": 0.5}
-    assert {f.confidence for f in rules()["INC001"].findings(*scene(case))} == {0.8}
+    assert {f.confidence for f in rules()["INC001"].findings(scene(case))} == {0.8}

@@ -7,10 +7,10 @@ from fake_tower import FakeTower
 
 from rules import rules
 from truerail.analysis.published import JournalState, Published
+from truerail.analysis.rule import Case
 from truerail.journal import Lives
 from truerail.model import CauseKind, NetLink
 from truerail.model.history import MaintenanceWindow
-from truerail.model.rule import Case
 from truerail.rounds import evaluate
 from truerail.service.evaluator import Evaluator
 from truerail.service.marks import work_now
@@ -25,8 +25,9 @@ def window(what: str, scope: str = "device", starts: datetime = AT - HOUR) -> Ma
 
 def causes(case: Case, *windows: MaintenanceWindow) -> dict[tuple[str, tuple[str, ...]], int]:
     """Kind and subjects of each cause to how many findings it explains, of an evaluation at a time of the windows."""
-    plan, seen = scene(case)
-    found = evaluate(plan, seen, work=work_now(plan, windows, AT)).causes
+    made = scene(case)
+    plan = made.plan
+    found = evaluate(made, work=work_now(plan, windows, AT)).causes
     return {(cause.kind.value, cause.subjects): len(cause.explains) for cause in found}
 
 
@@ -82,7 +83,8 @@ ON = [NetLink(name, operstate="UP", flags=("UP", "LOWER_UP")) for name in ("up0"
 
 def shown(*windows: MaintenanceWindow) -> Published:
     """One round of the service: an uplink is switched off, and a window is open."""
-    plan, seen = scene(Case("", CABLES, {"leaf-0": [OFF, *ON]}))
+    made = scene(Case("", CABLES, {"leaf-0": [OFF, *ON]}))
+    plan, seen = made.plan, made.snapshot
     one = Evaluator("test", Lives(timedelta(0), 2, timedelta(0)), 1)
     return one.evaluate(plan, seen, (), (), {}, JournalState(), (), windows, AT).publication
 

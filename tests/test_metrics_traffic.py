@@ -13,8 +13,8 @@ from tests.metrics_pages import Read, page, published
 from truerail.analysis.counters import Window
 from truerail.analysis.ecmp.spread import peak_by_chance
 from truerail.analysis.published import JournalState, Published
+from truerail.analysis.rule import Case
 from truerail.model import Counter, Finding, PortCounters, Reading, Severity, Snapshot, Transport
-from truerail.model.rule import Case
 from truerail.service.evaluator import Evaluator
 from truerail.service.settings import Metrics, Settings
 from truerail.testing.cases import AT, plan_of, scene
@@ -29,8 +29,12 @@ Rates = Mapping[str, Mapping[str, float | Sequence[float]]]
 
 
 def shown(rates: Rates, plan: str = PLAN) -> Published:
-    case = Case("", plan, {}, rates=rates)
-    return published(*scene(case))
+    return of_case(Case("", plan, {}, rates=rates))
+
+
+def of_case(case: Case) -> Published:
+    made = scene(case)
+    return published(made.plan, made.snapshot)
 
 
 def read(rates: Rates, plan: str = PLAN) -> Read:
@@ -222,7 +226,7 @@ def test_the_setting_leaves_traffic_out_at_the_start_and_after_a_reload(tmp_path
 
 def test_infiniband_is_counted_alike() -> None:
     case = Case("", PLAN, {}, transport=Transport.INFINIBAND, rates={NIC: {"tx_bytes": 3 * GB, "rx_errors": 1.0}})
-    infiniband = Read(page(published(*scene(case))))
+    infiniband = Read(page(of_case(case)))
     assert infiniband(TX, nic="nic0") == pytest.approx(3 * GB, rel=1e-4)
     assert infiniband("link_errors_per_second", nic="nic0") == 1
     assert infiniband("link_pause_received_ratio") is infiniband("link_ecn_marked_ratio") is None
@@ -236,7 +240,7 @@ def test_one_counter_tells_of_one_cable_alone() -> None:
 
 def test_a_finding_names_the_nic_and_plane_that_it_is_about() -> None:
     plan = "gpu-1/nic0 leaf-0/p1 rail=3 plane=1"
-    good = published(*scene(Case("", plan, {})))
+    good = of_case(Case("", plan, {}))
 
     def finding(subject: str, rail: int | None = None) -> Finding:
         return Finding("PFC001", "pfc_storm", Severity.CRITICAL, subject, "", "", rail=rail)

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import pytest
 from small_fabric import AT
 
+from truerail.analysis.round import Round
 from truerail.model import (
     Cable,
     CableState,
@@ -57,7 +58,7 @@ def evaluated(names: Mapping[str, str], answering: Sequence[str] = HOSTS) -> Eva
     kinds = {"leaf": "lldp_host", "gpu": "net_link"}
     readings = [Reading(name, kinds[name.split("-")[0]], AT, facts) for name, facts in reported.items()]
     readings += [Reading(host, "net_link", AT, (), "timed out") for host in HOSTS if host not in answering]
-    return evaluate(PLAN, Snapshot(AT, readings))
+    return evaluate(Round(PLAN, Snapshot(AT, readings)))
 
 
 def states(found: Evaluation, host: str) -> set[CableState]:

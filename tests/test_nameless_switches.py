@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 
 from small_fabric import AT
 
-from truerail.analysis.cabling import State, wiring_of
+from truerail.analysis.cabling import State
+from truerail.analysis.round import Round
 from truerail.model import Cable, Device, Neighbor, Plan, Port, Reading, Role, Snapshot
 
 LEAVES, SPINES = ("leaf-0", "leaf-1", "leaf-2"), ("spine-0", "spine-1", "spine-2")
@@ -40,9 +41,9 @@ def states(
                     port_id_type="ifname",
                 )
             )
-    wiring = wiring_of(
+    wiring = Round(
         PLAN, Snapshot(AT, [Reading(name, "lldp_switch", AT, tuple(rows)) for name, rows in heard.items()])
-    )
+    ).cabling
     return {str(cable.a): State(state) for cable, state in zip(PLAN.cables, wiring.state.tolist(), strict=True)}
 
 

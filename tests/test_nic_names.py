@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from truerail.analysis.round import Round
 from truerail.causes.nic_names import is_by_place, is_by_slot
 from truerail.cli.app import app
 from truerail.model import CauseKind
@@ -158,7 +159,7 @@ def test_single_ports_of_cards_are_cables() -> None:
     shape = Shape(hosts=6, rails=4, planes=2, spines=2, uplinks=4)
     fault = [Fault(CauseKind.CABLE_SWAP, "one-host")]
     made = simulate(shape, fault, seed=2, folders="inventory", behaviours=["topo_no_nic"])
-    (cause,) = evaluate(made.plan, made.snapshot()).causes
+    (cause,) = evaluate(Round(made.plan, made.snapshot())).causes
     assert (cause.kind, {move.cable for move in cause.moves}) == (CauseKind.CABLE_SWAP, made.truth.moved)
 
 
@@ -172,7 +173,7 @@ def test_buses_in_another_order_move_no_cable(variant: str, host_ports: str, sty
     )
     for seed in range(4):
         made = simulate(shape, [Fault(CauseKind.GPU_NIC_ORDER, variant)], seed=seed, behaviours=["topo_no_nic"])
-        causes = evaluate(made.plan, made.snapshot()).causes
+        causes = evaluate(Round(made.plan, made.snapshot())).causes
         assert causes
         assert not [move for cause in causes for move in cause.moves]
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from truerail.analysis.round import Round
 from truerail.model import CauseKind, Evaluation, Status
 from truerail.rounds import evaluate
 from truerail.simulator import Fault, Shape, Simulation, simulate
@@ -13,7 +14,7 @@ RENAMED = [Fault(CauseKind.GPU_NIC_ORDER, "model")]
 
 
 def evaluated(simulation: Simulation) -> Evaluation:
-    return evaluate(simulation.plan, simulation.snapshot())
+    return evaluate(Round(simulation.plan, simulation.snapshot()))
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from truerail.analysis.round import Round
 from truerail.model import CableState, CauseKind, Evaluation
 from truerail.rounds import evaluate
 from truerail.simulator import Fault, Shape, Simulation, simulate
@@ -12,7 +13,7 @@ SHAPE = Shape(hosts=12, rails=4, spines=2, uplinks=8, spare_ports=6)
 
 
 def evaluated(simulation: Simulation) -> Evaluation:
-    return evaluate(simulation.plan, simulation.snapshot())
+    return evaluate(Round(simulation.plan, simulation.snapshot()))
 
 
 @pytest.mark.parametrize("seed", range(4))

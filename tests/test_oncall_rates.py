@@ -8,10 +8,11 @@ import pytest
 from api_client import Api, problem_of
 from fake_tower import FakeTower, published
 
-from truerail.analysis.counters.telemetry import Telemetry, telemetry_of
+from truerail.analysis.counters.telemetry import Telemetry
 from truerail.analysis.published import Published
+from truerail.analysis.round import Round
+from truerail.analysis.rule import Case
 from truerail.errors import NotFoundError
-from truerail.model.rule import Case
 from truerail.questions.answers_json import answer_from_json
 from truerail.questions.capture import publication_of
 from truerail.questions.rates import rates
@@ -31,7 +32,7 @@ PLAN = """
 def counted(**ports: dict[str, object]) -> Published:
     """The fabric where ports count so much a second; `gpu_1__nic0` is gpu-1/nic0."""
     named = {name.replace("__", "/").replace("_", "-"): reported for name, reported in ports.items()}
-    return publication_of(*scene(Case("", PLAN, {}, rates=named)))  # type: ignore[arg-type] - numbers and rows of them
+    return publication_of(scene(Case("", PLAN, {}, rates=named)))  # type: ignore[arg-type] - numbers and rows of them
 
 
 def one(publication: Published, port: str) -> PortRates:
@@ -114,7 +115,7 @@ def test_a_name_that_nobody_knows_is_answered_with_the_nearest() -> None:
 
 def test_only_the_ports_asked_for_are_read() -> None:
     publication = counted(gpu_1__nic0={"tx_bytes": 1e9, "rx_pause_us:3": 5})
-    reported = telemetry_of(publication.plan, publication.snapshot)
+    reported = Round(publication.plan, publication.snapshot).telemetry
     before = set(reported._kept), set(reported._sums)
     assert rates(publication, "gpu-1").reported
     assert (set(reported._kept), set(reported._sums)) == before
@@ -145,7 +146,8 @@ def test_the_answer_survives_json() -> None:
 
 
 def test_the_api_answers_for_devices_and_ports() -> None:
-    counting = replace(published(), snapshot=counted(gpu_1__nic0={"tx_bytes": 1e9}).snapshot)
+    shown = published()
+    counting = replace(shown, round=Round(shown.plan, counted(gpu_1__nic0={"tx_bytes": 1e9}).snapshot))
     with Api(FakeTower(counting)) as api:
         assert api.json("rates", of="gpu-001")["reported"] is False
         assert "gpu-001" in problem_of(api.get("rates", of="gpu-0011"), 404)["detail"]

@@ -1,5 +1,6 @@
 """A storm harms those who wait for its culprit, though every cable is where it belongs."""
 
+from truerail.analysis.round import Round
 from truerail.model import CauseKind
 from truerail.questions.capture import publication_of
 from truerail.rounds import evaluate
@@ -15,8 +16,8 @@ def test_a_storm_counts_the_gpus_that_wait() -> None:
     job = Job("train", hosts, Pattern.RING, (0, 1, 2, 3))
     traffic = flows(simulation, [job], [FlowFault(FlowFaultKind.STORM)], seed=3)
     snapshot = snapshot_after(simulation, traffic, 4)
-    evaluation = evaluate(simulation.plan, snapshot)
-    publication = publication_of(simulation.plan, snapshot, evaluation)
+    evaluation = evaluate(Round(simulation.plan, snapshot))
+    publication = publication_of(Round(simulation.plan, snapshot), evaluation)
     storms = [
         line for line in cause_lines(view_of(publication), evaluation.causes) if line.kind == CauseKind.PFC_STORM.value
     ]

@@ -9,10 +9,11 @@ import pytest
 from view_fabrics import SHAPES, fabric, faulty, of_kind, right, shaped
 
 from truerail.analysis.published import Published
+from truerail.analysis.round import Round
+from truerail.analysis.rule import Case
 from truerail.errors import JournalUnavailableError, NotFoundError
 from truerail.model import CauseKind, Device, Fact, GpuNicPath, Neighbor, Port, RdmaLink, Role, Snapshot
 from truerail.model.history import NoHistory
-from truerail.model.rule import Case
 from truerail.questions.capture import publication_of
 from truerail.questions.where import where
 from truerail.simulator import Shape
@@ -119,7 +120,7 @@ def test_a_mac_of_a_host_that_does_not_answer_is_found_where_it_is_heard() -> No
     mac = right(publication).nic.mac or ""  # type: ignore[union-attr] # its host answered
     host = right(publication).a.device
     others = [reading for reading in publication.snapshot.readings if reading.device != host]
-    deaf = publication_of(publication.plan, Snapshot(publication.at, others))
+    deaf = publication_of(Round(publication.plan, Snapshot(publication.at, others)))
     answer = where(deaf, mac)
     assert [path.subject for path in answer.paths] == [right(publication).subject]
     assert "hears it" in answer.summary
@@ -187,8 +188,8 @@ def test_since_comes_from_the_history_and_a_lost_one_costs_only_that() -> None:
 
 def heard(*facts: Neighbor, by: str = "h1") -> Published:
     """One cable h1/nic0 - leaf-0/p1, of which one device tells what it hears."""
-    plan, seen = scene(Case("", "h1/nic0 leaf-0/p1 rail=0\nh2/nic0 leaf-0/p2 rail=0", {by: facts}))
-    return publication_of(plan, seen)
+    made = scene(Case("", "h1/nic0 leaf-0/p1 rail=0\nh2/nic0 leaf-0/p2 rail=0", {by: facts}))
+    return publication_of(made)
 
 
 def test_who_confirms_a_cable_is_reported() -> None:
@@ -229,7 +230,7 @@ def test_a_plan_may_hold_devices_without_cables() -> None:
     publication = faulty()
     devices = {**publication.plan.devices, "spare": Device("spare", Role.HOST)}
     alone = publication_of(
-        replace(publication.plan, devices=devices), Snapshot(publication.at, publication.snapshot.readings)
+        Round(replace(publication.plan, devices=devices), Snapshot(publication.at, publication.snapshot.readings))
     )
     answer = where(alone, "spare")
     assert (answer.paths, answer.matched_type, answer.summary) == ((), "host", "spare: the plan has no cable there")
@@ -240,8 +241,8 @@ def test_a_gpu_that_is_equally_near_to_all_nics_is_near_to_none() -> None:
     facts: list[Fact] = [RdmaLink(f"mlx5_{nic}", 1, "ACTIVE", "LINK_UP", f"nic{nic}") for nic in (0, 1)]
     facts += [GpuNicPath(0, f"NIC{nic}", f"mlx5_{nic}", "PIX" if nic == 0 else "NODE") for nic in (0, 1)]
     facts += [GpuNicPath(1, f"NIC{nic}", f"mlx5_{nic}", "SYS") for nic in (0, 1)]
-    plan, seen = scene(Case("", "h1/nic0 leaf-0/p1 rail=0\nh1/nic1 leaf-1/p1 rail=1", {"h1": facts}))
-    publication = publication_of(plan, seen)
+    made = scene(Case("", "h1/nic0 leaf-0/p1 rail=0\nh1/nic1 leaf-1/p1 rail=1", {"h1": facts}))
+    publication = publication_of(made)
     assert [(link.gpu, link.level) for link in where(publication, "h1/nic0").paths[0].gpus] == [(0, "PIX")]
     assert where(publication, "h1/nic1").paths[0].gpus == ()
     assert "by the plan" in where(publication, "h1:gpu1").summary

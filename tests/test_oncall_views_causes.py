@@ -6,6 +6,7 @@ from datetime import timedelta
 import pytest
 from view_fabrics import FAULTS, fabric, faulty, of_kind, right, shaped
 
+from truerail.analysis.round import Round
 from truerail.model import CableState, CauseKind
 from truerail.model.finding import Finding, Severity
 from truerail.model.life import Life, LifeState, Mute, MuteKind
@@ -102,7 +103,7 @@ def test_held_findings_are_found_too() -> None:
 
 def test_what_is_not_over_yet_is_not_called_fine() -> None:
     made = simulate(Shape(hosts=4, rails=2))
-    publication = publication_of(made.plan, made.snapshot())
+    publication = publication_of(Round(made.plan, made.snapshot()))
     fine = view_of(publication).headline
     assert (fine.tone, fine.repair) == (Tone.GOOD, "Nothing to do.")
     held = Finding("CAB003", "cable_missing", Severity.CRITICAL, right(publication).a.name, "was missing", "reseat it")
@@ -116,7 +117,7 @@ def test_what_is_not_over_yet_is_not_called_fine() -> None:
 def test_gpus_that_are_nearest_to_another_rails_nic_are_harmed_though_no_cable_is_wrong() -> None:
     made = simulate(Shape(hosts=8, rails=4), (Fault(CauseKind.GPU_NIC_ORDER, "gpus"),), seed=1)
     ((_, order),) = made.world.gpu_order.items()
-    publication = publication_of(made.plan, made.snapshot())
+    publication = publication_of(Round(made.plan, made.snapshot()))
     (line,) = of_kind(publication, CauseKind.GPU_NIC_ORDER)
     assert set(publication.evaluation.cable_states.values()) == {CableState.RIGHT}
     assert line.impact == sum(gpu != rail for gpu, rail in enumerate(order)) > 0

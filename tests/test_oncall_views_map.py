@@ -9,9 +9,10 @@ import pytest
 from view_fabrics import SHAPES, fabric, faulty, shaped
 
 from truerail.analysis.published import CollectorRun, Published
+from truerail.analysis.round import Round
+from truerail.analysis.rule import Case
 from truerail.model import CableState, CauseKind, Fact, Finding, Neighbor, NetLink, Role, Severity
 from truerail.model.life import Mute, MuteKind
-from truerail.model.rule import Case
 from truerail.questions.capture import publication_of
 from truerail.simulator import Fault, Shape
 from truerail.testing.cases import scene
@@ -73,7 +74,7 @@ def test_the_columns_are_rails_and_planes() -> None:
 def test_a_rail_that_a_host_lacks_is_empty() -> None:
     whole = shaped(Shape(hosts=3, rails=2), 0)
     cables = tuple(cable for cable in whole.plan.cables if str(cable.a.device) != "gpu-002" or cable.rail != 1)
-    drawn = fabric_map(publication_of(replace(whole.plan, cables=cables), whole.snapshot))
+    drawn = fabric_map(publication_of(Round(replace(whole.plan, cables=cables), whole.snapshot)))
     codes = cells_of(drawn)
     assert codes[cell(drawn, "gpu-002", 1, 0)] & 7 == 0
     assert codes[cell(drawn, "gpu-002", 0, 0)] & 7 == 1
@@ -91,8 +92,8 @@ def test_the_worst_of_several_cables_shows(cables: str, shown: int) -> None:
     )
     places = {"right": "swp1", "unknown": "swp2", "missing": "swp3", "wrong": "swp4"}
     lines = "\n".join(f"h1/{name} leaf-0/{places[name]} rail=0" for name in cables.split())
-    plan, seen = scene(Case("", lines, {"h1": facts}))
-    publication = publication_of(plan, seen)
+    made = scene(Case("", lines, {"h1": facts}))
+    publication = publication_of(made)
     assert sorted(publication.evaluation.cable_states.values()) == sorted(cables.split())
     assert [code & 7 for code in cells_of(fabric_map(publication)).tolist()] == [shown]
 
@@ -102,7 +103,7 @@ def test_a_fabric_without_hosts_has_an_empty_map() -> None:
     switches = {name: one for name, one in publication.plan.devices.items() if one.role is not Role.HOST}
     uplinks = tuple(cable for cable in publication.plan.cables if cable.a.device in switches)
     plan = replace(publication.plan, devices=switches, cables=uplinks)
-    drawn = fabric_map(publication_of(plan, publication.snapshot))
+    drawn = fabric_map(publication_of(Round(plan, publication.snapshot)))
     assert (drawn.hosts, drawn.cells, drawn.pods) == ((), "", ())
 
 
@@ -125,7 +126,9 @@ def test_a_cell_is_muted_where_all_its_findings_are() -> None:
 
 def test_only_what_changed_is_reported() -> None:
     whole = shaped(Shape(hosts=8, rails=4), 0)
-    broken = publication_of(whole.plan, shaped(Shape(hosts=8, rails=4), (Fault(CauseKind.LINK_DOWN, "host"),)).snapshot)
+    broken = publication_of(
+        Round(whole.plan, shaped(Shape(hosts=8, rails=4), (Fault(CauseKind.LINK_DOWN, "host"),)).snapshot)
+    )
     before, after = fabric_map(whole), fabric_map(broken)
     changes = changed_cells(before, after)
     codes = cells_of(before).copy()

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import pytest
 from small_fabric import AT
 
+from truerail.analysis.round import Round
 from truerail.model import (
     Cable,
     CableState,
@@ -59,7 +60,7 @@ def findings(facts: Mapping[str, Sequence[Fact]], listening: Sequence[str] = ())
         for kind in {type(fact): None for fact in rows}
     ]
     readings += [Reading(host, "lldp_host", AT, ()) for host in listening]
-    evaluation = evaluate(PLAN, Snapshot(AT, readings))
+    evaluation = evaluate(Round(PLAN, Snapshot(AT, readings)))
     assert CableState.WRONG not in evaluation.cable_states.values()
     return {(one.rule, one.subject): one for one in evaluation.findings}
 

@@ -3,7 +3,8 @@
 import pytest
 from small_fabric import AT
 
-from truerail.analysis.cabling import ONE_END, State, Wiring, wiring_of
+from truerail.analysis.cabling import ONE_END, State, Wiring
+from truerail.analysis.round import Round
 from truerail.model import CableState, CauseKind, Neighbor, Plan, Reading, Snapshot
 from truerail.rounds import evaluate
 from truerail.simulator import Fault, Shape, simulate
@@ -19,7 +20,7 @@ def pod() -> Plan:
 
 def wiring(plan: Plan, said: dict[str, list[tuple[str, str]]]) -> Wiring:
     """What devices hear of each other by name: device to (own port, device heard)."""
-    return wiring_of(
+    return Round(
         plan,
         Snapshot(
             AT,
@@ -28,7 +29,7 @@ def wiring(plan: Plan, said: dict[str, list[tuple[str, str]]]) -> Wiring:
                 for device, rows in said.items()
             ],
         ),
-    )
+    ).cabling
 
 
 def crossed(plan: Plan) -> dict[str, list[tuple[str, str]]]:
@@ -77,7 +78,7 @@ def test_a_port_that_is_taken_is_no_place_for_a_cable_whose_leaf_is_heard() -> N
     plan = pod()
     one, other = (cable for cable in plan.cables if cable.a.device == "gpu-001")
     heard = Neighbor(one.b.name, system_name="gpu-001", port_id=other.a.name, port_id_type="ifname")
-    found = wiring_of(
+    found = Round(
         plan,
         Snapshot(
             AT,
@@ -86,7 +87,7 @@ def test_a_port_that_is_taken_is_no_place_for_a_cable_whose_leaf_is_heard() -> N
                 Reading(one.b.device, "lldp_host", AT, (heard,)),
             ],
         ),
-    )
+    ).cabling
     assert found.state[plan.cables.index(one)] == State.UNKNOWN
     assert found.state[plan.cables.index(other)] == State.WRONG
 
@@ -96,7 +97,7 @@ def test_crossed_bundles_are_reported_from_labels_by_uplinks_without_ports(rails
     """The spines hear both leaves under their own names where they belong, though not from which port."""
     shape = Shape(hosts=12, rails=4, rails_per_leaf=rails_per_leaf, spines=2, uplinks=8, platforms=("junos",))
     made = simulate(shape, [Fault(CauseKind.BUNDLE_SWAP)], seed=1, folders="inventory", behaviours=NO_PORTS)
-    (cause,) = evaluate(made.plan, made.snapshot()).causes
+    (cause,) = evaluate(Round(made.plan, made.snapshot())).causes
     assert (cause.kind, set(cause.subjects)) == (CauseKind.BUNDLE_SWAP, set(made.truth.causes[0].subjects))
     assert {move.cable for move in cause.moves} == (made.truth.moved if rails_per_leaf == 1 else set())
     assert not cause.alternatives  # the hosts' topologies show that their NICs are named as planned
@@ -106,7 +107,7 @@ def test_bundles_without_ports_may_be_an_order_of_nics_where_no_topology_shows_i
     shape = Shape(hosts=12, rails=4, rails_per_leaf=2, spines=2, uplinks=8, platforms=("junos",))
     flags = [*NO_PORTS, "topo_flat"]
     made = simulate(shape, [Fault(CauseKind.BUNDLE_SWAP)], seed=1, folders="inventory", behaviours=flags)
-    (cause,) = evaluate(made.plan, made.snapshot()).causes
+    (cause,) = evaluate(Round(made.plan, made.snapshot())).causes
     assert (cause.kind, cause.moves) == (CauseKind.BUNDLE_SWAP, ())
     assert [other.kind for other in cause.alternatives] == [CauseKind.GPU_NIC_ORDER]
 
@@ -117,7 +118,7 @@ def test_labels_without_ports_are_exchanged_once(seed: int) -> None:
     shape = Shape(hosts=12, rails=8, rails_per_leaf=2, spines=2, uplinks=8, platforms=("cumulus", "junos"))
     faults = [Fault(CauseKind.LEAF_SWAP)]
     made = simulate(shape, faults, seed=seed, folders="inventory", behaviours=[*NO_PORTS, "stale_ttl@0.03"])
-    causes = [one for one in evaluate(made.plan, made.snapshot()).causes if one.kind is not CauseKind.UNKNOWN]
+    causes = [one for one in evaluate(Round(made.plan, made.snapshot())).causes if one.kind is not CauseKind.UNKNOWN]
     assert [(one.kind, set(one.subjects), one.moves) for one in causes] == [
         (CauseKind.LEAF_SWAP, set(made.truth.causes[0].subjects), ())
     ]
@@ -125,6 +126,6 @@ def test_labels_without_ports_are_exchanged_once(seed: int) -> None:
 
 def test_right_cables_whose_ends_name_devices_alone_are_right() -> None:
     made = simulate(Shape(hosts=12, rails=4, spines=2, uplinks=8, platforms=("junos",)), [], behaviours=NO_PORTS)
-    evaluation = evaluate(made.plan, made.snapshot())
+    evaluation = evaluate(Round(made.plan, made.snapshot()))
     assert set(evaluation.cable_states.values()) == {CableState.RIGHT}
     assert not evaluation.causes

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from benchmarks.behaviours.scoring import Named, behaviour_score
+from truerail.analysis.round import Round
 from truerail.model import Cause, CauseKind
 from truerail.model.finding import Alternative
 from truerail.rounds import evaluate
@@ -21,7 +22,7 @@ def test_hosts_of_which_nothing_is_heard_are_not_part_of_an_order_that_others_ma
     (order,) = bundle.alternatives
     assert order.kind is CauseKind.GPU_NIC_ORDER
     assert set(order.subjects) == set(made.world.fabric.models).difference(lost.subjects)
-    score = behaviour_score(made, evaluate(made.plan, made.snapshot()))
+    score = behaviour_score(made, evaluate(Round(made.plan, made.snapshot())))
     assert (score.causes_found, score.problems) == (2, [])
 
 
@@ -34,7 +35,7 @@ def test_ends_that_name_each_other_decide_beside_a_neighbour_of_the_past(young: 
     flags = ["swap_two_neighbors", *([young] if young else [])]
     made = simulate(shape, [Fault(CauseKind.BUNDLE_SWAP)], seed=3, folders="inventory", behaviours=flags)
     assert bool(made.truth.wrong) == bool(young)
-    score = behaviour_score(made, evaluate(made.plan, made.snapshot()))
+    score = behaviour_score(made, evaluate(Round(made.plan, made.snapshot())))
     assert (score.causes_unknown, score.problems) == (1, [])
 
 
@@ -56,7 +57,7 @@ CHIPS = ["ib_multi_asic"]
 def scored(*faults: Fault, seed: int, behaviours: Sequence[str] = CHIPS) -> tuple[list[CauseKind], list[str]]:
     """The kinds of the true causes that answers can show, and the problems of the evaluation."""
     made = simulate(BOXES, faults, seed=seed, behaviours=behaviours)
-    score = behaviour_score(made, evaluate(made.plan, made.snapshot()))
+    score = behaviour_score(made, evaluate(Round(made.plan, made.snapshot())))
     return [cause.kind for cause in made.truth.causes], score.problems
 
 
@@ -85,7 +86,7 @@ def test_of_a_circle_among_boxes_the_cables_on_other_boxes_are_the_circle_that_s
     (cause,) = made.truth.causes
     (swap,) = (one for one in cause.alternatives if one.kind is CauseKind.CABLE_SWAP)
     assert set(swap.subjects) < set(map(str, cause.cables))
-    assert behaviour_score(made, evaluate(made.plan, made.snapshot())).problems == []
+    assert behaviour_score(made, evaluate(Round(made.plan, made.snapshot()))).problems == []
 
 
 def order(alternatives: int) -> Cause:

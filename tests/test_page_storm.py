@@ -15,9 +15,9 @@ from tests.living_site import Site as Living
 from tests.page_site import Site, Watched, chromium, publication
 from truerail.analysis.counters import Window
 from truerail.analysis.published import Published
+from truerail.analysis.rule import Case
 from truerail.files.nodesets import expand
 from truerail.model import CauseKind
-from truerail.model.rule import Case
 from truerail.questions.storm import storm
 from truerail.simulator import Fault, Shape
 from truerail.simulator.flows import FlowFault, FlowFaultKind
@@ -37,7 +37,7 @@ def browser() -> Iterator[Browser]:
 
 def reported(case: Case) -> Published:
     """An example of the rule, evaluated."""
-    return publication(*scene(case))
+    return publication((made := scene(case)).plan, made.snapshot)
 
 
 class Eyes:
@@ -171,8 +171,9 @@ def test_nothing_stands_is_not_the_same_as_nobody_can_tell(browser: Browser) -> 
 
 
 def test_the_overview_tells_of_a_storm_that_breaks_out_and_leads_to_it(browser: Browser) -> None:
-    plan, seen = scene(SPREAD)
-    calm = publication(plan, replace(seen, window=scene(replace(QUIET[1], plan=SPREAD.plan))[1].window))
+    made = scene(SPREAD)
+    plan, seen = made.plan, made.snapshot
+    calm = publication(plan, replace(seen, window=scene(replace(QUIET[1], plan=SPREAD.plan)).counters))
     with Eyes(browser, calm) as eyes:
         page = eyes.open("/")
         expect(page.locator("#standing")).to_be_hidden()

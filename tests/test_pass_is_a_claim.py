@@ -6,8 +6,9 @@ import pytest
 
 from rules import rules
 from truerail.analysis.counters import Window
+from truerail.analysis.round import Round
+from truerail.analysis.rule import InsufficientDataError
 from truerail.model import Reading
-from truerail.model.rule import InsufficientDataError
 from truerail.simulator import Shape, simulate
 from truerail.simulator.flows import FlowFault, FlowFaultKind, Job, Pattern, Polls, Switching, flows, seen_now
 from truerail.simulator.flows.habits import PORT_CACHE
@@ -75,7 +76,7 @@ def verdict(kind: FlowFaultKind, weak: str, code: str, *, coupling: float = 0.0)
         window.put(last)
     seen = seen_now(still, traffic, last, window)
     try:
-        found = list(rules()[code].findings(fabric.plan, seen))
+        found = list(rules()[code].findings(Round(fabric.plan, seen)))
     except InsufficientDataError:
         return "unknown"
     return "fail" if found else "pass"
@@ -99,7 +100,7 @@ def test_what_a_watchdog_drops_of_a_lossless_priority_never_passes(gaps: tuple[s
         last = traffic.readings()
         window.put(last)
     try:
-        found = [*rules()["PFC004"].evaluate(fabric.plan, seen_now(still, traffic, last, window))]
+        found = [*rules()["PFC004"].evaluate(Round(fabric.plan, seen_now(still, traffic, last, window)))]
     except InsufficientDataError:
         found = ["unknown"] if gaps else []
     assert found

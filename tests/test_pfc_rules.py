@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rules import rules
+from truerail.analysis.rule import Case, InsufficientDataError
 from truerail.errors import NotFoundError
 from truerail.model import Finding, PortQos, Severity, Transport
-from truerail.model.rule import Case, InsufficientDataError
 from truerail.outputs.options import Options
 from truerail.outputs.words import Tone
 from truerail.questions.answers_json import answer_from_json
@@ -21,7 +21,7 @@ from truerail.questions.storm import storm
 from truerail.questions.text import answer_text
 from truerail.questions.tones import tone_of
 from truerail.rounds import evaluate
-from truerail.testing.cases import scene
+from truerail.testing.cases import plan_of, scene
 from truerail.views.plain import as_json
 
 Rates = dict[str, dict[str, float | Sequence[float]]]
@@ -33,7 +33,7 @@ def found(
     code: str, plan: str, rates: Mapping[str, Mapping[str, float | Sequence[float]]], **more: Any
 ) -> list[Finding]:
     case = Case("", plan, more.pop("facts", {}), rates=rates, **more)
-    return list(rules()[code].findings(*scene(case)))
+    return list(rules()[code].findings(scene(case)))
 
 
 def stopped(priority: int = 3) -> dict[str, float | Sequence[float]]:
@@ -238,8 +238,8 @@ def test_what_cannot_be_said_is_not_said() -> None:
             found(code, plan, {"leaf-0/swp0": {"tx_bytes": 1e9}})
         with pytest.raises(InsufficientDataError):
             found(code, plan, {})
-        assert not rules()[code].applies_to(scene(Case("", plan, {}, transport=Transport.EFA))[0])
-        assert not rules()[code].applies_to(scene(Case("", plan, {}, transport=Transport.INFINIBAND))[0])
+        assert not rules()[code].applies_to(plan_of(Case("", plan, {}, transport=Transport.EFA)))
+        assert not rules()[code].applies_to(plan_of(Case("", plan, {}, transport=Transport.INFINIBAND)))
     with pytest.raises(InsufficientDataError, match="speeds"):
         found("PFC001", "gpu-0/nic0 leaf-0/swp0", {"leaf-0/swp0": {"rx_pause_frames:3": 9_000}})
     with pytest.raises(InsufficientDataError, match="neither settings nor pauses"):
@@ -270,8 +270,8 @@ def test_too_many_slow_ports_are_reported_in_part(monkeypatch: pytest.MonkeyPatc
 
 
 def shown(rates: Rates, **more: Any) -> Any:
-    plan, seen = scene(Case("", plan_of_tree(2, 8, 1), {}, rates=rates, **more))
-    return publication_of(plan, seen, evaluate(plan, seen, only=CODES))
+    made = scene(Case("", plan_of_tree(2, 8, 1), {}, rates=rates, **more))
+    return publication_of(made, evaluate(made, only=CODES))
 
 
 def storming() -> Rates:

@@ -15,7 +15,8 @@ from test_identity import evaluated, fabric
 from collector import collectors
 from collector._port_words import of_snmp, of_word, of_words
 from rules import rules
-from truerail.analysis.cabling import State, Why, wiring_of
+from truerail.analysis.cabling import State, Why
+from truerail.analysis.rule import Case
 from truerail.model import (
     CauseKind,
     Device,
@@ -29,7 +30,6 @@ from truerail.model import (
     Status,
     Transport,
 )
-from truerail.model.rule import Case
 from truerail.rounds import evaluate
 from truerail.simulator import Fault, Shape, simulate
 from truerail.testing.cases import scene
@@ -98,8 +98,8 @@ def test_disabled_is_the_operators_word_on_infiniband_only(layer: str | None, tr
         "", "gpu-1/mlx5_0 leaf-0/1 rail=0",
         {"gpu-1": [RdmaLink("mlx5_0", 1, "DOWN", "DISABLED", link_layer=layer)]}, transport=transport,
     )  # fmt: skip
-    assert wiring_of(*scene(case)).why.tolist() == [why]
-    (finding,) = rules()["NIC002"].findings(*scene(case))
+    assert scene(case).cabling.why.tolist() == [why]
+    (finding,) = rules()["NIC002"].findings(scene(case))
     assert finding.severity is (Severity.INFO if why is Why.DISABLED else Severity.WARNING)
 
 
@@ -108,11 +108,11 @@ def test_efa_is_always_active_which_says_nothing(device: str) -> None:
     reported = [RdmaLink(device, 1, "ACTIVE", "LINK_UP", rate_gbps=100.0), LinkSpeed(device, 100.0)]
     facts: dict[str, Sequence[Fact]] = {"gpu-1": reported}
     case = Case("", f"gpu-1/{device} leaf-0/swp1 rail=0 speed=400", facts, transport=Transport.EFA)
-    plan, seen = scene(case)
-    wiring = wiring_of(plan, seen)
+    made = scene(case)
+    wiring = made.cabling
     assert not wiring.states.up(wiring.index.a).any()
     assert wiring.state.tolist() == [State.UNKNOWN]
-    verdicts = {verdict.rule: verdict.status for verdict in evaluate(plan, seen).verdicts}
+    verdicts = {verdict.rule: verdict.status for verdict in evaluate(made).verdicts}
     assert verdicts["NIC002"] is Status.NOT_APPLICABLE
     assert verdicts["LNK001"] is Status.UNKNOWN
 
@@ -121,9 +121,9 @@ def test_the_speed_of_a_port_without_link_is_never_compared() -> None:
     plan = "gpu-1/nic0 leaf-0/swp1 rail=0 speed=400"
     down = rdma("mlx5_0", "DOWN", "DISABLED")._replace(rate_gbps=40.0)
     for leaf in (NetLink("swp1", speed_gbps=100.0), LinkSpeed("swp1", 100.0)):
-        assert not [*rules()["LNK001"].findings(*scene(Case("", plan, {"gpu-1": [down], "leaf-0": [leaf]})))]
+        assert not [*rules()["LNK001"].findings(scene(Case("", plan, {"gpu-1": [down], "leaf-0": [leaf]})))]
     lit = NetLink("swp1", operstate="UP", flags=("UP", "LOWER_UP"), speed_gbps=100.0)
-    assert [*rules()["LNK001"].findings(*scene(Case("", plan, {"gpu-1": [down], "leaf-0": [lit]})))]
+    assert [*rules()["LNK001"].findings(scene(Case("", plan, {"gpu-1": [down], "leaf-0": [lit]})))]
 
 
 @pytest.mark.parametrize(
@@ -276,7 +276,7 @@ def test_the_reason_and_its_repair_stand_in_the_finding_and_in_its_cause(
     leaf = NetLink("swp1", operstate="DOWN", flags=("NO-CARRIER", "UP"), down_reason=reason)  # type: ignore[arg-type]
     neighbor = Neighbor("swp2", system_name="gpu-2", port_id="nic0", port_id_type="ifname")
     plan = "gpu-1/nic0 leaf-0/swp1 rail=0\ngpu-2/nic0 leaf-0/swp2 rail=0"
-    evaluation = evaluate(*scene(Case("", plan, {"gpu-1": [NO_CARRIER], "leaf-0": [leaf, neighbor]})))
+    evaluation = evaluate(scene(Case("", plan, {"gpu-1": [NO_CARRIER], "leaf-0": [leaf, neighbor]})))
     (cause,) = [cause for cause in evaluation.causes if cause.kind is CauseKind.LINK_DOWN]
     (finding,) = [finding for finding in evaluation.findings if finding.rule == "CAB003"]
     assert finding.id in cause.explains
@@ -290,7 +290,7 @@ def test_the_reason_and_its_repair_stand_in_the_finding_and_in_its_cause(
 
 def test_where_the_interface_was_not_read_the_step_says_so() -> None:
     facts: dict[str, Sequence[Fact]] = {"gpu-1": [rdma("mlx5_0", "DOWN", "DISABLED")], "leaf-0": []}
-    evaluation = evaluate(*scene(Case("", "gpu-1/nic0 leaf-0/swp1 rail=0", facts)))
+    evaluation = evaluate(scene(Case("", "gpu-1/nic0 leaf-0/swp1 rail=0", facts)))
     (cause,) = evaluation.causes
     assert cause.kind is CauseKind.LINK_DOWN
     assert "see with `ip link` on gpu-1 whether the interface is switched off" in cause.action

@@ -9,6 +9,7 @@ import report_fabric as fabric
 from small_fabric import World, make_plan
 from test_report_html import Page
 
+from truerail.analysis.round import Round
 from truerail.model import Evaluation, Port
 from truerail.outputs.punch import punch_list
 from truerail.outputs.report import render
@@ -21,7 +22,7 @@ def waiting() -> Evaluation:
     world = World(make_plan(8, 4))
     world.exchange_names("leaf-0", "leaf-1")
     world.swap(Port("h1", "nica"), Port("h3", "nica"))
-    return evaluate(world.plan, world.snapshot())
+    return evaluate(Round(world.plan, world.snapshot()))
 
 
 def sheet(evaluation: Evaluation, name: str) -> list[dict[str, object]]:

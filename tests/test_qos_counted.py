@@ -10,8 +10,9 @@ import pytest
 
 from collector import collectors
 from truerail.analysis.counters.window import Window
+from truerail.analysis.round import Round
+from truerail.analysis.rule import Case
 from truerail.model import Device, Reading, Role, Snapshot, Status
-from truerail.model.rule import Case
 from truerail.rounds import evaluate
 from truerail.testing.cases import AT, plan_of
 
@@ -47,7 +48,7 @@ def snapshot(texts: dict[str, tuple[tuple[int, ...], str]]) -> Snapshot:
 )  # fmt: skip
 def test_one_host_counts_no_pauses_where_its_peers_do(odd: tuple[int, ...], summary: str) -> None:
     texts = {f"gpu-{host}": ((3,) if host < 5 else odd, "mlx5") for host in (1, 2, 3, 4, 5)}
-    findings = [finding for finding in evaluate(PLAN, snapshot(texts)).findings if finding.rule == "CFG001"]
+    findings = [finding for finding in evaluate(Round(PLAN, snapshot(texts))).findings if finding.rule == "CFG001"]
     assert [finding.subject for finding in findings] == ["gpu-5/nic0"]
     assert findings[0].summary.startswith(summary)
     assert findings[0].summary.endswith("(its settings were not read)")
@@ -55,7 +56,7 @@ def test_one_host_counts_no_pauses_where_its_peers_do(odd: tuple[int, ...], summ
 
 def test_hosts_that_agree_and_drivers_that_show_nothing_are_no_finding() -> None:
     texts = {f"gpu-{host}": ((3,), "mlx5" if host < 5 else "other") for host in (1, 2, 3, 4, 5)}
-    evaluation = evaluate(PLAN, snapshot(texts))
+    evaluation = evaluate(Round(PLAN, snapshot(texts)))
     assert not [finding for finding in evaluation.findings if finding.rule == "CFG001"]
     (verdict,) = [verdict for verdict in evaluation.verdicts if verdict.rule == "CFG001"]
     assert verdict.status is Status.PASS

@@ -2,7 +2,8 @@
 
 from small_fabric import AT
 
-from truerail.analysis.cabling import State, Why, Wiring, wiring_of
+from truerail.analysis.cabling import State, Why, Wiring
+from truerail.analysis.round import Round
 from truerail.model import Neighbor, Reading, Snapshot
 from truerail.testing.cases import Case, plan_of
 
@@ -20,7 +21,7 @@ def listed(said: dict[str, list[tuple[str, str, str]]]) -> Wiring:
         )
         for device, rows in said.items()
     ]
-    return wiring_of(plan_of(Case("", PLAN, {})), Snapshot(AT, readings))
+    return Round(plan_of(Case("", PLAN, {})), Snapshot(AT, readings)).cabling
 
 
 MOVED = ("nic0", "leaf-0", "p1"), ("p1", "h0", "nic0")

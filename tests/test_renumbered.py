@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from small_fabric import AT
 
-from truerail.analysis.cabling import wiring_of
+from truerail.analysis.round import Round
 from truerail.model import (
     Cable,
     CableState,
@@ -76,7 +76,7 @@ def wrong(found: Evaluation) -> list[str]:
 
 
 def test_a_shifted_number_is_the_nic_at_the_same_address() -> None:
-    found = evaluate(plan(), seen({"gpu-1": host(range(4)), "gpu-2": host(range(4)), "gpu-3": host(SHIFTED)}))
+    found = evaluate(Round(plan(), seen({"gpu-1": host(range(4)), "gpu-2": host(range(4)), "gpu-3": host(SHIFTED)})))
     assert not wrong(found)
     assert not found.causes
     (reported,) = found.findings
@@ -87,16 +87,16 @@ def test_a_shifted_number_is_the_nic_at_the_same_address() -> None:
 def test_the_number_of_another_card_is_not_the_planned_nic() -> None:
     with_storage = [*host(SHIFTED), RdmaLink("mlx5_2", 1, "DOWN", "DISABLED", "eth9")]
     with_storage.append(NetLink("eth9", operstate="DOWN", flags=("UP", "NO-CARRIER"), pci_address="0000:29:00.0"))
-    found = evaluate(plan(), seen({"gpu-1": host(range(4)), "gpu-2": host(range(4)), "gpu-3": with_storage}))
+    found = evaluate(Round(plan(), seen({"gpu-1": host(range(4)), "gpu-2": host(range(4)), "gpu-3": with_storage})))
     assert not wrong(found)
     assert [one.severity for one in found.findings] == [Severity.INFO]
 
 
 def test_what_the_host_tells_by_number_belongs_to_the_nic_of_that_number() -> None:
     fabric = plan()
-    names = wiring_of(
+    names = Round(
         fabric, seen({"gpu-1": host(range(4)), "gpu-2": host(range(4)), "gpu-3": host(SHIFTED)})
-    ).identity.names
+    ).cabling.identity.names
     ports = names.index.ports
     code = np.array([names.index.devices.find("gpu-3")] * 2)
     reported = names.ports(code, ports.name_codes(["mlx5_3", "mlx5_4"]))
@@ -105,7 +105,7 @@ def test_what_the_host_tells_by_number_belongs_to_the_nic_of_that_number() -> No
 
 def test_two_swapped_cables_of_a_shifted_host_are_named_by_plan() -> None:
     hosts = {"gpu-1": host(range(4)), "gpu-2": host(range(4)), "gpu-3": host(SHIFTED)}
-    found = evaluate(plan(), seen(hosts, {"gpu-3": (0, 2, 1, 3)}))
+    found = evaluate(Round(plan(), seen(hosts, {"gpu-3": (0, 2, 1, 3)})))
     assert wrong(found) == ["gpu-3/mlx5_1", "gpu-3/mlx5_2"]
 
 
@@ -119,22 +119,22 @@ def test_two_swapped_cables_of_a_shifted_host_are_named_by_plan() -> None:
     ids=["exchanged", "other slot", "one address twice"],
 )
 def test_other_orders_and_other_addresses_are_not_taken_for_a_shift(odd: list[Fact]) -> None:
-    wiring = wiring_of(plan(), seen({"gpu-1": host(range(4)), "gpu-2": host(range(4)), "gpu-3": odd}))
+    wiring = Round(plan(), seen({"gpu-1": host(range(4)), "gpu-2": host(range(4)), "gpu-3": odd})).cabling
     assert not wiring.identity.names.renumbered
 
 
 def test_one_fellow_is_not_enough_to_say_who_is_shifted() -> None:
-    wiring = wiring_of(plan(), seen({"gpu-1": host(range(4)), "gpu-3": host(SHIFTED)}))
+    wiring = Round(plan(), seen({"gpu-1": host(range(4)), "gpu-3": host(SHIFTED)})).cabling
     assert not wiring.identity.names.renumbered
 
 
 def test_cables_that_are_right_by_number_outweigh_addresses() -> None:
     """gpu-3 has a card more at the address of the others' third NIC, and its plan counts it."""
     hosts = {"gpu-1": host(range(4)), "gpu-2": host(range(4)), "gpu-3": host((0, 1, 2, 3, 4), (0, 1, 9, 2, 3))}
-    found = evaluate(plan(), seen(hosts, {"gpu-3": (0, 1, 9, 2)}))
+    found = evaluate(Round(plan(), seen(hosts, {"gpu-3": (0, 1, 9, 2)})))
     assert not wrong(found)
     assert not [move for cause in found.causes for move in cause.moves]
-    assert not wiring_of(plan(), seen(hosts, {"gpu-3": (0, 1, 9, 2)})).identity.names.renumbered
+    assert not Round(plan(), seen(hosts, {"gpu-3": (0, 1, 9, 2)})).cabling.identity.names.renumbered
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -143,6 +143,6 @@ def test_simulated_hosts_of_shifted_numbers_have_no_wrong_cable(seed: int) -> No
     simulation = simulate(
         shape, (Fault(CauseKind.CABLE_SWAP, "across"),), seed=seed, folders="inventory", behaviours=["rdma_renumber"]
     )
-    found = evaluate(simulation.plan, simulation.snapshot())
+    found = evaluate(Round(simulation.plan, simulation.snapshot()))
     assert wrong(found) == sorted(map(str, simulation.truth.wrong))
     assert [cause.kind for cause in found.causes] == [CauseKind.CABLE_SWAP]

@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 from truerail.analysis.counters import Quantity, Window
 from truerail.analysis.counters.window import SAMPLES
+from truerail.analysis.round import Round
 from truerail.cli.app import app
 from truerail.model import Cable, Device, Plan, Port, Reading, Role
 from truerail.model.finding import Status
@@ -128,8 +129,8 @@ def test_a_round_that_cannot_be_listed_is_noted(tmp_path: Path) -> None:
 
 def test_rules_of_counters_are_decided_by_several_rounds_and_unknown_after_one(tmp_path: Path) -> None:
     path = grow(tmp_path, rounds(range(0, 310, 10)))
-    one = evaluate(PLAN, read_capture(path, devices=DEVICES).snapshot())
-    several = evaluate(PLAN, whole(path).snapshot())
+    one = evaluate(Round(PLAN, read_capture(path, devices=DEVICES).snapshot()))
+    several = evaluate(Round(PLAN, whole(path).snapshot()))
     status = [{verdict.rule: verdict.status for verdict in evaluation.verdicts} for evaluation in (one, several)]
     assert status[0]["LNK003"] is Status.UNKNOWN
     assert status[1]["LNK003"] is Status.PASS

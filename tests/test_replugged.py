@@ -7,13 +7,13 @@ import pytest
 
 from rules import rules
 from tests.health_scenes import FOUR, Rates, at
-from truerail.analysis.cabling import wiring_of
 from truerail.analysis.cabling.plugs import LONGEST_UNSEEN_SECONDS, Plugs, moved_before
 from truerail.analysis.counters.replugged import Replugged
 from truerail.analysis.counters.storage import dumped, loaded
+from truerail.analysis.round import Round
+from truerail.analysis.rule import Case
 from truerail.model import Fact, Neighbor, NetLink, Snapshot
 from truerail.model.history import LinkChange
-from truerail.model.rule import Case
 from truerail.testing.cases import AT, scene
 
 NOW = AT.timestamp()
@@ -32,10 +32,11 @@ def hears(device: str, port: str) -> Neighbor:
 
 def falls(known: Replugged, facts: dict[str, list[Fact]] | None = None, rates: Rates = FELL_AT_6) -> list[str]:
     """The subjects of LNK003 with what is known of moved plugs."""
-    plan, seen = scene(Case("", FOUR, facts or {}, rates=rates))
+    made = scene(Case("", FOUR, facts or {}, rates=rates))
+    plan, seen = made.plan, made.snapshot
     assert seen.window is not None
     seen.window.replugged = replace(known, plan=plan)
-    return [one.subject for one in rules()["LNK003"].findings(plan, seen)]
+    return [one.subject for one in rules()["LNK003"].findings(made)]
 
 
 def test_a_fall_within_a_move_is_not_counted_and_one_beside_it_is() -> None:
@@ -52,14 +53,15 @@ def test_a_fall_within_a_move_is_not_counted_and_one_beside_it_is() -> None:
 
 
 def test_what_fell_after_the_neighbour_was_read_last_waits_until_it_is_read_again() -> None:
-    plan, seen = scene(Case("", FOUR, {"gpu-1": [hears("leaf-0", "swp1")]}, rates=FELL_AT_6))
+    made = scene(Case("", FOUR, {"gpu-1": [hears("leaf-0", "swp1")]}, rates=FELL_AT_6))
+    plan, seen = made.plan, made.snapshot
     before = Snapshot(AT - timedelta(seconds=70), (replace(seen.readings[0], at=AT - timedelta(seconds=70)),))
     plugs = Plugs()
     assert seen.window is not None
-    seen.window.replugged = plugs.update(wiring_of(plan, before), Replugged())
-    assert [*rules()["LNK003"].findings(plan, seen)] == []
-    seen.window.replugged = plugs.update(wiring_of(plan, seen), seen.window.replugged)
-    assert [one.subject for one in rules()["LNK003"].findings(plan, seen)] == [NIC]
+    seen.window.replugged = plugs.update(Round(plan, before).cabling, Replugged())
+    assert [*rules()["LNK003"].findings(made)] == []
+    seen.window.replugged = plugs.update(made.cabling, seen.window.replugged)
+    assert [one.subject for one in rules()["LNK003"].findings(made)] == [NIC]
 
 
 @pytest.mark.parametrize(("fallen", "named"), [({6: 0.1}, []), ({3: 0.1, 6: 0.1}, [NIC])])
@@ -74,13 +76,15 @@ def rounds(*places: str | None, seconds: float = 60.0) -> Replugged:
     Every round is a minute after the last one, which is now.
     """
     plugs, known = Plugs(), Replugged()
-    plan, _ = scene(Case("", FOUR, {}))
+    example = scene(Case("", FOUR, {}))
+    plan = example.plan
     for number, place in enumerate(places):
         moment = AT - timedelta(seconds=seconds * (len(places) - 1 - number))
         fact: Fact = hears("leaf-0", place) if place else NetLink("nic0", operstate="DOWN", flags=("UP",))
-        _, seen = scene(Case("", FOUR, {"gpu-1": [fact]}))
+        made = scene(Case("", FOUR, {"gpu-1": [fact]}))
+        seen = made.snapshot
         seen = Snapshot(moment, tuple(replace(one, at=moment) for one in seen.readings))
-        known = plugs.update(wiring_of(plan, seen), known)
+        known = plugs.update(Round(plan, seen).cabling, known)
     return known
 
 
@@ -113,7 +117,8 @@ def test_a_place_that_the_plan_does_not_have_is_a_place() -> None:
 
 
 def test_moved_plugs_survive_a_restart_with_the_counters() -> None:
-    _, seen = scene(Case("", FOUR, {}, rates=FELL_AT_6))
+    made = scene(Case("", FOUR, {}, rates=FELL_AT_6))
+    seen = made.snapshot
     assert seen.window is not None
     seen.window.replugged = Replugged({NIC: ((NOW - 70, NOW - 40),)})
     assert loaded(dumped(seen.window)).replugged.spans == {NIC: ((NOW - 70, NOW - 40),)}
@@ -127,8 +132,8 @@ def test_what_ended_before_the_window_is_forgotten() -> None:
 def test_a_run_goes_on_with_the_places_that_the_one_before_saw() -> None:
     plugs = Plugs()
     plugs.restore({NIC: "leaf-0/swp2", "gpu-2/nic0": "leaf-9"}, NOW - 400)
-    plan, seen = scene(Case("", FOUR, {"gpu-1": [hears("leaf-0", "swp1")]}))
-    spans = plugs.update(wiring_of(plan, seen), Replugged()).spans
+    made = scene(Case("", FOUR, {"gpu-1": [hears("leaf-0", "swp1")]}))
+    spans = plugs.update(made.cabling, Replugged()).spans
     assert spans == dict.fromkeys((NIC, PORT, "leaf-0/swp2"), ((NOW - 400, NOW),))
 
 

@@ -8,6 +8,7 @@ from typing import get_args
 import pytest
 from live_site import runner
 
+from truerail.analysis.round import Round
 from truerail.model import Cause, CauseKind, Evaluation, Move, Port, Reading
 from truerail.model import facts as kinds
 from truerail.model.finding import Status, Verdict
@@ -26,7 +27,7 @@ QUESTION = "would have to move: is this the plan of this fabric?"
 
 def evaluated(moves: int) -> Evaluation:
     simulation = simulate(SHAPE)
-    evaluation = evaluate(simulation.plan, simulation.snapshot())
+    evaluation = evaluate(Round(simulation.plan, simulation.snapshot()))
     port = Port("leaf-0", "swp1")
     moved = Cause("C1", CauseKind.CABLE_ROTATION, ("leaf-0",), "", "", moves=(Move(port, port, port),) * moves)
     return replace(evaluation, causes=(moved,))
@@ -46,11 +47,11 @@ def test_many_silent_devices_are_one_block() -> None:
     silent = {"gpu-002", "gpu-003", "gpu-004"}
     seen = simulation.snapshot()
     left = [reading for reading in seen.readings if reading.device not in silent]
-    reported = render_text(evaluate(simulation.plan, replace(seen, readings=left)), Options(width=100))
+    reported = render_text(evaluate(Round(simulation.plan, replace(seen, readings=left))), Options(width=100))
     assert "C[1-3] unreachable  gpu-[002-004]  3 causes, explain 3 findings" in reported
     assert "3 devices do not answer." in reported
     assert "gpu-002 does not answer" not in reported
-    full = render_text(evaluate(simulation.plan, replace(seen, readings=left)), Options(width=100, details=True))
+    full = render_text(evaluate(Round(simulation.plan, replace(seen, readings=left))), Options(width=100, details=True))
     assert "gpu-002 does not answer" in full
 
 
@@ -107,5 +108,5 @@ def test_what_a_beginner_mistypes_is_said(
 
 def test_devices_that_the_plan_lacks_bear_their_own_names() -> None:
     small, large = simulate(Shape(hosts=4, rails=4, spines=1, uplinks=2)), simulate(SHAPE)
-    notes = evaluate(small.plan, large.snapshot()).notes
+    notes = evaluate(Round(small.plan, large.snapshot())).notes
     assert not [note for note in notes if "announces itself" in note]

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 import pytest
 
 from rules import rules
-from truerail.model.rule import Case, Rule
+from truerail.analysis.round import Round
+from truerail.analysis.rule import Case, Rule
 from truerail.testing.cases import scene
 
 
@@ -18,7 +19,7 @@ def _examples(*, fires: bool) -> Iterator[object]:
 
 @pytest.mark.parametrize(("rule", "case"), [*_examples(fires=True)])
 def test_fires(rule: Rule, case: Case) -> None:
-    findings = rule.look(*scene(case)).findings
+    findings = rule.look(scene(case)).findings
     assert case.finds
     assert sorted(finding.subject for finding in findings) == sorted(case.finds), case.summary
     for finding in findings:
@@ -31,13 +32,14 @@ def test_fires(rule: Rule, case: Case) -> None:
 @pytest.mark.parametrize(("rule", "case"), [*_examples(fires=False)])
 def test_quiet(rule: Rule, case: Case) -> None:
     assert not case.finds
-    evaluated = rule.look(*scene(case))
+    evaluated = rule.look(scene(case))
     assert evaluated.findings == (), case.summary
     assert bool(evaluated.not_evaluated) is case.unknown, (case.summary, evaluated.not_evaluated)
 
 
 @pytest.mark.parametrize(("rule", "case"), [*_examples(fires=True), *_examples(fires=False)])
 def test_the_order_of_answers_does_not_matter(rule: Rule, case: Case) -> None:
-    plan, seen = scene(case)
+    made = scene(case)
+    plan, seen = made.plan, made.snapshot
     turned = type(seen)(seen.at, tuple(reversed(seen.readings)), window=seen.window)
-    assert {f.subject for f in rule.look(plan, turned).findings} == set(case.finds)
+    assert {f.subject for f in rule.look(Round(plan, turned)).findings} == set(case.finds)

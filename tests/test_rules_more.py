@@ -9,7 +9,9 @@ import pytest
 
 import rules as rules_package
 from rules import rules
-from truerail.analysis.cabling import State, wiring_of
+from truerail.analysis.cabling import State
+from truerail.analysis.round import Round
+from truerail.analysis.rule import Case, InsufficientDataError
 from truerail.model import (
     Finding,
     Neighbor,
@@ -22,7 +24,6 @@ from truerail.model import (
     Snapshot,
     Transport,
 )
-from truerail.model.rule import Case, InsufficientDataError
 from truerail.testing.cases import AT, plan_of, scene
 
 PLAN = """
@@ -39,7 +40,7 @@ def evaluated(plan: Plan, snapshot: Snapshot) -> list[Finding]:
     found: list[Finding] = []
     for rule in rules().values():
         with suppress(InsufficientDataError):  # no counters here: what rules about them say then is tested with them
-            found += rule.findings(plan, snapshot)
+            found += rule.findings(Round(plan, snapshot))
     return found
 
 
@@ -60,7 +61,7 @@ def test_nothing_seen_is_reported_as_unreachable_devices_and_nothing_else() -> N
 
 @pytest.mark.parametrize("missing", ["gpu-1", "leaf-0", "spine-1"])
 def test_a_plan_whose_cables_name_an_unknown_device_breaks_no_rule(missing: str) -> None:
-    plan, seen = scene(
+    made = scene(
         Case(
             "",
             PLAN,
@@ -75,6 +76,7 @@ def test_a_plan_whose_cables_name_an_unknown_device_breaks_no_rule(missing: str)
             rails="0=10.0.0.0/24 1=10.0.1.0/24",
         )
     )
+    plan, seen = made.plan, made.snapshot
     devices = {name: device for name, device in plan.devices.items() if name != missing}
     found = evaluated(replace(plan, devices=devices), seen)
     assert ("CFG002", "gpu-2/nic0") in codes(found)
@@ -82,7 +84,7 @@ def test_a_plan_whose_cables_name_an_unknown_device_breaks_no_rule(missing: str)
 
 
 def test_foreign_names_are_made_safe_in_every_text() -> None:
-    plan, seen = scene(
+    made = scene(
         Case(
             "",
             PLAN,
@@ -98,6 +100,7 @@ def test_foreign_names_are_made_safe_in_every_text() -> None:
             errors={"gpu-2": HOSTILE},
         )
     )
+    plan, seen = made.plan, made.snapshot
     found = evaluated(plan, seen)
     assert {"CAB004", "NIC002", "NIC003", "TEL001"} <= {finding.rule for finding in found}
     for finding in found:
@@ -109,16 +112,16 @@ def test_foreign_names_are_made_safe_in_every_text() -> None:
 
 def test_two_nameless_ports_on_one_port_are_a_contradiction() -> None:
     case = Case("", PLAN, {"leaf-0": [Neighbor("swp1", system_name="gpu-1"), Neighbor("swp1", system_name="gpu-2")]})
-    found = list(rules()["CAB005"].findings(*scene(case)))
+    found = list(rules()["CAB005"].findings(scene(case)))
     assert [finding.subject for finding in found] == ["gpu-1/nic0"]
     assert "leaf-0/swp1 names gpu-1 and gpu-2" in found[0].summary
 
 
 def test_a_bridge_beside_a_planned_device_is_no_contradiction() -> None:
     case = Case("", PLAN, {"leaf-0": [Neighbor("swp1", system_name="br-7"), Neighbor("swp1", system_name="gpu-1")]})
-    plan, seen = scene(case)
-    assert wiring_of(plan, seen).state[0] == State.RIGHT
-    assert not list(rules()["CAB005"].findings(plan, seen))
+    made = scene(case)
+    assert made.cabling.state[0] == State.RIGHT
+    assert not list(rules()["CAB005"].findings(made))
 
 
 def test_both_ends_may_name_a_nic_otherwise_than_the_plan() -> None:
@@ -133,39 +136,44 @@ def test_both_ends_may_name_a_nic_otherwise_than_the_plan() -> None:
             "leaf-0": [Neighbor("swp1", system_name="gpu-1", port_id="enp26s0", port_id_type="ifname")],
         },
     )
-    plan, seen = scene(case)
-    assert wiring_of(plan, seen).state.tolist() == [State.RIGHT]
+    made = scene(case)
+    plan, seen = made.plan, made.snapshot
+    assert made.cabling.state.tolist() == [State.RIGHT]
     assert evaluated(plan, seen) == []
 
 
 def test_infiniband_has_no_lldp_to_miss() -> None:
-    plan, seen = scene(Case("", PLAN, {"gpu-1": [NetLink("nic0"), NetLink("nic1")]}))
-    assert [f.subject for f in rules()["TEL003"].findings(plan, seen)] == ["gpu-1"]
+    made = scene(Case("", PLAN, {"gpu-1": [NetLink("nic0"), NetLink("nic1")]}))
+    plan = made.plan
+    assert [f.subject for f in rules()["TEL003"].findings(made)] == ["gpu-1"]
     assert not rules()["TEL003"].applies_to(replace(plan, transport=Transport.INFINIBAND))
 
 
 def test_a_device_that_was_not_asked_is_named_where_its_cables_stay_unknown() -> None:
     plan = plan_of(Case("", PLAN, {}))
     asked_links = Reading("gpu-2", "net_link", AT, (NetLink("nic0", operstate="UP"),))
-    (found,) = rules()["TEL003"].findings(plan, Snapshot(AT, (asked_links,)))
+    (found,) = rules()["TEL003"].findings(Round(plan, Snapshot(AT, (asked_links,))))
     assert (found.subject, found.severity) == ("gpu-2", Severity.WARNING)
     assert "not asked" in found.summary
     leaf = Reading("leaf-0", "lldp_switch", AT, (Neighbor("swp2", system_name="gpu-2", port_id="nic0"),))
-    assert "gpu-2" not in {f.subject for f in rules()["TEL003"].findings(plan, Snapshot(AT, (asked_links, leaf)))}
+    assert "gpu-2" not in {
+        f.subject for f in rules()["TEL003"].findings(Round(plan, Snapshot(AT, (asked_links, leaf))))
+    }
 
 
 def test_a_newer_answer_to_the_same_question_is_not_stale() -> None:
-    plan, seen = scene(Case("", PLAN, {"gpu-1": [NetLink("nic0")]}, ages_seconds={"gpu-1": 900.0}))
+    made = scene(Case("", PLAN, {"gpu-1": [NetLink("nic0")]}, ages_seconds={"gpu-1": 900.0}))
+    plan, seen = made.plan, made.snapshot
     rule = rules()["TEL002"]
-    assert [f.subject for f in rule.findings(plan, seen)] == ["gpu-1"]
+    assert [f.subject for f in rule.findings(made)] == ["gpu-1"]
     again = tuple(replace(reading, at=AT) for reading in seen.readings)
-    assert not list(rule.findings(plan, Snapshot(AT, (*seen.readings, *again))))
+    assert not list(rule.findings(Round(plan, Snapshot(AT, (*seen.readings, *again)))))
 
 
 def _why_unreachable(*errors: str) -> str:
     plan = plan_of(Case("", PLAN, {}))
     readings = [Reading("gpu-1", f"c{number}", AT, error=error) for number, error in enumerate(errors, 1)]
-    (found,) = (f for f in rules()["TEL001"].findings(plan, Snapshot(AT, readings)) if f.subject == "gpu-1")
+    (found,) = (f for f in rules()["TEL001"].findings(Round(plan, Snapshot(AT, readings))) if f.subject == "gpu-1")
     return found.summary
 
 

@@ -23,10 +23,11 @@ from dashboards.outputs.examples import examples, first_example, words
 from dashboards.outputs.runbooks import MOST_LINES
 from rules import rules
 from truerail.analysis.published import CollectorRun, JournalHealth, JournalState, Published
+from truerail.analysis.round import Round
+from truerail.analysis.rule import Rule
 from truerail.cli.app import app
 from truerail.model import CauseKind, Finding, Severity
 from truerail.model.finding import Status
-from truerail.model.rule import Rule
 from truerail.rounds import evaluate
 from truerail.simulator import Fault, Shape
 
@@ -109,7 +110,7 @@ def captured(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[tuple[S
         simulation = simulated(shape, fault)
         folder = tmp_path_factory.mktemp("fabric")
         capture, plan = simulation.write(folder), folder / "plan.csv"
-        for finding in few(evaluate(simulation.plan, simulation.snapshot()).findings):
+        for finding in few(evaluate(Round(simulation.plan, simulation.snapshot())).findings):
             command = words(rules()[finding.rule], finding.subject)
             if command[0] == "where":
                 printed = run(*command, "--from", str(capture), "--plan", str(plan))

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from truerail.analysis.round import Round
 from truerail.errors import ScrubError
 from truerail.model import CauseKind, Evaluation, Plan, Role
 from truerail.rounds import evaluate
@@ -44,7 +45,7 @@ def scrubbed(simulation: Simulation, root: Path) -> tuple[Path, Path, Plan]:
 
 def replayed(path: Path, plan: Plan) -> Evaluation:
     seen = read_capture(path, devices=plan.devices)
-    return evaluate(plan, seen.snapshot(), notes=seen.notes)
+    return evaluate(Round(plan, seen.snapshot()), notes=seen.notes)
 
 
 def kinds(evaluation: Evaluation) -> Counter[tuple[str, int, int]]:

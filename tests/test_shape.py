@@ -16,9 +16,9 @@ import pytest
 
 import collector
 import rules
+from truerail.analysis.rule import HEADINGS, Rule
 from truerail.model import KINDS, Collector
 from truerail.model.facts import Fact
-from truerail.model.rule import HEADINGS, Rule
 
 ROOT = Path(__file__).resolve().parent.parent
 CODE = ("truerail", "collector", "rules", "tests", "docs", "benchmarks")

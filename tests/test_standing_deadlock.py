@@ -10,6 +10,7 @@ from switch_rounds import SONIC, checked, of_rule, rounds, sonic_dump
 
 from rules import rules
 from truerail.analysis.counters import Window
+from truerail.analysis.round import Round
 from truerail.model import Finding
 from truerail.simulator import Shape, simulate
 from truerail.simulator.flows import FlowFault, FlowFaultKind, Job, Pattern, Polls, flows, seen_now
@@ -115,4 +116,4 @@ def test_a_deadlock_is_found_for_as_long_as_it_stands(priorities: bool, duration
 
 
 def _found(code: str, plan: object, seen: object) -> list[Finding]:
-    return list(rules()[code].findings(plan, seen))  # type: ignore[arg-type]
+    return list(rules()[code].findings(Round(plan, seen)))  # type: ignore[arg-type]

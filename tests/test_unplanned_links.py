@@ -9,6 +9,7 @@ import pytest
 from ib_site import DGX, Site
 from live_site import Run, runner
 
+from truerail.analysis.round import Round
 from truerail.model import Cable, Device, Neighbor, Plan, Port, RdmaLink, Reading, Role, Severity, Snapshot, Transport
 from truerail.plans import dump_csv
 from truerail.rounds import evaluate
@@ -80,17 +81,17 @@ def test_the_aggregation_node_inside_a_switch_is_no_link(site: Site) -> None:
 
     inside, outside = "0x2c5eab0300b87008", "0x2c5eab0300b87048"
     for guid, name, subjects in ((inside, inside, []), (outside, "lab-sw", [f"{site.leaf(1, 0)}/65"])):
-        found = evaluate(plan, Snapshot(at, [Reading("ufm-1", "ib_fabric", at, (heard(guid, name),))])).findings
+        found = evaluate(Round(plan, Snapshot(at, [Reading("ufm-1", "ib_fabric", at, (heard(guid, name),))]))).findings
         assert [finding.subject for finding in found if finding.rule == "CAB009"] == subjects
 
 
 def test_ethernet_has_none_where_everything_is_planned_and_reports_the_one_that_is_taken_out() -> None:
     sim = simulate(Shape(hosts=8))
     seen = sim.snapshot()
-    assert not [f for f in evaluate(sim.plan, seen).findings if f.rule == "CAB009"]
+    assert not [f for f in evaluate(Round(sim.plan, seen)).findings if f.rule == "CAB009"]
     gone = sim.plan.cables[5]
     plan = Plan(sim.plan.devices, tuple(c for c in sim.plan.cables if c != gone), rails=sim.plan.rails)
-    evaluated = evaluate(plan, seen)
+    evaluated = evaluate(Round(plan, seen))
     (found,) = [f for f in evaluated.findings if f.rule == "CAB009"]
     assert (found.subject, found.observed, found.severity) == (str(gone.a), str(gone.b), Severity.INFO)
     assert f"1 link is not in the plan (CAB009): {gone.a.device} (1)" in evaluated.notes
@@ -112,13 +113,13 @@ def test_a_nic_that_is_on_a_rail_elsewhere_counts_and_those_of_storage_and_manag
     names = (("mlx5_0", "eth1"), ("mlx5_4", "eth5"), ("mlx5_8", "eth9"))
     rdma = tuple(RdmaLink(device, 1, "ACTIVE", "LINK_UP", netdev) for device, netdev in names)
     seen = Snapshot(at, [Reading("gpu-1", "lldp_host", at, heard), Reading("gpu-1", "rdma_link", at, rdma)])
-    assert [f.subject for f in evaluate(plan, seen).findings if f.rule == "CAB009"] == ["gpu-1/eth5"]
+    assert [f.subject for f in evaluate(Round(plan, seen)).findings if f.rule == "CAB009"] == ["gpu-1/eth5"]
 
 
 def test_a_matrix_alone_says_nothing_of_nics_that_the_plan_names_by_netdev() -> None:
     sim = simulate(Shape(hosts=4))
     seen = sim.snapshot()
     alone = [reading for reading in seen.readings if reading.collector == "gpu_nic_topology"]
-    (verdict,) = [v for v in evaluate(sim.plan, Snapshot(seen.at, alone)).verdicts if v.rule == "NIC001"]
+    (verdict,) = [v for v in evaluate(Round(sim.plan, Snapshot(seen.at, alone))).verdicts if v.rule == "NIC001"]
     assert verdict.status == "unknown"
     assert "no answer has RDMA links" in verdict.why

@@ -21,6 +21,7 @@ from fake_fleet import FakeFleet
 from live_site import Run, Site, runner
 from rich.console import Console
 
+from truerail.analysis.round import Round
 from truerail.model import CauseKind, Evaluation, Reading, Snapshot
 from truerail.outputs.worklist import Mark, Worklist
 from truerail.outputs.worklist_text import line_of, screen, status_line, totals
@@ -38,7 +39,7 @@ def of(*faults: Fault, seed: int = 2) -> Simulation:
 
 
 def evaluated(simulation: Simulation) -> Evaluation:
-    return evaluate(simulation.plan, simulation.snapshot())
+    return evaluate(Round(simulation.plan, simulation.snapshot()))
 
 
 def test_a_step_ticks_itself_off_and_leaves_after_a_while() -> None:
@@ -89,7 +90,7 @@ def test_what_nobody_can_see_is_not_done() -> None:
     (entry,) = work.entries
     seen = simulation.snapshot()
     readings = [replace(r, facts=(), error="gone") for r in seen.readings]
-    changes = work.update(evaluate(simulation.plan, Snapshot(seen.at, readings)))
+    changes = work.update(evaluate(Round(simulation.plan, Snapshot(seen.at, readings))))
     assert entry.key in {e.key for e in work.entries}
     assert Mark.DONE not in {change.mark for change in changes}
     assert work.done == 0
@@ -111,7 +112,7 @@ def unpowered(simulation: Simulation) -> Evaluation:
     simulation.world.absent.add("gpu-003")
     seen = simulation.snapshot()
     silent = [Reading("gpu-003", "lldp_host", seen.at, error="no route to host")]
-    return evaluate(simulation.plan, Snapshot(seen.at, [*seen.readings, *silent]))
+    return evaluate(Round(simulation.plan, Snapshot(seen.at, [*seen.readings, *silent])))
 
 
 def test_hosts_without_power_are_counted_not_listed() -> None:
@@ -162,7 +163,7 @@ def test_a_hostile_label_cannot_act_on_the_terminal() -> None:
     cables = tuple(cable._replace(label="\x1b[2Jpwned") for cable in simulation.plan.cables)
     plan = replace(simulation.plan, cables=cables)
     work = Worklist()
-    change = work.update(evaluate(plan, simulation.snapshot()))[0]
+    change = work.update(evaluate(Round(plan, simulation.snapshot())))[0]
     assert "\x1b" not in line_of(change, plan)
     assert "\\x1b[2Jpwned" in line_of(change, plan)
 

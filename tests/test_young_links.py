@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from truerail.analysis.round import Round
 from truerail.cli.app import app
 from truerail.model import CableState, CauseKind
 from truerail.rounds import evaluate
@@ -44,7 +45,7 @@ def test_links_without_a_frame_are_unknown(tmp_path: Path, seed: int) -> None:
 @pytest.mark.parametrize("flag", ["young_link@0.1", "lldp_lost_rows@0.3"])
 def test_a_cable_without_light_among_them_is_missing(flag: str) -> None:
     simulation = made(flag, [Fault(CauseKind.LINK_DOWN, "host")], seed=3)
-    evaluation = evaluate(simulation.plan, simulation.snapshot())
+    evaluation = evaluate(Round(simulation.plan, simulation.snapshot()))
     missing = {port for port, state in evaluation.cable_states.items() if state is CableState.MISSING}
     assert missing == set(simulation.truth.missing)
     assert [cause.kind for cause in evaluation.causes if cause.kind is not CauseKind.UNKNOWN] == [CauseKind.LINK_DOWN]

@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import cache
 
 from truerail.analysis.published import Published
+from truerail.analysis.round import Round
 from truerail.model import CableState, CauseKind, Plan, Snapshot
 from truerail.plans.inference import infer
 from truerail.questions.capture import publication_of
@@ -29,7 +30,7 @@ FAULTS = (
 def shaped(shape: Shape, faults: tuple[Fault, ...] | int = 5, seed: int = 1) -> Published:
     """A simulated fabric, evaluated."""
     made = simulate(shape, faults, seed=seed)
-    return publication_of(made.plan, made.snapshot(), fabric="lab")
+    return publication_of(Round(made.plan, made.snapshot()), fabric="lab")
 
 
 @cache
@@ -42,12 +43,12 @@ def without(publication: Published, *collectors: str) -> Published:
     """The same fabric where nobody answered these collectors."""
     seen = publication.snapshot
     kept = Snapshot(seen.at, [reading for reading in seen.readings if reading.collector not in collectors])
-    return publication_of(publication.plan, kept, fabric="lab")
+    return publication_of(Round(publication.plan, kept), fabric="lab")
 
 
 def inferred(publication: Published) -> Published:
     """The same fabric against the plan that it implies itself."""
-    return publication_of(infer(publication.snapshot).plan, publication.snapshot, fabric="lab")
+    return publication_of(Round(infer(publication.snapshot).plan, publication.snapshot), fabric="lab")
 
 
 def unrailed(publication: Published) -> Published:
@@ -57,7 +58,7 @@ def unrailed(publication: Published) -> Published:
         for number, cable in enumerate(publication.plan.cables)
     )
     plan: Plan = replace(publication.plan, cables=cables, rails={})
-    return publication_of(plan, Snapshot(publication.snapshot.at, publication.snapshot.readings), fabric="lab")
+    return publication_of(Round(plan, Snapshot(publication.snapshot.at, publication.snapshot.readings)), fabric="lab")
 
 
 SHAPES: dict[str, Callable[[], Published]] = {
@@ -74,7 +75,7 @@ SHAPES: dict[str, Callable[[], Published]] = {
     "no GPU topology": lambda: without(faulty(), "gpu_nic_topology"),
     "no RDMA": lambda: without(faulty(), "gpu_nic_topology", "rdma_link"),
     "LLDP of hosts alone": lambda: without(faulty(), "lldp_switch", "net_link"),
-    "nobody answered": lambda: publication_of(faulty().plan, Snapshot(faulty().at, []), fabric="lab"),
+    "nobody answered": lambda: publication_of(Round(faulty().plan, Snapshot(faulty().at, [])), fabric="lab"),
     "no rails": lambda: unrailed(faulty()),
 }
 

@@ -7,15 +7,16 @@ import numpy as np
 
 from collector import at_once, collectors
 from rules import rules as all_rules
-from truerail.analysis.cabling import State, Wiring, wiring_of
+from truerail.analysis.cabling import State, Wiring
 from truerail.analysis.coverage import folded, not_listed, roles_not_asked
+from truerail.analysis.round import Round
+from truerail.analysis.rule import Rule
 from truerail.causes import explain
 from truerail.model import (
     CableState,
     Evaluation,
     Fact,
     Finding,
-    Plan,
     Port,
     PortCounters,
     Reading,
@@ -29,7 +30,6 @@ from truerail.model import (
 from truerail.model.finding import with_actions
 from truerail.model.maintained import Maintained
 from truerail.model.names import natural_key, printable
-from truerail.model.rule import Rule
 from truerail.rule_faults import without_culprit
 
 _ONE_ROUND = "it takes the counters of two rounds or more, at most 15 minutes apart"
@@ -45,29 +45,28 @@ _STATES = {
 
 
 def evaluate(
-    plan: Plan,
-    snapshot: Snapshot,
+    round: Round,
     *,
     only: Collection[str] | None = None,
     notes: Iterable[str] = (),
     work: Sequence[Maintained] = (),
 ) -> Evaluation:
-    """Compares the snapshot with the plan: findings, their causes, and what could not be evaluated.
+    """Compares the snapshot of a round with its plan: findings, their causes, and what could not be evaluated.
 
     `only` limits the rules by code. A rule without any device's answer to its facts is `unknown`, never passed; a rule
     that breaks is an `error` verdict, and the others still run. `work` is what maintenance windows cover now.
     """
-    wiring = wiring_of(plan, snapshot)
+    plan, snapshot, wiring = round.plan, round.snapshot, round.cabling
     answered = _answered(snapshot)
     findings: list[Finding] = []
     verdicts: list[Verdict] = []
     for code, rule in all_rules().items():
         if only is None or code in only:
-            verdict, found = _run(rule, plan, snapshot, answered)
+            verdict, found = _run(rule, round, answered)
             verdicts.append(verdict)
             findings += found
     ordered = tuple(sorted(findings, key=lambda f: (-f.severity.rank, f.rule, natural_key(f.subject))))
-    causes = explain(wiring, ordered, work)
+    causes = explain(round, ordered, work)
     return Evaluation(
         at=snapshot.at,
         plan=plan,
@@ -88,17 +87,17 @@ def _missed(reading: Reading, snapshot: Snapshot) -> bool:
     return snapshot.window is not None or reading.collector in at_once()
 
 
-def _run(rule: Rule, plan: Plan, snapshot: Snapshot, answered: set[type[Fact]]) -> tuple[Verdict, Sequence[Finding]]:
-    if not rule.applies_to(plan):
+def _run(rule: Rule, round: Round, answered: set[type[Fact]]) -> tuple[Verdict, Sequence[Finding]]:
+    if not rule.applies_to(round.plan):
         return Verdict(rule.code, Status.NOT_APPLICABLE), ()
     missing = tuple(kind.__name__ for kind in rule.needs if kind not in answered)
     if missing:
-        why = _ONE_ROUND if missing == (PortCounters.__name__,) and snapshot.window is None else ""
+        why = _ONE_ROUND if missing == (PortCounters.__name__,) and round.counters is None else ""
         return Verdict(rule.code, Status.UNKNOWN, missing=missing, why=why), ()
     try:
-        evaluated = rule.look(plan, snapshot)
+        evaluated = rule.look(round)
     except Exception as error:  # noqa: BLE001 - a bug in one rule must not affect the others; its verdict is `error`
-        culprit, found = without_culprit(rule, plan, snapshot)
+        culprit, found = without_culprit(rule, round)
         on = f"; {culprit} causes it, the others are evaluated" if culprit else ""
         return Verdict(rule.code, Status.ERROR, error=f"{type(error).__name__}: {printable(str(error))}{on}"), found
     status = Status.FAIL if evaluated.findings else Status.UNKNOWN if evaluated.not_evaluated else Status.PASS

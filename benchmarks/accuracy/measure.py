@@ -22,6 +22,7 @@ from benchmarks.behaviours.results import BehaviourResults, section
 from benchmarks.behaviours.scoring import BehaviourScore, behaviour_score
 from benchmarks.telemetry.results import Results as Telemetry
 from benchmarks.telemetry.targets import section_of, summary
+from truerail.analysis.round import Round
 from truerail.rounds import evaluate
 
 FABRICS = 2400
@@ -92,7 +93,7 @@ def behave(seed: int) -> tuple[int, tuple[str, ...], BehaviourScore]:
     """Evaluates one of them. What cannot be built or evaluated is a problem like any other."""
     try:
         drawn = draw_behaving(seed)
-        evaluation = evaluate(drawn.simulation.plan, drawn.simulation.snapshot())
+        evaluation = evaluate(Round(drawn.simulation.plan, drawn.simulation.snapshot()))
         return seed, drawn.behaviours, behaviour_score(drawn.simulation, evaluation)
     except Exception as error:  # noqa: BLE001 - one fabric must not end the others
         return seed, (), BehaviourScore(fabrics=1, problems=[f"{type(error).__name__}: {error}"])
@@ -100,13 +101,13 @@ def behave(seed: int) -> tuple[int, tuple[str, ...], BehaviourScore]:
 
 def _evaluated(drawn: Drawn) -> tuple[int, Score]:
     """How many findings there are on a fabric, and what its evaluation is worth."""
-    evaluation = evaluate(drawn.simulation.plan, drawn.simulation.snapshot())
+    evaluation = evaluate(Round(drawn.simulation.plan, drawn.simulation.snapshot()))
     return len(evaluation.findings), score(drawn.simulation.truth, evaluation)
 
 
 def show(drawn: Drawn, console: Console) -> None:
     """Prints one fabric's truth and what was said of it."""
-    evaluation = evaluate(drawn.simulation.plan, drawn.simulation.snapshot())
+    evaluation = evaluate(Round(drawn.simulation.plan, drawn.simulation.snapshot()))
     console.print(f"{drawn}", markup=False)
     for cause in (*drawn.simulation.truth.causes, *drawn.simulation.truth.noise):
         maybe = "".join(f", or {other.kind} with {other.moves} moves" for other in cause.alternatives)

@@ -14,6 +14,7 @@ from multiprocessing import Pool
 from rich.console import Console
 
 from benchmarks.behaviours.scoring import BehaviourScore, behaviour_score
+from truerail.analysis.round import Round
 from truerail.errors import NoRoomError
 from truerail.model import CauseKind, Evaluation
 from truerail.rounds import evaluate
@@ -70,7 +71,7 @@ def measured(task: Task) -> tuple[Task, BehaviourScore]:
 
 def evaluated(simulation: Simulation) -> Evaluation:
     """What a round says of it."""
-    return evaluate(simulation.plan, simulation.snapshot())
+    return evaluate(Round(simulation.plan, simulation.snapshot()))
 
 
 def alone(seeds: int, flags: Sequence[str] = ()) -> dict[str, BehaviourScore]:

@@ -29,10 +29,9 @@ from benchmarks.polarization.report import (
 )
 from benchmarks.polarization.traffic import Scene, scene
 from rules import rules
-from truerail.analysis.counters.telemetry import telemetry_of
 from truerail.analysis.ecmp.balance import balance_of
 from truerail.analysis.ecmp.siblings import unclear
-from truerail.model.rule import InsufficientDataError
+from truerail.analysis.rule import InsufficientDataError
 
 TRIALS = 6000
 """Held-out trials; half as many are of development."""
@@ -55,7 +54,7 @@ def outcome_of(seed: int) -> Outcome:
     made = scene(trial)
     subjects = {code: _found(code, made) for code in WORDS}
     pod = {f"spine-{number}" for number in range(trial.siblings)}
-    b = balance_of(telemetry_of(made.plan, made.seen))
+    b = balance_of(made.round.telemetry)
     evaluated = b.names(np.flatnonzero(b.evaluated))
     named = subjects["LBL001"] or set()
     dead = {str(made.dead)} if made.dead else set()
@@ -76,7 +75,7 @@ def outcome_of(seed: int) -> Outcome:
 def _found(code: str, made: Scene) -> set[str] | None:
     """The subjects of a rule's findings; None where it cannot say."""
     try:
-        return {finding.subject for finding in rules()[code].findings(made.plan, made.seen)}
+        return {finding.subject for finding in rules()[code].findings(made.round)}
     except InsufficientDataError:
         return None
 
@@ -87,7 +86,7 @@ def _said(subjects: dict[str, set[str] | None], made: Scene, pod: set[str]) -> s
         if pod & {subject.partition("/")[0] for subject in subjects[code] or ()}:
             return word
     if subjects["LBL001"] is None:
-        return UNCLEAR if unclear(balance_of(telemetry_of(made.plan, made.seen))) else UNREPORTED
+        return UNCLEAR if unclear(balance_of(made.round.telemetry)) else UNREPORTED
     return FINE
 
 
@@ -98,7 +97,7 @@ def show(seed: int, console: Console) -> None:
     console.print(trial, f"polarized: {sorted(made.polarized)}", f"dead: {made.dead}", sep="\n", markup=False)
     for code in WORDS:
         try:
-            for finding in rules()[code].findings(made.plan, made.seen):
+            for finding in rules()[code].findings(made.round):
                 console.print(f"{code} {finding.subject} {finding.summary}", markup=False)
         except InsufficientDataError as why:
             console.print(f"{code} unknown: {why}", markup=False)

@@ -29,7 +29,8 @@ from benchmarks.polarization.drawn import (
 from truerail.analysis.counters import Window
 from truerail.analysis.counters.quantities import Column, Quantity
 from truerail.analysis.counters.series import Source
-from truerail.model import NetLink, Plan, Port, Reading, Snapshot
+from truerail.analysis.round import Round
+from truerail.model import NetLink, Port, Reading, Snapshot
 from truerail.simulator.flows.sharing import fair_shares
 
 AT = datetime(2026, 11, 20, 14, 0, tzinfo=UTC)
@@ -44,16 +45,11 @@ class Scene:
     """A trial made real, with what is true of it. `dead` and `down` are ports of uplinks."""
 
     clos: Clos
-    seen: Snapshot
+    round: Round
     polarized: frozenset[str]
     """Siblings whose flows a repeated hash confines to a part of their uplinks."""
     dead: Port | None
     down: Port | None
-
-    @property
-    def plan(self) -> Plan:
-        """The fabric's."""
-        return self.clos.plan
 
 
 @dataclass(frozen=True)
@@ -66,7 +62,7 @@ class _Fault:
 
 
 def scene(trial: Trial) -> Scene:
-    """The plan and the snapshot that rules evaluate."""
+    """The round that rules evaluate."""
     tier = clos(*trial.fan, trial.siblings)
     rng = np.random.default_rng([trial.seed, 0x501])
     fault = _place(trial, tier, rng)
@@ -82,7 +78,7 @@ def scene(trial: Trial) -> Scene:
     readings = [Reading(port.device, "net_link", AT, (*down, *slow))] if down or slow else []
     return Scene(
         tier,
-        Snapshot(AT, readings, window=window),
+        Round(tier.plan, Snapshot(AT, readings, window=window)),
         _confined(trial, tier, fault, leaf, spine),
         port if trial.fault == DEAD else None,
         port if trial.fault == DOWN else None,

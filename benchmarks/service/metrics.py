@@ -27,6 +27,7 @@ from benchmarks.service.prometheus import Evaluated, evaluated
 from truerail.analysis.counters.traffic import Traffic
 from truerail.analysis.ecmp.spread import Spread
 from truerail.analysis.published import Published
+from truerail.analysis.round import Round
 from truerail.model import Plan, Snapshot
 from truerail.outputs.metrics import Exposition
 from truerail.outputs.metrics.exposition import families
@@ -101,7 +102,8 @@ def _fabric(hosts: int) -> Simulation:
 
 
 def _evaluated(plan: Plan, snapshot: Snapshot) -> Published:
-    return Published(1, "bench", evaluate(plan, snapshot), snapshot)
+    round = Round(plan, snapshot)
+    return Published(1, "bench", evaluate(round), round)
 
 
 def _carrying(publication: Published, seed: int) -> Published:

@@ -26,12 +26,12 @@ from rich.console import Console
 
 from benchmarks.speed.clock import run
 from rules import rules as all_rules
-from truerail.analysis.cabling import wiring_of
 from truerail.analysis.counters import Window
 from truerail.analysis.counters.storage import loaded, still
+from truerail.analysis.round import Round
+from truerail.analysis.rule import InsufficientDataError, Rule
 from truerail.model import Counter, Finding, Plan, PortCounters, Reading, Role, Snapshot
 from truerail.model.pause import garbage_collection_paused
-from truerail.model.rule import InsufficientDataError, Rule
 from truerail.simulator import Shape, simulate
 from truerail.simulator.simulation import TAKEN_AT
 
@@ -137,20 +137,19 @@ def measured(ports: int) -> Measured:
         ingest.append(_seconds(partial(window.put, readings)))
     seen = Snapshot(TAKEN_AT, [*still_seen.readings, *readings], window=window)
     with garbage_collection_paused():
-        wiring = _seconds(lambda: wiring_of(plan, seen))
-        evaluated = {
-            code: _evaluated(rule, plan, seen) for code, rule in all_rules().items() if PortCounters in rule.needs
-        }
+        round_ = Round(plan, seen)
+        wiring = _seconds(lambda: round_.cabling)
+        evaluated = {code: _evaluated(rule, round_) for code, rule in all_rules().items() if PortCounters in rule.needs}
     megabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     return Measured(2 * len(plan.cables), min(ingest[-5:]), wiring, evaluated, megabytes, _kept(window))
 
 
-def _evaluated(rule: Rule, plan: Plan, snapshot: Snapshot) -> tuple[float, str]:
+def _evaluated(rule: Rule, evaluated: Round) -> tuple[float, str]:
     """Seconds, and what came of it. What several rules look at is worked out by the first of them."""
     found: list[Finding] = []
     began = time.process_time()
     try:
-        found += rule.findings(plan, snapshot)
+        found += rule.findings(evaluated)
     except InsufficientDataError as why:
         return time.process_time() - began, f"undecided: {why}"
     return time.process_time() - began, f"{len(found):,}"

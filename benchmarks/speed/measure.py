@@ -22,6 +22,7 @@ from benchmarks.speed.clock import best, fastest, run
 from benchmarks.speed.report import Checked, report
 from benchmarks.speed.work import Texts, fabric, for_peers, texts
 from collector import collectors
+from truerail.analysis.round import Round
 from truerail.model import Device, Plan, Reading, Role, Snapshot
 from truerail.rounds import evaluate
 from truerail.simulator import Noise, Shape, simulate
@@ -93,7 +94,7 @@ def beside(read: Texts) -> dict[str, Any]:
 
 def _evaluating(plan: Plan, readings: Sequence[Reading], only: Collection[str] | None = None) -> float:
     """Seconds to evaluate these readings. What is kept with a plan and a snapshot is worked out again in each run."""
-    return best(lambda: evaluate(replace(plan), Snapshot(TAKEN_AT, readings), only=only), repeats=5)
+    return best(lambda: evaluate(Round(replace(plan), Snapshot(TAKEN_AT, readings)), only=only), repeats=5)
 
 
 def main() -> int:

@@ -20,7 +20,7 @@ def main() -> None:
         seconds[name] = now - last
         last = now
 
-    from truerail.analysis.cabling import wiring_of
+    from truerail.analysis.round import Round
     from truerail.outputs.report import render
     from truerail.plans import load
     from truerail.rounds import evaluate
@@ -32,9 +32,10 @@ def main() -> None:
     capture = read_capture(Path(sys.argv[2]), devices=plan.devices)
     lap("read")
     snapshot = capture.snapshot()
-    wiring_of(plan, snapshot)
+    round = Round(plan, snapshot)
+    _ = round.cabling
     lap("wiring")
-    evaluation = evaluate(plan, snapshot)
+    evaluation = evaluate(round)
     lap("rules and causes")
     text = render(evaluation, "json")
     lap("report")

@@ -8,6 +8,7 @@ from typing import Any
 from benchmarks.telemetry.drawn import STEP, polled
 from benchmarks.telemetry.jobs import jobs_of_day
 from truerail.analysis.counters import Window
+from truerail.analysis.round import Round
 from truerail.model import Finding, Severity
 from truerail.model.pause import garbage_collection_paused
 from truerail.rounds import evaluate
@@ -102,7 +103,7 @@ def alarms_of(day: Day, seconds: float = DAY) -> Iterator[Alarm]:
     while traffic.now < seconds:
         seen = polled(traffic, window, still, traffic.now + EVERY)
         with garbage_collection_paused():
-            findings = evaluate(day.fabric.plan, seen).findings
+            findings = evaluate(Round(day.fabric.plan, seen)).findings
         for finding in findings:
             if finding.severity.rank > loudest.get(finding.id, 0):
                 loudest[finding.id] = finding.severity.rank

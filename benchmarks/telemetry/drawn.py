@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from random import Random
 
 from truerail.analysis.counters import Window
+from truerail.analysis.round import Round
 from truerail.errors import NoRoomError
 from truerail.model import CauseKind, Evaluation, Snapshot
 from truerail.rounds import evaluate
@@ -143,7 +144,7 @@ def evaluated(
     window.put_answers(drawn.traffic.answers())
     for mark in marks or marks_of(drawn):
         seen = polled(drawn.traffic, window, still, mark)
-        yield mark, evaluate(drawn.fabric.plan, seen), drawn.traffic.truth
+        yield mark, evaluate(Round(drawn.fabric.plan, seen)), drawn.traffic.truth
 
 
 def polled(traffic: FlowSimulation, window: Window, still: Snapshot, mark: float) -> Snapshot:

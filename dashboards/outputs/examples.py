@@ -5,15 +5,14 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from truerail.analysis.published import Published
+from truerail.analysis.rule import Case, Rule
 from truerail.model import Fact, Finding, Neighbor, Transport
-from truerail.model.rule import Case, Rule
 from truerail.outputs.options import Options
 from truerail.questions.capture import publication_of
 from truerail.questions.diff import diff_plan
 from truerail.questions.storm import storm
 from truerail.questions.text import answer_text
 from truerail.questions.where import where
-from truerail.rounds import evaluate
 from truerail.testing.cases import plan_of, scene
 
 OPTIONS: Final = Options(100)
@@ -62,9 +61,7 @@ def _evaluated(rule: Rule, case: Case) -> tuple[Published, list[Finding]]:
     """An example evaluated by all rules; the cabling is right where the example does not speak of it, if the rule finds
     the same then.
     """
-    alone, right = (
-        publication_of(plan, snapshot, evaluate(plan, snapshot)) for plan, snapshot in map(scene, (case, _cabled(case)))
-    )
+    alone, right = (publication_of(scene(one)) for one in (case, _cabled(case)))
     found, same = _found(rule, alone), _found(rule, right)
     if [(one.subject, one.severity) for one in found] == [(one.subject, one.severity) for one in same]:
         return right, same

@@ -6,8 +6,8 @@ from dashboards.rules.declared import Alert, Group, Series, Severity, Story, lab
 from dashboards.rules.records import FINDINGS
 from dashboards.rules.words import ASK, CABLE, SUBJECT
 from rules import rules
-from truerail.model.rule import Alert as Entry
-from truerail.model.rule import Rule
+from truerail.analysis.rule import Alert as Entry
+from truerail.analysis.rule import Rule
 
 REPORTED = {
     "nic": ("pod", "host", "nic", "rail", "plane"),

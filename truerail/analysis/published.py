@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
-from truerail.analysis.cabling import Wiring, wiring_of
+from truerail.analysis.cabling import Wiring
 from truerail.analysis.counters.traffic import Traffic
+from truerail.analysis.round import Round
 from truerail.model.finding import Evaluation, Finding
 from truerail.model.life import Life, Mute
 from truerail.model.plan import Plan
@@ -62,7 +63,7 @@ class Published:
     number: int
     fabric: str
     evaluation: Evaluation
-    snapshot: Snapshot
+    round: Round
     plan_digest: str = ""
     lives: Mapping[str, Life] = field(default_factory=dict)
     cause_lives: Mapping[str, Life] = field(default_factory=dict)
@@ -86,6 +87,11 @@ class Published:
         return self.evaluation.plan
 
     @property
+    def snapshot(self) -> Snapshot:
+        """What was read."""
+        return self.round.snapshot
+
+    @property
     def wiring(self) -> Wiring:
-        """The actual cabling. Joined once for each snapshot."""
-        return wiring_of(self.evaluation.plan, self.snapshot)
+        """The actual cabling."""
+        return self.round.cabling

@@ -1,4 +1,4 @@
-"""From a wiring and its findings to causes: the order of explanations, and which cause explains which finding."""
+"""From a round and its findings to causes: the order of explanations, and which cause explains which finding."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -7,6 +7,7 @@ import numpy as np
 
 from truerail.analysis.cabling import DEVICE_ONLY, Wiring
 from truerail.analysis.cabling.paths import GpuRails, gpu_rails, rails_in
+from truerail.analysis.round import Round
 from truerail.causes.absent import absent_drafts
 from truerail.causes.by_name import heard_above, placed, reordered, strays, swapped_hosts
 from truerail.causes.candidate import CauseCandidate, attach, number
@@ -47,11 +48,11 @@ from truerail.model.finding import Cause, CauseKind, Finding, Move, Severity
 from truerail.model.maintained import Maintained
 
 
-def explain(wiring: Wiring, findings: Sequence[Finding], work: Sequence[Maintained] = ()) -> tuple[Cause, ...]:
+def explain(round: Round, findings: Sequence[Finding], work: Sequence[Maintained] = ()) -> tuple[Cause, ...]:
     """The causes of the findings. Every finding is in at most one cause; a clean fabric has no cause. `work` is covered
     by maintenance windows now: it explains its effects on other devices.
     """
-    found = tuple(findings)
+    found, wiring = tuple(findings), round.cabling
     if not found:
         return ()
     renamed = strangers(wiring)
@@ -63,7 +64,7 @@ def explain(wiring: Wiring, findings: Sequence[Finding], work: Sequence[Maintain
     orders = _enumeration_drafts(wiring, left)
     left = attach(wiring.index, orders, left)
     drafts += [d for d in orders if d.explains] + _unknown_drafts(left)
-    return number([*drafts, *correlate(wiring, drafts, left, work)])
+    return number([*drafts, *correlate(round, drafts, left, work)])
 
 
 def _wiring_drafts(wiring: Wiring, renamed: Sequence[Stranger]) -> list[CauseCandidate]:

@@ -42,6 +42,7 @@ def evaluated_round(
     intended: Plan | None, seen: Seen, codes: Collection[str] | None, only: str | None
 ) -> tuple[Evaluation, bool]:
     """The same of a round that was read already, be it from files or from devices."""
+    from truerail.analysis.round import Round
     from truerail.outputs.narrow import narrowed
     from truerail.rounds import evaluate
 
@@ -50,10 +51,11 @@ def evaluated_round(
     if intended is None:
         intended, reported = inferred(snapshot)
         notes = [*reported, *notes]
+    round = Round(intended, snapshot)
     if isinstance(seen, Capture):
-        snapshot = with_plug_history(intended, seen, snapshot)
+        with_plug_history(round, seen)
     wanted = devices(only, intended, seen) if only else None
-    evaluation = evaluate(intended, snapshot, only=codes, notes=notes)
+    evaluation = evaluate(round, only=codes, notes=notes)
     answered = {reading.device for reading in seen.readings if not reading.error}
     return narrowed(evaluation, wanted, answered) if wanted else evaluation, bool(answered)
 

@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from truerail.analysis.round import Round
 from truerail.cli.evaluating import inferred, load_plan, read
 from truerail.cli.oncall_source import answered
 from truerail.errors import CommandError, QueryError
@@ -83,7 +84,7 @@ def _compared(earlier: "Capture", later: "Capture", plan: Plan | None) -> Diff:
         answered(one.readings, one.path)
     seen = later.snapshot()
     intended = plan or inferred(seen)[0]
-    before, after = publication_of(intended, earlier.snapshot()), publication_of(intended, seen)
+    before, after = (publication_of(Round(intended, one)) for one in (earlier.snapshot(), seen))
     lives = Lives(timedelta(0), 2, timedelta(0))
     lives.update(before.evaluation, before.wiring)
     changes = lives.update(after.evaluation, after.wiring)

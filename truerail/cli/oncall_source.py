@@ -73,6 +73,7 @@ def _service(question: Question, source: Source) -> tuple[Any, Any]:
 
 def _publication(source: Source) -> Published:
     """What a capture or the devices of an inventory show, evaluated."""
+    from truerail.analysis.round import Round
     from truerail.cli.evaluating import inferred
     from truerail.cli.plug_history import with_plug_history
     from truerail.questions.capture import publication_of
@@ -87,9 +88,10 @@ def _publication(source: Source) -> Published:
     if intended is None:
         intended, reported = inferred(snapshot)
         notes = [*reported, *notes]
+    round = Round(intended, snapshot)
     if isinstance(seen, Capture):
-        snapshot = with_plug_history(intended, seen, snapshot)
-    return publication_of(intended, snapshot, evaluate(intended, snapshot, notes=notes))
+        with_plug_history(round, seen)
+    return publication_of(round, evaluate(round, notes=notes))
 
 
 def answered(readings: Iterable[Reading], place: Path | None) -> None:

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
+from truerail.analysis.rule import Case, Rule
 from truerail.model import Fact
-from truerail.model.rule import Case, Rule
 
 
 def page(rule: Rule, *, examples: bool = False) -> str:

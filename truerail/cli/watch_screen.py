@@ -7,9 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from truerail.analysis.cabling import wiring_of
 from truerail.analysis.cabling.plugs import Plugs
 from truerail.analysis.counters import Window
+from truerail.analysis.round import Round
 from truerail.cli import terminal
 from truerail.cli.evaluating import Seen, inferred
 from truerail.errors import CommandError
@@ -63,10 +63,9 @@ class Watch:
         if self.plan is None:
             self.plan, _ = inferred(snapshot)
         self.answered |= any(not reading.error for reading in seen.readings)
-        self.window.replugged = self.plugs.update(
-            wiring_of(self.plan, snapshot), self.window.replugged.since(self.window.oldest)
-        )
-        changes = self.work.update(evaluate(self.plan, snapshot, notes=seen.notes))
+        round = Round(self.plan, snapshot)
+        self.window.replugged = self.plugs.update(round.cabling, self.window.replugged.since(self.window.oldest))
+        changes = self.work.update(evaluate(round, notes=seen.notes))
         at = snapshot.at.astimezone().strftime("%H:%M:%S")
         if self._live is not None:
             size = self._live.console.size

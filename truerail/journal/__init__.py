@@ -6,7 +6,7 @@
     number = journal.next_number()
     keeper = Keeper(journal, settings.journal.max_queued_rounds, reported)
 
-    changes = lives.update(evaluation, wiring_of(plan, snapshot))      # each round
+    changes = lives.update(evaluation, round.cabling)      # each round
     keeper.put(record, changes)                                       # returns at once
     journal.retain(now)                                               # once an hour
     lives.forget(now - settings.journal.retention)

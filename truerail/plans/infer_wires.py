@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from truerail.analysis.cabling import Wiring, wiring_of
+from truerail.analysis.cabling import Wiring, join
 from truerail.analysis.cabling.discovery import COLLECTOR as DISCOVERY
 from truerail.analysis.cabling.ib_names import canonical_guid
 from truerail.model import Device, Neighbor, Plan, Port, Role, Snapshot
@@ -36,7 +36,7 @@ def wires_of(snapshot: Snapshot) -> Wires:
     """Joins all neighbours of a snapshot."""
     roles = _roles(snapshot) | fabric_roles(snapshot)
     known = Plan(devices={name: Device(name, role) for name, role in roles.items()}, cables=())
-    wiring = wiring_of(known, snapshot)
+    wiring = join(known, snapshot)
     ports, names = wiring.index.ports, wiring.index.devices.names
     partner = wiring.partner[: len(ports)]
     joined = np.flatnonzero(partner >= 0)

@@ -1,12 +1,11 @@
 """A publication from a capture: the same answers as from the service, without a history."""
 
 from truerail.analysis.published import Published
+from truerail.analysis.round import Round
 from truerail.model.finding import Evaluation
-from truerail.model.plan import Plan
-from truerail.model.snapshot import Snapshot
 from truerail.rounds import evaluate
 
 
-def publication_of(plan: Plan, snapshot: Snapshot, evaluation: Evaluation | None = None, fabric: str = "") -> Published:
-    """The publication of a snapshot under a plan. Evaluates the snapshot if no evaluation is given."""
-    return Published(0, fabric, evaluation or evaluate(plan, snapshot), snapshot)
+def publication_of(round: Round, evaluation: Evaluation | None = None, fabric: str = "") -> Published:
+    """The publication of a round. Evaluates it if no evaluation is given."""
+    return Published(0, fabric, evaluation or evaluate(round), round)

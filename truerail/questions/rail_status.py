@@ -16,6 +16,7 @@ import numpy as np
 from rules._places import Misplaced, Places, places
 from truerail.analysis.cabling import State, Wiring
 from truerail.analysis.published import Published
+from truerail.analysis.round import Round
 from truerail.model import CauseKind, Evaluation
 from truerail.model.columns import NONE, Codes, Mask
 from truerail.model.index import PlanIndex
@@ -97,12 +98,13 @@ def rail_status_of(publication: Published) -> RailStatus:
     kept = publication.evaluation.__dict__
     found: RailStatus | None = kept.get("_standing")
     if found is None:
-        found = kept["_standing"] = _stand(publication.evaluation, publication.wiring)
+        found = kept["_standing"] = _stand(publication.evaluation, publication.round)
     return found
 
 
-def _stand(evaluation: Evaluation, wiring: Wiring) -> RailStatus:
-    index, sorted_ = wiring.index, places(evaluation.plan, wiring.identity.seen)
+def _stand(evaluation: Evaluation, round: Round) -> RailStatus:
+    wiring, sorted_ = round.cabling, places(round)
+    index = wiring.index
     size = len(index.devices.names)
     renamed = _renamed(evaluation, wiring, open_too=False)
     stand = _stands(wiring, sorted_, renamed, _renamed(evaluation, wiring, open_too=True))

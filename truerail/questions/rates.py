@@ -12,7 +12,7 @@ import numpy as np
 
 from truerail.analysis.counters.hygiene import Floats
 from truerail.analysis.counters.quantities import Quantity
-from truerail.analysis.counters.telemetry import Telemetry, telemetry_of
+from truerail.analysis.counters.telemetry import Telemetry
 from truerail.analysis.counters.window import Window
 from truerail.analysis.pfc.edges import QUANTUM_BITS
 from truerail.analysis.published import Published
@@ -38,7 +38,7 @@ def rates(publication: Published, of: str) -> Rates:
     """
     view = view_of(publication)
     meant = recognise(view, of)
-    reported = telemetry_of(publication.plan, publication.snapshot)
+    reported = publication.round.telemetry
     if reported.window is None:
         return Rates(of, (), (), False, "nobody was asked for counters")
     ports = _ports(view, meant)

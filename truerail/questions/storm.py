@@ -8,13 +8,13 @@ import numpy as np
 
 from truerail.analysis.pfc.culprits import Culprit, Wait, storm_culprits
 from truerail.analysis.pfc.edges import STORM
-from truerail.analysis.pfc.trees import Pauses, pauses_of
+from truerail.analysis.pfc.trees import Pauses
 from truerail.analysis.published import Published
+from truerail.analysis.rule import InsufficientDataError
 from truerail.model.columns import NONE
 from truerail.model.finding import Finding
 from truerail.model.names import natural_key
 from truerail.model.plan import Transport
-from truerail.model.rule import InsufficientDataError
 from truerail.questions.models import Storm, StormEdge, StormNode, StormTree
 from truerail.questions.resolve import ResolvedTarget, recognise
 from truerail.views.lines import finding_lines_of
@@ -32,7 +32,7 @@ def storm(publication: Published, of: str | None = None) -> Storm:
     if publication.plan.transport is not Transport.ROCE:
         return Storm(of, (), (), True, f"PFC does not stop senders on {publication.plan.transport.value}", "")
     try:
-        pauses = pauses_of(publication.plan, publication.snapshot)
+        pauses = publication.round.pauses
     except InsufficientDataError as why:
         return Storm(of, (), locks, False, f"nobody can tell whether there is a storm: it takes {why}", "")
     culprits = sorted(storm_culprits(pauses), key=lambda c: (-c.level, -len(c.victims), -c.share, c.port))

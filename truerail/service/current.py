@@ -53,7 +53,7 @@ class CurrentEvaluation:
         still run.
         """
         last, self._last = self._last, self.publication
-        if last is not None and self._last is not None and last.snapshot is not self._last.snapshot:
+        if last is not None and self._last is not None and last.round is not self._last.round:
             self.retired += [*retire(last), last]
         self.publication, self.map = publication, fabric_map
 

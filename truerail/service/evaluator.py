@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
-from truerail.analysis.cabling import wiring_of
 from truerail.analysis.cabling.plugs import LONGEST_UNSEEN_SECONDS, Plugs, moved_before
 from truerail.analysis.counters import Window
 from truerail.analysis.counters.storage import Still, still
 from truerail.analysis.counters.traffic import traffic_of
 from truerail.analysis.published import CollectorRun, JournalState, Published
+from truerail.analysis.round import Round
 from truerail.journal import Changes, Journal, Lives
 from truerail.model import Evaluation, Plan, Reading, Snapshot
 from truerail.model.history import Acknowledgement, MaintenanceWindow, RoundRecord, RowRange
@@ -127,17 +127,17 @@ class Evaluator:
             with self._counting:
                 self.window.put(counted)
                 window = self.window.frozen()
-            snapshot = replace(snapshot, window=window if window.sources else None)
+            round = Round(plan, replace(snapshot, window=window if window.sources else None))
             self.window.replugged = window.replugged = self.plugs.update(
-                wiring_of(plan, snapshot), self.window.replugged.since(self.window.oldest)
+                round.cabling, self.window.replugged.since(self.window.oldest)
             )
-            evaluation = evaluate(plan, snapshot, notes=notes, work=work_now(plan, windows, now))
-            changes = self.lives.update(evaluation, wiring_of(plan, snapshot))
+            evaluation = evaluate(round, notes=notes, work=work_now(plan, windows, now))
+            changes = self.lives.update(evaluation, round.cabling)
             publication = Published(
                 number=self.number,
                 fabric=self.fabric,
                 evaluation=evaluation,
-                snapshot=snapshot,
+                round=round,
                 plan_digest=digest_of(plan),
                 lives=changes.lives,
                 cause_lives=changes.cause_lives,
@@ -152,7 +152,7 @@ class Evaluator:
                 ),
                 runs=runs,
                 journal=journal,
-                traffic=traffic_of(plan, snapshot) if self.traffic else None,
+                traffic=traffic_of(round) if self.traffic else None,
                 evaluated_seconds=time.monotonic() - began,
             )
             self.worklist.update(evaluation)

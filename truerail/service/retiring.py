@@ -1,6 +1,6 @@
 """Frees former publications piece by piece.
 
-The inputs of an evaluation cache values derived from them (`wiring_of`, `view_of`), which refer back: reference cycles
+The inputs of an evaluation cache values derived from them (`peers_of`, `view_of`), which refer back: reference cycles
 that only the garbage collector would free. It does not scan long-lived objects (a scan of a whole fabric blocks every
 reader for a second), so the cycles are cut here as soon as the publication is no longer shown. A reader that still
 holds it derives what it needs again.
@@ -28,13 +28,11 @@ def retire(publication: Published) -> list[Any]:
     Returns the parts that were cut off, for `free`. Call it only while no thread derives anything.
     """
     cut: list[Any] = []
-    wirings = publication.snapshot.__dict__.get("_wirings", {})
-    for _, wiring in list(wirings.values()):
-        telemetry = wiring.__dict__.get("_telemetry")
-        if telemetry is not None:
-            cut += _bare(telemetry)
-        cut += _bare(wiring)
-    for value in (publication.snapshot, publication.evaluation, publication):
+    derived = vars(publication.round)
+    for name in ("telemetry", "cabling"):
+        if name in derived:
+            cut += _bare(derived[name])
+    for value in (publication.round, publication.evaluation, publication):
         cut += _bare(value)
     return cut
 

@@ -1,4 +1,4 @@
-"""A rule's example made real: from a `Case` to the plan and the snapshot that the rule evaluates."""
+"""A rule's example made real: from a `Case` to the round that the rule evaluates."""
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
@@ -7,10 +7,11 @@ from math import isnan
 from collector import collectors
 from truerail.analysis.counters.quantities import Kind, Quantity, columns_of, kind_of
 from truerail.analysis.counters.window import STEP_SECONDS, Window
+from truerail.analysis.round import Round
+from truerail.analysis.rule import Case
 from truerail.model.facts import Counter, Fact, LinkSpeed, Neighbor, NetLink, PortCounters, PortQos
 from truerail.model.plan import Cable, Device, Plan, Port, Rail, Role, Transport
 from truerail.model.reading import Reading
-from truerail.model.rule import Case
 from truerail.model.snapshot import Snapshot
 
 AT = datetime(2026, 11, 20, 14, 0, tzinfo=UTC)
@@ -30,8 +31,8 @@ _GAUGES = {quantity.value for quantity in Quantity if kind_of(quantity) is Kind.
 _ROLES = {"leaf": Role.LEAF, "spine": Role.SPINE, "superspine": Role.SUPERSPINE}
 
 
-def scene(case: Case) -> tuple[Plan, Snapshot]:
-    """The plan and the snapshot of an example.
+def scene(case: Case) -> Round:
+    """The round of an example.
 
     Every device in `facts` was asked for its LLDP neighbours and answered, perhaps with none; unless `errors` names it
     too: then this question failed and its other answers stand. A device in `errors` alone did not answer at all.
@@ -41,7 +42,7 @@ def scene(case: Case) -> tuple[Plan, Snapshot]:
     for readings in counted:
         if window is not None:
             window.put(readings)
-    return plan_of(case), Snapshot(AT, (*_readings(case), *(counted[-1] if counted else ())), window=window)
+    return Round(plan_of(case), Snapshot(AT, (*_readings(case), *(counted[-1] if counted else ())), window=window))
 
 
 def plan_of(case: Case) -> Plan:

@@ -5,11 +5,11 @@ from functools import cached_property
 
 import numpy as np
 
-from truerail.analysis.cabling import BOTH_ENDS, DEVICE_ONLY, ONE_END, State, wiring_of
+from truerail.analysis.cabling import BOTH_ENDS, DEVICE_ONLY, ONE_END, State
+from truerail.analysis.round import Round
 from truerail.model.columns import Codes
 from truerail.model.finding import Cause, Evaluation, Finding
 from truerail.model.reading import Reading
-from truerail.model.snapshot import Snapshot
 from truerail.outputs.words import Headline, headline
 from truerail.views.findings import Findings
 from truerail.views.hidden import hidden_by_names
@@ -22,12 +22,12 @@ VERIFIED = ("none", "device only", "one end", "both ends")
 
 
 class EvaluationIndex:
-    """One evaluation with its wiring. Cable columns have shape (cables,), device columns (planned devices,)."""
+    """One evaluation of a round. Cable columns have shape (cables,), device columns (planned devices,)."""
 
-    def __init__(self, evaluation: Evaluation, snapshot: Snapshot) -> None:
+    def __init__(self, evaluation: Evaluation, round: Round) -> None:
         self.evaluation = evaluation
-        self.snapshot = snapshot
-        self.wiring = wiring_of(evaluation.plan, snapshot)
+        self.round = round
+        self.wiring = round.cabling
         self.index = self.wiring.index
         self.layout = layout_of(self.index)
         self.nics = Nics(self.wiring)
@@ -114,7 +114,7 @@ class EvaluationIndex:
     def readings(self) -> Mapping[int, Sequence[Reading]]:
         """Readings and failures by the code of the device under whose name they are stored."""
         found: dict[str, list[Reading]] = {}
-        for reading in self.snapshot.readings:
+        for reading in self.round.snapshot.readings:
             found.setdefault(reading.device, []).append(reading)
         by_code: dict[int, list[Reading]] = {}
         for name, readings in found.items():
@@ -142,9 +142,9 @@ class EvaluationIndex:
         return found
 
 
-def sight_of(evaluation: Evaluation, snapshot: Snapshot) -> EvaluationIndex:
+def sight_of(evaluation: Evaluation, round: Round) -> EvaluationIndex:
     """The indexed evaluation. Computed once, cached with the evaluation, shared by all its publications."""
     found: EvaluationIndex | None = evaluation.__dict__.get("_sight")
-    if found is None or found.snapshot is not snapshot:
-        found = evaluation.__dict__["_sight"] = EvaluationIndex(evaluation, snapshot)
+    if found is None or found.round is not round:
+        found = evaluation.__dict__["_sight"] = EvaluationIndex(evaluation, round)
     return found

@@ -34,7 +34,7 @@ class View:
 
     def __init__(self, publication: Published) -> None:
         self.publication = publication
-        self.sight: EvaluationIndex = sight_of(publication.evaluation, publication.snapshot)
+        self.sight: EvaluationIndex = sight_of(publication.evaluation, publication.round)
         self.plan: Plan = publication.plan
         self.wiring: Wiring = self.sight.wiring
         self.layout: Layout = self.sight.layout

@@ -1,6 +1,6 @@
 """Actual cabling: device names, neighbours received over LLDP, links, and their comparison with the plan."""
 
-from truerail.analysis.cabling.joined import State, Why, Wiring, evidence_of, wiring_of
+from truerail.analysis.cabling.joined import State, Why, Wiring, evidence_of, join
 from truerail.analysis.cabling.macs import shared_macs
 from truerail.analysis.cabling.pairs import BOTH_ENDS, DEVICE_ONLY, ONE_END
 from truerail.analysis.cabling.repair import link_repair
@@ -13,7 +13,7 @@ __all__ = [
     "Why",
     "Wiring",
     "evidence_of",
+    "join",
     "link_repair",
     "shared_macs",
-    "wiring_of",
 ]

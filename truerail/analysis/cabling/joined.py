@@ -150,14 +150,10 @@ class Wiring:
                     given.add((kind, row))
                     yield evidence_of(seen, kind, row)
 
-    @property
+    @cached_property
     def _claim_order(self) -> tuple[Codes, Codes]:
-        found: tuple[Codes, Codes] | None = self.__dict__.get("_order")
-        if found is None:
-            claims = self.identity.claims
-            found = (np.argsort(claims.u, kind="stable"), np.argsort(claims.v, kind="stable"))
-            self.__dict__["_order"] = found
-        return found
+        claims = self.identity.claims
+        return np.argsort(claims.u, kind="stable"), np.argsort(claims.v, kind="stable")
 
 
 def evidence_of(snapshot: Snapshot, kind: type[Fact], row: int) -> Evidence:
@@ -167,16 +163,8 @@ def evidence_of(snapshot: Snapshot, kind: type[Fact], row: int) -> Evidence:
     return Evidence(reading.device, reading.collector, reading.at, table.rows[row])
 
 
-def wiring_of(plan: Plan, snapshot: Snapshot) -> Wiring:
-    """The wiring of a snapshot under a plan. Computed once for each pair, cached with the snapshot."""
-    cache: dict[int, tuple[Plan, Wiring]] = snapshot.__dict__.setdefault("_wirings", {})
-    found = cache.get(id(plan))
-    if found is None or found[0] is not plan:
-        found = cache[id(plan)] = (plan, _join(plan, snapshot))
-    return found[1]
-
-
-def _join(plan: Plan, snapshot: Snapshot) -> Wiring:
+def join(plan: Plan, snapshot: Snapshot) -> Wiring:
+    """The wiring of a snapshot under a plan."""
     index = PlanIndex(plan)
     identity = identify(index, snapshot)
     states = port_states(identity)

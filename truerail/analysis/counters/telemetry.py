@@ -11,15 +11,13 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from truerail.analysis.cabling import Wiring, wiring_of
+from truerail.analysis.cabling import Wiring
 from truerail.analysis.counters.hygiene import Floats, own_pace
 from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.counters.series import Key, Source
 from truerail.analysis.counters.window import Window
 from truerail.model.columns import NONE, Codes, Mask
 from truerail.model.facts import RdmaLink
-from truerail.model.plan import Plan
-from truerail.model.snapshot import Snapshot
 
 LEAST_COVERAGE = 0.8
 """Minimum share of a window's samples for a valid rate (detection.md, counter hygiene)."""
@@ -375,15 +373,6 @@ def _netdevs(wiring: Wiring, device: Codes, name: Codes) -> Codes:
 
 def _pairs(device: Codes, name: Codes) -> Codes:
     return np.asarray((device << 32) | name)
-
-
-def telemetry_of(plan: Plan, snapshot: Snapshot) -> Telemetry:
-    """Counters of a snapshot under a plan. Joined once for each pair and cached with the wiring."""
-    wiring = wiring_of(plan, snapshot)
-    found: Telemetry | None = wiring.__dict__.get("_telemetry")
-    if found is None:
-        found = wiring.__dict__["_telemetry"] = Telemetry(wiring, snapshot.window)
-    return found
 
 
 def _last(count: int | None) -> slice:

@@ -12,12 +12,12 @@ from truerail.analysis.counters.hygiene import Floats
 from truerail.analysis.counters.marks import rdma_priorities, share_of_marked
 from truerail.analysis.counters.minute import Numbers, largest_minute, minute_of, summed_minute
 from truerail.analysis.counters.quantities import Quantity
-from truerail.analysis.counters.telemetry import Telemetry, telemetry_of
+from truerail.analysis.counters.telemetry import Telemetry
 from truerail.analysis.ecmp.balance import balance_of
 from truerail.analysis.ecmp.spread import Spread, spread_of
+from truerail.analysis.round import Round
 from truerail.model.columns import Codes, Mask
-from truerail.model.plan import Plan, Role
-from truerail.model.snapshot import Snapshot
+from truerail.model.plan import Role
 
 Q = Quantity
 BROKEN = (Q.RX_ERRORS, Q.CRC_ERRORS, Q.FEC_UNCORRECTED)
@@ -53,12 +53,12 @@ class Traffic:
         return np.asarray(~(np.isnan(self.sent) & np.isnan(self.received)), dtype=bool)
 
 
-def traffic_of(plan: Plan, snapshot: Snapshot) -> Traffic | None:
-    """Traffic of a snapshot under a plan; None if no counters were collected.
+def traffic_of(round: Round) -> Traffic | None:
+    """Traffic of a round; None if no counters were collected.
 
     Recomputed with each call, from a window that must not change meanwhile.
     """
-    reported = telemetry_of(plan, snapshot)
+    reported = round.telemetry
     if reported.window is None or not len(reported.window.order):
         return None
     peer = peers_of(reported.wiring).planned
@@ -73,7 +73,7 @@ def traffic_of(plan: Plan, snapshot: Snapshot) -> Traffic | None:
         pause_sent=np.minimum(np.fmax(stopping, _at(stopped, peer)), np.float32(1)),
         marked=_marked(reported, peer),
         broken=_sum(broken, _at(broken, peer)),
-        spread=spread_of(plan, balance_of(reported)),
+        spread=spread_of(round.plan, balance_of(reported)),
     )
 
 

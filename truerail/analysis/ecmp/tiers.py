@@ -7,20 +7,19 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from truerail.analysis.counters.carried import TOO_FEW
-from truerail.analysis.counters.telemetry import telemetry_of
 from truerail.analysis.ecmp.balance import IDLE, Balance, balance_of
 from truerail.analysis.ecmp.siblings import hashed_twice, unclear
-from truerail.model import Plan, Snapshot
+from truerail.analysis.round import Round
+from truerail.analysis.rule import InsufficientDataError, NotEvaluated
 from truerail.model.columns import Mask
-from truerail.model.rule import InsufficientDataError, NotEvaluated
 
 SILENT = 0.001
 """Share of their speed below which uplinks carry no traffic except control traffic between switches."""
 
 
-def balance_to_evaluate(plan: Plan, snapshot: Snapshot) -> Balance:
+def balance_to_evaluate(round: Round) -> Balance:
     """The groups of a fabric. Raises InsufficientDataError where no group can be evaluated."""
-    b = balance_of(telemetry_of(plan, snapshot))
+    b = balance_of(round.telemetry)
     if not b.carried.enough:
         raise InsufficientDataError(TOO_FEW)
     if not b.evaluated.any():

@@ -13,7 +13,7 @@ import numpy as np
 
 from truerail.analysis.cabling.peers import Peers, peers_of
 from truerail.analysis.counters.quantities import Quantity
-from truerail.analysis.counters.telemetry import Telemetry, telemetry_of
+from truerail.analysis.counters.telemetry import Telemetry
 from truerail.analysis.pfc.edges import LEAST_SHARE, NOTHING, STORM_SHARE, PauseEdges
 from truerail.analysis.pfc.graph import WaitGraph
 from truerail.analysis.pfc.measures import (
@@ -26,10 +26,9 @@ from truerail.analysis.pfc.measures import (
     risen,
     waits_of,
 )
+from truerail.analysis.rule import InsufficientDataError
 from truerail.model.columns import Codes, Mask
-from truerail.model.plan import Plan, Role
-from truerail.model.rule import InsufficientDataError
-from truerail.model.snapshot import Snapshot
+from truerail.model.plan import Role
 
 Q = Quantity
 PAUSES = (Q.RX_PAUSE_US, Q.TX_PAUSE_US, Q.RX_PAUSE_FRAMES, Q.TX_PAUSE_FRAMES)
@@ -94,19 +93,11 @@ class Pauses:
     graphs: tuple[PauseGraph, ...]
 
 
-def pauses_of(plan: Plan, snapshot: Snapshot) -> Pauses:
-    """The pause trees of a snapshot under a plan. Computed once for each pair and cached with the wiring.
-
-    Raises InsufficientDataError if no device counts pauses, if there are too few samples, or if only frames are counted
-    and the link speed is unknown.
-    """
-    reported = telemetry_of(plan, snapshot)
-    found: Pauses | None = reported.wiring.__dict__.get("_pauses")
-    if found is None:
-        decidable(reported)
-        graphs = tuple(graph_of(reported, *measured) for measured in _by_priority(reported))
-        found = reported.wiring.__dict__["_pauses"] = Pauses(reported, peers_of(reported.wiring), graphs)
-    return found
+def pauses_of(telemetry: Telemetry) -> Pauses:
+    """The pause trees of a round. Raises InsufficientDataError as `decidable` does."""
+    decidable(telemetry)
+    graphs = tuple(graph_of(telemetry, *measured) for measured in _by_priority(telemetry))
+    return Pauses(telemetry, peers_of(telemetry.wiring), graphs)
 
 
 def counted(telemetry: Telemetry, what: str, *quantities: Quantity) -> None:

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from truerail.analysis.cabling import ONE_END, State, Wiring
+from truerail.analysis.cabling import ONE_END, State
+from truerail.analysis.round import Round
 from truerail.causes.candidate import CauseCandidate
 from truerail.causes.telemetry.correlator import Correlator
 from truerail.causes.telemetry.crossing import Crossing, Spines
@@ -24,7 +25,7 @@ MOST_RIVALS = 3
 
 
 def correlate(
-    wiring: Wiring, drafts: Sequence[CauseCandidate], findings: Sequence[Finding], work: Sequence[Maintained] = ()
+    round: Round, drafts: Sequence[CauseCandidate], findings: Sequence[Finding], work: Sequence[Maintained] = ()
 ) -> list[CauseCandidate]:
     """The remaining causes once `drafts`, those of the cabling, have explained what they can.
 
@@ -34,7 +35,7 @@ def correlate(
 
     `work` is covered by maintenance windows now: links and devices that are down explain before it, all else after it.
     """
-    ground = FabricContext(wiring)
+    ground = FabricContext(round)
     board = Correlator(found_in(ground, [finding for finding in findings if finding.rule in ROWS]))
     crossings = _crossings(ground, drafts)
     board.expand(_roots(ground, (draft for draft in drafts if draft.kind in DOWN), crossings))

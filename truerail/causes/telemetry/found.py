@@ -12,8 +12,9 @@ import numpy as np
 from truerail.analysis.cabling import Wiring
 from truerail.analysis.cabling.peers import peers_of
 from truerail.analysis.counters.quantities import Quantity
-from truerail.analysis.counters.telemetry import Telemetry, telemetry_of
+from truerail.analysis.counters.telemetry import Telemetry
 from truerail.analysis.counters.window import STEP_SECONDS
+from truerail.analysis.round import Round
 from truerail.model.columns import NONE, Codes, mapped
 from truerail.model.finding import Finding
 
@@ -22,23 +23,27 @@ from truerail.model.finding import Finding
 class FabricContext:
     """The fabric of the findings, in the wiring's codes."""
 
-    wiring: Wiring
+    round: Round
+
+    @property
+    def wiring(self) -> Wiring:
+        """The actual cabling."""
+        return self.round.cabling
 
     @cached_property
     def peer(self) -> Codes:
         """The other end of every planned port's link, actual, else planned; -1 unknown."""
         return peers_of(self.wiring).port
 
-    @cached_property
+    @property
     def reported(self) -> Telemetry:
-        """The counters. Cached with the wiring if there are any: the two then refer to each other."""
-        seen = self.wiring.identity.seen
-        return Telemetry(self.wiring, None) if seen.window is None else telemetry_of(self.wiring.index.plan, seen)
+        """The counters."""
+        return self.round.telemetry
 
     @cached_property
     def poll(self) -> float:
         """Seconds between two polls of counters."""
-        window = self.wiring.identity.seen.window
+        window = self.round.counters
         return STEP_SECONDS if window is None else window.pace
 
     @cached_property

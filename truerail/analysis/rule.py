@@ -1,17 +1,19 @@
-"""A rule: from plan and snapshot to findings, with its explanation and its own examples."""
+"""A rule: from a round to findings, with its explanation and its own examples."""
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from truerail.errors import TruerailError
 from truerail.model.facts import Fact
 from truerail.model.finding import CauseKind, Evidence, Finding, NotEvaluated, Severity
 from truerail.model.plan import LoadBalancing, Plan, Port, Transport
-from truerail.model.snapshot import Snapshot
 
-Evaluate = Callable[[Plan, Snapshot], Iterator[Finding]]
+if TYPE_CHECKING:
+    from truerail.analysis.round import Round
+
+Evaluate = Callable[["Round"], Iterator[Finding]]
 
 HEADINGS = ("## Why it matters", "## How it is seen", "## What to do", "## Decide", "## False positives")
 """What each rule explains, in this order. Under `Decide` each item of a list begins with words of the first command's
@@ -125,19 +127,19 @@ class Rule:
         """The first line of the explanation."""
         return self.explanation.strip().partition("\n")[0]
 
-    def look(self, plan: Plan, snapshot: Snapshot) -> Evaluated:
+    def look(self, round: "Round") -> Evaluated:
         """What the rule finds, and what it could not evaluate beside it: there `evaluate` raises
         InsufficientDataError."""
         findings: list[Finding] = []
         try:
-            findings.extend(self.evaluate(plan, snapshot))  # what is found before it raises stays
+            findings.extend(self.evaluate(round))  # what is found before it raises stays
         except InsufficientDataError as undecided:
             return Evaluated(tuple(findings), undecided.parts)
         return Evaluated(tuple(findings))
 
-    def findings(self, plan: Plan, snapshot: Snapshot) -> tuple[Finding, ...]:
+    def findings(self, round: "Round") -> tuple[Finding, ...]:
         """What the rule finds. Raises InsufficientDataError if it finds nothing and could not evaluate everything."""
-        evaluated = self.look(plan, snapshot)
+        evaluated = self.look(round)
         if evaluated.not_evaluated and not evaluated.findings:
             raise InsufficientDataError(*evaluated.not_evaluated)
         return evaluated.findings
@@ -168,8 +170,8 @@ class _Declared:
     cause: CauseKind | None
     first: str
 
-    def __call__(self, plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
-        return self.evaluate(plan, snapshot)
+    def __call__(self, round: "Round") -> Iterator[Finding]:
+        return self.evaluate(round)
 
     def found(
         self, subject: Port | str, *, summary: str, action: str, severity: Severity | None = None, **more: Any
