@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 Evaluate = Callable[["Round"], Iterator[Finding]]
 
 HEADINGS = ("## Why it matters", "## How it is seen", "## What to do", "## Decide", "## False positives")
-"""What each rule explains, in this order. Under `Decide` each item of a list begins with words of the first command's
-output in backticks, `N` for any number, and says what they mean at night.
+"""The sections of each rule's explanation, in this order. Under `Decide` each list item begins with words of the first
+command's output in backticks, `N` for any number, followed by their meaning.
 """
 WHERE = "where HOST/NIC"
-"""The first command of most runbooks; words in capitals stand in the alert's labels."""
+"""The first command of most runbooks; words in capitals are labels of the alert."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +28,8 @@ class Case:
     """An example of a rule: a small fabric, what its devices answer, and what the rule finds.
 
     `plan` has one cable a line: `h1/nic0 leaf-0/p1 rail=0 plane=0 speed=400`; a device's role follows from its name
-    (`leaf`, `spine`, `superspine`, else host). `facts` maps a device to what it answers, `errors` a device to why
-    it did not. `finds` are the subjects found, in any order; empty in a QUIET case.
+    (`leaf`, `spine`, `superspine`, else host). `facts` maps a device to its facts, `errors` a device to the reason for
+    its missing answer. `finds` are the subjects found, in any order; empty in a QUIET case.
     """
 
     summary: str
@@ -37,26 +37,26 @@ class Case:
     facts: Mapping[str, Sequence[Fact]]
     finds: tuple[str, ...] = ()
     unknown: bool = False
-    """Whether a QUIET case is unknown instead of passed: what is there is too little for the rule."""
+    """Whether a QUIET case is unknown instead of passed: its data are insufficient for the rule."""
     errors: Mapping[str, str] = field(default_factory=dict)
     rails: str = ""
-    """Rails with subnets where a case needs them: `0=10.0.0.0/24 1=10.0.1.0/24`."""
+    """Rails with subnets, if a case needs them: `0=10.0.0.0/24 1=10.0.1.0/24`."""
     ages_seconds: Mapping[str, float] = field(default_factory=dict)
-    """How old a device's answers are, where that is not 0."""
+    """Age of a device's answers, if not 0."""
     transport: Transport = Transport.ROCE
     load_balancing: LoadBalancing = LoadBalancing.ECMP
     rates: Mapping[str, Mapping[str, float | Sequence[float]]] = field(default_factory=dict)
-    """What ports count a second: port to quantity (`tx_bytes`, `rx_pause_us:3` for priority 3) to a rate, or to one for
-    each of the last samples, which lie ten seconds apart. NaN is a reading that is missing. A counter under a driver's
-    own name (`symbol_error`) begins at 0.
+    """Counter rates per second: port to quantity (`tx_bytes`, `rx_pause_us:3` for priority 3) to a rate, or to one for
+    each of the last samples, which are ten seconds apart. NaN is a missing reading. A counter under a driver's own name
+    (`symbol_error`) starts at 0.
     """
 
 
 class InsufficientDataError(TruerailError):
-    """Raised by a rule that was answered and still cannot say: too few samples, no eligible switch. Says why.
+    """Raised by a rule that has its facts but insufficient data: too few samples, no eligible switch. Gives the reason.
 
-    A rule that raises it after its last finding keeps its findings: then the parts are what it could not evaluate
-    beside them. `parts` are sentences, or parts with their number and examples.
+    A rule that raises it after its last finding keeps its findings: the parts are then what else it could not evaluate.
+    `parts` are sentences, or parts with their number and examples.
     """
 
     def __init__(self, *parts: NotEvaluated | str) -> None:
@@ -65,14 +65,14 @@ class InsufficientDataError(TruerailError):
 
 
 def report_not_evaluated(parts: Iterable[NotEvaluated]) -> None:
-    """The last step of a rule: raises InsufficientDataError where there are parts that it could not evaluate."""
+    """The last step of a rule: raises InsufficientDataError if there are parts that it could not evaluate."""
     if not_evaluated := tuple(parts):
         raise InsufficientDataError(*not_evaluated)
 
 
 @dataclass(frozen=True, slots=True)
 class Evaluated:
-    """All that a rule said of a snapshot: what it found, and the parts that it could not evaluate."""
+    """A rule's result on a snapshot: its findings, and the parts that it could not evaluate."""
 
     findings: tuple[Finding, ...]
     not_evaluated: tuple[NotEvaluated, ...] = ()
@@ -87,39 +87,39 @@ class Alert:
     minutes: int
     """How long a finding must last."""
     summary: str
-    """What follows the subject in the alert's first line."""
+    """The text after the subject in the alert's first line."""
     action: str
     """The next step."""
     on: str = "nic"
-    """What the findings are about: `nic`, `rail` (of a host), `host` or `switch`."""
+    """The kind of the findings' subject: `nic`, `rail` (of a host), `host` or `switch`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One kind of thing that can be wrong, how it is seen and what to do about it."""
+    """One kind of fault, how it is detected and what to do about it."""
 
     code: str
     name: str
     severity: Severity
     needs: tuple[type[Fact], ...]
-    """Kinds of facts without which the rule can say nothing; any of `any_of` will do where that is set."""
+    """Kinds of facts without which the rule cannot evaluate; any of `any_of` is enough if that is set."""
     explanation: str
     evaluate: Evaluate
     fires: tuple[Case, ...]
     quiet: tuple[Case, ...]
     transports: tuple[Transport, ...] = tuple(Transport)
-    """What must carry RDMA for the rule to mean anything."""
+    """The transports to which the rule applies."""
     balancing: tuple[LoadBalancing, ...] = tuple(LoadBalancing)
-    """How switches must spread flows for the rule to mean anything."""
+    """The load balancing to which the rule applies."""
     alert: Alert | None = None
-    """None where findings never alert, or alert by the state of their cable."""
+    """None if findings never alert, or alert by the state of their cable."""
     cause: CauseKind | None = None
-    """What a finding is the cause of where nothing else explains it; None where the cabling, or its detail, says it."""
+    """The cause of an otherwise unexplained finding; None if the cabling, or the finding's detail, determines it."""
     first: str = WHERE
-    """The first command of its runbook, behind `truerail`."""
+    """The first command of its runbook, after `truerail`."""
 
     def applies_to(self, plan: Plan) -> bool:
-        """Whether the rule means anything on this fabric."""
+        """Whether the rule applies to this fabric."""
         return plan.transport in self.transports and plan.load_balancing in self.balancing
 
     @property
@@ -127,25 +127,39 @@ class Rule:
         """The first line of the explanation."""
         return self.explanation.strip().partition("\n")[0]
 
+<<<<<<< HEAD:truerail/analysis/rule.py
     def look(self, round: "Round") -> Evaluated:
         """What the rule finds, and what it could not evaluate beside it: there `evaluate` raises
         InsufficientDataError."""
         findings: list[Finding] = []
         try:
             findings.extend(self.evaluate(round))  # what is found before it raises stays
+=======
+    def look(self, plan: Plan, snapshot: Snapshot) -> Evaluated:
+        """The rule's findings, and the parts for which `evaluate` raises InsufficientDataError."""
+        findings: list[Finding] = []
+        try:
+            findings.extend(self.evaluate(plan, snapshot))  # findings before the exception stay
+>>>>>>> 0ccaea6 (Docstrings of the model in the field's language):truerail/model/rule.py
         except InsufficientDataError as undecided:
             return Evaluated(tuple(findings), undecided.parts)
         return Evaluated(tuple(findings))
 
+<<<<<<< HEAD:truerail/analysis/rule.py
     def findings(self, round: "Round") -> tuple[Finding, ...]:
         """What the rule finds. Raises InsufficientDataError if it finds nothing and could not evaluate everything."""
         evaluated = self.look(round)
+=======
+    def findings(self, plan: Plan, snapshot: Snapshot) -> tuple[Finding, ...]:
+        """The rule's findings. Raises InsufficientDataError if there are none and it could not evaluate everything."""
+        evaluated = self.look(plan, snapshot)
+>>>>>>> 0ccaea6 (Docstrings of the model in the field's language):truerail/model/rule.py
         if evaluated.not_evaluated and not evaluated.findings:
             raise InsufficientDataError(*evaluated.not_evaluated)
         return evaluated.findings
 
     def section(self, heading: str) -> str:
-        """The text under one of `HEADINGS`, given without its marks."""
+        """The text under one of `HEADINGS`, which is given without `##`."""
         _, _, behind = self.explanation.partition(f"\n## {heading}\n")
         return behind.partition("\n## ")[0].strip()
 
@@ -158,7 +172,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class _Declared:
-    """What `@rule` leaves in the module until the discovery joins it with the module's examples."""
+    """The declaration by `@rule` in the module, until the discovery joins it with the module's examples."""
 
     code: str
     severity: Severity
@@ -202,7 +216,7 @@ def rule(
 
 
 def rule_of(module_name: str) -> Rule:
-    """The rule that a module declares. Raises TypeError where the contract of a rule file is broken."""
+    """The rule that a module declares. Raises TypeError if the contract of a rule file is broken."""
     module = sys.modules[module_name]
     name = module_name.rpartition(".")[2]
     declared = getattr(module, name, None)

@@ -1,4 +1,4 @@
-"""The words: what a plan, a fact, a finding and a cause are. Imports nothing of ours."""
+"""The data model: plan, facts, findings, causes. Imports no other package of the project."""
 
 from truerail.model.collector import EVERYWHERE, SWITCHES, Collector, Command, collector, minutes
 from truerail.model.facts import (

@@ -1,9 +1,9 @@
-"""Bonds of network interfaces: which members one RDMA device stands for (RoCE LAG).
+"""Bonds of network interfaces: which members one RDMA device represents (RoCE LAG).
 
 Where two ports of a NIC are bonded, Linux shows one RDMA device for both, `mlx5_bond_0`, above the bond
-(`ibdev2netdev`: `mlx5_bond_0 port 1 ==> bond0 (Up)`) or above the member that is active now; the members' own devices
-vanish (linux drivers/infiniband/hw/mlx5/main.c). It is ACTIVE while any member has carrier, so it says nothing of a
-single one: each member's own interface does, and its permanent MAC tells the members apart.
+(`ibdev2netdev`: `mlx5_bond_0 port 1 ==> bond0 (Up)`) or above the currently active member; the members' own devices
+vanish (linux drivers/infiniband/hw/mlx5/main.c). It is ACTIVE while any member has carrier, so it does not show the
+state of a single one: each member's own interface does, and its permanent MAC identifies the member.
 """
 
 import re
@@ -14,7 +14,7 @@ from truerail.model.names import natural_key
 
 _OF_A_BOND = re.compile(r".+_bond_?\d+")
 _BOND = re.compile(r"bond", re.IGNORECASE)
-"""What bonds are called by habit: only used where a host's interfaces were not read."""
+"""The usual names of bonds: only used if a host's interfaces were not read."""
 
 
 def bond_members(links: Iterable[NetLink]) -> dict[str, tuple[str, ...]]:
@@ -31,7 +31,7 @@ def _place(link: NetLink) -> tuple[object, ...]:
 
 
 def interfaces_of(rdma: RdmaLink, bonds: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
-    """The interfaces that an RDMA device stands for: all members of its bond, else its own; none where it has none."""
+    """The interfaces that an RDMA device represents: all members of its bond, else its own; none if it has none."""
     netdev = rdma.netdev
     if netdev is None:
         return ()
@@ -43,5 +43,5 @@ def interfaces_of(rdma: RdmaLink, bonds: Mapping[str, tuple[str, ...]]) -> tuple
 
 
 def of_a_bond(name: str) -> bool:
-    """Whether an RDMA device or an interface is called as bonds are."""
+    """Whether an RDMA device or an interface has a bond's name."""
     return bool(_OF_A_BOND.fullmatch(name) or _BOND.match(name))

@@ -15,7 +15,7 @@ from truerail.model.facts import KINDS, Fact, PortCounters, PortQos
 
 F = TypeVar("F", bound=Fact)
 LONGEST_TEXT = 8192
-"""Characters of one text of a fact: a kernel command line has 4,096, a text of LLDP 255."""
+"""Most characters of one text of a fact: a kernel command line has 4,096, a text of LLDP 255."""
 MOST_COUNTED = 2**64
 
 
@@ -28,9 +28,9 @@ class _Bound(NamedTuple):
 
 
 def bounded(facts: Sequence[F], *, texts: bool = True) -> Sequence[F]:
-    """The facts with every number within its bounds. `texts`: whether their texts may be too long, too.
+    """The facts with every number within its bounds. `texts`: whether their texts may also be too long.
 
-    Raises OutOfBoundsError, and TypeError where a number is none.
+    Raises OutOfBoundsError, and TypeError for a value that is no number.
     """
     kinds = set(map(type, facts))
     if len(kinds) == 1 and _all_within(kinds.pop(), facts, texts):
@@ -39,7 +39,7 @@ def bounded(facts: Sequence[F], *, texts: bool = True) -> Sequence[F]:
 
 
 def _all_within(kind: type[Fact], facts: Sequence[Fact], texts: bool) -> bool:
-    """Whether nothing is out of bounds, seen in whole columns: a fifth of the cost of row by row."""
+    """Whether nothing is out of bounds, checked by whole columns: a fifth of the cost of row by row."""
     if kind is PortCounters or kind is PortQos:
         return False
     if (
@@ -51,7 +51,7 @@ def _all_within(kind: type[Fact], facts: Sequence[Fact], texts: bool) -> bool:
         return all(
             _within(value, bound) for bound in _TABLE.get(kind, ()) for value in set(map(itemgetter(bound.at), facts))
         )
-    except TypeError:  # no number: each row alone names it
+    except TypeError:  # not a number: the check row by row names it
         return False
 
 
@@ -70,7 +70,7 @@ def _one(fact: F, texts: bool) -> F:
 
 
 def _within(value: Any, bound: _Bound) -> bool:
-    """Not a number (NaN) is not within; neither is infinity."""
+    """NaN and infinity are not within."""
     return value is None or bound.low <= value <= bound.high
 
 
@@ -83,7 +83,7 @@ def _without(fact: F, wrong: Iterable[_Bound]) -> F:
 
 
 def _shown(value: float) -> str:
-    """A number of any length, short."""
+    """A number of any length in short form."""
     if isinstance(value, int) and abs(value) >= MOST_COUNTED:
         return "more than 64 bits" if value > 0 else "less than any number of 64 bits"
     return str(value)

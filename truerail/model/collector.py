@@ -1,4 +1,4 @@
-"""A collector: one question asked of a device, and how its answer is read. It opens nothing."""
+"""A collector: the commands for a kind of facts, and the parser of their answers. It opens no connection."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -13,14 +13,14 @@ from truerail.model.terminal import untouched
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A read-only command. `platforms` limits it to network operating systems that know it; empty means any."""
+    """A read-only command. `platforms` limits it to network operating systems that have it; empty means any."""
 
     text: str
     platforms: tuple[str, ...] = ()
 
     @property
     def file(self) -> str:
-        """The name of the file that holds the answer in a capture."""
+        """The name of the answer's file in a capture."""
         return answer_file(self.text)
 
 
@@ -29,9 +29,7 @@ Parse = Callable[[str, Device], Iterable[Fact]]
 
 @dataclass(frozen=True, slots=True)
 class Collector:
-    """A question, the commands that ask it (the first that a device understands is used), and the facts in the
-    answer.
-    """
+    """The commands (the first that a device supports is used), and the facts in their answers."""
 
     name: str
     on: tuple[Role, ...]
@@ -39,17 +37,16 @@ class Collector:
     every_seconds: float
     yields: tuple[type[Fact], ...]
     shared: bool
-    """True where equal text means equal facts whoever answers, and equal text is common: it is then read once."""
+    """True if equal text means equal facts for every device, and equal text is common: it is then parsed once."""
     explanation: str
     parse: Parse
     optional: bool = False
-    """True where many devices have no tool that could answer: one that refuses is not reported as unread. What only it
-    could tell stays unknown.
+    """True if many devices lack the tool: a device that refuses is not reported as unread. Facts that only it could
+    report remain unknown.
     """
 
     def read(self, answer: str, device: Device) -> tuple[Fact, ...]:
-        """The facts in `answer`, all of one kind together. Raises `UnreadableError` where it is not whole and
-        understood."""
+        """The facts in `answer`, grouped by kind. Raises `UnreadableError` if it is incomplete or not understood."""
         answer = untouched(answer)
         refuse_refusals(answer)
         try:
@@ -59,7 +56,7 @@ class Collector:
             raise
         except OutOfBoundsError as error:
             raise UnreadableError(str(error)) from error
-        except Exception as error:  # whatever a parser raises is the error of this answer, not of the round
+        except Exception as error:  # any error of a parser is the error of this answer, not of the round
             raise UnreadableError(f"not understood ({type(error).__name__}: {printable(str(error), 80)})") from error
 
 
@@ -67,7 +64,7 @@ SWITCHES = (Role.LEAF, Role.SPINE, Role.SUPERSPINE)
 EVERYWHERE = (Role.HOST, *SWITCHES)
 
 _HEAD, _SHORT = 600, 2000
-"""Characters that are looked at, and below which an answer is short."""
+"""Characters that are checked, and below which an answer is short."""
 _REFUSALS = (
     "command not found",
     "permission denied",
@@ -92,9 +89,9 @@ _REFUSALS = (
 
 
 def refuse_refusals(answer: str) -> None:
-    """Raises `NoAnswerError` where an answer is empty or is a shell's or a device's way of saying no.
+    """Raises `NoAnswerError` if an answer is empty or is the error message of a shell or a device.
 
-    Only the first lines of a short answer are looked at: a neighbour may well call itself "permission denied".
+    Only the first lines of a short answer are checked: a neighbour may well have the name "permission denied".
     """
     head = answer[:_HEAD].lstrip() or answer.strip()[:_HEAD]
     if not head:
@@ -123,7 +120,7 @@ def collector(
 ) -> Callable[[Parse], Collector]:
     """Declares a collector. The function's name is the collector's; its module's docstring explains it.
 
-    Raises TypeError at import where the contract is broken, so that a broken collector cannot ship.
+    Raises TypeError at import if the contract is broken, so that a broken collector cannot ship.
     """
     if not ask or not yields or not on:
         raise TypeError("a collector needs roles, commands and kinds of facts")

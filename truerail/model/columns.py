@@ -1,4 +1,4 @@
-"""Columns: what arrays are called, and values as numbers."""
+"""Columns: names of array types, and values as numbers."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
@@ -12,13 +12,13 @@ Objects = npt.NDArray[np.object_]
 Codes = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 NONE = -1
-"""The code of what is not there."""
+"""The code of a missing value."""
 PIECE = 1 << 14
-"""Rows that are handled in one go: a millisecond or two."""
+"""Rows processed in one step: a millisecond or two."""
 
 
 def equals(column: Objects, value: Any) -> Mask:
-    """Where a column of objects holds a value (None too). Shape of the column."""
+    """Where a column of objects equals a value (also None). Shape of the column."""
     return np.asarray(np.equal(column, value), dtype=bool)
 
 
@@ -28,7 +28,7 @@ def either(where: Mask, yes: Any, no: Any) -> Objects:
 
 
 class _Codes(dict[Any, int]):
-    """Numbers values as they come. None is -1."""
+    """Numbers values in order of appearance. None is -1."""
 
     def __init__(self) -> None:
         super().__init__({None: NONE})
@@ -39,8 +39,8 @@ class _Codes(dict[Any, int]):
 
 
 def mapped(number: Callable[[Any], int], values: Iterable[Any]) -> Codes:
-    """A number for each value. In pieces of some milliseconds: a whole fabric's names in one go would hold every other
-    thread of the process for a twentieth of a second.
+    """A number for each value. In pieces of some milliseconds: a whole fabric's names in one step would block every
+    other thread of the process for a twentieth of a second.
     """
     known: Any = values if isinstance(values, list | np.ndarray) else list(values)
     found = np.empty(len(known), dtype=np.int64)
@@ -51,7 +51,7 @@ def mapped(number: Callable[[Any], int], values: Iterable[Any]) -> Codes:
 
 
 def looked_up(numbers: Mapping[Any, int], values: Objects) -> Codes:
-    """The number of each value, -1 for those that have none."""
+    """The number of each value, -1 for values without one."""
     found = np.empty(len(values), dtype=np.int64)
     for start in range(0, len(values), PIECE):  # in pieces, as above
         part = values[start : start + PIECE]
@@ -66,7 +66,7 @@ def factorize(values: Iterable[Any]) -> tuple[Codes, list[Any]]:
 
 
 def unanimous(name: Codes, value: Codes) -> dict[int, int]:
-    """The one value that every row gives a name; names that are given several are left out."""
+    """The only value of each name over all rows; names with several values are omitted."""
     pairs = np.unique(np.stack([name, value], axis=1), axis=0).tolist()
     counts = Counter(first for first, _ in pairs)
     return {first: second for first, second in pairs if counts[first] == 1}

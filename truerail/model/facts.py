@@ -1,8 +1,8 @@
-"""What devices can tell: one small, typed, immutable row per kind of fact.
+"""Facts that devices report: one small, typed, immutable row per kind of fact.
 
-A fact does not name the device that reported it: that is the `Reading` it came in. Facts are named tuples rather than
-dataclasses because a fabric of 100,000 GPUs has half a million of them a round: a frozen dataclass costs five times as
-much to make, and a tuple transposes into columns at once. `None` means that the answer did not say; it is never a zero.
+A fact does not name the device that reported it: its `Reading` does. Facts are named tuples rather than dataclasses
+because a fabric of 100,000 GPUs has half a million of them per round: a frozen dataclass costs five times as much to
+create, and a tuple transposes into columns at once. `None` means not reported; it is never a zero.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -44,22 +44,22 @@ def fact(words: str, **bounds: Bounds) -> Callable[[type[K]], type[K]]:
 DownReason: TypeAlias = Literal[
     "switched off", "no module", "no light", "error-disabled", "module not accepted", "hardware failure"
 ]
-"""Why a port has no link, as its own device reports it: its operator switched it off; its cage is empty; nothing shines
-in; its switch shut it after an error; its switch does not accept the module; the port or its module is broken.
+"""Why a port has no link, as its own device reports it: administratively down; no module; no light received; shut by
+its switch after an error; module not accepted by its switch; port or module broken.
 """
 
 
 @fact("neighbours", ttl_seconds=SECONDS, age_seconds=SECONDS)
 class Neighbor(NamedTuple):
     """One neighbour on one port: heard there over LLDP (IEEE 802.1AB; LLDP-MIB lldpRemTable), or found by the discovery
-    of an InfiniBand fabric, in which one device tells the links of all.
+    of an InfiniBand fabric, in which one device reports the links of all.
     """
 
     port: str
-    """The local port, as the device that answers names it; as the discovery does where another device is meant."""
+    """The local port, named as by the reporting device; as by the discovery if it is another device's port."""
     chassis_id: str | None = None
     chassis_id_type: str | None = None
-    """`mac`, `ifname`, `ifalias`, `local`, `ip`, `component`, ... in lldpd's words."""
+    """`mac`, `ifname`, `ifalias`, `local`, `ip`, `component`, ... in lldpd's terms."""
     system_name: str | None = None
     port_id: str | None = None
     port_id_type: str | None = None
@@ -69,15 +69,15 @@ class Neighbor(NamedTuple):
     """Seconds since the neighbour was first heard, not since its last frame."""
     management_addresses: tuple[str, ...] = ()
     via: str | None = None
-    """`LLDP`, `CDPv2`, `InfiniBand`, ...; None where the source speaks of LLDP only and does not say."""
+    """`LLDP`, `CDPv2`, `InfiniBand`, ...; None if the source reports only LLDP and does not name it."""
     of: str | None = None
-    """The device whose port this is, where another one answers: a switch by its whole node description, a host by the
-    host part of it. None for the device that answers.
+    """The device that has this port, if another one reports it: a switch by its whole node description, a host by the
+    host part of it. None for the reporting device itself.
     """
     of_guid: str | None = None
     """The node GUID of that device: `0x` and 16 hexadecimal digits in lower case."""
     local_port_id: str | None = None
-    """The id under which the device that answers sends this port itself, where it says so: Junos' SNMP index."""
+    """The port id that the reporting device itself sends for this port, if reported: Junos' SNMP index."""
 
 
 @fact("the GPU topology", gpu=ANY_NUMBER)
@@ -86,9 +86,9 @@ class GpuNicPath(NamedTuple):
 
     gpu: int
     nic: str
-    """`NIC0` as the matrix names it; the device's own name where the matrix uses device names as columns."""
+    """`NIC0` as in the matrix; the device's own name if the matrix uses device names as columns."""
     device: str | None
-    """`mlx5_0` from the NIC legend, None when the answer carries no legend."""
+    """`mlx5_0` from the NIC legend, None if the answer has no legend."""
     level: str
     """`PIX`, `PXB`, `PHB`, `NODE`, `SYS`, ... as printed."""
 
@@ -100,9 +100,9 @@ class RdmaLink(NamedTuple):
     device: str
     port: int
     state: str | None
-    """`ACTIVE`, `DOWN`, `INIT`, `ARMED`, ...: the words of `rdma link`, whatever command answered."""
+    """`ACTIVE`, `DOWN`, `INIT`, `ARMED`, ...: the words of `rdma link`, whatever the command."""
     physical_state: str | None
-    """`LINK_UP`, `POLLING`, `DISABLED`, ...: the words of `rdma link`, whatever command answered."""
+    """`LINK_UP`, `POLLING`, `DISABLED`, ...: the words of `rdma link`, whatever the command."""
     netdev: str | None = None
     rate_gbps: float | None = None
     link_layer: str | None = None
@@ -129,9 +129,9 @@ class NetLink(NamedTuple):
     aliases: tuple[str, ...] = ()
     """Other names of the same interface: altnames, ifAlias, ifDescr."""
     kind: str | None = None
-    """`bond`, `vlan`, `bridge`, `veth`, ... where the kernel says; None for a physical interface."""
+    """`bond`, `vlan`, `bridge`, `veth`, ... if the kernel reports it; None for a physical interface."""
     down_reason: DownReason | None = None
-    """Why there is no link, where a switch gives a reason; None where there is link, or no reason."""
+    """Why there is no link, if a switch reports it; None with link, or without a reason."""
 
 
 @fact("the speed of links", gbps=GBPS, able_gbps=GBPS)
@@ -139,19 +139,19 @@ class LinkSpeed(NamedTuple):
     """The speed at which the link of one port runs (sysfs, a switch's CLI; width and lanes in an InfiniBand fabric)."""
 
     port: str
-    """The netdev, or the RDMA device where that tells it; the number of an InfiniBand switch's port."""
+    """The netdev, or the RDMA device if that reports it; the number of an InfiniBand switch's port."""
     gbps: float
     of: str | None = None
-    """The device whose port this is, where another one answers, as in `Neighbor`."""
+    """The device that has this port, if another one reports it, as in `Neighbor`."""
     of_guid: str | None = None
     able_gbps: float | None = None
-    """What both ends of the link support, where an InfiniBand discovery says that this is more: lanes were lost, or a
-    slower rate was trained."""
+    """The rate that both ends of the link support, if an InfiniBand discovery reports a higher one: lanes were lost, or
+    the link trained at a lower rate."""
 
 
 @fact("ids that ports send in LLDP")
 class PortIdentity(NamedTuple):
-    """The id that one port of a switch sends in LLDP, as the switch itself says."""
+    """The id that one port of a switch sends in LLDP, as the switch itself reports it."""
 
     port: str
     port_id: str
@@ -177,15 +177,15 @@ class Counter(NamedTuple):
 class PortCounters(NamedTuple):
     """The counters of one port, read at one time.
 
-    `counters` is one tuple shared by all ports that print the same names, `values` what each counted: a fabric has two
-    million values a round, and a fact for each of them would cost more than evaluating them.
+    `counters` is one tuple shared by all ports with the same names, `values` their values: a fabric has two million
+    values per round, and a fact for each of them would cost more than evaluating them.
     """
 
     port: str
     counters: tuple[Counter, ...]
     values: tuple[int, ...]
     lag_seconds: float | None = None
-    """How much older than the newest port of the answer they are, where the device tells when it renewed each port."""
+    """Age relative to the newest port of the answer, if the device reports when it refreshed each port."""
 
     def rows(self) -> Iterator[dict[str, object]]:
         """One object for each counter: port, counter, value, priority."""
@@ -195,24 +195,24 @@ class PortCounters(NamedTuple):
 
 @fact("the QoS of ports")
 class PortQos(NamedTuple):
-    """How a port treats lossless traffic (`mlnx_qos`, `dcb`, a switch's PFC and ECN settings)."""
+    """A port's settings for lossless traffic (`mlnx_qos`, `dcb`, a switch's PFC and ECN settings)."""
 
     port: str
     trust: str | None = None
-    """`dscp` or `pcp`: by what a packet's priority is reported."""
+    """`dscp` or `pcp`: the field that gives a packet's priority."""
     pfc_priorities: tuple[int, ...] | None = None
     """Priorities that are paused instead of dropped."""
     ecn_priorities: tuple[int, ...] | None = None
-    """Priorities on which congestion is marked (switch), or answered by slowing down (NIC)."""
+    """Priorities on which a switch marks congestion, or a NIC reacts to it by slowing down."""
     global_pause: bool | None = None
-    """Whether the link's plain pause (IEEE 802.3x) is on, which stops all priorities."""
+    """Whether the link's plain pause (IEEE 802.3x) is on, which pauses all priorities."""
     watchdog: str | None = None
-    """What the PFC watchdog does: `drop`, `forward`, `alert`, `disabled`."""
+    """The PFC watchdog's action: `drop`, `forward`, `alert`, `disabled`."""
 
 
 @fact("PCIe links", speed_gts=GBPS, width=ANY_NUMBER, max_speed_gts=GBPS, max_width=ANY_NUMBER)
 class PcieLink(NamedTuple):
-    """The PCIe link of one device as negotiated and as it could be (sysfs `current_link_speed`, `max_link_width`)."""
+    """The PCIe link of one device, negotiated and maximum (sysfs `current_link_speed`, `max_link_width`)."""
 
     pci_address: str
     speed_gts: float | None = None
@@ -220,17 +220,17 @@ class PcieLink(NamedTuple):
     max_speed_gts: float | None = None
     max_width: int | None = None
     device: str | None = None
-    """`mlx5_3` or `GPU3` where the answer says so."""
+    """`mlx5_3` or `GPU3`, if reported."""
 
 
 @fact("settings of hosts")
 class HostSetting(NamedTuple):
-    """One thing that a host's system says of itself: `nvidia_peermem` `loaded`, `iommu` `on`, `acs` `enabled`, ..."""
+    """One setting of a host: `nvidia_peermem` `loaded`, `iommu` `on`, `acs` `enabled`, ..."""
 
     name: str
     value: str
     device: str | None = None
-    """PCI address or port where the setting is that of one."""
+    """PCI address or port, if the setting belongs to one."""
 
 
 @fact(

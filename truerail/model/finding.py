@@ -1,4 +1,4 @@
-"""What differs (`Finding`), why (`Cause`), what could not be evaluated (`Verdict`), and all of it together
+"""Deviations (`Finding`), their causes (`Cause`), what could not be evaluated (`Verdict`), and all of it together
 (`Evaluation`).
 """
 
@@ -15,7 +15,7 @@ from truerail.model.reading import Reading
 
 
 class Severity(StrEnum):
-    """How loud a finding is. `rank` grows with loudness."""
+    """How severe a finding is. `rank` grows with severity."""
 
     INFO = "info"
     WARNING = "warning"
@@ -29,7 +29,7 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """One fact that a finding rests on, and who reported it."""
+    """One fact on which a finding is based, and the device that reported it."""
 
     device: str
     collector: str
@@ -49,7 +49,9 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that differs from what should be. `subject` is a port or a device, as the plan names it."""
+    """One deviation of the fabric from its plan or its intended state. `subject` is a port or a device, named as in the
+    plan.
+    """
 
     rule: str
     name: str
@@ -63,11 +65,11 @@ class Finding:
     confidence: float = 1.0
     evidence: tuple[Evidence, ...] = ()
     detail: tuple[tuple[str, Any], ...] = ()
-    """Further fields of the rule's own, such as ("reason", "link down"); shown in JSON beside the others."""
+    """Further fields specific to the rule, such as ("reason", "link down"); shown in JSON beside the others."""
 
     @property
     def id(self) -> str:
-        """Stable over rounds and restarts: depends on the rule and the subject only."""
+        """Stable over rounds and restarts: depends only on the rule and the subject."""
         return blake2s(f"{self.rule}\0{self.subject}".encode(), digest_size=6).hexdigest()
 
     @property
@@ -77,7 +79,7 @@ class Finding:
 
 
 class CauseKind(StrEnum):
-    """Every kind of cause there is; exactly these words in every output."""
+    """All kinds of causes; exactly these words in every output."""
 
     CABLE_SWAP = "cable-swap"
     CABLE_ROTATION = "cable-rotation"
@@ -102,16 +104,16 @@ class CauseKind(StrEnum):
     OVERLOAD = "overload"
     """Incast, too few uplinks, load by design."""
     MAINTENANCE = "maintenance"
-    """Work on a device that is announced, as a reason of what its neighbours show."""
+    """Announced work on a device, as the reason for its neighbours' symptoms."""
     UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """Take the cable of `cable` (its end nearer to the GPUs) out of `source` and put it into `target`.
+    """Unplug the cable of `cable` (its end nearer to the GPUs) from `source` and plug it into `target`.
 
-    `after` says in words what must be repaired first; both ports are then named as they are called after that.
-    `after_causes` are the keys of the causes whose repair that is.
+    `after` describes the repairs that must come first; both ports then have their names after these repairs.
+    `after_causes` are the keys of the causes to repair first.
     """
 
     cable: Port
@@ -132,7 +134,7 @@ class Alternative:
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """One thing that is wrong, the findings it explains, and the fewest moves that put it right."""
+    """One fault, the findings it explains, and the fewest moves that fix it."""
 
     id: str
     kind: CauseKind
@@ -145,20 +147,20 @@ class Cause:
     confidence: float = 1.0
     alternatives: tuple[Alternative, ...] = ()
     to_confirm: str = ""
-    """What to look at where the evidence cannot decide between this and the alternatives."""
+    """What to check if the evidence cannot decide between this and the alternatives."""
     names_only: bool = False
-    """Only names are wrong: every cable carries what it should to where it should, so that nobody is affected."""
+    """Only names are wrong: every cable carries its planned traffic to the planned place, so there is no impact."""
 
     @property
     def undecided(self) -> bool:
-        """Whether exchanged cables explain it as well as exchanged names do, so that nothing is moved: its impact is
-        then that of what may be wrong.
+        """Whether swapped cables explain it as well as swapped names, so that nothing is moved: its impact is then that
+        of the cables that may be wrong.
         """
         return self.kind in _EXCHANGES and bool(self.alternatives) and not self.moves
 
     @property
     def key(self) -> str:
-        """Stable over rounds and restarts, unlike `id`: depends on the kind and the subjects only."""
+        """Stable over rounds and restarts, unlike `id`: depends only on the kind and the subjects."""
         return cause_key(self.kind, self.subjects)
 
 
@@ -181,14 +183,14 @@ def causes_before(move: Move, causes: Iterable[Cause]) -> tuple[str, ...]:
 
 
 def is_down(kind: str, subjects: Sequence[str], summary: str) -> bool:
-    """Whether a cause says that a device is down, and not only that it does not answer."""
+    """Whether a cause is a device that is down, and not only one that does not answer."""
     return kind == CauseKind.UNREACHABLE and any(summary.startswith(f"{name} is down:") for name in subjects)
 
 
 def action_of(finding: Finding, cause: Cause | None) -> str:
-    """What to do about a finding: its cause's action, where it has one.
+    """What to do about a finding: its cause's action, if it has one.
 
-    A rule sees one cable and says "move it"; the cause knows that it is one of a hundred behind an exchanged name.
+    A rule sees one cable and suggests a move; the cause shows that it is one of a hundred due to a swapped name.
     """
     return cause.action if cause is not None and cause.action else finding.action
 
@@ -216,7 +218,7 @@ class Status(StrEnum):
 @dataclass(frozen=True, slots=True)
 class NotEvaluated:
     """A part of the fabric that a rule could not evaluate: `why` is a sentence without its full stop, `count` of `of`
-    things of the kind `what` ("cable", "link", "host", "switch", ...) are the part; both are 0 where it has no number.
+    things of the kind `what` ("cable", "link", "host", "switch", ...) are the part; both are 0 if it has no number.
     """
 
     why: str
@@ -224,7 +226,7 @@ class NotEvaluated:
     count: int = 0
     of: int = 0
     subjects: tuple[str, ...] = ()
-    """Devices or `device/port`, as the plan names them: examples of the part, or all of it."""
+    """Devices or `device/port`, named as in the plan: examples of the part, or all of it."""
     rest_evaluated: bool = False
     """Whether the rule evaluated everything else: a finding that is neither on a cable of unknown state nor about one
     of the `subjects` would have been found again.
@@ -251,12 +253,11 @@ MOST_EXAMPLES = 8
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a rule could say: `missing` names the kinds of facts that nobody answered, `why` says what else keeps it
-    from evaluating, `error` what went wrong inside.
+    """A rule's verdict: `missing` names the kinds of facts that no device reported, `why` any other reason that
+    prevents the evaluation, `error` an internal failure.
 
-    `not_evaluated` holds the parts of the fabric that it could not evaluate. They stand beside findings too: the
-    status is then
-    `fail`, and `why` says what it does not cover. Without findings the status is `unknown`.
+    `not_evaluated` are the parts of the fabric that it could not evaluate, even beside findings: the status is then
+    `fail`, and `why` names what it does not cover. Without findings the status is `unknown`.
     """
 
     rule: str
@@ -299,7 +300,7 @@ class Summary:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """All that a round came to. `cause_of` maps a finding's id to its cause's id."""
+    """The whole result of a round. `cause_of` maps a finding's id to its cause's id."""
 
     at: datetime
     plan: Plan
@@ -310,7 +311,7 @@ class Evaluation:
     summary: Summary
     cable_states: Mapping[Port, "CableState"]
     notes: tuple[str, ...] = ()
-    """What a reader should know beside findings: an inferred plan and its support, unknown files, clocks, ..."""
+    """Remarks in addition to findings: an inferred plan and its support, unknown files, clocks, ..."""
 
     @property
     def cause_of(self) -> dict[str, str]:
@@ -318,12 +319,12 @@ class Evaluation:
         return {finding: cause.id for cause in self.causes for finding in cause.explains}
 
     def at_or_above(self, severity: Severity) -> tuple[Finding, ...]:
-        """The findings at least as loud as `severity`."""
+        """The findings of at least this severity."""
         return tuple(f for f in self.findings if f.severity.rank >= severity.rank)
 
 
 class CableState(StrEnum):
-    """What is known of a planned cable. `UNKNOWN` is never shown as fine; `PENDING`: its host is down."""
+    """The state of a planned cable. `UNKNOWN` is never shown as right; `PENDING`: its host is down."""
 
     RIGHT = "right"
     WRONG = "wrong"

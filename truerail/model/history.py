@@ -1,7 +1,7 @@
-"""What is remembered: rows of the journal as values, and what is asked of it (`History`).
+"""The history: rows of the journal as values, and its queries (`History`).
 
-All times are aware, in UTC. Everything that reads one of these must live with an empty history: a journal may be new,
-or gone for the moment.
+All times are aware, in UTC. All readers must work with an empty history: a journal may be new, or unavailable for the
+moment.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -14,7 +14,7 @@ from truerail.model.life import Life
 
 
 class EventKind(StrEnum):
-    """What happened to a finding, a link, or by hand."""
+    """An event of a finding or a link, or a manual action."""
 
     APPEARED = "appeared"
     REGRESSED = "regressed"
@@ -46,10 +46,10 @@ class FindingEvent:
 
 @dataclass(frozen=True, slots=True)
 class LinkChange:
-    """What a planned cable's nearer end was seen on before and after: `leaf-3/swp12`, or None where nothing was seen.
+    """The place of a planned cable's nearer end before and after: `leaf-3/swp12`, or None if nothing was seen.
 
-    `was_state` and `now_state` are `CableState` values. A change to or from `unknown` is kept too: it tells since when
-    nobody could say.
+    `was_state` and `now_state` are `CableState` values. A change to or from `unknown` is recorded too: it shows since
+    when there is no data.
     """
 
     seq: int
@@ -96,7 +96,7 @@ class FindingRecord:
     summary: str
     action: str
     cause: str | None
-    """Key of the cause that explained it last."""
+    """Key of the last cause that explained it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +114,8 @@ class CauseRecord:
 
 @dataclass(frozen=True, slots=True)
 class Acknowledgement:
-    """Somebody knows of a finding or a cause (`target` is a finding id or a cause key). Ends at `until`, when
-    withdrawn, or when what it is about is resolved.
+    """An acknowledged finding or cause (`target` is a finding id or a cause key). Ends at `until`, when withdrawn, or
+    when the target is resolved.
     """
 
     id: int
@@ -129,7 +129,7 @@ class Acknowledgement:
 
 @dataclass(frozen=True, slots=True)
 class MaintenanceWindow:
-    """Work that is announced. `scope` is `device`, `rail`, `pod` or `nodes`; `what` the name, number or node set."""
+    """Announced work. `scope` is `device`, `rail`, `pod` or `nodes`; `what` the name, number or node set."""
 
     id: int
     scope: str
@@ -148,7 +148,7 @@ class MaintenanceWindow:
 
 @dataclass(frozen=True, slots=True)
 class PlanVersion:
-    """A plan that was in force from `at` on. `digest` is of its devices and cables, whatever file they came from."""
+    """A plan in force from `at` on. `digest` covers its devices and cables, whatever their file."""
 
     digest: str
     at: datetime
@@ -159,7 +159,7 @@ class PlanVersion:
 
 @dataclass(frozen=True, slots=True)
 class AuditRecord:
-    """Who wrote what, when: every change by hand."""
+    """A manual change: who, what, when."""
 
     seq: int
     at: datetime
@@ -170,21 +170,21 @@ class AuditRecord:
 
 @dataclass(frozen=True, slots=True)
 class RowRange:
-    """Which part of a long answer is wanted: at most `limit` rows behind the row with this `seq` (newest first)."""
+    """The wanted part of a long answer: at most `limit` rows after the row with this `seq` (newest first)."""
 
     limit: int = 100
     before: int | None = None
 
 
 class History(Protocol):
-    """What the on-call questions and the API ask of the journal. Each raises `JournalUnavailableError` where it
+    """The journal's queries for the on-call questions and the API. Each raises `JournalUnavailableError` if the journal
     cannot be read.
 
     Rows come newest first. `devices` limits to subjects on these devices (either end, for links).
     """
 
     def link_since(self, ports: Collection[str]) -> Mapping[str, datetime]:
-        """When each of these planned ports (a cable's nearer end) was last seen to change; those without are absent."""
+        """When each of these planned ports (a cable's nearer end) last changed; ports without a change are absent."""
         ...
 
     def link_changes(
@@ -216,7 +216,7 @@ class History(Protocol):
 
 
 class NoHistory:
-    """A history that holds nothing: for answers from a capture, and where no journal is kept."""
+    """An empty history: for answers from a capture, and without a journal."""
 
     def link_since(self, ports: Collection[str]) -> Mapping[str, datetime]:
         """Nothing."""

@@ -43,7 +43,7 @@ class Devices:
         return found
 
     def find_or_add(self, name: str) -> int:
-        """The code of a device by name; a device that the plan does not know gets a new code."""
+        """The code of a device by name; an unplanned device gets a new code."""
         found = self.find(name)
         if found == NONE:
             found = len(self.names)
@@ -53,12 +53,12 @@ class Devices:
         return found
 
     def is_host(self, code: int) -> bool:
-        """Whether the plan has this device as a host."""
+        """Whether this device is a host in the plan."""
         return self.tier[code] == Role.HOST.tier
 
 
 class _NameCodes(dict[str | None, int]):
-    """Codes by raw spelling. A spelling not met before gets the code of its kind, in order of appearance."""
+    """Codes by raw spelling. A new spelling gets the code of its normalized name, in order of appearance."""
 
     def __init__(self) -> None:
         super().__init__({None: NONE})
@@ -130,7 +130,7 @@ class Ports:
         return port_key(self._raw.spelling[int(self._packed[code]) & ((1 << _NAME_BITS) - 1)])
 
     def port(self, code: int) -> Port:
-        """One port as a word."""
+        """One port by name."""
         packed = int(self._packed[code])
         name = self._raw.spelling[packed & ((1 << _NAME_BITS) - 1)]
         return Port(self._devices.names[packed >> _NAME_BITS], printable(name, 64))
@@ -155,7 +155,7 @@ class PlanIndex:
         code = {name: number for number, name in enumerate(self.devices.names)}
         a_device = np.array([code.get(c.a.device, NONE) for c in cables], dtype=np.int64)
         b_device = np.array([code.get(c.b.device, NONE) for c in cables], dtype=np.int64)
-        # the plan's own spellings first, so that reports speak as the plan does
+        # the plan's own spellings first, so that reports use them
         a_name = self.ports.name_codes([c.a.name for c in cables])
         b_name = self.ports.name_codes([c.b.name for c in cables])
         self.a = self.ports.find_or_add(a_device, a_name)
@@ -174,7 +174,7 @@ class PlanIndex:
             self._cable_at[end[::-1][valid]] = numbers[valid]
 
     def cables_at(self, port: Codes) -> Codes:
-        """The cable planned at each port; -1 where there is none."""
+        """The cable planned at each port; -1 if there is none."""
         known = (port >= 0) & (port < self.planned_ports)
         return np.where(known, self._cable_at[np.where(known, port, 0)], NONE) if self.planned_ports else port * 0 - 1
 
@@ -186,15 +186,15 @@ class PlanIndex:
         return np.where(cable >= 0, np.where(self.a[cable] == port, self.b[cable], self.a[cable]), NONE)
 
     def a_port(self, cable: int) -> Port:
-        """The end of a cable nearer to the GPUs, as the plan spells it."""
+        """The end of a cable nearer to the GPUs, in the plan's spelling."""
         return self.plan.cables[cable].a
 
     def b_port(self, cable: int) -> Port:
-        """The end of a cable away from the GPUs, as the plan spells it."""
+        """The end of a cable away from the GPUs, in the plan's spelling."""
         return self.plan.cables[cable].b
 
     def spell(self, port: int) -> Port:
-        """A port as the plan spells it where the plan knows it, else as it was first seen."""
+        """A port in the plan's spelling if it is planned, else as first seen."""
         if 0 <= port < self.planned_ports:
             cable = int(self._cable_at[port])
             if cable >= 0:

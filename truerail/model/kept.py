@@ -1,4 +1,4 @@
-"""What is worked out once for an object and kept with it."""
+"""Values computed once for an object and cached in it."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -9,10 +9,10 @@ Found = TypeVar("Found")
 
 
 def kept(work: Callable[[Owner], Found]) -> Callable[[Owner], Found]:
-    """Has a function of one object answer once for each: what it found is kept in the object, as long as that lives.
+    """Caches the result of a function of one object in the object itself, for its lifetime.
 
-    For objects with a `__dict__`, frozen ones too, which `functools.cache` would keep alive and could not compare. Two
-    threads that ask at once may both work; both get an answer that is right. What raises is asked again.
+    For objects with a `__dict__`, also frozen ones, which `functools.cache` would keep alive and could not compare. Two
+    simultaneous threads may both compute; both get a right result. A call that raises is not cached.
     """
     name = f"{work.__module__}.{work.__qualname__}"
 

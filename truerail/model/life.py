@@ -1,4 +1,4 @@
-"""How long something has been wrong: the life of a finding or a cause over rounds, and why it wakes nobody."""
+"""How long something has been wrong: the life of a finding or a cause over rounds, and why it is muted."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -6,9 +6,9 @@ from enum import StrEnum
 
 
 class LifeState(StrEnum):
-    """Where a finding stands. `UNSEEN`: it was there, and now nobody answers who could say whether it still is; it is
-    never reported as resolved. `RECOVERING`: it is gone, but not long enough to be believed. `FLAPPING`: it came and
-    went more often within the flapping window than a repair explains. `REGRESSED`: it was resolved once and is back.
+    """The state of a finding. `UNSEEN`: it was present, and now no device that could report it answers; it is never
+    reported as resolved. `RECOVERING`: it is gone, but not long enough to be resolved. `FLAPPING`: it came and went
+    more often within the flapping window than a repair explains. `REGRESSED`: it was resolved once and is back.
     """
 
     NEW = "new"
@@ -27,7 +27,7 @@ class LifeState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Life:
-    """One finding's (or cause's) life. `since` is the begin of this episode, `first_seen` that of the first one."""
+    """One finding's (or cause's) life. `since` is the start of this episode, `first_seen` that of the first one."""
 
     id: str
     state: LifeState
@@ -39,7 +39,7 @@ class Life:
 
 
 class MuteKind(StrEnum):
-    """Why a finding wakes nobody."""
+    """Why a finding is muted."""
 
     ACKNOWLEDGED = "acknowledged"
     MAINTENANCE = "maintenance"
@@ -47,7 +47,7 @@ class MuteKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Mute:
-    """Somebody knows of it, or works there. `id` is that of the acknowledgement or the maintenance window."""
+    """A mute. `id` is that of the acknowledgement or the maintenance window."""
 
     kind: MuteKind
     id: int

@@ -1,4 +1,4 @@
-"""Devices on which somebody works just now: what their neighbours suffer is explained by that."""
+"""Devices under maintenance now, which explains their neighbours' symptoms."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -6,7 +6,7 @@ from datetime import datetime
 
 @dataclass(frozen=True, slots=True)
 class Maintained:
-    """An open maintenance window, as the devices that it covers. `devices` are names of the plan."""
+    """An open maintenance window by its devices. `devices` are names of the plan."""
 
     devices: tuple[str, ...]
     author: str

@@ -1,6 +1,6 @@
-"""How names of devices, ports and MACs are brought to one form, so that two spellings of one thing compare equal.
+"""Normalizes names of devices, ports and MACs, so that two spellings of one thing compare equal.
 
-Nothing here knows a plan or a device: these are functions of text. Who is who is decided in `identity`.
+Nothing here uses a plan or a device: these are functions of text. `identity` decides which device a name means.
 """
 
 import re
@@ -30,7 +30,7 @@ _PORT_SHAPE = re.compile(r"^([a-z]+)[ _]?(\d[\d/:.]*)$")
 DEFAULT_NAMES = frozenset(
     ("amnesiac", "cumulus", "debian", "linux", "localhost", "router", "sonic", "switch", "ubuntu")
 )
-"""Short names that systems come with: Junos, Cumulus, SONiC, EOS and NX-OS, Linux distributions."""
+"""Default short names: Junos, Cumulus, SONiC, EOS and NX-OS, Linux distributions."""
 _DPU_FIRST = re.compile(r"(?:dpu|bf|bluefield)\d{0,2}[-_.]([^.]+)(?:\..*)?", re.IGNORECASE)
 _DPU_LAST = re.compile(r"([^.]+)[-_](?:dpu|bf|bluefield)[-_]?\d{0,2}(?:\..*)?", re.IGNORECASE)
 _UNSAFE = re.compile(r"[^A-Za-z0-9.\-]+")
@@ -49,9 +49,7 @@ def canonical_mac(text: str) -> str | None:
 
 @lru_cache(maxsize=65536)
 def device_key(name: str) -> str:
-    """The form under which a device's name is looked up: lower case, no blanks around, no `(SERIAL)` as NX-OS adds
-    it.
-    """
+    """The normalized device name for look-ups: lower case, without surrounding blanks and NX-OS' `(SERIAL)`."""
     return _SERIAL_SUFFIX.sub("", name.strip().rstrip(".")).strip().lower()
 
 
@@ -62,18 +60,18 @@ def host_of_dpu(name: str) -> str | None:
 
 
 def short_name(key: str) -> str:
-    """The host part of a fully qualified name; an address stays whole (`10.0.0.1` is not host `10`)."""
+    """The host part of a fully qualified name; an address stays unchanged (`10.0.0.1` is not host `10`)."""
     head, dot, _ = key.partition(".")
     return head if dot and not key.replace(".", "").isdigit() else key
 
 
 @lru_cache(maxsize=65536)
 def port_key(name: str) -> str:
-    """The form under which a port's name is looked up: `Ethernet1/1`, `Eth1/1`, `Et1/1` and `E1/1` are one port.
+    """The normalized port name for look-ups: `Ethernet1/1`, `Eth1/1`, `Et1/1` and `E1/1` are one port.
 
-    `eth0` without a slash is a kernel's interface and never SONiC's `Ethernet0`. Only what vendors print
-    interchangeably is folded; `Ethernet0` and SONiC's alias `etp1` are asked to be one port by the device itself
-    (see `claims`), never by their spelling.
+    `eth0` without a slash is a kernel's interface and never SONiC's `Ethernet0`. Only forms that vendors print
+    interchangeably are unified; whether `Ethernet0` and SONiC's alias `etp1` are one port follows from the device's own
+    report (see `claims`), never from their spelling.
     """
     low = name.strip().strip('"').lower()
     shape = _PORT_SHAPE.match(low)
@@ -99,7 +97,7 @@ def natural_key(name: str) -> tuple[tuple[int, int, str], ...]:
 
 
 def answer_file(command: str) -> str:
-    """The file name under which a command's answer is kept in a capture, as sosreport names it.
+    """The file name of a command's answer in a capture, as in sosreport.
 
     Every run of characters outside `[A-Za-z0-9.-]` becomes one underscore: `show lldp neighbors detail | json` is
     `show_lldp_neighbors_detail_json`.

@@ -1,6 +1,6 @@
-"""What should be: devices, the cables between them, and what the fabric does with its traffic.
+"""The plan: devices, the cables between them, and the fabric's transport and load balancing.
 
-A `Plan` is a value. Reading, writing and checking plan files is `truerail.plans`; matching the plan's names with the
+A `Plan` is a value. `truerail.plans` reads, writes and checks plan files; matching the plan's names with the
 names that devices give themselves is `truerail.analysis.cabling.identity`.
 """
 
@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 
 class Role(StrEnum):
-    """Where a device stands; tiers go upwards in this order."""
+    """The role of a device; tiers go upwards in this order."""
 
     HOST = "host"
     LEAF = "leaf"
@@ -40,8 +40,8 @@ class Port(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """A host or a switch. `address` is where it is read, `aliases` and `chassis_ids` are further names it may give
-    itself.
+    """A host or a switch. `address` is its management address, `aliases` and `chassis_ids` are further names that it
+    may announce.
     """
 
     name: str
@@ -54,9 +54,9 @@ class Device:
     aliases: tuple[str, ...] = ()
     chassis_ids: tuple[str, ...] = ()
     gpus: int | None = None
-    """How many GPUs a host has, where the plan says."""
+    """Number of GPUs of a host, if planned."""
     line: int = field(default=0, compare=False, repr=False)
-    """The line of the plan file that declares it; 0 where there is none."""
+    """The line of the plan file that declares it; 0 if there is none."""
 
 
 class Cable(NamedTuple):
@@ -72,23 +72,23 @@ class Cable(NamedTuple):
     label: str = ""
     length_m: float | None = None
     line: int = 0
-    """The line of the plan file that says so; 0 where there is none."""
+    """The line of the plan file that declares it; 0 if there is none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rail:
-    """One rail of the fabric: NIC N of every host. `subnets` and `vlans` are those that its NICs live in."""
+    """One rail of the fabric: NIC N of every host. `subnets` and `vlans` are those of its NICs."""
 
     index: int
     name: str = ""
     vlans: tuple[int, ...] = ()
     subnets: tuple[str, ...] = ()
     line: int = field(default=0, compare=False, repr=False)
-    """The line of the plan file that declares it; 0 where there is none."""
+    """The line of the plan file that declares it; 0 if there is none."""
 
 
 class Transport(StrEnum):
-    """What carries RDMA: decides which rules apply."""
+    """The network that carries RDMA: decides which rules apply."""
 
     ROCE = "roce"
     INFINIBAND = "infiniband"
@@ -105,12 +105,11 @@ class LoadBalancing(StrEnum):
 
 @dataclass(frozen=True)
 class Plan:
-    """Intent: every device and cable that should be there.
+    """The intent: every planned device and cable.
 
-    `devices` maps a device's planned name to it. `inferred` is set on a plan that was read off the fabric itself by
-    consensus and not written by anybody: what it says is likely, not intended. `undecided` are host ports of an
-    inferred plan whose place could be one or another, with the reason: planned where they are seen, never evaluated
-    right.
+    `devices` maps a device's planned name to it. `inferred` marks a plan that was inferred from the fabric itself by
+    consensus: its content is likely, not intended. `undecided` are host ports of an inferred plan with an ambiguous
+    place, with the reason: planned where they are seen, never evaluated as right.
     """
 
     devices: Mapping[str, Device]
@@ -132,7 +131,7 @@ class Plan:
         return table
 
     def cable_at(self, port: Port) -> Cable | None:
-        """The cable that the plan puts into this port, if any."""
+        """The cable planned at this port, if any."""
         return self._cable_at.get(port)
 
     def peer_of(self, port: Port) -> Port | None:
@@ -146,7 +145,7 @@ class Plan:
         return None if cable is None else cable.rail
 
     def plane_of(self, port: Port) -> int | None:
-        """The plane of the planned cable at this port, where NICs have two."""
+        """The plane of the planned cable at this port, if NICs have two."""
         cable = self._cable_at.get(port)
         return None if cable is None else cable.plane
 
@@ -163,7 +162,7 @@ class Plan:
         return self._uplinks.get(device, ())
 
     def role_of(self, device: str) -> Role | None:
-        """The role the plan gives a device, None if the plan does not know it."""
+        """The planned role of a device, None if it is not in the plan."""
         found = self.devices.get(device)
         return None if found is None else found.role
 

@@ -1,4 +1,4 @@
-"""What was seen in one round: readings, and the same facts as columns."""
+"""One round: readings, and the same facts as columns."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -39,14 +39,14 @@ class Table(Generic[F]):
         return len(self.rows)
 
     def column(self, name: str) -> Objects:
-        """One field of every row, shape (rows,), dtype object. Raises KeyError for a field the kind does not have."""
+        """One field of every row, shape (rows,), dtype object. Raises KeyError for an unknown field."""
         if name not in self.kind._fields:
             raise KeyError(f"{self.kind.__name__} has no field {name!r}")
         column = self._columns.get(name)
         if column is None:
             field_of = itemgetter(self.kind._fields.index(name))
             column = np.empty(len(self.rows), dtype=object)
-            for start in range(0, len(self.rows), PIECE):  # in pieces, so that other threads get their turn
+            for start in range(0, len(self.rows), PIECE):  # in pieces, so that other threads can run
                 part = self.rows[start : start + PIECE]
                 column[start : start + len(part)] = np.fromiter(map(field_of, part), dtype=object, count=len(part))
             self._columns[name] = column
@@ -55,10 +55,10 @@ class Table(Generic[F]):
 
 @dataclass(frozen=True)
 class Snapshot:
-    """What one round saw: `readings` in the order they were gathered, `previous` the round before, if there was one.
+    """The data of one round: `readings` in the order of collection, `previous` the previous round, if any.
 
-    `window` holds the counters of the rounds before, up to this one; None where no counters were asked for. `inventory`
-    names the devices that there are to ask; None where that is not known, as in a capture made by hand.
+    `window` has the counters of previous rounds, up to this one; None if no counters were requested. `inventory` names
+    the devices to poll; None if unknown, as in a manual capture.
     """
 
     at: datetime
@@ -69,7 +69,7 @@ class Snapshot:
     _tables: dict[type[Any], Any] = field(default_factory=dict, repr=False, compare=False)
 
     def table(self, kind: type[F]) -> Table[F]:
-        """The facts of one kind as columns. Made once, kept."""
+        """The facts of one kind as columns. Computed once and cached."""
         if kind not in self._tables:
             self._tables[kind] = self._tabulate(kind)
         return cast("Table[F]", self._tables[kind])
@@ -83,7 +83,7 @@ class Snapshot:
                 continue
             wanted: Sequence[Any] = reading.facts
             first = type(wanted[0])
-            if first is not type(wanted[-1]):  # several kinds, each standing together
+            if first is not type(wanted[-1]):  # several kinds, grouped
                 wanted = [fact for fact in wanted if type(fact) is kind]
             elif first is not kind:
                 continue
@@ -96,7 +96,7 @@ class Snapshot:
         )
 
     def frame(self, kind: type[Fact]) -> "pd.DataFrame":
-        """The facts of one kind as a pandas DataFrame: the kind's fields, and `device` in front.
+        """The facts of one kind as a pandas DataFrame: the kind's fields, with `device` first.
 
         For analysis and reports. Rules that every `check` runs use `table`: importing pandas alone costs more time
         than evaluating a pod.
@@ -113,8 +113,8 @@ class Snapshot:
     def answered(self, kinds: Iterable[type[Fact]], yields: Any) -> set[str]:
         """The devices that answered, without error, a collector that can yield one of `kinds`.
 
-        `yields` maps a collector's name to the kinds it yields. An answer without any fact still counts: a switch that
-        heard nobody has answered.
+        `yields` maps a collector's name to the kinds it yields. An answer without any fact still counts: a switch
+        without neighbours has answered.
         """
         wanted = set(kinds)
         return {r.device for r in self.readings if not r.error and wanted & set(yields.get(r.collector, ()))}

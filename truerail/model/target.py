@@ -1,7 +1,6 @@
-"""How a device is reached: its address, how to log in, and secrets that are only ever referred to.
+"""How to reach a device: its address, its login, and references to secrets, never their values.
 
-What an inventory file says of each device. Reading inventory files is `truerail.inventory`; using a target is
-`truerail.transport`.
+An entry of an inventory file. `truerail.inventory` reads inventory files; `truerail.transport` uses targets.
 """
 
 import os
@@ -21,7 +20,7 @@ class Secret:
     name: str
 
     def read(self) -> str:
-        """The secret, without the newline behind it. Raises `SecretMissingError`."""
+        """The secret, without its trailing newline. Raises `SecretMissingError`."""
         if self.source == "env":
             value = os.environ.get(self.name)
             if value is None:
@@ -41,9 +40,7 @@ class Secret:
 
 @dataclass(frozen=True, slots=True)
 class SnmpAccess:
-    """SNMP v2c with a community, or v3 with a user. `engine` is `gufo`, `pysnmp` or `auto` (gufo where it is
-    installed).
-    """
+    """SNMP v2c with a community, or v3 with a user. `engine` is `gufo`, `pysnmp` or `auto` (gufo if installed)."""
 
     version: str = "2c"
     community: Secret | None = None
@@ -74,7 +71,7 @@ class SshAccess:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """One device of an inventory. `platform` is one of `PLATFORMS`; empty means: ask."""
+    """One device of an inventory. `platform` is one of `PLATFORMS`; empty: query the device."""
 
     name: str
     address: str
@@ -91,17 +88,17 @@ class Target:
 
     @property
     def tells_fabric(self) -> bool:
-        """Whether it is asked for the links of an InfiniBand fabric, and for nothing else."""
+        """Whether it is polled only for the links of an InfiniBand fabric."""
         return self.platform == INFINIBAND
 
     @property
     def answer_seconds(self) -> float:
-        """How long one answer may take: as long as a login, but for a walk over a fabric."""
+        """Time limit of one answer: that of a login, except for a walk over a fabric."""
         return max(self.timeout_seconds, _WALK_SECONDS if self.tells_fabric else 0.0)
 
 
 INFINIBAND = "infiniband"
-"""A Linux machine that walks the InfiniBand fabric when it is asked. It is no device of the plan, and has no role."""
+"""The platform of a Linux machine that walks the InfiniBand fabric. It is no device of the plan, and has no role."""
 PLATFORMS = ("linux", "cumulus", "sonic", "eos", "nxos", "junos", "snmp", INFINIBAND)
 _WALK_SECONDS = 50.0
-"""A walk asks each node of the fabric, and takes seconds for each thousand. Less than the 60 s of a round."""
+"""A walk queries each node of the fabric, and takes seconds per thousand nodes. Less than the 60 s of a round."""
