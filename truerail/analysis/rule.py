@@ -127,33 +127,18 @@ class Rule:
         """The first line of the explanation."""
         return self.explanation.strip().partition("\n")[0]
 
-<<<<<<< HEAD:truerail/analysis/rule.py
     def look(self, round: "Round") -> Evaluated:
-        """What the rule finds, and what it could not evaluate beside it: there `evaluate` raises
-        InsufficientDataError."""
-        findings: list[Finding] = []
-        try:
-            findings.extend(self.evaluate(round))  # what is found before it raises stays
-=======
-    def look(self, plan: Plan, snapshot: Snapshot) -> Evaluated:
         """The rule's findings, and the parts for which `evaluate` raises InsufficientDataError."""
         findings: list[Finding] = []
         try:
-            findings.extend(self.evaluate(plan, snapshot))  # findings before the exception stay
->>>>>>> 0ccaea6 (Docstrings of the model in the field's language):truerail/model/rule.py
+            findings.extend(self.evaluate(round))  # findings before the exception stay
         except InsufficientDataError as undecided:
             return Evaluated(tuple(findings), undecided.parts)
         return Evaluated(tuple(findings))
 
-<<<<<<< HEAD:truerail/analysis/rule.py
     def findings(self, round: "Round") -> tuple[Finding, ...]:
-        """What the rule finds. Raises InsufficientDataError if it finds nothing and could not evaluate everything."""
-        evaluated = self.look(round)
-=======
-    def findings(self, plan: Plan, snapshot: Snapshot) -> tuple[Finding, ...]:
         """The rule's findings. Raises InsufficientDataError if there are none and it could not evaluate everything."""
-        evaluated = self.look(plan, snapshot)
->>>>>>> 0ccaea6 (Docstrings of the model in the field's language):truerail/model/rule.py
+        evaluated = self.look(round)
         if evaluated.not_evaluated and not evaluated.findings:
             raise InsufficientDataError(*evaluated.not_evaluated)
         return evaluated.findings
