@@ -1,4 +1,4 @@
-"""The command line. What commands need is imported inside them, so that `--help` answers at once."""
+"""The command line. Commands import their dependencies inside their functions, so that `--help` responds at once."""
 
 from truerail.cli.run import main
 

@@ -1,4 +1,4 @@
-"""`truerail capture`: what the devices answer now, kept in files for later, for elsewhere, for a bug report."""
+"""`truerail capture`: the devices' current answers in files, for later, for elsewhere, for a bug report."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -30,7 +30,7 @@ def capture(
     ] = False,
     deadline: Annotated[float, typer.Option(min=0.1, metavar="SECONDS", help="How long all devices have.")] = 60.0,
 ) -> None:
-    """Ask every device and keep the answers, as `check --from` reads them. A round broken off is gone on with."""
+    """Poll every device and store the answers for `check --from`. An interrupted round is continued."""
     from truerail.cli import live, terminal
     from truerail.errors import FolderBusyError
     from truerail.transport.lock import alone_in
@@ -53,7 +53,7 @@ def capture(
 
 
 def _round(fleet: "Fleet", writer: "CaptureWriter", only: str | None, deadline: float) -> Path:
-    """Gathers a round to its end. Raises CommandError where nobody answers, Exit where Ctrl-C ends it."""
+    """Collects a round to its end. Raises CommandError if no device answers, Exit if Ctrl-C ends it."""
     from truerail.cli import terminal
 
     if _gather(fleet, writer, only, deadline).interrupted:
@@ -66,7 +66,7 @@ def _round(fleet: "Fleet", writer: "CaptureWriter", only: str | None, deadline: 
 
 
 def _gather(fleet: "Fleet", writer: "CaptureWriter", only: str | None, deadline: float) -> "Gathered":
-    """Asks the devices that the round does not have yet, and writes each as it answers."""
+    """Polls the devices that the round lacks, and writes each answer as it arrives."""
     from collector import collectors
     from truerail.cli import live, live_progress, terminal
     from truerail.cli.evaluating import named
@@ -89,7 +89,7 @@ def _gather(fleet: "Fleet", writer: "CaptureWriter", only: str | None, deadline:
 
 
 def _scrubbed(done: Path, fleet: "Fleet") -> list[Path]:
-    """Replaces the round by a scrubbed one; the plan, where there is one, is written beside it."""
+    """Replaces the round by a scrubbed one; a plan is written beside it."""
     import shutil
 
     from truerail.errors import ScrubError

@@ -1,4 +1,4 @@
-"""`truerail check`: a plan and a capture in, the causes and the repairs out."""
+"""`truerail check`: from a plan and a capture to causes and repairs."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Format(StrEnum):
-    """The formats of a report, as `truerail.outputs.options` has them; said again so that --help need not import it."""
+    """The formats of a report, as in `truerail.outputs.options`; repeated so that --help need not import it."""
 
     TEXT = "text"
     JSON = "json"
@@ -26,7 +26,7 @@ class Format(StrEnum):
 
 
 class FailOn(StrEnum):
-    """The loudness from which on findings make exit code 1."""
+    """The severity from which findings make exit code 1."""
 
     CRITICAL = "critical"
     WARNING = "warning"
@@ -72,7 +72,7 @@ def check(
         float, typer.Option(min=0.1, metavar="SECONDS", help="With --inventory: how long all devices have.")
     ] = 60.0,
 ) -> None:
-    """Compare a fabric with its plan: what is wrong, why, and the fewest moves that put it right."""
+    """Compare a fabric with its plan: what is wrong, why, and the fewest moves that fix it."""
     from truerail.model import Severity
 
     chosen = fmt or _by_suffix(output)
@@ -89,7 +89,7 @@ def check(
 
 
 def _by_suffix(output: Path | None) -> Format:
-    """The format that a file's ending asks for; text without one. Raises BadParameter for an ending of no format."""
+    """The format for a file's suffix; text without one. Raises BadParameter for an unknown suffix."""
     suffix = output.suffix.lower() if output else ""
     if suffix and suffix not in _BY_SUFFIX:
         known = ", ".join(_BY_SUFFIX)
@@ -114,7 +114,7 @@ def _found(
     only: str | None,
     deadline: float,
 ) -> _Found:
-    """Evaluates the capture or asks the inventory's devices. Raises BadParameter where it is not plain which."""
+    """Evaluates the capture or polls the inventory's devices. Raises BadParameter if it is unclear which."""
     from truerail.cli.evaluating import codes, evaluated
 
     if (capture is None) == (inventory is None):
@@ -129,7 +129,7 @@ def _found(
 
 
 def refuse_binary_on_terminal(fmt: Format, output: Path | None) -> None:
-    """A workbook on a terminal helps nobody. Raises CommandError before any work is done."""
+    """Refuses a workbook on a terminal: raises CommandError before any work is done."""
     import sys
 
     if fmt is Format.XLSX and output is None and sys.stdout.isatty():
@@ -137,7 +137,7 @@ def refuse_binary_on_terminal(fmt: Format, output: Path | None) -> None:
 
 
 def tell(evaluation: "Evaluation", fmt: Format, output: Path | None, fail_on: "Severity", *, details: bool) -> None:
-    """Renders the report and puts it where it belongs."""
+    """Renders the report and writes it to the file or to stdout."""
     import sys
 
     from truerail.cli import terminal

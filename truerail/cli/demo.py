@@ -1,4 +1,4 @@
-"""`truerail demo`: a whole fabric without hardware. It lives and is watched by the real service, or is checked once."""
+"""`truerail demo`: a fabric without hardware. It changes and the real service monitors it, or it is checked once."""
 
 from pathlib import Path
 from typing import Annotated
@@ -13,7 +13,7 @@ KNOWN = (
     "link-down, degraded-link, unreachable. Of traffic, with --once left out: storm, slow-receiver, deadlock, "
     "half-speed, straggler, dirty-optic, flaps, polarization, dead-member, incast, pxn."
 )
-"""What can be planted, written out: nothing of the simulator is loaded for the help of every command."""
+"""The available faults, written out: help must not load the simulator."""
 
 
 def demo(

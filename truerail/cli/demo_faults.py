@@ -1,4 +1,4 @@
-"""Faults of a demo by the words that people type."""
+"""Faults of a demo from the words on the command line."""
 
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def faults(words: "Sequence[str]") -> "list[Fault]":
-    """`cable-swap` or `cable-swap:one-leaf`. Raises CommandError for a kind or variant that cannot be planted."""
+    """`cable-swap` or `cable-swap:one-leaf`. Raises CommandError for an unknown kind or variant."""
     from truerail.files.problems import nearest
     from truerail.model import CauseKind
     from truerail.simulator import KINDS, Fault
@@ -31,7 +31,7 @@ def faults(words: "Sequence[str]") -> "list[Fault]":
 
 
 def troubles(words: "Sequence[str]") -> "tuple[list[str], list[FlowFault]]":
-    """Words that are faults of the cabling, and those that are of the traffic: `storm` or `slow-receiver:pcie`."""
+    """Splits words into faults of the cabling, and faults of the traffic: `storm` or `slow-receiver:pcie`."""
     from truerail.simulator.flows import FlowFault, FlowFaultKind
 
     known = _troubles()
@@ -41,7 +41,7 @@ def troubles(words: "Sequence[str]") -> "tuple[list[str], list[FlowFault]]":
 
 
 def _troubles() -> list[str]:
-    """What can go wrong with the traffic."""
+    """The faults of the traffic."""
     from truerail.simulator.flows.faults import KINDS
 
     return [kind.value for kind in KINDS]

@@ -1,4 +1,4 @@
-"""The folder of `truerail demo`: made, or emptied of what an earlier demo left. What no demo made is never touched."""
+"""The folder of `truerail demo`: created, or emptied of an earlier demo's files. Other files are never touched."""
 
 import shutil
 from collections.abc import Iterator
@@ -12,8 +12,7 @@ JOURNAL = "journal.db"
 
 
 def prepare(output: Path) -> None:
-    """Makes the folder, or empties it of an earlier capture. Raises CommandError for somebody else's folder,
-    OSError."""
+    """Creates the folder, or empties it of an earlier capture. Raises CommandError for a foreign folder, OSError."""
     mark = output / MARK
     if output.exists() and not mark.exists() and any(output.iterdir()):
         raise CommandError(f"{output} is not empty and not made by a demo: name another folder with --output")
@@ -25,7 +24,9 @@ def prepare(output: Path) -> None:
 
 @contextmanager
 def kept_for_one(output: Path) -> Iterator[Path]:
-    """The folder for as long as a demo runs, without an earlier demo's journal. Raises CommandError where one runs."""
+    """The folder while a demo runs, without an earlier demo's journal. Raises CommandError if a demo
+    already runs there.
+    """
     import fcntl
 
     try:

@@ -1,4 +1,6 @@
-"""`truerail demo`, live: the real service on a simulated fabric; only what is behind the transport is made up."""
+"""`truerail demo`, live: the real service on a simulated fabric; only the devices behind the transport are
+simulated.
+"""
 
 import asyncio
 import socket
@@ -21,9 +23,9 @@ if TYPE_CHECKING:
 ROUND_SECONDS = 5
 RECOVERY_SECONDS = 15
 PATIENCE_SECONDS = 2
-"""Most devices of the fabric answer within a tenth of a second; one that hangs is waited for in the background."""
+"""Most devices of the fabric answer within a tenth of a second; a hanging one is awaited in the background."""
 MOST_PORTS = 50
-"""Ports that are tried, from the one asked for upwards."""
+"""Most ports tried, from the requested one upwards."""
 
 
 def serve_living(
@@ -38,7 +40,7 @@ def serve_living(
     port: int,
     quiet: bool,
 ) -> None:
-    """Serves until Ctrl-C. Raises CommandError for what a user has to mend."""
+    """Serves until Ctrl-C. Raises CommandError for errors that the user has to fix."""
     from truerail.cli import serving
     from truerail.plans import dump_csv
     from truerail.service.logs import set_up
@@ -76,8 +78,8 @@ async def _serve(fabric: LivingFabric, settings: "Settings", stage: Stage) -> No
 
 
 def demo_settings(output: Path, host: str, port: int) -> "Settings":
-    """The service's settings: quick rounds, a journal in the folder. Nothing of the environment's gets into them: it
-    may name the journal of a real fabric. Raises CommandError for an address that others reach.
+    """The service's settings: quick rounds, a journal in the folder. They ignore the environment, which may name the
+    journal of a real fabric. Raises CommandError for an address that is not loopback.
     """
     from datetime import timedelta
 
@@ -85,7 +87,7 @@ def demo_settings(output: Path, host: str, port: int) -> "Settings":
     from truerail.service.settings import Http, Journal, Log, Recovery, Schedule, Settings, is_loopback
 
     class DemoSettings(Settings):
-        """Settings that are as they are written here."""
+        """Settings exactly as written here."""
 
         @classmethod
         def settings_customise_sources(cls, settings_cls: Any, init_settings: Any, *_: Any, **__: Any) -> Any:
@@ -109,7 +111,7 @@ def demo_settings(output: Path, host: str, port: int) -> "Settings":
 
 
 def free_port(host: str, port: int) -> int:
-    """This port or the next one that nobody listens on; 0 stays 0. Raises CommandError where there is none."""
+    """This port or the next free one; 0 stays 0. Raises CommandError if there is none."""
     last = ""
     for number in range(port, min(port + MOST_PORTS, 65536)) if port else ():
         try:

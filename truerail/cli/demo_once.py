@@ -1,4 +1,4 @@
-"""`truerail demo --once`: the fabric as devices' answers in files, checked as any capture is, and reported."""
+"""`truerail demo --once`: the fabric as devices' answers in files, checked like any capture, and reported."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,7 +28,7 @@ def check_once(hosts: int, rails: int, wanted: "Sequence[Fault]", seed: int, out
 
 
 def _simulate(hosts: int, rails: int, wanted: "Sequence[Fault]", seed: int, output: Path) -> Path:
-    """Writes the fabric; gives the capture's folder."""
+    """Writes the fabric; returns the capture's folder."""
     from truerail.cli.demo_folder import prepare
     from truerail.errors import NoRoomError
     from truerail.simulator import demo_simulation
@@ -65,7 +65,7 @@ def _next(plan: Path, capture: Path, output: Path) -> str:
 
 
 def terminal_command() -> str:
-    """The command as the user can type it: `truerail` where that is on the path, else what was typed now."""
+    """The command for the user to type: `truerail` if that is on the path, else the current one."""
     import shutil
     import sys
     from shlex import quote

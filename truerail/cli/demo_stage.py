@@ -1,4 +1,4 @@
-"""What the terminal of a live demo shows and takes: where to click, what happens, and a few words that change it."""
+"""The terminal of a live demo: links, events, and a few commands that change the fabric."""
 
 import asyncio
 import os
@@ -36,19 +36,19 @@ class Stage:
         self._marks = ("x", "+") if terminal.ascii_only() else ("✗", "✓")
 
     def open(self, url: str) -> None:
-        """The service answers under this address: says so, and tells from now on what happens."""
+        """Prints the service's address, and from now on every event."""
         terminal.say(self._greeting(url.rstrip("/")))
         if not self._quiet:
             self._director.tell = lambda entry: terminal.say(self.line(entry))
 
     def line(self, entry: Entry) -> str:
-        """One event: time, whether it is a fault or a repair, its number, what it is."""
+        """One event: time, fault or repair, its number, its description."""
         mark = self._green.format(self._marks[1]) if entry.repaired else self._red.format(self._marks[0])
         return f"  {entry.when.astimezone():%H:%M:%S}  {mark} #{entry.standing.number:<3} {entry.summary}"
 
     @contextmanager
     def listening_to_keys(self) -> Iterator[None]:
-        """Takes words from the terminal while the body runs, where there is one and it is ours."""
+        """Reads commands from the terminal while the body runs, if there is one in the foreground."""
         if not _in_foreground():
             yield
             return
@@ -60,7 +60,7 @@ class Stage:
             loop.remove_reader(sys.stdin.fileno())
 
     def _read_words(self) -> None:
-        """Reads past Python's own buffer, in which a second line would wait unseen."""
+        """Bypasses Python's own buffer, in which a second line would wait unseen."""
         words = os.read(sys.stdin.fileno(), LONGEST_INPUT) if _in_foreground() else b""
         if not words:
             asyncio.get_running_loop().remove_reader(sys.stdin.fileno())
@@ -69,7 +69,7 @@ class Stage:
                 terminal.say(answer)
 
     def obey(self, line: str) -> str:
-        """Does what a line of words says; gives what to answer."""
+        """Runs a line of commands; returns the response."""
         word, _, rest = line.strip().partition(" ")
         match word:
             case "":
@@ -104,7 +104,7 @@ class Stage:
             return f"  {printable(str(error.args[0]), 200)}"
 
     def _reported(self, number: int) -> str:
-        """Nothing where the event is reported anyway."""
+        """The event's line; empty if the event is printed anyway."""
         return f"  #{number}" if self._quiet else ""
 
     def _list(self) -> str:
@@ -136,7 +136,7 @@ class Stage:
         return "\n".join(lines)
 
     def _sights(self, url: str) -> Iterator[tuple[str, str]]:
-        """What to look at, and where: the cause of the day, something to move, and what else there is."""
+        """Links worth opening: the main cause, a move, and further pages."""
         standing = self._director.standing
         widest = max(standing, key=lambda one: len(one.cause.cables), default=None)
         if widest:
@@ -153,7 +153,9 @@ class Stage:
 
 
 def for_prometheus(url: str) -> tuple[str, str]:
-    """How to watch this service with Prometheus and Grafana: the first line is a whole prometheus.yml, in one line."""
+    """How to monitor this service with Prometheus and Grafana: the first line is a whole prometheus.yml, in
+    one line.
+    """
     scrape = f'job_name: truerail, honor_labels: true, http_sd_configs: [{{url: "{url}/sd"}}]'
     return (
         f"scrape_configs: [{{{scrape}}}]",

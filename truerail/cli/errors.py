@@ -1,4 +1,4 @@
-"""What can go wrong for a user of the command line, and the exit code of each.
+"""Errors of the command line, and their exit codes.
 
 CommandError  2   bad usage, bad plan, nothing collected
 anything else    3   a bug
@@ -18,4 +18,4 @@ class ExitCode(IntEnum):
     """Bad usage, bad plan, nothing collected."""
     BUG = 3
     INTERRUPTED = 130
-    """Ctrl-C, as shells have it."""
+    """Ctrl-C, as in shells."""

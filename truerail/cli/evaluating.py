@@ -1,4 +1,4 @@
-"""From files to an evaluation: what `check` and `demo` share."""
+"""From files to an evaluation: code that `check` and `demo` share."""
 
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
@@ -30,9 +30,10 @@ class Seen(Protocol):
 def evaluated(
     plan: Path | None, capture: Path, codes: Collection[str] | None, only: str | None
 ) -> tuple[Evaluation, bool]:
-    """The evaluation of a capture against a plan, and whether any device answered anything that could be read.
+    """The evaluation of a capture against a plan, and whether any device gave a readable answer.
 
-    Without a plan the rails are read off the fabric itself. Raises CommandError for what a user has to mend.
+    Without a plan the rails are inferred from the fabric itself. Raises CommandError for errors that the user has to
+    fix.
     """
     intended = load_plan(plan) if plan else None
     return evaluated_round(intended, read(capture, intended), codes, only)
@@ -41,7 +42,7 @@ def evaluated(
 def evaluated_round(
     intended: Plan | None, seen: Seen, codes: Collection[str] | None, only: str | None
 ) -> tuple[Evaluation, bool]:
-    """The same of a round that was read already, be it from files or from devices."""
+    """The same for a round that is already read, from files or from devices."""
     from truerail.analysis.round import Round
     from truerail.outputs.narrow import narrowed
     from truerail.rounds import evaluate
@@ -71,8 +72,8 @@ def load_plan(path: Path) -> Plan:
 
 
 def read(path: Path, plan: Plan | None, round_name: str | None = None) -> Capture:
-    """One round of a capture (the newest, where none is named) with the counters of those before, with a progress bar
-    on a terminal.
+    """One round of a capture (the newest by default) with the counters of previous ones; shows a progress bar on a
+    terminal.
     """
     devices = plan.devices if plan else None
     try:
@@ -85,7 +86,7 @@ def read(path: Path, plan: Plan | None, round_name: str | None = None) -> Captur
 
 
 def inferred(snapshot: Snapshot) -> tuple[Plan, list[str]]:
-    """A plan read off the fabric, and what a reader should know of it: the support behind each rail, the outliers."""
+    """A plan inferred from the fabric, and remarks on it: the support for each rail, the outliers."""
     from truerail.plans import infer
 
     inference = infer(snapshot)
@@ -100,7 +101,9 @@ def inferred(snapshot: Snapshot) -> tuple[Plan, list[str]]:
 
 
 def codes(wanted: Sequence[str]) -> set[str] | None:
-    """Rule codes for codes or names, as users type them; None for no wish. Raises CommandError for an unknown one."""
+    """Rule codes for codes or names, as users type them; None for an empty list. Raises CommandError for an
+    unknown one.
+    """
     from rules import rules
 
     known = {spelling: code for code, rule in rules().items() for spelling in (code.lower(), rule.name)}
@@ -111,7 +114,7 @@ def codes(wanted: Sequence[str]) -> set[str] | None:
 
 
 def _suggestion(word: str, known: list[str]) -> str:
-    """The nearest word; rule codes in capitals, as they are written."""
+    """The nearest word; rule codes in capitals."""
     from difflib import get_close_matches
 
     close = get_close_matches(word.lower(), known, n=1)
@@ -121,12 +124,12 @@ def _suggestion(word: str, known: list[str]) -> str:
 
 
 def devices(only: str, plan: Plan, seen: Seen) -> set[str]:
-    """The devices that a node set names. Raises CommandError for a node set or name that is not understood."""
+    """The devices that a node set names. Raises CommandError for an invalid node set or an unknown name."""
     return named(only, (*seen.devices_seen, *plan.devices))
 
 
 def named(only: str, among: Iterable[str]) -> set[str]:
-    """Those of some devices that a node set names, as they are spelled there. Raises CommandError."""
+    """Those of some devices that a node set names, in their own spelling. Raises CommandError."""
     from truerail.errors import NodeSetError
     from truerail.files.nodesets import Budget, expand
     from truerail.model.names import device_key

@@ -1,4 +1,4 @@
-"""`truerail inventory`: which devices an inventory names, whether they let us in, and which host keys are trusted."""
+"""`truerail inventory`: the devices of an inventory, whether login works, and which host keys are trusted."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -21,7 +21,7 @@ Only = Annotated[str | None, typer.Option(metavar="NODESET", help="Only these de
 
 @app.command("list")
 def list_devices(inventory: Inventory, only: Only = None) -> None:
-    """Every device of an inventory, as it would be asked. Asks nobody."""
+    """List every device of an inventory, as it would be polled. Contacts no device."""
     from truerail.cli import terminal
     from truerail.cli.table import aligned
 
@@ -39,9 +39,9 @@ def probe(
     ] = None,
     deadline: Annotated[float, typer.Option(min=0.1, metavar="SECONDS", help="How long all devices have.")] = 60.0,
 ) -> None:
-    """Log in everywhere, ask once: what platform each device is, which questions it answers and how fast.
+    """Log in to every device once: its platform, which collectors it answers and how fast.
 
-    An inventory that knows roles and platforms saves every later command one ask.
+    An inventory with roles and platforms saves every later command one query.
     """
     from truerail.cli import live, live_progress, terminal
     from truerail.cli.table import aligned
@@ -98,7 +98,7 @@ def _targets(inventory: Path, only: str | None) -> "tuple[Target, ...]":
 
 
 def _with_findings(targets: "Sequence[Target]", rows: "Iterable[Row]") -> str:
-    """The inventory as native YAML; who was reached has its role and platform."""
+    """The inventory as native YAML; reached devices have their role and platform."""
     from dataclasses import replace
 
     from truerail.inventory import Inventory, dump_yaml
@@ -113,7 +113,7 @@ def _with_findings(targets: "Sequence[Target]", rows: "Iterable[Row]") -> str:
 
 
 def _by_file(targets: "Iterable[Target]", given: Path | None) -> "dict[str, list[Target]]":
-    """Targets by the known_hosts file that their keys belong into."""
+    """Targets by the known_hosts file for their keys."""
     found: dict[str, list[Target]] = {}
     for target in targets:
         found.setdefault(str(given or target.ssh.known_hosts), []).append(target)
@@ -121,7 +121,7 @@ def _by_file(targets: "Iterable[Target]", given: Path | None) -> "dict[str, list
 
 
 def _way(target: "Target") -> str:
-    """`ssh truerail@10.0.1.1:22 via ops@bastion`, `snmp 2c 10.0.3.1:161` or `local`. No secret is in it."""
+    """`ssh truerail@10.0.1.1:22 via ops@bastion`, `snmp 2c 10.0.3.1:161` or `local`. It contains no secret."""
     from truerail.transport.routes import kind_of
 
     kind = kind_of(target)
@@ -138,7 +138,7 @@ def _way(target: "Target") -> str:
 
 
 def _role(target: "Target") -> str:
-    """`-` for a machine that tells a fabric: it is no device of the plan."""
+    """`-` for a machine that reports a fabric: it is no device of the plan."""
     return "-" if target.tells_fabric else target.role or "?"
 
 
@@ -148,7 +148,7 @@ def _place(target: "Target") -> str:
 
 
 def _probed(row: "Row") -> Sequence[str]:
-    """A device's line: what it answers, or why not."""
+    """A device's line: its answers, or the reason for none."""
     good = [reading.collector for reading in row.readings if not reading.error]
     said = row.error or ", ".join(good) or "nothing that can be read"
     role = "-" if row.platform == "infiniband" else row.device.role

@@ -1,4 +1,4 @@
-"""From an inventory to a round: what `check`, `capture` and `watch` share."""
+"""From an inventory to a round: code that `check`, `capture` and `watch` share."""
 
 import asyncio
 import signal
@@ -21,17 +21,17 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Fleet:
-    """The devices to ask, and the plan of them, if there is one: the one given, else the inventory's own cables."""
+    """The devices to poll, and their plan, if any: the given one, else the inventory's own cables."""
 
     path: Path
     targets: tuple[Target, ...]
     plan: Plan | None
 
     def asked_for(self, only: str | None) -> set[str] | None:
-        """The devices to ask where a user names some: those, the ends that their cables are planned on, and who tells
-        the fabric.
+        """The devices to poll for a user's node set: those, the far ends of their planned cables, and the devices that
+        report the fabric.
 
-        None where nobody names any, and where there is no plan: rails are then inferred from all. Raises CommandError.
+        None without a node set, and without a plan: rails are then inferred from all. Raises CommandError.
         """
         if only is None or self.plan is None:
             return None
@@ -45,7 +45,7 @@ class Fleet:
         return wanted.union(fabric, *(pair for pair in ends if pair & wanted))
 
     def gatherer(self, transport: Transport, limits: Limits | None = None) -> Poller:
-        """What asks these devices, matched to the plan's."""
+        """The poller of these devices, with their names matched to the plan's."""
         return Poller(self.targets, transport, devices=self.plan.devices if self.plan else None, limits=limits)
 
 
@@ -65,7 +65,7 @@ def load_fleet(inventory: Path, plan: Path | None) -> Fleet:
 
 
 def open_transport() -> Transport:
-    """What reaches devices. Opens nothing yet."""
+    """The transport to devices. Opens no connection yet."""
     from truerail.transport.routes import Routes
 
     return Routes()
@@ -79,9 +79,9 @@ def one_round(
     limits: Limits | None = None,
     progress: Progress | None = None,
 ) -> Gathered:
-    """Asks a fleet once. Ctrl-C ends the round early, with what was gathered until then.
+    """Polls a fleet once. Ctrl-C ends the round early, with the answers collected by then.
 
-    Without `collectors` everything is asked but counters, which mean nothing in a single round.
+    Without `collectors` all run except counters, which are useless in a single round.
     """
 
     async def asking(transport: Transport, stop: asyncio.Event) -> Gathered:
@@ -92,7 +92,7 @@ def one_round(
 
 
 def run(body: Callable[[Transport, asyncio.Event], Awaitable[T]]) -> T:
-    """Runs `body` with a transport that is closed after it, whatever happens, and an event that Ctrl-C sets.
+    """Runs `body` with a transport that is always closed afterwards, and an event that Ctrl-C sets.
 
     A second Ctrl-C does not wait for anything.
     """

@@ -1,4 +1,4 @@
-"""`truerail check --inventory`: the same evaluate and the same report, from devices that are asked now."""
+"""`truerail check --inventory`: the same evaluation and report, from devices that are polled now."""
 
 from collections.abc import Collection
 from pathlib import Path
@@ -14,7 +14,7 @@ def evaluated_live(
 ) -> tuple[Evaluation, bool, bool]:
     """The evaluation, whether any device answered anything readable, and whether Ctrl-C ended the round early.
 
-    Raises CommandError for what a user has to mend.
+    Raises CommandError for errors that the user has to fix.
     """
     fleet = live.load_fleet(inventory, plan)
     wanted = fleet.asked_for(only)

@@ -1,4 +1,4 @@
-"""How a round goes, on stderr: a bar on a terminal, a line for each device in trouble, a line at the end."""
+"""A round's progress on stderr: a bar on a terminal, a line for each failing device, a line at the end."""
 
 import sys
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from truerail.poller import Progress, Row
 
 
 class RoundReported:
-    """Counts rows and says which of them are in trouble."""
+    """Counts rows and reports failing devices."""
 
     def __init__(self, quiet: bool) -> None:
         self._quiet = quiet
@@ -18,7 +18,7 @@ class RoundReported:
         self.reached = 0
 
     def line(self, row: Row) -> str:
-        """Takes in a finished row; what to say of it, empty where all is well."""
+        """Adds a finished row; returns its message, empty if all is well."""
         self.asked += 1
         self.reached += not row.error
         if self._quiet:
@@ -37,7 +37,7 @@ class RoundReported:
 
 @contextmanager
 def reported(*, quiet: bool = False) -> Iterator[Progress]:
-    """Tells of a round while the body runs; `quiet`, the devices in trouble are left to what is said later."""
+    """Reports a round while the body runs; `quiet` leaves failing devices to the later report."""
     state = RoundReported(quiet)
     with _bar(state) if sys.stderr.isatty() else _lines(state) as progress:
         yield progress

@@ -12,7 +12,7 @@ app = typer.Typer(help="Dashboards, alert rules and runbooks for your monitoring
 
 @app.callback()
 def _group() -> None:
-    """Keeps `export` a command of its own while it is the only one."""
+    """Keeps `export` a subcommand while it is the only one."""
 
 
 @app.command("export")
@@ -38,7 +38,7 @@ def export(
 
 
 def _address(option: str, value: str) -> str:
-    """An address that stands in YAML and JSON as it is."""
+    """An address that needs no escapes in YAML and JSON."""
     if value and (not value.startswith(("http://", "https://")) or set(value) & set(" \t\r\n\"'\\#")):
         raise CommandError(f"{option}: an address such as https://wiki.example.com/truerail is needed, not {value!r}")
     return value

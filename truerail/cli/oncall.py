@@ -1,4 +1,4 @@
-"""The questions of on-call: `truerail where|job|blast|path|diff|why|storm|timeline`, of the service or of a capture."""
+"""The on-call questions: `truerail where|job|blast|path|diff|why|storm|timeline`, from the service or a capture."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
@@ -34,7 +34,7 @@ def where(
     fmt: Shown = Format.TEXT,
     details: Details = False,
 ) -> None:
-    """The whole path of a cable: GPU, NIC, leaf port, rail, uplinks; planned and seen, and what was found on it."""
+    """The whole path of a cable: GPU, NIC, leaf port, rail, uplinks; planned and actual, and its findings."""
     from truerail.cli.oncall_source import Question, Source
     from truerail.questions.models import Where
     from truerail.questions.where import where as answer
@@ -53,7 +53,7 @@ def job(
     fmt: Shown = Format.TEXT,
     details: Details = False,
 ) -> None:
-    """Which rails of these hosts are whole, which are not, and what NCCL does about it."""
+    """Which rails of these hosts are whole, which are not, and how NCCL reacts."""
     from truerail.cli.oncall_source import Question, Source
     from truerail.questions.job import job as answer
     from truerail.questions.models import Job
@@ -72,7 +72,7 @@ def blast(
     fmt: Shown = Format.TEXT,
     details: Details = False,
 ) -> None:
-    """Who is hurt while a device, a port, a rail (`rail3`) or a pod is down, and what to do first."""
+    """The impact while a device, a port, a rail (`rail3`) or a pod is down, and what to do first."""
     from truerail.cli.oncall_source import Question, Source
     from truerail.questions.blast import blast as answer
     from truerail.questions.models import Blast
@@ -93,7 +93,7 @@ def path(
     fmt: Shown = Format.TEXT,
     details: Details = False,
 ) -> None:
-    """The hops from host to host on each rail, as seen, and where a way leaves its rail; between GPUs also by PXN."""
+    """The actual hops from host to host on each rail, and where a path leaves its rail; between GPUs also by PXN."""
     from truerail.cli.oncall_source import Question, Source
     from truerail.questions.models import PathAnswer
     from truerail.questions.path import path as answer
@@ -125,7 +125,7 @@ def diff(
 ) -> None:
     """What changed in links and findings: since a time, between two times, between two captures, or against the plan.
 
-    Of a capture with several rounds, times count back from the newest one.
+    In a capture with several rounds, times count back from the newest one.
     """
     from truerail.cli.oncall_source import Question, Source
     from truerail.questions.diff import diff_plan
@@ -160,7 +160,7 @@ def why(
     fmt: Shown = Format.TEXT,
     details: Details = False,
 ) -> None:
-    """What a finding rests on: evidence, both ends, what else it could be, and what was ruled out."""
+    """The basis of a finding: evidence, both ends, alternatives, and what was ruled out."""
     from truerail.cli.oncall_source import Question, Source
     from truerail.questions.models import Why
     from truerail.questions.why import why as answer
@@ -179,7 +179,7 @@ def storm(
     fmt: Shown = Format.TEXT,
     details: Details = False,
 ) -> None:
-    """PFC storms: the NIC or egress that pauses everybody, why, and who waits for it, as a tree."""
+    """PFC storms: the NIC or egress at the root, the reason, and the paused ports as a tree."""
     from truerail.cli.oncall_source import Question, Source
     from truerail.questions.models import Storm
     from truerail.questions.storm import storm as answer
@@ -199,7 +199,7 @@ def timeline(
     fmt: Shown = Format.TEXT,
     details: Details = False,
 ) -> None:
-    """What happened to a port or a device: findings, links, acknowledgements, maintenance, plans; newest first."""
+    """The history of a port or a device: findings, links, acknowledgements, maintenance, plans; newest first."""
     from truerail.cli.oncall_source import Question, Source
     from truerail.questions.models import Timeline
 
@@ -208,14 +208,14 @@ def timeline(
 
 
 def _tell(question: "Question", source: "Source", fmt: Format, details: bool) -> None:
-    """Asks, shows the answer, and ends with 0 where all is well, 1 where not."""
+    """Queries, shows the answer, and ends with 0 if all is well, else 1."""
     from truerail.cli.oncall_source import ask
 
     _show(*ask(question, source), fmt, details)
 
 
 def _show(answer: Any, value: Any, fmt: Format, details: bool) -> NoReturn:
-    """Shows an answer, of which `value` is the JSON, and ends with the exit code of its tone."""
+    """Shows an answer, of which `value` is the JSON, and ends with the exit code of its status."""
     import json
 
     from truerail.cli import terminal

@@ -1,4 +1,4 @@
-"""The options that all on-call commands share: whom to ask, and how to show the answer."""
+"""The options that all on-call commands share: the source of the answer, and its format."""
 
 from enum import StrEnum
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`truerail diff` of captures: two rounds compared as the service compares two times, by the journal's own memory.
+"""`truerail diff` of captures: compares two rounds as the service compares two times, with the journal's code.
 
 One round is the newest of the capture. The other is an earlier one of the same capture, by its time, or the newest one
 of another capture.
@@ -32,8 +32,8 @@ _PAGE = RowRange()
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What is compared with the newest round of `capture`: the newest one of `before`, or the one of the same capture
-    at a time. Times count from the newest round, not from now: a capture may be old.
+    """The round compared with the newest one of `capture`: the newest one of `before`, or one of the same capture at a
+    time. Times count from the newest round, not from now: a capture may be old.
     """
 
     capture: Path
@@ -75,7 +75,7 @@ def _two(wanted: Wanted, newest: "Capture", plan: Plan | None) -> tuple["Capture
 
 
 def _at(rounds: Sequence[str], moment: datetime) -> int:
-    """The number of the last round up to a moment, else the oldest."""
+    """The number of the last round up to a time, else the oldest."""
     return max((n for n, name in enumerate(rounds) if (at := round_time(name)) and at <= moment), default=0)
 
 
@@ -102,7 +102,7 @@ def _named(capture: "Capture") -> str:
 
 
 class _Between(NoHistory):
-    """What one round changed, as the journal would tell it."""
+    """The changes of one round, as the journal would return them."""
 
     def __init__(self, changes: "Changes") -> None:
         self._changes = changes
@@ -110,11 +110,11 @@ class _Between(NoHistory):
     def link_changes(
         self, start: datetime, end: datetime, *, devices: Collection[str] | None = None, page: RowRange = _PAGE
     ) -> Sequence[LinkChange]:
-        """Those of links."""
+        """The changes of links."""
         return self._changes.links[: page.limit]
 
     def finding_events(
         self, start: datetime, end: datetime, *, devices: Collection[str] | None = None, page: RowRange = _PAGE
     ) -> Sequence[FindingEvent]:
-        """Those of findings."""
+        """The events of findings."""
         return self._changes.events[: page.limit]

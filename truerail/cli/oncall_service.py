@@ -1,4 +1,4 @@
-"""Asks the running service over HTTP, with the standard library alone."""
+"""Queries the running service over HTTP, with only the standard library."""
 
 import json
 import os
@@ -17,7 +17,7 @@ _HERE = ("127.0.0.1", "::1", "localhost")
 
 
 class _Stays(HTTPRedirectHandler):
-    """Follows no redirect: a token is for the service that was named, and for nobody else."""
+    """Follows no redirect: a token is only for the named service."""
 
     def redirect_request(self, *args: Any, **more: Any) -> None:
         """No request."""
@@ -25,7 +25,7 @@ class _Stays(HTTPRedirectHandler):
 
 
 def fetched(service: str, route: str, query: Mapping[str, str | None], token_file: Path | None) -> Any:
-    """The JSON at `/api/v1/ROUTE`. Raises CommandError with one sentence for whatever goes wrong."""
+    """The JSON at `/api/v1/ROUTE`. Raises CommandError with one sentence for any error."""
     parts = urlsplit(service)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise CommandError(f"--service {service}: not the address of a service, such as http://127.0.0.1:8080")
@@ -48,7 +48,7 @@ def fetched(service: str, route: str, query: Mapping[str, str | None], token_fil
 
 
 def _opener(host: str) -> OpenerDirector:
-    """Proxies are for other machines than this one."""
+    """An opener without proxy for this machine."""
     return build_opener(_Stays, ProxyHandler({})) if host in _HERE else build_opener(_Stays)
 
 
@@ -74,7 +74,7 @@ def _refused(error: HTTPError, service: str) -> str:
 
 
 def _token(token_file: Path | None) -> str:
-    """The token from the file, else from the environment; empty where there is none."""
+    """The token from the file, else from the environment; empty if there is none."""
     if token_file is None:
         return os.environ.get("TRUERAIL_TOKEN", "").strip()
     try:

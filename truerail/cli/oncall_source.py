@@ -1,4 +1,4 @@
-"""Where an on-call command gets its answer: from the running service, or from an evaluation made here."""
+"""The source of an on-call answer: the running service, or a local evaluation."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ A = TypeVar("A")
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Whom to ask: a service, unless a capture or an inventory is named."""
+    """The source: a service, unless a capture or an inventory is named."""
 
     service: str
     token_file: Path | None
@@ -26,14 +26,14 @@ class Source:
 
     @property
     def local(self) -> bool:
-        """Whether the answer is worked out here."""
+        """Whether the answer is computed locally."""
         return self.capture is not None or self.inventory is not None
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One question: its route in the API with its query, and the function that answers it here. Where only a service
-    can answer, because it takes a memory, `here` is None.
+    """One question: its route in the API with its query, and the function that answers it locally. `here` is None if
+    only a service can answer, because that needs the history.
     """
 
     kind: type[Any]
@@ -43,7 +43,7 @@ class Question:
 
 
 def ask(question: Question, source: Source) -> tuple[Any, Any]:
-    """The answer, and its JSON. Raises CommandError for whatever stands between."""
+    """The answer, and its JSON. Raises CommandError for any error."""
     return _here(question, source) if source.local else _service(question, source)
 
 
@@ -72,7 +72,7 @@ def _service(question: Question, source: Source) -> tuple[Any, Any]:
 
 
 def _publication(source: Source) -> Published:
-    """What a capture or the devices of an inventory show, evaluated."""
+    """The evaluation of a capture or of an inventory's devices."""
     from truerail.analysis.round import Round
     from truerail.cli.evaluating import inferred
     from truerail.cli.plug_history import with_plug_history
@@ -95,13 +95,13 @@ def _publication(source: Source) -> Published:
 
 
 def answered(readings: Iterable[Reading], place: Path | None) -> None:
-    """Raises CommandError where no device of a round gave any answer that could be read."""
+    """Raises CommandError if no device of a round gave a readable answer."""
     if all(reading.error for reading in readings):
         raise CommandError(f"{place}: no device gave an answer that could be read, nothing was evaluated")
 
 
 def _round(source: Source) -> Any:
-    """The plan, if there is one, and one round: read from the capture, or gathered now."""
+    """The plan, if any, and one round: read from the capture, or collected now."""
     from truerail.cli.evaluating import load_plan, read
 
     if source.capture is not None:

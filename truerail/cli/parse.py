@@ -41,7 +41,7 @@ def parse(
 
 
 def _answer(file: Path) -> str:
-    """The text of a file or of stdin; bytes that are not UTF-8 are replaced, as devices print what they like."""
+    """The text of a file or of stdin; bytes that are not UTF-8 are replaced, since devices may print any."""
     import sys
 
     try:

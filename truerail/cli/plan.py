@@ -1,4 +1,4 @@
-"""`truerail plan`: plans made, checked, shown, converted and read off a fabric."""
+"""`truerail plan`: creates, checks, shows, converts plans and infers them from a fabric."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -27,7 +27,7 @@ class View(StrEnum):
 
 
 class Language(StrEnum):
-    """What a plan is written in."""
+    """The format of a plan file."""
 
     YAML = "yaml"
     CSV = "csv"
@@ -117,7 +117,7 @@ def convert(
     to: Annotated[Language | None, typer.Option(help="Language to write. [default: by --output, else csv]")] = None,
     output: Output = None,
 ) -> None:
-    """Write a plan in another language."""
+    """Write a plan in another format."""
     from truerail.cli.evaluating import load_plan
 
     _put(_written(load_plan(plan), to or _language(output, Language.CSV)), output)
@@ -129,7 +129,7 @@ def infer(
     to: Annotated[Language | None, typer.Option(help="Language to write. [default: by --output, else yaml]")] = None,
     output: Output = None,
 ) -> None:
-    """Read the rails off a fabric by consensus over its hosts, and write them as a plan."""
+    """Infer the rails of a fabric by consensus over its hosts, and write them as a plan."""
     from truerail.cli import terminal
     from truerail.cli.evaluating import inferred, read
 

@@ -1,4 +1,4 @@
-"""Which plugs were moved between the rounds of a capture: a fall across which a neighbour changed is a repair."""
+"""Cables moved between the rounds of a capture: a drop of counters with a change of neighbour is a repair."""
 
 from typing import TYPE_CHECKING
 

@@ -7,7 +7,7 @@ from truerail.model import Fact
 
 
 def page(rule: Rule, *, examples: bool = False) -> str:
-    """The page, in Markdown: each example a line, or with `examples` its plan, answers and findings."""
+    """The page in Markdown: a line for each example, or with `examples` its plan, answers and findings."""
     needs = ", ".join(kind.__name__ for kind in rule.needs) or "nothing"
     lines = [f"# {rule.code} {rule.name}", "", f"Severity {rule.severity.value}. Needs {needs}.", ""]
     lines += [rule.explanation.strip(), "", "## Examples", ""]
@@ -28,7 +28,7 @@ def _cases(word: str, cases: Sequence[Case]) -> Iterator[str]:
 
 
 def _body(case: Case) -> Iterator[str]:
-    """The plan, what the devices answer, and what is found, each line under the word it belongs to."""
+    """The plan, the devices' answers, and the findings, each under its heading."""
     yield from _under("plan", [line.strip() for line in case.plan.strip().splitlines()])
     if case.rails:
         yield from _under("rails", case.rails.split())
@@ -44,7 +44,7 @@ def _under(word: str, lines: Sequence[str]) -> Iterator[str]:
 
 
 def _fact(fact: Fact) -> str:
-    """A fact with the fields it has."""
+    """A fact with its set fields."""
     reported = fact._asdict()
     fields = (f"{key}={value!r}" for key, value in reported.items() if value not in (None, ()))
     return f"{type(fact).__name__}({', '.join(fields)})"

@@ -11,7 +11,7 @@ app = typer.Typer(help="What is looked for, why it matters and what to do.", no_
 
 @app.command("list")
 def list_rules() -> None:
-    """Every rule: code, severity, name and what it says."""
+    """List every rule: code, severity, name and title."""
     from rules import rules
     from truerail.cli import terminal
 
@@ -28,7 +28,7 @@ def explain(
         bool, typer.Option("--examples", help="Show each example in full: plan, answers, findings.")
     ] = False,
 ) -> None:
-    """One rule in full: why it matters, how it is seen, what to do, and what its examples are."""
+    """One rule in full: why it matters, how it is detected, what to do, and its examples."""
     import sys
 
     from rules import rules

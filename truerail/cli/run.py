@@ -25,7 +25,7 @@ def main() -> None:
 
 
 def complain(words: str) -> None:
-    """Says what is wrong on stderr, each line safe to show."""
+    """Prints an error on stderr, each line safe to show."""
     from truerail.model.names import printable
 
     for line in words.splitlines():

@@ -1,4 +1,4 @@
-"""`truerail serve`: always watching. Runs rounds on a schedule, remembers, serves the page, the API and metrics."""
+"""`truerail serve`: the service. Runs rounds on a schedule, keeps a history, serves the page, the API and metrics."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -22,7 +22,7 @@ def serve(
         bool, typer.Option("--check", help="Read settings, plan, inventory and certificate, then end.")
     ] = False,
 ) -> None:
-    """Watch a fabric: rounds on a schedule, a journal, the page, the API and metrics. SIGHUP reloads."""
+    """Monitor a fabric: rounds on a schedule, a journal, the page, the API and metrics. SIGHUP reloads."""
     from truerail.analysis.coverage import unlisted
     from truerail.cli import serving, terminal
     from truerail.outputs.words import count
@@ -42,7 +42,7 @@ def serve(
 
 
 def _certificate(settings: "Settings") -> str:
-    """What is to be said of the certificate's end. Raises CommandError where certificate or key cannot be used."""
+    """The warning about the certificate's expiry. Raises CommandError if certificate or key cannot be used."""
     from truerail.errors import CertificateError
     from truerail.web.access.tls import Certificates
 
@@ -77,7 +77,7 @@ async def _serve(config: Path, settings: "Settings", fleet: "Fleet") -> None:
 
 
 def _read(config: Path) -> "tuple[Settings, Fleet]":
-    """Everything that the files say. Raises CommandError with a line for each problem."""
+    """The content of all files. Raises CommandError with a line for each problem."""
     from truerail.cli.live import load_fleet
 
     settings = _settings(config)
@@ -85,7 +85,7 @@ def _read(config: Path) -> "tuple[Settings, Fleet]":
 
 
 def _plan(config: Path) -> "Plan | None":
-    """The plan again, for the API, which tells each problem of it: raises PlanError."""
+    """Reads the plan again, for the API, which reports each problem: raises PlanError."""
     from truerail.cli.live import load_fleet
     from truerail.plans import load
 

@@ -1,4 +1,4 @@
-"""The service put together: what watches, what remembers and what shows, run until a signal ends it.
+"""Assembles the service from poller, journal and web server, and runs it until a signal.
 
 `truerail serve` runs it on real devices, `truerail demo` on a simulated fabric; from the transport on it is the same.
 """
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from truerail.web.serve import Listening
 
 Ready = Callable[[str], None]
-"""Reported the address under which the service answers, once it does."""
+"""Called with the service's address, once it responds."""
 SWITCH_SECONDS = 0.00005
-"""How long Python lets one thread run. A reader's question waits for its turn about ten times on its way through the
-loop and the journal, so that ten times as long, with evaluating and writing beside it, is felt.
+"""Python's switch interval between threads. A reader's request waits for its turn about ten times on its way through
+the loop and the journal, so that ten times this value, during evaluation and writes, is noticeable.
 """
 
 
@@ -41,7 +41,7 @@ async def serve_fabric(
     stop: asyncio.Event,
     reload: Callable[["Watch"], None] | None = None,
 ) -> None:
-    """Watches and serves until `stop` is set. Raises CommandError where it cannot begin (port taken, journal newer)."""
+    """Monitors and serves until `stop` is set. Raises CommandError if it cannot start (port taken, journal newer)."""
     from truerail.errors import AccessError, CertificateError, ListenError
     from truerail.service.evaluator import Evaluator
     from truerail.service.front import Front
@@ -100,7 +100,7 @@ async def serve_fabric(
 
 
 def run(body: Coroutine[Any, Any, None]) -> None:
-    """Runs the service on the fastest event loop there is."""
+    """Runs the service on the fastest available event loop."""
     try:
         import uvloop
     except ImportError:  # not on every platform
@@ -121,8 +121,8 @@ def _journal(settings: "Settings") -> "Journal | None":
 
 
 class _signals:  # noqa: N801 - used as a with statement's word
-    """SIGINT and SIGTERM end gracefully, a second one at once. SIGHUP reloads; where there is nothing to reload it
-    ends too, because then it says that the terminal was closed.
+    """SIGINT and SIGTERM end gracefully, a second one at once. SIGHUP reloads; with nothing to reload it also ends,
+    because it then means that the terminal was closed.
     """
 
     def __init__(self, stop: asyncio.Event, reload: Callable[[], None] | None) -> None:

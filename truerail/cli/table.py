@@ -8,7 +8,7 @@ _LONGEST = 300
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """One line a row, columns two blanks apart; foreign words are made safe to show. The last column may be long."""
+    """One line per row, columns two blanks apart; foreign text is made safe to show. The last column may be long."""
     safe = [[printable(cell, _LONGEST) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*safe, strict=True)]
     for row in safe:

@@ -1,4 +1,4 @@
-"""What the command line knows of the terminal it talks to: results on stdout, progress and remarks on stderr."""
+"""The terminal of the command line: results on stdout, progress and remarks on stderr."""
 
 import os
 import shutil
@@ -10,7 +10,7 @@ from pathlib import Path
 from truerail.errors import CommandError
 
 PIPED_WIDTH = 100
-"""Columns where stdout is not a terminal and COLUMNS does not say."""
+"""Columns if stdout is not a terminal and COLUMNS is not set."""
 
 
 def width() -> int:
@@ -22,12 +22,12 @@ def width() -> int:
 
 
 def colorful() -> bool:
-    """True on a terminal that can and may be coloured (https://no-color.org)."""
+    """True on a terminal that supports and permits colour (https://no-color.org)."""
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def ascii_only() -> bool:
-    """True where stdout cannot take the characters of the text report."""
+    """True if stdout cannot encode the characters of the text report."""
     try:
         "→✗○·✓…".encode(sys.stdout.encoding or "ascii")
     except (UnicodeEncodeError, LookupError):
@@ -36,7 +36,7 @@ def ascii_only() -> bool:
 
 
 def say(text: str) -> None:
-    """A result, to stdout. A reader that went away (`| head`) is no error and changes no exit code."""
+    """Prints a result to stdout. A closed pipe (`| head`) is no error and changes no exit code."""
     try:
         sys.stdout.write(text if text.endswith("\n") else text + "\n")
         sys.stdout.flush()
@@ -45,14 +45,14 @@ def say(text: str) -> None:
 
 
 def remark(text: str) -> None:
-    """A word beside the result, to stderr."""
+    """Prints a remark to stderr."""
     from truerail.model.names import printable
 
     print(printable(text, 1000), file=sys.stderr)  # noqa: T201 - this is the command line
 
 
 def write(path: Path, content: str | bytes) -> None:
-    """A result into a file. Raises CommandError where it cannot be written."""
+    """Writes a result to a file. Raises CommandError if it cannot be written."""
     try:
         path.write_bytes(content.encode("utf-8", "replace") if isinstance(content, str) else content)
     except OSError as error:
@@ -61,7 +61,7 @@ def write(path: Path, content: str | bytes) -> None:
 
 @contextmanager
 def progress(words: str) -> Iterator[Callable[[int, int], None] | None]:
-    """A progress bar on stderr while the body runs, reported how many of how many; None where stderr is no terminal."""
+    """A progress bar on stderr while the body runs, called with done and total; None if stderr is no terminal."""
     if not sys.stderr.isatty():
         yield None
         return
@@ -76,7 +76,7 @@ def progress(words: str) -> Iterator[Callable[[int, int], None] | None]:
 
 @contextmanager
 def working(words: str) -> Iterator[None]:
-    """A spinner on stderr while the body runs; nothing where stderr is no terminal."""
+    """A spinner on stderr while the body runs; nothing if stderr is no terminal."""
     if not sys.stderr.isatty():
         yield
         return

@@ -1,4 +1,4 @@
-"""`truerail token`: makes a bearer token for somebody, and the line that lets them in."""
+"""`truerail token`: creates a bearer token and its entry for the settings."""
 
 import json
 from enum import StrEnum
@@ -12,7 +12,7 @@ LONGEST_NAME = 64
 
 
 class TokenRole(StrEnum):
-    """What a token is for."""
+    """The role of a token."""
 
     READER = "reader"
     OPERATOR = "operator"
@@ -22,7 +22,7 @@ def token(
     name: Annotated[str, typer.Argument(help="Whose it is: a person or a program. Stands in the audit log.")],
     role: Annotated[TokenRole, typer.Option(help="A reader sees; an operator may also write.")] = TokenRole.READER,
 ) -> None:
-    """Make a token: the token on stdout, once; the line for truerail.yaml, which holds only its hash, on stderr."""
+    """Create a token: the token on stdout, once; the line for truerail.yaml, which has only its hash, on stderr."""
     from truerail.cli import terminal
     from truerail.model.names import printable
     from truerail.service.tokens import new_token, token_hash

@@ -1,4 +1,4 @@
-"""`truerail watch`: the technician's live list. What is left in walking order; what was put right ticks itself off."""
+"""`truerail watch`: the technician's live list. Open steps in walking order; repaired ones are ticked off."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from truerail.transport.protocol import Transport
 
 FIRST_ROUND_SECONDS = 60.0
-"""The first round logs in everywhere; later ones use the connections that are there and end with their interval."""
+"""The first round logs in everywhere; later ones use the open connections and end with their interval."""
 
 
 def watch(
@@ -31,7 +31,7 @@ def watch(
     interval: Annotated[float, typer.Option(min=0.0, metavar="SECONDS", help="From one round to the next.")] = 5.0,
     rounds: Annotated[int, typer.Option(min=0, metavar="N", help="End after so many rounds; 0: with Ctrl-C.")] = 0,
 ) -> None:
-    """Show what is left to do, round after round: done steps tick themselves off, new faults come on top."""
+    """Show the open steps, round after round: done steps are ticked off, new faults come on top."""
     if (capture is None) == (inventory is None):
         raise typer.BadParameter("name either --from CAPTURE or --inventory INVENTORY")
     if inventory is not None:
@@ -81,7 +81,7 @@ def _live(inventory: Path, plan: Path | None, interval: float, rounds: int) -> "
 
 
 async def _pause(stop: "asyncio.Event", seconds: float) -> None:
-    """Waits, or less where the wish to stop comes first."""
+    """Waits, or returns early on stop."""
     import asyncio
 
     if seconds > 0:

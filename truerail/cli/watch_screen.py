@@ -1,4 +1,4 @@
-"""What `truerail watch` shows: one screen that is redrawn on a terminal, a line for each change elsewhere."""
+"""The output of `truerail watch`: one redrawn screen on a terminal, a line for each change elsewhere."""
 
 import sys
 from collections.abc import Iterator
@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 
 
 class Watch:
-    """Evaluates round after round and shows what became of the steps. A context manager: it owns the terminal
-    meanwhile.
+    """Evaluates round after round and shows the state of the steps. A context manager: it owns the terminal meanwhile.
 
     Without a plan, the rails that the first round agrees on are the plan of all rounds.
     """
@@ -50,12 +49,12 @@ class Watch:
         self._stack.close()
 
     def greet(self, words: str) -> None:
-        """Says on a terminal what the first round does: it is the longest."""
+        """Explains the first round on a terminal: it is the longest."""
         if self._live is not None:
             self._live.update(words, refresh=True)
 
     def take(self, seen: Seen, read: int, asked: int, seconds: float) -> None:
-        """Evaluates one round and shows it. Raises CommandError where there is no plan and none can be inferred."""
+        """Evaluates one round and shows it. Raises CommandError if there is no plan and none can be inferred."""
         from truerail.rounds import evaluate
 
         self.window.put(seen.readings)
@@ -80,7 +79,7 @@ class Watch:
 
 
 def replay(capture: Path, shown: Watch) -> Iterator[tuple[Seen, int, int]]:
-    """The rounds of a capture, oldest first, with how many devices were asked and read. Raises CommandError."""
+    """The rounds of a capture, oldest first, with the numbers of devices polled and read. Raises CommandError."""
     from truerail.errors import CaptureError
     from truerail.transport.replay import read_capture
 

@@ -1,7 +1,7 @@
-"""What a number or a text of a fact can be. What is beyond is no measurement but a fault or an attack, and would break
-arithmetic far from the device that said it: an MTU of 20 digits fits no column of 64 bits and turns a rule off.
+"""Bounds of a fact's numbers and texts. A value out of bounds is no measurement but a fault or an attack: it would
+break arithmetic far from the device that sent it. An MTU of 20 digits fits no column of 64 bits and disables a rule.
 
-A number out of bounds becomes None, "the answer did not say", where the fact can do without it; where it cannot, the
+A number out of bounds becomes None, "not reported", if the fact allows it; otherwise the
 answer is refused. The bounds of a kind are declared with it, in `facts.py`.
 """
 

@@ -279,7 +279,7 @@ class Verdict:
 
 
 def _in_words(kind: str) -> str:
-    """A kind of facts for an operator, with its name in the catalogue behind it."""
+    """A kind of facts in words, followed by its name in the catalogue."""
     words = next((known.words for found, known in KINDS.items() if found.__name__ == kind), "")
     return f"{words} ({kind})" if words else kind
 
