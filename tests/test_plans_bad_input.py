@@ -40,6 +40,7 @@ def reported(text: str, suffix: str = ".yaml") -> list[str]:
         (POD + "host_links: {ports: 'swp[1-3]'}\n", "plan.yaml:3: 3 ports for 4 hosts on each rail of a leaf such as leaf-0"),  # noqa: E501 - one case a line
         (POD + "host_links: {leaves: leaf-7, ports: x}\n", "plan.yaml:3: no section declares this device, did you mean"),  # noqa: E501 - one case a line
         (POD + "host_links: {leaves: gpu-1, ports: x}\n", "plan.yaml:3: is a host, expected a leaf (value 'gpu-1')"),
+        ("hosts: {nodes: g}\nleaves: {nodes: l}\nhost_links: {ports: p}\n", "plan.yaml:3: no NICs to join: the key 'nics' is missing in `hosts`"),  # noqa: E501 - one case a line
         (POD + "cables:\n  - gpu-1 leaf-0/swp1\n", "plan.yaml:4: expected device/port (value 'gpu-1/')"),
         (POD + "cables:\n  - gpu-1/a leaf-0/b rial=1\n", "plan.yaml:4: expected a cable such as"),
         (POD + "cables:\n  - gpu-1/a leaf-0/b rail=x\n", "plan.yaml:4: expected rail as a whole number from 0 to 1024"),

@@ -96,11 +96,12 @@ def test_an_address_that_others_reach_needs_somebody_to_log_in(tmp_path: Path) -
         ("", "holds no settings"),
         ("- a\n", "holds no settings"),
         ("a: [\n", "not YAML"),
-        ("at: 2026-99-99\n", "not YAML: month must be in 1..12"),
-        (f"n: {'9' * 5000}\n", "not YAML: Exceeds the limit"),
+        (LEAST + "at: 2026-99-99\n", "truerail.yaml:2: at '2026-99-99': is no setting"),
+        (LEAST + f"http: {{port: {'9' * 5000}}}\n", "truerail.yaml:2: http.port '9999"),
         ("inventory: " + "[" * 100_000, "truerail.yaml:1: nested more than 16 deep"),
         ("inventory: " + "[" * 20 + "]" * 20, "truerail.yaml:1: nested more than 16 deep"),
-        ("? [a]\n: b\n", "not YAML"),
+        ("? [a]\n: b\n", "truerail.yaml:1: not YAML: a key must be one word"),
+        (LEAST + "http: {<<: here}\n", "truerail.yaml:2: `<<` merges mappings, found a value (value 'here')"),
         ("a: !!python/object:os.system x\n", "a tag"),
         ("a: &a [*a]\n", "an alias of what it stands in"),
         ("fabric: x\n", "inventory"),
@@ -110,6 +111,23 @@ def test_a_file_that_is_none_says_what_is_wrong(tmp_path: Path, text: str, summa
     (reported,) = problems(tmp_path, text)
     assert summary in reported
     assert "truerail.yaml" in reported
+
+
+def test_a_value_is_read_as_it_is_written_and_null_is_none_unless_quoted(tmp_path: Path) -> None:
+    text = LEAST + "fabric: 007\nplan: null\nmetrics: {traffic: no}\nrecovery: {flapping_episodes: 5}\n"
+    settings = load_settings(written(tmp_path, text))
+    assert (settings.fabric, settings.plan, settings.metrics.traffic) == ("007", None, False)
+    assert settings.recovery.flapping_episodes == 5
+    assert load_settings(written(tmp_path, LEAST + "fabric: 'null'\n")).fabric == "null"
+    assert "fabric" in problems(tmp_path, LEAST + "fabric: ~\n")[0]
+
+
+def test_a_mapping_merges_in_another_and_its_own_keys_take_precedence(tmp_path: Path) -> None:
+    text = LEAST + "http: &base {host: localhost, port: 1}\njournal: {url: ''}\n"
+    merged = LEAST + "http:\n  <<: [{port: 5, host: '::1'}, {port: 6, public_url: u}]\n  port: 7\n"
+    assert load_settings(written(tmp_path, text)).http.port == 1
+    http = load_settings(written(tmp_path, merged)).http
+    assert (http.host, http.port, http.public_url) == ("::1", 7, "u")
 
 
 def test_a_second_block_of_one_name_is_refused_with_its_line(tmp_path: Path) -> None:

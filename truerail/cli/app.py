@@ -4,7 +4,21 @@ from typing import Annotated
 
 import typer
 
-from truerail.cli import capture, check, demo, inventory, monitoring, oncall, parse, plan, rules, serve, token, watch
+from truerail.cli import (
+    capture,
+    check,
+    demo,
+    inventory,
+    monitoring,
+    oncall,
+    parse,
+    plan,
+    rules,
+    schema,
+    serve,
+    token,
+    watch,
+)
 
 app = typer.Typer(
     name="truerail",
@@ -49,6 +63,7 @@ app.command("timeline", short_help="On call: what happened to a port or device."
 app.command("serve", short_help="Watch a fabric always: journal, page, API and metrics.")(serve.serve)
 app.command("demo", short_help="Serve a simulated fabric that lives.")(demo.demo)
 app.command("parse", short_help="Read one recorded answer, print JSON facts.")(parse.parse)
+app.command("schema", short_help="Print the JSON Schema of a file, for editors.")(schema.schema)
 app.command("token", short_help="Make a token that lets somebody into the service.")(token.token)
 app.add_typer(inventory.app, name="inventory")
 app.add_typer(plan.app, name="plan")

@@ -14,7 +14,8 @@ import yaml
 from truerail.files.problems import Faults
 
 DEEPEST = 16
-_MERGE = "<<"
+MERGE = "<<"
+"""The key that merges mappings into its own: https://yaml.org/type/merge.html."""
 MOST_ALIASES = 1000
 """An alias (`*name`) shares a node and copies nothing; readers walk the shared node each time, hence the bound."""
 
@@ -27,6 +28,8 @@ class Node:
     text: str | None = None
     items: list["Node"] | None = None
     pairs: list[tuple["Node", "Node"]] | None = None
+    quoted: bool = False
+    """Whether the text is in quotes or a block, so that `null` is a word."""
 
     @property
     def kind(self) -> str:
@@ -98,7 +101,7 @@ def _refuse_twice(node: Node, faults: Faults) -> None:
     """Records each duplicate key of a mapping."""
     first: dict[str, int] = {}
     for key, _ in node.pairs or ():
-        if key.text is None or key.text == _MERGE:
+        if key.text is None or key.text == MERGE:
             continue
         if key.text in first:
             faults.add(key.line, key.text, f"the key is there twice, first in line {first[key.text]}")
@@ -123,7 +126,7 @@ def _node(event: yaml.ScalarEvent | yaml.CollectionStartEvent, line: int, opaque
     if event.tag not in (None, "!"):
         raise _Refused(line, str(event.tag), "a tag; plain values only are read")
     if isinstance(event, yaml.ScalarEvent):
-        return Node(line, text=event.value)
+        return Node(line, text=event.value, quoted=bool(event.style))
     return Node(line, items=[]) if isinstance(event, yaml.SequenceStartEvent) else Node(line, pairs=[])
 
 

@@ -1,13 +1,14 @@
 """Reads typed values from the nodes of a YAML file; records an invalid value with its line, and continues."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from enum import StrEnum
 from typing import TypeVar
 
 from truerail.errors import NodeSetError
 from truerail.files.nodesets import Budget, expand
 from truerail.files.problems import Faults, nearest
+from truerail.files.yaml_keys import Keys
 from truerail.files.yaml_tree import Node
 
 E = TypeVar("E", bound=StrEnum)
@@ -30,25 +31,33 @@ class Values:
         """Records a fault at a node."""
         self.faults.add(node.line, node.shown, summary)
 
-    def fields(self, node: Node, known: Sequence[str], needs: Iterable[str] = ()) -> dict[str, Node]:
+    def fields(self, node: Node, declared: Keys) -> dict[str, Node]:
         """The keys and values of a mapping; records unknown and missing keys. Duplicate keys are recorded while the
         tree is built.
         """
-        found: dict[str, Node] = {}
         if node.pairs is None:
-            self.wrong(node, f"expected a mapping with {', '.join(known)}, found {node.kind}")
-            return found
-        for key, value in node.pairs:
-            if key.text is None or key.text not in known:
-                self.faults.add(key.line, key.shown, f"unknown key{nearest(key.shown, known)}")
+            self.wrong(node, f"expected a mapping with {', '.join(declared.names)}, found {node.kind}")
+            return {}
+        found = self.known(node.pairs, declared)
+        if len(found) == len({key.text for key, _ in node.pairs}):  # an unknown key is likely the missing one
+            self.missing(node, found, declared)
+        return found
+
+    def known(self, pairs: Sequence[tuple[Node, Node]], declared: Keys) -> dict[str, Node]:
+        """The pairs whose keys are declared; records the others."""
+        found: dict[str, Node] = {}
+        for key, value in pairs:
+            if key.text is None or key.text not in declared.names:
+                self.faults.add(key.line, key.shown, f"unknown key{nearest(key.shown, declared.names)}")
             else:
                 found.setdefault(key.text, value)
-        for key_needed in needs:
-            if key_needed not in found and len(found) == len(
-                {key.text for key, _ in node.pairs}
-            ):  # an unknown key is likely the missing one
-                self.faults.add(node.line, "", f"the key {key_needed!r} is missing")
         return found
+
+    def missing(self, node: Node, found: Container[str], declared: Keys) -> None:
+        """Records the needed keys that were not found."""
+        for key in declared.needed:
+            if key not in found:
+                self.faults.add(node.line, "", f"the key {key!r} is missing")
 
     def entries(self, node: Node | None) -> list[Node]:
         """One mapping, or a list of them."""

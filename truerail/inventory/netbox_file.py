@@ -5,14 +5,13 @@ from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from truerail.files.yaml_tree import Node
+from truerail.inventory.inventory_keys import NETBOX, NETBOX_FILE, ROLES
 from truerail.inventory.problems import InventoryFaults
-from truerail.inventory.yaml_access import ROLES, Access, read_access
+from truerail.inventory.yaml_access import Access, read_access
 from truerail.inventory.yaml_read import read_defaults
 from truerail.inventory.yaml_values import InventoryValues
 from truerail.model import PLATFORMS, Role, Secret
 
-_KEYS = ("netbox", "defaults")
-_NETBOX = ("url", "token", "filter", "roles", "platforms", "pod", "timeout_seconds")
 PODS = ("site", "location", "tenant")
 """Attributes of a NetBox device that can be its pod; `cf:NAME` is a custom field."""
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
@@ -36,11 +35,11 @@ class NetBox:
 def read_netbox_file(tree: Node, faults: InventoryFaults) -> NetBox | None:
     """The file's content; None if it has faults, which are noted."""
     values = InventoryValues(faults)
-    sections = values.fields(tree, _KEYS, needs=("netbox",))
+    sections = values.fields(tree, NETBOX_FILE)
     access = read_access(read_defaults(sections.get("defaults"), values), values)
     if "netbox" not in sections:
         return None
-    keys = values.fields(sections["netbox"], _NETBOX, needs=("url", "token"))
+    keys = values.fields(sections["netbox"], NETBOX)
     token = values.secret("token", keys.get("token"))
     url = values.checked(keys.get("url"), _url_fault).rstrip("/")
     known = NetBox(

@@ -3,32 +3,12 @@
 from dataclasses import dataclass, field
 
 from truerail.files.yaml_tree import Node
+from truerail.inventory.inventory_keys import AUTH_PROTOCOLS, ENGINES, PRIVACY_PROTOCOLS, ROLES, SNMP
 from truerail.inventory.words import HIGHEST_PORT, hop_fault, user_fault
 from truerail.inventory.yaml_values import InventoryValues
 from truerail.model import PLATFORMS, Role, Secret, SnmpAccess, SshAccess
 
-ACCESS_KEYS = (
-    "role",
-    "platform",
-    "timeout_seconds",
-    "user",
-    "key",
-    "password",
-    "known_hosts",
-    "port",
-    "jump",
-    "agent",
-    "keyboard_interactive",
-    "legacy_algorithms",
-    "snmp",
-)
-_SNMP_KEYS = ("version", "community", "user", "auth_protocol", "auth", "privacy_protocol", "privacy", "port", "engine")
 _V3_KEYS = ("user", "auth_protocol", "auth", "privacy_protocol", "privacy")
-AUTH_PROTOCOLS = ("sha256", "sha384", "sha512")
-PRIVACY_PROTOCOLS = ("aes128", "aes192", "aes256")
-"""RFC 7860 and RFC 3826 upwards: MD5, SHA-1 and DES are not offered."""
-ROLES = tuple(role.value for role in Role)
-ENGINES = ("auto", "gufo", "pysnmp")
 _SSH, _SNMP = SshAccess(), SnmpAccess()
 
 
@@ -87,7 +67,7 @@ def _jump(node: Node | None, values: InventoryValues) -> tuple[str, ...]:
 
 
 def _snmp(node: Node, values: InventoryValues) -> SnmpAccess | None:
-    keys = values.fields(node, _SNMP_KEYS)
+    keys = values.fields(node, SNMP)
     version = values.word(keys.get("version"), ("2c", "3"), _SNMP.version)
     access = SnmpAccess(
         version=version,

@@ -2,22 +2,19 @@
 
 from truerail.files.together import one_each, spread, units
 from truerail.files.yaml_tree import Node
+from truerail.inventory.inventory_keys import DEFAULTS, DEVICE, NATIVE
 from truerail.inventory.problems import InventoryFaults
 from truerail.inventory.value import Inventory, shared_addresses
 from truerail.inventory.words import address_fault, device_name_fault
-from truerail.inventory.yaml_access import ACCESS_KEYS, read_access
+from truerail.inventory.yaml_access import read_access
 from truerail.inventory.yaml_values import InventoryValues
 from truerail.model import Target
-
-_KEYS = ("defaults", "devices")
-_DEFAULTS = (*ACCESS_KEYS, "pod")
-_DEVICE = ("name", "address", "rack", "unit", *_DEFAULTS)
 
 
 def read_native(tree: Node, faults: InventoryFaults) -> Inventory:
     """The inventory in a tree. Faults are noted, the caller raises them."""
     values = InventoryValues(faults)
-    sections = values.fields(tree, _KEYS, needs=("devices",))
+    sections = values.fields(tree, NATIVE)
     defaults = read_defaults(sections.get("defaults"), values)
     targets: dict[str, Target] = {}
     for entry in values.entries(sections.get("devices")):
@@ -36,14 +33,14 @@ def read_defaults(node: Node | None, values: InventoryValues) -> dict[str, Node]
     """The keys of `defaults`; their values are checked here once, so that a fault is reported with its own line."""
     if node is None or node.text == "":
         return {}
-    keys = values.fields(node, _DEFAULTS)
+    keys = values.fields(node, DEFAULTS)
     read_access(keys, values)
     return keys
 
 
 def _targets(entry: Node, defaults: dict[str, Node], values: InventoryValues) -> list[Target]:
     """The devices of one entry; what is a node set expands together with the names."""
-    own = values.fields(entry, _DEVICE, needs=("name",))
+    own = values.fields(entry, DEVICE)
     names = values.names(own.get("name"))
     for name in names:
         if fault := device_name_fault(name):

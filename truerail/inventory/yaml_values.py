@@ -1,10 +1,11 @@
 """Typed values of an inventory in YAML. What may be a secret is never shown."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from truerail.files.problems import nearest
+from truerail.files.yaml_keys import Keys
 from truerail.files.yaml_tree import Node
 from truerail.files.yaml_values import Values
 from truerail.model import Secret
@@ -18,16 +19,17 @@ _REFERENCE = "expected {env: NAME}, {file: PATH} or {credential: NAME}; a secret
 class InventoryValues(Values):
     """Reads the nodes of an inventory."""
 
-    def fields(self, node: Node, known: Sequence[str], needs: Iterable[str] = ()) -> dict[str, Node]:
+    def fields(self, node: Node, declared: Keys) -> dict[str, Node]:
         """The keys and values of a mapping. A value in a mapping's place, or a key without a value, is not shown."""
         if node.pairs is None:
-            self.faults.add(node.line, "", f"expected a mapping with {', '.join(known)}, found {node.kind}")
+            self.faults.add(node.line, "", f"expected a mapping with {', '.join(declared.names)}, found {node.kind}")
             return {}
-        bare = [key for key, value in node.pairs if value.text == "" and key.text not in known]
+        bare = [key for key, value in node.pairs if value.text == "" and key.text not in declared.names]
         for key in bare:
             self.faults.add(key.line, "", "a word without a value in a mapping")
-        kept = [(key, value) for key, value in node.pairs if key not in bare]
-        return super().fields(Node(node.line, pairs=kept), known, () if bare else needs)
+        if not bare:
+            return super().fields(node, declared)
+        return self.known([(key, value) for key, value in node.pairs if key not in bare], declared)
 
     def checked(self, node: Node | None, fault: Callable[[str], str]) -> str:
         """One value as text that passes `fault`; empty if the key is absent. An invalid one is not shown: it may be

@@ -7,15 +7,7 @@ from truerail.files.yaml_tree import Node
 from truerail.files.yaml_values import Values
 from truerail.model import Device, Role
 from truerail.plans.numbers import MOST_GPUS
-
-SECTIONS = {
-    "hosts": Role.HOST,
-    "leaves": Role.LEAF,
-    "spines": Role.SPINE,
-    "superspines": Role.SUPERSPINE,
-}
-_COMMON = ("nodes", "pod", "rack", "unit", "address", "platform", "aliases", "chassis_ids")
-_OF_HOSTS = (*_COMMON, "gpus", "nics")
+from truerail.plans.plan_keys import HOSTS, SECTIONS, SWITCHES
 
 Nics = list[tuple[str, ...]]
 """A host's NICs in rail order, each with its ports in plane order."""
@@ -43,7 +35,7 @@ def read_groups(sections: dict[str, Node], values: Values) -> Groups:
 
 
 def _read_entry(entry: Node, role: Role, groups: Groups, values: Values) -> None:
-    keys = values.fields(entry, _OF_HOSTS if role is Role.HOST else _COMMON, needs=("nodes",))
+    keys = values.fields(entry, HOSTS if role is Role.HOST else SWITCHES)
     if "nodes" not in keys:
         return
     names = values.names(keys["nodes"])

@@ -8,11 +8,9 @@ from truerail.files.problems import nearest
 from truerail.files.yaml_tree import Node
 from truerail.model import Cable, Port, Role
 from truerail.plans.numbers import MOST_PLANES, MOST_RAILS
+from truerail.plans.plan_keys import HOST_LINKS, UPLINKS
 from truerail.plans.yaml_devices import Groups
 from truerail.plans.yaml_values import PlanValues
-
-_HOST_KEYS = ("hosts", "leaves", "ports", "ports_by", "rails", "plane", "speed", "within_pod")
-_UP_KEYS = ("from", "to", "ports", "to_ports", "ports_by", "plane", "speed", "within_pod", "by_rail")
 
 
 class PortsBy(StrEnum):
@@ -79,7 +77,7 @@ class Links:
 def host_links(entry: Node, links: Links) -> list[Cable]:
     """The cables of one `host_links` entry: rail r of every host to the leaf that carries rail r."""
     values = links.values
-    keys = values.fields(entry, _HOST_KEYS, needs=("ports",))
+    keys = values.fields(entry, HOST_LINKS)
     hosts, leaves = links.devices(keys.get("hosts"), [Role.HOST]), links.devices(keys.get("leaves"), [Role.LEAF])
     if not hosts or not leaves or "ports" not in keys:
         if "ports" in keys and not values.faults.found:
@@ -87,6 +85,10 @@ def host_links(entry: Node, links: Links) -> list[Cable]:
         return []
     nics = [links.groups.nics[host] for host in hosts]
     rails = values.numbers(keys.get("rails"), MOST_RAILS) or list(range(max(map(len, nics))))
+    if not rails:
+        if not values.faults.found:
+            values.wrong(entry, "no NICs to join: the key 'nics' is missing in `hosts`")
+        return []
     plane = values.number(keys.get("plane"), MOST_PLANES)
     speed = values.speed(keys.get("speed")) or links.speed
     cables: list[Cable] = []
@@ -157,7 +159,7 @@ def uplinks(entry: Node, links: Links, rails_of: dict[str, tuple[int, ...]]) -> 
     `rails_of` returns the rails that each leaf carries, for `by_rail`.
     """
     values = links.values
-    keys = values.fields(entry, _UP_KEYS, needs=("ports", "to_ports"))
+    keys = values.fields(entry, UPLINKS)
     below = links.devices(keys.get("from"), [Role.LEAF, Role.SPINE])
     above = links.devices(keys.get("to"), [Role.SPINE, Role.SUPERSPINE])
     if not below or not above or not {"ports", "to_ports"} <= keys.keys():

@@ -14,14 +14,11 @@ from truerail.plans.numbers import (
     subnet_fault,
 )
 from truerail.plans.orient import oriented
+from truerail.plans.plan_keys import CABLE, CABLE_WORDS, PLAN, RAIL
 from truerail.plans.problems import PlanError
-from truerail.plans.yaml_devices import SECTIONS, Groups, read_groups
+from truerail.plans.yaml_devices import Groups, read_groups
 from truerail.plans.yaml_links import Links, host_links, uplinks
 from truerail.plans.yaml_values import PlanValues
-
-_KEYS = ("name", "transport", "load_balancing", "speed", "rails", *SECTIONS, "host_links", "uplinks", "cables")
-_RAIL_KEYS = ("rail", "name", "vlan", "subnet")
-_CABLE_KEYS = ("a", "b", "rail", "plane", "speed", "label", "length_m")
 
 
 def read_yaml(text: str, file: str) -> Plan:
@@ -32,7 +29,7 @@ def read_yaml(text: str, file: str) -> Plan:
         faults.raise_any()
         raise AssertionError("a file without a tree has a fault")
     values = PlanValues(faults)
-    keys = values.fields(tree, _KEYS)
+    keys = values.fields(tree, PLAN)
     plan = _plan(keys, values, file)
     faults.raise_any()
     return plan
@@ -79,7 +76,7 @@ def _rails(node: Node | None, values: PlanValues) -> dict[int, Rail]:
     """Rails; an entry's `rail`, `name`, `vlan` and `subnet` expand together, entries of one rail add up."""
     rails: dict[int, Rail] = {}
     for entry in values.entries(node):
-        keys = values.fields(entry, _RAIL_KEYS, needs=("rail",))
+        keys = values.fields(entry, RAIL)
         indices = values.numbers(keys.get("rail"), MOST_RAILS)
         names = _for_each(keys, "name", len(indices), values)
         vlans = _for_each(keys, "vlan", len(indices), values)
@@ -126,7 +123,7 @@ def _line_words(entry: Node, values: PlanValues) -> dict[str, str]:
     """`gpu-001/nic0 leaf-0/swp1 rail=0 plane=0 speed=400`."""
     ends = (entry.text or "").split()
     words = dict(word.partition("=")[::2] for word in ends[2:])
-    unknown = words.keys() - set(_CABLE_KEYS[2:])
+    unknown = words.keys() - set(CABLE_WORDS)
     if len(ends) < 2 or unknown:
         values.wrong(entry, "expected a cable such as `gpu-001/nic0 leaf-0/swp1 rail=0 plane=0 speed=400`")
         return {}
@@ -135,7 +132,7 @@ def _line_words(entry: Node, values: PlanValues) -> dict[str, str]:
 
 
 def _mapping_words(entry: Node, values: PlanValues) -> dict[str, str]:
-    keys = values.fields(entry, _CABLE_KEYS, needs=("a", "b"))
+    keys = values.fields(entry, CABLE)
     return {key: values.text(node) for key, node in keys.items()} if {"a", "b"} <= keys.keys() else {}
 
 

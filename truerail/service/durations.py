@@ -21,3 +21,12 @@ def duration(value: object) -> timedelta:
     if seconds > LONGEST.total_seconds():
         raise ValueError(f"{value!r} is too long a duration: at most {LONGEST.days}d")
     return timedelta(seconds=seconds)
+
+
+def as_written(value: object) -> object:
+    """A duration as the settings write it, `12h`; any other value unchanged."""
+    if not isinstance(value, timedelta):
+        return value
+    seconds = value.total_seconds()
+    unit, size = max(((unit, _UNITS[unit]) for unit in "smhd" if not seconds % _UNITS[unit]), key=lambda one: one[1])
+    return f"{seconds / size:g}{unit}"

@@ -4,11 +4,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import yaml
 from pydantic import ValidationError
 
 from truerail.errors import SettingsError
 from truerail.files.problems import Faults, FileError
+from truerail.files.yaml_plain import plain
 from truerail.files.yaml_tree import Node, read_tree
 from truerail.model.names import printable
 from truerail.service.settings import Settings
@@ -27,24 +27,15 @@ def load_settings(path: Path) -> Settings:
         raise SettingsError([f"{path}: is not UTF-8 text (byte {error.start})"]) from error
     faults = Faults(str(path), FileError)
     tree = read_tree(text, faults) if text.strip() else None
+    values = plain(tree, faults) if tree else None
     if faults.found:
         raise SettingsError([str(problem) for problem in faults.found])
-    try:
-        values = yaml.safe_load(text)
-    except (yaml.YAMLError, ValueError, OverflowError) as error:  # an impossible date, a number of 5,000 digits
-        said = printable(str(getattr(error, "problem", None) or error), 160)
-        raise SettingsError([f"{path}{_mark(error)}: not YAML: {said}"]) from error
     if not isinstance(values, dict):
         raise SettingsError([f"{path}: holds no settings: write at least `inventory: inventory.yaml`"])
     try:
         return Settings(**_anchored(values, path.parent))
     except ValidationError as error:
         raise SettingsError([_reported(path, tree, problem) for problem in error.errors()]) from error
-
-
-def _mark(error: Exception) -> str:
-    mark = getattr(error, "problem_mark", None)
-    return f":{mark.line + 1}" if mark else ""
 
 
 def _anchored(values: Mapping[str, Any], folder: Path) -> dict[str, Any]:

@@ -8,24 +8,29 @@ bare value.
 from datetime import timedelta
 from ipaddress import ip_network
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, field_validator, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from collector import collectors
 from truerail.files.problems import nearest
+from truerail.files.yaml_keys import SECRET, YES, matching
 from truerail.model import Secret
 from truerail.service.durations import duration
 from truerail.service.tokens import is_token_hash
 
-Duration = Annotated[timedelta, BeforeValidator(duration)]
+Duration = Annotated[
+    timedelta,
+    BeforeValidator(duration),
+    WithJsonSchema({"anyOf": [{"type": "number", "minimum": 0}, matching(r"^\s*\d+(\.\d+)?\s*[smhdw]?\s*$")]}),
+]
 """`90`, `90s`, `5m`, `2h`, `30d`."""
 
 
 class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True, use_attribute_docstrings=True)
 
 
 def _secret(value: object) -> object:
@@ -38,7 +43,8 @@ def _secret(value: object) -> object:
     raise ValueError("a secret is {env: NAME}, {file: PATH} or {credential: NAME}")
 
 
-SecretRef = Annotated[Secret, BeforeValidator(_secret)]
+SecretRef = Annotated[Secret, BeforeValidator(_secret), WithJsonSchema({**SECRET})]
+YesNo = Annotated[bool, WithJsonSchema({**YES})]
 Role = Literal["reader", "operator"]
 
 
@@ -46,8 +52,11 @@ class Token(_Part):
     """A user with a bearer token. `hash` is the output of `truerail token`; the token itself is stored nowhere."""
 
     name: str = Field(min_length=1, max_length=64)
+    """Who it is, in the audit log."""
     hash: str
+    """What `truerail token NAME` prints: sha256: and 64 hex digits."""
     role: Role = "reader"
+    """An operator may also acknowledge, mute and reload."""
 
     @model_validator(mode="after")
     def _well_formed(self) -> "Token":
@@ -60,9 +69,11 @@ class TrustedProxy(_Part):
     """A proxy in front that authenticates people and names them in a header."""
 
     header: str = Field(default="X-Forwarded-User", pattern=r"^[A-Za-z0-9-]+$")
+    """The header that names the person."""
     addresses: tuple[str, ...] = Field(min_length=1)
     """Networks from which the header is trusted."""
     role: Role = "reader"
+    """Role of the names that are not in `operators`."""
     operators: tuple[str, ...] = ()
     """Names that are operators."""
 
@@ -79,18 +90,24 @@ class Tls(_Part):
     """Certificate chain and key in PEM files."""
 
     certificate: Path
+    """Certificate chain, a PEM file."""
     key: Path
+    """Its private key, a PEM file."""
 
 
 class Access(_Part):
     """Read and write access. Empty: everyone who reaches the (loopback) address is an operator."""
 
     tokens: tuple[Token, ...] = ()
+    """Users with a bearer token."""
     trusted_proxy: TrustedProxy | None = None
+    """A proxy in front that logs people in."""
     metrics_token: SecretRef | None = None
     """A bearer token for `/metrics` and `/sd` alone."""
     session: Duration = timedelta(hours=12)
+    """How long a login on the page lasts."""
     failed_logins_per_minute: int = Field(default=10, ge=1)
+    """More from one address are refused."""
 
     @field_validator("tokens")
     @classmethod
@@ -110,37 +127,51 @@ class Http(_Part):
     """Where the service listens."""
 
     host: str = "127.0.0.1"
+    """Another than a loopback address needs access.tokens or access.trusted_proxy."""
     port: int = Field(default=8080, ge=0, le=65535)
+    """The TCP port; 0 takes a free one."""
     tls: Tls | None = None
+    """Certificate and key: https where they are given."""
     public_url: str = ""
     """The service's URL for others, for links in alerts and `/sd`; empty: as in their request."""
     body_bytes: int = Field(default=1 << 20, ge=1024)
+    """The largest body of a request."""
 
 
 class Journal(_Part):
     """What is stored, where and for how long. An empty `url` stores nothing."""
 
     url: str = "sqlite:///truerail.db"
+    """sqlite:///PATH or postgresql://USER@HOST/DATABASE; empty: no history."""
     password: SecretRef | None = None
     """The database's password, so that no URL contains it."""
     retention: Duration = timedelta(days=400)
     """For resolved findings, link changes, audit records, acknowledgements."""
     round_retention: Duration = timedelta(days=35)
+    """Rounds, to look at the fabric as it was."""
     max_queued_rounds: int = Field(default=5000, ge=1)
     """Rounds kept in memory while the database is gone."""
+
+
+def _collectors_only(schema: dict[str, Any]) -> None:
+    schema["propertyNames"] = {"enum": list(collectors())}
 
 
 class Schedule(_Part):
     """How often each collector runs. A collector that `every` does not name has its own interval."""
 
-    every: dict[str, Duration] = Field(default_factory=dict)
-    """By collector."""
+    every: dict[str, Duration] = Field(default_factory=dict, json_schema_extra=_collectors_only)
+    """Interval by collector; a collector's own holds where this does not name it."""
     jitter: Duration = timedelta(seconds=2)
+    """Rounds start by chance up to this much later."""
     poll_timeout: Duration = timedelta(seconds=5)
     """A round that still waits for slow devices after this is evaluated without them, and again when it ends."""
     device_timeout: Duration = timedelta(seconds=30)
+    """The longest that one device may take in a round."""
     round_timeout: Duration = timedelta(seconds=60)
+    """The longest that a round may take."""
     max_concurrency: int = Field(default=1000, ge=1)
+    """Devices that are polled at the same time."""
 
     @field_validator("every")
     @classmethod
@@ -159,7 +190,9 @@ class Recovery(_Part):
     resolve_after: Duration = timedelta(seconds=120)
     """Longer than a port takes to expire LLDP's time to live and hear the neighbour again."""
     flapping_episodes: int = Field(default=4, ge=2)
+    """A finding that returns this often within `flapping_within` is flapping."""
     flapping_within: Duration = timedelta(hours=1)
+    """The time in which its returns are counted."""
 
 
 class Page(_Part):
@@ -189,28 +222,45 @@ class Log(_Part):
     """Structured logs on stderr."""
 
     level: Literal["debug", "info", "warning", "error"] = "info"
+    """The least level that is logged."""
     format: Literal["json", "text"] = "text"
+    """json for machines, text for people."""
 
 
 class Settings(BaseSettings):
     """The whole file."""
 
     model_config = SettingsConfigDict(
-        extra="forbid", frozen=True, env_prefix="TRUERAIL_", env_nested_delimiter="__", arbitrary_types_allowed=True
+        extra="forbid",
+        frozen=True,
+        env_prefix="TRUERAIL_",
+        env_nested_delimiter="__",
+        arbitrary_types_allowed=True,
+        use_attribute_docstrings=True,
     )
 
     fabric: str = Field(default="fabric", min_length=1, max_length=64)
+    """Its name: on the page, and a label of every metric."""
     inventory: Path
+    """The inventory file; see docs/inventory.md."""
     plan: Path | None = None
     """Without one the rails are inferred from the first full round, and kept until a reload."""
     http: Http = Http()
+    """Where the service listens."""
     access: Access = Access()
+    """Who may see and who may write."""
     journal: Journal = Journal()
+    """What is remembered, where and how long."""
     schedule: Schedule = Schedule()
+    """How often each question is asked."""
     recovery: Recovery = Recovery()
+    """When a finding counts as resolved."""
     page: Page = Page()
+    """What the page leads to."""
     metrics: Metrics = Metrics()
+    """What /metrics shows."""
     log: Log = Log()
+    """Structured logs on stderr."""
 
     @classmethod
     def settings_customise_sources(

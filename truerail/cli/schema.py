@@ -1,0 +1,43 @@
+"""`truerail schema`: JSON Schemas of the files that people write, for the completion and checks of editors."""
+
+from enum import StrEnum
+from typing import Annotated, Any
+
+import typer
+
+
+class SchemaOf(StrEnum):
+    """The files that have a schema."""
+
+    PLAN = "plan"
+    INVENTORY = "inventory"
+    SETTINGS = "settings"
+
+
+def schema(
+    of: Annotated[SchemaOf, typer.Argument(metavar="plan|inventory|settings", help="The file to describe.")],
+) -> None:
+    """Print the JSON Schema (draft 2020-12) of a plan, an inventory or the service's settings in YAML.
+
+    An editor with the YAML language server completes keys, explains them and marks mistakes once the first line of a
+    file names the schema: `# yaml-language-server: $schema=plan.schema.json`.
+    """
+    import json
+
+    from truerail.cli import terminal
+
+    terminal.say(json.dumps(_schema(of), indent=2, ensure_ascii=False))
+
+
+def _schema(of: SchemaOf) -> dict[str, Any]:
+    if of is SchemaOf.SETTINGS:
+        from truerail.service.settings_schema import settings_schema
+
+        return settings_schema()
+    if of is SchemaOf.PLAN:
+        from truerail.plans.plan_keys import plan_schema
+
+        return plan_schema()
+    from truerail.inventory.inventory_keys import inventory_schema
+
+    return inventory_schema()
