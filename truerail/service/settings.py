@@ -214,7 +214,7 @@ class Page(_Part):
 class Metrics(_Part):
     """What `/metrics` shows."""
 
-    traffic: bool = True
+    traffic: YesNo = True
     """Traffic of every link and uplink: seven series for each."""
 
 
