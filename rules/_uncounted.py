@@ -1,21 +1,22 @@
-"""What counter rules cannot evaluate: links that neither end counts, and hosts that carry too little to compare.
+"""What rules cannot evaluate: links neither end of which counts or reports, silent ports and hosts, and hosts that
+carry too little to compare.
 
-A rule passes only where it evaluated every link, and lists beside its findings the links that it did not evaluate. A
-link without carrier carries nothing that could be wrong: it counts as evaluated.
+A rule passes only where it evaluated everything, and lists beside its findings what it did not evaluate. A link without
+carrier carries nothing that could be wrong, and an unpowered host neither: they count as evaluated.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 import numpy as np
 
 from rules._counted import other_ends
-from truerail.analysis.cabling import State
+from truerail.analysis.cabling import State, Why, Wiring
 from truerail.analysis.counters import Quantity
 from truerail.analysis.counters.rails import rails_of
 from truerail.analysis.counters.telemetry import Telemetry
 from truerail.analysis.coverage import folded
-from truerail.analysis.rule import InsufficientDataError, NotEvaluated
-from truerail.model.columns import Mask
+from truerail.analysis.rule import InsufficientDataError, NotEvaluated, report_not_evaluated
+from truerail.model.columns import Codes, Mask
 from truerail.model.names import natural_key
 
 
@@ -31,38 +32,79 @@ def every_link(
     links and their devices once each. A port counts them with `least` samples in the window, or one among the `last`
     ones; with `switches`, only links between switches matter.
     """
-    index, wiring = telemetry.wiring.index, telemetry.wiring
-    seen, other = np.zeros(telemetry.ports, dtype=bool), other_ends(wiring)
-    there = (other >= 0) & (other < telemetry.ports)
+    wiring, seen = telemetry.wiring, np.zeros(telemetry.ports, dtype=bool)
     for counting in _counting(telemetry, quantities, last, least):
-        seen |= counting | (there & counting[np.where(there, other, 0)])
+        seen |= with_other_ends(wiring, counting)
         if seen.all():
             return
+    if not seen.any() and _lit_links(wiring, switches=switches).any():
+        raise InsufficientDataError(f"no port counts {what} {'lately' if last else f'in {least} samples'}")
+    report_not_evaluated(blind_links(wiring, seen, f"counts {what}", switches=switches))
+
+
+def blind_links(wiring: Wiring, seen: Mask, does: str, *, switches: bool = False) -> Iterator[NotEvaluated]:
+    """The links neither end of which `does` what is needed, in number, and their devices. `seen` are the planned ports
+    that do, or whose other end does; links without carrier do not count.
+    """
+    index = wiring.index
+    lit = _lit_links(wiring, switches=switches)
+    blind = lit & ~(seen[index.a] & seen[index.b])
+    if not blind.any():
+        return
+    ports = np.concatenate([index.a[blind], index.b[blind]])
+    devices = _devices_at(wiring, ports[~seen[ports]])
+    count, of = int(np.count_nonzero(blind)), int(np.count_nonzero(lit))
+    why = f"neither end of {count:,} of {of:,} links{' between switches' * switches} {does}: {folded(devices)}"
+    yield NotEvaluated(why, "link", count, of, devices, rest_evaluated=True)
+
+
+def blind_ports(wiring: Wiring, seen: Mask, does: str, *, hosts: bool = False) -> Iterator[NotEvaluated]:
+    """The planned ports that `does` nothing of what is needed (all but those of `seen`), in number, and their devices;
+    with `hosts`, only ports of hosts matter. Ports without carrier do not count.
+    """
+    index, lit = wiring.index, _lit_links(wiring, switches=False)
+    lower, upper = index.a[lit & (index.from_host | (not hosts))], index.b[lit & (not hosts)]
+    ports = np.concatenate([lower, upper])
+    blind = ports[~seen[ports]]
+    if blind.size:
+        devices = _devices_at(wiring, blind)
+        why = f"{blind.size:,} of {ports.size:,} {'NICs' if hosts else 'ports'} {does}: {folded(devices)}"
+        yield NotEvaluated(why, "port", int(blind.size), int(ports.size), devices, rest_evaluated=True)
+
+
+def blind_hosts(wiring: Wiring, seen: Collection[int], does: str) -> Iterator[NotEvaluated]:
+    """The planned hosts, not by their codes in `seen`, that `does` nothing of what is needed. Unpowered ones do not
+    count.
+    """
+    index = wiring.index
+    off = wiring.why == Why.PENDING
+    hosts = np.setdiff1d(np.unique(index.a_device[index.from_host]), index.a_device[off])
+    blind = hosts[~np.isin(hosts, list(seen))]
+    if blind.size:
+        names = tuple(index.devices.names[code] for code in blind.tolist())
+        why = f"{blind.size:,} of {hosts.size:,} hosts {does}: {folded(names)}"
+        yield NotEvaluated(why, "host", int(blind.size), int(hosts.size), names, rest_evaluated=True)
+
+
+def _devices_at(wiring: Wiring, ports: Codes) -> tuple[str, ...]:
+    devices = np.unique(wiring.index.ports.device_of(ports)).tolist()
+    return tuple(sorted((wiring.index.devices.names[device] for device in devices), key=natural_key))
+
+
+def _lit_links(wiring: Wiring, *, switches: bool) -> Mask:
+    """Planned links that are not known to be without carrier, shape (cables,)."""
+    index = wiring.index
     links = (index.a >= 0) & (index.b >= 0) & (wiring.state != State.MISSING)
     if switches:
         links &= ~index.from_host
-    rows = np.flatnonzero(links)
-    a, b = index.a[rows], index.b[rows]
-    dark = wiring.states.down(a) | wiring.states.down(b)
-    blind = ~dark & ~(seen[a] & seen[b])
-    if not blind.any():
-        return
-    if not seen.any():
-        raise InsufficientDataError(f"no port counts {what} {'lately' if last else f'in {least} samples'}")
-    ports = np.concatenate([a[blind], b[blind]])
-    devices = np.unique(index.ports.device_of(ports[~seen[ports]]))
-    subjects = sorted((index.devices.names[device] for device in devices.tolist()), key=natural_key)
-    links_of = f"{np.count_nonzero(blind):,} of {np.count_nonzero(~dark):,} links{' between switches' * switches}"
-    raise InsufficientDataError(
-        NotEvaluated(
-            f"neither end of {links_of} counts {what}: {folded(subjects)}",
-            what="link",
-            count=int(np.count_nonzero(blind)),
-            of=int(np.count_nonzero(~dark)),
-            subjects=tuple(subjects),
-            rest_evaluated=True,
-        )
-    )
+    return np.asarray(links & ~wiring.states.down(index.a) & ~wiring.states.down(index.b), dtype=bool)
+
+
+def with_other_ends(wiring: Wiring, seen: Mask) -> Mask:
+    """The planned ports of `seen`, and those whose other end is one of them."""
+    other = other_ends(wiring)
+    there = (other >= 0) & (other < len(seen))
+    return np.asarray(seen | (there & seen[np.where(there, other, 0)]), dtype=bool)
 
 
 def _counting(telemetry: Telemetry, quantities: tuple[Quantity, ...], last: int | None, least: int) -> Iterator[Mask]:

@@ -16,6 +16,7 @@ Over the window, and over at least two minutes:
   sends no notice; or it ignores the notices that it receives.
 - The NICs of a rail send 1,000 notices or more, nearly all of them (80 %) report how many they handle, and that is
   zero.
+- A link neither end of which counts marks or notices for two minutes is counted as unknown.
 - A switch pauses a neighbour for 5 % of the time (100 times a second where only frames are counted), is not paused
   itself, nearly all its ports count marks, and it made none: PFC acts before ECN.
 
@@ -45,11 +46,12 @@ import numpy as np
 from rules._congestion import Numbers, Said, Scene, marked_samples, marked_share, paused, reported_of
 from rules._counted import counter_evidence, other_ends, rail_at
 from rules._optics import leaf_of
+from rules._uncounted import blind_links, with_other_ends
 from truerail.analysis.counters import Quantity
 from truerail.analysis.counters.marks import rdma_priorities
 from truerail.analysis.counters.telemetry import LEAST_COVERAGE, Telemetry
 from truerail.analysis.round import Round
-from truerail.analysis.rule import Alert, Case, InsufficientDataError, rule
+from truerail.analysis.rule import Alert, Case, InsufficientDataError, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, PortCounters, Severity, Transport
 from truerail.model.columns import Codes, Mask
 
@@ -94,7 +96,8 @@ def ecn_congestion(round: Round) -> Iterator[Finding]:
     """NICs whose traffic is marked as congested, and broken loops. One finding for each NIC, leaf or switch."""
     t = round.telemetry
     signs = (Q.ECN_RECEIVED_PACKETS, Q.CNP_SENT, Q.CNP_IGNORED, Q.ECN_MARKED_PACKETS)
-    if not any((reported_of(t, sign).seconds >= LEAST_SECONDS).any() for sign in signs):
+    seen = np.logical_or.reduce([reported_of(t, sign).seconds >= LEAST_SECONDS for sign in signs])
+    if not seen.any():
         raise InsufficientDataError(f"no port reported ECN or CNP for {LEAST_SECONDS:.0f} seconds")
     index = t.wiring.index
     tier = np.array(index.devices.tier)[index.ports.device_of(np.arange(t.ports))]
@@ -103,6 +106,8 @@ def ecn_congestion(round: Round) -> Iterator[Finding]:
         look(scene)
     for subject, said in scene.said.items():
         yield _finding(t, subject, said)
+    does = f"counts ECN or CNP for {LEAST_SECONDS:.0f} seconds"
+    report_not_evaluated(blind_links(t.wiring, with_other_ends(t.wiring, seen), does))
 
 
 def _marked(scene: Scene) -> None:
@@ -330,6 +335,7 @@ QUIET = (
         "Notices are sent by the only NIC that tells of any: whether somebody handles them is not known.",
         _PLAN,
         {},
+        unknown=True,
         rates={"gpu-1/nic0": _DEAF},
     ),
 )

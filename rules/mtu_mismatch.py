@@ -7,6 +7,7 @@ every full packet. A NIC with a smaller MTU than its rail makes each of its conn
 ## How it is seen
 The MTU that the host reports (`ip link`) is compared with that of the switch port seen over LLDP, else of the planned
 one (ifMtu, `ip link`); and with the MTU of most NICs of its rail: more than half of at least three with a known MTU.
+A NIC with link whose MTU is unknown, or has nothing to compare it with, is counted as unknown.
 
 ## What to do
 Set one MTU on all NICs of a rail (`ip link set dev <nic> mtu 9000`, and in the host's network configuration), and the
@@ -26,9 +27,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from rules._uncounted import blind_ports
 from truerail.analysis.cabling import ONE_END
 from truerail.analysis.round import Round
-from truerail.analysis.rule import Alert, Case, InsufficientDataError, rule
+from truerail.analysis.rule import Alert, Case, InsufficientDataError, report_not_evaluated, rule
 from truerail.model import Finding, NetLink, Severity
 from truerail.model.columns import NONE, Codes
 from truerail.model.index import PlanIndex
@@ -74,6 +76,10 @@ def mtu_mismatch(round: Round) -> Iterator[Finding]:
             detail=_reported(mtu=int(mtu[cable]), partner_mtu=int(partner[cable]), rail_mtu=int(usual[cable])),
         )
 
+    seen = np.zeros(index.planned_ports, dtype=bool)
+    seen[index.a[(mtu > 0) & ((partner > 0) | (usual > 0))]] = True
+    report_not_evaluated(blind_ports(wiring, seen, "report no MTU, or nothing to compare it with", hosts=True))
+
 
 def _reported(**mtus: int) -> tuple[tuple[str, int], ...]:
     return tuple((name, mtu) for name, mtu in mtus.items() if mtu > 0)
@@ -97,6 +103,8 @@ _PLAN = """
     gpu-3/nic0 leaf-0/swp3 rail=0
     leaf-0/swp9 spine-1/swp1
 """
+_PLAN_4 = _PLAN.replace("leaf-0/swp9 spine-1/swp1", "gpu-4/nic0 leaf-0/swp4 rail=0")
+_THREE = {host: [NetLink("nic0", mtu=9000)] for host in ("gpu-1", "gpu-2", "gpu-3")}
 
 FIRES = (
     Case(
@@ -131,5 +139,15 @@ QUIET = (
         "Two NICs differ: neither is the majority.",
         _PLAN,
         {"gpu-1": [NetLink("nic0", mtu=1500)], "gpu-2": [NetLink("nic0", mtu=9000)]},
+        unknown=True,
+    ),
+    Case(
+        "One host of four did not answer.",
+        _PLAN_4,
+        {**_THREE, "leaf-0": [NetLink("swp4", operstate="UP")]},
+        unknown=True,
+    ),
+    Case(
+        "The one that did not answer has no link.", _PLAN_4, {**_THREE, "leaf-0": [NetLink("swp4", operstate="DOWN")]}
     ),
 )

@@ -9,7 +9,8 @@ Each lane's power as the module measures it (`ethtool -m`, the switch's transcei
 alarm limits; where it has none, against -10.3 and 4.5 dBm. Below -30 dBm is no light: critical. Above 70 degrees is
 too hot. Info, where a lane is within limits and more than 3 dB, and 3.5 robust deviations, below the same parts on the
 same leaf. What the other end sends tells whether its laser or the way is to blame. Modules measure to within 3 dB.
-Ports that are switched off, or whose host is down, are left out; copper cables tell no light.
+Ports that are switched off, or whose host is down, are left out; copper cables tell no light. A port with link that
+reports nothing of its module is counted as unknown.
 
 ## What to do
 Clean both connectors and look at the cable's bends. Where the other end sends too little itself, exchange its module.
@@ -33,9 +34,10 @@ import numpy as np
 
 from rules._counted import other_ends, rail_at
 from rules._optics import Lanes, lanes_of, leaf_of
+from rules._uncounted import blind_ports
 from truerail.analysis.cabling import ONE_END, Why, Wiring, evidence_of
 from truerail.analysis.round import Round
-from truerail.analysis.rule import Alert, Case, InsufficientDataError, rule
+from truerail.analysis.rule import Alert, Case, InsufficientDataError, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, NetLink, Optic, Severity
 
 LOWEST_DBM, HIGHEST_DBM = -10.3, 4.5
@@ -100,6 +102,10 @@ def optics_out_of_range(round: Round) -> Iterator[Finding]:
             }
             celsius = max((float(lanes.celsius[n]) for n in of_port if hot[n]), default=None)
             yield _finding(wiring, lanes, port, int(other[port]), {k: v for k, v in faults.items() if v}, celsius)
+
+    seen = np.zeros(wiring.index.planned_ports, dtype=bool)
+    seen[lanes.port] = True
+    report_not_evaluated(blind_ports(wiring, seen, "report nothing of their modules"))
 
 
 def _off(wiring: Wiring, port: int) -> bool:
@@ -218,13 +224,31 @@ FIRES = (
 )
 
 QUIET = (
-    Case("Light within limits.", _PLAN, {"gpu-1": [Optic("nic0", 1, -2.0, -1.0, 7.0, 45.0, -8.0, 5.0)]}),
+    Case(
+        "Light within limits at both ends of each link.",
+        _PLAN,
+        {
+            "gpu-1": [Optic("nic0", 1, -2.0, -1.0, 7.0, 45.0, -8.0, 5.0)],
+            "gpu-2": [Optic("nic0", 1, -2.0, -1.0, 7.0, 45.0, -8.0, 5.0)],
+            "leaf-0": [Optic(f"swp{port}", 1, -2.0, -1.0) for port in (1, 2)],
+        },
+    ),
+    Case(
+        "Light within limits, of one module of four.",
+        _PLAN,
+        {"gpu-1": [Optic("nic0", 1, -2.0, -1.0, 7.0, 45.0, -8.0, 5.0)]},
+        unknown=True,
+    ),
     Case(
         "The host's port is switched off: the leaf receives no light, as it should.",
         _PLAN,
         {
             "gpu-1": [NetLink("nic0", operstate="DOWN", flags=("BROADCAST",))],
-            "leaf-0": [Optic("swp1", 1, -40.0, -1.0), NetLink("swp1", operstate="DOWN", flags=("UP",))],
+            "gpu-2": [Optic("nic0", 1, -2.0, -1.0)],
+            "leaf-0": [
+                *(Optic("swp1", 1, -40.0, -1.0), Optic("swp2", 1, -2.0, -1.0)),
+                NetLink("swp1", operstate="DOWN", flags=("UP",)),
+            ],
         },
     ),
     Case(
@@ -234,5 +258,6 @@ QUIET = (
             f"gpu-{host}": [Optic("nic0", 1, -6.0 if host == 7 else -1.0, part="B" if host == 7 else "A")]
             for host in range(1, 13)
         },
+        unknown=True,
     ),
 )

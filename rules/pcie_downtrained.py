@@ -33,9 +33,10 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from rules._uncounted import blind_hosts
 from truerail.analysis.cabling import ONE_END, Wiring, evidence_of
 from truerail.analysis.round import Round
-from truerail.analysis.rule import Alert, Case, InsufficientDataError, rule
+from truerail.analysis.rule import Alert, Case, InsufficientDataError, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, NetLink, PcieLink, RdmaLink, Severity, Snapshot
 from truerail.model.columns import factorize
 from truerail.model.names import printable
@@ -83,6 +84,10 @@ def pcie_downtrained(round: Round) -> Iterator[Finding]:
     for subject, of_subject in by_subject.items():
         expected = [worse[int(code[row])] for row in of_subject]
         yield _finding(wiring, subject, subjects[of_subject[0]][1], of_subject, expected)
+
+    reporting = np.array([bool(link.speed_gts or link.width) for link in distinct], dtype=bool)[code]
+    hosts = np.unique(wiring.identity.devices_of(table)[reporting]).tolist()
+    report_not_evaluated(blind_hosts(wiring, hosts, "report no PCIe link"))
 
 
 def _worse(distinct: Sequence[PcieLink], count: Sequence[int], nics: set[str]) -> dict[int, Link]:
@@ -229,9 +234,25 @@ FIRES = (
 )
 
 QUIET = (
-    Case("Each link is as fast and as wide as it can be.", _PLAN, {f"gpu-{host}": _host(32.0, 16) for host in (1, 2)}),
     Case(
-        "All slots are PCIe 4: the hosts are built so.", _PLAN, {f"gpu-{host}": _host(16.0, 16) for host in (1, 2, 3)}
+        "Each link is as fast and as wide as it can be.",
+        _PLAN,
+        {f"gpu-{host}": _host(32.0, 16) for host in (1, 2, 3, 4)},
     ),
-    Case("A GPU lowers its speed while idle.", _PLAN, {"gpu-1": [PcieLink("0000:19:00.0", 2.5, 16, 32.0, 16, "GPU0")]}),
+    Case(
+        "Two of four hosts report no PCIe link.",
+        _PLAN,
+        {f"gpu-{host}": _host(32.0, 16) for host in (1, 2)},
+        unknown=True,
+    ),
+    Case(
+        "All slots are PCIe 4: the hosts are built so.",
+        _PLAN,
+        {f"gpu-{host}": _host(16.0, 16) for host in (1, 2, 3, 4)},
+    ),
+    Case(
+        "A GPU lowers its speed while idle.",
+        _PLAN,
+        {f"gpu-{host}": [PcieLink("0000:19:00.0", 2.5, 16, 32.0, 16, "GPU0")] for host in (1, 2, 3, 4)},
+    ),
 )

@@ -10,7 +10,8 @@ differs drops the traffic of all that passes it, or pauses the wrong class, and 
 Trust, PFC priorities, ECN priorities and plain pause are compared between the two ends of each cable (as seen over
 LLDP, else as planned), and with what most ports of the same role have, the watchdog too: more than half of at least
 three that tell it. A NIC may answer congestion on more priorities than its switch marks. What is not reported is not
-compared; a port whose other end is silent is compared with its peers only. Where more than half of a device's ports
+compared; a port whose other end is silent is compared with its peers only. A port with link that reports no setting is
+counted as unknown. Where more than half of a device's ports
 differ alike, that is one finding, of the device. Where the two ends differ, and each is like all others of its role,
 the finding is the switch's; where nobody can say which is right, it says so.
 
@@ -42,9 +43,10 @@ import numpy as np
 
 from rules._counted import other_ends, rail_at, subject_of
 from rules._qos import FIELDS, Settings, settings_of
+from rules._uncounted import blind_ports
 from truerail.analysis.cabling import ONE_END, Wiring, evidence_of
 from truerail.analysis.round import Round
-from truerail.analysis.rule import Alert, Case, InsufficientDataError, rule
+from truerail.analysis.rule import Alert, Case, InsufficientDataError, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, PortQos, Severity, Transport
 from truerail.model.columns import Codes
 from truerail.model.names import printable
@@ -107,6 +109,9 @@ def qos_mismatch(round: Round) -> Iterator[Finding]:
         else:
             for port in ports:
                 yield _finding(wiring, settings, str(wiring.index.spell(port)), [port], faults[port])
+
+    reporting = (settings.row >= 0) | settings.counted
+    report_not_evaluated(blind_ports(wiring, reporting, "report no PFC, trust and ECN settings"))
 
 
 def _comparable(settings: Settings, other: Codes) -> bool:
@@ -245,12 +250,22 @@ QUIET = (
     Case(
         "All agree; NICs answer congestion on all priorities, which does no harm.",
         _PLAN,
-        {**{f"gpu-{host}": _nics(ecn_priorities=tuple(range(8))) for host in (1, 2, 3, 4)}, "leaf-0": _LEAF},
+        {
+            **{f"gpu-{host}": _nics(ecn_priorities=tuple(range(8))) for host in (1, 2, 3, 4)},
+            **dict.fromkeys(("leaf-0", "leaf-1"), _LEAF),
+        },
+    ),
+    Case(
+        "One leaf of two reports no settings.",
+        _PLAN,
+        {**{f"gpu-{host}": _nics() for host in (1, 2, 3, 4)}, "leaf-0": _LEAF},
+        unknown=True,
     ),
     Case(
         "Settings that were read stand; a driver that counts pauses of all priorities, or of none, shows nothing.",
         _PLAN,
         {"gpu-1": _nics(), "gpu-2": _nics(), "gpu-3": _nics()},
+        unknown=True,
         rates={
             "gpu-4/nic0": {"rx_bytes:3": 1e9, **{f"rx_pause_frames:{priority}": 0.0 for priority in range(8)}},
             "gpu-4/nic1": {"rx_bytes": 1e9, "rx_pause_frames": 0.0},
@@ -261,5 +276,6 @@ QUIET = (
         "Two NICs differ: neither is the majority, and they are no cable.",
         _PLAN,
         {"gpu-1": _nics()[:1], "gpu-2": [PortQos("nic0", "pcp")], "leaf-0": [PortQos("swp1", "dscp")]},
+        unknown=True,
     ),
 )

@@ -8,7 +8,7 @@ usual reasons are a wrong breakout mode, a wrong cable or transceiver, or lanes 
 The speed that each end tells (sysfs, ibstat's rate, ifHighSpeed, a switch's `show interfaces status`) is compared with
 the plan's and with the other end's. The other end is the one seen over LLDP, else the planned one. Ports without link
 have no speed: what a switch prints for them is configured. More than 1 % apart counts: the words for one speed are
-rounded differently. Where nobody tells a speed, the answer is "unknown". An RDMA device of Ethernet reports 400 for
+rounded differently. A link neither end of which tells a speed is unknown. An RDMA device of Ethernet reports 400 for
 whatever is faster: where nothing else reports the speed, 400 contradicts less than 400, and nothing above.
 
 InfiniBand's discovery also says what both ends of a link support (`iblinkinfo`: `Could be 4X`, `Could be 106.25 Gbps`;
@@ -38,11 +38,12 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
+from rules._uncounted import blind_links
 from truerail.analysis.cabling import ONE_END, Wiring
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Alert, Case, InsufficientDataError, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, LinkSpeed, NetLink, NotEvaluated, RdmaLink, Severity
-from truerail.model.columns import Codes
+from truerail.model.columns import Codes, Mask
 
 Speeds = npt.NDArray[np.float64]
 
@@ -73,7 +74,8 @@ def speed_mismatch(round: Round) -> Iterator[Finding]:
     capped = wiring.states.speed_is_capped
     here[capped[index.a] & _above(here, index.speed_gbps, there)] = np.nan
     there[capped[other] & _above(there, index.speed_gbps, here)] = np.nan
-    if np.isnan(here).all() and np.isnan(there).all():
+    silent = np.isnan(here) & np.isnan(there)
+    if silent.all():
         raise InsufficientDataError("no port reported the speed of its link")
     able = np.fmax(wiring.states.able_gbps[index.a], wiring.states.able_gbps[other])
     able[~np.isnan(index.speed_gbps)] = np.nan
@@ -94,7 +96,15 @@ def speed_mismatch(round: Round) -> Iterator[Finding]:
             evidence=wiring.evidence(int(index.a[cable]), int(other[cable])),
             detail=(*((f"{port} gbps", speed) for port, speed in reported),),
         )
-    report_not_evaluated(_fabric_wide(wiring, limited, np.fmin(here, there)))
+    report_not_evaluated([*_fabric_wide(wiring, limited, np.fmin(here, there)), *_silent(wiring, silent)])
+
+
+def _silent(wiring: Wiring, silent: Mask) -> Iterator[NotEvaluated]:
+    """The links neither end of which reports a speed that says anything. `silent` has shape (cables,)."""
+    seen = np.zeros(wiring.index.planned_ports, dtype=bool)
+    for end in (wiring.index.a[~silent], wiring.index.b[~silent]):
+        seen[end[end >= 0]] = True
+    yield from blind_links(wiring, seen, "reports the speed of its link")
 
 
 def _limited(here: Speeds, there: Speeds, able: Speeds) -> Codes:
@@ -140,12 +150,12 @@ def _reported(wiring: Wiring, port: Codes) -> Speeds:
     return np.where(speed > 0, speed, np.nan)
 
 
-def _above(capped: Speeds, *others: Speeds) -> npt.NDArray[np.bool_]:
+def _above(capped: Speeds, *others: Speeds) -> Mask:
     """Whether any of these is more than a capped speed: then the cap says nothing against it. False where NaN."""
     return np.asarray(np.logical_or.reduce([other > capped for other in others]), dtype=bool)
 
 
-def _differ(a: Speeds, b: Speeds) -> npt.NDArray[np.bool_]:
+def _differ(a: Speeds, b: Speeds) -> Mask:
     """Whether both are reported and apart. False where either is NaN."""
     return np.asarray(np.abs(a - b) > _TOLERANCE * np.maximum(a, b), dtype=bool)
 
@@ -160,6 +170,7 @@ _PLAN_800 = """
     gpu-2/nic0 leaf-0/swp2 rail=0 speed=200
 """
 _RATE_400 = RdmaLink("mlx5_0", 1, "ACTIVE", "LINK_UP", "nic0", 400.0)
+_SECOND = [NetLink("swp2", speed_gbps=400.0)]
 
 FIRES = (
     Case(
@@ -218,46 +229,57 @@ FIRES = (
 
 QUIET = (
     Case(
-        "An RDMA device reports 400 for 800 Gb/s: alone it contradicts nothing.",
+        "An RDMA device reports 400 for 800 Gb/s: alone it contradicts nothing, and confirms nothing.",
         _PLAN_800,
         {"gpu-1": [_RATE_400], "leaf-0": [NetLink("swp2", speed_gbps=200.0)]},
+        unknown=True,
     ),
     Case(
         "An RDMA device reports 400, the switch's port 800.",
         _PLAN_800,
-        {"gpu-1": [_RATE_400], "leaf-0": [NetLink("swp1", speed_gbps=800.0)]},
+        {"gpu-1": [_RATE_400], "leaf-0": [NetLink("swp1", speed_gbps=800.0), NetLink("swp2", speed_gbps=200.0)]},
     ),
     Case(
         "All tell 400 Gb/s.",
         _PLAN,
-        {"gpu-1": [NetLink("nic0", speed_gbps=400.0)], "leaf-0": [NetLink("swp1", speed_gbps=400.0)]},
+        {"gpu-1": [NetLink("nic0", speed_gbps=400.0)], "leaf-0": [NetLink("swp1", speed_gbps=400.0), *_SECOND]},
     ),
+    Case("Neither end of one link tells its speed.", _PLAN, {"leaf-0": _SECOND}, unknown=True),
     Case(
         "Both ends support more than the plan wants: the cable may be a slower one.",
         _PLAN,
-        {"gpu-1": [LinkSpeed("nic0", 400.0, able_gbps=800.0)], "leaf-0": [LinkSpeed("swp1", 400.0, able_gbps=800.0)]},
+        {
+            "gpu-1": [LinkSpeed("nic0", 400.0, able_gbps=800.0)],
+            "leaf-0": [LinkSpeed("swp1", 400.0, able_gbps=800.0), *_SECOND],
+        },
     ),
     Case(
         "The interface says that it runs at all that both ends support, or at more.",
         _PLAN,
-        {"gpu-2": [NetLink("nic0", speed_gbps=800.0), LinkSpeed("nic0", 200.0, able_gbps=400.0)]},
+        {
+            "gpu-1": [NetLink("nic0", speed_gbps=400.0)],
+            "gpu-2": [NetLink("nic0", speed_gbps=800.0), LinkSpeed("nic0", 200.0, able_gbps=400.0)],
+        },
     ),
     Case(
         "A port without link tells no speed that counts.",
         _PLAN,
-        {"gpu-1": [NetLink("nic0", operstate="DOWN", speed_gbps=10.0)], "leaf-0": [NetLink("swp1", speed_gbps=0.0)]},
+        {
+            "gpu-1": [NetLink("nic0", operstate="DOWN", speed_gbps=10.0)],
+            "leaf-0": [NetLink("swp1", speed_gbps=0.0), *_SECOND],
+        },
     ),
     Case(
         "A cable without link: the host's RDMA port reports the driver's default, the switch the speed of its module.",
         _PLAN,
         {
             "gpu-1": [RdmaLink("mlx5_0", 1, "DOWN", "DISABLED", "nic0", 40.0)],
-            "leaf-0": [NetLink("swp1", speed_gbps=100.0)],
+            "leaf-0": [NetLink("swp1", speed_gbps=100.0), *_SECOND],
         },
     ),
     Case(
         "The RDMA device below the netdev says otherwise: what the netdev says counts.",
         _PLAN,
-        {"gpu-1": [NetLink("nic0"), LinkSpeed("nic0", 100.0), LinkSpeed("nic0", 400.0)]},
+        {"gpu-1": [NetLink("nic0"), LinkSpeed("nic0", 100.0), LinkSpeed("nic0", 400.0)], "leaf-0": _SECOND},
     ),
 )

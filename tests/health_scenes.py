@@ -24,6 +24,17 @@ def found(
     return list(rules()[code].findings(scene(Case("", plan, facts or {}, rates=rates or {}, **more))))
 
 
+def looked(
+    code: str,
+    plan: str = FOUR,
+    facts: Mapping[str, Sequence[Fact]] | None = None,
+    rates: Rates | None = None,
+) -> tuple[list[Finding], list[tuple[str, int, int]]]:
+    """What is found, and what could not be evaluated beside it: its kind, how many, and of how many."""
+    evaluated = rules()[code].look(scene(Case("", plan, facts or {}, rates=rates or {})))
+    return list(evaluated.findings), [(part.what, part.count, part.of) for part in evaluated.not_evaluated]
+
+
 def only(findings: list[Finding]) -> Finding:
     assert len(findings) == 1, findings
     return findings[0]

@@ -107,7 +107,7 @@ def _host(width: int | None, *, speed: float | None = 32.0) -> list[NetLink | Rd
 
 
 def test_a_pcie_link_of_a_host_that_nobody_planned_is_nobodys_finding() -> None:
-    facts = {**{f"gpu-{host}": _host(16) for host in (1, 2, 3)}, "stranger": _host(4), "leaf-0": _host(4)}
+    facts = {**{f"gpu-{host}": _host(16) for host in (1, 2, 3, 4)}, "stranger": _host(4), "leaf-0": _host(4)}
     assert found("NIC005", Case("", PLAN, facts)) == []
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from rules import rules
 from rules._optics import lanes_of
-from tests.health_scenes import FOUR, NAN, UPLINKED, Rates, at, detail, found, only
+from tests.health_scenes import FOUR, NAN, UPLINKED, Rates, at, detail, found, looked, only
 from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.counters.telemetry import _sums
 from truerail.analysis.round import Round
@@ -241,7 +241,7 @@ def test_what_is_wrong_with_a_module(lane: Optic, severity: Severity, summary: s
 
 def test_a_modules_own_limits_count_before_the_defaults() -> None:
     wide = Optic("nic0", 1, -12.0, rx_power_low_dbm=-14.0, rx_power_high_dbm=5.0)
-    assert found("LNK005", facts={"gpu-1": [wide]}) == []
+    assert looked("LNK005", facts={"gpu-1": [wide]}) == ([], [("port", 7, 8)])
 
 
 def test_the_way_or_the_laser_is_blamed_by_what_the_other_end_sends() -> None:
@@ -253,7 +253,8 @@ def test_the_way_or_the_laser_is_blamed_by_what_the_other_end_sends() -> None:
 
 
 def test_a_module_that_is_not_planned_is_not_evaluated() -> None:
-    assert found("LNK005", facts={"gpu-1": [Optic("eno1", 1, -40.0), Optic("nic0", 1, -1.0)]}) == []
+    facts = {"gpu-1": [Optic("eno1", 1, -40.0), Optic("nic0", 1, -1.0)]}
+    assert looked("LNK005", facts=facts) == ([], [("port", 7, 8)])
 
 
 def test_far_below_its_peers_is_only_worth_knowing() -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from rules import rules
 from rules.pcie_downtrained import _gbps
-from tests.health_scenes import FOUR, NAN, UPLINKED, Rates, at, detail, found, only
+from tests.health_scenes import FOUR, NAN, UPLINKED, Rates, at, detail, found, looked, only
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, InsufficientDataError
 from truerail.model import (
@@ -189,7 +189,7 @@ def test_what_a_pcie_link_carries(speed: float, width: int, carries: float) -> N
 
 def test_the_speed_counts_of_what_is_known_to_be_a_nic_only() -> None:
     idle = pcie(2.5, 16, None, "0000:19:00.0")
-    assert found("NIC005", facts={"gpu-1": [NIC, idle]}) == []
+    assert looked("NIC005", facts={"gpu-1": [NIC, idle]}) == ([], [("host", 3, 4)])
     netdev = NetLink("nic0", pci_address="0000:19:00.0")
     assert only(found("NIC005", facts={"gpu-1": [netdev, idle]})).subject == "gpu-1/nic0"
 
@@ -246,18 +246,16 @@ def test_each_setting_is_compared_with_peers(change: dict[str, Any], summary: st
 
 def test_what_one_side_did_not_tell_is_no_difference() -> None:
     facts = {"gpu-1": [RIGHT], "leaf-0": [PortQos("swp1", pfc_priorities=(3,)), PortQos("swp2", "pcp", (4,))]}
-    assert found("CFG001", facts=facts) == []
+    assert looked("CFG001", facts=facts) == ([], [("port", 5, 8)])
 
 
 def test_a_switch_that_marks_what_its_nic_does_not_answer_is_found_and_the_reverse_is_not() -> None:
     def ends(nic: tuple[int, ...], switch: tuple[int, ...]) -> list[Finding]:
-        return found(
-            "CFG001",
-            facts={
-                "gpu-1": [PortQos("nic0", ecn_priorities=nic)],
-                "leaf-0": [PortQos("swp1", ecn_priorities=switch)],
-            },
-        )
+        facts = {
+            "gpu-1": [PortQos("nic0", ecn_priorities=nic)],
+            "leaf-0": [PortQos("swp1", ecn_priorities=switch)],
+        }
+        return looked("CFG001", facts=facts)[0]
 
     assert ends((0, 3), (3,)) == []
     finding = only(ends((3,), (3, 4)))
@@ -311,7 +309,7 @@ def test_the_odd_ones_are_those_that_are_not_of_the_majority(trusts: list[str | 
             found("CFG001", plan, facts)
     else:
         odd = {f"gpu-{n}/nic0" for n, trust in enumerate(trusts) if trust not in (None, usual)}
-        assert {f.subject for f in found("CFG001", plan, facts)} == odd
+        assert {f.subject for f in looked("CFG001", plan, facts)[0]} == odd
 
 
 # ECN001
@@ -357,7 +355,7 @@ def test_several_symptoms_of_one_nic_are_one_finding_with_the_loudest_severity()
 
 def test_marks_that_get_lost_are_found_only_where_the_nic_tells_that_it_sees_none() -> None:
     leaf = {"leaf-0/swp1": {"ecn_marked_packets:3": 400.0, "ecn_marked_packets": 500.0}}
-    assert found("ECN001", rates=leaf) == []
+    assert looked("ECN001", rates=leaf) == ([], [("link", 3, 4)])
     finding = ecn({**leaf, "gpu-1/nic0": {"ecn_received_packets": 0.0}})
     assert detail(finding)["symptoms"] == ("lost marks",)
     assert "marked 60,000 packets" in finding.summary
@@ -395,7 +393,7 @@ def test_a_switch_that_pauses_before_it_marks(pauses: Mapping[str, float], fires
 
 def test_a_switch_of_which_half_the_ports_count_no_marks_is_not_evaluated_by_them() -> None:
     pausing = {"ecn_marked_packets:3": 0.0, "tx_pause_us:3": 6e4}
-    assert found("ECN001", rates={"leaf-0/swp1": pausing, "leaf-0/swp2": pausing}) == []
+    assert looked("ECN001", rates={"leaf-0/swp1": pausing, "leaf-0/swp2": pausing}) == ([], [("link", 2, 4)])
 
 
 # Hostile names, unknown devices, sums
