@@ -9,8 +9,8 @@ from truerail.model import Evaluation, Snapshot
 from truerail.poller import Ambient, Gathered, Limits, Poller
 from truerail.rounds import evaluate
 from truerail.simulator import Fault, Shape
-from truerail.simulator.flows import FlowFault
 from truerail.simulator.live import LivingFabric, Pace, living_fabric
+from truerail.simulator.traffic import FlowFault
 
 BEGAN = datetime(2026, 11, 20, 14, tzinfo=UTC)
 POD = Shape(hosts=16, rails=8, spines=4, uplinks=8)

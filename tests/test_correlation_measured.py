@@ -11,7 +11,7 @@ from benchmarks.telemetry.report import report
 from benchmarks.telemetry.results import Results
 from benchmarks.telemetry.scoring import Score, score
 from truerail.model import CauseKind
-from truerail.simulator.flows import FlowFaultKind
+from truerail.simulator.traffic import FlowFaultKind
 
 K = FlowFaultKind
 MARKS = (120.0, 420.0)

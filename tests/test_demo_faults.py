@@ -14,10 +14,10 @@ from truerail.cli.demo_live import ROUND_SECONDS, demo_settings
 from truerail.errors import NoRoomError
 from truerail.model import Cause
 from truerail.service.evaluator import Evaluator
-from truerail.simulator.demo import living_shape
-from truerail.simulator.flows import FlowFault, FlowFaultKind
-from truerail.simulator.flows.faults import KINDS
+from truerail.simulator.fabric.demo_fabric import living_shape
 from truerail.simulator.live import Pace, Trouble
+from truerail.simulator.traffic import FlowFault, FlowFaultKind
+from truerail.simulator.traffic.flow_faults import KINDS
 
 K = FlowFaultKind
 PAGE = Path(__file__).parents[1] / "docs" / "first-hour.md"

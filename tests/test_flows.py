@@ -12,7 +12,7 @@ from truerail.analysis.round import Round
 from truerail.errors import NoRoomError
 from truerail.model import PortCounters
 from truerail.simulator import Shape, Simulation, simulate
-from truerail.simulator.flows import (
+from truerail.simulator.traffic import (
     FlowFault,
     FlowFaultKind,
     FlowSimulation,
@@ -23,9 +23,9 @@ from truerail.simulator.flows import (
     flows,
     snapshot_after,
 )
-from truerail.simulator.flows.accounts import PAUSE_FRAME_BYTES
-from truerail.simulator.flows.ledger import PLACE
-from truerail.simulator.flows.truth import LEAST_SHARE, FlowTruth
+from truerail.simulator.traffic.accounts import PAUSE_FRAME_BYTES
+from truerail.simulator.traffic.flow_truth import LEAST_SHARE, FlowTruth
+from truerail.simulator.traffic.ledger import PLACE
 
 Q, K = Quantity, FlowFaultKind
 SHAPE = Shape(hosts=32, rails=4, pods=2, spines=4, uplinks=16)

@@ -8,7 +8,7 @@ import pytest
 from truerail.analysis.counters import Window
 from truerail.analysis.counters.storage import still
 from truerail.simulator import Shape, simulate
-from truerail.simulator.flows import FlowFault, FlowFaultKind, FlowSimulation, Polls, flows
+from truerail.simulator.traffic import FlowFault, FlowFaultKind, FlowSimulation, Polls, flows
 
 BAD = Polls(lost=0.1, cached=0.1, reset=0.02, silent=0.01, stale=0.05)
 

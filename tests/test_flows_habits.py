@@ -8,8 +8,8 @@ import pytest
 from benchmarks.telemetry.days import alarms_of, draw_day, habits_of
 from truerail.model import Counter, PortCounters
 from truerail.simulator import Shape, simulate
-from truerail.simulator.flows import HABITS, FlowSimulation, Polls, flows
-from truerail.simulator.flows.ledger import PLACE, Key, Q
+from truerail.simulator.traffic import HABITS, FlowSimulation, Polls, flows
+from truerail.simulator.traffic.ledger import PLACE, Key, Q
 
 FABRIC = simulate(Shape(hosts=8, rails=4, spines=2, uplinks=4), seed=1)
 

@@ -11,10 +11,19 @@ from hypothesis import strategies as st
 from truerail.model import CauseKind, Role
 from truerail.model.plan import LoadBalancing
 from truerail.simulator import Fault, Shape, simulate
-from truerail.simulator.flows import Hash, Job, Pattern, Switching, flows
-from truerail.simulator.flows.hashing import Hasher, crc16, crc32, header_keys, mixed, source_ports, toeplitz, xor_fold
-from truerail.simulator.flows.sharing import fair_shares
-from truerail.simulator.flows.simulation import FlowSimulation
+from truerail.simulator.traffic import Hash, Job, Pattern, Switching, flows
+from truerail.simulator.traffic.flow_simulation import FlowSimulation
+from truerail.simulator.traffic.hashing import (
+    Hasher,
+    crc16,
+    crc32,
+    header_keys,
+    mixed,
+    source_ports,
+    toeplitz,
+    xor_fold,
+)
+from truerail.simulator.traffic.sharing import fair_shares
 
 PODS = Shape(hosts=32, rails=4, pods=2, spines=8, uplinks=8, superspines=8)
 HOSTS = tuple(f"gpu-{number:03}" for number in range(1, 33))

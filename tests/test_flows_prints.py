@@ -8,10 +8,10 @@ from collector import collectors
 from truerail.analysis.counters import Quantity, columns_of
 from truerail.model import Fact, PortCounters, Role
 from truerail.simulator import Shape, simulate
-from truerail.simulator.flows import FlowFault, FlowFaultKind, FlowSimulation, Polls, flows
-from truerail.simulator.flows.counter_table import sheet_of
 from truerail.simulator.platforms import platforms
 from truerail.simulator.platforms.cumulus import qos_json
+from truerail.simulator.traffic import FlowFault, FlowFaultKind, FlowSimulation, Polls, flows
+from truerail.simulator.traffic.counter_table import sheet_of
 
 Reported = dict[tuple[str, Quantity, int | None], int]
 PFC = {(Quantity.RX_PAUSE_FRAMES, 3), (Quantity.TX_PAUSE_FRAMES, 3)}

@@ -13,7 +13,7 @@ from truerail.causes import explain
 from truerail.model import Cause, CauseKind, Finding, NetLink, Reading, Severity
 from truerail.rounds import evaluate
 from truerail.simulator import Shape, simulate
-from truerail.simulator.flows import Job, flows, snapshot_after
+from truerail.simulator.traffic import Job, flows, snapshot_after
 from truerail.testing.cases import scene
 
 LEVEL = 3e10

@@ -11,7 +11,7 @@ from truerail.model import CauseKind, Evaluation
 from truerail.outputs.report_json import document
 from truerail.rounds import evaluate
 from truerail.simulator import Shape, simulate
-from truerail.simulator.flows import FlowFault, FlowFaultKind, Job, Pattern, Polls, flows, seen_now
+from truerail.simulator.traffic import FlowFault, FlowFaultKind, Job, Pattern, Polls, flows, seen_now
 
 PODS = Shape(hosts=16, rails=4, pods=2, spines=4, uplinks=8, superspines=4)
 ONE_POD = Shape(hosts=16, rails=4, spines=2, uplinks=4)

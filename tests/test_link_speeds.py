@@ -23,8 +23,8 @@ from truerail.model import CauseKind, Device, LinkSpeed, NetLink, Role
 from truerail.poller.questions import applicable
 from truerail.rounds import evaluate
 from truerail.simulator import Fault, Noise, Shape, Simulation, simulate
-from truerail.simulator.flows import FlowFault, FlowFaultKind
 from truerail.simulator.platforms import switch_platforms
+from truerail.simulator.traffic import FlowFault, FlowFaultKind
 from truerail.testing.cases import scene
 
 LEAF = Device("leaf-0", Role.LEAF)

@@ -11,8 +11,8 @@ from truerail.analysis.counters import Quantity, Window
 from truerail.errors import NoRoomError
 from truerail.model import CauseKind, Port, PortCounters, Reading
 from truerail.simulator import Fault, Shape
-from truerail.simulator.flows import FlowFault, FlowFaultKind
 from truerail.simulator.live import Pace
+from truerail.simulator.traffic import FlowFault, FlowFaultKind
 
 Q, K = Quantity, FlowFaultKind
 COUNTED = ("nic_counters", "rdma_counters", "port_counters", "pfc_counters")

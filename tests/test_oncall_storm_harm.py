@@ -5,7 +5,7 @@ from truerail.model import CauseKind
 from truerail.questions.capture import publication_of
 from truerail.rounds import evaluate
 from truerail.simulator import Shape, simulate
-from truerail.simulator.flows import FlowFault, FlowFaultKind, Job, Pattern, flows, snapshot_after
+from truerail.simulator.traffic import FlowFault, FlowFaultKind, Job, Pattern, flows, snapshot_after
 from truerail.views.lines import cause_lines
 from truerail.views.view import view_of
 

@@ -8,7 +8,7 @@ from truerail.analysis.round import Round
 from truerail.model import CableState, CauseKind, Neighbor, Plan, Reading, Snapshot
 from truerail.rounds import evaluate
 from truerail.simulator import Fault, Shape, simulate
-from truerail.simulator.shape import build
+from truerail.simulator.fabric.builder import build
 
 NO_PORTS = ["junos_no_portid", "descr=peer_of_plan"]
 

@@ -20,7 +20,7 @@ from truerail.files.nodesets import expand
 from truerail.model import CauseKind
 from truerail.questions.storm import storm
 from truerail.simulator import Fault, Shape
-from truerail.simulator.flows import FlowFault, FlowFaultKind
+from truerail.simulator.traffic import FlowFault, FlowFaultKind
 from truerail.testing.cases import scene
 
 IMAGE = "<img src=x onerror=window.hacked=1>"

@@ -10,8 +10,8 @@ from truerail.analysis.round import Round
 from truerail.analysis.rule import InsufficientDataError
 from truerail.model import Reading
 from truerail.simulator import Shape, simulate
-from truerail.simulator.flows import FlowFault, FlowFaultKind, Job, Pattern, Polls, Switching, flows, seen_now
-from truerail.simulator.flows.habits import PORT_CACHE
+from truerail.simulator.traffic import FlowFault, FlowFaultKind, Job, Pattern, Polls, Switching, flows, seen_now
+from truerail.simulator.traffic.habits import PORT_CACHE
 
 K = FlowFaultKind
 RULES = {

@@ -13,7 +13,7 @@ from truerail.analysis.counters import Window
 from truerail.analysis.round import Round
 from truerail.model import Finding
 from truerail.simulator import Shape, simulate
-from truerail.simulator.flows import FlowFault, FlowFaultKind, Job, Pattern, Polls, flows, seen_now
+from truerail.simulator.traffic import FlowFault, FlowFaultKind, Job, Pattern, Polls, flows, seen_now
 
 PLAN = (
     "gpu-1,host,eth0,leaf-0,leaf,Ethernet0,0,,400\n"

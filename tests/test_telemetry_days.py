@@ -18,7 +18,7 @@ from benchmarks.telemetry.results import Results, State
 from benchmarks.telemetry.scoring import Score
 from benchmarks.telemetry.targets import section_of, summary, target_rows
 from truerail.model import CauseKind
-from truerail.simulator.flows import FlowFault, FlowFaultKind, Pattern
+from truerail.simulator.traffic import FlowFault, FlowFaultKind, Pattern
 
 HOSTS = [f"gpu-{number:03}" for number in range(32)]
 DAY = 86400.0

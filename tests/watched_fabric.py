@@ -31,7 +31,7 @@ from truerail.model import CauseKind, PortCounters, Reading
 from truerail.outputs.metrics import Exposition, sd
 from truerail.service.evaluator import Evaluator
 from truerail.simulator import Fault, Shape
-from truerail.simulator.flows import FlowFault, FlowFaultKind
+from truerail.simulator.traffic import FlowFault, FlowFaultKind
 
 PLATFORMS = ("sonic", "cumulus")
 """What the switches run: each tells other counters."""

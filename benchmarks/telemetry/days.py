@@ -13,7 +13,7 @@ from truerail.model import Finding, Severity
 from truerail.model.pause import garbage_collection_paused
 from truerail.rounds import evaluate
 from truerail.simulator import Shape, Simulation, simulate
-from truerail.simulator.flows import HABITS, LATER, FlowSimulation, Habits, Polls, flows
+from truerail.simulator.traffic import HABITS, LATER, FlowSimulation, Habits, Polls, flows
 
 DAY = 86400.0
 EVERY = 300.0

@@ -10,7 +10,7 @@ from truerail.errors import NoRoomError
 from truerail.model import CauseKind, Evaluation, Snapshot
 from truerail.rounds import evaluate
 from truerail.simulator import Fault, Shape, Simulation, simulate
-from truerail.simulator.flows import (
+from truerail.simulator.traffic import (
     HABITS,
     FlowFault,
     FlowFaultKind,

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from random import Random
 
-from truerail.simulator.flows import Job, Pattern
+from truerail.simulator.traffic import Job, Pattern
 
 HOUR = 3600.0
 STORAGE_SHARE = 1 / 16

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from benchmarks.telemetry.drawn import CABLING, IN_STEP, SINCE, Drawn, evaluated
 from truerail.model import Cause, CauseKind, Evaluation
-from truerail.simulator.flows import FlowFaultKind, FlowTruth
+from truerail.simulator.traffic import FlowFaultKind, FlowTruth
 
 K, C = FlowFaultKind, CauseKind
 EXPECTED: dict[str, frozenset[CauseKind]] = {

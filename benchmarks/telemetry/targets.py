@@ -7,7 +7,7 @@ from benchmarks.telemetry.bounds import at_least, at_most
 from benchmarks.telemetry.drawn import CABLING
 from benchmarks.telemetry.results import HELD_OUT, Results
 from benchmarks.telemetry.scoring import Score
-from truerail.simulator.flows import FlowFaultKind
+from truerail.simulator.traffic import FlowFaultKind
 
 K = FlowFaultKind
 Scores = Mapping[str, Score]

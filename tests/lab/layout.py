@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from truerail.model import Port, Role
-from truerail.simulator.shape import Fabric, Shape, build
+from truerail.simulator.fabric.builder import Fabric, Shape, build
 
 from .system import LabError
 

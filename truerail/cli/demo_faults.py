@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from truerail.simulator import Fault
-    from truerail.simulator.flows import FlowFault
+    from truerail.simulator.traffic import FlowFault
 
 
 def faults(words: "Sequence[str]") -> "list[Fault]":
@@ -32,7 +32,7 @@ def faults(words: "Sequence[str]") -> "list[Fault]":
 
 def troubles(words: "Sequence[str]") -> "tuple[list[str], list[FlowFault]]":
     """Splits words into faults of the cabling, and faults of the traffic: `storm` or `slow-receiver:pcie`."""
-    from truerail.simulator.flows import FlowFault, FlowFaultKind
+    from truerail.simulator.traffic import FlowFault, FlowFaultKind
 
     known = _troubles()
     traffic = [word for word in words if word.partition(":")[0] in known]
@@ -42,6 +42,6 @@ def troubles(words: "Sequence[str]") -> "tuple[list[str], list[FlowFault]]":
 
 def _troubles() -> list[str]:
     """The faults of the traffic."""
-    from truerail.simulator.flows.faults import KINDS
+    from truerail.simulator.traffic.flow_faults import KINDS
 
     return [kind.value for kind in KINDS]

@@ -14,8 +14,8 @@ from truerail.cli.demo_folder import JOURNAL, kept_for_one
 from truerail.cli.demo_stage import Stage
 from truerail.errors import CommandError, NoRoomError
 from truerail.simulator import Fault
-from truerail.simulator.flows import FlowFault
 from truerail.simulator.live import LivingFabric, living_fabric
+from truerail.simulator.traffic import FlowFault
 
 if TYPE_CHECKING:
     from truerail.service.settings import Settings

@@ -4,12 +4,12 @@ What a machine is, what it calls itself, what its NICs are called and what is pl
 here, because the work of an evaluation is to tell them apart. The truth stands beside the answers.
 """
 
-from truerail.simulator.demo import demo_simulation
-from truerail.simulator.faults import KINDS, VARIANTS, Fault
-from truerail.simulator.noise import Noise
-from truerail.simulator.shape import Shape
+from truerail.simulator.fabric.builder import Shape
+from truerail.simulator.fabric.demo_fabric import demo_simulation
+from truerail.simulator.faults.noise import Noise
+from truerail.simulator.faults.planting import KINDS, VARIANTS, Fault
+from truerail.simulator.faults.truth import Explanation, TrueCause, Truth
 from truerail.simulator.simulation import Simulation, simulate
-from truerail.simulator.truth import Explanation, TrueCause, Truth
 
 __all__ = [
     "KINDS",

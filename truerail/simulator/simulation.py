@@ -7,20 +7,21 @@ from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
 
-from truerail.model import Plan, Reading, Snapshot
+from collector import collectors
+from truerail.errors import UnreadableError
+from truerail.model import Collector, Device, Fact, Plan, Reading, Snapshot
 from truerail.model.index import Devices
 from truerail.model.names import answer_file
 from truerail.simulator.behaviours import applied
 from truerail.simulator.behaviours.chosen import Behaviours
-from truerail.simulator.ether import Ether
-from truerail.simulator.faults import Fault, plant
-from truerail.simulator.memory import Reader
-from truerail.simulator.noise import QUIET, Noise, disturb
+from truerail.simulator.fabric.builder import Shape, build
+from truerail.simulator.fabric.ether import Ether
+from truerail.simulator.fabric.world import World, as_planned
+from truerail.simulator.faults.noise import QUIET, Noise, disturb
+from truerail.simulator.faults.planting import Fault, plant
+from truerail.simulator.faults.survey import survey
+from truerail.simulator.faults.truth import Truth
 from truerail.simulator.platforms import platforms
-from truerail.simulator.shape import Shape, build
-from truerail.simulator.survey import survey
-from truerail.simulator.truth import Truth
-from truerail.simulator.world import World, as_planned
 
 TAKEN_AT = datetime(2026, 11, 20, 14, 0, tzinfo=UTC)
 _STRANGE = {
@@ -71,7 +72,7 @@ class Simulation:
     def snapshot(self) -> Snapshot:
         """What a replay of the capture would read, without a file in between."""
         known = Devices(self.plan)
-        reader = Reader(TAKEN_AT)
+        reader = _Reader(TAKEN_AT)
         readings: list[Reading] = []
         for folder, answers in self.answers():
             device = self.plan.devices[known.names[known.find(folder)]]
@@ -106,6 +107,37 @@ def simulate(
     lost = disturb(site, causes, noise, _random(seed, "noise"))
     lost += applied.apply(site, _random(seed, "behaviours"))
     return Simulation(world.fabric.plan, survey(world, causes, lost), world)
+
+
+class _Reader:
+    """Puts answers before the collectors; an answer that many devices share is read once."""
+
+    def __init__(self, at: datetime) -> None:
+        self._at = at
+        self._shared: dict[tuple[str, str], tuple[Fact, ...]] = {}
+
+    def readings(self, device: Device, files: dict[str, str]) -> Iterator[Reading]:
+        """A reading for each collector of the device's role that has an answer."""
+        for collector in collectors().values():
+            if device.role in collector.on:
+                file = next((command.file for command in collector.ask if command.file in files), None)
+                if file is not None:
+                    yield self._reading(collector, device, file, files[file])
+
+    def _reading(self, collector: Collector, device: Device, file: str, text: str) -> Reading:
+        try:
+            facts = self._facts(collector, device, text)
+        except UnreadableError as error:
+            return Reading(device.name, collector.name, self._at, error=str(error), source=file)
+        return Reading(device.name, collector.name, self._at, facts, source=file)
+
+    def _facts(self, collector: Collector, device: Device, text: str) -> tuple[Fact, ...]:
+        if not collector.shared:
+            return collector.read(text, device)
+        facts = self._shared.get((collector.name, text))
+        if facts is None:
+            facts = self._shared[collector.name, text] = collector.read(text, device)
+        return facts
 
 
 def _random(seed: int, purpose: str) -> Random:

@@ -4,13 +4,13 @@ from dataclasses import replace
 from random import Random
 
 from truerail.model import Cable, CauseKind, Port
-from truerail.simulator.behaviours import names
+from truerail.simulator.behaviours import identities
 from truerail.simulator.behaviours.chosen import Behaviours
-from truerail.simulator.claims import Site
-from truerail.simulator.noise import remember
-from truerail.simulator.shape import Shape
-from truerail.simulator.truth import TrueCause
-from truerail.simulator.world import World
+from truerail.simulator.fabric.builder import Shape
+from truerail.simulator.fabric.world import World
+from truerail.simulator.faults.noise import remember
+from truerail.simulator.faults.site import Site
+from truerail.simulator.faults.truth import TrueCause
 
 _SPLIT = {"4x200G": (2, 200.0), "8x100G": (1, 100.0)}
 """Lanes of a port by the breakout mode of a cage of eight, and its speed in Gb/s."""
@@ -115,7 +115,7 @@ def _link_peers(site: Site) -> None:
     """Each pair of an MLAG has a link between its two, on ports that the plan leaves free."""
     world = site.world
     for leaf in world.leaves():
-        pair = names.mlag_pair(world, leaf) if names.is_mlag(world, leaf) else ()
+        pair = identities.mlag_pair(world, leaf) if identities.is_mlag(world, leaf) else ()
         if pair[:1] == (leaf,):
             free = [next(filter(lambda port: _is_free(site, port), _spare(world, one)), None) for one in pair]
             if free[0] and free[1]:

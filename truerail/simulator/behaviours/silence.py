@@ -3,10 +3,10 @@
 from typing import TYPE_CHECKING
 
 from truerail.model import Port
-from truerail.simulator.behaviours import names
+from truerail.simulator.behaviours import identities
 
 if TYPE_CHECKING:
-    from truerail.simulator.world import World
+    from truerail.simulator.fabric.world import World
 
 
 def hears_nothing(world: "World", jack: Port) -> bool:
@@ -37,7 +37,7 @@ def _is_lost(world: "World", jack: Port) -> bool:
 def _is_forgotten(world: "World", jack: Port) -> bool:
     """Before 0.9.7, lldpd forgot all ports of a chassis as one of them was shut (lldpd#221, NEWS 0.9.7)."""
     far = world.far.get(jack)
-    if "ttl0_chassis" not in world.behaviours or far is None or not names.runs_lldpd(world, jack.device):
+    if "ttl0_chassis" not in world.behaviours or far is None or not identities.runs_lldpd(world, jack.device):
         return False
     if not world.behaviours.hits("ttl0_chassis", jack.device, far.device):
         return False

@@ -3,14 +3,14 @@
 From the transport on, whoever asks it runs the code that asks real devices.
 """
 
+from truerail.simulator.live.assembly import LivingFabric, living_fabric
 from truerail.simulator.live.director import Director, Pace
-from truerail.simulator.live.fabric import LivingFabric, living_fabric
-from truerail.simulator.live.faults import Standing, StandingFaults
 from truerail.simulator.live.hearing import Daemons
+from truerail.simulator.live.living_traffic import LivingTraffic, Trouble
+from truerail.simulator.live.living_world import LivingWorld
 from truerail.simulator.live.scenario import Entry
-from truerail.simulator.live.traffic import LivingTraffic, Trouble
+from truerail.simulator.live.standing_faults import Standing, StandingFaults
 from truerail.simulator.live.transport import SimulatedTransport
-from truerail.simulator.live.world import LivingWorld
 
 __all__ = [
     "Daemons",

@@ -1,8 +1,8 @@
 """What a simulated device answers to a command, now: the tools that it has, by its platform, and what each prints."""
 
 from truerail.simulator.live.hearing import LiveEther
-from truerail.simulator.live.traffic import LivingTraffic
-from truerail.simulator.live.world import LivingWorld
+from truerail.simulator.live.living_traffic import LivingTraffic
+from truerail.simulator.live.living_world import LivingWorld
 from truerail.simulator.platforms import Platform, snmp
 from truerail.transport.snmp_walks import subtrees
 

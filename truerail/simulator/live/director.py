@@ -8,14 +8,14 @@ from random import Random
 
 from truerail.errors import NoRoomError
 from truerail.model import CauseKind
-from truerail.simulator.faults import Fault
-from truerail.simulator.flows import FlowFault, FlowFaultKind
-from truerail.simulator.live.faults import Standing, StandingFaults
+from truerail.simulator.faults.planting import Fault
+from truerail.simulator.faults.survey import survey
+from truerail.simulator.faults.truth import Truth
+from truerail.simulator.live.living_traffic import LivingTraffic, Trouble
+from truerail.simulator.live.living_world import LivingWorld
 from truerail.simulator.live.scenario import Entry, appeared, broke_out, ended, repaired
-from truerail.simulator.live.traffic import LivingTraffic, Trouble
-from truerail.simulator.live.world import LivingWorld
-from truerail.simulator.survey import survey
-from truerail.simulator.truth import Truth
+from truerail.simulator.live.standing_faults import Standing, StandingFaults
+from truerail.simulator.traffic import FlowFault, FlowFaultKind
 
 LOOK_SECONDS = 0.5
 """How often the script looks at the clock."""

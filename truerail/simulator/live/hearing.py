@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from zlib import crc32
 
 from truerail.model import Port
-from truerail.simulator.ether import Ether, first_age
-from truerail.simulator.frames import Announced, Heard, Speaker
-from truerail.simulator.world import World
+from truerail.simulator.fabric.ether import Ether, first_age
+from truerail.simulator.fabric.frames import Announced, Heard, Speaker
+from truerail.simulator.fabric.world import World
 
 UP_AGAIN_SECONDS = 1.0
 """From a port's coming up to its first frame."""

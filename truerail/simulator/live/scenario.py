@@ -5,10 +5,10 @@ from datetime import datetime
 
 from truerail.model import CauseKind
 from truerail.outputs.words import count
-from truerail.simulator.flows import FlowFaultKind
-from truerail.simulator.live.faults import Standing
-from truerail.simulator.live.traffic import Trouble
-from truerail.simulator.world import World
+from truerail.simulator.fabric.world import World
+from truerail.simulator.live.living_traffic import Trouble
+from truerail.simulator.live.standing_faults import Standing
+from truerail.simulator.traffic import FlowFaultKind
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ from truerail.errors import ConnectError, TransportError
 from truerail.model import Target
 from truerail.model.names import device_key
 from truerail.simulator.live.devices import Devices
-from truerail.simulator.live.traffic import LivingTraffic
-from truerail.simulator.live.world import LivingWorld
+from truerail.simulator.live.living_traffic import LivingTraffic
+from truerail.simulator.live.living_world import LivingWorld
 from truerail.transport.declared import refuse_undeclared
 from truerail.transport.protocol import Answer
 

@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from truerail.model import Port
-from truerail.simulator.frames import Frame, Heard
+from truerail.simulator.fabric.frames import Frame, Heard
 
 if TYPE_CHECKING:
-    from truerail.simulator.ether import Ether
-    from truerail.simulator.flows.counter_table import CounterTable
-    from truerail.simulator.shape import Shape
+    from truerail.simulator.fabric.builder import Shape
+    from truerail.simulator.fabric.ether import Ether
+    from truerail.simulator.traffic.counter_table import CounterTable
 
 Tool = Callable[["Ether", str], str]
 """What a machine prints to one command."""

@@ -5,14 +5,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from truerail.model import Port
-from truerail.simulator.behaviours import names
+from truerail.simulator.behaviours import identities
 from truerail.simulator.behaviours.chosen import Behaviours
-from truerail.simulator.frames import Announced, Frame, Speaker, Tells
+from truerail.simulator.fabric.frames import Announced, Frame, Speaker, Tells
 from truerail.simulator.platforms._platform import Link, Tool
 
 if TYPE_CHECKING:
-    from truerail.simulator.ether import Ether
-    from truerail.simulator.world import World
+    from truerail.simulator.fabric.ether import Ether
+    from truerail.simulator.fabric.world import World
 
 MTU = 9216
 ANYCAST = "2001:db8::12"
@@ -57,9 +57,9 @@ def sends(announce: Announce) -> Callable[["Ether", Port], tuple[Frame, ...]]:
         more = list(sent.speaker.more_addresses)
         if world.behaviours.hits("mgmt_anycast", switch):
             more.append(ANYCAST)
-        if names.is_mlag(world, switch):
+        if identities.is_mlag(world, switch):
             more.append(_mlag_address(world, switch))
-        tells = Tells.NOTHING if names.shares_chassis(world, switch) else sent.tells
+        tells = Tells.NOTHING if identities.shares_chassis(world, switch) else sent.tells
         return (replace(sent, speaker=replace(sent.speaker, more_addresses=tuple(more)), tells=tells),)
 
     return frames
@@ -85,7 +85,7 @@ def _port(ether: "Ether", jack: Port) -> SwitchPort:
 
 def _mlag_address(world: "World", switch: str) -> str:
     """The address that both switches of an MLAG announce beside their own (VXLAN's anycast end point)."""
-    return f"2001:db8:a::{world.fabric.order[names.mlag_pair(world, switch)[0]] + 1:x}"
+    return f"2001:db8:a::{world.fabric.order[identities.mlag_pair(world, switch)[0]] + 1:x}"
 
 
 def links(ether: "Ether", switch: str) -> Iterator[Link]:

@@ -7,14 +7,14 @@ from json import dumps
 from typing import Any
 
 from truerail.model import Port
-from truerail.simulator.ether import Ether
-from truerail.simulator.flows.counter_table import CounterTable
-from truerail.simulator.flows.ledger import Key, Q
-from truerail.simulator.frames import Heard
+from truerail.simulator.fabric.ether import Ether
+from truerail.simulator.fabric.frames import Heard
 from truerail.simulator.platforms._platform import Platform, prints_neighbors, prints_text
 from truerail.simulator.platforms._switches import as_pasted, by_name, is_asked_otherwise, sends
 from truerail.simulator.platforms.linux import cable_modules, ip_link, lldpd, nic_counters, sysfs
 from truerail.simulator.platforms.linux.switch import OS_RELEASE, interfaces, speeds
+from truerail.simulator.traffic.counter_table import CounterTable
+from truerail.simulator.traffic.ledger import Key, Q
 
 DESCRIPTION = "Cumulus Linux version 5.9.1 running on Mellanox Technologies Ltd. MSN4700"
 _NVUE_LLDP = "nv show interface lldp -o json"

@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from json import dumps
 from typing import Any
 
-from truerail.simulator.ether import Ether
-from truerail.simulator.flows.counter_table import CounterTable
-from truerail.simulator.flows.ledger import Q
-from truerail.simulator.frames import Announced, Frame, Heard
+from truerail.simulator.fabric.ether import Ether
+from truerail.simulator.fabric.frames import Announced, Frame, Heard
 from truerail.simulator.platforms._platform import VERSION, Link, Platform, prints_text
 from truerail.simulator.platforms._switches import SwitchPort, as_pasted, cisco_mac, links, prints_links, sends
+from truerail.simulator.traffic.counter_table import CounterTable
+from truerail.simulator.traffic.ledger import Q
 
 _LLDP = "show lldp neighbors detail | json"
 _STATUS = "show interfaces status | json"

@@ -8,13 +8,13 @@ import re
 from collections.abc import Iterator
 
 from truerail.model import Port, Role
-from truerail.simulator.behaviours import names
-from truerail.simulator.ether import Ether
+from truerail.simulator.behaviours import identities
+from truerail.simulator.fabric.ether import Ether
+from truerail.simulator.fabric.world import World
 from truerail.simulator.platforms._platform import Platform
 from truerail.simulator.platforms.linux import lldp_agents, sysfs
 from truerail.simulator.platforms.linux.host import matrix
 from truerail.simulator.platforms.linux.topo import AZURE_NETWORKING
-from truerail.simulator.world import World
 
 DISCOVERY = "ibnetdiscover"
 _HOST_GUIDS = 0xA088C20300000000
@@ -128,7 +128,7 @@ def _ethernet_adapter(world: World, host: str, device: str, kind: str, place: in
 
 
 def _rdma(world: World, host: str, slot: int) -> str:
-    return names.rdma(world, host, world.nic_name(host, slot).rdma)
+    return identities.rdma(world, host, world.nic_name(host, slot).rdma)
 
 
 def _image(world: World, jack: Port) -> int:

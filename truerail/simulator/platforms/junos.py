@@ -7,13 +7,13 @@ from json import dumps
 from typing import Any
 from xml.sax.saxutils import escape
 
-from truerail.simulator.ether import Ether
-from truerail.simulator.flows.counter_table import CounterTable
-from truerail.simulator.flows.ledger import Key, Q
-from truerail.simulator.frames import Announced, Frame, Heard, Tells
+from truerail.simulator.fabric.builder import Shape
+from truerail.simulator.fabric.ether import Ether
+from truerail.simulator.fabric.frames import Announced, Frame, Heard, Tells
 from truerail.simulator.platforms._platform import VERSION, Link, Platform, prints_neighbors, prints_text
 from truerail.simulator.platforms._switches import SwitchPort, as_pasted, by_name, links, prints_links, sends
-from truerail.simulator.shape import Shape
+from truerail.simulator.traffic.counter_table import CounterTable
+from truerail.simulator.traffic.ledger import Key, Q
 
 _LLDP = "show lldp neighbors detail | display json"
 _MEDIA = "show interfaces media | display json"

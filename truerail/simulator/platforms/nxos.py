@@ -7,10 +7,8 @@ from dataclasses import replace
 from json import dumps
 from typing import Any
 
-from truerail.simulator.ether import Ether
-from truerail.simulator.flows.counter_table import CounterTable
-from truerail.simulator.flows.ledger import Q
-from truerail.simulator.frames import Announced, Frame, Heard
+from truerail.simulator.fabric.ether import Ether
+from truerail.simulator.fabric.frames import Announced, Frame, Heard
 from truerail.simulator.platforms._platform import VERSION, Link, Platform, prints_neighbors, prints_text
 from truerail.simulator.platforms._switches import (
     SwitchPort,
@@ -22,6 +20,8 @@ from truerail.simulator.platforms._switches import (
     sends,
     speed_word,
 )
+from truerail.simulator.traffic.counter_table import CounterTable
+from truerail.simulator.traffic.ledger import Q
 
 _LLDP = "show lldp neighbors detail"
 _LLDP_JSON = "show lldp neighbors detail | json"

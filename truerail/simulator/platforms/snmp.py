@@ -5,8 +5,8 @@ the pause frames of CISCO-PFC-EXT-MIB.
 from collections.abc import Iterator, Mapping, Sequence
 
 from truerail.model import Port
-from truerail.simulator.ether import Ether
-from truerail.simulator.frames import Heard
+from truerail.simulator.fabric.ether import Ether
+from truerail.simulator.fabric.frames import Heard
 from truerail.simulator.platforms._platform import Platform
 from truerail.simulator.platforms._switches import by_name, sends
 from truerail.simulator.platforms.cumulus import DESCRIPTION

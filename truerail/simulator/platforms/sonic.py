@@ -7,10 +7,8 @@ from json import dumps
 from typing import Any
 
 from truerail.simulator.behaviours.chosen import Behaviours
-from truerail.simulator.ether import Ether
-from truerail.simulator.flows.counter_table import CounterTable
-from truerail.simulator.flows.ledger import Key, Q
-from truerail.simulator.frames import Announced, Frame, Heard, Tells
+from truerail.simulator.fabric.ether import Ether
+from truerail.simulator.fabric.frames import Announced, Frame, Heard, Tells
 from truerail.simulator.platforms._platform import VERSION, Link, Platform, prints_neighbors, prints_text
 from truerail.simulator.platforms._switches import (
     MTU,
@@ -23,6 +21,8 @@ from truerail.simulator.platforms._switches import (
 )
 from truerail.simulator.platforms.linux import ip_link, lldpd
 from truerail.simulator.platforms.linux.switch import OS_RELEASE, interfaces
+from truerail.simulator.traffic.counter_table import CounterTable
+from truerail.simulator.traffic.ledger import Key, Q
 
 _LLDP_TABLE = "show lldp table"
 _LLDPCTL = "lldpctl -f json"

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from truerail.model import Port
-from truerail.simulator.world import World
+from truerail.simulator.fabric.world import World
 
 ON_HOST = (
     "type ethtool >&2 || exit 127; cd /sys/class/net; for n in */device; do n=${n%/*}; "

@@ -5,15 +5,15 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from truerail.model import Port
-from truerail.simulator.behaviours import names
-from truerail.simulator.ether import Ether, out_of_band, storage
-from truerail.simulator.frames import Heard
-from truerail.simulator.models import device_number
+from truerail.simulator.behaviours import identities
+from truerail.simulator.fabric.ether import Ether, out_of_band, storage
+from truerail.simulator.fabric.frames import Heard
+from truerail.simulator.fabric.servers import device_number
+from truerail.simulator.fabric.world import World, shifted
 from truerail.simulator.platforms._platform import Link
 from truerail.simulator.platforms.linux import cable_modules, ip_link, lldpd, rdma_link, sysfs
 from truerail.simulator.platforms.linux.topo import KINDS as TOPO_KINDS
 from truerail.simulator.platforms.linux.topo import topo
-from truerail.simulator.world import World, shifted
 
 _MANAGEMENT = "eno1"
 _FIRST_INDEX = 4
@@ -74,9 +74,9 @@ def nics(world: World, host: str) -> list[Nic]:
             Nic(
                 slot,
                 jack,
-                names.netdev(world, host, name.netdev),
+                identities.netdev(world, host, name.netdev),
                 name.netdev,
-                names.rdma(world, host, name.rdma),
+                identities.rdma(world, host, name.rdma),
                 name.pci,
                 world.carrier(jack),
                 jack in world.switched_off,
@@ -107,7 +107,7 @@ def matrix(world: World, host: str) -> str:
     """The answer to `nvidia-smi topo -m`."""
     model, behaviours = world.fabric.models[host], world.behaviours
     kinds = [name for name in TOPO_KINDS if behaviours.hits(name, host)]
-    if names.rdma(world, host, "mlx5_2") != "mlx5_2":
+    if identities.rdma(world, host, "mlx5_2") != "mlx5_2":
         kinds.append("renumbered")
     if bond_of(world, host, 0):
         kinds.append("topo_bond")
@@ -147,7 +147,7 @@ def _rdma_states(world: World, host: str) -> list[tuple[str, str, str]]:
         elif device not in found or nic.up:  # a bond is ACTIVE while any member has carrier
             found[device] = device, rdma_link.UP if nic.up else _down(world, nic), netdev
     for name in model.storage_names:
-        device = names.rdma(world, host, name.rdma)
+        device = identities.rdma(world, host, name.rdma)
         found[device] = device, rdma_link.UP, name.netdev
     if behaviours.hits("vfs", host):
         for number, nic in enumerate(nics(world, host)):
@@ -176,7 +176,7 @@ def speeds(world: World, host: str) -> str:
         rates = [nic.gbps for nic in members if nic.up]
         netdevs.append(Link(bond, bool(rates), sum(rates)))
     for name in model.storage_names:
-        device = names.rdma(world, host, name.rdma)
+        device = identities.rdma(world, host, name.rdma)
         devices[device] = Link(device, up=True, gbps=_STORAGE_GBPS)
         netdevs.append(Link(name.netdev, up=True, gbps=_STORAGE_GBPS))
     return sysfs.speeds(devices.values(), netdevs, model.nic)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from json import dumps
 
-from truerail.simulator.ether import Ether
+from truerail.simulator.fabric.ether import Ether
 from truerail.simulator.platforms._platform import Tool, Tools
 
 _LOOPBACK = (

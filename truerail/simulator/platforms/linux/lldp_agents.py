@@ -4,10 +4,10 @@ from dataclasses import dataclass, replace
 from hashlib import md5
 
 from truerail.model import Port
-from truerail.simulator.behaviours import names
-from truerail.simulator.ether import Ether
-from truerail.simulator.frames import Announced, Frame, Speaker, Tells
-from truerail.simulator.world import World, shifted
+from truerail.simulator.behaviours import identities
+from truerail.simulator.fabric.ether import Ether
+from truerail.simulator.fabric.frames import Announced, Frame, Speaker, Tells
+from truerail.simulator.fabric.world import World, shifted
 
 IDRAC_TTL_SECONDS = 480
 """dell/iDRAC-Redfish-Scripting#301."""
@@ -53,7 +53,7 @@ def frames(ether: Ether, jack: Port) -> tuple[Frame, ...]:
     if of_firmware == "only":
         return (replace(firmware(port), is_second=False),)
     own = networkd(port) if behaviours.hits("networkd", host) else lldpd(port)
-    if is_nameless or names.is_paired(world, "clone_name", host):
+    if is_nameless or identities.is_paired(world, "clone_name", host):
         own = replace(own, tells=_tells(world, port, own))
     more = [firmware(port)] if of_firmware else []
     if behaviours.hits("msap_change", host, port.slot):
@@ -68,7 +68,7 @@ def frames(ether: Ether, jack: Port) -> tuple[Frame, ...]:
 def _host_port(ether: Ether, jack: Port) -> HostPort:
     world, host = ether.world, jack.device
     slot = world.slot(jack)
-    netdev = names.netdev(world, host, world.nic_name(host, slot).netdev)
+    netdev = identities.netdev(world, host, world.nic_name(host, slot).netdev)
     alias, is_read = ether.label(jack), host not in world.absent
     return HostPort(host, ether.speaker(host), netdev, world.host_mac(host, slot), slot, alias, is_read)
 
@@ -78,7 +78,7 @@ def _tells(world: World, port: HostPort, own: Frame) -> Tells:
     where that answers. systemd-networkd sends no MAC, and a machine id that no other answer has.
     """
     shares_name = world.behaviours.hits("default_name", port.host)
-    shares_name |= names.is_paired(world, "clone_name", port.host)
+    shares_name |= identities.is_paired(world, "clone_name", port.host)
     return Tells.NOTHING if own.speaker.chassis_type == "local" and shares_name else port.by_mac
 
 

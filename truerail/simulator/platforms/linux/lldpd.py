@@ -6,7 +6,7 @@ from itertools import groupby
 from json import dumps
 from typing import Any
 
-from truerail.simulator.frames import Announced, Heard, Speaker
+from truerail.simulator.fabric.frames import Announced, Heard, Speaker
 from truerail.simulator.platforms._platform import Tools, prints_neighbors
 
 _MAU = "10GbaseT - Four-pair Category 6A or better, full duplex mode only"

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Iterator
 from json import dumps
 
-from truerail.simulator.flows.counter_table import CounterTable
-from truerail.simulator.flows.forms import NARROW, NIC_COUNTERS, RDMA_COUNTERS
-from truerail.simulator.flows.ledger import Key, Q
+from truerail.simulator.traffic.counter_table import CounterTable
+from truerail.simulator.traffic.forms import NARROW, NIC_COUNTERS, RDMA_COUNTERS
+from truerail.simulator.traffic.ledger import Key, Q
 
 NIC_LOOP = (
     "type ethtool >&2 || exit 127; cd /sys/class/net; for n in */device; do n=${n%/*}; [ -e $n/device/physfn ] || { "

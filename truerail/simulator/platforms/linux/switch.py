@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from truerail.model import Port
-from truerail.simulator.ether import Ether
+from truerail.simulator.fabric.ether import Ether
 from truerail.simulator.platforms._platform import Link
 from truerail.simulator.platforms._switches import MTU, links
 from truerail.simulator.platforms.linux import ip_link, sysfs

@@ -2,7 +2,7 @@
 
 from functools import lru_cache
 
-from truerail.simulator.models import Model, device_number
+from truerail.simulator.fabric.servers import Model, device_number
 
 AZURE_NETWORKING = "mlx5_an0"
 """The virtual function of Azure's accelerated networking (azurehpc, AccelNet_tuning)."""

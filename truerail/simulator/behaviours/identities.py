@@ -1,0 +1,141 @@
+"""Names and identities that are not what the plan has: forms of names, default names, clones, renamed interfaces."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from truerail.simulator.fabric.frames import Speaker
+
+if TYPE_CHECKING:
+    from truerail.simulator.fabric.world import World
+
+DOMAIN = "dc1.example.net"
+_OTHER_DOMAIN = "mgmt.example.org"
+
+
+def system_name(world: "World", machine: str, name: str) -> str:
+    """How a machine writes the name that it bears."""
+    behaviours = world.behaviours
+    exchanged = machine in world.hostname  # it bears another's name, and no other instead
+    if behaviours.hits("default_name", machine) and not exchanged:
+        return world.system(machine).default_name
+    if world.is_host(machine) and not exchanged:
+        if behaviours.hits("rename", machine):
+            return f"worker-{world.fabric.order[machine] + 701}"
+        if is_clone(world, "clone_name", machine):
+            return _original(world, machine)
+    match behaviours.value_for("name_form", machine):
+        case "fqdn":
+            return f"{name}.{DOMAIN}"
+        case "upper":
+            return name.upper()
+        case "other_domain":
+            return f"{name}.{_OTHER_DOMAIN}"
+        case "serial" if not world.is_host(machine):
+            return f"{name}(TB{world.fabric.order[machine]:06}B)"
+    return name
+
+
+def has_own_name(world: "World", machine: str) -> bool:
+    """Whether the name that a machine gives itself can name its folder."""
+    behaviours = world.behaviours
+    given = [
+        *(behaviours.hits(name, machine) for name in ("default_name", "rename")),
+        is_clone(world, "clone_name", machine),
+    ]
+    return behaviours.value("name_form") != "serial" and (machine in world.hostname or not any(given))
+
+
+def chassis_of(world: "World", machine: str) -> str:
+    """The machine whose chassis id this one announces: its own, or that of the one whose image it has."""
+    if is_clone(world, "clone_chassis", machine):
+        return _original(world, machine)
+    if shares_chassis(world, machine):
+        return mlag_pair(world, machine)[0]
+    return machine
+
+
+def shown(world: "World", speaker: Speaker, machine: str, receiver: str) -> Speaker:
+    """How a receiver that runs lldpd shows this speaker: one record a chassis id, so clones share a name."""
+    if is_clone(world, "clone_chassis", machine):
+        return replace(speaker, name=world.announced_name(_original(world, machine)))
+    if shares_chassis(world, machine) and runs_lldpd(world, receiver):
+        pair = mlag_pair(world, machine)
+        if set(pair) <= {far.device for jack, far in world.far.items() if jack.device == receiver}:
+            last = pair[int(world.behaviours.draw("mlag", receiver, pair[0]) * 2)]
+            return replace(speaker, name=world.announced_name(last))
+    return speaker
+
+
+def runs_lldpd(world: "World", machine: str) -> bool:
+    """Whether this machine's list of neighbours is lldpd's."""
+    return world.system(machine).runs_lldpd
+
+
+def mlag_pair(world: "World", switch: str) -> tuple[str, ...]:
+    """The two leaves that are one to the hosts' bonds, in the plan's order: of two planes, or neighbours. Empty where
+    the switch is in no pair, or where a label of the pair's is exchanged.
+    """
+    if world.is_host(switch):
+        return ()
+    leaves = world.leaves()
+    if switch not in leaves:
+        return ()
+    first = leaves.index(switch) // 2 * 2
+    pair = tuple(leaves[first : first + 2])
+    kinds = {(world.platform(one), world.fabric.plan.devices[one].pod) for one in pair}
+    return pair if len(pair) == 2 and len(kinds) == 1 and world.hostname.keys().isdisjoint(pair) else ()
+
+
+def is_mlag(world: "World", switch: str) -> bool:
+    """Whether this switch is one of an MLAG's pair."""
+    if "mlag" not in world.behaviours:
+        return False
+    pair = mlag_pair(world, switch)
+    return bool(pair) and world.behaviours.hits("mlag", pair[0])
+
+
+def shares_chassis(world: "World", switch: str) -> bool:
+    """Whether this switch announces the system MAC of its MLAG as its chassis id."""
+    return world.behaviours.value("mlag") == "shared" and is_mlag(world, switch)
+
+
+def netdev(world: "World", host: str, planned: str) -> str:
+    """What the kernel calls the interface that the plan calls so."""
+    if not world.behaviours.hits("host_rename", host):
+        return planned
+    netdevs = [name.netdev for name in world.fabric.models[host].names]
+    return f"ens{41 + netdevs.index(planned)}np0" if planned in netdevs else planned
+
+
+def rdma(world: "World", host: str, planned: str) -> str:
+    """What the kernel calls the RDMA device that the plan calls so: later numbers shift when an earlier NIC is missing.
+
+    Names follow the order of probing, so this is what a missing storage NIC does to all NICs behind it.
+    """
+    stem, _, number = planned.rpartition("_")
+    shifts = world.behaviours.hits("rdma_renumber", host) or world.behaviours.hits("ib_renumber", host)
+    return (
+        f"{stem}_{int(number) + 1}" if shifts and stem == "mlx5" and number.isdigit() and int(number) >= 2 else planned
+    )
+
+
+def is_paired(world: "World", behaviour: str, machine: str) -> bool:
+    """Whether this host has the image of another, or another has its."""
+    if behaviour not in world.behaviours or not world.is_host(machine):
+        return False
+    pair = [host for host in world.fabric.models if _original(world, host) == _original(world, machine)]
+    return len(pair) > 1 and world.behaviours.hits(behaviour, pair[0])
+
+
+def is_clone(world: "World", behaviour: str, machine: str) -> bool:
+    """Whether this host has the image of another: the second of a pair in the plan's order."""
+    if behaviour not in world.behaviours or not world.is_host(machine):
+        return False
+    original = _original(world, machine)
+    return original != machine and world.behaviours.hits(behaviour, original)
+
+
+def _original(world: "World", machine: str) -> str:
+    """The first host of the pair that this one is in."""
+    hosts = list(world.fabric.models)
+    return hosts[hosts.index(machine) // 2 * 2]

@@ -1,0 +1,43 @@
+"""The fabric of `truerail demo`: pods in which the usual things went wrong on installation day."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+from truerail.model import CauseKind
+from truerail.simulator.fabric.builder import Shape
+from truerail.simulator.faults.planting import Fault
+from truerail.simulator.simulation import Simulation, simulate
+from truerail.simulator.traffic import FlowFaultKind
+
+STORY = (
+    Fault(CauseKind.LEAF_SWAP, "labels"),
+    Fault(CauseKind.PORT_SHIFT, "spare"),
+    Fault(CauseKind.HOST_SWAP, "labels"),
+    Fault(CauseKind.CABLE_SWAP, "one-host"),
+    Fault(CauseKind.LINK_DOWN, "host"),
+    Fault(CauseKind.LINK_DOWN, "host"),
+)
+"""A swap, an exchanged leaf label, an exchanged host label, a shifted block and two dead links."""
+HOSTS_PER_POD = 128
+"""A leaf has no more ports than that for hosts."""
+
+
+def demo_shape(hosts: int, rails: int) -> Shape:
+    """Pods with a leaf for each rail, and four spines above them."""
+    pods = -(-hosts // HOSTS_PER_POD)
+    return Shape(hosts=hosts, rails=rails, pods=pods, spines=4, uplinks=32, storage=True)
+
+
+def living_shape(hosts: int, rails: int, troubles: Collection[FlowFaultKind] = ()) -> Shape:
+    """The fabric of a live demo. It has switches above the spines, and pods to connect, where a repeated hash is to be
+    seen: flows that a leaf sends to one spine by their hash are sent on to one half of its links by the same hash.
+    """
+    shape = demo_shape(hosts, rails)
+    if FlowFaultKind.POLARIZATION not in troubles:
+        return shape
+    return replace(shape, pods=max(2, shape.pods), uplinks=16, superspines=8)
+
+
+def demo_simulation(hosts: int = 64, rails: int = 8, faults: Sequence[Fault] = STORY, seed: int = 1) -> Simulation:
+    """The fabric of that size with these faults. Raises `NoRoomError` where it is too small for them."""
+    return simulate(demo_shape(hosts, rails), faults, seed=seed)

@@ -1,0 +1,133 @@
+"""All LLDP frames of a fabric: what goes out of each port, and what is heard on it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from truerail.model import Port
+from truerail.simulator.behaviours import identities, port_labels
+from truerail.simulator.fabric.frames import TTL_SECONDS, Announced, Frame, Heard, Speaker
+from truerail.simulator.fabric.world import World, shifted
+from truerail.simulator.platforms import platforms
+
+TAKEN_AT = 1795183200.0
+"""When a capture is taken: 2026-11-20T14:00Z, as seconds since the epoch."""
+OUT_OF_BAND = "oob-sw-1"
+STORAGE = "stor-sw-1"
+
+
+@dataclass(slots=True)
+class Ether:
+    """All LLDP frames of a world. What each machine and switch port says of itself is worked out once and kept.
+
+    `elapsed_seconds` is how much older everything has become since the world began; `now` is the devices' clock.
+    """
+
+    world: World
+    ttl_seconds: int = TTL_SECONDS
+    elapsed_seconds: int = 0
+    now: float = TAKEN_AT
+    _speakers: dict[str, Speaker] = field(default_factory=dict)
+    _numbers: dict[str, dict[str, int]] = field(default_factory=dict)
+    _labels: dict[Port, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._labels.update(port_labels.configured(self.world))
+
+    def number(self, jack: Port) -> int:
+        """The number of a switch port in its switch, counted from 1."""
+        numbers = self._numbers.get(jack.device)
+        if numbers is None:
+            ports = self.world.fabric.ports[jack.device]
+            numbers = {name: number for number, name in enumerate(ports, 1)}
+            self._numbers[jack.device] = numbers
+        return numbers[jack.name]
+
+    def speaker(self, machine: str) -> Speaker:
+        """What a machine says of itself."""
+        speaker = self._speakers.get(machine)
+        if speaker is None:
+            speaker = self._speakers[machine] = self._describe(machine)
+        return speaker
+
+    def _describe(self, machine: str) -> Speaker:
+        world = self.world
+        name, address = world.announced_name(machine), world.address(machine)
+        chassis = identities.chassis_of(world, machine)
+        is_host, description = world.is_host(machine), world.system(machine).description
+        mac = world.host_mac(chassis, -1) if is_host else world.switch_mac(chassis, 0)
+        return Speaker(name, mac, description, address, router=not is_host)
+
+    def label(self, jack: Port) -> str:
+        """The description somebody configured on a port: where the plan wants it to lead. Empty where nobody did."""
+        return self._labels.get(self.world.announced_port(jack), "")
+
+    def summary(self, jack: Port) -> Announced:
+        """What the first speaker on a port says of it."""
+        return self.frames(jack)[0].port
+
+    def frames(self, jack: Port) -> tuple[Frame, ...]:
+        """What goes out of a port, the frames of the machine itself first."""
+        return self.world.system(jack.device).frames(self, jack)
+
+    def heard(self, jack: Port, local: str, number: int) -> Iterator[Heard]:
+        """The neighbours on one jack; a stale one is the older, a second speaker now older, now younger."""
+        current = self.world.far.get(jack)
+        for other in self.world.heard(jack):
+            age = first_age(self.world, jack, number)
+            age = self.elapsed_seconds + (age if other is not current else age // 60)
+            frames = self.frames(other)
+            if number % 2:
+                frames = frames[::-1]
+            for place, frame in enumerate(frames):
+                ttl = frame.ttl_seconds if frame.ttl_seconds != TTL_SECONDS else self.ttl_seconds
+                speaker = identities.shown(self.world, frame.speaker, other.device, jack.device)
+                yield Heard(local, number, speaker, frame.port, age + 3 * place, ttl, frame.via)
+
+    def neighbors(self, machine: str) -> list[Heard]:
+        """What a machine lists, in the order of its ports."""
+        return list(self.world.system(machine).neighbors(self, machine))
+
+    def switch_neighbors(self, switch: str) -> Iterator[Heard]:
+        """All neighbours of a switch in the order of its ports, that on its management port first."""
+        if self.world.management:
+            yield out_of_band(self, switch, self.world.system(switch).management)
+        for number, name in enumerate(self.world.fabric.ports[switch], 1):
+            jack = Port(switch, name)
+            if jack in self.world.guests:
+                yield guest(self, jack, number)
+            yield from self.heard(jack, name, number)
+
+
+def first_age(world: World, jack: Port, number: int) -> int:
+    """Seconds for which the neighbour on a jack has been there when the world begins."""
+    return 3600 + 37 * world.fabric.order[jack.device] + 11 * number
+
+
+def out_of_band(ether: Ether, machine: str, local: str) -> Heard:
+    """The management switch, as a machine hears it on its management port."""
+    number = ether.world.fabric.order[machine] + 1
+    speaker = Speaker(OUT_OF_BAND, "44:38:39:00:00:01", platforms()["cumulus"].description, "10.255.0.1", router=True)
+    name = ether.world.fabric.shape.port_name("cumulus", number)
+    age = 7200 + number + ether.elapsed_seconds
+    return Heard(local, 0, speaker, Announced("ifname", name, name), age, ether.ttl_seconds)
+
+
+def storage(ether: Ether, host: str, local: str, index: int) -> Heard:
+    """A storage switch, as a host hears it on a storage NIC."""
+    number = 4 * ether.world.fabric.order[host] + index + 1
+    speaker = Speaker(STORAGE, "44:38:39:00:01:01", platforms()["eos"].description, "10.255.1.1", router=True)
+    age = 7200 + number + ether.elapsed_seconds
+    port = Announced("ifname", ether.world.fabric.shape.port_name("eos", number), "")
+    return Heard(local, 50 + index, speaker, port, age, ether.ttl_seconds)
+
+
+def guest(ether: Ether, jack: Port, number: int) -> Heard:
+    """A server that the plan does not have, as a switch hears it."""
+    name = ether.world.guests[jack]
+    serial = ether.world.fabric.order[jack.device] * 256 + number
+    own = shifted("04:3f:72:00:00:00", 4 * serial)
+    speaker = Speaker(
+        name, own, platforms()["linux"].description, f"10.254.{serial >> 8 & 255}.{serial & 255}", router=False
+    )
+    port = Announced("mac", shifted(own, 1), "enp129s0f0np0")
+    return Heard(jack.name, number, speaker, port, 9000 + number + ether.elapsed_seconds, ether.ttl_seconds)

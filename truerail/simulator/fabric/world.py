@@ -1,0 +1,223 @@
+"""The machines as they stand: what is plugged where, what each machine calls itself and its NICs, and who hears whom.
+
+Keys are *jacks*: a jack is a `Port` under the planned name of the machine and the planned name of the slot. What a
+machine announces is apart from what it is: exchanging two hostnames changes no jack, and crossing two cables no name.
+The world starts as the plan wants it; faults and noise change it sparingly.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from truerail.model import Port, Role
+from truerail.simulator.behaviours import identities, silence
+from truerail.simulator.behaviours.chosen import NONE, Behaviours
+from truerail.simulator.fabric.builder import Fabric
+from truerail.simulator.fabric.servers import Model, NicName
+from truerail.simulator.platforms import Platform, platforms
+
+_HOST_MACS = 0xB83FD2000000
+_SWITCH_MACS = 0x1C34DA000000
+_HOST_PORTS = 64
+_SWITCH_PORTS = 4096
+
+
+def mac(number: int) -> str:
+    """A 48-bit number as `b8:3f:d2:00:00:01`."""
+    digits = f"{number:012x}"
+    return ":".join(digits[i : i + 2] for i in range(0, 12, 2))
+
+
+def shifted(address: str, offset: int) -> str:
+    """The MAC that is so much more."""
+    return mac(int(address.replace(":", ""), 16) + offset)
+
+
+@dataclass(slots=True)
+class World:
+    """`far` maps each cabled jack to the jack at the other end, in both directions.
+
+    `hostname` holds machines that announce another's planned name, `form` how a name is written (`fqdn`, `upper`).
+    `nic_order[host][n]` is the NIC whose names sit in slot n, `gpu_order[host][g]` the place of GPU g; absent means
+    identity. `dead` are jacks whose cable carries nothing, `off` machines without power, `hung` machines that keep
+    their carrier and say nothing, `absent` machines that nobody could read. A `mute` host sends no LLDP, a `deaf` one
+    hears none. `stale` lists further neighbours that a jack still remembers, `slow` the speeds in Gb/s of jacks whose
+    link does not run at the fabric's. `switched_off` are jacks that the operator switched off, `held_up` those that
+    keep their carrier all the same, `guests` the machines outside of the plan that are plugged into a jack.
+    """
+
+    fabric: Fabric
+    far: dict[Port, Port]
+    hostname: dict[str, str] = field(default_factory=dict)
+    form: dict[str, str] = field(default_factory=dict)
+    nic_order: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    gpu_order: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    dead: set[Port] = field(default_factory=set)
+    off: set[str] = field(default_factory=set)
+    hung: set[str] = field(default_factory=set)
+    absent: set[str] = field(default_factory=set)
+    mute: set[str] = field(default_factory=set)
+    deaf: set[str] = field(default_factory=set)
+    stale: dict[Port, Port] = field(default_factory=dict)
+    slow: dict[Port, float] = field(default_factory=dict)
+    switched_off: set[Port] = field(default_factory=set)
+    held_up: set[Port] = field(default_factory=set)
+    guests: dict[Port, str] = field(default_factory=dict)
+    behaviours: Behaviours = NONE
+    folders: str = "hostname"
+    labels: bool = False
+    management: bool = False
+    mixed: bool = False
+    strange_files: bool = False
+    _slots: dict[str, dict[str, int]] = field(default_factory=dict)
+
+    def is_host(self, machine: str) -> bool:
+        """Whether this machine is a host."""
+        return machine in self.fabric.models
+
+    def plug(self, a: Port, b: Port) -> None:
+        """Puts one cable between two jacks. The jacks they had before must be plugged again, or `unplug`ged."""
+        self.far[a] = b
+        self.far[b] = a
+
+    def carrier(self, jack: Port) -> bool:
+        """Whether the port sees light: a live cable and a powered machine at the other end."""
+        if jack in self.guests:
+            return True
+        far = self.far.get(jack)
+        if far is None or jack in self.dead or far.device in self.off or jack.device in self.off:
+            return False
+        return jack in self.held_up or not {jack, far} & self.switched_off
+
+    def has_module(self, jack: Port) -> bool:
+        """Whether a cable with its module is in the port. An unplugged one took its modules along."""
+        return jack in self.guests or (jack in self.far and jack not in self.dead)
+
+    def speed_gbps(self, jack: Port) -> float:
+        """The speed at which the jack's link runs, or is configured to run."""
+        return self.slow.get(jack, self.fabric.shape.speed_gbps)
+
+    def heard(self, jack: Port) -> Iterator[Port]:
+        """The jacks whose LLDP this jack hears or still remembers; on InfiniBand the one that a discovery finds."""
+        if self.fabric.shape.infiniband:
+            if self.carrier(jack):
+                yield self.far[jack]
+            return
+        if jack.device in self.deaf or silence.hears_nothing(self, jack):
+            return
+        for member in self._smeared(jack):
+            if self.carrier(member) and member in self.far:
+                far = self.far[member]
+                if far.device not in self.mute and far.device not in self.hung and far not in self.switched_off:
+                    yield far
+        if jack in self.stale:
+            yield self.stale[jack]
+
+    def _smeared(self, jack: Port) -> list[Port]:
+        """The jacks whose neighbours this one lists: its own, or those of all members of its bond."""
+        if not self.is_host(jack.device) or not self.behaviours.hits("bond_lldp_smeared", jack.device):
+            return [jack]
+        first = self.slot(jack) // self.fabric.shape.planes * self.fabric.shape.planes
+        return [self.jack(jack.device, first + plane) for plane in range(self.fabric.shape.planes)]
+
+    def jack(self, host: str, slot: int) -> Port:
+        """The host's jack in this slot."""
+        return Port(host, getattr(self.fabric.models[host].names[slot], self.fabric.shape.host_ports))
+
+    def announced_name(self, machine: str) -> str:
+        """The name that a machine gives itself."""
+        name = self.hostname.get(machine, machine)
+        match self.form.get(machine):
+            case "fqdn":
+                return f"{name}.{identities.DOMAIN}"
+            case "upper":
+                return name.upper()
+        return identities.system_name(self, machine, name) if self.behaviours.choices else name
+
+    def folder(self, machine: str) -> str:
+        """The name of the folder that holds a machine's answers."""
+        by_name = self.folders != "inventory" and identities.has_own_name(self, machine)
+        return self.announced_name(machine) if by_name else machine
+
+    def slot(self, jack: Port) -> int:
+        """The number of a host jack's slot."""
+        model = self.fabric.models[jack.device]
+        return self._slot_numbers(model)[jack.name]
+
+    def _slot_numbers(self, model: Model) -> dict[str, int]:
+        numbers = self._slots.get(model.name)
+        if numbers is None:
+            field_name = self.fabric.shape.host_ports
+            numbers = {getattr(name, field_name): slot for slot, name in enumerate(model.names)}
+            self._slots[model.name] = numbers
+        return numbers
+
+    def named_slot(self, machine: str, slot: int) -> int:
+        """The slot that the names in this slot are meant for; the slot itself unless the enumeration changed."""
+        order = self.nic_order.get(machine)
+        if order is None:
+            return slot
+        nic, plane = divmod(slot, self.fabric.shape.planes)
+        return order[nic] * self.fabric.shape.planes + plane
+
+    def nic_name(self, machine: str, slot: int) -> NicName:
+        """The names that the kernel gives the NIC port in this slot."""
+        return self.fabric.models[machine].names[self.named_slot(machine, slot)]
+
+    def announced_port(self, jack: Port) -> Port:
+        """This jack in the words of its own machine, forms of names aside: what the plan would call it."""
+        machine = self.hostname.get(jack.device, jack.device)
+        if self.is_host(jack.device) and jack.device in self.nic_order:
+            name = self.nic_name(jack.device, self.slot(jack))
+            return Port(machine, getattr(name, self.fabric.shape.host_ports))
+        return Port(machine, jack.name)
+
+    def host_mac(self, host: str, slot: int) -> str:
+        """The MAC of a host's NIC port; slot -1 is its management port, whose MAC is also the chassis id."""
+        return mac(_HOST_MACS + self.fabric.order[host] * _HOST_PORTS + slot + 1)
+
+    def switch_mac(self, switch: str, number: int) -> str:
+        """The MAC of a switch port by its number; 0 is the chassis."""
+        if self.behaviours.hits("switch_mac_shared", switch):
+            number = 0
+        return mac(_SWITCH_MACS + self.fabric.order[switch] * _SWITCH_PORTS + number)
+
+    def address(self, machine: str) -> str:
+        """The management address."""
+        number = self.fabric.order[machine] + 1
+        return f"10.{200 + (number >> 16)}.{number >> 8 & 255}.{number & 255}"
+
+    def platform(self, switch: str) -> str:
+        """The network operating system of a switch."""
+        return self.fabric.plan.devices[switch].platform
+
+    def system(self, machine: str) -> Platform:
+        """What a machine runs: Linux, or a network operating system."""
+        return platforms()["linux" if self.is_host(machine) else self.platform(machine)]
+
+    def chips_of(self, switch: str) -> int:
+        """How many switch chips a box has. Each is a node of its own that counts its ports from 1."""
+        return 2 if self.behaviours.hits("ib_multi_asic", switch) else 1
+
+    def port_index(self, switch: str, number: int) -> int:
+        """The interface index of a switch port."""
+        return number + self.system(switch).index_offset
+
+    def cables(self) -> Iterator[tuple[Port, Port]]:
+        """Every plugged cable once, the end nearer to the GPUs first."""
+        devices = self.fabric.plan.devices
+        for a, b in self.far.items():
+            if devices[a.device].role.tier < devices[b.device].role.tier:
+                yield a, b
+
+    def leaves(self) -> list[str]:
+        """All leaves, in the plan's order."""
+        return [name for name, device in self.fabric.plan.devices.items() if device.role is Role.LEAF]
+
+
+def as_planned(fabric: Fabric, folders: str = "hostname") -> World:
+    """The world in which everything is as the plan wants it."""
+    far: dict[Port, Port] = {}
+    for cable in fabric.plan.cables:
+        far[cable.a] = cable.b
+        far[cable.b] = cable.a
+    return World(fabric, far, folders=folders)

@@ -1,0 +1,223 @@
+"""Faults of single cables and of blocks of ports: plugged into the wrong place, carrying nothing, or running slower."""
+
+from truerail.errors import NoRoomError
+from truerail.model import Cable, CauseKind, Port
+from truerail.simulator.faults.site import Site
+from truerail.simulator.faults.truth import TrueCause
+
+_BLOCK = 4
+"""A shifted block has at least this many ports; fewer are reported as single cables."""
+
+
+def swap_on_one_host(site: Site) -> TrueCause:
+    """Two cables of one host are exchanged."""
+    (host,) = site.draw_hosts(1)
+    return _rotate(site, _sample(site, site.open_cables(host), 2))
+
+
+def swap_on_one_leaf(site: Site) -> TrueCause:
+    """The cables of two hosts are exchanged on one leaf: the rail is right, the port is not."""
+    return swap_on_leaf(site, _draw_leaf(site))
+
+
+def swap_on_leaf(site: Site, leaf: str) -> TrueCause:
+    """The cables of two hosts are exchanged on this leaf."""
+    free = [cable for cable in site.host_cables(leaf) if cable.a.device not in site.hosts]
+    pair = _sample(site, free, 2)
+    if pair[0].a.device == pair[1].a.device:
+        raise NoRoomError(f"{leaf} has no two untouched hosts")
+    site.taken.add(leaf)
+    return _rotate(site, pair)
+
+
+def swap_across_rails(site: Site) -> TrueCause:
+    """The cables of two hosts are exchanged between leaves."""
+    first, second = site.draw_cables(site.draw_hosts(2))
+    others = [cable for cable in site.open_cables(second.a.device) if cable.b.device != first.b.device]
+    return _rotate(site, [first, *_sample(site, others, 1)])
+
+
+def swap_of_uplinks(site: Site) -> TrueCause:
+    """Two cables between switches of the same tiers are exchanged."""
+    first = _draw_uplink(site)
+    tier = site.world.fabric.plan.devices[first.a.device].role
+    others = [
+        cable
+        for cable in _uplinks(site)
+        if site.world.fabric.plan.devices[cable.a.device].role is tier and cable.b != first.b
+    ]
+    return _rotate(site, [first, *_sample(site, others, 1)])
+
+
+def rotation(site: Site) -> TrueCause:
+    """Three to six cables of as many hosts go round in a circle, over at least two leaves."""
+    count = min(site.rng.randint(3, 6), len(site.free_hosts()))
+    if count < 3:
+        raise NoRoomError("a rotation needs three untouched hosts")
+    cables = site.draw_cables(site.draw_hosts(count))
+    if len({cable.b.device for cable in cables}) < 2:
+        raise NoRoomError("a rotation needs two leaves")
+    return _rotate(site, cables)
+
+
+def rotation_on_one_host(site: Site) -> TrueCause:
+    """Three to six cables of one host go round in a circle."""
+    (host,) = site.draw_hosts(1)
+    cables = site.open_cables(host)
+    if len(cables) < 3:
+        raise NoRoomError(f"{host} has no three open cables")
+    return _rotate(site, _sample(site, cables, site.rng.randint(3, min(6, len(cables)))))
+
+
+def move_on_one_leaf(site: Site) -> TrueCause:
+    """One cable sits in a free port of the right leaf."""
+    (cable,) = site.draw_cables(site.draw_hosts(1))
+    return _move(site, cable, cable.b.device)
+
+
+def move_to_other_leaf(site: Site) -> TrueCause:
+    """One cable sits in a free port of a wrong leaf."""
+    (cable,) = site.draw_cables(site.draw_hosts(1))
+    pod = site.world.fabric.plan.devices[cable.b.device].pod
+    others = [
+        leaf
+        for leaf in site.world.leaves()
+        if leaf not in site.taken and leaf != cable.b.device and site.world.fabric.plan.devices[leaf].pod == pod
+    ]
+    if not others:
+        raise NoRoomError("no other leaf in the pod")
+    return _move(site, cable, site.rng.choice(others))
+
+
+def shift_into_spare(site: Site) -> TrueCause:
+    """The last ports of a leaf's block are all off by k, into the free ports behind them."""
+    leaf = _draw_leaf(site)
+    cables, spare = site.host_cables(leaf), site.world.fabric.spare[leaf]
+    if len(cables) < _BLOCK or not spare:
+        raise NoRoomError(f"{leaf} has no block to shift or no free port")
+    block = cables[-site.rng.randint(_BLOCK, min(8, len(cables))) :]
+    step = site.rng.randint(1, min(3, len(spare)))
+    places = [cable.b for cable in block] + [Port(leaf, name) for name in spare]
+    return _shift(site, leaf, block, places[step : step + len(block)])
+
+
+def shift_within_block(site: Site) -> TrueCause:
+    """A block of a leaf's ports is off by k, its last cables in its first ports."""
+    leaf = _draw_leaf(site)
+    cables = site.host_cables(leaf)
+    if len(cables) < _BLOCK + 1:
+        raise NoRoomError(f"{leaf} has too few ports to shift")
+    length = site.rng.randint(_BLOCK + 1, min(9, len(cables)))
+    start = site.rng.randint(0, len(cables) - length)
+    block = cables[start : start + length]
+    step = site.rng.randint(1, length - _BLOCK)
+    places = [cable.b for cable in block]
+    return _shift(site, leaf, block, places[step:] + places[:step])
+
+
+def host_link_down(site: Site) -> TrueCause:
+    """One host cable carries nothing."""
+    (cable,) = site.draw_cables(site.draw_hosts(1))
+    return _kill(site, cable)
+
+
+def uplink_down(site: Site) -> TrueCause:
+    """One cable between switches carries nothing."""
+    return _kill(site, _draw_uplink(site))
+
+
+def host_at_half_speed(site: Site) -> TrueCause:
+    """The link of one host cable runs at half its speed."""
+    (cable,) = site.draw_cables(site.draw_hosts(1))
+    return _slow_down(site, cable)
+
+
+def uplink_at_half_speed(site: Site) -> TrueCause:
+    """The link of one cable between switches runs at half its speed."""
+    return _slow_down(site, _draw_uplink(site))
+
+
+def _sample(site: Site, cables: list[Cable], count: int) -> list[Cable]:
+    if len(cables) < count:
+        raise NoRoomError(f"{count} open cables wanted, {len(cables)} left")
+    return site.rng.sample(cables, count)
+
+
+def _draw_leaf(site: Site) -> str:
+    """A leaf none of whose hosts and cables any fault has touched."""
+    leaves = [
+        leaf
+        for leaf in site.untouched_leaves()
+        if not any(cable.a.device in site.hosts for cable in site.host_cables(leaf))
+    ]
+    if not leaves:
+        raise NoRoomError("every leaf is touched")
+    return site.rng.choice(leaves)
+
+
+def _uplinks(site: Site) -> list[Cable]:
+    world = site.world
+    return [
+        cable
+        for cable in world.fabric.plan.cables
+        if not world.is_host(cable.a.device)
+        and not {cable.a.device, cable.b.device} & site.taken
+        and not {cable.a, cable.b} & site.spare_used
+    ]
+
+
+def _draw_uplink(site: Site) -> Cable:
+    uplinks = _uplinks(site)
+    if not uplinks:
+        raise NoRoomError("no untouched uplink")
+    return site.rng.choice(uplinks)
+
+
+def _rotate(site: Site, cables: list[Cable]) -> TrueCause:
+    """Each cable goes where the next one belongs."""
+    ends = [cable.b for cable in cables]
+    for cable, end in zip(cables, ends[1:] + ends[:1], strict=True):
+        site.world.plug(cable.a, end)
+    site.claim_cables(cables)
+    site.spare_used.update(port for cable in cables for port in (cable.a, cable.b))
+    kind = CauseKind.CABLE_SWAP if len(cables) == 2 else CauseKind.CABLE_ROTATION
+    ports = tuple(cable.a for cable in cables)
+    return TrueCause(kind, tuple(map(str, ports)), ports, moves=len(cables))
+
+
+def _move(site: Site, cable: Cable, leaf: str) -> TrueCause:
+    free = [port for name in site.world.fabric.spare[leaf] if (port := Port(leaf, name)) not in site.spare_used]
+    if not free:
+        raise NoRoomError(f"{leaf} has no free port")
+    target = site.rng.choice(free)
+    site.world.far.pop(cable.b)
+    site.world.plug(cable.a, target)
+    site.spare_used.add(target)
+    site.claim_cables([cable])
+    site.touched.add(leaf)
+    return TrueCause(CauseKind.CABLE_MOVE, (str(cable.a),), (cable.a,), moves=1)
+
+
+def _shift(site: Site, leaf: str, block: list[Cable], places: list[Port]) -> TrueCause:
+    for cable in block:
+        site.world.far.pop(cable.b, None)
+    for cable, place in zip(block, places, strict=True):
+        site.world.plug(cable.a, place)
+    site.claim_cables(block)
+    site.taken.add(leaf)
+    return TrueCause(CauseKind.PORT_SHIFT, (leaf,), tuple(cable.a for cable in block), moves=len(block))
+
+
+def _slow_down(site: Site, cable: Cable) -> TrueCause:
+    """Both ends agree on half the speed, as after a wrong breakout mode. The cable itself is where it should be."""
+    site.world.slow.update(dict.fromkeys((cable.a, cable.b), site.world.fabric.shape.speed_gbps / 2))
+    site.claim_cables([cable])
+    site.spare_used.update((cable.a, cable.b))
+    return TrueCause(CauseKind.DEGRADED_LINK, (str(cable.a),), ())
+
+
+def _kill(site: Site, cable: Cable) -> TrueCause:
+    site.world.dead.update((cable.a, cable.b))
+    site.claim_cables([cable])
+    site.spare_used.update((cable.a, cable.b))
+    return TrueCause(CauseKind.LINK_DOWN, (str(cable.a),), (cable.a,))

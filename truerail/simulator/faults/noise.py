@@ -1,0 +1,117 @@
+"""What spoils the evidence without anything being wrong: silent hosts, old neighbours, names written many ways."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from random import Random
+
+from truerail.model import Cable, CauseKind, Port
+from truerail.simulator.fabric.world import World
+from truerail.simulator.faults.site import Site
+from truerail.simulator.faults.truth import TrueCause
+
+
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """Shares are of all hosts, `stale` of all host cables; no host gets two kinds of silence.
+
+    `unreachable` hosts have no folder, their switches still hear them. `deaf` hosts hear nobody (firmware eats LLDP),
+    `mute` ones are not heard, `silent` ones are both. A `stale` port still lists a neighbour that it had before, on one
+    end of the cable or on both. `forms` writes names as FQDN, short or in capitals, `labels` puts the planned peer into
+    port descriptions, `management` cables management ports, `mixed` asks devices of one kind different commands,
+    `strange_files` puts files of other commands into folders.
+    """
+
+    unreachable: float = 0.0
+    deaf: float = 0.0
+    mute: float = 0.0
+    silent: float = 0.0
+    stale: float = 0.0
+    forms: bool = False
+    labels: bool = False
+    management: bool = False
+    mixed: bool = False
+    strange_files: bool = False
+
+
+QUIET = Noise()
+
+
+def disturb(site: Site, causes: Sequence[TrueCause], noise: Noise, rng: Random) -> list[TrueCause]:
+    """Applies the noise; returns the hosts that it made unreachable, as causes.
+
+    Hosts that a fault is reported by are spared what would hide the fault: being unread where the host's own answers
+    are the witness, being silent both ways where any fault touches it.
+    """
+    world = site.world
+    world.labels, world.management, world.mixed = noise.labels, noise.management, noise.mixed
+    world.strange_files = noise.strange_files
+    drawn = _draw_silences(site, causes, noise, rng)
+    world.absent.update(drawn["unreachable"])
+    world.deaf.update(drawn["deaf"], drawn["silent"])
+    world.mute.update(drawn["mute"], drawn["silent"])
+    quiet = {host for hosts in drawn.values() for host in hosts}
+    remember(site, quiet, round(noise.stale * sum(map(world.is_host, _hosts_of_cables(world)))), rng)
+    if noise.forms:
+        world.form.update((machine, rng.choice(("", "fqdn", "upper"))) for machine in world.fabric.plan.devices)
+    return [
+        TrueCause(CauseKind.UNREACHABLE, (host,), tuple(cable.a for cable in site.cables_of[host]))
+        for host in drawn["unreachable"]
+    ]
+
+
+def _draw_silences(site: Site, causes: Sequence[TrueCause], noise: Noise, rng: Random) -> dict[str, list[str]]:
+    reported_by_host = (CauseKind.GPU_NIC_ORDER, CauseKind.HOST_SWAP, CauseKind.UNREACHABLE, CauseKind.LINK_DOWN)
+    witnesses = {
+        subject.partition("/")[0] for cause in causes if cause.kind in reported_by_host for subject in cause.subjects
+    }
+    hosts = list(site.world.fabric.models)
+    left = rng.sample(hosts, len(hosts))
+    drawn: dict[str, list[str]] = {}
+    for name, share, spared in (
+        ("silent", noise.silent, site.hosts),
+        ("unreachable", noise.unreachable, witnesses),
+        ("mute", noise.mute, witnesses),
+        ("deaf", noise.deaf, site.world.absent),
+    ):
+        fitting = [host for host in left if host not in spared]
+        drawn[name] = fitting[: round(share * len(hosts))]
+        left = [host for host in left if host not in drawn[name]]
+    return drawn
+
+
+def _hosts_of_cables(world: World) -> list[str]:
+    return [cable.a.device for cable in world.fabric.plan.cables]
+
+
+def remember(site: Site, quiet: set[str], count: int, rng: Random) -> None:
+    """Gives so many host cables an old neighbour. Both ends remember only where no fault is near: nobody could tell."""
+    world = site.world
+    speaking = [
+        cable
+        for cable in world.fabric.plan.host_cables
+        if cable.a.device not in quiet | world.absent | world.off | world.hung and world.carrier(cable.a)
+    ]
+    untouched = [cable for cable in speaking if cable.a.device not in site.hosts and cable.b.device not in site.taken]
+    for _ in range(count):
+        cables = untouched if rng.random() < 0.3 else speaking
+        if len(cables) < 2:
+            continue
+        one, other = rng.sample(cables, 2)
+        if not _fresh(world, one, other):
+            continue
+        if cables is untouched:
+            _cross(world, one.a, other.a)
+            _cross(world, world.far[one.a], world.far[other.a])
+        elif rng.random() < 0.5:
+            world.stale[one.a] = world.far[other.a]
+        else:
+            world.stale[world.far[one.a]] = other.a
+
+
+def _fresh(world: World, *cables: Cable) -> bool:
+    return not any(port in world.stale for cable in cables for port in (cable.a, world.far[cable.a]))
+
+
+def _cross(world: World, one: Port, other: Port) -> None:
+    world.stale[one] = world.far[other]
+    world.stale[other] = world.far[one]

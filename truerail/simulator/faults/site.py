@@ -1,0 +1,78 @@
+"""Which hosts and leaves a fault may still touch, so that two faults never blur each other's truth."""
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from random import Random
+
+from truerail.errors import NoRoomError
+from truerail.model import Cable, Port
+from truerail.simulator.fabric.world import World
+
+
+@dataclass(slots=True)
+class Site:
+    """A world, and what faults have claimed of it.
+
+    A host belongs to one fault. A leaf may serve several faults of single cables (`touched`), but only one that
+    renames, crosses or shifts it, or that exchanges cables within it (`taken`).
+    """
+
+    world: World
+    rng: Random
+    hosts: set[str] = field(default_factory=set)
+    touched: set[str] = field(default_factory=set)
+    taken: set[str] = field(default_factory=set)
+    spare_used: set[Port] = field(default_factory=set)
+    cables_of: dict[str, list[Cable]] = field(default_factory=lambda: defaultdict(list))
+
+    def __post_init__(self) -> None:
+        for cable in self.world.fabric.plan.cables:
+            self.cables_of[cable.a.device].append(cable)
+            self.cables_of[cable.b.device].append(cable)
+
+    def free_hosts(self) -> list[str]:
+        """Hosts that no fault has claimed, in the plan's order."""
+        return [host for host in self.world.fabric.models if host not in self.hosts]
+
+    def draw_hosts(self, count: int, among: list[str] | None = None) -> list[str]:
+        """So many unclaimed hosts, at random; claims nothing."""
+        free = self.free_hosts() if among is None else [host for host in among if host not in self.hosts]
+        if len(free) < count:
+            raise NoRoomError(f"{count} untouched hosts wanted, {len(free)} left")
+        return self.rng.sample(free, count)
+
+    def open_cables(self, host: str) -> list[Cable]:
+        """The cables of a host that end on leaves which no other fault has to itself."""
+        return [cable for cable in self.cables_of[host] if cable.b.device not in self.taken]
+
+    def draw_cables(self, hosts: list[str]) -> list[Cable]:
+        """One open cable of each host, at random."""
+        drawn = []
+        for host in hosts:
+            choice = self.open_cables(host)
+            if not choice:
+                raise NoRoomError(f"every leaf of {host} is taken")
+            drawn.append(self.rng.choice(choice))
+        return drawn
+
+    def host_cables(self, leaf: str) -> list[Cable]:
+        """The cables from hosts to this leaf, in the order of its ports."""
+        numbers = {name: i for i, name in enumerate(self.world.fabric.ports[leaf])}
+        return sorted((c for c in self.cables_of[leaf] if c.b.device == leaf), key=lambda c: numbers[c.b.name])
+
+    def uplinks(self, leaf: str) -> list[Cable]:
+        """The cables from this leaf to the tier above."""
+        return [cable for cable in self.cables_of[leaf] if cable.a.device == leaf]
+
+    def untouched_leaves(self) -> list[str]:
+        """Leaves that no fault has touched, in the plan's order."""
+        return [leaf for leaf in self.world.leaves() if leaf not in self.taken and leaf not in self.touched]
+
+    def claim_cables(self, cables: list[Cable]) -> None:
+        """Claims the hosts and touches the leaves of these cables."""
+        for cable in cables:
+            if self.world.is_host(cable.a.device):
+                self.hosts.add(cable.a.device)
+            else:
+                self.touched.add(cable.a.device)
+            self.touched.add(cable.b.device)

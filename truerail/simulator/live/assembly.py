@@ -1,0 +1,96 @@
+"""A living fabric, whole: its plan, its inventory, the way to ask its devices, and who changes it."""
+
+from collections.abc import Sequence
+from contextlib import nullcontext, suppress
+from dataclasses import dataclass
+from random import Random
+
+from truerail.errors import NoRoomError
+from truerail.model import Plan, Target
+from truerail.poller import Ambient
+from truerail.simulator.fabric.builder import Shape, build
+from truerail.simulator.fabric.demo_fabric import STORY, living_shape
+from truerail.simulator.fabric.world import World, as_planned
+from truerail.simulator.faults.planting import KINDS, Fault
+from truerail.simulator.live.director import DAILY, Director, Pace
+from truerail.simulator.live.hearing import Daemons
+from truerail.simulator.live.living_traffic import LivingTraffic
+from truerail.simulator.live.living_world import LivingWorld
+from truerail.simulator.live.standing_faults import StandingFaults
+from truerail.simulator.live.transport import SimulatedTransport
+from truerail.simulator.traffic import FlowFault
+
+QUICK = Daemons(tx_seconds=5.0, hold=4)
+"""LLDP daemons that are set to notice sooner than usual: nobody likes to wait for two minutes in a demonstration."""
+TROUBLE_SECONDS = (45.0, 120.0)
+"""From and to: until something goes wrong with the traffic, where nobody says otherwise."""
+TIMEOUT_SECONDS = 3.0
+"""What a device of the fabric gets to let somebody in."""
+
+
+@dataclass(frozen=True, slots=True)
+class LivingFabric:
+    """What a service needs to watch it, and what a demonstration or a test needs to change it."""
+
+    plan: Plan
+    targets: tuple[Target, ...]
+    transport: SimulatedTransport
+    director: Director
+    living: LivingWorld
+    traffic: LivingTraffic
+
+
+def living_fabric(
+    hosts: int = 64,
+    rails: int = 8,
+    faults: Sequence[Fault] = (),
+    seed: int = 1,
+    *,
+    troubles: Sequence[FlowFault] = (),
+    shape: Shape | None = None,
+    pace: Pace | None = None,
+    daemons: Daemons = QUICK,
+    ambient: Ambient | None = None,
+) -> LivingFabric:
+    """The fabric of `truerail demo`, alive. It begins with these faults, and goes on with more of those of cables;
+    without any, with what it has room for of the demo's story, and then whatever a day brings. Troubles stand until
+    they are lifted; with them alone, nothing else goes wrong. The same seed and clock give the same story. Raises
+    `NoRoomError` where the fabric is too small for the faults named.
+    """
+    alone = bool(troubles) and not faults
+    world = as_planned(build(shape or living_shape(hosts, rails, [one.kind for one in troubles])), "inventory")
+    living = LivingWorld(world, ambient or Ambient(), daemons)
+    standing = StandingFaults(living, _random(seed, "faults"))
+    for fault in sorted(() if alone else faults or STORY, key=lambda fault: KINDS.index(fault.kind)):
+        with nullcontext() if faults else suppress(NoRoomError):
+            standing.plant(fault, living.ether.began)
+    living.settle()
+    script = () if alone else tuple(dict.fromkeys(faults)) or tuple(DAILY)
+    traffic = LivingTraffic(living, seed)
+    pace = pace or (Pace() if alone else Pace(trouble_seconds=TROUBLE_SECONDS))
+    director = Director(living, standing, traffic, script, pace, _random(seed, "script"))
+    for trouble in troubles:
+        director.disturb(trouble, stays=True)
+    transport = SimulatedTransport(living, traffic, _random(seed, "latency"))
+    return LivingFabric(world.fabric.plan, targets(world), transport, director, living, traffic)
+
+
+def targets(world: World) -> tuple[Target, ...]:
+    """The inventory of a simulated fabric."""
+    return tuple(
+        Target(
+            device.name,
+            world.address(device.name),
+            device.role,
+            device.platform or "linux",
+            device.pod,
+            device.rack,
+            device.unit,
+            TIMEOUT_SECONDS,
+        )
+        for device in world.fabric.plan.devices.values()
+    )
+
+
+def _random(seed: int, purpose: str) -> Random:
+    return Random(f"{seed}/{purpose}")  # noqa: S311 - reproducible is what is wanted, not secret

@@ -1,0 +1,34 @@
+"""Traffic over a simulated fabric: jobs, paths by hash, back-pressure, faults, and the counters that all of it leaves.
+
+Flows are fluids: each step is one stretch of steady rates, not a run of packets. What is true of it is known.
+"""
+
+from truerail.simulator.traffic.flow_faults import KINDS, FlowFault, FlowFaultKind
+from truerail.simulator.traffic.flow_paths import Switching
+from truerail.simulator.traffic.flow_simulation import FlowSimulation, flows
+from truerail.simulator.traffic.flow_truth import FlowTruth, Victim
+from truerail.simulator.traffic.habits import HABITS, LATER, Habits
+from truerail.simulator.traffic.hashing import Hash
+from truerail.simulator.traffic.jobs import Job, Pattern
+from truerail.simulator.traffic.polling import Polls
+from truerail.simulator.traffic.snapshots import seen_now, snapshot_after
+
+__all__ = [
+    "HABITS",
+    "KINDS",
+    "LATER",
+    "FlowFault",
+    "FlowFaultKind",
+    "FlowSimulation",
+    "FlowTruth",
+    "Habits",
+    "Hash",
+    "Job",
+    "Pattern",
+    "Polls",
+    "Switching",
+    "Victim",
+    "flows",
+    "seen_now",
+    "snapshot_after",
+]

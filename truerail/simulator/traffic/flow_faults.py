@@ -1,0 +1,265 @@
+"""What can go wrong with traffic: each kind finds its place in a fabric, acts on a step's conditions, and is known."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from math import inf
+from random import Random
+
+import numpy as np
+
+from truerail.errors import NoRoomError
+from truerail.model import Port
+from truerail.model.columns import Codes
+from truerail.simulator.traffic.conditions import Conditions
+from truerail.simulator.traffic.jobs import GROUP_HOSTS, Job, Pattern
+from truerail.simulator.traffic.net import Net
+
+
+class FlowFaultKind(StrEnum):
+    """What is wrong. The last two are of the cabling, and are reported by it; `pxn` is a job that only looks wrong."""
+
+    STORM = "storm"
+    SLOW_RECEIVER = "slow-receiver"
+    DEADLOCK = "deadlock"
+    HALF_SPEED = "half-speed"
+    STRAGGLER = "straggler"
+    DIRTY_OPTIC = "dirty-optic"
+    FLAPS = "flaps"
+    POLARIZATION = "polarization"
+    DEAD_MEMBER = "dead-member"
+    INCAST = "incast"
+    PXN = "pxn"
+    MISSING_UPLINK = "missing-uplink"
+    WRONG_RAIL = "wrong-rail"
+
+
+@dataclass(frozen=True, slots=True)
+class FlowFault:
+    """A fault to plant. Its place is drawn unless `at` names it: a NIC's port, the lower port of an uplink, the port
+    that receives.
+
+    `variant` is `pcie` or `application` for a slow receiver, `silent` for a storm of which the NIC itself says nothing,
+    `host` or `uplink` for what sits on a link; drawn where empty. `strength` is the share of speed that is left, or
+    what is lost; each kind has its own usual value. It lasts from `since` until `until`, in seconds.
+    """
+
+    kind: FlowFaultKind
+    at: str = ""
+    variant: str = ""
+    strength: float | None = None
+    since: float = 0.0
+    until: float = inf
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise ValueError(f"{self.kind!r} is a matter of cables: plant it in the fabric's cabling")
+
+    def acts(self, at: float) -> bool:
+        """Whether it is there at this second."""
+        return self.since <= at < self.until
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A fault with its place. `ports` are those that it is about, the culprit first."""
+
+    fault: FlowFault
+    ports: tuple[int, ...]
+    variant: str = ""
+    job: Job | None = None
+
+    @property
+    def strength(self) -> float:
+        """The fault's, or what is usual."""
+        return USUAL.get(self.fault.kind, 1.0) if self.fault.strength is None else self.fault.strength
+
+
+K = FlowFaultKind
+USUAL = {K.SLOW_RECEIVER: 0.5, K.HALF_SPEED: 0.5, K.STRAGGLER: 0.75, K.DIRTY_OPTIC: 1e-4, K.FLAPS: 3.0}
+"""Share of speed left; share of frames lost; seconds without link."""
+FLAP_EVERY_SECONDS = 40.0
+LOSSY_BIT_ERRORS = 3e-4
+"""Pre-FEC bit error ratio of a link that loses frames: beyond the 2.4e-4 that KP4 can mend."""
+INCAST_SENDERS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """Where faults may sit. `receiving` are NICs that jobs send to, `uplinks` lower ends of links between switches
+    (those with traffic where there is any), `free` hosts that no job has.
+    """
+
+    net: Net
+    receiving: list[int]
+    uplinks: list[int]
+    free: list[str]
+
+    def choose(self, ports: list[int], fault: FlowFault, rng: Random) -> int:
+        """The port that the fault names, or one of these. Raises `NoRoomError`, or ValueError for a port not there."""
+        if fault.at:
+            device, _, name = fault.at.partition("/")
+            if (device, name) not in self.net.code:
+                raise ValueError(f"{fault.kind}: no port {fault.at!r}")
+            return self.net.code[Port(device, name)]
+        if not ports:
+            raise NoRoomError(f"no port for {fault.kind}: nothing is sent, or there are no uplinks")
+        return rng.choice(ports)
+
+
+def room_of(net: Net, used: Codes, receiving: Codes, busy: set[str]) -> Room:
+    """`used` are ports that send in some flow, `busy` the hosts of jobs."""
+    sender = net.tier[net.device]
+    up = net.live & (sender > 0) & (net.tier[net.device[net.far]] > sender)
+    carrying = np.zeros(len(net.ports), dtype=bool)
+    carrying[used] = True
+    uplinks = np.flatnonzero(up & carrying) if (up & carrying).any() else np.flatnonzero(up)
+    free = [name for name in net.devices[: net.hosts] if name not in busy]
+    return Room(net, receiving[net.live[receiving]].tolist(), uplinks.tolist(), free)
+
+
+def place(room: Room, fault: FlowFault, rng: Random) -> Placed:
+    """Gives a fault its place. Raises `NoRoomError`, or ValueError where it names a port that is not there."""
+    return _PLACES[fault.kind](room, fault, rng)
+
+
+def act(placed: Placed, now: Conditions, at: float, seconds: float) -> None:
+    """Does to a step's conditions what the fault does; `at` is when the step begins."""
+    _ACTS[placed.fault.kind](placed, now, at, seconds)
+
+
+def _nic(room: Room, fault: FlowFault, rng: Random) -> Placed:
+    port = room.choose(room.receiving, fault, rng)
+    variants = {K.SLOW_RECEIVER: ("pcie", "application"), K.STORM: ("warning", "silent")}.get(fault.kind, ("",))
+    return Placed(fault, (port,), fault.variant or rng.choice(variants))
+
+
+def _link(room: Room, fault: FlowFault, rng: Random) -> Placed:
+    """The lower end of a link, then the upper."""
+    choices = {"host": room.receiving, "uplink": room.uplinks}
+    where = fault.variant or rng.choice([name for name, ports in choices.items() if ports] or ["host"])
+    port = room.choose(choices[where], fault, rng)
+    return Placed(fault, (port, int(room.net.far[port])), where)
+
+
+def _receiver(room: Room, fault: FlowFault, rng: Random) -> Placed:
+    """The end of a link at which frames arrive broken: the lower or the upper one."""
+    link = _link(room, fault, rng)
+    ports = link.ports if fault.at or rng.random() < 0.5 else link.ports[::-1]
+    return Placed(fault, ports, link.variant)
+
+
+def _member(room: Room, fault: FlowFault, rng: Random) -> Placed:
+    return Placed(fault, (room.choose(room.uplinks, fault, rng),))
+
+
+def _tier(room: Room, fault: FlowFault, rng: Random) -> Placed:
+    room.choose(room.uplinks, fault, rng)
+    return Placed(fault, ())
+
+
+def _cycle(room: Room, fault: FlowFault, rng: Random) -> Placed:
+    """Leaf, spine, another leaf, another spine, and back: the four ports that wait for each other."""
+    net = room.net
+    by_pair = {(int(net.device[port]), int(net.device[net.far[port]])): port for port in room.uplinks}
+    spines: dict[int, list[int]] = {}
+    for low, high in by_pair:
+        spines.setdefault(high, []).append(low)
+    for one, other in ((a, b) for a in spines for b in spines if a < b):
+        shared = [low for low in spines[one] if low in spines[other]]
+        if len(shared) >= 2:
+            first, second = rng.sample(shared, 2)
+            down = [int(net.far[by_pair[second, one]]), int(net.far[by_pair[first, other]])]
+            return Placed(fault, (by_pair[first, one], down[0], by_pair[second, other], down[1]))
+    raise NoRoomError("no two leaves with two spines in common")
+
+
+def _incast(room: Room, fault: FlowFault, rng: Random) -> Placed:
+    net = room.net
+    port = room.choose(room.receiving, fault, rng)
+    host, slot = divmod(port, net.nic.shape[1])
+    others = [net.devices[other] for other in range(net.hosts) if other != host]
+    senders = rng.sample(others, min(INCAST_SENDERS - 1, len(others)))
+    hosts = (*senders, net.devices[host])
+    job = Job(f"incast-{port}", hosts, Pattern.STORAGE, (slot,), qps=2, compute_seconds=0.05, coupling=0.0)
+    return Placed(fault, (int(net.far[port]),), job=job)
+
+
+def _pxn(room: Room, fault: FlowFault, rng: Random) -> Placed:
+    """A job on hosts that are free, or on any where fewer than two are."""
+    slots = range(room.net.nic.shape[1])
+    heavy = rng.sample(slots, max(1, len(slots) // 4))
+    weights = tuple(1.0 if slot in heavy else 0.3 for slot in slots)
+    hosts = room.free if len(room.free) > 1 else list(room.net.devices[: room.net.hosts])
+    job = Job("pxn", tuple(hosts[:GROUP_HOSTS]), Pattern.PXN, tuple(slots), weights, qps=1, coupling=0.5)
+    return Placed(fault, (), job=job)
+
+
+def _storms(placed: Placed, now: Conditions, at: float, seconds: float) -> None:
+    now.storming[placed.ports[0]] = True
+    now.warning[placed.ports[0]] = placed.variant == "warning"
+
+
+def _slow(placed: Placed, now: Conditions, at: float, seconds: float) -> None:
+    nic = placed.ports[0]
+    now.accept[nic] = placed.strength
+    (now.pcie if placed.variant == "pcie" else now.application)[nic] = True
+
+
+def _sticks(placed: Placed, now: Conditions, at: float, seconds: float) -> None:
+    now.stuck[list(placed.ports)] = True
+
+
+def _halves(placed: Placed, now: Conditions, at: float, seconds: float) -> None:
+    now.capacity[list(placed.ports)] *= placed.strength
+
+
+def _straggles(placed: Placed, now: Conditions, at: float, seconds: float) -> None:
+    now.pace[placed.ports[0]] = placed.strength
+
+
+def _loses(placed: Placed, now: Conditions, at: float, seconds: float) -> None:
+    now.lost[placed.ports[0]] = placed.strength
+    now.bit_errors[placed.ports[0]] = LOSSY_BIT_ERRORS
+
+
+def _flaps(placed: Placed, now: Conditions, at: float, seconds: float) -> None:
+    """One flap in every so many seconds; a link that is down for most of a step carries nothing in it."""
+    since = placed.fault.since
+    begun = int((at - since) // FLAP_EVERY_SECONDS)
+    ended = int((at + seconds - since) // FLAP_EVERY_SECONDS)
+    flaps = ended - begun + (at <= since)
+    ports = list(placed.ports)
+    if flaps:
+        now.downs[ports] += flaps
+        away = min(1.0, flaps * placed.strength / seconds)
+        now.capacity[ports] *= 1 - away
+        now.down[ports] = away > 0.5
+
+
+def _polarizes(placed: Placed, now: Conditions, at: float, seconds: float) -> None:
+    now.shared_seed.append(True)
+
+
+def _unused(placed: Placed, now: Conditions, at: float, seconds: float) -> None:
+    now.unused[placed.ports[0]] = True
+
+
+def _adds(placed: Placed, now: Conditions, at: float, seconds: float) -> None:
+    if placed.job:
+        now.jobs.append(placed.job)
+
+
+Place = Callable[[Room, FlowFault, Random], Placed]
+_PLACES: dict[FlowFaultKind, Place] = {
+    K.STORM: _nic, K.SLOW_RECEIVER: _nic, K.STRAGGLER: _nic, K.DEADLOCK: _cycle, K.HALF_SPEED: _link,
+    K.DIRTY_OPTIC: _receiver, K.FLAPS: _link, K.POLARIZATION: _tier, K.DEAD_MEMBER: _member, K.INCAST: _incast,
+    K.PXN: _pxn,
+}  # fmt: skip
+_ACTS: dict[FlowFaultKind, Callable[[Placed, Conditions, float, float], None]] = {
+    K.STORM: _storms, K.SLOW_RECEIVER: _slow, K.STRAGGLER: _straggles, K.DEADLOCK: _sticks, K.HALF_SPEED: _halves,
+    K.DIRTY_OPTIC: _loses, K.FLAPS: _flaps, K.POLARIZATION: _polarizes, K.DEAD_MEMBER: _unused, K.INCAST: _adds,
+    K.PXN: _adds,
+}  # fmt: skip
+KINDS = tuple(_PLACES)
+"""The kinds that are planted in traffic."""

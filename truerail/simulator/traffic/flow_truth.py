@@ -1,0 +1,132 @@
+"""What is really wrong with the traffic of a fabric, who causes it and who suffers."""
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from truerail.simulator.traffic.flow_faults import FlowFaultKind, Placed
+from truerail.simulator.traffic.flow_paths import Switching
+from truerail.simulator.traffic.load import Load, held_back, tight_port
+from truerail.simulator.traffic.net import Net
+from truerail.simulator.traffic.pauses import behind, pressure
+
+K = FlowFaultKind
+LEAST_SHARE = 0.05
+"""A port that is paused for less of the time is no victim."""
+
+
+@dataclass(frozen=True, slots=True)
+class Victim:
+    """A port that suffers: it is paused, or gets nothing though its neighbours do. `hops` counts links from the
+    culprit's.
+    """
+
+    port: str
+    hops: int
+
+
+@dataclass(frozen=True, slots=True)
+class FlowTruth:
+    """One thing that is wrong. `culprit` is a port (of a NIC that pauses, of a link that is slow, of the egress
+    that too many fill) or empty where it is a whole tier's. `ports` are all that it is about, `since` is in seconds.
+    """
+
+    kind: FlowFaultKind
+    culprit: str
+    ports: tuple[str, ...]
+    victims: tuple[Victim, ...]
+    since: float
+    variant: str = ""
+    jobs: tuple[str, ...] = ()
+    """The jobs that it slows down."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return asdict(self)
+
+
+def truth_of(net: Net, placed: Placed, load: Load, switching: Switching, job_names: tuple[str, ...]) -> FlowTruth:
+    """What a fault does to this load. `job_names` is the name of the job of each row's flow."""
+    roots = _roots(net, placed)
+    paths = load.paths.hops
+    through = np.isin(paths, roots).any(axis=1) if roots else np.zeros(len(paths), dtype=bool)
+    jobs = sorted({job_names[flow] for flow in load.paths.flow[through].tolist()})
+    names = tuple(str(net.world.announced_port(net.ports[port])) for port in placed.ports)
+    kind = placed.fault.kind
+    victims = tuple(_victims(net, placed, load, switching, roots))
+    return FlowTruth(kind, names[0] if names else "", names, victims, placed.fault.since, placed.variant, tuple(jobs))
+
+
+def _roots(net: Net, placed: Placed) -> list[int]:
+    """The ports at which traffic feels it."""
+    if placed.fault.kind in (K.STORM, K.SLOW_RECEIVER):
+        return [int(net.far[port]) for port in placed.ports]
+    return list(placed.ports)
+
+
+def _victims(net: Net, placed: Placed, load: Load, switching: Switching, roots: list[int]) -> Iterator[Victim]:
+    if placed.fault.kind in (K.STORM, K.DEADLOCK):
+        found: dict[int, int] = {}
+        for root in roots:
+            for port, hops in _waiting(net, load, switching, root):
+                found[port] = min(found.get(port, hops), hops)
+    elif placed.fault.kind in (K.SLOW_RECEIVER, K.HALF_SPEED, K.INCAST):
+        found = _pressed(net, load, switching, roots)
+        if placed.fault.kind is K.SLOW_RECEIVER:
+            found |= dict.fromkeys(roots, 0)
+    elif placed.fault.kind is K.POLARIZATION:
+        found = dict.fromkeys(_idle_uplinks(net, load), 0)
+    else:
+        return
+    for port, hops in sorted(found.items(), key=lambda item: (item[1], item[0])):
+        yield Victim(str(net.world.announced_port(net.ports[port])), hops)
+
+
+def _idle_uplinks(net: Net, load: Load) -> list[int]:
+    """Uplinks above the leaves that carry nothing, on switches that send upwards by others.
+
+    None where jobs send nothing that far up, or where the fan-outs have no common factor: then nobody can tell.
+    """
+    sends, climbs = np.zeros(len(net.ports), dtype=bool), np.zeros(len(net.devices), dtype=bool)
+    sends[load.paths.hops[load.paths.hops >= 0]] = True
+    tier = net.tier[net.device]
+    up = net.live & (tier > 1) & (net.tier[net.device[net.far]] > tier)
+    climbs[net.device[up & sends]] = True
+    idle: list[int] = np.flatnonzero(up & ~sends & climbs[net.device]).tolist()
+    return idle
+
+
+def _waiting(net: Net, load: Load, switching: Switching, root: int) -> tuple[tuple[int, int], ...]:
+    return ((root, 0),) if switching.watchdog else behind(net, load, root)
+
+
+def _pressed(net: Net, load: Load, switching: Switching, roots: list[int]) -> dict[int, int]:
+    """Ports that are paused for these roots, and how far from them they are."""
+    if not switching.lossless:
+        return {}
+    rows = held_back(load) & np.isin(tight_port(load), roots)
+    share = pressure(net, load, rows, switching)
+    found: dict[int, int] = {}
+    for hop in range(load.paths.hops.shape[1]):
+        near = rows & (load.tight > hop)
+        for port, distance in zip(load.paths.hops[near, hop].tolist(), (load.tight[near] - hop).tolist(), strict=True):
+            if share[port] >= LEAST_SHARE:
+                found[port] = min(found.get(port, distance), distance)
+    return found
+
+
+def cabling_truths(net: Net) -> Iterator[FlowTruth]:
+    """What the cabling does to traffic: NICs on another rail's leaf, uplinks that are not there."""
+    plan = net.world.fabric.plan
+    for cable in plan.cables:
+        port = net.code[cable.a]
+        name = str(net.world.announced_port(cable.a))
+        if net.tier[net.device[port]] == 0:
+            far = int(net.far[port])
+            leaf = net.devices[net.device[far]]
+            if net.live[port] and leaf != cable.b.device:
+                yield FlowTruth(K.WRONG_RAIL, name, (name, str(net.ports[far])), (), 0.0)
+        elif not net.live[port]:
+            yield FlowTruth(K.MISSING_UPLINK, name, (name,), (), 0.0)

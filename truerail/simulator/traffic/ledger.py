@@ -1,0 +1,65 @@
+"""What every port has counted since it was made: one row for each quantity, one column for each port."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from truerail.analysis.counters.quantities import Kind, Quantity, kind_of
+from truerail.simulator.traffic.net import Rates
+
+Q = Quantity
+Key = tuple[Quantity, bool]
+"""A quantity, and whether it is that of RDMA's priority alone."""
+
+KEYS: tuple[Key, ...] = (
+    (Q.TX_BYTES, False), (Q.RX_BYTES, False), (Q.TX_PACKETS, False), (Q.RX_PACKETS, False),
+    (Q.TX_BYTES, True), (Q.RX_BYTES, True), (Q.TX_PACKETS, True), (Q.RX_PACKETS, True),
+    (Q.TX_PAUSE_FRAMES, True), (Q.RX_PAUSE_FRAMES, True), (Q.TX_PAUSE_US, True), (Q.RX_PAUSE_US, True),
+    (Q.RX_PAUSE_TRANSITIONS, True), (Q.WATCHDOG_STORMS, True), (Q.NIC_STORM_WARNINGS, False),
+    (Q.NIC_STORM_ERRORS, False), (Q.RX_DISCARDS, False), (Q.TX_DISCARDS, False), (Q.RX_DISCARDS, True),
+    (Q.RX_ERRORS, False), (Q.LINK_DOWNS, False), (Q.SYMBOL_ERRORS, False), (Q.CORRECTED_BITS, False),
+    (Q.RX_BITS, False), (Q.FEC_CORRECTED, False), (Q.FEC_UNCORRECTED, False), (Q.ECN_MARKED_PACKETS, True),
+    (Q.ECN_RECEIVED_PACKETS, False), (Q.CNP_SENT, False), (Q.CNP_HANDLED, False), (Q.CNP_IGNORED, False),
+    (Q.OUT_OF_BUFFER, False), (Q.OUT_OF_SEQUENCE, False), (Q.PACKET_SEQUENCE_ERRORS, False),
+    (Q.ACK_TIMEOUTS, False), (Q.RNR_NAKS, False), (Q.PCI_STALLED_EVENTS, False),
+    (Q.QUEUE_DROPS, True), (Q.QUEUE_WATERMARK_BYTES, True), (Q.FLOWS, False), (Q.FEC_SYMBOLS, False),
+)  # fmt: skip
+PLACE = {key: number for number, key in enumerate(KEYS)}
+
+
+@dataclass
+class Ledger:
+    """`total` is what was counted by `at` (seconds), `gained` what of it in the last step of `seconds`; shapes
+    (quantities, ports). A gauge's total is its level.
+    """
+
+    total: Rates
+    gained: Rates
+    at: float = 0.0
+    seconds: float = 1.0
+    _gauges: tuple[int, ...] = field(default=tuple(PLACE[key] for key in KEYS if kind_of(key[0]) is Kind.GAUGE))
+
+    def close(self, gained: Rates, seconds: float) -> None:
+        """Adds a step."""
+        self.total += gained
+        self.total[self._gauges, :] = gained[self._gauges, :]
+        self.gained, self.at, self.seconds = gained.copy(), self.at + seconds, seconds
+        self.gained[self._gauges, :] = 0
+
+    def as_of(self, ago: Rates | float, ports: slice = slice(None)) -> Rates:
+        """What these ports had counted so many seconds ago, within the last step. Shape (quantities, ports)."""
+        share = np.clip(ago / self.seconds, 0.0, 1.0)
+        return np.asarray(np.floor(self.total[:, ports] - self.gained[:, ports] * share))
+
+
+def new_ledger(ports: int, seed: int) -> Ledger:
+    """Counters with a past: every port has carried something before, some have lost frames long ago."""
+    rng = np.random.default_rng([seed, 0xC0])
+    total = np.zeros((len(KEYS), ports))
+    for key, row in PLACE.items():
+        match kind_of(key[0]):
+            case Kind.TRAFFIC:
+                total[row] = np.floor(rng.uniform(1e9, 1e13, ports))
+            case Kind.ERRORS:
+                total[row] = rng.integers(0, 5, ports)
+    return Ledger(total, np.zeros_like(total))

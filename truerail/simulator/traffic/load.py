@@ -1,0 +1,162 @@
+"""What flows during a step: rates, and what stands in their way. Arrays over rows are over the parts of flows."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from truerail.model.columns import Codes
+from truerail.simulator.traffic.conditions import Conditions
+from truerail.simulator.traffic.connections import Connections
+from truerail.simulator.traffic.flow_paths import Paths, Switching
+from truerail.simulator.traffic.net import NOWHERE, Marks, Net, Rates
+from truerail.simulator.traffic.sharing import Shares, fair_shares
+
+TRICKLE = 1e6
+"""What a flow still sends into a switch that drops all of it: a try now and then, in bytes a second."""
+
+
+@dataclass(frozen=True)
+class Load:
+    """`wish` is what a row would send, `burst` what it gets while it sends, `mean` what that is over the whole step,
+    in bytes a second; `busy` is the share of the step in which it has something to send. `tight` is the hop that
+    holds it back, -1 where none does. `blocked` ports (shape (ports,)) wait for a storm or in a deadlock.
+    """
+
+    paths: Paths
+    wish: Rates
+    burst: Rates
+    mean: Rates
+    busy: Rates
+    tight: Codes
+    blocked: Marks
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What of a load stays from step to step while jobs, links and faults stay as they are: see `Load`. `stopped` rows
+    wait for a port that is blocked, `dropped` ones end at a switch that drops them all.
+    """
+
+    paths: Paths
+    wish: Rates
+    shares: Shares
+    blocked: Marks
+    stopped: Marks
+    dropped: Marks
+
+
+def standing_of(net: Net, flows: Connections, paths: Paths, now: Conditions, switching: Switching) -> Standing:
+    """Who may send how fast."""
+    wish = _wishes(net, flows, paths, now)
+    swallowed = _swallowing(net, now, switching)
+    waiting = waiting_ports(net, paths.hops, now, wish > 0, swallowed)
+    blocked = waiting | swallowed
+    stopped = _touches(paths.hops, blocked) & (wish > 0)
+    room = net.speed * now.capacity
+    nics = np.flatnonzero(now.accept < 1)
+    room[net.far[nics]] *= now.accept[nics]
+    shares = fair_shares(paths.hops, np.where(stopped, 0.0, wish), room)
+    dropped = _touches(paths.hops, swallowed) & ~_touches(paths.hops, waiting)
+    return Standing(paths, wish, shares, blocked, stopped, dropped)
+
+
+def load_of(standing: Standing, flows: Connections, now: Conditions, noise: Rates) -> Load:
+    """The load of one step. `noise` is by flow: how much more or less than usual it has to send."""
+    paths, shares = standing.paths, standing.shares
+    mean, busy = _paced(flows, paths, shares.rate, noise, now)
+    mean = np.where(standing.dropped, TRICKLE, mean)
+    busy = np.where(standing.stopped, 1.0, busy)
+    return Load(paths, standing.wish, shares.rate, mean, busy, shares.tight, standing.blocked)
+
+
+def _wishes(net: Net, flows: Connections, paths: Paths, now: Conditions) -> Rates:
+    """What each row would send if only its own NIC were in the way."""
+    flow = paths.flow
+    weight = np.where(paths.hops[:, 0] >= 0, flows.weight[flow], 0.0)
+    source = flows.source[flow]
+    parts = np.bincount(flow, minlength=len(flows))[flow]
+    wanted = net.speed[source] * weight / parts
+    total = np.bincount(source, weights=wanted, minlength=len(net.ports))
+    room = net.speed * now.capacity
+    return np.asarray(wanted * np.minimum(1.0, room[source] / np.maximum(total[source], 1.0)))
+
+
+def _swallowing(net: Net, now: Conditions, switching: Switching) -> Marks:
+    """Ports whose watchdog drops everything: those before a NIC that pauses for ever."""
+    marks = np.zeros(len(net.ports), dtype=bool)
+    if switching.watchdog:
+        marks[_before(net, now.storming)] = True
+    return marks
+
+
+def _before(net: Net, nics: Marks) -> Codes:
+    far = net.far[np.flatnonzero(nics)]
+    return far[far >= 0]
+
+
+def waiting_ports(net: Net, hops: Codes, now: Conditions, sends: Marks, swallowed: Marks) -> Marks:
+    """Ports that may not send at all. A port that waits fills the buffers behind it, and those who fill them wait."""
+    spread = now.stuck.copy()
+    spread[_before(net, now.storming)] = True
+    spread &= ~swallowed
+    active = hops[sends]
+    while True:
+        behind = active[:, :-1][(active[:, 1:] >= 0) & spread[active[:, 1:]]]
+        new = np.unique(behind[(behind >= 0) & ~spread[behind]])
+        if not len(new):
+            return spread
+        spread[new] = True
+
+
+def _touches(hops: Codes, ports: Marks) -> Marks:
+    return np.asarray((ports[hops] & (hops >= 0)).any(axis=1), dtype=bool)
+
+
+def _paced(flows: Connections, paths: Paths, burst: Rates, noise: Rates, now: Conditions) -> tuple[Rates, Rates]:
+    """The mean rate of each row and the share of time in which it sends: it computes, sends, and waits for the others.
+
+    A flow that is slowed by its NIC (`pace`) takes the others with it as far as the job is coupled.
+    """
+    flow = paths.flow
+    job = flows.job[flow]
+    volume = _column(flows, "gigabytes")[job] * 1e9 * flows.weight[flow] * noise[flow]
+    parts = np.bincount(flow, minlength=len(flows))[flow]
+    volume = volume / parts
+    with np.errstate(divide="ignore", invalid="ignore"):
+        sending = np.where(burst > 0, volume / burst, np.inf)
+    on_way = paths.hops[:, 0] >= 0
+    slowest = np.zeros(len(flows.jobs))
+    np.maximum.at(slowest, job[on_way], sending[on_way])
+    coupling, compute = _column(flows, "coupling")[job], _column(flows, "compute_seconds")[job]
+    stuck = ~np.isfinite(sending)
+    own = np.where(stuck, 1.0, sending)
+    waited = np.where(coupling > 0, np.inf, 0.0)
+    slow = slowest[job]
+    np.multiply(coupling, slow, out=waited, where=np.isfinite(slow))
+    taken = np.maximum(own, (1 - coupling) * own + waited)
+    pace = _pace(flows, now)[flow]
+    mean = np.where(stuck, 0.0, volume / (compute + taken)) * pace
+    return mean, np.where(stuck, 0.0, own / (compute + taken))
+
+
+def _pace(flows: Connections, now: Conditions) -> Rates:
+    own = np.minimum(now.pace[flows.source], now.pace[flows.target])
+    least = np.ones(len(flows.jobs))
+    np.minimum.at(least, flows.job, own)
+    coupling = _column(flows, "coupling")[flows.job]
+    return np.asarray((1 - coupling) * own + coupling * least[flows.job])
+
+
+def _column(flows: Connections, name: str) -> Rates:
+    return np.array([getattr(job, name) for job in flows.jobs], dtype=np.float64)
+
+
+def held_back(load: Load) -> Marks:
+    """Rows that a switch holds back: they get less than they would send, at a hop behind their own NIC."""
+    return np.asarray((load.tight > 0) & (load.burst < 0.98 * load.wish), dtype=bool)
+
+
+def tight_port(load: Load) -> Codes:
+    """The port that holds each row back; -1 where none does."""
+    rows = np.arange(len(load.tight))
+    return np.where(held_back(load), load.paths.hops[rows, np.maximum(load.tight, 0)], NOWHERE)

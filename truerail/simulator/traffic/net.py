@@ -1,0 +1,201 @@
+"""The fabric as traffic sees it: ports and devices by number, what is at the other end of each, and the way to go.
+
+A directed link is named by the port that sends into it. Routes follow the cables as they really are: a leaf has the
+routes of the NICs that are plugged into it, whatever the plan says.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from truerail.model import Port
+from truerail.model.columns import Codes
+from truerail.simulator.fabric.world import World
+
+Rates = npt.NDArray[np.float64]
+Marks = npt.NDArray[np.bool_]
+
+NOWHERE = -1
+_FAR = 99
+_BYTES = 1e9 / 8
+_USUAL_GBPS = 400.0
+
+
+@dataclass(frozen=True)
+class Net:
+    """Every port of the fabric. Arrays over ports have shape (ports,), speeds are in bytes a second.
+
+    `nic[host, slot]` is the port of a NIC, hosts in the plan's order. `far` is -1 where no cable is.
+    """
+
+    world: World
+    ports: tuple[Port, ...]
+    code: dict[Port, int]
+    devices: tuple[str, ...]
+    tier: Codes
+    device: Codes
+    far: Codes
+    live: Marks
+    speed: Rates
+    nic: Codes
+
+    @property
+    def hosts(self) -> int:
+        """How many hosts there are; they are the first devices."""
+        return len(self.nic)
+
+    @cached_property
+    def _place(self) -> dict[str, int]:
+        return {name: number for number, name in enumerate(self.devices)}
+
+    def span_of(self, device: str) -> slice:
+        """The ports of one device, in its own order: they stand together."""
+        begin, end = np.searchsorted(self.device, [self._place[device], self._place[device] + 1])
+        return slice(int(begin), int(end))
+
+    def ports_of(self, device: str) -> Codes:
+        """The numbers of one device's ports."""
+        span = self.span_of(device)
+        return np.arange(span.start, span.stop)
+
+    def leaf_of(self, port: Codes) -> Codes:
+        """The device that each NIC is plugged into; -1 where it has no live cable."""
+        return np.where(self.live[port], self.device[self.far[port]], NOWHERE)
+
+
+def net_of(world: World) -> Net:
+    """The fabric as it is cabled now."""
+    plan = world.fabric.plan
+    devices = tuple(plan.devices)
+    field = world.fabric.shape.host_ports
+    jacks = {name: [getattr(nic, field) for nic in model.names] for name, model in world.fabric.models.items()}
+    names = [jacks.get(device) or world.fabric.ports[device] for device in devices]
+    ports = tuple(Port(device, name) for device, of in zip(devices, names, strict=True) for name in of)
+    code = {port: number for number, port in enumerate(ports)}
+    far = np.array([code.get(world.far[port], NOWHERE) if port in world.far else NOWHERE for port in ports])
+    quiet = world.off | world.hung
+    live = np.array([world.carrier(port) for port in ports]) & (far >= 0)
+    live &= np.array([port.device not in quiet for port in ports])
+    live &= live[far]
+    widths = [len(of) for of in names[: len(jacks)]]
+    nic = np.arange(sum(widths)).reshape(len(jacks), widths[0])
+    device = np.repeat(np.arange(len(devices)), [len(of) for of in names])
+    tier = np.array([plan.devices[name].role.tier for name in devices])
+    return Net(world, ports, code, devices, tier, device, far, live, _speeds(world, ports), nic)
+
+
+def _speeds(world: World, ports: tuple[Port, ...]) -> Rates:
+    speed = {}
+    for cable in world.fabric.plan.cables:
+        speed[cable.a] = speed[cable.b] = (cable.speed_gbps or _USUAL_GBPS) * _BYTES
+    return np.array([speed.get(port, _USUAL_GBPS * _BYTES) for port in ports])
+
+
+@dataclass(frozen=True)
+class Routes:
+    """Where each switch sends what is meant for a leaf: `group[device, leaf number]`, -1 where there is no way.
+
+    A group's members are `member[start[group] : start[group] + size[group]]`, in the order that the hash counts them.
+    """
+
+    leaf_number: Codes
+    group: Codes
+    start: Codes
+    size: Codes
+    member: Codes
+
+
+def routes_of(net: Net, live: Marks, unused: Codes) -> Routes:
+    """Shortest ways up and then down over links that are `live`. `unused` are ports that no route uses, though up."""
+    leaves = np.flatnonzero(net.tier == 1)
+    number = np.full(len(net.devices), NOWHERE)
+    number[leaves] = np.arange(len(leaves))
+    usable = live.copy()
+    usable[unused] = False
+    links = _Links(net, usable)
+    groups = _Groups(len(net.devices), len(leaves))
+    distance = _distances(net, links, leaves)
+    for switch in np.flatnonzero(net.tier > 0).tolist():
+        _route(groups, switch, links, distance)
+    return groups.routes(number)
+
+
+class _Links:
+    """The usable links between switches, by the switch that sends."""
+
+    def __init__(self, net: Net, usable: Marks) -> None:
+        port = np.flatnonzero(usable & (net.tier[net.device] > 0))
+        towards = net.device[net.far[port]]
+        between = net.tier[towards] > 0
+        self.port, self.towards = port[between], towards[between]
+        sender = net.device[self.port]
+        self.up = net.tier[self.towards] > net.tier[sender]
+        self.begin = np.searchsorted(sender, np.arange(len(net.devices) + 1))
+
+    def of(self, switch: int) -> slice:
+        """The links that a switch sends into."""
+        return slice(int(self.begin[switch]), int(self.begin[switch + 1]))
+
+
+@dataclass(frozen=True)
+class _Distances:
+    """Hops from each device to each leaf: downwards only, and any way. Shapes (devices, leaves)."""
+
+    down: Codes
+    least: Codes
+
+
+def _distances(net: Net, links: _Links, leaves: Codes) -> _Distances:
+    down = np.full((len(net.devices), len(leaves)), _FAR)
+    down[leaves, np.arange(len(leaves))] = 0
+    for tier in (2, 3):
+        for switch in np.flatnonzero(net.tier == tier).tolist():
+            below = links.towards[links.of(switch)][~links.up[links.of(switch)]]
+            if len(below):
+                down[switch] = np.minimum(_FAR, 1 + down[np.unique(below)].min(axis=0))
+    least = down.copy()
+    for tier in (2, 1):
+        for switch in np.flatnonzero(net.tier == tier).tolist():
+            above = links.towards[links.of(switch)][links.up[links.of(switch)]]
+            if len(above):
+                least[switch] = np.minimum(down[switch], 1 + least[np.unique(above)].min(axis=0))
+    return _Distances(down, np.minimum(least, _FAR))
+
+
+class _Groups:
+    """Groups of next hops, equal ones of a switch once."""
+
+    def __init__(self, devices: int, leaves: int) -> None:
+        self.table = np.full((devices, leaves), NOWHERE)
+        self.members: list[Codes] = []
+
+    def add(self, ports: Codes) -> int:
+        """The number of a new group."""
+        self.members.append(ports)
+        return len(self.members) - 1
+
+    def routes(self, number: Codes) -> Routes:
+        """All groups, one after the other."""
+        size = np.array([len(ports) for ports in self.members], dtype=np.int64)
+        start = np.concatenate([[0], np.cumsum(size)[:-1]]).astype(np.int64)
+        member = np.concatenate([*self.members, np.empty(0, dtype=np.int64)])
+        return Routes(number, self.table, start, size, member)
+
+
+def _route(groups: _Groups, switch: int, links: _Links, distance: _Distances) -> None:
+    of = links.of(switch)
+    towards, up = links.towards[of], links.up[of]
+    if not len(towards):
+        return
+    left = np.where(up[:, None], distance.least[towards], distance.down[towards])
+    wanted = distance.least[switch] - 1
+    fits = (left == wanted) & (wanted >= 0) & (wanted < _FAR - 1)
+    known: dict[bytes, int] = {}
+    for leaf, column in enumerate(np.packbits(fits, axis=0).T):
+        if column.any():
+            key = column.tobytes()
+            if key not in known:
+                known[key] = groups.add(links.port[of][fits[:, leaf]])
+            groups.table[switch, leaf] = known[key]

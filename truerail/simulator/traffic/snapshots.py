@@ -1,0 +1,73 @@
+"""A snapshot with its window of counters, as a service would have it after some minutes of polling."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from truerail.analysis.counters.window import STEP_SECONDS, Window
+from truerail.model import Fact, NetLink, RdmaLink, Reading, Snapshot
+from truerail.model.index import Devices
+from truerail.simulator.simulation import Simulation
+from truerail.simulator.traffic.flow_simulation import FlowSimulation
+
+Speeds = Mapping[tuple[str, str], float]
+"""Gb/s by device and by the name that the device has for a port or an RDMA device."""
+
+
+def snapshot_after(
+    fabric: Simulation, traffic: FlowSimulation, minutes: float = 5.0, step_seconds: float = STEP_SECONDS
+) -> Snapshot:
+    """Lets the traffic of a fabric go on for so many minutes and polls it all the while.
+
+    The answers about cabling and links are those of the fabric as it stands, and who sits on a link at half speed says
+    so. The window keeps its last samples.
+    """
+    window = Window(step_seconds=step_seconds)
+    last: list[Reading] = []
+    for number in range(round(minutes * 60 / step_seconds) + 1):
+        if number:
+            traffic.step(step_seconds)
+        last = traffic.readings()
+        window.put(last)
+    return seen_now(fabric.snapshot(), traffic, last, window)
+
+
+def seen_now(still: Snapshot, traffic: FlowSimulation, counted: Sequence[Reading], window: Window) -> Snapshot:
+    """What a service sees now: the answers about cabling and links of an earlier moment, reported again, those of the
+    last round of counters, and the window that they went into.
+    """
+    moved, slow = traffic.at - still.at, _slow(traffic)
+    named = {device for device, _ in slow}
+    readings = [
+        replace(
+            reading, at=reading.at + moved, facts=_slowed(reading, slow) if reading.device in named else reading.facts
+        )
+        for reading in still.readings
+    ]
+    return Snapshot(traffic.at, (*readings, *counted), window=window)
+
+
+def _slow(traffic: FlowSimulation) -> Speeds:
+    """What devices say of their slow links, under the names that answers are filed under and that ports have there."""
+    world = traffic.world
+    known = Devices(world.fabric.plan)
+    found: dict[tuple[str, str], float] = {}
+    for port, gbps in traffic.slow_links.items():
+        device = known.names[known.find(world.folder(port.device))]
+        names = [port.name]
+        if world.is_host(port.device):
+            nic = world.nic_name(port.device, world.slot(port))
+            names = [nic.netdev, nic.rdma]
+        found |= {(device, name): gbps for name in names}
+    return found
+
+
+def _slowed(reading: Reading, slow: Speeds) -> tuple[Fact, ...]:
+    return tuple(_fact(fact, reading.device, slow) for fact in reading.facts)
+
+
+def _fact(fact: Fact, device: str, slow: Speeds) -> Fact:
+    if isinstance(fact, NetLink) and (device, fact.netdev) in slow:
+        return fact._replace(speed_gbps=slow[device, fact.netdev])
+    if isinstance(fact, RdmaLink) and (device, fact.device) in slow:
+        return fact._replace(rate_gbps=slow[device, fact.device])
+    return fact
