@@ -1,0 +1,98 @@
+"""The recipes of CONTRIBUTING.md, followed in a copy of the tree: every block is written as it stands there, what `make
+docs` generates is generated, and the checks that concern what is new pass. All but mypy, which takes minutes on a tree
+without its cache.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from test_shape import ROOT, committed
+
+BLOCK = re.compile(r"^`([\w./-]+)`:\n\n```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCKS = BLOCK.findall((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"))
+GENERATORS = (["docs/catalogues.py"], ["-m", "dashboards.generate"], ["deploy/restricted.py"])
+CONCERNED = " or ".join(
+    (
+        *("CAP002", "PowerSupply", "power_suppl", "planned_cables", "racks", "acme", "test_metrics_reference"),
+        *("layers_hold", "catalogues_are_current", "the_type_of_facts", "every_recording"),
+    )
+)
+"""Tests whose name, or parameter, has one of these words."""
+FILES = (
+    "tests/test_shape.py",
+    "tests/test_rules_cases.py",
+    "tests/test_recordings.py",
+    "tests/test_runbooks.py",
+    "tests/test_alerts.py",
+    "tests/test_metrics_reference.py",
+    "tests/test_simulator.py",
+)
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the tree in which the recipes were followed."""
+    copy = tmp_path_factory.mktemp("recipes") / "truerail"
+    for path in committed():
+        target = copy / path.relative_to(ROOT)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(path, target)
+    for name, language, text in BLOCKS:
+        path = copy / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(changed(path.read_text(encoding="utf-8"), text) if language == "diff" else text)
+    python(copy, "-m", "pytest", "tests/test_recordings.py", "-k", "one_failed or no_table", TRUERAIL_REFRESH="1")
+    for generator in GENERATORS:
+        python(copy, *generator)
+    return copy
+
+
+def changed(text: str, difference: str) -> str:
+    """A text after a change: each part behind `@@` is found once, by its lines with a blank or `-`."""
+    for part in difference.split("@@\n")[1:]:
+        lines = part.splitlines(keepends=True)
+        before = "".join(line[1:] for line in lines if line[0] in " -")
+        after = "".join(line[1:] for line in lines if line[0] in " +")
+        assert text.count(before) == 1, f"found {text.count(before)} times:\n{before}"
+        text = text.replace(before, after)
+    return text
+
+
+def python(tree: Path, *words: str, **environment: str) -> str:
+    """What Python prints in the copy. Fails where it ends with an error."""
+    given = {**os.environ, "PYTHONPATH": str(tree), **environment}
+    done = subprocess.run([sys.executable, *words], cwd=tree, env=given, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{' '.join(words)}:\n{done.stdout[-4000:]}{done.stderr[-4000:]}"
+    return done.stdout
+
+
+def test_what_is_written_is_formatted_and_checked(tree: Path) -> None:
+    written = [name for name, _, _ in BLOCKS if name.endswith(".py")]
+    python(tree, "-m", "ruff", "format", "--check", *written)
+    python(tree, "-m", "ruff", "check", *written)
+
+
+def test_the_generated_files_have_what_is_new(tree: Path) -> None:
+    assert "power_supplies" in (tree / "collector/README.md").read_text(encoding="utf-8")
+    assert "power_supply_failed" in (tree / "rules/README.md").read_text(encoding="utf-8")
+    assert "TruerailPowerSupplyFailed" in (tree / "docs/runbooks/CAP002.md").read_text(encoding="utf-8")
+    assert "truerail_planned_cables" in (tree / "docs/metrics.md").read_text(encoding="utf-8")
+    generated = tree / "dashboards/generated/prometheus/truerail.rules.yaml"
+    assert "TruerailPowerSupplyFailed" in generated.read_text(encoding="utf-8")
+    restricted = tree / "deploy/ansible/roles/truerail_device/files/truerail-only.sonic"
+    assert "show platform psustatus" in restricted.read_text(encoding="utf-8")
+
+
+def test_the_checks_pass(tree: Path) -> None:
+    python(tree, "-m", "pytest", "-p", "no:cacheprovider", *FILES, "-k", CONCERNED)
+
+
+def test_the_command_runs(tree: Path) -> None:
+    python(tree, "-c", "from truerail.cli import main; main()", "demo", "--help")
+    plan = tree / "tests/fabrics/rail_optimized.yaml"
+    assert re.search(r"^\S+  \d+$", python(tree, "-m", "truerail", "racks", str(plan)), re.MULTILINE)
