@@ -88,3 +88,26 @@ def test_a_circle_of_which_a_cable_is_not_heard_is_open() -> None:
             assert {cause.kind for cause in causes if cause.moves} == {CauseKind.CABLE_MOVE}
             found += 1
     assert found
+
+
+@pytest.mark.parametrize("seed", [0, 1, 3, 9])
+def test_a_moved_uplink_is_not_right_where_its_new_neighbour_is_heard_without_its_port(seed: int) -> None:
+    """Both ends still list each other; of the new neighbour one switch, or both, know the device alone."""
+    behaviours = ["swap_two_neighbors", "junos_no_portid"]
+    shape = replace(SHAPE, platforms=("junos", "sonic"))
+    simulation = simulate(shape, [Fault(CauseKind.CABLE_SWAP, "uplinks")], seed=seed, behaviours=behaviours)
+    evaluation = evaluated(simulation)
+    assert {evaluation.cable_states[port] for port in simulation.truth.moved} == {CableState.UNKNOWN}
+    assert not [cause for cause in evaluation.causes if cause.moves]
+    right = [port for port, state in evaluation.cable_states.items() if state is CableState.RIGHT]
+    assert len(right) == len(simulation.plan.cables) - len(simulation.truth.moved)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_one_neighbour_listed_with_and_without_its_port_is_one(seed: int) -> None:
+    """An uplink listed twice, once by its device alone, is no moved cable."""
+    shape = replace(SHAPE, platforms=("junos", "sonic"))
+    simulation = simulate(shape, [], seed=seed, behaviours=["msap_change", "junos_no_portid"])
+    evaluation = evaluated(simulation)
+    uplinks = {evaluation.cable_states[cable.a] for cable in simulation.plan.cables if cable.rail is None}
+    assert uplinks == {CableState.RIGHT}

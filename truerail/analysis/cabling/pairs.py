@@ -45,7 +45,7 @@ def partners(index: PlanIndex, claims: Claims, size: int) -> tuple[Codes, npt.ND
     keep = planned | ~has_planned[speaker]  # a bridge or a DPU's own system beside the planned device does not count
     speaker, silent = speaker[keep], silent[keep]
     at = _count(size, speaker, silent)
-    alone = (at[speaker] == 1) & (at[silent] == 1)
+    alone = (at[speaker] == 1) & (at[silent] == 1) & ~_of_two_switches(index, claims, speaker, silent)
     _marry(partner, sure, speaker[alone], silent[alone], ONE_END)
     ambiguous[speaker[~alone]] = ambiguous[silent[~alone]] = True
     return partner, sure, ambiguous
@@ -54,12 +54,18 @@ def partners(index: PlanIndex, claims: Claims, size: int) -> tuple[Codes, npt.ND
 def _remembered(index: PlanIndex, claims: Claims, low: Codes, high: Codes, says: Codes, single: Mask) -> Mask:
     """Pairs that hear each other, both ends of which hear another port of the plan as well: one of the two is an old
     neighbour, and both ends may remember it since a cable was moved. Another port that has its own pair is the old one.
+
+    A switch that is heard without its port is another port, too. Between two switches it may also be the same port
+    under another id; then it counts only where the other end hears another one for certain.
     """
     size = len(index.ports)
     tier = np.array([*index.devices.tier, NONE], dtype=np.int64)
     of_host = tier[index.ports.device_of(claims.u)] == 0
-    second = (claims.v < 0) & (claims.w >= 0) & (claims.w < index.devices.planned) & (tier[claims.w] > 0) & of_host
-    vague = _count(size, claims.u[second])
+    second = (claims.v < 0) & (claims.w >= 0) & (claims.w < index.devices.planned) & (tier[claims.w] > 0)
+    far = np.full(size + 1, NONE, dtype=np.int64)
+    far[low[single]], far[high[single]] = high[single], low[single]
+    other = of_host | (claims.w != index.ports.device_of(far[claims.u]))
+    vague, perhaps = _count(size, claims.u[second & other]), _count(size, claims.u[second & ~other])
     others = ~single & (high < index.planned_ports)
     found = single
     while True:
@@ -67,10 +73,26 @@ def _remembered(index: PlanIndex, claims: Claims, low: Codes, high: Codes, says:
         sure[low[single & ~found]] = sure[high[single & ~found]] = True
         open_ = others & ~sure[low] & ~sure[high]
         more = vague + _count(size, low[open_ & (says & 1 > 0)], high[open_ & (says & 2 > 0)])
-        left = single & (more[low] > 0) & (more[high] > 0)
+        any_ = more + perhaps
+        left = single & (any_[low] > 0) & (any_[high] > 0) & (more[low] + more[high] > 0)
         if (left == found).all():
             return np.asarray(found, dtype=bool)
         found = left
+
+
+def _of_two_switches(index: PlanIndex, claims: Claims, speaker: Codes, silent: Codes) -> Mask:
+    """Pairs of switches that one end names, where that end hears another planned switch as well, without its port: one
+    of the two is an old neighbour.
+    """
+    tier = np.array([*index.devices.tier, NONE], dtype=np.int64)
+    device = index.ports.device_of(claims.u)
+    vague = (claims.v < 0) & (claims.w >= 0) & (claims.w < index.devices.planned)
+    vague &= (tier[claims.w] > 0) & (tier[device] > 0)
+    far = np.full(len(index.ports) + 1, NONE, dtype=np.int64)
+    far[speaker] = index.ports.device_of(silent)
+    torn = np.zeros(len(far), dtype=bool)
+    torn[claims.u[vague & (far[claims.u] >= 0) & (claims.w != far[claims.u])]] = True
+    return np.asarray(torn[speaker] & (tier[far[speaker]] > 0), dtype=bool)
 
 
 def heard_devices(claims: Claims, planned: int, ambiguous: Mask) -> Codes:
