@@ -1,7 +1,7 @@
 """A fault simulator: fabrics of any shape, with any mix of faults and noise, as captures in the devices' real formats.
 
-What a machine is, what it calls itself, what its NICs are called and what is plugged where are four separate things
-here, because the work of an evaluation is to tell them apart. The truth stands beside the answers.
+A machine's identity, its announced name, the names of its NICs and the cabling are four separate things here, because
+an evaluation has to distinguish them. The truth is stored beside the answers.
 """
 
 from truerail.simulator.fabric.builder import Shape

@@ -1,4 +1,4 @@
-"""What behaviours change in the world itself: ports switched off, unplanned links and servers, hosts that boot."""
+"""Effects of behaviours on the world itself: disabled ports, unplanned links and servers, booting hosts."""
 
 from dataclasses import replace
 from random import Random
@@ -18,7 +18,7 @@ _GUESTS = ("stor-{:02}", "mgmt-{:02}", "login-{:02}")
 
 
 def shaped(shape: Shape, behaviours: Behaviours) -> Shape:
-    """The shape with the NICs that these behaviours are about."""
+    """The shape with the NICs that these behaviours need."""
     if mode := behaviours.value("sonic_split"):
         lanes, gbps = _SPLIT[mode]
         shape = replace(shape, sonic_lanes=lanes, speed_gbps=gbps)
@@ -38,7 +38,7 @@ def shaped(shape: Shape, behaviours: Behaviours) -> Shape:
 
 
 def apply(site: Site, rng: Random) -> list[TrueCause]:
-    """Changes the world; returns the hosts that nobody can read for it, as causes."""
+    """Changes the world; returns the hosts that become unreadable, as causes."""
     behaviours = site.world.behaviours
     if not behaviours.choices:
         return []
@@ -87,7 +87,7 @@ def _switch_off(site: Site) -> None:
 
 
 def _cable_the_spare(site: Site, rng: Random) -> None:
-    """Free ports of leaves get what the behaviours want there."""
+    """Connects free ports of leaves as the behaviours require."""
     world, behaviours = site.world, site.world.behaviours
     free = [
         port
@@ -112,7 +112,7 @@ def _cable_the_spare(site: Site, rng: Random) -> None:
 
 
 def _link_peers(site: Site) -> None:
-    """Each pair of an MLAG has a link between its two, on ports that the plan leaves free."""
+    """Links the two switches of each MLAG pair, on ports that are free in the plan."""
     world = site.world
     for leaf in world.leaves():
         pair = identities.mlag_pair(world, leaf) if identities.is_mlag(world, leaf) else ()
@@ -132,7 +132,7 @@ def _is_free(site: Site, port: Port) -> bool:
 
 
 def _remember_before_the_move(site: Site) -> None:
-    """Both ends of each cable that was moved still list the planned neighbour."""
+    """Both ends of each moved cable still list the planned neighbour."""
     world = site.world
     for cable in world.fabric.plan.cables:
         if world.far.get(cable.a) != cable.b:

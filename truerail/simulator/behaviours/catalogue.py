@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 
 @dataclass(frozen=True, slots=True)
 class Behaviour:
-    """One behaviour. `values` are its variants, the first the usual one; empty where it is only on or off.
+    """One behaviour. `values` are its variants, the first the usual one; empty if it is only on or off.
 
-    `platform` is what its fabric runs when it is measured alone (empty: any), `planes` how many planes that has.
-    `share` is how many of its devices or ports show it then: 1 unless a fabric that shows it everywhere says nothing.
-    `expected` are the rules that rightly report it at warning or above on a faultless fabric. `implies` are behaviours
-    without which it cannot be seen; they are switched on with it. What is `later` is drawn after all others, from
-    numbers of its own: a seed keeps what it drew before.
+    `platform` and `planes` describe its fabric when it is measured alone (empty: any platform). `share` is the share of
+    devices or ports that show it then: 1 unless a fabric that shows it everywhere would report nothing. `expected` are
+    the rules that rightly report it at warning or above on a faultless fabric. `implies` are behaviours without which
+    it cannot be seen; they are enabled with it. A `later` behaviour is drawn after all others, from its own random
+    numbers: a seed keeps its former draws.
     """
 
     name: str
@@ -27,7 +27,7 @@ class Behaviour:
 
 
 _NAMES = ("CAB004", "CAB005", "CAB007", "TEL003")
-"""Rules that rightly report a device whose name is another's, or nobody's."""
+"""Rules that rightly report a device with another's name, or an unknown one."""
 _IDENTITY = (
     Behaviour(
         "sonic_alias",

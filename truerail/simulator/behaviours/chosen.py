@@ -1,4 +1,4 @@
-"""The behaviours that a simulated fabric shows, and which of its devices and ports show them."""
+"""The behaviours of a simulated fabric, and which of its devices and ports show them."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from truerail.simulator.behaviours.catalogue import CATALOGUE, Behaviour
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One behaviour that is switched on: in which of its variants, and on which share of its devices or ports."""
+    """One enabled behaviour: its variant, and its share of devices or ports."""
 
     value: str
     share: float
@@ -36,12 +36,12 @@ class Behaviours:
         return _known(name).name in self.choices
 
     def value(self, name: str) -> str:
-        """The variant that is switched on; empty where the behaviour is off."""
+        """The enabled variant; empty if the behaviour is off."""
         choice = self.choices.get(_known(name).name)
         return choice.value if choice else ""
 
     def value_for(self, name: str, *key: object) -> str:
-        """The variant that this device or port shows; empty where it does not."""
+        """The variant that this device or port shows; empty if it does not."""
         return self.value(name) if self.hits(name, *key) else ""
 
     def hits(self, name: str, *key: object) -> bool:
@@ -50,7 +50,7 @@ class Behaviours:
         return choice is not None and (choice.share >= 1.0 or self.draw(name, *key) < choice.share)
 
     def draw(self, *key: object) -> float:
-        """A number from 0 to 1 that depends on the seed and the key alone."""
+        """A number from 0 to 1 that depends only on the seed and the key."""
         text = "/".join(map(str, (self.seed, *key)))
         return int.from_bytes(blake2s(text.encode(), digest_size=4).digest()) / 2**32
 

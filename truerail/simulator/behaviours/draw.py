@@ -6,7 +6,7 @@ from random import Random
 from truerail.simulator.behaviours.catalogue import CATALOGUE, Behaviour
 
 SWITCHES: Mapping[str, int] = {"sonic": 32, "cumulus": 14, "eos": 18, "nxos": 13, "junos": 13, "snmp": 10}
-"""How often a fabric's switches run what."""
+"""Relative frequency of the platforms of a fabric's switches."""
 _NICS: Mapping[str, int] = {"rdma_down=mlx5": 60, "rdma_down=bnxt": 15, "rdma_down=ionic": 10, "bond": 15}
 _AGENTS: Mapping[str, int] = {
     "": 50,
@@ -27,12 +27,12 @@ _DESCRIPTIONS: Mapping[str, int] = {
     "descr=alias": 5,
 }
 _ALWAYS = ("bond", "rdma_down", "host_alias", "networkd", "fw_lldp", "hpe_fw", "descr", "bond_hides_member")
-"""What is drawn by the tables above, and not once more."""
+"""Behaviours already drawn by the tables above."""
 _NEVER = ("efa", "dpu_offset", "ib_renumber")
-"""What makes another kind of fabric; it is measured alone."""
+"""Behaviours that need another kind of fabric; they are measured alone."""
 _OFTEN = ("sonic_alias", "management_servers", "unplanned_links", "ports_off", "rdma_text_forms", "switch_mac_shared")
 _RARE_SHARE = (0.02, 0.1)
-"""Of the devices or ports that show what would silence a fabric if all of them did."""
+"""Share of devices or ports for behaviours that would silence a fabric if all showed them."""
 
 
 def drawn(rng: Random, platforms: Sequence[str], planes: int) -> tuple[str, ...]:
@@ -45,7 +45,7 @@ def drawn(rng: Random, platforms: Sequence[str], planes: int) -> tuple[str, ...]
 
 
 def drawn_later(rng: Random, platforms: Sequence[str], planes: int) -> tuple[str, ...]:
-    """More of them, from numbers of their own: those that the catalogue got after the seeds were in use."""
+    """Further behaviours, from their own random numbers: those added to the catalogue after the seeds were in use."""
     return tuple(_seldom(rng, (one for one in CATALOGUE.values() if one.later and _fits(one, platforms, planes))))
 
 
@@ -68,7 +68,7 @@ def _seldom(rng: Random, behaviours: Iterable[Behaviour]) -> Iterator[str]:
 
 
 def _fits(one: Behaviour, platforms: Sequence[str], planes: int) -> bool:
-    """Whether a fabric of these platforms can show it. What only needs somewhere to be seen fits everywhere."""
+    """Whether a fabric of these platforms can show it. A behaviour without requirements fits everywhere."""
     if "infiniband" in platforms:
         return one.platform == "infiniband"
     return one.planes <= planes and (one.platform in ("", *platforms) or one.platform == "cumulus")

@@ -1,4 +1,4 @@
-"""Names and identities that are not what the plan has: forms of names, default names, clones, renamed interfaces."""
+"""Names and identities that differ from the plan: forms of names, default names, clones, renamed interfaces."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -13,9 +13,9 @@ _OTHER_DOMAIN = "mgmt.example.org"
 
 
 def system_name(world: "World", machine: str, name: str) -> str:
-    """How a machine writes the name that it bears."""
+    """The form in which a machine announces its name."""
     behaviours = world.behaviours
-    exchanged = machine in world.hostname  # it bears another's name, and no other instead
+    exchanged = machine in world.hostname  # it has another's name, without any other change
     if behaviours.hits("default_name", machine) and not exchanged:
         return world.system(machine).default_name
     if world.is_host(machine) and not exchanged:
@@ -36,7 +36,7 @@ def system_name(world: "World", machine: str, name: str) -> str:
 
 
 def has_own_name(world: "World", machine: str) -> bool:
-    """Whether the name that a machine gives itself can name its folder."""
+    """Whether a machine's announced name can name its folder."""
     behaviours = world.behaviours
     given = [
         *(behaviours.hits(name, machine) for name in ("default_name", "rename")),
@@ -46,7 +46,7 @@ def has_own_name(world: "World", machine: str) -> bool:
 
 
 def chassis_of(world: "World", machine: str) -> str:
-    """The machine whose chassis id this one announces: its own, or that of the one whose image it has."""
+    """The machine whose chassis id this one announces: itself, or the one whose image it has."""
     if is_clone(world, "clone_chassis", machine):
         return _original(world, machine)
     if shares_chassis(world, machine):
@@ -55,7 +55,7 @@ def chassis_of(world: "World", machine: str) -> str:
 
 
 def shown(world: "World", speaker: Speaker, machine: str, receiver: str) -> Speaker:
-    """How a receiver that runs lldpd shows this speaker: one record a chassis id, so clones share a name."""
+    """How a receiver with lldpd shows this speaker: one record per chassis id, so clones share a name."""
     if is_clone(world, "clone_chassis", machine):
         return replace(speaker, name=world.announced_name(_original(world, machine)))
     if shares_chassis(world, machine) and runs_lldpd(world, receiver):
@@ -72,8 +72,8 @@ def runs_lldpd(world: "World", machine: str) -> bool:
 
 
 def mlag_pair(world: "World", switch: str) -> tuple[str, ...]:
-    """The two leaves that are one to the hosts' bonds, in the plan's order: of two planes, or neighbours. Empty where
-    the switch is in no pair, or where a label of the pair's is exchanged.
+    """The two leaves that are one for the hosts' bonds, in the plan's order: of two planes, or neighbours. Empty if the
+    switch is in no pair, or a label of the pair is swapped.
     """
     if world.is_host(switch):
         return ()
@@ -100,7 +100,7 @@ def shares_chassis(world: "World", switch: str) -> bool:
 
 
 def netdev(world: "World", host: str, planned: str) -> str:
-    """What the kernel calls the interface that the plan calls so."""
+    """The kernel's name of the interface with this planned name."""
     if not world.behaviours.hits("host_rename", host):
         return planned
     netdevs = [name.netdev for name in world.fabric.models[host].names]
@@ -108,9 +108,9 @@ def netdev(world: "World", host: str, planned: str) -> str:
 
 
 def rdma(world: "World", host: str, planned: str) -> str:
-    """What the kernel calls the RDMA device that the plan calls so: later numbers shift when an earlier NIC is missing.
+    """The kernel's name of the RDMA device with this planned name: later numbers shift when an earlier NIC is missing.
 
-    Names follow the order of probing, so this is what a missing storage NIC does to all NICs behind it.
+    Names follow the order of probing, so a missing storage NIC renames all later NICs.
     """
     stem, _, number = planned.rpartition("_")
     shifts = world.behaviours.hits("rdma_renumber", host) or world.behaviours.hits("ib_renumber", host)
@@ -120,7 +120,7 @@ def rdma(world: "World", host: str, planned: str) -> str:
 
 
 def is_paired(world: "World", behaviour: str, machine: str) -> bool:
-    """Whether this host has the image of another, or another has its."""
+    """Whether this host has another's image, or another has this one's."""
     if behaviour not in world.behaviours or not world.is_host(machine):
         return False
     pair = [host for host in world.fabric.models if _original(world, host) == _original(world, machine)]
@@ -128,7 +128,7 @@ def is_paired(world: "World", behaviour: str, machine: str) -> bool:
 
 
 def is_clone(world: "World", behaviour: str, machine: str) -> bool:
-    """Whether this host has the image of another: the second of a pair in the plan's order."""
+    """Whether this host has another's image: the second of a pair in the plan's order."""
     if behaviour not in world.behaviours or not world.is_host(machine):
         return False
     original = _original(world, machine)
@@ -136,6 +136,6 @@ def is_clone(world: "World", behaviour: str, machine: str) -> bool:
 
 
 def _original(world: "World", machine: str) -> str:
-    """The first host of the pair that this one is in."""
+    """The first host of this one's pair."""
     hosts = list(world.fabric.models)
     return hosts[hosts.index(machine) // 2 * 2]

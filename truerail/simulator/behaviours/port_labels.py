@@ -1,4 +1,4 @@
-"""What somebody configured as the description of ports."""
+"""Configured descriptions of ports."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ def _both(cable: Cable) -> Iterator[tuple[Port, Port]]:
 
 
 def _of_switches(world: World) -> dict[Port, str]:
-    """The planned peer of each switch port, or that of the plan before: the neighbour port's."""
+    """The planned peer of each switch port, or that of the previous plan: the neighbour port's."""
     which = world.behaviours.value("descr")
     if which not in ("peer_of_plan", "peer_of_old_plan"):
         return {}
@@ -37,7 +37,7 @@ def _of_switches(world: World) -> dict[Port, str]:
     found: dict[Port, str] = {}
     for switch, pairs in ends.items():
         shift = which == "peer_of_old_plan"
-        form = "{d}:{p}" if world.platform(switch) == "sonic" else style  # as minigraph.py writes it
+        form = "{d}:{p}" if world.platform(switch) == "sonic" else style  # as in minigraph.py
         for place, (end, _) in enumerate(pairs):
             peer = pairs[(place + shift) % len(pairs)][1]
             if world.behaviours.hits("descr", end):
@@ -46,7 +46,7 @@ def _of_switches(world: World) -> dict[Port, str]:
 
 
 def _of_hosts(world: World) -> dict[Port, str]:
-    """The alias of each NIC: where it leads by the plan, or led by the plan before."""
+    """The alias of each NIC: its peer in the plan, or in the previous plan."""
     which = world.behaviours.value("host_alias")
     if which not in ("peer", "stale_peer"):
         return {}

@@ -1,4 +1,4 @@
-"""Ports on which no neighbour is listed although a cable is plugged: who cannot hear, and what was lost."""
+"""Ports on which no neighbour is listed although a cable is plugged: ports that cannot hear, and lost entries."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""The fabric of `truerail demo`: pods in which the usual things went wrong on installation day."""
+"""The fabric of `truerail demo`: pods with the usual faults of an installation day."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
@@ -17,9 +17,9 @@ STORY = (
     Fault(CauseKind.LINK_DOWN, "host"),
     Fault(CauseKind.LINK_DOWN, "host"),
 )
-"""A swap, an exchanged leaf label, an exchanged host label, a shifted block and two dead links."""
+"""A cable swap, a swap of leaf labels, one of host labels, a shifted block and two dead links."""
 HOSTS_PER_POD = 128
-"""A leaf has no more ports than that for hosts."""
+"""The number of a leaf's host ports."""
 
 
 def demo_shape(hosts: int, rails: int) -> Shape:
@@ -29,8 +29,8 @@ def demo_shape(hosts: int, rails: int) -> Shape:
 
 
 def living_shape(hosts: int, rails: int, troubles: Collection[FlowFaultKind] = ()) -> Shape:
-    """The fabric of a live demo. It has switches above the spines, and pods to connect, where a repeated hash is to be
-    seen: flows that a leaf sends to one spine by their hash are sent on to one half of its links by the same hash.
+    """The fabric of a live demo. It has superspines and several pods to show a repeated hash: the same hash that sends
+    flows of a leaf to one spine makes that spine use only half of its links for them.
     """
     shape = demo_shape(hosts, rails)
     if FlowFaultKind.POLARIZATION not in troubles:
@@ -39,5 +39,5 @@ def living_shape(hosts: int, rails: int, troubles: Collection[FlowFaultKind] = (
 
 
 def demo_simulation(hosts: int = 64, rails: int = 8, faults: Sequence[Fault] = STORY, seed: int = 1) -> Simulation:
-    """The fabric of that size with these faults. Raises `NoRoomError` where it is too small for them."""
+    """The fabric of that size with these faults. Raises `NoRoomError` if it is too small for them."""
     return simulate(demo_shape(hosts, rails), faults, seed=seed)

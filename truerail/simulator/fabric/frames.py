@@ -1,10 +1,10 @@
-"""What goes over a link by LLDP: the machine and the port as they describe themselves."""
+"""LLDP frames: the machine and the port as they describe themselves."""
 
 from dataclasses import dataclass
 from enum import StrEnum
 
 TTL_SECONDS = 120
-"""lldpd's default: a frame every 30 s, kept for four times as long."""
+"""lldpd's default: a frame every 30 s, valid for four times as long."""
 
 
 @dataclass(frozen=True, slots=True)

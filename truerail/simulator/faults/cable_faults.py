@@ -1,4 +1,4 @@
-"""Faults of single cables and of blocks of ports: plugged into the wrong place, carrying nothing, or running slower."""
+"""Faults of single cables and of blocks of ports: plugged into the wrong place, without link, or slower."""
 
 from truerail.errors import NoRoomError
 from truerail.model import Cable, CauseKind, Port
@@ -10,18 +10,18 @@ _BLOCK = 4
 
 
 def swap_on_one_host(site: Site) -> TrueCause:
-    """Two cables of one host are exchanged."""
+    """Swaps two cables of one host."""
     (host,) = site.draw_hosts(1)
     return _rotate(site, _sample(site, site.open_cables(host), 2))
 
 
 def swap_on_one_leaf(site: Site) -> TrueCause:
-    """The cables of two hosts are exchanged on one leaf: the rail is right, the port is not."""
+    """Swaps the cables of two hosts on one leaf: the rail is right, the port is not."""
     return swap_on_leaf(site, _draw_leaf(site))
 
 
 def swap_on_leaf(site: Site, leaf: str) -> TrueCause:
-    """The cables of two hosts are exchanged on this leaf."""
+    """Swaps the cables of two hosts on this leaf."""
     free = [cable for cable in site.host_cables(leaf) if cable.a.device not in site.hosts]
     pair = _sample(site, free, 2)
     if pair[0].a.device == pair[1].a.device:
@@ -31,14 +31,14 @@ def swap_on_leaf(site: Site, leaf: str) -> TrueCause:
 
 
 def swap_across_rails(site: Site) -> TrueCause:
-    """The cables of two hosts are exchanged between leaves."""
+    """Swaps the cables of two hosts between leaves."""
     first, second = site.draw_cables(site.draw_hosts(2))
     others = [cable for cable in site.open_cables(second.a.device) if cable.b.device != first.b.device]
     return _rotate(site, [first, *_sample(site, others, 1)])
 
 
 def swap_of_uplinks(site: Site) -> TrueCause:
-    """Two cables between switches of the same tiers are exchanged."""
+    """Swaps two cables between switches of the same tiers."""
     first = _draw_uplink(site)
     tier = site.world.fabric.plan.devices[first.a.device].role
     others = [
@@ -50,7 +50,7 @@ def swap_of_uplinks(site: Site) -> TrueCause:
 
 
 def rotation(site: Site) -> TrueCause:
-    """Three to six cables of as many hosts go round in a circle, over at least two leaves."""
+    """Rotates three to six cables of as many hosts, over at least two leaves."""
     count = min(site.rng.randint(3, 6), len(site.free_hosts()))
     if count < 3:
         raise NoRoomError("a rotation needs three untouched hosts")
@@ -61,7 +61,7 @@ def rotation(site: Site) -> TrueCause:
 
 
 def rotation_on_one_host(site: Site) -> TrueCause:
-    """Three to six cables of one host go round in a circle."""
+    """Rotates three to six cables of one host."""
     (host,) = site.draw_hosts(1)
     cables = site.open_cables(host)
     if len(cables) < 3:
@@ -70,13 +70,13 @@ def rotation_on_one_host(site: Site) -> TrueCause:
 
 
 def move_on_one_leaf(site: Site) -> TrueCause:
-    """One cable sits in a free port of the right leaf."""
+    """Moves one cable into a free port of the right leaf."""
     (cable,) = site.draw_cables(site.draw_hosts(1))
     return _move(site, cable, cable.b.device)
 
 
 def move_to_other_leaf(site: Site) -> TrueCause:
-    """One cable sits in a free port of a wrong leaf."""
+    """Moves one cable into a free port of a wrong leaf."""
     (cable,) = site.draw_cables(site.draw_hosts(1))
     pod = site.world.fabric.plan.devices[cable.b.device].pod
     others = [
@@ -90,7 +90,7 @@ def move_to_other_leaf(site: Site) -> TrueCause:
 
 
 def shift_into_spare(site: Site) -> TrueCause:
-    """The last ports of a leaf's block are all off by k, into the free ports behind them."""
+    """Shifts the last ports of a leaf's block by k, into the free ports after them."""
     leaf = _draw_leaf(site)
     cables, spare = site.host_cables(leaf), site.world.fabric.spare[leaf]
     if len(cables) < _BLOCK or not spare:
@@ -102,7 +102,7 @@ def shift_into_spare(site: Site) -> TrueCause:
 
 
 def shift_within_block(site: Site) -> TrueCause:
-    """A block of a leaf's ports is off by k, its last cables in its first ports."""
+    """Shifts a block of a leaf's ports by k, its last cables into its first ports."""
     leaf = _draw_leaf(site)
     cables = site.host_cables(leaf)
     if len(cables) < _BLOCK + 1:
@@ -116,13 +116,13 @@ def shift_within_block(site: Site) -> TrueCause:
 
 
 def host_link_down(site: Site) -> TrueCause:
-    """One host cable carries nothing."""
+    """One host cable has no link."""
     (cable,) = site.draw_cables(site.draw_hosts(1))
     return _kill(site, cable)
 
 
 def uplink_down(site: Site) -> TrueCause:
-    """One cable between switches carries nothing."""
+    """One cable between switches has no link."""
     return _kill(site, _draw_uplink(site))
 
 
@@ -144,7 +144,7 @@ def _sample(site: Site, cables: list[Cable], count: int) -> list[Cable]:
 
 
 def _draw_leaf(site: Site) -> str:
-    """A leaf none of whose hosts and cables any fault has touched."""
+    """A leaf whose hosts and cables are untouched by any fault."""
     leaves = [
         leaf
         for leaf in site.untouched_leaves()
@@ -174,7 +174,7 @@ def _draw_uplink(site: Site) -> Cable:
 
 
 def _rotate(site: Site, cables: list[Cable]) -> TrueCause:
-    """Each cable goes where the next one belongs."""
+    """Moves each cable to the place of the next one."""
     ends = [cable.b for cable in cables]
     for cable, end in zip(cables, ends[1:] + ends[:1], strict=True):
         site.world.plug(cable.a, end)
@@ -209,7 +209,7 @@ def _shift(site: Site, leaf: str, block: list[Cable], places: list[Port]) -> Tru
 
 
 def _slow_down(site: Site, cable: Cable) -> TrueCause:
-    """Both ends agree on half the speed, as after a wrong breakout mode. The cable itself is where it should be."""
+    """Both ends agree on half the speed, as after a wrong breakout mode. The cable itself is in its planned place."""
     site.world.slow.update(dict.fromkeys((cable.a, cable.b), site.world.fabric.shape.speed_gbps / 2))
     site.claim_cables([cable])
     site.spare_used.update((cable.a, cable.b))

@@ -1,4 +1,4 @@
-"""Faults of whole devices: exchanged labels and bundles, changed enumerations, machines that do not answer."""
+"""Faults of whole devices: swapped labels and bundles, changed enumerations, machines that do not answer."""
 
 from collections.abc import Iterable
 
@@ -9,14 +9,14 @@ from truerail.simulator.faults.truth import TrueCause
 
 
 def host_labels_exchanged(site: Site) -> TrueCause:
-    """Two hosts of one model bear each other's names. No cable is wrong."""
+    """Two hosts of one model have each other's names. No cable is wrong."""
     first, second = _draw_twins(site)
     site.world.hostname.update({first: second, second: first})
     return TrueCause(CauseKind.HOST_SWAP, (first, second), _ports_of(site, first, second))
 
 
 def host_bundles_exchanged(site: Site) -> TrueCause:
-    """All cables of two hosts of one model are exchanged, NIC by NIC."""
+    """All cables of two hosts of one model are swapped, NIC by NIC."""
     first, second = _draw_twins(site)
     world = site.world
     for mine, other in zip(site.cables_of[first], site.cables_of[second], strict=True):
@@ -28,7 +28,7 @@ def host_bundles_exchanged(site: Site) -> TrueCause:
 
 
 def leaf_labels_exchanged(site: Site) -> TrueCause:
-    """Two leaves bear each other's names. No cable is wrong; spines see the exchange too."""
+    """Two leaves have each other's names. No cable is wrong; spines see the swap too."""
     first, second = _draw_leaves(site)
     site.world.hostname.update({first: second, second: first})
     ports = tuple(cable.a for leaf in (first, second) for cable in (*site.host_cables(leaf), *site.uplinks(leaf)))
@@ -73,14 +73,14 @@ def gpus_renumbered(site: Site) -> TrueCause:
 
 
 def powered_off(site: Site) -> TrueCause:
-    """One host has no power: nobody can read it, and its switch ports are down."""
+    """One host has no power: it cannot be read, and its switch ports are down."""
     (host,) = site.draw_hosts(1)
     site.world.off.add(host)
     return _lose(site, host)
 
 
 def hung(site: Site) -> TrueCause:
-    """One host hangs: nobody can read it, its links are up and silent."""
+    """One host hangs: it cannot be read, its links are up and silent."""
     (host,) = site.draw_hosts(1)
     site.world.hung.add(host)
     return _lose(site, host)
@@ -107,7 +107,7 @@ def _draw_twins(site: Site) -> tuple[str, str]:
 
 
 def _draw_leaves(site: Site) -> tuple[str, str]:
-    """Two untouched leaves of one pod whose ports serve the same host ports and bear the same names; claims them."""
+    """Two untouched leaves of one pod whose ports serve the same host ports and have the same names; claims them."""
     open_leaves = site.untouched_leaves()
     pairs = [
         (first, second)
@@ -134,7 +134,7 @@ def _host_ports(cables: Iterable[Cable]) -> list[tuple[str, str]]:
 
 
 def _draw_order(site: Site, hosts: list[str]) -> tuple[int, ...]:
-    """Another order of NICs: two exchanged, a few in a circle, or the halves; none on a leaf that is taken."""
+    """Another order of NICs: two swapped, a few rotated, or swapped halves; none on a leaf that is taken."""
     shape = site.world.fabric.shape
     model = site.world.fabric.models[hosts[0]]
     if model.gpus != shape.rails:
@@ -171,7 +171,7 @@ def _permute_names(site: Site, hosts: list[str], order: tuple[int, ...]) -> True
 
 
 def _displaced(site: Site, hosts: list[str], order: tuple[int, ...]) -> list[Cable]:
-    """The cables of the NICs that this order puts elsewhere."""
+    """The cables of the NICs that this order moves."""
     return [
         cable
         for host in hosts

@@ -1,4 +1,4 @@
-"""Every fault that can be planted, by the kind of cause it is and the variant."""
+"""Every available fault, by its kind of cause and its variant."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -15,7 +15,7 @@ from truerail.simulator.faults.truth import TrueCause
 Planter = Callable[[Site], TrueCause]
 
 VARIANTS: Mapping[CauseKind, Mapping[str, Planter]] = {
-    # from the widest to the narrowest: what needs whole leaves is planted before what needs one cable
+    # from the widest to the narrowest: faults that need whole leaves come before those that need one cable
     CauseKind.LEAF_SWAP: {"labels": device_faults.leaf_labels_exchanged},
     CauseKind.BUNDLE_SWAP: {"crossed": device_faults.leaf_bundles_crossed},
     CauseKind.PORT_SHIFT: {
@@ -57,7 +57,7 @@ VARIANTS: Mapping[CauseKind, Mapping[str, Planter]] = {
 }
 KINDS = tuple(VARIANTS)
 DRAWN = tuple(kind for kind in KINDS if kind is not CauseKind.DEGRADED_LINK)
-"""The kinds that are drawn where only a number of faults is asked for: those that LLDP tells of."""
+"""The kinds drawn if only a number of faults is given: those that LLDP shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,11 +78,10 @@ class Fault:
 def plant(
     world: World, faults: Sequence[Fault] | int, rng: Random, *, compound: bool = False
 ) -> tuple[Site, list[TrueCause]]:
-    """Plants the faults, or so many drawn ones. Raises `NoRoomError` where the fabric has no place for a fault asked
-    for.
+    """Plants the faults, or this many drawn ones. Raises `NoRoomError` if the fabric has no place for a given fault.
 
-    Drawn faults that find no place are drawn again, a hundred times at most; a small fabric may then get fewer.
-    `compound` adds an exchange of two cables within the first leaf whose label is exchanged, if there is one and room.
+    Drawn faults without a place are drawn again, a hundred times at most; a small fabric may then get fewer.
+    `compound` adds a swap of two cables within the first leaf whose label is swapped, if there is one and room.
     """
     site = Site(world, rng)
     if isinstance(faults, int):
@@ -112,7 +111,7 @@ def _plant_drawn(site: Site, count: int) -> list[TrueCause]:
 
 
 def plant_one(site: Site, fault: Fault) -> TrueCause:
-    """Plants one fault. Tries the variants in a drawn order until one finds its place. Raises `NoRoomError`."""
+    """Plants one fault. Tries the variants in random order until one finds a place. Raises `NoRoomError`."""
     variants = [fault.variant] if fault.variant else list(VARIANTS[fault.kind])
     site.rng.shuffle(variants)
     for variant in variants[:-1]:

@@ -1,4 +1,4 @@
-"""Which hosts and leaves a fault may still touch, so that two faults never blur each other's truth."""
+"""Which hosts and leaves a fault may still touch, so that no fault makes another's truth ambiguous."""
 
 from collections import defaultdict
 from dataclasses import dataclass, field
@@ -11,10 +11,10 @@ from truerail.simulator.fabric.world import World
 
 @dataclass(slots=True)
 class Site:
-    """A world, and what faults have claimed of it.
+    """A world, and the parts of it that faults have claimed.
 
     A host belongs to one fault. A leaf may serve several faults of single cables (`touched`), but only one that
-    renames, crosses or shifts it, or that exchanges cables within it (`taken`).
+    renames, crosses or shifts it, or that swaps cables within it (`taken`).
     """
 
     world: World
@@ -35,14 +35,14 @@ class Site:
         return [host for host in self.world.fabric.models if host not in self.hosts]
 
     def draw_hosts(self, count: int, among: list[str] | None = None) -> list[str]:
-        """So many unclaimed hosts, at random; claims nothing."""
+        """This many unclaimed hosts, at random; claims nothing."""
         free = self.free_hosts() if among is None else [host for host in among if host not in self.hosts]
         if len(free) < count:
             raise NoRoomError(f"{count} untouched hosts wanted, {len(free)} left")
         return self.rng.sample(free, count)
 
     def open_cables(self, host: str) -> list[Cable]:
-        """The cables of a host that end on leaves which no other fault has to itself."""
+        """The cables of a host that end on leaves without an exclusive fault."""
         return [cable for cable in self.cables_of[host] if cable.b.device not in self.taken]
 
     def draw_cables(self, hosts: list[str]) -> list[Cable]:

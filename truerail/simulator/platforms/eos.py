@@ -137,7 +137,7 @@ def counters_json(sheet: CounterTable) -> str:
 
 
 def interfaces_json(sheet: CounterTable) -> str:
-    """`show interfaces | json`, its counters: a fall of the link and its return are two changes."""
+    """The counters of `show interfaces | json`: a link loss and its recovery are two changes."""
     columns = {name: sheet.of(quantity) for name, quantity in _COUNTERS.items()}
     falls = sheet.of(Q.LINK_DOWNS)
     ports = {
@@ -161,7 +161,7 @@ def pfc_json(sheet: CounterTable) -> str:
 
 
 def ecn_json(sheet: CounterTable) -> str:
-    """`show qos interfaces ecn counters queue | json`: numbers as strings, `-` where a queue does not count."""
+    """`show qos interfaces ecn counters queue | json`: numbers as strings, `-` for a queue without counters."""
     ports = {
         port: {"queueCounters": {"0": "-", str(sheet.priority): str(value)}}
         for port, value in zip(sheet.ports, sheet.of(Q.ECN_MARKED_PACKETS, rdma=True), strict=True)

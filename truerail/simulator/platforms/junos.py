@@ -151,7 +151,7 @@ def _entry(index: int, heard: Heard) -> dict[str, Any]:
 
 
 def extensive_json(sheet: CounterTable) -> str:
-    """Every port with what its MAC counted, its pause frames by priority and its queues."""
+    """Every port with its MAC's counters, its pause frames by priority and its queues."""
     names = {*_PFC, *_QUEUE, *(name for group in _GROUPS.values() for name in group)}
     columns = {name: sheet.of(key[0], rdma=key[1]) for name, key in names}
     ports = [

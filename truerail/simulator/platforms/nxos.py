@@ -264,7 +264,7 @@ def queues_json(sheet: CounterTable) -> str:
 
 
 def _table(name: str, rows: object) -> dict[str, Any]:
-    """A table of NX-OS' JSON: an object in place of a list where there is one row."""
+    """A table of NX-OS' JSON: an object in place of a list for a single row."""
     return {f"TABLE_{name}": {f"ROW_{name}": rows}}
 
 

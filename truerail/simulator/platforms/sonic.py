@@ -167,7 +167,7 @@ def _line(cells: Iterable[str], widths: list[int]) -> str:
 
 
 def database(sheet: CounterTable) -> str:
-    """`sonic-db-dump` of the ports: names to object ids, and what each object counts, as strings."""
+    """`sonic-db-dump` of the ports: names to object ids, and each object's counters, as strings."""
     oids = {port: f"oid:{_FIRST_OID + number:#x}" for number, port in enumerate(sheet.ports)}
     columns = [(name.format(sheet.priority), sheet.of(key[0], rdma=key[1])) for name, key in _PORT]
     found: dict[str, Any] = {"COUNTERS_PORT_NAME_MAP": _hash(oids)}
@@ -181,7 +181,7 @@ def _hash(value: dict[str, str]) -> dict[str, Any]:
 
 
 def pfc_tables(sheet: CounterTable) -> str:
-    """`show pfc counters`: a table of what was received, one of what was sent."""
+    """`show pfc counters`: a table of received pauses, and one of sent ones."""
     tables = []
     for way, quantity in (("Rx", Q.RX_PAUSE_FRAMES), ("Tx", Q.TX_PAUSE_FRAMES)):
         rows = [
@@ -223,7 +223,7 @@ def counters_json(sheet: CounterTable) -> str:
 
 
 def queue_tables(sheet: CounterTable) -> str:
-    """`show queue counters; show queue wredcounters; show priority-group drop counters`, a table of queues a port."""
+    """`show queue counters; show queue wredcounters; show priority-group drop counters`, a table of queues per port."""
     packets, size = sheet.of(Q.TX_PACKETS, rdma=True), sheet.of(Q.TX_BYTES, rdma=True)
     drops, marked = sheet.of(Q.QUEUE_DROPS, rdma=True), sheet.of(Q.ECN_MARKED_PACKETS, rdma=True)
     queue = f"UC{sheet.priority}"
@@ -247,7 +247,7 @@ def queue_tables(sheet: CounterTable) -> str:
 
 
 def watchdog_table(sheet: CounterTable) -> str:
-    """`show pfcwd stats -e`: storms that were detected on the queue of RDMA's priority."""
+    """`show pfcwd stats -e`: storms detected on the queue of RDMA's priority."""
     rows = [
         (f"{port}:{sheet.priority}", "stormed" if storms else "operational", f"{storms}/0", "0/0", "0/0", "0/0", "0/0")
         for port, storms in zip(sheet.ports, sheet.of(Q.WATCHDOG_STORMS, rdma=True), strict=True)
@@ -259,7 +259,7 @@ def watchdog_table(sheet: CounterTable) -> str:
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table as `tabulate` prints it in its simple style, all cells to the right."""
+    """A table in `tabulate`'s simple style, all cells right-aligned."""
     lines = [header, *rows]
     widths = [max(len(line[column]) for line in lines) for column in range(len(header))]
     ruled = [header, ["-" * width for width in widths], *lines[1:]]

@@ -1,4 +1,4 @@
-"""From what flows to what ports count: one step's gains of every quantity."""
+"""From flows to port counters: one step's increments of every quantity."""
 
 from dataclasses import dataclass
 
@@ -17,27 +17,27 @@ from truerail.simulator.traffic.pauses import Pauses, pause_frames_per_second, t
 PACKET_BYTES = 4166
 """A packet of 4096 bytes with the headers of RoCEv2."""
 BACKGROUND = 2000.0
-"""Bytes a second of everything else on each live link and way: routing, LLDP, acknowledgements."""
+"""Bytes per second of everything else on each live link and direction: routing, LLDP, acknowledgements."""
 CNP_PER_QP = 20_000.0
-"""A receiver sends a queue pair no more congestion notifications a second than that: one in 50 microseconds (DCQCN)."""
+"""Most congestion notifications per second and queue pair from a receiver: one in 50 microseconds (DCQCN)."""
 TIMEOUT_SECONDS = 4.3
-"""A queue pair without an answer tries again after that (local ack timeout 20)."""
+"""A queue pair without an answer retries after this time (local ack timeout 20)."""
 MARK_PACE = 55e-6
 """Seconds between a NIC's cuts, and between its raises, of a rate (DCQCN: Zhu and others, SIGCOMM 2015)."""
 MARK_RAISE, MARK_BYTES = 40e6 / 8, 10e6
-"""Bytes a second by which a rate is raised each time, and bytes after which it is raised too (DCQCN, as above)."""
+"""Bytes per second of each increase of a rate, and bytes that also trigger one (DCQCN, as above)."""
 PAUSE_FRAME_BYTES = 64
-"""Some ASICs leave them out of a port's bytes; those that count them are harder to evaluate."""
+"""Some ASICs exclude them from a port's bytes; those that count them are harder to evaluate."""
 _DROPS = 0.02
-"""Share of what does not fit that is dropped where nothing is paused; the senders slow down for the rest."""
+"""Dropped share of the excess traffic without pauses; the senders slow down for the rest."""
 _QUIET_QUEUE, _FULL_QUEUE = 150e3, 12e6
 _FEC_BITS, _FEC_SYMBOL_BITS, _FEC_FRAMES = 5440, 10, 0.05
-"""Bits of an RS-544 codeword; how many codewords of a lossy link's are beyond repair, as a share of lost frames."""
+"""Bits of an RS-544 codeword and symbol; uncorrectable codewords of a lossy link as a share of lost frames."""
 
 
 @dataclass
 class Gains:
-    """What is counted in a step, shape (quantities, ports)."""
+    """The increments of a step, shape (quantities, ports)."""
 
     of: Rates
 
@@ -48,7 +48,7 @@ class Gains:
 
 @dataclass(frozen=True)
 class Step:
-    """All that is known of a step."""
+    """All data of a step."""
 
     net: Net
     flows: Connections
@@ -61,17 +61,17 @@ class Step:
 
     @property
     def ports(self) -> int:
-        """How many there are."""
+        """The number of ports."""
         return len(self.net.ports)
 
     def by_port(self, port: Codes, values: Rates) -> Rates:
-        """Sums of values by port; -1 is left out."""
+        """Sums of values by port; -1 is ignored."""
         known = port >= 0
         return np.bincount(port[known], weights=values[known], minlength=self.ports).astype(np.float64)
 
 
 def gains_of(step: Step) -> Rates:
-    """What every port counts in this step, shape (quantities, ports)."""
+    """The increments of every port in this step, shape (quantities, ports)."""
     gains = Gains(np.zeros((len(KEYS), step.ports)))
     lost = _traffic(step, gains)
     _losses(step, gains, lost)
@@ -83,7 +83,7 @@ def gains_of(step: Step) -> Rates:
 
 
 def _traffic(step: Step, gains: Gains) -> Rates:
-    """Bytes and packets along every path. Returns what is lost on the way of each row, in packets."""
+    """Bytes and packets along every path. Returns the lost packets of each row."""
     net, hops = step.net, step.load.paths.hops
     dropping = drop_shares(step)
     carried = step.load.mean * step.seconds
@@ -111,7 +111,7 @@ def _traffic(step: Step, gains: Gains) -> Rates:
 
 
 def drop_shares(step: Step) -> Rates:
-    """The share of what arrives for a port that is dropped there, shape (ports,)."""
+    """The dropped share of each port's arriving traffic, shape (ports,)."""
     load, drops = step.load, np.zeros(step.ports)
     if not step.switching.lossless:
         rows = held_back(load)
@@ -129,7 +129,7 @@ def _facing(net: Net, nics: Marks) -> Codes:
 
 
 def _losses(step: Step, gains: Gains, lost: Rates) -> None:
-    """What NICs notice of lost packets and of silence."""
+    """NICs' counters of lost packets and of timeouts."""
     flow = step.load.paths.flow
     gains.add(Q.OUT_OF_SEQUENCE, step.by_port(step.flows.target[flow], lost))
     gains.add(Q.PACKET_SEQUENCE_ERRORS, step.by_port(step.flows.source[flow], lost * 0.9))
@@ -140,7 +140,7 @@ def _losses(step: Step, gains: Gains, lost: Rates) -> None:
 
 
 def _pauses(step: Step, gains: Gains) -> None:
-    """Pauses are received by the port that is paused and sent by the one at the other end; both count their bytes."""
+    """The paused port receives pauses and its peer sends them; both count their bytes."""
     share, length = step.pauses.share, step.pauses.seconds
     speed, paused = step.net.speed, np.flatnonzero(share > 0)
     us, frames, ends = np.zeros(step.ports), np.zeros(step.ports), np.zeros(step.ports)
@@ -158,7 +158,7 @@ def _pauses(step: Step, gains: Gains) -> None:
 
 
 def _marks(step: Step, gains: Gains) -> None:
-    """ECN marks where a queue grows, congestion notifications back, and how full queues were."""
+    """ECN marks at growing queues, congestion notifications in return, and queue levels."""
     load = step.load
     tight, rows = tight_port(load), held_back(load)
     excess = np.where(rows, 1 - load.burst / np.maximum(load.wish, 1.0), 0.0)
@@ -178,9 +178,9 @@ def _marks(step: Step, gains: Gains) -> None:
 
 
 def _marked_share(step: Step, port: Codes) -> Rates:
-    """The share of packets that a port marks while as many flows as it has here share it, by row.
+    """The share of packets that a port with this many flows marks, by row.
 
-    So many marks hold the flows at their fair shares: DCQCN's fixed point, for small shares (Zhu and others, "ECN or
+    These marks keep the flows at their fair shares: DCQCN's fixed point, for small shares (Zhu and others, "ECN or
     Delay", CoNEXT 2016). It grows with the number of flows: two in ten thousand for two, one in a hundred for forty.
     """
     flows = step.by_port(port, np.ones(len(port)))[port]
@@ -191,7 +191,7 @@ def _marked_share(step: Step, port: Codes) -> Rates:
 
 
 def _signal(step: Step, gains: Gains) -> None:
-    """What receivers mend, what they cannot, and links that go down."""
+    """Corrected and uncorrectable errors at receivers, and links that go down."""
     net, now = step.net, step.now
     up = np.where(net.live & ~now.down, step.seconds, 0.0)
     bits = net.speed * now.capacity * 8 * up
@@ -210,7 +210,7 @@ def _signal(step: Step, gains: Gains) -> None:
 
 
 def _nics(step: Step, gains: Gains) -> None:
-    """What a NIC says of its host, and the watchdogs of both ends."""
+    """NICs' counters about their hosts, and the watchdogs of both ends."""
     net, now, one = step.net, step.now, np.ones(step.ports)
     hindered = step.pauses.share[net.far] > 0.02
     gains.add(Q.PCI_STALLED_EVENTS, np.where(now.pcie & hindered, step.seconds, 0.0))

@@ -1,4 +1,4 @@
-"""What is out of order during a step, by port: everything that a fault does to traffic."""
+"""The state of ports during a step: all effects of faults on traffic."""
 
 from dataclasses import dataclass, field
 
@@ -12,11 +12,11 @@ from truerail.simulator.traffic.net import Marks, Net, Rates
 class Conditions:
     """Arrays have shape (ports,).
 
-    `capacity` is the share of its speed at which a port sends, `accept` that at which a NIC takes in, `pace` how fast a
-    NIC's work goes on. `stuck` ports wait for ever, `storming` NICs pause for ever; `warning` ones say so themselves.
-    `lost` is the share of frames that arrive broken at a port, `bit_errors` the share of bits that error correction
-    mends there. `down` ports have no link, `downs` is how often they lost it in this step; no route uses those that are
-    `unused`. NICs marked `pcie` or `application` are slow for that reason.
+    `capacity` is the share of its speed at which a port sends, `accept` that at which a NIC receives, `pace` the
+    relative speed of a NIC's work. `stuck` ports wait for ever, `storming` NICs pause for ever; `warning` ones report
+    it themselves. `lost` is the share of frames that arrive corrupted at a port, `bit_errors` the share of bits that
+    FEC corrects there. `down` ports have no link, `downs` is the number of link losses in this step; no route uses
+    `unused` ports. NICs marked `pcie` or `application` are slow for that reason.
     """
 
     capacity: Rates
@@ -41,7 +41,7 @@ HEALTHY_BIT_ERRORS = 1e-9
 
 
 def healthy(net: Net) -> Conditions:
-    """Nothing is out of order."""
+    """Conditions without faults."""
     count = len(net.ports)
     ones, zeros = np.ones, np.zeros
 

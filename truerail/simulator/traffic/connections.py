@@ -1,4 +1,4 @@
-"""The flows of all jobs that run, as columns: one row for each queue pair that sends."""
+"""The flows of all running jobs as columns: one row for each sending queue pair."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,8 +16,8 @@ _QP_NUMBERS = (0x100, 1 << 24)
 
 @dataclass(frozen=True)
 class Connections:
-    """`job` indexes the jobs, `source` and `target` are NIC ports, `weight` is what a flow carries of its NIC's share
-    (of 1 together), `key` its five-tuple. All have shape (flows,), `key` (flows, 13).
+    """`job` indexes the jobs, `source` and `target` are NIC ports, `weight` is a flow's share of its NIC's traffic (in
+    total 1), `key` its five-tuple. All have shape (flows,), `key` (flows, 13).
     """
 
     jobs: tuple[Job, ...]
@@ -31,12 +31,12 @@ class Connections:
         return len(self.job)
 
     def queue_pairs(self, ports: int) -> Codes:
-        """The RC queue pairs that each port has in use: those that send and those that receive. Shape (ports,)."""
+        """The RC queue pairs in use on each port: sending and receiving ones. Shape (ports,)."""
         return np.bincount(self.source, minlength=ports) + np.bincount(self.target, minlength=ports)
 
 
 def connections(net: Net, jobs: Sequence[Job], seed: int) -> Connections:
-    """The flows of these jobs. A job's queue pairs depend on the seed and its name alone, whatever runs beside it."""
+    """The flows of these jobs. A job's queue pairs depend only on the seed and its name, not on other jobs."""
     place = {name: number for number, name in enumerate(net.devices[: net.hosts])}
     columns = [_of_job(net, job, place, seed) for job in jobs]
     job = np.repeat(np.arange(len(jobs)), [len(source) for source, _, _, _ in columns])

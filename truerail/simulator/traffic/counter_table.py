@@ -1,4 +1,4 @@
-"""What one device has counted at one moment, before it is printed."""
+"""The counters of one device at one time, before they are printed."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ from truerail.simulator.traffic.net import Net
 
 @dataclass(frozen=True)
 class CounterTable:
-    """`ports` as the device names them, `rdma` the RDMA devices above them on a host, `values` by quantity and port."""
+    """`ports` as the device names them, `rdma` their RDMA devices on a host, `values` by quantity and port."""
 
     ports: tuple[str, ...]
     rdma: tuple[str, ...]
@@ -19,13 +19,13 @@ class CounterTable:
     priority: int
 
     def of(self, quantity: Quantity, *, rdma: bool = False) -> list[int]:
-        """One quantity by port: over all priorities, or of RDMA's alone."""
+        """One quantity by port: over all priorities, or only RDMA's."""
         values: list[int] = self.values[PLACE[quantity, rdma]].tolist()
         return values
 
 
 def sheet_of(net: Net, ledger: Ledger, machine: str, ago_seconds: float, priority: int) -> CounterTable:
-    """What a machine has counted so many seconds ago, within the ledger's last step."""
+    """A machine's counters this many seconds ago, within the ledger's last step."""
     ports = net.span_of(machine)
     values = ledger.as_of(ago_seconds, ports).astype(np.uint64)
     world = net.world

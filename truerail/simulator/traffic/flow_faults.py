@@ -1,4 +1,4 @@
-"""What can go wrong with traffic: each kind finds its place in a fabric, acts on a step's conditions, and is known."""
+"""Faults of traffic: each kind chooses its place in a fabric, acts on a step's conditions, and has a known truth."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,7 +17,9 @@ from truerail.simulator.traffic.net import Net
 
 
 class FlowFaultKind(StrEnum):
-    """What is wrong. The last two are of the cabling, and are reported by it; `pxn` is a job that only looks wrong."""
+    """Kinds of faults. The last two are faults of the cabling and reported as such; `pxn` is a job that
+    only looks wrong.
+    """
 
     STORM = "storm"
     SLOW_RECEIVER = "slow-receiver"
@@ -36,12 +38,12 @@ class FlowFaultKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FlowFault:
-    """A fault to plant. Its place is drawn unless `at` names it: a NIC's port, the lower port of an uplink, the port
-    that receives.
+    """A fault to plant. Its place is drawn unless `at` names it: a NIC's port, the lower port of an uplink, the
+    receiving port.
 
-    `variant` is `pcie` or `application` for a slow receiver, `silent` for a storm of which the NIC itself says nothing,
-    `host` or `uplink` for what sits on a link; drawn where empty. `strength` is the share of speed that is left, or
-    what is lost; each kind has its own usual value. It lasts from `since` until `until`, in seconds.
+    `variant` is `pcie` or `application` for a slow receiver, `silent` for a storm that the NIC itself does not report,
+    `host` or `uplink` for a fault of a link; drawn if empty. `strength` is the remaining share of speed, or the lost
+    share; each kind has its own usual value. It lasts from `since` until `until`, in seconds.
     """
 
     kind: FlowFaultKind
@@ -56,13 +58,13 @@ class FlowFault:
             raise ValueError(f"{self.kind!r} is a matter of cables: plant it in the fabric's cabling")
 
     def acts(self, at: float) -> bool:
-        """Whether it is there at this second."""
+        """Whether it is active at this second."""
         return self.since <= at < self.until
 
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A fault with its place. `ports` are those that it is about, the culprit first."""
+    """A fault with its place. `ports` are the affected ones, the root first."""
 
     fault: FlowFault
     ports: tuple[int, ...]
@@ -71,23 +73,23 @@ class Placed:
 
     @property
     def strength(self) -> float:
-        """The fault's, or what is usual."""
+        """The fault's strength, or the usual one."""
         return USUAL.get(self.fault.kind, 1.0) if self.fault.strength is None else self.fault.strength
 
 
 K = FlowFaultKind
 USUAL = {K.SLOW_RECEIVER: 0.5, K.HALF_SPEED: 0.5, K.STRAGGLER: 0.75, K.DIRTY_OPTIC: 1e-4, K.FLAPS: 3.0}
-"""Share of speed left; share of frames lost; seconds without link."""
+"""Remaining share of speed; share of lost frames; seconds without link."""
 FLAP_EVERY_SECONDS = 40.0
 LOSSY_BIT_ERRORS = 3e-4
-"""Pre-FEC bit error ratio of a link that loses frames: beyond the 2.4e-4 that KP4 can mend."""
+"""Pre-FEC bit error ratio of a link that loses frames: beyond the 2.4e-4 that KP4 can correct."""
 INCAST_SENDERS = 16
 
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """Where faults may sit. `receiving` are NICs that jobs send to, `uplinks` lower ends of links between switches
-    (those with traffic where there is any), `free` hosts that no job has.
+    """Possible places of faults. `receiving` are NICs that jobs send to, `uplinks` lower ends of links between switches
+    (those with traffic if there are any), `free` hosts without a job.
     """
 
     net: Net
@@ -96,7 +98,7 @@ class Room:
     free: list[str]
 
     def choose(self, ports: list[int], fault: FlowFault, rng: Random) -> int:
-        """The port that the fault names, or one of these. Raises `NoRoomError`, or ValueError for a port not there."""
+        """The port that the fault names, or one of these. Raises `NoRoomError`, or ValueError for an unknown port."""
         if fault.at:
             device, _, name = fault.at.partition("/")
             if (device, name) not in self.net.code:
@@ -119,12 +121,12 @@ def room_of(net: Net, used: Codes, receiving: Codes, busy: set[str]) -> Room:
 
 
 def place(room: Room, fault: FlowFault, rng: Random) -> Placed:
-    """Gives a fault its place. Raises `NoRoomError`, or ValueError where it names a port that is not there."""
+    """Chooses a fault's place. Raises `NoRoomError`, or ValueError for an unknown port."""
     return _PLACES[fault.kind](room, fault, rng)
 
 
 def act(placed: Placed, now: Conditions, at: float, seconds: float) -> None:
-    """Does to a step's conditions what the fault does; `at` is when the step begins."""
+    """Applies the fault to a step's conditions; `at` is when the step begins."""
     _ACTS[placed.fault.kind](placed, now, at, seconds)
 
 
@@ -143,7 +145,7 @@ def _link(room: Room, fault: FlowFault, rng: Random) -> Placed:
 
 
 def _receiver(room: Room, fault: FlowFault, rng: Random) -> Placed:
-    """The end of a link at which frames arrive broken: the lower or the upper one."""
+    """The end of a link at which frames arrive corrupted: the lower or the upper one."""
     link = _link(room, fault, rng)
     ports = link.ports if fault.at or rng.random() < 0.5 else link.ports[::-1]
     return Placed(fault, ports, link.variant)
@@ -159,7 +161,7 @@ def _tier(room: Room, fault: FlowFault, rng: Random) -> Placed:
 
 
 def _cycle(room: Room, fault: FlowFault, rng: Random) -> Placed:
-    """Leaf, spine, another leaf, another spine, and back: the four ports that wait for each other."""
+    """Leaf, spine, another leaf, another spine, and back: four ports that wait for each other."""
     net = room.net
     by_pair = {(int(net.device[port]), int(net.device[net.far[port]])): port for port in room.uplinks}
     spines: dict[int, list[int]] = {}
@@ -186,7 +188,7 @@ def _incast(room: Room, fault: FlowFault, rng: Random) -> Placed:
 
 
 def _pxn(room: Room, fault: FlowFault, rng: Random) -> Placed:
-    """A job on hosts that are free, or on any where fewer than two are."""
+    """A job on free hosts, or on any if fewer than two are free."""
     slots = range(room.net.nic.shape[1])
     heavy = rng.sample(slots, max(1, len(slots) // 4))
     weights = tuple(1.0 if slot in heavy else 0.3 for slot in slots)
@@ -224,7 +226,7 @@ def _loses(placed: Placed, now: Conditions, at: float, seconds: float) -> None:
 
 
 def _flaps(placed: Placed, now: Conditions, at: float, seconds: float) -> None:
-    """One flap in every so many seconds; a link that is down for most of a step carries nothing in it."""
+    """One flap per interval; a link that is down for most of a step carries nothing in it."""
     since = placed.fault.since
     begun = int((at - since) // FLAP_EVERY_SECONDS)
     ended = int((at + seconds - since) // FLAP_EVERY_SECONDS)
@@ -262,4 +264,4 @@ _ACTS: dict[FlowFaultKind, Callable[[Placed, Conditions, float, float], None]] =
     K.PXN: _adds,
 }  # fmt: skip
 KINDS = tuple(_PLACES)
-"""The kinds that are planted in traffic."""
+"""The kinds of faults of traffic."""

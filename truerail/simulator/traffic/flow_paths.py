@@ -1,4 +1,4 @@
-"""The way of each flow: NIC, leaf, uplink by hash at each tier, leaf, NIC. A hop is the port that sends."""
+"""The path of each flow: NIC, leaf, uplink by hash at each tier, leaf, NIC. A hop is a sending port."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ from truerail.simulator.traffic.hashing import Hash, Hasher, Words
 from truerail.simulator.traffic.net import NOWHERE, Net, Rates, Routes
 
 PARTS = 16
-"""Into so many parts a flow is cut where switches spread its packets: uneven by no more than a part on each link."""
+"""Parts of a flow if switches spray its packets: links differ by no more than one part."""
 _HOPS = 6
 """NIC, leaf, spine, superspine, spine, leaf."""
 
@@ -20,9 +20,9 @@ _HOPS = 6
 class Switching:
     """How the switches of a fabric are set up.
 
-    `shared_seed` gives all of them one hash seed. Without `lossless`, what does not fit is dropped instead of paused;
-    without `ecn`, nobody is asked to slow down before that. A `watchdog` drops what is meant for a NIC that pauses for
-    ever. `priority` is the traffic class of RDMA.
+    `shared_seed` gives all of them one hash seed. Without `lossless`, excess traffic is dropped instead of paused;
+    without `ecn`, no sender is slowed down before that. A `watchdog` drops traffic to a NIC that pauses for ever.
+    `priority` is the traffic class of RDMA.
     """
 
     balancing: LoadBalancing = LoadBalancing.ECMP
@@ -36,7 +36,7 @@ class Switching:
 
 @dataclass(frozen=True)
 class Paths:
-    """`hops[row]` are the ports that send, -1 behind the last, and throughout where there is no way.
+    """`hops[row]` are the sending ports, -1 after the last, and all -1 without a route.
 
     Row `r` is a part of flow `flow[r]`; there is one row for each flow unless packets are spread.
     """
@@ -54,7 +54,7 @@ def seeds(net: Net, seed: int, *, shared: bool) -> Words:
 def find_paths(
     net: Net, routes: Routes, flows: Connections, hasher: Hasher, switching: Switching, speed: Rates
 ) -> Paths:
-    """The way of every flow over these routes. `speed` is by port: adaptive routing goes round slow ports."""
+    """The path of every flow over these routes. `speed` is by port: adaptive routing avoids slow ports."""
     parts = 1 if switching.balancing is LoadBalancing.ECMP else PARTS
     flow = np.repeat(np.arange(len(flows)), parts)
     source, target = flows.source[flow], flows.target[flow]
@@ -100,7 +100,7 @@ class _Chooser:
         return self._routes.member[self._routes.start[group] + member]
 
     def _in_turn(self, group: Codes) -> Codes:
-        """How many took each group before."""
+        """How many flows used each group before."""
         order = np.argsort(group, kind="stable")
         first = np.searchsorted(group[order], group[order])
         turn = np.empty(len(group), dtype=np.int64)
@@ -110,7 +110,7 @@ class _Chooser:
         return before + turn
 
     def _by_room(self, group: Codes) -> Codes:
-        """Members in turn, each as often as it has speed: who is half as fast gets every second turn."""
+        """Members in turn, weighted by speed: one with half the speed gets every second turn."""
         turn = self._in_turn(group)
         chosen = np.empty(len(group), dtype=np.int64)
         for number in np.unique(group).tolist():

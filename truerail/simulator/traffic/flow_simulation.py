@@ -1,4 +1,4 @@
-"""A fabric that carries traffic: jobs run, faults act, ports count, and whoever asks reads it."""
+"""A fabric with traffic: jobs run, faults act, ports count, and polls read the counters."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -27,11 +27,11 @@ from truerail.simulator.traffic.pauses import pauses_of
 from truerail.simulator.traffic.polling import Poller, Polls
 
 NOISE = 0.05
-"""How much more or less than usual a NIC's flows send in a step, as a share."""
+"""Relative deviation of a NIC's flows from the usual in a step."""
 
 
 class FlowSimulation:
-    """Made by `flows`. `step` lets time pass, `readings` tells what devices would answer now, `truth` what is wrong."""
+    """Created by `flows`. `step` advances time, `readings` returns the devices' current answers, `truth` the faults."""
 
     def __init__(
         self, world: World, jobs: Sequence[Job] | None, switching: Switching, polls: Polls, seed: int, noise: float,
@@ -61,7 +61,7 @@ class FlowSimulation:
 
     @property
     def at(self) -> datetime:
-        """The time of now."""
+        """The current time."""
         return self.began + timedelta(seconds=self.now)
 
     def plant(self, fault: FlowFault) -> Placed:
@@ -72,18 +72,18 @@ class FlowSimulation:
         return placed
 
     def lift(self, placed: Placed) -> None:
-        """Takes a fault away. Raises ValueError where it does not stand."""
+        """Removes a fault. Raises ValueError if it is not planted."""
         self._placed.remove(placed)
 
     def rewire(self) -> None:
-        """Takes in that the world's cables or machines have changed."""
+        """Applies changes of the world's cables or machines."""
         self.net = net_of(self.world)
         self.poller.rewire(self.net)
         self._ways.clear()
         self._standing = None
 
     def step(self, seconds: float = 10.0) -> None:
-        """Lets this much time pass, as one stretch in which nothing changes but at its begin."""
+        """Advances time by one interval in which nothing changes except at its start."""
         now = self._conditions(seconds)
         flows, paths = self._ways_of(now)
         noise = self._noise(flows)
@@ -96,8 +96,8 @@ class FlowSimulation:
         self.now += seconds
 
     def readings(self, at: datetime | None = None) -> list[Reading]:
-        """What a round of polls gets, each device at its own moment within the last step. `at` is the end of the round
-        where that is not the simulation's own time.
+        """The readings of a round of polls, each device at its own time within the last step. `at` is the end of the
+        round if that is not the simulation's own time.
         """
         return self.poller.readings(self.ledger, at or self.at)
 
@@ -107,12 +107,12 @@ class FlowSimulation:
 
     @property
     def truth(self) -> tuple[FlowTruth, ...]:
-        """What is wrong in the last step: what stands of the faults, and what the cabling does."""
+        """The faults of the last step: active faults, and effects of the cabling."""
         return (*self._fault_truths(), *cabling_truths(self.net))
 
     @property
     def slow_links(self) -> dict[Port, float]:
-        """Ports whose link runs below its planned speed in the last step, with what they say of it, in Gb/s."""
+        """Ports whose link runs below its planned speed in the last step, with their reported speed in Gb/s."""
         if self.last is None:
             return {}
         share = self.last.now.capacity
@@ -145,7 +145,7 @@ class FlowSimulation:
         return now
 
     def _ways_of(self, now: Conditions) -> tuple[Connections, Paths]:
-        """The flows and their paths: worked out when jobs, links or seeds change, kept for when they change back."""
+        """The flows and their paths: computed when jobs, links or seeds change, cached for when they change back."""
         jobs = (*(job for job in self.jobs if job.runs(self.now)), *now.jobs)
         shared = self.switching.shared_seed or bool(now.shared_seed)
         speed = self.net.speed * now.capacity
@@ -157,7 +157,7 @@ class FlowSimulation:
         return self._ways[key]
 
     def _standing_of(self, flows: Connections, paths: Paths, now: Conditions) -> Standing:
-        """Worked out when anything changes but how much is sent."""
+        """The standing load, computed when anything except the noise changes."""
         key = tuple(state.tobytes() for state in (now.capacity, now.accept, now.stuck, now.storming))
         known = self._standing
         if known is None or known[1].paths is not paths or known[0] != key:
@@ -191,10 +191,10 @@ def flows(
     began: datetime = TAKEN_AT,
     habits: Sequence[str] = (),
 ) -> FlowSimulation:
-    """Traffic on a simulated fabric. Without `jobs`, a mix of usual ones. `habits` are what healthy devices do that
-    looks ill (`HABITS`). The same seed gives the same bytes.
+    """Traffic on a simulated fabric. Without `jobs`, a mix of usual ones. `habits` are counters of healthy devices that
+    look faulty (`HABITS`). The same seed gives the same bytes.
 
-    Raises `NoRoomError` where a fault finds no place, ValueError where it names a port that is not there.
+    Raises `NoRoomError` if a fault finds no place, ValueError if it names an unknown port.
     """
     world = fabric.world if isinstance(fabric, Simulation) else fabric
     made = FlowSimulation(world, jobs, switching or Switching(), polls or Polls(), seed, noise, began, habits)

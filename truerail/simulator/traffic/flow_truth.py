@@ -1,4 +1,4 @@
-"""What is really wrong with the traffic of a fabric, who causes it and who suffers."""
+"""The true faults of a fabric's traffic, their roots and victims."""
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -14,13 +14,13 @@ from truerail.simulator.traffic.pauses import behind, pressure
 
 K = FlowFaultKind
 LEAST_SHARE = 0.05
-"""A port that is paused for less of the time is no victim."""
+"""Least share of paused time of a victim."""
 
 
 @dataclass(frozen=True, slots=True)
 class Victim:
-    """A port that suffers: it is paused, or gets nothing though its neighbours do. `hops` counts links from the
-    culprit's.
+    """An affected port: it is paused, or gets nothing although its neighbours do. `hops` counts links from
+    the root's.
     """
 
     port: str
@@ -29,8 +29,8 @@ class Victim:
 
 @dataclass(frozen=True, slots=True)
 class FlowTruth:
-    """One thing that is wrong. `culprit` is a port (of a NIC that pauses, of a link that is slow, of the egress
-    that too many fill) or empty where it is a whole tier's. `ports` are all that it is about, `since` is in seconds.
+    """One fault. `culprit` is the root port (of a NIC that pauses, of a slow link, of an overloaded egress) or empty
+    for a whole tier. `ports` are all affected ones, `since` is in seconds.
     """
 
     kind: FlowFaultKind
@@ -48,7 +48,7 @@ class FlowTruth:
 
 
 def truth_of(net: Net, placed: Placed, load: Load, switching: Switching, job_names: tuple[str, ...]) -> FlowTruth:
-    """What a fault does to this load. `job_names` is the name of the job of each row's flow."""
+    """A fault's effect on this load. `job_names` is the name of the job of each row's flow."""
     roots = _roots(net, placed)
     paths = load.paths.hops
     through = np.isin(paths, roots).any(axis=1) if roots else np.zeros(len(paths), dtype=bool)
@@ -60,7 +60,7 @@ def truth_of(net: Net, placed: Placed, load: Load, switching: Switching, job_nam
 
 
 def _roots(net: Net, placed: Placed) -> list[int]:
-    """The ports at which traffic feels it."""
+    """The ports at which it affects traffic."""
     if placed.fault.kind in (K.STORM, K.SLOW_RECEIVER):
         return [int(net.far[port]) for port in placed.ports]
     return list(placed.ports)
@@ -87,7 +87,7 @@ def _victims(net: Net, placed: Placed, load: Load, switching: Switching, roots: 
 def _idle_uplinks(net: Net, load: Load) -> list[int]:
     """Uplinks above the leaves that carry nothing, on switches that send upwards by others.
 
-    None where jobs send nothing that far up, or where the fan-outs have no common factor: then nobody can tell.
+    Empty if jobs send nothing that far up, or the fan-outs have no common factor: then it is undecidable.
     """
     sends, climbs = np.zeros(len(net.ports), dtype=bool), np.zeros(len(net.devices), dtype=bool)
     sends[load.paths.hops[load.paths.hops >= 0]] = True
@@ -103,7 +103,7 @@ def _waiting(net: Net, load: Load, switching: Switching, root: int) -> tuple[tup
 
 
 def _pressed(net: Net, load: Load, switching: Switching, roots: list[int]) -> dict[int, int]:
-    """Ports that are paused for these roots, and how far from them they are."""
+    """Ports paused because of these roots, and their distance from them."""
     if not switching.lossless:
         return {}
     rows = held_back(load) & np.isin(tight_port(load), roots)
@@ -118,7 +118,7 @@ def _pressed(net: Net, load: Load, switching: Switching, roots: list[int]) -> di
 
 
 def cabling_truths(net: Net) -> Iterator[FlowTruth]:
-    """What the cabling does to traffic: NICs on another rail's leaf, uplinks that are not there."""
+    """Effects of the cabling on traffic: NICs on another rail's leaf, missing uplinks."""
     plan = net.world.fabric.plan
     for cable in plan.cables:
         port = net.code[cable.a]

@@ -1,4 +1,4 @@
-"""What collectors read of a port: the counters that each kind of device tells, under its own names."""
+"""The counters that collectors read of a port, under the names of each kind of device."""
 
 from dataclasses import dataclass
 
@@ -37,7 +37,7 @@ NIC_COUNTERS: tuple[tuple[str, Key], ...] = (
     ("tx_prio{}_pause_duration", (Q.TX_PAUSE_US, True)),
     ("rx_prio{}_pause_transition", (Q.RX_PAUSE_TRANSITIONS, True)),
 )
-"""mlx5's counters of a port in its own order (Linux counters.rst); braces stand for the priority."""
+"""mlx5's counters of a port in its own order (Linux counters.rst); braces are the priority."""
 RDMA_COUNTERS: tuple[tuple[str, Key], ...] = (
     ("out_of_buffer", (Q.OUT_OF_BUFFER, False)),
     ("out_of_sequence", (Q.OUT_OF_SEQUENCE, False)),
@@ -73,7 +73,7 @@ _DURATIONS = frozenset((Q.RX_PAUSE_US, Q.TX_PAUSE_US, Q.RX_PAUSE_TRANSITIONS))
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """What a collector reads of a port: names, rows of the ledger, and a mask for the width of each (counters, 1)."""
+    """A collector's counters of a port: names, rows of the ledger, and a mask for the width of each (counters, 1)."""
 
     counters: tuple[Counter, ...]
     rows: Codes
@@ -85,7 +85,7 @@ _NOT_COUNTED = frozenset(
     (Q.RX_PAUSE_US, Q.TX_PAUSE_US, Q.RX_PAUSE_TRANSITIONS, Q.QUEUE_DROPS, Q.RX_DISCARDS, Q.ECN_MARKED_PACKETS,
      Q.FEC_SYMBOLS, Q.FEC_CORRECTED, Q.FEC_UNCORRECTED)
 )  # fmt: skip
-"""What some ASICs do not count, and SONiC's tables show as `N/A`."""
+"""Quantities that some ASICs do not count, and SONiC's tables show as `N/A`."""
 
 
 def form_of(
@@ -111,7 +111,7 @@ def _named(
     collector: str, switching: Switching, *, durations: bool, priorities: bool, flows: bool
 ) -> list[tuple[Counter, Key]]:
     priority = switching.priority
-    if collector == "nic_counters":  # mlx5 counts pauses only where PFC is on
+    if collector == "nic_counters":  # mlx5 counts pauses only if PFC is on
         reported = [(name, key) for name, key in NIC_COUNTERS if switching.lossless or "_pause" not in name]
         return [(Counter(name.format(priority), priority if key[1] else None), key) for name, key in reported]
     if collector == "rdma_counters":

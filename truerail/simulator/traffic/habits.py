@@ -1,5 +1,5 @@
-"""What healthy devices count that looks ill: old errors, trickles, short pauses, bursts as a link comes up, corrected
-symbols, caches. Each habit is a flag; its size is what healthy hosts and ports were seen to count.
+"""Counters of healthy devices that look faulty: old errors, trickles, short pauses, bursts at link-up, corrected
+symbols, caches. Each habit is a flag; its size is that observed on healthy hosts and ports.
 
 Sources: a ConnectX-7's counters on a working cluster (out_of_sequence 1,811,101), a bnxt's (rx_discards 11,763,190),
 sonic-utilities PR#4124 (four uncorrectable frames at link-up), sonic-swss PR#3757 (corrected symbols beside corrected
@@ -27,14 +27,14 @@ SONIC_FLEX, SONIC_SLOW = "sonic_flex=10s", "sonic_flex=60s"
 PORT_CACHE = "port_cache"
 """Agents that refresh one port after the other, each every 40 s."""
 GAPS = (PFC_MISSING, PFC_TOTALS, NOT_COUNTED)
-"""What devices do not count: pauses on one host, pauses by priority on switches, some counters on some switches."""
+"""Missing counters: pauses on one host, pauses by priority on switches, some counters on some switches."""
 HABITS = (
     OLD_COUNTS, WRAP_SOON, TRICKLE, SOFT_PAUSE, LINK_UP, FROZEN, BIT_ERRORS, SYMBOLS_AFTER, SYMBOLS_NONE,
     PAUSES_UNCOUNTED, SNMP_CACHE, BNXT_CACHE, SONIC_FLEX, SONIC_SLOW, *GAPS,
     PORT_CACHE,
 )  # fmt: skip
 LATER = (*GAPS, PORT_CACHE)
-"""Drawn from numbers of their own: the days and runs of before keep what they drew."""
+"""Drawn from their own random numbers: former runs keep their draws."""
 _SWITCHES, _QUEUES = ("port_counters", "pfc_counters"), ("queue_counters",)
 _EVERYTHING = (*_SWITCHES, *_QUEUES, "nic_counters", "rdma_counters")
 REFRESH_SECONDS: Mapping[str, Mapping[str, float]] = {
@@ -44,7 +44,7 @@ REFRESH_SECONDS: Mapping[str, Mapping[str, float]] = {
     SONIC_FLEX: {**dict.fromkeys(_SWITCHES, 1.0), **dict.fromkeys(_QUEUES, 10.0)},
     SONIC_SLOW: {**dict.fromkeys(_SWITCHES, 10.0), **dict.fromkeys(_QUEUES, 60.0)},
 }
-"""How often a device refreshes what a collector reads there."""
+"""How often a device refreshes a collector's counters."""
 _OLD: Mapping[Key, int] = {
     (Q.OUT_OF_SEQUENCE, False): 1_811_101,
     (Q.PACKET_SEQUENCE_ERRORS, False): 52_214,
@@ -59,7 +59,7 @@ _WRAPPING = tuple(
 )
 _DISCARDS_PER_SECOND = 3.0
 _SOFT_SHARE, _SOFT_FRAMES_PER_SECOND, _SOFT_PAUSE_US = 0.05, 300.0, 8.0
-"""Share of busy ports that are paused for moments in a step, and by how many frames of which length."""
+"""Share of busy ports that are paused briefly in a step; number and length of the pauses."""
 _NOT_COUNTING = 0.4
 """Share of switches whose ASIC lacks counters that others have."""
 _REBOOT_EVERY_SECONDS = 6 * 3600.0
@@ -69,14 +69,14 @@ _IDLE_BYTES_PER_SECOND = 1e5
 
 @dataclass
 class _Frozen:
-    """A port that counts nothing until a moment, and what it has not shown by then."""
+    """A port that counts nothing until a given time, and its increments hidden by then."""
 
     until: float
     kept: Rates
 
 
 class Habits:
-    """The habits of one fabric's devices. What is random is drawn from a seed."""
+    """The habits of one fabric's devices. Random values are drawn from a seed."""
 
     def __init__(self, names: Iterable[str], ports: int, seed: int) -> None:
         self.names = frozenset(names)
@@ -88,13 +88,13 @@ class Habits:
         if BIT_ERRORS in self.names:
             self.bit_errors = 10 ** self._rng.uniform(-12, -8, ports)
         self.restarted: set[str] = set()
-        """The hosts that did, by their planned names."""
+        """The restarted hosts, by their planned names."""
         self.without_pfc: set[str] = set()
-        """The hosts whose NICs pause nothing, by their planned names: their settings differ from all others'."""
+        """The hosts whose NICs have no PFC, by their planned names: their settings differ from all others'."""
         self._frozen: dict[int, _Frozen] = {}
 
     def refresh_seconds(self) -> dict[str, float]:
-        """By collector, how often devices refresh what it reads; the slowest of several."""
+        """By collector, the devices' refresh interval; the slowest of several."""
         found: dict[str, float] = {}
         for name in self.names & REFRESH_SECONDS.keys():
             for collector, seconds in REFRESH_SECONDS[name].items():
@@ -102,7 +102,7 @@ class Habits:
         return found
 
     def gaps(self, devices: Sequence[str], hosts: int) -> dict[str, frozenset[str]]:
-        """What each device does not count, of `GAPS`; of `devices` so many `hosts` come first."""
+        """Each device's missing counters, of `GAPS`; the first `hosts` of `devices` are hosts."""
         rng = np.random.default_rng([self._seed, 0x9A])
         found: dict[str, set[str]] = {}
         chosen = {
@@ -118,7 +118,7 @@ class Habits:
         return {device: frozenset(gaps) for device, gaps in found.items()}
 
     def begin(self, ledger: Ledger) -> None:
-        """What was counted before anybody looked."""
+        """Sets the counts from before the first poll."""
         ports = ledger.total.shape[1]
         if OLD_COUNTS in self.names:
             for key, size in _OLD.items():
@@ -128,7 +128,7 @@ class Habits:
                 ledger.total[row] = (1 << 32) - self._rng.integers(1, 500, ports)
 
     def add(self, step: Step, gained: Rates, at: float) -> None:
-        """Changes what a step gained at every port; `at` is when it began."""
+        """Changes a step's increments at every port; `at` is when it began."""
         if TRICKLE in self.names:
             gained[PLACE[Q.RX_DISCARDS, False]] += self._rng.poisson(_DISCARDS_PER_SECOND * step.seconds, step.ports)
             gained[PLACE[Q.OUT_OF_BUFFER, False]] += self._rng.poisson(0.2 * step.seconds, step.ports)
@@ -146,7 +146,7 @@ class Habits:
             self._reboot(step, gained, at)
 
     def _pause_softly(self, step: Step, gained: Rates) -> None:
-        """Ports in use are paused for microseconds now and then, as flows meet."""
+        """Pauses busy ports for microseconds now and then, when flows meet."""
         busy = gained[PLACE[Q.TX_BYTES, True]] > _IDLE_BYTES_PER_SECOND * step.seconds
         far = step.net.far
         paused = np.flatnonzero(busy & (far >= 0) & (self._rng.random(step.ports) < _SOFT_SHARE))
@@ -160,8 +160,8 @@ class Habits:
         gained[PLACE[Q.RX_PAUSE_TRANSITIONS, True], paused] += frames
 
     def _reboot(self, step: Step, gained: Rates, at: float) -> None:
-        """Now and then a host that is idle restarts: its links fall once and come up with a burst of errors; a switch
-        port without a peer may count nothing meanwhile, and shows all of it at once afterwards.
+        """Restarts an idle host now and then: its links go down once and come up with a burst of errors; a switch port
+        without a peer may count nothing meanwhile, and shows all of it at once afterwards.
         """
         nics = step.net.nic
         if self._rng.random() < step.seconds / _REBOOT_EVERY_SECONDS:

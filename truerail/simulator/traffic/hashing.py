@@ -1,9 +1,9 @@
-"""How switches turn a packet's headers into a number: the hash functions of real ones, over many flows at once.
+"""Hash functions of real switches over packet headers, for many flows at once.
 
 CRC-16/CCITT and CRC-32 (IEEE 802.3), the XOR of 16-bit words, and Toeplitz with a 40-byte key (Microsoft's receive side
-scaling). CRC and XOR are linear: a seed that is only their first value renames the buckets and parts no flows that were
-together. So the seed goes in as switches and the Linux kernel have it, through a mix that is not linear; Toeplitz has a
-key of its own for each seed.
+scaling). CRC and XOR are linear: a seed used only as their initial value renames the buckets and separates no flows
+that were together. So the seed is applied as in switches and the Linux kernel, by a non-linear mix; Toeplitz has its
+own key for each seed.
 """
 
 from collections.abc import Callable
@@ -59,7 +59,7 @@ def _big_endian(values: Codes, size: int) -> Bytes:
 
 
 def _crc32_table() -> Words:
-    zero = _zlib_crc32(b"\0\0\0\0")  # linear: what a byte adds is reported by the whole, less what nothing adds
+    zero = _zlib_crc32(b"\0\0\0\0")  # linear: the effect of a byte is the whole minus that of zeros
     ends = [_zlib_crc32(bytes((0, 0, 0, byte))) ^ zero for byte in range(256)]
     return np.array(ends, dtype=np.uint32)
 
@@ -78,7 +78,7 @@ _CRC32, _CRC16 = _crc32_table(), _crc16_table()
 
 
 def crc32(keys: Bytes) -> Words:
-    """CRC-32 of each row: what `zlib.crc32` gives."""
+    """CRC-32 of each row, as by `zlib.crc32`."""
     value = np.full(len(keys), 0xFFFFFFFF, dtype=np.uint32)
     for column in keys.T:
         value = (value >> np.uint32(8)) ^ _CRC32[(value ^ column) & np.uint32(255)]
@@ -117,7 +117,7 @@ def _toeplitz(bits: npt.NDArray[np.bool_], windows: Words) -> Words:
 
 
 def mixed(values: Words, seeds: Words) -> Words:
-    """Values with a seed each, mixed so that equal values under other seeds have nothing in common (murmur3 fmix32)."""
+    """Values mixed with a seed each, so that equal values with other seeds are unrelated (murmur3 fmix32)."""
     mix = values ^ (seeds * np.uint32(0x9E3779B1))
     mix = (mix ^ mix >> np.uint32(16)) * np.uint32(0x85EBCA6B)
     mix = (mix ^ mix >> np.uint32(13)) * np.uint32(0xC2B2AE35)
@@ -128,7 +128,7 @@ _PLAIN: dict[Hash, Callable[[Bytes], Words]] = {Hash.CRC16: crc16, Hash.CRC32: c
 
 
 class Hasher:
-    """The hash of every flow on every switch. `seeds[device]` are what each switch was given; equal ones hash alike."""
+    """The hash of every flow on every switch. `seeds[device]` is each switch's seed; equal ones give equal hashes."""
 
     def __init__(self, function: Hash, keys: Bytes, seeds: Words) -> None:
         self._seeds = seeds

@@ -1,4 +1,4 @@
-"""What runs on the hosts: training jobs and what they send to whom, in iterations of computing and communicating."""
+"""Jobs on the hosts: training jobs and their traffic, in iterations of computing and communicating."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -7,14 +7,14 @@ from math import inf
 from random import Random
 
 GROUP_HOSTS = 16
-"""Hosts that exchange all with all, as groups of experts do; a larger job has several such groups."""
+"""Hosts that exchange data all-to-all, like groups of experts; a larger job has several such groups."""
 
 EXPERT_FLOWS = 250
-"""About so many queue pairs does an expert's NIC of the demonstration send on."""
+"""Approximate number of sending queue pairs of an expert's NIC in the demo."""
 
 
 class Pattern(StrEnum):
-    """Who sends to whom. All but `pipeline` and `storage` load all the rails that they use."""
+    """Traffic patterns. All except `pipeline` and `storage` load all the rails that they use."""
 
     RING = "ring"
     """All-reduce: on each rail every host sends to the next one."""
@@ -22,7 +22,7 @@ class Pattern(StrEnum):
     """On each rail every host sends to all others of its group."""
     ANY_TO_ANY = "any-to-any"
     """Every GPU sends to the GPUs of all other hosts of its group on every rail (all-to-all without PXN): most of it
-    crosses the spines, in one pod too.
+    crosses the spines, even in one pod.
     """
     PIPELINE = "pipeline"
     """Stages: each host sends to the next, on few rails. Uneven by design."""
@@ -37,9 +37,9 @@ class Job:
     """One job. `hosts` and `slots` are planned names and numbers of NIC ports; it runs from `begins` until `ends`, in
     seconds of the simulation.
 
-    Each iteration computes for `compute_seconds` and then sends `gigabytes` over each NIC. `weights` are what each
-    slot sends beside the others, where that is uneven. `coupling` says how far all wait for the slowest: 1 is a
-    synchronous collective, at 0 every flow goes at its own pace.
+    Each iteration computes for `compute_seconds` and then sends `gigabytes` over each NIC. `weights` are the relative
+    traffic of each slot, if uneven. `coupling` is the degree to which all wait for the slowest: 1 is a synchronous
+    collective, at 0 every flow has its own pace.
     """
 
     name: str
@@ -66,7 +66,7 @@ class Job:
 
 
 def pairs(job: Job) -> Iterator[tuple[int, int]]:
-    """Sender and receiver, as places in the job's hosts."""
+    """Sender and receiver, as indexes in the job's hosts."""
     count = len(job.hosts)
     match job.pattern:
         case Pattern.RING:
@@ -83,9 +83,7 @@ def pairs(job: Job) -> Iterator[tuple[int, int]]:
 
 
 def mixed_jobs(hosts: Sequence[str], slots: int, rng: Random) -> tuple[Job, ...]:
-    """An ordinary day: a large ring, experts, a pipeline, and hosts that are free; each job on hosts side by side or
-    scattered.
-    """
+    """An ordinary day: a large ring, experts, a pipeline, and free hosts; each job on adjacent or scattered hosts."""
     free = list(hosts)
     if rng.random() < 0.75:
         rng.shuffle(free)
@@ -118,9 +116,9 @@ def _drawn(name: str, hosts: tuple[str, ...], pattern: Pattern, slots: tuple[int
 
 
 def demo_jobs(hosts: Sequence[str], slots: int) -> tuple[Job, ...]:
-    """The jobs of a demonstration, in which every fault of traffic can show: half of the hosts train in a ring, in
-    step; a quarter are experts all over the fabric that send to each other's GPUs on all rails, each flow at its own
-    pace, so that many flows share every uplink; some are stages of a pipeline, and the rest is free.
+    """The jobs of a demo, in which every fault of traffic can show: half of the hosts train in a synchronous ring; a
+    quarter are experts all over the fabric that send to each other's GPUs on all rails, each flow at its own pace, so
+    that many flows share every uplink; some are stages of a pipeline, and the rest is free.
     """
     every = tuple(range(slots))
     ring, experts, stages = list(hosts[::2]), list(hosts[1::4]), hosts[3::8]

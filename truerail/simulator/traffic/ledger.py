@@ -1,4 +1,4 @@
-"""What every port has counted since it was made: one row for each quantity, one column for each port."""
+"""Each port's counters since its manufacture: one row for each quantity, one column for each port."""
 
 from dataclasses import dataclass, field
 
@@ -9,7 +9,7 @@ from truerail.simulator.traffic.net import Rates
 
 Q = Quantity
 Key = tuple[Quantity, bool]
-"""A quantity, and whether it is that of RDMA's priority alone."""
+"""A quantity, and whether it counts only RDMA's priority."""
 
 KEYS: tuple[Key, ...] = (
     (Q.TX_BYTES, False), (Q.RX_BYTES, False), (Q.TX_PACKETS, False), (Q.RX_PACKETS, False),
@@ -29,7 +29,7 @@ PLACE = {key: number for number, key in enumerate(KEYS)}
 
 @dataclass
 class Ledger:
-    """`total` is what was counted by `at` (seconds), `gained` what of it in the last step of `seconds`; shapes
+    """`total` are the counts at `at` (seconds), `gained` the increments of the last step of `seconds`; shapes
     (quantities, ports). A gauge's total is its level.
     """
 
@@ -47,13 +47,13 @@ class Ledger:
         self.gained[self._gauges, :] = 0
 
     def as_of(self, ago: Rates | float, ports: slice = slice(None)) -> Rates:
-        """What these ports had counted so many seconds ago, within the last step. Shape (quantities, ports)."""
+        """The counts of these ports this many seconds ago, within the last step. Shape (quantities, ports)."""
         share = np.clip(ago / self.seconds, 0.0, 1.0)
         return np.asarray(np.floor(self.total[:, ports] - self.gained[:, ports] * share))
 
 
 def new_ledger(ports: int, seed: int) -> Ledger:
-    """Counters with a past: every port has carried something before, some have lost frames long ago."""
+    """Counters with a past: every port has carried traffic before, some have lost frames long ago."""
     rng = np.random.default_rng([seed, 0xC0])
     total = np.zeros((len(KEYS), ports))
     for key, row in PLACE.items():

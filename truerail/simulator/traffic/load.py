@@ -1,4 +1,4 @@
-"""What flows during a step: rates, and what stands in their way. Arrays over rows are over the parts of flows."""
+"""The traffic of a step: rates, and their limits. Arrays over rows are over the parts of flows."""
 
 from dataclasses import dataclass
 
@@ -12,14 +12,14 @@ from truerail.simulator.traffic.net import NOWHERE, Marks, Net, Rates
 from truerail.simulator.traffic.sharing import Shares, fair_shares
 
 TRICKLE = 1e6
-"""What a flow still sends into a switch that drops all of it: a try now and then, in bytes a second."""
+"""Rate of a flow into a switch that drops all of it: occasional retries, in bytes per second."""
 
 
 @dataclass(frozen=True)
 class Load:
-    """`wish` is what a row would send, `burst` what it gets while it sends, `mean` what that is over the whole step,
-    in bytes a second; `busy` is the share of the step in which it has something to send. `tight` is the hop that
-    holds it back, -1 where none does. `blocked` ports (shape (ports,)) wait for a storm or in a deadlock.
+    """`wish` is a row's demand, `burst` its rate while it sends, `mean` its mean over the whole step, in bytes per
+    second; `busy` is the share of the step in which it has data to send. `tight` is the hop that limits it, -1 if none
+    does. `blocked` ports (shape (ports,)) wait for a storm or in a deadlock.
     """
 
     paths: Paths
@@ -33,8 +33,8 @@ class Load:
 
 @dataclass(frozen=True)
 class Standing:
-    """What of a load stays from step to step while jobs, links and faults stay as they are: see `Load`. `stopped` rows
-    wait for a port that is blocked, `dropped` ones end at a switch that drops them all.
+    """The part of a load that stays from step to step while jobs, links and faults are unchanged: see `Load`. `stopped`
+    rows wait for a blocked port, `dropped` ones end at a switch that drops them all.
     """
 
     paths: Paths
@@ -46,7 +46,7 @@ class Standing:
 
 
 def standing_of(net: Net, flows: Connections, paths: Paths, now: Conditions, switching: Switching) -> Standing:
-    """Who may send how fast."""
+    """The rates that flows may have."""
     wish = _wishes(net, flows, paths, now)
     swallowed = _swallowing(net, now, switching)
     waiting = waiting_ports(net, paths.hops, now, wish > 0, swallowed)
@@ -61,7 +61,7 @@ def standing_of(net: Net, flows: Connections, paths: Paths, now: Conditions, swi
 
 
 def load_of(standing: Standing, flows: Connections, now: Conditions, noise: Rates) -> Load:
-    """The load of one step. `noise` is by flow: how much more or less than usual it has to send."""
+    """The load of one step. `noise` is by flow: its relative deviation from the usual demand."""
     paths, shares = standing.paths, standing.shares
     mean, busy = _paced(flows, paths, shares.rate, noise, now)
     mean = np.where(standing.dropped, TRICKLE, mean)
@@ -70,7 +70,7 @@ def load_of(standing: Standing, flows: Connections, now: Conditions, noise: Rate
 
 
 def _wishes(net: Net, flows: Connections, paths: Paths, now: Conditions) -> Rates:
-    """What each row would send if only its own NIC were in the way."""
+    """The rate of each row if limited only by its own NIC."""
     flow = paths.flow
     weight = np.where(paths.hops[:, 0] >= 0, flows.weight[flow], 0.0)
     source = flows.source[flow]
@@ -82,7 +82,7 @@ def _wishes(net: Net, flows: Connections, paths: Paths, now: Conditions) -> Rate
 
 
 def _swallowing(net: Net, now: Conditions, switching: Switching) -> Marks:
-    """Ports whose watchdog drops everything: those before a NIC that pauses for ever."""
+    """Ports whose watchdog drops everything: those facing a NIC that pauses for ever."""
     marks = np.zeros(len(net.ports), dtype=bool)
     if switching.watchdog:
         marks[_before(net, now.storming)] = True
@@ -95,7 +95,7 @@ def _before(net: Net, nics: Marks) -> Codes:
 
 
 def waiting_ports(net: Net, hops: Codes, now: Conditions, sends: Marks, swallowed: Marks) -> Marks:
-    """Ports that may not send at all. A port that waits fills the buffers behind it, and those who fill them wait."""
+    """Ports that may not send at all. A waiting port fills the buffers behind it, and their senders wait too."""
     spread = now.stuck.copy()
     spread[_before(net, now.storming)] = True
     spread &= ~swallowed
@@ -113,9 +113,9 @@ def _touches(hops: Codes, ports: Marks) -> Marks:
 
 
 def _paced(flows: Connections, paths: Paths, burst: Rates, noise: Rates, now: Conditions) -> tuple[Rates, Rates]:
-    """The mean rate of each row and the share of time in which it sends: it computes, sends, and waits for the others.
+    """The mean rate of each row and its share of time sending: it computes, sends, and waits for the others.
 
-    A flow that is slowed by its NIC (`pace`) takes the others with it as far as the job is coupled.
+    A flow slowed by its NIC (`pace`) slows the others as far as the job is coupled.
     """
     flow = paths.flow
     job = flows.job[flow]
@@ -152,11 +152,11 @@ def _column(flows: Connections, name: str) -> Rates:
 
 
 def held_back(load: Load) -> Marks:
-    """Rows that a switch holds back: they get less than they would send, at a hop behind their own NIC."""
+    """Rows limited by a switch: they get less than their demand, at a hop after their own NIC."""
     return np.asarray((load.tight > 0) & (load.burst < 0.98 * load.wish), dtype=bool)
 
 
 def tight_port(load: Load) -> Codes:
-    """The port that holds each row back; -1 where none does."""
+    """The port that limits each row; -1 if none does."""
     rows = np.arange(len(load.tight))
     return np.where(held_back(load), load.paths.hops[rows, np.maximum(load.tight, 0)], NOWHERE)

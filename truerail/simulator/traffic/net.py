@@ -1,7 +1,7 @@
-"""The fabric as traffic sees it: ports and devices by number, what is at the other end of each, and the way to go.
+"""The fabric for traffic: ports and devices by number, the peer of each port, and routes.
 
-A directed link is named by the port that sends into it. Routes follow the cables as they really are: a leaf has the
-routes of the NICs that are plugged into it, whatever the plan says.
+A directed link is identified by its sending port. Routes follow the actual cables: a leaf has routes to the NICs
+plugged into it, whatever the plan.
 """
 
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ _USUAL_GBPS = 400.0
 class Net:
     """Every port of the fabric. Arrays over ports have shape (ports,), speeds are in bytes a second.
 
-    `nic[host, slot]` is the port of a NIC, hosts in the plan's order. `far` is -1 where no cable is.
+    `nic[host, slot]` is the port of a NIC, hosts in the plan's order. `far` is -1 without a cable.
     """
 
     world: World
@@ -43,7 +43,7 @@ class Net:
 
     @property
     def hosts(self) -> int:
-        """How many hosts there are; they are the first devices."""
+        """The number of hosts; they are the first devices."""
         return len(self.nic)
 
     @cached_property
@@ -51,7 +51,7 @@ class Net:
         return {name: number for number, name in enumerate(self.devices)}
 
     def span_of(self, device: str) -> slice:
-        """The ports of one device, in its own order: they stand together."""
+        """The contiguous ports of one device, in its own order."""
         begin, end = np.searchsorted(self.device, [self._place[device], self._place[device] + 1])
         return slice(int(begin), int(end))
 
@@ -61,12 +61,12 @@ class Net:
         return np.arange(span.start, span.stop)
 
     def leaf_of(self, port: Codes) -> Codes:
-        """The device that each NIC is plugged into; -1 where it has no live cable."""
+        """The device that each NIC is plugged into; -1 without a live cable."""
         return np.where(self.live[port], self.device[self.far[port]], NOWHERE)
 
 
 def net_of(world: World) -> Net:
-    """The fabric as it is cabled now."""
+    """The fabric as currently cabled."""
     plan = world.fabric.plan
     devices = tuple(plan.devices)
     field = world.fabric.shape.host_ports
@@ -95,9 +95,9 @@ def _speeds(world: World, ports: tuple[Port, ...]) -> Rates:
 
 @dataclass(frozen=True)
 class Routes:
-    """Where each switch sends what is meant for a leaf: `group[device, leaf number]`, -1 where there is no way.
+    """The next hops of each switch towards a leaf: `group[device, leaf number]`, -1 without a route.
 
-    A group's members are `member[start[group] : start[group] + size[group]]`, in the order that the hash counts them.
+    A group's members are `member[start[group] : start[group] + size[group]]`, in the order of the hash.
     """
 
     leaf_number: Codes
@@ -108,7 +108,7 @@ class Routes:
 
 
 def routes_of(net: Net, live: Marks, unused: Codes) -> Routes:
-    """Shortest ways up and then down over links that are `live`. `unused` are ports that no route uses, though up."""
+    """Shortest paths up and then down over `live` links. `unused` are ports that no route uses, although up."""
     leaves = np.flatnonzero(net.tier == 1)
     number = np.full(len(net.devices), NOWHERE)
     number[leaves] = np.arange(len(leaves))
@@ -135,7 +135,7 @@ class _Links:
         self.begin = np.searchsorted(sender, np.arange(len(net.devices) + 1))
 
     def of(self, switch: int) -> slice:
-        """The links that a switch sends into."""
+        """The outgoing links of a switch."""
         return slice(int(self.begin[switch]), int(self.begin[switch + 1]))
 
 
@@ -165,7 +165,7 @@ def _distances(net: Net, links: _Links, leaves: Codes) -> _Distances:
 
 
 class _Groups:
-    """Groups of next hops, equal ones of a switch once."""
+    """Groups of next hops; equal groups of a switch are stored once."""
 
     def __init__(self, devices: int, leaves: int) -> None:
         self.table = np.full((devices, leaves), NOWHERE)

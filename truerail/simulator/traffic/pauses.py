@@ -1,8 +1,8 @@
 """Back-pressure: which ports are paused, for what share of the time, and how long at a time.
 
-A port that cannot get rid of what arrives for it fills its switch's buffers; the switch pauses the ports that fill
-them, at the other ends of its links, and they fill theirs: so pauses wander towards the senders. Where ECN slows the
-senders first, less is left for pauses, and less at each further switch.
+A port that receives more than it can send fills its switch's buffers; the switch pauses the ports that fill them, at
+the other ends of its links, and these fill theirs: so pauses propagate towards the senders. If ECN slows the senders
+first, less is left for pauses, and less at each further switch.
 """
 
 from dataclasses import dataclass
@@ -16,9 +16,9 @@ from truerail.simulator.traffic.load import Load, held_back
 from truerail.simulator.traffic.net import Net, Rates
 
 WITH_ECN, WITHOUT_ECN = 0.5, 0.9
-"""Share of what is too much that one switch hands on to the switches before it as pauses."""
+"""Share of the excess that a switch propagates upstream as pauses."""
 STORM_SHARE = 0.985
-"""Share of the time for which a storm stops a port: NICs refresh their pause a little late now and then."""
+"""Share of the time for which a storm pauses a port: NICs refresh their pause a little late now and then."""
 STORM_SECONDS = 1.5
 CONGESTION_SECONDS = (30e-6, 200e-6)
 SLOW_NIC_SECONDS = (100e-6, 900e-6)
@@ -37,7 +37,7 @@ class Pauses:
 
 
 def pauses_of(net: Net, load: Load, now: Conditions, switching: Switching, length: Rates) -> Pauses:
-    """The pauses of a step. `length` in [0, 1) is where in its range each port's pause length is."""
+    """The pauses of a step. `length` in [0, 1) is the position of each port's pause length in its range."""
     share = np.zeros(len(net.ports))
     seconds = _within(CONGESTION_SECONDS, length)
     if switching.lossless:
@@ -49,7 +49,7 @@ def pauses_of(net: Net, load: Load, now: Conditions, switching: Switching, lengt
 
 
 def pressure(net: Net, load: Load, rows: np.ndarray[tuple[int], np.dtype[np.bool_]], switching: Switching) -> Rates:
-    """The share of time for which each port is paused because of what these rows want too much."""
+    """The share of time for which each port is paused because of these rows' excess."""
     hand_on = WITH_ECN if switching.ecn else WITHOUT_ECN
     excess = np.where(rows, (load.wish - load.burst) * load.busy, 0.0)
     total = np.zeros(len(net.ports))
@@ -62,7 +62,7 @@ def pressure(net: Net, load: Load, rows: np.ndarray[tuple[int], np.dtype[np.bool
 
 
 def _slow_nics(net: Net, load: Load, now: Conditions, share: Rates, seconds: Rates, length: Rates) -> None:
-    """NICs that take in less than their link carries pause the leaf themselves."""
+    """NICs that accept less than their link carries pause the leaf themselves."""
     for nic in np.flatnonzero(now.accept < 1).tolist():
         port = int(net.far[nic])
         wish, busy = _offered(load, port)
@@ -72,7 +72,7 @@ def _slow_nics(net: Net, load: Load, now: Conditions, share: Rates, seconds: Rat
 
 
 def _offered(load: Load, port: int) -> tuple[float, float]:
-    """What wants to leave by a port in bytes a second, and for what share of the time."""
+    """The demand on a port in bytes per second, and for which share of the time."""
     rows = (load.paths.hops == port).any(axis=1)
     return float(load.wish[rows].sum()), float(load.busy[rows].max(initial=0.0))
 
@@ -82,21 +82,21 @@ def _within(limits: tuple[float, float], where: Rates) -> Rates:
 
 
 def pause_frames_per_second(speed: Rates, share: Rates, seconds: Rates) -> Rates:
-    """Frames that such pauses take: one to stop, one to go on, and one each time that a pause would run out.
+    """Frames of such pauses: one to pause, one to resume, and one each time before a pause would expire.
 
-    A quantum is 512 bit times, a frame asks for 65,535 at most (IEEE 802.1Qbb); senders ask again at 80 % of that.
+    A quantum is 512 bit times, a frame has 65,535 at most (IEEE 802.1Qbb); senders refresh at 80 % of that.
     """
     refresh = 0.8 * 65535 * 512 / (speed * 8)
     return np.asarray(2 * share / seconds + np.where(seconds > refresh, share / refresh, 0.0))
 
 
 def transitions_per_second(share: Rates, seconds: Rates) -> Rates:
-    """How often a paused port may go on."""
+    """How often a paused port resumes."""
     return np.asarray(share / seconds)
 
 
 def behind(net: Net, load: Load, root: int) -> tuple[tuple[int, int], ...]:
-    """Who waits for a port that is blocked: (port, hops from the port), the port itself with 0."""
+    """The ports that wait for a blocked port: (port, hops from the port), the port itself with 0."""
     distance = {root: 0}
     front = [root]
     hops: Codes = load.paths.hops[load.wish > 0]

@@ -1,4 +1,4 @@
-"""How counters reach whoever asks: a little late, sometimes not at all, sometimes from a cache."""
+"""How polls return counters: a little late, sometimes not at all, sometimes from a cache."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -21,9 +21,9 @@ from truerail.simulator.traffic.net import Marks, Net, Rates
 _CACHE_SECONDS = 30.0
 """No answer from a cache is older: agents refresh theirs every 5 to 30 seconds."""
 _SILENT_SECONDS = (30.0, 600.0)
-"""How long a device that is restarting, or too busy for its agent, answers nothing."""
+"""How long a restarting or overloaded device does not answer."""
 _STALE_SECONDS = (5.0, 240.0)
-"""How long an agent that hangs tells what it reported before."""
+"""How long a hanging agent repeats its old values."""
 _HOSTS_TELL, _SWITCHES_TELL = ("nic_counters", "rdma_counters"), tuple(SWITCH_COUNTERS)
 _GAUGES = [PLACE[Q.QUEUE_WATERMARK_BYTES, True], PLACE[Q.FLOWS, False]]
 
@@ -32,11 +32,11 @@ _GAUGES = [PLACE[Q.QUEUE_WATERMARK_BYTES, True], PLACE[Q.FLOWS, False]]
 class Polls:
     """How devices are polled and answer. Shares are of all polls of a device.
 
-    A device is asked up to `jitter` times the step late; `lost` polls fail; `cached` ones give what the device knew
-    at the poll before; a `reset` device has counted from zero since; with a `silent` one begin minutes without any
-    answer, with a `stale` one an agent tells for up to four minutes what it reported before. Without `durations`,
-    switches count pause frames only; without `priorities`, they count bytes and packets over all priorities only.
-    `flows` lets hosts say how many queue pairs they use.
+    A device is polled up to `jitter` times the step late; `lost` polls fail; `cached` ones return the values of the
+    previous poll; a `reset` device counts from zero since; a `silent` one starts minutes without any answer; at a
+    `stale` one an agent repeats its old values for up to four minutes. Without `durations`, switches count only pause
+    frames; without `priorities`, they count bytes and packets only over all priorities. With `flows`, hosts report
+    their queue pairs.
     """
 
     jitter: float = 0.2
@@ -52,9 +52,7 @@ class Polls:
 
 @dataclass(frozen=True, slots=True)
 class _Machine:
-    """A device that can be read: the name that its readings are filed under, its ports, how each collector calls
-    them, and what it does not count.
-    """
+    """A readable device: the name of its readings, its ports, their names by collector, and its missing counters."""
 
     number: int
     name: str
@@ -65,16 +63,16 @@ class _Machine:
 
 @dataclass(frozen=True, slots=True)
 class _Round:
-    """What devices answer. Shapes (devices,), `values` (quantities, ports)."""
+    """The devices' answers. Shapes (devices,), `values` (quantities, ports)."""
 
     lost: Marks
     read_at: Rates
     values: npt.NDArray[np.uint64]
     refreshed: dict[str, npt.NDArray[np.uint64]]
-    """What a device's own cache holds for a collector, where it has one."""
+    """The content of a device's own cache for a collector, if it has one."""
 
     def of(self, collector: str) -> npt.NDArray[np.uint64]:
-        """What this collector reads."""
+        """The values for this collector."""
         return self.refreshed.get(collector, self.values)
 
 
@@ -97,7 +95,7 @@ class Poller:
             for of in sorted({frozenset[str](), *self._gaps.values()}, key=sorted)
         }
         self._base: Rates | None = None
-        """What each port had counted when its device was last reset."""
+        """Each port's counts at the last reset of its device."""
         self._kept = np.zeros((len(PLACE), len(net.ports)), dtype=np.uint64)
         self._kept_at = np.full(len(net.devices), -np.inf)
         self._silent_until, self._stale_until = self._kept_at.copy(), self._kept_at.copy()
@@ -110,7 +108,7 @@ class Poller:
         self._cached: dict[str, tuple[Rates, npt.NDArray[np.uint64]]] = {}
 
     def rewire(self, net: Net) -> None:
-        """Takes in that cables or machines have changed."""
+        """Applies changes of cables or machines."""
         self._net = net
         self._machines.clear()
 
@@ -126,13 +124,13 @@ class Poller:
         return found
 
     def answers(self, ledger: Ledger, at: datetime) -> list[Answers]:
-        """The same round as arrays, without what failed."""
+        """The same round as arrays, without failed polls."""
         heard = self._round(ledger, at.timestamp())
         reported = [machine for machine in self._answering() if not heard.lost[machine.number]]
         return [self._columns(collector, gaps, reported, heard) for collector, gaps in self._forms]
 
     def _round(self, ledger: Ledger, at: float) -> _Round:
-        """Asks every device, each at its own moment."""
+        """Polls every device, each at its own time."""
         polls, count = self._polls, len(self._net.devices)
         ago = self._rng.random(count) * polls.jitter * ledger.seconds
         values = self._since_reset(ledger.as_of(ago[self._net.device]), self._rng.random(count) < polls.reset)
@@ -152,8 +150,8 @@ class Poller:
     def _cache(
         self, collector: str, seconds: float, ledger: Ledger, at: float, read_at: Rates
     ) -> npt.NDArray[np.uint64]:
-        """What devices hold that refresh their counters every so many seconds, each device, or each of its ports, at
-        its own moments.
+        """The cached counters of devices that refresh them at this interval, each device, or each of its ports, at its
+        own times.
         """
         phase = self._phase * seconds
         refreshed_at = np.floor((read_at[self._net.device] - phase) / seconds) * seconds + phase
@@ -166,7 +164,7 @@ class Poller:
         return now
 
     def _lasting(self, until: Rates, at: Rates, share: float, limits: tuple[float, float]) -> Marks:
-        """Devices to which something happens for a while: until a moment drawn for each as it begins."""
+        """Devices in a temporary condition: until a time drawn for each at its start."""
         if share:
             begins = self._rng.random(len(at)) < share
             until[begins] = at[begins] + self._rng.uniform(*limits, int(begins.sum()))
@@ -226,5 +224,5 @@ class Poller:
 
 
 def _values(form: Form, values: npt.NDArray[np.uint64], ports: Codes) -> npt.NDArray[np.uint64]:
-    """What a collector reads of these ports, shape (ports, counters)."""
+    """A collector's values of these ports, shape (ports, counters)."""
     return np.asarray((values[form.rows[:, None], ports] & form.mask).T)

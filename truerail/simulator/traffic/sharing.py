@@ -1,4 +1,4 @@
-"""Max-min fair shares: nobody gets more at the cost of somebody who has less. Thousands of flows at once."""
+"""Max-min fair shares: no flow gets more at the cost of one with less. Thousands of flows at once."""
 
 from dataclasses import dataclass
 
@@ -8,22 +8,22 @@ from truerail.model.columns import Codes
 from truerail.simulator.traffic.net import NOWHERE, Rates
 
 _EQUAL = 1e-3
-"""Shares so near to each other are equal: levels that differ by less are filled together."""
+"""Tolerance of equal shares: levels that differ by less are filled together."""
 _ROUNDS = 400
 
 
 @dataclass(frozen=True, slots=True)
 class Shares:
-    """What each flow gets, in bytes a second, and the hop that holds it back; -1 where it gets all that it wants."""
+    """Each flow's rate in bytes per second, and the hop that limits it; -1 if it gets its full demand."""
 
     rate: Rates
     tight: Codes
 
 
 def fair_shares(hops: Codes, wish: Rates, capacity: Rates) -> Shares:
-    """Shares of flows over links. `hops` has shape (flows, hops), with -1 behind the last; `capacity` is by link.
+    """Shares of flows over links. `hops` has shape (flows, hops), with -1 after the last; `capacity` is by link.
 
-    In each round every flow that gets all it wants is served, and every link that is the tightest of all of its
+    In each round every flow that gets its full demand is served, and every link that is the tightest of all of its
     flows is divided among them. No later round can change either: shares only grow.
     """
     rate, tight = np.zeros(len(hops)), np.full(len(hops), NOWHERE)

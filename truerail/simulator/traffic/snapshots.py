@@ -1,4 +1,4 @@
-"""A snapshot with its window of counters, as a service would have it after some minutes of polling."""
+"""A snapshot with its window of counters, like a service's after some minutes of polling."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -10,16 +10,16 @@ from truerail.simulator.simulation import Simulation
 from truerail.simulator.traffic.flow_simulation import FlowSimulation
 
 Speeds = Mapping[tuple[str, str], float]
-"""Gb/s by device and by the name that the device has for a port or an RDMA device."""
+"""Gb/s by device and by the device's name of a port or an RDMA device."""
 
 
 def snapshot_after(
     fabric: Simulation, traffic: FlowSimulation, minutes: float = 5.0, step_seconds: float = STEP_SECONDS
 ) -> Snapshot:
-    """Lets the traffic of a fabric go on for so many minutes and polls it all the while.
+    """Runs the traffic of a fabric for this many minutes and polls it meanwhile.
 
-    The answers about cabling and links are those of the fabric as it stands, and who sits on a link at half speed says
-    so. The window keeps its last samples.
+    The answers about cabling and links are those of the current fabric, and ports of a link at half speed report it.
+    The window keeps its last samples.
     """
     window = Window(step_seconds=step_seconds)
     last: list[Reading] = []
@@ -32,8 +32,8 @@ def snapshot_after(
 
 
 def seen_now(still: Snapshot, traffic: FlowSimulation, counted: Sequence[Reading], window: Window) -> Snapshot:
-    """What a service sees now: the answers about cabling and links of an earlier moment, reported again, those of the
-    last round of counters, and the window that they went into.
+    """A service's current snapshot: repeated earlier answers about cabling and links, those of the last round of
+    counters, and their window.
     """
     moved, slow = traffic.at - still.at, _slow(traffic)
     named = {device for device, _ in slow}
@@ -47,7 +47,7 @@ def seen_now(still: Snapshot, traffic: FlowSimulation, counted: Sequence[Reading
 
 
 def _slow(traffic: FlowSimulation) -> Speeds:
-    """What devices say of their slow links, under the names that answers are filed under and that ports have there."""
+    """The devices' reported speeds of slow links, by the names of readings and ports."""
     world = traffic.world
     known = Devices(world.fabric.plan)
     found: dict[tuple[str, str], float] = {}

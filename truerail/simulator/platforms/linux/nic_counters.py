@@ -1,4 +1,4 @@
-"""What a host prints of its NICs: `ethtool -S` of mlx5 in a loop, the files of sysfs, `rdma statistic`."""
+"""Output of a host on its NICs: `ethtool -S` of mlx5 in a loop, the files of sysfs, `rdma statistic`."""
 
 from collections.abc import Iterable, Iterator
 from json import dumps
@@ -21,7 +21,7 @@ def ethtool(sheet: CounterTable) -> str:
 
 
 def ethtool_loop(sheet: CounterTable, counters: Iterable[tuple[str, Key]]) -> str:
-    """Every port's answer below the command that asks for it, and how often the kernel saw the link go."""
+    """Every port's answer below its command, and the kernel's count of link losses."""
     columns = [(name.format(sheet.priority), sheet.of(key[0], rdma=key[1])) for name, key in counters]
     downs = sheet.of(Q.LINK_DOWNS)
     lines: list[str] = []
@@ -33,7 +33,7 @@ def ethtool_loop(sheet: CounterTable, counters: Iterable[tuple[str, Key]]) -> st
 
 
 def _counted(sheet: CounterTable) -> Iterator[tuple[str, dict[str, int]]]:
-    """Each RDMA device and its counters, as wide as they are in the device."""
+    """Each RDMA device and its counters, with their width in the device."""
     columns = [(name, key, sheet.of(key[0], rdma=key[1])) for name, key in RDMA_COUNTERS]
     for number, device in enumerate(sheet.rdma):
         yield device, {name: _wide(key, values[number]) for name, key, values in columns}
@@ -53,7 +53,7 @@ def sysfs(sheet: CounterTable) -> str:
 
 
 def statistic(sheet: CounterTable) -> str:
-    """`rdma statistic` (iproute2 `rdma/stat.c`): one line a link."""
+    """`rdma statistic` (iproute2 `rdma/stat.c`): one line per link."""
     return "".join(
         f"link {device}/1 {' '.join(f'{name} {value}' for name, value in counted.items())} \n"
         for device, counted in _counted(sheet)
