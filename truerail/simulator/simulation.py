@@ -1,4 +1,4 @@
-"""A simulated fabric: its plan, what is wrong with it, and the answers of its devices, on disk or in memory."""
+"""A simulated fabric: its plan, its faults, and its devices' answers, on disk or in memory."""
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
@@ -32,7 +32,7 @@ _STRANGE = {
 
 @dataclass(frozen=True, slots=True)
 class Simulation:
-    """One fabric. `world` is the simulator's own; an evaluation gets the answers only."""
+    """One fabric. `world` is internal to the simulator; an evaluation gets only the answers."""
 
     plan: Plan
     truth: Truth
@@ -54,7 +54,7 @@ class Simulation:
     def write(self, path: Path) -> Path:
         """Writes `capture/`, `plan.csv` and `truth.json` under `path`; returns the capture's folder.
 
-        Raises FileExistsError where a device's folder is there already.
+        Raises FileExistsError if a device's folder already exists.
         """
         from truerail.plans import dump_csv
 
@@ -70,7 +70,7 @@ class Simulation:
         return capture
 
     def snapshot(self) -> Snapshot:
-        """What a replay of the capture would read, without a file in between."""
+        """The snapshot that a replay of the capture would read, without files."""
         known = Devices(self.plan)
         reader = _Reader(TAKEN_AT)
         readings: list[Reading] = []
@@ -90,11 +90,11 @@ def simulate(
     compound: bool = False,
     behaviours: Behaviours | Iterable[str] = (),
 ) -> Simulation:
-    """A fabric of this shape with these faults, or with so many drawn ones; the same seed gives the same bytes.
+    """A fabric of this shape with these faults, or with this many drawn ones; the same seed gives the same bytes.
 
-    Faults keep clear of each other, so that the truth is plain. `compound` lets two overlap on purpose: it exchanges
-    two cables within a leaf whose label is exchanged. `folders` names a device's folder by the `hostname` that it
-    announces or by its `inventory` address, which is its planned name. `behaviours` are what its devices do, as
+    Faults do not overlap, so that the truth is unambiguous. `compound` lets two overlap on purpose: it swaps two cables
+    within a leaf whose label is swapped. `folders` names a device's folder by its announced `hostname` or by its
+    `inventory` address, which is its planned name. `behaviours` are those of its devices, as
     `Behaviours` or in written form (`"sonic_alias=etp"`, `"young_link@0.1"`). Raises `NoRoomError` where a fault asked
     for has no place.
     """
@@ -110,7 +110,7 @@ def simulate(
 
 
 class _Reader:
-    """Puts answers before the collectors; an answer that many devices share is read once."""
+    """Feeds answers to the collectors; an answer that many devices share is parsed once."""
 
     def __init__(self, at: datetime) -> None:
         self._at = at
@@ -141,5 +141,5 @@ class _Reader:
 
 
 def _random(seed: int, purpose: str) -> Random:
-    """A generator of its own for each purpose, so that more noise does not move the faults."""
+    """A separate generator for each purpose, so that more noise does not move the faults."""
     return Random(f"{seed}/{purpose}")  # noqa: S311 - reproducible is what is wanted, not secret

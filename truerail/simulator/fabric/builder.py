@@ -1,4 +1,4 @@
-"""Fabrics of any shape: a few numbers become a plan, and the machines that the plan is meant for."""
+"""Fabrics of any shape: a few numbers define a plan and its machines."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -13,17 +13,16 @@ SPEED_GBPS = 400.0
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What a fabric looks like. Hosts are spread evenly over pods; every pod has its own leaves.
+    """The shape of a fabric. Hosts are spread evenly over pods; every pod has its own leaves.
 
     `rails_per_leaf` puts several rails on one leaf, in blocks of ports or, with `stride`, interleaved. `planes` gives
     each NIC as many ports, each to a leaf of its own plane. `uplinks` is cables per leaf, spread evenly over the spines
     (0 spines: rail-only). With `superspines` every pod has its own spines, each with one cable to every superspine.
     `platforms` are shared out among leaves, and again among spines, in equal blocks; `models` among hosts, one after
-    the other. `host_ports` says how the plan names host ports: `netdev`, `rdma` or `pci`. The platform `infiniband`,
-    which is that of all switches or of none, makes it an InfiniBand fabric: its switches answer nothing, and one host
-    tells what it discovered. `nic` is the driver of the compute NICs: `mlx5`, `bnxt`, `ionic` or `efa`, or `azure`,
-    whose virtual machines have `mlx5_ib0`. A port of a SONiC switch has so many `sonic_lanes`; `stacked` Junos switches
-    are made of several boxes.
+    the other. `host_ports` is the plan's naming of host ports: `netdev`, `rdma` or `pci`. The platform `infiniband`, of
+    all switches or none, makes it an InfiniBand fabric: its switches do not answer, and one host reports its discovery.
+    `nic` is the driver of the compute NICs: `mlx5`, `bnxt`, `ionic` or `efa`, or `azure`, whose virtual machines have
+    `mlx5_ib0`. `sonic_lanes` are the lanes of a SONiC switch's port; `stacked` Junos switches consist of several boxes.
     """
 
     hosts: int = 64
@@ -49,7 +48,7 @@ class Shape:
     stacked: bool = False
 
     def port_name(self, platform: str, number: int) -> str:
-        """What a switch of this platform calls the port with this number, counted from 1."""
+        """The name of the port with this number, counted from 1, on a switch of this platform."""
         return platforms()[platform].port_name(number, self)
 
     def __post_init__(self) -> None:
@@ -69,7 +68,7 @@ class Shape:
 
     @property
     def hosts_per_pod(self) -> int:
-        """Hosts in every pod but perhaps the last."""
+        """Hosts in every pod, except perhaps the last."""
         return -(-self.hosts // self.pods)
 
 
@@ -77,8 +76,8 @@ class Shape:
 class Fabric:
     """A plan and the machines behind it. All keys are planned names.
 
-    `models` says what each host is, `ports` what each switch's ports are called in order of their numbers, `order`
-    numbers all machines (for MACs and addresses), `spare` holds the free ports of each leaf.
+    `models` has each host's model, `ports` the names of each switch's ports in order of their numbers, `order` numbers
+    all machines (for MACs and addresses), `spare` has the free ports of each leaf.
     """
 
     shape: Shape

@@ -17,9 +17,9 @@ STORAGE = "stor-sw-1"
 
 @dataclass(slots=True)
 class Ether:
-    """All LLDP frames of a world. What each machine and switch port says of itself is worked out once and kept.
+    """All LLDP frames of a world. The data of each machine and switch port are computed once and cached.
 
-    `elapsed_seconds` is how much older everything has become since the world began; `now` is the devices' clock.
+    `elapsed_seconds` is the time since the world began; `now` is the devices' clock.
     """
 
     world: World
@@ -43,7 +43,7 @@ class Ether:
         return numbers[jack.name]
 
     def speaker(self, machine: str) -> Speaker:
-        """What a machine says of itself."""
+        """A machine's own LLDP data."""
         speaker = self._speakers.get(machine)
         if speaker is None:
             speaker = self._speakers[machine] = self._describe(machine)
@@ -58,19 +58,19 @@ class Ether:
         return Speaker(name, mac, description, address, router=not is_host)
 
     def label(self, jack: Port) -> str:
-        """The description somebody configured on a port: where the plan wants it to lead. Empty where nobody did."""
+        """The configured description of a port: its planned peer. Empty if there is none."""
         return self._labels.get(self.world.announced_port(jack), "")
 
     def summary(self, jack: Port) -> Announced:
-        """What the first speaker on a port says of it."""
+        """A port as its first speaker announces it."""
         return self.frames(jack)[0].port
 
     def frames(self, jack: Port) -> tuple[Frame, ...]:
-        """What goes out of a port, the frames of the machine itself first."""
+        """The frames sent by a port, those of the machine itself first."""
         return self.world.system(jack.device).frames(self, jack)
 
     def heard(self, jack: Port, local: str, number: int) -> Iterator[Heard]:
-        """The neighbours on one jack; a stale one is the older, a second speaker now older, now younger."""
+        """The neighbours on one jack; a stale one is older, a second speaker may be older or younger."""
         current = self.world.far.get(jack)
         for other in self.world.heard(jack):
             age = first_age(self.world, jack, number)
@@ -99,12 +99,12 @@ class Ether:
 
 
 def first_age(world: World, jack: Port, number: int) -> int:
-    """Seconds for which the neighbour on a jack has been there when the world begins."""
+    """Age in seconds of a jack's neighbour when the world begins."""
     return 3600 + 37 * world.fabric.order[jack.device] + 11 * number
 
 
 def out_of_band(ether: Ether, machine: str, local: str) -> Heard:
-    """The management switch, as a machine hears it on its management port."""
+    """The management switch, as heard on a machine's management port."""
     number = ether.world.fabric.order[machine] + 1
     speaker = Speaker(OUT_OF_BAND, "44:38:39:00:00:01", platforms()["cumulus"].description, "10.255.0.1", router=True)
     name = ether.world.fabric.shape.port_name("cumulus", number)
@@ -113,7 +113,7 @@ def out_of_band(ether: Ether, machine: str, local: str) -> Heard:
 
 
 def storage(ether: Ether, host: str, local: str, index: int) -> Heard:
-    """A storage switch, as a host hears it on a storage NIC."""
+    """A storage switch, as heard on a host's storage NIC."""
     number = 4 * ether.world.fabric.order[host] + index + 1
     speaker = Speaker(STORAGE, "44:38:39:00:01:01", platforms()["eos"].description, "10.255.1.1", router=True)
     age = 7200 + number + ether.elapsed_seconds
@@ -122,7 +122,7 @@ def storage(ether: Ether, host: str, local: str, index: int) -> Heard:
 
 
 def guest(ether: Ether, jack: Port, number: int) -> Heard:
-    """A server that the plan does not have, as a switch hears it."""
+    """An unplanned server, as heard by a switch."""
     name = ether.world.guests[jack]
     serial = ether.world.fabric.order[jack.device] * 256 + number
     own = shifted("04:3f:72:00:00:00", 4 * serial)

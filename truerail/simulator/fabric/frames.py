@@ -30,7 +30,7 @@ class Speaker:
 
 @dataclass(frozen=True, slots=True)
 class Announced:
-    """What one port says of itself over LLDP. `id_type` is in lldpd's words: `mac`, `ifname`, `local`."""
+    """One port's own LLDP data. `id_type` is in lldpd's terms: `mac`, `ifname`, `local`."""
 
     id_type: str
     id: str
@@ -38,7 +38,7 @@ class Announced:
 
 
 class Tells(StrEnum):
-    """What a frame says of the port that sends it to somebody who has every other answer at hand."""
+    """How far a frame identifies its sending port, given all other answers."""
 
     PORT = "port"
     DEVICE = "device"
@@ -47,20 +47,20 @@ class Tells(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """One LLDP frame: who sends, from which port, and for how long it is kept."""
+    """One LLDP frame: sender, port, and time to live."""
 
     speaker: Speaker
     port: Announced
     ttl_seconds: int = TTL_SECONDS
     via: str = "LLDP"
     is_second: bool = False
-    """Whether another speaker on the port is the one that the cable is for."""
+    """Whether the cable belongs to another speaker on the port."""
     tells: Tells = Tells.PORT
 
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """One neighbour on one local port. `number` is the local port's place in its machine; 0 is management."""
+    """One neighbour on one local port. `number` is the local port's number in its machine; 0 is management."""
 
     local: str
     number: int

@@ -1,26 +1,26 @@
-"""Server models: which NIC sits in which slot, near which GPU, and under which names the kernel finds it."""
+"""Server models: the slot of each NIC, its nearest GPU, and the kernel's names for it."""
 
 import re
 from dataclasses import dataclass
 from functools import cached_property
 
 BUSES = {
-    # PCI bus numbers of the compute NICs, as `lspci` shows them on two common 8-GPU machines
+    # PCI bus numbers of the compute NICs, from `lspci` on two common 8-GPU machines
     "xe9680": (26, 60, 77, 94, 156, 188, 204, 220),
     "dgx-h100": (24, 64, 79, 94, 154, 192, 206, 220),
 }
 STORAGE_BUSES = (41, 170)
-"""PCI bus numbers of the two dual-port storage NICs, where a host has them."""
+"""PCI bus numbers of the two dual-port storage NICs, if a host has them."""
 
 
 def device_number(rdma: str) -> tuple[int, ...]:
-    """The numbers in an RDMA device's name: what tools order devices by."""
+    """The numbers in an RDMA device's name: the sort key of tools."""
     return tuple(map(int, re.findall(r"[0-9]+", rdma)))
 
 
 @dataclass(frozen=True, slots=True)
 class NicName:
-    """The names under which the kernel finds one NIC port: they go together when the enumeration changes."""
+    """The kernel's names of one NIC port: they move together if the enumeration changes."""
 
     netdev: str
     rdma: str
@@ -101,7 +101,7 @@ class Model:
         return f"enp{self.buses[nic]}s0f{plane}np{plane}"
 
     def near(self, gpu: int, nic: int) -> bool:
-        """Whether this GPU and this NIC share a PCIe switch. GPUs share NICs, or NICs a GPU, where they are fewer."""
+        """Whether this GPU and this NIC share a PCIe switch. GPUs share NICs, or NICs GPUs, if there are fewer."""
         if self.gpus >= self.rails:
             return gpu * self.rails // self.gpus == nic
         return nic * self.gpus // self.rails == gpu

@@ -1,4 +1,4 @@
-"""The machines as they stand: what is plugged where, what each machine calls itself and its NICs, and who hears whom.
+"""The actual machines: cabling, announced names, names of NICs, and which port hears which.
 
 Keys are *jacks*: a jack is a `Port` under the planned name of the machine and the planned name of the slot. What a
 machine announces is apart from what it is: exchanging two hostnames changes no jack, and crossing two cables no name.
@@ -28,7 +28,7 @@ def mac(number: int) -> str:
 
 
 def shifted(address: str, offset: int) -> str:
-    """The MAC that is so much more."""
+    """The MAC plus an offset."""
     return mac(int(address.replace(":", ""), 16) + offset)
 
 
@@ -38,11 +38,11 @@ class World:
 
     `hostname` holds machines that announce another's planned name, `form` how a name is written (`fqdn`, `upper`).
     `nic_order[host][n]` is the NIC whose names sit in slot n, `gpu_order[host][g]` the place of GPU g; absent means
-    identity. `dead` are jacks whose cable carries nothing, `off` machines without power, `hung` machines that keep
-    their carrier and say nothing, `absent` machines that nobody could read. A `mute` host sends no LLDP, a `deaf` one
-    hears none. `stale` lists further neighbours that a jack still remembers, `slow` the speeds in Gb/s of jacks whose
-    link does not run at the fabric's. `switched_off` are jacks that the operator switched off, `held_up` those that
-    keep their carrier all the same, `guests` the machines outside of the plan that are plugged into a jack.
+    identity. `dead` are jacks whose cable has no link, `off` machines without power, `hung` machines that keep their
+    carrier and do not answer, `absent` machines that could not be read. A `mute` host sends no LLDP, a `deaf` one hears
+    none. `stale` lists former neighbours that a jack still shows, `slow` the speeds in Gb/s of jacks whose link does
+    not run at the fabric's. `switched_off` are jacks that are administratively down, `held_up` those that keep their
+    carrier nevertheless, `guests` unplanned machines that are plugged into a jack.
     """
 
     fabric: Fabric
@@ -75,12 +75,12 @@ class World:
         return machine in self.fabric.models
 
     def plug(self, a: Port, b: Port) -> None:
-        """Puts one cable between two jacks. The jacks they had before must be plugged again, or `unplug`ged."""
+        """Plugs one cable between two jacks. Their former peers must be plugged again, or `unplug`ged."""
         self.far[a] = b
         self.far[b] = a
 
     def carrier(self, jack: Port) -> bool:
-        """Whether the port sees light: a live cable and a powered machine at the other end."""
+        """Whether the port receives light: a live cable and a powered machine at the other end."""
         if jack in self.guests:
             return True
         far = self.far.get(jack)
@@ -97,7 +97,7 @@ class World:
         return self.slow.get(jack, self.fabric.shape.speed_gbps)
 
     def heard(self, jack: Port) -> Iterator[Port]:
-        """The jacks whose LLDP this jack hears or still remembers; on InfiniBand the one that a discovery finds."""
+        """The jacks whose LLDP this jack hears or still lists; on InfiniBand the one that a discovery finds."""
         if self.fabric.shape.infiniband:
             if self.carrier(jack):
                 yield self.far[jack]
@@ -124,7 +124,7 @@ class World:
         return Port(host, getattr(self.fabric.models[host].names[slot], self.fabric.shape.host_ports))
 
     def announced_name(self, machine: str) -> str:
-        """The name that a machine gives itself."""
+        """The name that a machine announces."""
         name = self.hostname.get(machine, machine)
         match self.form.get(machine):
             case "fqdn":
@@ -134,7 +134,7 @@ class World:
         return identities.system_name(self, machine, name) if self.behaviours.choices else name
 
     def folder(self, machine: str) -> str:
-        """The name of the folder that holds a machine's answers."""
+        """The name of the folder with a machine's answers."""
         by_name = self.folders != "inventory" and identities.has_own_name(self, machine)
         return self.announced_name(machine) if by_name else machine
 
@@ -152,7 +152,7 @@ class World:
         return numbers
 
     def named_slot(self, machine: str, slot: int) -> int:
-        """The slot that the names in this slot are meant for; the slot itself unless the enumeration changed."""
+        """The planned slot of the names in this slot; the slot itself unless the enumeration changed."""
         order = self.nic_order.get(machine)
         if order is None:
             return slot
@@ -160,11 +160,11 @@ class World:
         return order[nic] * self.fabric.shape.planes + plane
 
     def nic_name(self, machine: str, slot: int) -> NicName:
-        """The names that the kernel gives the NIC port in this slot."""
+        """The kernel's names of the NIC port in this slot."""
         return self.fabric.models[machine].names[self.named_slot(machine, slot)]
 
     def announced_port(self, jack: Port) -> Port:
-        """This jack in the words of its own machine, forms of names aside: what the plan would call it."""
+        """This jack as its own machine names it, in the plan's form of names."""
         machine = self.hostname.get(jack.device, jack.device)
         if self.is_host(jack.device) and jack.device in self.nic_order:
             name = self.nic_name(jack.device, self.slot(jack))
@@ -195,7 +195,7 @@ class World:
         return platforms()["linux" if self.is_host(machine) else self.platform(machine)]
 
     def chips_of(self, switch: str) -> int:
-        """How many switch chips a box has. Each is a node of its own that counts its ports from 1."""
+        """Number of switch chips of a box. Each is its own node and counts its ports from 1."""
         return 2 if self.behaviours.hits("ib_multi_asic", switch) else 1
 
     def port_index(self, switch: str, number: int) -> int:
@@ -215,7 +215,7 @@ class World:
 
 
 def as_planned(fabric: Fabric, folders: str = "hostname") -> World:
-    """The world in which everything is as the plan wants it."""
+    """The world in which everything is as planned."""
     far: dict[Port, Port] = {}
     for cable in fabric.plan.cables:
         far[cable.a] = cable.b

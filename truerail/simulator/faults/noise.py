@@ -1,4 +1,4 @@
-"""What spoils the evidence without anything being wrong: silent hosts, old neighbours, names written many ways."""
+"""Noise in the evidence without faults: silent hosts, old neighbours, names in many forms."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,11 +14,11 @@ from truerail.simulator.faults.truth import TrueCause
 class Noise:
     """Shares are of all hosts, `stale` of all host cables; no host gets two kinds of silence.
 
-    `unreachable` hosts have no folder, their switches still hear them. `deaf` hosts hear nobody (firmware eats LLDP),
-    `mute` ones are not heard, `silent` ones are both. A `stale` port still lists a neighbour that it had before, on one
-    end of the cable or on both. `forms` writes names as FQDN, short or in capitals, `labels` puts the planned peer into
-    port descriptions, `management` cables management ports, `mixed` asks devices of one kind different commands,
-    `strange_files` puts files of other commands into folders.
+    `unreachable` hosts have no folder, their switches still hear them. `deaf` hosts hear no neighbour (firmware
+    consumes LLDP), `mute` ones are not heard, `silent` ones are both. A `stale` port still lists a former neighbour, on
+    one end of the cable or on both. `forms` writes names as FQDN, short or in capitals, `labels` puts the planned peer
+    into port descriptions, `management` cables management ports, `mixed` runs different commands on devices of one
+    kind, `strange_files` puts files of other commands into folders.
     """
 
     unreachable: float = 0.0
@@ -39,8 +39,8 @@ QUIET = Noise()
 def disturb(site: Site, causes: Sequence[TrueCause], noise: Noise, rng: Random) -> list[TrueCause]:
     """Applies the noise; returns the hosts that it made unreachable, as causes.
 
-    Hosts that a fault is reported by are spared what would hide the fault: being unread where the host's own answers
-    are the witness, being silent both ways where any fault touches it.
+    Noise that would hide a fault spares the reporting hosts: a host stays readable if its own answers are the evidence,
+    and is not silent both ways if any fault touches it.
     """
     world = site.world
     world.labels, world.management, world.mixed = noise.labels, noise.management, noise.mixed
@@ -84,7 +84,9 @@ def _hosts_of_cables(world: World) -> list[str]:
 
 
 def remember(site: Site, quiet: set[str], count: int, rng: Random) -> None:
-    """Gives so many host cables an old neighbour. Both ends remember only where no fault is near: nobody could tell."""
+    """Gives this many host cables an old neighbour; at both ends only without a fault nearby, else it is
+    undecidable.
+    """
     world = site.world
     speaking = [
         cable

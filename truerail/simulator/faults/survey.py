@@ -1,4 +1,4 @@
-"""The truth of a world: which planned cables look wrong, which are, and what no answer can decide."""
+"""The truth of a world: which planned cables look wrong, which are wrong, and which are undecidable."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,10 +12,10 @@ from truerail.simulator.fabric.world import World
 from truerail.simulator.faults.truth import Explanation, TrueCause, Truth
 
 _NAMELESS = frozenset(("ib_unmanaged", "ib_director"))
-"""Behaviours under which switches bear no names of their own: whole ones that are exchanged look as planned."""
+"""Behaviours under which switches have no names of their own: swapped whole switches look as planned."""
 
 _OF_DEVICES = (CauseKind.LEAF_SWAP, CauseKind.LINK_DOWN, CauseKind.UNREACHABLE)
-"""Causes that show by other things than the places of cables."""
+"""Causes that show by evidence other than the places of cables."""
 
 
 def survey(world: World, causes: Sequence[TrueCause], noise: Sequence[TrueCause]) -> Truth:
@@ -98,21 +98,21 @@ def _is_box(world: World, machine: str) -> bool:
 
 
 def _called(world: World, port: Port) -> Port:
-    """A port as its machine announces it; of machines without names, as it is."""
+    """A port as its machine announces it; unchanged for machines without names."""
     nameless = _unnamed(world, port.device) if world.is_host(port.device) else _nameless(world)
     return port if nameless else world.announced_port(port)
 
 
 def _unnamed(world: World, host: str) -> bool:
-    """Whether a host bears another's name that no answer carries: firmware speaks for it, which sends MACs alone
-    and it is asked by its address in the inventory. Nothing looks wrong then.
+    """Whether a host has another's name that no answer contains: its firmware sends LLDP with MACs alone, and it is
+    polled by its address in the inventory. Then nothing looks wrong.
     """
     firmware = world.behaviours.value_for("fw_lldp", host) == "only" and not world.behaviours.hits("dpu", host)
     return world.is_host(host) and host in world.hostname and firmware and world.folders == "inventory"
 
 
 def _unheard(ether: Ether, a: Port, b: Port) -> bool:
-    """Whether neither end can say for certain who the other is: it hears nobody, or also somebody of the past."""
+    """Whether neither end identifies the other for certain: it hears no neighbour, or also a former one."""
     world = ether.world
     if world.fabric.shape.infiniband:
         return not world.carrier(a) or _is_nameless_adapter(world, a) or _is_box(world, b.device)
@@ -123,15 +123,15 @@ def _unheard(ether: Ether, a: Port, b: Port) -> bool:
 
 
 def _is_nameless_adapter(world: World, port: Port) -> bool:
-    """Whether an adapter's description leaves its host open, or names an interface that the plan does not know, and the
-    host's own answers do not settle it.
+    """Whether an adapter's description does not name its host, or names an unplanned interface, and the host's own
+    answers do not decide it.
     """
     open_names = world.behaviours.value_for("ib_desc", port.device) in ("default", "localhost", "netdev")
     return open_names and port.device in world.absent
 
 
 def _decides(ether: Ether, port: Port) -> bool:
-    """Whether what is heard on this end names one port at the other: one neighbour, and not by its device alone."""
+    """Whether this end identifies one port at the other: it hears a single neighbour, and not by its device alone."""
     if port.device in ether.world.absent:
         return False
     found = list(ether.world.heard(port))
@@ -140,14 +140,14 @@ def _decides(ether: Ether, port: Port) -> bool:
 
 
 def _names_port(world: World, port: Port, sender: Port, frame: Frame) -> bool:
-    """Whether a frame, as this port shows it, names the port that sends it."""
+    """Whether a frame, as this port shows it, names its sending port."""
     by_description = world.behaviours.hits("junos_no_portid", port.device) and _is_junos(world, port)
     return frame.tells is Tells.PORT and (not by_description or _describes(world, sender, frame))
 
 
 def _agree(ether: Ether, a: Port, b: Port) -> bool:
-    """Whether both ends name each other, and nobody else whom one of them names does so: what else is listed there is
-    somebody of the past, who is heard elsewhere by now or nowhere.
+    """Whether both ends name each other, and no other neighbour listed at one of them does so: others are former
+    neighbours, which are heard elsewhere by now or nowhere.
     """
     if not (_names(ether, a, b) and _names(ether, b, a)):
         return False
@@ -167,7 +167,7 @@ def _is_junos(world: World, port: Port) -> bool:
 
 
 def _describes(world: World, sender: Port, frame: Frame) -> bool:
-    """Whether the description alone names the port that sends: the default text does, a configured one does not."""
+    """Whether the description alone names the sending port: the default text does, a configured one does not."""
     if world.is_host(sender.device):
         return frame.port.id_type == "mac" and bool(frame.port.description)
     return frame.port.description == sender.name
@@ -208,7 +208,7 @@ def _smaller_circles(world: World, cause: TrueCause, astray: set[Port]) -> Itera
 
 
 def _is_named(ether: Ether, jack: Port) -> bool:
-    """Whether either end of the cable in this jack names at least the device at the other."""
+    """Whether either end of this jack's cable names at least the device at the other."""
     world = ether.world
     if world.fabric.shape.infiniband:
         return world.carrier(jack) and not _is_nameless_adapter(world, jack)
@@ -222,17 +222,16 @@ def _is_named(ether: Ether, jack: Port) -> bool:
 
 
 _OF_CABLES = (CauseKind.CABLE_SWAP, CauseKind.CABLE_ROTATION, CauseKind.BUNDLE_SWAP, CauseKind.GPU_NIC_ORDER)
-"""Faults of cables that may stay among those of one host."""
+"""Faults of cables that may be confined to one host."""
 
 
 def _contradicts(ether: Ether, lower: Port) -> bool:
-    """Whether an answer says of either planned end of this cable what the plan does not: that another port than the
-    planned one is at the other end, or, of a frame that names its device alone, another device.
+    """Whether an answer contradicts the plan at either planned end of this cable: another port than the planned one is
+    at the other end, or, in a frame that names only its device, another device.
 
-    The ARM of a DPU sends `dpu-gpu-001` and `p0` from each of its NICs, and a MAC that stands in no other answer. A
-    leaf that hears it where it is planned says the same whichever of the host's NICs is there: of two cables of one
-    host in each other's places, every answer is that of a right fabric. Somebody of the past beside the planned one
-    shows nothing.
+    The ARM of a DPU sends `dpu-gpu-001` and `p0` from each of its NICs, and a MAC that no other answer contains. A leaf
+    that hears it in a planned place reports the same for any of the host's NICs: with two swapped cables of one host,
+    every answer is that of a right fabric. A former neighbour beside the planned one shows nothing.
     """
     world = ether.world
     upper = world.fabric.plan.peer_of(lower)
@@ -247,7 +246,7 @@ def _contradicts(ether: Ether, lower: Port) -> bool:
 
 
 def _is_another(ether: Ether, end: Port, sender: Port, planned: Port) -> bool:
-    """Whether what this end hears of a sender is not what the planned port would send."""
+    """Whether this end hears something else from a sender than the planned port would send."""
     said = ether.world.announced_port(sender)
     for frame in ether.frames(sender):
         by_port = _names_port(ether.world, end, sender, frame)
@@ -258,8 +257,8 @@ def _is_another(ether: Ether, end: Port, sender: Port, planned: Port) -> bool:
 
 
 def _shows_order(world: World, cause: TrueCause) -> bool:
-    """Whether the topologies of hosts show that their NICs are named in another order, where no cable does: they
-    differ from those of most hosts. An order that most hosts have may be the vendor's, which the plan follows.
+    """Whether topologies of hosts show another order of NIC names, if no cable does: they differ from those of most
+    hosts. An order that most hosts have may be the vendor's, which the plan follows.
     """
     telling = [host for host in world.fabric.models if not _hides_places(world, host)]
     renamed = [host for host in telling if host in world.nic_order]
@@ -267,17 +266,17 @@ def _shows_order(world: World, cause: TrueCause) -> bool:
 
 
 def _alternatives(world: World, cause: TrueCause, found: dict[str, set[Port]]) -> Iterable[Explanation]:
-    """What else the answers bear out.
+    """Other explanations that fit the answers.
 
-    Folders named by inventory give exchanged labels away: the MACs in a machine's own answers are heard under another's
-    name. Exchanged cables never are: a folder named by hostname would look the same.
+    Folders named by inventory reveal swapped labels: the MACs in a machine's own answers are heard under another name.
+    They never prove swapped cables: a folder named by hostname would look the same.
     """
     kind, tied = cause.kind, world.folders == "inventory"
     if kind is CauseKind.BUNDLE_SWAP and all(_hides_places(world, port.device) for port in cause.cables):
         hosts = dict.fromkeys(port.device for port in cause.cables if port in found["wrong"])
         yield Explanation(
             CauseKind.GPU_NIC_ORDER, 0, subjects=tuple(hosts)
-        )  # of a host that nobody hears, nothing is said
+        )  # nothing is known of a host that is not heard
     tied &= not (kind is CauseKind.LEAF_SWAP and world.fabric.shape.infiniband)  # its switches have no folders
     if kind is CauseKind.HOST_SWAP and (cause.moves or not tied):
         yield Explanation(kind, 0 if cause.moves else len(cause.cables))
@@ -303,35 +302,35 @@ def _alternatives(world: World, cause: TrueCause, found: dict[str, set[Port]]) -
 
 
 def _tells_state(world: World, port: Port) -> bool:
-    """Whether an end of this cable can be asked if its link is up."""
+    """Whether an end of this cable reports its link state."""
     return any(end.device not in world.absent for end in (port, world.far[port]))
 
 
 def _has_uplinks(world: World, leaf: str) -> bool:
-    """Whether the uplinks of this leaf tell it from another: they must tell in which ports they are."""
+    """Whether the uplinks of this leaf distinguish it from another: they must show their ports."""
     return bool(world.fabric.plan.uplinks_of(leaf)) and not _is_box(world, leaf)
 
 
 def _is_nic_order(world: World, cables: Sequence[Port]) -> bool:
-    """Whether these cables permute whole NICs of one host that does not tell where its NICs sit."""
+    """Whether these cables permute whole NICs of one host that does not report the places of its NICs."""
     hosts = {port.device for port in cables}
     return len(hosts) == 1 and world.fabric.shape.planes == 1 and all(_hides_places(world, host) for host in hosts)
 
 
 _NO_PLACES = ("topo_gb200", "topo_flat", "topo_no_nic")
-"""Matrices that show no GPU its nearest NIC."""
+"""Matrices without the nearest NIC of any GPU."""
 
 
 def _hides_places(world: World, host: str) -> bool:
-    """Whether no answer says which NIC sits near which GPU: the host was not read, or its matrix does not show it, or
-    not of every GPU.
+    """Whether no answer shows which NIC is near which GPU: the host was not read, or its matrix does not show it, or
+    not for every GPU.
     """
     return _shows_none(world, host) or world.behaviours.hits("topo_sparse", host)
 
 
 def _shows_none(world: World, host: str) -> bool:
-    """Whether no GPU of this host is shown with its nearest NIC. A legend of bonds names no NIC of a host that has no
-    bond: no answer says which is meant.
+    """Whether no GPU of this host is shown with its nearest NIC. A legend of bonds names no NIC of a host without a
+    bond: no answer shows which is meant.
     """
     hidden = any(world.behaviours.hits(name, host) for name in _NO_PLACES)
     hidden |= world.behaviours.hits("topo_bond", host) and not world.behaviours.hits("bond", host)
@@ -339,7 +338,7 @@ def _shows_none(world: World, host: str) -> bool:
 
 
 def _shows_gpus(world: World, host: str) -> bool:
-    """Whether the host's matrix shows one of the GPUs that are in each other's places with its nearest NIC."""
+    """Whether the host's matrix shows one of the swapped GPUs with its nearest NIC."""
     sparse = world.behaviours.hits("topo_sparse", host)
     moved = [place for gpu, place in enumerate(world.gpu_order.get(host, ())) if place != gpu]
     return not _shows_none(world, host) and any(not sparse or place % 2 == 0 for place in moved)

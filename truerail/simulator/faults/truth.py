@@ -1,4 +1,4 @@
-"""What is really wrong with a simulated fabric: the answer that an evaluation is measured against."""
+"""The true faults of a simulated fabric: the reference for an evaluation."""
 
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -8,9 +8,8 @@ from truerail.model import CauseKind, Port
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Another explanation that the same answers bear out, and the moves it would ask for. `cables` are those of the
-    cause that it speaks of, where they are not all; `subjects` are empty where they are those of the cause, or its
-    cables.
+    """Another explanation that fits the same answers, and its moves. `cables` are those of the cause that it covers, if
+    not all; `subjects` are empty if they are those of the cause, or its cables.
     """
 
     kind: CauseKind
@@ -21,10 +20,10 @@ class Explanation:
 
 @dataclass(frozen=True, slots=True)
 class TrueCause:
-    """One thing that is wrong. `cables` are the planned host ends (leaf ends of uplinks) that look wrong for it.
+    """One fault. `cables` are the planned host ends (leaf ends of uplinks) that look wrong because of it.
 
     `moves` is the smallest number of cables to move. `alternatives` are explanations that no device's answer rules out;
-    where there are any, the evidence cannot decide, and the cheapest explanation is as good a verdict as the true one.
+    with any, the evidence cannot decide, and the cheapest explanation is as good a verdict as the true one.
     """
 
     kind: CauseKind
@@ -35,16 +34,16 @@ class TrueCause:
 
     @property
     def decidable(self) -> bool:
-        """Whether the answers rule out everything else."""
+        """Whether the answers rule out every other explanation."""
         return not self.alternatives
 
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """What is wrong (`causes`), what noise left unread (`noise`), and the planned cables that are not right.
+    """The faults (`causes`), hosts unread because of noise (`noise`), and the planned cables that are not right.
 
     Cables are named by their planned end nearer to the GPUs. `wrong` is by the names that devices announce; `moved` are
-    those that somebody must move: where only a name is wrong, they are fewer. `astray` are unknown ones that are on
+    those that must be moved: fewer if only a name is wrong. `astray` are unknown ones that are on
     another device than planned, by the names that devices and NICs announce: their port alone is in no answer.
     """
 
@@ -64,7 +63,7 @@ class Truth:
         return all(cause.decidable for cause in self.causes)
 
     def as_dict(self) -> dict[str, Any]:
-        """For `truth.json`: `cables` as really plugged, by the planned names of the machines at both ends."""
+        """For `truth.json`: `cables` as actually plugged, by the planned names of the machines at both ends."""
         return {
             "cables": [[f"{a.device}:{a.name}", f"{b.device}:{b.name}"] for a, b in self.wiring.items()],
             "unplugged": sorted(f"{port.device}:{port.name}" for port in self.missing),

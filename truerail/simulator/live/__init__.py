@@ -1,6 +1,6 @@
-"""A simulated fabric that lives: time passes, faults appear and are repaired, and its devices can be asked.
+"""A simulated, changing fabric: time passes, faults appear and are repaired, and its devices can be polled.
 
-From the transport on, whoever asks it runs the code that asks real devices.
+From the transport on, polls run the same code as for real devices.
 """
 
 from truerail.simulator.live.assembly import LivingFabric, living_fabric

@@ -1,4 +1,4 @@
-"""A living fabric, whole: its plan, its inventory, the way to ask its devices, and who changes it."""
+"""A complete changing fabric: its plan, its inventory, its transport, and its director."""
 
 from collections.abc import Sequence
 from contextlib import nullcontext, suppress
@@ -21,16 +21,16 @@ from truerail.simulator.live.transport import SimulatedTransport
 from truerail.simulator.traffic import FlowFault
 
 QUICK = Daemons(tx_seconds=5.0, hold=4)
-"""LLDP daemons that are set to notice sooner than usual: nobody likes to wait for two minutes in a demonstration."""
+"""LLDP daemons with short timers: two minutes are too long for a demo."""
 TROUBLE_SECONDS = (45.0, 120.0)
-"""From and to: until something goes wrong with the traffic, where nobody says otherwise."""
+"""Default range until the next fault of the traffic."""
 TIMEOUT_SECONDS = 3.0
-"""What a device of the fabric gets to let somebody in."""
+"""Login timeout of the fabric's devices."""
 
 
 @dataclass(frozen=True, slots=True)
 class LivingFabric:
-    """What a service needs to watch it, and what a demonstration or a test needs to change it."""
+    """Everything that a service needs to monitor it, and a demo or a test to change it."""
 
     plan: Plan
     targets: tuple[Target, ...]
@@ -52,10 +52,10 @@ def living_fabric(
     daemons: Daemons = QUICK,
     ambient: Ambient | None = None,
 ) -> LivingFabric:
-    """The fabric of `truerail demo`, alive. It begins with these faults, and goes on with more of those of cables;
-    without any, with what it has room for of the demo's story, and then whatever a day brings. Troubles stand until
-    they are lifted; with them alone, nothing else goes wrong. The same seed and clock give the same story. Raises
-    `NoRoomError` where the fabric is too small for the faults named.
+    """The changing fabric of `truerail demo`. It starts with these faults and continues with further faults of cables;
+    without any, with as many of the demo's faults as fit, and then those of an ordinary day. Troubles stay until they
+    are lifted; with them alone, no other faults appear. The same seed and clock give the same scenario. Raises
+    `NoRoomError` if the fabric is too small for the given faults.
     """
     alone = bool(troubles) and not faults
     world = as_planned(build(shape or living_shape(hosts, rails, [one.kind for one in troubles])), "inventory")

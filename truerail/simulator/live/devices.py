@@ -1,4 +1,4 @@
-"""What a simulated device answers to a command, now: the tools that it has, by its platform, and what each prints."""
+"""A simulated device's current answers to commands: the tools of its platform, and their output."""
 
 from truerail.simulator.live.hearing import LiveEther
 from truerail.simulator.live.living_traffic import LivingTraffic
@@ -8,14 +8,16 @@ from truerail.transport.snmp_walks import subtrees
 
 
 class Devices:
-    """All devices of a living world. Steady answers are made once for each change of the world around a device."""
+    """All devices of a changing world. Steady answers are rendered once for each change of the world around
+    a device.
+    """
 
     def __init__(self, living: LivingWorld, traffic: LivingTraffic) -> None:
         self._living, self._traffic = living, traffic
         self._kept: dict[str, tuple[int, dict[str, str]]] = {}
 
     def answer(self, machine: str, command: str) -> str | None:
-        """What the device prints; None where it does not know the command."""
+        """The device's output; None for an unknown command."""
         ether = self._living.turn()
         platform = self.platform(machine)
         if platform == "snmp" and (oids := subtrees(command)):
@@ -28,7 +30,7 @@ class Devices:
         return self._steady(system, ether, machine, command)
 
     def platform(self, machine: str) -> str:
-        """What the device runs."""
+        """The device's platform."""
         world = self._living.world
         return "linux" if world.is_host(machine) else world.platform(machine)
 

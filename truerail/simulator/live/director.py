@@ -1,4 +1,4 @@
-"""A seeded script for a living fabric: faults appear now and then, and a technician works them off."""
+"""A seeded script for a changing fabric: faults appear now and then, and a technician repairs them."""
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -18,7 +18,7 @@ from truerail.simulator.live.standing_faults import Standing, StandingFaults
 from truerail.simulator.traffic import FlowFault, FlowFaultKind
 
 LOOK_SECONDS = 0.5
-"""How often the script looks at the clock."""
+"""How often the script checks the clock."""
 DAILY = {
     Fault(CauseKind.CABLE_SWAP): 6,
     Fault(CauseKind.LINK_DOWN): 5,
@@ -30,23 +30,23 @@ DAILY = {
     Fault(CauseKind.PORT_SHIFT): 1,
     Fault(CauseKind.LEAF_SWAP): 1,
 }
-"""What goes wrong on an ordinary day, and how often each beside the others."""
+"""Faults of an ordinary day, with their relative frequency."""
 
 TROUBLES = {
     FlowFault(FlowFaultKind.STORM): 3,
     FlowFault(FlowFaultKind.SLOW_RECEIVER): 2,
     FlowFault(FlowFaultKind.HALF_SPEED, variant="host"): 2,
 }
-"""What goes wrong with the traffic, and how often each beside the others."""
+"""Faults of the traffic, with their relative frequency."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """Seconds, from and to: until the next fault, and until the technician has repaired the next one; until something
-    goes wrong with the traffic, of which one thing stands at a time, and how long that lasts.
+    """Ranges in seconds: until the next fault, and until the technician has repaired the next one; until the next fault
+    of the traffic, of which one is active at a time, and its duration.
 
-    No more than `most` faults stand at a time. Nothing is repaired within the first `seen_seconds` of its life, so
-    that whoever looks has seen it.
+    At most `most` faults are active at a time. No fault is repaired within its first `seen_seconds`, so that viewers
+    see it.
     """
 
     fault_seconds: tuple[float, float] = (45.0, 90.0)
@@ -58,9 +58,9 @@ class Pace:
 
 
 class Director:
-    """Plays the script. Call `play` for as long as the fabric lives, or `tick` as often as you like.
+    """Plays the script. Run `play` while the fabric runs, or call `tick` as often as needed.
 
-    `log` holds everything that was done, by the script or by hand; `tell` is called with each entry.
+    `log` has all actions of the script and of users; `tell` is called with each entry.
     """
 
     def __init__(
@@ -85,12 +85,12 @@ class Director:
 
     @property
     def standing(self) -> tuple[Standing | Trouble, ...]:
-        """The faults of now, the oldest first, those of the traffic last."""
+        """The active faults, the oldest first, those of the traffic last."""
         return (*self._faults, *self._traffic)
 
     @property
     def truth(self) -> Truth:
-        """What is really wrong now. Answers bear it out once LLDP has forgotten what was before."""
+        """The current truth. Answers agree with it once LLDP has aged out the former neighbours."""
         return survey(self._living.world, [standing.cause for standing in self._faults], ())
 
     async def play(self) -> None:
@@ -100,7 +100,7 @@ class Director:
             await self._living.ambient.sleep(LOOK_SECONDS)
 
     def tick(self) -> None:
-        """Does what is due by now; nothing while `paused`."""
+        """Runs due actions; nothing while `paused`."""
         now = self._living.ambient.clock()
         if not self.paused and now >= self._next_repair:
             self._next_repair = self._drawn(self._pace.repair_seconds)
@@ -113,7 +113,7 @@ class Director:
             self._turn_traffic()
 
     def _turn_traffic(self) -> None:
-        """What is wrong with the traffic ends, or something goes wrong. What somebody wanted stays, and stays alone."""
+        """Ends a fault of the traffic, or starts one. A fault requested by a user stays, and stays the only one."""
         standing = list(self._traffic)
         if any(trouble.number in self._stay for trouble in standing):
             self._next_trouble = self._drawn(self._pace.trouble_seconds)
@@ -127,13 +127,13 @@ class Director:
             self.disturb(self._next_of_traffic())
 
     def _next_of_traffic(self) -> FlowFault:
-        """A storm at first, so that whoever looks on sees one; then what is drawn."""
+        """A storm at first, so that viewers see one; then random faults."""
         seen = any(isinstance(entry.standing, Trouble) for entry in self.log)
         return self._rng.choices(list(TROUBLES), list(TROUBLES.values()))[0] if seen else next(iter(TROUBLES))
 
     def disturb(self, fault: FlowFault, *, stays: bool = False) -> Trouble:
-        """Something goes wrong with the traffic now, at a place that is drawn unless it is named; the script ends it
-        unless it `stays`. Raises `NoRoomError`.
+        """Starts a fault of the traffic now, at a random place unless named; the script ends it unless it `stays`.
+        Raises `NoRoomError`.
         """
         trouble = self._traffic.plant(fault, self._faults.number())
         if stays:
@@ -142,13 +142,13 @@ class Director:
         return trouble
 
     def plant(self, fault: Fault) -> Standing:
-        """A fault appears now, at a place that is drawn. Raises `NoRoomError`."""
+        """Plants a fault now, at a random place. Raises `NoRoomError`."""
         standing = self._faults.plant(fault)
         self._note(standing, appeared(self._living.world, standing), repaired=False)
         return standing
 
     def fix(self, what: str | int | Standing | Trouble) -> Standing | Trouble:
-        """Repairs a fault now: by its number, or by a device or port that it is about. Raises LookupError."""
+        """Repairs a fault now: by its number, or by an affected device or port. Raises LookupError."""
         number = what if isinstance(what, int) else self.find(what).number
         if self._traffic.get(number):
             trouble = self._traffic.lift(number)
@@ -159,7 +159,7 @@ class Director:
         return standing
 
     def find(self, what: str | Standing | Trouble) -> Standing | Trouble:
-        """The fault that is meant: itself, its number as text, or a device or port of it. Raises LookupError."""
+        """Finds a fault: by itself, its number as text, or a device or port of it. Raises LookupError."""
         if isinstance(what, Standing | Trouble):
             return what
         name = what.strip().removeprefix("#")
@@ -169,15 +169,15 @@ class Director:
         raise LookupError(f"no fault stands that {what.strip()!r} is part of")
 
     def _work_off(self, now: float) -> None:
-        """The technician repairs the oldest fault that has been there long enough to be seen; of those that are equally
-        old, the smallest: the cause of the day stays for a while.
+        """The technician repairs the oldest fault that is old enough to have been seen; of equally old ones, the
+        smallest: the main cause stays for a while.
         """
         old = [standing for standing in self._faults if now - standing.since >= self._pace.seen_seconds]
         if old:
             self.fix(min(old, key=lambda standing: (standing.since, len(standing.cause.cables), standing.number)))
 
     def _draw(self) -> None:
-        """Plants a fault that is drawn; one that finds no place is drawn again, a few times."""
+        """Plants a random fault; one without a place is drawn again, a few times."""
         for fault in self._rng.choices(self._script, self._weights, k=10) if self._script else ():
             with suppress(NoRoomError):
                 self.plant(fault)

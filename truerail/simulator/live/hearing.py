@@ -1,9 +1,9 @@
-"""LLDP in time: what a port hears now, and what it has heard and not forgotten yet.
+"""LLDP over time: the neighbours that a port hears now, and former ones that have not aged out yet.
 
-As lldpd does it (measured with real daemons, lldpd 1.0): a port that loses its carrier forgets its neighbours at once;
-one whose cable is exchanged faster than that keeps the old neighbour beside the new one until its time to live is
-over. A port that comes up sends at once; one that noticed nothing sends at its next interval. Put back within the time
-to live, a neighbour is the old one again, with its old age.
+As in lldpd (measured with real daemons, lldpd 1.0): a port that loses its carrier forgets its neighbours at once; one
+whose cable is swapped without that keeps the old neighbour beside the new one until its time to live ends. A port that
+comes up sends at once; one that noticed nothing sends at its next interval. A neighbour that returns within the time to
+live is the old one again, with its old age.
 """
 
 from collections.abc import Iterable, Iterator
@@ -16,25 +16,25 @@ from truerail.simulator.fabric.frames import Announced, Heard, Speaker
 from truerail.simulator.fabric.world import World
 
 UP_AGAIN_SECONDS = 1.0
-"""From a port's coming up to its first frame."""
+"""Time from link-up of a port to its first frame."""
 
 
 @dataclass(frozen=True, slots=True)
 class Daemons:
-    """How the LLDP daemons are set: a frame every `tx_seconds`, kept by those who hear it for `hold` times as long."""
+    """Settings of the LLDP daemons: a frame every `tx_seconds`, with a time to live `hold` times as long."""
 
     tx_seconds: float = 30.0
     hold: int = 4
 
     @property
     def ttl_seconds(self) -> float:
-        """How long a frame is kept."""
+        """A frame's time to live."""
         return self.tx_seconds * self.hold
 
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """A neighbour that sends no more frames here, as it was when it sent its last, remembered until `until`."""
+    """A former neighbour in the state of its last frame here, listed until `until`."""
 
     jack: Port
     speaker: Speaker
@@ -45,9 +45,9 @@ class Past:
 
 @dataclass(slots=True)
 class LiveEther(Ether):
-    """The LLDP frames of a world that changes. Times are seconds of one clock; `began` is when the world was born.
+    """The LLDP frames of a changing world. Times are seconds of one clock; `began` is the world's start.
 
-    `_since` holds when the neighbour of a jack was, or will be, heard first, where that is not since before the birth.
+    `_since` has the time of the first frame of a jack's neighbour, past or future, if not before the start.
     """
 
     daemons: Daemons = field(kw_only=True)
@@ -57,7 +57,7 @@ class LiveEther(Ether):
     _past: dict[Port, list[Past]] = field(default_factory=dict)
 
     def turn(self, at: float, now: float) -> None:
-        """Sets the clock that answers are reported by, and the devices' time of day."""
+        """Sets the clock of answers, and the devices' time of day."""
         self.at, self.now = at, now
         self.elapsed_seconds = int(at - self.began)
 
@@ -72,7 +72,7 @@ class LiveEther(Ether):
                 yield Heard(local, number, past.speaker, past.port, int(self.at - past.since), self.ttl_seconds)
 
     def follow(self, before: World, jacks: Iterable[Port]) -> None:
-        """Takes in that the world was `before` until now, and that it has changed at these jacks."""
+        """Records that the world was `before` until now, and has changed at these jacks."""
         for jack in jacks:
             if self.world.carrier(jack):
                 self._follow(before, jack)
@@ -81,12 +81,12 @@ class LiveEther(Ether):
                 self._since.pop(jack, None)
 
     def settle(self) -> None:
-        """Whoever is heard now has been heard for long, and nobody is remembered."""
+        """Treats all current neighbours as old, and drops former ones."""
         self._past.clear()
         self._since.clear()
 
     def rename(self, machine: str) -> None:
-        """A machine announces itself by another name from now on."""
+        """Applies a machine's new announced name from now on."""
         self._speakers.pop(machine, None)
 
     def _follow(self, before: World, jack: Port) -> None:
@@ -121,7 +121,7 @@ class LiveEther(Ether):
 
 
 def speaks(world: World, jack: Port) -> Port | None:
-    """Whose frames arrive at a jack, if anybody's."""
+    """The sender of the frames that arrive at a jack, if any."""
     if jack.device in world.deaf or not world.carrier(jack):
         return None
     far = world.far[jack]
@@ -129,5 +129,5 @@ def speaks(world: World, jack: Port) -> Port | None:
 
 
 def _phase(port: Port) -> float:
-    """Where in its interval a port's daemon is: in [0, 1), the same in every run."""
+    """The phase of a port's daemon in its interval: in [0, 1), the same in every run."""
     return crc32(str(port).encode()) / 2**32

@@ -1,4 +1,4 @@
-"""The traffic of a living fabric: it goes on while time passes, and is worked out when somebody looks."""
+"""The traffic of a changing fabric: it continues while time passes, and is computed on demand."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -16,20 +16,20 @@ from truerail.simulator.traffic.ledger import Key, Q
 from truerail.simulator.traffic.net import Net
 
 STEP_SECONDS = 5.0
-"""What happens to traffic begins and ends with a step of this length."""
+"""Length of a step; faults of the traffic begin and end with a step."""
 SNMP_COUNTERS: tuple[Key, ...] = (
     *((quantity, False) for quantity in (Q.RX_BYTES, Q.TX_BYTES, Q.RX_PACKETS, Q.TX_PACKETS)),
     *((quantity, False) for quantity in (Q.RX_ERRORS, Q.RX_DISCARDS, Q.TX_DISCARDS)),
     *((quantity, True) for quantity in (Q.RX_PAUSE_FRAMES, Q.TX_PAUSE_FRAMES)),
 )
-"""What IF-MIB and CISCO-PFC-EXT-MIB know of a port."""
+"""The counters of a port in IF-MIB and CISCO-PFC-EXT-MIB."""
 LONGEST_SECONDS = 60.0
-"""Where nobody has looked for longer than that, the time since is one step."""
+"""After a longer time without a query, the time since is one step."""
 
 
 @dataclass(frozen=True, slots=True)
 class TroubleCause:
-    """What is wrong with the traffic, in the words of a cause. No cable has to be moved for it."""
+    """A fault of the traffic as a cause. It needs no move of a cable."""
 
     kind: FlowFaultKind
     subjects: tuple[str, ...]
@@ -38,7 +38,7 @@ class TroubleCause:
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """A fault of the traffic as it stands. `number` is given once; `since` is in seconds of the world's clock."""
+    """An active fault of the traffic. `number` is unique; `since` is in seconds of the world's clock."""
 
     number: int
     cause: TroubleCause
@@ -51,12 +51,12 @@ class Trouble:
         return self.cause.kind
 
     def concerns(self, subject: str) -> bool:
-        """Whether a device or port has to do with it, as its plan names them."""
+        """Whether it affects a device or port, named as in the plan."""
         return any(subject in (port, port.partition("/")[0]) for port in self.cause.subjects)
 
 
 class LivingTraffic:
-    """Jobs on the hosts of a living world, and what stands in their way. Iterating gives the troubles, oldest first."""
+    """Jobs on the hosts of a changing world, and the traffic's faults. Iterates over the troubles, oldest first."""
 
     def __init__(self, living: LivingWorld, seed: int) -> None:
         self._living = living
@@ -74,15 +74,15 @@ class LivingTraffic:
 
     @property
     def net(self) -> Net:
-        """The ports and links of the fabric, as places of faults number them."""
+        """The ports and links of the fabric, by number."""
         return self._flows.net
 
     def get(self, number: int) -> Trouble | None:
-        """The trouble of that number, where it still stands."""
+        """The trouble of that number, if still active."""
         return self._standing.get(number)
 
     def plant(self, fault: FlowFault, number: int) -> Trouble:
-        """Something goes wrong with the traffic from the next step on. Raises `NoRoomError`."""
+        """Starts a fault of the traffic with the next step. Raises `NoRoomError`."""
         self._catch_up()
         placed = self._flows.plant(self._where_it_shows(fault, number))
         ports = tuple(str(self._flows.net.ports[port]) for port in placed.ports)
@@ -93,7 +93,7 @@ class LivingTraffic:
         return trouble
 
     def lift(self, number: int) -> Trouble:
-        """It is over from the next step on. Raises KeyError where it does not stand."""
+        """Ends a trouble with the next step. Raises KeyError if it is not active."""
         self._catch_up()
         trouble = self._standing.pop(number)
         self._flows.lift(trouble.placed)
@@ -102,8 +102,9 @@ class LivingTraffic:
         return trouble
 
     def _where_it_shows(self, fault: FlowFault, number: int) -> FlowFault:
-        """A straggler in a job that goes on in step is as fast as its peers: it is one whose flows go at their own
-        pace. An incast is towards a host that sends nothing itself. A repeated hash shows two tiers above the hosts.
+        """The fault at a place where it is visible. A straggler in a synchronous job is as fast as its peers, so it is
+        placed in a job whose flows have their own pace. An incast is towards a host that sends nothing itself. A
+        repeated hash shows two tiers above the hosts.
         """
         shape = self._living.world.fabric.shape
         if fault.kind is FlowFaultKind.POLARIZATION and shape.spines and not shape.superspines:
@@ -116,24 +117,24 @@ class LivingTraffic:
         return replace(fault, at=str(self.net.ports[port]))
 
     def _hosts_for(self, kind: FlowFaultKind) -> list[str]:
-        """The hosts at which a fault of this kind shows, where not all are as good."""
+        """The hosts at which a fault of this kind is visible, if not all are."""
         if kind is FlowFaultKind.STRAGGLER:
             return [host for job in self._flows.jobs if not job.coupling for host in job.hosts]
         busy = {host for job in self._flows.jobs for host in job.hosts}
         return [host for host in self._hosts if host not in busy] if kind is FlowFaultKind.INCAST else []
 
     def _retrain(self, placed: Placed, share: float) -> None:
-        """The link comes up at this share of its speed, as both its ends will say."""
+        """Lets the link come up at this share of its speed, as both its ends report."""
         ports = [self._flows.net.ports[port] for port in placed.ports]
         self._living.alter(lambda world: world.slow.update(dict.fromkeys(ports, share * SPEED_GBPS)))
 
     def answer(self, machine: str, command: str) -> str | None:
-        """What a machine prints of its counters now; None where the command does not ask for counters."""
+        """A machine's current counters as printed; None if the command is not for counters."""
         prints = self._living.world.system(machine).counters.get(command)
         return None if prints is None else prints(self._sheet(machine))
 
     def counted(self, machine: str) -> dict[str, list[int]]:
-        """What the ports of a switch have counted until now, as its SNMP agent knows it."""
+        """The current counters of a switch's ports, for its SNMP agent."""
         sheet = self._sheet(machine)
         return {quantity.value: sheet.of(quantity, rdma=rdma) for quantity, rdma in SNMP_COUNTERS}
 
@@ -143,7 +144,7 @@ class LivingTraffic:
         return sheet_of(made.net, made.ledger, machine, ahead, made.switching.priority)
 
     def _catch_up(self) -> float:
-        """Lets the traffic go on until now; how many seconds the end of its last step is ahead of that."""
+        """Advances the traffic to now; returns by how many seconds the end of its last step is ahead."""
         if self._wired != self._living.versions.total():
             self._wired = self._living.versions.total()
             self._flows.rewire()

@@ -1,4 +1,4 @@
-"""A world that can be changed at any time, and put back: each change is a value that tells before from after."""
+"""A world that can be changed and reverted at any time: each change is a value with the states before and after."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -17,8 +17,8 @@ _SETS = ("dead", "off", "hung", "absent")
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What a fault did to a world. `before` and `after` hold entries by field of `World`, an entry that was not there
-    as None; `turned` the members of its sets that came or went.
+    """A fault's effect on a world. `before` and `after` have entries by field of `World`, None for a missing entry;
+    `turned` are the members added to or removed from its sets.
     """
 
     before: Mapping[str, Mapping[Any, Any]]
@@ -27,7 +27,7 @@ class Change:
 
 
 class LivingWorld:
-    """A world and its time. `versions` counts the changes that each machine's answers have seen, LLDP apart."""
+    """A world and its time. `versions` counts the changes that affect each machine's answers, except LLDP."""
 
     def __init__(self, world: World, ambient: Ambient, daemons: Daemons) -> None:
         self.world = world
@@ -39,12 +39,12 @@ class LivingWorld:
         self.turn()
 
     def turn(self) -> LiveEther:
-        """What is heard now."""
+        """The LLDP state now."""
         self.ether.turn(self.ambient.clock(), self.ambient.now().timestamp())
         return self.ether
 
     def alter(self, edit: Callable[[World], T]) -> tuple[T, Change]:
-        """Changes the world now; gives what `edit` gives, and the change. What `edit` raises goes through."""
+        """Changes the world now; returns the result of `edit`, and the change. Exceptions of `edit` pass through."""
         before = _copy(self.world)
         result = edit(self.world)
         change = _difference(before, self.world)
@@ -52,11 +52,11 @@ class LivingWorld:
         return result, change
 
     def revert(self, change: Change) -> None:
-        """Undoes a change now, whatever else has changed since in other places."""
+        """Undoes a change now, whatever has changed elsewhere since."""
         self.alter(lambda world: _restore(world, change))
 
     def settle(self) -> None:
-        """Lets all that was changed until now have been so for long: nobody remembers anything else."""
+        """Treats all changes up to now as old: no LLDP daemon lists former neighbours."""
         self.ether.settle()
 
     def _follow(self, before: World, change: Change) -> None:
@@ -71,7 +71,7 @@ class LivingWorld:
         self.versions.update({*change.after["nic_order"], *change.after["gpu_order"], *renamed})
 
     def _jacks(self, before: World, change: Change) -> set[Port]:
-        """The jacks at which anything is different now, links and neighbours alike."""
+        """The jacks at which a link or a neighbour is different now."""
         jacks = {*change.after["far"], *change.after["slow"], *change.turned["dead"]}
         for machine in {*change.turned["off"], *change.turned["hung"]}:
             own = list(_jacks_of(self.world, machine))

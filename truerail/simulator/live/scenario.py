@@ -1,4 +1,4 @@
-"""What happens on a living fabric, in words: one line for each fault and each repair."""
+"""Events of a changing fabric in words: one line for each fault and each repair."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,7 +13,9 @@ from truerail.simulator.traffic import FlowFaultKind
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One event. `at` is in seconds of the world's clock, `when` the time of day, `repaired` whether a fault went."""
+    """One event. `at` is in seconds of the world's clock, `when` the time of day, `repaired` whether a fault was
+    repaired.
+    """
 
     at: float
     when: datetime
@@ -23,7 +25,7 @@ class Entry:
 
 
 def appeared(world: World, standing: Standing) -> str:
-    """What went wrong, for somebody who looks on."""
+    """A new fault, described for viewers."""
     cause = standing.cause
     subjects = " and ".join(cause.subjects)
     match cause.kind:
@@ -51,12 +53,12 @@ def appeared(world: World, standing: Standing) -> str:
 
 
 def repaired(standing: Standing) -> str:
-    """What was put right."""
+    """The repaired fault."""
     return f"the technician repaired {standing.kind} of {_hosts(standing.cause.subjects)}"
 
 
 def broke_out(trouble: Trouble) -> str:
-    """What went wrong with the traffic."""
+    """A new fault of the traffic."""
     subjects = " and ".join(trouble.cause.subjects)
     match trouble.kind, trouble.placed.variant:
         case FlowFaultKind.STORM, _:
@@ -71,7 +73,7 @@ def broke_out(trouble: Trouble) -> str:
 
 
 def ended(trouble: Trouble) -> str:
-    """What the operator put right."""
+    """The operator's repair."""
     return f"the operator ended {trouble.kind}{_of(trouble.cause.subjects)}"
 
 

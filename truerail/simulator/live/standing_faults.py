@@ -1,4 +1,4 @@
-"""The faults that stand at present: each can be planted and repaired at any time, whatever stands beside it."""
+"""The active faults: each can be planted and repaired at any time, independently of the others."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ _CLAIMS = ("hosts", "touched", "taken", "spare_used")
 
 
 class _Ledger(set[T]):
-    """A set that remembers what was added to it, be it new to the set or not."""
+    """A set that records added members, even those it already has."""
 
     def __init__(self, present: Iterable[T]) -> None:
         super().__init__(present)
@@ -33,7 +33,7 @@ class _Ledger(set[T]):
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A fault as it stands. `number` is given once; `since` is in seconds of the world's clock."""
+    """An active fault. `number` is unique; `since` is in seconds of the world's clock."""
 
     number: int
     cause: TrueCause
@@ -47,13 +47,13 @@ class Standing:
         return self.cause.kind
 
     def concerns(self, subject: str) -> bool:
-        """Whether a device or port has to do with it, as its plan names them: `gpu-012`, `gpu-012/enp26s0f0np0`."""
+        """Whether it affects a device or port, named as in the plan: `gpu-012`, `gpu-012/enp26s0f0np0`."""
         ports = {*self.cause.subjects, *map(str, self.cause.cables), *map(str, self.change.after["far"])}
         return subject in ports or any(port.partition("/")[0] == subject for port in self.cause.subjects)
 
 
 class StandingFaults:
-    """Plants faults where none stands yet, so that the truth stays plain, and repairs them one by one."""
+    """Plants faults in untouched places, so that the truth stays unambiguous, and repairs them one by one."""
 
     def __init__(self, living: LivingWorld, rng: Random) -> None:
         self._living = living
@@ -68,11 +68,11 @@ class StandingFaults:
         return len(self._standing)
 
     def get(self, number: int) -> Standing | None:
-        """The fault of that number, where it still stands."""
+        """The fault of that number, if still active."""
         return self._standing.get(number)
 
     def number(self) -> int:
-        """The number of the next fault, whatever its kind. Given once."""
+        """The number of the next fault, whatever its kind. Each is unique."""
         self._planted += 1
         return self._planted
 
@@ -91,7 +91,7 @@ class StandingFaults:
         return standing
 
     def repair(self, number: int) -> Standing:
-        """Puts right what the fault of that number did. Raises KeyError where it does not stand."""
+        """Repairs the fault of that number. Raises KeyError if it is not active."""
         standing = self._standing.pop(number)
         self._living.revert(standing.change)
         return standing

@@ -1,4 +1,4 @@
-"""Asks the devices of a living fabric as real ones are asked: it takes time, some refuse, some are not there."""
+"""Polls the devices of a changing fabric like real ones: with delays, refusals and unreachable devices."""
 
 from collections.abc import Sequence
 from random import Random
@@ -14,14 +14,14 @@ from truerail.transport.protocol import Answer
 
 HOST_SECONDS = (0.01, 0.06)
 SWITCH_SECONDS = (0.03, 0.2)
-"""What one ask takes, from and to. A switch's CPU is slow."""
+"""Range of the duration of one query. A switch's CPU is slow."""
 NO_ROUTE_SECONDS = 1.0
-"""Until a machine's address is known not to answer."""
+"""Time until an unreachable address fails."""
 _SHELLS = ("linux", "cumulus", "sonic")
 
 
 class SimulatedTransport:
-    """The `Transport` of a living fabric. A target is found by its name, as the plan has it."""
+    """The `Transport` of a changing fabric. A target is found by its planned name."""
 
     def __init__(self, living: LivingWorld, traffic: LivingTraffic, rng: Random) -> None:
         self._living, self._rng = living, rng
@@ -29,8 +29,8 @@ class SimulatedTransport:
         self._machines = {device_key(name): name for name in living.world.fabric.plan.devices}
 
     async def ask(self, target: Target, commands: Sequence[str]) -> list[Answer]:
-        """One answer for each command, in order. Raises as real transports do: `ConnectError` for a machine without
-        power or that is not there, `TransportError` for one that hangs, once its time is up.
+        """One answer for each command, in order. Raises like real transports: `ConnectError` for an unpowered or
+        missing machine, `TransportError` for one that hangs, after its timeout.
         """
         refuse_undeclared(target, commands)
         sleep = self._living.ambient.sleep

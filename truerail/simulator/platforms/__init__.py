@@ -31,5 +31,5 @@ def platforms() -> Mapping[str, Platform]:
 
 
 def switch_platforms() -> tuple[str, ...]:
-    """The network operating systems that can be simulated; `snmp` is a switch that is only ever walked."""
+    """The simulated network operating systems; `snmp` is a switch that is only walked."""
     return tuple(name for name in platforms() if name not in NO_SWITCHES)

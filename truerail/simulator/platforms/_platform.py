@@ -28,11 +28,11 @@ class Link:
     up: bool
     gbps: float
     label: str = ""
-    """The description that somebody configured."""
+    """The configured description."""
     off: bool = False
-    """Whether the operator switched it off."""
+    """Whether it is administratively down."""
     module: bool = True
-    """Whether a module is in it: a cable that is plugged in brings one."""
+    """Whether a module is in it: a plugged cable has one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 MTU = 9216
 ANYCAST = "2001:db8::12"
-"""An address that all leaves of an EVPN fabric announce beside their own (suzieq, dual-bgp spine01)."""
+"""An address that all leaves of an EVPN fabric announce in addition to their own (suzieq, dual-bgp spine01)."""
 
 
 @dataclass(frozen=True, slots=True)
 class SwitchPort:
-    """One port of a switch, and the switch: what its LLDP agent knows.
+    """One port of a switch, and the switch, as known to its LLDP agent.
 
     `name` is the port's in configurations, `label` the description that it announces, empty where none is configured.
     `is_read` is whether the switch answers.
@@ -84,12 +84,12 @@ def _port(ether: "Ether", jack: Port) -> SwitchPort:
 
 
 def _mlag_address(world: "World", switch: str) -> str:
-    """The address that both switches of an MLAG announce beside their own (VXLAN's anycast end point)."""
+    """The address that both switches of an MLAG announce in addition to their own (VXLAN's anycast VTEP)."""
     return f"2001:db8:a::{world.fabric.order[identities.mlag_pair(world, switch)[0]] + 1:x}"
 
 
 def links(ether: "Ether", switch: str) -> Iterator[Link]:
-    """The ports of a switch in the order of their numbers, its management port left out."""
+    """The ports of a switch in the order of their numbers, without its management port."""
     world = ether.world
     for name in world.fabric.ports[switch]:
         jack = Port(switch, name)

@@ -51,7 +51,7 @@ def answers(ether: Ether, switch: str) -> dict[str, str]:
 
 
 def lldp_json(neighbors: Iterable[Heard]) -> str:
-    """The answer. The object has one entry a name: of two NICs of one host on a port it shows the newer."""
+    """The answer. The object has one entry per name: of two NICs of one host on a port it shows the newer."""
     found: dict[str, Any] = {}
     for heard in neighbors:
         lldp = found.setdefault(heard.local, {"lldp": {"neighbor": {}}})["lldp"]

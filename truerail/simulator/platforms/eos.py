@@ -16,7 +16,7 @@ from truerail.simulator.traffic.ledger import Q
 _LLDP = "show lldp neighbors detail | json"
 _STATUS = "show interfaces status | json"
 _SKEW_SECONDS = -5 * 3600
-"""How far the clock of a switch may be behind."""
+"""How far a switch's clock may be behind."""
 _CHASSIS_TYPES = {"mac": "macAddress", "local": "locallyAssigned"}
 _TYPES = {"mac": "macAddress", "ifname": "interfaceName", "local": "local"}
 _COUNTERS = {
@@ -48,9 +48,9 @@ def answers(ether: Ether, switch: str) -> dict[str, str]:
 
 
 def lldp_json(ports: Iterable[str], neighbors: Iterable[Heard], now: float, *, short_macs: bool = False) -> str:
-    """The answer of a switch with these ports whose clock says `now`, in seconds since the epoch.
+    """The answer of a switch with these ports and the clock `now`, in seconds since the epoch.
 
-    `short_macs` leaves the zeros out that a group of a MAC begins with.
+    `short_macs` omits leading zeros in the groups of a MAC.
     """
     found: dict[str, dict[str, list[Any]]] = {port: {"lldpNeighborInfo": []} for port in ports}
     for heard in neighbors:
@@ -64,7 +64,7 @@ def lldp_json(ports: Iterable[str], neighbors: Iterable[Heard], now: float, *, s
 def status_json(links: Iterable[Link], *, zero_when_down: bool = False) -> str:
     """The state and speed of every port, in b/s; without link the configured speed, or 0.
 
-    A port that is switched off is `disabled`; whether a module is in it is another question (ANTA, interfaces.py).
+    A port that is administratively down is `disabled`, with or without a module (ANTA, interfaces.py).
     """
     found = {
         link.name: {

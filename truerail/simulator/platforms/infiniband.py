@@ -1,6 +1,6 @@
-"""What an InfiniBand fabric answers: `ibnetdiscover` on one host tells all links, `ibstat` on each its own adapters.
+"""Answers of an InfiniBand fabric: `ibnetdiscover` on one host lists all links, `ibstat` on each its own adapters.
 
-Switches answer nothing: nobody logs into an unmanaged one. Formats as rdma-core 44 and recorded answers have them.
+Switches do not answer: unmanaged ones have no login. Formats are those of rdma-core 44 and recorded answers.
 """
 
 import json
@@ -20,7 +20,7 @@ DISCOVERY = "ibnetdiscover"
 _HOST_GUIDS = 0xA088C20300000000
 _SWITCH_GUIDS = 0xFC6A1C0300000000
 _AGGREGATION = 8
-"""What the GUID of a switch's aggregation node is more than that of the switch."""
+"""Offset of the GUID of a switch's aggregation node from that of the switch."""
 _IPOIB_PREFIX = bytes.fromhex("00001049fe80000000000000")
 """Flags, queue pair and subnet, before the GUID of the port in the 20 octets of an IPoIB interface's address."""
 _AGGREGATION_NAME = "Mellanox Technologies Aggregation Node"
@@ -31,7 +31,7 @@ _IBDIAGNET = (
     "",
 )
 _UNSET = "MT4129 ConnectX7   Mellanox Technologies"
-"""What an adapter calls itself before rdma-ndd has named it (ufm_sdk, ibnetdiscover_director)."""
+"""An adapter's description before rdma-ndd has set it (ufm_sdk, ibnetdiscover_director)."""
 _UNMANAGED = "Quantum-2 Mellanox Technologies"
 _RATES = {800.0: "4xXDR", 400.0: "4xNDR", 200.0: "4xHDR", 100.0: "4xEDR"}
 _CA = """CA '{device}'
@@ -71,7 +71,7 @@ def answers(ether: Ether, host: str) -> dict[str, str]:
 
 
 def _discovered(world: World) -> dict[str, str]:
-    """The discovery, as `ibnetdiscover` prints it or as ibdiagnet writes it, with the labels of its cages."""
+    """The discovery as printed by `ibnetdiscover`, or as written by ibdiagnet with the labels of its cages."""
     text, behaviours = discovery(world), world.behaviours
     if "ib_cut" in behaviours:
         text = text.replace("\t", "    ")
@@ -90,7 +90,9 @@ def _labelled(line: str) -> str:
 
 
 def discovery(world: World) -> str:
-    """The answer to `ibnetdiscover`. Only a port with light is in it; a machine that hangs still has its adapters'."""
+    """The answer to `ibnetdiscover`. It has only ports with light; those of a hanging machine's adapters
+    still have it.
+    """
     head = ["#", "# Topology file: generated on Fri Nov 20 14:00:00 2026", "#"]
     return "\n".join([*head, *_switches(world), *_hosts(world), *_guests(world), *_aggregation_nodes(world)]) + "\n"
 
@@ -143,7 +145,7 @@ def _port_guid(world: World, jack: Port) -> int:
 
 
 def _interfaces(world: World, host: str) -> Iterator[dict[str, object]]:
-    """The IPoIB interface above each adapter, which nobody has set up: the RDMA port beneath works without."""
+    """The unconfigured IPoIB interface of each adapter: its RDMA port works without it."""
     for slot, jack in enumerate(_jacks(world, host)):
         name, guid = world.nic_name(host, slot), _port_guid(world, jack).to_bytes(8)
         yield {
@@ -206,7 +208,7 @@ def _hosts(world: World) -> Iterator[str]:
 
 
 def _aggregation_nodes(world: World) -> Iterator[str]:
-    """An adapter inside each switch that reduces what passes (SHARP), behind a port of its own."""
+    """An adapter inside each switch for in-network reduction (SHARP), on its own port."""
     for switch, jacks in _nodes(world):
         guid, name = _node(world, jacks[0]), _description(world, jacks[0])
         own = guid + _AGGREGATION
@@ -221,7 +223,7 @@ def _port_zero(world: World) -> str:
 
 
 def _guests(world: World) -> Iterator[str]:
-    """Servers and gateways that the plan does not have."""
+    """Unplanned servers and gateways."""
     for jack, name in world.guests.items():
         own, guid = _guest(world, jack), _node(world, jack)
         yield f"\nvendid=0x2c9\ndevid=0x101b\nsysimgguid=0x{own:x}\ncaguid=0x{own:x}"
@@ -236,7 +238,7 @@ def _guest(world: World, jack: Port) -> int:
 
 
 def _far(world: World, jack: Port) -> str:
-    """The other end of a switch port's link, as the switch's own part of the answer has it."""
+    """The other end of a switch port's link, as in the switch's own section."""
     far = world.far[jack]
     if world.is_host(far.device):
         node = f'"H-{_hca(world, far):016x}"[1]({_port_guid(world, far):x}) '
@@ -251,7 +253,7 @@ def _jacks(world: World, host: str) -> Iterator[Port]:
 
 
 def _description(world: World, jack: Port) -> str:
-    """What a node calls itself: a leaf as a managed switch does, a spine by its bare name."""
+    """A node's description: a leaf's like a managed switch's, a spine's bare name."""
     name, behaviours = world.announced_name(jack.device), world.behaviours
     if world.is_host(jack.device):
         slot = world.slot(jack)
@@ -279,7 +281,7 @@ def _description(world: World, jack: Port) -> str:
 
 
 def _nodes(world: World) -> Iterator[tuple[str, list[Port]]]:
-    """Each switch chip: its box, and the ports that it has of it, of which there is one at least."""
+    """Each switch chip: its box, and its ports of it, at least one."""
     for switch, ports in world.fabric.ports.items():
         jacks = [Port(switch, port) for port in ports]
         for chip in range(world.chips_of(switch)):
@@ -287,7 +289,7 @@ def _nodes(world: World) -> Iterator[tuple[str, list[Port]]]:
 
 
 def _chip(world: World, jack: Port) -> int:
-    """The chip that a port is on: the first half of a box's ports is the first one's."""
+    """A port's chip: the first half of a box's ports is on the first chip."""
     chips = world.chips_of(jack.device)
     return (int(jack.name) - 1) * chips // len(world.fabric.ports[jack.device]) if chips > 1 else 0
 

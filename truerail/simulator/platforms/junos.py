@@ -72,7 +72,7 @@ def answers(ether: Ether, switch: str) -> dict[str, str]:
 
 
 def lldp_json(neighbors: Iterable[Heard]) -> str:
-    """The answer; one that hears nobody has no entries."""
+    """The answer; without neighbours it has no entries."""
     entries = [_entry(index, heard) for index, heard in enumerate(neighbors, 1)]
     attributes = {"xmlns": "http://xml.juniper.net/junos/22.4R0/lldp-mtx", "junos:style": "detail"}
     information: dict[str, Any] = {"attributes": attributes}
@@ -82,7 +82,7 @@ def lldp_json(neighbors: Iterable[Heard]) -> str:
 
 
 def media_json(links: Iterable[Link]) -> str:
-    """The state and speed of every port; without link it is the speed that the port is configured for."""
+    """The state and speed of every port; without link the configured speed."""
     attributes = {"xmlns": "http://xml.juniper.net/junos/22.4R0/junos-interface", "junos:style": "normal"}
     ports = [_media_port(link) for link in links]
     return dumps({"interface-information": [{"attributes": attributes, "physical-interface": ports}]}, indent=4) + "\n"

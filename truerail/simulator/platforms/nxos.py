@@ -92,7 +92,7 @@ def _addresses(heard: Heard) -> tuple[str, str]:
 
 
 def lldp_text(neighbors: Iterable[Heard]) -> str:
-    """The text, one block a neighbour, and the count that ends it."""
+    """The text, one block per neighbour, and the final count."""
     blocks = [_block(heard) for heard in neighbors]
     return _HEAD + "".join(blocks) + f"Total entries displayed: {len(blocks)}\n"
 
@@ -118,7 +118,7 @@ Vlan ID: not advertised
 
 
 def status_text(links: Iterable[Link]) -> str:
-    """The table of states and speeds; what is too long for its column is cut."""
+    """The table of states and speeds; text too long for its column is truncated."""
     head = _COLUMNS.format("Port", "Name", "Status", "Vlan", "Duplex", "Speed", "Type")
     rows = [_COLUMNS.format(_local(link.name), *_cells(link)) for link in links]
     return "\n".join((_RULER, head, _RULER, *rows)) + "\n"
@@ -148,7 +148,7 @@ def status_json(links: Iterable[Link]) -> str:
 
 
 def lldp_json(neighbors: Iterable[Heard]) -> str:
-    """The JSON on one line: a list of several rows, or the row itself where there is one."""
+    """The JSON on one line: a list of several rows, or a single row itself."""
     rows = [_row(heard) for heard in neighbors]
     if not rows:
         return dumps({"neigh_hdr": "neigh_hdr", "neigh_count": "0"}) + "\n"
@@ -180,7 +180,7 @@ def _row(heard: Heard) -> dict[str, str]:
 
 
 def brief_json(neighbors: Iterable[Heard]) -> str:
-    """`show lldp neighbors | json native`: the system name stands as the chassis id (suzieq, nxos_spine01)."""
+    """`show lldp neighbors | json native`: the chassis id is the system name (suzieq, nxos_spine01)."""
     rows = [
         {
             "chassis_type": "Locally Assigned" if heard.speaker.name else "Mac Address",
@@ -204,10 +204,10 @@ def brief_json(neighbors: Iterable[Heard]) -> str:
 
 
 def interface_text(links: Iterable[Link], *, no_module: bool) -> str:
-    """`show interface`: what a port that is down lacks stands in brackets, what the operator wants in the next line.
+    """`show interface`: the reason of a port that is down in brackets, its admin state in the next line.
 
-    The words are those of genieparser's recordings (nxos, show interface); `no_module` says `XCVR not inserted` of each
-    port that is down, whoever switched it off.
+    The words are those of genieparser's recordings (nxos, show interface); `no_module` prints `XCVR not inserted` for
+    each port that is down, even administratively.
     """
     return "".join(_interface(link, no_module) for link in links)
 

@@ -25,13 +25,13 @@ _NARROW = {13: "rx_discards", 14: "rx_errors", 19: "tx_discards"}
 _WIDE = {6: "rx_bytes", 7: "rx_packets", 10: "tx_bytes", 11: "tx_packets"}
 _FRAMES = {2: "tx_pause_frames", 3: "rx_pause_frames"}
 Counted = Mapping[str, Sequence[int]]
-"""What the ports of a switch have counted, by quantity, in the order of their numbers."""
+"""The counters of a switch's ports, by quantity, in the order of their numbers."""
 
 
 def walk(ether: Ether, switch: str, heard: Sequence[Heard], counted: Counted | None = None) -> str:
-    """The walk of one switch. The local port number of LLDP-MIB is the interface index, as lldpd and SONiC have it.
+    """The walk of one switch. The local port number of LLDP-MIB is the interface index, as in lldpd and SONiC.
 
-    Without `counted`, nothing has gone through the switch yet.
+    Without `counted`, the switch has had no traffic yet.
     """
     world = ether.world
     jacks = [

@@ -127,7 +127,7 @@ def _status_now(ether: Ether, switch: str) -> str:
 
 
 def lldp_table(neighbors: Iterable[Heard]) -> str:
-    """The table. A neighbour's port id and description stand beside each other, the kind of id does not."""
+    """The table. It has a neighbour's port id and description, but not the type of the id."""
     rows = [
         (heard.local, heard.speaker.name, heard.port.id, "R" if heard.speaker.router else "O", heard.port.description)
         for heard in neighbors

@@ -1,4 +1,4 @@
-"""`ethtool -m` of each port of a Linux machine: what the memory of a cable's module says (ethtool `qsfp.c`)."""
+"""`ethtool -m` of each port of a Linux machine: the memory of a cable's module (ethtool `qsfp.c`)."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""What a host answers."""
+"""A host's answers."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -51,7 +51,7 @@ def answers(ether: Ether, host: str) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Nic:
-    """One port of a compute NIC as its host knows it. `bond` is the bond that it is a member of."""
+    """One port of a compute NIC as known to its host. `bond` is the bond that it is a member of."""
 
     slot: int
     jack: Port
@@ -88,14 +88,14 @@ def nics(world: World, host: str) -> list[Nic]:
 
 
 def bond_of(world: World, host: str, named: int) -> str:
-    """The bond that the NIC port with these names is a member of; empty where it is none."""
+    """The bond that the NIC port with these names is a member of; empty if there is none."""
     planes, behaviours = world.fabric.shape.planes, world.behaviours
     flags = ("bond", "bond_hides_member", "bond_lldp_smeared")
     return f"bond{named // planes}" if planes > 1 and any(behaviours.hits(name, host) for name in flags) else ""
 
 
 def _jacks(world: World, host: str) -> list[tuple[int, int, Port]]:
-    """Slot that a port is named for, slot that it sits in, and its jack; in the order of names."""
+    """The slot of a port's name, its actual slot, and its jack; in the order of names."""
     model, field = world.fabric.models[host], world.fabric.shape.host_ports
     found = [
         (world.named_slot(host, slot), slot, Port(host, getattr(name, field))) for slot, name in enumerate(model.names)
@@ -120,7 +120,7 @@ def matrix(world: World, host: str) -> str:
 
 
 def neighbors(ether: Ether, host: str) -> Iterator[Heard]:
-    """Everybody whom the host hears, in the order of its interfaces, storage last."""
+    """All neighbours of the host, in the order of its interfaces, storage last."""
     world, model = ether.world, ether.world.fabric.models[host]
     if world.management:
         yield out_of_band(ether, host, _MANAGEMENT)
@@ -137,7 +137,7 @@ def rdma_answer(world: World, host: str) -> str:
 
 
 def _rdma_states(world: World, host: str) -> list[tuple[str, str, str]]:
-    """RDMA device, its state in the tool's words, and its netdev; a bond has one device for all its members."""
+    """RDMA device, its state as printed, and its netdev; a bond has one device for all its members."""
     behaviours, model = world.behaviours, world.fabric.models[host]
     found: dict[str, tuple[str, str, str]] = {}
     for nic in nics(world, host):
@@ -156,7 +156,7 @@ def _rdma_states(world: World, host: str) -> list[tuple[str, str, str]]:
 
 
 def _down(world: World, nic: Nic) -> str:
-    """The words of the driver for a port without carrier: all but ionic say DISABLED whoever did it (mlx5/main.c)."""
+    """The driver's words for a port without carrier: all except ionic print DISABLED for any reason (mlx5/main.c)."""
     is_ionic = world.fabric.shape.nic == "ionic"
     return rdma_link.POLLING if is_ionic and not nic.off else rdma_link.DISABLED
 
@@ -183,7 +183,7 @@ def speeds(world: World, host: str) -> str:
 
 
 def interfaces(ether: Ether, host: str) -> Iterator[ip_link.Interface]:
-    """Every interface of the host: management, rails, storage, and what lies above them."""
+    """Every interface of the host: management, rails, storage, and stacked ones."""
     world, model = ether.world, ether.world.fabric.models[host]
     management = world.address(host)
     yield ip_link.Interface(
@@ -247,7 +247,7 @@ def _above(
 
 
 def _rail_address(world: World, host: str, named: int) -> str:
-    """The address of the NIC that bears these names: configured by name, in the subnet of that name's rail."""
+    """The address of the NIC with these names: configured by name, in the subnet of that name's rail."""
     rail, plane = divmod(named, world.fabric.shape.planes)
     number = world.fabric.order[host] * world.fabric.shape.planes + plane + 1
     return f"10.{rail}.{number >> 8 & 255}.{number & 255}/16"

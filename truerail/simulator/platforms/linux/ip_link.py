@@ -24,11 +24,10 @@ _DETAILS = (
 
 @dataclass(frozen=True, slots=True)
 class Interface:
-    """One interface as the kernel knows it. `address` is an IPv4 address with its prefix length, where it has one.
+    """One interface as known to the kernel. `address` is an IPv4 address with its prefix length, if any.
 
-    `off` is switched off by the operator; `master` the bond that it is a member of, `permanent` its own MAC where it
-    bears another, `bond` whether it is a bond, `over` the interface that it lies on, `operstate` its state where it is
-    neither UP nor DOWN.
+    `off`: administratively down; `master`: the bond that it is a member of; `permanent`: its own MAC if it has another
+    one; `bond`: whether it is a bond; `over`: its lower interface; `operstate`: its state if neither UP nor DOWN.
     """
 
     index: int

@@ -1,4 +1,4 @@
-"""What speaks LLDP on a Linux host: lldpd, systemd-networkd, the firmware of its NICs, the ARM of a DPU."""
+"""LLDP agents of a Linux host: lldpd, systemd-networkd, the firmware of its NICs, the ARM of a DPU."""
 
 from dataclasses import dataclass, replace
 from hashlib import md5
@@ -12,13 +12,13 @@ from truerail.simulator.fabric.world import World, shifted
 IDRAC_TTL_SECONDS = 480
 """dell/iDRAC-Redfish-Scripting#301."""
 _NAMELESS = ("default_name", "rename", "clone_name", "clone_chassis")
-"""Behaviours under which the name that is heard says of no planned host alone that it is this one."""
+"""Behaviours under which a heard name alone identifies no planned host."""
 _DPU_OFFSETS = {"0x10": 0x10, "0x25": 0x25}
 
 
 @dataclass(frozen=True, slots=True)
 class HostPort:
-    """One NIC port of a host, and the host: what its LLDP agents know. `is_read` says whether the host answers."""
+    """One NIC port of a host, and the host, as known to its LLDP agents. `is_read`: whether the host answers."""
 
     host: str
     speaker: Speaker
@@ -30,7 +30,7 @@ class HostPort:
 
     @property
     def by_mac(self) -> Tells:
-        """What a bare MAC tells: the port where the host's own answers show it."""
+        """How far a bare MAC identifies the port: fully if the host's own answers contain it."""
         return Tells.PORT if self.is_read else Tells.NOTHING
 
 
@@ -90,7 +90,7 @@ def lldpd(port: HostPort) -> Frame:
 
 
 def lldpd_after_alias(port: HostPort) -> Frame:
-    """What lldpd sends once somebody has set an alias: a new identity of the same port."""
+    """lldpd's frame after an alias was set: a new identity of the same port."""
     return Frame(port.speaker, Announced("ifname", port.netdev, "uplink"))
 
 
@@ -126,14 +126,14 @@ def hpe_firmware(port: HostPort, variant: str) -> Frame:
 
 
 def arm(port: HostPort, offset: str) -> Frame:
-    """The ARM of a BlueField in DPU mode: a hostname of its own, `p0`, a MAC of its own."""
+    """The ARM of a BlueField in DPU mode: its own hostname, `p0`, its own MAC."""
     mac = shifted(port.mac, _DPU_OFFSETS.get(offset, 0x800000))
     speaker = replace(port.speaker, name=f"dpu-{port.speaker.name}", chassis=mac, address="", more_addresses=())
     return Frame(speaker, Announced("ifname", "p0", "p0"), tells=Tells.DEVICE)
 
 
 def second(port: HostPort, kind: str) -> Frame:
-    """A neighbour beside the host's lldpd on the same port."""
+    """A second neighbour on the port of the host's lldpd."""
     speaker = port.speaker
     match kind:
         case "dpu":

@@ -14,7 +14,7 @@ _CAPABILITIES = ("Bridge", "Router", "Wlan", "Station")
 
 
 def age(seconds: int) -> str:
-    """lldpd's way of telling a duration: `0 day, 01:02:03`."""
+    """lldpd's format of a duration: `0 day, 01:02:03`."""
     days, rest = divmod(seconds, 86400)
     return f"{days} day{'s' if days > 1 else ''}, {rest // 3600:02}:{rest // 60 % 60:02}:{rest % 60:02}"
 
@@ -24,7 +24,7 @@ def _enabled(speaker: Speaker, capability: str) -> bool:
 
 
 def json0(neighbors: Iterable[Heard]) -> str:
-    """The stable JSON: every element is a list, strings stand under `value`."""
+    """The stable JSON: every element is a list, strings are under `value`."""
     items = [_json0_interface(heard) for heard in neighbors]
     if not items:
         return '{\n  "lldp": [\n    {\n    }\n  ]\n}\n'
@@ -152,7 +152,7 @@ def _json_interface(heard: Heard) -> dict[str, Any]:
 
 
 def keyvalue(neighbors: Iterable[Heard]) -> str:
-    """One `key=value` a line; several neighbours of one port repeat its keys."""
+    """One `key=value` per line; several neighbours of one port repeat its keys."""
     lines = []
     for _, on_port in groupby(neighbors, key=lambda heard: heard.local):
         for heard in on_port:
@@ -184,7 +184,7 @@ def _keyvalue_lines(heard: Heard) -> list[str]:
 
 
 def tools(before: str = "") -> Tools:
-    """lldpd's own clients in the formats that can be read again; `before` is what they are called through."""
+    """lldpd's own clients in their machine-readable formats; `before` is the command's prefix."""
     renders = {"json0": json0, "json": json, "keyvalue": keyvalue}
     spellings = ("lldpctl -f {}", "lldpcli show neighbors details -f {}", "lldpcli -f {} show neighbors details")
     return {

@@ -1,4 +1,4 @@
-"""`rdma link` (iproute2): one line a port, each with its trailing blank."""
+"""`rdma link` (iproute2): one line per port, each with its trailing blank."""
 
 from collections.abc import Iterable
 
@@ -13,7 +13,7 @@ def rdma_link(links: Iterable[tuple[str, bool, str]]) -> str:
 
 
 def rdma_states(links: Iterable[tuple[str, str, str]], *, blank_lines: bool = False) -> str:
-    """The answer for RDMA device, its state in the tool's words, and its netdev, empty where it has none."""
+    """The answer for RDMA device, its state as printed, and its netdev, empty if it has none."""
     lines = (
         f"link {device}/1 state {state} " + (f"netdev {netdev} " if netdev else "") for device, state, netdev in links
     )

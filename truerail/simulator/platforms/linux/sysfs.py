@@ -7,19 +7,19 @@ from truerail.simulator.platforms._platform import Link
 SPEEDS = "grep -sH . /sys/class/infiniband/*/ports/*/rate /sys/class/net/*/speed; :"
 RDMA_COUNTERS = "grep -sH . /sys/class/infiniband/*/ports/*/hw_counters/* /sys/class/infiniband/*/ports/*/counters/*; :"
 _FULL = {"link_downed": 255, "port_xmit_wait": (1 << 32) - 1, "symbol_error": 65535}
-"""What InfiniBand's counters of 8, 16 and 32 bits show for ever once they are full (rdma-core, perfquery)."""
+"""The maximum at which InfiniBand's counters of 8, 16 and 32 bits stick (rdma-core, perfquery)."""
 _STANDARDS = {100: "4X EDR", 200: "4X HDR", 400: "4X NDR", 800: "8X NDR"}
-"""Rates in Gb/s, as the kernel words them (drivers/infiniband/core/sysfs.c)."""
+"""Rates in Gb/s -> the kernel's words (drivers/infiniband/core/sysfs.c)."""
 _NO_LINK = {"mlx5": "40 Gb/sec (4X QDR)", "bnxt": "2.5 Gb/sec (1X SDR)", "ionic": "2.5 Gb/sec (1X SDR)"}
-"""What a driver says of an Ethernet port without link (drivers/infiniband/hw/mlx5/main.c; core/verbs.c)."""
+"""A driver's rate for an Ethernet port without link (drivers/infiniband/hw/mlx5/main.c; core/verbs.c)."""
 _EFA = "100 Gb/sec (4X EDR)"
-"""What EFA says whatever its speed is (drivers/infiniband/hw/efa/efa_verbs.c)."""
+"""EFA's rate, whatever its speed (drivers/infiniband/hw/efa/efa_verbs.c)."""
 _MOST_GBPS = 400.0
-"""What the kernel makes of any Ethernet port above 200 Gb/s without a lane count (core/verbs.c)."""
+"""The kernel's rate for any Ethernet port above 200 Gb/s without a lane count (core/verbs.c)."""
 
 
 def speeds(rdma: Iterable[Link], netdevs: Iterable[Link], driver: str = "mlx5") -> str:
-    """The answer, in the shell's order of names. A netdev without link has speed -1, one that is off cannot be read."""
+    """The answer, in the shell's order of names. A netdev without link has speed -1, a disabled one is unreadable."""
     rates = sorted((link.name, _rate(link, driver)) for link in rdma)
     found = sorted((link.name, f"{link.gbps * 1000:.0f}" if link.up else "-1") for link in netdevs if not link.off)
     return "".join((*_lines("infiniband", "ports/1/rate", rates), *_lines("net", "speed", found)))

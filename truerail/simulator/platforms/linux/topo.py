@@ -35,7 +35,7 @@ KINDS = (
     "gpu_lost",
     "azure_an",
 )
-"""What a matrix can look like otherwise, as recorded from other machines and drivers."""
+"""Other forms of a matrix, as recorded from other machines and drivers."""
 _OLD_LEGEND = """
 Legend:
 
@@ -53,12 +53,12 @@ _GB200_GPU_NUMA = (2, 10, 18, 26)
 
 @lru_cache(maxsize=1024)
 def topo(model: Model, nic_order: tuple[int, ...], gpu_order: tuple[int, ...], kinds: tuple[str, ...] = ()) -> str:
-    """The matrix of a host whose NIC names and GPUs sit in these places (see `World.nic_order`, `World.gpu_order`)."""
+    """The matrix of a host with NIC names and GPUs in these places (see `World.nic_order`, `World.gpu_order`)."""
     devices = _devices(model, nic_order) if "topo_no_nic" not in kinds else []
     if "topo_bond" in kinds:
         devices = _bonded(model, nic_order)
     if "azure_an" in kinds and devices:
-        devices = [(AZURE_NETWORKING, _Place(-1, -9, 0)), *devices]  # by name, as `ls` sorts it
+        devices = [(AZURE_NETWORKING, _Place(-1, -9, 0)), *devices]  # by name, as sorted by `ls`
     if "renumbered" in kinds:
         devices = [(_renumbered(device), place) for device, place in devices]
     gpus = [(gpu, _Place(gpu_order[gpu], None, int(2 * gpu_order[gpu] >= model.gpus > 1))) for gpu in range(model.gpus)]
@@ -123,7 +123,7 @@ def _bonded(model: Model, nic_order: tuple[int, ...]) -> list[tuple[str, "_Place
 
 
 class _Place:
-    """Where a GPU (`gpu`) or a NIC (`nic`, None for a GPU) sits; a storage NIC's `nic` is negative."""
+    """The place of a GPU (`gpu`) or a NIC (`nic`, None for a GPU); a storage NIC's `nic` is negative."""
 
     __slots__ = ("gpu", "nic", "node")
 
@@ -134,7 +134,7 @@ class _Place:
 
 
 def _devices(model: Model, nic_order: tuple[int, ...]) -> list[tuple[str, _Place]]:
-    """RDMA devices in the order of their numbers, and where each sits."""
+    """RDMA devices in the order of their numbers, and their places."""
     found: list[tuple[str, _Place]] = []
     for nic in range(model.rails):
         node = int(2 * nic >= model.rails > 1)
