@@ -35,7 +35,7 @@ from truerail.model import Role, Secret, SnmpAccess, Target
 from truerail.service.logs import set_up
 from truerail.service.marks import checked_scope
 from truerail.service.settings import Log
-from truerail.transport.snmp import SnmpTransport
+from truerail.transport.snmp_transport import SnmpTransport
 from truerail.transport.switch_cli import SwitchCli
 from truerail.web.app import create_app
 

@@ -18,7 +18,7 @@ from collector import _nvue, _port_ethtool, _sonic_database, _tally, collectors
 from truerail.analysis.counters import Quantity, columns_of
 from truerail.errors import UnreadableError
 from truerail.model import Counter, Device, Fact, PortCounters, Role, Secret, SnmpAccess, Target
-from truerail.transport.snmp import SnmpTransport
+from truerail.transport.snmp_transport import SnmpTransport
 from truerail.transport.snmp_walks import subtrees
 
 SWITCH = Device("leaf-0", Role.LEAF)

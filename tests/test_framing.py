@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from truerail.errors import SilentSessionError
 from truerail.transport.framing import LIMITS, Frames, Limits, script
-from truerail.transport.sessions import Ended, outcome
+from truerail.transport.shell_sessions import Ended, outcome
 
 SHELLS = [shell for shell in ("sh", "bash", "dash", "zsh") if shutil.which(shell)]
 

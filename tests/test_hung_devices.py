@@ -20,7 +20,7 @@ from virtual_time import timeless
 from truerail.model import Role, Secret, SnmpAccess, Target
 from truerail.poller import Limits, Poller
 from truerail.transport.protocol import Answer, Transport
-from truerail.transport.snmp import SnmpTransport
+from truerail.transport.snmp_transport import SnmpTransport
 from truerail.transport.ssh_hosts import SshHosts
 from truerail.transport.switch_cli import SwitchCli
 from truerail.transport.turns import Turns, clock_stopped, timed_by
@@ -51,7 +51,7 @@ def test_agents_behind_silent_ones_are_asked_in_the_same_round(
 ) -> None:
     require("snmpd")
     monkeypatch.setenv("TRUERAIL_TEST_COMMUNITY", COMMUNITY)
-    monkeypatch.setattr("truerail.transport.snmp._LONGEST_PATIENCE", ENOUGH)
+    monkeypatch.setattr("truerail.transport.snmp_transport._LONGEST_PATIENCE", ENOUGH)
     with ExitStack() as stack:
         silent = [stack.enter_context(_udp()) for _ in range(HUNG)]
         agents = [stack.enter_context(snmpd(tmp_path / str(number))).port for number in range(2)]

@@ -19,9 +19,9 @@ from truerail.poller.questions import applicable
 from truerail.rounds import evaluate
 from truerail.service.poll_scheduler import PollScheduler, intervals
 from truerail.simulator import Fault, Shape, Simulation, simulate
-from truerail.transport.declared import declared, refuse_undeclared
+from truerail.transport.command_gate import declared, refuse_undeclared
+from truerail.transport.fleet_transport import LOCAL, Routes, kind_of
 from truerail.transport.probe import PROBES
-from truerail.transport.routes import LOCAL, Routes, kind_of
 
 SHAPE = Shape(hosts=8, rails=4, spines=0, platforms=("infiniband",), host_ports="rdma")
 SWAP = (Fault(CauseKind.CABLE_SWAP, "one-host"),)

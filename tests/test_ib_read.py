@@ -15,7 +15,7 @@ from truerail.poller.questions import applicable
 from truerail.scrub.keyed import Keyed
 from truerail.scrub.names import Names
 from truerail.scrub.text import Text
-from truerail.transport.declared import refuse_undeclared
+from truerail.transport.command_gate import refuse_undeclared
 
 RECORDINGS = Path(__file__).parent / "recordings"
 GUID = "0xa088c20300000101"

@@ -8,7 +8,7 @@ from oncall_fabrics import PLANES, PODS, RAIL_ONLY, SHARED, SPINES, all_hosts, n
 from truerail.analysis.published import Published
 from truerail.errors import NotFoundError, QueryError
 from truerail.model import CauseKind, Port
-from truerail.outputs.words import Tone
+from truerail.outputs.report_words import Tone
 from truerail.questions.blast import blast
 from truerail.questions.find import find
 from truerail.questions.job import job

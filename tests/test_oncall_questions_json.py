@@ -16,7 +16,7 @@ from truerail.errors import AnswerError
 from truerail.model import CauseKind
 from truerail.model.history import NoHistory
 from truerail.outputs.options import Options
-from truerail.outputs.words import Tone
+from truerail.outputs.report_words import Tone
 from truerail.questions.answers_json import answer_from_json
 from truerail.questions.blast import blast
 from truerail.questions.diff import diff_plan

@@ -10,7 +10,7 @@ from truerail.analysis.round import Round
 from truerail.model import CableState, CauseKind
 from truerail.model.finding import Finding, Severity
 from truerail.model.life import Life, LifeState, Mute, MuteKind
-from truerail.outputs.words import Tone
+from truerail.outputs.report_words import Tone
 from truerail.questions.capture import publication_of
 from truerail.questions.where import where
 from truerail.simulator import Fault, Shape, simulate

@@ -13,7 +13,7 @@ from truerail.analysis.rule import Case, InsufficientDataError
 from truerail.errors import NotFoundError
 from truerail.model import Finding, PortQos, Severity, Transport
 from truerail.outputs.options import Options
-from truerail.outputs.words import Tone
+from truerail.outputs.report_words import Tone
 from truerail.questions.answers_json import answer_from_json
 from truerail.questions.capture import publication_of
 from truerail.questions.models import Storm

@@ -7,9 +7,9 @@ from truerail.model import CableState, Cause, CauseKind, Device, Move, Plan, Por
 from truerail.outputs.diagram import bar, crossing
 from truerail.outputs.narrow import narrowed
 from truerail.outputs.punch import punch_list
+from truerail.outputs.rail_grid import Picture
 from truerail.outputs.report import render
-from truerail.outputs.view import Picture
-from truerail.outputs.words import as_sentence, count, instruction, name, place, sure
+from truerail.outputs.report_words import as_sentence, count, instruction, name, place, sure
 
 
 def test_an_unknown_format_is_refused():

@@ -12,10 +12,10 @@ from truerail.analysis.round import Round
 from truerail.model import Cause, CauseKind, Evaluation, Move, Port, Reading
 from truerail.model import facts as kinds
 from truerail.model.finding import Status, Verdict
-from truerail.outputs.doubts import grouped
 from truerail.outputs.options import Options
+from truerail.outputs.report_words import misfit
 from truerail.outputs.text import render_text
-from truerail.outputs.words import misfit
+from truerail.outputs.unevaluated import grouped
 from truerail.plans import dump_csv
 from truerail.rounds import evaluate
 from truerail.simulator import Shape, simulate

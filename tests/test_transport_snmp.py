@@ -16,8 +16,8 @@ from snmpd import AUTH, COMMUNITY, PRIVACY, USERS, Fate, Relay, Snmpd, snmpd
 from truerail.errors import TransportError
 from truerail.model import Secret, SnmpAccess, Target
 from truerail.transport.protocol import Answer
-from truerail.transport.snmp import _LONGEST_PATIENCE, SnmpTransport
 from truerail.transport.snmp_client import SENDS
+from truerail.transport.snmp_transport import _LONGEST_PATIENCE, SnmpTransport
 
 WALK = "snmpbulkwalk -On 1.3.6.1.2.1.2.2.1.{1,2} 1.3.6.1.2.1.1"
 LONG = "snmpbulkwalk -On 1.3.6.1.2.1"
@@ -47,7 +47,7 @@ def secrets(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def stubborn(monkeypatch: pytest.MonkeyPatch) -> None:
     """Waits for an answer `IMPATIENT` seconds only, and then asks again and again."""
-    monkeypatch.setattr("truerail.transport.snmp._LONGEST_PATIENCE", IMPATIENT)
+    monkeypatch.setattr("truerail.transport.snmp_transport._LONGEST_PATIENCE", IMPATIENT)
     for module in ("snmp_gufo", "snmp_pysnmp"):
         monkeypatch.setattr(f"truerail.transport.{module}.SENDS", int(ENOUGH / IMPATIENT))
 
@@ -344,6 +344,6 @@ def test_auto_prefers_gufo(agent: Snmpd, wanted: str, made: str) -> None:
 
 
 def test_without_gufo_auto_is_pysnmp_and_gufo_is_an_error(agent: Snmpd, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("truerail.transport.snmp.find_spec", lambda name: None)
+    monkeypatch.setattr("truerail.transport.snmp_transport.find_spec", lambda name: None)
     assert answer(target(agent.port, "auto")).text
     assert failure(target(agent.port, "gufo")) == "SNMP engine gufo is wanted, but gufo_snmp is not installed here"

@@ -15,7 +15,7 @@ from truerail.errors import TransportError
 from truerail.model import Secret, SnmpAccess, Target
 from truerail.transport import snmp_gufo, snmp_pysnmp
 from truerail.transport.protocol import Answer
-from truerail.transport.snmp import SnmpTransport
+from truerail.transport.snmp_transport import SnmpTransport
 
 COLUMN = (1, 3, 6, 1, 2, 1, 2, 2, 1, 1)
 WALK = "snmpbulkwalk -On 1.3.6.1.2.1.2.2.1.1"

@@ -17,7 +17,7 @@ from collector._snmp import SWITCH
 from truerail.errors import UnreadableError
 from truerail.model import Device, Neighbor, NetLink, Role, Secret, SnmpAccess, Target
 from truerail.transport.protocol import Answer
-from truerail.transport.snmp import SnmpTransport
+from truerail.transport.snmp_transport import SnmpTransport
 from truerail.transport.snmp_walks import subtrees
 
 LEAF = Device("leaf-0", Role.LEAF)

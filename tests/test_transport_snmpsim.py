@@ -14,7 +14,7 @@ from ports import free_port
 from collector import collectors
 from collector._snmp import SWITCH
 from truerail.model import Device, Secret, SnmpAccess, Target
-from truerail.transport.snmp import SnmpTransport
+from truerail.transport.snmp_transport import SnmpTransport
 
 RECORDINGS = sorted((Path(__file__).parent / "recordings" / "lldp_snmp").glob("snmprec-*/answer.txt"))
 WHOLE = [path for path in RECORDINGS if (path.parent / "facts.json").exists()]

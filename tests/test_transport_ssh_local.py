@@ -9,11 +9,11 @@ from patience import ENOUGH, soon, waited
 from collector import collectors
 from truerail.errors import UndeclaredCommandError
 from truerail.model import PLATFORMS, Target
-from truerail.transport.declared import declared, refuse_undeclared
+from truerail.transport.capture_files import PORT
+from truerail.transport.command_gate import declared, refuse_undeclared
 from truerail.transport.framing import LIMITS, Limits
-from truerail.transport.local import Local
+from truerail.transport.local_shell import Local
 from truerail.transport.protocol import Answer
-from truerail.transport.questions import PORT
 
 TOPO, RDMA, LLDP = "nvidia-smi topo -m", "rdma link", "lldpctl -f json0"
 

@@ -24,7 +24,7 @@ from rich.console import Console
 from truerail.journal import Changes, Journal, Lives
 from truerail.journal.changes import CauseRow, FindingRow, LinkState
 from truerail.journal.database import Database
-from truerail.journal.writing import write_round
+from truerail.journal.round_writer import write_round
 from truerail.model import Cause, CauseKind, Evidence, Finding, Neighbor, NetLink, Severity
 from truerail.model.history import EventKind, FindingEvent, LinkChange, RoundRecord, RowRange
 from truerail.model.life import Life, LifeState

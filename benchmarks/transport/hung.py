@@ -23,9 +23,9 @@ from tests.patience import ENOUGH
 from tests.snmpd import COMMUNITY, snmpd
 from truerail.model import Role, Secret, SnmpAccess, Target
 from truerail.poller import Limits
+from truerail.transport.fleet_transport import raise_open_files
 from truerail.transport.protocol import Transport
-from truerail.transport.routes import raise_open_files
-from truerail.transport.snmp import SnmpTransport
+from truerail.transport.snmp_transport import SnmpTransport
 from truerail.transport.ssh_hosts import SshHosts
 from truerail.transport.switch_cli import SwitchCli
 

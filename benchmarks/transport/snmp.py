@@ -22,8 +22,8 @@ from typing import Any
 from collector import collectors
 from collector._snmp import SWITCH
 from truerail.model import Device, Role, Secret, SnmpAccess, Target
-from truerail.transport.snmp import SnmpTransport
 from truerail.transport.snmp_client import REPETITIONS
+from truerail.transport.snmp_transport import SnmpTransport
 
 PORTS = 64
 LEAF = Device("leaf-0", Role.LEAF)

@@ -142,7 +142,7 @@ def tell(evaluation: "Evaluation", fmt: Format, output: Path | None, fail_on: "S
 
     from truerail.cli import terminal
     from truerail.outputs.report import Options, render
-    from truerail.outputs.words import headline
+    from truerail.outputs.report_words import headline
 
     on_screen = output is None
     options = Options(

@@ -13,7 +13,7 @@ from truerail.cli.oncall_options import LOCAL_SERVICE
 from truerail.errors import CommandError, NoRoomError
 from truerail.model import CauseKind
 from truerail.model.names import printable
-from truerail.outputs.words import count
+from truerail.outputs.report_words import count
 from truerail.simulator import KINDS
 from truerail.simulator.live import Entry, LivingFabric
 

@@ -77,7 +77,7 @@ def trust(
     from truerail.cli import terminal
     from truerail.cli.table import aligned
     from truerail.transport import known_hosts as keys
-    from truerail.transport.routes import kind_of
+    from truerail.transport.fleet_transport import kind_of
 
     results: list[Trust] = []
     reached = [target for target in _targets(inventory, only) if kind_of(target) not in ("snmp", "local")]
@@ -122,7 +122,7 @@ def _by_file(targets: "Iterable[Target]", given: Path | None) -> "dict[str, list
 
 def _way(target: "Target") -> str:
     """`ssh truerail@10.0.1.1:22 via ops@bastion`, `snmp 2c 10.0.3.1:161` or `local`. It contains no secret."""
-    from truerail.transport.routes import kind_of
+    from truerail.transport.fleet_transport import kind_of
 
     kind = kind_of(target)
     if kind == "local":

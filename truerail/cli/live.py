@@ -66,7 +66,7 @@ def load_fleet(inventory: Path, plan: Path | None) -> Fleet:
 
 def open_transport() -> Transport:
     """The transport to devices. Opens no connection yet."""
-    from truerail.transport.routes import Routes
+    from truerail.transport.fleet_transport import Routes
 
     return Routes()
 

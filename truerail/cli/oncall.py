@@ -219,7 +219,7 @@ def _show(answer: Any, value: Any, fmt: Format, details: bool) -> NoReturn:
     import json
 
     from truerail.cli import terminal
-    from truerail.outputs.words import Tone
+    from truerail.outputs.report_words import Tone
     from truerail.questions.tones import tone_of
 
     if fmt is Format.JSON:

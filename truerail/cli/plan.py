@@ -78,7 +78,7 @@ def lint(
     from truerail.cli import terminal
     from truerail.cli.evaluating import load_plan
     from truerail.model import Severity
-    from truerail.outputs.words import count
+    from truerail.outputs.report_words import count
     from truerail.plans import lint as problems_of
 
     loaded = load_plan(plan)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from truerail.cli.table import aligned
 from truerail.model import Plan
-from truerail.outputs.words import count, name, title
+from truerail.outputs.report_words import count, name, title
 from truerail.plans.shape import Shape, SwitchShape
 
 _COLUMNS = ("switch", "role", "pod", "rails", "planes", "down", "up", "oversubscribed")

@@ -25,7 +25,7 @@ def serve(
     """Monitor a fabric: rounds on a schedule, a journal, the page, the API and metrics. SIGHUP reloads."""
     from truerail.analysis.coverage import unlisted
     from truerail.cli import serving, terminal
-    from truerail.outputs.words import count
+    from truerail.outputs.report_words import count
     from truerail.service.logs import set_up
 
     settings, fleet = _read(config)

@@ -52,7 +52,7 @@ def _live(inventory: Path, plan: Path | None, interval: float, rounds: int) -> "
     from collector import at_once
     from truerail.cli import live
     from truerail.cli.watch_screen import Watch
-    from truerail.outputs.words import count
+    from truerail.outputs.report_words import count
     from truerail.poller import Limits
 
     fleet = live.load_fleet(inventory, plan)

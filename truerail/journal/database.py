@@ -18,7 +18,7 @@ from sqlalchemy.exc import ArgumentError, DataError, DBAPIError, IntegrityError,
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from truerail.errors import JournalReadOnlyError, JournalUnavailableError, JournalUnusableError, SecretMissingError
-from truerail.journal.schema import migrate
+from truerail.journal.schema_migration import migrate
 from truerail.model.names import printable
 from truerail.model.target import Secret
 

@@ -10,7 +10,7 @@ from sqlalchemy import BigInteger, Connection, Row, select, type_coerce
 from truerail.journal import tables
 from truerail.journal.bodies import cause_extras, finding_extras
 from truerail.journal.changes import CauseRow, FindingRow, LinkState, Memory, Past
-from truerail.journal.reading import life_of, newest_round_at
+from truerail.journal.row_values import life_of, newest_round_at
 from truerail.journal.salvage import UNREADABLE, Salvage
 from truerail.journal.types import moment
 from truerail.model.finding import Cause, CauseKind, Finding, Severity

@@ -8,13 +8,13 @@ from typing import Any, Protocol
 from sqlalchemy import Connection, func, select
 
 from truerail.errors import JournalUnavailableError, JournalUnusableError
-from truerail.journal import blobs, reading, retention, tables
+from truerail.journal import blobs, retention, row_values, tables
 from truerail.journal.changes import Changes, Memory
 from truerail.journal.database import Database
 from truerail.journal.restoring import memory_of
+from truerail.journal.round_writer import write_round
 from truerail.journal.salvage import Salvage
 from truerail.journal.types import storable
-from truerail.journal.writing import write_round
 from truerail.model.history import (
     Acknowledgement,
     AuditRecord,
@@ -191,14 +191,14 @@ class Journal:
     def link_since(self, ports: Collection[str]) -> Mapping[str, datetime]:
         """When each of these ports was last seen to change."""
         with self._database.reading() as connection:
-            return reading.link_since(connection, ports)
+            return row_values.link_since(connection, ports)
 
     def link_changes(
         self, start: datetime, end: datetime, *, devices: Collection[str] | None = None, page: RowRange = FIRST
     ) -> Sequence[LinkChange]:
         """Link changes from `start` up to `end`, both included."""
         with self._database.reading() as connection:
-            return reading.link_changes(self._salvage, connection, start, end, devices, page)
+            return row_values.link_changes(self._salvage, connection, start, end, devices, page)
 
     def finding_events(
         self, start: datetime, end: datetime, *, devices: Collection[str] | None = None, page: RowRange = FIRST
@@ -207,47 +207,47 @@ class Journal:
         `acknowledgements`, `windows`, `plans` and `audit`.
         """
         with self._database.reading() as connection:
-            return reading.finding_events(self._salvage, connection, start, end, devices, page)
+            return row_values.finding_events(self._salvage, connection, start, end, devices, page)
 
     def findings(self, *, resolved_since: datetime | None = None, page: RowRange = FIRST) -> Sequence[FindingRecord]:
         """Open findings, or those resolved since. Findings have no `seq`: `page.before` is how many to skip."""
         with self._database.reading() as connection:
-            return reading.findings(self._salvage, connection, resolved_since, page)
+            return row_values.findings(self._salvage, connection, resolved_since, page)
 
     def finding(self, finding: str) -> FindingRecord | None:
         """One finding, open or resolved."""
         with self._database.reading() as connection:
-            return reading.finding(self._salvage, connection, finding)
+            return row_values.finding(self._salvage, connection, finding)
 
     def causes(self, *, resolved_since: datetime | None = None, page: RowRange = FIRST) -> Sequence[CauseRecord]:
         """Open causes, or those resolved since. `page.before` is how many to skip."""
         with self._database.reading() as connection:
-            return reading.causes(self._salvage, connection, resolved_since, page)
+            return row_values.causes(self._salvage, connection, resolved_since, page)
 
     def rounds(self, page: RowRange = FIRST) -> Sequence[RoundRecord]:
         """Rounds; `page.before` is a round's number."""
         with self._database.reading() as connection:
-            return reading.rounds(self._salvage, connection, page)
+            return row_values.rounds(self._salvage, connection, page)
 
     def plans(self) -> Sequence[PlanVersion]:
         """Every plan that was in force."""
         with self._database.reading() as connection:
-            return reading.plans(self._salvage, connection)
+            return row_values.plans(self._salvage, connection)
 
     def acknowledgements(self, *, open_only: bool = True) -> Sequence[Acknowledgement]:
         """Acknowledgements in force now, or all stored ones."""
         with self._database.reading() as connection:
-            return reading.acknowledgements(self._salvage, connection, self._clock() if open_only else None)
+            return row_values.acknowledgements(self._salvage, connection, self._clock() if open_only else None)
 
     def windows(self, *, open_only: bool = True) -> Sequence[MaintenanceWindow]:
         """Windows that are open or announced, or all stored ones."""
         with self._database.reading() as connection:
-            return reading.windows(self._salvage, connection, self._clock() if open_only else None)
+            return row_values.windows(self._salvage, connection, self._clock() if open_only else None)
 
     def audit(self, page: RowRange = FIRST) -> Sequence[AuditRecord]:
         """Who did what."""
         with self._database.reading() as connection:
-            return reading.audit(self._salvage, connection, page)
+            return row_values.audit(self._salvage, connection, page)
 
 
 def _row(value: Any, *without: str) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from truerail.model import CableState, Cause, Port
-from truerail.outputs.view import RailCount
+from truerail.outputs.rail_grid import RailCount
 
 MOST_LINES = 8
 LINE_HEIGHT = 26

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from truerail.model import Cause, Device, Evaluation, Move, Plan, Port
-from truerail.outputs.words import order, port_of
+from truerail.outputs.report_words import order, port_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from truerail.model import Evaluation, Finding
 from truerail.outputs.punch import steps_of
 from truerail.outputs.report_json import sorted_findings
-from truerail.outputs.words import name, place_of, sentence
+from truerail.outputs.report_words import name, place_of, sentence
 
 COLUMNS = (
     "id",

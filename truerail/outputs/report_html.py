@@ -15,12 +15,10 @@ import truerail
 from truerail.files.nodesets import fold
 from truerail.model import CableState, Evaluation
 from truerail.outputs.diagram import bar, crossing
-from truerail.outputs.doubts import doubts, rule_name
 from truerail.outputs.punch import Step, punch_list
+from truerail.outputs.rail_grid import Picture
 from truerail.outputs.report_json import sorted_findings
-from truerail.outputs.text.style import GLYPHS, TONE_MARKS
-from truerail.outputs.view import Picture
-from truerail.outputs.words import (
+from truerail.outputs.report_words import (
     INFERRED,
     as_sentence,
     count,
@@ -33,6 +31,8 @@ from truerail.outputs.words import (
     sure,
     title,
 )
+from truerail.outputs.text.style import GLYPHS, TONE_MARKS
+from truerail.outputs.unevaluated import doubts, rule_name
 
 MOST_HOSTS = 1000
 MOST_FINDINGS = 2000

@@ -9,7 +9,7 @@ import orjson
 
 from truerail.model import Alternative, Cable, CableState, Cause, Evaluation, Finding, Move, Severity, Summary, Verdict
 from truerail.model.finding import causes_before
-from truerail.outputs.words import order
+from truerail.outputs.report_words import order
 
 SCHEMA = "truerail/check/v1"
 

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from xml.etree import ElementTree as ET
 
 from truerail.model import Evaluation, Finding, Severity, Status, Verdict
-from truerail.outputs.doubts import rule_name
 from truerail.outputs.report_json import sorted_findings
-from truerail.outputs.words import headline, sentence, title
+from truerail.outputs.report_words import headline, sentence, title
+from truerail.outputs.unevaluated import rule_name
 
 _NOT_XML = re.compile("[\ufffe\uffff\x00-\x08\x0b\x0c\x0e-\x1f]")
 

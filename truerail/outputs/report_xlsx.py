@@ -9,7 +9,7 @@ from typing import Any
 from truerail.model import CableState, Cause, Evaluation
 from truerail.outputs.punch import punch_list
 from truerail.outputs.report_csv import COLUMNS, rows
-from truerail.outputs.words import headline, name, order, place, place_of, sentence, title
+from truerail.outputs.report_words import headline, name, order, place, place_of, sentence, title
 
 Row = Sequence[str | int | float | None]
 

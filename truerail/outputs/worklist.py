@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from truerail.model import CableState, Evaluation, Finding, Plan, Port
 from truerail.outputs.punch import Step, punch_list
-from truerail.outputs.words import port_of
+from truerail.outputs.report_words import port_of
 
 TICKED_ROUNDS = 3
 """Rounds for which a completed step stays in view."""

@@ -6,7 +6,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from truerail.model import Plan, Port
-from truerail.outputs.words import as_sentence, count, name, place_of
+from truerail.outputs.report_words import as_sentence, count, name, place_of
 from truerail.outputs.worklist import Change, Entry, Mark, Worklist
 
 _BOXES = {Mark.LEFT: "[ ]", Mark.NEW: "[!]", Mark.DONE: "[x]", Mark.UNSEEN: "[?]"}

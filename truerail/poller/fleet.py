@@ -16,9 +16,9 @@ from truerail.poller.limits import Ambient, Limits
 from truerail.poller.questions import Known, fabric_questions
 from truerail.poller.table import Row
 from truerail.transport.answers import Answers
+from truerail.transport.capture_files import Questions
 from truerail.transport.probe import assumed_platform, assumed_role
 from truerail.transport.protocol import Transport
-from truerail.transport.questions import Questions
 from truerail.transport.turns import Turns
 from truerail.transport.unanswered import Unanswered
 from truerail.transport.warnings import Notes

@@ -8,8 +8,8 @@ from collector import collectors
 from truerail.model import Collector, Role
 from truerail.model.names import answer_file
 from truerail.model.target import INFINIBAND
-from truerail.transport.declared import fits
-from truerail.transport.questions import PORT
+from truerail.transport.capture_files import PORT
+from truerail.transport.command_gate import fits
 
 SNMP = "snmp"
 MOST_ALTERNATIVES = 32

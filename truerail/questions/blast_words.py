@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from truerail.files.nodesets import fold
-from truerail.outputs.words import count
+from truerail.outputs.report_words import count
 from truerail.questions.models import BlastHost
 from truerail.questions.subjects import rail_words
 

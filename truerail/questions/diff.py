@@ -11,7 +11,7 @@ from truerail.analysis.published import Published
 from truerail.model.columns import Codes
 from truerail.model.history import EventKind, FindingEvent, History, LinkChange, RowRange
 from truerail.model.plan import Port
-from truerail.outputs.words import count
+from truerail.outputs.report_words import count
 from truerail.questions.models import Diff, FindingChange, LinkLine
 from truerail.views.lines import STATES, seen_end, why_words
 from truerail.views.view import View, view_of

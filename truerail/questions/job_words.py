@@ -7,7 +7,7 @@ from truerail.analysis.cabling import State
 from truerail.files.nodesets import fold
 from truerail.model.columns import NONE
 from truerail.model.finding import CauseKind, Evaluation, Severity, Status, Verdict, is_down
-from truerail.outputs.words import count
+from truerail.outputs.report_words import count
 from truerail.questions.models import JobHost, Pairs
 from truerail.questions.rail_status import RailStatus, Stand
 from truerail.questions.subjects import rail_words

@@ -18,7 +18,7 @@ from truerail.analysis.pfc.edges import QUANTUM_BITS
 from truerail.analysis.published import Published
 from truerail.model.columns import NONE, Codes, Mask
 from truerail.model.names import natural_key
-from truerail.outputs.words import count
+from truerail.outputs.report_words import count
 from truerail.questions.resolve import ResolvedTarget, recognise
 from truerail.views.models import PortRates, Rates
 from truerail.views.view import View, view_of

@@ -9,7 +9,7 @@ from truerail.errors import NodeSetError
 from truerail.files.nodesets import Budget, expand
 from truerail.model.history import Acknowledgement, EventKind, History, MaintenanceWindow, RowRange
 from truerail.model.names import device_key
-from truerail.outputs.words import count
+from truerail.outputs.report_words import count
 from truerail.questions.models import Timeline, TimelineEvent
 from truerail.questions.resolve import ResolvedTarget, recognise
 from truerail.views.view import View, view_of

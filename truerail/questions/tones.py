@@ -5,7 +5,7 @@ line.
 from collections.abc import Iterable
 
 from truerail.model.life import LifeState
-from truerail.outputs.words import Tone
+from truerail.outputs.report_words import Tone
 from truerail.questions.models import Blast, Diff, Job, PathAnswer, Storm, Timeline, Where, Why
 
 Answer = Where | Job | Blast | PathAnswer | Diff | Why | Storm | Timeline

@@ -5,7 +5,7 @@ from collections import Counter
 from truerail.analysis.published import Published
 from truerail.model.history import History, NoHistory
 from truerail.model.names import printable
-from truerail.outputs.words import count
+from truerail.outputs.report_words import count
 from truerail.questions.models import Where
 from truerail.questions.resolve import ResolvedTarget, recognise
 from truerail.views.lines import cable_paths

@@ -15,7 +15,7 @@ from truerail.scrub.plan import scrubbed_plan
 from truerail.scrub.text import Text
 from truerail.scrub.walks import is_walk, scrubbed_walk
 from truerail.transport import listed, unanswered
-from truerail.transport.questions import Questions
+from truerail.transport.capture_files import Questions
 from truerail.transport.replay import read_capture
 
 _RECORDED = ".snmprec"

@@ -9,8 +9,8 @@ from collector import collectors
 from truerail.errors import FileRefusedError, UnreadableError
 from truerail.model import Collector, Device, Fact, Reading, Role
 from truerail.transport import unanswered
+from truerail.transport.capture_files import Claim, Questions
 from truerail.transport.prefetch import Opened
-from truerail.transport.questions import Claim, Questions
 from truerail.transport.warnings import Notes
 
 _BOM = "\ufeff"

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import IO, Final, Protocol
 
 from truerail.errors import FileRefusedError
+from truerail.transport.capture_files import Questions
 from truerail.transport.folders import MAX_ANSWER_BYTES, Listing, too_large
 from truerail.transport.listed import FILE as INVENTORY
-from truerail.transport.questions import Questions
 from truerail.transport.times import round_order, round_time
 from truerail.transport.unanswered import FILE as UNANSWERED
 from truerail.transport.warnings import Notes

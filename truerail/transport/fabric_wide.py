@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from truerail.analysis.cabling.discovery import COLLECTOR
 from truerail.errors import FileRefusedError
 from truerail.transport import unanswered
+from truerail.transport.capture_files import Questions
 from truerail.transport.folders import Folder, Listing
 from truerail.transport.prefetch import Place
-from truerail.transport.questions import Questions
 
 NAME = "fabric"
 """The device name of answers that belong to no device."""

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from truerail.errors import FileRefusedError
+from truerail.transport.capture_files import Questions
 from truerail.transport.folders import Folder, Listing
-from truerail.transport.questions import Questions
 
 THREADS = 8
 """Enough to hide a millisecond of latency a file; more only contend for the interpreter."""

@@ -23,11 +23,11 @@ from truerail.model.pause import garbage_collection_paused
 from truerail.transport import listed
 from truerail.transport.answers import Answers
 from truerail.transport.archive import open_archive
+from truerail.transport.capture_files import Questions
+from truerail.transport.capture_layout import Layout, find_devices
 from truerail.transport.fabric_wide import NAME, fabric_wide, place_of, tells_fabric
 from truerail.transport.folders import DiskFolder, Folder
-from truerail.transport.layout import Layout, find_devices
 from truerail.transport.prefetch import Place, newest, opened
-from truerail.transport.questions import Questions
 from truerail.transport.times import round_time
 from truerail.transport.warnings import Notes
 

@@ -11,7 +11,7 @@ from truerail.model.names import printable
 from truerail.transport.framing import Limits, first_line, refusal
 from truerail.transport.hops import Hop, device_hop
 from truerail.transport.protocol import Answer
-from truerail.transport.sessions import Ended
+from truerail.transport.shell_sessions import Ended
 from truerail.transport.ssh_connections import Connections
 from truerail.transport.ssh_session import converse
 

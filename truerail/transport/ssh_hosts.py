@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 from truerail.errors import SilentSessionError, TransportError
 from truerail.model import Target
 from truerail.model.names import printable
-from truerail.transport.declared import refuse_undeclared
+from truerail.transport.command_gate import refuse_undeclared
 from truerail.transport.framing import LIMITS, Frames, Limits
 from truerail.transport.hops import Hop, device_hop
 from truerail.transport.protocol import Answer
-from truerail.transport.sessions import ask_in_sessions, outcome
+from truerail.transport.shell_sessions import ask_in_sessions, outcome
 
 if TYPE_CHECKING:
-    from truerail.transport.sessions import Ended
+    from truerail.transport.shell_sessions import Ended
 
 HANDSHAKES = 64
 """New logins at once. Key exchanges share one core: more at once only make each take longer, and time out."""

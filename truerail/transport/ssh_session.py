@@ -5,7 +5,7 @@ from functools import partial
 
 import asyncssh
 
-from truerail.transport.sessions import Ended, Sink, end_of
+from truerail.transport.shell_sessions import Ended, Sink, end_of
 
 _WINDOW_BYTES = 1 << 20
 """How far a device may print ahead of what is read: so much of an endless answer is under way when it is cut."""

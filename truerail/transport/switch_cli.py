@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from truerail.errors import TransportError
 from truerail.model import Target
-from truerail.transport.declared import refuse_undeclared
+from truerail.transport.command_gate import refuse_undeclared
 from truerail.transport.framing import LIMITS, Limits
 from truerail.transport.hops import Hop, device_hop
 from truerail.transport.protocol import Answer

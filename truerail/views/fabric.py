@@ -11,7 +11,7 @@ from truerail.analysis.cabling import State
 from truerail.analysis.published import CollectorRun, Published
 from truerail.model.finding import Severity, Verdict
 from truerail.model.plan import Role
-from truerail.outputs.doubts import rule_name
+from truerail.outputs.unevaluated import rule_name
 from truerail.views.index import VERIFIED, EvaluationIndex
 from truerail.views.lines import count_of, state_count
 from truerail.views.models import Coverage, FabricView, RailLine

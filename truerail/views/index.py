@@ -10,7 +10,7 @@ from truerail.analysis.round import Round
 from truerail.model.columns import Codes
 from truerail.model.finding import Cause, Evaluation, Finding
 from truerail.model.reading import Reading
-from truerail.outputs.words import Headline, headline
+from truerail.outputs.report_words import Headline, headline
 from truerail.views.findings import Findings
 from truerail.views.hidden import hidden_by_names
 from truerail.views.impact import affected_cables, harm_of

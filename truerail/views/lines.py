@@ -14,7 +14,7 @@ from truerail.model.finding import Cause, Finding, Move, Severity, causes_before
 from truerail.model.history import History
 from truerail.model.life import Life, LifeState
 from truerail.model.plan import Port
-from truerail.outputs.words import order
+from truerail.outputs.report_words import order
 from truerail.views.index import VERIFIED
 from truerail.views.models import CableLine
 from truerail.views.pieces import CablePath, CauseLine, End, FindingLine, MoveLine, StateCount, Uplinks

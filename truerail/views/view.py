@@ -19,7 +19,7 @@ from truerail.model.finding import Cause, Finding
 from truerail.model.index import PlanIndex
 from truerail.model.names import printable
 from truerail.model.plan import Plan
-from truerail.outputs.words import Headline, Tone
+from truerail.outputs.report_words import Headline, Tone
 from truerail.views.findings import Findings
 from truerail.views.index import EvaluationIndex, sight_of
 from truerail.views.layout import Layout

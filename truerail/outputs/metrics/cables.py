@@ -18,8 +18,8 @@ from truerail.outputs.metrics.declared_links import (
     UPLINKS,
 )
 from truerail.outputs.metrics.declaring import Declared
-from truerail.outputs.metrics.layout import HOST_STATES, VERIFIED, Group, Layout
-from truerail.outputs.metrics.series import Rows, Series
+from truerail.outputs.metrics.metric_series import Rows, Series
+from truerail.outputs.metrics.plan_rows import HOST_STATES, VERIFIED, Group, Layout
 
 _LEVEL = np.array([0, 3, 2, 1], dtype=np.int64)
 """By `State`: its badness. Unknown is worse than right and better than known to be missing or wrong."""

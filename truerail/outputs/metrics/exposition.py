@@ -17,12 +17,12 @@ from truerail.model.finding import Evaluation
 from truerail.model.pause import garbage_collection_paused
 from truerail.outputs.metrics.cables import by_host, counts, levels
 from truerail.outputs.metrics.families import FabricWide
-from truerail.outputs.metrics.found import device_findings
-from truerail.outputs.metrics.layout import REST, Layout
-from truerail.outputs.metrics.links import Affinity, LinkInfo, gpus, seen_instead, uplink_info
-from truerail.outputs.metrics.live import Live, newest_answers
-from truerail.outputs.metrics.series import Block, Series
-from truerail.outputs.metrics.traffic import TrafficText
+from truerail.outputs.metrics.finding_series import device_findings
+from truerail.outputs.metrics.link_info import Affinity, LinkInfo, gpus, seen_instead, uplink_info
+from truerail.outputs.metrics.metric_series import Block, Series
+from truerail.outputs.metrics.plan_rows import REST, Layout
+from truerail.outputs.metrics.scrape_values import Live, newest_answers
+from truerail.outputs.metrics.traffic_series import TrafficText
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 

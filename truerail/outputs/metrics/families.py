@@ -13,7 +13,7 @@ from truerail.model.finding import Cause, CauseKind, Finding, Severity, Status, 
 from truerail.model.life import LifeState, Mute, MuteKind
 from truerail.outputs.metrics import declared
 from truerail.outputs.metrics.declared import Declared, Kind
-from truerail.outputs.metrics.series import clean
+from truerail.outputs.metrics.metric_series import clean
 
 Samples = Iterable[tuple[Mapping[str, str], float]]
 NOT_MUTED = "no"

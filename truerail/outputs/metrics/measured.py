@@ -11,7 +11,7 @@ import numpy as np
 from truerail.analysis.counters.minute import Numbers
 from truerail.model.columns import Codes, Mask
 from truerail.outputs.metrics.declaring import Declared
-from truerail.outputs.metrics.series import Block, Rows, Series, head
+from truerail.outputs.metrics.metric_series import Block, Rows, Series, head
 
 DIGITS = 5
 _ZERO = "0.0000e+00"

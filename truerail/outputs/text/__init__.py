@@ -4,15 +4,17 @@ import io
 from collections.abc import Iterable, Iterator
 
 from rich.console import Console, RenderableType
+from rich.text import Text
 
 from truerail.model import Evaluation
 from truerail.outputs.options import Options
+from truerail.outputs.report_words import INFERRED, count, headline, misfit, title
+from truerail.outputs.text.blocks import hanging
 from truerail.outputs.text.causes import what_to_do
-from truerail.outputs.text.doubts import not_evaluated, notes
-from truerail.outputs.text.findings import findings
-from truerail.outputs.text.opening import opening
+from truerail.outputs.text.finding_blocks import findings
 from truerail.outputs.text.picture import picture
-from truerail.outputs.text.style import in_ascii
+from truerail.outputs.text.style import QUIET, TONE_MARKS, in_ascii
+from truerail.outputs.text.unevaluated_blocks import not_evaluated, notes
 
 NARROWEST = 40
 
@@ -43,9 +45,27 @@ def drawn(blocks: Iterable[RenderableType], options: Options) -> str:
 
 
 def _blocks(evaluation: Evaluation, options: Options) -> Iterator[RenderableType]:
-    yield from opening(evaluation)
+    yield from _opening(evaluation)
     yield from what_to_do(evaluation, options)
     yield from picture(evaluation, options)
     yield from not_evaluated(evaluation, options)
     yield from findings(evaluation, options)
     yield from notes(evaluation)
+
+
+def _opening(evaluation: Evaluation) -> Iterator[RenderableType]:
+    """The subject line and the verdict."""
+    summary = evaluation.summary
+    at = evaluation.at.strftime("%Y-%m-%d %H:%M:%S %Z").strip()
+    hosts = f"{summary.hosts_read:,} of {count(summary.hosts, 'host')} read"
+    yield Text(f"{title(evaluation.plan)}, {at}, {hosts}", style=QUIET)
+    if evaluation.plan.inferred:
+        yield hanging("", Text(INFERRED, style="bold magenta"), indent=0)
+    yield Text()
+    verdict = headline(evaluation)
+    mark, style = TONE_MARKS[verdict.tone]
+    yield hanging(Text(mark, style), Text(verdict.cables, style), indent=0)
+    if verdict.repair:
+        yield hanging(" ", Text(verdict.repair), indent=0)
+    if doubt := misfit(evaluation):
+        yield hanging("?", Text(doubt, style="bold magenta"), indent=0)

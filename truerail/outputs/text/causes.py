@@ -11,9 +11,9 @@ from truerail.files.nodesets import fold
 from truerail.model import Alternative, Cause, CauseKind, Evaluation, Move, Plan, Port, Role
 from truerail.model.finding import is_down
 from truerail.outputs.options import Options
+from truerail.outputs.report_words import as_sentence, count, instruction, name, order, place_of, sentence, sure
 from truerail.outputs.text.blocks import hanging, heading, left_out
 from truerail.outputs.text.style import PORT, QUIET
-from truerail.outputs.words import as_sentence, count, instruction, name, order, place_of, sentence, sure
 
 MOST_CAUSES = 25
 MOST_MOVES = 8

@@ -9,10 +9,10 @@ from rich.text import Text
 from truerail.files.nodesets import fold
 from truerail.model import CableState, Evaluation
 from truerail.outputs.options import Options
+from truerail.outputs.rail_grid import Cell, HostRow, Picture, UplinkGroup
+from truerail.outputs.report_words import count, name, order, place_of
 from truerail.outputs.text.blocks import hanging, heading, left_out
 from truerail.outputs.text.style import PORT, QUIET, STATE_STYLES, Glyphs
-from truerail.outputs.view import Cell, HostRow, Picture, UplinkGroup
-from truerail.outputs.words import count, name, order, place_of
 
 MOST_ROWS = 40
 MOST_UPLINKS = 20

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from truerail.model import CableState, Severity
-from truerail.outputs.words import Tone
+from truerail.outputs.report_words import Tone
 
 GLYPHS = {CableState.RIGHT: "·", CableState.WRONG: "✗", CableState.MISSING: "○", CableState.UNKNOWN: "?"}
 ASCII_GLYPHS = {CableState.RIGHT: ".", CableState.WRONG: "x", CableState.MISSING: "o", CableState.UNKNOWN: "?"}

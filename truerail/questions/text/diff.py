@@ -6,9 +6,9 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from truerail.outputs.options import Options
+from truerail.outputs.report_words import name, sentence
 from truerail.outputs.text.blocks import hanging, heading
 from truerail.outputs.text.style import PORT, QUIET
-from truerail.outputs.words import name, sentence
 from truerail.questions.models import Diff, FindingChange, LinkLine
 from truerail.questions.text.pieces import more, severity_word, when
 

@@ -8,9 +8,9 @@ from rich.text import Text
 
 from truerail.files.nodesets import fold
 from truerail.outputs.options import Options
+from truerail.outputs.report_words import count, name, sentence
 from truerail.outputs.text.blocks import hanging, heading
 from truerail.outputs.text.style import PORT, QUIET
-from truerail.outputs.words import count, name, sentence
 from truerail.questions.models import Job, JobHost
 from truerail.questions.subjects import rail_words
 from truerail.questions.text.pieces import MOST_LINES, cause, more, to_do

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from rich.console import RenderableType
 from rich.text import Text
 
+from truerail.outputs.report_words import name, sentence
 from truerail.outputs.text.blocks import hanging
 from truerail.outputs.text.style import PORT, QUIET, TONE_MARKS
-from truerail.outputs.words import name, sentence
 from truerail.questions.models import Hop, PathAnswer, RailPath
 from truerail.questions.tones import SIGHT
 

@@ -8,9 +8,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from truerail.outputs.report_words import Tone, as_sentence, count, name, sentence, sure
 from truerail.outputs.text.blocks import hanging
 from truerail.outputs.text.style import PORT, QUIET, SEVERITY_STYLES, STATE_STYLES, TONE_MARKS
-from truerail.outputs.words import Tone, as_sentence, count, name, sentence, sure
 from truerail.views.pieces import CauseLine, End, FindingLine
 
 MOST_LINES = 12

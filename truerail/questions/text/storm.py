@@ -8,9 +8,9 @@ from rich.text import Text
 
 from truerail.files.nodesets import fold
 from truerail.outputs.options import Options
+from truerail.outputs.report_words import count, name, sure
 from truerail.outputs.text.blocks import heading
 from truerail.outputs.text.style import PORT, QUIET
-from truerail.outputs.words import count, name, sure
 from truerail.questions.models import Storm, StormEdge, StormTree
 from truerail.questions.text.pieces import finding, more, rows, to_do, when
 

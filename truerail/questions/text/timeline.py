@@ -6,8 +6,8 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from truerail.outputs.report_words import name, sentence
 from truerail.outputs.text.style import PORT, QUIET
-from truerail.outputs.words import name, sentence
 from truerail.questions.models import Timeline
 from truerail.questions.text.pieces import more, severity_word
 

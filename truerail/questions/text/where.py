@@ -6,8 +6,8 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from truerail.outputs.report_words import count, name, sentence, sure
 from truerail.outputs.text.style import PORT, QUIET
-from truerail.outputs.words import count, name, sentence, sure
 from truerail.questions.models import Where
 from truerail.questions.text.pieces import cause, end, finding, more, rows, state_word, when
 from truerail.views.pieces import CablePath, Nic, Uplinks

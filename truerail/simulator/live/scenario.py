@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from truerail.model import CauseKind
-from truerail.outputs.words import count
+from truerail.outputs.report_words import count
 from truerail.simulator.fabric.world import World
 from truerail.simulator.live.living_traffic import Trouble
 from truerail.simulator.live.standing_faults import Standing

@@ -9,7 +9,7 @@ from truerail.model.names import device_key
 from truerail.simulator.live.devices import Devices
 from truerail.simulator.live.living_traffic import LivingTraffic
 from truerail.simulator.live.living_world import LivingWorld
-from truerail.transport.declared import refuse_undeclared
+from truerail.transport.command_gate import refuse_undeclared
 from truerail.transport.protocol import Answer
 
 HOST_SECONDS = (0.01, 0.06)

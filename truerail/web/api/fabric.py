@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from truerail.model import Reading, Verdict
 from truerail.model.names import printable
-from truerail.outputs.doubts import rule_name
+from truerail.outputs.unevaluated import rule_name
 from truerail.views.fabric import fabric_view
 from truerail.views.fabric_map import FabricMap
 from truerail.views.models import FabricView

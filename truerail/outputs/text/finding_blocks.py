@@ -8,9 +8,9 @@ from rich.text import Text
 from truerail.model import Evaluation, Evidence, Finding
 from truerail.outputs.options import Options
 from truerail.outputs.report_json import sorted_findings
+from truerail.outputs.report_words import count, name, sentence, sure
 from truerail.outputs.text.blocks import hanging, heading
 from truerail.outputs.text.style import PORT, QUIET, SEVERITY_STYLES
-from truerail.outputs.words import count, name, sentence, sure
 
 
 def findings(evaluation: Evaluation, options: Options) -> Iterator[RenderableType]:

@@ -6,8 +6,8 @@ from urllib.parse import urlsplit
 from truerail.analysis.published import Published
 from truerail.model.names import natural_key
 from truerail.model.plan import Device, Role
-from truerail.outputs.metrics.layout import REST
-from truerail.outputs.metrics.series import clean
+from truerail.outputs.metrics.metric_series import clean
+from truerail.outputs.metrics.plan_rows import REST
 
 Target = dict[str, Any]
 META = "__meta_truerail_"

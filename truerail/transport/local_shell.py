@@ -8,10 +8,10 @@ from contextlib import suppress
 
 from truerail.errors import TransportError
 from truerail.model import Target
-from truerail.transport.declared import refuse_undeclared
+from truerail.transport.command_gate import refuse_undeclared
 from truerail.transport.framing import LIMITS, Frames, Limits
 from truerail.transport.protocol import Answer
-from truerail.transport.sessions import Ended, Sink, ask_in_sessions, end_of, outcome
+from truerail.transport.shell_sessions import Ended, Sink, ask_in_sessions, end_of, outcome
 
 _REAPING_SECONDS = 1.0
 

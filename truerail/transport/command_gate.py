@@ -9,8 +9,8 @@ from truerail.errors import UndeclaredCommandError
 from truerail.model import PLATFORMS, Command, Target
 from truerail.model.names import printable
 from truerail.model.target import INFINIBAND
+from truerail.transport.capture_files import PORT
 from truerail.transport.probe import PROBES
-from truerail.transport.questions import PORT
 
 _PORT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/-]{0,63}")
 """Valid values of `{port}`: no blank, no quote, no character with a meaning in a shell or a switch's parser."""

@@ -34,13 +34,13 @@ def _switches() -> Transport:
 
 
 def _snmp() -> Transport:
-    from truerail.transport.snmp import SnmpTransport
+    from truerail.transport.snmp_transport import SnmpTransport
 
     return SnmpTransport()
 
 
 def _local() -> Transport:
-    from truerail.transport.local import Local
+    from truerail.transport.local_shell import Local
 
     return Local(limits=_FABRIC)
 

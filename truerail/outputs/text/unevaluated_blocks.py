@@ -7,11 +7,11 @@ from rich.text import Text
 
 from truerail.files.nodesets import fold
 from truerail.model import Evaluation
-from truerail.outputs.doubts import NotEvaluated, Unread, doubts, rule_name
 from truerail.outputs.options import Options
+from truerail.outputs.report_words import count, name, sentence
 from truerail.outputs.text.blocks import hanging, heading, left_out
 from truerail.outputs.text.style import PORT, QUIET
-from truerail.outputs.words import count, name, sentence
+from truerail.outputs.unevaluated import NotEvaluated, Unread, doubts, rule_name
 
 MOST_ERRORS = 10
 

@@ -10,10 +10,10 @@ from truerail.analysis.published import Published
 from truerail.model.columns import Codes, Mask
 from truerail.model.index import PlanIndex
 from truerail.outputs.metrics.declared_traffic import FIGURES, LINKS_COUNTED, UPLINKS_COUNTED
-from truerail.outputs.metrics.layout import Group, Layout
 from truerail.outputs.metrics.measured import Measured
-from truerail.outputs.metrics.series import Block, Series
-from truerail.outputs.metrics.spread import spread_series
+from truerail.outputs.metrics.metric_series import Block, Series
+from truerail.outputs.metrics.plan_rows import Group, Layout
+from truerail.outputs.metrics.uplink_series import spread_series
 
 
 class TrafficText:

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from truerail.errors import FileRefusedError
+from truerail.transport.capture_files import Questions
 from truerail.transport.folders import Folder, Listing
-from truerail.transport.questions import Questions
 from truerail.transport.times import round_order, round_time
 from truerail.transport.warnings import Notes
 

@@ -10,8 +10,8 @@ from truerail.model.columns import Codes
 from truerail.model.finding import Finding
 from truerail.outputs.metrics.declared_traffic import UPLINK_BALANCE, UPLINK_PEAK, UPLINK_PEAK_EXPECTED
 from truerail.outputs.metrics.declaring import Declared
-from truerail.outputs.metrics.layout import Layout
-from truerail.outputs.metrics.series import Rows, Series
+from truerail.outputs.metrics.metric_series import Rows, Series
+from truerail.outputs.metrics.plan_rows import Layout
 
 EVEN, UNKNOWN = 0, 1
 LEVELS = {"LBL001": 3, "LBL002": 2, "LBL003": 2}

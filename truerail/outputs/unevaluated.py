@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from rules import rules
 from truerail.model import Evaluation, Reading, Status, Verdict
-from truerail.outputs.words import order
+from truerail.outputs.report_words import order
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from truerail.model.index import PlanIndex
 from truerail.model.names import natural_key
 from truerail.model.plan import Cable, Plan, Role
 from truerail.outputs.metrics.declared_links import HOST_LINKS, LINK_STATE, UPLINK_STATE
-from truerail.outputs.metrics.series import Rows, Stencil
+from truerail.outputs.metrics.metric_series import Rows, Stencil
 
 STATES = ("right", "wrong", "missing", "unknown")
 """Words of `State`, in its order."""

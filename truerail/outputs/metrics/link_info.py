@@ -16,8 +16,8 @@ from truerail.model.facts import NetLink, RdmaLink
 from truerail.model.finding import Evaluation
 from truerail.model.snapshot import Table
 from truerail.outputs.metrics.declared_links import GPU_NIC_AFFINITY, LINK_INFO, LINK_SEEN_INFO, UPLINK_INFO
-from truerail.outputs.metrics.layout import Cables, Layout
-from truerail.outputs.metrics.series import Block, Rows, Series, Stencil
+from truerail.outputs.metrics.metric_series import Block, Rows, Series, Stencil
+from truerail.outputs.metrics.plan_rows import Cables, Layout
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from truerail.model import Cable, CableState, Evaluation, Port, Role
-from truerail.outputs.words import order, port_of
+from truerail.outputs.report_words import order, port_of
 
 
 @dataclass(frozen=True, slots=True)

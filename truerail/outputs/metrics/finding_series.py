@@ -9,8 +9,8 @@ from truerail.model.finding import Finding
 from truerail.model.plan import Role
 from truerail.outputs.metrics.declared_links import DEVICE_FINDINGS
 from truerail.outputs.metrics.families import muted
-from truerail.outputs.metrics.layout import Layout
-from truerail.outputs.metrics.series import Series
+from truerail.outputs.metrics.metric_series import Series
+from truerail.outputs.metrics.plan_rows import Layout
 
 _LABELS = ("host", "nic", "rail", "plane", "switch", "rule", "severity", "muted")
 _Key = tuple[int, tuple[str, ...]]
