@@ -23,6 +23,15 @@ CONCERNED = " or ".join(
     )
 )
 """Tests whose name, or parameter, has one of these words."""
+FABRIC = "import pathlib; from truerail.simulator import Shape, simulate; fabric = simulate(Shape(hosts=4, rails=4))"
+ASKED = """
+import sys; sys.path.insert(0, 'tests')
+from api_client import Api
+with Api() as client:
+    rack = next(device.rack for device in client.tower.publication.plan.devices.values())
+    print(client.json("rack", name=rack)["summary"])
+"""
+"""What the API answers, of the fabric that its own tests have."""
 FILES = (
     "tests/test_shape.py",
     "tests/test_rules_cases.py",
@@ -53,13 +62,18 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def changed(text: str, difference: str) -> str:
-    """A text after a change: each part behind `@@` is found once, by its lines with a blank or `-`."""
+    """A text after a change: each part behind `@@` is found once, by its lines with a blank or `-`. `...` at the end of
+    such a line is any rest of it.
+    """
     for part in difference.split("@@\n")[1:]:
-        lines = part.splitlines(keepends=True)
-        before = "".join(line[1:] for line in lines if line[0] in " -")
-        after = "".join(line[1:] for line in lines if line[0] in " +")
-        assert text.count(before) == 1, f"found {text.count(before)} times:\n{before}"
-        text = text.replace(before, after)
+        lines = [line or " " for line in part.splitlines()]
+        wanted = [line[1:] for line in lines if line[0] in " -"]
+        pattern = "".join(f"({re.escape(w.removesuffix('...'))}{'.*' * w.endswith('...')}\n)" for w in wanted)
+        found = list(re.finditer(pattern, text))
+        assert len(found) == 1, f"found {len(found)} times:\n{part}"
+        rest = iter(found[0].groups())
+        after = [f"{line[1:]}\n" if line[0] == "+" else next(rest) * (line[0] == " ") for line in lines]
+        text = text[: found[0].start()] + "".join(after) + text[found[0].end() :]
     return text
 
 
@@ -92,7 +106,13 @@ def test_the_checks_pass(tree: Path) -> None:
     python(tree, "-m", "pytest", "-p", "no:cacheprovider", *FILES, "-k", CONCERNED)
 
 
-def test_the_command_runs(tree: Path) -> None:
-    python(tree, "-c", "from truerail.cli import main; main()", "demo", "--help")
+def test_the_command_counts_racks(tree: Path) -> None:
     plan = tree / "tests/fabrics/rail_optimized.yaml"
     assert re.search(r"^\S+  \d+$", python(tree, "-m", "truerail", "racks", str(plan)), re.MULTILINE)
+
+
+def test_the_question_is_answered_on_the_command_line_and_by_the_api(tree: Path, tmp_path: Path) -> None:
+    python(tree, "-c", f"{FABRIC}; fabric.write(pathlib.Path({str(tmp_path)!r}))")
+    files = ("--from", str(tmp_path / "capture"), "--plan", str(tmp_path / "plan.csv"))
+    assert "4 devices in r01" in python(tree, "-m", "truerail", "rack", "r01", *files)
+    assert "without an answer" in python(tree, "-c", ASKED)
