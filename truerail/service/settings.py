@@ -52,9 +52,9 @@ class Token(_Part):
     """A user with a bearer token. `hash` is the output of `truerail token`; the token itself is stored nowhere."""
 
     name: str = Field(min_length=1, max_length=64)
-    """Who it is, in the audit log."""
+    """The name in the audit log."""
     hash: str
-    """What `truerail token NAME` prints: sha256: and 64 hex digits."""
+    """The output of `truerail token NAME`: sha256: and 64 hex digits."""
     role: Role = "reader"
     """An operator may also acknowledge, mute and reload."""
 
@@ -248,15 +248,15 @@ class Settings(BaseSettings):
     http: Http = Http()
     """Where the service listens."""
     access: Access = Access()
-    """Who may see and who may write."""
+    """Read and write access."""
     journal: Journal = Journal()
-    """What is remembered, where and how long."""
+    """What is stored, where and for how long."""
     schedule: Schedule = Schedule()
-    """How often each question is asked."""
+    """How often each collector runs."""
     recovery: Recovery = Recovery()
     """When a finding counts as resolved."""
     page: Page = Page()
-    """What the page leads to."""
+    """Links of the page."""
     metrics: Metrics = Metrics()
     """What /metrics shows."""
     log: Log = Log()

@@ -1,4 +1,4 @@
-"""All LLDP frames of a fabric: what goes out of each port, and what is heard on it."""
+"""All LLDP frames of a fabric: those that each port sends, and its neighbours."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -84,7 +84,7 @@ class Ether:
                 yield Heard(local, number, speaker, frame.port, age + 3 * place, ttl, frame.via)
 
     def neighbors(self, machine: str) -> list[Heard]:
-        """What a machine lists, in the order of its ports."""
+        """The neighbours that a machine lists, in the order of its ports."""
         return list(self.world.system(machine).neighbors(self, machine))
 
     def switch_neighbors(self, switch: str) -> Iterator[Heard]:

@@ -1,8 +1,8 @@
 """The actual machines: cabling, announced names, names of NICs, and which port hears which.
 
 Keys are *jacks*: a jack is a `Port` under the planned name of the machine and the planned name of the slot. What a
-machine announces is apart from what it is: exchanging two hostnames changes no jack, and crossing two cables no name.
-The world starts as the plan wants it; faults and noise change it sparingly.
+machine announces is separate from its identity: swapping two hostnames changes no jack, crossing two cables no name.
+The world starts as planned; faults and noise change it sparingly.
 """
 
 from collections.abc import Iterator

@@ -1,1 +1,1 @@
-"""What can be wrong with a fabric, where it is put, and the truth about it."""
+"""Faults of a fabric, their places, and the truth about them."""

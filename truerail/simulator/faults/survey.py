@@ -62,17 +62,15 @@ def _is_astray(world: World, subject: Port, far: Port) -> bool:
 
 
 def _is_of_names(world: World, cause: TrueCause) -> bool:
-    """Whether the cause is an exchange of names, which no switch bears here: no answer shows it. Exchanged bundles are
-    one, too, where no uplink tells the switches apart: each is then the switch in whose place its hosts are.
+    """Whether the cause is a swap of names on a fabric whose switches have none: no answer shows it. Swapped bundles
+    count too if no uplink distinguishes the switches: each is then the switch in whose place its hosts are.
     """
     bundles = cause.kind is CauseKind.BUNDLE_SWAP and not any(_has_uplinks(world, leaf) for leaf in cause.subjects)
     return cause.kind is CauseKind.LEAF_SWAP or bundles
 
 
 def _usual_switches(world: World) -> dict[str, str]:
-    """The switch on which most cables of each planned switch are: another one where switches are exchanged as wholes,
-    or their bundles.
-    """
+    """The switch with most cables of each planned switch: another one if switches or bundles are swapped."""
     where: dict[str, Counter[str]] = {}
     for cable in world.fabric.plan.cables:
         where.setdefault(cable.b.device, Counter())[world.far[cable.a].device] += 1
@@ -80,9 +78,8 @@ def _usual_switches(world: World) -> dict[str, str]:
 
 
 def _is_within_boxes(world: World, cause: TrueCause, usual: Mapping[str, str]) -> bool:
-    """Whether every cable is on the very box that the plan has for it, or, because of another cause, on the one where
-    most cables of that box are, and the chips do not tell which of the box's ports theirs are: no answer shows then
-    that this cause moved anything.
+    """Whether every cable is on its planned box, or, because of another cause, on the one with most cables of that box,
+    and the chips do not identify their ports of the box: no answer then shows that this cause moved anything.
     """
     if cause.kind is CauseKind.BUNDLE_SWAP:
         usual = {}
@@ -174,14 +171,14 @@ def _describes(world: World, sender: Port, frame: Frame) -> bool:
 
 
 def _weighed(ether: Ether, cause: TrueCause, found: dict[str, set[Port]]) -> TrueCause:
-    """The cause with what else the answers bear out, which depends on what of it is seen:
+    """The cause with the alternatives that fit the answers, depending on its visible part:
 
-    - Of a circle, a cable that nobody hears leaves a path: that it is closed, and by which cable, is then in no answer.
-      Of a circle among boxes that do not tell their ports, only the cables that are on another box are seen: they are
-      a smaller circle. So it is with crossed bundles of which less than half is heard for certain: nothing shows that
-      the others, which may be as planned, belong to them.
-    - Cables that are heard as the plan wants them, and by their devices alone, may be right: also those of NICs that
-      bear each other's names, but for topologies of a minority of hosts that show it (`_shows_order`).
+    - A cable of a cycle that is not heard leaves a path: no answer then shows that it is closed, and by which cable. In
+      a cycle over boxes that do not identify their ports, only cables on another box are visible: they are a smaller
+      cycle. The same holds for crossed bundles of which less than half is heard for certain: nothing shows that the
+      others, which may be as planned, belong to them.
+    - Cables heard as planned, and by their devices alone, may be right: also those of NICs with swapped names, unless
+      the topologies of a minority of hosts show it (`_shows_order`).
     """
     more = tuple(_alternatives(ether.world, cause, found))
     shown = any(_contradicts(ether, port) for port in cause.cables) or _shows_order(ether.world, cause)
@@ -199,7 +196,7 @@ def _weighed(ether: Ether, cause: TrueCause, found: dict[str, set[Port]]) -> Tru
 
 
 def _smaller_circles(world: World, cause: TrueCause, astray: set[Port]) -> Iterable[Explanation]:
-    """The circle without the cables that stay on their own box, whose port there is in no answer."""
+    """The cycle without the cables that stay on their own box, whose port there is in no answer."""
     rest = tuple(str(port) for port in cause.cables if port in astray)
     if all(_is_box(world, world.far[port].device) for port in cause.cables) and 1 < len(rest) < len(cause.cables):
         yield Explanation(

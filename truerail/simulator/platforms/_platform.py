@@ -1,4 +1,4 @@
-"""What the simulator needs to know of a platform: how it names ports, what it announces, what it prints."""
+"""A platform's description for the simulator: port names, announcements, output."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from truerail.simulator.traffic.counter_table import CounterTable
 
 Tool = Callable[["Ether", str], str]
-"""What a machine prints to one command."""
+"""A machine's output for one command."""
 Tools = Mapping[str, Tool]
 Print = Callable[["CounterTable"], str]
-"""What a machine prints of its counters."""
+"""A machine's printed counters."""
 VERSION = "show version"
 
 
@@ -40,29 +40,29 @@ class Platform:
     """One platform. The texts are those of real devices; `tests/recordings` has answers to compare with."""
 
     description: str
-    """What it announces as its system description."""
+    """Its announced system description."""
     answers: Callable[["Ether", str], dict[str, str]]
     """Command to answer, of a machine in a capture."""
     frames: Callable[["Ether", Port], tuple[Frame, ...]]
-    """What goes out of a port by LLDP, the frames of the machine itself first."""
+    """The LLDP frames sent by a port, those of the machine itself first."""
     neighbors: Callable[["Ether", str], Iterable[Heard]] = lambda ether, switch: ether.switch_neighbors(switch)
-    """What a machine lists by LLDP."""
+    """The LLDP neighbours that a machine lists."""
     port_name: Callable[[int, "Shape"], str] = lambda number, shape: f"swp{number}"
-    """The name of the switch port with this number, counted from 1, as configurations and plans write it."""
+    """The name of the switch port with this number, counted from 1, as in configurations and plans."""
     index_offset: int = 9
-    """What the interface index of a switch port is more than its number."""
+    """Offset of a switch port's interface index from its number."""
     management: str = "eth0"
     """The name of the management port."""
     default_name: str = "localhost"
     """The hostname before it is configured."""
     maker: str = "HUAWEI, AR Series"
-    """How its port descriptions begin where nothing is configured."""
+    """Prefix of its default port descriptions."""
     runs_lldpd: bool = False
     """Whether its list of neighbours is lldpd's."""
     steady: Tools = field(default_factory=dict)
-    """The commands of a live device whose answers change with the fabric alone."""
+    """The commands of a live device whose answers change only with the fabric."""
     fleeting: Tools = field(default_factory=dict)
-    """The commands of a live device whose answers change also with time."""
+    """The commands of a live device whose answers also change with time."""
     counters: Mapping[str, Print] = field(default_factory=dict)
     """The commands that print counters."""
 

@@ -1,4 +1,4 @@
-"""What switches have in common: their ports as LLDP agents and command lines know them, and spellings."""
+"""Common parts of switches: their ports for LLDP agents and command lines, and spellings."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -38,17 +38,17 @@ class SwitchPort:
 
 
 Announce = Callable[[SwitchPort], Frame]
-"""What a platform sends from one port."""
+"""A platform's LLDP frame of one port."""
 
 
 def by_name(port: SwitchPort) -> Frame:
-    """The port's name, and its description, which is its name where none is configured."""
+    """The port's name, and its description, by default its name."""
     return Frame(port.speaker, Announced("ifname", port.name, port.label or port.name))
 
 
 def sends(announce: Announce) -> Callable[["Ether", Port], tuple[Frame, ...]]:
-    """The frames of a switch that announces its ports so. Of two switches with one chassis id, lldpd shows one name:
-    none tells which it is.
+    """The frames of a switch that announces its ports so. For two switches with one chassis id, lldpd shows one name:
+    nothing shows which it is.
     """
 
     def frames(ether: "Ether", jack: Port) -> tuple[Frame, ...]:
@@ -109,12 +109,12 @@ def prints_links(render: Callable[[Iterable[Link]], str]) -> Tool:
 
 
 def is_asked_otherwise(world: "World", switch: str) -> bool:
-    """With `World.mixed`, switches of one platform differ in which command they were asked."""
+    """Whether another command is used: with `World.mixed`, switches of one platform differ in their commands."""
     return world.mixed and world.fabric.order[switch] % 2 == 1
 
 
 def as_pasted(ether: "Ether", switch: str, found: dict[str, str]) -> dict[str, str]:
-    """The answers with what a terminal adds: the prompt with the command, carriage returns, the prompt again."""
+    """The answers with a terminal's additions: the prompt with the command, carriage returns, the prompt again."""
     if not ether.world.behaviours.hits("cli_noise", switch):
         return found
     return {command: f"{switch}# {command}\n{text}{switch}# ".replace("\n", "\r\n") for command, text in found.items()}

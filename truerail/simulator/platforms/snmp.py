@@ -107,13 +107,13 @@ class _Counters:
         self._indexes, self._counted = indexes, counted
 
     def narrow(self) -> Iterator[str]:
-        """Those of ifTable."""
+        """Columns of ifTable."""
         for column, quantity in _NARROW.items():
             for index, value in self._of(quantity):
                 yield f"{_IF}.{column}.{index} = Counter32: {value & 0xFFFFFFFF}"
 
     def wide(self) -> Iterator[str]:
-        """Those of ifXTable."""
+        """Columns of ifXTable."""
         for column, quantity in _WIDE.items():
             for index, value in self._of(quantity):
                 yield f"{_IF_X}.{column}.{index} = Counter64: {value}"

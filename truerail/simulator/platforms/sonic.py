@@ -86,21 +86,21 @@ def alias(scheme: str, number: int, *, cage_ports: int = 1) -> str:
 
 
 def configured_alias(number: int, behaviours: Behaviours) -> str:
-    """The alias of the port with this number, by the scheme and the breakout mode that are set."""
+    """The alias of the port with this number, by the configured scheme and breakout mode."""
     split = sub_ports(behaviours)
     halves = 2 if "sonic_breakout" in behaviours else 1
     return alias(behaviours.value("sonic_alias"), number, cage_ports=split if split > 1 else halves)
 
 
 def sub_ports(behaviours: Behaviours) -> int:
-    """How many ports share a cage of eight lanes by the breakout mode that is set."""
+    """Ports per cage of eight lanes, by the configured breakout mode."""
     return SUB_PORTS.get(behaviours.value("sonic_split"), 1)
 
 
 def announced(port: SwitchPort) -> Frame:
-    """What lldpmgrd sets: the alias, and the description of CONFIG_DB; without one lldpd sends the netdev's name.
+    """lldpmgrd's settings: the alias, and the description of CONFIG_DB; without one lldpd sends the netdev's name.
 
-    Before lldpmgrd has come to the port: the chassis MAC, the same on every port (sonic-buildimage#4300).
+    Before lldpmgrd has configured the port: the chassis MAC, the same on every port (sonic-buildimage#4300).
     """
     if port.behaviours.hits("sonic_mac_portid", port.switch, port.number):
         return Frame(port.speaker, Announced("mac", port.speaker.chassis, port.name))
@@ -145,7 +145,7 @@ def lldp_table(neighbors: Iterable[Heard]) -> str:
 
 
 def status(found: Iterable[Link], behaviours: Behaviours) -> str:
-    """`show interfaces status` in tabulate's style "simple"; lanes by the breakout mode that is set."""
+    """`show interfaces status` in tabulate's style "simple"; lanes by the configured breakout mode."""
     lanes = 8 // sub_ports(behaviours)
     return table(_STATUS_HEADER, [_row(number, link, behaviours, lanes) for number, link in enumerate(found, 1)])
 

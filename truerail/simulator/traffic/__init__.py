@@ -1,6 +1,6 @@
-"""Traffic over a simulated fabric: jobs, paths by hash, back-pressure, faults, and the counters that all of it leaves.
+"""Traffic over a simulated fabric: jobs, paths by hash, back-pressure, faults, and the resulting counters.
 
-Flows are fluids: each step is one stretch of steady rates, not a run of packets. What is true of it is known.
+Flows are fluids: each step is one interval of steady rates, not a run of packets. The truth is known.
 """
 
 from truerail.simulator.traffic.flow_faults import KINDS, FlowFault, FlowFaultKind

@@ -1,4 +1,4 @@
-"""Linux: GPU hosts, and the tools that other platforms have of it."""
+"""Linux: GPU hosts, and the Linux tools of other platforms."""
 
 from truerail.simulator.platforms._platform import Platform, prints_text
 from truerail.simulator.platforms.linux import host, ip_link, lldp_agents, lldpd, nic_counters, sysfs

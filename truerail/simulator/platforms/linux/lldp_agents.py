@@ -35,7 +35,7 @@ class HostPort:
 
 
 def frames(ether: Ether, jack: Port) -> tuple[Frame, ...]:
-    """What a host's agents send from one port, the frames of the host itself first."""
+    """The frames of a host's agents on one port, those of the host itself first."""
     port = _host_port(ether, jack)
     world, host = ether.world, port.host
     behaviours = world.behaviours
@@ -74,8 +74,8 @@ def _host_port(ether: Ether, jack: Port) -> HostPort:
 
 
 def _tells(world: World, port: HostPort, own: Frame) -> Tells:
-    """What a frame tells whose name, or whose chassis id, is another's too: its MACs say which machine sends it,
-    where that answers. systemd-networkd sends no MAC, and a machine id that no other answer has.
+    """How far a frame with an ambiguous name or chassis id identifies its port: its MACs identify the machine if that
+    answers. systemd-networkd sends no MAC, and a machine id that no other answer has.
     """
     shares_name = world.behaviours.hits("default_name", port.host)
     shares_name |= identities.is_paired(world, "clone_name", port.host)
