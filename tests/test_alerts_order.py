@@ -57,7 +57,7 @@ def test_what_must_be_equal_is_there(mutes: Inhibition) -> None:
 
 
 def test_two_that_mute_each_other_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A rail that no cable cuts is critical, and its cable a warning: with both rules nobody would be reported."""
+    """A rail that no cable cuts is critical, and its cable a warning: with both rules no alert would be sent."""
     each = [replace(mutes, source=replace(mutes.source, but="")) for mutes in INHIBITIONS]
     monkeypatch.setattr(inhibitions, "INHIBITIONS", each)
     with pytest.raises(CycleError):

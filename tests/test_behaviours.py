@@ -208,7 +208,7 @@ def test_each_chip_of_a_box_counts_its_ports_from_one() -> None:
 
 
 def test_a_box_of_several_chips_has_no_cable_that_is_missing() -> None:
-    """Its chips count their ports from 1: that no port of the plan is reported does not make a link down."""
+    """Its chips count their ports from 1: answers without any planned port do not make a link down."""
     for fault in ("none", "swap"):
         simulation = fabric(("ib_multi_asic",), fault, 0)
         evaluation = evaluated(simulation)

@@ -1,4 +1,4 @@
-"""Two captures into one folder at a time: the second one is reported the first, and nothing is mixed."""
+"""Two captures into one folder at a time: the second one's error names the first, and nothing is mixed."""
 
 import errno
 import fcntl

@@ -1,4 +1,4 @@
-"""`truerail diff` of captures: two rounds compared, and which two they are is reported."""
+"""`truerail diff` of captures: it compares two rounds, and names them."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""What holds a NIC up: congestion that it is reported, pauses, the other end of its flows, or nothing but itself."""
+"""What slows a NIC down: congestion notifications, pauses, the other end of its flows, or only itself."""
 
 from collections.abc import Mapping
 from dataclasses import replace

@@ -1,5 +1,5 @@
 """What devices of InfiniBand fabrics do, through the command line: no cable of a faultless fabric is wrong, a fault is
-found, and what cannot be reported is named.
+found, and every undecidable part is named.
 """
 
 import json

@@ -148,7 +148,7 @@ def test_a_hostile_description_changes_its_own_name_alone(case: str, name: str) 
 
 
 def _ends_of_others(answer: str) -> list[tuple[str, str | None, str, str | None]]:
-    """What is reported all nodes but the one with `GUID`: it may call itself what it likes."""
+    """The neighbours of all nodes except the one with `GUID`, which may have any name."""
     found = [one for one in read(answer) if isinstance(one, Neighbor) and one.of_guid != GUID]
     return sorted((one.of or "", one.of_guid, one.port, one.chassis_id) for one in found)
 

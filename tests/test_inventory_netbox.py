@@ -166,7 +166,7 @@ def fault(tmp_path: Path, fake: Fake, more: str = "") -> str:
 
 
 def fabric(fake: Fake) -> None:
-    """Two hosts, two leaves, a spine: rails reported by custom field, by interface tag, by cable tag, by leaf tag."""
+    """Two hosts, two leaves, a spine: rails set by custom field, interface tag, cable tag or leaf tag."""
     one, two = fake.device("gpu-1", "gpu-server"), fake.device("gpu-2", "gpu-server")
     tag = {"id": 1, "name": "Rail 1", "slug": "rail-1"}
     leaves = fake.device("leaf-0", "leaf-switch"), fake.device("leaf-1", "tor", tags=[tag])

@@ -184,7 +184,7 @@ def test_the_other_end_is_enough_to_say_that_a_cable_is_right() -> None:
 
 
 def test_a_failed_question_that_its_rule_needs_leaves_a_finding_unseen() -> None:
-    """GPU order is reported by the topology; a host that answers all but that cannot say that it is right again."""
+    """The topology shows the GPU order; a host that answers everything else cannot show that it is right again."""
     fabric = Fabric()
     world = World(fabric.plan)
     clean = world.snapshot()

@@ -105,8 +105,7 @@ def site(tmp_path: Path) -> Iterator[Site]:
 
 
 def minute(fabric: Fabric) -> int:
-    """What a minute is to be here, in seconds: as long as this machine takes to exchange two cables and to evaluate
-    it."""
+    """The length of a minute here, in seconds: the time that this machine takes to swap two cables and evaluate it."""
     ports = fabric.jack(1, 0), fabric.jack(1, 1)
     begun = time.monotonic()
     exchange(fabric, "cable-swap", *ports)
@@ -219,7 +218,7 @@ def test_two_exchanged_cables_are_one_page_that_names_both_and_resolves(
 
 
 def missing(status: str, port: Port, rail: int) -> tuple[str, ...]:
-    """The alert on a cable without a link, as `reported` has it."""
+    """The alert on a cable without a link, as `reported` returns it."""
     return status, "TruerailCableMissing", "critical", *port, str(rail)
 
 

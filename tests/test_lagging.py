@@ -1,5 +1,4 @@
-"""A slow NIC among NICs that congestion slows too: what is expected of it is what those carry that are reported as
-much."""
+"""A slow NIC among NICs that congestion slows too: its expected rate is that of NICs with as many notifications."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -23,7 +22,7 @@ REPORTED = {"cnp_handled": 0.0, "ecn_received_packets": 0.0}
 
 
 def carries(share: float, notices: float = 0.0) -> dict[str, float]:
-    """What a NIC counts in each direction at this share, reported so often of congestion for each gigabyte."""
+    """A NIC's counters in each direction at this share, with this many congestion notifications per gigabyte."""
     per_second = notices * share * LEVEL * 1e-9
     both = {"tx_bytes": share * LEVEL, "rx_bytes": share * LEVEL}
     return both | {"cnp_handled": per_second, "ecn_received_packets": per_second}
@@ -107,7 +106,7 @@ def test_a_nic_that_waits_for_credits_is_held_up_in_what_it_sends(ticks: float, 
 
 
 def test_pauses_that_the_rule_has_weighed_do_not_explain_its_finding_again() -> None:
-    """Its leaf pauses it for as long as those that are reported as much; what it lacks beyond that is its own."""
+    """Its leaf pauses it for as long as NICs with as many notifications; any further deficit is its own."""
     paused = {port: of | {"rx_pause_us:3": 1.5e5} for port, of in crowded(HOSTS).items()}
     rates = {f"h{h}/nic{r}": carries(1.0) for h in range(HOSTS) for r in range(RAILS)} | paused
     rates["h5/nic1"] = carries(0.75 * 0.7, 40.0) | {"rx_pause_us:3": 1.5e5}

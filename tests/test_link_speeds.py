@@ -1,5 +1,5 @@
-"""How fast links run, from every kind of switch: what each format says, what it must never be taken to say, and that a
-simulated fabric is evaluated by it.
+"""Link speeds from every kind of switch: what each format means, what it must never be read as, and the evaluation of
+a simulated fabric.
 
 What the formats look like is in `recordings/link_speed` and `recordings/port_state`, shortened by hand from public
 recordings: EOS and NX-OS tables from ntc-templates and genieparser, NX-OS JSON from napalm, SONiC from the tests of

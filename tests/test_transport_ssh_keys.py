@@ -231,7 +231,7 @@ def test_a_known_hosts_file_that_cannot_be_read_is_named(server: Sshd, tmp_path:
 
 
 class _PasswordServer(asyncssh.SSHServer):
-    """Takes one password. Its refusal repeats what it was reported, as a hostile device may."""
+    """Accepts one password. Its refusal repeats the given one, as a hostile device may."""
 
     def __init__(self, taken: str, connections: list[asyncssh.SSHServerConnection]) -> None:
         self._taken = taken
