@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 Bounds: TypeAlias = tuple[float, float]
-"""The lowest and the highest value that a number can have, far outside of anything that exists, well inside of 64 bits:
-`bounds.py` has what happens beyond.
+"""The lowest and the highest value of a number, far outside of anything that exists, well inside of 64 bits:
+`bounds.py` handles values beyond.
 """
 ANY_NUMBER: Bounds = (0, 2**20)
 SECONDS: Bounds = (0, 2**40)
@@ -20,10 +20,10 @@ K = TypeVar("K")
 
 
 class Kind(NamedTuple):
-    """What is known of a kind of fact beside its fields."""
+    """The description of a kind of fact, besides its fields."""
 
     words: str
-    """What its facts are, to an operator: `no answer has PCIe links`."""
+    """The name of its facts for an operator: `no answer has PCIe links`."""
     bounds: Mapping[str, Bounds]
 
 

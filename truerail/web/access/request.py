@@ -1,7 +1,6 @@
-"""What the log-in needs to know of a Starlette request: facts only, nothing of it believed.
+"""A Starlette request's data for the log-in, as received, without any trust in its headers.
 
-The path comes from the ASGI scope: `request.url` is put together with the Host header, and fails where the query is no
-UTF-8.
+The path comes from the ASGI scope: `request.url` is built with the Host header, and fails if the query is not UTF-8.
 """
 
 import ipaddress
@@ -58,7 +57,7 @@ def quoted_address(request: Request) -> str:
 
 
 def peer(request: Request) -> Address | None:
-    """The address of the direct peer, None for a local socket; IPv4 where an IPv6 socket has an IPv4 peer."""
+    """The address of the direct peer, None for a local socket; IPv4 for an IPv4 peer of an IPv6 socket."""
     client = request.get("client")
     if not client:
         return None
