@@ -11,7 +11,7 @@ from starlette.responses import PlainTextResponse, Response, StreamingResponse
 
 from truerail.errors import JournalUnavailableError
 from truerail.service.settings import Settings
-from truerail.service.tokens import token_hash
+from truerail.service.token_hashes import token_hash
 from truerail.web.access import Caller, install, operator, reader
 
 READER = "trt_" + "r" * 43

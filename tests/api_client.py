@@ -10,7 +10,7 @@ import httpx
 from fake_tower import FakeTower, published, settings
 from fastapi import FastAPI
 
-from truerail.web.app import create_app
+from truerail.web.application import create_app
 from truerail.web.context import RequestContext
 
 BASE = "http://127.0.0.1:8080"

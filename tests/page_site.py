@@ -23,7 +23,7 @@ from truerail.rounds import evaluate
 from truerail.service.news import reported
 from truerail.views.fabric_map import fabric_map
 from truerail.views.steps import step_lines
-from truerail.web.app import create_app
+from truerail.web.application import create_app
 
 expect.set_options(timeout=1000 * ENOUGH)
 FLAGS = (

@@ -14,7 +14,7 @@ from fastapi import FastAPI
 
 from tests.access_site import READER, TOKENS, WITH_TOKENS, Tower, settings
 from truerail.service.events import EventLog
-from truerail.web.app import create_app
+from truerail.web.application import create_app
 
 OPEN = {("GET", "/healthz"), ("GET", "/readyz"), ("GET", "/login"), ("POST", "/login")}
 STATIC = "/static/"

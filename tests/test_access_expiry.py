@@ -14,7 +14,7 @@ from truerail.service.settings import Tls
 from truerail.web.access.expiry import end_of, every_day, warning
 from truerail.web.access.tls import Certificates
 from truerail.web.context import RequestContext
-from truerail.web.serve import Listening
+from truerail.web.http_server import Listening
 
 ENDS = datetime(2026, 12, 20, 12, 0, tzinfo=UTC)
 CHAIN = Path("chain.pem")

@@ -20,10 +20,10 @@ from tests.access_site import OPERATOR, WITH_TOKENS, Site, settings
 from tests.patience import ENOUGH
 from truerail.errors import CertificateError, ListenError
 from truerail.service.settings import Tls
-from truerail.web import connections, shutdown
+from truerail.web import connection_limits, shutdown
 from truerail.web.access.tls import Certificates
+from truerail.web.http_server import Listening, serve
 from truerail.web.listen import listen
-from truerail.web.serve import Listening, serve
 
 Visit = Callable[[Listening], Awaitable[Any]]
 
@@ -230,7 +230,7 @@ def test_event_streams_end_when_the_service_stops(monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_client_that_never_ends_its_headers_is_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connections, "HEAD_SECONDS", 1.0)
+    monkeypatch.setattr(connection_limits, "HEAD_SECONDS", 1.0)
 
     async def visit(listening: Listening) -> list[bytes]:
         whole = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
@@ -244,7 +244,7 @@ def test_a_client_that_never_ends_its_headers_is_let_go(monkeypatch: pytest.Monk
 
 def test_headers_without_end_are_refused_and_not_kept() -> None:
     async def visit(listening: Listening) -> list[bytes]:
-        endless = b"x" * (connections.MOST_HEAD_BYTES * 8)
+        endless = b"x" * (connection_limits.MOST_HEAD_BYTES * 8)
         trailer = b"POST /healthz HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nX: "
         return [
             await spoken(listening, b"GET / HTTP/1.1\r\nX-Long: " + endless),

@@ -14,7 +14,7 @@ from patience import ENOUGH
 
 from truerail.service.events import KEPT
 from truerail.web import stream
-from truerail.web.serve import Listening, serve
+from truerail.web.http_server import Listening, serve
 
 PATIENCE = ENOUGH
 

@@ -11,7 +11,7 @@ from hypothesis import settings as pace
 from schemathesis import Case
 from schemathesis.specs.openapi.checks import positive_data_acceptance
 
-from truerail.web.app import create_app
+from truerail.web.application import create_app
 
 EXAMPLES = 8
 

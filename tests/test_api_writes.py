@@ -132,7 +132,7 @@ def test_an_unknown_target_is_not_acknowledged(api: Api) -> None:
 
 
 def test_readers_read_and_do_not_write() -> None:
-    from truerail.service.tokens import new_token, token_hash
+    from truerail.service.token_hashes import new_token, token_hash
 
     token = new_token()
     tokens = [{"name": "wall", "hash": token_hash(token), "role": "reader"}]

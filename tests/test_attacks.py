@@ -33,11 +33,11 @@ from truerail.errors import CommandError, JournalUnavailableError, QueryError, T
 from truerail.journal import open_journal
 from truerail.model import Role, Secret, SnmpAccess, Target
 from truerail.service.logs import set_up
-from truerail.service.marks import checked_scope
+from truerail.service.muted_findings import checked_scope
 from truerail.service.settings import Log
 from truerail.transport.snmp_transport import SnmpTransport
 from truerail.transport.switch_cli import SwitchCli
-from truerail.web.app import create_app
+from truerail.web.application import create_app
 
 HUGE = "gpu-[1-900000]"
 

@@ -15,7 +15,7 @@ from truerail.errors import JournalUnavailableError
 from truerail.journal import Journal, open_journal
 from truerail.model import Port
 from truerail.model.history import PlanVersion
-from truerail.service.watch import utc_now
+from truerail.service.round_loop import utc_now
 
 NO_TIME = 253402304399000000
 """9999-12-31T23:59:59-01:00 in microseconds: an hour after the last one that UTC has."""

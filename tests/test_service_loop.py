@@ -16,7 +16,7 @@ import pytest
 from test_service_watch import fabric_of, run, settings_for, until, watched
 
 from truerail.model.pause import garbage_collection_paused
-from truerail.service import current, garbage, news, retiring, watch
+from truerail.service import current, garbage, news, retiring, round_loop
 from truerail.service.garbage import Garbage
 from truerail.service.retiring import free
 
@@ -117,7 +117,7 @@ def test_the_loop_makes_no_news_no_mutes_and_frees_nothing(tmp_path: Path, monke
 
         monkeypatch.setattr(module, name, noted)
 
-    for module, name in ((current, "reported"), (watch, "mutes"), (watch, "free")):
+    for module, name in ((current, "reported"), (round_loop, "mutes"), (round_loop, "free")):
         noting(module, name)
 
     async def body() -> None:

@@ -19,9 +19,9 @@ from truerail.model.life import LifeState, MuteKind
 from truerail.service.evaluator import Evaluator
 from truerail.service.front import Front
 from truerail.service.plans import PlanInForce
+from truerail.service.round_loop import Watch, utc_now
 from truerail.service.settings import Journal as Kept
 from truerail.service.settings import Recovery, Schedule, Settings
-from truerail.service.watch import Watch, utc_now
 from truerail.simulator import Fault, Shape
 from truerail.simulator.live import LivingFabric, Pace, living_fabric
 

@@ -63,10 +63,10 @@ async def serve(hosts: int, port: int, folder: Path) -> None:
     from truerail.service.evaluator import Evaluator
     from truerail.service.front import Front
     from truerail.service.plans import PlanInForce
+    from truerail.service.round_loop import Watch
     from truerail.service.settings import Http, Journal, Settings
-    from truerail.service.watch import Watch
-    from truerail.web.app import create_app
-    from truerail.web.serve import serve as listen
+    from truerail.web.application import create_app
+    from truerail.web.http_server import serve as listen
 
     sys.setswitchinterval(SWITCH_SECONDS)
     garbage_of_the_young_only()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from truerail.cli.errors import ExitCode
+from truerail.cli.exit_codes import ExitCode
 from truerail.errors import CommandError
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def capture(
     deadline: Annotated[float, typer.Option(min=0.1, metavar="SECONDS", help="How long all devices have.")] = 60.0,
 ) -> None:
     """Poll every device and store the answers for `check --from`. An interrupted round is continued."""
-    from truerail.cli import live, terminal
+    from truerail.cli import live, terminal_output
     from truerail.errors import FolderBusyError
     from truerail.transport.lock import alone_in
     from truerail.transport.writer import CaptureWriter, pack
@@ -49,15 +49,15 @@ def capture(
         raise CommandError(f"{out}: {busy}; wait for it, or name another folder with --out") from busy
     except OSError as error:
         raise CommandError(f"{error.filename or out}: cannot be written: {error.strerror or error}") from error
-    terminal.say("\n".join(map(str, made)))
+    terminal_output.say("\n".join(map(str, made)))
 
 
 def _round(fleet: "Fleet", writer: "CaptureWriter", only: str | None, deadline: float) -> Path:
     """Collects a round to its end. Raises CommandError if no device answers, Exit if Ctrl-C ends it."""
-    from truerail.cli import terminal
+    from truerail.cli import terminal_output
 
     if _gather(fleet, writer, only, deadline).interrupted:
-        terminal.remark(f"interrupted: {writer.folder} holds what was gathered; run the same again to go on")
+        terminal_output.remark(f"interrupted: {writer.folder} holds what was gathered; run the same again to go on")
         raise typer.Exit(ExitCode.INTERRUPTED)
     if not writer.answered():
         raise CommandError(f"{fleet.path}: no device could be asked, nothing was captured")
@@ -68,7 +68,7 @@ def _round(fleet: "Fleet", writer: "CaptureWriter", only: str | None, deadline: 
 def _gather(fleet: "Fleet", writer: "CaptureWriter", only: str | None, deadline: float) -> "Gathered":
     """Polls the devices that the round lacks, and writes each answer as it arrives."""
     from collector import collectors
-    from truerail.cli import live, live_progress, terminal
+    from truerail.cli import live, live_progress, terminal_output
     from truerail.cli.evaluating import named
     from truerail.poller import Limits
     from truerail.transport.writer import folder_name
@@ -77,7 +77,7 @@ def _gather(fleet: "Fleet", writer: "CaptureWriter", only: str | None, deadline:
     wanted = named(only, names) if only else set(names)
     there = {name for name in wanted if folder_name(name) in writer.answered()}
     if there:
-        terminal.remark(f"going on with the round of {writer.name}: {len(there):,} devices are there already")
+        terminal_output.remark(f"going on with the round of {writer.name}: {len(there):,} devices are there already")
     with live_progress.reported() as progress:
 
         def keep(row: "Row", done: int, total: int) -> None:

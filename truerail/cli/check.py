@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from truerail.cli.errors import ExitCode
+from truerail.cli.exit_codes import ExitCode
 from truerail.errors import CommandError
 
 if TYPE_CHECKING:
@@ -140,24 +140,24 @@ def tell(evaluation: "Evaluation", fmt: Format, output: Path | None, fail_on: "S
     """Renders the report and writes it to the file or to stdout."""
     import sys
 
-    from truerail.cli import terminal
+    from truerail.cli import terminal_output
     from truerail.outputs.report import Options, render
     from truerail.outputs.report_words import headline
 
     on_screen = output is None
     options = Options(
-        width=terminal.width(),
-        color=on_screen and terminal.colorful(),
+        width=terminal_output.width(),
+        color=on_screen and terminal_output.colorful(),
         details=details,
-        ascii=on_screen and terminal.ascii_only(),
+        ascii=on_screen and terminal_output.ascii_only(),
         fail_on=fail_on,
         next_step="add --details",
     )
     report = render(evaluation, fmt.value, options)
     if output is not None:
-        terminal.write(output, report)
-        terminal.remark(f"{headline(evaluation).cables} Report: {output}")
+        terminal_output.write(output, report)
+        terminal_output.remark(f"{headline(evaluation).cables} Report: {output}")
     elif isinstance(report, bytes):
         sys.stdout.buffer.write(report)
     else:
-        terminal.say(report)
+        terminal_output.say(report)

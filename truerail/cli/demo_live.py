@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from truerail.cli import terminal
+from truerail.cli import terminal_output
 from truerail.cli.demo_folder import JOURNAL, kept_for_one
 from truerail.cli.demo_stage import Stage
 from truerail.errors import CommandError, NoRoomError
@@ -52,12 +52,12 @@ def serve_living(
     with kept_for_one(output):
         free = free_port(host, port)
         if free != port:
-            terminal.remark(f"port {port} of {host} is taken, {free} is free and used instead")
+            terminal_output.remark(f"port {port} of {host} is taken, {free} is free and used instead")
         settings = demo_settings(output, host, free)
         set_up(settings.log)
-        terminal.write(output / "plan.csv", dump_csv(fabric.plan))
+        terminal_output.write(output / "plan.csv", dump_csv(fabric.plan))
         serving.run(_serve(fabric, settings, Stage(fabric, hosts, rails, quiet=quiet)))
-        terminal.say(f"\nEnded. What the service remembered is in {output / JOURNAL}.")
+        terminal_output.say(f"\nEnded. What the service remembered is in {output / JOURNAL}.")
 
 
 async def _serve(fabric: LivingFabric, settings: "Settings", stage: Stage) -> None:

@@ -13,18 +13,18 @@ if TYPE_CHECKING:
 
 def check_once(hosts: int, rails: int, wanted: "Sequence[Fault]", seed: int, output: Path, *, details: bool) -> None:
     """Writes the fabric, checks it, prints the report and writes it as HTML."""
-    from truerail.cli import terminal
+    from truerail.cli import terminal_output
     from truerail.cli.check import Format, tell
     from truerail.cli.evaluating import evaluated
     from truerail.model import Severity
 
-    with terminal.working(f"simulating {hosts} hosts with {rails} rails"):
+    with terminal_output.working(f"simulating {hosts} hosts with {rails} rails"):
         capture = _simulate(hosts, rails, wanted, seed, output)
     plan = output / "plan.csv"
     evaluation, _ = evaluated(plan, capture, None, None)
     tell(evaluation, Format.TEXT, None, Severity.WARNING, details=details)
     tell(evaluation, Format.HTML, output / "report.html", Severity.WARNING, details=details)
-    terminal.say(_next(plan, capture, output))
+    terminal_output.say(_next(plan, capture, output))
 
 
 def _simulate(hosts: int, rails: int, wanted: "Sequence[Fault]", seed: int, output: Path) -> Path:

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from truerail.cli import terminal
+from truerail.cli import terminal_output
 from truerail.cli.demo_faults import faults, troubles
 from truerail.cli.demo_once import terminal_command
 from truerail.cli.oncall_options import LOCAL_SERVICE
@@ -32,14 +32,16 @@ class Stage:
     def __init__(self, fabric: LivingFabric, hosts: int, rails: int, *, quiet: bool) -> None:
         self._fabric, self._director = fabric, fabric.director
         self._hosts, self._rails, self._quiet = hosts, rails, quiet
-        self._red, self._green = ("\x1b[31m{}\x1b[0m", "\x1b[32m{}\x1b[0m") if terminal.colorful() else ("{}", "{}")
-        self._marks = ("x", "+") if terminal.ascii_only() else ("✗", "✓")
+        self._red, self._green = (
+            ("\x1b[31m{}\x1b[0m", "\x1b[32m{}\x1b[0m") if terminal_output.colorful() else ("{}", "{}")
+        )
+        self._marks = ("x", "+") if terminal_output.ascii_only() else ("✗", "✓")
 
     def open(self, url: str) -> None:
         """Prints the service's address, and from now on every event."""
-        terminal.say(self._greeting(url.rstrip("/")))
+        terminal_output.say(self._greeting(url.rstrip("/")))
         if not self._quiet:
-            self._director.tell = lambda entry: terminal.say(self.line(entry))
+            self._director.tell = lambda entry: terminal_output.say(self.line(entry))
 
     def line(self, entry: Entry) -> str:
         """One event: time, fault or repair, its number, its description."""
@@ -66,7 +68,7 @@ class Stage:
             asyncio.get_running_loop().remove_reader(sys.stdin.fileno())
         for line in words.decode("utf-8", "replace").splitlines():
             if answer := self.obey(line):
-                terminal.say(answer)
+                terminal_output.say(answer)
 
     def obey(self, line: str) -> str:
         """Runs a line of commands; returns the response."""

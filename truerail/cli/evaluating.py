@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from truerail.cli import terminal
+from truerail.cli import terminal_output
 from truerail.cli.plug_history import with_plug_history
 from truerail.errors import CaptureError, CommandError
 from truerail.files.problems import nearest
@@ -77,9 +77,9 @@ def read(path: Path, plan: Plan | None, round_name: str | None = None) -> Captur
     """
     devices = plan.devices if plan else None
     try:
-        with terminal.progress("reading answers") as tick:
+        with terminal_output.progress("reading answers") as tick:
             capture = read_capture(path, devices=devices, round_name=round_name, progress=tick)
-        with terminal.progress("reading counters") as tick:
+        with terminal_output.progress("reading counters") as tick:
             return with_counters(capture, devices=devices, progress=tick)
     except CaptureError as error:
         raise CommandError(str(error)) from error

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from collector import at_once
-from truerail.cli import terminal
+from truerail.cli import terminal_output
 from truerail.cli.evaluating import load_plan, named
 from truerail.errors import CommandError
 from truerail.model import Plan, Target
@@ -58,7 +58,7 @@ def load_fleet(inventory: Path, plan: Path | None) -> Fleet:
     except InventoryError as error:
         raise CommandError(str(error)) from error
     for note in found.notes:
-        terminal.remark(note)
+        terminal_output.remark(note)
     if not found.targets:
         raise CommandError(f"{inventory}: holds no device, there is nothing to ask")
     return Fleet(inventory, found.targets, load_plan(plan) if plan else found.plan)

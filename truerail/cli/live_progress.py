@@ -4,7 +4,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from truerail.cli import terminal
+from truerail.cli import terminal_output
 from truerail.model.names import printable
 from truerail.poller import Progress, Row
 
@@ -41,14 +41,14 @@ def reported(*, quiet: bool = False) -> Iterator[Progress]:
     state = RoundReported(quiet)
     with _bar(state) if sys.stderr.isatty() else _lines(state) as progress:
         yield progress
-    terminal.remark(state.sum())
+    terminal_output.remark(state.sum())
 
 
 @contextmanager
 def _lines(state: RoundReported) -> Iterator[Progress]:
     def progress(row: Row, done: int, total: int) -> None:
         if line := state.line(row):
-            terminal.remark(line)
+            terminal_output.remark(line)
 
     yield progress
 

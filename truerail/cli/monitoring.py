@@ -26,7 +26,7 @@ def export(
     Below the folder: grafana/, prometheus/, alertmanager/ and runbooks/; the rules again for the Prometheus operator
     (kubernetes/, with kustomization.yaml) and as Grafana-managed alerts (grafana-alerting/, prometheus-records/).
     """
-    from truerail.cli import terminal
+    from truerail.cli import terminal_output
     from truerail.outputs.monitoring import RUNBOOKS, TRUERAIL, monitoring_files, write
 
     texts = monitoring_files(_address("--runbooks", runbooks) or RUNBOOKS, _address("--truerail", truerail) or TRUERAIL)
@@ -34,7 +34,7 @@ def export(
         write(folder, texts)
     except OSError as error:
         raise CommandError(f"{error.filename}: cannot be written: {error.strerror}") from error
-    terminal.remark(f"{folder}: {len(texts)} files written")
+    terminal_output.remark(f"{folder}: {len(texts)} files written")
 
 
 def _address(option: str, value: str) -> str:

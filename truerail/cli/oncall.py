@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-from truerail.cli.errors import ExitCode
+from truerail.cli.exit_codes import ExitCode
 from truerail.cli.oncall_options import (
     LOCAL_SERVICE,
     Capture,
@@ -218,16 +218,16 @@ def _show(answer: Any, value: Any, fmt: Format, details: bool) -> NoReturn:
     """Shows an answer, of which `value` is the JSON, and ends with the exit code of its status."""
     import json
 
-    from truerail.cli import terminal
+    from truerail.cli import terminal_output
     from truerail.outputs.report_words import Tone
     from truerail.questions.tones import tone_of
 
     if fmt is Format.JSON:
-        terminal.say(json.dumps(value, indent=2))
+        terminal_output.say(json.dumps(value, indent=2))
     else:
         from truerail.outputs.options import Options
         from truerail.questions.text import answer_text
 
-        options = Options(terminal.width(), terminal.colorful(), details, terminal.ascii_only())
-        terminal.say(answer_text(answer, options))
+        options = Options(terminal_output.width(), terminal_output.colorful(), details, terminal_output.ascii_only())
+        terminal_output.say(answer_text(answer, options))
     raise typer.Exit(ExitCode.GOOD if tone_of(answer) is Tone.GOOD else ExitCode.FOUND)

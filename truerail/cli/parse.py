@@ -21,7 +21,7 @@ def parse(
     import json
 
     from collector import collectors
-    from truerail.cli import terminal
+    from truerail.cli import terminal_output
     from truerail.errors import UnreadableError
     from truerail.files.problems import nearest
     from truerail.model import Device, PortCounters, Role
@@ -37,7 +37,7 @@ def parse(
         raise CommandError(f"{file}: not an answer that {collector} can read: {error}") from error
     rows = (row for fact in facts for row in (fact.rows() if isinstance(fact, PortCounters) else (fact._asdict(),)))
     lines = ",\n".join(json.dumps(row, default=str) for row in rows)
-    terminal.say(f"[\n{lines}\n]" if lines else "[]")
+    terminal_output.say(f"[\n{lines}\n]" if lines else "[]")
 
 
 def _answer(file: Path) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from truerail.cli.check import FailOn
-from truerail.cli.errors import ExitCode
+from truerail.cli.exit_codes import ExitCode
 from truerail.errors import CommandError
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def lint(
     fail_on: Annotated[FailOn, typer.Option(help="Problems from this severity on make exit code 1.")] = FailOn.WARNING,
 ) -> None:
     """Find faults in the plan itself."""
-    from truerail.cli import terminal
+    from truerail.cli import terminal_output
     from truerail.cli.evaluating import load_plan
     from truerail.model import Severity
     from truerail.outputs.report_words import count
@@ -84,8 +84,8 @@ def lint(
     loaded = load_plan(plan)
     problems = problems_of(loaded)
     for problem in problems:
-        terminal.say(f"{problem.severity.value:<8}  {problem}")
-    terminal.remark(f"{count(len(problems), 'problem')} in {count(len(loaded.cables), 'cable')}")
+        terminal_output.say(f"{problem.severity.value:<8}  {problem}")
+    terminal_output.remark(f"{count(len(problems), 'problem')} in {count(len(loaded.cables), 'cable')}")
     loud = [problem for problem in problems if problem.severity.rank >= Severity(fail_on.value).rank]
     raise typer.Exit(ExitCode.FOUND if loud else ExitCode.GOOD)
 
@@ -130,12 +130,12 @@ def infer(
     output: Output = None,
 ) -> None:
     """Infer the rails of a fabric by consensus over its hosts, and write them as a plan."""
-    from truerail.cli import terminal
+    from truerail.cli import terminal_output
     from truerail.cli.evaluating import inferred, read
 
     plan, reported = inferred(read(capture, None).snapshot())
     for line in reported:
-        terminal.remark(line)
+        terminal_output.remark(line)
     language = to or _language(output, Language.YAML)
     doubts = [line for line in reported if plan.undecided and line.startswith("Not decided")]
     remarks = "".join(f"# {line}\n" for line in doubts) if language is Language.YAML else ""
@@ -162,10 +162,10 @@ def _written(plan: "Plan", language: Language) -> str:
 
 
 def _put(text: str, output: Path | None) -> None:
-    from truerail.cli import terminal
+    from truerail.cli import terminal_output
 
     if output is None:
-        terminal.say(text)
+        terminal_output.say(text)
     else:
-        terminal.write(output, text if text.endswith("\n") else text + "\n")
-        terminal.remark(f"written: {output}")
+        terminal_output.write(output, text if text.endswith("\n") else text + "\n")
+        terminal_output.remark(f"written: {output}")

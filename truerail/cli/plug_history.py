@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from truerail.cli import terminal
+from truerail.cli import terminal_output
 from truerail.errors import CaptureError, CommandError
 from truerail.transport.replay import Capture, read_capture
 
@@ -26,7 +26,7 @@ def with_plug_history(round: "Round", capture: Capture) -> None:
     earlier = [name for name, at in times.items() if window.oldest <= at.timestamp() and at < capture.at]
     plugs, known = Plugs(), window.replugged
     try:
-        with terminal.progress("reading earlier rounds") as tick:
+        with terminal_output.progress("reading earlier rounds") as tick:
             for number, name in enumerate(earlier, 1):
                 before = read_capture(capture.path, devices=round.plan.devices, round_name=name).snapshot()
                 known = plugs.update(join(round.plan, before), known)

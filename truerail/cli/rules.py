@@ -13,12 +13,12 @@ app = typer.Typer(help="What is looked for, why it matters and what to do.", no_
 def list_rules() -> None:
     """List every rule: code, severity, name and title."""
     from rules import rules
-    from truerail.cli import terminal
+    from truerail.cli import terminal_output
 
     rows = [(rule.code, rule.severity.value, rule.name, rule.title) for rule in rules().values()]
     widths = [max(map(len, column), default=0) for column in list(zip(*rows, strict=True))[:3]]
     lines = ("  ".join([*(f"{c:<{w}}" for c, w in zip(row, widths, strict=False)), row[3]]) for row in rows)
-    terminal.say("\n".join(lines))
+    terminal_output.say("\n".join(lines))
 
 
 @app.command("explain")
@@ -32,7 +32,7 @@ def explain(
     import sys
 
     from rules import rules
-    from truerail.cli import terminal
+    from truerail.cli import terminal_output
     from truerail.cli.evaluating import codes
     from truerail.cli.rule_page import page
 
@@ -41,9 +41,9 @@ def explain(
         raise CommandError("name a rule: `truerail rules list` shows all")
     text = page(rules()[chosen.pop()], examples=examples)
     if not sys.stdout.isatty():
-        terminal.say(text)
+        terminal_output.say(text)
         return
     from rich.console import Console
     from rich.markdown import Markdown
 
-    Console(no_color=not terminal.colorful()).print(Markdown(text))
+    Console(no_color=not terminal_output.colorful()).print(Markdown(text))

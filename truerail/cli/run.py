@@ -4,7 +4,7 @@ import os
 import sys
 import traceback
 
-from truerail.cli.errors import ExitCode
+from truerail.cli.exit_codes import ExitCode
 from truerail.errors import CommandError
 
 

@@ -24,9 +24,9 @@ def schema(
     """
     import json
 
-    from truerail.cli import terminal
+    from truerail.cli import terminal_output
 
-    terminal.say(json.dumps(_schema(of), indent=2, ensure_ascii=False))
+    terminal_output.say(json.dumps(_schema(of), indent=2, ensure_ascii=False))
 
 
 def _schema(of: SchemaOf) -> dict[str, Any]:

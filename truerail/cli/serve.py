@@ -10,8 +10,8 @@ from truerail.errors import CommandError
 if TYPE_CHECKING:
     from truerail.cli.live import Fleet
     from truerail.model import Plan
+    from truerail.service.round_loop import Watch
     from truerail.service.settings import Settings
-    from truerail.service.watch import Watch
 
 
 def serve(
@@ -24,7 +24,7 @@ def serve(
 ) -> None:
     """Monitor a fabric: rounds on a schedule, a journal, the page, the API and metrics. SIGHUP reloads."""
     from truerail.analysis.coverage import unlisted
-    from truerail.cli import serving, terminal
+    from truerail.cli import serving, terminal_output
     from truerail.outputs.report_words import count
     from truerail.service.logs import set_up
 
@@ -32,10 +32,10 @@ def serve(
     if check:
         known = f"a plan of {len(fleet.plan.cables):,} cables" if fleet.plan else "no plan: the rails will be inferred"
         if said := _certificate(settings):
-            terminal.remark(said)
+            terminal_output.remark(said)
         if fleet.plan and (missing := unlisted(fleet.plan, [target.name for target in fleet.targets])).devices:
-            terminal.remark(f"{missing.summary}.")
-        terminal.say(f"{config}: good. {count(len(fleet.targets), 'device')}, {known}.")
+            terminal_output.remark(f"{missing.summary}.")
+        terminal_output.say(f"{config}: good. {count(len(fleet.targets), 'device')}, {known}.")
         return
     set_up(settings.log)
     serving.run(_serve(config, settings, fleet))

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from truerail.journal import Journal
     from truerail.model import Target
     from truerail.service.plans import PlanInForce
+    from truerail.service.round_loop import Watch
     from truerail.service.settings import Settings
-    from truerail.service.watch import Watch
     from truerail.transport.protocol import Transport
     from truerail.web.access.tls import Certificates
-    from truerail.web.serve import Listening
+    from truerail.web.http_server import Listening
 
 Ready = Callable[[str], None]
 """Called with the service's address, once it responds."""
@@ -46,9 +46,9 @@ async def serve_fabric(
     from truerail.service.evaluator import Evaluator
     from truerail.service.front import Front
     from truerail.service.logs import logger
-    from truerail.service.watch import Watch
-    from truerail.web.app import create_app
-    from truerail.web.serve import serve
+    from truerail.service.round_loop import Watch
+    from truerail.web.application import create_app
+    from truerail.web.http_server import serve
 
     sys.setswitchinterval(SWITCH_SECONDS)
     garbage_of_the_young_only()

@@ -23,16 +23,16 @@ def token(
     role: Annotated[TokenRole, typer.Option(help="A reader sees; an operator may also write.")] = TokenRole.READER,
 ) -> None:
     """Create a token: the token on stdout, once; the line for truerail.yaml, which has only its hash, on stderr."""
-    from truerail.cli import terminal
+    from truerail.cli import terminal_output
     from truerail.model.names import printable
-    from truerail.service.tokens import new_token, token_hash
+    from truerail.service.token_hashes import new_token, token_hash
 
     if not 0 < len(name) <= LONGEST_NAME or printable(name) != name:
         raise CommandError(f"a token's name has 1 to {LONGEST_NAME} printable characters, not {name!r}")
     made = new_token()
-    terminal.say(made)
-    terminal.remark("It is kept nowhere: hand it over now. Into truerail.yaml, under access: tokens:, goes")
-    terminal.remark(_entry(name, role, token_hash(made)))
+    terminal_output.say(made)
+    terminal_output.remark("It is kept nowhere: hand it over now. Into truerail.yaml, under access: tokens:, goes")
+    terminal_output.remark(_entry(name, role, token_hash(made)))
 
 
 def _entry(name: str, role: TokenRole, hashed: str) -> str:

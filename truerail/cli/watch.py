@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from truerail.cli.errors import ExitCode
+from truerail.cli.exit_codes import ExitCode
 from truerail.errors import CommandError
 
 if TYPE_CHECKING:

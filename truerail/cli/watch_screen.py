@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from truerail.analysis.cabling.plugs import Plugs
 from truerail.analysis.counters import Window
 from truerail.analysis.round import Round
-from truerail.cli import terminal
+from truerail.cli import terminal_output
 from truerail.cli.evaluating import Seen, inferred
 from truerail.errors import CommandError
 from truerail.model import Plan
@@ -41,7 +41,7 @@ class Watch:
             from rich.console import Console
             from rich.live import Live
 
-            console = Console(no_color=not terminal.colorful(), highlight=False)
+            console = Console(no_color=not terminal_output.colorful(), highlight=False)
             self._live = self._stack.enter_context(Live(console=console, auto_refresh=False, screen=False))
         return self
 
@@ -73,9 +73,9 @@ class Watch:
             self._live.update(view, refresh=True)
             return
         for change in changes:
-            terminal.say(f"{at} {line_of(change, self.plan)}")
+            terminal_output.say(f"{at} {line_of(change, self.plan)}")
         if changes or self.work.round == 1:
-            terminal.say(f"{at} {totals(self.work)}")
+            terminal_output.say(f"{at} {totals(self.work)}")
 
 
 def replay(capture: Path, shown: Watch) -> Iterator[tuple[Seen, int, int]]:

@@ -19,7 +19,7 @@ from truerail.model.pause import garbage_collection_paused
 from truerail.outputs.worklist import Worklist
 from truerail.questions.rail_status import rail_status_of
 from truerail.rounds import evaluate
-from truerail.service.marks import mutes, work_now
+from truerail.service.muted_findings import mutes, work_now
 from truerail.service.plans import digest_of
 from truerail.service.settings import Settings
 from truerail.views.fabric_map import FabricMap, fabric_map

@@ -9,7 +9,7 @@ from truerail.errors import NotReadyError
 from truerail.model.history import Acknowledgement, History, MaintenanceWindow, NoHistory, PlanVersion
 from truerail.service.events import EventLog
 from truerail.service.plans import version_of
-from truerail.service.watch import Watch
+from truerail.service.round_loop import Watch
 from truerail.views.models import StepLine
 
 MOST_AUDITED = 50

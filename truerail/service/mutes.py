@@ -12,7 +12,7 @@ from truerail.errors import JournalUnavailableError, NotFoundError, QueryError
 from truerail.journal import Journal
 from truerail.model import Plan
 from truerail.model.history import Acknowledgement, MaintenanceWindow
-from truerail.service.marks import checked_scope
+from truerail.service.muted_findings import checked_scope
 
 T = TypeVar("T")
 Changed = Callable[[], Awaitable[None]]

@@ -19,7 +19,7 @@ from truerail.files.problems import nearest
 from truerail.files.yaml_keys import SECRET, YES, matching
 from truerail.model import Secret
 from truerail.service.durations import duration
-from truerail.service.tokens import is_token_hash
+from truerail.service.token_hashes import is_token_hash
 
 Duration = Annotated[
     timedelta,

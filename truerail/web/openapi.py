@@ -6,7 +6,7 @@ from fastapi import FastAPI
 from pydantic import TypeAdapter
 
 from truerail.web.access.authenticator import METRICS, PROBES
-from truerail.web.problems import MEDIA_TYPE, Problem
+from truerail.web.problem_json import MEDIA_TYPE, Problem
 
 DESCRIPTION = """\
 Which cable, label or host is wrong in a rail-optimized GPU fabric, why, and the fewest moves that put it right.

@@ -27,7 +27,7 @@ from truerail.web.access.proxy import Proxy
 from truerail.web.access.refusal import LOGIN, slow_down
 from truerail.web.access.request import bearer_token, header, peer, peer_name, writes
 from truerail.web.access.sessions import Sessions
-from truerail.web.access.tokens import MetricsToken, Tokens
+from truerail.web.access.token_check import MetricsToken, Tokens
 
 Audit = Callable[[str, str, str], Awaitable[None]]
 """`(who, action, detail)`, as in `ServiceAPI.audit`."""

@@ -14,7 +14,7 @@ from truerail.web.access.login import MOST_BYTES
 from truerail.web.access.refusal import answer
 from truerail.web.access.request import peer_name, writes
 from truerail.web.access.sizes import check_head, whole_body
-from truerail.web.problems import problem
+from truerail.web.problem_json import problem
 
 
 class AuthMiddleware:

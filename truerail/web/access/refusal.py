@@ -9,7 +9,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from truerail.errors import RequestRefusedError
 from truerail.web.access.request import came_from_elsewhere, has_body, quoted_address, wants_page
-from truerail.web.problems import problem
+from truerail.web.problem_json import problem
 
 LOGIN = "/login"
 _LONGEST_NEXT = 2000

@@ -3,7 +3,18 @@
 from fastapi import APIRouter, Depends
 
 from truerail.web.access import reader
-from truerail.web.api import acknowledgements, actions, events, fabric, find, findings, lists, maintenance, oncall, past
+from truerail.web.api import (
+    acknowledgements,
+    actions,
+    event_routes,
+    fabric_routes,
+    find_routes,
+    finding_routes,
+    list_routes,
+    maintenance_routes,
+    oncall_routes,
+    past,
+)
 from truerail.web.openapi import PROBLEMS
 from truerail.web.strict import only_known
 
@@ -13,6 +24,17 @@ PREFIX = "/api/v1"
 def routes() -> APIRouter:
     """All routes, for callers with read access. Each write requires an operator."""
     router = APIRouter(prefix=PREFIX, dependencies=[Depends(reader), Depends(only_known)], responses=PROBLEMS)
-    for part in (fabric, lists, findings, oncall, past, find, acknowledgements, maintenance, actions, events):
+    for part in (
+        fabric_routes,
+        list_routes,
+        finding_routes,
+        oncall_routes,
+        past,
+        find_routes,
+        acknowledgements,
+        maintenance_routes,
+        actions,
+        event_routes,
+    ):
         router.include_router(part.router)
     return router

@@ -5,7 +5,7 @@ from fastapi import FastAPI
 from truerail import __version__
 from truerail.service.api import ServiceAPI
 from truerail.service.settings import Settings
-from truerail.web import problems
+from truerail.web import problem_json
 from truerail.web.access import install as install_access
 from truerail.web.api import routes
 from truerail.web.api.service import router as service
@@ -31,7 +31,7 @@ def create_app(tower: ServiceAPI, settings: Settings) -> FastAPI:
     )
     app.state.desk = RequestContext(tower, settings)
     pages = Pages(tower, settings)
-    problems.install(app, pages.lost)
+    problem_json.install(app, pages.lost)
     app.include_router(routes())
     app.include_router(service)
     app.include_router(pages.router(), include_in_schema=False)

@@ -19,7 +19,7 @@ from truerail.service.current import CurrentEvaluation
 from truerail.service.evaluator import Evaluated, Evaluator
 from truerail.service.garbage import EVERY_SECONDS, Garbage
 from truerail.service.logs import logger, set_up
-from truerail.service.marks import mutes
+from truerail.service.muted_findings import mutes
 from truerail.service.mutes import Mutes
 from truerail.service.plans import PlanInForce, version_of
 from truerail.service.poll_scheduler import PollScheduler, intervals

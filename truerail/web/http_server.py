@@ -12,7 +12,7 @@ from starlette.types import ASGIApp
 from truerail.service.settings import Http, Settings
 from truerail.web.access.expiry import every_day
 from truerail.web.access.tls import Certificates
-from truerail.web.connections import BoundedProtocol
+from truerail.web.connection_limits import BoundedProtocol
 from truerail.web.listen import listen
 from truerail.web.shutdown import GRACE_SECONDS, GracefulShutdown
 

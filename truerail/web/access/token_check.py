@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from truerail.errors import AccessError, SecretMissingError
 from truerail.model import Secret
 from truerail.service.settings import Token
-from truerail.service.tokens import is_token, token_hash
+from truerail.service.token_hashes import is_token, token_hash
 
 SHORTEST_METRICS_TOKEN = 24
 """Characters; `openssl rand -hex 16` gives 32."""
