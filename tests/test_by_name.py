@@ -5,7 +5,9 @@ from dataclasses import replace
 import pytest
 
 from truerail.analysis.round import Round
-from truerail.model import Cause, CauseKind, Neighbor, Reading, Snapshot
+from truerail.causes.by_name import Strays, swapped_hosts
+from truerail.model import Cable, Cause, CauseKind, Device, Neighbor, Plan, Port, Reading, Role, Snapshot
+from truerail.model.index import PlanIndex
 from truerail.rounds import evaluate
 from truerail.simulator import Fault, Shape, Simulation, simulate
 
@@ -101,3 +103,44 @@ def test_a_circle_of_hosts_that_share_a_name_is_open(seed: int) -> None:
     (cause,) = made.truth.causes
     nameless = [port for port in cause.cables if made.world.behaviours.hits("default_name", port.device)]
     assert bool(nameless) == (not cause.decidable)
+
+
+FORGETFUL = replace(TWO_RAILS, hosts=12, uplinks=4, platforms=("cumulus", "snmp"))
+
+
+@pytest.mark.parametrize("seed", [2, 4, 6, 13])
+def test_swapped_hosts_are_one_cause_where_a_switch_has_forgotten_one_of_them(seed: int) -> None:
+    """Most of their places hear the other host, and the rest hear no host."""
+    fault = [Fault(CauseKind.HOST_SWAP, "bundles")]
+    made = simulate(FORGETFUL, fault, seed=seed, behaviours=["dpu", "ttl0_chassis@0.15"])
+    found = [cause for cause in causes(made) if cause.kind is not CauseKind.UNKNOWN]
+    assert [(cause.kind, set(cause.subjects), cause.moves) for cause in found] == [
+        (CauseKind.HOST_SWAP, set(made.truth.causes[0].subjects), ())
+    ]
+
+
+def test_a_third_host_in_one_of_their_places_makes_it_another_fault() -> None:
+    index = PlanIndex(
+        Plan(
+            {name: Device(name, Role.HOST) for name in ("a", "b", "c")} | {"leaf": Device("leaf", Role.LEAF)},
+            tuple(
+                Cable(Port(host, f"nic{rail}"), Port("leaf", f"p{3 * rail + at}"), rail)
+                for at, host in enumerate("abc")
+                for rail in range(3)
+            ),
+        )
+    )
+    cables = {host: [row for row, cable in enumerate(index.plan.cables) if cable.a.device == host] for host in "abc"}
+    code = {host: index.devices.find(host) for host in "abc"}
+    places = {host: index.b[rows].tolist() for host, rows in cables.items()}
+
+    def found(a_at: list[int], b_at: list[int], c_at: list[int]) -> list[set[int]]:
+        at = {code["a"]: a_at, code["b"]: b_at} | ({code["c"]: c_at} if c_at else {})
+        lost = {code[host]: rows for host, rows in cables.items() if code[host] in at}
+        heard = Strays(lost, at, ports={place: place for own in at.values() for place in own})
+        return [{one, other} for one, other, _ in swapped_hosts(index, heard)]
+
+    assert found(places["b"], places["a"], []) == [{code["a"], code["b"]}]
+    assert found(places["b"][:2], places["a"], []) == [{code["a"], code["b"]}]
+    assert found(places["b"][:1], places["a"], []) == []
+    assert found(places["b"][:2], places["a"], places["b"][2:]) == []

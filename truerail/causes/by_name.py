@@ -84,7 +84,9 @@ def _renamed(index: PlanIndex, ports: Codes, true_name: Mapping[int, int]) -> Co
 
 
 def swapped_hosts(index: PlanIndex, found: Strays) -> Iterator[tuple[int, int, list[int]]]:
-    """Pairs of hosts that are heard in all of each other's places and in none of their own, with their cables."""
+    """Pairs of hosts that are heard in most of each other's places and in none of their own, with their cables. In the
+    rest of these places no host is heard: a switch may have forgotten it.
+    """
     owner = {int(index.b[cable]): host for host, own in found.lost.items() for cable in own}
     for host, own in sorted(found.lost.items()):
         others = {owner.get(place, NONE) for place in found.places[host]}
@@ -92,9 +94,17 @@ def swapped_hosts(index: PlanIndex, found: Strays) -> Iterator[tuple[int, int, l
         back = {owner.get(place, NONE) for place in found.places.get(other, ())}
         both = [*own, *found.lost.get(other, ())]
         alone = not found.held[host] and not found.held[other]
-        whole = len(found.places[host]) == len(own) > 1 and len(found.places.get(other, ())) == len(both) - len(own)
-        if host < other and back == {host} and alone and whole:
+        most = _is_in(index, own, other, found) and _is_in(index, found.lost.get(other, ()), host, found)
+        if host < other and back == {host} and alone and most:
             yield host, other, both
+
+
+def _is_in(index: PlanIndex, own: Sequence[int], other: int, found: Strays) -> bool:
+    """Whether another host is heard in most of these cables' places, in two or more, and no third one in the rest."""
+    places = [int(index.b[cable]) for cable in own]
+    there = set(found.places.get(other, ())).intersection(places)
+    silent = all(place in there or place not in found.ports for place in places)
+    return len(own) > 1 and silent and 2 * len(there) > len(places)
 
 
 def placed(index: PlanIndex, slots: Slots, found: Strays) -> tuple[Codes, Codes]:

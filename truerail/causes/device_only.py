@@ -74,14 +74,14 @@ def left_open(
 
 
 def hosts_draft(wiring: Wiring, one: int, other: int, cables: Sequence[int]) -> CauseCandidate:
-    """Two hosts that are heard in all of each other's places by their names alone."""
+    """Two hosts that are heard in each other's places by their names alone."""
     names = tuple(sorted((wiring.index.devices.names[code] for code in (one, other)), key=natural_key))
     both = " and ".join(names)
     summary = f"all cables of {both} are exchanged, their names are right"
     return CauseCandidate(
         CauseKind.HOST_SWAP,
         names,
-        f"the hosts {both} are exchanged: each is heard by name in all places of the other, and in none of its own",
+        f"the hosts {both} are exchanged: each is heard by name in places of the other, and in none of its own",
         f"Exchange the names of {both}: hostname and label. Move no cable before it is confirmed.",
         cables,
         names,
