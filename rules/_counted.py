@@ -11,7 +11,6 @@ from truerail.analysis.counters.telemetry import Telemetry
 from truerail.model import Counter, Evidence, PortCounters, Reading
 from truerail.model.columns import NONE, Codes
 from truerail.model.index import PlanIndex
-from truerail.model.kept import kept
 
 
 def other_ends(wiring: Wiring) -> Codes:
@@ -43,13 +42,12 @@ def rail_at(index: PlanIndex, port: int) -> int | None:
 
 def counter_evidence(telemetry: Telemetry, ports: Iterable[int], *quantities: Quantity) -> tuple[Evidence, ...]:
     """The last readings of these counters at these ports, without the other counters of the port."""
-    answers = _answers(telemetry.wiring)
     return tuple(
         Evidence(device, collector, reading.at, fact)
         for port in ports
         if 0 <= port < telemetry.ports
         for collector, device, name in telemetry.reported_as(port)
-        for reading in answers.get((collector, device), ())
+        for reading in telemetry.readings.get((collector, device), ())
         for fact in _only(reading, name, quantities)
     )
 
@@ -62,13 +60,3 @@ def _only(reading: Reading, port: str, quantities: tuple[Quantity, ...]) -> Iter
             if kept:
                 counters: tuple[Counter, ...] = tuple(counter for counter, _ in kept)
                 yield PortCounters(port, counters, tuple(value for _, value in kept))
-
-
-@kept
-def _answers(wiring: Wiring) -> dict[tuple[str, str], list[Reading]]:
-    """The readings that contain counters, by collector and device. Computed once per wiring and cached with it."""
-    found: dict[tuple[str, str], list[Reading]] = {}
-    for reading in wiring.identity.seen.readings:
-        if reading.facts and type(reading.facts[0]) is PortCounters:
-            found.setdefault((reading.collector, reading.device), []).append(reading)
-    return found

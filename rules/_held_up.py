@@ -20,10 +20,10 @@ from rules._alike import MORE_THAN_PEERS, Alike, alike_of, of_peers
 from rules._congestion import Numbers, reported_of
 from truerail.analysis.cabling import Why as Reason
 from truerail.analysis.counters import Quantity
-from truerail.analysis.counters.rails import IDLE, LEAST_NICS, OUTLIER, SHORTFALL, Rails, rails_of
+from truerail.analysis.counters.rails import IDLE, LEAST_NICS, OUTLIER, SHORTFALL, Rails
 from truerail.analysis.counters.telemetry import Telemetry
+from truerail.analysis.round import Round
 from truerail.model.columns import Codes, Mask
-from truerail.model.kept import kept
 
 Q = Quantity
 NOTICES = 100.0
@@ -190,12 +190,13 @@ class Directions:
         return np.asarray(self.slow.any(axis=0) & ~fine.any(axis=0), dtype=bool)
 
 
-@kept
-def directions(telemetry: Telemetry) -> Directions:
-    """What the NICs of all hosts lack in each direction, and whether congestion explains it. Computed once per
-    telemetry and cached with it.
-    """
-    rails = rails_of(telemetry)
+def directions(round: Round) -> Directions:
+    """What the NICs of all hosts lack in each direction, and whether congestion explains it."""
+    return round.once(_directions)
+
+
+def _directions(round: Round) -> Directions:
+    telemetry, rails = round.telemetry, round.rails
     port = np.maximum(rails.port, 0)
     signs = np.stack([reported_of(telemetry, sign).rate for sign in (Q.CNP_HANDLED, Q.ECN_RECEIVED_PACKETS)])[:, port]
     waits = _waits(telemetry)[port]

@@ -15,7 +15,6 @@ from truerail.analysis.round import Round
 from truerail.model import NotEvaluated
 from truerail.model.columns import NONE, Codes
 from truerail.model.finding import MOST_EXAMPLES
-from truerail.model.kept import kept
 
 Mask = npt.NDArray[np.bool_]
 _SHOWN = 4
@@ -69,8 +68,8 @@ class Places:
 
 
 def places(round: Round) -> Places:
-    """Classifies the wrong cables of a snapshot. Computed once per wiring and cached with it."""
-    return _sort(round.cabling)
+    """Classifies the wrong cables of a snapshot."""
+    return round.once(_sort)
 
 
 def unknown_cables(wiring: Wiring, why: Collection[Why] = ()) -> Codes:
@@ -138,9 +137,8 @@ def unseen_cables(wiring: Wiring, among: Mask) -> Iterator[NotEvaluated]:
             yield NotEvaluated(summary, what="cable", count=len(rows), of=of, subjects=shown, rest_evaluated=True)
 
 
-@kept
-def _sort(wiring: Wiring) -> Places:
-    index = wiring.index
+def _sort(round: Round) -> Places:
+    wiring, index = round.cabling, round.cabling.index
     at = index.ports.device_of(wiring.place)
     at = np.where(at >= 0, at, wiring.heard[index.a])
     rail, plane = _at_places(wiring, at, index.rail), _at_places(wiring, at, index.plane)

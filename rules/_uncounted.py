@@ -12,9 +12,9 @@ import numpy as np
 from rules._counted import other_ends
 from truerail.analysis.cabling import State, Why, Wiring
 from truerail.analysis.counters import Quantity
-from truerail.analysis.counters.rails import rails_of
 from truerail.analysis.counters.telemetry import Telemetry
 from truerail.analysis.coverage import folded
+from truerail.analysis.round import Round
 from truerail.analysis.rule import InsufficientDataError, NotEvaluated, report_not_evaluated
 from truerail.model.columns import Codes, Mask
 from truerail.model.names import natural_key
@@ -117,11 +117,11 @@ def _counting(telemetry: Telemetry, quantities: tuple[Quantity, ...], last: int 
                 yield telemetry.tells(quantity, priority, last)
 
 
-def hosts_not_evaluated(telemetry: Telemetry) -> Iterator[NotEvaluated]:
+def hosts_not_evaluated(round: Round) -> Iterator[NotEvaluated]:
     """The hosts with traffic whose NICs cannot be compared with each other."""
-    rails = rails_of(telemetry)
+    rails = round.rails
     codes = rails.host[rails.active & ~rails.busy].tolist()
     if codes:
         why = f"{len(codes)} hosts with traffic: not all their NICs are reported, or they carry too little"
-        names = tuple(telemetry.wiring.index.devices.names[code] for code in codes)
+        names = tuple(round.cabling.index.devices.names[code] for code in codes)
         yield NotEvaluated(why, what="host", count=len(codes), of=int(np.count_nonzero(rails.active)), subjects=names)

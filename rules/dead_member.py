@@ -36,7 +36,6 @@ import numpy as np
 
 from truerail.analysis.counters.carried import overall
 from truerail.analysis.ecmp.balance import Balance
-from truerail.analysis.ecmp.dead import dead_members
 from truerail.analysis.ecmp.siblings import polarized
 from truerail.analysis.ecmp.tiers import balance_to_evaluate, idle_switches, not_evaluated
 from truerail.analysis.round import Round
@@ -62,12 +61,12 @@ from truerail.model import CauseKind, Finding, PortCounters, Severity
 def dead_member(round: Round) -> Iterator[Finding]:
     """Uplinks that are up and carry no traffic."""
     b = balance_to_evaluate(round)
-    found = dead_members(b)
+    found = round.dead_members
     for group, chance in found.items():
         yield _finding(b, group, chance)
     explained = np.zeros(len(b.switch), dtype=bool)
     explained[list(found)] = True
-    for siblings in polarized(b):
+    for siblings in polarized(round.siblings):
         explained[siblings.groups] = True
     report_not_evaluated([*idle_switches(b, explained), *not_evaluated(b)])
 

@@ -70,13 +70,13 @@ from truerail.model.plan import LoadBalancing, Transport
 def ecmp_polarization(round: Round) -> Iterator[Finding]:
     """Switches that leave as many of their uplinks idle as a repeated hash does."""
     b = balance_to_evaluate(round)
-    found = polarized(b)
+    found = polarized(round.siblings)
     for siblings in found:
         yield from _findings(b, siblings)
     below = bundled(b)
     sure = [one for one in below if one.chance < CHANCE]
     yield from (_downwards(b, one) for one in sure)
-    report_not_evaluated([*unclear_tiers(b), *_faint(b, below)])
+    report_not_evaluated([*unclear_tiers(b, round.siblings), *_faint(b, below)])
 
 
 def _faint(b: Balance, below: Sequence[Bundled]) -> Iterator[NotEvaluated]:

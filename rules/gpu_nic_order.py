@@ -35,7 +35,7 @@ from collections.abc import Iterator
 
 from rules._bonds import blind_bonds
 from truerail.analysis.cabling import Wiring
-from truerail.analysis.cabling.paths import GpuRails, gpu_rails, rails_in
+from truerail.analysis.cabling.paths import GpuRails, rails_in
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Alert, Case, InsufficientDataError, NotEvaluated, rule
 from truerail.model import Evidence, Finding, GpuNicPath, Neighbor, NetLink, RdmaLink, Severity
@@ -63,7 +63,7 @@ _SHOWN = 4
 def gpu_nic_order(round: Round) -> Iterator[Finding]:
     """Hosts where the NIC nearest to a GPU is on another rail in the plan than the GPU."""
     wiring = round.cabling
-    paths = gpu_rails(wiring)
+    paths = wiring.gpu_rails
     confidence = _SURE if len(paths.row) >= _HOSTS_FOR_TRUST else _UNSURE
     for code, gpus in sorted(paths.misordered.items()):
         host = wiring.index.devices.names[code]

@@ -31,7 +31,7 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from truerail.analysis.counters.carried import TOO_FEW, Carried, carried_of, overall
+from truerail.analysis.counters.carried import TOO_FEW, Carried, overall
 from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.counters.telemetry import Telemetry
 from truerail.analysis.round import Round
@@ -73,7 +73,7 @@ PAUSE_FRAMES = 100.0
 def incast(round: Round) -> Iterator[Finding]:
     """Ports to hosts where many senders meet."""
     telemetry = round.telemetry
-    carried = carried_of(telemetry)
+    carried = round.carried
     if not carried.enough:
         raise InsufficientDataError(TOO_FEW)
     signs = (Quantity.ECN_MARKED_PACKETS, Quantity.TX_PAUSE_FRAMES)

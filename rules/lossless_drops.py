@@ -39,7 +39,6 @@ import numpy as np
 
 from rules._lossless import LOSSLESS, LOSSY, PRIORITIES, Lossless, hosts_of, lossless_of
 from rules._uncounted import every_link
-from truerail.analysis.cabling.peers import peers_of
 from truerail.analysis.counters.hygiene import Floats
 from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.counters.telemetry import Telemetry
@@ -167,7 +166,7 @@ def _by_priority(telemetry: Telemetry, lossless: Lossless, last: int) -> tuple[M
     where a priority that may be lossless drops, shape (planned ports,).
     """
     dropped, reported_of = (np.zeros((telemetry.ports, PRIORITIES), dtype=bool) for _ in range(2))
-    peer = peers_of(telemetry.wiring).port[: telemetry.ports]
+    peer = telemetry.wiring.peers.port[: telemetry.ports]
     near = (peer >= 0) & (peer < telemetry.ports)
     moved = lossless.moved | (lossless.moved[np.where(near, peer, 0)] & near[:, None])
     paused = (lossless.reported == LOSSLESS) | ((lossless.reported != LOSSY) & moved)

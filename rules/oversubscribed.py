@@ -37,7 +37,7 @@ from truerail.analysis.counters.carried import TOO_FEW
 from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.counters.telemetry import Telemetry
 from truerail.analysis.coverage import folded
-from truerail.analysis.ecmp.balance import Balance, balance_of
+from truerail.analysis.ecmp.balance import Balance
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Alert, Case, InsufficientDataError, NotEvaluated, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, NetLink, Port, Severity
@@ -71,7 +71,7 @@ PAUSES = 100.0
 def oversubscribed(round: Round) -> Iterator[Finding]:
     """Leaves that lost uplinks, and leaves whose uplinks are all full."""
     telemetry = round.telemetry
-    b = balance_of(telemetry)
+    b = round.balance
     index = telemetry.wiring.index
     if not len(b.switch):
         raise InsufficientDataError("the plan has no uplinks")

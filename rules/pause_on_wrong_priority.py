@@ -33,7 +33,6 @@ import numpy as np
 
 from rules._lossless import LOSSLESS, LOSSY, Lossless, lossless_of
 from rules._uncounted import every_link
-from truerail.analysis.cabling.peers import peers_of
 from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.counters.telemetry import Telemetry
 from truerail.analysis.pfc.measures import recent
@@ -112,7 +111,7 @@ def _wrong(lossless: Lossless) -> tuple[Mask, "np.typing.NDArray[np.float64]"]:
 
 def _senders(telemetry: Telemetry, received: Codes) -> Codes:
     """The ports at the other ends; where one is not known, the port that receives."""
-    peer = peers_of(telemetry.wiring).port[received]
+    peer = telemetry.wiring.peers.port[received]
     return np.where(peer >= 0, peer, received)
 
 

@@ -53,7 +53,7 @@ from rules._pauses import (
     spelled,
 )
 from rules._uncounted import every_link
-from truerail.analysis.pfc.culprits import Culprit, storm_culprits
+from truerail.analysis.pfc.culprits import Culprit
 from truerail.analysis.pfc.edges import STORM
 from truerail.analysis.pfc.measures import recent
 from truerail.analysis.pfc.trees import PAUSES, STORM_WORDS
@@ -80,7 +80,7 @@ from truerail.model import CauseKind, Finding, Neighbor, NetLink, PortCounters, 
 def pfc_storm(round: Round) -> Iterator[Finding]:
     """The roots of pauses without end, one finding for each."""
     pauses = round.pauses
-    storms = list(by_port(storm_culprits(pauses)))
+    storms = list(by_port(round.storm_culprits))
     for culprits in storms:
         worst = culprits[0]
         port = spelled(pauses, worst.port)

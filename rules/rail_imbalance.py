@@ -40,7 +40,7 @@ import numpy as np
 from rules._held_up import Directions, Why, directions
 from rules._uncounted import hosts_not_evaluated
 from truerail.analysis.counters.carried import LEAST_WINDOWS, TOO_FEW
-from truerail.analysis.counters.rails import ACTIVE, IDLE, LOW, rails_of
+from truerail.analysis.counters.rails import ACTIVE, IDLE, LOW
 from truerail.analysis.counters.telemetry import Telemetry
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Alert, Case, InsufficientDataError, report_not_evaluated, rule
@@ -79,7 +79,7 @@ _CONGESTED = "Look which flows meet on the way of {} (ECN001, LBL002): the NIC i
 def rail_imbalance(round: Round) -> Iterator[Finding]:
     """Hosts of which one NIC carries clearly less than the others."""
     telemetry = round.telemetry
-    rails = rails_of(telemetry)
+    rails = round.rails
     if not rails.carried.enough:
         raise InsufficientDataError(TOO_FEW)
     if not rails.busy.any():
@@ -88,14 +88,14 @@ def rail_imbalance(round: Round) -> Iterator[Finding]:
         low = (rails.share < LOW) | np.isnan(rails.share)
     always = low.all(axis=2) & ((~np.isnan(rails.share)).sum(axis=2) >= LEAST_WINDOWS)
     rows = np.flatnonzero(rails.evaluated & always.any(axis=1)).tolist()
-    ways = directions(telemetry) if rows else None
+    ways = directions(round) if rows else None
     for row in rows:
         nics = np.flatnonzero(always[row])
         nic = int(nics[np.argmin(rails.typical[row, nics])])
         port = rails.port[row, [nic]]
         if ways and not telemetry.wiring.states.down(port)[0]:
             yield _finding(telemetry, ways, row, nic)
-    report_not_evaluated(hosts_not_evaluated(telemetry))
+    report_not_evaluated(hosts_not_evaluated(round))
 
 
 def _finding(telemetry: Telemetry, ways: Directions, row: int, nic: int) -> Finding:

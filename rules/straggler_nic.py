@@ -54,7 +54,7 @@ from rules._lagging import LINE_RATE, Lagging, in_step, lagging
 from rules._uncounted import hosts_not_evaluated
 from truerail.analysis.counters.carried import TOO_FEW
 from truerail.analysis.counters.quantities import Quantity
-from truerail.analysis.counters.rails import LEAST_PEERS, Rails, rails_of
+from truerail.analysis.counters.rails import LEAST_PEERS, Rails
 from truerail.analysis.counters.telemetry import Telemetry
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Alert, Case, InsufficientDataError, NotEvaluated, report_not_evaluated, rule
@@ -83,10 +83,10 @@ traffic only); where the NIC at the other end may be the slow one as well.
 def straggler_nic(round: Round) -> Iterator[Finding]:
     """NICs below their peers on the rail."""
     telemetry = round.telemetry
-    rails = rails_of(telemetry)
+    rails = round.rails
     if not rails.carried.enough:
         raise InsufficientDataError(TOO_FEW)
-    ways = directions(telemetry)
+    ways = directions(round)
     lags = lagging(ways)
     if not lags.compared:
         raise InsufficientDataError(f"no rail with {LEAST_PEERS} NICs that carry enough to be compared")
@@ -98,16 +98,16 @@ def straggler_nic(round: Round) -> Iterator[Finding]:
         if why in (Why.ITSELF, Why.EITHER) and code not in named and not down:
             named |= {code, *others}
             yield _finding(telemetry, ways, (row, nic), why, others)
-    report_not_evaluated(_not_evaluated(telemetry, ways, lags))
+    report_not_evaluated(_not_evaluated(round, ways, lags))
 
 
-def _not_evaluated(telemetry: Telemetry, ways: Directions, lags: Lagging) -> Iterator[NotEvaluated]:
+def _not_evaluated(round: Round, ways: Directions, lags: Lagging) -> Iterator[NotEvaluated]:
     """NICs that may be slow, and that nothing can be compared with."""
-    index, rails = telemetry.wiring.index, ways.rails
+    index, rails = round.cabling.index, ways.rails
     if missing := lags.rails - lags.compared:
         why = f"{missing} of {lags.rails} rails have fewer than {LEAST_PEERS} NICs that carry enough"
         yield NotEvaluated(why, what="rail", count=missing, of=lags.rails)
-    yield from hosts_not_evaluated(telemetry)
+    yield from hosts_not_evaluated(round)
     places = np.argwhere(lags.doubtful).tolist()
     slow = [at for at in places if ways.why(*at)[0] in (Why.ITSELF, Why.EITHER)]
     if slow:
@@ -122,7 +122,7 @@ def _not_evaluated(telemetry: Telemetry, ways: Directions, lags: Lagging) -> Ite
         )
         hosts = tuple(index.devices.names[code] for code in rails.host[together].tolist())
         yield NotEvaluated(why, what="host", count=len(hosts), subjects=hosts)
-    apart = np.flatnonzero(_renewed_apart(telemetry, rails))
+    apart = np.flatnonzero(_renewed_apart(round.telemetry, rails))
     if len(apart) and not lags.found.any():
         why = f"{len(apart)} hosts count their NICs at different moments: a slow NIC that holds its job would not show"
         hosts = tuple(index.devices.names[code] for code in rails.host[apart].tolist())

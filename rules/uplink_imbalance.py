@@ -32,8 +32,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from truerail.analysis.ecmp.balance import Balance, Numbers
-from truerail.analysis.ecmp.dead import dead_members
-from truerail.analysis.ecmp.flow_bounds import flow_bounds
+from truerail.analysis.ecmp.flow_bounds import FlowBounds
 from truerail.analysis.ecmp.occupancy import idle_chance
 from truerail.analysis.ecmp.siblings import CHANCE, polarized, weighted
 from truerail.analysis.ecmp.tiers import balance_to_evaluate, not_evaluated, uneven_switches
@@ -70,13 +69,13 @@ def uplink_imbalance(round: Round) -> Iterator[Finding]:
     """Switches whose uplinks are uneven beyond what their flows explain."""
     b = balance_to_evaluate(round)
     explained = np.zeros(len(b.switch), dtype=bool)
-    explained[list(dead_members(b))] = True
-    for siblings in polarized(b):
+    explained[list(round.dead_members)] = True
+    for siblings in polarized(round.siblings):
         explained[siblings.groups] = True
     uneven = b.evaluated & ~explained & ((b.peak > PEAK) | (b.uneven > UNEVEN))
     hashed = round.plan.load_balancing is LoadBalancing.ECMP
-    expected = _scatter_by_chance(b) if hashed else np.zeros(len(b.switch))
-    candidates = np.flatnonzero(uneven & ((b.uneven > expected) | _not_chance(b, uneven)))
+    expected = _scatter_by_chance(b, round.flow_bounds) if hashed else np.zeros(len(b.switch))
+    candidates = np.flatnonzero(uneven & ((b.uneven > expected) | _not_chance(b, round.flow_bounds, uneven)))
     candidates = candidates[~_weighted(b, uneven)[candidates]]
     yield from (_finding(b, group, float(expected[group])) for group in candidates.tolist() if _always(b, group))
     by_chance = np.flatnonzero(uneven & ~np.isin(np.arange(len(uneven)), candidates) & ~_weighted(b, uneven))
@@ -84,21 +83,21 @@ def uplink_imbalance(round: Round) -> Iterator[Finding]:
     report_not_evaluated([*uneven_switches(b, always), *not_evaluated(b)])
 
 
-def _scatter_by_chance(b: Balance) -> Numbers:
+def _scatter_by_chance(b: Balance, flows: FlowBounds) -> Numbers:
     """The largest coefficient of variation that random hashing may give the fewest flows that can be there; infinite
     for none. F times its square is distributed as chi-square over K-1 is, whose tail is long where K is small (quantile
     by Wilson and Hilferty, 1931).
     """
-    flows, free = flow_bounds(b), np.maximum(b.members - 1, 1)
+    free = np.maximum(b.members - 1, 1)
     rare = (1 - 2 / (9 * free) + DEVIATIONS * np.sqrt(2 / (9 * free))) ** 3
     with np.errstate(divide="ignore"):
         return np.asarray(np.sqrt(np.maximum(EXPECTED**2, rare) * free / np.maximum(flows.rates, flows.from_below)))
 
 
-def _not_chance(b: Balance, which: Mask) -> Mask:
+def _not_chance(b: Balance, flows: FlowBounds, which: Mask) -> Mask:
     """Groups whose idle members, each for itself, cannot be chance."""
     found = np.zeros(len(which), dtype=bool)
-    least = flow_bounds(b).least
+    least = flows.least
     for group in np.flatnonzero(which & (b.idle_members > 0)).tolist():
         chance = idle_chance(int(least[group]), int(b.members[group]), int(b.idle_members[group]))
         found[group] = chance < CHANCE

@@ -18,7 +18,6 @@ from test_cli import run
 from collector import collectors
 from rules import rules
 from truerail.analysis.cabling import State, Why, Wiring
-from truerail.analysis.cabling.paths import gpu_rails
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case
 from truerail.model import (
@@ -217,7 +216,7 @@ def test_what_stands_for_itself_alone() -> None:
 def test_every_cable_of_a_bonded_fabric_is_right() -> None:
     seen = wiring()
     assert set(seen.state.tolist()) == {State.RIGHT}
-    assert not gpu_rails(seen).misordered
+    assert not seen.gpu_rails.misordered
     for code in ("NIC001", "NIC002", "NIC003"):
         assert verdict(files(), code)[0] is Status.PASS
 
@@ -310,7 +309,7 @@ def test_a_plan_by_number_or_by_pci_address_means_the_members(named: str) -> Non
     other = plan_of(Case("", text, {}))
     seen = Round(other, snapshot(files(order={3: (1, 0, 2, 3)}))).cabling
     assert set(seen.state.tolist()) == {State.RIGHT}
-    assert [seen.index.devices.names[code] for code in gpu_rails(seen).misordered] == ["gpu-3"]
+    assert [seen.index.devices.names[code] for code in seen.gpu_rails.misordered] == ["gpu-3"]
 
 
 def test_a_plan_by_the_names_of_rdma_devices_that_bonds_have_taken_is_not_contradicted() -> None:

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from small_fabric import World, make_plan
 
 from truerail.analysis.cabling import State, Wiring
-from truerail.analysis.cabling.paths import gpu_rails
 from truerail.analysis.round import Round
 from truerail.causes import explain
 from truerail.model import Cause, CauseKind, Finding, Port, Severity
@@ -24,7 +23,7 @@ def causes_of(world: World) -> tuple[Wiring, tuple[Cause, ...]]:
         for code, state in (("CAB001", State.WRONG), ("CAB003", State.MISSING))
         for cable in wiring.cables(state)
     ]
-    hosts = sorted(gpu_rails(wiring).misordered)
+    hosts = sorted(wiring.gpu_rails.misordered)
     findings += [Finding("NIC001", "", Severity.WARNING, wiring.index.devices.names[h], "", "") for h in hosts]
     return wiring, explain(round, findings)
 

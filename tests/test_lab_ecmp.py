@@ -14,7 +14,6 @@ from real import give_up, require
 from collector import collectors
 from tests.lab.system import LabError, namespaces
 from truerail.analysis.counters.window import Window
-from truerail.analysis.ecmp.balance import balance_of
 from truerail.analysis.round import Round
 from truerail.model import Evaluation, Reading, Snapshot, Status
 from truerail.rounds import evaluate
@@ -69,7 +68,7 @@ def evaluated(fabric: Fabric, wanted: Status) -> tuple[Evaluation, list[str]]:
         round_ = poll(fabric)
         window.put(round_)
         seen = Snapshot(datetime.now(UTC), round_, window=window)
-        balance = balance_of(Round(fabric.plan, seen).telemetry)
+        balance = Round(fabric.plan, seen).balance
         spines = sorted(set(balance.names(np.flatnonzero(balance.evaluated))) & set(SPINE_NAMES))
         late = time.monotonic() > end
         if spines == SPINE_NAMES or late:

@@ -9,12 +9,11 @@ import pytest
 
 from rules import rules
 from truerail.analysis.counters.carried import carried_of, overall
-from truerail.analysis.ecmp.balance import Balance, balance_of
 from truerail.analysis.ecmp.confined import Numbered, Sibling, matched, patterns
-from truerail.analysis.ecmp.dead import dead_members
-from truerail.analysis.ecmp.flow_bounds import flow_bounds, senders
+from truerail.analysis.ecmp.flow_bounds import senders
 from truerail.analysis.ecmp.occupancy import chi_square_below
 from truerail.analysis.ecmp.siblings import polarized, unclear
+from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, InsufficientDataError
 from truerail.model import NetLink
 from truerail.model.plan import LoadBalancing
@@ -86,14 +85,14 @@ def test_chi_square_is_that_of_the_tables(value: float, freedom: int, chance: fl
     assert chi_square_below(value, freedom) == pytest.approx(chance, abs=2e-5)
 
 
-def leaf(loads: list[float], flows: float = 0.0, balancing: LoadBalancing = LoadBalancing.ECMP) -> Balance:
+def leaf(loads: list[float], flows: float = 0.0, balancing: LoadBalancing = LoadBalancing.ECMP) -> Round:
     members, hosts = len(loads), 16
     plan = [f"h{n}/nic0 leaf-0/p{n} rail=0 speed=400" for n in range(hosts)]
     plan += [f"leaf-0/up{s} spine-{s}/p0 speed=400" for s in range(members)]
     rates: Rates = {f"leaf-0/up{s}": {"tx_bytes": load} for s, load in enumerate(loads)}
     rates |= {f"h{n}/nic0": {"tx_bytes": sum(loads) / hosts, **({"flows": flows} if flows else {})} for n in range(16)}
     case = Case("", "\n".join(plan), {}, rates=rates, load_balancing=balancing)
-    return balance_of(scene(case).telemetry)
+    return scene(case)
 
 
 def hashed(flows: int, members: int, seed: int, dead: int = 1) -> list[float]:
@@ -102,30 +101,30 @@ def hashed(flows: int, members: int, seed: int, dead: int = 1) -> list[float]:
 
 
 def test_a_dead_member_needs_flows_that_queue_pairs_or_evenness_tell() -> None:
-    assert dead_members(leaf([*[1e10] * 15, 0.0])) == {0: pytest.approx(0, abs=1e-4)}
+    assert leaf([*[1e10] * 15, 0.0]).dead_members == {0: pytest.approx(0, abs=1e-4)}
     spread = hashed(260, 16, seed=2)
-    assert not dead_members(leaf(spread))
-    assert dead_members(leaf(spread, flows=80.0))
-    assert not dead_members(leaf(hashed(40, 16, seed=1), flows=80.0))
+    assert not leaf(spread).dead_members
+    assert leaf(spread, flows=80.0).dead_members
+    assert not leaf(hashed(40, 16, seed=1), flows=80.0).dead_members
 
 
 def test_few_flows_leave_a_member_idle_and_are_no_dead_member() -> None:
     for flows, seed in product((8, 16, 32, 64), range(25)):
-        assert not dead_members(leaf(hashed(flows, 8, seed, dead=0), flows=flows / 8))
+        assert not leaf(hashed(flows, 8, seed, dead=0), flows=flows / 8).dead_members
 
 
 def test_steered_traffic_needs_even_others() -> None:
     even, uneven = [0.0, *[1e10] * 7], [0.0, *[2e10, 1e10] * 3, 2e10]
-    assert dead_members(leaf(even, balancing=LoadBalancing.ADAPTIVE)) == {0: 0.0}
-    assert not dead_members(leaf(uneven, balancing=LoadBalancing.ADAPTIVE))
+    assert leaf(even, balancing=LoadBalancing.ADAPTIVE).dead_members == {0: 0.0}
+    assert not leaf(uneven, balancing=LoadBalancing.ADAPTIVE).dead_members
 
 
 def test_the_fewest_senders_are_the_fastest_and_who_does_not_tell_counts_for_none() -> None:
-    b = leaf([1e10, 1e10, 1e10, 1e10])
+    b = leaf([1e10, 1e10, 1e10, 1e10]).balance
     ports = Numbered(b).b.telemetry.wiring.index.b[:16]
     assert [senders(b, ports, total) for total in (0.0, 2e9, 6e9, 4e10, 9e10)] == [0, 1, 3, 16, 16]
     case = rules()["LBL001"].fires[0]
-    silent = balance_of(scene(replace(case, plan=case.plan + "\nh1/nic0 leaf-0/p1 rail=0")).telemetry)
+    silent = scene(replace(case, plan=case.plan + "\nh1/nic0 leaf-0/p1 rail=0")).balance
     port = silent.telemetry.wiring.index.b[silent.telemetry.wiring.index.from_host]
     assert senders(silent, port, 1e9) == 0
 
@@ -135,8 +134,7 @@ def test_queue_pairs_of_some_hosts_claim_their_part_and_cap_nothing() -> None:
     plan += [f"leaf-0/up{s} spine-{s}/p0 speed=400" for s in range(2)]
     rates: Rates = {f"h{n}/nic0": {"tx_bytes": 1e10, **({"flows": 80.0} if n else {})} for n in range(4)}
     rates |= {f"leaf-0/up{s}": {"tx_bytes": 2e10} for s in range(2)}
-    b = balance_of(scene(Case("", "\n".join(plan), {}, rates=rates)).telemetry)
-    assert flow_bounds(b).claimed.tolist() == [30]
+    assert scene(Case("", "\n".join(plan), {}, rates=rates)).flow_bounds.claimed.tolist() == [30]
 
 
 CASE = rules()["LBL001"].fires[0]
@@ -162,7 +160,7 @@ def test_idle_uplinks_that_may_be_chance_are_unknown() -> None:
     one = {f"spine-{s}/up{t}": {"tx_bytes": 1e10 * (t == s)} for s in range(2) for t in range(8)}
     two = "\n".join(line for line in only.splitlines() if "spine-2" not in line and "spine-3" not in line)
     case = replace(CASE, plan=two, rates={**few, **one})
-    assert len(unclear(balance_of(scene(case).telemetry))) == 1
+    assert len(unclear(scene(case).siblings)) == 1
     with pytest.raises(InsufficientDataError, match=r"more flows: in a tier of one pod uplinks stay idle"):
         reported(case)
 
@@ -183,8 +181,7 @@ def test_bundles_whose_half_is_idle_by_few_flows_are_unknown() -> None:
     few = {port: of for port, of in case.rates.items() if "/up" in port} | {
         f"leaf-{n}/p{h}": {"rx_bytes": 16e10 if not h else 0.0} for n in range(4) for h in range(24)
     }
-    b = balance_of(scene(replace(case, rates=few)).telemetry)
-    assert not polarized(b)
+    assert not polarized(scene(replace(case, rates=few)).siblings)
     with pytest.raises(InsufficientDataError, match="more flows"):
         reported(replace(case, rates=few))
 

@@ -13,8 +13,6 @@ import pytest
 from rules import rules
 from truerail.analysis.counters.carried import carried_of, overall
 from truerail.analysis.counters.window import Window
-from truerail.analysis.ecmp.balance import balance_of
-from truerail.analysis.ecmp.flow_bounds import flow_bounds
 from truerail.analysis.ecmp.occupancy import classes_chance, idle_chance, joint_chance
 from truerail.analysis.ecmp.siblings import polarized
 from truerail.analysis.round import Round
@@ -226,10 +224,11 @@ def test_nothing_else_is_taken_for_polarization(fan: tuple[int, int], kind: str)
 def test_queue_pairs_cap_what_the_scatter_below_says() -> None:
     bounds = []
     for pairs in (False, True):
-        b = balance_of(Round(*pod(8, 24, 8).traffic("polarized", DEVELOPMENT, pairs=pairs)).telemetry)
+        made = Round(*pod(8, 24, 8).traffic("polarized", DEVELOPMENT, pairs=pairs))
+        b = made.balance
         spines = [n for n, name in enumerate(b.names(np.arange(len(b.switch)))) if name.startswith("spine")]
-        assert len(polarized(b)) == 1
-        bounds.append(flow_bounds(b).from_below[spines])
+        assert len(polarized(made.siblings)) == 1
+        bounds.append(made.flow_bounds.from_below[spines])
     flows = 8 * 4  # of eight leaves, to each spine
     assert (bounds[0] > 0).all()
     assert (bounds[0] <= 1.6 * flows).all()
@@ -249,11 +248,9 @@ def test_queue_pairs_alone_are_believed_to_a_quarter() -> None:
     rates |= {f"leaf-{n}/up{s}": {"tx_bytes": 2e10} for n in range(2) for s in range(2)}
     rates |= {f"spine-{s}/up{t}": {"tx_bytes": 4e10 * (s == t)} for s in range(2) for t in range(2)}
     case = Case("", _SPINES, {}, rates=rates)
-    b = balance_of(scene(case).telemetry)
-    assert flow_bounds(b).claimed.tolist()[2:] == [40, 40]
+    assert scene(case).flow_bounds.claimed.tolist()[2:] == [40, 40]
     without = {name: {key: of[key] for key in of if key != "flows"} for name, of in rates.items()}
-    b = balance_of(scene(replace(case, rates=without)).telemetry)
-    assert flow_bounds(b).claimed.tolist() == [0, 0, 0, 0]
+    assert scene(replace(case, rates=without)).flow_bounds.claimed.tolist() == [0, 0, 0, 0]
 
 
 @pytest.mark.parametrize("code", ["LBL001", "LBL002", "LBL003", "RAL001", "RAL002", "INC001"])

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from truerail.analysis.cabling.nic_places import is_by_place, is_by_slot
 from truerail.analysis.round import Round
-from truerail.causes.nic_names import is_by_place, is_by_slot
 from truerail.cli.app import app
 from truerail.model import CauseKind
 from truerail.rounds import evaluate

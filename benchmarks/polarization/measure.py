@@ -29,7 +29,6 @@ from benchmarks.polarization.report import (
 )
 from benchmarks.polarization.traffic import Scene, scene
 from rules import rules
-from truerail.analysis.ecmp.balance import balance_of
 from truerail.analysis.ecmp.siblings import unclear
 from truerail.analysis.rule import InsufficientDataError
 
@@ -54,7 +53,7 @@ def outcome_of(seed: int) -> Outcome:
     made = scene(trial)
     subjects = {code: _found(code, made) for code in WORDS}
     pod = {f"spine-{number}" for number in range(trial.siblings)}
-    b = balance_of(made.round.telemetry)
+    b = made.round.balance
     evaluated = b.names(np.flatnonzero(b.evaluated))
     named = subjects["LBL001"] or set()
     dead = {str(made.dead)} if made.dead else set()
@@ -86,7 +85,7 @@ def _said(subjects: dict[str, set[str] | None], made: Scene, pod: set[str]) -> s
         if pod & {subject.partition("/")[0] for subject in subjects[code] or ()}:
             return word
     if subjects["LBL001"] is None:
-        return UNCLEAR if unclear(balance_of(made.round.telemetry)) else UNREPORTED
+        return UNCLEAR if unclear(made.round.siblings) else UNREPORTED
     return FINE
 
 

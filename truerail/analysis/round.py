@@ -3,15 +3,26 @@
 What is derived holds what it is made of and never the round, so a round is freed as soon as its last reader is done.
 """
 
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any, TypeVar
 
 from truerail.analysis.cabling.joined import Wiring, join
+from truerail.analysis.counters.carried import Carried, carried_of
+from truerail.analysis.counters.rails import Rails, rails_of
 from truerail.analysis.counters.telemetry import Telemetry
 from truerail.analysis.counters.window import Window
+from truerail.analysis.ecmp.balance import Balance, balance_of
+from truerail.analysis.ecmp.dead import dead_members
+from truerail.analysis.ecmp.flow_bounds import FlowBounds, flow_bounds
+from truerail.analysis.ecmp.siblings import Siblings, siblings_of
+from truerail.analysis.pfc.culprits import Culprit, storm_culprits
 from truerail.analysis.pfc.trees import Pauses, pauses_of
 from truerail.model.plan import Plan
 from truerail.model.snapshot import Snapshot
+
+Derived = TypeVar("Derived")
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,6 +31,7 @@ class Round:
 
     plan: Plan
     snapshot: Snapshot
+    _shared: dict[Callable[["Round"], Any], Any] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def counters(self) -> Window | None:
@@ -37,8 +49,50 @@ class Round:
         return Telemetry(self.cabling, self.counters)
 
     @cached_property
+    def carried(self) -> Carried:
+        """What every planned port carries, in bytes per second."""
+        return carried_of(self.telemetry)
+
+    @cached_property
+    def rails(self) -> Rails:
+        """What the NICs of every host carry on their rails."""
+        return rails_of(self.telemetry, self.carried)
+
+    @cached_property
+    def balance(self) -> Balance:
+        """How evenly every switch spreads its upward traffic."""
+        return balance_of(self.telemetry, self.carried)
+
+    @cached_property
+    def flow_bounds(self) -> FlowBounds:
+        """The least number of flows behind the uplinks of each switch."""
+        return flow_bounds(self.balance)
+
+    @cached_property
+    def siblings(self) -> tuple[Siblings, ...]:
+        """Switches whose idle uplinks a repeated hash explains, or chance."""
+        return siblings_of(self.balance, self.flow_bounds)
+
+    @cached_property
+    def dead_members(self) -> Mapping[int, float]:
+        """Groups of `balance` with one dead uplink, and the chance that it is idle by chance."""
+        return dead_members(self.balance, self.flow_bounds, self.siblings)
+
+    @cached_property
     def pauses(self) -> Pauses:
         """The pause trees. Raises InsufficientDataError if no device counts pauses, if there are too few samples, or if
         only frames are counted and the link speed is unknown.
         """
         return pauses_of(self.telemetry)
+
+    @cached_property
+    def storm_culprits(self) -> tuple[Culprit, ...]:
+        """Where each PFC storm begins. Raises InsufficientDataError like `pauses`."""
+        return storm_culprits(self.pauses)
+
+    def once(self, derive: Callable[["Round"], Derived]) -> Derived:
+        """What several rules derive alike, by a function of theirs: computed for the first of them."""
+        if derive not in self._shared:
+            self._shared[derive] = derive(self)
+        found: Derived = self._shared[derive]
+        return found

@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from truerail.analysis.cabling import State, Why, Wiring
-from truerail.analysis.cabling.paths import gpu_rails
 from truerail.causes.observed_links import Slots
 from truerail.causes.shift import positions
 from truerail.model.columns import NONE, Codes
@@ -122,7 +121,7 @@ def reordered(wiring: Wiring, true_name: Mapping[int, int]) -> Codes:
     leaf in the plan: the GPU's NIC is where it belongs, under another's name. None of these cables is wrong.
     """
     index = wiring.index
-    near = gpu_rails(wiring).near[index.a]
+    near = wiring.gpu_rails.near[index.a]
     vague = (wiring.state == State.WRONG) & (wiring.place < 0) & index.from_host & (index.rail >= 0)
     own = near >> np.maximum(index.rail, 0) & 1 == 1
     cables = np.flatnonzero(vague & (wiring.heard[index.a] >= 0) & (near != 0) & ~own)

@@ -11,7 +11,6 @@ from dataclasses import replace
 import numpy as np
 
 from truerail.analysis.cabling import DEVICE_ONLY, State, Wiring
-from truerail.analysis.cabling.paths import gpu_rails
 from truerail.causes.by_name import reordered
 from truerail.causes.candidate import CauseCandidate
 from truerail.causes.moved import WIRING
@@ -167,7 +166,7 @@ def _bundles(wiring: Wiring, one: int, other: int, cables: list[int]) -> CauseCa
         (*WIRING, "TEL003"),
         confidence=DEVICE_ONLY,
     )
-    if _within_hosts(wiring, cables) and not gpu_rails(wiring).near[index.a[cables]].any():
+    if _within_hosts(wiring, cables) and not wiring.gpu_rails.near[index.a[cables]].any():
         hosts = len(np.unique(index.a_device[cables]))
         other_order = f"{hosts} hosts name NICs in another order than planned, and no cable is wrong"
         draft.alternatives = (Alternative(CauseKind.GPU_NIC_ORDER, other_order),)

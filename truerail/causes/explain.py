@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from truerail.analysis.cabling import DEVICE_ONLY, Wiring
-from truerail.analysis.cabling.paths import GpuRails, gpu_rails, rails_in
+from truerail.analysis.cabling.paths import GpuRails, rails_in
 from truerail.analysis.round import Round
 from truerail.causes.absent import absent_drafts
 from truerail.causes.by_name import heard_above, placed, reordered, strays, swapped_hosts
@@ -75,7 +75,7 @@ def _wiring_drafts(wiring: Wiring, renamed: Sequence[Stranger]) -> list[CauseCan
     drafts += crossed_without_names(wiring)
     switches, before = [*exchanged_switches(wiring)], list[Relabelling]()
     if sightings.wrong.any():
-        gpus = gpu_rails(wiring)
+        gpus = wiring.gpu_rails
         relabelled, before = _relabelled(wiring, sightings, gpus)
         drafts += _with_the_same(relabelled, switches)
         for order in joined(sightings, likely_orders(sightings, gpus)):
@@ -216,7 +216,7 @@ def _enumeration_drafts(wiring: Wiring, left: Sequence[Finding]) -> list[CauseCa
     hosts = [f.subject for f in left if f.rule == "NIC001"]
     if not hosts:
         return []
-    misordered = gpu_rails(wiring).misordered
+    misordered = wiring.gpu_rails.misordered
     groups: dict[tuple[tuple[int, int, int], ...], list[str]] = {}
     for host in hosts:
         gpus = misordered.get(wiring.index.devices.find(host), {})

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from truerail.analysis.cabling import Wiring
-from truerail.analysis.cabling.paths import GpuRails, gpu_rails
+from truerail.analysis.cabling.paths import GpuRails
 from truerail.causes.candidate import CauseCandidate
 from truerail.causes.cycles import Chain
 from truerail.causes.nic_names import Names, names_of
@@ -84,7 +84,7 @@ def chain_drafts(
         draft = _chain_draft(s, chain, before)
         rows = list(_in_order(chain))
         residents = s.resident()[rows].tolist()
-        inside = _within_a_host(s, chain, gpu_rails(wiring))
+        inside = _within_a_host(s, chain, wiring.gpu_rails)
         names = names_of(wiring, s.taken_for[rows].tolist(), residents) if inside else Names.RIGHT
         if names is Names.RIGHT:
             yield rows, draft
@@ -199,7 +199,7 @@ def may_be_names(s: ObservedLinks, wiring: Wiring, rows: Codes) -> bool:
     index, own = s.index, s.taken_for[rows]
     resident, owner = index.cables_at(s.stands[rows]), index.a_device[own]
     inside = (resident >= 0) & (index.b[resident] == s.stands[rows]) & (index.a_device[resident] == owner)
-    if not len(rows) or not inside.all() or gpu_rails(wiring).near[index.a[s.cable[rows]]].any():
+    if not len(rows) or not inside.all() or wiring.gpu_rails.near[index.a[s.cable[rows]]].any():
         return False
     first = owner == owner[0]
     return names_of(wiring, own[first].tolist(), resident[first].tolist()) is not Names.RIGHT

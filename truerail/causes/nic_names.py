@@ -17,7 +17,6 @@ with two swapped cables. Swapped cables are likelier on a single host, and still
 host (`nvidia-smi topo -m`, `ethtool -p`) decides in a minute, and a move of two right cables breaks two rails.
 """
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from enum import Enum, auto
@@ -25,16 +24,7 @@ from enum import Enum, auto
 import numpy as np
 
 from truerail.analysis.cabling import State, Wiring
-from truerail.model.columns import Codes
-from truerail.model.facts import NetLink, RdmaLink
-from truerail.model.kept import kept
-
-_BY_PLACE = re.compile(
-    r"(?:en|ib|roce|rdma|iw|opa|hns)(?:(?:p\d+)?p\d+s\d+|s\d+|o\d+|x[0-9a-f]{12})[a-z0-9]*"
-    r"|(?:[0-9a-f]{4,8}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]",
-    re.IGNORECASE,
-)
-_BY_SLOT = re.compile(r"(?:en|ib|roce|rdma|iw|opa|hns)(?:s\d+|o\d+|x[0-9a-f]{12})[a-z0-9]*", re.IGNORECASE)
+from truerail.analysis.cabling.nic_places import is_by_place, is_by_slot
 
 
 class Names(Enum):
@@ -54,7 +44,7 @@ def names_of(wiring: Wiring, cables: Sequence[int], residents: Sequence[int]) ->
     whole = _are_whole_cards(wiring, cables, residents)
     if all(is_by_slot(name) or (is_by_place(name) and not whole) for name in names):
         return Names.RIGHT
-    addresses = _addresses(wiring)
+    addresses = wiring.nic_places
     own = [addresses.get(int(index.a[cable]), "") for cable in cables]
     if not all(own):
         return Names.OPEN
@@ -81,48 +71,14 @@ def _are_whole_cards(wiring: Wiring, cables: Sequence[int], residents: Sequence[
     return not (wiring.state[others] == State.RIGHT).any()
 
 
-def is_by_place(name: str) -> bool:
-    """Whether a NIC's name follows from the card's location in the host, or from its MAC."""
-    return _BY_PLACE.fullmatch(name) is not None
-
-
-def is_by_slot(name: str) -> bool:
-    """Whether a NIC's name follows from the number of its slot or from its MAC, whatever bus the firmware gives it."""
-    return _BY_SLOT.fullmatch(name) is not None
-
-
 def _elsewhere(wiring: Wiring, cables: Sequence[int], residents: Sequence[int]) -> Iterator[list[str]]:
     """The addresses of the NICs of the same names on each other host where their cables are right: those of `cables`,
     then those of `residents`.
     """
-    index, addresses = wiring.index, _addresses(wiring)
+    index, addresses = wiring.index, wiring.nic_places
     names = index.ports.name_of(index.a[[*cables, *residents]])
     for host in np.unique(index.a_device[index.from_host]).tolist():
         ports = index.ports.find(np.full(len(names), host), names)
         known = index.cables_at(ports)
         if (ports >= 0).all() and (known >= 0).all() and (wiring.state[known] == State.RIGHT).all():
             yield [addresses.get(port, "") for port in ports.tolist()]
-
-
-@kept
-def _addresses(wiring: Wiring) -> dict[int, str]:
-    """The location of each planned NIC, by its port: its PCI address, or a name that follows from its location."""
-    names, seen = wiring.identity.names, wiring.identity.seen
-    found: dict[int, str] = {}
-    for ports, rows in (
-        (names.rdma_ports(), seen.table(RdmaLink).rows),
-        (names.link_ports(), seen.table(NetLink).rows),
-    ):
-        for row in _planned(wiring, ports):
-            one = rows[row]
-            said = (one.pci_address, one.netdev, one.device if isinstance(one, RdmaLink) else None)
-            place = next((word for word in said if word and is_by_place(word)), None)
-            if place:
-                found[int(ports[row])] = place.lower()
-    return found
-
-
-def _planned(wiring: Wiring, ports: Codes) -> list[int]:
-    index = wiring.index
-    rows: list[int] = np.flatnonzero(np.isin(ports, index.a[index.from_host])).tolist()
-    return rows

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 import numpy as np
 
 from truerail.analysis.cabling import BOTH_ENDS, State, Why
-from truerail.analysis.cabling.paths import gpu_rails
 from truerail.model.columns import Codes
 from truerail.model.finding import Cause, CauseKind
 from truerail.questions.rail_status import RailStatus
@@ -76,10 +75,10 @@ def _nic_order(view: View, cable: int, kind: CauseKind | None) -> Iterator[str]:
         not index.from_host[cable]
         or rail < 0
         or kind is CauseKind.GPU_NIC_ORDER
-        or host in gpu_rails(view.wiring).misordered
+        or host in view.wiring.gpu_rails.misordered
     ):
         return
-    if rail < 62 and not int(gpu_rails(view.wiring).near[port]) >> rail & 1:
+    if rail < 62 and not int(view.wiring.gpu_rails.near[port]) >> rail & 1:
         return
     near = view.nics.gpus(host, index.a[view.layout.host_cables_of(host)], port)
     if near:

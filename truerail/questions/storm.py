@@ -6,7 +6,7 @@ from math import isnan
 
 import numpy as np
 
-from truerail.analysis.pfc.culprits import Culprit, Wait, storm_culprits
+from truerail.analysis.pfc.culprits import Culprit, Wait
 from truerail.analysis.pfc.edges import STORM
 from truerail.analysis.pfc.trees import Pauses
 from truerail.analysis.published import Published
@@ -35,7 +35,7 @@ def storm(publication: Published, of: str | None = None) -> Storm:
         pauses = publication.round.pauses
     except InsufficientDataError as why:
         return Storm(of, (), locks, False, f"nobody can tell whether there is a storm: it takes {why}", "")
-    culprits = sorted(storm_culprits(pauses), key=lambda c: (-c.level, -len(c.victims), -c.share, c.port))
+    culprits = sorted(publication.round.storm_culprits, key=lambda c: (-c.level, -len(c.victims), -c.share, c.port))
     trees = tuple(_tree(view, pauses, culprit) for culprit in culprits if _in_tree(view, culprit, meant))
     return Storm(of, trees, locks, True, _says(trees, locks, meant), trees[0].action if trees else _unlock(locks))
 

@@ -1,9 +1,10 @@
 """Frees former publications piece by piece.
 
-The inputs of an evaluation cache values derived from them (`peers_of`, `view_of`), which refer back: reference cycles
-that only the garbage collector would free. It does not scan long-lived objects (a scan of a whole fabric blocks every
-reader for a second), so the cycles are cut here as soon as the publication is no longer shown. A reader that still
-holds it derives what it needs again.
+What follows from a round never refers back to it, so a round is freed with its last holder. Evaluations and
+publications cache their indexes (`sight_of`, `view_of`), which refer back: reference cycles that only the garbage
+collector would free. It does not scan long-lived objects (a scan of a whole fabric blocks every reader for a second),
+so these cycles are cut here as soon as the publication is no longer shown. A reader that still holds it indexes it
+again.
 
 Python frees a list with everything that only the list holds in one step, during which no other thread runs: half a
 million facts take a tenth of a second. So large values are taken apart first, and their items dropped in portions.
@@ -23,18 +24,11 @@ _MINE = 2
 
 
 def retire(publication: Published) -> list[Any]:
-    """Drops everything derived from a publication. The plan stays: the next publication shares it.
+    """Drops the indexes of a publication.
 
     Returns the parts that were cut off, for `free`. Call it only while no thread derives anything.
     """
-    cut: list[Any] = []
-    derived = vars(publication.round)
-    for name in ("telemetry", "cabling"):
-        if name in derived:
-            cut += _bare(derived[name])
-    for value in (publication.round, publication.evaluation, publication):
-        cut += _bare(value)
-    return cut
+    return [*_bare(publication.evaluation), *_bare(publication)]
 
 
 def _bare(value: Any) -> list[Any]:

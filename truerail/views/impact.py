@@ -5,7 +5,6 @@ from collections.abc import Collection, Iterator
 import numpy as np
 
 from truerail.analysis.cabling import State, Wiring
-from truerail.analysis.cabling.paths import gpu_rails
 from truerail.model.columns import NONE, Codes, Mask
 from truerail.model.finding import Cause, CauseKind
 from truerail.model.plan import Port
@@ -98,5 +97,5 @@ def _off_rail(wiring: Wiring, cables: Codes) -> Mask:
 
 
 def _misordered(wiring: Wiring, layout: Layout, cause: Cause) -> int:
-    misordered = gpu_rails(wiring).misordered
+    misordered = wiring.gpu_rails.misordered
     return sum(len(misordered.get(layout.code.get(subject, NONE), ())) for subject in dict.fromkeys(cause.subjects))

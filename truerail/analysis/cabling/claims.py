@@ -17,7 +17,6 @@ import numpy as np
 
 from truerail.analysis.cabling.far_ports import Heard, far_ports
 from truerail.analysis.cabling.local import LocalNames
-from truerail.analysis.cabling.macs import mac_table
 from truerail.analysis.cabling.only_pairs import only_pairs
 from truerail.model.columns import NONE, Codes, Mask, Objects, either, equals, factorize, unanimous
 from truerail.model.facts import Neighbor
@@ -82,7 +81,7 @@ def read_claims(
     reporter = names.devices_of(table)[row]
     local = either(equals(table.column("port")[row], ""), None, table.column("port")[row])
     u = names.ports(reporter, index.ports.name_codes(local))
-    macs = mac_table(names)
+    macs = names.macs
     port_id, kind = table.column("port_id")[row], table.column("port_id_type")[row]
     owner = macs.ports(port_id, kind)
     witness = index.ports.device_of(owner)

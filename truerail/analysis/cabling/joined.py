@@ -10,7 +10,7 @@ On InfiniBand a discovery names both ends of a link: that is one witness, and th
 of a switch that it met, and where it found no link, has none.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
@@ -21,7 +21,10 @@ import numpy.typing as npt
 from truerail.analysis.cabling.claims import Claims
 from truerail.analysis.cabling.identity import Identity, identify
 from truerail.analysis.cabling.links import PortStates, port_states
+from truerail.analysis.cabling.nic_places import nic_places
 from truerail.analysis.cabling.pairs import DEVICE_ONLY, heard_devices, partners
+from truerail.analysis.cabling.paths import GpuRails, gpu_rails
+from truerail.analysis.cabling.peers import Peers, peers_of
 from truerail.model.columns import NONE, Codes, Mask
 from truerail.model.facts import Fact, Neighbor, NetLink, RdmaLink
 from truerail.model.finding import Evidence
@@ -88,6 +91,21 @@ class Wiring:
     """Per device code: whether it returned its LLDP neighbours."""
     read: Mask
     """Per device code: whether it returned any data."""
+
+    @cached_property
+    def peers(self) -> Peers:
+        """The other end of every planned port."""
+        return peers_of(self)
+
+    @cached_property
+    def gpu_rails(self) -> GpuRails:
+        """The rails that GPUs and NICs serve by the hosts' own topology."""
+        return gpu_rails(self)
+
+    @cached_property
+    def nic_places(self) -> Mapping[int, str]:
+        """Where each planned NIC is plugged into its host, by its port."""
+        return nic_places(self)
 
     @cached_property
     def met(self) -> frozenset[int]:

@@ -5,7 +5,7 @@ address, or `nicN`; the host's own name for it is one of these, and its other re
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from operator import itemgetter
@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from truerail.analysis.cabling.ib_names import ipoib_guid
+from truerail.analysis.cabling.macs import MacTable
 from truerail.analysis.cabling.renumbered import Device, is_numbered, renumbered
 from truerail.model.bonds import bond_members, interfaces_of, of_a_bond
 from truerail.model.columns import NONE, Codes, Mask, either, equals, factorize, unanimous
@@ -40,24 +41,24 @@ class LocalNames:
     announces: Mapping[int, int] = field(default_factory=dict)
     planned: Mapping[int, int] = field(default_factory=dict)
     by_number: frozenset[int] = frozenset()
+    _filed: dict[str, int] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _rows: dict[int, tuple[Table[Any], Codes]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def filed(self, name: str) -> int:
         """The code under which a reading's device is filed: that of the name it announces."""
-        known: dict[str, int] = self.__dict__.setdefault("_filed", {})
-        if name not in known:
+        if name not in self._filed:
             code = self.index.devices.find_or_add(name)
-            known[name] = self.announces.get(code, code)
-        return known[name]
+            self._filed[name] = self.announces.get(code, code)
+        return self._filed[name]
 
     def devices_of(self, table: Table[Any]) -> Codes:
         """The device code of every row of a table, under the name it announces."""
-        kept: dict[int, tuple[Table[Any], Codes]] = self.__dict__.setdefault("_devices_of", {})
-        found = kept.get(id(table))
+        found = self._rows.get(id(table))
         if found is None or found[0] is not table:
             codes = np.array([self.filed(name) for name in table.devices], dtype=np.int64)
             rows = codes[table.device] if len(codes) else np.empty(0, dtype=np.int64)
             rows.setflags(write=False)
-            found = kept[id(table)] = (table, rows)
+            found = self._rows[id(table)] = (table, rows)
         return found[1]
 
     def ports(self, device: Codes, names: Codes) -> Codes:
@@ -134,7 +135,7 @@ class LocalNames:
 
     def link_ports(self) -> Codes:
         """The port of every row of the NetLink table."""
-        return self._kept("_link_ports", lambda: self.as_planned(self._own(NetLink)))
+        return self._link_ports
 
     def own_link_ports(self) -> Codes:
         """The port of every row of the NetLink table under the device's own name for it."""
@@ -142,7 +143,7 @@ class LocalNames:
 
     def rdma_ports(self) -> Codes:
         """The port of every row of the RdmaLink table: its netdev, or the device itself where it has none."""
-        return self._kept("_rdma_ports", lambda: self.as_planned(self._own(RdmaLink)))
+        return self._rdma_ports
 
     def rdma_members(self) -> tuple[Codes, Codes]:
         """Rows of the RdmaLink table, and the port of each: a bond's RDMA device covers all members of the bond, in
@@ -151,15 +152,9 @@ class LocalNames:
         row, own = self._own_members
         return row, self.as_planned(own)
 
-    @property
+    @cached_property
     def _own_members(self) -> tuple[Codes, Codes]:
         """`rdma_members`, with the ports under the devices' own names."""
-        found: tuple[Codes, Codes] | None = self.__dict__.get("_members")
-        if found is None:
-            found = self.__dict__["_members"] = self._read_members()
-        return found
-
-    def _read_members(self) -> tuple[Codes, Codes]:
         row, own, devices = np.arange(len(self.seen.table(RdmaLink))), self._own(RdmaLink), self._bonded
         if not devices:
             return row, own
@@ -176,19 +171,16 @@ class LocalNames:
         rest = ~np.isin(row, at)
         return np.concatenate([row[rest], at]), np.concatenate([own[rest], members_at])
 
-    @property
+    @cached_property
     def _bonded(self) -> Mapping[int, Mapping[str, tuple[str, ...]]]:
         """The members of each bond, by the code of the host that has it."""
-        found: Mapping[int, Mapping[str, tuple[str, ...]]] | None = self.__dict__.get("_bonded_hosts")
-        if found is None:
-            links = self.seen.table(NetLink)
-            member = np.flatnonzero(~equals(links.column("master"), None))
-            of_host: dict[int, list[NetLink]] = {}
-            for host, row in zip(self.devices_of(links)[member].tolist(), member.tolist(), strict=True):
-                of_host.setdefault(host, []).append(links.rows[row])
-            bonds = {host: bond_members(rows) for host, rows in of_host.items()}
-            found = self.__dict__["_bonded_hosts"] = {host: members for host, members in bonds.items() if members}
-        return found
+        links = self.seen.table(NetLink)
+        member = np.flatnonzero(~equals(links.column("master"), None))
+        of_host: dict[int, list[NetLink]] = {}
+        for host, row in zip(self.devices_of(links)[member].tolist(), member.tolist(), strict=True):
+            of_host.setdefault(host, []).append(links.rows[row])
+        bonds = {host: bond_members(rows) for host, rows in of_host.items()}
+        return {host: members for host, members in bonds.items() if members}
 
     def members(self) -> Codes:
         """The ports that are members of bonds."""
@@ -226,15 +218,27 @@ class LocalNames:
 
     def _own(self, kind: type[NetLink] | type[RdmaLink]) -> Codes:
         """The port of every row under the device's own name for it."""
+        return self._own_links if kind is NetLink else self._own_rdma
 
-        def read() -> Codes:
-            table = self.seen.table(kind)
-            names = table.column("netdev")
-            if kind is RdmaLink:
-                names = either(equals(names, None), table.column("device"), names)
-            return self.index.ports.find_or_add(self.devices_of(table), self.index.ports.name_codes(names))
+    @cached_property
+    def _own_links(self) -> Codes:
+        table = self.seen.table(NetLink)
+        return self.index.ports.find_or_add(self.devices_of(table), self.index.ports.name_codes(table.column("netdev")))
 
-        return self._kept(f"_own_{kind.__name__}", read)
+    @cached_property
+    def _own_rdma(self) -> Codes:
+        table = self.seen.table(RdmaLink)
+        names = table.column("netdev")
+        names = either(equals(names, None), table.column("device"), names)
+        return self.index.ports.find_or_add(self.devices_of(table), self.index.ports.name_codes(names))
+
+    @cached_property
+    def _link_ports(self) -> Codes:
+        return self.as_planned(self._own_links)
+
+    @cached_property
+    def _rdma_ports(self) -> Codes:
+        return self.as_planned(self._own_rdma)
 
     def learned(self) -> dict[int, int]:
         """Names that hosts with readings use for the plan's ports, name code to name code, where all of them agree.
@@ -259,15 +263,14 @@ class LocalNames:
         device = index.ports.device_of(port)
         return np.asarray((port >= index.planned_ports) & silent[device] & foreign[device], dtype=bool)
 
-    def _kept(self, name: str, read: Callable[[], Codes]) -> Codes:
-        found: Codes | None = self.__dict__.get(name)
-        if found is None:
-            found = self.__dict__[name] = read()
-        return found
-
-    @property
+    @cached_property
     def _aliases(self) -> Codes:
-        return self._kept("_alias_table", lambda: _with(_aliases(self), self.planned, len(self.index.ports)))
+        return _with(_aliases(self), self.planned, len(self.index.ports))
+
+    @cached_property
+    def macs(self) -> MacTable:
+        """The MACs that all devices list."""
+        return MacTable(self)
 
 
 def _with(aliases: Codes, more: Mapping[int, int], size: int) -> Codes:

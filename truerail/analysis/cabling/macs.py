@@ -2,14 +2,16 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from truerail.analysis.cabling.local import LocalNames
 from truerail.model.columns import NONE, PIECE, Codes, Mask, Objects, equals, looked_up
 from truerail.model.facts import NetLink
-from truerail.model.kept import kept
 from truerail.model.names import canonical_mac
+
+if TYPE_CHECKING:
+    from truerail.analysis.cabling.local import LocalNames
 
 _DPU_MAC_OFFSET = 0x10
 _ARM_MAC_OFFSETS = (_DPU_MAC_OFFSET, 0x25)
@@ -20,15 +22,15 @@ _NO_MAC = "00:00:00:00:00:00"
 _VIRTUAL = {"bridge", "veth", "vlan", "vxlan", "tun", "dummy", "ifb", "macvlan", "ipvlan"}
 
 
-def shared_macs(names: LocalNames) -> Mapping[str, tuple[int, ...]]:
+def shared_macs(names: "LocalNames") -> Mapping[str, tuple[int, ...]]:
     """MACs that planned ports of several devices list, and the codes of those ports."""
-    return dict(sorted(mac_table(names).shared.items()))
+    return dict(sorted(names.macs.shared.items()))
 
 
 class MacTable:
     """Ports and devices by MAC. A MAC on two devices has no owner."""
 
-    def __init__(self, names: LocalNames) -> None:
+    def __init__(self, names: "LocalNames") -> None:
         links, planned = names.seen.table(NetLink), names.index.planned_ports
         mac, kind = links.column("mac"), links.column("kind")
         use = ~(equals(mac, None) | equals(mac, _NO_MAC) | np.array([k in _VIRTUAL for k in kind], dtype=bool))
@@ -102,9 +104,3 @@ class MacTable:
             found[row] = own[0] if len(own) == 1 else NONE
         port, count = np.unique(found, return_counts=True)
         return np.where(np.isin(found, port[count > 1]), NONE, found)
-
-
-@kept
-def mac_table(names: LocalNames) -> MacTable:
-    """The MACs that all devices list. Read once for each set of names, cached with it."""
-    return MacTable(names)

@@ -12,15 +12,16 @@ from dataclasses import dataclass, field
 from functools import reduce
 from itertools import pairwise
 from operator import or_
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from truerail.analysis.cabling.joined import Wiring
 from truerail.model.columns import NONE, Codes
 from truerail.model.facts import GpuNicPath, RdmaLink
-from truerail.model.kept import kept
 from truerail.model.plan import Transport
+
+if TYPE_CHECKING:
+    from truerail.analysis.cabling.joined import Wiring
 
 CLOSENESS = {"PIX": 0, "PXB": 1, "PHB": 2, "NODE": 3, "SYS": 4, "SOC": 4}
 """nvidia-smi's terms from near to far; NCCL ranks them alike (src/graph/topo.h)."""
@@ -85,12 +86,6 @@ def rails_in(bits: int) -> tuple[int, ...]:
     return tuple(rail for rail in range(bits.bit_length()) if bits >> rail & 1)
 
 
-@kept
-def gpu_rails(wiring: Wiring) -> GpuRails:
-    """Joins topology, RDMA devices and planned rails. Computed once for each wiring, cached with it."""
-    return _join(wiring)
-
-
 @dataclass(frozen=True)
 class _Host:
     """The topology of a host in the plan's terms. Hosts of one model, cabled alike, share one `pattern`."""
@@ -117,7 +112,8 @@ class _Pattern:
         return reduce(or_, (of[nic] for nic in self.gpus[gpu]))
 
 
-def _join(wiring: Wiring) -> GpuRails:
+def gpu_rails(wiring: "Wiring") -> GpuRails:
+    """Joins topology, RDMA devices and planned rails."""
     hosts, reading, not_evaluated = _hosts(wiring)
     like = Counter(id(host.pattern) for host in hosts)
     patterns = {id(host.pattern): host.pattern for host in hosts}
@@ -199,7 +195,7 @@ def _of_few(
     return {key: natural[key] for key in few if key[1] not in odd}
 
 
-def _rail_bits(wiring: Wiring) -> tuple[Codes, Codes]:
+def _rail_bits(wiring: "Wiring") -> tuple[Codes, Codes]:
     """Per port: the planned rail of its cable, and the rail of the place where it is seen, as bit sets."""
     index = wiring.index
     size = len(wiring.partner)
@@ -213,7 +209,7 @@ def _rail_bits(wiring: Wiring) -> tuple[Codes, Codes]:
     return own, seen
 
 
-def _add_heard(wiring: Wiring, cables: Codes, seen: Codes) -> None:
+def _add_heard(wiring: "Wiring", cables: Codes, seen: Codes) -> None:
     """The rail of a NIC that hears a leaf without its port, where the plan has one rail of its host there."""
     index = wiring.index
     pair = index.a_device[cables] << 32 | index.b_device[cables]
@@ -226,7 +222,7 @@ def _add_heard(wiring: Wiring, cables: Codes, seen: Codes) -> None:
         seen[index.a[vague[only]]] = 1 << index.rail[cables[first[at[only]]]]
 
 
-def _hosts(wiring: Wiring) -> tuple[list[_Host], dict[int, int], tuple[int, ...]]:
+def _hosts(wiring: "Wiring") -> tuple[list[_Host], dict[int, int], tuple[int, ...]]:
     """Every host that reported its topology and its RDMA devices; the reading that contains the topology; and the
     planned hosts whose topology could not be used.
     """
@@ -295,7 +291,7 @@ def _nearest(
     return found
 
 
-def _planned_nics(wiring: Wiring) -> dict[int, tuple[tuple[str, ...], tuple[int, ...]]]:
+def _planned_nics(wiring: "Wiring") -> dict[int, tuple[tuple[str, ...], tuple[int, ...]]]:
     """Host code to its planned NICs: names of the RDMA devices, and their ports. NICs outside the plan are left out.
     The device of a bond covers each of the bond's members, so its name comes once for each. For a host that does not
     report its RDMA devices the names in the plan are used: on InfiniBand they are RDMA devices.
@@ -316,7 +312,7 @@ def _planned_nics(wiring: Wiring) -> dict[int, tuple[tuple[str, ...], tuple[int,
     }
 
 
-def _named_in_plan(wiring: Wiring) -> dict[int, tuple[tuple[str, ...], tuple[int, ...]]]:
+def _named_in_plan(wiring: "Wiring") -> dict[int, tuple[tuple[str, ...], tuple[int, ...]]]:
     """Host code to its planned NICs by the names that the plan gives them, and their ports."""
     index = wiring.index
     ports: dict[int, list[int]] = {}

@@ -1,12 +1,14 @@
 """The port at the other end of a port's cable: as seen, else as planned."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from truerail.analysis.cabling.joined import Wiring
 from truerail.model.columns import NONE, Codes, Mask
-from truerail.model.kept import kept
+
+if TYPE_CHECKING:
+    from truerail.analysis.cabling.joined import Wiring
 
 
 @dataclass(frozen=True)
@@ -24,12 +26,8 @@ class Peers:
         return np.where(self.port < len(self.port), self.port, NONE)
 
 
-@kept
-def peers_of(wiring: Wiring) -> Peers:
-    """The other end of every planned port. The planned one is used where neither end is seen anywhere else.
-
-    Computed once for each wiring, cached with it.
-    """
+def peers_of(wiring: "Wiring") -> Peers:
+    """The other end of every planned port. The planned one is used where neither end is seen anywhere else."""
     index, ports = wiring.index, wiring.index.planned_ports
     own = np.arange(ports)
     planned = index.far_ends(own)

@@ -12,12 +12,10 @@ from math import ceil
 import numpy as np
 import numpy.typing as npt
 
-from truerail.analysis.cabling.peers import peers_of
 from truerail.analysis.counters.hygiene import MOST_PACES, Floats, own_pace
 from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.counters.telemetry import LEAST_COVERAGE, LEAST_SAMPLES, Telemetry
 from truerail.model.columns import Codes
-from truerail.model.kept import kept
 
 WINDOWS = 5
 """30 samples of 10 s make five one-minute windows, which average out the seconds of a training step (detection.md 2.6).
@@ -60,15 +58,14 @@ TOO_FEW = (
 )
 
 
-@kept
 def carried_of(telemetry: Telemetry) -> Carried:
-    """Bytes per second carried by each planned port. Computed once for each telemetry and cached with it."""
+    """Bytes per second carried by each planned port."""
     return carried_in(telemetry, Quantity.TX_BYTES, Quantity.RX_BYTES)
 
 
 def carried_in(telemetry: Telemetry, sends: Quantity, receives: Quantity) -> Carried:
     """The same from these two counters, in their unit."""
-    peer = peers_of(telemetry.wiring).planned
+    peer = telemetry.wiring.peers.planned
     sent, received = (_own(telemetry, quantity) for quantity in (sends, receives))
     return Carried(np.fmax(sent, _at(received, peer)), np.fmax(received, _at(sent, peer)), peer)
 

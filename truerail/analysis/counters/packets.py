@@ -7,21 +7,18 @@ links of one switch are compared in one unit, never some in bytes and others in 
 
 import numpy as np
 
-from truerail.analysis.counters.carried import Carried, carried_in, carried_of, overall
+from truerail.analysis.counters.carried import Carried, carried_in, overall
 from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.counters.telemetry import Telemetry
 from truerail.model.columns import Codes
-from truerail.model.kept import kept
 
 USUAL_BYTES = 1024.0
 """Bytes per packet where no port counts both: the payload of RoCE on an Ethernet of 1,500 bytes, the smallest in use.
 """
 
 
-@kept
-def carried_or_packets(telemetry: Telemetry) -> Carried:
-    """Traffic of every planned port, from packets on switches that count no bytes. Computed once for each telemetry."""
-    by_bytes = carried_of(telemetry)
+def carried_or_packets(telemetry: Telemetry, by_bytes: Carried) -> Carried:
+    """Traffic of every planned port, from packets on switches that count no bytes."""
     between = _between_switches(telemetry)
     between = between[np.isnan(overall(by_bytes.tx[between]))]
     if not len(between) or not (telemetry.counts(Quantity.TX_PACKETS) or telemetry.counts(Quantity.RX_PACKETS)):

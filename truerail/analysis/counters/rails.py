@@ -11,10 +11,9 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from truerail.analysis.counters.carried import Carried, carried_of
+from truerail.analysis.counters.carried import Carried
 from truerail.analysis.counters.telemetry import Telemetry
 from truerail.model.columns import NONE, Codes, Mask
-from truerail.model.kept import kept
 
 Numbers = npt.NDArray[np.float64]
 
@@ -119,10 +118,9 @@ class Rails:
         return self.busy & ~self.worked
 
 
-@kept
-def rails_of(telemetry: Telemetry) -> Rails:
-    """Rails of every host. Computed once for each telemetry and cached with it."""
-    index, carried = telemetry.wiring.index, carried_of(telemetry)
+def rails_of(telemetry: Telemetry, carried: Carried) -> Rails:
+    """Rails of every host."""
+    index = telemetry.wiring.index
     cable = np.flatnonzero(index.from_host & (index.a >= 0) & (index.rail >= 0))
     cable = cable[np.lexsort((index.plane[cable], index.rail[cable], index.a_device[cable]))]
     host, first, row = np.unique(index.a_device[cable], return_index=True, return_inverse=True)

@@ -4,7 +4,7 @@ Arrays have shape (planned ports, samples), the oldest sample first; NaN is "no 
 of `PlanIndex`; a host's RDMA counters (`mlx5_3/1`) count for the port of their netdev.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -17,7 +17,8 @@ from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.counters.series import Key, Source
 from truerail.analysis.counters.window import Window
 from truerail.model.columns import NONE, Codes, Mask
-from truerail.model.facts import RdmaLink
+from truerail.model.facts import PortCounters, RdmaLink
+from truerail.model.reading import Reading
 
 LEAST_COVERAGE = 0.8
 """Minimum share of a window's samples for a valid rate (detection.md, counter hygiene)."""
@@ -33,6 +34,15 @@ class Telemetry:
     _kept: dict[tuple[str, Key], Floats] = field(default_factory=dict)
     _rows: dict[str, tuple[Source, Codes]] = field(default_factory=dict)
     _sums: dict[Key, "Sums"] = field(default_factory=dict)
+
+    @cached_property
+    def readings(self) -> Mapping[tuple[str, str], Sequence[Reading]]:
+        """The readings that contain counters, by collector and device."""
+        found: dict[tuple[str, str], list[Reading]] = {}
+        for reading in self.wiring.identity.seen.readings:
+            if reading.facts and type(reading.facts[0]) is PortCounters:
+                found.setdefault((reading.collector, reading.device), []).append(reading)
+        return found
 
     @property
     def ports(self) -> int:

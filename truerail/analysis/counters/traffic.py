@@ -7,13 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from truerail.analysis.cabling.peers import peers_of
 from truerail.analysis.counters.hygiene import Floats
 from truerail.analysis.counters.marks import rdma_priorities, share_of_marked
 from truerail.analysis.counters.minute import Numbers, largest_minute, minute_of, summed_minute
 from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.counters.telemetry import Telemetry
-from truerail.analysis.ecmp.balance import balance_of
 from truerail.analysis.ecmp.spread import Spread, spread_of
 from truerail.analysis.round import Round
 from truerail.model.columns import Codes, Mask
@@ -61,7 +59,7 @@ def traffic_of(round: Round) -> Traffic | None:
     reported = round.telemetry
     if reported.window is None or not len(reported.window.order):
         return None
-    peer = peers_of(reported.wiring).planned
+    peer = reported.wiring.peers.planned
     sent, received = summed_minute(reported, Q.TX_BYTES), summed_minute(reported, Q.RX_BYTES)
     stopped, stopping = (largest_minute(reported, quantity) / 1e6 for quantity in (Q.RX_PAUSE_US, Q.TX_PAUSE_US))
     broken = _broken(reported)
@@ -73,7 +71,7 @@ def traffic_of(round: Round) -> Traffic | None:
         pause_sent=np.minimum(np.fmax(stopping, _at(stopped, peer)), np.float32(1)),
         marked=_marked(reported, peer),
         broken=_sum(broken, _at(broken, peer)),
-        spread=spread_of(round.plan, balance_of(reported)),
+        spread=spread_of(round.plan, round.balance, round.flow_bounds, round.siblings),
     )
 
 

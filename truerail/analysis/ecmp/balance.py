@@ -16,7 +16,6 @@ from truerail.analysis.counters.carried import Carried, overall
 from truerail.analysis.counters.packets import carried_or_packets
 from truerail.analysis.counters.telemetry import Telemetry
 from truerail.model.columns import NONE, Codes, Mask
-from truerail.model.kept import kept
 
 Numbers = npt.NDArray[np.float64]
 
@@ -94,10 +93,9 @@ class Balance:
         return np.asarray(self.carried.tx[self.port[rows]], dtype=np.float64)
 
 
-@kept
-def balance_of(telemetry: Telemetry) -> Balance:
-    """The groups of a fabric. Computed once for each telemetry, cached with it."""
-    index, carried = telemetry.wiring.index, carried_or_packets(telemetry)
+def balance_of(telemetry: Telemetry, by_bytes: Carried) -> Balance:
+    """The groups of a fabric. `by_bytes` is what its ports carry, as far as bytes are counted."""
+    index, carried = telemetry.wiring.index, carried_or_packets(telemetry, by_bytes)
     cable = np.flatnonzero(~index.from_host & (index.a >= 0) & (index.b >= 0))
     cable = cable[np.argsort(index.a_device[cable], kind="stable")]
     switch, first, group = np.unique(index.a_device[cable], return_index=True, return_inverse=True)

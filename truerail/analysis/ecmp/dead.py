@@ -5,17 +5,16 @@ One switch's scatter shows little about its flows, that of all its siblings show
 jobs, one rail each. So the scatter of siblings with as much load is pooled with its own.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from truerail.analysis.ecmp.balance import IDLE, Balance
-from truerail.analysis.ecmp.flow_bounds import flow_bounds
+from truerail.analysis.ecmp.flow_bounds import FlowBounds
 from truerail.analysis.ecmp.occupancy import MOST_FLOWS, chi_square_below, idle_chance
-from truerail.analysis.ecmp.siblings import families, polarized
+from truerail.analysis.ecmp.siblings import Siblings, families, polarized
 from truerail.model.columns import Codes
-from truerail.model.kept import kept
 from truerail.model.plan import LoadBalancing
 
 EVEN = 0.25
@@ -49,18 +48,20 @@ class _Scatter(NamedTuple):
     members: int
 
 
-@kept
-def dead_members(b: Balance) -> dict[int, float]:
-    """Groups with one dead member, and the chance that it is idle by chance. Computed once for each balance."""
+def dead_members(b: Balance, flows: FlowBounds, siblings: Iterable[Siblings]) -> dict[int, float]:
+    """Groups with one dead member, and the chance that it is idle by chance. `siblings` are the groups whose idle
+    members a repeated hash may explain.
+    """
     hashed = b.telemetry.wiring.index.plan.load_balancing is LoadBalancing.ECMP
     single = b.evaluated & (b.idle_members == 1) & (b.members >= LEAST_MEMBERS)
-    for siblings in polarized(b):
-        single[siblings.groups] = False
-    chances = {group: _dead(b, group, hashed=hashed) for group in np.flatnonzero(single).tolist()}
+    for one in polarized(siblings):
+        single[one.groups] = False
+    family = families(b)
+    chances = {group: _dead(b, flows, family, group, hashed=hashed) for group in np.flatnonzero(single).tolist()}
     return {group: chance for group, chance in chances.items() if chance < CHANCE}
 
 
-def _dead(b: Balance, group: int, *, hashed: bool) -> float:
+def _dead(b: Balance, flows: FlowBounds, family: Codes, group: int, *, hashed: bool) -> float:
     """The chance that the group's one idle member is idle by chance; 1 where it is not always so."""
     rows = b.uplinks(group)
     rows = rows[b.member[rows]]
@@ -72,10 +73,10 @@ def _dead(b: Balance, group: int, *, hashed: bool) -> float:
     own = _scatter(b, rows[~idle])
     if not hashed:
         return float(own.uneven > EVEN)
-    flows, members = flow_bounds(b), len(rows)
+    members = len(rows)
     least = int(flows.least[group])
     claimed = max(int(flows.from_below[group]), int(flows.claimed[group]), least)
-    pooled = _pooled(b, group, own)
+    pooled = _pooled(b, family, group, own)
     of_claims = DOUBT if claimed > least else 1.0
     of_siblings = (DOUBT_OF_MANY if len(pooled) > MANY else DOUBT) if len(pooled) > 1 else 1.0
     return max(
@@ -97,9 +98,9 @@ def _scatter(b: Balance, rows: Codes) -> _Scatter:
     return _Scatter(uneven, len(rows))
 
 
-def _pooled(b: Balance, group: int, own: _Scatter) -> list[_Scatter]:
+def _pooled(b: Balance, family: Codes, group: int, own: _Scatter) -> list[_Scatter]:
     """The group's scatter and that of the siblings with as much load; its own alone where it has fewer flows."""
-    beside = np.flatnonzero(b.evaluated & (families(b) == families(b)[group]) & (b.idle_members <= 1))
+    beside = np.flatnonzero(b.evaluated & (family == family[group]) & (b.idle_members <= 1))
     alike = (b.total[beside] <= AS_MUCH * b.total[group]) & (b.total[group] <= AS_MUCH * b.total[beside])
     found = []
     for other in beside[alike & (beside != group)].tolist():

@@ -25,7 +25,6 @@ from truerail.analysis.counters.carried import overall
 from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.ecmp.balance import IDLE, Balance, Numbers
 from truerail.model.columns import NONE, Codes, Mask
-from truerail.model.kept import kept
 from truerail.model.plan import Role
 
 ALL_BUT = 0.999
@@ -59,9 +58,8 @@ class FlowBounds:
     """Whether the tier below spreads so evenly that it does not hash flows."""
 
 
-@kept
 def flow_bounds(b: Balance) -> FlowBounds:
-    """The bounds of every group. Computed once for each balance, cached with it."""
+    """The bounds of every group."""
     index, groups = b.telemetry.wiring.index, len(b.switch)
     of_device = np.full(len(index.devices.names) + 1, NONE, dtype=np.int64)
     of_device[b.switch] = np.arange(groups)

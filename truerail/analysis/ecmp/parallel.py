@@ -16,7 +16,6 @@ from truerail.analysis.ecmp.balance import IDLE, WARM_MEAN, WARM_MEMBER, Balance
 from truerail.analysis.ecmp.occupancy import LEAST
 from truerail.analysis.ecmp.siblings import IDLE_SHARE
 from truerail.model.columns import Codes, Mask, factorize
-from truerail.model.kept import kept
 
 ALIGNED = 2
 """Minimum number of sets: switches that use links at other places of their bundles have no drained or
@@ -55,12 +54,8 @@ class _Links:
     """Bundles all of whose links have counters, and with enough load to be evaluated."""
 
 
-@kept
 def bundled(b: Balance) -> tuple[Bundled, ...]:
-    """Switches with parallel links down, and the probability that their idle links are idle by chance.
-
-    Computed once for each balance.
-    """
+    """Switches with parallel links down, and the probability that their idle links are idle by chance."""
     links = _links(b)
     if links is None:
         return ()

@@ -2,7 +2,7 @@
 hash that is the same at two tiers leaves the same number of members idle on every sibling.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from math import comb, exp, log
 
@@ -10,10 +10,9 @@ import numpy as np
 
 from truerail.analysis.ecmp.balance import Balance, Numbers
 from truerail.analysis.ecmp.confined import Numbered, Pattern, Places, patterns
-from truerail.analysis.ecmp.flow_bounds import flow_bounds, senders
+from truerail.analysis.ecmp.flow_bounds import FlowBounds, senders
 from truerail.analysis.ecmp.occupancy import LEAST, classes_chance, idle_chance, joint_chance
 from truerail.model.columns import Codes, Mask, factorize
-from truerail.model.kept import kept
 from truerail.model.plan import Role
 
 CHANCE = 1e-6
@@ -47,26 +46,25 @@ class Siblings:
     """Disjoint classes into which the members in use fall; 0 where they overlap in part."""
 
 
-def polarized(b: Balance) -> tuple[Siblings, ...]:
-    """Siblings whose idle members match a repeated hash, and are not chance."""
-    return tuple(one for one in _explained(b) if one.chance < CHANCE)
+def polarized(siblings: Iterable[Siblings]) -> tuple[Siblings, ...]:
+    """Those whose idle members match a repeated hash, and are not chance."""
+    return tuple(one for one in siblings if one.chance < CHANCE)
 
 
-def unclear(b: Balance) -> tuple[Siblings, ...]:
-    """Siblings whose idle members match a repeated hash, or are chance: undecided."""
-    return tuple(one for one in _explained(b) if one.chance >= CHANCE)
+def unclear(siblings: Iterable[Siblings]) -> tuple[Siblings, ...]:
+    """Those whose idle members match a repeated hash, or are chance: undecided."""
+    return tuple(one for one in siblings if one.chance >= CHANCE)
 
 
-@kept
-def _explained(b: Balance) -> tuple[Siblings, ...]:
-    """The likeliest explanation by a repeated hash, where there is one. Computed once for each balance."""
-    several = list(_siblings_of(b))
+def siblings_of(b: Balance, flows: FlowBounds) -> tuple[Siblings, ...]:
+    """Siblings whose idle members a repeated hash explains, each with its likeliest explanation."""
+    several = list(_several(b))
     numbered = Numbered(b) if several else None
-    every = [_likeliest(_Family(b, numbered, groups)) for groups in several if numbered]
+    every = [_likeliest(_Family(b, flows, numbered, groups)) for groups in several if numbered]
     return tuple(one for one in every if one is not None)
 
 
-def _siblings_of(b: Balance) -> Iterator[Codes]:
+def _several(b: Balance) -> Iterator[Codes]:
     """Sibling groups that are evaluated, of which two or more have idle members."""
     family = families(b)
     order = np.flatnonzero(b.evaluated & hashed_twice(b))
@@ -92,9 +90,8 @@ Routed = Callable[[Codes], Mask]
 class _Family:
     """Siblings with the known bounds of their flows: counted from below (`least`), and estimated (`bold`)."""
 
-    def __init__(self, b: Balance, numbered: Numbered, groups: Codes) -> None:
-        self.b, self.numbered, self.groups = b, numbered, groups
-        flows = flow_bounds(b)
+    def __init__(self, b: Balance, flows: FlowBounds, numbered: Numbered, groups: Codes) -> None:
+        self.b, self.flows, self.numbered, self.groups = b, flows, numbered, groups
         self.least = flows.least
         self.bold = np.maximum(flows.least, np.maximum(flows.from_below, flows.claimed))
         self.leaves = b.telemetry.wiring.index.devices.tier[int(b.switch[groups[0]])] <= Role.LEAF.tier
@@ -117,7 +114,7 @@ class _Family:
         if len(self.groups) < 3:
             return self
         widest = int(np.argmax([len(busy) for busy in self.busy]))
-        return _Family(self.b, self.numbered, np.delete(self.groups, widest))
+        return _Family(self.b, self.flows, self.numbered, np.delete(self.groups, widest))
 
 
 def _likeliest(family: _Family) -> Siblings | None:
@@ -212,9 +209,8 @@ def _shares(b: Balance, group: int) -> Numbers:
     return np.asarray(loads / loads.sum(axis=0), dtype=np.float64)
 
 
-@kept
 def families(b: Balance) -> Codes:
-    """The family of each group: switches of one tier, pod and number of uplinks. Computed once for each balance."""
+    """The family of each group: switches of one tier, pod and number of uplinks."""
     devices, tiers = list(b.telemetry.wiring.index.plan.devices.values()), b.telemetry.wiring.index.devices.tier
     uplinks = np.bincount(b.group, minlength=len(b.switch)).tolist()
     keys = ((tiers[code], devices[code].pod, uplinks[g]) for g, code in enumerate(b.switch.tolist()))

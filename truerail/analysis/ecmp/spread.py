@@ -5,6 +5,7 @@ and 2.25 in one of twenty (detection.md 2.3). So the load is shown beside the va
 possible flows exceeds in one case of a hundred.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from math import ceil, exp, lgamma, log, log1p, sqrt
@@ -12,9 +13,9 @@ from math import ceil, exp, lgamma, log, log1p, sqrt
 import numpy as np
 
 from truerail.analysis.ecmp.balance import Balance, Numbers
-from truerail.analysis.ecmp.flow_bounds import flow_bounds
+from truerail.analysis.ecmp.flow_bounds import FlowBounds
 from truerail.analysis.ecmp.occupancy import MOST_FLOWS
-from truerail.analysis.ecmp.siblings import unclear
+from truerail.analysis.ecmp.siblings import Siblings, unclear
 from truerail.model.columns import Codes, Mask
 from truerail.model.plan import LoadBalancing, Plan
 
@@ -40,17 +41,16 @@ class Spread:
     """
 
 
-def spread_of(plan: Plan, balance: Balance) -> Spread:
+def spread_of(plan: Plan, balance: Balance, bounds: FlowBounds, siblings: Iterable[Siblings]) -> Spread:
     """The spread of every switch. Work that grows with the uplinks."""
     hashed = plan.load_balancing is LoadBalancing.ECMP
-    bounds = flow_bounds(balance)
     flows = np.maximum(bounds.rates, bounds.from_below)
     expected = peak_by_chance(flows, balance.members) if hashed else np.full(len(balance.switch), np.nan)
     enough = bool(balance.carried.enough)
     peak = np.where(balance.reported & (balance.total > 0), balance.peak, np.nan)
     evaluated = balance.evaluated & enough & (~np.isnan(expected) | (not hashed))
-    for siblings in unclear(balance) if enough else ():
-        evaluated[siblings.groups] = False
+    for one in unclear(siblings) if enough else ():
+        evaluated[one.groups] = False
     return Spread(balance.switch, peak, np.where(np.isnan(peak), np.nan, expected), evaluated)
 
 

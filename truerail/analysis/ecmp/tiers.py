@@ -2,13 +2,13 @@
 is what too few flows leave open: a rule reports this instead of passing, and beside its findings.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
 from truerail.analysis.counters.carried import TOO_FEW
-from truerail.analysis.ecmp.balance import IDLE, Balance, balance_of
-from truerail.analysis.ecmp.siblings import hashed_twice, unclear
+from truerail.analysis.ecmp.balance import IDLE, Balance
+from truerail.analysis.ecmp.siblings import Siblings, hashed_twice, unclear
 from truerail.analysis.round import Round
 from truerail.analysis.rule import InsufficientDataError, NotEvaluated
 from truerail.model.columns import Mask
@@ -19,7 +19,7 @@ SILENT = 0.001
 
 def balance_to_evaluate(round: Round) -> Balance:
     """The groups of a fabric. Raises InsufficientDataError where no group can be evaluated."""
-    b = balance_of(round.telemetry)
+    b = round.balance
     if not b.carried.enough:
         raise InsufficientDataError(TOO_FEW)
     if not b.evaluated.any():
@@ -32,14 +32,14 @@ def not_evaluated(b: Balance) -> Iterator[NotEvaluated]:
     yield from _not_evaluated(b, np.ones(len(b.switch), dtype=bool))
 
 
-def unclear_tiers(b: Balance) -> Iterator[NotEvaluated]:
+def unclear_tiers(b: Balance, siblings: Iterable[Siblings]) -> Iterator[NotEvaluated]:
     """The same of tiers that a repeated hash can polarize, and tiers in which it may have done so, where there are too
     few flows to distinguish it from chance.
     """
     yield from _not_evaluated(b, hashed_twice(b))
-    if doubtful := unclear(b):
+    if doubtful := unclear(siblings):
         tiers = "a tier of one pod" if len(doubtful) == 1 else f"tiers of {len(doubtful)} pods"
-        names = tuple(name for siblings in doubtful for name in b.names(siblings.groups))
+        names = tuple(name for one in doubtful for name in b.names(one.groups))
         why = f"more flows: in {tiers} uplinks stay idle as a repeated hash leaves them, or by chance"
         yield NotEvaluated(why, what="switch", count=len(names), of=len(b.switch), subjects=names)
 

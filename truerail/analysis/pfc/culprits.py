@@ -11,7 +11,6 @@ from truerail.analysis.pfc.graph import WaitGraph
 from truerail.analysis.pfc.reasons import Reason, nic_reason
 from truerail.analysis.pfc.trees import PauseGraph, Pauses, began
 from truerail.model.columns import NONE, Codes, Mask
-from truerail.model.kept import kept
 from truerail.model.plan import Role
 
 BOTH_ENDS, ONE_END, SEVERAL_ROOTS, UNSEEN = 0.95, 0.8, 0.6, 0.4
@@ -87,9 +86,8 @@ class Culprit:
         return min(sure, SEVERAL_ROOTS) if self.roots > 1 or self.reason is Reason.EGRESS_UNREPORTED else sure
 
 
-@kept
 def storm_culprits(pauses: Pauses) -> tuple[Culprit, ...]:
-    """Culprits of all storms, one for each root and priority. Computed once and cached with the pauses."""
+    """Culprits of all storms, one for each root and priority."""
     return tuple(culprit for graph in pauses.graphs for culprit in _storms(pauses, graph))
 
 

@@ -5,7 +5,7 @@ from math import ceil
 
 import numpy as np
 
-from truerail.analysis.cabling.peers import Peers, peers_of
+from truerail.analysis.cabling.peers import Peers
 from truerail.analysis.counters.hygiene import Floats
 from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.counters.telemetry import Telemetry
@@ -152,7 +152,7 @@ def waits_of(counters: Priorities, active: Activity, nics: Mask) -> PauseEdges:
     priority: this priority is assumed for them.
     """
     reported = counters.reported
-    peer = peers_of(reported.wiring).port
+    peer = reported.wiring.peers.port
     senders = np.flatnonzero(active.sent | nics)
     inside = (peer[senders] >= 0) & (peer[senders] < reported.ports)
     received = active.received.copy()

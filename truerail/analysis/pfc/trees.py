@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from truerail.analysis.cabling.peers import Peers, peers_of
+from truerail.analysis.cabling.peers import Peers
 from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.counters.telemetry import Telemetry
 from truerail.analysis.pfc.edges import LEAST_SHARE, NOTHING, STORM_SHARE, PauseEdges
@@ -97,7 +97,7 @@ def pauses_of(telemetry: Telemetry) -> Pauses:
     """The pause trees of a round. Raises InsufficientDataError as `decidable` does."""
     decidable(telemetry)
     graphs = tuple(graph_of(telemetry, *measured) for measured in _by_priority(telemetry))
-    return Pauses(telemetry, peers_of(telemetry.wiring), graphs)
+    return Pauses(telemetry, telemetry.wiring.peers, graphs)
 
 
 def counted(telemetry: Telemetry, what: str, *quantities: Quantity) -> None:
@@ -135,7 +135,7 @@ def _by_priority(telemetry: Telemetry) -> list[tuple[Priorities, Activity, Mask]
     lone = np.zeros(telemetry.ports, dtype=bool)
     for events in NIC_EVENTS:
         lone |= telemetry.reaches(events, None, 0.0, rest.last)
-    peer = peers_of(telemetry.wiring)
+    peer = telemetry.wiring.peers
     for _, active in found:
         lone &= ~active.touches(peer)
     if lone.any() and not found:

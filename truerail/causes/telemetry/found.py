@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from truerail.analysis.cabling import Wiring
-from truerail.analysis.cabling.peers import peers_of
 from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.counters.telemetry import Telemetry
 from truerail.analysis.counters.window import STEP_SECONDS
@@ -33,7 +32,7 @@ class FabricContext:
     @cached_property
     def peer(self) -> Codes:
         """The other end of every planned port's link, actual, else planned; -1 unknown."""
-        return peers_of(self.wiring).port
+        return self.wiring.peers.port
 
     @property
     def reported(self) -> Telemetry:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from truerail.analysis.counters.carried import carried_of, overall
+from truerail.analysis.counters.carried import overall
 from truerail.causes.candidate import CauseCandidate
 from truerail.causes.telemetry.found import FabricContext
 from truerail.causes.telemetry.roots import RootCandidate, root_of_device
@@ -61,7 +61,7 @@ def _links(ground: FabricContext, device: int) -> Codes:
 def _drained(ground: FabricContext, links: Codes) -> "np.typing.NDArray[np.bool_]":
     """Links that are down or carry nothing, as far as counters show; without counters those that are down."""
     down = ground.wiring.states.down(links)
-    carried, speed = carried_of(ground.reported), ground.reported.speed()[links]
+    carried, speed = ground.round.carried, ground.reported.speed()[links]
     if not carried.enough:
         return down
     busiest = np.fmax(overall(carried.tx[links]), overall(carried.rx[links]))

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from truerail.analysis.cabling import State, Wiring
-from truerail.analysis.cabling.paths import gpu_rails
 from truerail.analysis.published import Published
 from truerail.model.columns import NONE, Codes, either
 from truerail.model.facts import NetLink, RdmaLink
@@ -41,7 +40,7 @@ class Gpus:
 def gpus(layout: Layout, wiring: Wiring) -> Gpus:
     """Reads the hosts' topologies; equal hosts are read together."""
     found: list[Codes] = [np.empty((3, 0), dtype=np.int64)]
-    for alike in gpu_rails(wiring).alike():
+    for alike in wiring.gpu_rails.alike():
         row = layout.links.row[wiring.index.cables_at(alike.ports)]
         pairs = [(nic, gpu, alike.suits.get(gpu, NONE)) for gpu, nics in alike.nearest.items() for nic in nics]
         for nic, gpu, suits in pairs:
