@@ -1,1 +1,1 @@
-"""What the service shows over HTTP: the API, event streams, metrics and the page, to those who may see them."""
+"""The service's HTTP interface: the API, event streams, metrics and the page, with access control."""

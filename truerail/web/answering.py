@@ -1,4 +1,4 @@
-"""How an endpoint answers: with the tag that fits what the answer depends on."""
+"""Responses of endpoints, each with the entity tag that fits its data."""
 
 import asyncio
 from collections.abc import Callable
@@ -17,8 +17,8 @@ T = TypeVar("T")
 
 
 def published(request: Request, shown: CachedEvaluation, make: Callable[[], Any]) -> Response:
-    """An answer that depends on nothing but the publication and the question: made only where the client lacks it and
-    nobody asked before. `make` gives the answer, or its JSON as bytes.
+    """An answer that depends only on the publication and the request: computed only if the client lacks it and it is
+    not cached. `make` returns the answer, or its JSON as bytes.
     """
     tag = _tag(request, shown)
     if has(request, tag):
@@ -29,7 +29,7 @@ def published(request: Request, shown: CachedEvaluation, make: Callable[[], Any]
 async def pondered(
     request: Request, desk: RequestContext, shown: CachedEvaluation, make: Callable[[], Any]
 ) -> Response:
-    """The same for an answer that takes thought: made in a thread, while the event loop goes on."""
+    """The same for an expensive answer: computed in a thread, while the event loop continues."""
     tag = _tag(request, shown)
     if has(request, tag):
         return unchanged(tag)
@@ -47,12 +47,12 @@ def _tag(request: Request, shown: CachedEvaluation) -> str:
 def listed(
     request: Request, shown: CachedEvaluation, part: PageRequest, fetch: Fetch[T], key: Callable[[T], str]
 ) -> Response:
-    """A part of a list that depends on nothing but the publication and the question. `key` names a row."""
+    """A page of a list that depends only on the publication and the request. `key` names a row."""
     return published(request, shown, lambda: page(fetch, key, shown.serial, part))
 
 
 def reported(request: Request, answer: Any) -> Response:
-    """An answer that depends on the journal or the time too: tagged by its content."""
+    """An answer that also depends on the journal or the time: tagged by its content."""
     body = _bytes(answer)
     tag = tag_of(body)
     return unchanged(tag) if has(request, tag) else tagged(body, tag)

@@ -17,7 +17,7 @@ from truerail.web.strict import parameters_of
 
 
 def create_app(tower: ServiceAPI, settings: Settings) -> FastAPI:
-    """The application; it starts and stops nothing of the tower's."""
+    """The application; it starts and stops no part of the service."""
     app = FastAPI(
         title="truerail",
         version=__version__,

@@ -1,4 +1,4 @@
-"""Answers to bytes: orjson over the dataclasses as they are, several times as fast as going through plain dicts."""
+"""Answers to bytes: orjson over the dataclasses directly, several times as fast as over plain dicts."""
 
 import json
 from typing import Any
@@ -11,7 +11,7 @@ _OPTIONS = orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY
 
 
 def to_bytes(answer: Any) -> bytes:
-    """An answer as JSON, as `as_json` has it. Text that UTF-8 cannot carry (a lone surrogate out of a device's
+    """An answer as JSON, as in `as_json`. Text that UTF-8 cannot encode (a lone surrogate from a device's
     answer) is escaped instead.
     """
     try:
@@ -21,7 +21,7 @@ def to_bytes(answer: Any) -> bytes:
 
 
 def _plain(value: Any) -> Any:
-    """What orjson does not know: read-only mappings, sets, named tuples."""
+    """Converts types that orjson does not support: read-only mappings, sets, named tuples."""
     plain = as_json(value)
     if plain is value:
         raise TypeError(f"{type(value).__name__} has no JSON")

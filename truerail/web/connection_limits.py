@@ -1,7 +1,7 @@
-"""Bounds on a connection before there is a request: uvicorn with httptools has none of its own.
+"""Limits on a connection before its first request: uvicorn with httptools has none of its own.
 
-httptools gathers a header of any length in memory, and uvicorn waits for ever for the first request of a connection and
-for the end of one that has begun.
+httptools collects a header of any length in memory, and uvicorn waits for ever for the first request of a connection
+and for the end of one that has begun.
 """
 
 import asyncio
@@ -10,11 +10,11 @@ from typing import Any
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 MOST_HEAD_BYTES = 64 << 10
-"""Of request line and headers, and of the framing of a body in chunks."""
+"""Limit of request line and headers, and of the framing of a chunked body."""
 HEAD_SECONDS = 15.0
-"""From a connection, or from the first byte of a further request, to the end of the headers."""
+"""Time limit from a connection, or from the first byte of a further request, to the end of the headers."""
 LINGER_SECONDS = 1.0
-"""For a client to read that its request was refused."""
+"""Time for a client to read that its request was refused."""
 _TOO_LARGE = b"HTTP/1.1 431 Request Header Fields Too Large\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
 
 
@@ -60,8 +60,8 @@ class BoundedProtocol(HttpToolsProtocol):
         super().on_body(body)
 
     def _refuse(self) -> None:
-        """Says why, and reads on for a while without keeping anything: a connection that is closed on a client that
-        still sends is reset, and the answer with it (RFC 9112 section 9.6). In the middle of an answer it just ends.
+        """Sends the reason, then reads and discards for a while: closing on a client that still sends resets the
+        connection and loses the answer (RFC 9112 section 9.6). In the middle of an answer it only closes.
         """
         self._head_is_there()
         if self.cycle is not None and not self.cycle.response_complete:

@@ -1,4 +1,4 @@
-"""What all requests share: the newest publication made ready to be read, and how many streams are open."""
+"""State shared by all requests: the newest publication with its indexes, and the number of open streams."""
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
@@ -19,18 +19,18 @@ from truerail.web.access.tls import Certificates
 from truerail.web.body import to_bytes
 
 AT_ONCE = 8
-"""Questions that are put to the journal at the same time. They have threads of their own: where a database hangs,
-nothing else waits for a thread.
+"""Most concurrent queries of the journal. They have their own threads: if a database hangs, nothing else waits for a
+thread.
 """
 
 THINKING = 2
-"""Questions about the whole fabric that are thought about at the same time, beside the event loop."""
+"""Most concurrent expensive answers, in threads beside the event loop."""
 KEPT_BYTES = 16 << 20
-"""Answers of one publication that are kept: everybody who looks asks the same once an evaluation is new."""
+"""Cache of one publication's answers: all open pages send the same requests after a new evaluation."""
 
 
 class CachedEvaluation:
-    """One publication as the web shows it. `serial` differs for every publication, those of one number included, and
+    """One publication as the web shows it. `serial` differs for every publication, even with the same number, and
     after every restart.
     """
 
@@ -47,15 +47,15 @@ class CachedEvaluation:
 
     @cached_property
     def map_body(self) -> bytes:
-        """The fabric map as JSON: made once, shared by all requests and streams."""
+        """The fabric map as JSON: rendered once, shared by all requests and streams."""
         return to_bytes(fabric_map(self.publication))
 
     def answer(self, tag: str) -> bytes | None:
-        """The answer with this tag, where it was given before."""
+        """The cached answer with this tag."""
         return self._kept.get(tag)
 
     def keep(self, tag: str, body: bytes) -> bytes:
-        """Keeps an answer for the next who asks; the oldest make room."""
+        """Caches an answer; the oldest ones are evicted."""
         self._room += len(self._kept.pop(tag, b"")) - len(body)
         self._kept[tag] = body
         while self._room < 0:
@@ -82,7 +82,7 @@ class RequestContext:
 
     @property
     def figures(self) -> dict[str, float]:
-        """What the web counts of itself, by the names of its metrics."""
+        """The web's own metrics, by name."""
         ends = self.certificates.ends if self.certificates else None
         of_tls = {"tls_certificate_not_after_timestamp_seconds": ends.timestamp()} if ends else {}
         return {"event_streams": float(self.streams), **of_tls}
@@ -113,7 +113,7 @@ class RequestContext:
 
 
 def context_of(request: Request) -> RequestContext:
-    """The desk of the application that a request came to."""
+    """The context of the request's application."""
     desk: RequestContext = request.app.state.desk
     return desk
 

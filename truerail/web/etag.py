@@ -1,6 +1,6 @@
-"""Entity tags (RFC 9110 section 8.8): a client that has the newest answer already is reported so, with no body.
+"""Entity tags (RFC 9110 section 8.8): a client that already has the newest answer gets a 304 without body.
 
-An answer that depends on the publication alone is tagged before it is made, so that a 304 costs nothing. One that
+An answer that depends only on the publication is tagged before it is computed, so that a 304 costs nothing. One that
 depends on the journal or on the time is tagged by its content.
 """
 
@@ -13,7 +13,7 @@ JSON = "application/json"
 
 
 def tag_of(*parts: str | bytes) -> str:
-    """A weak tag that differs wherever one of the parts does."""
+    """A weak tag that differs if any part does."""
     digest = blake2s(digest_size=12)
     for part in parts:
         raw = part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part
@@ -22,8 +22,8 @@ def tag_of(*parts: str | bytes) -> str:
 
 
 def has(request: Request, tag: str) -> bool:
-    """Whether the client says that it has the answer with this tag. `*` is not taken for a tag: it would turn an
-    error into a 304.
+    """Whether the client has the answer with this tag. `*` does not count as a tag: it would turn an error into a
+    304.
     """
     known = request.headers.get("if-none-match", "")
     opaque = tag.removeprefix("W/")
@@ -31,7 +31,7 @@ def has(request: Request, tag: str) -> bool:
 
 
 def unchanged(tag: str) -> Response:
-    """304: what the client has is the newest."""
+    """304: the client has the newest answer."""
     return Response(status_code=304, headers=_headers(tag))
 
 

@@ -1,13 +1,13 @@
-"""HEAD is GET without the body (RFC 9110 section 9.3.2), for every endpoint there is."""
+"""HEAD is GET without the body (RFC 9110 section 9.3.2), for every endpoint."""
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 WITHOUT_BODY = "truerail.head"
-"""Key of the scope under which an endless answer learns that nobody reads its body."""
+"""Key of the scope that tells an endless answer that its body is not read."""
 
 
 class Head:
-    """ASGI middleware: answers HEAD as GET, and keeps the body back."""
+    """ASGI middleware: answers HEAD as GET, without the body."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app

@@ -1,4 +1,4 @@
-"""Serves an application by uvicorn, inside the event loop that is there, until reported to stop."""
+"""Serves an application with uvicorn in the running event loop, until stopped."""
 
 import asyncio
 import socket
@@ -17,27 +17,27 @@ from truerail.web.listen import listen
 from truerail.web.shutdown import GRACE_SECONDS, GracefulShutdown
 
 MOST_CONNECTIONS = 1000
-"""At once; the next ones are answered 503. A process may have 1,024 open files by default."""
+"""Most concurrent connections; further ones get 503. A process may have 1,024 open files by default."""
 _STOP_SECONDS = int(GRACE_SECONDS) + 2
 
 
 @dataclass(frozen=True, slots=True)
 class Listening:
-    """The service can be asked now. `port` is the real one where the settings say 0."""
+    """The service accepts requests. `port` is the actual one if the settings have 0."""
 
     host: str
     port: int
     url: str
     certificates: Certificates | None
-    """With TLS: its `reload` takes over renewed files."""
+    """With TLS: its `reload` applies renewed files."""
 
 
 async def serve(
     app: ASGIApp, settings: Settings, stop: asyncio.Event, ready: Callable[[Listening], None] = lambda _: None
 ) -> None:
-    """Answers requests until `stop` is set and what runs has ended, within seconds. Leaves signals to the caller.
+    """Answers requests until `stop` is set and running ones have ended, within seconds. Leaves signals to the caller.
 
-    Raises ListenError where the address cannot be had, CertificateError where TLS cannot be spoken.
+    Raises ListenError if the address is not available, CertificateError if TLS cannot be used.
     """
     http = settings.http
     certificates = Certificates(http.tls) if http.tls else None
@@ -66,7 +66,7 @@ async def _stop(stop: asyncio.Event, server: uvicorn.Server, leaving: GracefulSh
 
 
 class _Server(uvicorn.Server):
-    """Says when it listens, and touches no signal."""
+    """Signals when it listens, and installs no signal handler."""
 
     def __init__(self, config: uvicorn.Config, started: Callable[[], None]) -> None:
         super().__init__(config)
@@ -82,7 +82,7 @@ class _Server(uvicorn.Server):
 
 
 def _config(app: ASGIApp, certificates: Certificates | None) -> uvicorn.Config:
-    """`proxy_headers` off: uvicorn would believe X-Forwarded-For of anybody on this machine."""
+    """`proxy_headers` off: uvicorn would trust X-Forwarded-For from any process on this machine."""
     return uvicorn.Config(
         app,
         http=BoundedProtocol,

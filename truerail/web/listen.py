@@ -1,4 +1,4 @@
-"""Takes the address that the service listens at."""
+"""Opens the service's listening sockets."""
 
 import errno
 import os
@@ -12,7 +12,7 @@ _BACKLOG = 2048
 def listen(host: str, port: int) -> list[socket.socket]:
     """Listening sockets for every address of a host (`localhost` has two), all on one port. Raises ListenError.
 
-    An address that this machine does not have (`::1` without IPv6) is left out while there is another.
+    An address that this machine lacks (`::1` without IPv6) is skipped if there is another.
     """
     found: list[socket.socket] = []
     missing: OSError | None = None

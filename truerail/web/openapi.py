@@ -1,4 +1,4 @@
-"""What the OpenAPI document says beside the endpoints themselves."""
+"""The parts of the OpenAPI document besides the endpoints themselves."""
 
 from typing import Any
 
@@ -44,7 +44,7 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
     500: _problem("Something broke inside."),
     503: _problem("Nothing is evaluated yet, or the journal is gone; `Retry-After` says when to ask again."),
 }
-"""Answers that any endpoint may give."""
+"""Responses that any endpoint may return."""
 
 
 SCHEMES: dict[str, Any] = {
@@ -58,12 +58,12 @@ SCHEMES: dict[str, Any] = {
     },
     "csrf": {"type": "apiKey", "in": "header", "name": "X-CSRF-Token", "description": "As `/api/v1/me` says it."},
 }
-"""How who asks says so. A trusted proxy (`access.trusted_proxy`) says it for its users instead."""
+"""The authentication schemes. A trusted proxy (`access.trusted_proxy`) authenticates its users instead."""
 
 
 def complete(app: FastAPI, *, open_to_all: bool) -> None:
-    """Makes the document once, with the shape of problems, which no endpoint returns by itself, and with what each
-    endpoint asks of who asks; `open_to_all`: a service without a log-in asks nothing.
+    """Builds the document once, with the schema of problems, which no endpoint returns by itself, and with each
+    endpoint's authentication; `open_to_all`: a service without log-in needs none.
     """
     document = app.openapi()
     shape = TypeAdapter(Problem).json_schema(ref_template="#/components/schemas/{model}")
@@ -72,12 +72,12 @@ def complete(app: FastAPI, *, open_to_all: bool) -> None:
     for path, methods in document["paths"].items():
         for method, operation in methods.items():
             operation["security"] = _security(path, method, open_to_all=open_to_all)
-    # FastAPI would make the document again, without all this, once a route is added
+    # FastAPI would rebuild the document without all this once a route is added
     app.openapi = lambda: document  # type: ignore[method-assign]
 
 
 def _security(path: str, method: str, *, open_to_all: bool) -> list[dict[str, list[str]]]:
-    """The ways to be let in, one of which is enough; an empty one is: without saying anything."""
+    """The alternative authentication schemes; an empty one means none is needed."""
     if path in PROBES:
         return []
     ways: list[dict[str, list[str]]] = [

@@ -1,8 +1,8 @@
-"""Large answers packed with gzip (RFC 9110 section 8.4.1) for whoever takes that: JSON of cables shrinks to a tenth.
+"""Compresses large answers with gzip (RFC 9110 section 8.4.1) if accepted: JSON of cables shrinks to a tenth.
 
-Only what depends on the publication, the question and the figures of the service is packed. It holds no token, no
-cookie's value and nothing of the one who asks, so its length gives nothing away (https://breachattack.com); whatever
-else the service says goes as it is.
+Only answers that depend on the publication, the request and the service's metrics are compressed. They contain no
+token, no cookie's value and no data of the caller, so their length reveals nothing (https://breachattack.com); all
+other answers are sent uncompressed.
 """
 
 import gzip
@@ -15,13 +15,13 @@ from truerail.web.context import CachedEvaluation
 from truerail.web.etag import tagged
 
 LEAST_BYTES = 4096
-"""Less than this fits into three packets of Ethernet as it is."""
+"""Least size to compress: less fits into three Ethernet packets."""
 _LEVEL = 3
 _NONE = re.compile(r"q=0(\.0*)?")
 
 
 def packed(request: Request, shown: CachedEvaluation, body: bytes, tag: str) -> Response:
-    """The answer with its tag, packed where that helps. Its tag is weak, hence the same for both forms."""
+    """The answer with its tag, compressed if that helps. The tag is weak, hence the same for both forms."""
     if len(body) < LEAST_BYTES or not takes_gzip(request.headers.get("accept-encoding", "")):
         return _varying(tagged(body, tag))
     key = f"{tag} gzip"
@@ -32,7 +32,7 @@ def packed(request: Request, shown: CachedEvaluation, body: bytes, tag: str) -> 
 
 
 def plain_or_packed(request: Request, body: bytes, headers: dict[str, str]) -> Response:
-    """An answer that is made again each time and has no tag, packed where that helps. Call it from a thread."""
+    """An answer without tag that is computed each time, compressed if that helps. Call it from a thread."""
     response = Response(body, headers=headers)
     if len(body) >= LEAST_BYTES and takes_gzip(request.headers.get("accept-encoding", "")):
         response = Response(gzip.compress(body, _LEVEL, mtime=0), headers={**headers, "Content-Encoding": "gzip"})
@@ -40,7 +40,7 @@ def plain_or_packed(request: Request, body: bytes, headers: dict[str, str]) -> R
 
 
 def takes_gzip(accepted: str) -> bool:
-    """Whether an Accept-Encoding lets gzip through: by name, else by `*`, with a weight that is not 0."""
+    """Whether an Accept-Encoding accepts gzip: by name, else by `*`, with a weight that is not 0."""
     weights = {}
     for one in accepted.lower().split(","):
         name, _, weight = one.partition(";")

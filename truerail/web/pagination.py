@@ -1,9 +1,9 @@
-"""Long lists in parts: `{"items": [...], "total": N, "next": cursor or null}`.
+"""Long lists in pages: `{"items": [...], "total": N, "next": cursor or null}`.
 
-A cursor stays good while new evaluations arrive. Within one publication it is a place in the list. In a later one the
-list goes on behind the last row that was given, or the one before it where that is gone, wherever it stands now within
-some hundred rows: no row that kept its place in the order is given twice or left out. Where none of the last rows is
-found, nobody can tell where to go on: the answer is 410, and the list has to be read from its begin.
+A cursor stays valid while new evaluations arrive. Within one publication it is a position in the list. In a later one
+the list continues after the last returned row, or the one before it if that is gone, at its present position within
+some hundred rows: no row that kept its order is repeated or omitted. If none of the last rows is found, the position is
+lost: the answer is 410, and the list has to be read from its start.
 """
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
@@ -20,14 +20,14 @@ T = TypeVar("T")
 MOST_ROWS = 1000
 """Rows in one answer."""
 _REMEMBERED = 4
-"""Rows before a cursor that it can be found again by."""
+"""Number of rows before a cursor by which it can be found again."""
 _NEAR = 500
-"""Rows before and behind its old place among which a row is looked for."""
+"""Rows before and after its old position that are searched for a row."""
 
 
 @dataclass(frozen=True, slots=True)
 class Page(Generic[T]):
-    """A part of a list. `total` counts the rows of the whole list; None where that is not known."""
+    """A page of a list. `total` is the number of rows of the whole list; None if unknown."""
 
     items: Sequence[T]
     total: int | None
@@ -36,7 +36,7 @@ class Page(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class PageRequest:
-    """Which part of a list is wanted. `question` tells lists apart: the path and its filters."""
+    """The requested page of a list. `question` identifies the list: the path and its filters."""
 
     limit: int
     cursor: str | None
@@ -44,16 +44,16 @@ class PageRequest:
 
 
 Fetch = Callable[[int, int], tuple[Sequence[T], int]]
-"""The rows of a list from an offset on, at most so many; and how many the whole list has."""
+"""The rows of a list from an offset on, up to a limit, and the number of rows of the whole list."""
 
 
 def fetch_from(rows: Sequence[T]) -> Fetch[T]:
-    """A list that is there as a whole."""
+    """A fetch function over a complete list."""
     return lambda offset, limit: (rows[offset : offset + limit], len(rows))
 
 
 def page(fetch: Fetch[T], key: Callable[[T], str], serial: str, part: PageRequest) -> Page[T]:
-    """The rows behind a cursor. `key` names a row over publications; `serial` names the publication of the list.
+    """The rows after a cursor. `key` names a row over publications; `serial` names the publication of the list.
 
     Raises CursorError, ListChangedError.
     """
@@ -82,12 +82,12 @@ def _start(fetch: Fetch[T], key: Callable[[T], str], serial: str, part: PageRequ
 
 
 def pack(values: Sequence[Any]) -> str:
-    """A cursor: opaque to whoever gets it."""
+    """An opaque cursor."""
     return urlsafe_b64encode(orjson.dumps(values)).decode().rstrip("=")
 
 
 def unpack(part: PageRequest, *kinds: type) -> list[Any]:
-    """What was packed for this question: its name, values of these kinds, then text. Raises CursorError."""
+    """The packed values of this request's cursor: values of these kinds, then text. Raises CursorError."""
     cursor = part.cursor or ""
     try:
         values = orjson.loads(urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))

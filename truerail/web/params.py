@@ -15,7 +15,7 @@ Rail = Annotated[int | None, Query(ge=0, le=10_000)]
 
 
 def _zoned(text: str) -> str:
-    """A `+` that stands in a URL as it is means a blank: `14:00:00 02:00` was `14:00:00+02:00`."""
+    """An unquoted `+` in a URL means a blank: `14:00:00 02:00` was `14:00:00+02:00`."""
     return re.sub(r" (\d{2}:?\d{2})$", r"+\1", text)
 
 

@@ -1,4 +1,4 @@
-"""Which part of a list a request wants, from its query."""
+"""The requested page of a list, from the query."""
 
 from hashlib import blake2s
 from typing import Annotated
@@ -15,7 +15,7 @@ async def part_of(
     limit: Annotated[int, Query(ge=1, le=MOST_ROWS, description="rows in one answer")] = _LIMIT,
     cursor: Annotated[str | None, Query(max_length=2000, description="`next` of the answer before")] = None,
 ) -> PageRequest:
-    """`limit` and `cursor` of a list, and what tells it from other lists: path and filters."""
+    """`limit` and `cursor` of a list, and its identity: path and filters."""
     filters = sorted((name, value) for name, value in request.query_params.items() if name not in ("limit", "cursor"))
     question = blake2s(repr((request.url.path, filters)).encode(), digest_size=4).hexdigest()
     return PageRequest(limit, cursor, question)

@@ -1,4 +1,4 @@
-"""What a plan amounts to, for whoever looks at what should be. Its lint is made once for each plan."""
+"""The key figures of the plan in force. Each plan is linted once."""
 
 import asyncio
 from collections import Counter
@@ -11,7 +11,7 @@ from truerail.plans import lint
 
 @dataclass(frozen=True, slots=True)
 class PlanView:
-    """The plan in force. `problems` counts what `truerail plan lint` finds in it, by severity."""
+    """The plan in force. `problems` counts the findings of `truerail plan lint`, by severity."""
 
     name: str
     source: str
@@ -30,7 +30,7 @@ class PlanView:
 
 
 async def plan_view(plan: Plan, digest: str) -> PlanView:
-    """A plan in numbers. The first time for each plan it is linted in a thread."""
+    """A plan in numbers. Lints each new plan once in a thread."""
     found: PlanView | None = plan.__dict__.get("_plan_view")
     if found is None:
         found = plan.__dict__["_plan_view"] = await asyncio.to_thread(_view, plan, digest)

@@ -1,6 +1,6 @@
-"""Every error as application/problem+json (RFC 9457): what was wrong, and with which value; nothing of the inside.
+"""Every error as application/problem+json (RFC 9457): the problem and its value, without internals.
 
-A person who opens an address that is not there gets a page instead: a GET outside the API that accepts HTML.
+A browser that opens an unknown address gets a page instead: a GET outside the API that accepts HTML.
 
 400   QueryError, NodeSetError, CursorError     404   NotFoundError       410   ListChangedError
 422   RequestValidationError, PlanError           503   NotReadyError, JournalUnavailableError, TooManyStreamsError
@@ -34,14 +34,14 @@ from truerail.plans import PlanError
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_SECONDS = 5
-"""After so long asking again may help, where the service is not ready or the journal is gone."""
+"""Retry-After if the service is not ready or the journal is gone."""
 _MOST_FAULTS = 20
 _MOST_TEXT = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One thing that is wrong with a request: `where` it stands (`query limit`), the `value`, and what it `summary`."""
+    """One fault of a request: `where` it is (`query limit`), the `value`, and a `summary`."""
 
     where: str
     summary: str
@@ -50,7 +50,7 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """RFC 9457. `type` is `about:blank` where `title` is that of the status itself."""
+    """RFC 9457. `type` is `about:blank` if `title` is that of the status itself."""
 
     type: str
     title: str
@@ -80,7 +80,7 @@ def problem(
 
 
 def install(app: FastAPI, lost: Callable[[str], Response]) -> None:
-    """Makes every error of the application a problem. `lost` makes the page for an address that is not there."""
+    """Turns every error of the application into a problem. `lost` renders the page for an unknown address."""
     for kind, status, word in _KINDS:
         app.add_exception_handler(kind, _reported(status, word))
     app.add_exception_handler(RequestValidationError, _invalid)
@@ -111,7 +111,7 @@ def _reported(status: int, kind: str) -> Any:
 
 
 def _words(error: Exception) -> str:
-    """What an exception says; a LookupError's own `str` would put quotes around it."""
+    """An exception's message; a LookupError's own `str` would quote it."""
     return str(error.args[0]) if error.args else str(error)
 
 
@@ -153,13 +153,13 @@ def _http(lost: Callable[[str], Response]) -> Any:
 
 
 def _is_for_eyes(request: Request) -> bool:
-    """Whether a browser asks for a page: programs send `*/*` or JSON, and what is under `/api` is theirs."""
+    """Whether a browser requests a page: programs send `*/*` or JSON, and `/api` is for them."""
     named = request.headers.get("accept", "").lower()
     return request.method == "GET" and not request.url.path.startswith("/api/") and "text/html" in named
 
 
 def _allowed(request: Request, first: str) -> str:
-    """The methods that a path has: Starlette names those of the `first` route alone that the path matches."""
+    """The methods of a path: Starlette names only those of the `first` matching route."""
     allowed = set(first.split(", "))
     for path, methods in request.app.openapi()["paths"].items():
         if compile_path(path)[0].match(request.url.path):

@@ -1,4 +1,4 @@
-"""Questions that also ask the journal: in threads of their own, since a database may take its time."""
+"""Answers that also need the journal: computed in their own threads, since a database may be slow."""
 
 import asyncio
 from collections.abc import Callable
@@ -15,13 +15,13 @@ from truerail.web.context import RequestContext
 T = TypeVar("T")
 _MOST_ROWS = 100
 MISSING = "Truerail-Missing"
-"""Header of an answer that would say more if the journal could be read: `history`, or `rows` and the numbers of those
-that cannot be read, which can be deleted.
+"""Header of an answer that is incomplete because the journal is unreadable: `history`, or `rows` and the numbers of
+unreadable rows, which can be deleted.
 """
 
 
 class _Noting:
-    """A history that notes whether it could not be read. What it cannot say it raises, as ever."""
+    """A history that records whether it was unreadable. It still raises the errors."""
 
     def __init__(self, history: History) -> None:
         self._history = history
@@ -43,10 +43,10 @@ class _Noting:
 async def remembered(
     request: Request, desk: RequestContext, ask: Callable[[History], Any], table: str = ""
 ) -> Response:
-    """The answer to a question that the journal is asked too. Where the answer goes on without it, or without rows of
-    `table` that cannot be read, a header says so.
+    """An answer that also needs the journal. If it is given without it, or without unreadable rows of `table`, a header
+    reports that.
 
-    Raises JournalUnavailableError where nothing can be said without the journal.
+    Raises JournalUnavailableError if there is no answer without the journal.
     """
     noting = _Noting(desk.tower.history)
     loop = asyncio.get_running_loop()

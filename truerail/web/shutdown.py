@@ -1,11 +1,11 @@
-"""Ends what still runs when the service stops: an event stream would keep it for as long as a page is open."""
+"""Ends running requests when the service stops: an event stream would keep it alive as long as a page is open."""
 
 import asyncio
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 GRACE_SECONDS = 3.0
-"""For requests to end by themselves, and for the readers of streams to be reported."""
+"""Time for requests to end by themselves, and for the readers of streams to be notified."""
 
 
 class GracefulShutdown:
@@ -16,7 +16,7 @@ class GracefulShutdown:
         self._running: set[asyncio.Timeout] = set()
 
     def begin(self) -> None:
-        """Gives what runs now its last seconds."""
+        """Starts the grace period of running requests."""
         end = asyncio.get_running_loop().time() + GRACE_SECONDS
         for timer in self._running:
             timer.reschedule(end)
@@ -41,7 +41,7 @@ class GracefulShutdown:
 
 
 class _Sending:
-    """Sends, and can end an answer properly that was cut off between two pieces."""
+    """Sends, and can properly end an answer that was interrupted between two pieces."""
 
     def __init__(self, send: Send) -> None:
         self._send = send
@@ -54,7 +54,7 @@ class _Sending:
         await self._send(message)
 
     async def finish(self) -> None:
-        """The end of a stream, or a 503 where nothing was sent yet."""
+        """Ends a stream, or sends a 503 if nothing was sent yet."""
         if self._ended:
             return
         if not self._started:

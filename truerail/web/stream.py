@@ -1,7 +1,7 @@
 """The event stream (server-sent events, WHATWG HTML section 9.2) of one reader.
 
-Every reader pulls from the shared log at its own pace: one that is slow falls behind alone, holds no copies, and gets
-the whole state once it is further behind than the log reaches. One that takes nothing at all is dropped.
+Every reader pulls from the shared log at its own pace: a slow one delays no other, holds no copies, and gets the whole
+state once it is further behind than the log reaches. One that reads nothing at all is dropped.
 """
 
 import asyncio
@@ -20,16 +20,16 @@ from truerail.web.head import WITHOUT_BODY
 
 MOST_STREAMS = 200
 QUIET_SECONDS = 15.0
-"""After so long without an event a comment keeps proxies from closing the connection."""
+"""After this time without an event a comment keeps proxies from closing the connection."""
 STUCK_SECONDS = 60.0
-"""A reader that has taken nothing for so long is gone."""
+"""A reader that has read nothing for this long is gone."""
 LONGEST_SECONDS = 3600.0
-"""A stream ends after so long; the reader comes again, with its number, and has to say again who it is."""
+"""A stream ends after this time; the reader reconnects with its number, and has to authenticate again."""
 _RETRY_MILLISECONDS = 3000
 
 
 class EventStream(Response):
-    """Events behind `known`, for as long as the reader stays. Raises TooManyStreamsError when it is made."""
+    """Events after `known`, as long as the reader stays. Its constructor raises TooManyStreamsError."""
 
     media_type = "text/event-stream"
 
@@ -54,7 +54,7 @@ class EventStream(Response):
             await asyncio.wait_for(send({"type": "http.response.body", "body": b""}), STUCK_SECONDS)
 
     async def _run(self, receive: Receive, send: Send) -> None:
-        """Sends until the reader leaves, is stuck, or the stream is at its end."""
+        """Sends until the reader leaves, is stuck, or the stream ends."""
         sending = asyncio.ensure_future(self._send_all(send))
         leaving = asyncio.ensure_future(_left(receive))
         try:
@@ -71,7 +71,7 @@ class EventStream(Response):
                 await asyncio.wait_for(send(message), STUCK_SECONDS)
 
     async def _texts(self) -> AsyncGenerator[bytes, None]:
-        """What goes out: events, the whole state where the reader lacks it, comments where it is quiet."""
+        """The sent data: events, the whole state if the reader lacks it, comments in quiet times."""
         yield f"retry: {_RETRY_MILLISECONDS}\n\n".encode()
         log = self._desk.tower.events
         has_state = self._known is not None
@@ -101,7 +101,7 @@ class _Quiet(Enum):
 
 
 async def _or_quiet(events: AsyncGenerator[Event | None, None]) -> AsyncGenerator[Event | _Quiet | None, None]:
-    """The events, and a word in between whenever none comes for `QUIET_SECONDS`."""
+    """The events, and a marker whenever none comes for `QUIET_SECONDS`."""
     coming: asyncio.Future[Event | None] | None = None
     try:
         while True:
@@ -118,7 +118,7 @@ async def _or_quiet(events: AsyncGenerator[Event | None, None]) -> AsyncGenerato
 
 
 def as_text(number: int, kind: str, data: bytes) -> bytes:
-    """An event as the wire has it. JSON has no line ends of its own, so that one `data` line holds it."""
+    """An event on the wire. JSON has no line ends of its own, so one `data` line is enough."""
     return b"id: %d\nevent: %s\ndata: %s\n\n" % (number, kind.encode(), data)
 
 
@@ -129,7 +129,7 @@ async def _left(receive: Receive) -> None:
 
 
 async def _ended(task: asyncio.Future[Any]) -> None:
-    """Cancels a task and waits until it is over. What it raised on its own is raised."""
+    """Cancels a task and waits until it ends. Its own exceptions are raised."""
     task.cancel()
     with contextlib.suppress(asyncio.CancelledError):
         await task

@@ -1,4 +1,4 @@
-"""Query parameters that an endpoint does not know are refused: a typing error in a filter must not give everything.
+"""Refuses unknown query parameters of an endpoint: a typing error in a filter must not return everything.
 
 FastAPI's parameter models with `extra="forbid"` would need 18 models, one of them empty for 21 endpoints, take the last
 value of a parameter that is given twice, and suggest no name.
@@ -39,7 +39,7 @@ def _known(request: Request) -> frozenset[str]:
 
 
 def parameters_of(app: FastAPI) -> dict[str, frozenset[str]]:
-    """The names of the query parameters of every endpoint by its name, as the OpenAPI document has them."""
+    """The names of the query parameters of every endpoint by its name, as in the OpenAPI document."""
     operations = [reported for methods in app.openapi()["paths"].values() for reported in methods.values()]
     return {
         reported["operationId"]: frozenset(

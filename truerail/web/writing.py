@@ -1,4 +1,4 @@
-"""What writes have in common: who does it, what they may say, and how the created thing is answered."""
+"""Common parts of writes: the caller, the fields, and the response for a created thing."""
 
 from datetime import UTC, datetime
 from typing import Annotated, Any
@@ -24,10 +24,10 @@ def _says_something(text: str) -> str:
 
 Reason = Annotated[str, StringConstraints(min_length=1, max_length=500, pattern=_LINE), AfterValidator(_says_something)]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=4096, pattern=_LINE), AfterValidator(_says_something)]
-"""What a write is about: an id, a device, a node set."""
+"""The target of a write: an id, a device, a node set."""
 FIRST_MOMENT = datetime(2000, 1, 1, tzinfo=UTC)
 LAST_MOMENT = datetime(2200, 1, 1, tzinfo=UTC)
-"""Times outside of these are a mistake, and near the ends of the calendar no other zone has them."""
+"""Times outside of these are a mistake, and near the limits of dates other time zones cannot represent them."""
 
 
 def _in_the_calendar(at: datetime) -> datetime:
@@ -40,7 +40,7 @@ Moment = Annotated[AwareDatetime, AfterValidator(_in_the_calendar)]
 
 
 class Written(BaseModel):
-    """The body of a write: fields that it does not know are refused."""
+    """The body of a write: unknown fields are refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -51,10 +51,10 @@ def created(thing: Any, location: str) -> Response:
 
 
 def done(thing: Any, status: int = 200) -> Response:
-    """What a write came to, where it created nothing that has an address."""
+    """The result of a write that created nothing with an address."""
     return Response(to_bytes(thing), status, {"Cache-Control": "no-store"}, media_type=JSON)
 
 
 def gone() -> Response:
-    """204: it has ended."""
+    """204: ended."""
     return Response(status_code=204, headers={"Cache-Control": "no-store"})
