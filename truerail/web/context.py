@@ -88,8 +88,8 @@ class RequestContext:
         return {"event_streams": float(self.streams), **of_tls}
 
     async def shown(self) -> CachedEvaluation:
-        """The newest publication, with its indexes built: in a thread, once, while the event loop goes on. Raises
-        NotReady.
+        """The newest publication with its indexes, built once in a thread while the event loop continues. Raises
+        NotReadyError.
         """
         newest = self._newest()
         while self._shown is None or self._shown.publication is not newest:
