@@ -1,7 +1,7 @@
 """LLDP over time: the neighbours that a port hears now, and former ones that have not aged out yet.
 
 As in lldpd (measured with real daemons, lldpd 1.0): a port that loses its carrier forgets its neighbours at once; one
-whose cable is swapped without that keeps the old neighbour beside the new one until its time to live ends. A port that
+whose cable is swapped unnoticed keeps the old neighbour beside the new one until its time to live ends. A port that
 comes up sends at once; one that noticed nothing sends at its next interval. A neighbour that returns within the time to
 live is the old one again, with its old age.
 """

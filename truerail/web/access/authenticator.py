@@ -117,7 +117,7 @@ class Authenticator:
         return found
 
     async def tell(self, who: str, action: str, detail: str) -> None:
-        """Records a log-in or log-out; without journal it does nothing."""
+        """Records a log-in or log-out; a journal that is gone does not prevent them."""
         logger().info(action, who=who, detail=detail)
         try:
             await self._audit(who, action, detail)
