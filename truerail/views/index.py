@@ -9,6 +9,8 @@ from truerail.analysis.cabling import BOTH_ENDS, DEVICE_ONLY, ONE_END, State
 from truerail.analysis.round import Round
 from truerail.model.columns import Codes
 from truerail.model.finding import Cause, Evaluation, Finding
+from truerail.model.names import natural_key
+from truerail.model.plan import Role
 from truerail.model.reading import Reading
 from truerail.outputs.report_words import Headline, headline
 from truerail.views.findings import Findings
@@ -16,6 +18,7 @@ from truerail.views.hidden import hidden_by_names
 from truerail.views.impact import affected_cables, harm_of
 from truerail.views.layout import layout_of
 from truerail.views.nics import Nics
+from truerail.views.pieces import Uplinks
 
 VERIFIED = ("none", "device only", "one end", "both ends")
 """Which ends confirm a cable, in the order of `EvaluationIndex.verified`."""
@@ -31,6 +34,8 @@ class EvaluationIndex:
         self.index = self.wiring.index
         self.layout = layout_of(self.index)
         self.nics = Nics(self.wiring)
+        self.uplinks: dict[int, tuple[Uplinks, ...]] = {}
+        """The cables from a switch to each switch above it, by its code, as far as they were counted."""
         self._held: tuple[tuple[Finding, ...], Findings] | None = None
 
     @cached_property
@@ -120,6 +125,21 @@ class EvaluationIndex:
         for name, readings in found.items():
             by_code.setdefault(self.wiring.identity.filed(name), []).extend(readings)
         return by_code
+
+    @cached_property
+    def switch_ports(self) -> tuple[Codes, Codes]:
+        """Codes of all ports of planned switches in order, and of their devices."""
+        layout, index = self.layout, self.index
+        every = np.arange(len(index.ports))
+        device = index.ports.device_of(every)
+        switch = np.append(layout.tier > Role.HOST.tier, np.zeros(len(index.devices.names), dtype=bool))[device]
+        ports = every[switch & (device >= 0)]
+        device, (names, code) = device[ports], np.unique(index.ports.name_of(ports), return_inverse=True)
+        spelled = [natural_key(index.ports.spelled(name)) for name in names.tolist()]
+        rank = np.empty(len(names), dtype=np.int64)
+        rank[sorted(range(len(names)), key=spelled.__getitem__)] = np.arange(len(names))
+        order = np.lexsort((rank[code], layout.rank[device], layout.tier[device]))
+        return ports[order], device[order]
 
     @cached_property
     def _seen_ports(self) -> tuple[Codes, Codes]:

@@ -82,11 +82,10 @@ def _life_word(life: Life | None) -> str:
 
 def cause_line(view: View, cause: Cause) -> CauseLine:
     """A cause with its impact, life, and whether all findings it explains are muted. Computed once for each view."""
-    lines: dict[str, CauseLine] = view.__dict__.setdefault("_cause_lines", {})
     key = view.sight.key_of(cause)
-    if key not in lines:
-        lines[key] = _cause_line(view, key, cause)
-    return lines[key]
+    if key not in view.cause_lines:
+        view.cause_lines[key] = _cause_line(view, key, cause)
+    return view.cause_lines[key]
 
 
 def _cause_line(view: View, key: str, cause: Cause) -> CauseLine:
@@ -207,7 +206,7 @@ def cable_line(view: View, cable: int) -> CableLine:
 
 def uplinks_of(view: View, switch: int) -> tuple[Uplinks, ...]:
     """The cables from a switch to each switch above it. Counted once for each evaluation."""
-    known: dict[int, tuple[Uplinks, ...]] = view.sight.__dict__.setdefault("_uplinks", {})
+    known = view.sight.uplinks
     if switch not in known:
         known[switch] = _uplinks_of(view, switch)
     return known[switch]

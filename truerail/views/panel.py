@@ -8,8 +8,6 @@ from truerail.analysis.cabling import State
 from truerail.analysis.published import Published
 from truerail.model.columns import Codes
 from truerail.model.finding import Finding, Severity
-from truerail.model.names import natural_key
-from truerail.model.plan import Role
 from truerail.views.filters import Part, on_nodes, on_words, part, rows_of
 from truerail.views.lines import STATES
 from truerail.views.models import PanelPort
@@ -32,7 +30,7 @@ def port_lines(
     Filters that are None are not set. Raises `QueryError` for an unknown value.
     """
     view = view_of(publication)
-    ports, device = switch_ports(view)
+    ports, device = view.sight.switch_ports
     masks = (on_nodes(view, nodes, device), on_words("facing", facing, FACING, FACING, facing_of(view, ports)))
     return part(ports[rows_of(len(ports), masks)], offset, limit, lambda port: _port_line(view, port))
 
@@ -43,31 +41,9 @@ def _port_line(view: View, port: int) -> PortLine:
     return PortLine(**reported, device=view.index.spell(port).device)
 
 
-def switch_ports(view: View) -> tuple[Codes, Codes]:
-    """Codes of all ports of planned switches in order, and of their devices. Computed once for each evaluation."""
-    found: tuple[Codes, Codes] | None = view.sight.__dict__.get("_switch_ports")
-    if found is None:
-        found = view.sight.__dict__["_switch_ports"] = _switch_ports(view)
-    return found
-
-
-def _switch_ports(view: View) -> tuple[Codes, Codes]:
-    layout, index = view.layout, view.index
-    every = np.arange(len(index.ports))
-    device = index.ports.device_of(every)
-    switch = np.append(layout.tier > Role.HOST.tier, np.zeros(len(index.devices.names), dtype=bool))[device]
-    ports = every[switch & (device >= 0)]
-    device, (names, code) = device[ports], np.unique(index.ports.name_of(ports), return_inverse=True)
-    spelled = [natural_key(index.ports.spelled(name)) for name in names.tolist()]
-    rank = np.empty(len(names), dtype=np.int64)
-    rank[sorted(range(len(names)), key=spelled.__getitem__)] = np.arange(len(names))
-    order = np.lexsort((rank[code], layout.rank[device], layout.tier[device]))
-    return ports[order], device[order]
-
-
 def panel_of(view: View, switch: int) -> tuple[PanelPort, ...]:
     """The ports of a switch in natural order: those with a planned cable, and free ones found in the snapshot."""
-    ports, device = switch_ports(view)
+    ports, device = view.sight.switch_ports
     return tuple(_panel_port(view, port) for port in ports[device == switch].tolist())
 
 

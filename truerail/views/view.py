@@ -25,6 +25,7 @@ from truerail.views.index import EvaluationIndex, sight_of
 from truerail.views.layout import Layout
 from truerail.views.nearest import Nearest
 from truerail.views.nics import Nics
+from truerail.views.pieces import CauseLine
 
 LONGEST_NODESET = 4096
 
@@ -39,6 +40,8 @@ class View:
         self.wiring: Wiring = self.sight.wiring
         self.layout: Layout = self.sight.layout
         self.nics: Nics = self.sight.nics
+        self.cause_lines: dict[str, CauseLine] = {}
+        """Causes as rows of a list, by their keys, as far as they were read."""
 
     @property
     def index(self) -> PlanIndex:
