@@ -19,7 +19,7 @@ from truerail.model import CableState, CauseKind, Port, Status
 from truerail.simulator import Fault, Shape, Simulation, simulate
 from truerail.simulator.behaviours import CATALOGUE, Behaviours
 from truerail.simulator.behaviours.draw import drawn
-from truerail.simulator.platforms import sonic
+from truerail.simulator.platforms import platforms, sonic, switch_platforms
 
 ROOT = Path(__file__).parents[1]
 JUNOS_LLDP = "show lldp neighbors detail | display json"
@@ -86,6 +86,15 @@ def test_the_renderers_share_nothing_with_the_parsers() -> None:
         if module.startswith(PARSERS)
     ]
     assert found == []
+
+
+def test_a_platform_is_one_file_or_package_and_nothing_else_registers() -> None:
+    room = ROOT / "truerail" / "simulator" / "platforms"
+    files = {path.stem for path in room.iterdir() if path.suffix == ".py" or (path / "__init__.py").is_file()}
+    assert set(platforms()) == {name for name in files if not name.startswith("_")}
+    for name in switch_platforms():
+        of_switch = simulate(Shape(hosts=2, rails=1, spines=0, platforms=(name,)))
+        assert all(text for _, found in of_switch.answers() for text in found.values())
 
 
 def imported(path: Path) -> Iterator[str]:
@@ -233,10 +242,10 @@ def test_later_behaviours_leave_what_a_seed_drew_before() -> None:
     from truerail.simulator.behaviours.draw import drawn_later
 
     later = {name for name, one in CATALOGUE.items() if one.later}
-    for platforms in (("sonic",), ("junos", "eos"), ("infiniband",)):
-        before = [drawn(Random(seed), platforms, 2) for seed in range(200)]
+    for ran in (("sonic",), ("junos", "eos"), ("infiniband",)):
+        before = [drawn(Random(seed), ran, 2) for seed in range(200)]
         assert later.isdisjoint(name for flags in before for name in Behaviours.of(flags).choices)
-        more = [drawn_later(Random(seed), platforms, 2) for seed in range(200)]
+        more = [drawn_later(Random(seed), ran, 2) for seed in range(200)]
         assert {name for flags in more for name in Behaviours.of(flags).choices} <= later
         assert any(more)
 
@@ -391,13 +400,13 @@ def test_an_unknown_behaviour_or_value_is_refused() -> None:
 def test_behaviours_are_drawn_for_each_platform_and_the_same_for_a_seed() -> None:
     from random import Random
 
-    for platforms in (("sonic",), ("nxos", "eos"), ("infiniband",)):
-        flags = [drawn(Random(seed), platforms, 2) for seed in range(300)]
-        assert flags == [drawn(Random(seed), platforms, 2) for seed in range(300)]
+    for ran in (("sonic",), ("nxos", "eos"), ("infiniband",)):
+        flags = [drawn(Random(seed), ran, 2) for seed in range(300)]
+        assert flags == [drawn(Random(seed), ran, 2) for seed in range(300)]
         shown = {name for one in flags for name in Behaviours.of(one).choices}
         assert shown <= set(CATALOGUE)
-        assert ("ib_desc" in shown) is ("infiniband" in platforms)
-        assert ("sonic_alias" in shown) is ("sonic" in platforms)
+        assert ("ib_desc" in shown) is ("infiniband" in ran)
+        assert ("sonic_alias" in shown) is ("sonic" in ran)
 
 
 @pytest.mark.parametrize("flag", ["topo_flat", "topo_gb200"])
