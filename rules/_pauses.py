@@ -13,31 +13,31 @@ from truerail.model.finding import Evidence
 from truerail.model.names import natural_key
 
 CAUSES = {
-    Reason.NIC_WATCHDOG: "its own watchdog found its receive pipeline standing still",
+    Reason.NIC_WATCHDOG: "its own watchdog found its receive pipeline stalled",
     Reason.PCIE_STALLED: "its writes to the host stall on PCIe",
     Reason.NO_BUFFERS: "the application posts no receive buffers",
     Reason.SLOW_HOST: "it drops what it receives: host or PCIe are too slow",
     Reason.SLOW_RECEIVER: "it takes traffic too slowly and drops none",
-    Reason.NIC_OR_DRIVER: "it takes nothing in, and no counter of it says why",
+    Reason.NIC_OR_DRIVER: "it receives nothing, and none of its counters shows why",
     Reason.NIC_UNREPORTED: "its own counters are not read",
-    Reason.INCAST: "more comes in for it than it can send",
-    Reason.DEGRADED_LINK: "its link is slower than it should be",
-    Reason.EGRESS_UNREPORTED: "none of the switch's ports shows where it is held up",
+    Reason.INCAST: "more traffic arrives for it than it can send",
+    Reason.DEGRADED_LINK: "its link is slower than planned",
+    Reason.EGRESS_UNREPORTED: "no port of the switch shows the cause",
     Reason.NOT_MONITORED: "the device behind it is not monitored",
 }
 SWITCHES = (Reason.INCAST, Reason.DEGRADED_LINK, Reason.EGRESS_UNREPORTED)
 REPAIRS = {
     Reason.NIC_WATCHDOG: "Drain {device}, then reset the NIC or reboot the host; keep the NIC's firmware dump.",
     Reason.PCIE_STALLED: "Check the PCIe link of {port} (width, speed, ACS, IOMMU) and the host's memory bandwidth.",
-    Reason.NO_BUFFERS: "Look at the job on {device}: its processes hang or post too few receives.",
-    Reason.SLOW_HOST: "Look at {device}: PCIe width and speed, IOMMU, memory bandwidth, then the NIC's firmware.",
-    Reason.SLOW_RECEIVER: "Look at {device}: huge pages and registered memory, PCIe, CPU frequency, then the firmware.",
+    Reason.NO_BUFFERS: "Check the job on {device}: its processes hang or post too few receives.",
+    Reason.SLOW_HOST: "Check {device}: PCIe width and speed, IOMMU, memory bandwidth, then the NIC's firmware.",
+    Reason.SLOW_RECEIVER: "Check {device}: huge pages and registered memory, PCIe, CPU frequency, then the firmware.",
     Reason.NIC_OR_DRIVER: "Reset the NIC of {port} or reboot {device}; if it comes back, replace the NIC.",
     Reason.NIC_UNREPORTED: "Read the counters of {device} (`ethtool -S`); if nothing moves, reset the NIC of {port}.",
-    Reason.INCAST: "Look at who sends to {port}: spread the flows, or check ECN so that senders slow down before.",
-    Reason.DEGRADED_LINK: "Put the link of {port} right: reseat or replace the cable, check breakout and speed.",
-    Reason.EGRESS_UNREPORTED: "Look at the queues of {device} for the egress that holds up.",
-    Reason.NOT_MONITORED: "Look at what is plugged into {port}, and add it to the inventory.",
+    Reason.INCAST: "Check the senders to {port}: spread the flows, or check ECN so that senders slow down before.",
+    Reason.DEGRADED_LINK: "Repair the link of {port}: reseat or replace the cable, check breakout and speed.",
+    Reason.EGRESS_UNREPORTED: "Check the queues of {device} for the congested egress.",
+    Reason.NOT_MONITORED: "Find the device on {port}, and add it to the inventory.",
 }
 
 
@@ -51,7 +51,7 @@ def priority_words(priority: int | None, totals: bool) -> str:
 def share_words(culprit: Culprit) -> str:
     """`98 % of the time`, or what is known of the share."""
     if not culprit.first.exact and culprit.watchdog:
-        return "as a watchdog says"
+        return "as a watchdog reports"
     bound = "" if culprit.first.exact else "at most "
     return f"{bound}{culprit.share * 100:.0f} % of the time"
 

@@ -58,7 +58,7 @@ class Places:
     def sight(self, cable: int) -> str:
         """The same in words, also where only the device is known."""
         name = self.wiring.index.devices.names[int(self.at[cable])]
-        return self.observed(cable) or f"{name} (which does not tell its port)"
+        return self.observed(cable) or f"{name} (which does not report its port)"
 
     def subject(self, cable: int) -> str:
         """`gpu-012/enp60s0f0np0 (rail 1)`, the cable's lower end with its rail."""
@@ -108,18 +108,18 @@ def unknown_among(wiring: Wiring, value: Codes) -> Iterator[NotEvaluated]:
     )
     if hosts:
         many = f"{len(hosts)} hosts ({', '.join(hosts[:_SHOWN])}{', ...' if len(hosts) > _SHOWN else ''})"
-        why = f"{many} are heard by name alone: which of a host's NICs is on which leaf is unknown"
+        why = f"{many} are seen by name alone: which of a host's NICs is on which leaf is unknown"
         yield NotEvaluated(why, what="host", count=len(hosts), subjects=hosts, rest_evaluated=True)
 
 
 _NOT_SEEN = {
-    Why.SILENT: "both ends listen and neither hears the other",
+    Why.SILENT: "both ends run LLDP, and neither sees the other",
     Why.NOT_READ: "neither end could be read",
-    Why.AMBIGUOUS: "what is heard on their ports contradicts itself",
+    Why.AMBIGUOUS: "the neighbors on their ports are contradictory",
     Why.DEVICE_SILENT: "the LLDP of a device seems to be off",
     Why.PENDING: "the host is down",
     Why.UNNUMBERED: "the discovery has their switch as several nodes whose ports the plan does not number",
-    Why.UNDECIDED: "without a plan too few hosts show where they belong",
+    Why.UNDECIDED: "without a plan too few hosts show their rail",
 }
 """Why the state of a cable is unknown."""
 

@@ -67,13 +67,13 @@ def blamed(telemetry: Telemetry, bad: Collection[int], other: Codes, reported: M
     port = next(iter(bad))
     sender = int(other[port])
     if len(bad) > 1:
-        return "both directions suffer: the cable", "Clean both connectors, then exchange the cable."
+        return "both directions suffer: the cable", "Clean both connectors, then replace the cable."
     if sender < 0:
-        return "what sends to it is not known", f"Clean and reseat {index.spell(port)} and what it is cabled to."
-    does = f"Clean and reseat {index.spell(sender)}, which sends, then {index.spell(port)}; then exchange that optic."
+        return "its sender is unknown", f"Clean and reseat {index.spell(port)} and what it is cabled to."
+    does = f"Clean and reseat {index.spell(sender)}, which sends, then {index.spell(port)}; then replace that optic."
     if sender < telemetry.ports and reported[sender]:
         return f"the other direction is clean: the transmitter of {index.spell(sender)} or the strand from it", does
-    return f"the transmitter of {index.spell(sender)} or the cable, as {index.spell(sender)} tells no errors", does
+    return f"the transmitter of {index.spell(sender)} or the cable, as {index.spell(sender)} reports no errors", does
 
 
 def blamed_card(telemetry: Telemetry, bad: Collection[int], other: Codes, cards: Cards) -> str:

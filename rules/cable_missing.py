@@ -99,12 +99,14 @@ def _words(wiring: Wiring, cable: int, why: Why, subject: str) -> tuple[str, str
     if why is Why.LINK_DOWN:
         reported = _witnesses(wiring, cable)
         reason, action = link_repair(wiring, cable)
-        summary = f"{subject} has no link to {b}, as {' and '.join(reported)} {'says' if len(reported) == 1 else 'say'}"
+        summary = (
+            f"{subject} has no link to {b}, as {' and '.join(reported)} {'reports' if len(reported) == 1 else 'report'}"
+        )
         return f"{summary}: {reason}" if reason else summary, action
     if why is Why.DISABLED:
         return (
             f"{subject} to {b} is switched off by its operator",
-            "Nothing if this is meant; else switch the port on.",
+            "None if this is intended; else switch the port on.",
         )
     if why is Why.PENDING:
         return (
@@ -114,7 +116,7 @@ def _words(wiring: Wiring, cable: int, why: Why, subject: str) -> tuple[str, str
     taker = int(wiring.partner[wiring.index.b[cable]])
     if taker >= 0:
         return (
-            f"{subject} is not seen anywhere, and its place {b} is taken by {wiring.index.spell(taker)}",
+            f"{subject} is not seen anywhere, and its port {b} is taken by {wiring.index.spell(taker)}",
             f"Find the other end of the cable of {a}.",
         )
     if wiring.states.lit(wiring.index.a[[cable]])[0] and wiring.states.dark(wiring.index.b[[cable]])[0]:
@@ -124,14 +126,14 @@ def _words(wiring: Wiring, cable: int, why: Why, subject: str) -> tuple[str, str
         )
     if wiring.met:
         return (
-            f"{subject} to {b}: {a} says that its link is up, but the discovery of the fabric finds it nowhere",
+            f"{subject} to {b}: {a} reports its link up, but the discovery of the fabric finds it nowhere",
             f"Find the other end of the cable of {a}: it is beyond this fabric, or was plugged in since the discovery.",
         )
     summary = f"{subject} to {b}: link is up, but {_unheard(wiring, cable)}"
-    action = f"Check again in a minute: a young link has sent no frame yet. Then see whether LLDP is on for {a} and {b}"
+    action = f"Check again in a minute: a new link has sent no frame yet. Then check that LLDP is on for {a} and {b}"
     return (
         f"{summary}; where the cable leads is unknown",
-        f"{action}, and restart it on the switch if its newest neighbours are missing.",
+        f"{action}, and restart it on the switch if its newest neighbors are missing.",
     )
 
 
@@ -140,9 +142,9 @@ def _unheard(wiring: Wiring, cable: int) -> str:
     a, b = wiring.index.a_port(cable), wiring.index.b_port(cable)
     hears = wiring.hears[[wiring.index.a_device[cable], wiring.index.b_device[cable]]].tolist()
     if all(hears):
-        return "neither end hears the other, though both hear others"
+        return "neither end sees the other, but both see others"
     quiet, near, far = (a.device, b, a) if hears[1] else (b.device, a, b)
-    return f"{near} does not hear {far}, though {quiet} is heard elsewhere; {quiet} tells of no neighbour itself"
+    return f"{near} does not see {far}, but {quiet} is seen elsewhere; {quiet} reports no neighbors itself"
 
 
 def _witnesses(wiring: Wiring, cable: int) -> list[str]:

@@ -16,7 +16,7 @@ clears nothing. A counter that is full again soon after is a fault of its own: l
 ## Decide
 - `symbol_errors`: errors of the link since the last clearing. Note the value, clear it, and look again in ten minutes:
   full again is a bad link (LNK004).
-- `counts no more`: what happens since is unknown. Clear this one port's counters only: `perfquery -R LID PORT`.
+- `no longer counts`: what happens since is unknown. Clear this one port's counters only: `perfquery -R LID PORT`.
 
 ## False positives
 A counter that filled up over months and was never cleared. The link may be healthy.
@@ -37,7 +37,7 @@ from truerail.model import Finding, PortCounters, Severity
         "CounterSaturated",
         (Severity.WARNING,),
         10,
-        "has a full counter that counts no more",
+        "has a saturated counter",
         "Note its value, then clear it (`perfquery -R`).",
         on="host",
     ),
@@ -53,7 +53,7 @@ def counter_saturated(round: Round) -> Iterator[Finding]:
         name, counters = telemetry.wiring.index.spell(port), ", ".join(sorted(quantities))
         yield counter_saturated.found(
             name,
-            summary=f"{name} counts no more {counters}: the counter is full",
+            summary=f"{name} no longer counts {counters}: the counter is saturated",
             action=f"Note it, then clear the counters of {name} (`perfquery -R`).",
             detail=(("counters", counters),),
         )

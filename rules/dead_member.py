@@ -52,7 +52,7 @@ from truerail.model import CauseKind, Finding, PortCounters, Severity
         (Severity.WARNING,),
         10,
         "has an uplink that is up and carries nothing",
-        "Look at the routes over it, and whether it is in its group at all.",
+        "Check the routes over it, and whether it is in its ECMP group.",
         on="switch",
     ),
     cause=CauseKind.DEAD_MEMBER,
@@ -81,7 +81,7 @@ def _finding(b: Balance, group: int, chance: float) -> Finding:
         port,
         summary=f"is up and carries {b.load[row] * 8e-9:.2f} Gb/s, while the other {b.members[group] - 1} uplinks of "
         f"{name} carry {b.total[group] * share * 8e-9:.3g} Gb/s each on average",
-        action=f"Look why {name} does not send over {port}: routes, weights, a drained neighbour, the ECMP group.",
+        action=f"Check why {name} does not send over {port}: routes, weights, a drained neighbour, the ECMP group.",
         confidence=0.9,
         detail=(
             ("chance", chance),

@@ -32,7 +32,7 @@ GUIDs as chassis_ids in the plan.
   day.
 - `stays unknown`, `stay unknown`: its cables are unknown, not right. Ask it by hand: `ssh` with truerail's user and
   key.
-- `the plan does not have it`: a machine that discovers the InfiniBand fabric for the others did not do it. Run
+- `not in the plan`: a machine that discovers the InfiniBand fabric for the others did not do it. Run
   `ibnetdiscover` there under truerail's account.
 
 ## False positives
@@ -66,7 +66,7 @@ _UNMET = ", and the discovery of the fabric did not meet it"
         (Severity.WARNING,),
         10,
         "does not answer, or is not in the inventory",
-        "Ask it by hand with truerail's user and key; check power and the management network.",
+        "Log in by hand with truerail's user and key; check power and the management network.",
         on="host",
     ),
     first="where DEVICE",
@@ -108,7 +108,7 @@ def device_unreachable(round: Round) -> Iterator[Finding]:
             severity=Severity.WARNING if count else Severity.INFO,
             summary=f"{name} did not answer{_because(errors[code])}{_UNMET if lost else ''}; "
             + _left(count, down=code in down),
-            action=f"See that {name} has power and a link, then try the access to it by hand."
+            action=f"Check that {name} has power and a link, then try the access to it by hand."
             if lost
             else f"Try the access to {name} by hand: address, login, and the command named.",
             detail=(("unknown_cables", count),),
@@ -147,7 +147,7 @@ def _unreported(wiring: Wiring, named: Collection[str]) -> Iterator[Finding]:
         yield device_unreachable.found(
             name,
             severity=Severity.WARNING if count and not wiring.met else Severity.INFO,
-            summary=f"{name} did not tell the InfiniBand fabric ({printable(reading.error, 240)}); {left}",
+            summary=f"{name} did not report the InfiniBand fabric ({printable(reading.error, 240)}); {left}",
             action=f"Run `ibnetdiscover` on {name} by hand, under the account of the inventory.",
             detail=(("unknown_cables", 0 if wiring.met else count),),
         )

@@ -17,7 +17,7 @@ Compare serial number or management MAC of both machines with the inventory. The
 (`hostnamectl set-hostname`, on a switch its `hostname` command), restart lldpd, and correct the label on the machine.
 
 ## Decide
-- `host-swap`, `leaf-swap`: two devices carry each other's names. Exchange the names and labels; no cable moves.
+- `host-swap`, `leaf-swap`: two devices carry each other's names. Swap the names and labels; no cable moves.
 - `announce the name`: two devices have one name. Compare serial numbers with the inventory, and give each its own.
 - `one chassis id`: a cloned image. Give each host its own machine-id, or lldpd its own chassis id.
 - `one MAC address`: one of them was set by hand. `ethtool -P` on each shows the factory's.
@@ -49,7 +49,7 @@ _SHOWN = 4
         (Severity.CRITICAL, Severity.WARNING),
         5,
         "announces a name that another device announces too",
-        "Read the cause: two devices may carry each other's name. No cable has to move.",
+        "Read the cause: the names of two devices may be swapped. No cable has to move.",
         on="switch",
     ),
     first="where DEVICE",
@@ -64,7 +64,7 @@ def duplicate_identity(round: Round) -> Iterator[Finding]:
         action = f"Compare serial numbers of {who} with the inventory, and give each its own host name."
         chassis = _one_chassis_id(wiring, name, owners)
         if chassis:
-            summary = f"{who} send one chassis id, {chassis}: a neighbour shows both under the name {names[name]}"
+            summary = f"{who} send one chassis id, {chassis}: a neighbor shows both under the name {names[name]}"
             action = (
                 f"Give each of {who} a chassis id of its own: its machine-id, or lldpd's `configure system chassisid`."
             )
@@ -82,9 +82,8 @@ def duplicate_identity(round: Round) -> Iterator[Finding]:
         yield duplicate_identity.found(
             wiring.index.spell(ports[0]),
             severity=Severity.WARNING,
-            summary=f"{who} have one MAC address, {mac}: what is heard of it may be any of them",
-            action="Find out which of them has the address from its factory (`ethtool -P`), and give the others "
-            "their own.",
+            summary=f"{who} have one MAC address, {mac}: a neighbor with it may be any of them",
+            action="Find which of them has it as its permanent address (`ethtool -P`), and give the others their own.",
             confidence=BOTH_ENDS,
             evidence=wiring.evidence(*ports[:_SHOWN]),
             detail=(("mac", mac),),

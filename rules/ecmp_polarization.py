@@ -60,7 +60,7 @@ from truerail.model.plan import LoadBalancing, Transport
         "EcmpPolarization",
         (Severity.CRITICAL,),
         10,
-        "hashes flows as the tier below did: a part of its uplinks is idle",
+        "hashes flows like the tier below: some of its uplinks are idle",
         "Give the tiers different hash seeds, or hash over more fields.",
         on="switch",
     ),

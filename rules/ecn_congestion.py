@@ -75,7 +75,7 @@ BUSY = 0.5
 """A link that carries less than this on average and receives marks gets bursts."""
 INFERRED, REPORTED = 0.8, 0.9
 """Confidence in what the counters of several devices add up to, and in what the NIC itself reports."""
-_LOOK = "Look which senders meet at it (INC001), and whether it takes in what it gets (PFC001)"
+_LOOK = "Check which senders meet at it (INC001), and whether it is a slow receiver (PFC001)"
 
 
 @rule(
@@ -88,7 +88,7 @@ _LOOK = "Look which senders meet at it (INC001), and whether it takes in what it
         (Severity.CRITICAL, Severity.WARNING),
         5,
         "receives many marked packets, or the loop that slows senders fails",
-        "Look which flows meet there; compare DSCP trust, ECN and the priority of CNP packets along the path.",
+        "Check which flows meet there; compare DSCP trust, ECN and the priority of CNP packets along the path.",
     ),
     cause=CauseKind.OVERLOAD,
 )
@@ -139,7 +139,7 @@ def _some_marked(scene: Scene, ports: Codes, share: Numbers) -> None:
     for code, first, nics in zip(codes.tolist(), begin.tolist(), count.tolist(), strict=True):
         some = share[ports[order[first : first + nics]]]
         summary = f"{nics} NICs on it receive {some.min():.1%} to {some.max():.1%} of packets marked"
-        action = "Nothing yet: congestion is seen and answered, look again when jobs are slow"
+        action = "Nothing yet: congestion is signalled and handled, check again if jobs are slow"
         said = scene.of(code // 2)
         said.add(Severity.INFO, "marked", summary, action, INFERRED)
         marked = ports[order[first : first + nics]].tolist()
@@ -163,7 +163,7 @@ def _lost_marks(scene: Scene) -> None:
     for port in np.flatnonzero(deaf).tolist():
         switch = scene.t.wiring.index.spell(int(there[port]))
         summary = f"{switch} marked {made[port]:,.0f} packets to it, and it counts none as marked"
-        action = "Compare DSCP and ECN bits of RoCE packets: what is marked is another class, or ECN is off on the NIC"
+        action = "Compare DSCP and ECN bits of RoCE packets: another class is marked, or ECN is off on the NIC"
         scene.at(port).add(Severity.WARNING, "lost marks", summary, action, INFERRED)
 
 
@@ -209,7 +209,7 @@ def _unanswered(scene: Scene) -> None:
             count = sent.gained[senders & (leaf == code)].sum()
             whose = f"no NIC of their rail got any ({reported.sum()} report them)"
             summary = f"NICs on it sent {count:,.0f} congestion notices, and {whose}"
-            action = "Compare priority and DSCP of CNP packets along the path: they are dropped, or senders are deaf"
+            action = "Compare priority and DSCP of CNP packets along the path: they are dropped, or senders ignore them"
             scene.of(code // 2).add(Severity.WARNING, "unanswered", summary, action, INFERRED)
 
 
@@ -229,7 +229,7 @@ def _unmarked(scene: Scene) -> None:
     guilty = clean & (count(marks.gained > 0) == 0) & (count(stopped) == 0) & (count(pauses) > 0)
     for code in np.flatnonzero(guilty).tolist():
         port = int(np.flatnonzero(pauses & (device == code))[0])
-        summary = f"it pauses what is cabled to {index.spell(port)}, and marks no packet before that"
+        summary = f"it pauses the neighbor of {index.spell(port)}, and marks no packet before that"
         action = "Lower its ECN threshold below the level at which it pauses, on the lossless priority"
         scene.of(code).add(Severity.WARNING, "unmarked", summary, action, INFERRED)
         scene.of(code).port = port

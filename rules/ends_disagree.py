@@ -56,8 +56,8 @@ _NAMES = "Give each device a name of its own (CAB007), then discover the fabric 
         "EndsDisagree",
         (Severity.WARNING,),
         10,
-        "is contradicted: its ends name different neighbours",
-        "Look at both ends; wait for two LLDP intervals after a move.",
+        "is contradictory: its ends report different neighbors",
+        "Check both ends; wait for two LLDP intervals after a move.",
     ),
 )
 def ends_disagree(round: Round) -> Iterator[Finding]:

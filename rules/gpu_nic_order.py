@@ -23,7 +23,7 @@ NIC of each rail in the right order.
 ## Decide
 - `Move no cable`: the host counts its cards in another order than its peers. Compare BIOS, driver and udev rules with a
   host that is right.
-- `N GPUs hurt`: the affected GPUs send over a distant NIC. Until it is mended, name the NICs in NCCL_IB_HCA in the
+- `N GPUs affected`: the affected GPUs send over a distant NIC. Until it is mended, name the NICs in NCCL_IB_HCA in the
   right order.
 
 ## False positives
@@ -55,7 +55,7 @@ _SHOWN = 4
         (Severity.WARNING,),
         5,
         "has GPUs whose nearest NICs are on other rails than their own",
-        "Read the cause: rename the NICs, or exchange the cables of the whole host.",
+        "Read the cause: rename the NICs, or swap the cables of the whole host.",
         on="host",
     ),
     first="where HOST",
@@ -75,7 +75,7 @@ def gpu_nic_order(round: Round) -> Iterator[Finding]:
         yield gpu_nic_order.found(
             host,
             summary=f"{host}: {', '.join(shown)}{more}",
-            action=f"Move no cable. Compare slots, BIOS and NIC names of {host} with a right host, or correct the "
+            action=f"Move no cable. Compare slots, BIOS and NIC names of {host} with a correct host, or correct the "
             "plan.",
             confidence=confidence,
             evidence=_evidence(wiring, paths, code),
@@ -166,7 +166,7 @@ FIRES = (
         ("gpu-5",),
     ),
     Case(
-        "Two NICs of one host of three are exchanged: fewer hosts to compare with, less sure.",
+        "Two NICs of one host of three are swapped: fewer hosts to compare with, less sure.",
         _PLAN,
         {"gpu-1": _host(_RIGHT), "gpu-2": _host(_RIGHT), "gpu-3": _host((1, 0, 2, 3, 4, 5))},
         ("gpu-3",),

@@ -106,7 +106,7 @@ _SAYS = {
         (Severity.WARNING,),
         5,
         "has GPUs that do not reach their NICs directly",
-        "Compare ACS, IOMMU and the peer-memory module with a host that is well.",
+        "Compare ACS, IOMMU and the peer-memory module with a healthy host.",
         on="host",
     ),
     cause=CauseKind.SLOW_HOST,
@@ -240,7 +240,7 @@ def _add_far(host: _Host, paths: _Paths, far: list[int], usual: Usual) -> None:
     near = {gpu: (_WORDS[paths.nearest[gpu]], _WORDS[usual[paths.model, gpu]]) for gpu in far[:_SHOWN]}
     shown = ", ".join(f"GPU{gpu} is {is_} from its NIC, elsewhere {was}" for gpu, (is_, was) in near.items())
     more = f", and {len(far) - _SHOWN} GPUs more" if len(far) > _SHOWN else ""
-    host.faults.append((f"{shown}{more}", "compare slots and BIOS with a right host", Severity.WARNING))
+    host.faults.append((f"{shown}{more}", "compare slots and BIOS with a correct host", Severity.WARNING))
     reported = host.topology.facts if host.topology else ()
     of_gpu = [fact for fact in reported if isinstance(fact, GpuNicPath) and fact.gpu == far[0]]
     nearest = [fact for fact in of_gpu if CLOSENESS.get(fact.level) == paths.nearest[far[0]]]

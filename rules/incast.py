@@ -65,8 +65,8 @@ PAUSE_FRAMES = 100.0
         "Incast",
         (Severity.WARNING,),
         10,
-        "is where many senders meet",
-        "Look which job sends there; spread it, or check DCQCN on the senders.",
+        "receives from many senders at once",
+        "Check which job sends there; spread it, or check DCQCN on the senders.",
     ),
     cause=CauseKind.OVERLOAD,
 )
@@ -78,7 +78,7 @@ def incast(round: Round) -> Iterator[Finding]:
         raise InsufficientDataError(TOO_FEW)
     signs = (Quantity.ECN_MARKED_PACKETS, Quantity.TX_PAUSE_FRAMES)
     if not telemetry.counts(*signs):
-        raise InsufficientDataError("no switch tells ECN marks or pauses sent")
+        raise InsufficientDataError("no switch reports ECN marks or pauses sent")
     egress = _one_sided(telemetry, carried)
     marks = _rate(telemetry, Quantity.ECN_MARKED_PACKETS)[egress] * PACKET / overall(carried.tx[egress])
     marked = marks >= MARKED
@@ -99,7 +99,7 @@ def incast(round: Round) -> Iterator[Finding]:
             subjects=tuple(str(telemetry.wiring.index.spell(port)) for port in ports.tolist()),
         )
         for ports, why in (
-            (egress[blind], "and their switches tell no marks or pauses"),
+            (egress[blind], "and their switches report no marks or pauses"),
             (egress[faint], "with fewer marks and pauses than incast makes"),
         )
         if len(ports)
@@ -155,7 +155,7 @@ def _finding(telemetry: Telemetry, carried: Carried, port: int, marked: bool, pa
         spelled,
         summary=f"sends {sent * 8e-9:.3g} Gb/s to {host}, over {ONE_SIDED:.0f} times what comes back, and the switch "
         f"{' and '.join(signs)}",
-        action=f"Look which job receives at {host}; spread or stagger its senders.",
+        action=f"Check which job receives at {host}; spread or stagger its senders.",
         confidence=sure,
         detail=(("sends_gbps", round(sent * 8e-9, 3)), ("marked", marked), ("pauses_ports", pausing)),
     )

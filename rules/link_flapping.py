@@ -19,13 +19,13 @@ watching service holds a fall back until the neighbour has been read again, whic
 that has not come back from its fall is down (CAB003) and does not flap.
 
 ## What to do
-Reseat and clean both ends, then exchange the cable or the transceiver; LNK004 and LNK005 show which end sends badly. If
+Reseat and clean both ends, then replace the cable or the transceiver; LNK004 and LNK005 show which end sends badly. If
 several links of one card fall, look at the card, its firmware and its power. A port that an operator switched off and
 on falls as well: look at the logs first.
 
 ## Decide
 - `fell once`: note it. If it falls again, reseat and clean both ends.
-- `fell N times`: take the host out of jobs, then clean, reseat, and exchange cable and transceiver in that order.
+- `fell N times`: take the host out of jobs, then clean, reseat, and replace cable and transceiver in that order.
 - `without link in all`: long falls break RDMA connections. Treat it as `link-down` (CAB003) even if it is up now.
 - `fell together`: the device restarted or lost power. Look at its log; no cable is to blame.
 
@@ -102,7 +102,7 @@ class _Fallen:
         (Severity.CRITICAL, Severity.WARNING),
         1,
         "has a link that falls and comes back",
-        "Reseat the cable at both ends; keep jobs off this NIC until it is quiet.",
+        "Reseat the cable at both ends; keep jobs off this NIC until it is stable.",
     ),
     cause=CauseKind.FLAPPING_LINK,
 )
@@ -197,7 +197,7 @@ def _device_fell(fallen: _Fallen, device: int, links: Sequence[tuple[int, ...]])
         name,
         severity=_severity(falls, None, window),
         summary=f"All {len(links)} links of {name} that are reported fell together, {_times(falls, window)}",
-        action=f"Look whether {name} was restarted, switched off or lost power; no single cable is to blame.",
+        action=f"Check whether {name} was restarted, switched off or lost power; it is no single cable.",
         confidence=ONE_END,
         evidence=counter_evidence(fallen.telemetry, ports[:2], Quantity.LINK_DOWNS),
         detail=(("falls", falls), ("links", len(links)), ("reason", "device")),
@@ -213,7 +213,7 @@ def _link_fell(fallen: _Fallen, subject: int, ends: Sequence[int]) -> Finding:
         index.spell(subject),
         severity=_severity(falls, down, window),
         summary=f"The link of {link} fell {_times(falls, window)}{away}",
-        action="Reseat and clean both ends; if it falls again, exchange the cable or the transceivers.",
+        action="Reseat and clean both ends; if it falls again, replace the cable or the transceivers.",
         rail=rail_at(index, subject),
         confidence=BOTH_ENDS if len(ends) > 1 else ONE_END,
         evidence=counter_evidence(fallen.telemetry, ends, Quantity.LINK_DOWNS),

@@ -26,9 +26,9 @@ InfiniBand has no LLDP: this rule does not apply to it.
 
 ## Decide
 - `unable to connect to socket`: lldpd does not run: `systemctl enable --now lldpd`.
-- `listens and hears`: LLDP runs and no frame arrives: the NIC's firmware keeps them, or the switch does not send. See
+- `runs LLDP and has no neighbor`: no frame arrives: the NIC's firmware keeps them, or the switch does not send. See
   Fix.
-- `name the host alone`: a DPU sends its host's name and no port. Two swapped cables of this host would look right.
+- `report the host only`: a DPU sends its host's name and no port. Two swapped cables of this host would look right.
 - `cannot be evaluated`: cables are unknown because of it. Not urgent for traffic, but a wrong cable would not be found.
 
 ## False positives
@@ -57,12 +57,12 @@ _CURES = (
     ("connect", "Start lldpd on {device}: `systemctl enable --now lldpd`."),
     ("refused", "Start lldpd on {device}: `systemctl enable --now lldpd`."),
 )
-_RUN_BY_HAND = "Run the LLDP command by hand on {device}, and mend what it says."
+_RUN_BY_HAND = "Run the LLDP command by hand on {device}, and fix the error it shows."
 _SWITCH_IT_ON = (
-    "Look on {device} whether LLDP is on and receives on these ports, and whether the NIC's firmware keeps the frames: "
+    "Check on {device} that LLDP is on and receives on these ports, and that the NIC's firmware keeps no frames: "
     "`truerail rules explain TEL003` has the commands."
 )
-_ASK = "Ask {device} for its LLDP neighbours too: the capture or the inventory leaves this out."
+_ASK = "Poll {device} for its LLDP neighbors too: the capture or the inventory omits them."
 
 
 @rule(
@@ -74,8 +74,8 @@ _ASK = "Ask {device} for its LLDP neighbours too: the capture or the inventory l
         "LldpSilent",
         (Severity.WARNING,),
         10,
-        "answers, but hears no LLDP neighbour on its planned ports",
-        "See that lldpd runs and that the NIC's firmware does not keep LLDP for itself.",
+        "answers, but has no LLDP neighbor on its planned ports",
+        "Check that lldpd runs and that the NIC's firmware does not consume LLDP.",
         on="host",
     ),
     first="where DEVICE",
@@ -101,11 +101,13 @@ def lldp_silent(round: Round) -> Iterator[Finding]:
         if apart and not count:
             left += f", but for {apart} that {'has a finding of its' if apart == 1 else 'have findings of their'} own"
         if nameless:
-            left += f"; {nameless} of these ends name the host alone, so which of its NICs is in which place is unknown"
+            left += (
+                f"; {nameless} of these ends report the host only, so which of its NICs is in which place is unknown"
+            )
         yield lldp_silent.found(
             name,
             severity=Severity.WARNING if count else Severity.INFO,
-            summary=f"{name} tells of no LLDP neighbour: {reason}; {left}",
+            summary=f"{name} reports no LLDP neighbors: {reason}; {left}",
             action=action.format(device=name),
             confidence=ONE_END,
             detail=(("reason", reason), ("unknown_cables", count), ("places_by_name", nameless)),
@@ -118,8 +120,8 @@ def _reason(error: str, *, listened: bool) -> tuple[str, str]:
         low = error.lower()
         return error, next((cure for word, cure in _CURES if word in low), _RUN_BY_HAND)
     if listened:
-        return "it listens and hears nobody on its planned ports", _SWITCH_IT_ON
-    return "it was not asked for them", _ASK
+        return "it runs LLDP and has no neighbor on its planned ports", _SWITCH_IT_ON
+    return "it was not polled for them", _ASK
 
 
 def _failed(wiring: Wiring) -> dict[int, str]:

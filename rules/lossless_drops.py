@@ -216,7 +216,7 @@ def _found_in_total(telemetry: Telemetry, port: int, last: int, *, at_host: bool
     return lossless_drops.found(
         subject,
         severity=Severity.CRITICAL if at_host else Severity.WARNING,
-        summary=f"{subject} pauses its neighbour and drops packets all the same: {number:,} lately, by no priority",
+        summary=f"{subject} pauses its neighbor and still drops packets: {number:,} lately, by no priority",
         action=f"Check headroom and buffers of {subject}, and whether the drops are those of the lossless priority.",
         rail=telemetry.wiring.index.plan.rail_of(subject),
         confidence=BY_PORT if at_host else BY_SWITCH,

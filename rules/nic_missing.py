@@ -42,7 +42,7 @@ from truerail.analysis.rule import Case, report_not_evaluated, rule
 from truerail.model import Finding, Neighbor, NetLink, RdmaLink, Severity
 from truerail.model.columns import Codes
 
-_LOOK = "On {host}, look for the card with lspci and for its driver in dmesg; or correct the plan's name."
+_LOOK = "On {host}, check the card with lspci and its driver in dmesg; or correct the plan's name."
 _COMPARE = "Compare the plan's NIC names with `ip link` of {host}: they may be another model's; else look with lspci."
 
 _SHIFTED = (
@@ -87,7 +87,7 @@ def _shifted(wiring: Wiring) -> Iterator[Finding]:
         yield nic_missing.found(
             name,
             severity=Severity.INFO,
-            summary=f"{name} numbers its RDMA devices otherwise than planned, by their PCI addresses: {shown}{more}",
+            summary=f"{name} numbers its RDMA devices differently from the plan, by their PCI addresses: {shown}{more}",
             action=_SHIFTED.format(host=name),
             confidence=ONE_END,
             evidence=wiring.evidence(*(rows[row] for row, _ in other[:_SHOWN])),
@@ -155,7 +155,7 @@ FIRES = (
 
 QUIET = (
     Case(
-        "The numbers of one host are backwards: cards may have been exchanged, so no NIC is taken for another.",
+        "The numbers of one host are backwards: cards may have been swapped, so no NIC is taken for another.",
         _BY_NUMBER,
         {
             "gpu-1": [RdmaLink(f"mlx5_{nic}", 1, "ACTIVE", "LINK_UP", f"eth{nic}") for nic in range(6)],

@@ -70,7 +70,7 @@ def _whose(sorted_: Places, cable: int) -> str:
     device = int(sorted_.at[cable])
     rail, planned = int(sorted_.rail[cable]), int(index.rail[cable])
     if index.devices.tier[device] > 1:
-        return "which is no leaf"
+        return "which is not a leaf"
     if rail < 0:
         return f"not to {index.b_port(cable).device}"
     if rail == planned:
@@ -91,7 +91,7 @@ _ONE_LEAF = """
 
 FIRES = (
     Case(
-        "Two cables of one host are exchanged; the leaves say so, and the host is silent.",
+        "Two cables of one host are swapped; the leaves say so, and the host is silent.",
         _TWO_RAILS,
         {
             "leaf-0": [

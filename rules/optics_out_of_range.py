@@ -13,13 +13,13 @@ Ports that are switched off, or whose host is down, are left out; copper cables 
 reports nothing of its module is counted as unknown.
 
 ## What to do
-Clean both connectors and look at the cable's bends. Where the other end sends too little itself, exchange its module.
-One dark lane of several is a strand or a lane's laser: exchange the cable, then the module that sends.
+Clean both connectors and look at the cable's bends. Where the other end sends too little itself, replace its module.
+One dark lane of several is a strand or a lane's laser: replace the cable, then the module that sends.
 
 ## Decide
-- `receives too little light`, `receives no light`: clean both connectors, look for a bend, then exchange the module
+- `receives too little light`, `receives no light`: clean both connectors, look for a bend, then replace the module
   that sends.
-- `sends no light`: its laser is off or broken. Exchange this module.
+- `sends no light`: its laser is off or broken. Replace this module.
 - `too much light`: modules of two kinds, or an attenuator is missing.
 - `degrees hot`: airflow or a fan. Look at the modules beside it.
 
@@ -81,7 +81,7 @@ def optics_out_of_range(round: Round) -> Iterator[Finding]:
     wiring = round.cabling
     lanes = lanes_of(wiring)
     if np.isnan(lanes.rx).all() and np.isnan(lanes.tx).all() and np.isnan(lanes.celsius).all():
-        raise InsufficientDataError("no module of a planned port tells its light or temperature")
+        raise InsufficientDataError("no module of a planned port reports its light or temperature")
     other = other_ends(wiring)
     weak = lanes.drop(leaf_of(wiring.index, other), least_peers=PEERS, least_db=DROP_DB, sigmas=DROP_SIGMAS)
     low = lanes.rx < np.where(np.isnan(lanes.low), LOWEST_DBM, lanes.low)
@@ -171,12 +171,12 @@ def _do(wiring: Wiring, port: int, other: int, faults: dict[str, list[int]], cel
     name = wiring.index.spell(port)
     far = f"the one at {wiring.index.spell(other)}" if other >= 0 else "the one at the other end"
     if "sends no light" in faults:
-        return f"Exchange the module in {name}, unless its laser is switched off on purpose."
+        return f"Replace the module in {name}, unless its laser is switched off on purpose."
     if "receives too much light" in faults:
         return f"Check that the module in {name} and {far} are of one kind, or put an attenuator in between."
     if faults:
-        return f"Clean the connector at {name} and {far}; then exchange the module that sends, then the cable."
-    return f"Look at the airflow and the fans of {name.device}."
+        return f"Clean the connector at {name} and {far}; then replace the module that sends, then the cable."
+    return f"Check the airflow and the fans of {name.device}."
 
 
 def _module(fact: Optic) -> tuple[tuple[str, str], ...]:

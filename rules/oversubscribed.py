@@ -61,7 +61,7 @@ PAUSES = 100.0
         "Oversubscribed",
         (Severity.WARNING,),
         15,
-        "has less uplink than its design gives it, or all of it is full",
+        "has fewer uplinks than designed, or all of them are full",
         "Bring back the uplinks that are down; else move load away.",
         on="switch",
     ),
@@ -99,7 +99,7 @@ def _not_evaluated(b: Balance, leaves: Mask, full: Mask) -> Iterator[NotEvaluate
     unread = ~_seen(b) & leaves[b.group]
     if unread.any():
         many, groups = int(np.count_nonzero(unread)), np.unique(b.group[unread])
-        why = f"nothing tells whether {many:,} of {len(unread):,} uplinks are up: {_names(b, groups)}"
+        why = f"no answer shows whether {many:,} of {len(unread):,} uplinks are up: {_names(b, groups)}"
         yield NotEvaluated(why, what="uplink", count=many, of=len(unread), subjects=tuple(b.names(groups)))
     if not b.carried.enough:
         yield NotEvaluated(f"whether uplinks are full: {TOO_FEW}")

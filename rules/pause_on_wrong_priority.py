@@ -118,7 +118,7 @@ def _senders(telemetry: Telemetry, received: Codes) -> Codes:
 def _found(telemetry: Telemetry, port: int, priorities: list[int], sure: float, *, stops: bool) -> Finding:
     subject = telemetry.wiring.index.spell(port)
     named = f"priorit{'ies' if len(priorities) > 1 else 'y'} {', '.join(map(str, priorities))}"
-    parts = [f"pauses its neighbour on {named}, which should not be paused"] if priorities else []
+    parts = [f"pauses its neighbor on {named}, which should not be paused"] if priorities else []
     parts += ["sends global pause, which stops the whole link"] * stops
     return pause_on_wrong_priority.found(
         subject,

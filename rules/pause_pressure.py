@@ -1,4 +1,4 @@
-"""A port holds up its neighbours with pauses for minutes on end, while traffic still flows.
+"""A port pauses its neighbors for minutes, while traffic still flows.
 
 ## Why it matters
 Pauses are meant for moments. A sender that stands still for a twentieth of its time and more loses as much of its
@@ -20,7 +20,8 @@ senders down before PFC stops them, whether the link has its speed.
 ## Decide
 - `takes traffic too slowly`: the host is the bottleneck: PCIe (NIC005), memory, CPU frequency. Take it out of jobs if
   it stays.
-- `more comes in for it than it can send`: many senders to one port. Look which job receives there (INC001, ECN001).
+- `more traffic arrives for it than it can send`: many senders to one port. Check which job receives there (INC001,
+  ECN001).
 - `its own counters are not read`: the host does not answer `ethtool -S`. Restore that first, or read it by hand.
 
 ## False positives
@@ -58,8 +59,8 @@ from truerail.model import Finding, PortCounters, Severity, Transport
         "PausePressure",
         (Severity.WARNING,),
         10,
-        "holds up its neighbours with pauses for minutes on end",
-        "Look for the receiver that does not keep up, or for many senders to one.",
+        "pauses its neighbors for minutes",
+        "Check for a slow receiver, or for many senders to one.",
     ),
 )
 def pause_pressure(round: Round) -> Iterator[Finding]:
@@ -94,7 +95,7 @@ def _says(port: str, culprit: Culprit, victims: int) -> str:
     how = f"{pauses_words(culprit)} on {on}, {share_words(culprit)}{long}"
     waits = f"{victims} port{'s wait' if victims != 1 else ' waits'} for it"
     waits += f"; {culprit.others:,} more ports are under such pressure, the worst are reported" * bool(culprit.others)
-    return f"Traffic is held up {'behind' if culprit.unseen else 'at'} {port}: {how}; {CAUSES[culprit.reason]}; {waits}"
+    return f"Traffic is paused {'behind' if culprit.unseen else 'at'} {port}: {how}; {CAUSES[culprit.reason]}; {waits}"
 
 
 _PLAN = """

@@ -73,7 +73,7 @@ def pcie_downtrained(round: Round) -> Iterator[Finding]:
     table = round.snapshot.table(PcieLink)
     code, distinct = factorize(table.rows)
     if not any(link.speed_gts or link.width for link in distinct):
-        raise InsufficientDataError("no PCIe link tells its speed or width")
+        raise InsufficientDataError("no PCIe link reports its speed or width")
     worse = _worse(distinct, np.bincount(code, minlength=len(distinct)).tolist(), _nics(round.snapshot))
     rows = np.flatnonzero(np.isin(code, list(worse)))
     subjects = _subjects(wiring, rows.tolist())

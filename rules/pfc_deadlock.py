@@ -53,7 +53,7 @@ from truerail.model.names import natural_key
         "PfcDeadlock",
         (Severity.CRITICAL, Severity.WARNING),
         1,
-        "waits in a circle of switches: nothing on this priority moves again",
+        "is in a circular wait of switches: no traffic moves on this priority",
         "Shut one port of the circle to break it; then find the route that goes down and up again.",
         on="switch",
     ),

@@ -11,7 +11,7 @@ apart by the port, two switches of one rail by the switch. Where switches hear a
 its NICs in each other's places look right: then the answer is "unknown".
 
 ## What to do
-Most often the two cables of one NIC are exchanged: exchange them at the host, where both are in reach. Else move the
+Most often the two cables of one NIC are swapped: swap them at the host, where both are in reach. Else move the
 cable to the planned port.
 
 ## Decide
@@ -44,7 +44,7 @@ def plane_crossed(round: Round) -> Iterator[Finding]:
             wiring.index.a_port(cable),
             summary=f"{sorted_.subject(cable)} belongs to plane {round.plan.cables[cable].plane} but is cabled to "
             f"{sorted_.sight(cable)}, on another plane",
-            action=f"Move the cable to {target}; look first whether the NIC's two cables are exchanged.",
+            action=f"Move the cable to {target}; first check whether the NIC's two cables are swapped.",
             expected=str(target),
             observed=sorted_.observed(cable),
             rail=round.plan.cables[cable].rail,
@@ -66,7 +66,7 @@ _ONE_SWITCH = """
 
 FIRES = (
     Case(
-        "The two cables of a NIC are exchanged between the two switches of its rail.",
+        "The two cables of a NIC are swapped between the two switches of its rail.",
         _TWO_SWITCHES,
         {
             "leaf-1": [Neighbor("swp1", system_name="gpu-1", port_id="nic0p1", port_id_type="ifname")],

@@ -84,8 +84,8 @@ class _Odd:
         "QosMismatch",
         (Severity.WARNING,),
         10,
-        "treats lossless traffic otherwise than its peers or its other end",
-        "Set PFC, DSCP and buffers as its peers have them.",
+        "treats lossless traffic differently from its peers or its other end",
+        "Set PFC, DSCP and buffers like its peers.",
     ),
     cause=CauseKind.CONFIGURATION,
 )
@@ -96,7 +96,7 @@ def qos_mismatch(round: Round) -> Iterator[Finding]:
     other = np.where(other < wiring.index.planned_ports, other, -1)
     settings = settings_of(wiring, other, round.telemetry, least_reported=LEAST_REPORTED)
     if not _comparable(settings, other):
-        raise InsufficientDataError("too few ports tell their PFC, trust and ECN settings to compare them")
+        raise InsufficientDataError("too few ports report their PFC, trust and ECN settings to compare them")
     faults = _faults(wiring, settings, other)
     device = wiring.index.ports.device_of(np.arange(len(other)))
     reported = np.bincount(device[(settings.row >= 0) | settings.counted], minlength=len(wiring.index.devices.names))
@@ -151,7 +151,7 @@ def _finding(wiring: Wiring, settings: Settings, subject: str, ports: Sequence[i
     return qos_mismatch.found(
         subject,
         summary=f"{where} {', '.join(one.summary() for one in odd)}{_BY_COUNTERS if unread else ''}",
-        action="Find out which end is right, and set the other one like it."
+        action="Find which end is right, and set the other one like it."
         if unsure
         else f"Set {subject} like its peers: {', '.join(_word(one.field, one.want) for one in odd)}.",
         expected=", ".join(_word(one.field, one.want) for one in odd),

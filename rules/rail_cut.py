@@ -1,4 +1,4 @@
-"""A NIC cannot reach the peers of its rail at all.
+"""A NIC cannot reach the peers of its rail.
 
 ## Why it matters
 In a rail-only fabric (no switches above the leaves) a rail is one switch, and nothing leads from one rail to another.
@@ -14,7 +14,7 @@ Mend the cable that the finding of this port names (CAB001, CAB003, CAB004, NIC0
 host.
 
 ## Decide
-- `link-down`: one cable. Reseat, then exchange it (CAB003).
+- `link-down`: one cable. Reseat, then replace it (CAB003).
 - `gpu-nic-order`: two NICs' names or cables. Confirm on the host before anything moves (CAB001).
 - `cable-move`: one plug is in a wrong place. Make the listed move.
 - `is not connected`: keep jobs off this host until the cable is back: NCCL has no other way here.
@@ -44,8 +44,8 @@ from truerail.model.index import PlanIndex
         "RailCut",
         (Severity.CRITICAL,),
         6,
-        "cannot reach the peers of its rail at all",
-        "Keep jobs off this host, and bring the cable back to its leaf.",
+        "cannot reach the peers of its rail",
+        "Keep jobs off this host, and move the cable back to its leaf.",
         on="rail",
     ),
 )
@@ -65,8 +65,8 @@ def rail_cut(round: Round) -> Iterator[Finding]:
         yield rail_cut.found(
             port,
             summary=f"{sorted_.subject(cable)} {where}, so it cannot reach the {others} of rail {rail} on {leaf}; "
-            "there is no way round, and NCCL drops the connection",
-            action=f"Bring {port} back to {index.b_port(cable)}; keep jobs off {port.device} until then.",
+            "there is no other path, and NCCL drops the connection",
+            action=f"Move {port} back to {index.b_port(cable)}; keep jobs off {port.device} until then.",
             expected=str(index.b_port(cable)),
             observed=sorted_.observed(cable),
             rail=rail,
@@ -116,7 +116,7 @@ _SWAPPED = {
 
 FIRES = (
     Case(
-        "Two cables of a host are exchanged in a fabric without spines.",
+        "Two cables of a host are swapped in a fabric without spines.",
         _RAIL_ONLY,
         _SWAPPED,
         ("gpu-1/nic0", "gpu-1/nic1"),

@@ -26,7 +26,7 @@ its leaf port. If the work is meant to be so, mute the host.
 - `is idle`: one NIC carries next to nothing. Look whether its link and its RDMA port are up, and whether the job uses
   it at all.
 - `of the median NIC`: one NIC is slow. PCIe (NIC005), speed (LNK001), errors (LNK004), pauses (PFC002), in that order.
-- `congestion holds it up`: the NIC obeys the network. Look at the flows on its way (ECN001, LBL002), not at the host.
+- `congestion slows it`: the NIC obeys the network. Check the flows on its path (ECN001, LBL002), not at the host.
 
 ## False positives
 Jobs that use fewer rails by design (pipeline parallelism, storage on one NIC). If all hosts of the job show the same
@@ -52,14 +52,14 @@ _BECAUSE = {
     Why.ITSELF: "",
     Why.EITHER: "; what it lacks {} lacks in the other direction, and either may be slow",
     Why.OTHER_END: "; what it lacks {} lacks in the other direction, and this NIC carries more in its other one",
-    Why.CONGESTION: "; congestion holds it up",
-    Why.GONE: "; {} has no link, so what it exchanged with that NIC is lacking",
-    Why.LEFT: "; the host of {} is idle on all its NICs, and what it exchanged with that host is lacking",
+    Why.CONGESTION: "; congestion slows it",
+    Why.GONE: "; {} has no link, so its traffic with that NIC is missing",
+    Why.LEFT: "; the host of {} is idle on all its NICs, so its traffic with that host is missing",
 }
-_LOOK = "Look at {}: PCIe width, link speed, errors, pauses and its leaf port."
-_GONE = "Bring back the link of {}; nothing else is to be done at this host."
-_LEFT = "Nothing is to be done at this host. If the host of {} should be working, look there: its job, its GPUs."
-_CONGESTED = "Look which flows meet on the way of {} (ECN001, LBL002): the NIC is asked to slow down."
+_LOOK = "Check {}: PCIe width, link speed, errors, pauses and its leaf port."
+_GONE = "Bring back the link of {}; nothing to do on this host."
+_LEFT = "Nothing to do on this host. If the host of {} should be working, check its job and its GPUs."
+_CONGESTED = "Check which flows meet on the path of {} (ECN001, LBL002): the NIC is asked to slow down."
 
 
 @rule(
@@ -70,8 +70,8 @@ _CONGESTED = "Look which flows meet on the way of {} (ECN001, LBL002): the NIC i
         "RailImbalance",
         (Severity.CRITICAL, Severity.WARNING),
         5,
-        "loads this rail much less than its others",
-        "Look at the low NIC: PCIe width, link speed, errors, pauses, and its leaf port.",
+        "carries much less on this rail than on its others",
+        "Check the low NIC: PCIe width, link speed, errors, pauses, and its leaf port.",
     ),
     cause=CauseKind.SLOW_HOST,
     first="where HOST",

@@ -55,7 +55,7 @@ _NOT_OF_A_RAIL = ("127.0.0.0/8", "169.254.0.0/16", "224.0.0.0/4", "::1/128", "fe
         (Severity.WARNING,),
         10,
         "has an address of another rail's subnet",
-        "Give it an address of its own rail; if several are so, look at the cables first.",
+        "Give it an address of its own rail; if several are wrong, check the cables first.",
     ),
 )
 def rail_subnet_mismatch(round: Round) -> Iterator[Finding]:
@@ -73,7 +73,7 @@ def rail_subnet_mismatch(round: Round) -> Iterator[Finding]:
         yield rail_subnet_mismatch.found(
             wiring.index.a_port(cable),
             summary=f"{places(round).subject(cable)} has the address {printable(fact.address, 64)}, in {where}",
-            action=f"Give {wiring.index.a_port(cable)} an address in {mine}, unless its cable is found wrong too.",
+            action=f"Give {wiring.index.a_port(cable)} an address in {mine}, unless its cable is wrong too.",
             rail=int(reported.rail[i]),
             confidence=ONE_END,
             evidence=(evidence_of(round.snapshot, NetAddress, int(reported.row[i])),),

@@ -49,7 +49,7 @@ from truerail.model.names import printable
         (Severity.WARNING,),
         5,
         "has an RDMA port that is not active",
-        "Look at the port's state on the host, and at its subnet or link.",
+        "Check the port's state on the host, and its subnet or link.",
     ),
 )
 def rdma_port_down(round: Round) -> Iterator[Finding]:
@@ -84,8 +84,8 @@ def _do(plan: Plan, link: RdmaLink, port: Port) -> str:
     if plan.transport is not Transport.INFINIBAND:
         return f"On {port.device}, compare `rdma link` with `ip link show {port.name}`; without signal see CAB003."
     if link.physical_state == "LINK_UP" or link.state in ("INIT", "ARMED"):
-        return f"No subnet manager has set {port} up: run `sminfo` on {port.device}, and see that one runs."
-    return f"There is no signal at {port}: see CAB003. `ibstat {printable(link.device, 64)}` tells more."
+        return f"No subnet manager has set {port} up: run `sminfo` on {port.device}, and check that one runs."
+    return f"There is no signal at {port}: see CAB003. `ibstat {printable(link.device, 64)}` shows more."
 
 
 _PLAN = "gpu-1/nic0 leaf-0/swp1 rail=0"

@@ -1,4 +1,4 @@
-"""A link receives errors: its signal is getting worse, or is already losing frames.
+"""A link receives errors: its signal degrades, or is already losing frames.
 
 ## Why it matters
 RoCE and InfiniBand send everything again from the frame that was lost, so a few lost frames a second slow down a whole
@@ -26,14 +26,14 @@ bit
 - One burst is information only where neither end counts falls: a link that comes up makes one.
 
 ## What to do
-Clean and reseat the end that sends (the finding names it), then the end that receives; exchange the transceiver that
-sends, then the cable. Compare LNK005. Where one card is to blame, exchange no cable: look at the card.
+Clean and reseat the end that sends (the finding names it), then the end that receives; replace the transceiver that
+sends, then the cable. Compare LNK005. Where one card is to blame, replace no cable: look at the card.
 
 ## Decide
 - `the other direction is clean`: one transmitter or strand. Clean and reseat the end that sends.
-- `both directions suffer`: the cable. Clean both connectors, then exchange it.
-- `tells no errors`: one end's counters are missing. Begin at the end that sends.
-- `on the card of`: most ports of one card. Exchange no cable; look at the card, its firmware and its temperature.
+- `both directions suffer`: the cable. Clean both connectors, then replace it.
+- `reports no errors`: one end's counters are missing. Begin at the end that sends.
+- `on the card of`: most ports of one card. Replace no cable; look at the card, its firmware and its temperature.
 - `info LNK004`: touch nothing at night; look again in an hour.
 
 ## False positives
@@ -81,7 +81,7 @@ NRZ_SYMBOL_ERRORS_PER_HOUR = 120.0
 ALONE = 0.7
 """Confidence in CRC errors without any other: a cut-through switch may have passed them on."""
 
-_WATCH = "Touch nothing yet; look again in an hour, and compare the light at both ends (LNK005)."
+_WATCH = "Nothing yet; check again in an hour, and compare the light at both ends (LNK005)."
 _BEFORE_FEC = (Q.CORRECTED_BITS, Q.FEC_CORRECTED, Q.FEC_SYMBOLS)
 _AFTER_FEC = {
     Q.FEC_UNCORRECTED: "uncorrectable codewords",
@@ -115,7 +115,7 @@ class _Port:
         "SignalDegraded",
         (Severity.CRITICAL, Severity.WARNING),
         5,
-        "receives errors: its signal is getting worse",
+        "receives errors: its signal degrades",
         "Clean and reseat the cable at both ends; then replace the module, then the cable.",
     ),
     cause=CauseKind.DEGRADED_LINK,
@@ -209,7 +209,7 @@ def _evaluate(gained: Samples, seconds: Samples, bits: Samples, *, nrz: bool, fa
         severity, summary = _left_by_fec(quantity, name, gained[quantity], seconds[quantity], bits[quantity], nrz=nrz)
         if severity is not None:
             burst = not falls_reported and _one_burst(gained[quantity])
-            summary += " in one burst, as a link makes that comes up; neither end counts falls" * burst
+            summary += " in one burst, as when a link comes up; neither end counts falls" * burst
             port.add(summary, quantity, Severity.INFO if burst else severity)
     return port
 
@@ -280,7 +280,7 @@ def _finding(
         index.spell(subject),
         severity=severity,
         summary=", ".join([*symptoms, *((card,) if card else (blame,))]),
-        action=_WATCH if severity is Severity.INFO else f"Exchange no cable yet: {card}." if card else does,
+        action=_WATCH if severity is Severity.INFO else f"Replace no cable yet: {card}." if card else does,
         rail=rail_at(index, subject),
         confidence=sure,
         evidence=counter_evidence(telemetry, bad, *quantities, Q.RX_BITS),

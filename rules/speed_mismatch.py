@@ -19,7 +19,7 @@ at one speed below what their ends support, the fabric is limited to it (the sub
 kind of cables) or has one fault that no single link shows: unknown, with their number.
 
 ## What to do
-`ethtool <nic>` shows speed and lanes; on the switch look at the breakout and at forced speed. Exchange the cable or
+`ethtool <nic>` shows speed and lanes; on the switch look at the breakout and at forced speed. Replace the cable or
 the transceiver for one of the planned speed; if it is right, reseat it and look at FEC and lane errors.
 
 ## Decide

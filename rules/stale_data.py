@@ -44,8 +44,8 @@ _SLOW = (GpuNicPath, NetAddress)
         "StaleData",
         (Severity.WARNING,),
         10,
-        "tells nothing new: what is shown of it is old",
-        "Look which question fails, and why.",
+        "has stale data: its last answer is old",
+        "Check which collector fails, and why.",
         on="host",
     ),
     first="where DEVICE",
@@ -70,7 +70,7 @@ def stale_data(round: Round) -> Iterator[Finding]:
             devices.names[code],
             summary=f"{devices.names[code]} answered {collector} {age:.0f} s ago, more than "
             f"{STALE_AFTER_SECONDS:.0f} s",
-            action=f"Read {devices.names[code]} again; if it answers, compare its clock and the poller's.",
+            action=f"Poll {devices.names[code]} again; if it answers, compare its clock and the poller's.",
             detail=(("collector", collector), ("age_seconds", age)),
         )
 

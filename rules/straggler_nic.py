@@ -89,7 +89,7 @@ def straggler_nic(round: Round) -> Iterator[Finding]:
     ways = directions(round)
     lags = lagging(ways)
     if not lags.compared:
-        raise InsufficientDataError(f"no rail with {LEAST_PEERS} NICs that carry enough to be compared")
+        raise InsufficientDataError(f"no rail with {LEAST_PEERS} NICs that carry enough to compare")
     named = set[int]()
     for row, nic in np.argwhere(lags.found).tolist():
         code = int(rails.port[row, nic])
@@ -117,7 +117,7 @@ def _not_evaluated(round: Round, ways: Directions, lags: Lagging) -> Iterator[No
     together = np.flatnonzero(in_step(rails))
     if len(together) and not lags.found.any():  # a NIC that lags for a known reason holds nobody to its rate
         why = (
-            f"{len(together)} hosts move in step below {LINE_RATE:.0%} of the line rate: a slow NIC would hold all of "
+            f"{len(together)} hosts move in step below {LINE_RATE:.0%} of the line rate: a slow NIC would slow all of "
             "them to its own rate"
         )
         hosts = tuple(index.devices.names[code] for code in rails.host[together].tolist())
@@ -149,7 +149,7 @@ def _finding(telemetry: Telemetry, ways: Directions, at: tuple[int, int], why: W
     return straggler_nic.found(
         port,
         summary=f"carries {share:.0%} of its host's median NIC and {fair:.0%} of what its host and the {peers} NICs of "
-        f"rail {rail} lead to expect, {_besides(ways, at, counted=counted)}{either}",
+        f"rail {rail} imply, {_besides(ways, at, counted=counted)}{either}",
         action=f"Compare PCIe width, link speed, pauses and errors of {' and of '.join([str(port), *ends])} with "
         "the peers "
         f"on rail {rail}.",
@@ -169,7 +169,7 @@ def _finding(telemetry: Telemetry, ways: Directions, at: tuple[int, int], why: W
 def _besides(ways: Directions, at: tuple[int, int], *, counted: bool) -> str:
     if ways.alike.known[:, *at].any():
         return "more than those lack that are reported as much of congestion"
-    return "without congestion" if counted else "and nobody counts congestion"
+    return "without congestion" if counted else "and no counter shows congestion"
 
 
 _PLAN = "\n".join(f"h{h}/nic{r} leaf-{r}/p{h} rail={r} speed=400" for h in range(10) for r in range(4))

@@ -5,7 +5,7 @@ A storage server, another cluster's switch or a host's management NIC in a rail'
 and may bridge two networks that must not meet.
 
 ## How it is seen
-A port of the plan hears, or is heard by, a device that the plan does not have, a port of a planned host that the plan
+A port of the plan hears, or is heard by, a device not in the plan, a port of a planned host that the plan
 does not have, or a switch's place where a host should be. Ports that the plan does not speak of are not looked at, so
 management and storage networks stay out of this. A cable that is in another planned place is CAB001, CAB002, CAB006
 or CAB008.
@@ -16,9 +16,9 @@ that only carries another name wants an alias in the plan.
 
 ## Decide
 - `cable-move`: the cable of a planned port ends in a device outside the plan. Move it to the planned port.
-- `a device that the plan does not have`: a stranger, or a planned device under a new name. Follow the cable; add an
+- `a device not in the plan`: a stranger, or a planned device under a new name. Follow the cable; add an
   alias to the plan if it is only the name.
-- `a port that the plan does not have`: a planned host by the wrong one of its NICs, such as the management NIC.
+- `a port not in the plan`: a planned host by the wrong one of its NICs, such as the management NIC.
 - `! unknown`: what sits there is known, where the planned cable is, is not. Follow the cable from this port.
 
 ## False positives
@@ -51,7 +51,7 @@ def unexpected_neighbor(round: Round) -> Iterator[Finding]:
         yield unexpected_neighbor.found(
             subject,
             summary=f"{subject} should be wired to {expected} but is wired to {_stranger(sorted_, port)}",
-            action=f"Follow the cable at {subject}. The plan wants {expected} there; correct the plan if this is "
+            action=f"Follow the cable at {subject}. The plan has {expected} there; correct the plan if this is "
             "intended.",
             expected=str(expected),
             observed=str(index.spell(partner)) if partner >= 0 else None,
@@ -87,12 +87,12 @@ def _stranger(sorted_: Places, port: int) -> str:
     w, index = sorted_.wiring, sorted_.wiring.index
     partner = int(w.partner[port])
     if partner < 0:
-        return f"{index.devices.names[int(w.heard[port])]} (which does not tell its port)"
+        return f"{index.devices.names[int(w.heard[port])]} (which does not report its port)"
     device = int(index.ports.device_of(np.array([partner]))[0])
     if device >= index.devices.planned:
-        return f"{index.spell(partner)}, a device that the plan does not have"
+        return f"{index.spell(partner)}, a device not in the plan"
     if partner >= index.planned_ports:
-        return f"{index.spell(partner)}, a port that the plan does not have"
+        return f"{index.spell(partner)}, a port not in the plan"
     return str(index.spell(partner))
 
 
@@ -132,13 +132,13 @@ FIRES = (
         ("leaf-0/swp1",),
     ),
     Case(
-        "The leaf hears another host, which does not tell its port.",
+        "The leaf hears another host, which does not report its port.",
         _PLAN,
         {"leaf-0": [Neighbor("swp1", system_name="gpu-2")], "gpu-1": [Neighbor("eth1", system_name="leaf-0")]},
         ("leaf-0/swp1",),
     ),
     Case(
-        "A spine's port hears a device that the plan does not have.",
+        "A spine's port hears a device not in the plan.",
         _PLAN,
         {"spine-1": [Neighbor("swp1", system_name="other-leaf", port_id="swp1", port_id_type="ifname")]},
         ("spine-1/swp1",),

@@ -17,7 +17,7 @@ CAB002, CAB006 or CAB008, to which two devices with a planned cable that is not 
 If the link is meant, add it to the plan. Else find out whose it is and pull it.
 
 ## Decide
-- `a device that the plan does not have`: something outside the plan. Find its owner; pull nothing before.
+- `a device not in the plan`: something outside the plan. Find its owner; pull nothing before.
 - `info CAB009`: a link between planned devices. If it is meant, add it to the plan.
 
 ## False positives
@@ -59,8 +59,8 @@ def unplanned_link(round: Round) -> Iterator[Finding]:
         yield unplanned_link.found(
             subject,
             summary=f"{subject} is wired to {far}{_stranger(wiring, port)}; the plan has no cable at this port",
-            action=f"Add the link to the plan if it is meant; else find out whose the cable at {subject} is, and "
-            "pull it.",
+            action=f"Add the link to the plan if it is intended; else find the owner of the cable at {subject}, "
+            "and remove it.",
             observed=far if partner >= 0 else None,
             confidence=float(wiring.sure[port]) if partner >= 0 else DEVICE_ONLY,
             evidence=wiring.evidence(port, partner),
@@ -117,7 +117,7 @@ def _management(wiring: Wiring, port: int) -> bool:
 
 def _stranger(wiring: Wiring, port: int) -> str:
     far = int(_far_device(wiring, np.array([port]))[0])
-    return ", a device that the plan does not have" if far >= wiring.index.devices.planned else ""
+    return ", a device not in the plan" if far >= wiring.index.devices.planned else ""
 
 
 _PLAN = """

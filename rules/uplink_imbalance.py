@@ -58,8 +58,8 @@ DEVIATIONS = 4.75
         "UplinkImbalance",
         (Severity.WARNING,),
         15,
-        "spreads its load over its uplinks unevenly",
-        "Look at the hash fields, weights and what is down above it.",
+        "spreads its load unevenly over its uplinks",
+        "Check the hash fields, the weights and what is down above it.",
         on="switch",
     ),
     cause=CauseKind.OVERLOAD,
@@ -128,7 +128,7 @@ def _finding(b: Balance, group: int, expected: float) -> Finding:
         name,
         summary=f"the busiest of {b.members[group]} uplinks carries {b.peak[group]:.1f} times the mean, "
         f"{idle or 'none'} of them {'stays' if idle == 1 else 'stay'} idle",
-        action=f"Look at hash fields, weights and the links that carry least on {name}.",
+        action=f"Check hash fields, weights and the links that carry least on {name}.",
         confidence=0.7,
         detail=(
             ("peak", round(float(b.peak[group]), 3)),

@@ -10,7 +10,7 @@ LLDP at either end of the switch-to-switch cable names another port than planned
 ## What to do
 Move the upper end to the planned port. Crossed uplinks of one leaf that end on the planned spines are harmless to
 traffic if the routing is symmetric: correct the plan instead if that is simpler. Where all uplinks of two leaves look
-crossed the leaves' labels are exchanged and no cable has to move: the cause says so.
+crossed the leaves' labels are swapped and no cable has to move: the cause says so.
 
 ## Decide
 - `cable-swap`: two uplinks are in each other's places. Traffic flows, unless routing depends on the position. Move them
@@ -20,7 +20,7 @@ crossed the leaves' labels are exchanged and no cable has to move: the cause say
 - `! unknown`: one end alone reports it. Read the label at the upper end before moving it.
 
 ## False positives
-Names of two leaves that are exchanged show crossed uplinks although every cable is right: then the cables to hosts look
+Names of two leaves that are swapped show crossed uplinks although every cable is right: then the cables to hosts look
 wrong as well, and the cause is one `leaf-swap`.
 """
 
@@ -49,11 +49,11 @@ def uplink_miscabled(round: Round) -> Iterator[Finding]:
             summary = f"the uplink {source} is cabled to {sorted_.sight(cable)}, not to {target}"
         else:
             stranger = wiring.index.devices.names[int(wiring.heard[b])]
-            summary = f"the uplink {source} does not reach {target}, which hears {stranger} instead"
+            summary = f"the uplink {source} does not reach {target}, which sees {stranger} instead"
         yield uplink_miscabled.found(
             source,
             summary=summary,
-            action=f"Move the upper end of the cable to {target}, unless its cause says that a label is wrong.",
+            action=f"Move the upper end of the cable to {target}, unless its cause is a wrong label.",
             expected=str(target),
             observed=sorted_.observed(cable),
             rail=round.plan.cables[cable].rail,
@@ -71,7 +71,7 @@ _PLAN = """
 
 FIRES = (
     Case(
-        "Two uplinks of a leaf are exchanged.",
+        "Two uplinks of a leaf are swapped.",
         _PLAN,
         {
             "leaf-0": [

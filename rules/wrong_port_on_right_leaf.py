@@ -60,7 +60,7 @@ _PLAN = """
 
 FIRES = (
     Case(
-        "Two hosts are exchanged on one leaf.",
+        "Two hosts are swapped on one leaf.",
         _PLAN,
         {
             "leaf-0": [

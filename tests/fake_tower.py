@@ -65,7 +65,7 @@ def published(faults: bool = True, shape: Shape = SHAPE) -> Published:
 
 def step(number: int, device: str, rack: str = "r01") -> StepLine:
     """A line of the punch list."""
-    return StepLine(f"s{number}", "left", "exchange", "", rack, 1, device, f"{device}/a", None, None, "", "do it", None)
+    return StepLine(f"s{number}", "left", "swap", "", rack, 1, device, f"{device}/a", None, None, "", "do it", None)
 
 
 def settings(**changed: object) -> Settings:

@@ -1,5 +1,5 @@
 """An InfiniBand fabric as `ibnetdiscover` prints it, with names as sites give them: pods of any size, several kinds of
-hosts, adapters whose description was never set, management servers on the leaves, and cables exchanged on purpose.
+hosts, adapters whose description was never set, management servers on the leaves, and cables swapped on purpose.
 
 The listing is also a topology file that `ibsim` simulates.
 """

@@ -184,8 +184,8 @@ def every_cause() -> Evaluation:
         CauseKind.CABLE_SWAP,
         swap,
         [leaf_port(3, 12), leaf_port(1, 12)],
-        summary="The cables of rails 1 and 3 of gpu-012 are exchanged.",
-        action="Exchange the two plugs at the leaves.",
+        summary="The cables of rails 1 and 3 of gpu-012 are swapped.",
+        action="Swap the two plugs at the leaves.",
         alternatives=(Alternative(CauseKind.GPU_NIC_ORDER, "gpu-012 names two of its NICs in another order"),),
         to_confirm="nvidia-smi topo -m on gpu-012: is enp60s0f0np0 the NIC nearest GPU 1?",
         confidence=0.999,
@@ -211,15 +211,15 @@ def _port_shift(m: Maker) -> None:
 def _relabelled(m: Maker) -> None:
     pair = [host_port(h, r) for h in (33, 34) for r in (0, 1, 2, 3)]
     found = m.wrong(pair, [leaf_port(r, h) for h in (34, 33) for r in (0, 1, 2, 3)])
-    m.because(CauseKind.HOST_SWAP, ["gpu-033", "gpu-034"], found, action="Exchange the names of the two hosts.")
+    m.because(CauseKind.HOST_SWAP, ["gpu-033", "gpu-034"], found, action="Swap the names of the two hosts.")
     leaves = [host_port(h, r) for h in range(1, 65) for r in (4, 7)]
     found = m.wrong(leaves, [leaf_port(r, h) for h in range(1, 65) for r in (7, 4)])
     m.because(
         CauseKind.LEAF_SWAP,
         ["leaf-4", "leaf-7"],
         found,
-        summary="leaf-4 and leaf-7 carry each other's name: the spines see the exchange too.",
-        action="Exchange the names of the two switches; move no cable.",
+        summary="leaf-4 and leaf-7 carry each other's name: the spines see the swap too.",
+        action="Swap the names of the two switches; move no cable.",
         alternatives=(
             Alternative(
                 CauseKind.BUNDLE_SWAP,

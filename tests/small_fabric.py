@@ -32,7 +32,7 @@ def make_plan(hosts: int = 8, rails: int = 4, spines: int = 2, spare: int = 0) -
 @dataclass
 class World:
     """What is really there. `where` maps a lower port to the place its cable is in; names and NIC orders may be
-    exchanged.
+    swapped.
     """
 
     plan: Plan
@@ -51,11 +51,11 @@ class World:
         self.where = {c.a: c.b for c in self.plan.cables} | self.where
 
     def swap(self, one: Port, other: Port) -> None:
-        """Exchanges two cables."""
+        """Swaps two cables."""
         self.where[one], self.where[other] = self.where[other], self.where[one]
 
     def exchange_names(self, one: str, other: str) -> None:
-        """Exchanges the hostnames of two machines."""
+        """Swaps the hostnames of two machines."""
         self.called[one], self.called[other] = self.name(other), self.name(one)
 
     def name(self, machine: str) -> str:

@@ -16,7 +16,7 @@ POD = Shape(hosts=16, rails=8, spines=4, uplinks=8)
 
 @pytest.fixture(scope="module")
 def swap() -> tuple[Simulation, Evaluation]:
-    """Two cables of one host exchanged, and a right evaluation of it."""
+    """Two cables of one host swapped, and a right evaluation of it."""
     simulation = simulate(POD, [Fault(CauseKind.CABLE_SWAP, "one-host")], seed=1)
     return simulation, evaluate(Round(simulation.plan, simulation.snapshot()))
 

@@ -15,7 +15,7 @@ from truerail.model.finding import Cause, action_of, with_actions
 from truerail.simulator import Fault
 
 Options = tuple[str, str, str, str]
-NAMES = "Exchange the names of"
+NAMES = "Swap the names of"
 FORMATS = ("json", "csv", "junit", "html", "xlsx")
 
 
@@ -31,7 +31,7 @@ def reported(options: Options) -> dict[str, Any]:
     return document
 
 
-def test_every_finding_of_an_exchanged_name_says_to_exchange_the_names(renamed: Options) -> None:
+def test_every_finding_of_a_swapped_name_says_to_swap_the_names(renamed: Options) -> None:
     document = reported(renamed)
     (cause,) = document["causes"]
     assert cause["moves"] == []
@@ -42,7 +42,7 @@ def test_every_finding_of_an_exchanged_name_says_to_exchange_the_names(renamed: 
 
 
 @pytest.mark.parametrize("form", FORMATS)
-def test_no_report_orders_a_move_where_names_are_exchanged(renamed: Options, form: str, tmp_path: Path) -> None:
+def test_no_report_orders_a_move_where_names_are_swapped(renamed: Options, form: str, tmp_path: Path) -> None:
     target = tmp_path / f"report.{'xml' if form == 'junit' else form}"
     run("check", *renamed, "--format", form, "--output", target)
     if form == "xlsx":
@@ -66,14 +66,14 @@ def test_a_cable_that_has_to_move_still_says_so(tmp_path: Path) -> None:
     rows = list(csv.DictReader(io.StringIO(run("check", *options, "--format", "csv").stdout)))
     swap = [row for row in rows if row["cause_kind"] == "cable-swap"]
     assert swap
-    assert all(row["action"].startswith("Exchange the two cables: ") for row in swap)
+    assert all(row["action"].startswith("Swap the two cables: ") for row in swap)
 
 
 def test_one_function_gives_the_action() -> None:
     finding = Finding("CAB001", "nic_on_wrong_rail", Severity.CRITICAL, "h1/nic0", "wrong", "Move the cable.")
-    cause = Cause("C1", CauseKind.LEAF_SWAP, ("leaf-0", "leaf-1"), "exchanged", "Exchange the names.", (finding.id,))
+    cause = Cause("C1", CauseKind.LEAF_SWAP, ("leaf-0", "leaf-1"), "swapped", "Swap the names.", (finding.id,))
     assert action_of(finding, None) == "Move the cable."
-    assert action_of(finding, cause) == "Exchange the names."
+    assert action_of(finding, cause) == "Swap the names."
     assert action_of(finding, Cause("C1", CauseKind.UNKNOWN, (), "", "")) == "Move the cable."
     other = Finding("CAB001", "nic_on_wrong_rail", Severity.CRITICAL, "h2/nic0", "wrong", "Move it.")
-    assert [one.action for one in with_actions([finding, other], [cause])] == ["Exchange the names.", "Move it."]
+    assert [one.action for one in with_actions([finding, other], [cause])] == ["Swap the names.", "Move it."]

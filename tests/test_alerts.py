@@ -171,7 +171,7 @@ def test_a_cable_is_named_with_host_rail_and_both_ends() -> None:
 @pytest.mark.parametrize(
     ("action", "ordered", "reported"),
     [
-        ("move", True, "exchange the plugs in leaf-0/swp1 and leaf-6/swp1"),
+        ("move", True, "swap the plugs in leaf-0/swp1 and leaf-6/swp1"),
         ("none", False, "move no cable. `truerail where gpu-001/nic0` names the device that carries a wrong name"),
         ("decide", False, "move no cable yet. `truerail where gpu-001/nic0` names what comes first, or what decides."),
         ("", False, "move no cable yet"),
@@ -184,8 +184,8 @@ def test_no_alert_orders_a_move_that_no_cause_orders(action: str, ordered: bool,
         labels = {**dict(alert.story.fires), **other, "action": action}
         text = rendered(alert.description, labels, 3)
         assert reported in text
-        assert ("exchange the plugs" in text) is ordered
-        assert ("are exchanged" in rendered(alert.summary, labels, 3)) is ordered
+        assert ("swap the plugs" in text) is ordered
+        assert ("are swapped" in rendered(alert.summary, labels, 3)) is ordered
     assert len(alerts) == 2
 
 

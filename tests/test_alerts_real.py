@@ -25,16 +25,16 @@ CONFIG = ROOT / GENERATED / "alertmanager/alertmanager.yml"
 RULES = ROOT / GENERATED / "prometheus/truerail.rules.yaml"
 ASKED = 'count by (alertname, severity) (ALERTS{alertstate="firing"})'
 ACTIONS = 'count by (action) (ALERTS{alertstate="firing", alertname="TruerailCableWrong"})'
-EXCHANGED = 'count(link:truerail_link_state:held{other_host=~".+", other_nic=~".+", other_rail=~".+"})'
+SWAPPED = 'count(link:truerail_link_state:held{other_host=~".+", other_nic=~".+", other_rail=~".+"})'
 SHAPE = Shape(hosts=12, rails=4, pods=1, spines=2, uplinks=4)
 LINK = {"fabric": "lab", "host": "h1", "nic": "n1", "switch": "leaf-1"}
 
 
 def assert_firing(
-    folder: Path, expected: dict[tuple[str, str], int], *faults: Fault, exchanged: int = 0, action: str = "move"
+    folder: Path, expected: dict[tuple[str, str], int], *faults: Fault, swapped: int = 0, action: str = "move"
 ) -> None:
     """Exactly so many alerts of each name and severity fire on the page that truerail shows of a fabric, so many
-    cables are named with the other one that they are exchanged with, and each alert on a wrong cable has this action.
+    cables are named with the other one that they are swapped with, and each alert on a wrong cable has this action.
     """
     require("promtool")
     simulation = simulate(SHAPE, list(faults), seed=1)
@@ -50,13 +50,13 @@ def assert_firing(
         {"labels": f'{{alertname="Truerail{name}", severity="{severity}"}}', "value": count}
         for (name, severity), count in expected.items()
     ]
-    pairs = [{"labels": "{}", "value": exchanged}] if exchanged else []
+    pairs = [{"labels": "{}", "value": swapped}] if swapped else []
     wrong = sum(count for (name, _), count in expected.items() if name == "CableWrong")
     actions = [{"labels": f'{{action="{action}"}}', "value": wrong}] if wrong else []
     asked = [
         {"expr": ACTIONS, "eval_time": "40m", "exp_samples": actions},
         {"expr": ASKED, "eval_time": "40m", "exp_samples": samples},
-        {"expr": EXCHANGED, "eval_time": "40m", "exp_samples": pairs},
+        {"expr": SWAPPED, "eval_time": "40m", "exp_samples": pairs},
     ]
     verdict(folder, {"interval": "1m", "input_series": series, "promql_expr_test": asked})
 
@@ -76,26 +76,26 @@ def test_on_a_fabric_that_is_whole_nothing_fires(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("variant", ["one-host", "across"])
-def test_two_exchanged_cables_are_two_alerts_of_one_name_each_with_the_other(tmp_path: Path, variant: str) -> None:
+def test_two_swapped_cables_are_two_alerts_of_one_name_each_with_the_other(tmp_path: Path, variant: str) -> None:
     """One page, since alerts are grouped by name. A lost host would say less: not which cables."""
-    assert_firing(tmp_path, {("CableWrong", "critical"): 2}, Fault(CauseKind.CABLE_SWAP, variant), exchanged=2)
+    assert_firing(tmp_path, {("CableWrong", "critical"): 2}, Fault(CauseKind.CABLE_SWAP, variant), swapped=2)
 
 
-def test_three_cables_in_a_circle_are_not_reported_as_exchanged(tmp_path: Path) -> None:
+def test_three_cables_in_a_circle_are_not_reported_as_swapped(tmp_path: Path) -> None:
     assert_firing(tmp_path, {("CableWrong", "critical"): 3}, Fault(CauseKind.CABLE_ROTATION, "one-host"))
 
 
 def test_hosts_that_carry_each_others_name_page_nobody(tmp_path: Path) -> None:
     """Names or all cables, which would stay on their leaves: no answer decides, and nobody is affected either way."""
     assert_firing(
-        tmp_path, {("CableWrong", "warning"): 8}, Fault(CauseKind.HOST_SWAP, "labels"), exchanged=8, action="decide"
+        tmp_path, {("CableWrong", "warning"): 8}, Fault(CauseKind.HOST_SWAP, "labels"), swapped=8, action="decide"
     )
 
 
-def test_exchanged_leaves_are_reported_as_leaves(tmp_path: Path) -> None:
+def test_swapped_leaves_are_reported_as_leaves(tmp_path: Path) -> None:
     """Alertmanager mutes the alerts on their cables and uplinks. The hosts have lost nothing of their own."""
     expected = {("CableWrong", "warning"): 24, ("LeafMiscabled", "warning"): 2, ("UplinkBad", "warning"): 8}
-    assert_firing(tmp_path, expected, Fault(CauseKind.LEAF_SWAP), exchanged=24, action="none")
+    assert_firing(tmp_path, expected, Fault(CauseKind.LEAF_SWAP), swapped=24, action="none")
 
 
 def test_a_name_alone_pages_nobody_even_where_its_finding_is_critical(tmp_path: Path) -> None:

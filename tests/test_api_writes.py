@@ -123,7 +123,7 @@ def test_times_that_are_over(api: Api) -> None:
     assert past.isoformat() in problem_of(api.post("acknowledgements", body), 400)["detail"]
     assert "not after starts" in problem_of(api.post("maintenance", _window(ends=NOW)), 400)["detail"]
     long_ago = _window(starts=NOW - timedelta(hours=3), ends=NOW - timedelta(hours=2))
-    assert "is over already" in problem_of(api.post("maintenance", long_ago), 400)["detail"]
+    assert "is in the past" in problem_of(api.post("maintenance", long_ago), 400)["detail"]
     assert problem_of(api.post("maintenance", _window(scope="world")), 422)["errors"][0]["where"] == "body scope"
 
 

@@ -47,7 +47,7 @@ def test_a_journal_that_fails_is_named_by_readyz() -> None:
     with Api(FakeTower(replace(published(), journal=failing))) as api:
         answer = api.get("//readyz")
         assert (answer.status_code, answer.text) == (
-            200, "ready; nothing is remembered: journal: file is not a database\n"
+            200, "ready; the journal is not written: journal: file is not a database\n"
         )  # fmt: skip
     with Api(FakeTower(published())) as api:
         assert api.get("//readyz").text == "ready\n"
@@ -191,7 +191,7 @@ def test_no_existing_session_is_said_in_words(tmp_path: Path, monkeypatch: pytes
             finally:
                 await switches.close()
 
-        with pytest.raises(TransportError, match="the switch closed the connection before it let anybody in"):
+        with pytest.raises(TransportError, match="the switch closed the connection before the login"):
             asyncio.run(ask())
 
 

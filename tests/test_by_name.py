@@ -45,7 +45,7 @@ def test_the_fault_is_named_by_the_hosts_that_are_heard(fault: tuple[CauseKind, 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_all_explain_every_finding_of_two_faults_that_touch(seed: int) -> None:
-    """Two leaves bear each other's names, and on one of them two cables are exchanged."""
+    """Two leaves bear each other's names, and on one of them two cables are swapped."""
     faults = [Fault(CauseKind.LEAF_SWAP, "labels")]
     made = simulate(SHAPE, faults, seed=seed, folders="inventory", behaviours=["dpu"], compound=True)
     found = {(cause.kind, frozenset(cause.subjects)) for cause in causes(made)}

@@ -36,7 +36,7 @@ def test_the_second_one_is_reported_who_writes_there_and_since_when(tmp_path: Pa
         with pytest.raises(FolderBusyError) as busy, alone_in(tmp_path, AT):
             raise AssertionError
     here = f"process {os.getpid()} on {socket.gethostname()}, since 2026-11-20T14:00:00Z"
-    assert str(busy.value) == f"another capture runs there: {here}"
+    assert str(busy.value) == f"another capture is writing there: {here}"
     assert not list(tmp_path.iterdir())
 
 
@@ -98,7 +98,7 @@ def test_a_hostile_holder_is_shown_on_one_line(tmp_path: Path) -> None:
         (tmp_path / FILE).write_bytes(b"\x1b[31m\xff\nsecond line")
         with pytest.raises(FolderBusyError) as busy, alone_in(tmp_path, AT):
             raise AssertionError
-    assert str(busy.value) == "another capture runs there: \\x1b[31m\ufffd\\x0asecond line"
+    assert str(busy.value) == "another capture is writing there: \\x1b[31m\ufffd\\x0asecond line"
 
 
 def test_the_command_names_the_other_capture_and_asks_nobody(
@@ -110,8 +110,8 @@ def test_the_command_names_the_other_capture_and_asks_nobody(
         CaptureWriter(tmp_path / "c", AT).add("gpu-001", {"rdma_link": b"kept"})
         code, out, err = run("capture", "--inventory", site.inventory, "--out", tmp_path / "c")
     assert (code, out) == (2, "")
-    assert f"{tmp_path / 'c'}: another capture runs there: process {os.getpid()} on " in err
-    assert "name another folder with --out" in err
+    assert f"{tmp_path / 'c'}: another capture is writing there: process {os.getpid()} on " in err
+    assert "set another folder with --out" in err
     assert not site.fleet.asks
     kept = tmp_path / "c" / ".2026-11-20T14:00:00Z.partial" / "gpu-001" / "rdma_link"
     assert kept.read_bytes() == b"kept"

@@ -92,7 +92,7 @@ def test_a_cable_in_a_free_port() -> None:
     assert (cause.kind, len(cause.moves)) == (CauseKind.CABLE_MOVE, 1)
 
 
-def test_uplinks_exchanged() -> None:
+def test_uplinks_swapped() -> None:
     world = World(make_plan())
     world.swap(Port("leaf-0", "swp101"), Port("leaf-2", "swp101"))
     cause = only(causes_of(world)[1])
@@ -150,7 +150,7 @@ def test_a_cable_moved_back_over_right_ones_is_not_of_the_block() -> None:
 
 
 @pytest.mark.parametrize("by_inventory", [False, True])
-def test_host_names_exchanged(by_inventory: bool) -> None:
+def test_host_names_swapped(by_inventory: bool) -> None:
     world = World(make_plan(), folders_by_inventory=by_inventory)
     world.exchange_names("h2", "h6")
     cause = only(causes_of(world)[1])
@@ -160,7 +160,7 @@ def test_host_names_exchanged(by_inventory: bool) -> None:
 
 @pytest.mark.parametrize("by_inventory", [False, True])
 @pytest.mark.parametrize("deaf", ["none", "leaves", "hosts"])
-def test_leaf_names_exchanged(deaf: str, by_inventory: bool) -> None:
+def test_leaf_names_swapped(deaf: str, by_inventory: bool) -> None:
     world = World(make_plan(), folders_by_inventory=by_inventory)
     world.exchange_names("leaf-1", "leaf-3")
     world.deaf = {"none": set(), "leaves": {"leaf-1", "leaf-3"}, "hosts": {f"h{i}" for i in range(1, 9)}}[deaf]
@@ -218,7 +218,7 @@ def test_nic_names_in_another_order(hosts: tuple[str, ...], order: tuple[int, ..
     assert (cause.kind, cause.subjects, cause.moves) == (CauseKind.GPU_NIC_ORDER, hosts, ())
 
 
-def test_a_swapped_pair_inside_an_exchanged_leaf_is_two_causes() -> None:
+def test_a_swapped_pair_inside_a_swapped_leaf_is_two_causes() -> None:
     world = World(make_plan())
     world.exchange_names("leaf-1", "leaf-3")
     world.swap(nic(2, 1), nic(5, 1))

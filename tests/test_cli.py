@@ -200,7 +200,7 @@ def test_without_a_plan_the_rails_are_inferred_and_that_is_said(tmp_path):
     options = fabric(tmp_path, hosts=8, rails=4)
     done = run("check", *options[2:])
     assert done.returncode == 0
-    assert "No plan was given" in done.stdout
+    assert "No plan is given" in done.stdout
     assert json.loads(run("check", *options[2:], "--format", "json").stdout)["plan_inferred"] is True
 
 

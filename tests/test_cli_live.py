@@ -34,7 +34,7 @@ def test_check_finds_live_what_is_wrong(site: Site, run: Run) -> None:
     assert code == 1
     assert [cause["kind"] for cause in found["causes"]] == ["cable-swap"]
     assert not found["collection_errors"]
-    assert err == "asked 14 devices, 14 answered\n"
+    assert err == "polled 14 devices, 14 answered\n"
     assert site.fleet.closed
 
 
@@ -51,8 +51,8 @@ def test_devices_in_trouble_are_named_on_stderr_and_in_the_report(site: Site, ru
     assert code == 1
     assert "gpu-008: permission denied for user truerail\n" in err
     unread = "host_facts, link_speed, lldp_host, net_address, net_link, nic_qos, optics"
-    assert f"gpu-007: answered, but not readable: {unread}" in err
-    assert "asked 14 devices, 13 answered, 1 could not be asked\n" in err
+    assert f"gpu-007: answered, not readable: {unread}" in err
+    assert "polled 14 devices, 13 answered, 1 could not be polled\n" in err
     assert {r["device"] for r in json.loads(out)["collection_errors"]} == {"gpu-007", "gpu-008"}
 
 
@@ -60,7 +60,7 @@ def test_nobody_answers_is_exit_2(site: Site, run: Run) -> None:
     site.fleet.troubles = dict.fromkeys(site.fleet.answers, "locked")
     code, _, err = run("check", "--inventory", site.inventory, "--plan", site.plan)
     assert code == 2
-    assert "no device gave an answer that could be read, nothing was evaluated" in err
+    assert "no device gave a readable answer, nothing was evaluated" in err
 
 
 def test_only_asks_these_devices_and_the_ends_of_their_cables(site: Site, run: Run) -> None:
@@ -178,12 +178,12 @@ def test_a_capture_broken_off_is_gone_on_with(site: Site, run: Run, tmp_path: Pa
     out_dir = tmp_path / "c"
     code, out, err = run("capture", "--inventory", site.inventory, "--out", out_dir)
     assert (code, out) == (130, "")
-    assert "run the same again to go on" in err
+    assert "run the same command to resume" in err
     site.fleet.troubles = {}
     site.fleet.asks.clear()
     code, out, err = run("capture", "--inventory", site.inventory, "--out", out_dir)
     assert code == 0
-    assert "13 devices are there already" in err
+    assert "13 devices are done" in err
     assert set(site.fleet.asks) == {"gpu-004"}
     assert len(read_capture(Path(out.strip())).devices_seen) == 14
     assert len(list(out_dir.iterdir())) == 1
@@ -233,7 +233,7 @@ def test_inventory_probe_says_what_each_device_is_and_answers(site: Site, run: R
     assert "cumulus" in reported["leaf-0"]
     assert "lldp_switch" in reported["leaf-0"]
     assert "permission denied for user truerail" in reported["gpu-002"]
-    assert err.endswith(f"\nasked 14 devices, 13 answered, 1 could not be asked\nwritten: {written}\n")
+    assert err.endswith(f"\npolled 14 devices, 13 answered, 1 could not be polled\nwritten: {written}\n")
     known = {target.name: target for target in load_inventory(written).targets}
     assert (known["gpu-001"].role, known["gpu-001"].platform) == (Role.HOST, "linux")
     assert (known["leaf-0"].role, known["leaf-0"].platform) == (Role.LEAF, "cumulus")

@@ -142,7 +142,7 @@ def test_c10_crossed_planes_explain_the_nics_that_lag() -> None:
     assert "It explains" in cause.summary
 
 
-def test_c3_exchanged_uplinks_explain_uneven_uplinks() -> None:
+def test_c3_swapped_uplinks_explain_uneven_uplinks() -> None:
     facts = {"leaf-0": [heard("up0", "spine-1", "swp1")], "leaf-1": [heard("up1", "spine-0", "swp0")]}
     cause = one(found("LBL002", "leaf-0"), found("LBL003", "leaf-1/up1"), facts=facts)
     assert cause.kind is C.CABLE_SWAP
@@ -199,7 +199,7 @@ def test_c7_not_what_came_long_after_it() -> None:
 
 
 def test_c9_a_storage_nic_in_a_compute_port_explains_pauses_on_the_wrong_priority() -> None:
-    rail, storage = "ens1f0np0", "ens5f0np0"  # bound to their slots: it is the cables that are exchanged
+    rail, storage = "ens1f0np0", "ens5f0np0"  # bound to their slots: it is the cables that are swapped
     plan = PLAN.replace("h1/nic0 ", f"h1/{rail} ") + f"\nh1/{storage} leaf-9/swp1 speed=200"
     facts = {"h1": [heard(storage, "leaf-0", "swp1"), heard(rail, "leaf-9", "swp1")]}
     made = scene(Case("", plan, facts))

@@ -46,7 +46,7 @@ def test_the_greeting_says_where_to_click(stage: Stage, site: Site, capsys: pyte
     assert "16 hosts, 8 rails and 12 switches" in said
     assert "  Open http://127.0.0.1:8080/\n" in said
     assert f"http://127.0.0.1:8080/hosts/{host}" in said
-    assert "Ctrl-C ends it." in said
+    assert "Ctrl-C stops it." in said
     assert HELP not in said, "nobody can type here"
 
 
@@ -98,10 +98,10 @@ def test_words_change_the_fabric(stage: Stage, site: Site) -> None:
     assert stage.obey("list").splitlines()[0] == f"  #2   link-down      {port}"
     assert stage.obey(f"fix {port}") == ""
     assert stage.obey("fix #3") == ""
-    assert stage.obey("list") == "  nothing is wrong"
+    assert stage.obey("list") == "  no active fault"
     assert stage.obey("fault") == ""
     assert site.director.standing[0].kind is CauseKind.CABLE_SWAP
-    assert stage.obey("pause") == "  the script rests"
+    assert stage.obey("pause") == "  the script is paused"
     assert site.director.paused
     stage.obey("go")
     assert not site.director.paused
@@ -136,12 +136,12 @@ def test_words_are_taken_from_the_terminal(
 @pytest.mark.parametrize(
     ("line", "summary"),
     [
-        ("fix gpu-999", "no fault stands that 'gpu-999' is part of"),
-        ("fix", "no fault stands that '' is part of"),
-        ("fault meteor", "no fault 'meteor' can be planted"),
+        ("fix gpu-999", "no active fault includes 'gpu-999'"),
+        ("fix", "no active fault includes ''"),
+        ("fault meteor", "unknown fault 'meteor'"),
         ("fault meteor\x1b[2J", r"\x1b"),
         ("fault cable-swap:sideways", "no variant 'sideways'"),
-        ("fault gpu-nic-order:model", "no room for it now"),
+        ("fault gpu-nic-order:model", "not possible now"),
     ],
 )
 def test_words_that_cannot_be_done_are_answered(stage: Stage, site: Site, line: str, summary: str) -> None:
@@ -171,7 +171,7 @@ def test_settings_are_quick_and_nothing_of_the_environment_gets_in(
 
 
 def test_the_demo_serves_this_machine_only(tmp_path: Path) -> None:
-    with pytest.raises(CommandError, match=r"--host 0\.0\.0\.0: the demo asks nobody who they are"):
+    with pytest.raises(CommandError, match=r"--host 0\.0\.0\.0: the demo has no access control"):
         demo_settings(tmp_path, "0.0.0.0", 8080)
 
 
@@ -180,7 +180,7 @@ def test_a_folder_is_kept_for_one_demo_and_begins_without_an_old_journal(tmp_pat
     with kept_for_one(folder):
         (folder / "journal.db-wal").write_text("old")
         (folder / "mine.txt").write_text("keep")
-        with pytest.raises(CommandError, match="another demo runs there"), kept_for_one(folder):
+        with pytest.raises(CommandError, match="another demo uses this folder"), kept_for_one(folder):
             pass
     with kept_for_one(folder):
         assert sorted(path.name for path in folder.iterdir()) == [MARK, "mine.txt"]
@@ -204,7 +204,7 @@ def test_the_demo_serves_its_fabric_and_ends_cleanly(tmp_path: Path) -> None:
         process.send_signal(signal.SIGINT)
         said, errors = process.communicate(timeout=ENOUGH)
     assert process.returncode == 0, errors
-    assert "Ended." in said
+    assert "Stopped." in said
     assert errors == ""
     assert (tmp_path / "demo" / "plan.csv").is_file()
     assert (tmp_path / "demo" / "journal.db").is_file()

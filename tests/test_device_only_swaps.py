@@ -92,7 +92,7 @@ def test_answers_that_differ_from_those_of_a_right_fabric_decide(how: str, flags
     assert made.truth.decidable
 
 
-def test_hosts_exchanged_as_a_whole_are_no_pairs_of_cables() -> None:
+def test_hosts_swapped_as_a_whole_are_no_pairs_of_cables() -> None:
     shape = Shape(hosts=12, rails=4, spines=2, uplinks=4)
     made = simulate(shape, [Fault(CauseKind.HOST_SWAP, "bundles")], seed=1, folders="inventory", behaviours=["dpu"])
     evaluation = evaluate(Round(made.plan, made.snapshot()))
@@ -100,7 +100,7 @@ def test_hosts_exchanged_as_a_whole_are_no_pairs_of_cables() -> None:
 
 
 @pytest.mark.parametrize("answering", ["gpu", "gpu spine", "gpu leaf", "spine"])
-def test_exchanged_leaves_that_send_no_ports_are_one_cause(answering: str) -> None:
+def test_swapped_leaves_that_send_no_ports_are_one_cause(answering: str) -> None:
     shape = Shape(hosts=12, rails=4, spines=2, uplinks=8, platforms=("junos",))
     flags = ["junos_no_portid", "descr=peer_of_plan"]
     made = simulate(shape, [Fault(CauseKind.LEAF_SWAP, "labels")], seed=1, folders="inventory", behaviours=flags)

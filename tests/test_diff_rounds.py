@@ -23,7 +23,7 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
 
 @pytest.fixture
 def captures(tmp_path: Path) -> Path:
-    """Three rounds: right, two cables exchanged, and then nobody but leaf-0 answers."""
+    """Three rounds: right, two cables swapped, and then nobody but leaf-0 answers."""
     folder = tmp_path / "captures"
     right, swapped = simulate(SHAPE), simulate(SHAPE, (Fault(CauseKind.CABLE_SWAP, "one-host"),), seed=2)
     folder.mkdir()
@@ -77,7 +77,7 @@ def test_a_repair_between_two_captures(captures: Path, run: Run, tmp_path: Path)
     assert out.startswith("✗ 2 links changed, 2 were resolved.")
     for summary in (
         f"round {BROKEN} (1 of 1) of {tmp_path}/before with round {LATE} (1 of 1) of {tmp_path}/after.tar.",
-        "No plan was given: both are held against what most hosts of the later one agree on.",
+        "No plan is given: both rounds are compared with what most hosts of the later one agree on.",
     ):
         assert unbroken(summary) in unbroken(out)
 
@@ -93,13 +93,13 @@ def test_folders_without_rounds_are_named_by_their_path(captures: Path, run: Run
 @pytest.mark.parametrize(
     ("words", "summary"),
     [
-        (("--since", "1h", "--capture", "one"), "one: holds one round, and a comparison takes two"),
+        (("--since", "1h", "--capture", "one"), "one: has one round, a comparison needs two"),
         (("--from", "10:00", "--to", "12:30", "--capture", "captures"), "has no two rounds up to 2026-11-20 12:30:00"),
-        (("--since", "soon", "--capture", "captures"), "'soon' is no time"),
+        (("--since", "soon", "--capture", "captures"), "'soon' is not a time"),
         (("--before", "captures"), "--before goes with --capture"),
-        (("--before", "captures", "--since", "1h", "--capture", "captures"), "name one: --since TIME"),
+        (("--before", "captures", "--since", "1h", "--capture", "captures"), "give one of: --since TIME"),
         (("--to", "12:30", "--plan"), "--to goes with --from"),
-        (("--before", "void", "--capture", "captures"), "no device gave an answer that could be read"),
+        (("--before", "void", "--capture", "captures"), "no device gave a readable answer"),
     ],
 )
 def test_what_cannot_be_compared_is_said(

@@ -161,7 +161,7 @@ def test_the_transmitter_of_the_other_end_is_blamed_where_the_other_direction_is
     assert "the transmitter of gpu-1/nic0" in blame
     assert "clean" in blame
     unread = detail(signal({"leaf-0/swp1": dirty}))["blame"]
-    assert "gpu-1/nic0 tells no errors" in unread
+    assert "gpu-1/nic0 reports no errors" in unread
     both = signal({"leaf-0/swp1": dirty, "gpu-1/nic0": dirty})
     assert "the cable" in detail(both)["blame"]
     assert detail(both)["reports"] == ("gpu-1/nic0", "leaf-0/swp1")
@@ -173,7 +173,7 @@ def test_the_sender_is_who_is_seen_there_and_may_be_unknown() -> None:
     assert "leaf-0/swp2" in detail(signal(rates, facts=facts))["blame"]
     left = signal({"leaf-0/swp1": {"fec_uncorrected": 1.0}}, facts=facts)
     assert left.subject == "leaf-0/swp1"
-    assert "not known" in detail(left)["blame"]
+    assert "is unknown" in detail(left)["blame"]
 
 
 def test_crc_errors_alone_are_less_sure_than_symbol_errors() -> None:
@@ -191,7 +191,7 @@ def test_a_card_is_suspected_by_what_it_receives_and_by_what_it_sends() -> None:
         assert len(findings) == 3
         for finding in findings:
             assert words in detail(finding)["blame"]
-            assert finding.action.startswith("Exchange no cable yet: 3 of the 4 ports")
+            assert finding.action.startswith("Replace no cable yet: 3 of the 4 ports")
 
 
 def test_three_bad_ports_of_many_suspect_no_card() -> None:

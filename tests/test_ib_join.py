@@ -31,7 +31,7 @@ def test_a_link_that_only_one_row_tells_is_a_link() -> None:
     assert joined(ONE, discovery([row(hca(1), switch(0, 1))])).state.tolist() == [State.RIGHT]
 
 
-def test_exchanged_cables_are_seen_where_they_are() -> None:
+def test_swapped_cables_are_seen_where_they_are() -> None:
     seen = joined(TWO, discovery(*SWAPPED))
     assert places(seen) == ["leaf-0/2", "leaf-0/1"]
     assert seen.state.tolist() == [State.WRONG, State.WRONG]
@@ -135,7 +135,7 @@ def test_the_plans_guids_tell_two_switches_with_one_name_apart() -> None:
     assert seen.state.tolist() == [State.RIGHT, State.RIGHT]
 
 
-def test_labels_exchanged_between_switches_are_found_out_by_their_guids() -> None:
+def test_labels_swapped_between_switches_are_found_out_by_their_guids() -> None:
     planned = plan(
         "gpu-1/mlx5_0 leaf-0/1\ngpu-2/mlx5_0 leaf-0/2\ngpu-1/mlx5_1 leaf-1/1\ngpu-2/mlx5_1 leaf-1/2",
         a=Device("leaf-0", Role.LEAF, chassis_ids=(guid(0xF0000),)),

@@ -64,7 +64,7 @@ def test_a_plan_may_name_adapters_by_what_the_hosts_alone_know(host_ports: str) 
     assert found.mistakes == []
 
 
-def test_a_swap_is_one_swap_and_an_exchanged_label_one_relabel() -> None:
+def test_a_swap_is_one_swap_and_a_swapped_label_one_relabel() -> None:
     faults = [Fault(CauseKind.LEAF_SWAP), Fault(CauseKind.CABLE_SWAP, "one-host")]
     simulation = simulate(POD, faults, seed=1)
     reported = evaluate(Round(simulation.plan, simulation.snapshot()))
@@ -195,7 +195,7 @@ def test_a_host_with_a_dark_link_keeps_the_rails_of_its_other_adapters() -> None
     }
 
 
-def test_labels_that_are_exchanged_after_the_plan_was_inferred_are_found_out() -> None:
+def test_labels_that_are_swapped_after_the_plan_was_inferred_are_found_out() -> None:
     shape = Shape(hosts=16, rails=8, spines=0, platforms=("infiniband",), host_ports="rdma")
     before, after = simulate(shape), simulate(shape, [Fault(CauseKind.LEAF_SWAP)], seed=1)
     reported = evaluate(Round(infer(before.snapshot()).plan, after.snapshot()))
@@ -246,7 +246,7 @@ def test_a_dump_alone_gives_a_plan_and_its_evaluation(dump: tuple[Path, Path], t
 
 
 def _cables_or_names(report: dict[str, Any]) -> bool:
-    """Whether it leaves open which of the two is exchanged: a dump has HCAs by the names that their drivers gave."""
+    """Whether it leaves open which of the two is swapped: a dump has HCAs by the names that their drivers gave."""
     (cause,) = report["causes"]
     others = [(other["kind"], len(other["moves"])) for other in cause["alternatives"]]
     return (cause["kind"], cause["moves"], others) == ("gpu-nic-order", [], [("cable-swap", 2)])

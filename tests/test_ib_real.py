@@ -25,7 +25,7 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
 
 @pytest.fixture(scope="module")
 def site() -> Site:
-    """Fifty-four hosts in three units, with two cables of a host and two of different hosts exchanged."""
+    """Fifty-four hosts in three units, with two cables of a host and two of different hosts swapped."""
     site = Site((18, 18, 18))
     site.swap_rails(site.host(2, 7), 3, 4)
     site.swap((site.host(1, 3), DGX[6]), (site.host(1, 9), DGX[6]))
@@ -70,7 +70,7 @@ def test_swapped_cables_among_several_hundred_adapters(
     assert [cause["kind"] for cause in report["causes"]] == ["gpu-nic-order", "cable-swap"]
     within = report["causes"][0]
     assert within["subjects"] == [site.host(2, 7)]
-    assert "or their cables are exchanged" in within["summary"]
+    assert "or their cables are swapped" in within["summary"]
     assert "nvidia-smi topo -m" in within["to_confirm"]
     assert report["summary"]["cables_wrong"] == 4
     assert report["summary"]["cables_right"] == report["summary"]["cables_planned"] - 4

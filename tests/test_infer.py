@@ -69,7 +69,7 @@ def test_support_counts_the_hosts_that_agree() -> None:
 
 
 @pytest.mark.parametrize("shape", [Shape(hosts=32), Shape(hosts=32, pods=4), Shape(hosts=32, spines=0)])
-def test_exchanged_leaf_labels_are_found_by_the_numbers_of_the_other_leaves(shape: Shape) -> None:
+def test_swapped_leaf_labels_are_found_by_the_numbers_of_the_other_leaves(shape: Shape) -> None:
     sim = simulate(shape, [Fault(CauseKind.LEAF_SWAP, "labels")])
     found = infer(sim.snapshot())
     assert ends(found.plan) == ends(sim.plan)

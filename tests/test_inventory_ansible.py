@@ -136,7 +136,7 @@ def test_passwords_are_never_read_and_a_note_says_so(tmp_path: Path, text: str, 
     notes = "\n".join(loaded(tmp_path, text, name).notes)
     assert "ansible_password is never read (all)" in notes
     assert "ansible_become_pass is never read (switches" in notes
-    assert "spine-2: ansible_network_os is oddos, which is not known here" in notes
+    assert "spine-2: ansible_network_os is oddos, which is unknown" in notes
 
 
 def test_what_is_not_read_is_noted(tmp_path: Path) -> None:
@@ -217,5 +217,5 @@ truerail_device_platform=infiniband
         "ufm-1": "infiniband",
     }
     assert by_name(inventory)["ufm-1"].tells_fabric
-    summary = "leaf-3: truerail_device_platform is toaster, which is not known here; the device is asked instead"
+    summary = "leaf-3: truerail_device_platform is toaster, which is unknown; the platform is probed instead"
     assert summary in inventory.notes

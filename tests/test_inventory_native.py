@@ -104,7 +104,7 @@ def test_devices_are_chosen_by_name(tmp_path: Path) -> None:
 def test_two_devices_with_one_address_are_noted(tmp_path: Path) -> None:
     text = 'devices:\n  - {name: "a[1-5]", address: 10.0.0.[1-4,1]}\n'
     notes = loaded(tmp_path, text.replace("10.0.0.[1-4,1]", '"10.0.0.[1-4,1]"')).notes
-    assert notes == ("a1, a5 have one address, 10.0.0.1",)
+    assert notes == ("a1, a5 have the same address, 10.0.0.1",)
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,7 @@ def test_a_secret_in_the_file_is_an_error_that_does_not_show_it(
 
 
 def test_a_bare_secret_says_how_to_refer_to_one(tmp_path: Path) -> None:
-    expected = "expected {env: NAME}, {file: PATH} or {credential: NAME}; a secret itself never stands in an inventory"
+    expected = "expected {env: NAME}, {file: PATH} or {credential: NAME}; an inventory never contains the secret itself"
     lines = reported(tmp_path, "devices:\n  - name: a\n    password: hunter2\n")
     assert lines == [f"inventory.yaml:3: password: {expected}"]
 
@@ -198,7 +198,7 @@ def test_all_faults_are_reported_at_once_those_of_defaults_once(tmp_path: Path) 
     entries = "  - {name: a, role: x}\n  - {name: b, port: y}\n  - {name: a}\n"
     lines = reported(tmp_path, f"defaults: {{port: 99999, colour: red}}\ndevices:\n{entries}")
     assert [line.split(": ")[0] for line in lines] == [f"inventory.yaml:{n}" for n in (1, 1, 3, 4, 5)]
-    assert lines[-1] == "inventory.yaml:5: the device is there twice, first in line 3 (value 'a')"
+    assert lines[-1] == "inventory.yaml:5: a duplicate device, first in line 3 (value 'a')"
 
 
 @pytest.mark.parametrize(
@@ -233,4 +233,4 @@ devices:
     assert values(loaded(tmp_path, dump_yaml(inventory))) == values(inventory)
     again = text.replace("gpu-1-fabric, address", "ufm-1, platform: infiniband}\n  - {name: ufm-2, address")
     twice = again.replace("ufm-1,", "ufm-1, address: 10.0.0.1,")
-    assert loaded(tmp_path, twice).notes == ("ufm-1, ufm-2 have one address, 10.0.0.1",)
+    assert loaded(tmp_path, twice).notes == ("ufm-1, ufm-2 have the same address, 10.0.0.1",)

@@ -221,9 +221,9 @@ def test_what_is_no_cable_of_the_fabric_is_noted(tmp_path: Path, netbox: Fake) -
     assert inventory.plan
     assert [str(cable.a) for cable in inventory.plan.cables][:1] == ["gpu-1/nic0"]
     notes = "\n".join(inventory.notes)
-    assert "st: left out, its role 'storage' is none of ours; `roles:` says what it is" in notes
-    assert "gpu-1/nic1: not in the plan, it leads out of this inventory" in notes
-    assert "gpu-1/nic2: not in the plan, it leads to several ports (a breakout)" in notes
+    assert "st: left out, its role 'storage' is unknown; map it with `roles:`" in notes
+    assert "gpu-1/nic1: not in the plan, its other end is not in this inventory" in notes
+    assert "gpu-1/nic2: not in the plan, it connects several ports (a breakout)" in notes
     assert "gpu-1/nic3: not in the plan, its path ends in a patch panel" in notes
     assert "gpu-1/nic0" in notes.rpartition("\n")[2]
     assert "no rail in NetBox" in notes
@@ -302,7 +302,7 @@ def test_a_server_that_is_not_there(tmp_path: Path, netbox: Fake) -> None:
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
-        ("{url: http://netbox.example.com, token: {env: T}}", "expected https: by http the token could be read on the way"),  # noqa: E501 - one case a line
+        ("{url: http://netbox.example.com, token: {env: T}}", "expected https: http would expose the token"),
         ("{url: 'https://ops:hunter2hunter2@netbox', token: {env: T}}", "an address without user and password"),
         ("{url: netbox.example.com, token: {env: T}}", "expected an address such as https://netbox.example.com"),
         ("{url: https://netbox, token: hunter2hunter2}", "token: expected {env: NAME}, {file: PATH} or {credential: NAME}"),  # noqa: E501 - one case a line
@@ -336,4 +336,4 @@ def test_a_machine_that_tells_the_fabric_needs_no_role_and_is_not_in_the_plan(tm
     assert inventory.plan
     assert set(inventory.plan.devices) == {"gpu-1", "leaf-0"}
     assert [str(cable.a) for cable in inventory.plan.cables] == ["gpu-1/mlx5_0"]
-    assert "leaf-0/40: not in the plan, it leads out of this inventory" in inventory.notes
+    assert "leaf-0/40: not in the plan, its other end is not in this inventory" in inventory.notes

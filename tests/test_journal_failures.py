@@ -60,7 +60,7 @@ def keeping(journal: Journal, max_queued_rounds: int = 100) -> Iterator[tuple[Ke
 
 
 def swapped(world: World) -> None:
-    """Two cables of h1 exchanged."""
+    """Two cables of h1 swapped."""
     world.swap(Port("h1", "nica"), Port("h1", "nicb"))
 
 

@@ -12,7 +12,7 @@ ONE, OTHER = Port("h1", "nica"), Port("h1", "nicb")
 
 
 def swapped(world: World) -> None:
-    """Two cables of h1 exchanged."""
+    """Two cables of h1 swapped."""
     world.swap(ONE, OTHER)
 
 

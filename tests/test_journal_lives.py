@@ -20,7 +20,7 @@ ONE, OTHER = Port("h1", "nica"), Port("h1", "nicb")
 
 
 def swapped(world: World) -> None:
-    """Two cables of h1 exchanged: CAB001 at both."""
+    """Two cables of h1 swapped: CAB001 at both."""
     world.swap(ONE, OTHER)
 
 
@@ -191,7 +191,7 @@ def test_a_failed_question_that_its_rule_needs_leaves_a_finding_unseen() -> None
     world.nic_names["h1"] = {"nica": "nicb", "nicb": "nica"}
     first = fabric.tell(world.snapshot())
     subjects = {row.finding.subject for row in first.findings.values() if row.finding.rule == "NIC001"}
-    assert subjects, "two NICs of h1 whose names are exchanged sit at each other's GPUs"
+    assert subjects, "two NICs of h1 whose names are swapped sit at each other's GPUs"
     broken = replace(clean, readings=[_fails(one) for one in clean.readings], _tables={})
     second = fabric.tell(broken)
     states = {row.life.state for row in second.findings.values() if row.finding.rule == "NIC001"}

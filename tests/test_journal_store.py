@@ -59,7 +59,7 @@ def journal(new_url: Callable[[], str]) -> Iterator[Journal]:
 
 
 def swapped(world: World) -> None:
-    """Two cables of h1 exchanged."""
+    """Two cables of h1 swapped."""
     world.swap(Port("h1", "nica"), Port("h1", "nicb"))
 
 

@@ -108,9 +108,9 @@ def minute(fabric: Fabric) -> int:
     """The length of a minute here, in seconds: the time that this machine takes to swap two cables and evaluate it."""
     ports = fabric.jack(1, 0), fabric.jack(1, 1)
     begun = time.monotonic()
-    exchange(fabric, "cable-swap", *ports)
+    swap(fabric, "cable-swap", *ports)
     took = time.monotonic() - begun
-    exchange(fabric, "", *ports)
+    swap(fabric, "", *ports)
     return max(MINUTE, math.ceil(took))
 
 
@@ -146,8 +146,8 @@ class Steps:
         return ", ".join(f"{step} {seconds:.1f} s" for step, seconds in self._at)
 
 
-def exchange(site: Fabric, cause: str, *ports: Port) -> Steps:
-    """Exchanges two cables, and waits until the service names this cause, or none for an empty one."""
+def swap(site: Fabric, cause: str, *ports: Port) -> Steps:
+    """Swaps two cables, and waits until the service names this cause, or none for an empty one."""
     steps = Steps()
     cables.swap(site.layout, *ports)
     steps.set("plugged")
@@ -174,21 +174,21 @@ def assert_names_both(alerts: Alerts, moves: list[dict[str, str]], *ports: Port)
     """Each alert names both cables, where its own is, where it belongs, and what to do."""
     for alert in alerts:
         said, mine = alert["annotations"], f"{alert['labels']['host']}/{alert['labels']['nic']}"
-        assert "are exchanged" in said["summary"]
+        assert "are swapped" in said["summary"]
         for port in ports:
             assert str(port) in said["summary"]
         (move,) = (move for move in moves if move["cable"] == mine)
         assert f"belongs in {move['target']}. It is seen on {move['source']}," in said["description"]
-        assert f"exchange the plugs in {move['target']} and {move['source']}" in said["description"]
+        assert f"swap the plugs in {move['target']} and {move['source']}" in said["description"]
         assert f"`truerail where {mine}`" in said["description"]
         assert said["runbook_url"] == RUNBOOK
 
 
-def test_two_exchanged_cables_are_one_page_that_names_both_and_resolves(
+def test_two_swapped_cables_are_one_page_that_names_both_and_resolves(
     site: Site, record_property: Callable[[str, object], None], capsys: pytest.CaptureFixture[str]
 ) -> None:
     one, other = site.jack(2, 0), site.jack(2, 1)
-    broken = exchange(site, "cable-swap", one, other)
+    broken = swap(site, "cable-swap", one, other)
     (cause,) = site.service.ask("causes")["items"]
     scraped(site, broken, 3, one, other)
     page = site.page(1)
@@ -203,7 +203,7 @@ def test_two_exchanged_cables_are_one_page_that_names_both_and_resolves(
     ]
     assert_names_both(alerts, cause["moves"], one, other)
 
-    mended = exchange(site, "", one, other)
+    mended = swap(site, "", one, other)
     scraped(site, mended, 0, one, other)
     resolved = site.page(2)
     mended.set("end received", resolved["at"])
@@ -239,7 +239,7 @@ def test_who_is_reported_of_maintenance_who_acknowledges_and_who_restarts_truera
         "reason": "new cables",
     }
     site.service.ask("maintenance", window)
-    exchange(site, "cable-swap", site.jack(2, 0), site.jack(2, 1))
+    swap(site, "cable-swap", site.jack(2, 0), site.jack(2, 1))
     soon(lambda: site.watch.query('count(truerail_device_findings{host="gpu-002",muted="maintenance"}) >= 2'), bool)
 
     acknowledged, other, last = site.jack(3, 2), site.jack(4, 3), site.jack(1, 0)

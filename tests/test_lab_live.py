@@ -1,4 +1,4 @@
-"""The whole of truerail against running devices: real lldpd, snmpd and sshd, cables that are really exchanged."""
+"""The whole of truerail against running devices: real lldpd, snmpd and sshd, cables that are really swapped."""
 
 import json
 import os
@@ -96,7 +96,7 @@ def test_two_cables_swapped_live_are_one_cause_and_gone_when_put_right(lab: Layo
 
 
 @pytest.mark.parametrize("inventory", [BY_SSH, BY_SNMP])
-def test_exchanged_hostnames_of_two_leaves_are_a_leaf_swap(lab: Layout, inventory: str) -> None:
+def test_swapped_hostnames_of_two_leaves_are_a_leaf_swap(lab: Layout, inventory: str) -> None:
     fabric.exchange_names(lab, "leaf-1", "leaf-3")
     try:
         hearing.settle(lab)

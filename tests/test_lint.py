@@ -49,7 +49,7 @@ def test_missing_rail_names_the_host_and_the_rail() -> None:
 def test_duplicate_cable_also_reversed() -> None:
     for again in ("gpu-1,host,nic0,leaf-0,leaf,swp1,0,,400", "leaf-0,leaf,swp1,gpu-1,host,nic0,0,,400"):
         problem = one(*lines(), again)
-        assert (problem.line, problem.summary) == (10, "the cable is there twice, first on line 2")
+        assert (problem.line, problem.summary) == (10, "a duplicate cable, first on line 2")
 
 
 def test_self_link() -> None:

@@ -80,7 +80,7 @@ def test_hosts_are_read_and_those_in_trouble_are_named(hall: Hall, run: Run, tmp
     unread = {row["device"]: row["error"] for row in found["collection_errors"] if row["device"] not in HOSTS}
     assert "connection reset" in unread["gpu-004"].lower()
     assert "no login within 1 s" in unread["gpu-005"]
-    assert "5 devices, 3 answered, 2 could not be asked" in err
+    assert "5 devices, 3 answered, 2 could not be polled" in err
     code, out, _ = run("capture", *words, "--out", tmp_path / "c")
     assert code == 0
     code, again, _ = run("check", "--from", out.strip(), "--plan", hall.plan, "--format", "json")

@@ -164,7 +164,7 @@ def test_a_fault_is_repaired_by_its_number_or_by_what_it_is_about() -> None:
     host = port.partition("/")[0]
     assert site.director.find(port) is site.director.find(host) is site.director.find(f"#{swap.number}") is swap
     assert site.director.fix(host) is swap
-    with pytest.raises(LookupError, match="no fault stands that 'gpu-999' is part of"):
+    with pytest.raises(LookupError, match="no active fault includes 'gpu-999'"):
         site.director.fix("gpu-999")
     with pytest.raises(LookupError):
         site.director.fix(swap.number)

@@ -108,7 +108,7 @@ def test_a_link_at_half_speed_and_a_slow_host_show_in_their_own_counters() -> No
     assert "half its speed" in summary[1]
 
 
-def test_an_exchanged_cable_sends_its_traffic_over_the_spines() -> None:
+def test_a_swapped_cable_sends_its_traffic_over_the_spines() -> None:
     site = quiet()
     before = _spine_bytes(site, watched(site))
     site.director.plant(Fault(CauseKind.CABLE_SWAP, "one-host"))

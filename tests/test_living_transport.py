@@ -54,7 +54,7 @@ def _lldp(site: Site, device: str) -> list[Reading]:
 
 
 def swap(site: Site) -> tuple[Port, Port, Port]:
-    """Exchanges two cables of one host: a host port, where it belongs, where it is now."""
+    """Swaps two cables of one host: a host port, where it belongs, where it is now."""
     standing = site.director.plant(Fault(CauseKind.CABLE_SWAP, "one-host"))
     port = standing.cause.cables[0]
     planned = site.fabric.plan.peer_of(port)
@@ -128,7 +128,7 @@ def test_ages_grow_with_time(site: Site) -> None:
     assert later == age + 100
 
 
-def test_an_exchanged_cable_shows_both_neighbours_until_the_old_one_expires(site: Site) -> None:
+def test_a_swapped_cable_shows_both_neighbours_until_the_old_one_expires(site: Site) -> None:
     port, planned, now = swap(site)
     assert [name for name, _ in heard(site, port)] == [str(planned)]
     site.wait(5)

@@ -74,7 +74,7 @@ def test_a_clone_of_a_host_that_is_not_heard_is_itself_by_its_macs(answering: Se
     assert "gpu-2 announces itself as gpu-1" in {one.summary for one in found.findings if one.rule == "CAB007"}
 
 
-def test_exchanged_names_stay_an_exchange() -> None:
+def test_swapped_names_stay_an_exchange() -> None:
     found = evaluated({"gpu-1": "gpu-2", "gpu-2": "gpu-1", "gpu-3": "gpu-3"})
     assert [cause.kind for cause in found.causes] == ["host-swap"]
 

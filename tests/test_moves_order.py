@@ -22,12 +22,12 @@ from truerail.views.lines import cause_lines
 from truerail.views.steps import step_lines
 from truerail.views.view import view_of
 
-WORDS = "the names of leaf-0 and leaf-1 are exchanged back"
+WORDS = "the names of leaf-0 and leaf-1 are swapped back"
 
 
 @pytest.fixture(scope="module")
 def publication() -> Published:
-    """Two leaves carry each other's name, and two cables on them are exchanged."""
+    """Two leaves carry each other's name, and two cables on them are swapped."""
     world = World(make_plan(8, 4))
     world.exchange_names("leaf-0", "leaf-1")
     world.swap(Port("h1", "nica"), Port("h3", "nica"))
@@ -91,6 +91,6 @@ def test_cables_in_their_leaf_behind_a_wrong_name_affect_nobody(publication: Pub
 
 
 def test_where_says_that_a_name_alone_is_wrong(publication: Published) -> None:
-    assert where(publication, "h1/nicb").summary.endswith("; only names are wrong, and no cable has to move")
+    assert where(publication, "h1/nicb").summary.endswith("; only names are wrong, no cable to move")
     assert "only names" not in where(publication, "h1/nica").summary
     assert "only names" not in where(publication, "h4/nicc").summary

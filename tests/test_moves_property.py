@@ -32,12 +32,12 @@ class Hall:
         return Port(machine, named.name)
 
     def carry_out(self, cause: Cause, *, whole: bool) -> None:
-        """One cause: its names are exchanged, or its plugs are taken out and then put in."""
+        """One cause: its names are swapped, or its plugs are taken out and then put in."""
         if not cause.moves:
             assert cause.kind in NAMES
             one, other = (self.socket(Port(name, "")).device for name in cause.subjects)
             self.world.exchange_names(one, other)
-        elif whole and cause.kind is CauseKind.BUNDLE_SWAP and cause.action.startswith("Exchange the two bundles"):
+        elif whole and cause.kind is CauseKind.BUNDLE_SWAP and cause.action.startswith("Swap the two bundles"):
             self.exchange_bundles(*cause.subjects)
         else:
             hands = [(self.plugs.pop(self.socket(move.source)), move.target) for move in cause.moves]
@@ -65,7 +65,7 @@ class Hall:
 
 @st.composite
 def compounds(draw: Any) -> World:
-    """Exchanged names of leaves or hosts, a crossed bundle, and a few cables in each other's places, at once."""
+    """Swapped names of leaves or hosts, a crossed bundle, and a few cables in each other's places, at once."""
     world = World(make_plan(hosts=HOSTS, rails=RAILS))
     leaves = draw(st.permutations([f"leaf-{rail}" for rail in range(RAILS)]))
     if draw(st.booleans()):
@@ -124,7 +124,7 @@ def carried_out(world: World, *, whole: bool) -> dict[Port, Port]:
 @settings(max_examples=100, deadline=None)
 @given(compounds())
 def test_a_move_that_waits_for_another_repair_says_so(world: World) -> None:
-    """Where no names and no bundle have to be exchanged first, the ports are called as they are now."""
+    """Where no names and no bundle have to be swapped first, the ports are called as they are now."""
     names = {world.name(machine): machine for machine in world.plan.devices}
     occupied = {place for place in world.where.values() if place is not None}
     for cause in causes_of(world)[1]:

@@ -52,8 +52,8 @@ def test_the_cable_between_two_nameless_switches_is_evaluated() -> None:
 
 
 def test_a_wrong_cable_between_them_is_wrong() -> None:
-    exchanged = {Port("leaf-0", "swp1"): Port("spine-1", "swp1"), Port("leaf-1", "swp1"): Port("spine-1", "swp0")}
-    found = states(exchanged)
+    swapped = {Port("leaf-0", "swp1"): Port("spine-1", "swp1"), Port("leaf-1", "swp1"): Port("spine-1", "swp0")}
+    found = states(swapped)
     assert {cable for cable, state in found.items() if state is State.WRONG} == {"leaf-0/swp1", "leaf-1/swp1"}
 
 

@@ -1,4 +1,4 @@
-"""Two NICs of one host in each other's places, without a topology: whether their cables are exchanged, or their names.
+"""Two NICs of one host in each other's places, without a topology: whether their cables are swapped, or their names.
 
 Captures of `ip -j -d link`, `rdma link` and LLDP, evaluated through `truerail check`.
 """
@@ -30,7 +30,7 @@ def mac(host: int, slot: int) -> str:
 def capture(
     folder: Path, *, names: list[str], at: dict[int, str] | None = None, dark: int | None = None, rdma: bool = False
 ) -> Path:
-    """A fabric all of whose cables are right by MAC; on one host the NICs of rails 1 and 2 seem exchanged by name.
+    """A fabric all of whose cables are right by MAC; on one host the NICs of rails 1 and 2 seem swapped by name.
 
     `names` are the NICs' in the order of rails, as the plan has them. `at` is the PCI address that the suspect's NIC of
     each rail reports, none where it is not given; one NIC may be `dark`. With `rdma` the plan names RDMA devices.
@@ -112,7 +112,7 @@ def test_a_nic_in_the_place_of_one_without_link_decides_nothing_either(tmp_path:
     assert [(other["kind"], len(other["moves"])) for other in cause["alternatives"]] == [("cable-move", 1)]
 
 
-def test_exchanged_pci_addresses_decide(tmp_path: Path) -> None:
+def test_swapped_pci_addresses_decide(tmp_path: Path) -> None:
     at = {0: PCI[0], 1: PCI[2], 2: PCI[1], 3: PCI[3]}
     cause = evaluated(capture(tmp_path / "site", names=[f"eth{rail}" for rail in range(RAILS)], at=at))
     assert (cause["kind"], cause["moves"], cause["alternatives"]) == ("gpu-nic-order", [], [])
@@ -133,11 +133,11 @@ def test_pci_addresses_of_another_server_decide_nothing(tmp_path: Path) -> None:
 
 
 def test_an_open_order_is_no_matter_of_names_alone(tmp_path: Path) -> None:
-    """The job on this host may be harmed: the answer says that nobody can tell, not that all is well."""
+    """The job on this host may be harmed: the answer is "unknown", not "fine"."""
     folder = capture(tmp_path / "site", names=[f"eth{rail}" for rail in range(RAILS)])
     base = ["--from", str(folder), "--plan", str(folder / "plan.csv")]
     said = CliRunner().invoke(app, ["job", f"{SUSPECT},gpu-004", *base])
-    assert "rail 1  whole on 1 of 2, nobody can tell of gpu-003" in said.output, said.output
+    assert "rail 1  connected on 1 of 2, unknown on gpu-003" in said.output, said.output
 
 
 @pytest.mark.parametrize("flag", ["topo_no_nic", "topo_flat"])

@@ -59,7 +59,7 @@ def test_a_lost_gpu_beside_crossed_bundles_leaves_both_whole() -> None:
 
 
 def test_a_gpu_that_one_host_alone_shows_does_not_make_its_own_rule() -> None:
-    """Half of the GPUs have no NIC nearby; where two are exchanged, one of that half stands where a NIC is."""
+    """Half of the GPUs have no NIC nearby; where two are swapped, one of that half stands where a NIC is."""
     found = 0
     for seed in range(8):
         simulation = simulate(SHAPE, [Fault(CauseKind.GPU_NIC_ORDER, "gpus")], seed=seed, behaviours=["topo_sparse"])
@@ -80,8 +80,8 @@ def test_an_order_of_gpus_that_no_matrix_shows_is_unknown(flag: str) -> None:
 
 
 @pytest.mark.parametrize("flag", ["rename@0.9", "default_name@0.9", "clone_name@0.9"])
-def test_hosts_with_exchanged_names_bear_no_third_one(flag: str) -> None:
-    """Two machines never answer from one folder: each host of the exchange announces the other's name."""
+def test_hosts_with_swapped_names_bear_no_third_one(flag: str) -> None:
+    """Two machines never answer from one folder: each host of the swap announces the other's name."""
     simulation = simulate(SHAPE, [Fault(CauseKind.HOST_SWAP, "labels")], seed=3, behaviours=[flag])
     folders = [folder for folder, _ in simulation.answers()]
     assert len(folders) == len(set(folders))
@@ -149,7 +149,7 @@ def test_an_order_that_no_cable_shows_is_named_on_a_few_hosts_and_unknown_on_mos
 @pytest.mark.parametrize("seed", range(6))
 def test_an_order_of_which_only_the_leaves_are_heard_is_one_cause(seed: int) -> None:
     """Boxes of several chips do not tell their ports: each NIC is heard on the leaf of its GPU, and no cable is wrong.
-    Nor are its leaves exchanged, nor two of its cables.
+    Nor are its leaves swapped, nor two of its cables.
     """
     shape = replace(SHAPE, platforms=("infiniband",))
     simulation = simulate(shape, [Fault(CauseKind.GPU_NIC_ORDER, "names")], seed=seed, behaviours=["ib_multi_asic"])

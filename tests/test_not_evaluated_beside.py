@@ -60,12 +60,12 @@ def test_the_reports_for_people_and_for_ci_say_it(
     site: tuple[Path, int], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = " ".join(report(monkeypatch, capsys, "--format", "text").split())
-    assert "(CAB001 fails beside it): 4 of 24 cables are not seen: neither end could be read" in words
-    assert "(CAB001 fails beside it): 4 of 24 cables are not seen" in report(monkeypatch, capsys, "--format", "html")
+    assert "(CAB001 also has findings): 4 of 24 cables are not seen: neither end could be read" in words
+    assert "(CAB001 also has findings): 4 of 24 cables are not seen" in report(monkeypatch, capsys, "--format", "html")
     suite = ET.fromstring(report(monkeypatch, capsys, "--format", "junit"))
     skipped = [case for case in suite.iter("testcase") if case.find("skipped") is not None]
     summary = {case.get("classname"): case.find("skipped").get("message") for case in skipped}  # type: ignore[union-attr]
-    assert summary["truerail.CAB001"].startswith("unknown beside its findings: 4 of 24 cables are not seen")
+    assert summary["truerail.CAB001"].startswith("unknown in addition to its findings: 4 of 24 cables are not seen")
 
 
 def test_cables_that_nobody_sees_do_not_pass(
@@ -104,7 +104,7 @@ def failing() -> Any:
 def test_a_jobs_answer_says_what_a_failing_rule_did_not_evaluate() -> None:
     shown = failing()
     hosts = ",".join(device.name for device in shown.plan.of_role(Role.HOST))
-    assert f" Beside what is found, LNK004 could not evaluate everything ({PART.why})." in job(shown, hosts).summary
+    assert f" In addition, LNK004 could not evaluate everything ({PART.why})." in job(shown, hosts).summary
 
 
 def test_the_api_has_it() -> None:

@@ -88,7 +88,7 @@ def test_what_cannot_be_answered(files: tuple[str, ...]) -> None:
     for words, reported in (
         (("where", "gpu-09", *files), "gpu-09"),
         (("job", "gpu-[1-", *files), "gpu-[1-"),
-        (("timeline", "gpu-001", *files), "remembers"),
+        (("timeline", "gpu-001", *files), "needs the journal"),
         (("diff", "--since", "2h", *files), "holds one round"),
         (("where", "x", "--from", "/nowhere"), "/nowhere"),
         (("where", "x", "--service", "ftp://x"), "ftp://x"),
@@ -185,11 +185,11 @@ def test_tokens_and_problems(service: str, tmp_path: Path) -> None:
     asks = ("--service", service, "--token-file", str(token))
     assert run("blast", "leaf-0", *asks).exit_code == 1
     for words, reported in (
-        (("where", "x", "--service", service), "wants a token"),
+        (("where", "x", "--service", service), "a token is needed"),
         (("where", "nope", *asks), "nothing is called 'nope'"),
         (("where", "away", *asks), "302"),
         (("where", "odd", *asks), "Where.matched_type is missing"),
-        (("where", "html", *asks), "does not speak JSON"),
+        (("where", "html", *asks), "the answer is not JSON"),
     ):
         done = run(*words)
         assert isinstance(done.exception, CommandError), (words, done.output)

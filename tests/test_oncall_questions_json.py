@@ -71,15 +71,15 @@ def test_a_newer_service_may_say_more_and_a_broken_one_is_named() -> None:
     value = as_json(blast(SWAPPED, "leaf-1"))
     assert answer_from_json(Blast, {**value, "later": 1}) == blast(SWAPPED, "leaf-1")
     for broken, words in (
-        ({**value, "hosts": {}}, "Blast.hosts is no list"),
+        ({**value, "hosts": {}}, "Blast.hosts is not a list"),
         ({**value, "share_lost": "1"}, "Blast.share_lost is not float"),
         ({**value, "hosts_affected": True}, "Blast.hosts_affected is not int"),
         ({**value, "hosts": [{"host": "x"}]}, r"Blast.hosts\[0\].gpus is missing"),
-        ([], "Blast is no object"),
+        ([], "Blast is not an object"),
     ):
         with pytest.raises(AnswerError, match=words):
             answer_from_json(Blast, broken)
-    with pytest.raises(AnswerError, match="start is no time"):
+    with pytest.raises(AnswerError, match="start is not a time"):
         answer_from_json(Diff, {**as_json(diff_plan(SWAPPED)), "start": "soon"})
 
 

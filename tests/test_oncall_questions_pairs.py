@@ -196,6 +196,6 @@ def test_a_job_meets_what_is_really_plugged(shape: Shape, kinds: list[CauseKind]
     except NoRoomError:
         assume(False)
     publication = shown(simulation)
-    # names or bundles exchanged: where the evidence leaves that open, so is what is really plugged
+    # names or bundles swapped: where the evidence leaves that open, so is what is really plugged
     assume(not any(cause.alternatives for cause in publication.evaluation.causes))
     assert job(publication, all_hosts(publication)).pairs == in_truth(simulation)

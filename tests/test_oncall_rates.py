@@ -63,7 +63,7 @@ def test_a_host_stands_in_the_order_of_its_rails_and_a_switch_in_that_of_its_por
     assert [line.port for line in host.ports] == ["gpu-1/nic0", "gpu-1/nic1"]
     assert [line.port for line in switch.ports] == ["leaf-0/swp9", "leaf-0/swp10", "leaf-0/swp31"]
     assert [line.peer for line in switch.ports] == ["gpu-2/nic0", "gpu-1/nic0", "spine-1/swp1"]
-    assert host.summary == "1 of 2 ports of gpu-1 reported what they count"
+    assert host.summary == "1 of 2 ports of gpu-1 have counters"
     assert host.reported
     assert len(host.begins) == SAMPLES + 1
     assert [(b - a).total_seconds() for a, b in zip(host.begins, host.begins[1:], strict=False)] == [10.0] * SAMPLES
@@ -72,14 +72,14 @@ def test_a_host_stands_in_the_order_of_its_rails_and_a_switch_in_that_of_its_por
 def test_a_device_that_tells_nothing_is_not_reported_though_others_are() -> None:
     answer = rates(counted(gpu_1__nic0={"tx_bytes": 1e9}), "leaf-1")
     assert not answer.reported
-    assert answer.summary == "nobody reported what leaf-1 counts"
+    assert answer.summary == "no device reported counters of leaf-1"
     assert all(line.tx_gbps == line.paused == () and line.errors == {} for line in answer.ports)
 
 
 def test_where_no_counters_were_asked_for_nothing_is_reported() -> None:
     answer = rates(counted(), "gpu-1")
     assert (answer.reported, answer.ports, answer.begins) == (False, (), ())
-    assert answer.summary == "nobody was asked for counters"
+    assert answer.summary == "no device was polled for counters"
 
 
 def test_the_share_is_that_of_the_priority_that_is_stopped_longest() -> None:

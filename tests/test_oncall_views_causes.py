@@ -23,7 +23,7 @@ def test_harm_counts_each_gpu_once() -> None:
     publication = faulty()
     impact = {kind: sorted(line.impact for line in of_kind(publication, kind)) for kind in CauseKind}
     assert impact[CauseKind.LEAF_SWAP] == [0]  # names alone
-    assert impact[CauseKind.CABLE_SWAP] == [0, 2]  # an exchange on one leaf leaves both on their rail
+    assert impact[CauseKind.CABLE_SWAP] == [0, 2]  # a swap on one leaf leaves both on their rail
     assert impact[CauseKind.CABLE_MOVE] == [0]
     assert impact[CauseKind.LINK_DOWN] == [0, 1]  # an uplink carries no GPU's own link
     assert impact[CauseKind.UNREACHABLE] == [8, 8]

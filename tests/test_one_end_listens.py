@@ -70,7 +70,7 @@ def test_a_port_that_does_not_hear_a_host_that_speaks_elsewhere_is_named(listeni
     found = findings({"leaf-0": leaf(0, "gpu-1"), "leaf-1": leaf(1)}, listening)
     reported = found["CAB003", "gpu-1/nic0"]
     assert reported.severity is Severity.WARNING
-    assert "leaf-0/swp1 does not hear gpu-1/nic0, though gpu-1 is heard elsewhere" in reported.summary
+    assert "leaf-0/swp1 does not see gpu-1/nic0, but gpu-1 is seen elsewhere" in reported.summary
     silent = found.get(("TEL003", "gpu-1"))
     assert (silent is not None) == bool(listening)
     if silent:
@@ -87,7 +87,7 @@ def test_a_host_that_does_not_hear_a_leaf_which_others_hear() -> None:
         for at, host in enumerate(HOSTS, 1)
     }
     found = findings({**hosts, "leaf-0": [NetLink(f"swp{at}", operstate="UP") for at in (1, 2, 3)], "leaf-1": leaf(1)})
-    assert "gpu-1/nic0 does not hear leaf-0/swp1, though leaf-0 is heard" in found["CAB003", "gpu-1/nic0"].summary
+    assert "gpu-1/nic0 does not see leaf-0/swp1, but leaf-0 is seen" in found["CAB003", "gpu-1/nic0"].summary
 
 
 def test_a_host_that_nobody_hears_stays_a_warning_of_its_own() -> None:

@@ -113,7 +113,7 @@ def test_bundles_without_ports_may_be_an_order_of_nics_where_no_topology_shows_i
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_labels_without_ports_are_exchanged_once(seed: int) -> None:
+def test_labels_without_ports_are_swapped_once(seed: int) -> None:
     """One leaf names its ports and the other does not: what both show is one cause."""
     shape = Shape(hosts=12, rails=8, rails_per_leaf=2, spines=2, uplinks=8, platforms=("cumulus", "junos"))
     faults = [Fault(CauseKind.LEAF_SWAP)]

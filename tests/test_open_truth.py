@@ -66,7 +66,7 @@ def test_nics_with_each_others_names_are_wrong_by_name_also_where_boxes_do_not_t
     assert (kinds, problems) == ([CauseKind.GPU_NIC_ORDER], [])
 
 
-def test_bundles_of_nameless_boxes_are_no_more_than_exchanged_names() -> None:
+def test_bundles_of_nameless_boxes_are_no_more_tha_swapped_names() -> None:
     kinds, problems = scored(Fault(CauseKind.BUNDLE_SWAP), seed=1, behaviours=["ib_unmanaged", *CHIPS])
     assert (kinds, problems) == ([], [])
     assert scored(Fault(CauseKind.BUNDLE_SWAP), seed=1)[0] == [CauseKind.BUNDLE_SWAP]

@@ -57,7 +57,7 @@ def own(nos: str) -> tuple[str, str]:
 
 
 def checked(run: Run, folder: Path, nos: str, *, crossed: bool, reported: bool) -> tuple[int, dict[str, Any]]:
-    """Exit code and report where hosts 1 and 2 have exchanged their places on rail 0, or not."""
+    """Exit code and report where hosts 1 and 2 have swapped their places on rail 0, or not."""
     places = {host: [(rail, host) for rail in range(RAILS)] for host in range(1, HOSTS + 1)}
     if crossed:
         places[1][0], places[2][0] = places[2][0], places[1][0]

@@ -50,7 +50,7 @@ def test_collectors_that_ask_nobody_stand_in_one_line(watched: Watched) -> None:
     page = watched.open("/")
     expect(page.locator("#collectors tbody tr")).to_have_count(1)
     expect(page.locator("#collectors tbody tr")).to_contain_text("lldp_host23/24")
-    expect(page.locator("#collectors tfoot")).to_have_text("No device was asked: ib_fabric, pfc_snmp")
+    expect(page.locator("#collectors tfoot")).to_have_text("No device polled: ib_fabric, pfc_snmp")
 
 
 def test_causes_stand_in_order_of_impact(watched: Watched) -> None:
@@ -77,7 +77,7 @@ def test_a_round_changes_cells_causes_and_verdict_while_one_looks(watched: Watch
     expect(page.locator("#verdict")).to_have_class("verdict good")
     expect(page.locator("button.chip.wrong .figure")).to_have_text("0")
     expect(page.locator("article.cause")).to_have_count(0)
-    expect(page.locator("#broken summary")).to_have_text("Every host is whole")
+    expect(page.locator("#broken summary")).to_have_text("All hosts are right")
     expect(page.locator("#number")).to_have_text("round 2")
 
 
@@ -129,7 +129,7 @@ def test_a_finding_is_acknowledged_with_a_reason(watched: Watched) -> None:
 def test_a_device_is_rechecked(watched: Watched) -> None:
     page = watched.open("/hosts/gpu-003")
     page.get_by_role("button", name="Recheck now").click()
-    expect(page.get_by_role("button", name="Asked", exact=True)).to_be_visible()
+    expect(page.get_by_role("button", name="Queued", exact=True)).to_be_visible()
     assert watched.site.tower.rechecked == ["gpu-003"]
 
 
@@ -172,7 +172,7 @@ def test_a_cause_shows_its_moves_and_leads_to_its_findings(watched: Watched) -> 
     ("question", "answer"),
     [
         ("q=where&port=gpu-003", "svg.railmap"),
-        ("q=job&nodes=gpu-[001-008]", "text=Pairs of hosts"),
+        ("q=job&nodes=gpu-[001-008]", "text=Host pairs"),
         ("q=path&from=gpu-001&to=gpu-004", ".hop"),
     ],
 )
@@ -185,7 +185,7 @@ def test_a_question_is_asked_by_its_form(watched: Watched) -> None:
     leaf = next(c.b.device for c in BROKEN.plan.host_cables)
     page = watched.open("/ask")
     page.get_by_label("Switch, host or port").fill(leaf)
-    page.get_by_role("button", name="Blast").click()
+    page.get_by_role("button", name="Show impact").click()
     expect(page.locator("dd.large").first).to_be_visible()
     assert f"of={leaf}" in page.url
 

@@ -43,7 +43,7 @@ def test_without_the_setting_there_is_no_link(browser: Browser) -> None:
     with Site(publication(BROKEN.plan, SEEN)) as site:
         watched = Watched(browser, site)
         page = watched.open("/hosts/gpu-005")
-        expect(page.get_by_role("link", name="Who is hurt if it goes")).to_be_visible()
+        expect(page.get_by_role("link", name="Impact if down")).to_be_visible()
         expect(page.get_by_role("link", name="Grafana")).to_have_count(0)
         watched.context.close()
 

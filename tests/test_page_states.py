@@ -30,7 +30,7 @@ def test_before_the_first_evaluation_it_says_so_and_then_fills_itself(browser: B
     with Site(None) as site:
         one = Watched(browser, site)
         page = one.open("/")
-        expect(page.locator("#map")).to_contain_text("The first round runs")
+        expect(page.locator("#map")).to_contain_text("The first round is running")
         site.publish(publication(BROKEN.plan, SEEN))
         expect(page.locator("article.cause").first).to_be_visible()
         expect(page.locator("#verdict")).to_contain_text("wrong")
@@ -46,9 +46,9 @@ def test_no_news_for_three_rounds_is_stale_and_a_lost_service_is_reported(browse
         one = Watched(browser, site)
         page = one.open("/")
         expect(page.locator("#live")).to_have_attribute("data-status", "stale")
-        expect(page.locator("#banner-clock")).to_contain_text("may no longer be so")
+        expect(page.locator("#banner-clock")).to_contain_text("may be out of date")
     expect(page.locator("#live")).to_contain_text("disconnected")
-    expect(page.locator("#banner-clock")).to_contain_text("Trying again")
+    expect(page.locator("#banner-clock")).to_contain_text("Reconnecting")
     expect(page.locator("article.cause").first).to_be_visible()
     one.context.close()
 
@@ -61,7 +61,7 @@ def test_a_journal_that_fails_and_an_inferred_plan_are_reported_on_every_page(br
         for path in ("/", "/punch", "/hosts/gpu-001"):
             page = one.open(path)
             expect(page.locator("#banner-journal")).to_contain_text("disk full")
-            expect(page.locator("#banner-plan")).to_contain_text("No plan was given")
+            expect(page.locator("#banner-plan")).to_contain_text("No plan is given")
         one.context.close()
         assert one.complaints == []
 
@@ -80,7 +80,7 @@ def test_an_address_that_leads_nowhere_is_a_page_with_a_way_on(browser: Browser)
     with Site(publication(BROKEN.plan, SEEN)) as site:
         one = Watched(browser, site)
         page = one.open("/gpu-003")
-        expect(page.get_by_role("heading", name="This leads nowhere")).to_be_visible()
+        expect(page.get_by_role("heading", name="Page not found")).to_be_visible()
         page.locator("#meant").get_by_role("link", name="gpu-003", exact=True).click()
         page.wait_for_url("**/hosts/gpu-003")
         page = one.open(f"/no/{IMAGE}".replace("<", "%3C"))
@@ -150,6 +150,6 @@ def test_an_operator_who_logged_in_may_write(browser: Browser) -> None:
         one.page.get_by_label("Token").fill(OPERATOR)
         one.page.get_by_role("button", name="Log in").click()
         one.page.get_by_role("button", name="Recheck now").click()
-        expect(one.page.get_by_role("button", name="Asked", exact=True)).to_be_visible()
+        expect(one.page.get_by_role("button", name="Queued", exact=True)).to_be_visible()
         assert site.tower.rechecked == ["gpu-003"]
         one.context.close()

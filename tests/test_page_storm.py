@@ -113,16 +113,16 @@ def test_a_storm_shows_its_culprit_its_victims_and_what_to_do(browser: Browser) 
         assert "gpu-3/nic0 waits for leaf-1/swp1 99 % of the time on priority 3, reported by both ends; 4 hops" in (
             card.get_by_role("link", name="gpu-3/nic0 waits").get_attribute("aria-label") or ""
         )
-        card.get_by_text("5 paused links in figures").click()
+        card.get_by_text("5 paused links in detail").click()
         expect(card.locator("tbody tr")).to_have_count(5)
-        card.get_by_role("link", name="Job over these hosts").click()
+        card.get_by_role("link", name="Check job on these hosts").click()
         page.wait_for_url("**/ask?q=job&nodes=gpu-%5B2-3%5D")
 
 
 def test_a_tree_is_walked_by_keyboard(browser: Browser) -> None:
     with Eyes(browser, reported(SPREAD)) as eyes:
         page = eyes.open("/storm")
-        page.get_by_role("link", name="What it rests on").focus()
+        page.get_by_role("link", name="Evidence").focus()
         seen = []
         for _ in range(12):
             page.keyboard.press("Tab")
@@ -166,7 +166,7 @@ def test_nothing_stands_is_not_the_same_as_nobody_can_tell(browser: Browser) -> 
         expect(eyes.open("/").locator("#standing")).to_be_hidden()
     with Eyes(browser, publication(plan, seen)) as eyes:
         page = eyes.open("/storm")
-        expect(page.locator(".doubtful")).to_contain_text("Nobody can tell whether there is a storm")
+        expect(page.locator(".doubtful")).to_contain_text("Whether there is a storm")
         assert page.locator(".calm").count() == 0
 
 
@@ -304,7 +304,7 @@ def test_ports_without_counters_are_not_reported(browser: Browser) -> None:
     plan, seen = fabric()[0].plan, fabric()[1]
     with Eyes(browser, publication(plan, seen)) as eyes:
         traffic = eyes.open("/hosts/gpu-001").get_by_role("region", name="Traffic")
-        expect(traffic).to_contain_text("Not reported: nobody was asked for counters.")
+        expect(traffic).to_contain_text("Not reported: no device was polled for counters.")
         assert traffic.locator("table").count() == 0
     with Eyes(browser, reported(SPREAD)) as eyes:
         traffic = eyes.open("/switches/leaf-0").get_by_role("region", name="Traffic")

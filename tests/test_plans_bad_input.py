@@ -29,7 +29,7 @@ def reported(text: str, suffix: str = ".yaml") -> list[str]:
         ("hosts: {nodes: gpu-1, gpus: many}\n", "plan.yaml:1: expected a whole number from 0 to 1024 (value 'many')"),
         ("hosts: 3\n", "plan.yaml:1: expected a mapping with nodes, pod, rack"),
         ("hosts: {nodes: {a: b}}\n", "plan.yaml:1: expected a name or a node set such as gpu-[001-064], found a mapping"),  # noqa: E501 - one case a line
-        ("name: a\nname: b\n", "plan.yaml:2: the key is there twice, first in line 1 (value 'name')"),
+        ("name: a\nname: b\n", "plan.yaml:2: a duplicate key, first in line 1 (value 'name')"),
         ("- a\n", "plan.yaml:1: expected a mapping with name, transport"),
         ("", "plan.yaml: an empty file"),
         ("name: [a\n", "plan.yaml:2: not YAML: did not find expected ',' or ']'"),
@@ -45,7 +45,7 @@ def reported(text: str, suffix: str = ".yaml") -> list[str]:
         (POD + "cables:\n  - gpu-1/a leaf-0/b rial=1\n", "plan.yaml:4: expected a cable such as"),
         (POD + "cables:\n  - gpu-1/a leaf-0/b rail=x\n", "plan.yaml:4: expected rail as a whole number from 0 to 1024"),
         ("hosts: {nodes: 'gpu-[1-4]', rack: 'r[1-3]'}\n", "plan.yaml:1: 3 names for 4 devices leave some without"),
-        ("hosts: {nodes: 'a,a'}\n", "plan.yaml:1: the device is there twice (value 'a')"),
+        ("hosts: {nodes: 'a,a'}\n", "plan.yaml:1: a duplicate device (value 'a')"),
         ("hosts: {nodes: 'a/b'}\n", "plan.yaml:1: a device's name must not contain '/' (value 'a/b')"),
     ],
 )  # fmt: skip
@@ -96,7 +96,7 @@ def test_unreported_problems_are_counted() -> None:
     [
         ("a,b,c\n1,2,3\n", "plan.csv:1: unknown column"),
         ("a_device,a_role\n", "plan.csv:1: missing a_port, b_device, b_role, b_port, rail; a header has a_device,"),
-        (f"{HEADER},rail\n", "plan.csv:1: the column is there twice (value 'rail')"),
+        (f"{HEADER},rail\n", "plan.csv:1: a duplicate column (value 'rail')"),
         (f"{HEADER}\n{ROW}\ngpu-1,host\n", "plan.csv:3: expected 9 columns, found 2"),
         (f"{HEADER}\n{ROW.replace(',0,', ',x,')}\n", "plan.csv:2: expected rail as a whole number from 0 to 1024"),
         (f"{HEADER}\n{ROW.replace('400', 'fast')}\n", "plan.csv:2: expected a speed in Gb/s such as"),

@@ -18,7 +18,7 @@ from truerail.rounds import evaluate
 
 @cache
 def waiting() -> Evaluation:
-    """Two leaves carry each other's name, and two cables on them are exchanged: their moves wait for the names."""
+    """Two leaves carry each other's name, and two cables on them are swapped: their moves wait for the names."""
     world = World(make_plan(8, 4))
     world.exchange_names("leaf-0", "leaf-1")
     world.swap(Port("h1", "nica"), Port("h3", "nica"))
@@ -58,13 +58,13 @@ def test_steps_that_wait_come_last_in_the_workbook_and_say_for_what() -> None:
     assert [bool(wait) for wait in waits] == sorted(bool(wait) for wait in waits)
     moves = [row for row in sheet(evaluation, "Causes") if row["move"]]
     assert [row["not before"] for row in moves] == [m.after or None for c in evaluation.causes for m in c.moves]
-    assert {row["put into"] for row in steps if row["not before"]} == {row["put into"] for row in moves}
+    assert {row["plug into"] for row in steps if row["not before"]} == {row["plug into"] for row in moves}
 
 
 def test_every_report_numbers_the_steps_alike() -> None:
     for evaluation in (waiting(), fabric.every_cause()):
         steps = punch_list(evaluation)
-        in_book = [(row["step"], row["go to"]) for row in sheet(evaluation, "Punch list")]
+        in_book = [(row["step"], row["at"]) for row in sheet(evaluation, "Punch list")]
         assert in_book == [(number, str(step.at)) for number, step in enumerate(steps, 1)]
         assert on_page(evaluation) == in_book
         numbers = in_csv(evaluation)

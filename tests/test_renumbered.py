@@ -112,11 +112,11 @@ def test_two_swapped_cables_of_a_shifted_host_are_named_by_plan() -> None:
 @pytest.mark.parametrize(
     "odd",
     [
-        host((1, 0, 2, 3)),  # two numbers are exchanged: that may be two cards
+        host((1, 0, 2, 3)),  # two numbers are swapped: that may be two cards
         host(SHIFTED, (0, 1, 2, 7)),  # a card in another slot
         [*host(SHIFTED), RdmaLink("mlx5_3", 2, "ACTIVE", "LINK_UP", "eth2")],  # two ports at one address
     ],
-    ids=["exchanged", "other slot", "one address twice"],
+    ids=["swapped", "other slot", "one address twice"],
 )
 def test_other_orders_and_other_addresses_are_not_taken_for_a_shift(odd: list[Fact]) -> None:
     wiring = Round(plan(), seen({"gpu-1": host(range(4)), "gpu-2": host(range(4)), "gpu-3": odd})).cabling

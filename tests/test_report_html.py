@@ -104,10 +104,10 @@ def test_the_verdict_and_every_cause_are_reported(page):
     assert "185 wrong, 1 missing, 4 could not be evaluated; 338 of 528 cables right." in page.of("header")[0].text
     causes = page.of("article", class_="cause")
     assert [cause.attributes["id"] for cause in causes] == [f"C{n}" for n in range(1, 22)]
-    assert "Take out of" in causes[0].text
+    assert "Unplug from" in causes[0].text
     assert "leaf-3/swp12 rack N01 unit 33 leaf-1/swp12 rack N01 unit 31" in causes[0].text
     assert "Or gpu-nic-order" in causes[0].text
-    assert "To decide: nvidia-smi topo -m" in causes[0].text
+    assert "To confirm: nvidia-smi topo -m" in causes[0].text
 
 
 def test_the_punch_list_walks_rack_by_rack_with_a_box_for_each_step(page):
@@ -128,7 +128,7 @@ def test_the_matrix_says_in_words_what_colour_shows(page):
     assert "✗ wrong on rail 3" in row.text
     assert row.text.endswith("C1 C6 C7")
     titles = [e.attributes.get("title", "") for e in page.of("span", class_="cell wrong")]
-    assert any(title.endswith("belongs in leaf-1/swp12, seen in leaf-3/swp12") for title in titles)
+    assert any(title.endswith("planned leaf-1/swp12, actual leaf-3/swp12") for title in titles)
 
 
 def test_every_table_header_has_a_scope(page):
@@ -140,7 +140,7 @@ def test_every_drawing_has_words(page):
     drawings = page.of("svg")
     assert len(drawings) > 8
     assert all(drawing.attributes["role"] == "img" and drawing.attributes["aria-label"] for drawing in drawings)
-    assert "gpu-012/enp60s0f0np0 sits in leaf-3/swp12, belongs in leaf-1/swp12." in drawings[1].attributes["aria-label"]
+    assert "gpu-012/enp60s0f0np0: actual leaf-3/swp12, planned leaf-1/swp12." in drawings[1].attributes["aria-label"]
 
 
 def test_headings_go_down_one_level_at_a_time(page):
@@ -173,7 +173,7 @@ def test_a_clean_fabric_has_nothing_to_do_and_no_doubts():
     ids = {e.attributes.get("id") for e in page.elements}
     assert not ids & {"action", "punch", "doubts", "findings"}
     assert "All 528 cables are right." in page.of("header")[0].text
-    assert "64 hosts whole : gpu-[001-064]" in page.by_id("rails").text
+    assert "64 hosts right : gpu-[001-064]" in page.by_id("rails").text
 
 
 def test_a_large_fabric_shows_so_many_hosts_and_counts_the_rest(monkeypatch):
@@ -182,9 +182,9 @@ def test_a_large_fabric_shows_so_many_hosts_and_counts_the_rest(monkeypatch):
     for host in range(1, 31):
         maker.find(fabric.host_port(host, 1), CableState.MISSING)
     text = Page(maker.evaluation()).by_id("rails").text
-    assert "Hosts that are not whole (30)" in text
-    assert "and 20 more hosts that are not whole" in text
-    assert "70 hosts whole" in text
+    assert "Hosts with cables not right (30)" in text
+    assert "and 20 more hosts with cables not right" in text
+    assert "70 hosts right" in text
 
 
 def test_dark_and_print_are_styled(page):

@@ -39,11 +39,11 @@ def test_the_punch_list_goes_by_rack_then_down_the_rack_then_by_port():
 
 def test_a_device_as_subject_is_a_step_without_a_cable():
     maker = fabric.Maker()
-    maker.because(CauseKind.LEAF_SWAP, ["leaf-2", "leaf-3"], [], action="Exchange the names.")
+    maker.because(CauseKind.LEAF_SWAP, ["leaf-2", "leaf-3"], [], action="Swap the names.")
     steps = punch_list(maker.evaluation())
     assert [(step.at, step.action, step.far) for step in steps] == [
-        ("leaf-3", "Exchange the names.", None),
-        ("leaf-2", "Exchange the names.", None),
+        ("leaf-3", "Swap the names.", None),
+        ("leaf-2", "Swap the names.", None),
     ]
 
 
@@ -111,7 +111,7 @@ def test_words():
     ]
     assert sure(0.999) == "99 %"
     assert sure(1.0) == "100 %"
-    assert as_sentence("the cables are exchanged") == "The cables are exchanged."
+    assert as_sentence("the cables are swapped") == "The cables are swapped."
     assert as_sentence("gpu-012 is off.") == "gpu-012 is off."
     assert as_sentence("") == ""
     assert len(name("x" * 65536)) < 130
@@ -132,10 +132,8 @@ def test_a_fabric_without_host_cables_has_no_picture():
 
 def test_an_instruction_does_not_repeat_the_table_of_moves():
     move = Move(Port("h1", "nic0"), Port("leaf-1", "p1"), Port("leaf-0", "p1"))
-    action = "Exchange the two cables: h1/nic0 from leaf-1/p1 to leaf-0/p1."
-    assert (
-        instruction(Cause("C1", CauseKind.CABLE_SWAP, ("h1",), "", action, moves=(move,))) == "Exchange the two cables."
-    )
+    action = "Swap the two cables: h1/nic0 from leaf-1/p1 to leaf-0/p1."
+    assert instruction(Cause("C1", CauseKind.CABLE_SWAP, ("h1",), "", action, moves=(move,))) == "Swap the two cables."
     assert instruction(Cause("C1", CauseKind.CABLE_SWAP, ("h1",), "", action)) == action
     other = "Look first: the panel may be crossed."
     assert instruction(Cause("C1", CauseKind.CABLE_SWAP, ("h1",), "", other, moves=(move,))) == other

@@ -88,7 +88,7 @@ def test_the_causes_sheet_has_a_line_for_each_move_and_one_for_causes_without():
     causes = table(evaluation, "Causes")
     assert len(causes) == sum(max(1, len(cause.moves)) for cause in evaluation.causes)
     first = causes[0]
-    assert (first["take out of"], first["put into"]) == ("leaf-3/swp12", "leaf-1/swp12")
+    assert (first["unplug from"], first["plug into"]) == ("leaf-3/swp12", "leaf-1/swp12")
     assert (first["place"], first["other end"], first["label"]) == (
         "rack N01 unit 33",
         "gpu-012/enp60s0f0np0",

@@ -47,8 +47,8 @@ def test_a_move_names_the_plug_both_ports_the_label_and_the_places():
 def test_alternatives_and_what_decides_stand_with_the_cause():
     report = section(text(fabric.every_cause()), "What to do").split("\nC2 ")[0]
     assert "or gpu-nic-order: gpu-012 names two of its NICs in another order (no cable to move)" in report
-    assert "to decide: Nvidia-smi" not in report
-    assert "to decide: nvidia-smi topo -m on gpu-012" in report
+    assert "to confirm: Nvidia-smi" not in report
+    assert "to confirm: nvidia-smi topo -m on gpu-012" in report
 
 
 def test_many_moves_are_cut_and_said_to_be():
@@ -64,7 +64,7 @@ def test_hosts_that_look_alike_share_a_row_and_whole_ones_are_counted():
     rows = section(text(maker.evaluation()), "Rails").splitlines()
     assert rows[1].split() == list("01234567")
     assert rows[2].split() == ["gpu-[005-007]", "(3)", "·", "·", "○", "·", "·", "·", "·", "·"]
-    assert rows[3].split() == ["61", "hosts", "whole", *"········"]
+    assert rows[3].split() == ["61", "hosts", "right", *"········"]
 
 
 def test_a_wrong_cell_says_on_which_rail_it_sits_and_why():
@@ -105,7 +105,7 @@ def test_uplinks_are_reported_by_switch():
 def test_clean_says_so_and_nothing_else():
     report = text(fabric.clean())
     assert "✓ All 528 cables are right." in report
-    assert "64 hosts whole" in report
+    assert "64 hosts right" in report
     for absent in ("What to do", "Could not be evaluated", "--details", "✗ "):
         assert absent not in report.replace("✗ wrong", "").replace("✗3", "")
 
@@ -151,7 +151,7 @@ def test_details_show_each_finding_with_its_evidence():
     report = text(evaluation, details=True, width=120)
     for finding in evaluation.findings:
         assert finding.id in report
-    assert "leaf-3 says (lldp_switch, 14:00:05): Neighbor port swp12, system_name gpu-012" in report
+    assert "leaf-3 reports (lldp_switch, 14:00:05): Neighbor port swp12, system_name gpu-012" in report
 
 
 @pytest.mark.parametrize("width", [60, 80, 100, 140])
@@ -186,4 +186,4 @@ def test_large_fabrics_stay_short():
         maker.find(fabric.host_port(host, host % 8), CableState.MISSING, subject=f"gpu-{host:03d}/enp26s0f0np0")
     report = text(maker.evaluation())
     assert len(report.splitlines()) < 80
-    assert "1,601 hosts whole" in report
+    assert "1,601 hosts right" in report

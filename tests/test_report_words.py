@@ -77,15 +77,15 @@ def test_counters_of_a_single_round_are_not_missed_but_too_few() -> None:
     verdicts = {verdict.rule: verdict for verdict in evaluated(0).verdicts}
     assert verdicts["PFC001"].status is Status.UNKNOWN
     assert verdicts["PFC001"].missing == ("PortCounters",)
-    assert verdicts["PFC001"].reason == "it takes the counters of two rounds or more, at most 15 minutes apart"
+    assert verdicts["PFC001"].reason == "it needs the counters of two rounds or more, at most 15 minutes apart"
 
 
 @pytest.mark.parametrize(
     ("words", "summary"),
     [
-        (("--from", "capture/gpu-001"), "it is a device's own folder: name the one around it"),
-        (("--from", "void"), "there is nothing to read"),
-        (("--from", "capture", "--output", "report.pdf"), "no report has the ending .pdf"),
+        (("--from", "capture/gpu-001"), "it is a device's own folder: give its parent folder"),
+        (("--from", "void"), "nothing to read"),
+        (("--from", "capture", "--output", "report.pdf"), "no report format has the ending .pdf"),
     ],
 )
 def test_what_a_beginner_mistypes_is_said(

@@ -64,8 +64,8 @@ def test_each_problem_names_its_line_the_value_and_what_was_expected(tmp_path: P
     file = tmp_path / "truerail.yaml"
     assert reported == (
         f"{file}:3: http.port '99999': Input should be less than or equal to 65535",
-        f"{file}:4: http.hots 'here': is no setting",
-        f"{file}:6: schedule.every.lldp_host '5x': '5x' is no duration: write 90s, 5m, 2h or 30d",
+        f"{file}:4: http.hots 'here': is not a setting",
+        f"{file}:6: schedule.every.lldp_host '5x': '5x' is not a duration: write 90s, 5m, 2h or 30d",
     )
 
 
@@ -103,7 +103,7 @@ def test_an_address_that_others_reach_needs_somebody_to_log_in(tmp_path: Path) -
         ("? [a]\n: b\n", "truerail.yaml:1: not YAML: a key must be one word"),
         (LEAST + "http: {<<: here}\n", "truerail.yaml:2: `<<` merges mappings, found a value (value 'here')"),
         ("a: !!python/object:os.system x\n", "a tag"),
-        ("a: &a [*a]\n", "an alias of what it stands in"),
+        ("a: &a [*a]\n", "an alias of a node that contains it"),
         ("fabric: x\n", "inventory"),
     ],
 )
@@ -134,11 +134,9 @@ def test_a_second_block_of_one_name_is_refused_with_its_line(tmp_path: Path) -> 
     """A YAML parser takes the last: the tokens of the first would be dropped, and everybody would be an operator."""
     (reported,) = problems(tmp_path, LEAST + "access:\n  tokens: []\nfabric: x\naccess:\n  session: 1h\n")
     first = (LEAST.count("\n")) + 1
-    assert reported.endswith(
-        f"truerail.yaml:{first + 3}: the key is there twice, first in line {first} (value 'access')"
-    )
+    assert reported.endswith(f"truerail.yaml:{first + 3}: a duplicate key, first in line {first} (value 'access')")
     (reported,) = problems(tmp_path, LEAST + "http:\n  port: 1\n  host: a\n  port: 2\n")
-    assert "the key is there twice" in reported
+    assert "a duplicate key" in reported
 
 
 def test_a_file_that_is_not_there_or_not_text_is_an_error_of_its_own(tmp_path: Path) -> None:

@@ -292,7 +292,7 @@ def test_a_bug_in_evaluating_is_counted_and_what_was_shown_stays(
             monkeypatch.setattr(Evaluator, "evaluate", broken)
             with structlog.testing.capture_logs() as logs:
                 await until(lambda: front.counters["evaluations_failed_total"] > 1)
-            assert "evaluating failed; what was evaluated before stays" in {line["event"] for line in logs}
+            assert "evaluation failed; the last one stays in use" in {line["event"] for line in logs}
             assert front.publication is not None
             assert front.publication.evaluation.causes == shown.evaluation.causes  # type: ignore[union-attr]
             monkeypatch.undo()

@@ -150,7 +150,7 @@ def _macs(simulation: Simulation, device: str) -> set[str | None]:
     return {fact.mac for reading in readings for fact in reading.facts if isinstance(fact, NetLink)}
 
 
-def test_exchanged_labels_move_no_cable_and_no_mac() -> None:
+def test_swapped_labels_move_no_cable_and_no_mac() -> None:
     simulation = simulate(POD, [Fault(CauseKind.HOST_SWAP, "labels")], folders="inventory")
     first, second = simulation.truth.causes[0].subjects
     before, after = _macs(simulate(POD), first), _macs(simulation, first)
@@ -203,12 +203,12 @@ def test_drawn_faults_keep_clear_of_each_other(seed: int) -> None:
     assert _looks_wrong(simulation) == simulation.truth.wrong
 
 
-def test_a_compound_fault_lies_within_an_exchanged_leaf() -> None:
+def test_a_compound_fault_lies_within_a_swapped_leaf() -> None:
     simulation = simulate(POD, [Fault(CauseKind.LEAF_SWAP)], compound=True)
-    exchange, swap = simulation.truth.causes
+    names, swap = simulation.truth.causes
     leaves = {(simulation.plan.peer_of(port) or port).device for port in swap.cables}
     assert swap.kind is CauseKind.CABLE_SWAP
-    assert leaves <= set(exchange.subjects)
+    assert leaves <= set(names.subjects)
     assert _looks_wrong(simulation) == simulation.truth.wrong
 
 

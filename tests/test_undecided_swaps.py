@@ -16,7 +16,7 @@ from truerail.views.view import view_of
 
 @cache
 def crossed(*more: Fault) -> Published:
-    """Two leaves without uplinks whose cables are all crossed: no spine tells it from two exchanged names."""
+    """Two leaves without uplinks whose cables are all crossed: no spine tells it from two swapped names."""
     return published(RAIL_ONLY, Fault(CauseKind.BUNDLE_SWAP), *more)
 
 
@@ -35,7 +35,7 @@ def test_it_says_may_and_moves_nothing() -> None:
     (cause,) = crossed().evaluation.causes
     assert cause.undecided
     assert not cause.names_only
-    assert "may be exchanged by name" in cause.summary
+    assert "may be swapped by name" in cause.summary
     assert cause.action.endswith("Move no cable before it is confirmed.")
     assert [other.kind for other in cause.alternatives] == [CauseKind.BUNDLE_SWAP]
     assert not cause.moves
@@ -54,4 +54,4 @@ def test_a_job_may_be_affected_and_a_cable_is_not_said_to_be_right() -> None:
 def test_decided_names_affect_nobody() -> None:
     (line,) = cause_lines(view_of(published(RAIL_ONLY, Fault(CauseKind.LEAF_SWAP, "labels"))))
     assert (line.kind, line.impact, line.undecided) == ("leaf-swap", 0, False)
-    assert "are exchanged" in line.summary
+    assert "are swapped" in line.summary

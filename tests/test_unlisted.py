@@ -58,7 +58,7 @@ def test_names_that_differ_in_zeros_case_or_domain_are_suggested_or_are_the_same
     found = unlisted(plan, [names.get(name, name) for name in plan.devices])
     assert found.devices == ("gpu-003", "gpu-006")
     assert dict(found.near) == {"gpu-003": "gpu-3"}
-    assert found.summary.endswith("gpu-003, gpu-006 (perhaps it names them otherwise: gpu-3 for gpu-003)")
+    assert found.summary.endswith("gpu-003, gpu-006 (perhaps under other names: gpu-3 for gpu-003)")
 
 
 def test_serve_check_says_it_too(site: Site, run: Run, tmp_path: Path) -> None:

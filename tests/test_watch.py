@@ -97,7 +97,7 @@ def test_what_nobody_can_see_is_not_done() -> None:
     assert work.unread == len(simulation.plan.cables)
 
 
-def test_labels_exchanged_are_one_step_and_tick_off() -> None:
+def test_labels_swapped_are_one_step_and_tick_off() -> None:
     work = Worklist()
     work.update(evaluated(of(Fault(CauseKind.LEAF_SWAP, "labels"))))
     assert 1 <= work.left <= 2

@@ -70,7 +70,7 @@ SWAPS = {"on a leaf": (A, B), "on a host": (A, A2)}
 @pytest.mark.parametrize("silent", SILENT)
 @pytest.mark.parametrize("labels", ["peer", "old"])
 @pytest.mark.parametrize(("nos", "form"), FORMS)
-def test_two_cables_are_exchanged(
+def test_two_cables_are_swapped(
     nos: str, form: str, labels: str, silent: str, swap: tuple[End, End], tmp_path: Path
 ) -> None:
     fabric = silence(Fabric(nos=nos, switch_form=form, labels=labels), silent)

@@ -35,7 +35,7 @@ def test_a_key_that_is_there_twice_is_refused_with_both_lines(tmp_path: Path, ki
         read(path)
     last = text.count("\n") + 1
     reported = str(raised.value)
-    assert f"{path}:{last}: the key is there twice, first in line" in reported, reported
+    assert f"{path}:{last}: a duplicate key, first in line" in reported, reported
 
 
 @pytest.mark.parametrize("kind", FILES)
@@ -56,4 +56,4 @@ def test_the_command_says_where_the_second_block_stands(tmp_path: Path) -> None:
     words = [sys.executable, "-m", "truerail", "serve", "--check", "--config", str(path)]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
-    assert ":3: the key is there twice, first in line 2 (value 'access')" in done.stderr
+    assert ":3: a duplicate key, first in line 2 (value 'access')" in done.stderr

@@ -72,7 +72,7 @@ class Fabric:
         return number // self.lanes + 1 if self.nos == "sonic" else number + 1
 
     def swap(self, one: End, other: End) -> None:
-        """Exchanges two cables."""
+        """Swaps two cables."""
         self.wires[one], self.wires[other] = self.wires[other], self.wires[one]
 
     def exchange_names(self, one: str, other: str) -> None:

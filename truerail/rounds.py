@@ -32,7 +32,7 @@ from truerail.model.maintained import Maintained
 from truerail.model.names import natural_key, printable
 from truerail.rule_faults import without_culprit
 
-_ONE_ROUND = "it takes the counters of two rounds or more, at most 15 minutes apart"
+_ONE_ROUND = "it needs the counters of two rounds or more, at most 15 minutes apart"
 _UNPLANNED = "CAB009"
 _MOST_DEVICES = 8
 """Maximum devices named in the line about unplanned links."""
@@ -154,7 +154,7 @@ def _by_place(wiring: Wiring) -> Iterable[str]:
         more = f" and {len(shown) - _MOST_DEVICES:,} more" if len(shown) > _MOST_DEVICES else ""
         yield (
             f"{len(shown):,} switch{'es' * many} of the plan {'are' if many else 'is'} known by the wiring alone, so a "
-            "whole switch in another's place cannot be reported; their GUIDs as chassis_ids in the plan decide: "
+            "whole switch in another's place stays undetected; give GUIDs as chassis_ids in the plan: "
             f"{', '.join(shown[:_MOST_DEVICES])}{more}"
         )
     if found.unplaced:
@@ -168,7 +168,7 @@ def _by_place(wiring: Wiring) -> Iterable[str]:
 
 def _notes(wiring: Wiring) -> Iterable[str]:
     for role in roles_not_asked(wiring):
-        yield f"no {role} is among the devices asked: their cables are evaluated from the other ends alone"
+        yield f"no {role} is polled: their cables are evaluated from the other ends alone"
     missing = not_listed(wiring)
     if missing.devices:
         yield missing.summary
@@ -179,4 +179,4 @@ def _notes(wiring: Wiring) -> Iterable[str]:
     for name, device in sorted(wiring.identity.strange.items()):
         if name == device:
             continue  # an unplanned device, under its own name
-        yield f"{names[device]} announces itself as {names[name]}, a name that the plan does not have"
+        yield f"{names[device]} announces itself as {names[name]}, a name not in the plan"

@@ -1,6 +1,6 @@
 """Alerts on planned cables: one that is wrong or missing, a plane, a host's rails, a whole leaf, an uplink.
 
-What explains a cable's alert replaces it: a leaf that is gone, or exchanged with another, is one alert, and
+What explains a cable's alert replaces it: a leaf that is gone, or swapped with another, is one alert, and
 Alertmanager mutes those of its cables.
 """
 
@@ -42,7 +42,7 @@ _NAMES = '{{ else if eq $labels.action "none" }}'
 _ELSE, _END = "{{ else }}", "{{ end }}"
 _MOVE = (
     f" Next: {_MOVES}{_WHERE} confirms the cause; then "
-    f"{{{{ if $labels.other_host }}}}exchange the plugs in {_PLANNED} and {_THERE}"
+    f"{{{{ if $labels.other_host }}}}swap the plugs in {_PLANNED} and {_THERE}"
     f"{{{{ else if $labels.actual_switch_port }}}}move the plug from {_THERE} to {_PLANNED}"
     f"{_ELSE}bring the plug to {_PLANNED}{_END}."
     f"{_NAMES}move no cable. {_WHERE} names the device that carries a wrong name: correct the name."
@@ -51,7 +51,7 @@ _MOVE = (
 
 
 _WRONG = Words(
-    f"{_MOVES}{{{{ if $labels.other_host }}}}The cables of {_CABLE} and {_OTHER} are exchanged"
+    f"{_MOVES}{{{{ if $labels.other_host }}}}The cables of {_CABLE} and {_OTHER} are swapped"
     f"{_ELSE}The cable of {_CABLE} is plugged into the wrong place{_END}"
     f"{_NAMES}The cable of {_CABLE} is seen under another name"
     f"{_ELSE}The cable of {_CABLE} is seen in another place than planned{_END}",
@@ -166,16 +166,16 @@ _DOWN = Words(
     "`truerail blast {{ $labels.switch }}` says who is hurt.",
     "CAB003",
 )
-_EXCHANGED = Words(
+_SWAPPED_LEAF = Words(
     "{{ $labels.switch }} is cabled as another: {{ $value | humanizePercentage }} of its cables are elsewhere",
     "{{ $labels.switch }}: {{ $value | humanizePercentage }} of the cables planned there are seen elsewhere. So many "
-    "are not moved by hand: it is exchanged with another leaf, or carries its name. Next: "
+    "are not moved by hand: it is swapped with another leaf, or carries its name. Next: "
     "`truerail where {{ $labels.switch }}` names the cause; mostly no cable has to move.",
     "CAB001",
 )
 LEAVES = (
     *_leaf("TruerailLeafDown", MISSING, 2, _DOWN),
-    *_leaf("TruerailLeafMiscabled", WRONG, 3, _EXCHANGED),
+    *_leaf("TruerailLeafMiscabled", WRONG, 3, _SWAPPED_LEAF),
 )
 
 LINK_ALERTS = Group("truerail.cables", alerts=CABLES + RAILS + LEAVES, apart=True)

@@ -62,7 +62,7 @@ class Inhibition:
 _ONE_LEAF = ("fabric", "switch")
 _ONE_NIC = ("fabric", "host", "nic")
 INHIBITIONS: Final = (
-    # A leaf that is down or exchanged mutes what concerns one cable of it, and what the leaf itself no longer says.
+    # A leaf that is down or swapped mutes what concerns one cable of it, and what the leaf itself no longer says.
     Inhibition(Which(LEAF), Which(has="nic"), _ONE_LEAF),
     Inhibition(Which(LEAF), Which("Truerail(Uplink|Device|Stale|Lldp|Dead|Duplicate).+", has="switch"), _ONE_LEAF),
     # The louder alert on a cable mutes the others on it. A cut rail does not: what is said of its cable says why.

@@ -33,7 +33,7 @@ _ONLY = "link:truerail_link_info:only"
 _LOCATED = "device:truerail_device_findings:located"
 _BAD = "link:truerail_link_state:bad"
 _SEEN = "link:truerail_link_state:seen"
-_EXCHANGED = "link:truerail_link_state:exchanged"
+_SWAPPED = "link:truerail_link_state:swapped"
 _PAIRED = "link:truerail_link_state:paired"
 _OTHER = "other_host, other_nic, other_rail"
 _LOST = "host:truerail_rails_lost:count"
@@ -49,7 +49,7 @@ def _held(name: str, of: str) -> Record:
     return Record(name, f"{of}\nor\n({name} unless on(fabric) {STEADY} and on(fabric) {lately})")
 
 
-def _exchanged() -> str:
+def _swapped() -> str:
     """Two cables that are each seen where the other belongs, each with the other's host, nic and rail."""
     planned, seen = '"switch", "switch_port"', '"actual_switch", "actual_switch_port"'
     reported = f'{_SEEN}{{actual_switch_port!=""}}'
@@ -120,8 +120,8 @@ LINKS = (
         "truerail_link_actual_info\n"
         f"or\n({_BAD} unless on(fabric, host, nic) truerail_link_actual_info)",
     ),
-    Record(_EXCHANGED, _exchanged()),
-    Record(_PAIRED, f"{_EXCHANGED}\nor\n({_SEEN} unless on(fabric, host, nic) {_EXCHANGED})"),
+    Record(_SWAPPED, _swapped()),
+    Record(_PAIRED, f"{_SWAPPED}\nor\n({_SEEN} unless on(fabric, host, nic) {_SWAPPED})"),
     _held(BAD_LINKS, _PAIRED),
     _share(MISSING, 2),
     _share(WRONG, 3),

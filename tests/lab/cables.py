@@ -76,12 +76,12 @@ def plug(layout: Layout, a: Port, b: Port) -> None:
 
 
 def swap(layout: Layout, x: Port, y: Port) -> None:
-    """Exchanges the far ends of the cables in two ports, as when two plugs are exchanged."""
+    """Swaps the far ends of the cables in two ports, as when two plugs are swapped."""
     wired = wiring(layout)
     far = []
     for jack in (x, y):
         if jack not in wired:
-            raise LabError(f"{jack} has no cable in it: there is nothing to exchange")
+            raise LabError(f"{jack} has no cable in it: there is nothing to swap")
         far.append(wired[jack])
     if x == y or far[0] == y:
         raise LabError(f"{x} and {y} are one cable")

@@ -21,7 +21,7 @@ from .serving import PATIENCE_SECONDS, fetch, inside, soon
 from .system import run
 
 MINUTE = 3
-"""Seconds that a minute of an alert's `for` becomes at least: an exchange of cables, on the way seen as two that are
+"""Seconds that a minute of an alert's `for` becomes at least: a swap of cables, on the way seen as two that are
 missing, must be over within two."""
 SECOND = ("scrape_interval", "evaluation_interval", "group_interval")
 """What becomes one second."""

@@ -37,7 +37,7 @@ class Unlisted:
             f"{len(self.devices):,} device{'s' * many} of the plan {'are' if many else 'is'} not in the inventory"
         )
         near = ", ".join(f"{theirs} for {ours}" for ours, theirs in list(self.near.items())[:MOST_NEAR])
-        hint = f" (perhaps it names them otherwise: {near})" if near else ""
+        hint = f" (perhaps under other names: {near})" if near else ""
         return f"{reported}: {folded(self.devices)}{hint}"
 
 

@@ -53,7 +53,7 @@ def _unreachable(wiring: Wiring, name: str, dark: set[int]) -> CauseCandidate:
     else:
         cables, summary, action = (
             [],
-            f"{name} does not tell the InfiniBand fabric",
+            f"{name} does not report the InfiniBand fabric",
             f"Run `ibnetdiscover` on {name} by hand.",
         )
     return CauseCandidate(
@@ -73,7 +73,7 @@ def _links_down(wiring: Wiring) -> Iterator[CauseCandidate]:
         reason, action = link_repair(wiring, cable)
         summary, confidence = f"the link {a} - {b} is down{f': {reason}' if reason else ''}", 0.95 if sure else 0.85
         if unheard:
-            summary, confidence = f"neither {a} nor {b} hears the other; nobody tells whether there is link", 0.6
+            summary, confidence = f"neither {a} nor {b} sees the other; whether there is link is unknown", 0.6
         yield CauseCandidate(
             CauseKind.LINK_DOWN, (str(a),), summary, action, [cable], rules=DOWN, confidence=confidence
         )

@@ -57,7 +57,7 @@ def left_open(
     shown, whose = (f"{', '.join(names[:_SHOWN])}{', ...' * (len(names) > _SHOWN)}" for names in (ports, owners))
     return replace(
         draft,
-        summary=f"{draft.summary}; this rests on the devices that are heard there, of which nobody reports the ports",
+        summary=f"{draft.summary}; only the devices seen there are known, not their ports",
         action=f"Move no cable before it is confirmed. Follow the cables of {shown} to their other ends (`ethtool "
         "-p`).",
         moves=(),
@@ -76,12 +76,12 @@ def hosts_draft(wiring: Wiring, one: int, other: int, cables: Sequence[int]) -> 
     """Two hosts that are heard in each other's places by their names alone."""
     names = tuple(sorted((wiring.index.devices.names[code] for code in (one, other)), key=natural_key))
     both = " and ".join(names)
-    summary = f"all cables of {both} are exchanged, their names are right"
+    summary = f"all cables of {both} are swapped, their names are right"
     return CauseCandidate(
         CauseKind.HOST_SWAP,
         names,
-        f"the hosts {both} are exchanged: each is heard by name in places of the other, and in none of its own",
-        f"Exchange the names of {both}: hostname and label. Move no cable before it is confirmed.",
+        f"the hosts {both} are swapped: each is seen by name in ports of the other, and in none of its own",
+        f"Swap the names of {both}: hostname and label. Move no cable before it is confirmed.",
         cables,
         names,
         (*WIRING, "TEL003"),
@@ -140,12 +140,12 @@ def crossed_without_names(wiring: Wiring) -> Iterator[CauseCandidate]:
         yield CauseCandidate(
             CauseKind.BUNDLE_SWAP,
             names,
-            f"all host cables of {both} are crossed, or all their uplinks: neither switch bears a name that tells",
+            f"all host cables of {both} are crossed, or all their uplinks: neither switch announces a name of its own",
             f"Read the labels of {both}, or their GUIDs at the switch. Move no cable before it is confirmed.",
             devices=names,
             rules=("TEL001",),
             confidence=0.5,
-            alternatives=(Alternative(CauseKind.CABLE_SWAP, f"the uplinks of {both} are in each other's places"),),
+            alternatives=(Alternative(CauseKind.CABLE_SWAP, f"the uplinks of {both} are swapped"),),
             to_confirm=f"the labels of {both}: give their GUIDs as chassis_ids in the plan",
         )
 
@@ -157,9 +157,8 @@ def _bundles(wiring: Wiring, one: int, other: int, cables: list[int]) -> CauseCa
     draft = CauseCandidate(
         CauseKind.BUNDLE_SWAP,
         names,
-        f"the host cables of {both} are crossed; their uplinks are not, so it is not the labels; "
-        "by which ports no answer shows",
-        f"Look where the bundles of {both} cross, most likely in the patch panel, and exchange them there. "
+        f"the host cables of {both} are crossed; their uplinks are not, so it is not the labels; the ports are unknown",
+        f"Find where the bundles of {both} cross, most likely in the patch panel, and swap them there. "
         "Move no single cable before its port is confirmed.",
         cables,
         names,
@@ -189,15 +188,13 @@ def _switches(wiring: Wiring, one: int, other: int, cables: list[int]) -> CauseC
     return CauseCandidate(
         CauseKind.LEAF_SWAP,
         names,
-        f"the switches {both} may be exchanged by name: each is heard in the places of the other, without its ports",
-        f"Exchange the names of {both}: hostname and label. Move no cable before it is confirmed.",
+        f"the switches {both} may be swapped by name: each is seen in the ports of the other, without its own port",
+        f"Swap the names of {both}: hostname and label. Move no cable before it is confirmed.",
         cables,
         names,
         (*WIRING, "TEL003"),
         confidence=0.6,
-        alternatives=(
-            Alternative(CauseKind.BUNDLE_SWAP, f"all cables of {both} are exchanged, their names are right"),
-        ),
+        alternatives=(Alternative(CauseKind.BUNDLE_SWAP, f"all cables of {both} are swapped, their names are right"),),
         to_confirm=f"serial numbers or management addresses of {both}: is each the machine that the inventory names?",
     )
 
@@ -208,8 +205,8 @@ def _draft(wiring: Wiring, one: int, other: int) -> CauseCandidate:
     draft = CauseCandidate(
         CauseKind.CABLE_SWAP,
         (str(a), str(c)),
-        f"the cables of {a} and {c} are likely exchanged: {b} hears {c.device}, {d} hears {a.device}, "
-        f"and nobody reports by which of their ports",
+        f"the cables of {a} and {c} are likely swapped: {b} sees {c.device}, {d} sees {a.device}, "
+        f"their ports are unknown",
         f"Move no cable before it is confirmed. Follow the cables of {b} and {d} to their NICs (`ethtool -p`).",
         [one, other],
         rules=WIRING,

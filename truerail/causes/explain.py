@@ -196,7 +196,7 @@ def _relabelled(
 
 def _bundled(sightings: ObservedLinks, best: Relabelling) -> Codes:
     """The sightings on one of the crossed switches that come to another with the bundle: including those that are wrong
-    there too, so that the result is the same whether the bundle is exchanged as a whole or cable by cable.
+    there too, so that the result is the same whether the bundle is swapped as a whole or cable by cable.
     """
     there = np.isin(sightings.index.ports.device_of(sightings.stands), best.cycle)
     return np.flatnonzero(there & (sightings.stands != sightings.place))

@@ -58,7 +58,7 @@ def _names(s: ObservedLinks, one: Relabelling) -> list[str]:
 
 def _repaired(s: ObservedLinks, one: Relabelling) -> str:
     what = "the bundles" if one.kind is CauseKind.BUNDLE_SWAP else "the names"
-    return f"{what} of {' and '.join(_names(s, one))} are exchanged back"
+    return f"{what} of {' and '.join(_names(s, one))} are swapped back"
 
 
 def _waits_for(s: ObservedLinks, row: int, before: Sequence[Relabelling]) -> list[Relabelling]:
@@ -89,7 +89,7 @@ def chain_drafts(
         if names is Names.RIGHT:
             yield rows, draft
         else:
-            key = order_of(s, rows, np.array(residents)), names is Names.EXCHANGED
+            key = order_of(s, rows, np.array(residents)), names is Names.SWAPPED
             orders.setdefault(key, []).append(_Renamed(int(s.index.a_device[residents[0]]), draft, rows, residents))
     for (_, decided), hosts in _shared(orders):
         yield [row for one in hosts for row in one.rows], _order_of_names(s, hosts, decided=decided)
@@ -138,12 +138,12 @@ def _chain_draft(s: ObservedLinks, chain: Chain, before: Sequence[Relabelling]) 
     if not chain.closed:
         return _path_draft(s, chain, steps, subjects, cables, sure)
     if len(rows) == 2:
-        kind, summary = CauseKind.CABLE_SWAP, f"the cables of {subjects[0]} and {subjects[1]} are exchanged"
-        action = f"Exchange the two cables: {_walk(steps)}."
+        kind, summary = CauseKind.CABLE_SWAP, f"the cables of {subjects[0]} and {subjects[1]} are swapped"
+        action = f"Swap the two cables: {_walk(steps)}."
     else:
         kind = CauseKind.CABLE_ROTATION
-        summary = f"{len(rows)} cables sit in each other's places: {', '.join(subjects)}"
-        action = f"Move each to its place: {_walk(steps)}."
+        summary = f"{len(rows)} cables are rotated: {', '.join(subjects)}"
+        action = f"Move each to its planned port: {_walk(steps)}."
     return CauseCandidate(kind, subjects, summary, action, cables, rules=WIRING, moves=steps, confidence=sure)
 
 
@@ -179,7 +179,7 @@ def _order_of_names(s: ObservedLinks, found: Sequence[_Renamed], *, decided: boo
         )
         return draft
     draft.summary = (
-        f"{who} name{'s' * (not many)} NICs in another order than planned ({own}), or their cables are exchanged"
+        f"{who} name{'s' * (not many)} NICs in another order than planned ({own}), or their cables are swapped"
     )
     draft.action = "Move no cable before it is confirmed which of the two it is."
     more = f", and the same on {len(hosts) - 1} more host{'s' * (len(hosts) > 2)}" if many else ""
@@ -232,11 +232,11 @@ def _path_draft(
     if len(steps) == 1:
         summary = f"the cable of {subjects[0]} is in {steps[0].source} instead of {steps[0].target}"
     else:
-        summary = f"{len(steps)} cables are each one place off; the last sits in {steps[0].source}"
+        summary = f"{len(steps)} cables are each one port off; the last is in {steps[0].source}"
     to_confirm = ""
     if chain.displaced >= 0:
         lost = s.index.a_port(chain.displaced)
-        summary += f"; the cable of {lost}, which belongs there, is not seen anywhere"
+        summary += f"; the cable planned there, {lost}, is not seen anywhere"
         to_confirm = f"find the other end of the cable of {lost}"
     action = f"Move it: {_walk(steps)}." if len(steps) == 1 else f"Move them in this order: {_walk(steps)}."
     return CauseCandidate(
@@ -268,7 +268,7 @@ def shift_draft(s: ObservedLinks, shift: Shift, before: Sequence[Relabelling] = 
     count = abs(shift.offset)
     off = f"{count} port{'s' * (count > 1)} too {'high' if shift.offset > 0 else 'low'}"
     block = f"{steps[0].target.name} to {steps[-1].target.name}"
-    summary = f"{len(steps)} cables on {leaf} sit {off}: {block} is one shifted block"
+    summary = f"{len(steps)} cables on {leaf} are {off}: {block} is one shifted block"
     action = f"Move the block back by {count}: {_walk(steps)}."
     return CauseCandidate(
         CauseKind.PORT_SHIFT,
@@ -296,25 +296,23 @@ def relabel_draft(
     if found.kind is CauseKind.BUNDLE_SWAP:
         draft.summary = f"all host cables of {both} are crossed; their uplinks are not, so it is not the labels"
         draft.action = (
-            f"Exchange the two bundles where they cross, most likely in the patch panel, "
+            f"Swap the two bundles where they cross, most likely in the patch panel, "
             f"or move the {len(steps)} cables one by one."
             if whole
-            else f"Move the {len(steps)} cables one by one, not the bundles as a whole: not all of them belong there."
+            else f"Move the {len(steps)} cables one by one, not the whole bundles: some are planned elsewhere."
         )
         draft.moves = steps
         return draft
     what = "hosts" if found.kind is CauseKind.HOST_SWAP else "switches"
-    draft.summary = f"the {what} {both} are exchanged: each is cabled, as a whole, as the other is planned"
-    draft.action = f"Exchange the names of {both}: hostname and label. No cable has to move."
+    draft.summary = f"the {what} {both} are swapped: each is cabled as the other is planned"
+    draft.action = f"Swap the names of {both}: hostname and label. No cable has to move."
     if announced:
-        draft.summary += "; their own MAC addresses say that it is their names"
+        draft.summary += "; their own MAC addresses confirm that the names are swapped"
     elif not found.decided:
-        draft.summary = (
-            f"the {what} {both} may be exchanged by name: each is cabled, as a whole, as the other is planned"
-        )
-        draft.action = f"Exchange the names of {both}: hostname and label. Move no cable before it is confirmed."
+        draft.summary = f"the {what} {both} may be swapped by name: each is cabled as the other is planned"
+        draft.action = f"Swap the names of {both}: hostname and label. Move no cable before it is confirmed."
         other = CauseKind.HOST_SWAP if found.kind is CauseKind.HOST_SWAP else CauseKind.BUNDLE_SWAP
-        draft.alternatives = (Alternative(other, f"all cables of {both} are exchanged, their names are right", steps),)
+        draft.alternatives = (Alternative(other, f"all cables of {both} are swapped, their names are right", steps),)
         draft.to_confirm = (
             f"serial numbers or management addresses of {both}: is each the machine that the inventory names?"
         )
@@ -326,9 +324,9 @@ def order_draft(s: ObservedLinks, found: NicOrder, steps: tuple[Move, ...]) -> C
     hosts = tuple(s.index.devices.names[h] for h in found.hosts)
     mapping = ", ".join(f"{a} as {b}" for a, b in found.order)
     who = hosts[0] if len(hosts) == 1 else f"{len(hosts)} hosts ({hosts[0]}, ...)"
-    summary = f"{who}: NICs carry other names than planned (rails {mapping}); the cables suit the GPUs"
+    summary = f"{who}: NICs have other names than planned (rails {mapping}); the cables match the GPUs"
     if not found.witnessed:
-        summary = f"{who}: NICs seem to carry other names than planned (rails {mapping})"
+        summary = f"{who}: NICs seem to have other names than planned (rails {mapping})"
     draft = CauseCandidate(
         CauseKind.GPU_NIC_ORDER,
         hosts,
@@ -341,6 +339,6 @@ def order_draft(s: ObservedLinks, found: NicOrder, steps: tuple[Move, ...]) -> C
         confidence=0.97 if found.witnessed else 0.6,
     )
     if not found.witnessed:
-        draft.alternatives = (Alternative(CauseKind.CABLE_ROTATION, "the cables are in each other's places", steps),)
+        draft.alternatives = (Alternative(CauseKind.CABLE_ROTATION, "the cables are swapped", steps),)
         draft.to_confirm = f"`nvidia-smi topo -m` of {hosts[0]}: which NIC is nearest to which GPU?"
     return draft

@@ -32,7 +32,7 @@ class Names(Enum):
 
     RIGHT = auto()
     """Each is the NIC that the plan means."""
-    EXCHANGED = auto()
+    SWAPPED = auto()
     """Each is the NIC that the plan means by another name: that of the NIC in whose place its cable sits."""
     OPEN = auto()
 
@@ -54,7 +54,7 @@ def names_of(wiring: Wiring, cables: Sequence[int], residents: Sequence[int]) ->
         if by_name == own:
             votes[Names.OPEN if whole and not all(map(is_by_slot, own)) else Names.RIGHT] += 1
         elif by_place == own:
-            votes[Names.EXCHANGED] += 1
+            votes[Names.SWAPPED] += 1
     (most, count), *others = [*votes.most_common(), (Names.OPEN, 0)]
     return most if all(count > less for _, less in others) else Names.OPEN
 

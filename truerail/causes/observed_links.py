@@ -75,7 +75,7 @@ class ObservedLinks:
 
     `cable` is the cable by its label; `taken_for` the cable it really is, `place` the place it really is in, after the
     explanations applied up to now. Initially these are as observed. `stands` is the place where a technician finds it
-    once labels are corrected: unlike `place`, it does not assume that crossed bundles were already exchanged. `labels`
+    once labels are corrected: unlike `place`, it does not assume that crossed bundles were already swapped. `labels`
     counts (switch heard, switch planned) at the upper ends of uplinks where a switch is heard without its port: this
     shows its label and no place.
     """

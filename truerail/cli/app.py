@@ -22,7 +22,7 @@ from truerail.cli import (
 
 app = typer.Typer(
     name="truerail",
-    help="Which cable, label or host is wrong in a rail-optimized GPU fabric, why, and the fewest moves to mend it.",
+    help="Find wrong cables, labels and hosts in a rail-optimized GPU fabric, their causes, and the fewest moves.",
     epilog="Exit codes: 0 nothing at or above --fail-on, 1 findings, 2 could not evaluate, 3 a bug.",
     no_args_is_help=True,
     rich_markup_mode=None,  # importing the code that draws boxes around help takes longer than all the rest of --help
@@ -49,22 +49,22 @@ def _root(
     """Holds the options of `truerail` itself."""
 
 
-app.command("check", short_help="Say what is wrong, why, and the fewest moves.")(check.check)
-app.command("capture", short_help="Ask all devices, keep the answers in files.")(capture.capture)
-app.command("watch", short_help="Show what is left to do, live.")(watch.watch)
-app.command("where", short_help="On call: a port's whole path, GPU to uplinks.")(oncall.where)
-app.command("job", short_help="On call: which rails of a job's hosts are whole.")(oncall.job)
-app.command("blast", short_help="On call: who is hurt while something is down.")(oncall.blast)
-app.command("path", short_help="On call: the hops from host to host.")(oncall.path)
+app.command("check", short_help="Check a fabric: what is wrong, why, the fewest moves.")(check.check)
+app.command("capture", short_help="Poll all devices, write the answers to files.")(capture.capture)
+app.command("watch", short_help="Show the remaining work, live.")(watch.watch)
+app.command("where", short_help="On call: a port's path from GPU to uplinks.")(oncall.where)
+app.command("job", short_help="On call: is the network slowing this job?")(oncall.job)
+app.command("blast", short_help="On call: the impact if a device or port is down.")(oncall.blast)
+app.command("path", short_help="On call: the hops between two hosts.")(oncall.path)
 app.command("diff", short_help="On call: what changed in links and findings.")(oncall.diff)
-app.command("why", short_help="On call: what a finding rests on.")(oncall.why)
-app.command("storm", short_help="On call: PFC storms, their culprit, who waits for it.")(oncall.storm)
-app.command("timeline", short_help="On call: what happened to a port or device.")(oncall.timeline)
-app.command("serve", short_help="Watch a fabric always: journal, page, API and metrics.")(serve.serve)
-app.command("demo", short_help="Serve a simulated fabric that lives.")(demo.demo)
+app.command("why", short_help="On call: the evidence of a finding.")(oncall.why)
+app.command("storm", short_help="On call: PFC storms, their culprit and victims.")(oncall.storm)
+app.command("timeline", short_help="On call: the events of a port or device.")(oncall.timeline)
+app.command("serve", short_help="Run the service: journal, page, API and metrics.")(serve.serve)
+app.command("demo", short_help="Run the service on a simulated, changing fabric.")(demo.demo)
 app.command("parse", short_help="Read one recorded answer, print JSON facts.")(parse.parse)
 app.command("schema", short_help="Print the JSON Schema of a file, for editors.")(schema.schema)
-app.command("token", short_help="Make a token that lets somebody into the service.")(token.token)
+app.command("token", short_help="Create an API token.")(token.token)
 app.add_typer(inventory.app, name="inventory")
 app.add_typer(plan.app, name="plan")
 app.add_typer(monitoring.app, name="monitoring")

@@ -16,19 +16,19 @@ if TYPE_CHECKING:
 
 
 def capture(
-    inventory: Annotated[Path, typer.Option(metavar="INVENTORY", help="The devices to ask.")],
+    inventory: Annotated[Path, typer.Option(metavar="INVENTORY", help="Inventory of the devices to poll.")],
     out: Annotated[
-        Path, typer.Option("--out", metavar="DIR", help="Folder for the round, which is named by its time.")
+        Path, typer.Option("--out", metavar="DIR", help="Folder for the round; its subfolder is named by the time.")
     ],
     plan: Annotated[
-        Path | None, typer.Option(metavar="PLAN", help="Plan to keep beside a scrubbed round, scrubbed alike.")
+        Path | None, typer.Option(metavar="PLAN", help="Plan to scrub in the same way and write with the round.")
     ] = None,
-    only: Annotated[str | None, typer.Option(metavar="NODESET", help="Ask only these devices.")] = None,
+    only: Annotated[str | None, typer.Option(metavar="NODESET", help="Limit to these nodes.")] = None,
     tar: Annotated[bool, typer.Option("--tar", help="Pack the round into a .tar.gz.")] = False,
     scrub: Annotated[
         bool, typer.Option("--scrub", help="Replace names, addresses, MACs and serials, so that it can be shared.")
     ] = False,
-    deadline: Annotated[float, typer.Option(min=0.1, metavar="SECONDS", help="How long all devices have.")] = 60.0,
+    deadline: Annotated[float, typer.Option(min=0.1, metavar="SECONDS", help="Time limit for all devices.")] = 60.0,
 ) -> None:
     """Poll every device and store the answers for `check --from`. An interrupted round is continued."""
     from truerail.cli import live, terminal_output
@@ -46,7 +46,7 @@ def capture(
             if tar:
                 made[0] = pack(made[0])
     except FolderBusyError as busy:
-        raise CommandError(f"{out}: {busy}; wait for it, or name another folder with --out") from busy
+        raise CommandError(f"{out}: {busy}; wait for it, or set another folder with --out") from busy
     except OSError as error:
         raise CommandError(f"{error.filename or out}: cannot be written: {error.strerror or error}") from error
     terminal_output.say("\n".join(map(str, made)))
@@ -57,10 +57,10 @@ def _round(fleet: "Fleet", writer: "CaptureWriter", only: str | None, deadline: 
     from truerail.cli import terminal_output
 
     if _gather(fleet, writer, only, deadline).interrupted:
-        terminal_output.remark(f"interrupted: {writer.folder} holds what was gathered; run the same again to go on")
+        terminal_output.remark(f"interrupted: {writer.folder} holds the answers so far; run the same command to resume")
         raise typer.Exit(ExitCode.INTERRUPTED)
     if not writer.answered():
-        raise CommandError(f"{fleet.path}: no device could be asked, nothing was captured")
+        raise CommandError(f"{fleet.path}: no device could be polled, nothing was captured")
     writer.list_inventory(target.name for target in fleet.targets)
     return writer.finish()
 
@@ -77,7 +77,7 @@ def _gather(fleet: "Fleet", writer: "CaptureWriter", only: str | None, deadline:
     wanted = named(only, names) if only else set(names)
     there = {name for name in wanted if folder_name(name) in writer.answered()}
     if there:
-        terminal_output.remark(f"going on with the round of {writer.name}: {len(there):,} devices are there already")
+        terminal_output.remark(f"resuming the round of {writer.name}: {len(there):,} devices are done")
     with live_progress.reported() as progress:
 
         def keep(row: "Row", done: int, total: int) -> None:
@@ -101,7 +101,7 @@ def _scrubbed(done: Path, fleet: "Fleet") -> list[Path]:
     try:
         plan = scrub_round(done, draft, fleet.plan, {target.name: target.role for target in fleet.targets})
     except ScrubError as error:
-        raise CommandError(f"{error}; the round as it is lies in {done}") from error
+        raise CommandError(f"{error}; the incomplete round is in {done}") from error
     shutil.rmtree(done)
     draft.rename(done)
     if plan is None:

@@ -49,7 +49,7 @@ def check(
         Path | None, typer.Option("--from", metavar="CAPTURE", help="Folder or tar archive with the devices' answers.")
     ] = None,
     inventory: Annotated[
-        Path | None, typer.Option(metavar="INVENTORY", help="Ask the devices of this inventory now.")
+        Path | None, typer.Option(metavar="INVENTORY", help="Poll the devices of this inventory now.")
     ] = None,
     plan: Annotated[
         Path | None,
@@ -59,17 +59,19 @@ def check(
         Format | None, typer.Option("--format", help="Format of the report. [default: by --output, else text]")
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the report there.")
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="File to write the report to.")
     ] = None,
     only: Annotated[
         str | None,
-        typer.Option(metavar="NODESET", help="Ask and tell only what concerns these: 'gpu-[001-004],leaf-2'."),
+        typer.Option(metavar="NODESET", help="Limit to these nodes: 'gpu-[001-004],leaf-2'."),
     ] = None,
     rule: Annotated[list[str] | None, typer.Option(metavar="CODE", help="Run only this rule. May be repeated.")] = None,
-    fail_on: Annotated[FailOn, typer.Option(help="Findings from this severity on make exit code 1.")] = FailOn.WARNING,
+    fail_on: Annotated[
+        FailOn, typer.Option(help="Exit with code 1 for findings of this severity or worse.")
+    ] = FailOn.WARNING,
     details: Annotated[bool, typer.Option("--details", help="Text: show everything, with evidence.")] = False,
     deadline: Annotated[
-        float, typer.Option(min=0.1, metavar="SECONDS", help="With --inventory: how long all devices have.")
+        float, typer.Option(min=0.1, metavar="SECONDS", help="With --inventory: time limit for all devices.")
     ] = 60.0,
 ) -> None:
     """Compare a fabric with its plan: what is wrong, why, and the fewest moves that fix it."""
@@ -84,7 +86,7 @@ def check(
         raise typer.Exit(ExitCode.INTERRUPTED)
     if not found.answered:
         source = capture or inventory
-        raise CommandError(f"{source}: no device gave an answer that could be read, nothing was evaluated")
+        raise CommandError(f"{source}: no device gave a readable answer, nothing was evaluated")
     raise typer.Exit(ExitCode.FOUND if found.evaluation.at_or_above(severity) else ExitCode.GOOD)
 
 
@@ -93,7 +95,9 @@ def _by_suffix(output: Path | None) -> Format:
     suffix = output.suffix.lower() if output else ""
     if suffix and suffix not in _BY_SUFFIX:
         known = ", ".join(_BY_SUFFIX)
-        raise typer.BadParameter(f"no report has the ending {suffix} (there are: {known}): add --format for that")
+        raise typer.BadParameter(
+            f"no report format has the ending {suffix} (there are: {known}): add --format for that"
+        )
     return _BY_SUFFIX.get(suffix, Format.TEXT)
 
 
@@ -118,7 +122,7 @@ def _found(
     from truerail.cli.evaluating import codes, evaluated
 
     if (capture is None) == (inventory is None):
-        raise typer.BadParameter("name either --from CAPTURE or --inventory INVENTORY")
+        raise typer.BadParameter("give either --from CAPTURE or --inventory INVENTORY")
     wanted = codes(rule)
     if inventory is None:
         assert capture is not None  # noqa: S101 - one of the two is there, see above

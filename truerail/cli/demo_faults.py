@@ -22,7 +22,7 @@ def faults(words: "Sequence[str]") -> "list[Fault]":
         kind, _, variant = word.partition(":")
         if kind not in KINDS:
             known = [*(known.value for known in KINDS), *_troubles()]
-            raise CommandError(f"no fault {kind!r} can be planted{nearest(kind, known)}")
+            raise CommandError(f"unknown fault {kind!r}{nearest(kind, known)}")
         try:
             made.append(Fault(CauseKind(kind), variant))
         except ValueError as error:

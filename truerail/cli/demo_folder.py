@@ -15,7 +15,7 @@ def prepare(output: Path) -> None:
     """Creates the folder, or empties it of an earlier capture. Raises CommandError for a foreign folder, OSError."""
     mark = output / MARK
     if output.exists() and not mark.exists() and any(output.iterdir()):
-        raise CommandError(f"{output} is not empty and not made by a demo: name another folder with --output")
+        raise CommandError(f"{output} is not empty and not made by a demo: set another folder with --output")
     if mark.exists():
         shutil.rmtree(output / "capture", ignore_errors=True)
     output.mkdir(parents=True, exist_ok=True)
@@ -38,7 +38,7 @@ def kept_for_one(output: Path) -> Iterator[Path]:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            raise CommandError(f"{output}: another demo runs there: name another folder with --output") from None
+            raise CommandError(f"{output}: another demo uses this folder: set another one with --output") from None
         for file in output.glob(f"{JOURNAL}*"):
             file.unlink()
         yield output

@@ -57,7 +57,7 @@ def serve_living(
         set_up(settings.log)
         terminal_output.write(output / "plan.csv", dump_csv(fabric.plan))
         serving.run(_serve(fabric, settings, Stage(fabric, hosts, rails, quiet=quiet)))
-        terminal_output.say(f"\nEnded. What the service remembered is in {output / JOURNAL}.")
+        terminal_output.say(f"\nStopped. The journal is in {output / JOURNAL}.")
 
 
 async def _serve(fabric: LivingFabric, settings: "Settings", stage: Stage) -> None:
@@ -94,7 +94,7 @@ def demo_settings(output: Path, host: str, port: int) -> "Settings":
             return (init_settings,)
 
     if not is_loopback(host):
-        raise CommandError(f"--host {host}: the demo asks nobody who they are, so it serves this machine only")
+        raise CommandError(f"--host {host}: the demo has no access control, so it serves this machine only")
     return DemoSettings(
         fabric="demo",
         inventory=output / "inventory.yaml",
@@ -120,5 +120,5 @@ def free_port(host: str, port: int) -> int:
         except OSError as error:
             last = error.strerror or str(error)
     if port:
-        raise CommandError(f"no port from {port} on can be listened on at {host}: {last}; name another with --port")
+        raise CommandError(f"no free port from {port} on at {host}: {last}; set another with --port")
     return 0

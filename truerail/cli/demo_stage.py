@@ -18,10 +18,10 @@ from truerail.simulator import KINDS
 from truerail.simulator.live import Entry, LivingFabric
 
 HELP = """Type a word and Enter to take part
-  fault [KIND]     something goes wrong now, such as: fault cable-swap, fault storm
-  fix WHAT         repair a fault, by its number or by a host, switch or port of it
-  list             the faults of now
-  pause, go        let the script rest, and go on"""
+  fault [KIND]     start a fault, such as: fault cable-swap, fault storm
+  fix WHAT         repair a fault, by its number or by one of its hosts, switches or ports
+  list             the active faults
+  pause, go        pause the script, and resume it"""
 
 LONGEST_INPUT = 4096
 
@@ -84,7 +84,7 @@ class Stage:
                 return self._list()
             case "pause" | "go":
                 self._director.paused = word == "pause"
-                return "  the script rests" if word == "pause" else "  the script goes on"
+                return "  the script is paused" if word == "pause" else "  the script resumes"
         return HELP
 
     def _plant(self, word: str) -> str:
@@ -96,7 +96,7 @@ class Stage:
         except CommandError as error:
             return f"  {printable(str(error), 200)}; there are {', '.join(KINDS)}"
         except NoRoomError as error:
-            return f"  no room for it now: {error}"
+            return f"  not possible now: {error}"
         return self._reported(standing.number)
 
     def _fix(self, what: str) -> str:
@@ -114,27 +114,27 @@ class Stage:
             f"  #{standing.number:<3} {standing.kind:<14} {', '.join(standing.cause.subjects[:3])}"
             for standing in self._director.standing
         ]
-        return "\n".join(lines) or "  nothing is wrong"
+        return "\n".join(lines) or "  no active fault"
 
     def _greeting(self, url: str) -> str:
         switches = count(len(self._fabric.plan.devices) - self._hosts, "switch", "switches")
         size = f"{count(self._hosts, 'host')}, {count(self._rails, 'rail')} and {switches}"
         lines = [
-            f"A simulated fabric of {size} is alive; truerail watches it as it would a real one.",
+            f"A simulated fabric of {size} is running; truerail monitors it like a real one.",
             "",
             f"  Open {url}/",
             "",
-            "Look at first",
+            "Start here",
             *(f"  {what:<22} {where}" for what, where in self._sights(url)),
             "",
             "For Prometheus and Grafana",
             *(f"  {line}" for line in for_prometheus(url)),
             "",
             *(HELP.splitlines() if _in_foreground() else ()),
-            "Ctrl-C ends it.",
+            "Ctrl-C stops it.",
         ]
         if not self._quiet:
-            lines += ["", "What happens (the page follows within seconds; LLDP needs up to 20 s to forget a cable)"]
+            lines += ["", "Events (the page follows within seconds; LLDP entries take up to 20 s to expire)"]
         return "\n".join(lines)
 
     def _sights(self, url: str) -> Iterator[tuple[str, str]]:
@@ -143,14 +143,14 @@ class Stage:
         widest = max(standing, key=lambda one: len(one.cause.cables), default=None)
         if widest:
             subjects = ", ".join(widest.cause.subjects[:2])
-            yield "the cause of the day", f"{widest.kind} of {subjects}, first beside the map"
+            yield "the largest cause", f"{widest.kind} of {subjects}, listed first beside the map"
         port = next((one.cause.cables[0] for one in standing if one.kind is CauseKind.CABLE_SWAP), None)
         if port:
             place = "hosts" if self._fabric.living.world.is_host(port.device) else "switches"
-            yield "two cables exchanged", f"{url}/{place}/{port.device}"
+            yield "two cables swapped", f"{url}/{place}/{port.device}"
             service = "" if url == LOCAL_SERVICE else f" --service {url}"
-            yield "the same, in words", f"{terminal_command()} where {port}{service}"
-        yield "the technician's list", f"{url}/punch (steps tick themselves off; fits a phone)"
+            yield "on the command line", f"{terminal_command()} where {port}{service}"
+        yield "the technician's list", f"{url}/punch (steps are ticked off automatically; works on a phone)"
         yield "the API", f"{url}/openapi.json"
 
 

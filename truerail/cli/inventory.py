@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from truerail.poller import Row
     from truerail.transport.known_hosts import Trust
 
-app = typer.Typer(help="Devices: who they are, whether they answer, whose host keys are trusted.", no_args_is_help=True)
+app = typer.Typer(help="List, probe and trust the devices of an inventory.", no_args_is_help=True)
 
 Inventory = Annotated[Path, typer.Argument(metavar="INVENTORY", help="Inventory file.")]
-Only = Annotated[str | None, typer.Option(metavar="NODESET", help="Only these devices.")]
+Only = Annotated[str | None, typer.Option(metavar="NODESET", help="Limit to these nodes.")]
 
 
 @app.command("list")
@@ -35,9 +35,9 @@ def probe(
     only: Only = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Write the inventory there, with what was found."),
+        typer.Option("--output", "-o", metavar="FILE", help="File to write the inventory with the results to."),
     ] = None,
-    deadline: Annotated[float, typer.Option(min=0.1, metavar="SECONDS", help="How long all devices have.")] = 60.0,
+    deadline: Annotated[float, typer.Option(min=0.1, metavar="SECONDS", help="Time limit for all devices.")] = 60.0,
 ) -> None:
     """Log in to every device once: its platform, which collectors it answers and how fast.
 
@@ -69,11 +69,9 @@ def trust(
     known_hosts: Annotated[
         Path | None, typer.Option(metavar="FILE", help="File to write. [default: each device's known_hosts]")
     ] = None,
-    replace: Annotated[
-        bool, typer.Option("--replace", help="Also where a device shows another key than before.")
-    ] = False,
+    replace: Annotated[bool, typer.Option("--replace", help="Also replace a key that has changed.")] = False,
 ) -> None:
-    """Record the host keys that devices show now. Compare the fingerprints with the devices' consoles."""
+    """Record the current host keys of the devices. Compare the fingerprints with the devices' consoles."""
     import asyncio
 
     from truerail.cli import terminal_output
@@ -152,11 +150,11 @@ def _place(target: "Target") -> str:
 def _probed(row: "Row") -> Sequence[str]:
     """A device's line: its answers, or the reason for none."""
     good = [reading.collector for reading in row.readings if not reading.error]
-    said = row.error or ", ".join(good) or "nothing that can be read"
+    said = row.error or ", ".join(good) or "no readable answer"
     role = "-" if row.platform == "infiniband" else row.device.role
     return row.name, role, row.platform or "?", f"{row.took_seconds:.1f}", said
 
 
 def _trusted(result: "Trust") -> Sequence[str]:
-    what = result.error or ("recorded" if result.added else "known already")
+    what = result.error or ("recorded" if result.added else "already known")
     return result.target.name, result.key_type or "-", result.fingerprint or "-", what

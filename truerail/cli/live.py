@@ -60,7 +60,7 @@ def load_fleet(inventory: Path, plan: Path | None) -> Fleet:
     for note in found.notes:
         terminal_output.remark(note)
     if not found.targets:
-        raise CommandError(f"{inventory}: holds no device, there is nothing to ask")
+        raise CommandError(f"{inventory}: has no devices, nothing to poll")
     return Fleet(inventory, found.targets, load_plan(plan) if plan else found.plan)
 
 

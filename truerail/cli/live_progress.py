@@ -26,13 +26,13 @@ class RoundReported:
         if row.error:
             return f"{row.name}: {row.error}"
         unread = [reading.collector for reading in row.readings if reading.error]
-        return f"{row.name}: answered, but not readable: {', '.join(unread)}" if unread else ""
+        return f"{row.name}: answered, not readable: {', '.join(unread)}" if unread else ""
 
     def sum(self) -> str:
         """The line at the end."""
         missing = self.asked - self.reached
-        tail = f", {missing:,} could not be asked" if missing else ""
-        return f"asked {self.asked:,} device{'' if self.asked == 1 else 's'}, {self.reached:,} answered{tail}"
+        tail = f", {missing:,} could not be polled" if missing else ""
+        return f"polled {self.asked:,} device{'' if self.asked == 1 else 's'}, {self.reached:,} answered{tail}"
 
 
 @contextmanager
@@ -61,7 +61,7 @@ def _bar(state: RoundReported) -> Iterator[Progress]:
 
     columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}", markup=False))
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("asking devices", total=None)
+        task = bar.add_task("polling devices", total=None)
 
         def progress(row: Row, done: int, total: int) -> None:
             if line := state.line(row):

@@ -7,7 +7,7 @@ import typer
 
 from truerail.errors import CommandError
 
-app = typer.Typer(help="Dashboards, alert rules and runbooks for your monitoring.", no_args_is_help=True)
+app = typer.Typer(help="Export dashboards, alert rules and runbooks.", no_args_is_help=True)
 
 
 @app.callback()
@@ -18,8 +18,8 @@ def _group() -> None:
 @app.command("export")
 def export(
     folder: Annotated[Path, typer.Argument(help="Folder to write to; files of the same name are replaced.")],
-    runbooks: Annotated[str, typer.Option(help="Address at which you serve runbooks/; alerts link to it.")] = "",
-    truerail: Annotated[str, typer.Option(help="Address of truerail's page; dashboards link to it.")] = "",
+    runbooks: Annotated[str, typer.Option(help="URL of runbooks/; alerts link to it.")] = "",
+    truerail: Annotated[str, typer.Option(help="URL of truerail's page; dashboards link to it.")] = "",
 ) -> None:
     """Write dashboards, alert rules, Alertmanager routes and runbooks.
 
@@ -40,5 +40,5 @@ def export(
 def _address(option: str, value: str) -> str:
     """An address that needs no escapes in YAML and JSON."""
     if value and (not value.startswith(("http://", "https://")) or set(value) & set(" \t\r\n\"'\\#")):
-        raise CommandError(f"{option}: an address such as https://wiki.example.com/truerail is needed, not {value!r}")
+        raise CommandError(f"{option}: expected a URL such as https://wiki.example.com/truerail, not {value!r}")
     return value

@@ -82,9 +82,9 @@ def blast(
 
 
 def path(
-    source: Annotated[str, typer.Argument(metavar="HOST", help="The host that sends, or its GPU: 'gpu-001 GPU 3'.")],
-    target: Annotated[str, typer.Argument(metavar="HOST", help="The host that receives, or its GPU.")],
-    rail: Annotated[int | None, typer.Option(min=0, help="This rail only.")] = None,
+    source: Annotated[str, typer.Argument(metavar="HOST", help="The sending host, or its GPU: 'gpu-001 GPU 3'.")],
+    target: Annotated[str, typer.Argument(metavar="HOST", help="The receiving host, or its GPU.")],
+    rail: Annotated[int | None, typer.Option(min=0, help="Limit to this rail.")] = None,
     service: Service = LOCAL_SERVICE,
     token_file: TokenFile = None,
     capture: Capture = None,
@@ -105,15 +105,13 @@ def path(
 
 def diff(
     since: Annotated[
-        str | None, typer.Option(metavar="TIME", help="From then until now: 2h, 14:00, yesterday.")
+        str | None, typer.Option(metavar="TIME", help="From this time until now: 2h, 14:00, yesterday.")
     ] = None,
-    start: Annotated[
-        str | None, typer.Option("--from", metavar="TIME", help="From then: ISO 8601, or as above.")
-    ] = None,
-    end: Annotated[str | None, typer.Option("--to", metavar="TIME", help="Until then. [default: now]")] = None,
-    against_plan: Annotated[bool, typer.Option("--plan", help="What differs from the plan now.")] = False,
+    start: Annotated[str | None, typer.Option("--from", metavar="TIME", help="Start: ISO 8601, or as above.")] = None,
+    end: Annotated[str | None, typer.Option("--to", metavar="TIME", help="End. [default: now]")] = None,
+    against_plan: Annotated[bool, typer.Option("--plan", help="Current differences from the plan.")] = False,
     before: Annotated[
-        Path | None, typer.Option(metavar="CAPTURE", help="With --capture: from this capture's newest round to that's.")
+        Path | None, typer.Option(metavar="CAPTURE", help="With --capture: compare with this capture's newest round.")
     ] = None,
     service: Service = LOCAL_SERVICE,
     token_file: TokenFile = None,
@@ -123,7 +121,7 @@ def diff(
     fmt: Shown = Format.TEXT,
     details: Details = False,
 ) -> None:
-    """What changed in links and findings: since a time, between two times, between two captures, or against the plan.
+    """Show changes of links and findings: since a time, between two times or captures, or against the plan.
 
     In a capture with several rounds, times count back from the newest one.
     """
@@ -133,7 +131,7 @@ def diff(
 
     if sum(map(bool, (since, start, against_plan, before))) != 1:
         raise typer.BadParameter(
-            "name one: --since TIME, --from TIME [--to TIME], --plan, or --before CAPTURE --capture CAPTURE"
+            "give one of: --since TIME, --from TIME [--to TIME], --plan, or --before CAPTURE --capture CAPTURE"
         )
     if end and not start:
         raise typer.BadParameter("--to goes with --from")
@@ -170,7 +168,7 @@ def why(
 
 
 def storm(
-    of: Annotated[str | None, typer.Argument(help="A port or a device that may take part. [default: all]")] = None,
+    of: Annotated[str | None, typer.Argument(help="Limit to storms with this port or device. [default: all]")] = None,
     service: Service = LOCAL_SERVICE,
     token_file: TokenFile = None,
     capture: Capture = None,
@@ -190,7 +188,7 @@ def storm(
 
 def timeline(
     of: Annotated[str, typer.Argument(help="A device or a port.")],
-    limit: Annotated[int, typer.Option(min=1, max=1000, help="The newest so many events.")] = 100,
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="Maximum number of events, newest first.")] = 100,
     service: Service = LOCAL_SERVICE,
     token_file: TokenFile = None,
     capture: Capture = None,

@@ -18,23 +18,25 @@ class Format(StrEnum):
 
 Service = Annotated[
     str,
-    typer.Option(metavar="URL", envvar="TRUERAIL_URL", help="Ask the service that runs there."),
+    typer.Option(metavar="URL", envvar="TRUERAIL_URL", help="URL of the service."),
 ]
 TokenFile = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="File with the token for the service. Without it: TRUERAIL_TOKEN."),
+    typer.Option(metavar="FILE", help="File with the API token. Default: TRUERAIL_TOKEN."),
 ]
 Capture = Annotated[
     Path | None,
-    typer.Option("--from", "--capture", metavar="CAPTURE", help="Ask no service: evaluate this folder or tar archive."),
+    typer.Option(
+        "--from", "--capture", metavar="CAPTURE", help="Without a service: evaluate this folder or tar archive."
+    ),
 ]
 OnlyCapture = Annotated[
     Path | None,
-    typer.Option("--capture", metavar="CAPTURE", help="Ask no service: evaluate this folder or tar archive."),
+    typer.Option("--capture", metavar="CAPTURE", help="Without a service: evaluate this folder or tar archive."),
 ]
 Inventory = Annotated[
     Path | None,
-    typer.Option(metavar="INVENTORY", help="Ask no service: ask the devices of this inventory now."),
+    typer.Option(metavar="INVENTORY", help="Without a service: poll the devices of this inventory now."),
 ]
 PlanFile = Annotated[
     Path | None,

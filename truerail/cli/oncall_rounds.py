@@ -58,8 +58,8 @@ def _two(wanted: Wanted, newest: "Capture", plan: Plan | None) -> tuple["Capture
     rounds = newest.rounds
     if len(rounds) < 2:
         raise CommandError(
-            f"{wanted.capture}: holds one round, and a comparison takes two: `truerail capture` adds one to a folder, "
-            "--before CAPTURE names another capture"
+            f"{wanted.capture}: has one round, a comparison needs two: `truerail capture` adds one to a folder, "
+            "--before CAPTURE sets another capture"
         )
     try:
         start, end = span(wanted.since, wanted.start, wanted.end, newest.at)
@@ -89,7 +89,9 @@ def _compared(earlier: "Capture", later: "Capture", plan: Plan | None) -> Diff:
     lives.update(before.evaluation, before.wiring)
     changes = lives.update(after.evaluation, after.wiring)
     found = diff(after, _Between(changes), earlier.at, later.at)
-    guessed = "" if plan else " No plan was given: both are held against what most hosts of the later one agree on."
+    guessed = (
+        "" if plan else " No plan is given: both rounds are compared with what most hosts of the later one agree on."
+    )
     return replace(found, summary=f"{found.summary} Compared: {_named(earlier)} with {_named(later)}.{guessed}")
 
 

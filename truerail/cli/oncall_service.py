@@ -28,7 +28,7 @@ def fetched(service: str, route: str, query: Mapping[str, str | None], token_fil
     """The JSON at `/api/v1/ROUTE`. Raises CommandError with one sentence for any error."""
     parts = urlsplit(service)
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise CommandError(f"--service {service}: not the address of a service, such as http://127.0.0.1:8080")
+        raise CommandError(f"--service {service}: not the URL of a service, such as http://127.0.0.1:8080")
     given = urlencode({key: value for key, value in query.items() if value is not None})
     url = f"{service.rstrip('/')}/api/v1/{route}{'?' if given else ''}{given}"
     headers = {"Accept": "application/json"}
@@ -43,7 +43,7 @@ def fetched(service: str, route: str, query: Mapping[str, str | None], token_fil
     except (OSError, ValueError) as error:
         reason = error.reason if isinstance(error, URLError) else error
         raise CommandError(
-            f"{service}: no service answers ({reason}). Name one with --service, or ask a capture with --from"
+            f"{service}: no service answers ({reason}). Set its URL with --service, or use a capture with --from"
         ) from error
 
 
@@ -54,11 +54,11 @@ def _opener(host: str) -> OpenerDirector:
 
 def _read(body: bytes, service: str) -> Any:
     if len(body) > _MOST_BYTES:
-        raise CommandError(f"{service}: its answer is larger than {_MOST_BYTES >> 20} MiB: ask for fewer hosts")
+        raise CommandError(f"{service}: the answer is larger than {_MOST_BYTES >> 20} MiB: give fewer hosts")
     try:
         return json.loads(body)
     except ValueError as error:
-        raise CommandError(f"{service}: what answers there does not speak JSON: is it truerail's service?") from error
+        raise CommandError(f"{service}: the answer is not JSON: is this truerail's service?") from error
 
 
 def _refused(error: HTTPError, service: str) -> str:
@@ -69,8 +69,8 @@ def _refused(error: HTTPError, service: str) -> str:
     except (OSError, ValueError):
         detail = ""
     if error.code == 401:
-        return f"{service}: it wants a token: give --token-file FILE or set TRUERAIL_TOKEN"
-    return detail or f"{service}: it answers {error.code} {error.reason}"
+        return f"{service}: a token is needed: give --token-file FILE or set TRUERAIL_TOKEN"
+    return detail or f"{service}: the service answers {error.code} {error.reason}"
 
 
 def _token(token_file: Path | None) -> str:
@@ -82,5 +82,5 @@ def _token(token_file: Path | None) -> str:
     except (OSError, UnicodeDecodeError) as error:
         raise CommandError(f"--token-file {token_file}: {getattr(error, 'strerror', None) or 'no text'}") from error
     if not token.isprintable() or not token:
-        raise CommandError(f"--token-file {token_file}: holds no token")
+        raise CommandError(f"--token-file {token_file}: has no token")
     return token

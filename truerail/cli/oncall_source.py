@@ -49,7 +49,7 @@ def ask(question: Question, source: Source) -> tuple[Any, Any]:
 
 def _here(question: Question, source: Source) -> tuple[Any, Any]:
     if question.here is None:
-        raise CommandError(f"{question.route} needs what a running service remembers. Ask with --service")
+        raise CommandError(f"{question.route} needs the journal of a running service. Use --service")
     try:
         answer = question.here(_publication(source), NoHistory())
     except (QueryError, NotFoundError) as error:
@@ -68,7 +68,7 @@ def _service(question: Question, source: Source) -> tuple[Any, Any]:
     try:
         return answer_from_json(question.kind, value), value
     except AnswerError as error:
-        raise CommandError(f"{source.service}: not an answer of truerail's: {error}") from error
+        raise CommandError(f"{source.service}: not an answer of truerail: {error}") from error
 
 
 def _publication(source: Source) -> Published:
@@ -81,7 +81,7 @@ def _publication(source: Source) -> Published:
     from truerail.transport.replay import Capture
 
     if source.capture is not None and source.inventory is not None:
-        raise CommandError("name a capture or an inventory, not both")
+        raise CommandError("give a capture or an inventory, not both")
     intended, seen = _round(source)
     snapshot, notes = seen.snapshot(), list(seen.notes)
     answered(snapshot.readings, source.capture or source.inventory)
@@ -97,7 +97,7 @@ def _publication(source: Source) -> Published:
 def answered(readings: Iterable[Reading], place: Path | None) -> None:
     """Raises CommandError if no device of a round gave a readable answer."""
     if all(reading.error for reading in readings):
-        raise CommandError(f"{place}: no device gave an answer that could be read, nothing was evaluated")
+        raise CommandError(f"{place}: no device gave a readable answer, nothing was evaluated")
 
 
 def _round(source: Source) -> Any:

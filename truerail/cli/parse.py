@@ -53,5 +53,5 @@ def _answer(file: Path) -> str:
     except OSError as error:
         raise CommandError(f"{file}: cannot be read: {error.strerror or error}") from error
     if len(raw) > MOST_BYTES:
-        raise CommandError(f"{file}: larger than {MOST_BYTES:,} bytes, no device answers so much")
+        raise CommandError(f"{file}: larger than {MOST_BYTES:,} bytes, more than any device answers")
     return raw.decode("utf-8", "replace")

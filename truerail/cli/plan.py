@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 app = typer.Typer(help="Make, check, show, convert and infer plans.", no_args_is_help=True)
 
 PlanFile = Annotated[Path, typer.Argument(metavar="PLAN", help="Plan file (.yaml .csv .dot).")]
-Output = Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write there, not to stdout.")]
+Output = Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="File to write. [default: stdout]")]
 
 
 class View(StrEnum):
@@ -36,17 +36,15 @@ class Language(StrEnum):
 
 @app.command()
 def new(
-    hosts: Annotated[int, typer.Option(help="Hosts in the whole fabric.")] = 64,
-    rails: Annotated[int, typer.Option(help="Rails, that is NICs of a host.")] = 8,
-    spines: Annotated[int, typer.Option(help="Spines in the whole fabric; 0 is rail-only.")] = 8,
+    hosts: Annotated[int, typer.Option(help="Number of hosts.")] = 64,
+    rails: Annotated[int, typer.Option(help="Rails: NICs of each host.")] = 8,
+    spines: Annotated[int, typer.Option(help="Number of spines; 0: rail-only.")] = 8,
     uplinks: Annotated[int | None, typer.Option(help="Uplinks of a leaf. [default: non-blocking]")] = None,
     pods: Annotated[int, typer.Option(help="Pods.")] = 1,
-    rails_per_leaf: Annotated[int, typer.Option(help="Rails that share a leaf.")] = 1,
-    planes: Annotated[int, typer.Option(help="Ports of a NIC, each to a switch of its own.")] = 1,
+    rails_per_leaf: Annotated[int, typer.Option(help="Rails on each leaf.")] = 1,
+    planes: Annotated[int, typer.Option(help="Ports of each NIC, each to its own switch.")] = 1,
     speed: Annotated[float, typer.Option(help="Gb/s of every cable.")] = 400,
-    platform: Annotated[
-        str, typer.Option(help="Decides how switch ports are named: cumulus, sonic, eos, ...")
-    ] = "cumulus",
+    platform: Annotated[str, typer.Option(help="Sets the names of switch ports: cumulus, sonic, eos, ...")] = "cumulus",
     output: Output = None,
 ) -> None:
     """Write a starting plan of a regular fabric."""
@@ -72,9 +70,11 @@ def new(
 @app.command()
 def lint(
     plan: PlanFile,
-    fail_on: Annotated[FailOn, typer.Option(help="Problems from this severity on make exit code 1.")] = FailOn.WARNING,
+    fail_on: Annotated[
+        FailOn, typer.Option(help="Exit with code 1 for problems of this severity or worse.")
+    ] = FailOn.WARNING,
 ) -> None:
-    """Find faults in the plan itself."""
+    """Find mistakes in the plan itself."""
     from truerail.cli import terminal_output
     from truerail.cli.evaluating import load_plan
     from truerail.model import Severity
@@ -114,7 +114,7 @@ def show(
 @app.command()
 def convert(
     plan: PlanFile,
-    to: Annotated[Language | None, typer.Option(help="Language to write. [default: by --output, else csv]")] = None,
+    to: Annotated[Language | None, typer.Option(help="Format to write. [default: by --output, else csv]")] = None,
     output: Output = None,
 ) -> None:
     """Write a plan in another format."""
@@ -126,7 +126,7 @@ def convert(
 @app.command()
 def infer(
     capture: Annotated[Path, typer.Option("--from", metavar="CAPTURE", help="Folder or tar archive with the answers.")],
-    to: Annotated[Language | None, typer.Option(help="Language to write. [default: by --output, else yaml]")] = None,
+    to: Annotated[Language | None, typer.Option(help="Format to write. [default: by --output, else yaml]")] = None,
     output: Output = None,
 ) -> None:
     """Infer the rails of a fabric by consensus over its hosts, and write them as a plan."""

@@ -34,7 +34,7 @@ def _bisection(shape: Shape) -> str:
     if gbytes is None:
         return "unknown, not every uplink has a speed"
     if not gbytes:
-        return "none, no cable leaves a leaf upwards (rail-only)"
+        return "none, leaves have no uplinks (rail-only)"
     return f"{gbytes / 1000:g} TB/s ({shape.bisection_gbps:,.0f} Gb/s)"
 
 

@@ -6,7 +6,7 @@ import typer
 
 from truerail.errors import CommandError
 
-app = typer.Typer(help="What is looked for, why it matters and what to do.", no_args_is_help=True)
+app = typer.Typer(help="List and explain the rules.", no_args_is_help=True)
 
 
 @app.command("list")
@@ -38,7 +38,7 @@ def explain(
 
     chosen = codes([code])
     if not chosen:
-        raise CommandError("name a rule: `truerail rules list` shows all")
+        raise CommandError("give a rule: `truerail rules list` shows all")
     text = page(rules()[chosen.pop()], examples=examples)
     if not sys.stdout.isatty():
         terminal_output.say(text)

@@ -35,7 +35,7 @@ def complain(words: str) -> None:
 def _confess(error: Exception) -> None:
     frames = traceback.extract_tb(error.__traceback__)
     where = f"{frames[-1].filename}:{frames[-1].lineno} in {frames[-1].name}" if frames else "an unknown place"
-    complain(f"a bug, not your fault: {type(error).__name__}: {error}\nat {where}")
+    complain(f"internal error, a bug in truerail: {type(error).__name__}: {error}\nat {where}")
     if os.environ.get("TRUERAIL_DEBUG") == "1":
         traceback.print_exception(error)
     else:

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 
 def serve(
-    config: Annotated[Path, typer.Option("--config", "-c", metavar="FILE", help="The service's settings.")] = Path(
-        "truerail.yaml"
-    ),
+    config: Annotated[
+        Path, typer.Option("--config", "-c", metavar="FILE", help="Settings file of the service.")
+    ] = Path("truerail.yaml"),
     check: Annotated[
-        bool, typer.Option("--check", help="Read settings, plan, inventory and certificate, then end.")
+        bool, typer.Option("--check", help="Check settings, plan, inventory and certificate, then exit.")
     ] = False,
 ) -> None:
     """Monitor a fabric: rounds on a schedule, a journal, the page, the API and metrics. SIGHUP reloads."""
@@ -30,12 +30,12 @@ def serve(
 
     settings, fleet = _read(config)
     if check:
-        known = f"a plan of {len(fleet.plan.cables):,} cables" if fleet.plan else "no plan: the rails will be inferred"
+        known = f"a plan of {len(fleet.plan.cables):,} cables" if fleet.plan else "no plan: the rails are inferred"
         if said := _certificate(settings):
             terminal_output.remark(said)
         if fleet.plan and (missing := unlisted(fleet.plan, [target.name for target in fleet.targets])).devices:
             terminal_output.remark(f"{missing.summary}.")
-        terminal_output.say(f"{config}: good. {count(len(fleet.targets), 'device')}, {known}.")
+        terminal_output.say(f"{config}: OK. {count(len(fleet.targets), 'device')}, {known}.")
         return
     set_up(settings.log)
     serving.run(_serve(config, settings, fleet))
@@ -68,7 +68,7 @@ async def _serve(config: Path, settings: "Settings", fleet: "Fleet") -> None:
             settings, fleet = _read(config)
             watch.use(settings, fleet.targets, fleet.plan)
         except CommandError as error:
-            logger().error("not reloaded, everything stays as it was", error=str(error))
+            logger().error("not reloaded, the running configuration is kept", error=str(error))
 
     source = PlanInForce(lambda: _plan(config), fleet.plan)
     await serve_fabric(

@@ -72,14 +72,14 @@ async def serve_fabric(
                 one.reload()
                 one.warn()
             except CertificateError as error:
-                logger().error("certificate not reloaded, the old one stays", error=str(error))
+                logger().error("certificate not reloaded, the old one is kept", error=str(error))
         if reload is None:
             return
         reload(watch)
         try:
             app.state.gate.renew(watch.settings)
         except AccessError as error:
-            logger().error("access not reloaded, it stays as it was", error=str(error))
+            logger().error("access not reloaded, the old settings are kept", error=str(error))
 
     evaluate.prepare.append(app.state.desk.exposition.prepare)
     with _signals(stop, hang_up if reload else None):

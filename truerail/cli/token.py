@@ -19,8 +19,8 @@ class TokenRole(StrEnum):
 
 
 def token(
-    name: Annotated[str, typer.Argument(help="Whose it is: a person or a program. Stands in the audit log.")],
-    role: Annotated[TokenRole, typer.Option(help="A reader sees; an operator may also write.")] = TokenRole.READER,
+    name: Annotated[str, typer.Argument(help="Name of its user: a person or a program. Written to the audit log.")],
+    role: Annotated[TokenRole, typer.Option(help="reader: read only; operator: read and write.")] = TokenRole.READER,
 ) -> None:
     """Create a token: the token on stdout, once; the line for truerail.yaml, which has only its hash, on stderr."""
     from truerail.cli import terminal_output
@@ -31,7 +31,7 @@ def token(
         raise CommandError(f"a token's name has 1 to {LONGEST_NAME} printable characters, not {name!r}")
     made = new_token()
     terminal_output.say(made)
-    terminal_output.remark("It is kept nowhere: hand it over now. Into truerail.yaml, under access: tokens:, goes")
+    terminal_output.remark("It is not stored: copy it now. Add to truerail.yaml, under access: tokens:")
     terminal_output.remark(_entry(name, role, token_hash(made)))
 
 

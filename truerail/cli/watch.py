@@ -20,29 +20,28 @@ FIRST_ROUND_SECONDS = 60.0
 
 def watch(
     plan: Annotated[
-        Path | None, typer.Option(metavar="PLAN", help="Plan file. Without it the first round's rails are the plan.")
+        Path | None,
+        typer.Option(metavar="PLAN", help="Plan file. Without it the plan is inferred from the first round."),
     ] = None,
     inventory: Annotated[
-        Path | None, typer.Option(metavar="INVENTORY", help="Ask the devices of this inventory.")
+        Path | None, typer.Option(metavar="INVENTORY", help="Poll the devices of this inventory.")
     ] = None,
     capture: Annotated[
         Path | None, typer.Option("--from", metavar="CAPTURE", help="Replay the rounds of this capture instead.")
     ] = None,
-    interval: Annotated[float, typer.Option(min=0.0, metavar="SECONDS", help="From one round to the next.")] = 5.0,
-    rounds: Annotated[int, typer.Option(min=0, metavar="N", help="End after so many rounds; 0: with Ctrl-C.")] = 0,
+    interval: Annotated[float, typer.Option(min=0.0, metavar="SECONDS", help="Time between rounds.")] = 5.0,
+    rounds: Annotated[int, typer.Option(min=0, metavar="N", help="Number of rounds; 0: until Ctrl-C.")] = 0,
 ) -> None:
     """Show the open steps, round after round: done steps are ticked off, new faults come on top."""
     if (capture is None) == (inventory is None):
-        raise typer.BadParameter("name either --from CAPTURE or --inventory INVENTORY")
+        raise typer.BadParameter("give either --from CAPTURE or --inventory INVENTORY")
     if inventory is not None:
         shown = _live(inventory, plan, interval, rounds)
     else:
         assert capture is not None  # noqa: S101 - one of the two is there, see above
         shown = _replayed(capture, plan, interval, rounds)
     if not shown.answered:
-        raise CommandError(
-            f"{capture or inventory}: no device gave an answer that could be read, nothing was evaluated"
-        )
+        raise CommandError(f"{capture or inventory}: no device gave a readable answer, nothing was evaluated")
     raise typer.Exit(ExitCode.FOUND if shown.work.left or shown.work.unread else ExitCode.GOOD)
 
 

@@ -104,7 +104,7 @@ def _refuse_twice(node: Node, faults: Faults) -> None:
         if key.text is None or key.text == MERGE:
             continue
         if key.text in first:
-            faults.add(key.line, key.text, f"the key is there twice, first in line {first[key.text]}")
+            faults.add(key.line, key.text, f"a duplicate key, first in line {first[key.text]}")
         first.setdefault(key.text, key.line)
 
 
@@ -112,9 +112,9 @@ def _aliased(event: yaml.AliasEvent, line: int, anchors: dict[str, Node], open_n
     name = event.anchor or ""
     node = anchors.get(name)
     if node is None:
-        raise _Refused(line, f"*{name}", "an alias of nothing")
+        raise _Refused(line, f"*{name}", "an alias without an anchor")
     if any(node is one for one in open_nodes):
-        raise _Refused(line, f"*{name}", "an alias of what it stands in")
+        raise _Refused(line, f"*{name}", "an alias of a node that contains it")
     if count > MOST_ALIASES:
         raise _Refused(line, f"*{name}", f"more than {MOST_ALIASES} aliases")
     return node

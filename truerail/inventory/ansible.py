@@ -127,7 +127,7 @@ def _platform(said: dict[str, Variable], name: str, notes: _Notes) -> str:
     word = said[what].value.lower().rpartition(".")[2]
     if word not in _PLATFORM_WORDS:
         variable = next(variable for variable, means in READ.items() if means == what)
-        notes.add(f"{variable} is {word}, which is not known here; the device is asked instead", name)
+        notes.add(f"{variable} is {word}, which is unknown; the platform is probed instead", name)
     return _PLATFORM_WORDS.get(word, "")
 
 

@@ -88,9 +88,9 @@ def _other(end: _End, ends: Mapping[int, _End], left: _Left) -> _End | None:
     if not far:
         left.out("its path ends in a patch panel or at a device without ports", end.port)
     elif len(far) > 1:
-        left.out("it leads to several ports (a breakout); give each its own cable in NetBox", end.port)
+        left.out("it connects several ports (a breakout); give each its own cable in NetBox", end.port)
     elif end.row.get("connected_endpoints_type") != "dcim.interface" or int(far[0]["id"]) not in ends:
-        left.out("it leads out of this inventory", end.port)
+        left.out("its other end is not in this inventory", end.port)
     else:
         return ends[int(far[0]["id"])]
     return None

@@ -38,9 +38,9 @@ def read_devices(rows: Iterable[Row], netbox: NetBox, file: str) -> tuple[dict[i
         role = _role(row, netbox)
         reason = device_name_fault(name) if name else "it has no name in NetBox"
         if not reason and name in names:
-            reason = "another device has the same name; a filter by site tells them apart"
+            reason = "another device has the same name; filter by site to separate them"
         if not reason and role is None and _platform(row, netbox) != INFINIBAND:
-            reason = f"its role {_slug(row, 'role', 'device_role')!r} is none of ours; `roles:` says what it is"
+            reason = f"its role {_slug(row, 'role', 'device_role')!r} is unknown; map it with `roles:`"
         if reason:
             left_out.setdefault(reason, []).append(name or f"device {row['id']}")
             continue

@@ -67,7 +67,7 @@ def _url_fault(url: str) -> str:
     if parts.scheme not in ("http", "https") or not host or parts.query or parts.fragment:
         return "expected an address such as https://netbox.example.com"
     if parts.scheme == "http" and host not in _LOOPBACK:
-        return "expected https: by http the token could be read on the way"
+        return "expected https: http would expose the token"
     return ""
 
 

@@ -26,9 +26,9 @@ def read_ssh_config(text: str, path: Path, names: Sequence[str], faults: Faults)
         hops = _jump_hosts(config, list(concrete))
         wanted = [name for name in concrete if name not in hops]
         if hops:
-            notes.append(f"{several(sorted(hops))}: left out, others jump through it")
+            notes.append(f"{several(sorted(hops))}: left out, it is a jump host of others")
         if patterns := config.patterns():
-            notes.append(f"Host {several(patterns)}: a pattern names no device; ask for the devices by name")
+            notes.append(f"Host {several(patterns)}: a pattern names no device; list the devices by name")
     targets = [_target(name, config, notes) for name in wanted]
     if not targets:
         faults.add(0, "", "no Host entry that names a device")

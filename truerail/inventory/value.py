@@ -37,4 +37,4 @@ def shared_addresses(targets: Sequence[Target]) -> list[str]:
         at.setdefault((target.address.lower(), target.ssh.port, target.ssh.jump, target.tells_fabric), []).append(
             target.name
         )
-    return [f"{several(names)} have one address, {key[0]}" for key, names in at.items() if len(names) > 1]
+    return [f"{several(names)} have the same address, {key[0]}" for key, names in at.items() if len(names) > 1]

@@ -20,9 +20,7 @@ def read_native(tree: Node, faults: InventoryFaults) -> Inventory:
     for entry in values.entries(sections.get("devices")):
         for target in _targets(entry, defaults, values):
             if target.name in targets:
-                faults.add(
-                    entry.line, target.name, f"the device is there twice, first in line {targets[target.name].line}"
-                )
+                faults.add(entry.line, target.name, f"a duplicate device, first in line {targets[target.name].line}")
             targets.setdefault(target.name, target)
     if not targets and not faults.found:
         faults.add(tree.line, "", "no device")

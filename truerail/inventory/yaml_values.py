@@ -13,7 +13,7 @@ from truerail.model import Secret
 _ENV = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}", re.ASCII)
 _CREDENTIAL = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@-]{0,127}", re.ASCII)
 _SECONDS = re.compile(r"\d{1,4}(?:\.\d{1,3})?", re.ASCII)
-_REFERENCE = "expected {env: NAME}, {file: PATH} or {credential: NAME}; a secret itself never stands in an inventory"
+_REFERENCE = "expected {env: NAME}, {file: PATH} or {credential: NAME}; an inventory never contains the secret itself"
 
 
 class InventoryValues(Values):
@@ -26,7 +26,7 @@ class InventoryValues(Values):
             return {}
         bare = [key for key, value in node.pairs if value.text == "" and key.text not in declared.names]
         for key in bare:
-            self.faults.add(key.line, "", "a word without a value in a mapping")
+            self.faults.add(key.line, "", "a key without a value in a mapping")
         if not bare:
             return super().fields(node, declared)
         return self.known([(key, value) for key, value in node.pairs if key not in bare], declared)

@@ -68,7 +68,7 @@ def _evaluated(verdict: Verdict, found: bool) -> Iterator[ET.Element]:
     if verdict.status is Status.ERROR:
         ET.SubElement(case, "error", type="rule", message=_xml(sentence(verdict.error)))
     elif verdict.incomplete:
-        message = f"unknown{' beside its findings' * found}: {verdict.reason}"
+        message = f"unknown{' in addition to its findings' * found}: {verdict.reason}"
         ET.SubElement(case, "skipped", message=_xml(sentence(message)))
     elif verdict.status is Status.NOT_APPLICABLE:
         ET.SubElement(case, "skipped", message="not applicable to this fabric")

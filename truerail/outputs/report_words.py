@@ -10,7 +10,7 @@ LONGEST_SENTENCE = 1000
 LONGEST_NAME = 120
 FEWEST_TO_DOUBT = 16
 """From this number of planned cables on, the plan is doubted rather than the cabling."""
-INFERRED = "No plan was given: the fabric is measured against what most of its hosts agree on."
+INFERRED = "No plan is given: the fabric is compared with what most of its hosts agree on."
 
 
 class Tone(StrEnum):

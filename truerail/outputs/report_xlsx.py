@@ -81,9 +81,9 @@ def _punch(evaluation: Evaluation) -> Sheet:
         "step",
         "rack",
         "unit",
-        "go to",
+        "at",
         "action",
-        "put into",
+        "plug into",
         "other end",
         "label",
         "not before",
@@ -116,15 +116,15 @@ def _steps(evaluation: Evaluation) -> Iterator[Row]:
 
 def _causes(evaluation: Evaluation) -> Sheet:
     columns = (
-        *("cause", "kind", "subjects", "summary", "action", "explains", "confidence", "move", "take out of", "place"),
+        *("cause", "kind", "subjects", "summary", "action", "explains", "confidence", "move", "unplug from", "place"),
         *(
-            "put into",
+            "plug into",
             "place of target",
             "other end",
             "place of other end",
             "label",
             "alternatives",
-            "to decide",
+            "to confirm",
             "not before",
         ),
     )

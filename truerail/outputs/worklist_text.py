@@ -32,8 +32,8 @@ def screen(work: Worklist, plan: Plan, *, width: int, height: int, status: str) 
     if hidden := len(work.entries) - shown:
         lines.append(Text(f"{_INDENT}and {hidden:,} more below", style="dim"))
     if not work.entries:
-        done = Text("Nothing is left to do.", style="bold green")
-        lines.append(Text("Nothing is known to be left; not every cable was read.") if work.unread else done)
+        done = Text("No work left.", style="bold green")
+        lines.append(Text("No known work left; not every cable was read.") if work.unread else done)
     lines.append(Text(status[:width], style="dim"))
     return Group(*lines)
 

@@ -49,7 +49,7 @@ def _header_stands(header: list[str], faults: Faults) -> bool:
         if name not in COLUMNS:
             faults.add(1, name, f"unknown column{nearest(name, COLUMNS)}")
     for name in {name for name in header if header.count(name) > 1}:
-        faults.add(1, name, "the column is there twice")
+        faults.add(1, name, "a duplicate column")
     missing = [name for name in NEEDED if name not in header]
     if missing:
         faults.add(1, ",".join(header)[:80], f"missing {', '.join(missing)}; a header has {', '.join(FRONT)}")

@@ -48,13 +48,13 @@ def members(
             if order != main and order not in near and kinds[order] < FEWEST_VOTES:
                 found.unsure[host] = "few hosts have its adapters"
             elif name_shape(host) not in shapes and order not in near:
-                found.unsure[host] = "its name is unlike those of the other hosts"
+                found.unsure[host] = "its name does not match those of the other hosts"
         else:
             found.apart[host] = f"{len(order)} NICs where most have {len(main)}"
     few = {shape for shape, count in shapes.items() if count < FEWEST_VOTES and count * 4 < shapes.total()}
     for host, order in found.order.items():
         if name_shape(host) in few and order not in near:
-            found.unsure.setdefault(host, "its name is unlike those of the other hosts")
+            found.unsure.setdefault(host, "its name does not match those of the other hosts")
     return found
 
 
@@ -103,7 +103,7 @@ def align(columns: Columns, found: Members) -> None:
     for host in others:
         fit = fits[found.order[host]]
         if fit is None:
-            found.unsure.setdefault(host, "the NICs of its kind follow no order of the rails")
+            found.unsure.setdefault(host, "the NICs of its kind do not follow the order of the rails")
         else:
             columns.at[host] = {fit.get(column, column): port for column, port in columns.at[host].items()}
             columns.name[host] = {fit.get(column, column): name for column, name in columns.name[host].items()}

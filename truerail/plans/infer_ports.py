@@ -60,17 +60,15 @@ def agree(columns: Columns, found: Members) -> Consensus:
                 agreed.undecided[key] = "the NICs of its host have different port numbers on their leaves"
             continue
         if target is None:
-            agreed.undecided[key] = f"it belongs to {leaf}, and its port there is not known"
+            agreed.undecided[key] = f"its leaf is {leaf}, its port there is unknown"
         elif own.device == leaf and rule.contested.get(rule.at(key)):
-            agreed.undecided[key] = f"the ports of {leaf} follow two rules, and neither has enough hosts"
+            agreed.undecided[key] = f"the ports of {leaf} follow two patterns, neither with enough hosts"
         elif key[0] in found.unsure:
-            agreed.undecided[key] = f"it would belong to {leaf}, but {found.unsure[key[0]]}"
+            agreed.undecided[key] = f"its leaf would be {leaf}, but {found.unsure[key[0]]}"
         elif own.device != leaf or rule.is_off(key) or _exchanged(key, target, holders, rule, leaves):
             agreed.expected[key] = target
         else:
-            agreed.undecided[key] = (
-                f"it is on its leaf, in another port than its host's NICs have on theirs ({target.name})"
-            )
+            agreed.undecided[key] = f"it is on its leaf, but in another port than its host's other NICs ({target.name})"
     if rule.follow >= _DOUBTFUL * len(seen):
         _doubt_contested(agreed, rule, leaves)
     _keep_apart(agreed, seen)
@@ -83,7 +81,7 @@ def _doubt_contested(agreed: Consensus, rule: "_Rule", leaves: Leaves) -> None:
     hosts = {host for host, _ in contested if not rule.sure(host)}
     for key in contested:
         agreed.undecided.setdefault(
-            key, f"the ports of {leaves.of[key]} follow two rules, and neither has enough hosts"
+            key, f"the ports of {leaves.of[key]} follow two patterns, neither with enough hosts"
         )
     for key in agreed.expected:
         if key[0] in hosts and rule.follows(key):
@@ -116,9 +114,7 @@ def _keep_apart(agreed: Consensus, seen: dict[Key, Port]) -> None:
         for key in keys:
             if own[key] != port:
                 agreed.expected[key] = own[key]
-                agreed.undecided[key] = (
-                    f"it belongs to {port.device}, and its port there, {port.name}, is another cable's"
-                )
+                agreed.undecided[key] = f"its leaf is {port.device}, but its port there, {port.name}, has another cable"
                 holders[own[key]].append(key)
                 if len(holders[own[key]]) > 1:
                     crowded.append(own[key])

@@ -118,10 +118,10 @@ def _by_name(counts: Counter[str], named: str | None) -> str | None:
 def _why(counts: Counter[str], rail: int, named: str | None) -> str:
     where = " and ".join(sorted(counts, key=natural_key)[:3])
     if counts.total() == 1:
-        return f"rail {rail}: no other host of its pod is there to compare with {where}"
+        return f"rail {rail}: its pod has no other host to compare {where} with"
     if len(counts) == 1 and named is not None:
-        return f"rail {rail}: its hosts are on {where}, by the names of the other leaves it belongs to {named}"
-    return f"rail {rail}: its hosts are on {where}, and neither has enough votes"
+        return f"rail {rail}: its hosts are on {where}, by the names of the other leaves it is {named}"
+    return f"rail {rail}: its hosts are on {where}, neither with enough votes"
 
 
 def _renamed(leaf_at: Mapping[Cell, str], names: LeafNames) -> dict[str, str]:

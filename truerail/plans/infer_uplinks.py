@@ -23,8 +23,8 @@ def uplinks(wires: Wires, leaves: set[str], renamed: dict[str, str]) -> tuple[di
         if low.device in rank and high.device in rank and rank[low.device] < rank[high.device]
     ]
     if renamed:
-        exchanged = [(Port(renamed.get(low.device, low.device), low.name), high) for low, high in pairs]
-        pairs = exchanged if _disorder(exchanged) < _disorder(pairs) else pairs
+        swapped = [(Port(renamed.get(low.device, low.device), low.name), high) for low, high in pairs]
+        pairs = swapped if _disorder(swapped) < _disorder(pairs) else pairs
     pairs.sort(key=lambda pair: (natural_key(pair[0].device), natural_key(pair[0].name)))
     return tiers, [Cable(low, high) for low, high in pairs]
 

@@ -21,19 +21,19 @@ def _missing(snapshot: Snapshot, wires: Wires, says: Mapping[str, HostSays], hel
     if not snapshot.readings:
         return "no device answered"
     if not neighbors:
-        return "no answer names a neighbor (LLDP of a host or a switch, or the discovery of an InfiniBand fabric)"
+        return "no answer reports a neighbor (LLDP of a host or a switch, or the discovery of an InfiniBand fabric)"
     if held_apart:
         return f"no host has the adapters of a GPU server: {', '.join(sorted(held_apart, key=natural_key)[:5])}"
     if not wires.hosts:
-        return f"{neighbors:,} neighbors are named, but no host answered and none can be reported by its name"
+        return f"{neighbors:,} neighbors are reported, but no host answered and none can be identified by its name"
     if not wires.switches:
-        return f"{neighbors:,} neighbors are named, but no switch is among them"
+        return f"{neighbors:,} neighbors are reported, but no switch is among them"
     if not any(one.links for one in says.values()):
         return (
-            "no host says which NICs it has for RDMA (`rdma link`, `ibdev2netdev`, `ibstat` or `nvidia-smi topo -m`), "
+            "no host reports its RDMA NICs (`rdma link`, `ibdev2netdev`, `ibstat` or `nvidia-smi topo -m`), "
             "so that the rails cannot be numbered"
         )
-    return f"{neighbors:,} neighbors are named, but no RDMA NIC of a host is wired to a switch among them"
+    return f"{neighbors:,} neighbors are reported, but no RDMA NIC of a host is wired to a switch among them"
 
 
 def _unread(snapshot: Snapshot) -> str:

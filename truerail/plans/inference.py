@@ -21,7 +21,7 @@ MOST_DOUBTS = 20
 """Most reasons for undecided cables shown one by one."""
 MOST_NAMED = 6
 """Most cables or hosts named for one reason."""
-_DECIDES = "A plan decides, or the labels at both ends"
+_DECIDES = "Give a plan, or check the labels at both ends"
 
 
 class Outlier(NamedTuple):
@@ -125,13 +125,13 @@ def _support(columns: Columns, agreed: Consensus) -> dict[int, tuple[int, int]]:
 
 def _outliers(columns: Columns, agreed: Consensus) -> Iterator[Outlier]:
     for leaf, belongs in sorted(agreed.renamed.items()):
-        yield Outlier(leaf, belongs, leaf, f"{leaf} has the rail that {belongs} has by its number: labels exchanged?")
+        yield Outlier(leaf, belongs, leaf, f"{leaf} has the rail of {belongs} by its number: labels swapped?")
     for host in sorted(columns.at, key=natural_key):
         for column, port in sorted(columns.at[host].items()):
             expected = agreed.expected[host, column]
             if expected != Port(agreed.renamed.get(port.device, port.device), port.name):
                 subject = Port(host, columns.name[host][column])
-                says = f"rail {column[0]}: most hosts say {expected}, this one is on {port}"
+                says = f"rail {column[0]}: most hosts are on {expected}, this one is on {port}"
                 yield Outlier(str(subject), str(expected), str(port), says)
 
 
@@ -176,7 +176,7 @@ def _plan(columns: Columns, agreed: Consensus, wires: Wires, says: dict[str, Hos
         cables=(*cables, *above),
         name="inferred",
         rails={rail: Rail(rail) for rail in rails},
-        source="inferred from what was seen",
+        source="inferred from the snapshot",
         inferred=True,
         undecided={Port(host, columns.name[host][at]): why for (host, at), why in agreed.undecided.items()},
     )
@@ -193,10 +193,10 @@ def _notes(
 ) -> Iterator[str]:
     if scrambled:
         shown = ", ".join(sorted(scrambled, key=natural_key)[:5])
-        yield f"{len(scrambled)} hosts order GPUs and NICs otherwise than most hosts with the same NICs: {shown}"
+        yield f"{len(scrambled)} hosts order GPUs and NICs differently from most hosts with the same NICs: {shown}"
     if found.apart:
         shown = ", ".join(f"{host} ({found.apart[host]})" for host in sorted(found.apart, key=natural_key)[:MOST_NAMED])
-        yield f"Not part of the rails, by their adapters: {len(found.apart)} devices: {shown}"
+        yield f"Not on the rails, by their adapters: {len(found.apart)} devices: {shown}"
     models = Counter(order for host, order in orders.items() if host in found.order)
     if len(models) > 1:
         yield f"{len(models)} server models by their NICs: {', '.join(f'{count} hosts' for count in models.values())}"
@@ -207,4 +207,4 @@ def _notes(
         yield f"{apart} RDMA ports are not near any GPU: set apart as storage or management"
     if wires.strangers:
         shown = ", ".join(sorted(wires.strangers, key=natural_key)[:5])
-        yield f"{len(wires.strangers)} devices heard of are like no host and no switch that answered: {shown}"
+        yield f"{len(wires.strangers)} neighbors match no host and no switch that answered: {shown}"

@@ -35,7 +35,7 @@ def duplicate_cable(view: View) -> Iterator[Problem]:
         ends = (cable.a, cable.b) if cable.a <= cable.b else (cable.b, cable.a)
         before = first.setdefault(ends, cable)
         if before is not cable:
-            says = f"the cable is there twice, first on line {before.line}"
+            says = f"a duplicate cable, first on line {before.line}"
             yield view.problem(cable.line, f"{cable.a} - {cable.b}", says)
 
 

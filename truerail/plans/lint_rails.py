@@ -41,7 +41,7 @@ def no_rails(view: View) -> Iterator[Problem]:
     """A host without any cable into a rail."""
     for host in view.plan.devices.values():
         if host.role.tier == 0 and host.name not in view.of_host:
-            yield view.problem(host.line, host.name, f"{host.name} has no cable into any rail")
+            yield view.problem(host.line, host.name, f"{host.name} has no cable to any rail")
 
 
 def fewer_rails_than_gpus(view: View) -> Iterator[Problem]:

@@ -96,11 +96,11 @@ def _check(shape: _Shape) -> None:
 
 def _head(shape: _Shape) -> list[str]:
     return [
-        "# A starting plan. Put in the real names; `truerail plan lint` tells what does not fit.",
+        "# A starting plan. Put in the real names; `truerail plan lint` reports what does not match.",
         "name: fabric",
         f"transport: {'infiniband' if shape.platform == 'infiniband' else 'roce'}",
         f"load_balancing: {'adaptive' if shape.platform == 'infiniband' else 'ecmp'}",
-        f"speed: {plain(shape.speed_gbps)}  # Gb/s of every cable that does not say otherwise",
+        f"speed: {plain(shape.speed_gbps)}  # Gb/s of every cable without a speed of its own",
     ]
 
 

@@ -44,7 +44,7 @@ def _read_entry(entry: Node, role: Role, groups: Groups, values: Values) -> None
         if "/" in name:
             values.faults.add(keys["nodes"].line, name, "a device's name must not contain '/'")
         if name in groups.devices:
-            values.faults.add(keys["nodes"].line, name, "the device is there twice")
+            values.faults.add(keys["nodes"].line, name, "a duplicate device")
         groups.devices[name] = device
     if role is Role.HOST:
         nics = _nics(keys.get("nics"), values)

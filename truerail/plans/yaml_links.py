@@ -65,7 +65,9 @@ class Links:
             if pod in upper:
                 yield devices, upper[pod]
             else:
-                self.values.faults.add(entry.line, pod, "nothing above in this pod; `within_pod: no` joins across pods")
+                self.values.faults.add(
+                    entry.line, pod, "no device above in this pod; `within_pod: no` joins across pods"
+                )
 
     def _by_pod(self, names: list[str]) -> dict[str, list[str]]:
         pods: dict[str, list[str]] = {}
@@ -164,7 +166,7 @@ def uplinks(entry: Node, links: Links, rails_of: dict[str, tuple[int, ...]]) -> 
     above = links.devices(keys.get("to"), [Role.SPINE, Role.SUPERSPINE])
     if not below or not above or not {"ports", "to_ports"} <= keys.keys():
         if not values.faults.found:
-            values.wrong(entry, "nothing to join below or above")
+            values.wrong(entry, "no devices to join below or above")
         return []
     cables: list[Cable] = []
     for lower, upper in links.pairs(below, above, keys, entry):

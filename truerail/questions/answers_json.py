@@ -50,19 +50,19 @@ def _either(kinds: tuple[Any, ...], value: Any, where: str) -> Any:
 
 def _row(kinds: tuple[Any, ...], value: Any, where: str) -> tuple[Any, ...]:
     if not isinstance(value, list):
-        raise AnswerError(f"{where} is no list")
+        raise AnswerError(f"{where} is not a list")
     return tuple(_made(kinds[0], one, f"{where}[{number}]") for number, one in enumerate(value))
 
 
 def _mapping(kinds: tuple[Any, ...], value: Any, where: str) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise AnswerError(f"{where} is no object")
+        raise AnswerError(f"{where} is not an object")
     return {key: _made(kinds[1], one, f"{where}.{key}") for key, one in value.items()}
 
 
 def _answer(kind: Any, value: Any, where: str) -> Any:
     if not isinstance(value, dict):
-        raise AnswerError(f"{where} is no object")
+        raise AnswerError(f"{where} is not an object")
     given = {}
     for field in fields(kind):
         if field.name in value:
@@ -77,7 +77,7 @@ def _plain(kind: Any, value: Any, where: str) -> Any:
         try:
             return datetime.fromisoformat(value)
         except ValueError:
-            raise AnswerError(f"{where} is no time") from None
+            raise AnswerError(f"{where} is not a time") from None
     if kind is float and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):

@@ -44,18 +44,20 @@ def summary(hurt: Hurt) -> str:
     parts = [_now(hurt), _damage(hurt)]
     if hurt.pairs_cut:
         verb = "are" if hurt.down else "would be"
-        parts.append(f"Rail-only: {count(hurt.pairs_cut, 'pair')} of hosts {verb} cut, with no way round.")
+        parts.append(f"Rail-only: {count(hurt.pairs_cut, 'pair')} of hosts {verb} cut, with no other path.")
     here, away = hurt.elsewhere
     if here:
-        parts.append(f"Against the plan {named(here)} sit{'s' if len(here) == 1 else ''} here and is counted.")
+        parts.append(f"Not as planned: {named(here)} {'is' if len(here) == 1 else 'are'} cabled here and counted.")
     if away:
-        parts.append(f"{named(away)} belong{'s' if len(away) == 1 else ''} here, is seen elsewhere and is not counted.")
+        parts.append(
+            f"Not as planned: {named(away)} {'is' if len(away) == 1 else 'are'} cabled elsewhere and not counted."
+        )
     return " ".join(part for part in parts if part)
 
 
 def _now(hurt: Hurt) -> str:
     if hurt.down is None:
-        return f"Nobody can tell whether {hurt.name} is down."
+        return f"Whether {hurt.name} is down is unknown."
     return f"{hurt.name} is down." if hurt.down else ""
 
 
@@ -67,7 +69,7 @@ def _damage(hurt: Hurt) -> str:
         who = f"{count(len(hurt.hosts), 'host')} ({count(gpus, 'GPU')})"
         would = "" if hurt.down else f"Without {hurt.name} "
         whose = "its" if len(hurt.hosts) == 1 else "their"
-        return f"{would}{who} {verb} {lost} of {whose} bandwidth{_on(hurt)}; {1 - lost} is left."
+        return f"{would}{who} {verb} {lost} of {whose} bandwidth{_on(hurt)}; {1 - lost} remains."
     if hurt.host:
         gpus = sum(len(one.gpus) for one in hurt.hosts)
         return (
@@ -76,11 +78,11 @@ def _damage(hurt: Hurt) -> str:
             else (f"Its {count(gpus, 'GPU')} are off all rails.")
         )
     if not hurt.below:
-        return f"Nothing of the plan hangs on {hurt.name}."
+        return f"No planned cable depends on {hurt.name}."
     lost = Fraction(hurt.uplink_share).limit_denominator(1000)
     return (
         f"Without {hurt.name} the switches below lose {lost} of their uplinks{_on(hurt)}; no host loses its NIC, "
-        f"{count(len(hurt.below), 'host')} share the rest."
+        f"{count(len(hurt.below), 'host')} share the remaining uplinks."
     )
 
 
@@ -94,35 +96,39 @@ def drain(hurt: Hurt) -> str:
     if hurt.down:
         return "It is down: there is nothing left to drain."
     if hurt.host:
-        return f"At once: every job on {hurt.name} fails. Drain its jobs first; nobody else needs it."
+        return f"At once: every job on {hurt.name} fails. Drain its jobs first; no other host is affected."
     if hurt.uplink_share and not hurt.hosts:
         if hurt.uplink_share >= 1:
             return (
-                "At once: traffic between leaves stops, it is the only way up. Drain the jobs that use several leaves "
-                "first."
+                "At once: traffic between leaves stops, because this is the only uplink path. "
+                "Drain the jobs that use several leaves first."
             )
         return (
-            "At once: packets on the way over it are lost and sent again; no connection ends. Afterwards the other "
-            "uplinks carry on. First let its routes be withdrawn. Take one at a time, and wait until it is back."
+            "At once: packets in flight are lost and resent; no connection ends. Afterwards the other "
+            "uplinks carry the traffic. First withdraw its routes. Take down one at a time, and wait until it is back."
         )
     if not hurt.hosts:
-        return "Nothing hangs on it: it can be taken out."
+        return "No host depends on it: it can be taken out of service."
     if hurt.rail_only and hurt.pairs_cut:
         return f"Not under jobs: the fabric is rail-only, and jobs across {named(hurt.below)} would fail{_on(hurt)}."
     left = sorted(set(hurt.of_rails) - set(hurt.rails))
     if hurt.share >= 1 or not (left or hurt.share < 1):
-        return f"Drain the jobs of {named(hurt.below)} first: nothing is left to them."
+        return f"Drain the jobs of {named(hurt.below)} first: no bandwidth remains for them."
     if hurt.weak:
         return (
-            f"Not under jobs: the RDMA connections over it end at once. Mend {named(hurt.weak)} first: what would be "
-            "left to them is not whole."
+            f"Not under jobs: the RDMA connections over it end at once. Repair {named(hurt.weak)} first: the rails "
+            "that would remain for them have faults."
         )
-    rest = f"{rail_words(left)} carr{'y' if len(left) > 1 else 'ies'} on" if left else "the other plane carries on"
+    rest = (
+        f"{rail_words(left)} carr{'y' if len(left) > 1 else 'ies'} the traffic"
+        if left
+        else "the other plane carries the traffic"
+    )
     few = len(hurt.below) == 1
     return (
         f"Not under jobs. At once: the RDMA connections over it end, and with them every job that runs on "
         f"{'this host' if few else 'these hosts'}. First end or checkpoint the jobs of {named(hurt.below)}. Afterwards "
-        f"{rest}, for jobs that start then. One rail at a time: take no other of these hosts until it is back."
+        f"{rest}, for jobs that start then. One rail at a time: take down no other of these hosts until it is back."
     )
 
 

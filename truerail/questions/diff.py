@@ -85,7 +85,7 @@ def port_of(subject: str) -> Port:
 
 
 def _place(port: str | None, state: str) -> str:
-    return f"{port} ({state})" if port else f"nothing seen ({state})"
+    return f"{port} ({state})" if port else f"no link seen ({state})"
 
 
 def _net_finding(rows: Sequence[FindingEvent]) -> FindingChange | None:
@@ -109,13 +109,13 @@ def _says(links: Sequence[LinkLine], findings: Sequence[FindingChange], back: tu
             (len(links), "link changed", "links changed"),
             (came, "finding appeared", "findings appeared"),
             (gone, "was resolved", "were resolved"),
-            (unseen, "can no longer be reported", "can no longer be reported"),
+            (unseen, "became unknown", "became unknown"),
             (back[0], "link changed and changed back", "links changed and changed back"),
             (back[1], "finding came and went", "findings came and went"),
         )
         if number
     ]
-    cut = "" if whole else f" Only the newest {MOST_ROWS:,} changes are reported: ask for a shorter time."
+    cut = "" if whole else f" Only the newest {MOST_ROWS:,} changes are shown: choose a shorter time."
     return f"{', '.join(parts) or 'Nothing changed'}.{cut}"
 
 
@@ -138,6 +138,6 @@ def _plan_says(states: Codes, findings: int, whole: bool) -> str:
     parts = [
         f"{number:,} {word}" for number, word in zip(others, ("wrong", "missing", "unknown"), strict=True) if number
     ]
-    cut = "" if whole else f" Only the first {MOST_ROWS:,} are reported."
+    cut = "" if whole else f" Only the first {MOST_ROWS:,} are shown."
     cables = f"{', '.join(parts)}; " if parts else ""
     return f"{cables}{right:,} of {count(sum(states.tolist()), 'cable')} as planned, {count(findings, 'finding')}.{cut}"

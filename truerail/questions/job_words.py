@@ -25,9 +25,9 @@ _DOES = {
     CauseKind.DEGRADED_LINK: ("degraded link", "slows {}"),
     CauseKind.FLAPPING_LINK: ("flapping link", "interrupts {}"),
     CauseKind.SLOW_HOST: ("slow host", "slows {}"),
-    CauseKind.UNREACHABLE: ("no answer", "leaves open how the rails of {} stand"),
+    CauseKind.UNREACHABLE: ("no answer", "leaves the rails of {} unknown"),
     CauseKind.MAINTENANCE: ("maintenance", "touches {}"),
-    CauseKind.UNKNOWN: ("a fault that is not understood", "affects {}"),
+    CauseKind.UNKNOWN: ("a fault of unknown cause", "affects {}"),
 }
 """The name of a kind of cause in a sentence, and its effect on hosts. The others put cables on wrong rails."""
 _WRONG_RAIL = "puts {} on a wrong rail"
@@ -67,7 +67,7 @@ def _fault(causes: Sequence[CauseLine], affected: Mapping[str, int], hosts: int,
         return f"Perhaps: {_what(touching[0], affected, hosts)}."
     above = [cause for cause in causes if cause.kind not in _NAMES and Severity(cause.severity) is not Severity.INFO]
     if above:
-        return f"Perhaps: {_named(above[0])} is on their way, though no link of theirs is affected."
+        return f"Perhaps: {_named(above[0])} is on their path, but none of their own links is affected."
     return ""
 
 
@@ -83,7 +83,7 @@ def not_evaluated(evaluation: Evaluation) -> str:
 def beside(evaluation: Evaluation) -> str:
     """What rules with findings could not evaluate, as a sentence after a blank; empty if nothing."""
     words = _incomplete(one for one in evaluation.verdicts if one.incomplete and one.status is Status.FAIL)
-    return f" Beside what is found, {words}." if words else ""
+    return f" In addition, {words}." if words else ""
 
 
 def _incomplete(verdicts: Iterable[Verdict]) -> str:
@@ -135,9 +135,9 @@ def headline(hosts: int, unplanned: Sequence[str], tally: tuple[int, int, int], 
     if degraded:
         parts.append(f"{count(degraded, 'host')} {_has(degraded)} one plane left on a rail")
     if unknown:
-        parts.append(f"of {count(unknown, 'host')} nobody can tell whether all rails stand")
+        parts.append(f"the rails of {count(unknown, 'host')} are unknown in part")
     if not parts:
-        parts.append(f"{'All ' if hosts > 1 else ''}{count(hosts, 'host')} whole on {count(rails, 'rail')}")
+        parts.append(f"{'All ' if hosts > 1 else ''}{count(hosts, 'host')} connected on {count(rails, 'rail')}")
     parts += _fate(pairs)
     if unplanned:
         parts.append(f"{count(len(unplanned), 'name')} not in the plan")
@@ -153,9 +153,9 @@ def _fate(pairs: Pairs) -> Iterator[str]:
     if pairs.cut:
         yield f"{pairs.cut:,} of {count(pairs.total, 'pair')} cut: NCCL drops these connections"
     if pairs.rerouted:
-        yield f"{pairs.rerouted:,} of {count(pairs.total, 'pair')} go round (PXN, or across the spine)"
+        yield f"{pairs.rerouted:,} of {count(pairs.total, 'pair')} rerouted (PXN, or across the spine)"
     if pairs.unknown:
-        yield f"{pairs.unknown:,} of {count(pairs.total, 'pair')} cannot be reported"
+        yield f"{pairs.unknown:,} of {count(pairs.total, 'pair')} unknown"
     if pairs.total and pairs.same_rail == pairs.total:
         yield "every pair of hosts stays within its rail"
 
@@ -163,11 +163,11 @@ def _fate(pairs: Pairs) -> Iterator[str]:
 def rail_says(hosts: int, whole: int, lost: str, degraded: str, unknown: str) -> str:
     """One rail as a line."""
     if whole == hosts:
-        return "whole on its one host" if hosts == 1 else f"whole on all {hosts:,} hosts"
-    parts = [f"whole on {whole:,} of {hosts:,}"]
+        return "connected on its one host" if hosts == 1 else f"connected on all {hosts:,} hosts"
+    parts = [f"connected on {whole:,} of {hosts:,}"]
     parts += [f"{word} {names}" for word, names in (("lost on", lost), ("one plane left on", degraded)) if names]
     if unknown:
-        parts.append(f"nobody can tell of {unknown}")
+        parts.append(f"unknown on {unknown}")
     return ", ".join(parts)
 
 
@@ -206,4 +206,4 @@ def to_do(worst: Sequence[JobHost], causes: Sequence[CauseLine], *, cut: bool) -
         return f"{mend} Until then keep the job off {fold(lost[:MOST_NAMED])}{more}.".strip()
     if mend or not worst:
         return mend or "Nothing to do."
-    return f"Look at {worst[0].host} first: {worst[0].summary}."
+    return f"Check {worst[0].host} first: {worst[0].summary}."

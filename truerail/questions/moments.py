@@ -30,7 +30,7 @@ def moment(text: str, now: datetime) -> datetime:
     try:
         return _ago(word, now) or _clock(word, now) or _iso(text.strip())
     except (ValueError, OverflowError):
-        raise QueryError(f"{printable(text, 80)!r} is no time: {HOW}") from None
+        raise QueryError(f"{printable(text, 80)!r} is not a time: {HOW}") from None
 
 
 def span(since: str | None, start: str | None, end: str | None, now: datetime) -> tuple[datetime, datetime]:
@@ -39,11 +39,11 @@ def span(since: str | None, start: str | None, end: str | None, now: datetime) -
     Raises QueryError if both or neither are given, or the end is not after the start.
     """
     if (since is None) == (start is None) or (since is not None and end is not None):
-        raise QueryError(f"say since when, or from when to when: {HOW}")
+        raise QueryError(f"give a start, or a start and an end: {HOW}")
     first = moment(since if since is not None else start or "", now)
     last = now.astimezone(UTC) if end is None else moment(end, now)
     if first >= last:
-        raise QueryError(f"the time asked for ends ({last.isoformat()}) before it begins ({first.isoformat()})")
+        raise QueryError(f"the time range ends ({last.isoformat()}) before it begins ({first.isoformat()})")
     return first, last
 
 

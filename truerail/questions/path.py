@@ -60,10 +60,10 @@ def path(publication: Published, source: str, target: str, rail: int | None = No
     one, other = _end(view, source), _end(view, target)
     if one.host == other.host:
         name = view.index.devices.names[one.host]
-        raise QueryError(f"{name} is asked for twice: a path leads from one host to another")
+        raise QueryError(f"{name} is named twice: a path needs two hosts")
     wanted = other.rail if other.rail is not None else one.rail
     if None not in (wanted, rail) and wanted != rail:
-        raise QueryError(f"what was named is on rail {wanted}, not on rail {rail}: leave the rail out")
+        raise QueryError(f"the given NIC or GPU is on rail {wanted}, not on rail {rail}: omit the rail")
     numbers = _rails(view, one.host, other.host, rail if wanted is None else wanted)
     rails = tuple(_on_rail(view, standing, one.host, other.host, number) for number in numbers)
     if one.rail is not None and other.rail is not None and one.rail != other.rail:
@@ -79,7 +79,7 @@ def _end(view: View, text: str) -> _End:
     meant = recognise(view, text)
     rails = np.unique(view.index.rail[meant.cables])
     if meant.device < 0 or not view.is_planned(meant.device) or not view.index.devices.is_host(meant.device):
-        raise QueryError(f"{meant.name} is no host, and no GPU or NIC of one")
+        raise QueryError(f"{meant.name} is not a host, nor a GPU or NIC of a host")
     if len(rails) != 1 or rails[0] < 0:
         raise QueryError(f"{meant.name} is on {rail_words(rails[rails >= 0].tolist()) or 'no rail'}: name one NIC")
     gpu = meant.name.rpartition(" GPU ")[2] if meant.matched_type == "gpu" else ""

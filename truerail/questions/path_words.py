@@ -36,11 +36,11 @@ def headline(source: str, target: str, rails: Sequence[RailPath]) -> str:
     if off:
         parts.append(f"{rail_words(off)} {'do' if len(off) > 1 else 'does'} not stay within the rail")
     if doubt:
-        parts.append(f"{rail_words(doubt)} cannot be reported")
+        parts.append(f"{rail_words(doubt)} unknown")
     rest = len(rails) - len(off) - len(doubt)
     if not parts:
         return f"{source} to {target}: all {len(rails)} rails stay within the rail."
-    return f"{source} to {target}: {'; '.join(parts)}; {rest} of {len(rails)} rails are as they should be."
+    return f"{source} to {target}: {'; '.join(parts)}; {rest} of {len(rails)} rails stay within the rail."
 
 
 def rail_says(view: View, standing: RailStatus, way: Way) -> str:
@@ -51,19 +51,21 @@ def rail_says(view: View, standing: RailStatus, way: Way) -> str:
         return f"NIC to NIC within the rail{over}{_off_plan(view, standing, broken)}."
     if way.stays is None:
         doubt = [cable for cable in (way.source, way.target) if standing.stand[cable] == Stand.UNKNOWN]
-        why = "; ".join(_why(view, cable) for cable in doubt) or "nobody can tell of the uplinks between the leaves"
-        return f"Nobody can tell: {why}."
-    why = "; ".join(_why(view, cable) for cable in broken) or "no link leads from leaf to leaf"
+        why = (
+            "; ".join(_why(view, cable) for cable in doubt) or "the state of the uplinks between the leaves is unknown"
+        )
+        return f"Unknown: {why}."
+    why = "; ".join(_why(view, cable) for cable in broken) or "no link connects the leaves"
     if way.reaches and way.steps:
         return f"It leaves its rail at {way.leaves_at} and crosses {_over(view, way.steps)}: {why}."
     if standing.rail_only:
-        return f"Cut: {why}. No switch stands above the leaves, so NCCL drops the connection."
-    return f"No way on this rail: {why}. NCCL goes round by another NIC (PXN), where there is one."
+        return f"Cut: {why}. No switch connects the leaves, so NCCL drops the connection."
+    return f"No path on this rail: {why}. NCCL uses another NIC (PXN), if there is one."
 
 
 def pxn_says(leg: str, from_rail: int, found: RailPath, *, rail_only: bool) -> str:
     """The path from one rail to another, as sentences."""
-    without = "there is no other way" if rail_only else f"it would cross the spines from rail {from_rail}"
+    without = "there is no other path" if rail_only else f"it would cross the spines from rail {from_rail}"
     return (
         f"By PXN: inside the sending host over NVLink from {leg}, then on rail {found.rail}. {found.summary} "
         f"Without PXN (NCCL_PXN_DISABLE=1) {without}."
@@ -78,7 +80,7 @@ def _off_plan(view: View, standing: RailStatus, broken: Sequence[int]) -> str:
     """Both ends are on one leaf, which is not the planned one."""
     if not broken:
         return ""
-    return f", though not where it is planned: {'; '.join(_why(view, cable) for cable in broken)}"
+    return f", but not as planned: {'; '.join(_why(view, cable) for cable in broken)}"
 
 
 def _over(view: View, steps: Sequence[Step]) -> str:

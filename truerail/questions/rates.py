@@ -40,7 +40,7 @@ def rates(publication: Published, of: str) -> Rates:
     meant = recognise(view, of)
     reported = publication.round.telemetry
     if reported.window is None:
-        return Rates(of, (), (), False, "nobody was asked for counters")
+        return Rates(of, (), (), False, "no device was polled for counters")
     ports = _ports(view, meant)
     begins, lines = _settled(view, reported, reported.window, ports)
     counting = sum(bool(line.tx_gbps or line.rx_gbps or line.paused or line.pausing or line.errors) for line in lines)
@@ -51,10 +51,10 @@ def _says(name: str, counting: int, ports: int) -> str:
     if not ports:
         return f"the plan has no cable on {name}"
     if not counting:
-        return f"nobody reported what {name} counts"
+        return f"no device reported counters of {name}"
     if ports == 1:
-        return f"{name} is counted"
-    return f"{counting:,} of {count(ports, 'port')} of {name} reported what they count"
+        return f"counters of {name} are reported"
+    return f"{counting:,} of {count(ports, 'port')} of {name} have counters"
 
 
 def _ports(view: View, meant: ResolvedTarget) -> Codes:

@@ -37,14 +37,14 @@ def recognise(view: View, text: str) -> ResolvedTarget:
     """The target of `text`. Raises `NotFoundError` that names it, and the nearest known name if there is one."""
     asked = text.strip()
     if not asked or len(asked) > LONGEST_NAME:
-        raise NotFoundError(f"{printable(asked, 80)!r} is no name of a device, a port, a GPU, a MAC address or a cable")
+        raise NotFoundError(
+            f"{printable(asked, 80)!r} is not the name of a device, a port, a GPU, a MAC address or a cable"
+        )
     for reading in (_device, _part_of_device, _mac, _label, _rail, _pod):
         found = reading(view, asked)
         if found is not None:
             return found
-    raise NotFoundError(
-        f"nothing in plan or snapshot is called {printable(asked, 80)!r}{view.nearest.hint(_head(asked))}"
-    )
+    raise NotFoundError(f"plan and snapshot have no {printable(asked, 80)!r}{view.nearest.hint(_head(asked))}")
 
 
 def _rail(view: View, text: str) -> ResolvedTarget | None:
@@ -86,9 +86,7 @@ def _device(view: View, text: str) -> ResolvedTarget | None:
     name = view.index.devices.names[code]
     if not view.is_planned(code):
         seen = np.flatnonzero(view.index.ports.device_of(view.wiring.place) == code)
-        return ResolvedTarget(
-            "switch", name, seen, code, note="the plan does not have it; these are the cables seen on it"
-        )
+        return ResolvedTarget("switch", name, seen, code, note="not in the plan; these are the cables seen on it")
     if view.index.devices.is_host(code):
         return ResolvedTarget("host", name, view.layout.host_cables_of(code), code)
     return ResolvedTarget("switch", name, view.layout.cables_of(code), code)
@@ -114,7 +112,7 @@ def _part_of_device(view: View, text: str) -> ResolvedTarget | None:
 def _no_such_port(view: View, device: int, text: str) -> str:
     name = view.index.devices.names[device]
     near = Nearest(str(view.index.spell(port)) for port in view.sight.ports_of(device).tolist()).hint(text)
-    return f"{name} is known, but nothing in plan or snapshot is called {printable(text, 80)!r}{near}"
+    return f"{name} is known, but plan and snapshot have no {printable(text, 80)!r}{near}"
 
 
 def _port(view: View, device: int, name: str) -> ResolvedTarget | None:
@@ -147,7 +145,11 @@ def port_meant(view: View, port: int, matched_type: str) -> ResolvedTarget:
     cables = np.concatenate([own[own >= 0], view.sight.cables_seen_on(port)])
     note = "the second path is that of the cable seen on it" if len(cables) > 1 else ""
     if not len(own[own >= 0]):
-        note = "the plan has no cable on it; this one is seen there" if len(cables) else "no cable is planned or seen"
+        note = (
+            "the plan has no cable on it; this one is seen there"
+            if len(cables)
+            else "no cable is planned or seen on it"
+        )
     device = int(view.index.ports.device_of(np.array([port]))[0])
     return ResolvedTarget(matched_type, str(view.index.spell(port)), cables, device, port, note)
 
@@ -168,7 +170,7 @@ def _gpu(view: View, device: int, text: str) -> ResolvedTarget | None:
             f"{name}: {view.index.devices.names[device]} has no such GPU on a rail, by plan or topology"
         )
     return ResolvedTarget(
-        "gpu", name, planned, device, note="its host did not tell which NIC is near it; this is by the plan"
+        "gpu", name, planned, device, note="its host did not report its topology; this is by the plan"
     )
 
 
@@ -181,9 +183,9 @@ def _mac(view: View, text: str) -> ResolvedTarget | None:
         return port_meant(view, port, "mac address")
     port = view.nics.port_hearing(mac)
     if port == NONE:
-        raise NotFoundError(f"no device that answered has or hears the MAC address {mac}")
+        raise NotFoundError(f"no device that answered has or sees the MAC address {mac}")
     found = port_meant(view, port, "mac address")
-    return found._replace(note=f"no device that answered has it; {found.name} hears it")
+    return found._replace(note=f"no device that answered has it; {found.name} sees it")
 
 
 def _label(view: View, text: str) -> ResolvedTarget | None:

@@ -44,7 +44,7 @@ def _names(view: View, standing: RailStatus, cable: int, kind: CauseKind | None)
         right, total = _right(view, np.setdiff1d(view.layout.cables_of(host), [cable]))
         if total and right >= _MOST_TELLS * total:
             yield (
-                f"{names[host]} does not bear another host's name: its other cables are seen where they are planned "
+                f"{names[host]} does not have another host's name: its other cables are as planned "
                 f"({right} of {total})."
             )
 
@@ -53,12 +53,12 @@ def _label(view: View, switch: int, cable: int) -> Iterator[str]:
     """Whether a switch has the right label: by its uplinks, else by its other cables."""
     name, uplinks = view.index.devices.names[switch], np.setdiff1d(view.layout.uplinks_of(switch), [cable])
     right, total = _right(view, uplinks)
-    what = "uplinks land"
+    what = "uplinks are"
     if not total:
         right, total = _right(view, np.setdiff1d(view.layout.cables_of(switch), [cable]))
         what = "other cables are"
     if total and right >= _MOST_TELLS * total:
-        yield f"The label of {name} is not exchanged: its {what} where they are planned ({right} of {total})."
+        yield f"The label of {name} is not swapped: its {what} as planned ({right} of {total})."
 
 
 def _right(view: View, cables: Codes) -> tuple[int, int]:
@@ -83,7 +83,7 @@ def _nic_order(view: View, cable: int, kind: CauseKind | None) -> Iterator[str]:
     near = view.nics.gpus(host, index.a[view.layout.host_cables_of(host)], port)
     if near:
         gpus = ", ".join(f"GPU {link.gpu} ({link.level})" for link in near)
-        yield f"It is not the order of NICs: topo -m puts {gpus} next to this NIC, as rail {rail} wants it."
+        yield f"It is not the order of NICs: topo -m shows {gpus} next to this NIC, as rail {rail} expects."
 
 
 def _reading(view: View, cable: int) -> Iterator[str]:
@@ -99,7 +99,7 @@ def _both_ends(view: View, cable: int) -> Iterator[str]:
     """A neighbour that has not expired yet is reported by one end only."""
     port = int(view.index.a[cable])
     if view.wiring.sure[port] >= BOTH_ENDS and not view.wiring.ambiguous[port]:
-        yield "It is not a stale neighbour: both ends name each other, and nobody else is heard on either port."
+        yield "It is not a stale neighbor: both ends report each other, and no other neighbor is seen on either port."
 
 
 def _no_link(view: View, cable: int) -> Iterator[str]:
@@ -109,11 +109,11 @@ def _no_link(view: View, cable: int) -> Iterator[str]:
         ends = np.array([view.index.a[cable], view.index.b[cable]])
         states = view.wiring.states
         if states.dark(ends).any():
-            yield "It is not LLDP that is silent: an end that answered says that the port itself has no link."
+            yield "It is not missing LLDP: an end that answered reports that the port has no link."
         else:
-            yield "It is not a discovery that missed it: it met the switch, and found no link at its port."
+            yield "It is not a gap in the discovery: it found the switch, and no link at its port."
         known = ends[(states.link_row[ends] >= 0) | (states.rdma_row[ends] >= 0)]
         if len(known) and not states.disabled(known).any():
-            yield f"Nobody switched it off: {view.index.spell(int(known[0]))} is enabled."
+            yield f"It is not switched off: {view.index.spell(int(known[0]))} is enabled."
     if why == Why.SILENT and not view.wiring.met:
-        yield "It is not LLDP switched off on a device: both devices hear their other neighbours."
+        yield "It is not LLDP switched off on a device: both devices see their other neighbors."

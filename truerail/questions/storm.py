@@ -34,7 +34,7 @@ def storm(publication: Published, of: str | None = None) -> Storm:
     try:
         pauses = publication.round.pauses
     except InsufficientDataError as why:
-        return Storm(of, (), locks, False, f"nobody can tell whether there is a storm: it takes {why}", "")
+        return Storm(of, (), locks, False, f"whether there is a storm is unknown: it takes {why}", "")
     culprits = sorted(publication.round.storm_culprits, key=lambda c: (-c.level, -len(c.victims), -c.share, c.port))
     trees = tuple(_tree(view, pauses, culprit) for culprit in culprits if _in_tree(view, culprit, meant))
     return Storm(of, trees, locks, True, _says(trees, locks, meant), trees[0].action if trees else _unlock(locks))

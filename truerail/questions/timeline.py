@@ -160,6 +160,6 @@ def _plans(history: History) -> Iterator[TimelineEvent]:
 
 def _says(name: str, reported: tuple[TimelineEvent, ...], whole: bool) -> str:
     if not reported:
-        return f"Nothing is remembered of {name}."
+        return f"The journal has no events of {name}."
     first = f"{count(len(reported), 'event')} of {name}, the newest at {reported[0].at:%Y-%m-%d %H:%M:%S}"
     return f"{first}." if whole else f"{first}; there are older ones."

@@ -12,7 +12,7 @@ from truerail.views.lines import cable_paths
 from truerail.views.pieces import CablePath
 from truerail.views.view import View, view_of
 
-_BY = {"both ends": "both ends", "one end": "one end", "device only": "one end, which does not name the port"}
+_BY = {"both ends": "both ends", "one end": "one end", "device only": "one end, without the port's name"}
 
 
 def where(publication: Published, text: str, history: History | None = None) -> Where:
@@ -35,7 +35,7 @@ def _names_alone(view: View, paths: tuple[CablePath, ...]) -> str:
     """A warning for a cable where only a name is wrong, to read before moving it."""
     names = {cause.key for cause in view.publication.evaluation.causes if cause.names_only}
     causes = {cause.key for path in paths for cause in path.causes}
-    return "; only names are wrong, and no cable has to move" if len(paths) == 1 and causes and causes <= names else ""
+    return "; only names are wrong, no cable to move" if len(paths) == 1 and causes and causes <= names else ""
 
 
 def _says(meant: ResolvedTarget, paths: tuple[CablePath, ...]) -> str:

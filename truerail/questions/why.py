@@ -34,7 +34,7 @@ def why(publication: Published, history: History, finding: str) -> Why:
     if found is None:
         if record is None:
             raise NotFoundError(
-                f"no finding has the id {printable(finding, 80)!r}: it may be resolved, or of another fabric"
+                f"no finding has the id {printable(finding, 80)!r}: it may be resolved, or belong to another fabric"
             )
         return _remembered(record)
     return _present(view, history, found, record)

@@ -15,7 +15,7 @@ def duration(value: object) -> timedelta:
         return value
     found = _SHAPE.fullmatch(str(value))
     if not found or isinstance(value, bool):
-        raise ValueError(f"{value!r} is no duration: write 90s, 5m, 2h or 30d")
+        raise ValueError(f"{value!r} is not a duration: write 90s, 5m, 2h or 30d")
     number, unit = found.groups()
     seconds = float(number) * _UNITS[unit]
     if seconds > LONGEST.total_seconds():

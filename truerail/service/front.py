@@ -74,7 +74,7 @@ class Front:
         plan = await asyncio.to_thread(watch.plan.of, snapshot) if snapshot else watch.plan.plan
         watch.ask_again()
         if plan is None:
-            raise NotReadyError("no plan was given and none can be inferred yet")
+            raise NotReadyError("no plan is given and none can be inferred yet")
         version = version_of(plan, watch.clock())
         await self.audit(who, "plan reload", f"{version.source} {version.digest}")
         return version

@@ -31,7 +31,7 @@ def load_settings(path: Path) -> Settings:
     if faults.found:
         raise SettingsError([str(problem) for problem in faults.found])
     if not isinstance(values, dict):
-        raise SettingsError([f"{path}: holds no settings: write at least `inventory: inventory.yaml`"])
+        raise SettingsError([f"{path}: has no settings: write at least `inventory: inventory.yaml`"])
     try:
         return Settings(**_anchored(values, path.parent))
     except ValidationError as error:
@@ -69,7 +69,7 @@ def _reported(path: Path, tree: Node | None, problem: Any) -> str:
     name = ".".join(str(part) for part in where)
     summary = str(problem["msg"]).removeprefix("Value error, ")
     if problem["type"] == "extra_forbidden":
-        summary = "is no setting"
+        summary = "is not a setting"
     if problem["type"] == "missing":
         return f"{path}: {name} is missing"
     given = problem.get("input")

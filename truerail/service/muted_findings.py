@@ -95,7 +95,7 @@ def _budget(plan: Plan) -> Budget:
 def checked_scope(plan: Plan, scope: str, what: str) -> str:
     """A window's scope in the plan's spelling. Raises QueryError with the value."""
     if scope not in SCOPES:
-        raise QueryError(f"scope {scope!r}: a window is about one of {', '.join(SCOPES)}")
+        raise QueryError(f"scope {scope!r}: expected one of {', '.join(SCOPES)}")
     if scope == "rail":
         rails = {cable.rail for cable in plan.cables}
         if not what.isdigit() or int(what) not in rails:

@@ -58,7 +58,7 @@ class Mutes:
     ) -> Acknowledgement:
         """Acknowledges a finding (id) or a cause (key). Raises NotFoundError, QueryError, JournalUnavailableError."""
         if until is not None and until <= self._clock():
-            raise QueryError(f"until {until.isoformat()} is over already")
+            raise QueryError(f"until {until.isoformat()} is in the past")
         findings = {finding.id for finding in (*shown.evaluation.findings, *shown.pending_resolution)}
         if target not in findings and target not in {cause.key for cause in shown.evaluation.causes}:
             raise NotFoundError(f"no open finding or cause {target!r}")
@@ -91,7 +91,7 @@ class Mutes:
         if ends <= starts:
             raise QueryError(f"ends {ends.isoformat()} is not after starts {starts.isoformat()}")
         if ends <= self._clock():
-            raise QueryError(f"ends {ends.isoformat()} is over already")
+            raise QueryError(f"ends {ends.isoformat()} is in the past")
         window = await self._keep(
             lambda journal: journal.open_window(scope, what, starts, ends, who, reason, self._clock())
         )
@@ -125,7 +125,7 @@ class Mutes:
 
     async def _keep(self, write: Callable[[Journal], T]) -> T:
         if self._journal is None:
-            raise JournalUnavailableError("no journal is kept: set journal.url to write this down")
+            raise JournalUnavailableError("there is no journal: set journal.url to store this")
         return await asyncio.to_thread(write, self._journal)
 
 

@@ -42,7 +42,7 @@ class PlanInForce:
 
 def _support(support: Mapping[int, str]) -> str:
     rails = ", ".join(f"rail {rail} {behind}" for rail, behind in support.items())
-    return f"No plan was given: the rails were inferred from the fabric itself, cables that agree: {rails}."
+    return f"No plan is given: the rails are inferred from the fabric. Cables that agree: {rails}."
 
 
 def digest_of(plan: Plan) -> str:

@@ -113,7 +113,7 @@ class Watch:
         fixed = {name: getattr(self.settings, name) for name in FIXED}
         kept = [name for name, value in fixed.items() if value != getattr(settings, name)]
         if kept:
-            self._log.warning("these settings change with the next start only", settings=", ".join(kept))
+            self._log.warning("these settings change only with a restart", settings=", ".join(kept))
         self.settings = settings.model_copy(update=fixed)
         self._targets = tuple(targets)
         self.plan.plan, self.plan.notes = plan, ()
@@ -144,7 +144,7 @@ class Watch:
                 await self._evaluate_once()
             except Exception as error:  # noqa: BLE001 - a bug in evaluating must not end the watch: it is logged, counted
                 self.evaluations_failed += 1
-                self._log.error("evaluating failed; what was evaluated before stays", exc_info=error)
+                self._log.error("evaluation failed; the last one stays in use", exc_info=error)
 
     async def _evaluate_once(self) -> None:
         snapshot = self.asking.latest.snapshot()
@@ -152,7 +152,7 @@ class Watch:
             return
         plan = await asyncio.to_thread(self.plan.of, snapshot)
         if plan is None:
-            self._log.warning("no plan was given and none can be inferred", why=self.plan.why_not)
+            self._log.warning("no plan is given and none can be inferred", why=self.plan.why_not)
             return
         await self._resume()
         evaluated = await asyncio.to_thread(

@@ -82,7 +82,7 @@ class TrustedProxy(_Part):
     def _networks(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         for text in value:
             if not ip_network(text, strict=False).prefixlen:
-                raise ValueError(f"{text} is everybody: the header would be believed from any address")
+                raise ValueError(f"{text} is every address: the header would be trusted from any client")
         return value
 
 
@@ -114,7 +114,7 @@ class Access(_Part):
     def _one_name_each(cls, value: tuple[Token, ...]) -> tuple[Token, ...]:
         names = [token.name for token in value]
         if twice := sorted({name for name in names if names.count(name) > 1}):
-            raise ValueError(f"two tokens are named {twice[0]!r}: the audit log could not tell them apart")
+            raise ValueError(f"two tokens are named {twice[0]!r}: the audit log could not distinguish them")
         return value
 
     @property
@@ -180,7 +180,7 @@ class Schedule(_Part):
             if name not in collectors():
                 raise ValueError(f"no collector {name!r}{nearest(name, list(collectors()))}")
             if not interval:
-                raise ValueError(f"{name}: an interval of 0 asks without end")
+                raise ValueError(f"{name}: an interval of 0 polls continuously")
         return value
 
 
@@ -207,7 +207,7 @@ class Page(_Part):
         url = urlsplit(value)
         more = url.query or url.fragment or url.username
         if value and (url.scheme not in ("http", "https") or not url.hostname or more):
-            raise ValueError(f"{value!r} is no address such as https://grafana.example.net")
+            raise ValueError(f"{value!r} is not a URL such as https://grafana.example.net")
         return value.rstrip("/")
 
 
@@ -278,7 +278,7 @@ class Settings(BaseSettings):
     def _loopback_or_login(self) -> "Settings":
         if not self.access.required and not is_loopback(self.http.host):
             raise ValueError(
-                f"http.host {self.http.host} can be reached from outside, and access names no tokens and no proxy: "
+                f"http.host {self.http.host} is reachable from outside, and access has no tokens and no proxy: "
                 "add access.tokens (truerail token NAME), or listen on 127.0.0.1"
             )
         return self

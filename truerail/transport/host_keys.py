@@ -48,9 +48,9 @@ class Trusted:
             return HostKeyError(f"host key of {where} is unknown, {self.file} has none: {shown}; {check} records it")
         known = ", ".join(f"{key_type(key)} {key.get_fingerprint()}" for key in self.keys)
         return HostKeyError(
-            f"host key of {where} has changed: now {shown}, {self.file} has {known}; the device was installed "
-            "again, or "
-            f"something stands in between; {check} --replace records it"
+            f"host key of {where} has changed: now {shown}, {self.file} has {known}; the device was "
+            "reinstalled, or "
+            f"a machine in between answers; {check} --replace records it"
         )
 
 

@@ -59,13 +59,13 @@ def _locked(handle: int) -> bool:
             return False
         raise
     if not os.fstat(handle).st_nlink:
-        raise FolderBusyError("another capture has just ended: run the same again")
+        raise FolderBusyError("another capture has just ended: run the command again")
     return True
 
 
 def _holder(handle: int) -> str:
     who = printable(os.pread(handle, _LONGEST, 0).decode("utf-8", "replace").strip())
-    return f"another capture runs there: {who}" if who else "another capture runs there"
+    return f"another capture is writing there: {who}" if who else "another capture is writing there"
 
 
 def _sign(handle: int, at: datetime) -> None:

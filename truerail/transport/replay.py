@@ -73,7 +73,7 @@ def read_capture(
 
     `devices` are the plan's, by name: a folder matches any spelling of a device's name. `only` limits what is
     read to devices of these names. `round_name` chooses one of `Capture.rounds` (default: the newest). `progress`
-    receives the number of devices read and their total. Raises `CaptureError` if there is nothing to read.
+    receives the number of devices read and their total. Raises `CaptureError` if nothing to read.
     """
     notes = Notes()
     questions = Questions()
@@ -88,8 +88,8 @@ def read_capture(
         places.setdefault(NAME, []).append(place_of(layout.folder, beside))
     if not places:
         answers = any(questions.claims(file) for file in layout.listing.files)
-        hint = "it is a device's own folder: name the one around it" if answers else "there is nothing to read"
-        raise CaptureError(f"{path}: holds no folder of a device, {hint}")
+        hint = "it is a device's own folder: give its parent folder" if answers else "nothing to read"
+        raise CaptureError(f"{path}: has no folder of a device, {hint}")
     _remark(layout, places, beside, notes)
     at = layout.at or datetime.fromtimestamp(newest(places), UTC)
     wanted = places if only is None else _only(places, {device_key(name) for name in only})

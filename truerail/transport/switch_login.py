@@ -27,7 +27,7 @@ reports what failed.
 
 _PLAINLY = {
     "": "connection closed during the login",
-    "No existing session": "the switch closed the connection before it let anybody in (too many tries or sessions, or "
+    "No existing session": "the switch closed the connection before the login (too many tries or sessions, or "
     "no algorithm for the login in common)",
 }
 """What paramiko's words mean."""

@@ -27,22 +27,22 @@ MOST_MOVES = 16
 """For a cause with more moves, a cable shows only the moves that concern it."""
 
 _NOT_SEEN = {
-    Why.LINK_DOWN: "no link: an end that answered says that its port is down",
+    Why.LINK_DOWN: "no link: an end that answered reports its port down",
     Why.DISABLED: "no link: the port of one of its ends is switched off",
-    Why.SILENT: "its ends listen and do not hear each other",
-    Why.NOT_READ: "nobody who answered can tell",
-    Why.AMBIGUOUS: "what is heard on its ports contradicts itself; look again in two minutes",
-    Why.DEVICE_SILENT: "one of its devices hears nobody and is heard by nobody, so its LLDP seems to be off",
+    Why.SILENT: "both ends run LLDP, and neither sees the other",
+    Why.NOT_READ: "no device that answered has the data",
+    Why.AMBIGUOUS: "the neighbors on its ports are contradictory; check again in two minutes",
+    Why.DEVICE_SILENT: "one of its devices sends and receives no LLDP, so its LLDP seems to be off",
     Why.PENDING: "host down: it does not answer, and none of its ports has link",
     Why.NIC_ABSENT: "its host answers and has no such NIC",
     Why.UNNUMBERED: "the discovery has its switch as several nodes whose ports the plan does not number",
-    Why.UNDECIDED: "it is seen, but without a plan too few hosts show where it belongs",
+    Why.UNDECIDED: "it is seen, but without a plan too few hosts show its rail",
 }
 """Why a cable's position is unknown. For `Why.SEEN` its actual position is the reason."""
 
 _NOT_DISCOVERED = {
-    Why.LINK_DOWN: "no link: an end that answered, or the discovery of the fabric, says that its port is down",
-    Why.SILENT: "its host says that it has link, and the discovery of the fabric has none there",
+    Why.LINK_DOWN: "no link: an end that answered, or the discovery of the fabric, reports its port down",
+    Why.SILENT: "its host reports link, but the discovery of the fabric has none there",
     Why.AMBIGUOUS: "several nodes bear the name of one of its devices",
 }
 """The same for data from the discovery of an InfiniBand fabric."""

@@ -9,9 +9,9 @@ from truerail.web.access.authenticator import METRICS, PROBES
 from truerail.web.problem_json import MEDIA_TYPE, Problem
 
 DESCRIPTION = """\
-Which cable, label or host is wrong in a rail-optimized GPU fabric, why, and the fewest moves that put it right.
+Wrong cables, labels and hosts in a rail-optimized GPU fabric, their causes, and the fewest moves.
 
-`null` means that nobody reported: it is never a zero, and never "fine". Ports print as `device/port`, times are UTC.
+`null` means no data: it is never a zero, and never "fine". Ports print as `device/port`, times are UTC.
 Every
 `GET` has an `ETag` and honours `If-None-Match`. Every error is `application/problem+json`."""
 
@@ -19,7 +19,7 @@ TAGS: list[dict[str, Any]] = [
     {"name": "fabric", "description": "The fabric at a glance."},
     {"name": "lists", "description": "Devices, ports, cables, findings, causes, steps: filtered, in parts."},
     {"name": "on-call", "description": "The questions of 03:00."},
-    {"name": "past", "description": "What is remembered."},
+    {"name": "past", "description": "The history in the journal."},
     {"name": "writes", "description": "What an operator may change."},
     {"name": "service", "description": "The service itself: events, metrics, health."},
 ]
@@ -31,8 +31,8 @@ def _problem(summary: str) -> dict[str, Any]:
 
 PROBLEMS: dict[int | str, dict[str, Any]] = {
     400: _problem("The question cannot be understood; the detail names the value."),
-    401: _problem("Nobody said who asks."),
-    403: _problem("Who asks may not do this."),
+    401: _problem("The request is not authenticated."),
+    403: _problem("The role does not allow this."),
     404: _problem("Nothing is called that; the detail names the nearest name."),
     410: _problem("The list has moved on: read it from its begin."),
     413: _problem("The body is too large."),
@@ -42,7 +42,7 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
     429: _problem("Too many wrong tokens."),
     431: _problem("The headers are too long."),
     500: _problem("Something broke inside."),
-    503: _problem("Nothing is evaluated yet, or the journal is gone; `Retry-After` says when to ask again."),
+    503: _problem("No evaluation yet, or the journal is not available; `Retry-After` says when to retry."),
 }
 """Responses that any endpoint may return."""
 
@@ -56,7 +56,7 @@ SCHEMES: dict[str, Any] = {
         "name": "__Host-truerail",
         "description": "The session of the page, after `POST /login`; over plain HTTP its name is `truerail`.",
     },
-    "csrf": {"type": "apiKey", "in": "header", "name": "X-CSRF-Token", "description": "As `/api/v1/me` says it."},
+    "csrf": {"type": "apiKey", "in": "header", "name": "X-CSRF-Token", "description": "The value from `/api/v1/me`."},
 }
 """The authentication schemes. A trusted proxy (`access.trusted_proxy`) authenticates its users instead."""
 

@@ -76,9 +76,7 @@ def _start(fetch: Fetch[T], key: Callable[[T], str], serial: str, part: PageRequ
     for word in reversed(known):
         if word in number:
             return number[word] + 1
-    raise ListChangedError(
-        "the rows that this cursor stands at are gone from their place: read the list from its begin"
-    )
+    raise ListChangedError("the rows at this cursor are gone: read the list from its start")
 
 
 def pack(values: Sequence[Any]) -> str:

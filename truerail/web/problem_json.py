@@ -168,4 +168,4 @@ def _allowed(request: Request, first: str) -> str:
 
 
 async def _broken(request: Request, error: Exception) -> Response:
-    return problem(500, "something broke inside; the log of the service says what")
+    return problem(500, "internal error; the log of the service has the details")

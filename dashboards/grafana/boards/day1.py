@@ -74,7 +74,7 @@ def _left() -> tuple[Panel, ...]:
             unit="short", steps=none_is_right(STATES[state]), width=2,
         )
         for state, summary in (
-            ("wrong", "Each is seen in another place than planned: the punch list says which to exchange."),
+            ("wrong", "Each is seen in another place than planned: the punch list says which to swap."),
             ("missing", "Each was never plugged, has no link, or is dead."),
             ("unknown", "Nobody says where they are plugged. That is not right: it is not known."),
         )

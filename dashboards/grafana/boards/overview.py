@@ -151,7 +151,7 @@ def _cables() -> Panel:
         Column("switch_port", "port", width=110),
         Column("actual_switch", "is seen in"),
         Column("actual_switch_port", "seen port", width=110),
-        Column("other_host", "exchanged with"),
+        Column("other_host", "swapped with"),
         Column("other_nic", "its nic"),
         Column("rack", width=90),
         Column("pod", width=90),

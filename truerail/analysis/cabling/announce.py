@@ -52,15 +52,15 @@ def _without_exchanged(
     """Removes hosts from the names of others where the only evidence comes from swapped switches: what hears such a
     switch hears the other.
     """
-    exchanged = _exchanged_switches(index, votes) if any(len(owners) > 1 for owners in says.values()) else None
-    if exchanged:
-        sure = _votes(index, claims.where(~np.isin(index.ports.device_of(claims.u), list(exchanged))), None)
+    swapped = _swapped_switches(index, votes) if any(len(owners) > 1 for owners in says.values()) else None
+    if swapped:
+        sure = _votes(index, claims.where(~np.isin(index.ports.device_of(claims.u), list(swapped))), None)
         for name, owners in says.items():
             if name in owners:
                 owners -= {one for one in owners if one != name and index.devices.is_host(one) and not sure[name, one]}
 
 
-def _exchanged_switches(index: PlanIndex, votes: Counter[tuple[int, int]]) -> frozenset[int]:
+def _swapped_switches(index: PlanIndex, votes: Counter[tuple[int, int]]) -> frozenset[int]:
     """Planned switches under each other's names, by most of the evidence for each."""
     best: dict[int, tuple[int, int]] = {}
     for (name, owner), count in sorted(votes.items()):

@@ -26,10 +26,10 @@ _DO: Mapping[DownReason, str] = {
     "no module": "Put a module into {port}, or reseat the one in it, and seat the cable of {other} there.",
     "module not accepted": "Replace the module in {port} by one that {device} supports at this speed.",
     "hardware failure": "Replace the module in {port}; if that does not help, have the port of {device} repaired.",
-    "error-disabled": "Look in the log of {device} why it shut {port}, mend that, then switch the port off and on.",
+    "error-disabled": "Check the log of {device} for why it shut {port}, fix that, then switch the port off and on.",
 }
 _RESEAT = "Reseat the cable at {port} and at {other}; if it stays down, try another cable, then another transceiver."
-_UNREAD = " First see with `ip link` on {device} whether the interface is switched off: it was not read."
+_UNREAD = " First check with `ip link` on {device} whether the interface is switched off: it was not read."
 
 
 def link_repair(wiring: "Wiring", cable: int) -> tuple[str, str]:

@@ -52,10 +52,7 @@ class Carried:
 
 WINDOW_SECONDS = 30.0
 """Minimum length of a window: three samples of 10 s, or one of 30 s and more."""
-TOO_FEW = (
-    f"counters of fewer than {LEAST_WINDOWS} windows of {WINDOW_SECONDS:.0f} seconds: "
-    "too few to tell a habit from a moment"
-)
+TOO_FEW = f"counters of fewer than {LEAST_WINDOWS} windows of {WINDOW_SECONDS:.0f} seconds: too short a time"
 
 
 def carried_of(telemetry: Telemetry) -> Carried:

@@ -114,7 +114,7 @@ def decidable(telemetry: Telemetry) -> None:
     by_time = telemetry.counts(Q.RX_PAUSE_US, Q.TX_PAUSE_US, *STORM_WORDS)
     if not by_time and np.isnan(telemetry.speed()).all():
         raise InsufficientDataError(
-            "speeds of links: pauses are counted in frames only, and neither plan nor devices tell a speed"
+            "speeds of links: pauses are counted in frames only, and neither plan nor devices report a speed"
         )
 
 

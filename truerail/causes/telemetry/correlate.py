@@ -99,7 +99,7 @@ def _say_behind(board: Correlator, draft: CauseCandidate, *, own: bool) -> None:
         draft.confidence *= _reliability(board, draft) if own else 1.0
     for other, count in board.rivals.get(id(draft), Counter()).most_common(MOST_RIVALS if own else 0):
         rival = board.drafts[other]
-        summary = f"{count} of these findings may come from {rival.subjects[0]}, which is as near"
+        summary = f"{count} of these findings may come from {rival.subjects[0]}, which is as close"
         draft.alternatives = (*draft.alternatives, Alternative(rival.kind, summary))
 
 

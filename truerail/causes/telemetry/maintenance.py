@@ -42,7 +42,7 @@ def _says(window: Maintained) -> str:
 
 
 def _do(window: Maintained) -> str:
-    return f"Nothing now: look again when the maintenance of {listed(window.devices)} ends."
+    return f"Nothing now: check again when the maintenance of {listed(window.devices)} ends."
 
 
 def _root(ground: FabricContext, device: int) -> RootCandidate:

@@ -52,9 +52,9 @@ def impact(ground: FabricContext, crossing: Crossing) -> str:
     spell = ground.wiring.index.spell
     if isnan(crossing.gbps):
         named = listed([str(spell(port)) for port in crossing.unreported])
-        return f"Its impact is not observed: nobody counts the traffic of {named}"
+        return f"Its impact is unknown: no counters of {named}"
     if crossing.idle:
-        return "No traffic goes over it now, so it harms nothing yet"
+        return "It carries no traffic now, so it has no impact yet"
     who = "Its NIC sends" if crossing.nics == 1 else f"Its {crossing.nics} NICs send"
     summary = f"{who} {crossing.gbps:.0f} Gb/s, which have to cross the spines"
     if not crossing.confirmed:

@@ -21,7 +21,7 @@ FINDINGS = gauge(
 )  # fmt: skip
 FINDING_LIVES = gauge(
     "findings_by_state", "findings", "fabric severity state",
-    "Findings by where their life stands; those that recover or that nobody can see now are in no other count.",
+    "Findings by state of their life; those that recover or that no device can report now are in no other count.",
     'truerail_findings_by_state{state="flapping"} > 0',
 )  # fmt: skip
 CAUSES = gauge(
@@ -30,7 +30,7 @@ CAUSES = gauge(
     'sum by (kind) (truerail_causes{muted="no"})',
 )  # fmt: skip
 CAUSE_MOVES = gauge(
-    "cause_moves", "cables", "fabric kind", "Cables to move in order to put the causes right.",
+    "cause_moves", "cables", "fabric kind", "Cables to move in order to repair the causes.",
     "sum(truerail_cause_moves)",
 )  # fmt: skip
 RULE_STATUS = gauge(
@@ -51,7 +51,7 @@ PUBLICATION_NUMBER = gauge(
     "changes(truerail_evaluation_number[10m])",
 )  # fmt: skip
 PUBLICATION_AT = gauge(
-    "evaluation_timestamp_seconds", "seconds", "fabric", "When the newest answer in the evaluation was asked for.",
+    "evaluation_timestamp_seconds", "seconds", "fabric", "When the newest answer in the evaluation was requested.",
     "time() - truerail_evaluation_timestamp_seconds",
 )  # fmt: skip
 PUBLICATION_AGE = gauge(
@@ -78,7 +78,7 @@ COLLECTOR_LAST_ROUND = gauge(
 )  # fmt: skip
 COLLECTOR_LAST_SUCCESS = gauge(
     "collector_last_success_timestamp_seconds", "seconds", "fabric collector",
-    "When the newest readable answer to it was asked for.",
+    "When the newest readable answer to it was requested.",
     "time() - truerail_collector_last_success_timestamp_seconds > 900",
 )  # fmt: skip
 COLLECTOR_AGE = gauge(
@@ -90,7 +90,7 @@ COLLECTOR_DURATION = gauge(
     "topk(3, truerail_collector_duration_seconds)",
 )  # fmt: skip
 COLLECTOR_ASKED = gauge(
-    "collector_devices_asked", "devices", "fabric collector", "Devices asked in the last round.",
+    "collector_devices_asked", "devices", "fabric collector", "Devices polled in the last round.",
     "sum(truerail_collector_devices_asked)",
 )  # fmt: skip
 COLLECTOR_ANSWERED = gauge(
@@ -112,11 +112,11 @@ COLLECTOR_MISSED = counter(
 )  # fmt: skip
 
 JOURNAL_HEALTH = gauge(
-    "journal_health", "0 or 1", "fabric health", "Whether what is evaluated is also kept: 1 for what holds.",
+    "journal_health", "0 or 1", "fabric health", "Whether the journal is written: 1 for the current health.",
     'truerail_journal_health{health="failing"} == 1',
 )  # fmt: skip
 JOURNAL_SINCE = gauge(
-    "journal_health_timestamp_seconds", "seconds", "fabric", "Since when the journal has stood so.",
+    "journal_health_timestamp_seconds", "seconds", "fabric", "When the journal entered this health.",
     "time() - truerail_journal_health_timestamp_seconds",
 )  # fmt: skip
 JOURNAL_WAITING = gauge(
@@ -131,14 +131,14 @@ JOURNAL_WRITTEN = counter(
     "journal_written_rounds_total", "rounds", "fabric", "Rounds written.",
     "rate(truerail_journal_written_rounds_total[5m])",
 )  # fmt: skip
-BUILD_INFO = gauge("build_info", "1", "version python", "What runs.", "truerail_build_info")
+BUILD_INFO = gauge("build_info", "1", "version python", "The running version.", "truerail_build_info")
 
 SERVICE_PREFIX: Final = f"{PREFIX}service_"
 """The service names its own metrics; the known ones are declared here, others are shown under their own names."""
 SERVICE_SAYS: Final = "A figure of the service itself."
 
 counter(
-    "service_rounds_total", "rounds", "", "Rounds of asking, of all collectors.",
+    "service_rounds_total", "rounds", "", "Polling rounds of all collectors.",
     "rate(truerail_service_rounds_total[5m])",
 )  # fmt: skip
 counter(
@@ -149,11 +149,11 @@ counter(
     "service_evaluations_failed_total", "evaluations", "", "Snapshots that could not be evaluated because of a bug.",
     "increase(truerail_service_evaluations_failed_total[1h]) > 0",
 )  # fmt: skip
-gauge("service_devices_in_flight", "devices", "", "Devices asked that have not answered yet.",
+gauge("service_devices_in_flight", "devices", "", "Devices polled that have not answered yet.",
        "max_over_time(truerail_service_devices_in_flight[10m])")  # fmt: skip
 gauge("service_event_streams", "streams", "", "Readers of the event stream.", "truerail_service_event_streams")
 gauge(
     "service_tls_certificate_not_after_timestamp_seconds", "seconds", "",
-    "When the TLS certificate that the service shows ends: the first of its chain.",
+    "When the TLS certificate of the service expires: the first of its chain.",
     "truerail_service_tls_certificate_not_after_timestamp_seconds - time() < 14 * 86400",
 )  # fmt: skip

@@ -4,13 +4,13 @@ from truerail.outputs.metrics.declaring import LINK, UPLINK, gauge
 
 LINK_STATE = gauge(
     "link_state", "state", LINK,
-    "How a planned cable of a host stands: 0 right, 1 unknown, 2 missing, 3 wrong. Above 1 it is known to be bad; "
+    "State of a planned cable of a host: 0 right, 1 unknown, 2 missing, 3 wrong. Above 1 it is known to be bad; "
     "unknown is neither good nor bad. The maximum over links is the worst.",
     "truerail_link_state > 1",
 )  # fmt: skip
 LINK_INFO = gauge(
     "link_info", "1", f"{LINK} switch switch_port rack switch_rack netdev device port pci_bus_id gpu",
-    "What a planned cable of a host is, for joins: where it belongs, and the NIC's names on the host where it "
+    "A planned cable of a host, for joins: its planned port, and the NIC's names on the host where it "
     "reported.",
     "(truerail_link_state > 1) * on(fabric, host, nic) group_left(switch, switch_port) truerail_link_info",
 )  # fmt: skip
@@ -21,12 +21,12 @@ LINK_SEEN_INFO = gauge(
 )  # fmt: skip
 UPLINK_STATE = gauge(
     "uplink_state", "state", UPLINK,
-    "How a planned cable between switches stands, by its lower end: 0 right, 1 unknown, 2 missing, 3 wrong.",
+    "State of a planned cable between switches, by its lower end: 0 right, 1 unknown, 2 missing, 3 wrong.",
     "truerail_uplink_state > 1",
 )  # fmt: skip
 UPLINK_INFO = gauge(
     "uplink_info", "1", f"{UPLINK} peer peer_port",
-    "Where a planned cable between switches leads.",
+    "The upper end of a planned cable between switches.",
     "truerail_uplink_state * on(fabric, switch, switch_port) group_left(peer, peer_port) truerail_uplink_info",
 )  # fmt: skip
 LINKS = gauge(
@@ -75,7 +75,7 @@ DEVICES_READ = gauge(
 GPU_NIC_AFFINITY = gauge(
     "gpu_nic_affinity", "0 or 1", f"{LINK} gpu",
     "Whether a GPU's nearest planned NIC carries the GPU's own rail: 1 it does, 0 another GPU's. One series for each "
-    "GPU and nearest NIC; none where the host did not tell its topology or nobody can say which rail the GPU's is.",
+    "GPU and nearest NIC; none where the host did not report its topology or the GPU's rail is unknown.",
     "count by (host) (truerail_gpu_nic_affinity == 0)",
 )  # fmt: skip
 DEVICE_FINDINGS = gauge(

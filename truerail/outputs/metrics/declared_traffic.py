@@ -21,7 +21,7 @@ def _figure(field: str, name: str, unit: str, link: str, uplink: str, query: str
     )
 
 
-_SHARE = "of the priority with most of it. None where only pause frames are counted: they do not tell the time."
+_SHARE = "of the priority with most of it. None where only pause frames are counted: they do not give the time."
 
 FIGURES: Final = (
     _figure(

@@ -27,7 +27,7 @@ LABELS: Final = {
     "pci_bus_id": "the NIC's PCI address in the form of dcgm-exporter's label: `00000000:1A:00.0`",
     "gpu": "the GPU's index, as dcgm-exporter labels it; on `truerail_link_info` only where one GPU alone is nearest",
     "state": "on links `right`, `wrong`, `missing` or `unknown`; on hosts `whole`, `broken` or `unknown`; on findings "
-    "where their life stands",
+    "the state of their life",
     "verified": "`both ends`, `one end`, `device only` (a port is not named) or `none`",
     "role": "`host`, `leaf`, `spine` or `superspine`",
     "rule": "the rule's code",
@@ -39,7 +39,7 @@ LABELS: Final = {
     "collector": "the collector's name",
     "health": "`keeping`, `failing` or `off`",
     "digest": "the plan's digest",
-    "inferred": "`yes` where nobody wrote the plan and the rails were read off the fabric, else `no`",
+    "inferred": "`yes` where no plan is given and the rails are inferred from the fabric, else `no`",
     "version": "the version of truerail",
     "python": "the version of Python",
 }

@@ -82,7 +82,7 @@ def _cause(cause: Cause, plan: Plan, options: Options) -> Iterator[RenderableTyp
     for alternative in cause.alternatives:
         yield _alternative(alternative)
     if cause.to_confirm:
-        yield hanging("to decide:", Text(sentence(cause.to_confirm)), indent=_BODY)
+        yield hanging("to confirm:", Text(sentence(cause.to_confirm)), indent=_BODY)
 
 
 def _subjects(cause: Cause) -> str:
@@ -97,7 +97,7 @@ def _moves(moves: tuple[Move, ...], plan: Plan, options: Options) -> Iterator[Re
     grid = Table.grid(padding=(0, 2, 0, 0))
     for _ in range(4):
         grid.add_column(overflow="fold")
-    grid.add_row("", "take out of", "put into", "other end stays in", style=QUIET)
+    grid.add_row("", "unplug from", "plug into", "other end stays in", style=QUIET)
     for number, move in enumerate(shown, 1):
         grid.add_row(f"{number}.", _port(move.source), Text("→ ").append_text(_port(move.target)), _stays(move, plan))
     yield Padding(grid, (0, 0, 0, _BODY))

@@ -51,7 +51,7 @@ def _evidence(evidence: Evidence) -> Text:
     reported = evidence.as_dict()
     facts = ", ".join(f"{key} {sentence(_shown(value))}" for key, value in reported["fact"].items())
     line = Text().append(
-        f"{name(evidence.device)} says ({name(evidence.collector)}, {evidence.at:%H:%M:%S}): ", style=QUIET
+        f"{name(evidence.device)} reports ({name(evidence.collector)}, {evidence.at:%H:%M:%S}): ", style=QUIET
     )
     return line.append(f"{reported['kind']} {facts}")
 

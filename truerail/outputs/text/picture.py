@@ -31,18 +31,18 @@ def picture(evaluation: Evaluation, options: Options) -> Iterator[RenderableType
     shown = rows if options.details else rows[:MOST_ROWS]
     yield from _table(view, shown, options)
     if hidden := len(rows) - len(shown):
-        yield left_out(hidden, "rows of hosts that are not whole", options.next_step)
+        yield left_out(hidden, "rows of hosts that are not right", options.next_step)
     yield from _uplinks(view, options)
 
 
 def _legend(glyphs: Glyphs) -> str:
     words = [f"{glyphs.of(state)} {state.value}" for state in CableState]
-    return ", ".join(words) + f"; {glyphs.of(CableState.WRONG)}3 sits on rail 3"
+    return ", ".join(words) + f"; {glyphs.of(CableState.WRONG)}3 is on rail 3"
 
 
 def _table(view: Picture, rows: list[tuple[list[str], HostRow]], options: Options) -> Iterator[RenderableType]:
     glyphs = Glyphs(options.ascii)
-    whole = f"{count(len(view.whole_hosts), 'host')} whole"
+    whole = f"{count(len(view.whole_hosts), 'host')} right"
     names = [_names(hosts) for hosts, _ in rows]
     cell_width = max([_cell_width(row) for _, row in rows] + [len(_rail(rail)) for rail in view.rails] + [1])
     room = min(max(options.width - len(view.rails) * (cell_width + 1) - 4, 12), WIDEST_NAMES)
@@ -120,8 +120,8 @@ def _uplink(group: UplinkGroup, view: Picture) -> Text:
         line.append(f" ({where})", style=QUIET)
     cell = group.cells[0]
     if len(group.cells) == 1:
-        line.append(f" {name(cell.cable.a.name)} {group.state.value}, belongs in {name(str(cell.cable.b))}")
-        line.append(f", seen in {name(cell.observed)}" if cell.observed else "")
+        line.append(f" {name(cell.cable.a.name)} {group.state.value}, planned {name(str(cell.cable.b))}")
+        line.append(f", actual {name(cell.observed)}" if cell.observed else "")
     else:
         ports = sorted((cell.cable.a.name for cell in group.cells), key=order)
         line.append(f" {count(len(ports), 'uplink')} {group.state.value}: {name(fold(ports))}")

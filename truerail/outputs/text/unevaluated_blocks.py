@@ -23,7 +23,7 @@ def not_evaluated(evaluation: Evaluation, options: Options) -> Iterator[Renderab
         return
     yield heading("Could not be evaluated")
     if found.cables:
-        yield _line(f"{count(found.cables, 'planned cable')}: no end of it could be read, or the ends do not decide")
+        yield _line(f"{count(found.cables, 'planned cable')}: neither end could be read, or the ends do not decide")
     yield from _unread(found.unread, options)
     for not_evaluated in found.unknown:
         yield _line(f"{_rules(not_evaluated.rules)}{_failing(not_evaluated)}: {sentence(not_evaluated.why)}")
@@ -52,8 +52,8 @@ def _failing(not_evaluated: NotEvaluated) -> str:
     if not not_evaluated.failing:
         return ""
     if not_evaluated.failing == not_evaluated.rules:
-        return " (fails beside it)" if len(not_evaluated.rules) == 1 else " (all fail beside it)"
-    return f" ({', '.join(not_evaluated.failing)} fail{'s' * (len(not_evaluated.failing) == 1)} beside it)"
+        return " (it also has findings)" if len(not_evaluated.rules) == 1 else " (all also have findings)"
+    return f" ({', '.join(not_evaluated.failing)} also {'has' if len(not_evaluated.failing) == 1 else 'have'} findings)"
 
 
 def _line(words: str) -> RenderableType:

@@ -34,12 +34,12 @@ def blast_text(answer: Blast, options: Options) -> Iterator[RenderableType]:
 
 
 def _figures(answer: Blast) -> Iterator[tuple[str, RenderableType | str]]:
-    now = {True: "down now", False: "up now", None: "nobody can tell whether it is up"}
-    yield "it is", f"{name(answer.matched_type)}, {now[answer.down_now]}"
+    now = {True: "down now", False: "up now", None: "state unknown"}
+    yield "state", f"{name(answer.matched_type)}, {now[answer.down_now]}"
     gpus = f"{answer.gpus_affected:,} of their {count(answer.gpus_of_hosts, 'GPU')}"
     yield "affected", f"{count(answer.hosts_affected, 'host')}, {gpus}"
-    yield "bandwidth", f"{answer.share_lost:.1%} lost, {1 - answer.share_lost:.1%} left"
+    yield "bandwidth", f"{answer.share_lost:.1%} lost, {1 - answer.share_lost:.1%} remains"
     if answer.uplink_share_lost:
-        yield "uplinks", f"{answer.uplink_share_lost:.1%} lost, {1 - answer.uplink_share_lost:.1%} left"
+        yield "uplinks", f"{answer.uplink_share_lost:.1%} lost, {1 - answer.uplink_share_lost:.1%} remains"
     if answer.pairs_cut:
         yield "cut", f"{count(answer.pairs_cut, 'pair')} of hosts, counted on each rail"

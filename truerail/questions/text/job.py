@@ -25,7 +25,7 @@ def job_text(answer: Job, options: Options) -> Iterator[RenderableType]:
     yield from _rails(answer)
     shown = answer.worst if options.details else answer.worst[:MOST_LINES]
     if shown:
-        yield heading("Hosts that are not whole", "worst first")
+        yield heading("Hosts with lost or unknown rails", "worst first")
     for host in shown:
         yield _host(host)
     yield from more(len(answer.worst) - len(shown), "hosts")
@@ -41,8 +41,8 @@ def _pairs(answer: Job) -> Iterator[RenderableType]:
     if not pairs.total:
         return
     words = [f"{pairs.same_rail:,} within the rail"]
-    words += [f"{pairs.rerouted:,} go round"] * bool(pairs.rerouted)
-    words += [f"{pairs.cut:,} cut"] * bool(pairs.cut) + [f"{pairs.unknown:,} nobody can tell"] * bool(pairs.unknown)
+    words += [f"{pairs.rerouted:,} rerouted"] * bool(pairs.rerouted)
+    words += [f"{pairs.cut:,} cut"] * bool(pairs.cut) + [f"{pairs.unknown:,} unknown"] * bool(pairs.unknown)
     hosts = f"{count(len(answer.hosts), 'host')}, {count(len(answer.rails), 'rail')}"
     reported = f"{hosts}, {count(pairs.total, 'pair')} counted on each rail: {', '.join(words)}"
     yield hanging("", Text(reported, style=QUIET), indent=1)
@@ -61,7 +61,7 @@ def _rails(answer: Job) -> Iterator[RenderableType]:
         yield grid
     if whole:
         named = rail_words(rail.rail for rail in whole if rail.rail is not None) or count(len(whole), "rail")
-        yield Text(f"  {named} whole", style="green")
+        yield Text(f"  {named} connected", style="green")
 
 
 def _word(rail: int | None) -> str:

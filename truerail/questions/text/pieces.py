@@ -41,7 +41,7 @@ def finding(line: FindingLine) -> RenderableType:
 def cause(line: CauseLine, *, reported: bool = False) -> Iterator[RenderableType]:
     """A cause: what it is, its impact, and, unless already `reported`, what to do."""
     title = Text().append(name(line.kind), style="bold").append(f"  {as_sentence(line.summary)}")
-    impact = f", {count(line.impact, 'GPU')} hurt" if line.impact else ""
+    impact = f", {count(line.impact, 'GPU')} affected" if line.impact else ""
     muted = f", {name(line.muted)}" if line.muted else ""
     title.append(f"  {sure(line.confidence)} sure{impact}{muted}", style=QUIET)
     yield hanging("!", title)
@@ -83,9 +83,7 @@ def rows(pairs: Iterable[tuple[str, RenderableType | str]], *, indent: int = 2) 
     return Padding(grid, (0, 0, 0, indent))
 
 
-def more(
-    hidden: Sequence[object] | int, what: str, how: str = "--format json has them all"
-) -> Iterator[RenderableType]:
+def more(hidden: Sequence[object] | int, what: str, how: str = "--format json shows all") -> Iterator[RenderableType]:
     """Reports that rows were left out, and how to see them."""
     number = hidden if isinstance(hidden, int) else len(hidden)
     if number > 0:
@@ -94,4 +92,4 @@ def more(
 
 def when(at: datetime | None) -> str:
     """Date and time to the second, with the zone."""
-    return f"{at:%Y-%m-%d %H:%M:%S %Z}".strip() if at else "nobody knows when"
+    return f"{at:%Y-%m-%d %H:%M:%S %Z}".strip() if at else "time unknown"

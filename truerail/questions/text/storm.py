@@ -76,9 +76,9 @@ def _branch(under: Under, device: str, hops: int, indent: str, options: Options,
 
 
 def _line(edge: StormEdge) -> Text:
-    line = Text().append(name(edge.waiting) or "somebody not known", style=PORT)
+    line = Text().append(name(edge.waiting) or "an unknown port", style=PORT)
     planned = ", cable as planned" if edge.link == "planned" else ""
-    on = f" waits for {name(edge.on) or 'somebody not known'}"
+    on = f" waits for {name(edge.on) or 'an unknown port'}"
     return line.append(on, style="not dim").append(f"  {_share(edge)}, {name(edge.source)}{planned}", style=QUIET)
 
 

@@ -29,4 +29,4 @@ def timeline_text(answer: Timeline) -> Iterator[RenderableType]:
         yield Text()
         yield grid
     if not answer.whole:
-        yield from more(1, "events at least", "ask with a larger --limit")
+        yield from more(1, "events at least", "use a larger --limit")

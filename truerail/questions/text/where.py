@@ -76,7 +76,7 @@ def _lines(paths: tuple[CablePath, ...]) -> Iterator[RenderableType]:
     grid = Table.grid(padding=(0, 2, 0, 0))
     for path in shown:
         rail = "-" if path.rail is None else f"rail {path.rail}"
-        seen = name(path.seen.name) if path.seen else "nothing seen"
+        seen = name(path.seen.name) if path.seen else "no link seen"
         there = "" if path.state == "right" else f"seen: {seen}"
         port, planned = Text(name(path.a.name), style=PORT), Text(name(path.planned.name), style=PORT)
         grid.add_row(Text(f"  {rail}", style=QUIET), port, planned, state_word(path.state), there)

@@ -36,7 +36,7 @@ def why_text(answer: Why, options: Options) -> Iterator[RenderableType]:
         yield heading("Cable")
         yield from path_block(answer.path)
     if options.details:
-        yield heading("The rule")
+        yield heading("Rule")
         yield from (Text(f"  {sentence(line)}") for line in answer.explanation.splitlines())
     else:
         yield Text(f"\n  the rule: truerail rules explain {name(answer.finding.rule)}", style=QUIET)

@@ -89,10 +89,10 @@ def plant(
     else:
         ordered = sorted(faults, key=lambda fault: KINDS.index(fault.kind))
         causes = [plant_one(site, fault) for fault in ordered]
-    exchanged = [cause for cause in causes if cause.kind is CauseKind.LEAF_SWAP]
-    if compound and exchanged:
+    swapped = [cause for cause in causes if cause.kind is CauseKind.LEAF_SWAP]
+    if compound and swapped:
         with suppress(NoRoomError):
-            causes.append(cable_faults.swap_on_leaf(site, exchanged[0].subjects[0]))
+            causes.append(cable_faults.swap_on_leaf(site, swapped[0].subjects[0]))
     return site, causes
 
 

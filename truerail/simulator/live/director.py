@@ -166,7 +166,7 @@ class Director:
         for standing in self.standing:
             if name == str(standing.number) or standing.concerns(name):
                 return standing
-        raise LookupError(f"no fault stands that {what.strip()!r} is part of")
+        raise LookupError(f"no active fault includes {what.strip()!r}")
 
     def _work_off(self, now: float) -> None:
         """The technician repairs the oldest fault that is old enough to have been seen; of equally old ones, the

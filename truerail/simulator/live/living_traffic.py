@@ -108,7 +108,7 @@ class LivingTraffic:
         """
         shape = self._living.world.fabric.shape
         if fault.kind is FlowFaultKind.POLARIZATION and shape.spines and not shape.superspines:
-            raise NoRoomError(f"no switches above the spines: begin the demo with --fault {fault.kind}")
+            raise NoRoomError(f"no switches above the spines: start the demo with --fault {fault.kind}")
         hosts = self._hosts_for(fault.kind)
         if fault.at or not hosts:
             return fault

@@ -30,17 +30,17 @@ def appeared(world: World, standing: Standing) -> str:
     subjects = " and ".join(cause.subjects)
     match cause.kind:
         case CauseKind.CABLE_SWAP:
-            return f"two cables were exchanged: {subjects}"
+            return f"two cables were swapped: {subjects}"
         case CauseKind.CABLE_ROTATION:
-            return f"{count(len(cause.cables), 'cable')} went round in a circle: {', '.join(cause.subjects)}"
+            return f"{count(len(cause.cables), 'cable')} were rotated: {', '.join(cause.subjects)}"
         case CauseKind.CABLE_MOVE:
             return f"{subjects} was plugged into a wrong free port, {world.far[cause.cables[0]]}"
         case CauseKind.PORT_SHIFT:
             return f"{count(len(cause.cables), 'cable')} on {subjects} slipped to other ports"
         case CauseKind.HOST_SWAP if cause.moves:
-            return f"all cables of {subjects} were exchanged"
+            return f"all cables of {subjects} were swapped"
         case CauseKind.HOST_SWAP | CauseKind.LEAF_SWAP:
-            return f"{subjects} bear each other's names"
+            return f"{subjects} have each other's names"
         case CauseKind.BUNDLE_SWAP:
             return f"the host cables of {subjects} were crossed in the patch panel"
         case CauseKind.GPU_NIC_ORDER:
@@ -62,7 +62,7 @@ def broke_out(trouble: Trouble) -> str:
     subjects = " and ".join(trouble.cause.subjects)
     match trouble.kind, trouble.placed.variant:
         case FlowFaultKind.STORM, _:
-            return f"a PFC storm broke out: {subjects} pauses its leaf without end, and all who send to it wait"
+            return f"a PFC storm broke out: {subjects} pauses its leaf continuously, and all its senders wait"
         case FlowFaultKind.SLOW_RECEIVER, "pcie":
             return f"{subjects} takes in half of what its link brings: its PCIe stalls"
         case FlowFaultKind.SLOW_RECEIVER, _:

@@ -44,7 +44,7 @@ class AuthMiddleware:
             await answer(refused, request)(scope, receive, sent)
         except Exception:
             if not sent.status:  # a response from outside of this middleware would lack the headers
-                await problem(500, "something broke inside; the log of the service says what")(scope, receive, sent)
+                await problem(500, "internal error; the log of the service has the details")(scope, receive, sent)
             raise
         finally:
             if writes(request):

@@ -42,7 +42,7 @@ async def acknowledgement(request: Request, desk: WithContext, number: Number) -
 async def acknowledge(desk: WithContext, caller: Operator, body: Acknowledge) -> Response:
     """Acknowledges a finding or a cause."""
     if body.until is not None and body.until <= desk.tower.now():
-        raise QueryError(f"until {body.until.isoformat()} is over already")
+        raise QueryError(f"until {body.until.isoformat()} is in the past")
     made = await desk.tower.acknowledge(body.target, caller.name, body.reason, body.until)
     return created(made, f"/api/v1/acknowledgements/{made.id}")
 

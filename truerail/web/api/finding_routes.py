@@ -66,7 +66,7 @@ async def finding(request: Request, desk: WithContext, shown: Newest, finding: K
 
 @router.get("/causes", response_model=Page[CauseLine])
 async def causes(request: Request, shown: Newest, part: Wanted) -> Response:
-    """Causes, in order of impact."""
+    """Causes, by impact."""
 
     def fetch(offset: int, limit: int) -> tuple[Sequence[CauseLine], int]:
         return fetch_from(cause_lines(shown.view))(offset, limit)

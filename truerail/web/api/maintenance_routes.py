@@ -45,7 +45,7 @@ async def announce(desk: WithContext, caller: Operator, body: Announce) -> Respo
     if body.ends <= body.starts:
         raise QueryError(f"ends {body.ends.isoformat()} is not after starts {body.starts.isoformat()}")
     if body.ends <= desk.tower.now():
-        raise QueryError(f"ends {body.ends.isoformat()} is over already")
+        raise QueryError(f"ends {body.ends.isoformat()} is in the past")
     made = await desk.tower.open_window(body.scope, body.what, body.starts, body.ends, caller.name, body.reason)
     return created(made, f"/api/v1/maintenance/{made.id}")
 

@@ -87,7 +87,7 @@ async def the_diff(
         first, last = span(since, start, end, desk.tower.now())
         return await remembered(request, desk, lambda history: diff(shown.publication, history, first, last))
     if since or start or end:
-        raise QueryError("plan=true compares with the plan now: it goes without since, from and to")
+        raise QueryError("plan=true compares with the plan now: omit since, from and to")
     return await pondered(request, desk, shown, lambda: diff_plan(shown.publication))
 
 

@@ -35,7 +35,9 @@ async def readyz(desk: WithContext) -> Response:
         raise NotReadyError("nothing has been evaluated yet: the first round still runs")
     journal = publication.journal
     failing = (
-        f"; nothing is remembered: {printable(journal.error, 300)}" if journal.health is JournalHealth.FAILING else ""
+        f"; the journal is not written: {printable(journal.error, 300)}"
+        if journal.health is JournalHealth.FAILING
+        else ""
     )
     return PlainTextResponse(f"ready{failing}\n", headers=_FRESH)
 

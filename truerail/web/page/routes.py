@@ -82,8 +82,8 @@ class Pages:
         return page
 
     def lost(self, address: str) -> HTMLResponse:
-        """What stands where no page is: a person gets a way on, not a problem document."""
-        return self._page("lost", "Not found", printable(address, LONGEST_NAME), status=404)
+        """The answer where there is no page: a reader gets links, not a problem document."""
+        return self._page("lost", "Page not found", printable(address, LONGEST_NAME), status=404)
 
     def _page(self, name: str, title: str, thing: str = "", status: int = 200) -> HTMLResponse:
         published = self._tower.publication
@@ -113,7 +113,7 @@ class Pages:
         return HTMLResponse(html, headers={"Cache-Control": "no-store"})
 
     def icon(self) -> RedirectResponse:
-        """Browsers ask for it unasked."""
+        """Browsers request it on their own."""
         return RedirectResponse(f"/static/{self._assets.version}/icon.svg", 308)
 
     def static(self, version: str, name: str) -> Response:

@@ -5,13 +5,13 @@ import { el } from "./dom.js";
 import { local } from "./words.js";
 
 const HOURS = /** @type {const} */ (
-  [["1", "1 hour"], ["8", "8 hours"], ["24", "1 day"], ["168", "1 week"], ["", "it is resolved"], ["at", "a time"]]
+  [["1", "1 hour"], ["8", "8 hours"], ["24", "1 day"], ["168", "1 week"], ["", "resolved"], ["at", "a set time"]]
 );
 
 /**
  * A button that opens the dialog; nothing where it is muted already.
  * @param {string} target finding id or cause key
- * @param {string} says
+ * @param {string} summary
  * @param {string | null} muted
  */
 export function acknowledgeButton(target, summary, muted) {
@@ -22,7 +22,7 @@ export function acknowledgeButton(target, summary, muted) {
   );
 }
 
-/** @param {string} target @param {string} says */
+/** @param {string} target @param {string} summary */
 function ask(target, summary) {
   const problem = el("p.problem", { role: "alert", hidden: true });
   const at = el(
@@ -31,7 +31,7 @@ function ask(target, summary) {
       type: "datetime-local",
       name: "at",
       value: local(new Date(Date.now() + 86400000)),
-      "aria-label": "Until this time",
+      "aria-label": "End of the acknowledgement",
       hidden: true,
     },
   );
@@ -75,15 +75,15 @@ function ends(hours, at) {
   return hours ? new Date(Date.now() + Number(hours) * 3600000).toISOString() : null;
 }
 
-/** A button that asks devices again, now. @param {string} devices node set */
+/** A button that polls devices again, now. @param {string} devices node set */
 export function recheckButton(devices) {
   const button = el("button.operator", { type: "button", "data-key": "recheck" }, "Recheck now");
   button.addEventListener("click", async () => {
     button.disabled = true;
-    button.textContent = "Asking …";
+    button.textContent = "Queuing …";
     try {
       await write("POST", "recheck", { devices });
-      button.textContent = "Asked";
+      button.textContent = "Queued";
     } catch (error) {
       button.textContent = /** @type {Error} */ (error).message;
     }

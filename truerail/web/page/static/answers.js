@@ -10,7 +10,7 @@ import { count, figure, portion, sentence } from "./words.js";
 
 const MOST = 200;
 
-/** @param {string} says @param {string} [more] */
+/** @param {string} summary @param {string} [more] */
 function verdict(summary, more) {
   return el("div", null, el("p.verdict", null, sentence(summary)), more ? el("p", null, sentence(more)) : null);
 }
@@ -24,10 +24,10 @@ export function where({ query, matched_type, paths, summary }) {
   ];
   const shown = paths.slice(0, MOST);
   const hosts = shown.filter((/** @type {any} */ path) => path.a.role === "host");
-  return [verdict(summary, `“${query}” was read as: ${matched_type}.`),
-    hosts.length && hosts.length <= 16 ? card("The way", el("div.scroll.drawing", null, railsDrawing(hosts))) : null,
-    shown.length ? card("In figures", pathTable(shown)) : null,
-    causes.length ? card("Causes on it", causes.map((/** @type {any} */ cause) => causeCard(cause))) : null];
+  return [verdict(summary, `“${query}” matched: ${matched_type}.`),
+    hosts.length && hosts.length <= 16 ? card("Path", el("div.scroll.drawing", null, railsDrawing(hosts))) : null,
+    shown.length ? card("Details", pathTable(shown)) : null,
+    causes.length ? card("Causes on this path", causes.map((/** @type {any} */ cause) => causeCard(cause))) : null];
 }
 
 /** @param {any} answer Job */
@@ -39,9 +39,9 @@ export function job({ rails, pairs, worst, causes, hosts, not_in_plan: strangers
         "div",
         null,
         card(
-          `Rails under ${count(hosts.length, "host")}`,
+          `Rails of ${count(hosts.length, "host")}`,
           table(
-            ["Rail", "Whole", "Broken on", "Degraded on", "Unknown on", ""],
+            ["Rail", "Connected", "Lost on", "Degraded on", "Unknown on", ""],
             rails.map(
               (/** @type {any} */ rail) => [
                 rail.rail ?? "–",
@@ -55,19 +55,19 @@ export function job({ rails, pairs, worst, causes, hosts, not_in_plan: strangers
           ),
         ),
       ),
-      el("div", null, card("Pairs of hosts, over all rails", pairBars(pairs)),
-        worst.length ? card("Hosts that are not whole, worst first", table(["Host", "Rails lost", "Unknown", ""], worst.slice(0, MOST).map((/** @type {any} */ host) => [portLink(host.host), host.lost.join(", ") || "–", host.unknown.join(", ") || "–", host.summary]))) : null)),
-    causes.length ? card("Causes, in order of impact", causes.map((/** @type {any} */ cause) => causeCard(cause))) : null];
+      el("div", null, card("Host pairs, all rails", pairBars(pairs)),
+        worst.length ? card("Affected hosts, worst first", table(["Host", "Rails lost", "Unknown", ""], worst.slice(0, MOST).map((/** @type {any} */ host) => [portLink(host.host), host.lost.join(", ") || "–", host.unknown.join(", ") || "–", host.summary]))) : null)),
+    causes.length ? card("Causes, by impact", causes.map((/** @type {any} */ cause) => causeCard(cause))) : null];
 }
 
 /** @param {any} pairs */
 function pairBars(pairs) {
   const kinds = /** @type {const} */ (
     [
-      ["same_rail", "on their rail", "right"],
-      ["rerouted", "by a detour", "missing"],
+      ["same_rail", "same rail", "right"],
+      ["rerouted", "rerouted", "missing"],
       ["cut", "cut", "wrong"],
-      ["unknown", "nobody can tell", "unknown"],
+      ["unknown", "unknown", "unknown"],
     ]
   );
   return el("table.rails", null, el("tbody", null, kinds.map(([key, word, kind]) => el("tr", null, el("th", { scope: "row" }, word),
@@ -76,10 +76,10 @@ function pairBars(pairs) {
 
 /** @param {any} answer Blast */
 export function blast(answer) {
-  const now = answer.down_now === null ? "Whether it is down cannot be reported." : answer.down_now ? "It is down now." : "It is not down now.";
+  const now = answer.down_now === null ? "Whether it is down now is unknown." : answer.down_now ? "It is down now." : "It is not down now.";
   const tiles = [
-    ["Hosts hurt", figure(answer.hosts_affected)],
-    ["GPUs hurt", `${figure(answer.gpus_affected)} of ${figure(answer.gpus_of_hosts)}`],
+    ["Hosts affected", figure(answer.hosts_affected)],
+    ["GPUs affected", `${figure(answer.gpus_affected)} of ${figure(answer.gpus_of_hosts)}`],
     ["Bandwidth lost", portion(answer.share_lost)],
     ["Uplinks lost", portion(answer.uplink_share_lost)],
     ["Pairs cut", figure(answer.pairs_cut)],
@@ -108,7 +108,7 @@ export function blast(answer) {
 
 /** @param {any} answer PathAnswer */
 export function path({ rails, summary, source, target }) {
-  return [verdict(summary), card(`${source} to ${target}`, table(["Rail", "Hops, as seen", ""], rails.map((/** @type {any} */ way) => [way.rail ?? "–", hops(way),
+  return [verdict(summary), card(`${source} to ${target}`, table(["Rail", "Hops, actual", ""], rails.map((/** @type {any} */ way) => [way.rail ?? "–", hops(way),
     el(`span.${way.stays === null ? "unknown" : way.stays ? "right" : "wrong"}`, null, sentence(way.summary))])))];
 }
 

@@ -1,4 +1,4 @@
-// What stands around the overview's picture: causes, how the watching goes, the list behind the map, and what is new.
+// What the overview shows around its map: causes, collectors, the list behind the map, and what is new.
 
 import { address, text } from "./api.js";
 import { brokenHosts } from "./broken.js";

@@ -1,4 +1,4 @@
-// The list behind the map: hosts that are not whole, as a table, for whoever does not see the canvas.
+// The list behind the map: hosts with cables that are not right, as a table, for readers who cannot see the canvas.
 
 import { el } from "./dom.js";
 import * as links from "./links.js";
@@ -9,10 +9,10 @@ const MOST = 300;
 /** @param {import("./cells.js").Cells} cells */
 export function brokenHosts(cells) {
   const { hosts, all } = cells.broken(MOST);
-  const caption = `${count(all, "host")} not whole`;
+  const caption = `${count(all, "host")} with cables not right`;
   if (!all) return {
-    caption: "Every host is whole",
-    body: el("p.soft", null, "Every planned cable of every host is right."),
+    caption: "All hosts are right",
+    body: el("p.soft", null, "All planned cables of all hosts are right."),
   };
   const heads = cells.rails.flatMap(
     (rail) => Array.from(

@@ -1,4 +1,4 @@
-// A cause: what is wrong, the moves as a drawing, what it explains and what else it could be.
+// A cause: what is wrong, the moves as a drawing, what it explains, and the alternatives.
 
 import { acknowledgeButton } from "./acknowledge.js";
 import { piece } from "./api.js";
@@ -34,9 +34,9 @@ function draw(cause) {
 
 /** @param {any} cause */
 function harmWords({ impact, undecided }) {
-  if (!impact) return "no GPU hurt";
-  if (undecided) return `${count(impact, "GPU", "GPUs")} may lose ${impact === 1 ? "its" : "their"} rail: it is not decided`;
-  return `${count(impact, "GPU loses its rail", "GPUs lose their rail")} while it lasts`;
+  if (!impact) return "no GPU affected";
+  if (undecided) return `${count(impact, "GPU", "GPUs")} may lose ${impact === 1 ? "its" : "their"} rail: the cause is not confirmed`;
+  return `${count(impact, "GPU loses its rail", "GPUs lose their rail")} until it is fixed`;
 }
 
 /** @param {any} cause */
@@ -49,21 +49,21 @@ function moves({ moves: all }) {
         "figure",
         null,
         drawing,
-        el("figcaption.legend", null, el("span.key.planned"), "belongs", el("span.key.now"), "sits now"),
+        el("figcaption.legend", null, el("span.key.planned"), "planned", el("span.key.now"), "actual"),
       ) : null,
-      table(["", "Take out of", "Put into", "Other end stays in"], all.map((/** @type {any} */ move, /** @type {number} */ i) => [i + 1, portLink(move.source, "leaf"), [portLink(move.target, "leaf"), move.not_before ? el("p.small.soft", null, `not before ${move.not_before}`) : null], portLink(move.cable)]))));
+      table(["", "Unplug from", "Plug into", "Other end stays in"], all.map((/** @type {any} */ move, /** @type {number} */ i) => [i + 1, portLink(move.source, "leaf"), [portLink(move.target, "leaf"), move.not_before ? el("p.small.soft", null, `not before ${move.not_before}`) : null], portLink(move.cable)]))));
 }
 
 /** @param {any} cause */
 function otherwise({ alternatives, to_confirm }) {
   if (!alternatives.length && !to_confirm) return null;
   return card(
-    "Could also be",
+    "Alternatives",
     el(
       "div.prose",
       null,
       alternatives.map((/** @type {string} */ one) => el("p", null, sentence(one))),
-      to_confirm ? el("p", null, el("b", null, "To decide: "), sentence(to_confirm)) : null,
+      to_confirm ? el("p", null, el("b", null, "To confirm: "), sentence(to_confirm)) : null,
     ),
   );
 }
@@ -83,6 +83,6 @@ function subjects({ subjects: all }) {
 
 watch(page.live, `causes/${piece(key)}`, node, draw);
 watch(page.live, `findings?cause=${encodeURIComponent(key)}&limit=200`, findings, ({ items, total }) =>
-  redraw(findings, findingList(items, "Its findings are gone."), total > items.length ? el("p.soft.pad", null, `and ${count(total - items.length, "more finding")}.`) : null));
+  redraw(findings, findingList(items, "Its findings are resolved."), total > items.length ? el("p.soft.pad", null, `and ${count(total - items.length, "more finding")}.`) : null));
 page.live.start();
 void watchService(page);

@@ -31,8 +31,8 @@ export function causeCard(cause, { hover } = {}) {
         { href: links.cause(cause.key), "data-key": cause.key },
         kindWords(cause.kind),
       ), life(cause),
-      el("span.impact", { title: `GPUs that ${cause.undecided ? "may " : ""}lose their rail while it lasts` },
-        cause.impact ? `${cause.undecided ? "perhaps " : ""}${count(cause.impact, "GPU")}` : "no GPU hurt")),
+      el("span.impact", { title: `GPUs that ${cause.undecided ? "may " : ""}lose their rail until it is fixed` },
+        cause.impact ? `${cause.undecided ? "perhaps " : ""}${count(cause.impact, "GPU")}` : "no GPU affected")),
     el("p.summary", null, sentence(cause.summary)),
     el("p.action", null, instruction(cause)),
     moves(cause),
@@ -76,7 +76,7 @@ export function causeStack(causes, total, how) {
   const muted = causes.filter((cause) => cause.muted);
   return [
     loud.map((cause) => causeCard(cause, how)),
-    loud.length || muted.length ? null : el("p.soft.pad", null, "Nothing is wrong that has a common cause."),
+    loud.length || muted.length ? null : el("p.soft.pad", null, "No causes."),
     total > causes.length ? el("p.soft.pad", null, `and ${count(total - causes.length, "more cause")}.`) : null,
     muted.length ? el(
       "details.folded",

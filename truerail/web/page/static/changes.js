@@ -33,7 +33,7 @@ function draw(diff) {
   redraw(answer, el("div.answer", null, el("p.verdict", null, sentence(diff.summary)), diff.whole ? null : el(
     "p.note",
     null,
-    "There is more than is shown: ask for a shorter time.",
+    "Not all changes are shown: choose a shorter time.",
   ),
     card(
       count(diff.links.length, "link"),

@@ -42,7 +42,7 @@ export class Clock {
     const node = byId("live");
     node.dataset.status = status;
     node.lastElementChild.textContent = status === "lost" ? `disconnected, ${reported}` : reported;
-    if (this.at) node.title = `Evaluated from answers asked for at ${moment(this.at)}`;
+    if (this.at) node.title = `Evaluated from device answers of ${moment(this.at)}`;
     if (status !== this.shown) this.explain(status);
     this.shown = status;
     document.body.classList.toggle("old", status === "stale" || status === "lost" || status === "stopped");
@@ -51,9 +51,9 @@ export class Clock {
   /** @param {string} status */
   explain(status) {
     const words = {
-      stale: `No new evaluation for three rounds: what is shown may no longer be so.`,
-      lost: "The connection to the service is lost: what is shown stays as it was. Trying again.",
-      stopped: "The service is stopping. Trying again.",
+      stale: "No new evaluation for three rounds: this page may be out of date.",
+      lost: "Connection to the service lost: this page shows the last state received. Reconnecting.",
+      stopped: "The service is stopping. Reconnecting.",
     }[status];
     banner("clock", words ? "doubt" : null, words ?? "");
   }

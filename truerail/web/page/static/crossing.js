@@ -1,4 +1,4 @@
-// A cause's moves as a drawing: where each cable sits now (dashed) and where it belongs (solid).
+// A cause's moves as a drawing: each cable's actual port (dashed) and its planned port (solid).
 
 import { svg } from "./dom.js";
 
@@ -16,7 +16,7 @@ export function crossing(moves) {
   const lines = moves.map(
     (move, row) => ({ from: height(row), now: heights.get(move.source) ?? 0, planned: heights.get(move.target) ?? 0 })
   );
-  const summary = moves.map((move) => `${move.cable} sits in ${move.source}, belongs in ${move.target}.`).join(" ");
+  const summary = moves.map((move) => `${move.cable}: actual ${move.source}, planned ${move.target}.`).join(" ");
   return svg("svg.crossing", { viewBox: `0 0 ${WIDTH} ${LINE * heights.size + 4}`, role: "img", "aria-label": summary },
     lines.map(({ from, now }) => svg("path.now", { d: curve(from, now) })),
     lines.map(({ from, planned }) => svg("path.planned", { d: curve(from, planned) })),

@@ -30,7 +30,7 @@ function draw(view) {
   ) : null;
   redraw(node, head(view), view.panel.length ? switchBody(view) : hostBody(view), traffic,
     el("div.halves", null,
-      el("div", null, others, card("Findings", findingList(view.findings, "No findings on it."))),
+      el("div", null, others, card("Findings", findingList(view.findings, "No findings."))),
       el("div", null, timelineCard(device.device), readings(view))));
   if (location.hash) document.getElementById(decodeURIComponent(location.hash.slice(1)))?.scrollIntoView({ block: "center" });
 }
@@ -47,9 +47,9 @@ function head({ device, platform, address: at, read, count: states, maintenance 
   return [
     el("div.title", null, el("div", null, el("h1.port", null, device.device), el("p.soft", null, reported)),
       el("div.sums", null, stateSums(states)),
-      el("div.buttons", null, el("a.button", { href: `/ask?q=blast&of=${piece(device.device)}` }, "Who is hurt if it goes"), grafanaLink(device), recheckButton(device.device))),
+      el("div.buttons", null, el("a.button", { href: `/ask?q=blast&of=${piece(device.device)}` }, "Impact if down"), grafanaLink(device), recheckButton(device.device))),
     maintenance ? el("p.note", null, el("b", null, "Under maintenance. "), maintenance) : null,
-    read ? null : el("p.note.unknown", null, "It does not answer: what stands here is what others say of it."),
+    read ? null : el("p.note.unknown", null, "This device does not answer: this page shows what other devices report of it."),
   ];
 }
 
@@ -70,12 +70,12 @@ function readings({ readings: runs }) {
   const rows = runs.map((/** @type {any} */ run) => [el("code", null, run.collector),
     el("span", null, run.error ? el("span.wrong", null, run.error) : "answered", el("small.soft.block", null, run.source)), ago(run.at), run.took_seconds === null ? "" : span(run.took_seconds)]);
   return card(
-    "Asked",
+    "Collectors",
     runs.length ? table(
       ["Collector", "Answer", "When", "Took"],
       rows,
       { numbers: [2, 3] },
-    ) : el("p.soft.pad", null, "It was not asked anything."),
+    ) : el("p.soft.pad", null, "No collector has polled this device."),
   );
 }
 

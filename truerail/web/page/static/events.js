@@ -8,7 +8,7 @@ import { moment, sentence } from "./words.js";
 
 /** @param {any} timeline */
 export function eventList({ events, whole }) {
-  if (!events.length) return el("p.soft.pad", null, "Nothing has happened to it since it is watched.");
+  if (!events.length) return el("p.soft.pad", null, "No events in the journal.");
   return [el("ol.timeline", null, events.map((/** @type {any} */ event) => el(`li.${event.kind.split(" ")[0]}${event.severity ? `.sev-${event.severity}` : ""}`, null,
     el("time", { datetime: event.at }, moment(event.at)),
     el("div", null, el("span.tag", null, event.kind), " ", event.finding ? el("a", { href: finding(event.finding) }, sentence(event.summary)) : sentence(event.summary), event.author ? el("small.soft", null, ` ${event.author}`) : null)))),
@@ -33,7 +33,7 @@ export function timelineCard(of) {
       "header",
       null,
       el("h2", null, "Timeline"),
-      el("a", { href: `/timeline?of=${encodeURIComponent(of)}` }, "all of it"),
+      el("a", { href: `/timeline?of=${encodeURIComponent(of)}` }, "Full timeline"),
     ),
     body,
   );

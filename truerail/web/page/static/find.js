@@ -26,7 +26,7 @@ function draw({ items }) {
       )
     ),
   )
-    : el("div.empty", null, el("h2", null, `Nothing is called “${text}”`), el("p.soft", null, "Hosts, switches, ports, RDMA devices, MAC addresses, finding ids and racks are found by any part of their name.")));
+    : el("div.empty", null, el("h2", null, `No match for “${text}”`), el("p.soft", null, "Search by any part of the name of a host, switch, port, RDMA device or rack, of a MAC address or of a finding id.")));
 }
 
 if (text) get("find", { text }).then(draw, (error) => redraw(answer, trouble(error)));

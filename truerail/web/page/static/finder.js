@@ -43,7 +43,7 @@ export function finder(box, list) {
     if (text !== asked) return;
     redraw(
       list,
-      answer.items.length ? answer.items.map(option) : el("li.nothing", null, `Nothing is called “${text}”.`),
+      answer.items.length ? answer.items.map(option) : el("li.nothing", null, `No match for “${text}”.`),
     );
     list.hidden = false;
     box.setAttribute("aria-expanded", "true");

@@ -1,4 +1,4 @@
-// Why a finding: what it rests on, both ends, what else it could be and what was ruled out.
+// Why a finding: its evidence, both ends, the alternatives and what was ruled out.
 
 import { acknowledgeButton, recheckButton } from "./acknowledge.js";
 import { piece } from "./api.js";
@@ -28,11 +28,11 @@ function draw(why) {
         "div",
         null,
         cause ? card("Explained by", causeCard(cause)) : null,
-        list("Ruled out", why.ruled_out, "Nothing else was considered."),
-        list("Could also be", why.alternatives, ""),
+        list("Ruled out", why.ruled_out, "No alternative was considered."),
+        list("Alternatives", why.alternatives, ""),
         evidence(why.evidence),
       ),
-      el("div", null, card("What was compared", compared(why)), timelineCard(finding.subject), why.explanation ? card("About this rule", el("div.prose", null, prose(why.explanation))) : null)));
+      el("div", null, card("Planned and actual", compared(why)), timelineCard(finding.subject), why.explanation ? card("About this rule", el("div.prose", null, prose(why.explanation))) : null)));
 }
 
 /** @param {any} why */
@@ -56,8 +56,8 @@ function ends(path) {
   return facts(
     [
       ["This end", endLink(path.a)],
-      ["Belongs in", endLink(path.planned)],
-      ["Seen in", path.seen ? endLink(path.seen) : "nothing"],
+      ["Planned", endLink(path.planned)],
+      ["Actual", path.seen ? endLink(path.seen) : "nothing"],
       ["State", stateChip(path.state)],
       ["Confirmed by", path.verified],
       ["Label", path.label],
@@ -73,7 +73,7 @@ function compared({ finding, detail, episodes, first_seen: first }) {
     [
       "First seen",
       first ? el("time", { title: moment(first) }, ago(first)) : null,
-    ], ["Times it came", episodes > 1 ? episodes : null],
+    ], ["Episodes", episodes > 1 ? episodes : null],
     ...Object.entries(detail).map(
       ([key, value]) => /** @type {[string, any]} */ ([key.replaceAll("_", " "), plain(value)])
     ),
@@ -102,7 +102,7 @@ function evidence(lines) {
       el("code.soft", null, line.source),
       el("time.soft", { title: moment(line.at) }, ago(line.at)),
     ),
-    el("dl.raw", null, Object.entries(line.fact).map(([key, value]) => el("div", null, el("dt", null, key), el("dd", null, plain(value))))))) : el("p.soft.pad", null, "It rests on what is missing: nobody reported this cable."));
+    el("dl.raw", null, Object.entries(line.fact).map(([key, value]) => el("div", null, el("dt", null, key), el("dd", null, plain(value))))))) : el("p.soft.pad", null, "No facts: no device reported this cable."));
 }
 
 watch(page.live, `findings/${piece(document.body.dataset.thing ?? "")}`, node, draw);

@@ -1,4 +1,4 @@
-// What every page has: the clock, the search box, the theme, who is looking, and the service's own troubles.
+// What every page has: the clock, the search box, the theme, the user, and the service's own problems.
 
 import { get, me } from "./api.js";
 import { banner, Clock } from "./clock.js";
@@ -28,7 +28,7 @@ export function serviceTroubles(fabric, { clock }) {
   banner(
     "plan",
     fabric.plan_inferred ? "doubt" : null,
-    "No plan was given: the fabric is measured against what most of its hosts agree on.",
+    "No plan is given: the fabric is compared with what most of its hosts agree on.",
   );
   journal(fabric.journal);
 }
@@ -43,8 +43,8 @@ export async function watchService(frame) {
 /** @param {{health: string, error: string, since: string | null, waiting: number}} state */
 function journal({ health, error, since, waiting }) {
   const failing = health === "failing";
-  const begun = since ? ` It began ${ago(since)}.` : "";
-  const words = `The journal cannot be written: ${error || "the database does not answer"}. Evaluating goes on; ${waiting} rounds wait in memory.${begun}`;
+  const begun = since ? ` Since ${ago(since)}.` : "";
+  const words = `The journal cannot be written: ${error || "the database does not answer"}. Evaluation continues; ${waiting} rounds are queued in memory.${begun}`;
   banner("journal", failing ? "bad" : null, words);
 }
 
@@ -59,7 +59,7 @@ function whoami({ name, role, csrf }) {
   );
   const reported = el(
     "span",
-    { title: role === "operator" ? "May acknowledge, announce maintenance and recheck" : "May read" },
+    { title: role === "operator" ? "Can acknowledge, announce maintenance and recheck" : "Can read" },
     name,
     el("small", null, role),
   );

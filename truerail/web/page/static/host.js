@@ -8,16 +8,16 @@ import { ago } from "./words.js";
 
 /** @param {any} view DeviceView */
 export function hostBody({ paths }) {
-  if (!paths.length) return card("Rails", el("p.soft.pad", null, "The plan gives this host no cables."));
+  if (!paths.length) return card("Rails", el("p.soft.pad", null, "The plan has no cables for this host."));
   return [
     el("section.card", { "aria-label": "Rails" },
       el("header", null, el("h2", null, "Rails"),
-        el("p.legend", null, el("span.key.planned"), "belongs, or is right", el("span.key.now"), "sits now", el("span.key.gap"), "missing", el("span.key.doubt"), "unknown")),
+        el("p.legend", null, el("span.key.planned"), "planned", el("span.key.now"), "actual", el("span.key.gap"), "missing", el("span.key.doubt"), "unknown")),
       el("div.scroll.drawing", null, railsDrawing(paths))),
     el(
       "details.card.folded",
       { "data-key": "nics", open: paths.length <= 0 },
-      el("summary", null, "NICs and cables in figures"),
+      el("summary", null, "NICs and cables"),
       pathTable(paths),
     ),
   ];
@@ -37,7 +37,7 @@ export function pathTable(paths) {
       el("small.soft.block", null, path.why),
     ), path.since ? ago(path.since) : el("span.soft", null, "–"),
   ]);
-  return table(["Rail", "Port", "NIC", "State", "Belongs in", "Seen in", "Confirmed by", "Changed"], rows);
+  return table(["Rail", "Port", "NIC", "State", "Planned", "Actual", "Confirmed by", "Changed"], rows);
 }
 
 /** @param {any} nic Nic or null */

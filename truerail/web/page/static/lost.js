@@ -1,4 +1,4 @@
-// An address that leads nowhere: what it may have meant.
+// A page that does not exist: names like its last part.
 
 import { get } from "./api.js";
 import { byId, el, redraw } from "./dom.js";

@@ -59,11 +59,11 @@ function acknowledged({ items }) {
 /** @param {any} plan */
 function planned(plan) {
   const reported = el("span.soft", { role: "status" });
-  const reload = el("button", { type: "button" }, "Read the plan again");
+  const reload = el("button", { type: "button" }, "Reload plan");
   reload.addEventListener("click", async () => {
     reported.textContent = "Reading …";
     reported.textContent = await write("POST", "plan/reload").then(
-      () => "The plan is read. A round evaluates by it.",
+      () => "Plan reloaded. The next round uses it.",
       (error) => error.message,
     );
   });

@@ -21,7 +21,7 @@ export class FabricMap {
         tabindex: "0",
         role: "application",
         "aria-roledescription": "fabric map",
-        "aria-label": "Fabric map. Arrow keys move, n goes to the next cable that is not right, Enter opens the host.",
+        "aria-label": "Fabric map. Arrow keys move, n moves to the next cable that is not right, Enter opens the host.",
       },
     );
     this.ctx = /** @type {CanvasRenderingContext2D} */ (this.canvas.getContext("2d"));

@@ -106,7 +106,7 @@ export function collectors(runs) {
         ),
         el("td.number", { class: late ? "number unknown" : null }, run.age_seconds === null ? "never" : span(run.age_seconds)), el("td.number.soft", null, span(run.every_seconds)));
     })),
-    unasked.length ? el("tfoot", null, el("tr", null, el("td.soft", { colspan: 4 }, `No device was asked: ${unasked.join(", ")}`))) : null);
+    unasked.length ? el("tfoot", null, el("tr", null, el("td.soft", { colspan: 4 }, `No device polled: ${unasked.join(", ")}`))) : null);
 }
 
 /** Counts of findings, loudest first. @param {Record<string, number>} findings @param {number} muted */

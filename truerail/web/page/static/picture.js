@@ -1,4 +1,4 @@
-// The overview's picture of the fabric: verdict, states and map. It stands before anything else of the page is loaded.
+// The overview's picture of the fabric: verdict, states and map. It is drawn before anything else of the page loads.
 
 import { byId, el, redraw } from "./dom.js";
 import { Cells } from "./cells.js";
@@ -48,7 +48,7 @@ export class Picture {
   /** Why there is nothing to see. @param {any} error */
   failed(error) {
     this.map.node.classList.remove("loading");
-    this.say("…", error.status === 503 ? "Nothing is evaluated yet" : "The fabric cannot be shown", error.message);
+    this.say("…", error.status === 503 ? "No evaluation yet" : "The map cannot be loaded", error.message);
   }
 
   /** @param {string} mark @param {string} first @param {string} second */

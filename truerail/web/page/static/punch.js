@@ -1,4 +1,4 @@
-// The punch list, in walking order: what hands must do, ticked off as rounds find it done.
+// The punch list, in walking order: the work on site, ticked off as rounds confirm it.
 
 import { byId, el, redraw } from "./dom.js";
 import { frame, watchService } from "./frame.js";
@@ -41,7 +41,7 @@ function show(total = steps.length) {
   const done = steps.filter((step) => step.mark === "done").length;
   byId("progress").textContent = steps.length ? `${done} of ${count(steps.length, "step")} done${wanted ? `, ${count(here.length, "step")} shown` : ""}` : "";
   redraw(byId("steps"), here.length ? [...byRack(here)].map(rack) : nothing(wanted),
-    total > steps.length ? el("p.soft", null, `and ${count(total - steps.length, "more step")} after these.`) : null);
+    total > steps.length ? el("p.soft", null, `and ${count(total - steps.length, "more step")} not shown.`) : null);
 }
 
 /** @param {any[]} list @returns {Map<string, any[]>} */
@@ -60,7 +60,7 @@ function nothing(wanted) {
     "div.empty",
     null,
     el("h2", null, wanted ? `Nothing to do in ${wanted}` : "Nothing to do"),
-    el("p.soft", null, wanted ? "" : "No cause needs hands. New steps appear here by themselves."),
+    el("p.soft", null, wanted ? "" : "No cause needs work on site. New steps appear here automatically."),
   );
 }
 
@@ -83,7 +83,7 @@ function line(step) {
     left: "to do",
     new: "to do, new",
     done: "done",
-    unseen: "nobody answers who could say",
+    unseen: "unknown: no device at either end answers",
   }[/** @type {"left"} */ (step.mark)];
   return el(`li.step.${step.mark}`, { "data-step": step.key },
     el("span.tick", { role: "img", "aria-label": words }, MARKS[/** @type {"left"} */ (step.mark)]),
@@ -102,7 +102,7 @@ function line(step) {
         step.far ? ["other end ", far(step.far, step.far_rack, step.far_unit)] : null,
         step.label ? el("span.label", null, step.label) : null,
       ),
-      el("p.small.soft", null, el("a", { href: causeUrl(step.cause), "data-key": step.key }, kindWords(step.kind)), step.since ? ` · since ${ago(step.since)}` : "", step.mark === "unseen" ? " · cannot be seen now" : "")));
+      el("p.small.soft", null, el("a", { href: causeUrl(step.cause), "data-key": step.key }, kindWords(step.kind)), step.since ? ` · since ${ago(step.since)}` : "", step.mark === "unseen" ? " · state unknown now" : "")));
 }
 
 filter.value = new URLSearchParams(location.search).get("rack") ?? "";

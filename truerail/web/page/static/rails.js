@@ -1,4 +1,4 @@
-// A host's rails as a drawing: GPU, NIC, cable, leaf port, uplinks; where each cable belongs and where it sits.
+// A host's rails as a drawing: GPU, NIC, cable, leaf port, uplinks; planned and actual port of each cable.
 
 import { ending } from "./crossing.js";
 import { svg } from "./dom.js";
@@ -23,7 +23,7 @@ export function railsDrawing(paths) {
 /** @typedef {{end: any, row: number, extra: boolean, uplinks: any[], rail: number | null}} Place */
 
 /**
- * Every leaf port on the right side: planned ones in order, then those that are seen and belong to nobody here.
+ * Every leaf port on the right side: planned ones in order, then actual ones that no path here plans.
  * @param {any[]} paths
  */
 function places(paths) {
@@ -52,8 +52,8 @@ function places(paths) {
 
 /** @param {any} path */
 function summary(path) {
-  const seen = path.seen ? `seen in ${nameOf(path.seen)}` : "not seen";
-  return `Rail ${path.rail ?? "none"}: ${nameOf(path.a)} belongs in ${nameOf(path.planned)}, ${seen}, ${path.state}.`;
+  const seen = path.seen ? `actual ${nameOf(path.seen)}` : "actual none";
+  return `Rail ${path.rail ?? "none"}: ${nameOf(path.a)}, planned ${nameOf(path.planned)}, ${seen}, ${path.state}.`;
 }
 
 function heads() {
@@ -107,7 +107,7 @@ function curve(from, to) {
 }
 
 /**
- * Where the cable belongs, and where it sits if elsewhere.
+ * The cable as planned, and as it is if that differs.
  * @param {any} path
  * @param {number} row
  * @param {Map<string, Place>} ports
@@ -147,7 +147,7 @@ function leaf({ end, row, extra, uplinks, rail }) {
   const right = uplinks.reduce((sum, up) => sum + up.right, 0);
   const reported = [
     rail === null || rail === undefined ? "" : `rail ${rail}`,
-    extra ? "not this host's" : "",
+    extra ? "not planned for this host" : "",
     end.rack && !extra ? `rack ${end.rack}` : "",
   ].filter(Boolean).join(" · ");
   return svg("g", null,

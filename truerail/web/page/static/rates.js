@@ -40,7 +40,7 @@ function body({ ports, reported, summary, begins }) {
 function reach(begins, ports) {
   const seconds = (Date.parse(begins[begins.length - 1]) - Date.parse(begins[0])) / 1000;
   const known = ports.every((port) => port.speed_gbps !== null);
-  const full = known ? "the line's speed" : "the line's speed, or its own most where nobody tells that";
+  const full = known ? "the port's speed" : "the port's speed, or its own peak where the speed is unknown";
   return `${count(begins.length, "sample")} over ${span(seconds)}; a full bar is ${full}.`;
 }
 
@@ -52,14 +52,14 @@ function isLoud({ paused, pausing, errors }) {
 
 /** @param {any[]} ports PortRates */
 function rows(ports) {
-  const heads = ["Port", "Rail", "Sends", "Receives", "Is stopped", "Stops the other", "Errors", "To"];
+  const heads = ["Port", "Rail", "Sends", "Receives", "Pause received", "Pause sent", "Errors", "To"];
   return table(heads, ports.map((port) => [
     el("span.port", null, port.port.slice(port.port.indexOf("/") + 1)),
     port.rail ?? "",
     rate(port.tx_gbps, port, "sends"),
     rate(port.rx_gbps, port, "receives"),
-    share(port.paused, port.paused_exact, "is stopped"),
-    share(port.pausing, port.pausing_exact, "stops the other end"),
+    share(port.paused, port.paused_exact, "pause received"),
+    share(port.pausing, port.pausing_exact, "pause sent"),
     errors(port.errors),
     port.peer ? portLink(port.peer) : el("span.soft", null, "nothing planned"),
   ]));

@@ -1,5 +1,5 @@
-// PFC storms: each with its culprit, the tree of those who wait for it, and what to do. Nothing stands, or nobody can
-// tell, is said as plainly.
+// PFC storms: each with its culprit, the tree of devices that wait for it, and what to do. "No storm" and "unknown"
+// are shown as plainly.
 
 import { address } from "./api.js";
 import { byId, el, redraw } from "./dom.js";
@@ -31,22 +31,22 @@ function draw(storm) {
     storms.length || (deadlocks.length && reported) ? null : reported ? calm(summary) : doubt(summary)));
 }
 
-/** @param {string} says */
+/** @param {string} summary */
 function calm(summary) {
   return el("section.card", { "aria-label": "No storm" }, el("div.empty.calm", { role: "status" },
     el("span.mark", { "aria-hidden": "true" }, "✓"),
     el("h2", null, "No PFC storm"),
     summary === CALM ? null : el("p", null, sentence(summary)),
-    el("p.soft", null, "This page follows every round: a storm appears here as soon as counters tell of it."),
+    el("p.soft", null, "This page follows every round: a storm appears here as soon as counters report it."),
     of ? el("p", null, el("a", { href: "/storm" }, "All storms")) : null));
 }
 
-/** @param {string} says */
+/** @param {string} summary */
 function doubt(summary) {
   const how = "Pauses are read with nic_counters on hosts and pfc_counters on switches, and need three rounds.";
-  return el("section.card", { "aria-label": "Not known" }, el("div.empty.doubtful", { role: "status" },
+  return el("section.card", { "aria-label": "Unknown" }, el("div.empty.doubtful", { role: "status" },
     el("span.mark", { "aria-hidden": "true" }, "?"),
-    el("h2", null, "Not known"),
+    el("h2", null, "Unknown"),
     el("p", null, sentence(summary)),
     el("p.soft", null, how)));
 }

@@ -22,7 +22,7 @@ export function stormCard(tree, narrow) {
     el("div.drawing.scroll", null, stormTree(tree, narrow)),
     legend(),
     el("details.folded", { "data-key": `waits-${key}` },
-      el("summary", null, `${count(tree.edges.length, "paused link")} in figures`),
+      el("summary", null, `${count(tree.edges.length, "paused link")} in detail`),
       waits(tree)));
 }
 
@@ -33,7 +33,7 @@ function head({ culprit, behind, level, confidence, nodes, finding: id }) {
     el("h2", null, behind ? "Behind " : null, portLink(culprit, behind ? null : nodes[0]?.role)),
     el(`span.tag${storm ? ".new" : ".flapping"}`, null, storm ? "storm" : "may be a storm"),
     el("span.soft", null, `${percent(confidence)} sure`),
-    id ? el("a.aside", { href: finding(id), "data-key": `why-${id}` }, "What it rests on") : null);
+    id ? el("a.aside", { href: finding(id), "data-key": `why-${id}` }, "Evidence") : null);
 }
 
 /** @param {any} tree */
@@ -46,17 +46,17 @@ function figures(tree) {
     ["Paused", `${share(tree.paused_share)} of the time`],
     ["One pause", tree.mean_pause_us === null ? "length not reported" : pause(tree.mean_pause_us)],
     ["Since", since ?? "not reported"],
-    ["Suffer", tree.hosts.length ? sufferers(tree) : "no host that is counted"],
+    ["Victims", tree.hosts.length ? victims(tree) : "no host with counters"],
   ]);
 }
 
 /** Hosts whose NICs are paused, and the job that runs on them. @param {any} tree */
-function sufferers({ hosts, culprit }) {
+function victims({ hosts, culprit }) {
   const nodes = folded(hosts);
   const job = `/ask?${new URLSearchParams({ q: "job", nodes })}`;
   return el("span", null, `${count(hosts.length, "host")}: `, el("span.port", null, nodes),
     nodes.length > LONGEST_NODESET ? null : el("small.block", null,
-      el("a", { href: job, "data-key": `job-${culprit}` }, "Job over these hosts")));
+      el("a", { href: job, "data-key": `job-${culprit}` }, "Check job on these hosts")));
 }
 
 /** @param {number} part */
@@ -69,11 +69,11 @@ function legend() {
   /** @param {string} kind @param {string} word */
   const key = (kind, word) => el("span", null, el(`span.key.${kind}`), word);
   return el("p.legend.pad", null,
-    el("span", null, "An arrow leads to whom it stops, with the share of time and the priority."),
+    el("span", null, "An arrow points to the port that is paused, with the share of time and the priority."),
     key("strong", "80 % or more"),
     key("weak", "less"),
     key("lone", "reported by one end only"),
-    el("span", null, "≤ frames allow for it at most"));
+    el("span", null, "≤ upper bound from pause frames"));
 }
 
 /** @param {any} tree */
@@ -81,7 +81,7 @@ function waits({ edges, nodes }) {
   const roles = new Map(nodes.map((/** @type {any} */ node) => [node.device, node.role]));
   /** @param {string} name */
   const port = (name) => (
-    name ? portLink(name, roles.get(name.split("/", 1)[0])) : el("span.unknown", null, "not known")
+    name ? portLink(name, roles.get(name.split("/", 1)[0])) : el("span.unknown", null, "unknown")
   );
   const rows = edges.slice(0, MOST_WAITS).map((/** @type {any} */ edge) => [
     edge.hops,
@@ -89,7 +89,7 @@ function waits({ edges, nodes }) {
     port(edge.on),
     `${edge.exact ? "" : "at most "}${share(edge.share)}`,
     edge.source,
-    edge.link === "seen" ? "seen" : "as planned",
+    edge.link === "seen" ? "actual" : "as planned",
   ]);
   const more = edges.length - rows.length;
   return [

@@ -112,7 +112,7 @@ function reported({ branch: { waits }, label: [x, y] }, tree, narrow) {
 /** @param {Spot} spot @param {any} tree */
 function device({ branch, x, y, width }, tree) {
   const { many, kind, role, device: name } = branch;
-  const first = many.length ? count(many.length, `more ${role === "host" ? "host" : "device"}`) : name || "not known";
+  const first = many.length ? count(many.length, `more ${role === "host" ? "host" : "device"}`) : name || "unknown";
   const second = many.length ? folded(many) : detail(branch, tree);
   const fit = Math.floor((width - 18) / 7.3);
   const box = [
@@ -141,10 +141,10 @@ function words({ waits, many, kind }, tree) {
   if (!waits.length) return `${tree.culprit}: the storm begins ${tree.behind ? "behind it" : "here"}`;
   const on = tree.priority === null ? "of the time" : `of the time on priority ${tree.priority}`;
   if (many.length) return `${folded(many)}: ${count(waits.length, "port waits", "ports wait")}, ${shares(waits)} ${on}`;
-  const port = (/** @type {string} */ one) => one || "a port not known";
+  const port = (/** @type {string} */ one) => one || "an unknown port";
   const each = waits.map(
     (wait) => `${port(wait.waiting)} waits for ${port(wait.on)} ${shares([wait])} ${on}, reported by ${wait.source}`
   );
-  const further = kind === "between" ? "; it pauses others itself" : "";
+  const further = kind === "between" ? "; it also sends pause" : "";
   return `${each.join("; ")}; ${count(waits[0].hops, "hop")} from the culprit${further}`;
 }

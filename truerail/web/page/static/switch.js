@@ -75,7 +75,7 @@ function portTable(panel) {
   const loud = panel.filter((port) => port.state !== "right" && (port.state || port.peer_actual));
   const quiet = panel.filter((port) => !loud.includes(port));
   return [
-    loud.length ? rows(loud) : el("p.soft.pad", null, "Every planned cable of this switch is right."),
+    loud.length ? rows(loud) : el("p.soft.pad", null, "All planned cables of this switch are right."),
     quiet.length ? el(
       "details.folded",
       { "data-key": "quiet", open: panel.length <= 40 || location.hash.length > 1 },
@@ -87,7 +87,7 @@ function portTable(panel) {
 
 /** @param {any[]} ports */
 function rows(ports) {
-  return table(["Port", "Faces", "Rail", "State", "Belongs to", "Seen", "Link", "Findings"], ports.map((port) => [
+  return table(["Port", "Faces", "Rail", "State", "Planned", "Actual", "Link", "Findings"], ports.map((port) => [
     el("span.port", { id: port.port }, port.port), { down: "hosts", up: "up", free: "" }[/** @type {"up"} */ (port.facing)] ?? port.facing, port.rail ?? "", stateChip(port.state),
     port.peer_planned ? portLink(
       port.peer_planned,

@@ -42,10 +42,10 @@ export function watch(live, path, node, draw, small = false) {
 export function trouble(error, small = false) {
   if (!(error instanceof Problem)) throw error;
   if (error.status === 503) {
-    if (small) return el("p.soft.pad", { role: "status" }, "Filled by the first evaluation.");
-    return el("div.empty", { role: "status" }, el("span.spinner", { "aria-hidden": "true" }), el("h2", null, "The first round runs"),
-      el("p.soft", null, "Devices are being asked. This page fills by itself as soon as they are evaluated."));
+    if (small) return el("p.soft.pad", { role: "status" }, "Shown after the first evaluation.");
+    return el("div.empty", { role: "status" }, el("span.spinner", { "aria-hidden": "true" }), el("h2", null, "The first round is running"),
+      el("p.soft", null, "Devices are being polled. This page updates after the first evaluation."));
   }
-  const title = error.status === 404 ? "Not found" : error.status === 0 ? "No connection" : error.title || "That did not work";
+  const title = error.status === 404 ? "Not found" : error.status === 0 ? "No connection" : error.title || "Request failed";
   return el("div.empty.failed", { role: "alert" }, el("h2", null, title), el("p", null, error.message));
 }

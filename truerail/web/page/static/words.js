@@ -38,7 +38,7 @@ export function age(at) {
   return (Date.now() - Date.parse(at)) / 1000;
 }
 
-/** `34 min ago`; empty where nobody knows. @param {string | null | undefined} at */
+/** `34 min ago`; empty where it is unknown. @param {string | null | undefined} at */
 export function ago(at) {
   return at ? `${span(Math.round(age(at)))} ago` : "";
 }

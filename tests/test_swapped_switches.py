@@ -1,4 +1,4 @@
-"""What exchanged switches let a host be heard as: two cables that hear them are no second owner of its name."""
+"""What swapped switches let a host be heard as: two cables that hear them are no second owner of its name."""
 
 from small_fabric import AT
 
@@ -13,8 +13,8 @@ def mac(host: int, leaf: int) -> str:
     return f"02:00:00:00:{host:02}:{leaf:02}"
 
 
-def test_exchanged_switches_give_no_host_a_second_name() -> None:
-    """leaf-0 and leaf-1 bear each other's names. Host 1, which sends nothing, and host 2 have exchanged a cable each
+def test_swapped_switches_give_no_host_a_second_name() -> None:
+    """leaf-0 and leaf-1 bear each other's names. Host 1, which sends nothing, and host 2 have swapped a cable each
     there, so that the same port of the one leaf and of the other leads to one and to the other.
     """
     plan = plan_of(
@@ -37,8 +37,8 @@ def test_exchanged_switches_give_no_host_a_second_name() -> None:
     assert Round(plan, Snapshot(AT, readings)).cabling.identity.duplicates == {}
 
 
-def test_exchanged_hosts_below_exchanged_switches_stay_exchanged() -> None:
-    """Every switch is one of a pair that is exchanged: what these hear of hosts is all that there is."""
+def test_swapped_hosts_below_swapped_switches_stay_swapped() -> None:
+    """Every switch is one of a pair that is swapped: what these hear of hosts is all that there is."""
     plan = plan_of(
         Case("", "".join(f"h{h}/nic{n} leaf-{n}/p{h} rail={n}\n" for h in range(HOSTS) for n in range(LEAVES)), {})
     )
