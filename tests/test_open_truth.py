@@ -78,6 +78,8 @@ def test_hosts_in_each_others_places_on_the_same_boxes_show_nowhere_whatever_els
     assert scored(swapped, seed=3)[0] == []
     kinds, problems = scored(Fault(CauseKind.BUNDLE_SWAP), swapped, seed=3)
     assert (kinds, problems) == ([CauseKind.BUNDLE_SWAP], [])
+    nameless = scored(Fault(CauseKind.BUNDLE_SWAP), swapped, seed=3, behaviours=["ib_unmanaged", *CHIPS])
+    assert nameless[0] == [CauseKind.HOST_SWAP]
 
 
 @pytest.mark.parametrize("seed", [2, 4, 12, 14, 29])

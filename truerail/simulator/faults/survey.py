@@ -81,7 +81,7 @@ def _is_within_boxes(world: World, cause: TrueCause, usual: Mapping[str, str]) -
     """Whether every cable is on its planned box, or, because of another cause, on the one with most cables of that box,
     and the chips do not identify their ports of the box: no answer then shows that this cause moved anything.
     """
-    if cause.kind is CauseKind.BUNDLE_SWAP:
+    if cause.kind is CauseKind.BUNDLE_SWAP or _nameless(world):  # a nameless chip is found by the ports of its hosts
         usual = {}
     ends = [(world.fabric.plan.peer_of(_called(world, port)), world.far[port]) for port in cause.cables]
     return bool(ends) and all(
