@@ -21,6 +21,7 @@ from typer.exceptions import TyperException
 
 from truerail.cli.app import app
 from truerail.plans import dump_yaml
+from truerail.questions import questions
 from truerail.simulator import Simulation, demo_simulation
 
 BIN = Path(sys.executable).parent
@@ -28,7 +29,7 @@ ENDLESS = {"watch": ("--rounds", "1"), "serve": ("--check",)}
 """What is added to a command that goes on until Ctrl-C. The service itself is the one that the tests start."""
 PARSED_ONLY = {("inventory", "trust"): "there is no sshd; test_transport_ssh_keys.py has one"}
 """Commands that no page can have run here, and why."""
-QUESTIONS = frozenset(("where", "job", "blast", "path", "diff", "why", "storm", "timeline"))
+QUESTIONS = frozenset(question.name for question in questions() if question.text)
 ELSEWHERE = frozenset(("--from", "--capture", "--inventory"))
 ADDRESSES = ("http://127.0.0.1:8080", "https://truerail.example.net")
 """Where the service is, for readers."""

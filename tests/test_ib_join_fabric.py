@@ -31,8 +31,8 @@ from truerail.model import (
 )
 from truerail.model.history import NoHistory
 from truerail.plans.inference import infer
-from truerail.questions.capture import publication_of
-from truerail.questions.why import why
+from truerail.questions.answers.capture import publication_of
+from truerail.questions.answers.why import why
 from truerail.rounds import evaluate
 from truerail.simulator import Fault, Noise, Shape, simulate
 

@@ -17,21 +17,24 @@ from truerail.model import CauseKind
 from truerail.model.history import NoHistory
 from truerail.outputs.options import Options
 from truerail.outputs.report_words import Tone
-from truerail.questions.answers_json import answer_from_json
-from truerail.questions.blast import blast
-from truerail.questions.diff import diff_plan
-from truerail.questions.job import job
-from truerail.questions.models import Blast, Diff, Job, PathAnswer, Storm, Timeline, Where, Why
-from truerail.questions.path import path
+from truerail.questions import questions
+from truerail.questions.answers.answers_json import answer_from_json
+from truerail.questions.answers.blast import blast
+from truerail.questions.answers.diff import diff_plan
+from truerail.questions.answers.job import job
+from truerail.questions.answers.path import path
+from truerail.questions.answers.tones import tone_of
+from truerail.questions.answers.where import where
+from truerail.questions.answers.why import why
+from truerail.questions.blast import Blast
+from truerail.questions.diff import Diff
 from truerail.questions.text import answer_text
-from truerail.questions.tones import Answer, tone_of
-from truerail.questions.where import where
-from truerail.questions.why import why
+from truerail.questions.why import Why
 from truerail.simulator import Fault
 from truerail.views import models
 from truerail.views.plain import as_json
 
-KINDS = (Where, Job, Blast, PathAnswer, Diff, Why, Storm, Timeline)
+KINDS = tuple(question.answer for question in questions() if question.text)
 SWAPPED = published(SPINES, Fault(CauseKind.CABLE_SWAP, "one-host"), Fault(CauseKind.UNREACHABLE, "hung"))
 
 
@@ -83,7 +86,7 @@ def test_a_newer_service_may_say_more_and_a_broken_one_is_named() -> None:
         answer_from_json(Diff, {**as_json(diff_plan(SWAPPED)), "start": "soon"})
 
 
-def some_answers() -> list[Answer]:
+def some_answers() -> list[Any]:
     ids = [finding.id for finding in SWAPPED.evaluation.findings]
     return [
         where(SWAPPED, SWAPPED.evaluation.findings[0].subject),

@@ -21,10 +21,10 @@ from truerail.model.history import (
     RowRange,
 )
 from truerail.model.life import Life, LifeState, Mute, MuteKind
-from truerail.questions.diff import MOST_ROWS, diff, diff_plan
-from truerail.questions.moments import moment, span
-from truerail.questions.timeline import timeline
-from truerail.questions.why import why
+from truerail.questions.answers.diff import MOST_ROWS, diff, diff_plan
+from truerail.questions.answers.moments import moment, span
+from truerail.questions.answers.timeline import timeline
+from truerail.questions.answers.why import why
 from truerail.simulator import Fault
 
 NOW = datetime(2026, 11, 20, 14, 0, tzinfo=UTC)

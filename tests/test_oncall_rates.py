@@ -13,9 +13,9 @@ from truerail.analysis.published import Published
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case
 from truerail.errors import NotFoundError
-from truerail.questions.answers_json import answer_from_json
-from truerail.questions.capture import publication_of
-from truerail.questions.rates import rates
+from truerail.questions.answers.answers_json import answer_from_json
+from truerail.questions.answers.capture import publication_of
+from truerail.questions.answers.rates import rates
 from truerail.testing.cases import SAMPLES, scene
 from truerail.views.models import PortRates, Rates
 from truerail.views.plain import as_json

@@ -2,7 +2,7 @@
 
 from truerail.analysis.round import Round
 from truerail.model import CauseKind
-from truerail.questions.capture import publication_of
+from truerail.questions.answers.capture import publication_of
 from truerail.rounds import evaluate
 from truerail.simulator import Shape, simulate
 from truerail.simulator.traffic import FlowFault, FlowFaultKind, Job, Pattern, flows, snapshot_after

@@ -3,9 +3,9 @@
 import pytest
 from view_fabrics import faulty
 
-from truerail.questions.find import Found, find
-from truerail.questions.names import Matching
-from truerail.questions.where import where
+from truerail.questions.answers.find import Found, find
+from truerail.questions.answers.names import Matching
+from truerail.questions.answers.where import where
 
 
 @pytest.mark.parametrize(

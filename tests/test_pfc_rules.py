@@ -14,12 +14,12 @@ from truerail.errors import NotFoundError
 from truerail.model import Finding, PortQos, Severity, Transport
 from truerail.outputs.options import Options
 from truerail.outputs.report_words import Tone
-from truerail.questions.answers_json import answer_from_json
-from truerail.questions.capture import publication_of
-from truerail.questions.models import Storm
-from truerail.questions.storm import storm
+from truerail.questions.answers.answers_json import answer_from_json
+from truerail.questions.answers.capture import publication_of
+from truerail.questions.answers.storm import storm
+from truerail.questions.answers.tones import tone_of
+from truerail.questions.storm import Storm
 from truerail.questions.text import answer_text
-from truerail.questions.tones import tone_of
 from truerail.rounds import evaluate
 from truerail.testing.cases import plan_of, scene
 from truerail.views.plain import as_json

@@ -7,8 +7,8 @@ from oncall_fabrics import RAIL_ONLY, all_hosts, published
 from truerail.analysis.published import Published
 from truerail.model import CauseKind
 from truerail.outputs.report_json import document
-from truerail.questions.job import job
-from truerail.questions.where import where
+from truerail.questions.answers.job import job
+from truerail.questions.answers.where import where
 from truerail.simulator import Fault
 from truerail.views.lines import cause_lines
 from truerail.views.view import view_of

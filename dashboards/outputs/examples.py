@@ -8,11 +8,11 @@ from truerail.analysis.published import Published
 from truerail.analysis.rule import Case, Rule
 from truerail.model import Fact, Finding, Neighbor, Transport
 from truerail.outputs.options import Options
-from truerail.questions.capture import publication_of
-from truerail.questions.diff import diff_plan
-from truerail.questions.storm import storm
+from truerail.questions.answers.capture import publication_of
+from truerail.questions.answers.diff import diff_plan
+from truerail.questions.answers.storm import storm
+from truerail.questions.answers.where import where
 from truerail.questions.text import answer_text
-from truerail.questions.where import where
 from truerail.testing.cases import plan_of, scene
 
 OPTIONS: Final = Options(100)

@@ -1,224 +1,111 @@
-"""The on-call questions: `truerail where|job|blast|path|diff|why|storm|timeline`, from the service or a capture."""
+"""The questions of on-call as commands: `truerail where|job|...`, of the service or of a capture."""
 
+from collections.abc import Callable
+from inspect import Parameter as Argument
+from inspect import Signature
+from keyword import iskeyword
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
 from truerail.cli.exit_codes import ExitCode
-from truerail.cli.oncall_options import (
-    LOCAL_SERVICE,
-    Capture,
-    Details,
-    Format,
-    Inventory,
-    OnlyCapture,
-    OnlyPlanFile,
-    PlanFile,
-    Service,
-    Shown,
-    TokenFile,
-)
+from truerail.cli.oncall_options import LOCAL_SERVICE, Details, Format, Inventory, Service, Shown, TokenFile
+from truerail.cli.oncall_options import capture as capture_option
+from truerail.cli.oncall_options import plan_file as plan_file_option
+from truerail.questions import questions
+from truerail.questions.question import Journal, Kind, Parameter, Question
 
 if TYPE_CHECKING:
-    from truerail.cli.oncall_source import Question, Source
+    from truerail.cli.oncall_source import Source
+
+_TYPES = {Kind.NUMBER: int, Kind.FLAG: bool, Kind.CAPTURE: Path}
+"""All others are text."""
+_SHARED = ("service", "token_file", "capture", "inventory", "plan_file", "fmt", "details")
 
 
-def where(
-    port: Annotated[str, typer.Argument(help="gpu-012/enp26s0f0np0, 'gpu-012 GPU 3', leaf-3/swp12, a MAC, a host.")],
-    service: Service = LOCAL_SERVICE,
-    token_file: TokenFile = None,
-    capture: Capture = None,
-    inventory: Inventory = None,
-    plan: PlanFile = None,
-    fmt: Shown = Format.TEXT,
-    details: Details = False,
-) -> None:
-    """The whole path of a cable: GPU, NIC, leaf port, rail, uplinks; planned and actual, and its findings."""
-    from truerail.cli.oncall_source import Question, Source
-    from truerail.questions.models import Where
-    from truerail.questions.where import where as answer
-
-    question = Question(Where, "where", {"port": port}, lambda shown, history: answer(shown, port, history))
-    _tell(question, Source(service, token_file, capture, inventory, plan), fmt, details)
+def add_commands(app: typer.Typer) -> None:
+    """A command for each question that has a text."""
+    for question in questions():
+        if question.text is not None:
+            app.command(question.name, short_help=question.short, help=question.help)(_command(question))
 
 
-def job(
-    nodeset: Annotated[str, typer.Argument(help="The hosts of the job: 'gpu-[001-064]'.")],
-    service: Service = LOCAL_SERVICE,
-    token_file: TokenFile = None,
-    capture: Capture = None,
-    inventory: Inventory = None,
-    plan: PlanFile = None,
-    fmt: Shown = Format.TEXT,
-    details: Details = False,
-) -> None:
-    """Which rails of these hosts are whole, which are not, and how NCCL reacts."""
-    from truerail.cli.oncall_source import Question, Source
-    from truerail.questions.job import job as answer
-    from truerail.questions.models import Job
+def _command(question: Question[Any]) -> Callable[..., None]:
+    """A function with the parameters of the question and those that all share, as typer reads them."""
 
-    question = Question(Job, "job", {"nodes": nodeset}, lambda shown, _: answer(shown, nodeset))
-    _tell(question, Source(service, token_file, capture, inventory, plan), fmt, details)
+    def run(**values: Any) -> None:
+        from truerail.cli.oncall_source import Source
 
+        given = {one.name: values[_variable(one)] for one in question.parameters}
+        shared = {name: values[name] for name in _SHARED}
+        source = Source(*(shared[name] for name in _SHARED[:5]))
+        if misuse := question.misuse(given, source.capture is not None):
+            raise typer.BadParameter(misuse)
+        _show(*_answered(question, given, source), shared["fmt"], shared["details"])
 
-def blast(
-    of: Annotated[str, typer.Argument(help="A device or a port: leaf-3, spine-1/swp4, gpu-012/mlx5_3.")],
-    service: Service = LOCAL_SERVICE,
-    token_file: TokenFile = None,
-    capture: Capture = None,
-    inventory: Inventory = None,
-    plan: PlanFile = None,
-    fmt: Shown = Format.TEXT,
-    details: Details = False,
-) -> None:
-    """The impact while a device, a port, a rail (`rail3`) or a pod is down, and what to do first."""
-    from truerail.cli.oncall_source import Question, Source
-    from truerail.questions.blast import blast as answer
-    from truerail.questions.models import Blast
-
-    question = Question(Blast, "blast", {"of": of}, lambda shown, _: answer(shown, of))
-    _tell(question, Source(service, token_file, capture, inventory, plan), fmt, details)
+    arguments = [
+        *map(_argument, question.parameters),
+        *_shared({f"--{one.name}" for one in question.parameters if one.option}),
+    ]
+    setattr(run, "__signature__", Signature(arguments))  # noqa: B010 - mypy knows no such attribute of a function
+    run.__annotations__ = {one.name: one.annotation for one in arguments}
+    return run
 
 
-def path(
-    source: Annotated[str, typer.Argument(metavar="HOST", help="The sending host, or its GPU: 'gpu-001 GPU 3'.")],
-    target: Annotated[str, typer.Argument(metavar="HOST", help="The receiving host, or its GPU.")],
-    rail: Annotated[int | None, typer.Option(min=0, help="Limit to this rail.")] = None,
-    service: Service = LOCAL_SERVICE,
-    token_file: TokenFile = None,
-    capture: Capture = None,
-    inventory: Inventory = None,
-    plan: PlanFile = None,
-    fmt: Shown = Format.TEXT,
-    details: Details = False,
-) -> None:
-    """The actual hops from host to host on each rail, and where a path leaves its rail; between GPUs also by PXN."""
-    from truerail.cli.oncall_source import Question, Source
-    from truerail.questions.models import PathAnswer
-    from truerail.questions.path import path as answer
-
-    query = {"from": source, "to": target, "rail": None if rail is None else str(rail)}
-    question = Question(PathAnswer, "path", query, lambda shown, _: answer(shown, source, target, rail))
-    _tell(question, Source(service, token_file, capture, inventory, plan), fmt, details)
+def _argument(one: Parameter) -> Argument:
+    kind: Any = _TYPES.get(one.kind, str)
+    if not one.needed and one.default is None:
+        kind = kind | None
+    if one.option:
+        how = typer.Option(f"--{one.name}", metavar=one.metavar, help=one.help, min=one.least, max=one.most)
+    else:
+        how = typer.Argument(metavar=one.metavar, help=one.help)
+    default = Argument.empty if one.needed else one.default
+    return Argument(_variable(one), Argument.KEYWORD_ONLY, annotation=Annotated[kind, how], default=default)
 
 
-def diff(
-    since: Annotated[
-        str | None, typer.Option(metavar="TIME", help="From this time until now: 2h, 14:00, yesterday.")
-    ] = None,
-    start: Annotated[str | None, typer.Option("--from", metavar="TIME", help="Start: ISO 8601, or as above.")] = None,
-    end: Annotated[str | None, typer.Option("--to", metavar="TIME", help="End. [default: now]")] = None,
-    against_plan: Annotated[bool, typer.Option("--plan", help="Current differences from the plan.")] = False,
-    before: Annotated[
-        Path | None, typer.Option(metavar="CAPTURE", help="With --capture: compare with this capture's newest round.")
-    ] = None,
-    service: Service = LOCAL_SERVICE,
-    token_file: TokenFile = None,
-    capture: OnlyCapture = None,
-    inventory: Inventory = None,
-    plan: OnlyPlanFile = None,
-    fmt: Shown = Format.TEXT,
-    details: Details = False,
-) -> None:
-    """Show changes of links and findings: since a time, between two times or captures, or against the plan.
+def _shared(taken: set[str]) -> list[Argument]:
+    """What all commands share; an option that the question itself has is left to it."""
+    options: tuple[tuple[str, Any, Any], ...] = (
+        ("service", Service, LOCAL_SERVICE),
+        ("token_file", TokenFile, None),
+        ("capture", capture_option(taken), None),
+        ("inventory", Inventory, None),
+        ("plan_file", plan_file_option(taken), None),
+        ("fmt", Shown, Format.TEXT),
+        ("details", Details, False),
+    )
+    return [Argument(name, Argument.KEYWORD_ONLY, annotation=kind, default=default) for name, kind, default in options]
 
-    In a capture with several rounds, times count back from the newest one.
-    """
-    from truerail.cli.oncall_source import Question, Source
-    from truerail.questions.diff import diff_plan
-    from truerail.questions.models import Diff
 
-    if sum(map(bool, (since, start, against_plan, before))) != 1:
-        raise typer.BadParameter(
-            "give one of: --since TIME, --from TIME [--to TIME], --plan, or --before CAPTURE --capture CAPTURE"
-        )
-    if end and not start:
-        raise typer.BadParameter("--to goes with --from")
-    if before and not capture:
-        raise typer.BadParameter("--before goes with --capture")
-    if capture and not against_plan and not inventory:
+def _variable(one: Parameter) -> str:
+    """The name of a variable: `from` is none."""
+    return f"{one.name}_" if iskeyword(one.name) else one.name
+
+
+def _answered(question: Question[Any], given: dict[str, Any], source: "Source") -> tuple[Any, Any]:
+    """The answer and its JSON: of two rounds of a capture, of one round, or of a service."""
+    from truerail.cli.oncall_source import ask
+
+    journal = question.journal(given)
+    if question.between_rounds and source.capture and not source.inventory and journal is Journal.NEEDED:
         from truerail.cli.oncall_rounds import Wanted, diff_rounds
         from truerail.views.plain import as_json
 
-        found = diff_rounds(Wanted(capture, plan, before, since, start, end))
-        _show(found, as_json(found), fmt, details)
-    query = {"since": since, "from": start, "to": end, "plan": "true" if against_plan else None}
-    question = Question(Diff, "diff", query, (lambda shown, _: diff_plan(shown)) if against_plan else None)
-    _tell(question, Source(service, token_file, capture, inventory, plan), fmt, details)
-
-
-def why(
-    finding: Annotated[str, typer.Argument(help="The id of a finding: 6f4dbffbab52.")],
-    service: Service = LOCAL_SERVICE,
-    token_file: TokenFile = None,
-    capture: Capture = None,
-    inventory: Inventory = None,
-    plan: PlanFile = None,
-    fmt: Shown = Format.TEXT,
-    details: Details = False,
-) -> None:
-    """The basis of a finding: evidence, both ends, alternatives, and what was ruled out."""
-    from truerail.cli.oncall_source import Question, Source
-    from truerail.questions.models import Why
-    from truerail.questions.why import why as answer
-
-    question = Question(Why, "why", {"finding": finding}, lambda shown, history: answer(shown, history, finding))
-    _tell(question, Source(service, token_file, capture, inventory, plan), fmt, details)
-
-
-def storm(
-    of: Annotated[str | None, typer.Argument(help="Limit to storms with this port or device. [default: all]")] = None,
-    service: Service = LOCAL_SERVICE,
-    token_file: TokenFile = None,
-    capture: Capture = None,
-    inventory: Inventory = None,
-    plan: PlanFile = None,
-    fmt: Shown = Format.TEXT,
-    details: Details = False,
-) -> None:
-    """PFC storms: the NIC or egress at the root, the reason, and the paused ports as a tree."""
-    from truerail.cli.oncall_source import Question, Source
-    from truerail.questions.models import Storm
-    from truerail.questions.storm import storm as answer
-
-    question = Question(Storm, "storm", {"of": of}, lambda shown, _: answer(shown, of))
-    _tell(question, Source(service, token_file, capture, inventory, plan), fmt, details)
-
-
-def timeline(
-    of: Annotated[str, typer.Argument(help="A device or a port.")],
-    limit: Annotated[int, typer.Option(min=1, max=1000, help="Maximum number of events, newest first.")] = 100,
-    service: Service = LOCAL_SERVICE,
-    token_file: TokenFile = None,
-    capture: Capture = None,
-    inventory: Inventory = None,
-    plan: PlanFile = None,
-    fmt: Shown = Format.TEXT,
-    details: Details = False,
-) -> None:
-    """The history of a port or a device: findings, links, acknowledgements, maintenance, plans; newest first."""
-    from truerail.cli.oncall_source import Question, Source
-    from truerail.questions.models import Timeline
-
-    question = Question(Timeline, "timeline", {"of": of, "limit": str(limit)}, None)
-    _tell(question, Source(service, token_file, capture, inventory, plan), fmt, details)
-
-
-def _tell(question: "Question", source: "Source", fmt: Format, details: bool) -> None:
-    """Queries, shows the answer, and ends with 0 if all is well, else 1."""
-    from truerail.cli.oncall_source import ask
-
-    _show(*ask(question, source), fmt, details)
+        wanted = Wanted(source.capture, source.plan, given["before"], given["since"], given["from"], given["to"])
+        found = diff_rounds(wanted)
+        return found, as_json(found)
+    return ask(question, given, source)
 
 
 def _show(answer: Any, value: Any, fmt: Format, details: bool) -> NoReturn:
-    """Shows an answer, of which `value` is the JSON, and ends with the exit code of its status."""
+    """Shows an answer, of which `value` is the JSON, and ends with the exit code of its tone."""
     import json
 
     from truerail.cli import terminal_output
     from truerail.outputs.report_words import Tone
-    from truerail.questions.tones import tone_of
+    from truerail.questions.answers.tones import tone_of
 
     if fmt is Format.JSON:
         terminal_output.say(json.dumps(value, indent=2))

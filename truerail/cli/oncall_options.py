@@ -1,8 +1,9 @@
 """The options that all on-call commands share: the source of the answer, and its format."""
 
+from collections.abc import Collection
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -24,27 +25,24 @@ TokenFile = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="File with the API token. Default: TRUERAIL_TOKEN."),
 ]
-Capture = Annotated[
-    Path | None,
-    typer.Option(
-        "--from", "--capture", metavar="CAPTURE", help="Without a service: evaluate this folder or tar archive."
-    ),
-]
-OnlyCapture = Annotated[
-    Path | None,
-    typer.Option("--capture", metavar="CAPTURE", help="Without a service: evaluate this folder or tar archive."),
-]
 Inventory = Annotated[
     Path | None,
     typer.Option(metavar="INVENTORY", help="Without a service: poll the devices of this inventory now."),
 ]
-PlanFile = Annotated[
-    Path | None,
-    typer.Option("--plan", "--plan-file", metavar="PLAN", help="Plan file for a capture or an inventory."),
-]
-OnlyPlanFile = Annotated[
-    Path | None,
-    typer.Option("--plan-file", metavar="PLAN", help="Plan file for a capture or an inventory."),
-]
 Shown = Annotated[Format, typer.Option("--format", help="Text, or the JSON of the API.")]
 Details = Annotated[bool, typer.Option("--details", help="Text: show everything.")]
+
+
+def capture(taken: Collection[str]) -> Any:
+    """`--capture`, and `--from` where the command has no other use for it."""
+    names = [name for name in ("--from", "--capture") if name not in taken]
+    return Annotated[
+        Path | None,
+        typer.Option(*names, metavar="CAPTURE", help="Without a service: evaluate this folder or tar archive."),
+    ]
+
+
+def plan_file(taken: Collection[str]) -> Any:
+    """`--plan-file`, and `--plan` where the command has no other use for it."""
+    names = [name for name in ("--plan", "--plan-file") if name not in taken]
+    return Annotated[Path | None, typer.Option(*names, metavar="PLAN", help="Plan file for a capture or an inventory.")]

@@ -1,17 +1,17 @@
 """The source of an on-call answer: the running service, or a local evaluation."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from truerail.analysis.published import Published
 from truerail.errors import CommandError, NotFoundError, QueryError
 from truerail.model import Reading
-from truerail.model.history import History, NoHistory
+from truerail.model.history import NoHistory
+from truerail.questions.question import Asked, Given, Journal, Kind, Question
 from truerail.views.plain import as_json
-
-A = TypeVar("A")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,45 +30,42 @@ class Source:
         return self.capture is not None or self.inventory is not None
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
-    """One question: its route in the API with its query, and the function that answers it locally. `here` is None if
-    only a service can answer, because that needs the history.
-    """
-
-    kind: type[Any]
-    route: str
-    query: Mapping[str, str | None]
-    here: Callable[[Published, History], Any] | None
+def ask(question: Question[Any], given: Given, source: Source) -> tuple[Any, Any]:
+    """The answer, and its JSON. Raises CommandError for whatever stands between."""
+    return _here(question, given, source) if source.local else _service(question, given, source)
 
 
-def ask(question: Question, source: Source) -> tuple[Any, Any]:
-    """The answer, and its JSON. Raises CommandError for any error."""
-    return _here(question, source) if source.local else _service(question, source)
-
-
-def _here(question: Question, source: Source) -> tuple[Any, Any]:
-    if question.here is None:
-        raise CommandError(f"{question.route} needs the journal of a running service. Use --service")
+def _here(question: Question[Any], given: Given, source: Source) -> tuple[Any, Any]:
+    if question.journal(given) is Journal.NEEDED:
+        raise CommandError(f"{question.name} needs the journal of a running service. Use --service")
     try:
-        answer = question.here(_publication(source), NoHistory())
+        answer = question.find(Asked(_publication(source), NoHistory(), datetime.now(UTC)), given)
     except (QueryError, NotFoundError) as error:
         raise CommandError(str(error.args[0])) from error
     return answer, as_json(answer)
 
 
-def _service(question: Question, source: Source) -> tuple[Any, Any]:
+def _service(question: Question[Any], given: Given, source: Source) -> tuple[Any, Any]:
     from truerail.cli.oncall_service import fetched
     from truerail.errors import AnswerError
-    from truerail.questions.answers_json import answer_from_json
+    from truerail.questions.answers.answers_json import answer_from_json
 
     if source.plan is not None:
         raise CommandError("a plan file goes with a capture or an inventory: a service has its own plan")
-    value = fetched(source.service, question.route, question.query, source.token_file)
+    value = fetched(source.service, question.name, _query(question, given), source.token_file)
     try:
-        return answer_from_json(question.kind, value), value
+        return answer_from_json(question.answer, value), value
     except AnswerError as error:
         raise CommandError(f"{source.service}: not an answer of truerail: {error}") from error
+
+
+def _query(question: Question[Any], given: Given) -> dict[str, str | None]:
+    """The parameters as the API takes them; what was not given is left out."""
+    values = {one.name: given[one.name] for one in question.parameters if one.kind is not Kind.CAPTURE}
+    return {
+        name: None if value is None or value is False else "true" if value is True else str(value)
+        for name, value in values.items()
+    }
 
 
 def _publication(source: Source) -> Published:
@@ -76,7 +73,7 @@ def _publication(source: Source) -> Published:
     from truerail.analysis.round import Round
     from truerail.cli.evaluating import inferred
     from truerail.cli.plug_history import with_plug_history
-    from truerail.questions.capture import publication_of
+    from truerail.questions.answers.capture import publication_of
     from truerail.rounds import evaluate
     from truerail.transport.replay import Capture
 

@@ -1,57 +1,63 @@
-"""`where PORT`: the full path of a cable from GPU to uplinks, by the name of any part."""
+"""`where PORT`: the path of a cable from GPU to uplinks, by the name of any part."""
 
-from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from truerail.analysis.published import Published
-from truerail.model.history import History, NoHistory
-from truerail.model.names import printable
-from truerail.outputs.report_words import count
-from truerail.questions.models import Where
-from truerail.questions.resolve import ResolvedTarget, recognise
-from truerail.views.lines import cable_paths
+from truerail.questions.question import Asked, Given, Journal, Parameter, Question, all_good
 from truerail.views.pieces import CablePath
-from truerail.views.view import View, view_of
 
-_BY = {"both ends": "both ends", "one end": "one end", "device only": "one end, without the port's name"}
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from truerail.outputs.options import Options
 
 
-def where(publication: Published, text: str, history: History | None = None) -> Where:
-    """The paths of what `text` names: a host's NIC or a leaf's port in any spelling (`gpu-012/enp26s0f0np0`,
-    `gpu-012:mlx5_3`, `leaf-3/swp12`), a GPU (`gpu-012:gpu3`, `gpu-012 GPU 3`), a MAC address, a cable's label, a host
-    or a switch (all its cables).
-
-    For a switch port with another cable than planned, the planned path comes first, then that of the actual cable.
-    Raises `NotFoundError`.
+@dataclass(frozen=True, slots=True)
+class Where:
+    """`where PORT`. `matched_type` is the type of the name: `host port`, `switch port`, `gpu`, `rdma device`, `mac
+    address`, `host`, `switch`. A name that fits several things gives all their paths.
     """
-    view = view_of(publication)
-    meant = recognise(view, text)
-    paths = cable_paths(view, meant.cables, history or NoHistory())
-    return Where(
-        printable(text.strip()), meant.matched_type, paths, f"{_says(meant, paths)}{_names_alone(view, paths)}"
-    )
+
+    query: str
+    matched_type: str
+    paths: tuple[CablePath, ...]
+    summary: str
 
 
-def _names_alone(view: View, paths: tuple[CablePath, ...]) -> str:
-    """A warning for a cable where only a name is wrong, to read before moving it."""
-    names = {cause.key for cause in view.publication.evaluation.causes if cause.names_only}
-    causes = {cause.key for path in paths for cause in path.causes}
-    return "; only names are wrong, no cable to move" if len(paths) == 1 and causes and causes <= names else ""
+def _find(asked: Asked, given: Given) -> Where:
+    from truerail.questions.answers.where import where
+
+    return where(asked.publication, given["port"], asked.history)
 
 
-def _says(meant: ResolvedTarget, paths: tuple[CablePath, ...]) -> str:
-    """One sentence for one cable, or one with counts for several."""
-    note = f"; {meant.note}" if meant.note else ""
-    if not paths:
-        return f"{meant.name}: {meant.note or 'the plan has no cable there'}"
-    if len(paths) == 1:
-        return f"{meant.name}: {_one(paths[0])}{note}"
-    states = Counter(path.state for path in paths)
-    reported = ", ".join(f"{states[word]} {word}" for word in ("right", "wrong", "missing", "unknown") if states[word])
-    return f"{meant.name}: {count(len(paths), 'cable')}, {reported}{note}"
+def _good(answer: Where) -> bool | None:
+    return all_good({"right": True, "unknown": None}.get(path.state, False) for path in answer.paths)
 
 
-def _one(path: CablePath) -> str:
-    rail = "no rail" if path.rail is None else f"rail {path.rail}"
-    plane = "" if path.plane is None else f" plane {path.plane}"
-    confirmed = "" if path.verified == "none" else f", confirmed by {_BY[path.verified]}"
-    return f"{rail}{plane}, {path.a.name} to {path.planned.name}, is {path.state}: {path.why}{confirmed}"
+def _text(answer: Where, options: "Options") -> Iterator["RenderableType"]:
+    from truerail.questions.text.where import where_text
+
+    return where_text(answer)
+
+
+QUESTION = Question(
+    "where",
+    1,
+    Where,
+    (
+        Parameter(
+            "port",
+            help="gpu-012/enp26s0f0np0, 'gpu-012 GPU 3', leaf-3/swp12, a MAC, a host.",
+            description="gpu-012/enp26s0f0np0, gpu-012:mlx5_3, a GPU, a MAC, leaf-3/swp12",
+        ),
+    ),
+    _find,
+    "The whole path of a cable, from GPU to uplinks: planned and actual, since when, and its findings.",
+    short="On call: a port's path from GPU to uplinks.",
+    help="The whole path of a cable: GPU, NIC, leaf port, rail, uplinks; planned and actual, and its findings.",
+    good=_good,
+    text=_text,
+    journal=lambda given: Journal.USED,
+    operation="the_place",
+)

@@ -17,7 +17,7 @@ from truerail.model import Evaluation, Plan, Reading, Snapshot
 from truerail.model.history import Acknowledgement, MaintenanceWindow, RoundRecord, RowRange
 from truerail.model.pause import garbage_collection_paused
 from truerail.outputs.worklist import Worklist
-from truerail.questions.rail_status import rail_status_of
+from truerail.questions.answers.rail_status import rail_status_of
 from truerail.rounds import evaluate
 from truerail.service.muted_findings import mutes, work_now
 from truerail.service.plans import digest_of

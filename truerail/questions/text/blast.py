@@ -10,7 +10,7 @@ from truerail.files.nodesets import fold
 from truerail.outputs.options import Options
 from truerail.outputs.report_words import count, name, sentence
 from truerail.outputs.text.blocks import hanging, heading
-from truerail.questions.models import Blast
+from truerail.questions.blast import Blast
 from truerail.questions.text.pieces import MOST_LINES, more, rows
 
 

@@ -9,7 +9,7 @@ from truerail.outputs.options import Options
 from truerail.outputs.report_words import name, sentence
 from truerail.outputs.text.blocks import hanging, heading
 from truerail.outputs.text.style import PORT, QUIET
-from truerail.questions.models import Diff, FindingChange, LinkLine
+from truerail.questions.diff import Diff, FindingChange, LinkLine
 from truerail.questions.text.pieces import more, severity_word, when
 
 MOST_ROWS = 40

@@ -11,8 +11,8 @@ from truerail.outputs.options import Options
 from truerail.outputs.report_words import count, name, sentence
 from truerail.outputs.text.blocks import hanging, heading
 from truerail.outputs.text.style import PORT, QUIET
-from truerail.questions.models import Job, JobHost
-from truerail.questions.subjects import rail_words
+from truerail.questions.answers.subjects import rail_words
+from truerail.questions.job import Job, JobHost
 from truerail.questions.text.pieces import MOST_LINES, cause, more, to_do
 
 

@@ -8,8 +8,8 @@ from rich.text import Text
 from truerail.outputs.report_words import name, sentence
 from truerail.outputs.text.blocks import hanging
 from truerail.outputs.text.style import PORT, QUIET, TONE_MARKS
-from truerail.questions.models import Hop, PathAnswer, RailPath
-from truerail.questions.tones import SIGHT
+from truerail.questions.answers.tones import TONES
+from truerail.questions.path import Hop, PathAnswer, RailPath
 
 
 def path_text(answer: PathAnswer) -> Iterator[RenderableType]:
@@ -20,7 +20,7 @@ def path_text(answer: PathAnswer) -> Iterator[RenderableType]:
 
 
 def _rail(path: RailPath, *, alone: bool) -> RenderableType:
-    mark, style = TONE_MARKS[SIGHT[path.stays]]
+    mark, style = TONE_MARKS[TONES[path.stays]]
     title = Text(mark, style).append(" rail -" if path.rail is None else f" rail {path.rail}", style="bold")
     body = Text(" → ").join(_hop(hop, path.leaves_at) for hop in path.hops)
     if path.stays is not True and not alone:

@@ -11,7 +11,7 @@ from truerail.outputs.options import Options
 from truerail.outputs.report_words import count, name, sure
 from truerail.outputs.text.blocks import heading
 from truerail.outputs.text.style import PORT, QUIET
-from truerail.questions.models import Storm, StormEdge, StormTree
+from truerail.questions.storm import Storm, StormEdge, StormTree
 from truerail.questions.text.pieces import finding, more, rows, to_do, when
 
 MOST_STORMS = 6

@@ -8,8 +8,8 @@ from rich.text import Text
 
 from truerail.outputs.report_words import name, sentence
 from truerail.outputs.text.style import PORT, QUIET
-from truerail.questions.models import Timeline
 from truerail.questions.text.pieces import more, severity_word
+from truerail.questions.timeline import Timeline
 
 
 def timeline_text(answer: Timeline) -> Iterator[RenderableType]:

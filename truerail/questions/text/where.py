@@ -8,8 +8,8 @@ from rich.text import Text
 
 from truerail.outputs.report_words import count, name, sentence, sure
 from truerail.outputs.text.style import PORT, QUIET
-from truerail.questions.models import Where
 from truerail.questions.text.pieces import cause, end, finding, more, rows, state_word, when
+from truerail.questions.where import Where
 from truerail.views.pieces import CablePath, Nic, Uplinks
 
 MOST_PATHS = 4

@@ -9,9 +9,9 @@ from truerail.outputs.options import Options
 from truerail.outputs.report_words import as_sentence, name, sentence, sure
 from truerail.outputs.text.blocks import hanging, heading
 from truerail.outputs.text.style import PORT, QUIET
-from truerail.questions.models import EvidenceLine, Why
 from truerail.questions.text.pieces import cause, finding, rows, to_do, when
 from truerail.questions.text.where import path_block
+from truerail.questions.why import EvidenceLine, Why
 
 
 def why_text(answer: Why, options: Options) -> Iterator[RenderableType]:

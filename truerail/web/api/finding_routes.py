@@ -8,8 +8,8 @@ from starlette.responses import Response
 
 from truerail.errors import NotFoundError
 from truerail.model.names import printable
-from truerail.questions.models import Why
-from truerail.questions.why import why
+from truerail.questions.answers.why import why
+from truerail.questions.why import Why
 from truerail.views.lines import cause_line, cause_lines
 from truerail.views.lists import finding_lines
 from truerail.views.pieces import CauseLine, FindingLine

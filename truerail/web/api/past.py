@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from truerail.model.history import AuditRecord, FindingEvent, History, LinkChange, PlanVersion, RoundRecord, RowRange
-from truerail.questions.moments import span
+from truerail.questions.answers.moments import span
 from truerail.web.context import Newest, WithContext
 from truerail.web.pagination import Page, PageRequest, pack, unpack
 from truerail.web.params import Nodes, Time

@@ -11,8 +11,8 @@ from truerail.analysis.published import Published
 from truerail.errors import NotFoundError
 from truerail.model.names import canonical_mac, port_key, printable
 from truerail.model.plan import Role
-from truerail.questions.names import names_of
-from truerail.questions.resolve import ResolvedTarget, recognise
+from truerail.questions.answers.names import names_of
+from truerail.questions.answers.resolve import ResolvedTarget, recognise
 from truerail.views.view import View, view_of
 
 _MAC_DIGITS = 12

@@ -18,8 +18,8 @@ from itertools import product
 import numpy as np
 
 from truerail.model.columns import NONE, Codes, Mask
-from truerail.questions.models import Pairs
-from truerail.questions.rail_status import RailStatus, Stand
+from truerail.questions.answers.rail_status import RailStatus, Stand
+from truerail.questions.job import Pairs
 
 
 @dataclass(frozen=True)

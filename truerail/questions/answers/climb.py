@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
-from truerail.questions.rail_status import RailStatus, Stand
+from truerail.questions.answers.rail_status import RailStatus, Stand
 
 MOST_TIERS = 3
 """Leaf, spine, superspine: a path goes up at most twice."""

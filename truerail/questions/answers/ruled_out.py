@@ -10,7 +10,7 @@ import numpy as np
 from truerail.analysis.cabling import BOTH_ENDS, State, Why
 from truerail.model.columns import Codes
 from truerail.model.finding import Cause, CauseKind
-from truerail.questions.rail_status import RailStatus
+from truerail.questions.answers.rail_status import RailStatus
 from truerail.views.view import View
 
 _MOST_TELLS = 0.75

@@ -8,9 +8,9 @@ from truerail.files.nodesets import fold
 from truerail.model.columns import NONE
 from truerail.model.finding import CauseKind, Evaluation, Severity, Status, Verdict, is_down
 from truerail.outputs.report_words import count
-from truerail.questions.models import JobHost, Pairs
-from truerail.questions.rail_status import RailStatus, Stand
-from truerail.questions.subjects import rail_words
+from truerail.questions.answers.rail_status import RailStatus, Stand
+from truerail.questions.answers.subjects import rail_words
+from truerail.questions.job import JobHost, Pairs
 from truerail.views.lines import seen_end, why_words
 from truerail.views.pieces import CauseLine
 from truerail.views.view import View

@@ -6,8 +6,8 @@ from fractions import Fraction
 
 from truerail.files.nodesets import fold
 from truerail.outputs.report_words import count
-from truerail.questions.models import BlastHost
-from truerail.questions.subjects import rail_words
+from truerail.questions.answers.subjects import rail_words
+from truerail.questions.blast import BlastHost
 
 MOST_NAMED = 4
 

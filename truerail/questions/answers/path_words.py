@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from truerail.questions.climb import Step
-from truerail.questions.models import RailPath
-from truerail.questions.rail_status import RailStatus, Stand
-from truerail.questions.subjects import rail_words
+from truerail.questions.answers.climb import Step
+from truerail.questions.answers.rail_status import RailStatus, Stand
+from truerail.questions.answers.subjects import rail_words
+from truerail.questions.path import RailPath
 from truerail.views.lines import seen_end, why_words
 from truerail.views.view import View
 

@@ -1,0 +1,118 @@
+"""A question is one file: the command line and the API take arguments, answer, exit status and text from there."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import typer
+from fastapi import FastAPI
+from oncall_fabrics import SPINES, published
+from typer.testing import CliRunner
+
+import truerail.questions
+from truerail.cli import oncall, oncall_source
+from truerail.questions import question_of, questions
+from truerail.questions.question import all_good
+from truerail.web.api import oncall_routes as endpoints
+
+NEW = '''"""`cables OF`: how many cables a device has."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from truerail.questions.question import Asked, Given, Kind, Parameter, Question
+
+
+@dataclass(frozen=True, slots=True)
+class Cables:
+    """`cables OF`."""
+
+    query: str
+    count: int
+    summary: str
+
+
+def _find(asked: Asked, given: Given) -> Cables:
+    ends = [end.device for cable in asked.publication.plan.cables for end in cable[:2]]
+    found = ends.count(given["of"])
+    return Cables(given["of"], found, f"{given['of']} has {found} cables, {given['least']} are wanted")
+
+
+def _text(answer: Cables, options: object) -> Iterator[str]:
+    yield f"count: {answer.count}"
+
+
+QUESTION = Question(
+    "cables",
+    99,
+    Cables,
+    (
+        Parameter("of", help="A device.", description="a device"),
+        Parameter("least", help="So many are wanted.", kind=Kind.NUMBER, needed=False, option=True, default=1, least=0),
+    ),
+    _find,
+    "How many cables a device has.",
+    short="On call: how many cables.",
+    help="How many cables a device has.",
+    good=lambda answer: answer.count > 0,
+    text=_text,
+)
+'''
+
+
+@pytest.fixture
+def added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A file that declares a question beside those of the product, and nothing else."""
+    (tmp_path / "cables.py").write_text(NEW)
+    monkeypatch.setattr(truerail.questions, "__path__", [*truerail.questions.__path__, str(tmp_path)])
+    monkeypatch.setattr(oncall_source, "_publication", lambda source: published(SPINES))
+    questions.cache_clear()
+    yield
+    questions.cache_clear()
+    sys.modules.pop("truerail.questions.cables", None)
+
+
+def test_the_questions_are_in_order_and_each_is_found_by_its_answer() -> None:
+    names = [question.name for question in questions()]
+    assert names == ["where", "job", "blast", "path", "diff", "why", "storm", "rates", "timeline"]
+    assert len({question.place for question in questions()}) == len(names)
+    for question in questions():
+        assert question.answer.__module__.startswith("truerail.")
+        assert not question.text or (question.short and question.help)
+
+
+@pytest.mark.usefixtures("added")
+def test_a_file_alone_makes_a_command() -> None:
+    app = typer.Typer(rich_markup_mode=None)
+    oncall.add_commands(app)
+    run = CliRunner()
+    asked = ["cables", "leaf-0", "--capture", "here"]
+    shown = run.invoke(app, [*asked, "--least", "4"])
+    assert shown.exit_code == 0, shown.output
+    assert "cables, 4 are wanted" in shown.stdout
+    assert "count: " in shown.stdout
+    assert '"query": "leaf-0"' in run.invoke(app, [*asked, "--format", "json"]).stdout
+    assert run.invoke(app, ["cables", "nothing", "--capture", "here"]).exit_code == 1
+    assert run.invoke(app, [*asked, "--least", "-1"]).exit_code == 2
+    assert "So many are wanted." in run.invoke(app, ["cables", "--help"]).stdout
+    assert question_of(questions()[-1].answer("a", 1, "")).name == "cables"
+
+
+@pytest.mark.usefixtures("added")
+def test_a_file_alone_makes_an_endpoint() -> None:
+    app = FastAPI()
+    app.include_router(endpoints.router_of(questions()))
+    document = app.openapi()
+    asked = document["paths"]["/cables"]["get"]
+    assert [(one["name"], one["required"]) for one in asked["parameters"]] == [("of", True), ("least", False)]
+    assert asked["parameters"][1]["schema"]["minimum"] == 0
+    assert asked["description"] == "How many cables a device has."
+    assert set(document["components"]["schemas"]["Cables"]["properties"]) == {"query", "count", "summary"}
+
+
+@pytest.mark.parametrize(
+    ("parts", "whole"), [([], None), ([True], True), ([True, None], None), ([None, False, True], False)]
+)
+def test_a_whole_is_good_if_all_parts_are_known_to_be(parts: list[bool | None], whole: bool | None) -> None:
+    assert all_good(parts) is whole

@@ -1,0 +1,1 @@
+"""What answers the questions: the computing behind each, over one evaluated round."""

@@ -1,0 +1,202 @@
+"""`path HOST HOST [--rail N]`: the actual hops, and where the path leaves its rail.
+
+Two GPUs (or NICs) may be given instead: on one rail the path is that rail's. From one rail to another NCCL uses PXN,
+which concerns the sender alone: its GPU hands the data over NVLink to the GPU on the receiver's rail, whose NIC sends
+it
+(NVIDIA, "Doubling all2all Performance with NCCL 2.12"; NCCL's documentation of NCCL_PXN_DISABLE).
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from truerail.analysis.published import Published
+from truerail.errors import NotFoundError, QueryError
+from truerail.files.nodesets import fold
+from truerail.model.columns import NONE, Codes
+from truerail.model.plan import Role
+from truerail.questions.answers.climb import Step, between
+from truerail.questions.answers.gpus import gpus_of
+from truerail.questions.answers.path_words import Way, headline, pxn_says, rail_says
+from truerail.questions.answers.rail_status import RailStatus, Stand, rail_status_of
+from truerail.questions.answers.resolve import recognise
+from truerail.questions.answers.subjects import host_asked, in_order, rail_words
+from truerail.questions.path import Hop, PathAnswer, RailPath
+from truerail.views.view import View, view_of
+
+_PART = re.compile(r"[/:\s]")
+"""The separator between a host and its GPU or NIC."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Ends:
+    """The cables at both ends of a path."""
+
+    source: int
+    target: int
+
+
+@dataclass(frozen=True, slots=True)
+class _End:
+    """A host as given, and the rail of its named GPU or NIC; None for the host itself."""
+
+    host: int
+    name: str
+    rail: int | None = None
+    gpu: int | None = None
+
+
+def path(publication: Published, source: str, target: str, rail: int | None = None) -> PathAnswer:
+    """The path from one host to another on one rail, or on each; or between the rails of two GPUs or NICs.
+
+    If a tier has several equal switches, the hop names them as a node set, and `choices` are the links into it. Raises
+    NotFoundError for a host or a rail that is not in the plan, QueryError for a switch, for one host twice, and for a
+    rail
+    other than that of the given GPUs.
+    """
+    view, standing = view_of(publication), rail_status_of(publication)
+    one, other = _end(view, source), _end(view, target)
+    if one.host == other.host:
+        name = view.index.devices.names[one.host]
+        raise QueryError(f"{name} is named twice: a path needs two hosts")
+    wanted = other.rail if other.rail is not None else one.rail
+    if None not in (wanted, rail) and wanted != rail:
+        raise QueryError(f"the given NIC or GPU is on rail {wanted}, not on rail {rail}: omit the rail")
+    numbers = _rails(view, one.host, other.host, rail if wanted is None else wanted)
+    rails = tuple(_on_rail(view, standing, one.host, other.host, number) for number in numbers)
+    if one.rail is not None and other.rail is not None and one.rail != other.rail:
+        rails = tuple(_by_pxn(view, standing, one, other.rail, found) for found in rails)
+    return PathAnswer(one.name, other.name, rails, headline(one.name, other.name, rails))
+
+
+def _end(view: View, text: str) -> _End:
+    """A host, or a GPU or a NIC of one."""
+    if view.device(text.strip()) != NONE or not _PART.search(text.strip()):
+        host = host_asked(view, text)
+        return _End(host, view.index.devices.names[host])
+    meant = recognise(view, text)
+    rails = np.unique(view.index.rail[meant.cables])
+    if meant.device < 0 or not view.is_planned(meant.device) or not view.index.devices.is_host(meant.device):
+        raise QueryError(f"{meant.name} is not a host, nor a GPU or NIC of a host")
+    if len(rails) != 1 or rails[0] < 0:
+        raise QueryError(f"{meant.name} is on {rail_words(rails[rails >= 0].tolist()) or 'no rail'}: name one NIC")
+    gpu = meant.name.rpartition(" GPU ")[2] if meant.matched_type == "gpu" else ""
+    return _End(meant.device, meant.name, int(rails[0]), int(gpu) if gpu else None)
+
+
+def _by_pxn(view: View, standing: RailStatus, source: _End, rail: int, found: RailPath) -> RailPath:
+    """The path on the receiver's rail, preceded by the part inside the sender's host."""
+    start = NONE if source.rail is None else source.rail
+    own = (source.gpu,) if source.gpu is not None else gpus_of(view, source.host, [start])
+    leg = f"{_gpu_words(own, start)} to {_gpu_words(gpus_of(view, source.host, [rail]), rail)}"
+    first, *rest = found.hops
+    summary = pxn_says(leg, start, found, rail_only=standing.rail_only)
+    return replace(found, hops=(replace(first, nvlink=leg), *rest), summary=summary, from_rail=start)
+
+
+def _gpu_words(gpus: Sequence[int], rail: int) -> str:
+    return f"GPU {'/'.join(map(str, gpus))}" if gpus else f"the GPU of rail {rail}"
+
+
+def _rails(view: View, one: int, other: int, wanted: int | None) -> Iterator[int]:
+    of = [set(view.layout.rail[view.layout.host_cables_of(host)].tolist()) - {-1} for host in (one, other)]
+    common = sorted(of[0] & of[1])
+    if wanted is not None and wanted not in common:
+        has = rail_words(common) or "no rail"
+        raise NotFoundError(f"no rail {wanted} between the two hosts: they have {has} in common")
+    if not common:
+        raise NotFoundError("the two hosts have no rail in common")
+    yield from common if wanted is None else [wanted]
+
+
+def _on_rail(view: View, standing: RailStatus, one: int, other: int, rail: int) -> RailPath:
+    """The best path on a rail: a plane where both hosts are connected goes before one where either is not."""
+    ways = [_way(view, standing, ends, rail) for ends in _planes(standing, one, other, rail)]
+    best = min(ways, key=lambda way: (way.stays is not True, way.stays is None, not way.reaches))
+    hops = tuple(_hops(view, standing, best))
+    return RailPath(rail, hops, best.stays, best.leaves_at, rail_says(view, standing, best))
+
+
+def _planes(standing: RailStatus, one: int, other: int, rail: int) -> Iterator[_Ends]:
+    """The cables of the two hosts on a rail, plane with plane; all with all if they share no plane."""
+    index = standing.index
+
+    def of(host: int) -> Codes:
+        cables = standing.below.of(host)
+        on_rail: Codes = cables[index.rail[cables] == rail]
+        return on_rail
+
+    pairs = [_Ends(a, b) for a in of(one).tolist() for b in of(other).tolist()]
+    yield from [pair for pair in pairs if index.plane[pair.source] == index.plane[pair.target]] or pairs
+
+
+def _way(view: View, standing: RailStatus, ends: _Ends, rail: int) -> Way:
+    """One path, with all that is known of it."""
+    stand = [int(standing.stand[cable]) for cable in (ends.source, ends.target)]
+    leaves = [int(standing.end[cable]) for cable in (ends.source, ends.target)]
+    unknown = Stand.UNKNOWN in stand
+    if min(leaves) < 0:
+        return Way(rail, ends.source, ends.target, None, False, "", reaches=False)
+    steps = between(standing, *leaves)
+    perhaps = steps is None and between(standing, *leaves, maybe=True) is not None
+    off = [leaf for leaf, how in zip(leaves, stand, strict=True) if how == Stand.OFF]
+    if off and leaves[0] != leaves[1]:
+        name = view.index.devices.names[off[0]]
+        return Way(rail, ends.source, ends.target, steps, None if unknown else False, name, reaches=steps is not None)
+    reaches = steps is not None
+    stays = None if unknown or perhaps else reaches
+    return Way(rail, ends.source, ends.target, steps, stays, "", reaches=reaches)
+
+
+def _hops(view: View, standing: RailStatus, way: Way) -> Iterator[Hop]:
+    """Host, leaf, switches above, leaf, host; as far as the path leads."""
+    a, b = view.plan.cables[way.source], view.plan.cables[way.target]
+    yield Hop(a.a.device, Role.HOST.value, "", a.a.name, a.rail)
+    ends = [int(standing.end[cable]) for cable in (way.source, way.target)]
+    if ends[0] < 0:
+        return
+    into, out = (_switch_port(view, standing, cable) for cable in (way.source, way.target))
+    if way.steps == ():
+        yield _leaf(view, ends[0], into, out, way.rail)
+    else:
+        yield _leaf(view, ends[0], into, "", way.rail)
+        if way.steps is None:
+            return
+        for step in way.steps[:-1]:
+            yield _tier(view, step)
+        yield _leaf(view, ends[1], "", out, way.rail, way.steps[-1].links)
+    yield Hop(b.a.device, Role.HOST.value, b.a.name, "", b.rail)
+
+
+def _leaf(view: View, device: int, into: str, out: str, rail: int, choices: int = 1) -> Hop:
+    name = view.index.devices.names[device]
+    role = view.plan.role_of(name)
+    return Hop(name, role.value if role else None, into, out, _rail_at(view, device, into or out, rail), choices)
+
+
+def _rail_at(view: View, device: int, port: str, rail: int) -> int | None:
+    """The rail that the plan gives a leaf's port, else the leaf's only rail, else `rail` if it has that; or None."""
+    names = view.index.devices.names
+    carried = np.unique(view.layout.rail[view.layout.cables_of(device)])
+    rails = [one for one in carried.tolist() if one >= 0]
+    at_port = next(
+        (c.rail for c in (view.plan.cables[n] for n in view.layout.cables_of(device).tolist())
+         if c.b.device == names[device] and c.b.name == port), None,
+    )  # fmt: skip
+    return at_port if at_port is not None else rails[0] if len(rails) == 1 else rail if rail in rails else None
+
+
+def _tier(view: View, step: Step) -> Hop:
+    names = in_order(view, step.switches)
+    role = view.plan.role_of(names[0])
+    return Hop(fold(names), role.value if role else None, "", "", None, step.links)
+
+
+def _switch_port(view: View, standing: RailStatus, cable: int) -> str:
+    """The leaf's port with a host cable: the actual one, else the planned one if the cable is on that leaf."""
+    place = int(view.wiring.place[cable])
+    if place >= 0 and not standing.renamed[cable]:
+        return view.index.spell(place).name
+    return view.plan.cables[cable].b.name if standing.stand[cable] != Stand.OFF else ""

@@ -1,0 +1,112 @@
+"""What an on-call question declares. Command line, API and page loop over `questions()`; none of them names a question.
+
+The file of a question is imported to show `truerail --help`: what is heavy (numpy, rich) it imports when it is asked.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import Enum
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from truerail.analysis.published import Published
+    from truerail.model.history import History
+    from truerail.outputs.options import Options
+
+A = TypeVar("A")
+Given = Mapping[str, Any]
+"""The values of a question's parameters by name; what was not given has its default."""
+
+
+class Kind(Enum):
+    """What a parameter is."""
+
+    NAME = "name"
+    """A device, a port, or another name of at most 255 characters."""
+    NODES = "nodes"
+    """A node set of hosts."""
+    TIME = "time"
+    """A moment: ISO 8601, `14:00`, `yesterday`, `2h`."""
+    NUMBER = "number"
+    FLAG = "flag"
+    CAPTURE = "capture"
+    """A capture, on the command line only."""
+
+
+class Journal(Enum):
+    """Whether the answer takes the journal."""
+
+    UNUSED = "unused"
+    USED = "used"
+    """Where there is one; without it the answer contains less."""
+    NEEDED = "needed"
+    """Only a service can answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One parameter. `name` is that of the API; on the command line it is an argument in its place, or `--name`."""
+
+    name: str
+    help: str
+    """On the command line."""
+    description: str = ""
+    """In the API's document."""
+    kind: Kind = Kind.NAME
+    needed: bool = True
+    option: bool = False
+    metavar: str | None = None
+    default: Any = None
+    least: int | None = None
+    most: int | None = None
+    """For the command line and the API."""
+    most_in_api: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a question is asked of."""
+
+    publication: "Published"
+    history: "History"
+    now: datetime
+
+
+@dataclass(frozen=True)
+class Question(Generic[A]):
+    """A question: its name, parameters, answer (the dataclass is the JSON), exit status and text.
+
+    `place` orders the questions. `help` is the command's, its first words `short`; `description` is that of the API.
+    """
+
+    name: str
+    place: int
+    answer: type[A]
+    parameters: tuple[Parameter, ...]
+    find: Callable[[Asked, Given], A]
+    """The answer. Raises NotFoundError and QueryError."""
+    description: str
+    short: str = ""
+    help: str = ""
+    good: Callable[[A], bool | None] = lambda answer: None
+    """Whether everything in question is known to be as planned: then the command ends with 0, else with 1. None:
+    unknown.
+    """
+    text: Callable[[A, "Options"], Iterator["RenderableType"]] | None = None
+    """What follows the summary on a terminal. A question without text has no command."""
+    journal: Callable[[Given], Journal] = lambda given: Journal.UNUSED
+    misuse: Callable[[Given, bool], str] = lambda given, capture: ""
+    """What is wrong with the options of the command together; `capture`: one is named. Empty if nothing is."""
+    between_rounds: bool = False
+    """Whether two rounds of captures answer it where it takes the journal."""
+    operation: str = ""
+    """Its name in the API's document, where it is not `the_NAME`."""
+
+
+def all_good(parts: Iterable[bool | None]) -> bool | None:
+    """Whether all parts are good; None if nothing is known to be wrong but something is unknown, or without any."""
+    known = set(parts)
+    return False if False in known else True if known == {True} else None
