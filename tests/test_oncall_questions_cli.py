@@ -89,7 +89,7 @@ def test_what_cannot_be_answered(files: tuple[str, ...]) -> None:
         (("where", "gpu-09", *files), "gpu-09"),
         (("job", "gpu-[1-", *files), "gpu-[1-"),
         (("timeline", "gpu-001", *files), "needs the journal"),
-        (("diff", "--since", "2h", *files), "holds one round"),
+        (("diff", "--since", "2h", *files), "has one round"),
         (("where", "x", "--from", "/nowhere"), "/nowhere"),
         (("where", "x", "--service", "ftp://x"), "ftp://x"),
         (("where", "x", "--service", "http://127.0.0.1:9", "--token-file", "/nowhere"), "/nowhere"),
