@@ -107,7 +107,7 @@ def test_serve_check_says_it_too(
     run = runner(monkeypatch, capsys)
     code, out, err = run("serve", "--check", "--config", settings)
     assert code == 0
-    assert "good. 1 device, no plan" in out
+    assert "OK. 1 device, no plan" in out
     assert summary in err
     assert bool(err) == bool(summary)
     Path(files["key"]).write_text("no key")

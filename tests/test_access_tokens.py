@@ -103,7 +103,7 @@ def test_two_tokens_of_one_name_are_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("network", ["0.0.0.0/0", "::/0"])
 def test_a_proxy_header_is_not_believed_from_everybody(tmp_path: Path, network: str) -> None:
-    assert f"{network} is everybody" in problems(tmp_path, {"trusted_proxy": {"addresses": [network]}})
+    assert f"{network} is every address" in problems(tmp_path, {"trusted_proxy": {"addresses": [network]}})
 
 
 def test_a_metrics_token_that_is_missing_or_short_is_named(tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ def test_no_such_folder(tmp_path: Path) -> None:
 
 
 def test_empty_folder(tmp_path: Path) -> None:
-    with pytest.raises(CaptureError, match="holds no folder of a device"):
+    with pytest.raises(CaptureError, match="has no folder of a device"):
         read_capture(tmp_path)
 
 

@@ -68,7 +68,7 @@ def test_a_peers_restart_makes_errors_once_and_orders_no_repair(tmp_path: Path) 
     _, findings = of_rule(report, "LNK004")
     assert [(finding["severity"], finding["subject"]) for finding in findings] == [("info", "gpu-1/eth0")]
     assert "neither end counts falls" in findings[0]["summary"]
-    assert "Touch nothing yet" in findings[0]["action"]
+    assert "Nothing yet" in findings[0]["action"]
 
 
 @pytest.mark.parametrize(

@@ -98,5 +98,5 @@ def test_a_fault_that_was_wanted_stands_alone_until_it_is_fixed() -> None:
 
 def test_a_fabric_without_a_third_tier_says_how_to_see_polarization() -> None:
     site = Site(troubles=[FlowFault(K.STORM)], shape=living_shape(32, 4))
-    with pytest.raises(NoRoomError, match="begin the demo with --fault polarization"):
+    with pytest.raises(NoRoomError, match="start the demo with --fault polarization"):
         site.director.disturb(FlowFault(K.POLARIZATION))

@@ -156,7 +156,7 @@ def test_the_example_of_env_names_every_variable_with_its_default() -> None:
 def test_the_settings_of_the_example_are_good() -> None:
     done = run(Path(sys.executable).with_name("truerail"), "serve", "--check", "-c", COMPOSE / "config/truerail.yaml")
     passes(done)
-    assert "good. 80 devices" in done.stdout + done.stderr
+    assert "OK. 80 devices" in done.stdout + done.stderr
 
 
 def test_prometheus_takes_its_configuration(tmp_path: Path) -> None:

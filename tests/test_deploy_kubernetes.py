@@ -99,7 +99,7 @@ def test_the_settings_of_every_overlay_are_good(overlay: Path, tmp_path: Path) -
     shutil.copy(overlay / "truerail.yaml", tmp_path)
     done = run(Path(sys.executable).with_name("truerail"), "serve", "--check", "-c", tmp_path / "truerail.yaml")
     passes(done)
-    assert "good. 80 devices" in done.stdout + done.stderr
+    assert "OK. 80 devices" in done.stdout + done.stderr
 
 
 def test_the_pod_may_do_nothing_that_it_does_not_need() -> None:

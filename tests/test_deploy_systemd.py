@@ -65,4 +65,4 @@ def test_the_example_is_good(tmp_path: Path) -> None:
     tmp_path.joinpath("secret_metrics_token").write_text("x" * 32)
     done = run(TRUERAIL, "serve", "--check", "-c", FOLDER / "truerail.yaml", CREDENTIALS_DIRECTORY=str(tmp_path))
     passes(done)
-    assert "good. 80 devices" in done.stdout + done.stderr
+    assert "OK. 80 devices" in done.stdout + done.stderr

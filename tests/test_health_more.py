@@ -56,7 +56,7 @@ def test_the_side_to_blame_is_open_where_the_sender_is_not_known() -> None:
     port = int(reported.wiring.index.a[0])
     nobody = np.full(reported.ports, -1)
     why, does = blamed(reported, [port], nobody, np.zeros(reported.ports, dtype=bool))
-    assert "not known" in why
+    assert "is unknown" in why
     assert "gpu-1/nic0" in does
     assert subject_of(reported.wiring.index, port, -1) == port
 

@@ -42,7 +42,10 @@ def causes_of(rates: Rates) -> tuple[Cause, ...]:
 
 def test_who_counts_no_congestion_is_believed_less() -> None:
     reported = {"cnp_handled": 0.0, "ecn_received_packets": 0.0}
-    for of_all, confidence, summary in ((reported, 0.8, "without congestion"), ({}, 0.6, "nobody counts congestion")):
+    for of_all, confidence, summary in (
+        (reported, 0.8, "without congestion"),
+        ({}, 0.6, "no counter shows congestion"),
+    ):
         (finding,) = evaluated("RAL002", rates_with({"h4/nic2": SLOW}, of_all))
         assert (finding.subject, finding.confidence) == ("h4/nic2", confidence)
         assert summary in finding.summary
@@ -102,7 +105,7 @@ def test_of_two_ends_that_may_both_be_slow_both_are_named_in_one_cause() -> None
 def test_a_host_whose_rail_congestion_slows_is_overloaded_and_not_slow() -> None:
     rates = rates_with({"h4/nic2": dict.fromkeys(SLOW, LEVEL / 2) | CUT | MARKED})
     (uneven,) = evaluated("RAL001", rates)
-    assert "congestion holds it up" in uneven.summary
+    assert "congestion slows it" in uneven.summary
     assert uneven.severity.rank == 0
     (cause,) = causes_of(rates)
     assert (cause.kind, cause.subjects) == (CauseKind.OVERLOAD, ("h4", "h4/nic2"))
@@ -201,7 +204,7 @@ def test_the_partners_of_an_idle_host_need_no_cause() -> None:
     for one in found:
         assert one.severity is Severity.INFO
         assert dict(one.detail)["because"] == "the host at the other end of its flows is idle"
-        assert "Nothing is to be done at this host" in one.action
+        assert "Nothing to do on this host" in one.action
         assert dict(one.detail)["or"] == (f"h5/{str(dict(one.detail)['port']).partition('/')[2]}",)
     assert evaluated("RAL002", rates) == []
     assert causes_of(rates) == ()
@@ -262,5 +265,5 @@ def test_rails_that_cannot_be_compared_are_unknown() -> None:
         evaluated("RAL001", rates_with({}, {"tx_bytes": LEVEL / 1000, "rx_bytes": LEVEL / 1000}))
     fabric = simulate(Shape(hosts=4, rails=4, pods=1, spines=2, uplinks=8), seed=1)
     seen = snapshot_after(fabric, flows(fabric, (), seed=1), minutes=1)
-    with pytest.raises(InsufficientDataError, match="too few to tell a habit from a moment"):
+    with pytest.raises(InsufficientDataError, match="too short a time"):
         list(rules()["RAL001"].findings(Round(fabric.plan, seen)))

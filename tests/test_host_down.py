@@ -40,7 +40,7 @@ def test_findings_cause_and_questions_call_it_by_one_word(site: tuple[str, Path,
     _, where, _ = run("where", host, *source)
     assert "state unknown: host down: it does not answer, and none of its ports has link" in " ".join(where.split())
     _, job, _ = run("job", "gpu-00[1-4]", *source)
-    assert f"Perhaps: host {host} is down, which leaves open how the rails of 1 of your 4 hosts stand." in " ".join(
+    assert f"Perhaps: host {host} is down, which leaves the rails of 1 of your 4 hosts unknown." in " ".join(
         job.split()
     )
     _, blast, _ = run("blast", host, *source)

@@ -58,7 +58,7 @@ def test_without_names_a_switch_in_the_place_of_another_is_the_switch_of_that_pl
 ) -> None:
     code, report = checked(run, tmp_path, [flag], [Fault(CauseKind.LEAF_SWAP, "labels")])
     assert (code, report["causes"]) == (0, [])
-    assert any("cannot be reported; their GUIDs as chassis_ids in the plan decide" in note for note in report["notes"])
+    assert any("stays undetected; give GUIDs as chassis_ids in the plan" in note for note in report["notes"])
 
 
 @pytest.mark.parametrize("more", [[], ["ib_init"]])

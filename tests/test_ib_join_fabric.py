@@ -158,8 +158,8 @@ def test_a_missing_link_is_reported_by_one_witness_or_by_two() -> None:
     own = Reading("gpu-1", "rdma_link", AT, (RdmaLink("mlx5_0", 1, "DOWN", "POLLING"),))
     (by_one,) = rules()["CAB003"].findings(Round(planned, Snapshot(AT, [found])))
     (by_two,) = rules()["CAB003"].findings(Round(planned, Snapshot(AT, [found, own])))
-    assert by_one.summary.endswith("as the discovery of the fabric says")
-    assert by_two.summary.endswith("as gpu-1/mlx5_0 and the discovery of the fabric say")
+    assert by_one.summary.endswith("as the discovery of the fabric reports")
+    assert by_two.summary.endswith("as gpu-1/mlx5_0 and the discovery of the fabric report")
     assert by_one.confidence < by_two.confidence
 
 
@@ -273,8 +273,8 @@ def test_a_name_that_two_switches_bear_is_put_right_by_names_and_not_by_waiting(
 @pytest.mark.parametrize(
     ("device", "words"),
     [
-        (RdmaLink("mlx5_0", 1, None, None), "It is not a discovery that missed it"),
-        (RdmaLink("mlx5_0", 1, "DOWN", "POLLING"), "an end that answered says"),
+        (RdmaLink("mlx5_0", 1, None, None), "It is not a gap in the discovery"),
+        (RdmaLink("mlx5_0", 1, "DOWN", "POLLING"), "an end that answered reports"),
         (RdmaLink("mlx5_0", 1, "ACTIVE", "LINK_UP"), ""),
     ],
     ids=["reported by the discovery", "reported by the host", "plugged in elsewhere"],

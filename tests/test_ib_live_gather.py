@@ -205,4 +205,6 @@ def test_a_device_that_answers_nothing_is_not_said_to_tell_no_fabric(simulation:
     nothing = [Reading("spare-1", name, at, error="permission denied") for name in ("ib_fabric", "rdma_link")]
     teller = Reading("ufm-1", "ib_fabric", at, error="no login within 10 s")
     found = evaluate(Round(simulation.plan, Snapshot(at, [*nothing, teller]))).findings
-    assert {finding.subject for finding in found if "did not tell" in finding.summary} == {"ufm-1"}
+    assert {finding.subject for finding in found if "did not report the InfiniBand fabric" in finding.summary} == {
+        "ufm-1"
+    }

@@ -50,7 +50,7 @@ def test_what_is_no_address_is_refused(
 ) -> None:
     code, _, complaint = runner(monkeypatch, capsys)("monitoring", "export", str(tmp_path / "site"), option, address)
     assert code == 2
-    assert f"{option}: an address such as" in complaint
+    assert f"{option}: expected a URL such as" in complaint
     assert not (tmp_path / "site").exists()
 
 

@@ -264,10 +264,10 @@ def test_a_sonic_platform_that_reads_no_modules_reports_none_missing() -> None:
     [
         ("no module", "leaf-0/swp1 has no module", "Put a module into leaf-0/swp1"),
         ("no light", "leaf-0/swp1 receives no light", "Reseat the cable at leaf-0/swp1 and at gpu-1/nic0"),
-        ("error-disabled", "leaf-0 shut leaf-0/swp1 after an error", "Look in the log of leaf-0"),
+        ("error-disabled", "leaf-0 shut leaf-0/swp1 after an error", "Check the log of leaf-0"),
         ("module not accepted", "leaf-0 does not accept the module in leaf-0/swp1", "Replace the module"),
         ("hardware failure", "leaf-0 reports a hardware failure at leaf-0/swp1", "Replace the module"),
-        (None, "leaf-0/swp1 say", "Reseat the cable at gpu-1/nic0 and at leaf-0/swp1"),
+        (None, "leaf-0/swp1 report", "Reseat the cable at gpu-1/nic0 and at leaf-0/swp1"),
     ],
 )
 def test_the_reason_and_its_repair_stand_in_the_finding_and_in_its_cause(
@@ -293,7 +293,7 @@ def test_where_the_interface_was_not_read_the_step_says_so() -> None:
     evaluation = evaluate(scene(Case("", "gpu-1/nic0 leaf-0/swp1 rail=0", facts)))
     (cause,) = evaluation.causes
     assert cause.kind is CauseKind.LINK_DOWN
-    assert "see with `ip link` on gpu-1 whether the interface is switched off" in cause.action
+    assert "check with `ip link` on gpu-1 whether the interface is switched off" in cause.action
 
 
 @pytest.fixture(scope="module")

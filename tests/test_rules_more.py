@@ -154,7 +154,7 @@ def test_a_device_that_was_not_asked_is_named_where_its_cables_stay_unknown() ->
     asked_links = Reading("gpu-2", "net_link", AT, (NetLink("nic0", operstate="UP"),))
     (found,) = rules()["TEL003"].findings(Round(plan, Snapshot(AT, (asked_links,))))
     assert (found.subject, found.severity) == ("gpu-2", Severity.WARNING)
-    assert "not asked" in found.summary
+    assert "not polled" in found.summary
     leaf = Reading("leaf-0", "lldp_switch", AT, (Neighbor("swp2", system_name="gpu-2", port_id="nic0"),))
     assert "gpu-2" not in {
         f.subject for f in rules()["TEL003"].findings(Round(plan, Snapshot(AT, (asked_links, leaf))))

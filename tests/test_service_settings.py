@@ -93,10 +93,10 @@ def test_an_address_that_others_reach_needs_somebody_to_log_in(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("text", "summary"),
     [
-        ("", "holds no settings"),
-        ("- a\n", "holds no settings"),
+        ("", "has no settings"),
+        ("- a\n", "has no settings"),
         ("a: [\n", "not YAML"),
-        (LEAST + "at: 2026-99-99\n", "truerail.yaml:2: at '2026-99-99': is no setting"),
+        (LEAST + "at: 2026-99-99\n", "truerail.yaml:2: at '2026-99-99': is not a setting"),
         (LEAST + f"http: {{port: {'9' * 5000}}}\n", "truerail.yaml:2: http.port '9999"),
         ("inventory: " + "[" * 100_000, "truerail.yaml:1: nested more than 16 deep"),
         ("inventory: " + "[" * 20 + "]" * 20, "truerail.yaml:1: nested more than 16 deep"),

@@ -34,7 +34,7 @@ def test_links_without_a_frame_are_unknown(tmp_path: Path, seed: int) -> None:
     silent = [one for one in reported["findings"] if one["rule"] == "CAB003"]
     assert silent
     assert {(one["reason"], one["severity"]) for one in silent} == {("silent", "warning")}
-    assert all("link is up, but neither end hears the other" in one["summary"] for one in silent)
+    assert all("link is up, but neither end sees the other" in one["summary"] for one in silent)
     summary = reported["summary"]
     assert (summary["cables_missing"], summary["cables_wrong"]) == (0, 0)
     assert summary["cables_unknown"] == len(silent)
