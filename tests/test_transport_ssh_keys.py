@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import logging.config
 import subprocess
 from collections.abc import Iterator
 from dataclasses import replace
@@ -306,6 +307,7 @@ def test_without_a_password_in_the_inventory_none_is_tried(tmp_path: Path, secre
 def test_a_secret_is_in_no_error_and_no_log_and_no_repr(
     tmp_path: Path, secret: Secret, taken: str, caplog: pytest.LogCaptureFixture
 ) -> None:
+    logging.config.dictConfig({"version": 1, "disable_existing_loggers": False})
     caplog.set_level(logging.DEBUG)
     for transport, platform in ((SshHosts, "linux"), (SwitchCli, "cumulus")):
         for interactive in (False, True):

@@ -19,9 +19,9 @@ from truerail.transport.ssh_keys import DEFAULT_FILES
 from truerail.transport.ssh_login import old_device, password, refused_login, system_words
 
 _LOG = logging.getLogger("truerail.transport.paramiko")
-_LOG.disabled = True
+_LOG.addFilter(lambda _: False)
 """paramiko logs each failed login with a traceback, and what a device sends, even if it repeats the password. The error
-reports what failed.
+reports what failed. A filter, since configuring the logs of a server turns every disabled logger on again.
 """
 
 
