@@ -2,10 +2,10 @@
 
 Junos: `Physical interface: et-0/0/0, Enabled, Physical link is Up`, below it `Link-level type: ..., Speed: 400Gbps,`.
 EOS and NX-OS: `Ethernet1 is up, ...`, below it `Full-duplex, 10Gb/s, ...`; NX-OS gives a reason in brackets and the
-admin state in the next line, `admin state is up, Dedicated Interface`. AOS-CX: `Interface 1/1/1 is up`, below it
-`Admin state is up`, `State information: No XCVR installed`, `Speed 400000 Mb/s`. Free text follows `Description:` and
-is indented, so it begins no paragraph and is no such line. Sources: recorded answers in
-ntc-templates and genieparser, Juniper's articles about its ACX series.
+admin state in the next line, `admin state is up, Dedicated Interface`. AOS-CX: `Interface 1/1/1 is up`, below it `Admin
+state is up`, `State information: No XCVR installed`, `Speed 400000 Mb/s`. Free text follows `Description:` and is
+indented, so it begins no paragraph and is no such line. Sources: recorded answers in ntc-templates and genieparser,
+Juniper's articles about its ACX series.
 """
 
 import re

@@ -10,8 +10,7 @@ as a table; `lldptool -t -n -i IF`. Sources: lldpd's `src/client`, systemd's `ne
 
 Traps:
 
-- `json` changes its shape with the number and the names of the neighbours; `json0` does not, so it
-  is tried first.
+- `json` changes its shape with the number and the names of the neighbours; `json0` does not, so it is tried first.
 - Two neighbours on one port are normal for up to two minutes after a silent swap: both are reported, in order.
 - The port description may be the planned label, and the port id a MAC: both are reported unchanged.
 - A NIC's firmware may consume LLDP, so that the host hears no neighbour: that is an empty answer, and no error.

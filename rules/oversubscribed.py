@@ -11,8 +11,8 @@ plan; over 5 % more is a finding that names the missing uplinks. By its load: ev
 nobody tells whether they are up count as up where others are missing.
 
 Unknown instead of passed: uplinks of which nothing tells whether they are up, leaves whose uplinks' load is not
-reported,
-and leaves with full uplinks that count neither marks nor pauses. Without counters the links alone are evaluated.
+reported, and leaves with full uplinks that count neither marks nor pauses. Without counters the links alone are
+evaluated.
 
 ## What to do
 Bring the missing uplinks back (CAB003 tells why each is missing). Where all are up and full, add uplinks, move jobs

@@ -7,11 +7,10 @@ bandwidth, and hands the pause on to flows that never go to the slow port. It is
 ## How it is seen
 Paused for at least 5 % of the time by duration counters in nearly all (80 %) of five minutes, by the seconds between
 polls however far apart they are, and no storm (PFC001) about; where the window is shorter, of all of it and of 100
-seconds at least. Where only frames are counted,
-they give an upper bound, and 20 % of that are asked: `share_is_bound` says so, and a storm is then not ruled out. The
-finding is about the root of the wait-for graph, as with PFC001: the NIC that takes traffic too slowly, or the switch's
-egress that is full or slower than planned. `victims` are the ports that wait for it. Where more
-than 200 ports are roots, the worst 200 are reported and the number of the others.
+seconds at least. Where only frames are counted, they give an upper bound, and 20 % of that are asked: `share_is_bound`
+says so, and a storm is then not ruled out. The finding is about the root of the wait-for graph, as with PFC001: the NIC
+that takes traffic too slowly, or the switch's egress that is full or slower than planned. `victims` are the ports that
+wait for it. Where more than 200 ports are roots, the worst 200 are reported and the number of the others.
 
 ## What to do
 At a host: PCIe width and speed, memory, the job. At a switch's egress: who sends there (incast), whether ECN slows the

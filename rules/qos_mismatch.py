@@ -2,18 +2,17 @@
 
 ## Why it matters
 RoCE loses nothing only where all ports on the way agree: by what a packet's priority is reported, which priority is
-paused
-instead of dropped, where congestion is marked, and that plain pause, which stops everything, is off. One port that
-differs drops the traffic of all that passes it, or pauses the wrong class, and shows nothing while load is low.
+paused instead of dropped, where congestion is marked, and that plain pause, which stops everything, is off. One port
+that differs drops the traffic of all that passes it, or pauses the wrong class, and shows nothing while load is low.
 
 ## How it is seen
 Trust, PFC priorities, ECN priorities and plain pause are compared between the two ends of each cable (as seen over
 LLDP, else as planned), and with what most ports of the same role have, the watchdog too: more than half of at least
 three that tell it. A NIC may answer congestion on more priorities than its switch marks. What is not reported is not
 compared; a port whose other end is silent is compared with its peers only. A port with link that reports no setting is
-counted as unknown. Where more than half of a device's ports
-differ alike, that is one finding, of the device. Where the two ends differ, and each is like all others of its role,
-the finding is the switch's; where nobody can say which is right, it says so.
+counted as unknown. Where more than half of a device's ports differ alike, that is one finding, of the device. Where the
+two ends differ, and each is like all others of its role, the finding is the switch's; where nobody can say which is
+right, it says so.
 
 Where a NIC's settings were not read (`mlnx_qos`, `dcb`), its counters show them: mlx5 counts pauses only of priorities
 that have PFC, and bytes of all eight. A NIC that counts bytes by priority and no pauses has PFC off. This needs the

@@ -14,9 +14,8 @@ platform's counters mean.
 - Codewords that FEC could not correct are lost frames: warning at the first; critical where they come in two samples or
   more, at one in five minutes or faster.
 - Bit error rate before FEC, from corrected bits; where only corrected codewords or symbols are reported, at least one
-bit
-  in each: warning from 1e-6, critical from 1e-5. RS-544 gives up at 2.4e-4. Information only: it rose tenfold within
-  the window, to 1e-7 or more.
+  bit in each: warning from 1e-6, critical from 1e-5. RS-544 gives up at 2.4e-4. Information only: it rose tenfold
+  within the window, to 1e-7 or more.
 - Bit error rate that FEC leaves, from symbol and CRC errors, at least one bit in each: warning from 1e-12, critical
   from 1e-11. A cut-through switch passes broken frames on, so CRC errors alone may come from further away.
 - Symbol errors that may be counted before FEC (SONiC's FEC_SYMBOL_ERR, bnxt's rx_pcs_symbol_err, InfiniBand above 100

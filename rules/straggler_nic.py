@@ -9,9 +9,8 @@ What the NIC sends and receives on the wire, against what is expected of it: its
 and what is left to those that are reported as much of congestion (notices, marks), found in turn as medians. It is 15 %
 below that, further than 3.5 standard deviations of its peers (eight or more hosts on that rail), of its host's other
 NICs and of those reported as much, in three windows of a minute and in the newest. The two directions are weighted by
-how
-surely each is reported. Hosts are left out as in RAL001: too little load, jobs on fewer GPUs, the same pattern on most
-hosts of one level of load.
+how surely each is reported. Hosts are left out as in RAL001: too little load, jobs on fewer GPUs, the same pattern on
+most hosts of one level of load.
 
 A NIC that congestion holds up is not slow: where it sends less it gets notices (CNP), pauses, or waits for credits
 (InfiniBand's port_xmit_wait), where it receives less, marked packets, half as many again as its peers, and lacks no
@@ -19,17 +18,15 @@ more than those that get as many. What a slow NIC sends too slowly another one r
 that lacks less in its other direction is not slow; where both may be, both are named.
 
 Unknown instead of passed: rails with fewer than eight NICs that carry enough, hosts with traffic that are not
-evaluated,
-NICs that lack as much while their peers are apart by as much, and hosts that move in step below 90 % of the line rate:
-all NICs of a host within 5 %, and another host within 1 % of its level; hosts whose NICs are renewed at different
-moments, for of them nothing tells whether they move in step. Synchronous collectives do so with a slow NIC
+evaluated, NICs that lack as much while their peers are apart by as much, and hosts that move in step below 90 % of the
+line rate: all NICs of a host within 5 %, and another host within 1 % of its level; hosts whose NICs are renewed at
+different moments, for of them nothing tells whether they move in step. Synchronous collectives do so with a slow NIC
 and without one: it drags its peers to its own rate. A NIC that lags for a known reason shows that its job does not.
 
 What cannot be reported: a slow NIC whose flows collide with many others, where NICs reported as much are apart by as
-much as it
-lacks; one on a host whose other NICs differ among themselves; and in synchronous collectives, which NIC is the slow
-one. One that takes in too slowly pauses its leaf (PFC001, PFC002); one that sends too slowly, or whose GPU computes too
-slowly, leaves nothing in any counter of the network: look at the job's own timings.
+much as it lacks; one on a host whose other NICs differ among themselves; and in synchronous collectives, which NIC is
+the slow one. One that takes in too slowly pauses its leaf (PFC001, PFC002); one that sends too slowly, or whose GPU
+computes too slowly, leaves nothing in any counter of the network: look at the job's own timings.
 
 ## What to do
 Compare PCIe width and speed, link speed, temperature, pauses sent and out-of-sequence packets of this NIC with its

@@ -41,8 +41,8 @@ def _invented(site: Site, truths: list[TrueCause]) -> list[str]:
     """Causes that are neither true, nor were, nor say that they do not know.
 
     While some ports of a fault are still ambiguous, it may be reported in part: of cables of that fault and of no
-    others. A
-    port that a cable has just left has no link; until its new place is heard of, that is what there is to say.
+    others. A port that a cable has just left has no link; until its new place is heard of, that is what there is to
+    say.
     """
     known = {explanation for truth in truths for explanation in _explanations(truth)}
     of_one = [set(map(str, truth.cables)) for truth in truths]

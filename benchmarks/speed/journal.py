@@ -3,8 +3,8 @@
     python -m benchmarks.speed.journal [--write docs/measured/journal-performance.md] [--days 365] [--hosts 12500]
 
 Every day one cable in a hundred is moved to a wrong port or pulled, and put right some hours later: each time two
-changes of a link, and a finding and a cause that appear and are resolved. Rounds are kept for 35
-days, one every 30 s. Rounds are written by what writes them in the service, some thousands in one transaction.
+changes of a link, and a finding and a cause that appear and are resolved. Rounds are kept for 35 days, one every 30 s.
+Rounds are written by what writes them in the service, some thousands in one transaction.
 """
 
 import argparse

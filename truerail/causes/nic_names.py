@@ -8,13 +8,13 @@ is that other one. An equal address does not show the opposite: the firmware of 
 another slot than on other hosts.
 
 Bus numbers that all equal those of other hosts do not decide either. Buses are numbered depth first, so a card more or
-less shifts numbers and swaps none (systemd issues 2811 and 33347: `enp5s0` becomes `enp7s0`). But
-Linux keeps the numbers that the firmware gave (drivers/pci/probe.c, pci_scan_bridge_extend), and a firmware that takes
-the root ports, or the boards behind internal PCIe cables, in another order gives the same numbers to other slots where
-each of them holds equally many buses, as in a server of eight equal NICs. "PCI topology can change whenever it wants
-to, it does not have to be deterministic" (systemd issue 563). LLDP, addresses and names are then exactly the same as
-with two swapped cables. Swapped cables are likelier on a single host, and still no move is ordered: one command on the
-host (`nvidia-smi topo -m`, `ethtool -p`) decides in a minute, and a move of two right cables breaks two rails.
+less shifts numbers and swaps none (systemd issues 2811 and 33347: `enp5s0` becomes `enp7s0`). But Linux keeps the
+numbers that the firmware gave (drivers/pci/probe.c, pci_scan_bridge_extend), and a firmware that takes the root ports,
+or the boards behind internal PCIe cables, in another order gives the same numbers to other slots where each of them
+holds equally many buses, as in a server of eight equal NICs. "PCI topology can change whenever it wants to, it does not
+have to be deterministic" (systemd issue 563). LLDP, addresses and names are then exactly the same as with two swapped
+cables. Swapped cables are likelier on a single host, and still no move is ordered: one command on the host (`nvidia-smi
+topo -m`, `ethtool -p`) decides in a minute, and a move of two right cables breaks two rails.
 """
 
 from collections import Counter

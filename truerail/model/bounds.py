@@ -1,8 +1,8 @@
 """Bounds of a fact's numbers and texts. A value out of bounds is no measurement but a fault or an attack: it would
 break arithmetic far from the device that sent it. An MTU of 20 digits fits no column of 64 bits and disables a rule.
 
-A number out of bounds becomes None, "not reported", if the fact allows it; otherwise the
-answer is refused. The bounds of a kind are declared with it, in `facts.py`.
+A number out of bounds becomes None, "not reported", if the fact allows it; otherwise the answer is refused. The bounds
+of a kind are declared with it, in `facts.py`.
 """
 
 from collections.abc import Iterable, Sequence

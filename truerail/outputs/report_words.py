@@ -113,8 +113,7 @@ def misfit(evaluation: Evaluation) -> str:
     """A question if the plan hardly fits the snapshot; empty if it does.
 
     Swapped labels make whole leaves wrong and move nothing. Most cables have to move only with a plan of another
-    fabric, or
-    with ports numbered otherwise, and not in a real data hall.
+    fabric, or with ports numbered otherwise, and not in a real data hall.
     """
     summary = evaluation.summary
     moves = sum(len(cause.moves) for cause in evaluation.causes)

@@ -26,8 +26,7 @@ from truerail.transport.warnings import Notes
 _PATIENT_TICKS = 30
 """Ticks (3 s) after which a device that has not answered yet lets the next one begin."""
 Progress = Callable[[Row, int, int], None]
-"""Receives each finished row, the number of finished rows and the number of all. `row.answers` is
-cleared afterwards.
+"""Receives each finished row, the number of finished rows and the number of all. `row.answers` is cleared afterwards.
 """
 
 

@@ -27,10 +27,8 @@ class Blast:
     """`blast DEVICE|PORT`: the impact if it goes down, or of its being down.
 
     `share_lost` is the lost share of the bandwidth of all affected hosts together, `uplink_share_lost` that of the
-    rail's
-    uplinks. `pairs_cut` are pairs of hosts that lose their last path on a rail-only fabric. `drain` says what can be
-    taken
-    out, one rail at a time, and what then still works.
+    rail's uplinks. `pairs_cut` are pairs of hosts that lose their last path on a rail-only fabric. `drain` says what
+    can be taken out, one rail at a time, and what then still works.
     """
 
     query: str

@@ -94,9 +94,8 @@ def simulate(
 
     Faults do not overlap, so that the truth is unambiguous. `compound` lets two overlap on purpose: it swaps two cables
     within a leaf whose label is swapped. `folders` names a device's folder by its announced `hostname` or by its
-    `inventory` address, which is its planned name. `behaviours` are those of its devices, as
-    `Behaviours` or in written form (`"sonic_alias=etp"`, `"young_link@0.1"`). Raises `NoRoomError` where a fault asked
-    for has no place.
+    `inventory` address, which is its planned name. `behaviours` are those of its devices, as `Behaviours` or in written
+    form (`"sonic_alias=etp"`, `"young_link@0.1"`). Raises `NoRoomError` where a fault asked for has no place.
     """
     if folders not in ("hostname", "inventory"):
         raise ValueError(f"folders are named by hostname or inventory, not by {folders!r}")

@@ -35,10 +35,9 @@ class _Session(asyncssh.SSHClientSession[bytes]):
 async def converse(
     connection: asyncssh.SSHClientConnection, command: str, opening: bytes, sink: Sink, seconds: float
 ) -> tuple[Ended, int | None]:
-    """Runs `command` with `opening` as its standard input until it ends, prints too much, or lets `seconds` go by
-    with one of its commands: how it ended, and the exit status where the device gave one. The session is closed however
-    this ends. Raises asyncssh's errors, and TimeoutError
-    where no session opens in that time.
+    """Runs `command` with `opening` as its standard input until it ends, prints too much, or lets `seconds` go by with
+    one of its commands: how it ended, and the exit status where the device gave one. The session is closed however this
+    ends. Raises asyncssh's errors, and TimeoutError where no session opens in that time.
     """
     ended: asyncio.Future[Ended] = asyncio.get_running_loop().create_future()
     async with asyncio.timeout(seconds):

@@ -107,8 +107,7 @@ class Layout:
         """Per cable the GPUs that share it, as a code (-1: none, it has no rail), and their number.
 
         GPU g of G belongs to rail g * R // G of its host's R rails, as in `truerail.analysis.cabling.paths`. If the
-        plan does
-        not give a host's number of GPUs, it is one for each rail.
+        plan does not give a host's number of GPUs, it is one for each rail.
         """
         unit, weight = np.full(len(self.rail), NONE, dtype=np.int64), np.zeros(len(self.rail), dtype=np.int64)
         use = np.flatnonzero(self.from_host & (self.rail >= 0))

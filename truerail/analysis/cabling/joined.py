@@ -73,8 +73,8 @@ class Wiring:
 
     `partner[port]` is the port at the other end as seen (-1 unknown), `sure[port]` the confidence in that,
     `ambiguous[port]` whether claims contradict each other there, `heard[port]` the device heard where its port is
-    unknown.
-    `state[cable]` and `why[cable]` are `State` and `Why`; `place[cable]` is the port where the cable's `a` end is seen.
+    unknown. `state[cable]` and `why[cable]` are `State` and `Why`; `place[cable]` is the port where the cable's `a` end
+    is seen.
     """
 
     index: PlanIndex

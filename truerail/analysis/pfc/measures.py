@@ -41,8 +41,7 @@ _PAUSES = (Q.RX_PAUSE_US, Q.TX_PAUSE_US, Q.RX_PAUSE_FRAMES, Q.TX_PAUSE_FRAMES, Q
 
 FLOW_SIGNS = ((Q.TX_BYTES, True), (Q.TX_PACKETS, True), (Q.QUEUE_PACKETS, True), (Q.QUEUE_BYTES, True),
               (Q.RX_BYTES, False), (Q.RX_PACKETS, False))  # fmt: skip
-"""Counters that show that traffic of a priority still flows, and whether the waiting port counts
-them or the other one.
+"""Counters that show that traffic of a priority still flows, and whether the waiting port counts them or the other one.
 """
 
 

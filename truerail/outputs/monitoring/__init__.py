@@ -1,8 +1,7 @@
 """What Prometheus, Alertmanager, Grafana and Kubernetes need to monitor a fabric with truerail, for one site.
 
 Dashboards, rules, routes and runbooks are generated and committed in the repository, and shipped in the wheel.
-Everything
-that only repeats them in another format is derived here, on export for a site.
+Everything that only repeats them in another format is derived here, on export for a site.
 """
 
 from collections.abc import Mapping

@@ -37,8 +37,7 @@ def blast(publication: Published, of: str) -> Blast:
     """The impact while a device, or a port `device/port` with its cable, is down.
 
     `hosts` are those that lose NIC bandwidth. A switch above the leaves takes only a share of the uplinks: then `hosts`
-    is
-    empty, and `hosts_affected` counts the hosts below it. Raises NotFoundError.
+    is empty, and `hosts_affected` counts the hosts below it. Raises NotFoundError.
     """
     view, standing = view_of(publication), rail_status_of(publication)
     target = _target(view, standing, of)

@@ -16,10 +16,8 @@ def moment(text: str, now: datetime) -> datetime:
     """The time that `text` means at `now` (aware).
 
     A duration counts back from now. A time of day is today's in its zone (UTC without one), or yesterday's if that is
-    still
-    to come. `today` and `yesterday` are midnights in UTC; a date is its midnight; ISO 8601 without a zone is UTC.
-    Raises
-    QueryError that names the value.
+    still to come. `today` and `yesterday` are midnights in UTC; a date is its midnight; ISO 8601 without a zone is UTC.
+    Raises QueryError that names the value.
     """
     word = text.strip().lower()
     if word == "now":

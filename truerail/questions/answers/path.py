@@ -2,8 +2,7 @@
 
 Two GPUs (or NICs) may be given instead: on one rail the path is that rail's. From one rail to another NCCL uses PXN,
 which concerns the sender alone: its GPU hands the data over NVLink to the GPU on the receiver's rail, whose NIC sends
-it
-(NVIDIA, "Doubling all2all Performance with NCCL 2.12"; NCCL's documentation of NCCL_PXN_DISABLE).
+it (NVIDIA, "Doubling all2all Performance with NCCL 2.12"; NCCL's documentation of NCCL_PXN_DISABLE).
 """
 
 import re
@@ -53,8 +52,7 @@ def path(publication: Published, source: str, target: str, rail: int | None = No
 
     If a tier has several equal switches, the hop names them as a node set, and `choices` are the links into it. Raises
     NotFoundError for a host or a rail that is not in the plan, QueryError for a switch, for one host twice, and for a
-    rail
-    other than that of the given GPUs.
+    rail other than that of the given GPUs.
     """
     view, standing = view_of(publication), rail_status_of(publication)
     one, other = _end(view, source), _end(view, target)

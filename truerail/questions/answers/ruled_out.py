@@ -1,6 +1,5 @@
 """Alternatives to a finding, and the evidence against them. Each sentence is derived from the snapshot; without
-evidence
-against an alternative there is no sentence.
+evidence against an alternative there is no sentence.
 """
 
 from collections.abc import Iterator

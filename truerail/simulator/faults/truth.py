@@ -43,8 +43,8 @@ class Truth:
     """The faults (`causes`), hosts unread because of noise (`noise`), and the planned cables that are not right.
 
     Cables are named by their planned end nearer to the GPUs. `wrong` is by the names that devices announce; `moved` are
-    those that must be moved: fewer if only a name is wrong. `astray` are unknown ones that are on
-    another device than planned, by the names that devices and NICs announce: their port alone is in no answer.
+    those that must be moved: fewer if only a name is wrong. `astray` are unknown ones that are on another device than
+    planned, by the names that devices and NICs announce: their port alone is in no answer.
     """
 
     causes: tuple[TrueCause, ...]
