@@ -1,5 +1,6 @@
 """The page in a real Chromium: what people see, click and type, on a simulated fabric with planted faults."""
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -8,6 +9,11 @@ from playwright.sync_api import Browser, expect
 from tests.fake_tower import fabric
 from tests.page_site import Site, Watched, chromium, publication
 from tests.patience import soon
+from truerail.analysis.round import Round
+from truerail.model import Role
+from truerail.outputs.report import Options, render
+from truerail.rounds import evaluate
+from truerail.simulator import demo_simulation
 
 BROKEN, SEEN = fabric()
 _, WHOLE = fabric(faults=False)
@@ -235,3 +241,20 @@ def test_dark_and_light_follow_the_system_until_one_is_chosen(browser: Browser, 
     assert page.evaluate(paper) == light
     one.context.close()
     assert one.complaints == []
+
+
+def test_a_report_of_64_hosts_with_six_faults_prints_on_ten_pages(browser: Browser) -> None:
+    simulation = demo_simulation()
+    evaluation = evaluate(Round(simulation.plan, simulation.snapshot()))
+    assert (len(evaluation.plan.of_role(Role.HOST)), len(evaluation.causes)) == (64, 6)
+    page = browser.new_page(java_script_enabled=False)
+
+    page.set_content(str(render(evaluation, "html")))
+    sheets = len(re.findall(rb"/Type\s*/Page\b", page.pdf(prefer_css_page_size=True, scale=1)))
+    assert 4 <= sheets <= 10
+    page.emulate_media(media="print")
+    expect(page.locator("tr[id^=f-]:visible, .evidence:visible, #punch:not(:visible)")).to_have_count(0)
+    page.set_content(str(render(evaluation, "html", Options(details=True))))
+    expect(page.locator("tr[id^=f-]:visible")).to_have_count(len(evaluation.findings))
+    expect(page.locator(".evidence:visible").first).to_be_visible()
+    page.close()

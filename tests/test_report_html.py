@@ -10,7 +10,7 @@ import report_fabric as fabric
 
 from truerail.model import CableState, Evaluation
 from truerail.outputs import report_html
-from truerail.outputs.report import render
+from truerail.outputs.report import Options, render
 
 VOID = {"meta", "input", "br", "hr", "path", "link", "img", "col"}
 
@@ -31,9 +31,9 @@ class Element:
 class Page(HTMLParser):
     """Every element of a page; fails on a tag that is closed but was not open."""
 
-    def __init__(self, evaluation: Evaluation) -> None:
+    def __init__(self, evaluation: Evaluation, *, details: bool = False) -> None:
         super().__init__()
-        report = render(evaluation, "html")
+        report = render(evaluation, "html", Options(details=details))
         assert isinstance(report, str)
         self.source = report
         self.elements: list[Element] = []
@@ -177,14 +177,32 @@ def test_a_clean_fabric_has_nothing_to_do_and_no_doubts():
 
 
 def test_a_large_fabric_shows_so_many_hosts_and_counts_the_rest(monkeypatch):
-    monkeypatch.setattr(report_html, "MOST_HOSTS", 10)
-    maker = fabric.Maker(100, 2)
+    monkeypatch.setattr(report_html, "MOST_ROWS", 10)
+    maker = fabric.Maker(100, 5)
     for host in range(1, 31):
-        maker.find(fabric.host_port(host, 1), CableState.MISSING)
+        for rail in range(5):
+            if host >> rail & 1:
+                maker.find(fabric.host_port(host, rail), CableState.MISSING)
     text = Page(maker.evaluation()).by_id("rails").text
     assert "Hosts with cables not right (30)" in text
     assert "and 20 more hosts with cables not right" in text
     assert "70 hosts right" in text
+
+
+def test_hosts_that_look_alike_and_have_the_same_causes_share_a_row(page):
+    (matrix,) = page.of("table", class_="matrix")
+    assert "gpu-[001-002],gpu-[004-011],gpu-[013-016] 14 hosts" in matrix.text
+    assert "gpu-[033-034] 2 hosts" in matrix.text
+
+
+def test_evidence_is_folded_unless_details_are_asked_for(page):
+    evaluation = fabric.every_cause()
+    groups = len({evaluation.cause_of.get(finding.id, "") for finding in evaluation.findings})
+    evidence = sum(bool(finding.evidence) for finding in evaluation.findings)
+    folded = page.of("details")
+    assert len(folded) == groups + evidence
+    assert [e.text.partition(" Finding")[0] for e in folded if "open" in e.attributes] == ["Without a cause 1 finding"]
+    assert all("open" in e.attributes for e in Page(evaluation, details=True).of("details"))
 
 
 def test_dark_and_print_are_styled(page):

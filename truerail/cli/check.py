@@ -69,7 +69,9 @@ def check(
     fail_on: Annotated[
         FailOn, typer.Option(help="Exit with code 1 for findings of this severity or worse.")
     ] = FailOn.WARNING,
-    details: Annotated[bool, typer.Option("--details", help="Text: show everything, with evidence.")] = False,
+    details: Annotated[
+        bool, typer.Option("--details", help="Text, HTML: show everything, with evidence; HTML also prints it.")
+    ] = False,
     deadline: Annotated[
         float, typer.Option(min=0.1, metavar="SECONDS", help="With --inventory: time limit for all devices.")
     ] = 60.0,

@@ -19,7 +19,9 @@ class Format(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """`width` in columns, `color` and `details` apply to the text report; `ascii` draws it in ASCII only."""
+    """`width` in columns and `color` apply to the text report, `details` to text and HTML; `ascii` draws it in ASCII
+    only.
+    """
 
     width: int = 100
     color: bool = False

@@ -29,7 +29,7 @@ def render(evaluation: Evaluation, fmt: Format | str, options: Options | None = 
         return render_junit(evaluation, asked.fail_on)
     from truerail.outputs.report_html import render_html
 
-    return render_html(evaluation)
+    return render_html(evaluation, details=asked.details)
 
 
 __all__ = ["Format", "Options", "render"]

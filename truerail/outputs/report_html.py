@@ -13,10 +13,10 @@ from markupsafe import Markup
 
 import truerail
 from truerail.files.nodesets import fold
-from truerail.model import CableState, Evaluation
+from truerail.model import CableState, Cause, Evaluation, Finding
 from truerail.outputs.diagram import bar, crossing
 from truerail.outputs.punch import Step, punch_list
-from truerail.outputs.rail_grid import Picture
+from truerail.outputs.rail_grid import HostRow, Picture
 from truerail.outputs.report_json import sorted_findings
 from truerail.outputs.report_words import (
     INFERRED,
@@ -34,7 +34,7 @@ from truerail.outputs.report_words import (
 from truerail.outputs.text.style import GLYPHS, TONE_MARKS
 from truerail.outputs.unevaluated import doubts, rule_name
 
-MOST_HOSTS = 1000
+MOST_ROWS = 1000
 MOST_FINDINGS = 2000
 MOST_STEPS = 5000
 MOST_CAUSES = 500
@@ -48,8 +48,18 @@ class Stop:
     steps: list[tuple[int, Step]]
 
 
-def render_html(evaluation: Evaluation) -> str:
-    """The page. Every value passes `_finalize` and Jinja's escaping."""
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The findings that one cause explains, or those without a cause; each with its evidence."""
+
+    cause: Cause | None
+    rows: list[tuple[Finding, list[dict[str, Any]]]]
+
+
+def render_html(evaluation: Evaluation, *, details: bool = False) -> str:
+    """The page. Every value passes `_finalize` and Jinja's escaping. `details` unfolds the findings that a cause
+    explains and all evidence, on screen and in print.
+    """
     folder = "templates"
     environment = Environment(
         loader=PackageLoader("truerail.outputs", folder),
@@ -70,7 +80,7 @@ def render_html(evaluation: Evaluation) -> str:
         script_hash=b64encode(sha256(script.encode()).digest()).decode(),
         version=truerail.__version__,
     )
-    return environment.get_template("report.html.j2").render(_context(evaluation))
+    return environment.get_template("report.html.j2").render(_context(evaluation) | {"details": details})
 
 
 def _finalize(value: object) -> object:
@@ -83,6 +93,7 @@ def _context(evaluation: Evaluation) -> dict[str, Any]:
     verdict = headline(evaluation)
     steps = punch_list(evaluation)
     findings = sorted_findings(evaluation)
+    rows = _rows(picture)
     summary = evaluation.summary
     numbers = (summary.cables_right, summary.cables_wrong, summary.cables_missing, summary.cables_unknown)
     return {
@@ -99,16 +110,37 @@ def _context(evaluation: Evaluation) -> dict[str, Any]:
         "stops": list(_stops(steps[:MOST_STEPS], evaluation)),
         "rails": picture.rails,
         "by_rail": [(rail, bar(rail)) for rail in picture.by_rail()],
-        "rows": [picture.row(host) for host in picture.broken_hosts[:MOST_HOSTS]],
-        "causes_at": picture.causes_at,
+        "rows": rows[:MOST_ROWS],
+        "unlisted_hosts": sum(len(hosts) for hosts, _, _ in rows[MOST_ROWS:]),
         "broken": len(picture.broken_hosts),
         "whole": picture.whole_hosts,
         "uplinks": picture.uplink_groups(),
         "doubts": doubts(evaluation),
-        "findings": [(finding, [_evidence(e) for e in finding.evidence]) for finding in findings[:MOST_FINDINGS]],
-        "cause_of": evaluation.cause_of,
+        "findings": _groups(findings[:MOST_FINDINGS], evaluation),
+        "unlisted": len(findings[MOST_FINDINGS:]),
         "verdicts": [(v, rule_name(v.rule)) for v in sorted(evaluation.verdicts, key=lambda v: v.rule)],
     }
+
+
+def _rows(picture: Picture) -> list[tuple[list[str], HostRow, tuple[str, ...]]]:
+    """Hosts with faults that look alike and have the same causes, their row, and these causes."""
+    grouped: dict[object, tuple[list[str], HostRow, tuple[str, ...]]] = {}
+    for host in picture.broken_hosts:
+        row, causes = picture.row(host), picture.causes_at(host)
+        grouped.setdefault((row.key, causes), ([], row, causes))[0].append(host)
+    return list(grouped.values())
+
+
+def _groups(findings: list[Finding], evaluation: Evaluation) -> list[Group]:
+    """Findings without a cause first, since nothing else on the page has them; then by cause."""
+    cause_of = evaluation.cause_of
+    by_cause: dict[str, list[tuple[Finding, list[dict[str, Any]]]]] = {}
+    for finding in findings:
+        by_cause.setdefault(cause_of.get(finding.id, ""), []).append(
+            (finding, [_evidence(e) for e in finding.evidence])
+        )
+    causes = (None, *evaluation.causes)
+    return [Group(cause, rows) for cause in causes if (rows := by_cause.get(cause.id if cause else ""))]
 
 
 def _stops(steps: list[Step], evaluation: Evaluation) -> Iterator[Stop]:
