@@ -31,6 +31,9 @@ PAGES = (
     "/switches/a",
 )
 MARKUP = ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "DOMParser", "createContextualFragment")
+CLOCKS = ("toLocale", "toISOString", "getTimezoneOffset", "DateTimeFormat", "getHours", "getUTC")
+EXPORT = re.compile(r"^export (?:async )?(?:function|const|let|class) (\w+)", re.MULTILINE)
+IMPORT = re.compile(r"""^import \{([^}]*)\} from "\./([\w.-]+)";""", re.MULTILINE)
 EVALUATES = ("eval(", "new Function", 'setAttribute("on', "javascript:")
 
 
@@ -39,6 +42,20 @@ def test_no_script_makes_markup_of_text_or_code_of_text(script: Path) -> None:
     text = script.read_text()
     assert [word for word in (*MARKUP, *EVALUATES) if word in text] == []
     assert len(text.splitlines()) <= 215
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.name)
+def test_one_module_formats_times(script: Path) -> None:
+    if script.name != "times.js":
+        assert [word for word in CLOCKS if word in script.read_text()] == []
+
+
+def test_a_script_imports_what_the_other_exports() -> None:
+    exports = {script.name: set(EXPORT.findall(script.read_text())) for script in SCRIPTS}
+    for script in SCRIPTS:
+        for names, origin in IMPORT.findall(script.read_text()):
+            wanted = {name.split(" as ")[0].strip() for name in names.split(",") if name.strip()}
+            assert wanted <= exports[origin], f"{script.name} imports from {origin}"
 
 
 def test_every_script_is_a_module_that_node_can_read() -> None:

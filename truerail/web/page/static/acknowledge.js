@@ -2,7 +2,7 @@
 
 import { me, write } from "./api.js";
 import { el } from "./dom.js";
-import { local } from "./words.js";
+import { fill, hence, instant, zoneLabel } from "./times.js";
 
 const HOURS = /** @type {const} */ (
   [["1", "1 hour"], ["8", "8 hours"], ["24", "1 day"], ["168", "1 week"], ["", "resolved"], ["at", "a set time"]]
@@ -30,14 +30,14 @@ function ask(target, summary) {
     {
       type: "datetime-local",
       name: "at",
-      value: local(new Date(Date.now() + 86400000)),
       "aria-label": "End of the acknowledgement",
-      hidden: true,
     },
   );
+  fill(at, new Date(Date.now() + 86400000));
+  const set = el("span.at", { hidden: true }, at, zoneLabel());
   const until = el(
     "select",
-    { name: "until", on: { change: () => (at.hidden = until.value !== "at") } },
+    { name: "until", on: { change: () => (set.hidden = until.value !== "at") } },
     HOURS.map(([value, words]) => el("option", { value, selected: value === "8" }, words)),
   );
   const form = el("form", { method: "dialog" },
@@ -48,7 +48,7 @@ function ask(target, summary) {
       "Reason",
       el("textarea", { name: "reason", required: true, maxlength: "500", rows: "3", autofocus: true }),
     ),
-    el("label", null, "Until", until), at, problem,
+    el("label", null, "Until", until), set, problem,
     el("div.buttons", null, el("button", { type: "button", on: { click: () => dialog.close() } }, "Cancel"), el("button.primary", { type: "submit" }, "Acknowledge")));
   const dialog = el("dialog", { "aria-label": "Acknowledge", on: { close: () => dialog.remove() } }, form);
   form.addEventListener("submit", async (/** @type {SubmitEvent} */ event) => {
@@ -58,7 +58,7 @@ function ask(target, summary) {
       await write(
         "POST",
         "acknowledgements",
-        { target, reason: fields.get("reason"), until: ends(String(fields.get("until")), String(fields.get("at"))) },
+        { target, reason: fields.get("reason"), until: ends(String(fields.get("until")), at) },
       );
       dialog.close();
     } catch (error) {
@@ -69,10 +69,10 @@ function ask(target, summary) {
   dialog.showModal();
 }
 
-/** @param {string} hours @param {string} at @returns {string | null} */
+/** @param {string} hours @param {HTMLInputElement} at @returns {string | null} */
 function ends(hours, at) {
-  if (hours === "at") return new Date(at).toISOString();
-  return hours ? new Date(Date.now() + Number(hours) * 3600000).toISOString() : null;
+  if (hours === "at") return instant(at);
+  return hours ? hence(Number(hours)) : null;
 }
 
 /** A button that polls devices again, now. @param {string} devices node set */

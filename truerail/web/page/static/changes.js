@@ -6,7 +6,8 @@ import { card, table } from "./lines.js";
 import { finding, portLink } from "./links.js";
 import { address } from "./api.js";
 import { watch } from "./watch.js";
-import { count, local, moment, sentence } from "./words.js";
+import { fill, instant, momentOf } from "./times.js";
+import { count, sentence } from "./words.js";
 
 const page = frame();
 const form = byId("ask");
@@ -17,15 +18,10 @@ function question() {
   const since = String(fields.get("since"));
   byId("range").hidden = since !== "range";
   const query = since === "plan" ? { plan: "true" } : since !== "range" ? { since } : {
-    from: utc(fields.get("from")),
-    to: utc(fields.get("to")),
+    from: instant(range.namedItem("from")),
+    to: instant(range.namedItem("to")),
   };
   return address("diff", query).slice("/api/v1/".length);
-}
-
-/** @param {any} value */
-function utc(value) {
-  return value ? new Date(value).toISOString() : null;
 }
 
 /** @param {any} diff Diff */
@@ -51,7 +47,7 @@ function link(line) {
     name ? el("span.port", null, name) : el("span.soft", null, "nothing")
   );
   return [
-    line.at ? moment(line.at) : "–",
+    momentOf(line.at),
     portLink(line.port),
     line.rail ?? "–",
     port(line.was),
@@ -63,7 +59,7 @@ function link(line) {
 /** @param {any} event FindingChange */
 function change(event) {
   return [
-    event.at ? moment(event.at) : "–",
+    momentOf(event.at),
     el("span.tag", null, event.kind),
     el(`span.${event.severity}`, null, event.severity),
     el("a", { href: finding(event.finding) }, sentence(event.summary)),
@@ -71,8 +67,8 @@ function change(event) {
 }
 
 const range = form.elements;
-range.namedItem("to").value = local(new Date());
-range.namedItem("from").value = local(new Date(Date.now() - 86400000));
+fill(range.namedItem("to"), new Date());
+fill(range.namedItem("from"), new Date(Date.now() - 86400000));
 const ask = watch(page.live, question, answer, draw);
 form.addEventListener("change", () => ask());
 form.addEventListener("submit", (/** @type {Event} */ event) => {

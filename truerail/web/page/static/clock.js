@@ -1,7 +1,7 @@
 // How old the picture is, and what is to be thought of it: live, stale, lost.
 
 import { byId, el, redraw } from "./dom.js";
-import { age, moment, span } from "./words.js";
+import { age, moment, span } from "./times.js";
 
 const ROUNDS_TO_STALE = 3;
 const SHORTEST = 30;

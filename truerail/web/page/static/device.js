@@ -12,7 +12,8 @@ import { ratesCard } from "./rates.js";
 import { switchBody } from "./switch.js";
 import { timelineCard } from "./events.js";
 import { watch } from "./watch.js";
-import { ago, figure, span } from "./words.js";
+import { agoOf, span } from "./times.js";
+import { figure } from "./words.js";
 
 const name = document.body.dataset.thing ?? "";
 const page = frame();
@@ -68,7 +69,7 @@ function stateSums(states) {
 /** @param {any} view */
 function readings({ readings: runs }) {
   const rows = runs.map((/** @type {any} */ run) => [el("code", null, run.collector),
-    el("span", null, run.error ? el("span.wrong", null, run.error) : "answered", el("small.soft.block", null, run.source)), ago(run.at), run.took_seconds === null ? "" : span(run.took_seconds)]);
+    el("span", null, run.error ? el("span.wrong", null, run.error) : "answered", el("small.soft.block", null, run.source)), agoOf(run.at), run.took_seconds === null ? "" : span(run.took_seconds)]);
   return card(
     "Collectors",
     runs.length ? table(

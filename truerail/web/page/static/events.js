@@ -4,13 +4,14 @@ import { address, text } from "./api.js";
 import { el, redraw } from "./dom.js";
 import { finding } from "./links.js";
 import { trouble } from "./watch.js";
-import { moment, sentence } from "./words.js";
+import { momentOf } from "./times.js";
+import { sentence } from "./words.js";
 
 /** @param {any} timeline */
 export function eventList({ events, whole }) {
   if (!events.length) return el("p.soft.pad", null, "No events in the journal.");
   return [el("ol.timeline", null, events.map((/** @type {any} */ event) => el(`li.${event.kind.split(" ")[0]}${event.severity ? `.sev-${event.severity}` : ""}`, null,
-    el("time", { datetime: event.at }, moment(event.at)),
+    momentOf(event.at),
     el("div", null, el("span.tag", null, event.kind), " ", event.finding ? el("a", { href: finding(event.finding) }, sentence(event.summary)) : sentence(event.summary), event.author ? el("small.soft", null, ` ${event.author}`) : null)))),
   whole ? null : el("p.soft.pad", null, "Older events are not shown.")];
 }

@@ -11,7 +11,8 @@ import { endLink, portLink, storm } from "./links.js";
 import { prose } from "./markdown.js";
 import { railsDrawing } from "./rails.js";
 import { watch } from "./watch.js";
-import { ago, moment, percent, sentence } from "./words.js";
+import { agoOf } from "./times.js";
+import { percent, sentence } from "./words.js";
 
 const STORMS = new Set(["PFC001", "PFC003"]);
 const page = frame();
@@ -72,7 +73,7 @@ function compared({ finding, detail, episodes, first_seen: first }) {
     ["Subject", portLink(finding.subject)], ["Rail", finding.rail], ["Expected", finding.expected], ["Observed", finding.observed], ["Sure", percent(finding.confidence)],
     [
       "First seen",
-      first ? el("time", { title: moment(first) }, ago(first)) : null,
+      agoOf(first),
     ], ["Episodes", episodes > 1 ? episodes : null],
     ...Object.entries(detail).map(
       ([key, value]) => /** @type {[string, any]} */ ([key.replaceAll("_", " "), plain(value)])
@@ -100,7 +101,7 @@ function evidence(lines) {
       el("b", null, portLink(line.device)),
       el("span", null, line.kind),
       el("code.soft", null, line.source),
-      el("time.soft", { title: moment(line.at) }, ago(line.at)),
+      el("span.soft", null, agoOf(line.at)),
     ),
     el("dl.raw", null, Object.entries(line.fact).map(([key, value]) => el("div", null, el("dt", null, key), el("dd", null, plain(value))))))) : el("p.soft.pad", null, "No facts: no device reported this cable."));
 }

@@ -5,7 +5,7 @@ import { banner, Clock } from "./clock.js";
 import { byId, el, redraw } from "./dom.js";
 import { finder } from "./finder.js";
 import { Live } from "./live.js";
-import { ago } from "./words.js";
+import { moment, zoneSwitch } from "./times.js";
 
 /** @typedef {{live: Live, clock: Clock}} Frame */
 
@@ -15,6 +15,7 @@ export function frame() {
   const clock = new Clock(live);
   finder(byId("find"), byId("found"));
   byId("theme").addEventListener("click", turn);
+  zoneSwitch(byId("zone"));
   me().then(whoami, () => {});
   live.on("journal", journal);
   return { live, clock };
@@ -43,7 +44,7 @@ export async function watchService(frame) {
 /** @param {{health: string, error: string, since: string | null, waiting: number}} state */
 function journal({ health, error, since, waiting }) {
   const failing = health === "failing";
-  const begun = since ? ` Since ${ago(since)}.` : "";
+  const begun = since ? ` Since ${moment(since)}.` : "";
   const words = `The journal cannot be written: ${error || "the database does not answer"}. Evaluation continues; ${waiting} rounds are queued in memory.${begun}`;
   banner("journal", failing ? "bad" : null, words);
 }

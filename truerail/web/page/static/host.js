@@ -4,7 +4,7 @@ import { el } from "./dom.js";
 import { card, stateChip, table } from "./lines.js";
 import { endLink, nameOf } from "./links.js";
 import { railsDrawing } from "./rails.js";
-import { ago } from "./words.js";
+import { agoOf } from "./times.js";
 
 /** @param {any} view DeviceView */
 export function hostBody({ paths }) {
@@ -35,7 +35,7 @@ export function pathTable(paths) {
       null,
       path.verified,
       el("small.soft.block", null, path.why),
-    ), path.since ? ago(path.since) : el("span.soft", null, "–"),
+    ), agoOf(path.since) ?? el("span.soft", null, "–"),
   ]);
   return table(["Rail", "Port", "NIC", "State", "Planned", "Actual", "Confirmed by", "Changed"], rows);
 }

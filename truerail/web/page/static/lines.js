@@ -2,7 +2,8 @@
 
 import { el } from "./dom.js";
 import * as links from "./links.js";
-import { ago, GLYPHS, moment, percent, sentence } from "./words.js";
+import { agoOf } from "./times.js";
+import { GLYPHS, percent, sentence } from "./words.js";
 
 /** A cable's state with its mark. @param {string | null} state */
 export function stateChip(state) {
@@ -22,7 +23,7 @@ export function life({ state, since, muted }) {
   return el("span.life", null,
     state !== "ongoing" ? el(`span.tag.${state}`, null, state) : null,
     muted ? el("span.tag.muted", null, muted) : null,
-    since ? el("time", { datetime: since, title: moment(since) }, ago(since)) : null);
+    agoOf(since));
 }
 
 /** @param {any} finding */

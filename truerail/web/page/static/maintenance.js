@@ -6,7 +6,7 @@ import { frame, watchService } from "./frame.js";
 import { table } from "./lines.js";
 import { cause, finding } from "./links.js";
 import { watch } from "./watch.js";
-import { ago, local, moment } from "./words.js";
+import { agoOf, fill, instant, momentOf } from "./times.js";
 
 const page = frame();
 const form = byId("announce");
@@ -37,7 +37,7 @@ function windows({ items }) {
       null,
       `${one.scope} `,
       el("b.port", null, one.what),
-    ), moment(one.starts), moment(one.ends), one.reason, one.author,
+    ), momentOf(one.starts), momentOf(one.ends), one.reason, one.author,
     ending("End", () => write("DELETE", `maintenance/${one.id}`))])) : el("p.soft.pad", null, "No maintenance is open or announced."));
 }
 
@@ -52,7 +52,7 @@ function acknowledged({ items }) {
       el("a", { href: cause(one.target) }, "cause"),
       " ",
       el("code", null, one.target),
-    ), one.reason, one.author, ago(one.at), one.until ? moment(one.until) : "resolved",
+    ), one.reason, one.author, agoOf(one.at), one.until ? momentOf(one.until) : "resolved",
     ending("Withdraw", () => write("DELETE", `acknowledgements/${one.id}`))])) : el("p.soft.pad", null, "Nothing is acknowledged."));
 }
 
@@ -84,8 +84,8 @@ form.addEventListener("submit", async (/** @type {SubmitEvent} */ event) => {
       "maintenance",
       {
         ...fields,
-        starts: new Date(String(fields.starts)).toISOString(),
-        ends: new Date(String(fields.ends)).toISOString(),
+        starts: instant(form.elements.namedItem("starts")),
+        ends: instant(form.elements.namedItem("ends")),
       },
     );
     form.elements.namedItem("what").value = form.elements.namedItem("reason").value = "";
@@ -94,8 +94,8 @@ form.addEventListener("submit", async (/** @type {SubmitEvent} */ event) => {
     [problem.textContent, problem.hidden] = [/** @type {Error} */ (error).message, false];
   }
 });
-form.elements.namedItem("starts").value = local(new Date());
-form.elements.namedItem("ends").value = local(new Date(Date.now() + 2 * 3600000));
+fill(form.elements.namedItem("starts"), new Date());
+fill(form.elements.namedItem("ends"), new Date(Date.now() + 2 * 3600000));
 const again = [
   watch(page.live, "maintenance", byId("windows"), windows),
   watch(page.live, "acknowledgements", byId("acknowledged"), acknowledged),

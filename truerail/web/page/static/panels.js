@@ -1,7 +1,8 @@
 // The overview's small cards: rails, coverage, collectors, counts.
 
 import { el, svg } from "./dom.js";
-import { count, figure, GLYPHS, percent, SEVERITIES, span } from "./words.js";
+import { span } from "./times.js";
+import { count, figure, GLYPHS, percent, SEVERITIES } from "./words.js";
 
 const STATES = /** @type {const} */ (["right", "wrong", "missing", "unknown"]);
 const LEAST = 0.8;

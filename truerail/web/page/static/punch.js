@@ -4,7 +4,8 @@ import { byId, el, redraw } from "./dom.js";
 import { frame, watchService } from "./frame.js";
 import { cause as causeUrl, placeOf } from "./links.js";
 import { watch } from "./watch.js";
-import { ago, count, kindWords, sentence } from "./words.js";
+import { agoOf } from "./times.js";
+import { count, kindWords, sentence } from "./words.js";
 
 const MARKS = Object.freeze({ left: "", new: "new", done: "✓", unseen: "?" });
 const page = frame();
@@ -102,7 +103,7 @@ function line(step) {
         step.far ? ["other end ", far(step.far, step.far_rack, step.far_unit)] : null,
         step.label ? el("span.label", null, step.label) : null,
       ),
-      el("p.small.soft", null, el("a", { href: causeUrl(step.cause), "data-key": step.key }, kindWords(step.kind)), step.since ? ` · since ${ago(step.since)}` : "", step.mark === "unseen" ? " · state unknown now" : "")));
+      el("p.small.soft", null, el("a", { href: causeUrl(step.cause), "data-key": step.key }, kindWords(step.kind)), step.since ? [" · since ", agoOf(step.since)] : null, step.mark === "unseen" ? " · state unknown now" : "")));
 }
 
 filter.value = new URLSearchParams(location.search).get("rack") ?? "";

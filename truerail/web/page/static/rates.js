@@ -6,7 +6,8 @@ import { card, table } from "./lines.js";
 import { portLink } from "./links.js";
 import { spark } from "./spark.js";
 import { watch } from "./watch.js";
-import { count, figure, portion, sentence, span } from "./words.js";
+import { span } from "./times.js";
+import { count, figure, portion, sentence } from "./words.js";
 
 const FEW = 16;
 const LOUD_SHARE = 0.05;

@@ -5,7 +5,8 @@ import { facts, table } from "./lines.js";
 import { finding, portLink } from "./links.js";
 import { folded } from "./nodeset.js";
 import { stormTree } from "./stormtree.js";
-import { ago, count, figure, moment, percent, sentence, span } from "./words.js";
+import { agoOf, span } from "./times.js";
+import { count, figure, percent, sentence } from "./words.js";
 
 const MOST_WAITS = 500;
 const LONGEST_NODESET = 4096;
@@ -38,14 +39,13 @@ function head({ culprit, behind, level, confidence, nodes, finding: id }) {
 
 /** @param {any} tree */
 function figures(tree) {
-  const since = tree.since && el("time", { datetime: tree.since, title: moment(tree.since) }, ago(tree.since));
   return facts([
     ["Why", tree.sub_cause],
     ["Priority", tree.priority ?? "not reported"],
     ["Rail", tree.rail],
     ["Paused", `${share(tree.paused_share)} of the time`],
     ["One pause", tree.mean_pause_us === null ? "length not reported" : pause(tree.mean_pause_us)],
-    ["Since", since ?? "not reported"],
+    ["Since", agoOf(tree.since) ?? "not reported"],
     ["Victims", tree.hosts.length ? victims(tree) : "no host with counters"],
   ]);
 }

@@ -1,4 +1,4 @@
-// The words, marks and times of the page.
+// The words and marks of the page.
 
 /** The marks of cable states, as in every report. */
 export const GLYPHS = Object.freeze({ none: "", right: "·", wrong: "✗", missing: "○", unknown: "?" });
@@ -23,33 +23,6 @@ export function kindWords(kind) {
   return kind.replaceAll("-", " ").replace(/\b(ecmp|gpu|nic|pfc)\b/g, (word) => word.toUpperCase());
 }
 
-/** A length of time in one unit: `12 s`, `34 min`, `5 h`, `3 d`. @param {number} seconds */
-export function span(seconds) {
-  if (seconds > 0 && seconds < 1) return `${Math.round(seconds * 1000)} ms`;
-  const s = Math.max(0, Math.round(seconds));
-  if (s < 100) return `${s} s`;
-  if (s < 100 * 60) return `${Math.round(s / 60)} min`;
-  if (s < 48 * 3600) return `${Math.round(s / 3600)} h`;
-  return `${Math.round(s / 86400)} d`;
-}
-
-/** Seconds since then. @param {string} at */
-export function age(at) {
-  return (Date.now() - Date.parse(at)) / 1000;
-}
-
-/** `34 min ago`; empty where it is unknown. @param {string | null | undefined} at */
-export function ago(at) {
-  return at ? `${span(Math.round(age(at)))} ago` : "";
-}
-
-/** A moment in the reader's own time. @param {string} at */
-export function moment(at) {
-  const then = new Date(at);
-  const day = then.toDateString() === new Date().toDateString() ? "" : `${then.toLocaleDateString("en-CA")} `;
-  return `${day}${then.toLocaleTimeString("en-GB")}`;
-}
-
 /** A confidence or share, never rounded up to certainty. @param {number | null} share */
 export function percent(share) {
   if (share === null || share === undefined) return "unknown";
@@ -67,9 +40,4 @@ export function sentence(text) {
   const first = text.split(" ", 1)[0];
   const begun = /^[a-z]+$/.test(first) ? text[0].toUpperCase() + text.slice(1) : text;
   return !begun || ".!?…:".includes(begun[begun.length - 1]) ? begun : `${begun}.`;
-}
-
-/** `2026-11-21T05:30`, what a datetime-local field holds. @param {Date} date */
-export function local(date) {
-  return new Date(date.getTime() - date.getTimezoneOffset() * 60000).toISOString().slice(0, 16);
 }
