@@ -16,12 +16,15 @@ from truerail.analysis.counters.rails import BUSY, FLOOR, LEAST_NICS, LEAST_PEER
 from truerail.model.columns import Codes, Mask
 
 MORE_THAN_PEERS = 1.5
-"""Multiple of the congestion signs of its peers: signs that all NICs get do not explain why one lags. Evaluation."""
+"""Multiple of the congestion signs of its peers: signs that all NICs get do not explain why one lags. Chosen by
+judgement.
+"""
 CROWD = 2 * LEAST_PEERS + 1
 """NICs with about as many congestion signs as one NIC: the nearest ones, half of them with fewer and half with more."""
 ONE_JOB = 1.25
-"""Hosts whose sorted levels differ by no more than this factor may do the same work, congestion included.
-Evaluation."""
+"""Hosts whose sorted levels differ by no more than this factor may do the same work, congestion included. Chosen by
+judgement.
+"""
 ROUNDS = 4
 """After this many rounds the factors move by less than the least scatter."""
 

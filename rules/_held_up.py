@@ -32,7 +32,7 @@ within some milliseconds (DCQCN: Zhu and others, SIGCOMM 2015): rarer notices le
 and a flow held at its share of an egress gets a thousand a second ("ECN or Delay", CoNEXT 2016, section 3).
 """
 PAUSED_ENOUGH = 0.5
-"""Share of what a NIC lacks that its pauses must account for, as where causes are correlated. Evaluation."""
+"""Share of what a NIC lacks that its pauses must account for, as where causes are correlated. Chosen by judgement."""
 SAME_RATE = 0.005
 """Maximum difference between the rates of the two ends of a ring's link, as a share: both count the same bytes over
 minutes, at moments that differ by at most one poll.
@@ -43,11 +43,11 @@ WAIT_BYTES = 8
 """Bytes that a port could have sent in a tick of `port_xmit_wait`: 8 on Quantum and ConnectX (detection.md 4)."""
 TWIN_RATE = 0.05
 """Maximum difference, as a share, between the rates of two NICs that lost the same neighbour: only their jobs are the
-same. Evaluation.
+same. Chosen by judgement.
 """
 ON_ITS_RAILS = 0.5
 """Share of an idle host's rails on which a NIC must lack nearly all before the idle host is taken as the reason: hosts
-without a job are idle every day, and one idle NIC of a busy host is a fault. Evaluation.
+without a job are idle every day, and one idle NIC of a busy host is a fault. Chosen by judgement.
 """
 SURELY = 2.0
 """Standard errors by which a NIC must lack less in its other direction to count as healthy there."""

@@ -27,7 +27,7 @@ from truerail.model.columns import Mask
 
 IN_STEP, ONE_LEVEL = 1.05, 1.01
 """Maximum ratio between the rates of a host's NICs, and between neighbouring host levels, where one job moves all of
-them in step: 1.04 and 1.007 in the simulator's synchronous collectives, with a slow NIC in them. Evaluation.
+them in step: 1.04 and 1.007 in the simulator's synchronous collectives, with a slow NIC in them. Chosen by judgement.
 """
 LINE_RATE = 0.9
 """Share of the line rate from which no NIC slows down the others."""

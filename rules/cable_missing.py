@@ -4,7 +4,7 @@
 A host without one of its rails stops every collective that spans it, or falls back to another rail and slows all
 members of the job. A leaf without one of its uplinks has less capacity than planned.
 
-## How it is seen
+## How it is detected
 The reason is in `reason`. It is based on what devices report, never on silence alone:
 
 - `link down`: a port's own device reports no carrier (`NO-CARRIER`, operstate `DOWN`, ifOperStatus 2), or an RDMA port
@@ -188,7 +188,7 @@ _DISCOVERED = [*_link("leaf-0", "2", "gpu-2", "mlx5_0"), *_link("leaf-1", "1", "
 
 FIRES = (
     Case(
-        "The discovery of an InfiniBand fabric, which one host tells, has no link at the leaf's port.",
+        "The discovery of an InfiniBand fabric, which one host reports, has no link at the leaf's port.",
         _INFINIBAND,
         {"gpu-2": _DISCOVERED},
         ("gpu-1/mlx5_0",),

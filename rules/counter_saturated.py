@@ -4,14 +4,14 @@
 InfiniBand's port counters do not wrap when they are full: they stay at all ones. A link whose error counter is full
 looks as quiet as a clean one, and no rule can detect its errors.
 
-## How it is seen
+## How it is detected
 The newest reading of a counter that saturates is exactly its highest value: 255 of `link_downed`, 65535 of
 `symbol_error`, `port_rcv_errors` and `port_xmit_discards`, 2^32 - 1 of `port_xmit_wait`. The rules treat it as unknown,
 never as "no new errors".
 
 ## What to do
-Note its value, then clear it, on the host or from the subnet manager's: `perfquery -R` for the port. truerail itself
-clears nothing. A counter that is full again soon after is a fault of its own: look at the link.
+Note its value, then clear it, on the host or on the subnet manager's machine: `perfquery -R` for the port. truerail
+itself clears nothing. A counter that is full again soon after is a fault of its own: look at the link.
 
 ## Decide
 - `symbol_errors`: errors of the link since the last clearing. Note the value, clear it, and look again in ten minutes:

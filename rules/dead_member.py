@@ -4,7 +4,7 @@
 The link's capacity is lost: routing gives it no weight, its next hop is a black hole, or it is drained and forgotten.
 The others carry its share, and nothing alerts, because the port is up and counts no errors.
 
-## How it is seen
+## How it is detected
 Exactly one member of the group carries under 5 % of the mean, in every window, while its link is up. With few flows
 that happens by chance; but few flows also load the other members unevenly. The finding requires that both together, a
 member without any flow and others so even, happen by chance less than once in 10,000 times, whatever the number of
@@ -14,7 +14,7 @@ so chance must be small without either too. Full uplinks prove nothing: the limi
 switch with 16 uplinks needs some 200 flows, one with eight some 100; with four uplinks the rule is rarely sure.
 Adaptive routing and spraying leave no member out by chance: there the others must differ by no more than a quarter.
 Uplinks that are down or switched off are not members. Unknown instead of passed: a switch with uplinks without data or
-with too little load to be evaluated, and one that leaves uplinks idle as so few flows do.
+with too little load to be evaluated, and one whose idle uplinks so few flows explain.
 
 ## What to do
 Look at the routes over this next hop (`show ip route`, the ECMP group in the ASIC), at a drained or weighted neighbour,

@@ -4,7 +4,7 @@
 Facts that only this device reports are unknown: neither right nor wrong. Its cables may still be known from their other
 ends, and then little is lost.
 
-## How it is seen
+## How it is detected
 The device did not answer at all, or every answer was an error; the errors are named. Warning where cables of the device
 stay unknown because of it, info where each of them is known from its other end, or the host is down (CAB003 `pending`).
 Where there are no answers from a whole role, as in a capture of the hosts alone, its devices were not queried: the
@@ -30,7 +30,7 @@ GUIDs as chassis_ids in the plan.
 - `host down`: no answer and no link: power or boot. Go to the BMC.
 - `known from their other ends`: its cables are still evaluated; its counters and settings are not. It can wait for the
   day.
-- `stays unknown`, `stay unknown`: its cables are unknown, not right. Ask it by hand: `ssh` with truerail's user and
+- `stays unknown`, `stay unknown`: its cables are unknown, not right. Query it by hand: `ssh` with truerail's user and
   key.
 - `not in the plan`: a machine that discovers the InfiniBand fabric for the others did not do it. Run
   `ibnetdiscover` there under truerail's account.
@@ -118,8 +118,7 @@ def device_unreachable(round: Round) -> Iterator[Finding]:
         yield device_unreachable.found(
             name,
             summary=f"the switch {devices.names[node]} is {name} by its host cables and {other} by its uplinks, "
-            "and bears "
-            f"no name of its own; {_left(count)}",
+            f"and has no name of its own; {_left(count)}",
             action=f"Move no cable before the label of {devices.names[node]} is read: which switch is it?",
             detail=(("unknown_cables", count),),
         )
@@ -199,21 +198,21 @@ _DISCOVERED = [
 
 FIRES = (
     Case(
-        "The discovery of the InfiniBand fabric did not meet a host.",
+        "The discovery of the InfiniBand fabric did not find a host.",
         _INFINIBAND,
         {"gpu-1": _DISCOVERED[:2]},
         ("gpu-3",),
         transport=Transport.INFINIBAND,
     ),
     Case(
-        "Most hosts answer, and one that the discovery met does not.",
+        "Most hosts answer, and one that the discovery found does not.",
         _INFINIBAND,
         {"gpu-1": _DISCOVERED, "gpu-2": [RdmaLink("mlx5_0", 1, "ACTIVE", "LINK_UP")]},
         ("gpu-3",),
         transport=Transport.INFINIBAND,
     ),
     Case(
-        "The machine that was to tell the InfiniBand fabric may not send management packets.",
+        "The machine that discovers the InfiniBand fabric may not send management packets.",
         _INFINIBAND,
         {"gpu-1": [RdmaLink("mlx5_0", 1, "ACTIVE", "LINK_UP")]},
         ("gpu-2", "gpu-3", "leaf-0", "ufm-1"),
@@ -221,7 +220,7 @@ FIRES = (
         transport=Transport.INFINIBAND,
     ),
     Case(
-        "One of two machines did not tell the InfiniBand fabric.",
+        "One of two machines did not report the InfiniBand fabric.",
         _INFINIBAND,
         {"ufm-2": _DISCOVERED},
         ("ufm-1",),
@@ -254,10 +253,10 @@ QUIET = (
         errors={"gpu-1": "unable to connect to socket"},
     ),
     Case(
-        "Nobody but one host was asked, and the discovery of the InfiniBand fabric that it tells met all others.",
+        "Only one host was queried, and its discovery of the InfiniBand fabric found all others.",
         _INFINIBAND,
         {"gpu-1": _DISCOVERED},
         transport=Transport.INFINIBAND,
     ),
-    Case("Only the host was asked, no leaf.", _PLAN, {"gpu-1": [NetLink("nic0")]}),
+    Case("Only the host was queried, no leaf.", _PLAN, {"gpu-1": [NetLink("nic0")]}),
 )

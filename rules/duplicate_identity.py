@@ -6,7 +6,7 @@ is ambiguous, and monitoring mixes them up. Two machines with swapped names look
 no cable has to move, the names do. A cloned image gives two machines one chassis id: lldpd keeps one record for each
 id, and shows the name of one of them on the ports of both (lldpd's `lldpd.c`).
 
-## How it is seen
+## How it is detected
 A neighbour's MAC addresses belong, by its own list of interfaces (`ip link`, IF-MIB), to another device than the name
 it announces; or the ports that hear the name are those that the other device hears back. At least two reports must
 agree. Info where the shared name is not in the plan, as `localhost` is. Planned ports of several hosts with one MAC

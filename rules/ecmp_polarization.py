@@ -5,7 +5,7 @@ A switch with the hash and seed of the tier below receives only the flows that t
 all alike: of K uplinks only K/gcd(K, K below) are used, whatever the load. The others stay idle while the used ones
 carry two or four times their share, mark, pause and slow every collective that crosses the tier.
 
-## How it is seen
+## How it is detected
 Members that carry under 5 % of the mean over the whole window are idle. A repeated hash determines which: a switch at
 place j of K below uses the uplinks whose number leaves the remainder of j by the greatest common divisor, or those in
 j's part of the range, and its siblings at other places use others. Switches that follow such a pattern, in the plan's

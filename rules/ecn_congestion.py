@@ -5,7 +5,7 @@ Marks signal congestion to RoCE before anything is paused: a few are healthy, ma
 that is too small for them. Where the loop is broken (a switch does not mark, notices do not come back, senders ignore
 them), no sender slows down, and PFC pauses take over, which spread.
 
-## How it is seen
+## How it is detected
 A switch counts the packets that it marks; a NIC counts the marked packets it receives (`np_ecn_marked_roce_packets`),
 the notices it sends for them (`np_cnp_sent`), those it handles as a sender (`rp_cnp_handled`) and those it ignores.
 Over the window, and over at least two minutes:
@@ -26,16 +26,16 @@ priority of RoCE and CNP packets, trust, and ECN enables along the path (CFG001)
 
 ## Decide
 - `marked as congested`, `congestion notices a second`: real congestion towards this NIC. Look who sends there (INC001),
-  and whether the host takes its traffic in (PFC001, PFC002).
+  and whether the host is a slow receiver (PFC001, PFC002).
 - `sent no congestion notice`, `ignored`: congestion control is off on this NIC. Switch it on as `action` says;
-senders are not slowed down until then.
+  until then senders are not slowed down.
 - `counts none as marked`, `no NIC of their rail got any`: marks or notices are lost on the way. Compare DSCP, priority
   and trust along the path (CFG001).
 - `marks no packet before that`: PFC acts before ECN. Lower the ECN threshold of the switch.
 - `info ECN001`: congestion is seen and answered. Nothing to do at night.
 
 ## False positives
-Checkpoints and all-to-all phases mark packets for minutes, and the loop is meant to do so: compare with the job's
+Checkpoints and all-to-all phases mark packets for minutes, and the loop is designed to do so: compare with the job's
 phases. Cleared counters during the window.
 """
 
@@ -58,11 +58,13 @@ from truerail.model.columns import Codes, Mask
 Q = Quantity
 
 MARKED_SHARE = (0.001, 0.01, 0.1)
-"""Info, warning, critical: shares of received packets. Evaluation; healthy DCQCN keeps far below one in a hundred."""
+"""Info, warning, critical: shares of received packets. Chosen by judgement: healthy DCQCN stays far below one in a
+hundred.
+"""
 SUSTAINED = 0.8
 """Share of the samples that must be above the warning, so that a burst does not count."""
 CNP_PER_SECOND = 1e5
-"""Notices a second of one NIC that are critical by themselves. Evaluation."""
+"""Notices a second of one NIC that are critical by themselves. Chosen by judgement."""
 LEAST_SECONDS = 120.0
 """A shorter window does not show a lasting condition."""
 LEAST_COUNTED = 1000.0
@@ -274,7 +276,7 @@ FIRES = (
         rates={"gpu-1/nic0": {"rx_packets": 1e6, "rx_bytes": 4e9, "ecn_received_packets": 3e4}},
     ),
     Case(
-        "A few in a thousand: one word about the leaf.",
+        "A few in a thousand: one finding for the leaf.",
         _PLAN,
         {},
         ("leaf-0",),
@@ -302,7 +304,7 @@ FIRES = (
         rates={"gpu-1/nic0": {**_BUSY, "ecn_received_packets": 0.0}, "leaf-0/p1": {"ecn_marked_packets:3": 500.0}},
     ),
     Case(
-        "Notices are sent, all NICs of the rail tell what they handle, and nobody handles any.",
+        "Notices are sent, all NICs of the rail report what they handle, and none handles any.",
         _PLAN,
         {},
         ("leaf-0",),
@@ -318,7 +320,7 @@ FIRES = (
 )
 
 QUIET = (
-    Case("A few marks are how it should be.", _PLAN, {}, rates={"gpu-1/nic0": _BUSY, "gpu-2/nic0": _BUSY}),
+    Case("A few marks are normal.", _PLAN, {}, rates={"gpu-1/nic0": _BUSY, "gpu-2/nic0": _BUSY}),
     Case(
         "A leaf marks before it pauses.",
         _PLAN,
@@ -332,7 +334,7 @@ QUIET = (
         rates={"leaf-0/p1": _PAUSING, "leaf-0/p2": {**_PAUSING, "rx_pause_us:3": 9e5}},
     ),
     Case(
-        "Notices are sent by the only NIC that tells of any: whether somebody handles them is not known.",
+        "Only one NIC reports notices, and it sends them: whether any NIC handles them is unknown.",
         _PLAN,
         {},
         unknown=True,

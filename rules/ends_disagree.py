@@ -1,14 +1,14 @@
-"""The reports about a cable contradict each other, so it is evaluated neither right nor wrong.
+"""The reports about a cable contradict each other, so it is neither right nor wrong.
 
 ## Why it matters
 After a cable was moved without its link going down for more than a second, the old neighbour stays listed beside the
-new one until its time to live (TTL) has run out: up to 120 seconds with lldpd's defaults (30 s x 4). The younger of two
+new one until its time to live (TTL) has run out: up to 120 seconds with lldpd's defaults (30 s x 4). The newer of two
 is used where it is the planned one. Otherwise the age does not show which of them is true: after a swap back it is the
 older one. A verdict now would send a technician to a cable that is right.
 
-## How it is seen
-A port names two neighbours, two ports name one, or the two ends name different neighbours, and no pair of ports is
-named by both of its ends.
+## How it is detected
+A port names two neighbours, two ports name the same one, or the two ends name different neighbours, and no pair of
+ports is named by both of its ends.
 
 ## What to do
 Wait until the TTL has run out and check again. If it stays, a device in between forwards LLDP frames (a bridge or a
@@ -146,7 +146,7 @@ def _said(wiring: Wiring, reported: _Reported, a: int, b: int) -> Iterator[str]:
 def _heard(wiring: Wiring, claim: _Claim) -> str:
     if claim.v >= 0:
         return str(wiring.index.spell(claim.v))
-    return wiring.index.devices.names[claim.w] if claim.w >= 0 else "somebody"
+    return wiring.index.devices.names[claim.w] if claim.w >= 0 else "an unknown device"
 
 
 def _longest_ttl(reported: _Reported, a: int, b: int) -> int:
@@ -186,7 +186,7 @@ FIRES = (
 
 QUIET = (
     Case(
-        "Two neighbours on one port, and one of them confirms: that one is true.",
+        "Two neighbours on one port, and one of them confirms: that is the true one.",
         _PLAN,
         {
             "leaf-0": [

@@ -5,7 +5,7 @@ GPU N should send through the NIC of rail N, its neighbour on the same PCIe swit
 another order than the plan assumes, every rail of this host carries another GPU's traffic: it crosses the CPU socket
 or lands on another leaf than its peers', although no cable is wrong.
 
-## How it is seen
+## How it is detected
 `nvidia-smi topo -m` ranks the NICs of each GPU (PIX, PXB, PHB, NODE, SYS from near to far) and `rdma link` reports the
 netdev of each; on InfiniBand the plan names the RDMA devices, and the matrix alone is enough. GPU g of G belongs to
 rail g * R // G, unless most hosts of the fabric agree on another order. A GPU that is equally near to all NICs shows

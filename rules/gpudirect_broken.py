@@ -5,7 +5,7 @@ With GPUDirect RDMA a NIC reads and writes GPU memory itself. Where something st
 host's memory, or every transfer climbs to the CPU's root complex: half the bandwidth, or less, on all rails of this
 host, and so for the whole job. No cable and no counter shows why.
 
-## How it is seen
+## How it is detected
 The settings that the host reports, and the distance of its GPUs to NICs (`nvidia-smi topo -m`), compared with other
 hosts:
 
@@ -293,7 +293,7 @@ FIRES = (
 QUIET = (
     Case("All is set right on every host.", _PLAN, {f"gpu-{host}": [*_RIGHT] for host in (1, 2, 3, 4)}),
     Case(
-        "Every host has the IOMMU on: it is meant, as for virtual machines.",
+        "Every host has the IOMMU on: it is intended, as for virtual machines.",
         _PLAN,
         {f"gpu-{host}": [HostSetting("iommu", "on", "0000:18:00.0")] for host in (1, 2, 3)},
     ),

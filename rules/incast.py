@@ -5,7 +5,7 @@ The leaf's port to the host is the bottleneck, its queue fills within microsecon
 drops the traffic of all ports that share its buffer. The traffic pattern is the reason, not the link: parameter
 servers, checkpoints, unbalanced all-to-all.
 
-## How it is seen
+## How it is detected
 A port to a host sends at half its speed or more and three times as much as it receives, the host does not pause it, and
 the switch is congested: one packet in a thousand is ECN-marked at that port, or the switch pauses four or more of its
 other ports. Bursts last tens of microseconds, so averages over polls show the heavy cases only. Where a switch has
@@ -50,7 +50,7 @@ MARKED = 0.001
 PACKET = 4096
 """RoCE's largest MTU: smaller packets only make marks more frequent."""
 FAINT_MARKS, FAINT_PORTS = MARKED / 10, 2
-"""Signs from which a few senders may meet: fewer are noise. Evaluation."""
+"""Signs from which a few senders may meet: fewer are noise. Chosen by judgement."""
 PAUSED_US = 10_000.0
 """Microseconds a second for which the host may pause the port: a hundredth of the time."""
 PAUSE_FRAMES = 100.0
@@ -199,7 +199,7 @@ QUIET = (
         rates={f"leaf-0/p{n}": _SENDERS[f"leaf-0/p{n}"] for n in range(1, 4)} | {"leaf-0/p0": _EGRESS},
     ),
     Case(
-        "A switch whose port to a host is full tells neither marks nor pauses; another one does.",
+        "A switch whose port to a host is full reports neither marks nor pauses; another one does.",
         f"{_PLAN}\nh9/nic0 leaf-1/p9 rail=0 speed=400",
         {},
         unknown=True,

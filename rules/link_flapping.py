@@ -5,7 +5,7 @@ A link that is down for longer than the RDMA retry time ends every connection ov
 fall drops packets in flight, sends flows over other paths for a while, and is the first sign of a worn cable, a dirty
 connector or a failing transceiver.
 
-## How it is seen
+## How it is detected
 Both ends count how often they lost carrier (`link_down_events_phy`, the kernel's `carrier_down_count`, `link_downed`,
 the switch's carrier transitions); one fall within the window is a warning. Critical: three falls within an hour, or
 more than seven seconds without link in all. The time without link matters more than the number of falls. mlx5 reports
@@ -273,7 +273,7 @@ FIRES = (
         rates={"spine-1/swp1": _OFTEN, "leaf-0/swp1": _STEADY},
     ),
     Case(
-        "One fall of fifteen seconds, reported by the bits that were not received.",
+        "One fall of fifteen seconds, measured by the bits that were not received.",
         _PLAN,
         {},
         ("gpu-1/nic0",),
@@ -289,8 +289,8 @@ FIRES = (
 )
 
 QUIET = (
-    Case("Nobody's link fell.", _PLAN, {}, rates=_ALL_STEADY),
-    Case("Nobody's link fell that is counted.", _PLAN, {}, unknown=True, rates={"gpu-1/nic0": _STEADY}),
+    Case("No link fell.", _PLAN, {}, rates=_ALL_STEADY),
+    Case("No link fell of those that are counted.", _PLAN, {}, unknown=True, rates={"gpu-1/nic0": _STEADY}),
     Case(
         "A link fell before the window began, and polls are missing since.",
         _PLAN,

@@ -4,7 +4,7 @@
 LLDP shows the actual cables. Where only one end sends it, a wrong cable is still found, with less certainty; where
 neither does, the cables stay unknown.
 
-## How it is seen
+## How it is detected
 The device answered some query and has a planned port that is not known to be down, and yet none of its planned ports
 hears a neighbour; the reason is in `reason`: its LLDP query failed (the error is named), it listened and heard nothing,
 or it was not queried. Warning where cables stay unknown because of it; info where each is known from its other end, or
@@ -26,8 +26,8 @@ InfiniBand has no LLDP: this rule does not apply to it.
 
 ## Decide
 - `unable to connect to socket`: lldpd does not run: `systemctl enable --now lldpd`.
-- `runs LLDP and has no neighbor`: no frame arrives: the NIC's firmware keeps them, or the switch does not send. See
-  Fix.
+- `runs LLDP and has no neighbor`: no frame arrives: the NIC's firmware consumes them, or the switch does not send any.
+  See Fix.
 - `report the host only`: a DPU sends its host's name and no port. Two swapped cables of this host would look right.
 - `cannot be evaluated`: cables are unknown because of it. Not urgent for traffic, but a wrong cable would not be found.
 
@@ -172,7 +172,7 @@ FIRES = (
         ("gpu-1",),
     ),
     Case(
-        "The host listens and hears nobody, though its leaf hears it.",
+        "The host listens and hears nothing, though its leaf hears it.",
         _PLAN,
         {"gpu-1": [NetLink("nic0", operstate="UP")], "leaf-0": _LEAF},
         ("gpu-1",),
@@ -185,7 +185,7 @@ FIRES = (
         errors={"gpu-1": "unable to connect to socket /run/lldpd.socket: Connection refused"},
     ),
     Case(
-        "The LLDP question fails for a reason of its own.",
+        "The LLDP query fails for another reason.",
         _PLAN,
         {"gpu-1": [NetLink("nic0", operstate="UP")], "leaf-0": _LEAF},
         ("gpu-1",),
@@ -195,7 +195,7 @@ FIRES = (
 
 QUIET = (
     Case(
-        "All hear somebody.",
+        "All hear a neighbour.",
         _PLAN,
         {
             "leaf-0": _LEAF,
@@ -203,7 +203,7 @@ QUIET = (
         },
     ),
     Case(
-        "The host hears nobody because its only link is down: CAB003.",
+        "The host hears nothing because its only link is down: CAB003.",
         _PLAN,
         {"gpu-1": [NetLink("nic0", operstate="DOWN", flags=("UP", "NO-CARRIER"))], "leaf-0": _LEAF[1:]},
     ),

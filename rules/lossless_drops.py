@@ -5,7 +5,7 @@ RoCE assumes that nothing is lost: a single drop makes the sender go back and se
 flow's throughput falls to a fraction. Pauses that come too late, or buffers without headroom, cost both: waiting and
 loss.
 
-## How it is seen
+## How it is detected
 Drops on a lossless priority, in the last samples: the NIC's discards and a switch's queue drops of that priority. The
 port's own settings show which priorities are lossless; where they are not read, a priority with pauses on this port, as
 either end of its link counts them. One drop is enough. Where a port counts its pauses over all priorities, and so does
@@ -52,11 +52,12 @@ from truerail.model.columns import Codes, Mask
 
 DROPS = (Quantity.RX_DISCARDS, Quantity.QUEUE_DROPS)
 TRICKLE_PER_SECOND, MORE_THAN_USUAL = 1.0, 10.0
-"""A total that grows faster than this, and by this multiple of the usual rate, is not a trickle. Evaluation."""
+"""A total that grows faster than this, and by this multiple of the usual rate, is not a trickle. Chosen by judgement.
+"""
 LEAST_CALM, LEAST_PEERS = 3, 8
 """Least number of samples without pauses, or of ports of its kind, that define the usual rate of a port."""
 BY_PRIORITY, BY_PORT, BY_SWITCH = 0.95, 0.7, 0.5
-"""Confidence: drops of the lossless priority itself; a NIC's total while it pauses; a switch's. Evaluation."""
+"""Confidence: drops of the lossless priority itself; a NIC's total while it pauses; a switch's. Chosen by judgement."""
 
 
 @rule(
@@ -260,7 +261,7 @@ QUIET = (
     Case("Another priority drops.", _PLAN, {"gpu-1": [PortQos("nic0", pfc_priorities=(3,))]},
          rates={"gpu-1/nic0": {"tx_pause_frames:3": 900, "rx_discards:3": 0, "rx_discards:0": 20, "rx_discards": 20},
                 "spine-1/swp1": {"rx_discards": 0}}),
-    Case("Drops in total, and nobody is paused.", _PLAN, {},
+    Case("Drops in total, and nothing is paused.", _PLAN, {},
          rates={"gpu-1/nic0": {"tx_pause_frames:3": 0, "rx_discards": 20}, "spine-1/swp1": {"rx_discards": 0}}),
     Case("Drops of an hour ago.", _PLAN, {},
          rates={"gpu-1/nic0": {"tx_pause_frames:3": 9, "rx_discards:3": [*[50] * 3, *[0] * 9]},

@@ -4,7 +4,7 @@
 Frames larger than the port's MTU are dropped silently: LLDP, ping and ssh work, and RDMA with 4096 byte payload loses
 every full packet. A NIC with a smaller MTU than its rail makes each of its connections agree on less.
 
-## How it is seen
+## How it is detected
 The MTU that the host reports (`ip link`) is compared with that of the switch port seen over LLDP, else of the planned
 one (ifMtu, `ip link`); and with the MTU of most NICs of its rail: more than half of at least three with a known MTU.
 A NIC with link whose MTU is unknown, or has nothing to compare it with, is counted as unknown.

@@ -4,7 +4,7 @@
 The GPU of this rail has no NIC of its own. NCCL uses another one over PCIe or NVLink, or the job does not start; a
 search for a cable fault looks in the wrong place.
 
-## How it is seen
+## How it is detected
 The host answers and lists its interfaces (`ip link`) or RDMA devices (`rdma link`), and the planned one is in neither.
 Names are compared after normalisation, also by alternative name, PCI address and RDMA device. The RDMA device of a bond
 represents all members of the bond; where the members were not read, the answer is "unknown".

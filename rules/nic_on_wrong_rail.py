@@ -5,7 +5,7 @@ NIC N of every host must land on the leaf of rail N. A NIC on another rail's lea
 GPU over the spines, takes the uplinks of two leaves for it, and is slower than every other member of the ring, so the
 whole job waits for this one NIC. Without spines it does not reach its peers at all (RAL003).
 
-## How it is seen
+## How it is detected
 LLDP at either end names the other: the host reports which switch port it hears, the switch reports which host port it
 hears. Both ends agree: confidence 0.99. Only one end reports, or the discovery of an InfiniBand fabric for both: 0.9. A
 neighbour that names its device but not its port: 0.7. On a switch with several rails the port decides, not the switch;
@@ -19,12 +19,12 @@ wrong label. Otherwise move the cable at the switch end to the planned port. Che
 interval of LLDP.
 
 ## Decide
-- `cable-swap`, `cable-rotation`: plugs are in each other's places. Make the listed moves at the switch, all of them.
+- `cable-swap`, `cable-rotation`: plugs are swapped or rotated. Make the listed moves at the switch, all of them.
 - `cable-move`: one plug is in a free or foreign port. Move it to the planned port.
 - `host-swap`, `leaf-swap`, `bundle-swap`: too many cables for a mistake by hand. Do what the cause says; most often a
   name is corrected and no cable moves.
-- `gpu-nic-order`: names of NICs or cables, both would look so. Compare `nvidia-smi topo -m` and the NICs' MACs on the
-  host before anybody touches a plug.
+- `gpu-nic-order`: names of NICs or cables are swapped; both look the same. Compare `nvidia-smi topo -m` and the NICs'
+  MACs on the host before anybody touches a plug.
 - `! unknown`: the evidence does not decide. Follow this one cable by hand, or get the silent end to answer first.
 
 ## False positives
@@ -117,7 +117,7 @@ FIRES = (
         ("gpu-1/nic0", "gpu-1/nic1"),
     ),
     Case(
-        "The host hears another rail's leaf, which does not tell the port.",
+        "The host hears another rail's leaf, which does not report its port.",
         _TWO_RAILS,
         {"gpu-1": [Neighbor("nic0", system_name="leaf-1"), Neighbor("nic1", system_name="leaf-1")]},
         ("gpu-1/nic0",),
@@ -150,13 +150,13 @@ FIRES = (
 
 QUIET = (
     Case(
-        "DPUs send the host's name alone: two of its cables in each other's places would look the same.",
+        "DPUs send only the host's name: two swapped cables of it would look the same.",
         _TWO_RAILS,
         {leaf: [Neighbor("swp1", system_name="dpu-gpu-1", port_id="p0")] for leaf in ("leaf-0", "leaf-1")},
         unknown=True,
     ),
     Case(
-        "Of one rail, cables in each other's places stay on it.",
+        "Two swapped cables of one rail stay on it.",
         "gpu-1/nic0p0 leaf-0/swp1 rail=0 plane=0\ngpu-1/nic0p1 leaf-1/swp1 rail=0 plane=1",
         {leaf: [Neighbor("swp1", system_name="dpu-gpu-1", port_id="p0")] for leaf in ("leaf-0", "leaf-1")},
     ),
@@ -172,7 +172,7 @@ QUIET = (
         unknown=True,
     ),
     Case(
-        "The port description still carries the planned label, the port id tells where the cable really ends: CAB002.",
+        "The port description still carries the planned label, the port id shows where the cable really ends: CAB002.",
         "gpu-1/nic0 leaf-0/swp1 rail=0\ngpu-2/nic0 leaf-0/swp2 rail=0",
         {
             "gpu-1": [

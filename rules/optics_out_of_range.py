@@ -1,15 +1,15 @@
 """A module receives too little or too much light, sends none, or is too hot.
 
 ## Why it matters
-Light that has become weak is corrected by FEC for a while, then frames are lost, then the link falls. It is seen here
-before any of that, and here the reason is in sight: a dirty connector, a bent or broken strand, a laser that dies.
+FEC corrects the errors of weak light for a while, then frames are lost, then the link falls. The module's own readings
+show it before any of that, and point to the reason: a dirty connector, a bent or broken strand, a dying laser.
 
-## How it is seen
+## How it is detected
 Each lane's power as the module measures it (`ethtool -m`, the switch's transceiver table), against the module's own
 alarm limits; where it has none, against -10.3 and 4.5 dBm. Below -30 dBm is no light: critical. Above 70 degrees is
 too hot. Info, where a lane is within limits and more than 3 dB, and 3.5 robust deviations, below the same parts on the
-same leaf. What the other end sends tells whether its laser or the way is to blame. Modules measure to within 3 dB.
-Ports that are switched off, or whose host is down, are left out; copper cables tell no light. A port with link that
+same leaf. What the other end sends shows whether its laser or the fibre is to blame. Modules measure to within 3 dB.
+Ports that are switched off, or whose host is down, are left out; copper cables have no light. A port with link that
 reports nothing of its module is counted as unknown.
 
 ## What to do

@@ -4,18 +4,17 @@
 Traffic that leaves the rail shares what is left of the uplinks. Nothing is wrong with a cable or a hash then: the leaf
 lacks capacity, and balancing cannot help.
 
-## How it is seen
+## How it is detected
 By its links: the speed of the ports to hosts over the speed of the uplinks that are up, compared with the same in the
 plan; over 5 % more is a finding that names the missing uplinks. By its load: every uplink runs at 85 % or more, evenly
-(the effective number of uplinks in use is 95 % of all), and packets are marked or pauses are sent. Uplinks of which
-nobody tells whether they are up count as up where others are missing.
+(the effective number of uplinks in use is 95 % of all), and packets are marked or pauses are sent. Uplinks without a
+reported state count as up where others are missing.
 
-Unknown instead of passed: uplinks of which nothing tells whether they are up, leaves whose uplinks' load is not
-reported, and leaves with full uplinks that count neither marks nor pauses. Without counters the links alone are
-evaluated.
+Unknown instead of passed: uplinks without a reported state, leaves whose uplinks' load is not reported, and leaves with
+full uplinks that count neither marks nor pauses. Without counters the links alone are evaluated.
 
 ## What to do
-Bring the missing uplinks back (CAB003 tells why each is missing). Where all are up and full, add uplinks, move jobs
+Bring the missing uplinks back (CAB003 has the reason for each). Where all are up and full, add uplinks, move jobs
 closer together, or look which job crosses rails (PXN off, wrong NIC order, hosts on the wrong leaf).
 
 ## Decide
@@ -50,7 +49,7 @@ FULL = 0.85
 EVEN = 0.95
 """Effective number of uplinks in use, over their number, from which the load is even (detection.md 4b)."""
 PAUSES = 100.0
-"""Marks or pause frames a second on an uplink's switch that tell congestion."""
+"""Marks or pause frames a second on an uplink's switch from which the switch is congested."""
 
 
 @rule(
@@ -95,7 +94,7 @@ def oversubscribed(round: Round) -> Iterator[Finding]:
 
 
 def _not_evaluated(b: Balance, leaves: Mask, full: Mask) -> Iterator[NotEvaluated]:
-    """Leaves that may lack uplinks, or have full ones, that nobody tells of."""
+    """Leaves that may lack uplinks, or have full ones, without data that shows it."""
     unread = ~_seen(b) & leaves[b.group]
     if unread.any():
         many, groups = int(np.count_nonzero(unread)), np.unique(b.group[unread])
@@ -122,7 +121,7 @@ def _names(b: Balance, groups: Codes) -> str:
 
 
 def _seen(b: Balance) -> Mask:
-    """Uplinks of which anything tells whether they are up."""
+    """Uplinks with a reported state."""
     wiring = b.telemetry.wiring
     seen = _lost(b) | (wiring.state[b.cable] == State.RIGHT) | (b.load > 0)
     for ends in (b.port, wiring.index.b[b.cable]):
@@ -131,7 +130,7 @@ def _seen(b: Balance) -> Mask:
 
 
 def _speeds(planned: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Planned speeds; where the plan tells none, all are taken to be equal to the commonest that it does tell."""
+    """Planned speeds; where the plan has none, the most common one that it has."""
     reported = planned[~np.isnan(planned)]
     values, counts = np.unique(reported, return_counts=True)
     return np.where(np.isnan(planned), values[counts.argmax()] if len(values) else 1.0, planned)
@@ -235,8 +234,8 @@ FIRES = (
 )
 
 QUIET = (
-    Case("All uplinks are up, and nobody counts what they carry.", _PLAN, _UP, unknown=True),
-    Case("Nobody tells whether the uplinks are up.", _PLAN, {"h0": [NetLink("nic0", operstate="UP")]}, unknown=True),
+    Case("All uplinks are up, and their traffic is not counted.", _PLAN, _UP, unknown=True),
+    Case("The state of the uplinks is not reported.", _PLAN, {"h0": [NetLink("nic0", operstate="UP")]}, unknown=True),
     Case(
         "They are full, and the leaf counts neither marks nor pauses.",
         _PLAN,

@@ -4,7 +4,7 @@
 A pause on the wrong priority does nothing for the lossless traffic, which overflows instead, and stops traffic that
 should be dropped. Global pause (IEEE 802.3x) stops everything on a link, control traffic too, and spreads like a storm.
 
-## How it is seen
+## How it is detected
 - pauses counted on a priority that the port's own settings do not have as lossless;
 - where settings are read of other ports only: on a priority that most of them do not have as lossless;
 - where no settings are read: on a priority on which at most a tenth of all ports that pause do so, with ten of those
@@ -45,10 +45,10 @@ from truerail.model.columns import Codes, Mask
 Q = Quantity
 SIGNS = (*PAUSES, Q.RX_GLOBAL_PAUSE_FRAMES, Q.TX_GLOBAL_PAUSE_FRAMES)
 BY_PORT, BY_MOST, BY_HABIT = 0.95, 0.8, 0.6
-"""Confidence: the port's own settings say so; those of most others; where pauses usually go. Evaluation."""
+"""Confidence: the port's own settings say so; those of most others; where pauses usually go. Chosen by judgement."""
 RARE, LEAST_PORTS = 0.1, 10
-"""A priority is unusual where at most this share of all ports that pause do so on it, of so many ports at least.
-Evaluation.
+"""A priority is unusual where at most this share of all ports that pause do so on it, of so many ports at least. Chosen
+by judgement.
 """
 
 

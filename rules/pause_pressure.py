@@ -4,13 +4,13 @@
 Pauses are meant for moments. A sender that stands still for a twentieth of its time and more loses as much of its
 bandwidth, and hands the pause on to flows that never go to the slow port. It is where storms begin.
 
-## How it is seen
-Paused for at least 5 % of the time by duration counters in nearly all (80 %) of five minutes, by the seconds between
-polls however far apart they are, and no storm (PFC001) about; where the window is shorter, of all of it and of 100
-seconds at least. Where only frames are counted, they give an upper bound, and 20 % of that are asked: `share_is_bound`
-says so, and a storm is then not ruled out. The finding is about the root of the wait-for graph, as with PFC001: the NIC
-that takes traffic too slowly, or the switch's egress that is full or slower than planned. `victims` are the ports that
-wait for it. Where more than 200 ports are roots, the worst 200 are reported and the number of the others.
+## How it is detected
+By duration counters, paused for at least 5 % of the time in nearly all (80 %) of five minutes, weighted by the seconds
+between polls, and no storm (PFC001); a shorter window counts in full, from 100 seconds on. Where only frames are
+counted, they give an upper bound, which must be 20 %: `is_upper_bound` is then true, and a storm is not ruled out. The
+finding is about the root of the wait-for graph, as with PFC001: the NIC that takes traffic too slowly, or the switch's
+egress that is full or slower than planned. `victims` are the ports that wait for it. Where more than 200 ports are
+roots, the worst 200 are reported and the number of the others.
 
 ## What to do
 At a host: PCIe width and speed, memory, the job. At a switch's egress: who sends there (incast), whether ECN slows the
@@ -118,7 +118,7 @@ FIRES = (
 QUIET = (
     Case("Pauses for a moment.", _PLAN, {}, rates={"leaf-0/swp1": {"rx_pause_us:3": [*[0] * 9, 3e5, 3e5, 3e5]}}),
     Case("Pauses for 2 % of the time.", _PLAN, {}, rates={"leaf-0/swp1": {"rx_pause_us:3": 20_000}}),
-    Case("A storm, which is PFC001's, and the pressure that it makes.", _PLAN, {},
+    Case("A storm is PFC001, and so is the pressure that it causes.", _PLAN, {},
          rates={"leaf-0/swp1": {"rx_pause_us:3": 1e6, "tx_bytes:3": 0}, "gpu-2/nic0": _PRESSED}),
     Case("Frames that allow for 10 % of the time at most.", _PLAN, {},
          rates={"leaf-0/swp1": {"rx_pause_frames:3": 1_200}}),

@@ -5,17 +5,17 @@ A NIC of 400 Gb/s needs sixteen lanes of PCIe 5. With eight lanes, or at the spe
 brings at half the rate, fills its buffer, and pauses its leaf: this host looks like a slow receiver, and no counter of
 the network says why.
 
-## How it is seen
-Sysfs (`current_link_speed`, `max_link_width`, ...) or `lspci -vv` tell the link as it is and as the device could have
-it. What a device could do its slot may not: so a link is compared with those of the same address and the same device on
-other hosts. Where more than half of at least three run alike, a worse one is found; if all run below the device's
-maximum, the hosts are built so. With fewer to compare, the device's own maximum counts. A GPU lowers its speed while
-idle, so of GPUs, and of devices that nothing names a NIC, only the width counts. Critical where the PCIe link carries
-less than the NIC's own link.
+## How it is detected
+Sysfs (`current_link_speed`, `max_link_width`, ...) or `lspci -vv` report the current link and the device's maximum. The
+slot may support less than the device, so a link is compared with those of the same address and the same device on other
+hosts. Where more than half of at least three run alike, a worse one is a finding; if all run below the device's
+maximum, that is the hosts' design. With fewer to compare, the device's own maximum counts. A GPU lowers its speed while
+idle, so of GPUs, and of devices not known to be NICs, only the width counts. Critical where the PCIe link carries less
+than the NIC's own link.
 
 ## What to do
-Reseat the card or its riser, clean the contacts, and look at the BIOS settings of the slot (speed, bifurcation) beside
-a right host. `lspci -vv` shows `downgraded`; `dmesg` tells of PCIe errors (AER).
+Reseat the card or its riser, clean the contacts, and look at the BIOS settings of the slot (speed, bifurcation) and
+compare with a host that is right. `lspci -vv` shows `downgraded`; `dmesg` shows PCIe errors (AER).
 
 ## Decide
 - `for a link of`: the PCIe link is slower than the network link: the NIC is a straggler. Drain the host now; power it
@@ -246,7 +246,7 @@ QUIET = (
         unknown=True,
     ),
     Case(
-        "All slots are PCIe 4: the hosts are built so.",
+        "All slots are PCIe 4: the hosts' design.",
         _PLAN,
         {f"gpu-{host}": _host(16.0, 16) for host in (1, 2, 3, 4)},
     ),

@@ -4,7 +4,7 @@
 Each switch waits for buffers of the next one. No timeout ends it, every flow through any of them stands still, and the
 pauses reach all hosts behind. Only draining a queue (a PFC watchdog, a port that is shut) breaks the circle.
 
-## How it is seen
+## How it is detected
 A circle in the wait-for graph of one priority in which every link is paused for at least 80 % of the time in two polls
 in a row while nothing of that priority is sent. Where traffic is not counted by priority: while its bytes over all
 priorities are below 1e-4 of its speed and 5 % of what it carries when busy, as LLDP, BGP and pause frames go on; or

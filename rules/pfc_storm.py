@@ -4,9 +4,9 @@
 A lossless class never drops: it stops its sender. One NIC that cannot take traffic in stops its leaf's queue, the leaf
 stops the spines, and hosts that have nothing to do with it stand still. Jobs hang while every link is up.
 
-## How it is seen
+## How it is detected
 From counters of both ends of every link, on each priority by itself. Back-pressure and storm may have the same paused
-share; what tells them apart is how long a pause is: microseconds or longer than 100 ms.
+share; they differ in the length of a pause: microseconds, or longer than 100 ms.
 
 - critical: paused for at least 80 % of the time in two polls in a row, and nothing of that priority is sent meanwhile
   (where only bytes over all priorities are counted: no more than LLDP, BGP and pause frames take, see PFC003) or the
@@ -15,11 +15,11 @@ share; what tells them apart is how long a pause is: microseconds or longer than
   nothing is sent; or paused for 80 % in two polls, and neither lengths nor traffic by priority are counted.
 
 A watchdog that is silent says nothing: it flaps, and misses pauses that software makes. The culprit is the root of the
-wait-for graph: who pauses others and is not paused to a comparable degree (half) itself. At a host it is the NIC, and
-`sub_cause` says what its counters give as the reason; at a switch it is the egress that is full or slower than planned.
-`victims` are the ports that stand still because of it, with their hops from it. Where the root is not monitored, the
-nearest port that is stands for it. Confidence: 0.95 reported by both ends, 0.8 by one, 0.6 where there are several
-roots or the switch's egress is not found, 0.4 where the root is not monitored.
+wait-for graph: a port that pauses others and is not paused to a comparable degree (half) itself. At a host it is the
+NIC, and `sub_cause` says what its counters give as the reason; at a switch it is the egress that is full or slower than
+planned. `victims` are the ports that stand still because of it, with their hops from it. Where the root is not
+monitored, the nearest monitored port is named. Confidence: 0.95 reported by both ends, 0.8 by one, 0.6 where there are
+several roots or the switch's egress is not found, 0.4 where the root is not monitored.
 
 ## What to do
 Take the culprit out first (drain the host, shut its switch port), then look at why: `sub_cause`, PCIe, firmware,
@@ -146,9 +146,9 @@ _PRESSED: dict[str, float | Sequence[float]] = {
 FIRES = (
     Case("A NIC that takes nothing in stops its leaf, the spine, and a host two switches away.", _PLAN, {},
          ("gpu-1/nic0",), rates=_STORM),
-    Case("The host is not read: its leaf alone tells.", _PLAN, {}, ("gpu-1/nic0",),
+    Case("The host is not read: only its leaf reports.", _PLAN, {}, ("gpu-1/nic0",),
          rates={"leaf-0/swp1": _STOPPED, "leaf-0/swp2": {"tx_bytes": 1e9}}),
-    Case("A SONiC switch's watchdog says so; nobody counts durations.", _PLAN, {}, ("gpu-1/nic0",),
+    Case("A SONiC switch's watchdog says so; durations are not counted.", _PLAN, {}, ("gpu-1/nic0",),
          rates={"leaf-0/swp1": {"rx_pause_frames:3": 20_000, "watchdog_storms:3": [*[0] * 11, 0.1]}}),
     Case("A NIC's own watchdog says so, and names no priority.", _PLAN, {}, ("gpu-1/nic0",),
          rates={"gpu-1/nic0": {"nic_storm_errors": [*[0] * 11, 0.1], "tx_bytes": 1e9}}),
@@ -161,7 +161,7 @@ FIRES = (
                         NetLink("swp2", operstate="UP", speed_gbps=200.0)],
          }, ("spine-1/swp2",),
          rates={"leaf-0/swp9": _STOPPED, "spine-1/swp1": _STOPS, "spine-1/swp2": {"tx_bytes": 2.4e10}}),
-    Case("The spine behind the paused uplink is not monitored: the uplink stands for it.", _PLAN, {},
+    Case("The spine behind the paused uplink is not monitored: the uplink is named.", _PLAN, {},
          ("leaf-0/swp9",), rates={"leaf-0/swp9": _STOPPED}),
     Case("Two storms at once on two priorities.", _PLAN, {}, ("gpu-1/nic0", "gpu-3/nic0"),
          rates={"leaf-0/swp1": _STOPPED, "gpu-1/nic0": _STOPS,

@@ -5,17 +5,18 @@ A NIC with two ports, or two NICs of one rail, spread over two planes so that ei
 planes, LACP and EVPN multi-homing see the wrong partner, and with both ports on one plane the loss of one switch
 takes the rail of this host down.
 
-## How it is seen
-LLDP at either end names a port of the planned rail whose plane is the other one. Two planes on one switch are reported
-apart by the port, two switches of one rail by the switch. Where switches hear a host and not which of its NICs it is,
-its NICs in each other's places look right: then the answer is "unknown".
+## How it is detected
+LLDP at either end names a port of the planned rail whose plane is the other one. Two planes on one switch differ by the
+port, two switches of one rail by the switch. Where switches hear a host and not which of its NICs it is, swapped NICs
+look right: then the answer is "unknown".
 
 ## What to do
 Most often the two cables of one NIC are swapped: swap them at the host, where both are in reach. Else move the
 cable to the planned port.
 
 ## Decide
-- `gpu-nic-order`: names of the ports or cables, both would look so. Compare the ports' MACs on the host first.
+- `gpu-nic-order`: names of the ports or the cables are swapped; both look the same. Compare the ports' MACs on the host
+  first.
 - `unreachable`: only the switch reports it, the host does not answer. Restore the access to the host; it decides which
   of the two it is.
 
@@ -75,7 +76,7 @@ FIRES = (
         ("gpu-1/nic0p0", "gpu-1/nic0p1"),
     ),
     Case(
-        "Two planes on one switch: the port tells.",
+        "Two planes on one switch: the port decides.",
         _ONE_SWITCH,
         {"gpu-1": [Neighbor("nic0p0", system_name="leaf-1", port_id="swp33", port_id_type="ifname")]},
         ("gpu-1/nic0p0",),

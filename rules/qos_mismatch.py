@@ -1,18 +1,19 @@
-"""A port treats lossless traffic otherwise than the other end of its cable, or than its peers.
+"""A port treats lossless traffic differently from the other end of its cable, or from its peers.
 
 ## Why it matters
-RoCE loses nothing only where all ports on the way agree: by what a packet's priority is reported, which priority is
-paused instead of dropped, where congestion is marked, and that plain pause, which stops everything, is off. One port
-that differs drops the traffic of all that passes it, or pauses the wrong class, and shows nothing while load is low.
+RoCE is lossless only where all ports on the path agree: which field carries a packet's priority (trust), which priority
+is paused instead of dropped, where congestion is marked, and that global pause, which stops everything, is off. One
+port that differs drops traffic of everything that passes it, or pauses the wrong class, and shows nothing while load is
+low.
 
-## How it is seen
-Trust, PFC priorities, ECN priorities and plain pause are compared between the two ends of each cable (as seen over
-LLDP, else as planned), and with what most ports of the same role have, the watchdog too: more than half of at least
-three that tell it. A NIC may answer congestion on more priorities than its switch marks. What is not reported is not
-compared; a port whose other end is silent is compared with its peers only. A port with link that reports no setting is
-counted as unknown. Where more than half of a device's ports differ alike, that is one finding, of the device. Where the
-two ends differ, and each is like all others of its role, the finding is the switch's; where nobody can say which is
-right, it says so.
+## How it is detected
+Trust, PFC priorities, ECN priorities and global pause are compared between the two ends of each cable (as found over
+LLDP, else as planned), and, with the watchdog, with what most ports of the same role have: more than half of at least
+three that report it. A NIC may respond to congestion on more priorities than its switch marks. What is not reported is
+not compared; a port whose other end is silent is compared with its peers only. A port with link that reports no setting
+is counted as unknown. Where more than half of a device's ports differ alike, that is one finding, on the device. Where
+the two ends differ, and each is like all others of its role, the finding is on the switch; where no majority shows
+which end is right, the finding says so.
 
 Where a NIC's settings were not read (`mlnx_qos`, `dcb`), its counters show them: mlx5 counts pauses only of priorities
 that have PFC, and bytes of all eight. A NIC that counts bytes by priority and no pauses has PFC off. This needs the
@@ -30,7 +31,7 @@ off` on hosts, the switch's PFC, trust and WRED settings there. Then look for dr
 - `watchdog disabled`: no PFC watchdog here; a storm at this port spreads. Switch it on in a quiet hour.
 
 ## False positives
-Ports of storage or management on the same switch that are meant to differ: mute them. A rollout of new settings in
+Storage or management ports on the same switch that differ on purpose: mute them. A rollout of new settings in
 progress: the majority changes sides half way.
 """
 
@@ -53,7 +54,7 @@ from truerail.model.names import printable
 LEAST_REPORTED = 3
 """Ports of which more than half must agree to be a majority, as for MTUs (LNK002)."""
 EITHER_END = 0.7
-"""Confidence where two ends differ and nobody else tells which of them is right."""
+"""Confidence where two ends differ and no peers show which of them is right."""
 _SHOWN = 4
 _BY_COUNTERS = ", as the pauses that it counts by priority show (its settings were not read)"
 
@@ -176,7 +177,7 @@ def _word(field: str, value: Any) -> str:
         name = "PFC" if field == "pfc_priorities" else "ECN"
         return f"{name} on {'/'.join(map(str, value))}" if value else f"{name} off"
     if field == "global_pause":
-        return f"plain pause {'on' if value else 'off'}"
+        return f"global pause {'on' if value else 'off'}"
     return f"{field} {printable(str(value), 20)}"
 
 
@@ -221,7 +222,7 @@ FIRES = (
         ("leaf-0", "leaf-1"),
     ),
     Case(
-        "Two ends differ, and nobody else tells: one of them is wrong.",
+        "Two ends differ, and there are no peers: one of them is wrong.",
         _PLAN,
         {"gpu-1": [PortQos("nic0", "dscp", (3,))], "leaf-0": [PortQos("swp1", "pcp", (3,))]},
         ("gpu-1/nic0",),
@@ -272,7 +273,7 @@ QUIET = (
         },
     ),
     Case(
-        "Two NICs differ: neither is the majority, and they are no cable.",
+        "Two NICs differ: neither is the majority, and no cable connects them.",
         _PLAN,
         {"gpu-1": _nics()[:1], "gpu-2": [PortQos("nic0", "pcp")], "leaf-0": [PortQos("swp1", "dscp")]},
         unknown=True,

@@ -5,12 +5,12 @@ In a rail-only fabric (no switches above the leaves) a rail is one switch, and n
 NCCL goes over another rail's NIC on the sending side only (PXN), so a receiver whose NIC is off its rail is not
 reached: the job does not become slow, it fails.
 
-## How it is seen
+## How it is detected
 The plan has no cable between switches, and every cable of a host on one rail is missing or is seen on something else
-than the planned leaf's ports of this rail. The plan tells the peers: the other hosts on this leaf and rail.
+than the planned leaf's ports of this rail. The peers are the other planned hosts on this leaf and rail.
 
 ## What to do
-Mend the cable that the finding of this port names (CAB001, CAB003, CAB004, NIC003). Until then keep jobs off this
+Repair the cable that the finding on this port names (CAB001, CAB003, CAB004, NIC003). Until then keep jobs off this
 host.
 
 ## Decide
@@ -131,7 +131,9 @@ FIRES = (
 
 QUIET = (
     Case(
-        "With spines there is a way round.", _RAIL_ONLY + "leaf-0/swp9 spine-1/swp1\nleaf-1/swp9 spine-1/swp2", _SWAPPED
+        "With spines there is another path.",
+        _RAIL_ONLY + "leaf-0/swp9 spine-1/swp1\nleaf-1/swp9 spine-1/swp2",
+        _SWAPPED,
     ),
     Case(
         "One plane of the rail is left.",

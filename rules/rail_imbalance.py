@@ -4,7 +4,7 @@
 Each GPU has its own NIC, and a collective waits for the slowest of them. One rail at half the rate halves the job, and
 averages over eight rails hardly move.
 
-## How it is seen
+## How it is detected
 The least loaded NIC of a host against the median of its NICs, by what they send and receive on the wire (phy and
 priority counters, or the switch ports they are cabled to; never netdev statistics, which RDMA bypasses), in every
 window of a minute: below 0.85 is a warning, below 0.6 critical. A NIC with link and next to nothing, while the median
@@ -20,7 +20,7 @@ here; look at pauses and retransmissions.
 
 ## What to do
 Look at the low NIC: PCIe width, link speed and errors, pauses towards it, its GPU and the mapping of GPU to NIC, and at
-its leaf port. If the work is meant to be so, mute the host.
+its leaf port. If the job is designed to load its rails like this, mute the host.
 
 ## Decide
 - `is idle`: one NIC carries next to nothing. Look whether its link and its RDMA port are up, and whether the job uses

@@ -5,7 +5,7 @@ Each rail has its subnets so that traffic stays on it. With an address of anothe
 interface (ARP flux), routes point elsewhere, and RDMA connections time out although every cable is right. Or the
 cable is wrong and the address is right: then the two findings confirm each other.
 
-## How it is seen
+## How it is detected
 The addresses of planned NICs (`ip -j addr`) are compared with the subnets that the plan gives the rails, IPv4 and
 IPv6 apart. Link-local, loopback and multicast addresses do not count, nor do rails to which the plan gives no subnet
 of that kind. A second address outside the rail is tolerated if another one is inside and no other rail owns it.

@@ -4,7 +4,7 @@
 NCCL uses active RDMA ports only. A port in `DOWN`, `INIT` or `ARMED` is left out: the job falls back to another rail
 or to TCP, or stops with `no usable HCA`. Link lights and LLDP may look healthy meanwhile.
 
-## How it is seen
+## How it is detected
 `rdma link` (or ibstat, ibv_devinfo, ibdev2netdev) shows a state other than `ACTIVE`. Info where the port is switched
 off by its operator (`ip link set down`; on InfiniBand the physical state `DISABLED`), or the port of the switch that it
 belongs to: that is intended. On RoCE most drivers report `DISABLED` for every port without carrier. An EFA port is

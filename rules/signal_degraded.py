@@ -4,7 +4,7 @@
 RoCE and InfiniBand send everything again from the frame that was lost, so a few lost frames a second slow down a whole
 collective. The errors that FEC still corrects come weeks before: a link that is cleaned then costs no job.
 
-## How it is seen
+## How it is detected
 A port counts what it receives, so errors blame what sends to it: the transmitter at the other end or the strand from
 there. Errors at both ends blame the cable; errors at most ports of one card, or of most ports that one card sends to,
 blame the card. Samples around a fall of the link, as either end counts it, are left out (LNK003). Only what FEC left is
@@ -258,7 +258,7 @@ def _one_burst(gained: Values) -> bool:
 
 
 def _rate(counted: Values, of: Values) -> float:
-    """Counted of all there was, over the samples that tell both; NaN where these are too few."""
+    """Counted of all there was, over the samples that have both; NaN where these are too few."""
     known = ~np.isnan(counted) & (of > 0)
     if np.count_nonzero(known) < LEAST_SAMPLES:
         return float("nan")
@@ -314,7 +314,7 @@ FIRES = (
         rates={"gpu-2/nic0": {"fec_uncorrected": 0.2}, "leaf-0/swp2": {"fec_uncorrected": 0.1}},
     ),
     Case(
-        "A switch tells corrected codewords only: at least one bit each.",
+        "A switch reports corrected codewords only: at least one bit each.",
         _PLAN,
         {},
         ("gpu-3/nic0",),

@@ -1,19 +1,19 @@
-"""A link runs at another speed than planned, its two ends tell different speeds, or both could run faster.
+"""A link runs at another speed than planned, its two ends report different speeds, or both could run faster.
 
 ## Why it matters
 One NIC at 200 Gb/s among others at 400 halves the whole ring: a collective goes as fast as its slowest link. The
 usual reasons are a wrong breakout mode, a wrong cable or transceiver, or lanes that were lost in training.
 
-## How it is seen
-The speed that each end tells (sysfs, ibstat's rate, ifHighSpeed, a switch's `show interfaces status`) is compared with
-the plan's and with the other end's. The other end is the one seen over LLDP, else the planned one. Ports without link
-have no speed: what a switch prints for them is configured. More than 1 % apart counts: the words for one speed are
-rounded differently. A link neither end of which tells a speed is unknown. An RDMA device of Ethernet reports 400 for
-whatever is faster: where nothing else reports the speed, 400 contradicts less than 400, and nothing above.
+## How it is detected
+The speed that each end reports (sysfs, ibstat's rate, ifHighSpeed, a switch's `show interfaces status`) is compared
+with the plan's and with the other end's. The other end is the one seen over LLDP, else the planned one. Ports without
+link have no speed: what a switch prints for them is configured. More than 1 % apart counts: notations of one speed are
+rounded differently. A link without a reported speed at either end is unknown. An RDMA device of Ethernet reports 400
+for whatever is faster: where nothing else reports the speed, 400 contradicts a plan below 400, and none above.
 
 InfiniBand's discovery also says what both ends of a link support (`iblinkinfo`: `Could be 4X`, `Could be 106.25 Gbps`;
 the enabled widths and speeds in ibdiagnet's `PORTS`): a link with fewer lanes or a slower rate has lost them, in a
-cable, a module, or training. Where the plan tells the speed, the plan counts: cables may be slower than ports. Where
+cable, a module, or training. Where the plan has the speed, the plan counts: cables may be slower than ports. Where
 no discovery says what the ends support, this stays unknown. Where more than half of all links, and eight or more, run
 at one speed below what their ends support, the fabric is limited to it (the subnet manager's `force_link_speed`, its
 kind of cables) or has one fault that no single link shows: unknown, with their number.
@@ -145,7 +145,7 @@ def _bad(wiring: Wiring, here: Speeds, there: Speeds, other: Codes, able: Speeds
 
 
 def _reported(wiring: Wiring, port: Codes) -> Speeds:
-    """The speed that each port tells, shape (ports,); NaN where none is reported."""
+    """The speed that each port reports, shape (ports,); NaN where none is reported."""
     speed = wiring.states.speed_gbps[port]
     return np.where(speed > 0, speed, np.nan)
 
@@ -199,7 +199,7 @@ FIRES = (
         ("gpu-1/nic0",),
     ),
     Case(
-        "The plan tells no speed, and the ends differ.",
+        "The plan has no speed, and the ends differ.",
         _PLAN,
         {
             "gpu-2": [RdmaLink("mlx5_0", 1, "ACTIVE", "LINK_UP", "nic0", 400.0)],
@@ -208,7 +208,7 @@ FIRES = (
         ("gpu-2/nic0",),
     ),
     Case(
-        "The system's files tell half the planned speed, where the interface itself tells none.",
+        "Sysfs reports half the planned speed, and the interface itself none.",
         _PLAN,
         {"gpu-1": [NetLink("nic0"), LinkSpeed("nic0", 200.0)]},
         ("gpu-1/nic0",),
@@ -240,11 +240,11 @@ QUIET = (
         {"gpu-1": [_RATE_400], "leaf-0": [NetLink("swp1", speed_gbps=800.0), NetLink("swp2", speed_gbps=200.0)]},
     ),
     Case(
-        "All tell 400 Gb/s.",
+        "All report 400 Gb/s.",
         _PLAN,
         {"gpu-1": [NetLink("nic0", speed_gbps=400.0)], "leaf-0": [NetLink("swp1", speed_gbps=400.0), *_SECOND]},
     ),
-    Case("Neither end of one link tells its speed.", _PLAN, {"leaf-0": _SECOND}, unknown=True),
+    Case("Neither end of one link reports its speed.", _PLAN, {"leaf-0": _SECOND}, unknown=True),
     Case(
         "Both ends support more than the plan wants: the cable may be a slower one.",
         _PLAN,
@@ -254,7 +254,7 @@ QUIET = (
         },
     ),
     Case(
-        "The interface says that it runs at all that both ends support, or at more.",
+        "The interface runs at what both ends support, or at more.",
         _PLAN,
         {
             "gpu-1": [NetLink("nic0", speed_gbps=400.0)],
@@ -262,7 +262,7 @@ QUIET = (
         },
     ),
     Case(
-        "A port without link tells no speed that counts.",
+        "The speed of a port without link does not count.",
         _PLAN,
         {
             "gpu-1": [NetLink("nic0", operstate="DOWN", speed_gbps=10.0)],
@@ -278,7 +278,7 @@ QUIET = (
         },
     ),
     Case(
-        "The RDMA device below the netdev says otherwise: what the netdev says counts.",
+        "The RDMA device below the netdev reports another speed: the netdev's counts.",
         _PLAN,
         {"gpu-1": [NetLink("nic0"), LinkSpeed("nic0", 100.0), LinkSpeed("nic0", 400.0)], "leaf-0": _SECOND},
     ),

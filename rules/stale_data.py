@@ -4,17 +4,17 @@
 A cable that was moved since then is evaluated as it was before. Old answers look like good ones: nothing else shows
 that a poller hangs or that a device's clock is wrong.
 
-## How it is seen
-An answer about neighbours, links or counters is more than 300 seconds older than the round: such questions are asked
-every minute, so five rounds have passed, and LLDP's own time to live (120 s) has run out twice. Topology
-and addresses are asked more rarely and do not count. Where a question was answered twice, the newer answer counts.
+## How it is detected
+An answer about neighbours, links or counters is more than 300 seconds older than the round: these are queried every
+minute, so five rounds have passed, and LLDP's own time to live (120 s) has run out twice. Topology and addresses are
+queried less often and do not count. Where a query was answered twice, the newer answer counts.
 
 ## What to do
 Look why the device is not read again: its errors (TEL001), the poller's load, the clock of either side (`chronyc
 tracking`).
 
 ## Decide
-- `ago, more than`: this question is old, others are newer. See TruerailCollectorFailing for the whole fabric, and run
+- `ago, more than`: this answer is old, others are newer. See TruerailCollectorFailing for the whole fabric, and run
   the command by hand on this device.
 - `is right`: the last state is shown, as old as the finding says. What changed since is unknown.
 
@@ -31,7 +31,7 @@ from truerail.model import Finding, GpuNicPath, NetAddress, NetLink, Reading, Se
 from truerail.model.names import printable
 
 STALE_AFTER_SECONDS = 300.0
-"""Five rounds of a question that is asked every minute: two may fail and a third be slow before this is said."""
+"""Five rounds of a query that runs every minute: two may fail and a third be slow before this is a finding."""
 
 _SLOW = (GpuNicPath, NetAddress)
 

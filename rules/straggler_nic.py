@@ -4,29 +4,29 @@
 It sets the pace of every ring that passes it. The reason is behind this one port: a narrowed PCIe link, lost lanes, a
 bad cable, a NIC that throttles by heat, a GPU that lags.
 
-## How it is seen
+## How it is detected
 What the NIC sends and receives on the wire, against what is expected of it: its host's level, its rail's usual share,
-and what is left to those that are reported as much of congestion (notices, marks), found in turn as medians. It is 15 %
+and the share that NICs with as many congestion signs (notices, marks) keep, computed in turn as medians. It is 15 %
 below that, further than 3.5 standard deviations of its peers (eight or more hosts on that rail), of its host's other
-NICs and of those reported as much, in three windows of a minute and in the newest. The two directions are weighted by
-how surely each is reported. Hosts are left out as in RAL001: too little load, jobs on fewer GPUs, the same pattern on
-most hosts of one level of load.
+NICs and of NICs with as many signs, in three windows of a minute and in the newest. Each direction is weighted by its
+certainty. Hosts are left out as in RAL001: too little load, jobs on fewer GPUs, the same pattern on most hosts of one
+level of load.
 
-A NIC that congestion holds up is not slow: where it sends less it gets notices (CNP), pauses, or waits for credits
-(InfiniBand's port_xmit_wait), where it receives less, marked packets, half as many again as its peers, and lacks no
-more than those that get as many. What a slow NIC sends too slowly another one receives too slowly: of the two the one
-that lacks less in its other direction is not slow; where both may be, both are named.
+A NIC that congestion slows down is not slow itself: where it sends less it gets notices (CNP), pauses, or waits for
+credits (InfiniBand's port_xmit_wait), and where it receives less, marked packets: half as many again as its peers. It
+then lacks no more than NICs with as many signs. What a slow NIC sends too slowly another one receives too slowly: of
+the two the one that lacks less in its other direction is not slow; where both may be, both are named.
 
 Unknown instead of passed: rails with fewer than eight NICs that carry enough, hosts with traffic that are not
 evaluated, NICs that lack as much while their peers are apart by as much, and hosts that move in step below 90 % of the
-line rate: all NICs of a host within 5 %, and another host within 1 % of its level; hosts whose NICs are renewed at
-different moments, for of them nothing tells whether they move in step. Synchronous collectives do so with a slow NIC
+line rate: all NICs of a host within 5 %, and another host within 1 % of its level; hosts whose NICs' counters are
+updated at different moments, which do not show whether they move in step. Synchronous collectives do so with a slow NIC
 and without one: it drags its peers to its own rate. A NIC that lags for a known reason shows that its job does not.
 
-What cannot be reported: a slow NIC whose flows collide with many others, where NICs reported as much are apart by as
-much as it lacks; one on a host whose other NICs differ among themselves; and in synchronous collectives, which NIC is
-the slow one. One that takes in too slowly pauses its leaf (PFC001, PFC002); one that sends too slowly, or whose GPU
-computes too slowly, leaves nothing in any counter of the network: look at the job's own timings.
+What cannot be found: a slow NIC whose flows collide with many others, where NICs with as many congestion signs differ
+by as much as it lacks; one on a host whose other NICs differ among themselves; and in synchronous collectives, which
+NIC is the slow one. One that takes in too slowly pauses its leaf (PFC001, PFC002); one that sends too slowly, or whose
+GPU computes too slowly, leaves nothing in any counter of the network: look at the job's own timings.
 
 ## What to do
 Compare PCIe width and speed, link speed, temperature, pauses sent and out-of-sequence packets of this NIC with its
@@ -59,7 +59,7 @@ from truerail.model import CauseKind, Finding, NetLink, PortCounters, Severity
 from truerail.model.columns import Mask
 
 SURE, BY_RATES_ONLY, ONE_OF_TWO = 0.8, 0.6, 0.4
-"""Confidence where congestion is counted and is not the reason; where nobody counts it (detection.md 7: inferred by
+"""Confidence where congestion is counted and is not the reason; where it is not counted (detection.md 7: inferred by
 traffic only); where the NIC at the other end may be the slow one as well.
 """
 
@@ -112,7 +112,7 @@ def _not_evaluated(round: Round, ways: Directions, lags: Lagging) -> Iterator[No
         ports = tuple(str(index.spell(int(rails.port[row, nic]))) for row, nic in slow)
         yield NotEvaluated(why, what="NIC", count=len(ports), subjects=ports)
     together = np.flatnonzero(in_step(rails))
-    if len(together) and not lags.found.any():  # a NIC that lags for a known reason holds nobody to its rate
+    if len(together) and not lags.found.any():  # a NIC that lags for a known reason slows no other NIC
         why = (
             f"{len(together)} hosts move in step below {LINE_RATE:.0%} of the line rate: a slow NIC would slow all of "
             "them to its own rate"
@@ -165,7 +165,7 @@ def _finding(telemetry: Telemetry, ways: Directions, at: tuple[int, int], why: W
 
 def _besides(ways: Directions, at: tuple[int, int], *, counted: bool) -> str:
     if ways.alike.known[:, *at].any():
-        return "more than those lack that are reported as much of congestion"
+        return "more than NICs with as many congestion signs lack"
     return "without congestion" if counted else "and no counter shows congestion"
 
 
@@ -215,7 +215,7 @@ QUIET = (
     Case("All carry alike, at the line rate.", _PLAN, {}, rates=_rates({}, 4.8e10)),
     Case("All move in step at 60 % of the line rate: one may hold them.", _PLAN, {}, unknown=True, rates=_rates({})),
     Case(
-        "Rail 3 is reported two hosts alone: too few to compare.",
+        "Only two hosts report rail 3: too few to compare.",
         _PLAN,
         {},
         unknown=True,

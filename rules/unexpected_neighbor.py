@@ -4,22 +4,21 @@
 A storage server, another cluster's switch or a host's management NIC in a rail's port takes the place of a GPU's NIC,
 and may bridge two networks that must not meet.
 
-## How it is seen
-A port of the plan hears, or is heard by, a device not in the plan, a port of a planned host that the plan
-does not have, or a switch's place where a host should be. Ports that the plan does not speak of are not looked at, so
-management and storage networks stay out of this. A cable that is in another planned place is CAB001, CAB002, CAB006
-or CAB008.
+## How it is detected
+A port of the plan hears, or is heard by, a device not in the plan, a port of a planned host that the plan does not
+have, or a switch's place where a host should be. Ports that the plan does not have are not checked, which leaves out
+management and storage networks. A cable that is in another planned place is CAB001, CAB002, CAB006 or CAB008.
 
 ## What to do
 Follow the cable from the port and find out whose it is. If it belongs there, add it to the plan; a planned device
-that only carries another name wants an alias in the plan.
+that only has another name needs an alias in the plan.
 
 ## Decide
 - `cable-move`: the cable of a planned port ends in a device outside the plan. Move it to the planned port.
-- `a device not in the plan`: a stranger, or a planned device under a new name. Follow the cable; add an
+- `a device not in the plan`: an unplanned device, or a planned one under a new name. Follow the cable; add an
   alias to the plan if it is only the name.
 - `a port not in the plan`: a planned host by the wrong one of its NICs, such as the management NIC.
-- `! unknown`: what sits there is known, where the planned cable is, is not. Follow the cable from this port.
+- `! unknown`: the device in this port is known, the place of the planned cable is not. Follow the cable from this port.
 
 ## False positives
 A host that was reinstalled announces `localhost` or its BMC's name for some minutes. Test equipment and temporary
@@ -147,7 +146,7 @@ FIRES = (
 
 QUIET = (
     Case(
-        "Unplanned ports may hear whom they like; a planned one may hear a bridge beside its NIC.",
+        "Unplanned ports may hear anything; a planned one may hear a bridge beside its NIC.",
         _PLAN,
         {
             "leaf-0": [
@@ -160,7 +159,7 @@ QUIET = (
         unknown=True,
     ),
     Case(
-        "Two NICs in each other's places are CAB002; a NIC in an uplink's port is CAB002 and CAB006.",
+        "Two swapped NICs are CAB002; a NIC in an uplink's port is CAB002 and CAB006.",
         _PLAN,
         {
             "leaf-0": [
@@ -171,7 +170,7 @@ QUIET = (
         unknown=True,
     ),
     Case(
-        "An uplink that only its spine sees, and sees wrong, is CAB006.",
+        "An uplink that only its spine reports, and reports as wrong, is CAB006.",
         _PLAN,
         {"spine-1": [Neighbor("swp1", system_name="leaf-1")]},
         unknown=True,

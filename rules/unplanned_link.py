@@ -1,24 +1,24 @@
 """A link that the plan does not have.
 
 ## Why it matters
-A cable between two leaves, a server on a free port or a second cable of a host is invisible to everybody who reads the
-plan: it takes a port, may bridge two networks, and carries traffic that nobody counts on. Often it is the plan that is
-behind: then it wants a line.
+A cable between two leaves, a server on a free port or a second cable of a host is in no document: it takes a port, may
+bridge two networks, and carries traffic that capacity planning does not include. Often the plan is out of date, and
+needs one more line.
 
-## How it is seen
+## How it is detected
 A port for which the plan has no cable is wired to something: a port of a planned switch, a port of a planned host that
 is wired to a planned device, or an RDMA port of a host that is wired to a device outside the plan though the plan has a
 cable at the port of that name on other hosts. Management ports of switches, and NICs that the plan has on no host and
 whose other end is outside it (storage, management), are no part of the fabric; nor is the aggregation node inside an
 InfiniBand switch (SHARP, on the port after its last). A port for which the plan has a cable is CAB004, or CAB001,
-CAB002, CAB006 or CAB008, to which two devices with a planned cable that is not right are left as well.
+CAB002, CAB006 or CAB008; so is a link between two devices whose planned cable is not right.
 
 ## What to do
-If the link is meant, add it to the plan. Else find out whose it is and pull it.
+If the link is intended, add it to the plan. Otherwise find its owner, then pull it.
 
 ## Decide
 - `a device not in the plan`: something outside the plan. Find its owner; pull nothing before.
-- `info CAB009`: a link between planned devices. If it is meant, add it to the plan.
+- `info CAB009`: a link between planned devices. If it is intended, add it to the plan.
 
 ## False positives
 Storage, management and test equipment that shares a leaf. This is information; it never alerts.
@@ -162,7 +162,7 @@ QUIET = (
         },
     ),
     Case(
-        "A planned port with a stranger is CAB004; a NIC on a free port of another leaf is CAB001.",
+        "A planned port with an unplanned device is CAB004; a NIC on a free port of another leaf is CAB001.",
         _PLAN,
         {
             "leaf-0": [Neighbor("swp1", system_name="backup-7", port_id="eth0", port_id_type="ifname")],

@@ -1,18 +1,18 @@
 """A switch spreads its load over its uplinks more unevenly than the number of flows explains.
 
 ## Why it matters
-The busiest uplink sets the pace of the collectives that cross it. A hash that leaves out the fields that vary (the
-UDP source port, the queue pair), weights that nobody wanted and a degraded link all look like this.
+The busiest uplink sets the pace of the collectives that cross it. A hash that leaves out the fields that vary (the UDP
+source port, the queue pair), unintended weights and a degraded link all look like this.
 
-## How it is seen
-In every window the busiest member carries half more than the mean, or the loads scatter by more than a quarter. Some
-few flows do that to any hash: loads of F flows over K uplinks scatter by sqrt((K-1)/F). Up to twice that, and what
-chance does once in a million times, is expected for the fewest flows that can be there (LBL001 says how they are
-bounded). What is beyond, or idle members that are less likely, is a finding. Adaptive routing and spraying have no such
-excuse: there uneven uplinks point to a degraded one. Not found: loads that are even by speed, missing uplinks, shares
-that are the same on three or more siblings and in every window (weights), and what LBL001 and LBL003 report. Unknown
-instead of passed: a switch whose uplinks are not all reported or carry too little to be evaluated, and one that is
-uneven as so few flows are.
+## How it is detected
+In every window the busiest member carries half more than the mean, or the loads scatter by more than a quarter. A few
+flows do that to any hash: loads of F flows over K uplinks scatter by sqrt((K-1)/F). Up to twice that, and what chance
+does once in a million times, is expected for the fewest flows that can be there (LBL001 says how they are bounded).
+What is beyond, or idle members that are less likely, is a finding. Adaptive routing and spraying have no such excuse:
+there uneven uplinks point to a degraded one. Not found: loads that are even by speed, missing uplinks, shares that are
+the same on three or more siblings and in every window (weights), and what LBL001 and LBL003 report. Unknown instead of
+passed: a switch whose uplinks are not all reported or carry too little to be evaluated, and one no more uneven than so
+few flows make it.
 
 ## What to do
 See whether the hash includes UDP source port or destination queue pair (`show ip ecmp`, hash fields), look for weights,

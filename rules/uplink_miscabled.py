@@ -4,7 +4,7 @@
 The number of uplinks stays the same, so link counters look healthy; but two uplinks of a leaf on one spine leave
 another spine with none. ECMP then loads that spine's links twice as much, and its loss takes two uplinks at once.
 
-## How it is seen
+## How it is detected
 LLDP at either end of the switch-to-switch cable names another port than planned.
 
 ## What to do
@@ -13,11 +13,11 @@ traffic if the routing is symmetric: correct the plan instead if that is simpler
 crossed the leaves' labels are swapped and no cable has to move: the cause says so.
 
 ## Decide
-- `cable-swap`: two uplinks are in each other's places. Traffic flows, unless routing depends on the position. Move them
+- `cable-swap`: two uplinks are swapped. Traffic flows, unless routing depends on the position. Move them
   in a quiet hour, or correct the plan.
 - `leaf-swap`: all uplinks of two leaves look crossed, and so do their cables to hosts. Correct the names; move no
   cable.
-- `! unknown`: one end alone reports it. Read the label at the upper end before moving it.
+- `! unknown`: only one end reports it. Read the label at the upper end before moving it.
 
 ## False positives
 Names of two leaves that are swapped show crossed uplinks although every cable is right: then the cables to hosts look
@@ -82,13 +82,13 @@ FIRES = (
         ("leaf-0/swp9", "leaf-0/swp10"),
     ),
     Case(
-        "The leaf hears another spine, which does not tell its port.",
+        "The leaf hears another spine, which does not report its port.",
         _PLAN,
         {"leaf-0": [Neighbor("swp9", system_name="spine-2")]},
         ("leaf-0/swp9",),
     ),
     Case(
-        "The spine hears another leaf, which does not tell its port; the planned leaf says nothing.",
+        "The spine hears another leaf, which does not report its port; the planned leaf reports nothing.",
         _PLAN,
         {"spine-2": [Neighbor("swp1", system_name="leaf-1")]},
         ("leaf-0/swp10",),

@@ -2,9 +2,9 @@
 
 ## Why it matters
 Traffic is not slower: the leaf and the rail are right. But every document, label and port description is now wrong
-for this port, so the next maintenance unplugs the wrong host; and the place may be wanted by another cable.
+for this port, so the next maintenance unplugs the wrong host; and another cable may belong in this port.
 
-## How it is seen
+## How it is detected
 LLDP at either end names the other, as for CAB001. The switch, the rail and the plane are the planned ones and the
 port is not. A port that the plan leaves free counts as well.
 
@@ -13,7 +13,7 @@ Read the cause first: neighbouring ports that are all off by the same number are
 Move the cable to the planned port, or, where all agree that it should stay, correct the plan.
 
 ## Decide
-- `cable-swap`, `cable-rotation`, `port-shift`: two plugs, or a row of them, are in each other's places. Make the listed
+- `cable-swap`, `cable-rotation`, `port-shift`: two plugs are swapped, or a row of them is shifted. Make the listed
   moves, or correct the plan if all agree to leave them.
 - `cable-move`: one plug is in a port that the plan leaves free. Move it, or correct the plan.
 - `host-swap`: two hosts carry each other's names, or each other's cables. Read serial numbers first.

@@ -46,7 +46,7 @@ INFINIBAND = {
 }
 """The shapes that are built of InfiniBand too. A plane would be a fabric of its own, with a discovery of its own."""
 UNREAD = {"none": Noise(), "unread": Noise(unreachable=0.10, forms=True, strange_files=True)}
-"""What spoils a discovery: hosts that nobody could read, and names written many ways. No node of it is silent."""
+"""What spoils a discovery: hosts that could not be read, and names written many ways. No node of it is silent."""
 MOST_FAULTS = 6
 _MEDIUM = 24
 """Hosts of the largest fabric whose devices behave as real ones do: thousands of them are evaluated in minutes."""

@@ -137,8 +137,8 @@ Over the fabrics in which the evidence decides every cause:
 
 ## What the evidence cannot decide
 
-Some faults leave the same answers behind as others: two hosts' labels exchanged or all their cables, where nothing ties
-a name to a machine; two leaves without uplinks; two cables of a host that nobody could read. These are kept out of the
+Some faults leave the same answers behind as others: two hosts' labels swapped or all their cables, where nothing ties
+a name to a machine; two leaves without uplinks; two cables of a host that could not be read. These are kept out of the
 figures above. *Reported* means that the true cause is reported first, *reported as an alternative* that it is among the
 alternatives of a cheaper explanation.
 
@@ -152,7 +152,7 @@ wrongly counts as a false alarm above.
 ## Beyond the promise
 
 The same shapes, of 16 to 64 hosts, with more wrong at once or less to see. Nearly all mistakes are on fabrics of 16 to
-24 hosts of which more than half are exchanged or out, together with half of their leaves or more: the fewest words are
+24 hosts of which more than half are swapped or out, together with half of their leaves or more: the fewest words are
 then no longer the true ones.
 
 | fabrics | number | without mistake | cables: precision | recall | causes: precision | recall | right cables moved |

@@ -1,4 +1,4 @@
-"""Each behaviour of real devices alone: on a faultless fabric, with one swap, one unplugged cable, one exchanged leaf.
+"""Each behaviour of real devices alone: on a faultless fabric, with one swap, one unplugged cable, one swapped leaf.
 
 python -m benchmarks.behaviours.measure [--flag descr=peer_of_plan ...] [--fault swap] [--seed 1] [--seeds 4] [--show]
 

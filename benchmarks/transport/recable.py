@@ -1,4 +1,4 @@
-"""From a cable that is exchanged to the line in `truerail watch`: the lab's real daemons, and where the time goes.
+"""From swapped cables to the line in `truerail watch`: the lab's real daemons, and where the time goes.
 
 Needs root. LLDP's own time is read from the lab's lldpds: from the plug to the moment when both ends hear each other.
 """
@@ -30,7 +30,7 @@ def section() -> str:
     return (
         "\n## From the cable to the line in `watch`\n\n"
         "The lab: 4 hosts x 4 rails, real lldpd with tx-interval 1 s, and "
-        f"`watch --interval {INTERVAL_SECONDS:g}`. Two cables\nare exchanged and put right again, {REPEATS} times. "
+        f"`watch --interval {INTERVAL_SECONDS:g}`. Two cables\nare swapped and put right again, {REPEATS} times. "
         f"A cable is out for {cables.BLINK_SECONDS:g} s; time counts from plugging in.\n\n"
         "| | median s | worst s |\n|---|---|---|\n"
         f"{rows}\n\n"

@@ -47,7 +47,7 @@ def _alerts(rule: Rule) -> str:
         for name, group in groupby((alert for alert in ALERTS if alert.page == rule.code), key=lambda alert: alert.name)
     ]
     fires = f"Alerts: {', '.join(named)}." if named else "It never alerts by itself."
-    return f"{fires} How it is seen: `truerail rules explain {rule.code}`."
+    return f"{fires} How it is detected: `truerail rules explain {rule.code}`."
 
 
 def _first(rule: Rule, words: tuple[str, ...], output: str) -> Iterator[str]:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 Evaluate = Callable[["Round"], Iterator[Finding]]
 
-HEADINGS = ("## Why it matters", "## How it is seen", "## What to do", "## Decide", "## False positives")
+HEADINGS = ("## Why it matters", "## How it is detected", "## What to do", "## Decide", "## False positives")
 """The sections of each rule's explanation, in this order. Under `Decide` each list item begins with words of the first
 command's output in backticks, `N` for any number, followed by their meaning.
 """

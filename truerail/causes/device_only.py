@@ -24,7 +24,7 @@ MIN_CABLES = 4
 """Least number of cables that show two switches as swapped."""
 
 
-def exchanged_hosts(wiring: Wiring) -> Iterator[CauseCandidate]:
+def swapped_hosts(wiring: Wiring) -> Iterator[CauseCandidate]:
     """One draft for each pair of cables between two hosts that are wrong by their hosts alone."""
     index = wiring.index
     heard = wiring.heard[index.b]
@@ -91,7 +91,7 @@ def hosts_draft(wiring: Wiring, one: int, other: int, cables: Sequence[int]) -> 
     )
 
 
-def exchanged_switches(wiring: Wiring) -> Iterator[CauseCandidate]:
+def swapped_switches(wiring: Wiring) -> Iterator[CauseCandidate]:
     """One draft for each pair of switches that are heard in each other's places, by their names and without ports, and
     in more places than in their own: their host cables if their uplinks show the right names, else most likely the
     names.

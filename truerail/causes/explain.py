@@ -14,8 +14,8 @@ from truerail.causes.candidate import CauseCandidate, attach, number
 from truerail.causes.cycles import chains
 from truerail.causes.device_only import (
     crossed_without_names,
-    exchanged_hosts,
-    exchanged_switches,
+    swapped_hosts,
+    swapped_switches,
     hosts_draft,
     left_open,
 )
@@ -73,7 +73,7 @@ def _wiring_drafts(wiring: Wiring, renamed: Sequence[Stranger]) -> list[CauseCan
         sightings.settle(stranger.cables)
     drafts = [stranger_draft(wiring, stranger) for stranger in renamed]
     drafts += crossed_without_names(wiring)
-    switches, before = [*exchanged_switches(wiring)], list[Relabelling]()
+    switches, before = [*swapped_switches(wiring)], list[Relabelling]()
     if sightings.wrong.any():
         gpus = wiring.gpu_rails
         relabelled, before = _relabelled(wiring, sightings, gpus)
@@ -93,7 +93,7 @@ def _wiring_drafts(wiring: Wiring, renamed: Sequence[Stranger]) -> list[CauseCan
         drafts.append(left_open(sightings, rows, draft, ports))
     done = {cable for draft in drafts for cable in draft.cables}
     done.update(wiring.index.cables_at(np.array(list(ports.values()), dtype=np.int64)).tolist())
-    drafts += [pair for pair in exchanged_hosts(wiring) if done.isdisjoint(pair.cables)]
+    drafts += [pair for pair in swapped_hosts(wiring) if done.isdisjoint(pair.cables)]
     return _one_order(drafts)
 
 

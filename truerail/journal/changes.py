@@ -1,4 +1,4 @@
-"""What one round changed: the values exchanged by the lives of findings, the store and the service."""
+"""What one round changed: the values that pass between the findings, the store and the service."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace

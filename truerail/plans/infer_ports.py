@@ -65,7 +65,7 @@ def agree(columns: Columns, found: Members) -> Consensus:
             agreed.undecided[key] = f"the ports of {leaf} follow two patterns, neither with enough hosts"
         elif key[0] in found.unsure:
             agreed.undecided[key] = f"its leaf would be {leaf}, but {found.unsure[key[0]]}"
-        elif own.device != leaf or rule.is_off(key) or _exchanged(key, target, holders, rule, leaves):
+        elif own.device != leaf or rule.is_off(key) or _swapped(key, target, holders, rule, leaves):
             agreed.expected[key] = target
         else:
             agreed.undecided[key] = f"it is on its leaf, but in another port than its host's other NICs ({target.name})"
@@ -88,7 +88,7 @@ def _doubt_contested(agreed: Consensus, rule: "_Rule", leaves: Leaves) -> None:
             agreed.undecided.setdefault(key, "the ports of its host's other NICs are not decided")
 
 
-def _exchanged(key: Key, target: Port | None, holders: dict[Port, Key], rule: "_Rule", leaves: Leaves) -> bool:
+def _swapped(key: Key, target: Port | None, holders: dict[Port, Key], rule: "_Rule", leaves: Leaves) -> bool:
     """Whether another cable that is not in its own place sits where this one belongs, and this host's place is sure."""
     back = {name: leaf for leaf, name in leaves.renamed.items()}
     holder = target and holders.get(Port(back.get(target.device, target.device), target.name))

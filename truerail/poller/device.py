@@ -24,7 +24,7 @@ _BOTH = f"platform {INFINIBAND} is for an entry under a name that no plan has"
 
 
 class DevicePoller:
-    """Sends each device the commands that apply to it. Commands that worked are stored in `Known` for the next round."""
+    """Sends each device the commands that apply to it. Stores commands that worked in `Known` for the next round."""
 
     def __init__(self, transport: Transport, limits: Limits, ambient: Ambient) -> None:
         self._transport = transport

@@ -40,13 +40,13 @@ def announced(
             says.setdefault(name, set()).add(owner)
     names = {name: min(owners) for name, owners in says.items() if name >= planned and len(owners) == 1}
     says = {name: owners for name, owners in says.items() if name < planned or len(owners) > 1}
-    _without_exchanged(index, claims, votes, says)
+    _without_swapped(index, claims, votes, says)
     duplicates = {name: tuple(sorted(owners)) for name, owners in says.items() if len(owners) > 1}
     announces = {owner: name for name, owners in says.items() if len(owners) == 1 for owner in owners if owner != name}
     return names, announces, duplicates
 
 
-def _without_exchanged(
+def _without_swapped(
     index: PlanIndex, claims: Claims, votes: Counter[tuple[int, int]], says: dict[int, set[int]]
 ) -> None:
     """Removes hosts from the names of others where the only evidence comes from swapped switches: what hears such a

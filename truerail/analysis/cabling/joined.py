@@ -225,7 +225,7 @@ def _who_answered(identity: Identity) -> tuple[Mask, Mask]:
     for code, lldp in codes:
         read[code] = True
         listened[code] |= lldp
-    if identity.discovery is not None:  # the cabling of a device met in a discovery is known, whoever logged in
+    if identity.discovery is not None:  # the cabling of a device met in a discovery is known without a login
         read[identity.discovery.devices] = listened[identity.discovery.devices] = True
     return read, listened
 

@@ -26,7 +26,7 @@ DOUBT = 1e-2
 them chance must be below `CHANCE / DOUBT`, without both below `CHANCE / DOUBT**2`.
 """
 MANY, DOUBT_OF_MANY = 3, 1e-3
-"""From this many siblings on with as much load and as even, their flows are less often different. Evaluation."""
+"""From this many siblings on with as much load and as even, `DOUBT_OF_MANY` replaces `DOUBT`. Chosen by judgement."""
 LEAST_MEMBERS = 3
 """Of two members one idle is no pattern."""
 AS_MUCH = 1.5

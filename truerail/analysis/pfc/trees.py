@@ -140,8 +140,8 @@ def _by_priority(telemetry: Telemetry) -> list[tuple[Priorities, Activity, Mask]
         lone &= ~active.touches(peer)
     if lone.any() and not found:
         found = [(rest, Activity.none(telemetry.ports))]
-    nobody = np.zeros(telemetry.ports, dtype=bool)
-    return [(counters, active, nobody if number else lone) for number, (counters, active) in enumerate(found)]
+    none = np.zeros(telemetry.ports, dtype=bool)
+    return [(counters, active, none if number else lone) for number, (counters, active) in enumerate(found)]
 
 
 def graph_of(telemetry: Telemetry, counters: Priorities, active: Activity, nics: Mask) -> PauseGraph:

@@ -104,7 +104,7 @@ class Row:
 
 
 def held_up(found: Found, root: int, symptom: int) -> bool:
-    """The NIC carries less because it is told to slow down, not because it is slow."""
+    """The NIC carries less because congestion control slows it down, not because it is slow."""
     return found.details[symptom].get("because") == "congestion"
 
 

@@ -64,7 +64,9 @@ _IDENTITY = (
     Behaviour(
         "name_form", "system names as FQDN, upper case, with serial", ("fqdn", "upper", "serial", "other_domain")
     ),
-    Behaviour("default_name", "devices that nobody named: `localhost`, `ubuntu`, `sonic`", share=0.25, expected=_NAMES),
+    Behaviour(
+        "default_name", "devices without a configured name: `localhost`, `ubuntu`, `sonic`", share=0.25, expected=_NAMES
+    ),
     Behaviour("second_speaker", "a second neighbour on host ports", ("fw", "dpu", "vlan", "bmc", "bridge"), "cumulus"),
     Behaviour("bond", "the NIC's two ports are one bond", planes=2),
     Behaviour("bond_lldp_smeared", "each member of a bond reports the neighbours of all", planes=2),
@@ -84,10 +86,10 @@ _TIME = (
     Behaviour("swap_two_neighbors", "after a swap both ends list the old neighbour with the larger age"),
     Behaviour("msap_change", "a port is listed under its old and its new id"),
     Behaviour("rename", "a host renamed at run time announces a name that no plan has", share=0.25, expected=_NAMES),
-    Behaviour("boot_phase", "hosts that boot: bare MACs, nobody can log in", share=0.25),
+    Behaviour("boot_phase", "hosts that boot: bare MACs, no login", share=0.25),
     Behaviour("age_semantics", "ages far above the time to live on live links"),
     Behaviour("young_link", "links so young that no frame has arrived", share=0.1, expected=("CAB003",)),
-    Behaviour("ttl0", "a host whose daemon was stopped is heard by nobody", share=0.25, expected=("TEL003",)),
+    Behaviour("ttl0", "a host whose daemon was stopped: no switch hears it", share=0.25, expected=("TEL003",)),
 )
 _OFF = ("admin_down", "ports_off")
 _STATES = (

@@ -15,10 +15,10 @@ _OTHER_DOMAIN = "mgmt.example.org"
 def system_name(world: "World", machine: str, name: str) -> str:
     """The form in which a machine announces its name."""
     behaviours = world.behaviours
-    exchanged = machine in world.hostname  # it has another's name, without any other change
-    if behaviours.hits("default_name", machine) and not exchanged:
+    swapped = machine in world.hostname  # it has another's name, without any other change
+    if behaviours.hits("default_name", machine) and not swapped:
         return world.system(machine).default_name
-    if world.is_host(machine) and not exchanged:
+    if world.is_host(machine) and not swapped:
         if behaviours.hits("rename", machine):
             return f"worker-{world.fabric.order[machine] + 701}"
         if is_clone(world, "clone_name", machine):

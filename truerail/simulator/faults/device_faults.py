@@ -8,14 +8,14 @@ from truerail.simulator.faults.site import Site
 from truerail.simulator.faults.truth import TrueCause
 
 
-def host_labels_exchanged(site: Site) -> TrueCause:
+def host_labels_swapped(site: Site) -> TrueCause:
     """Two hosts of one model have each other's names. No cable is wrong."""
     first, second = _draw_twins(site)
     site.world.hostname.update({first: second, second: first})
     return TrueCause(CauseKind.HOST_SWAP, (first, second), _ports_of(site, first, second))
 
 
-def host_bundles_exchanged(site: Site) -> TrueCause:
+def host_bundles_swapped(site: Site) -> TrueCause:
     """All cables of two hosts of one model are swapped, NIC by NIC."""
     first, second = _draw_twins(site)
     world = site.world
@@ -27,7 +27,7 @@ def host_bundles_exchanged(site: Site) -> TrueCause:
     return TrueCause(CauseKind.HOST_SWAP, (first, second), ports, moves=len(ports))
 
 
-def leaf_labels_exchanged(site: Site) -> TrueCause:
+def leaf_labels_swapped(site: Site) -> TrueCause:
     """Two leaves have each other's names. No cable is wrong; spines see the swap too."""
     first, second = _draw_leaves(site)
     site.world.hostname.update({first: second, second: first})

@@ -16,7 +16,7 @@ Planter = Callable[[Site], TrueCause]
 
 VARIANTS: Mapping[CauseKind, Mapping[str, Planter]] = {
     # from the widest to the narrowest: faults that need whole leaves come before those that need one cable
-    CauseKind.LEAF_SWAP: {"labels": device_faults.leaf_labels_exchanged},
+    CauseKind.LEAF_SWAP: {"labels": device_faults.leaf_labels_swapped},
     CauseKind.BUNDLE_SWAP: {"crossed": device_faults.leaf_bundles_crossed},
     CauseKind.PORT_SHIFT: {
         "spare": cable_faults.shift_into_spare,
@@ -28,8 +28,8 @@ VARIANTS: Mapping[CauseKind, Mapping[str, Planter]] = {
         "gpus": device_faults.gpus_renumbered,
     },
     CauseKind.HOST_SWAP: {
-        "labels": device_faults.host_labels_exchanged,
-        "bundles": device_faults.host_bundles_exchanged,
+        "labels": device_faults.host_labels_swapped,
+        "bundles": device_faults.host_bundles_swapped,
     },
     CauseKind.CABLE_ROTATION: {
         "hosts": cable_faults.rotation,

@@ -1,4 +1,4 @@
-// The on-call questions. The address holds the question, so that an answer can be sent to somebody.
+// The on-call questions. The address holds the question, so that an answer can be shared.
 
 import { address } from "./api.js";
 import { blast, job, path, where } from "./answers.js";

@@ -15,7 +15,7 @@
 /** How many are drawn at one place, by hops of the waits: those that wait, and those that pass the pause on. */
 const ROOM = [{ ends: 8, passing: 6 }, { ends: 6, passing: 4 }, { ends: 3, passing: 3 }, { ends: 2, passing: 2 }];
 
-/** The device of a port; empty where nobody knows it. @param {string} port */
+/** The device of a port; empty where it is unknown. @param {string} port */
 export const deviceOf = (port) => port.split("/", 1)[0];
 
 /** The port's own name. @param {string} port */

@@ -1,4 +1,4 @@
-// Everything that fits a name, for whoever pressed Enter before the list was there.
+// Everything that fits a name, where Enter was pressed before the list was there.
 
 import { get } from "./api.js";
 import { byId, el, redraw } from "./dom.js";

@@ -40,8 +40,8 @@ export class Live {
   }
 
   /**
-   * Connects, and stays connected for as long as somebody looks: a browser has few connections to one service, and
-   * tabs in the background would take them all. Whoever comes back gets the whole state.
+   * Connects, and stays connected while the tab is visible: a browser has few connections to one service, and
+   * tabs in the background would take them all. A tab that becomes visible again gets the full state.
    */
   start() {
     document.addEventListener("visibilitychange", () => this.seen(!document.hidden));
