@@ -1,4 +1,4 @@
-"""Lossless settings of each network port of a host: PFC, trust, ECN, and plain pause.
+"""Lossless settings of each network port of a host: PFC, trust, ECN, and global pause.
 
 Question: which priorities are paused, which field gives a packet's priority, which priorities react to congestion?
 Needs: MLNX_OFED's or mlnx-tools' `mlnx_qos`, else iproute2's `dcb`; `ethtool`; root for some drivers.
@@ -13,7 +13,7 @@ Traps:
 - None of the tools but `ethtool -a` names its port: the command above the answer does.
 - ECN is on for a priority if the NIC both notifies senders (`roce_np`) and reacts to notifications (`roce_rp`); if one
   of the two is not reported for every priority that the other is, ECN is not reported.
-- `ethtool -a` shows the plain pause of IEEE 802.3x, which stops all priorities at once. It is off where PFC is on.
+- `ethtool -a` shows the global pause of IEEE 802.3x, which stops all priorities at once. It is off where PFC is on.
 - `dcb apptrust` prints an order: the first entry decides. A driver without it, or without PFC, reports nothing.
 """
 

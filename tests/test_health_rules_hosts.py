@@ -232,7 +232,7 @@ RIGHT = PortQos("nic0", "dscp", (3,), (3,), False)
         ({"pfc_priorities": (3, 4)}, "PFC on 3/4 instead of PFC on 3"),
         ({"pfc_priorities": ()}, "PFC off instead of PFC on 3"),
         ({"ecn_priorities": ()}, "ECN off instead of ECN on 3"),
-        ({"global_pause": True}, "plain pause on instead of plain pause off"),
+        ({"global_pause": True}, "global pause on instead of global pause off"),
     ],
 )
 def test_each_setting_is_compared_with_peers(change: dict[str, Any], summary: str) -> None:

@@ -49,7 +49,7 @@ def test_what_collisions_hold_up_is_not_slow() -> None:
 def test_who_lacks_more_than_those_reported_as_much_is_slow() -> None:
     (finding,) = evaluated(crowded(HOSTS) | {"h5/nic1": carries(0.75 * 0.7, 40.0)})
     assert finding.subject == "h5/nic1"
-    assert "more than those lack that are reported as much of congestion" in finding.summary
+    assert "more than NICs with as many congestion signs lack" in finding.summary
     assert dict(finding.detail)["share_of_expected"] == pytest.approx(0.75, abs=0.01)
 
 

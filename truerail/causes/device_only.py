@@ -24,7 +24,7 @@ MIN_CABLES = 4
 """Least number of cables that show two switches as swapped."""
 
 
-def swapped_hosts(wiring: Wiring) -> Iterator[CauseCandidate]:
+def swapped_cables(wiring: Wiring) -> Iterator[CauseCandidate]:
     """One draft for each pair of cables between two hosts that are wrong by their hosts alone."""
     index = wiring.index
     heard = wiring.heard[index.b]

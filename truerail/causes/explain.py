@@ -14,10 +14,10 @@ from truerail.causes.candidate import CauseCandidate, attach, number
 from truerail.causes.cycles import chains
 from truerail.causes.device_only import (
     crossed_without_names,
-    swapped_hosts,
-    swapped_switches,
     hosts_draft,
     left_open,
+    swapped_cables,
+    swapped_switches,
 )
 from truerail.causes.moved import (
     ORDER,
@@ -93,7 +93,7 @@ def _wiring_drafts(wiring: Wiring, renamed: Sequence[Stranger]) -> list[CauseCan
         drafts.append(left_open(sightings, rows, draft, ports))
     done = {cable for draft in drafts for cable in draft.cables}
     done.update(wiring.index.cables_at(np.array(list(ports.values()), dtype=np.int64)).tolist())
-    drafts += [pair for pair in swapped_hosts(wiring) if done.isdisjoint(pair.cables)]
+    drafts += [pair for pair in swapped_cables(wiring) if done.isdisjoint(pair.cables)]
     return _one_order(drafts)
 
 

@@ -205,7 +205,7 @@ class PortQos(NamedTuple):
     ecn_priorities: tuple[int, ...] | None = None
     """Priorities on which a switch marks congestion, or a NIC reacts to it by slowing down."""
     global_pause: bool | None = None
-    """Whether the link's plain pause (IEEE 802.3x) is on, which pauses all priorities."""
+    """Whether the link's global pause (IEEE 802.3x) is on, which pauses all priorities."""
     watchdog: str | None = None
     """The PFC watchdog's action: `drop`, `forward`, `alert`, `disabled`."""
 
