@@ -58,7 +58,7 @@ def test_steps_that_wait_come_last_in_the_workbook_and_say_for_what() -> None:
     assert [bool(wait) for wait in waits] == sorted(bool(wait) for wait in waits)
     moves = [row for row in sheet(evaluation, "Causes") if row["move"]]
     assert [row["not before"] for row in moves] == [m.after or None for c in evaluation.causes for m in c.moves]
-    assert {row["plug into"] for row in steps if row["not before"]} == {row["plug into"] for row in moves}
+    assert {row["move the plug to"] for row in steps if row["not before"]} == {row["plug into"] for row in moves}
 
 
 def test_every_report_numbers_the_steps_alike() -> None:

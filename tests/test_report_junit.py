@@ -1,5 +1,7 @@
 """The JUnit report: what failed fails, what nobody answered is skipped, and never passed."""
 
+import csv
+import io
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -33,7 +35,12 @@ def test_every_finding_is_a_case_with_one_failure():
     case = next(case for case in found if "gpu-012/enp60s0f0np0" in case.get("name", ""))
     failure = case.find("failure")
     assert failure.get("type") == "critical"
-    assert "expected leaf-1/swp12, observed leaf-3/swp12" in failure.text
+    finding = next(finding for finding in evaluation.findings if finding.subject == "gpu-012/enp60s0f0np0")
+    assert failure.text.splitlines()[0] == finding.action
+    reported = dict(line.split(": ", 1) for line in failure.text.splitlines()[1:])
+    (row,) = [row for row in csv.DictReader(io.StringIO(render(evaluation, "csv"))) if row["id"] == finding.id]
+    assert {"expected", "observed", "cause", "cause_kind", "steps", "place", "rail", "id"} <= set(reported)
+    assert reported.items() <= row.items()
 
 
 def test_findings_below_the_threshold_pass_and_are_reported():

@@ -64,7 +64,7 @@ def test_hostile_strings_stay_in_their_cells_and_start_no_formula():
 
 def test_the_workbook_has_four_sheets_each_with_frozen_header_filter_and_widths():
     workbook = book(fabric.every_cause())
-    assert workbook.sheetnames == ["Summary", "Punch list", "Causes", "Findings"]
+    assert workbook.sheetnames == ["Punch list", "Causes", "Findings", "Summary"]
     for sheet in workbook:
         assert sheet.freeze_panes == "B2"
         assert sheet.auto_filter.ref == sheet.dimensions
@@ -97,6 +97,15 @@ def test_the_causes_sheet_has_a_line_for_each_move_and_one_for_causes_without():
     leaf_swap = next(row for row in causes if row["kind"] == "leaf-swap")
     assert leaf_swap["move"] is None
     assert "bundle-swap: all cables" in str(leaf_swap["alternatives"])
+
+
+def test_the_workbook_opens_on_the_steps_ordered_by_rack():
+    steps = table(fabric.every_cause(), "Punch list")
+    racks = [step["rack"] for step in steps]
+    assert racks == sorted(racks)
+    move = next(step for step in steps if step["at"] == "leaf-3/swp12")
+    assert (move["move the plug to"], move["place of target"]) == ("leaf-1/swp12", "rack N01 unit 31")
+    assert (move["other end"], move["place of other end"]) == ("gpu-012/enp60s0f0np0", "rack A03 unit 28")
 
 
 def test_the_findings_sheet_tells_the_same_as_the_csv():

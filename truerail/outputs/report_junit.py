@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from xml.etree import ElementTree as ET
 
 from truerail.model import Evaluation, Finding, Severity, Status, Verdict
+from truerail.outputs.report_csv import COLUMNS, rows
 from truerail.outputs.report_json import sorted_findings
 from truerail.outputs.report_words import headline, sentence, title
 from truerail.outputs.unevaluated import rule_name
@@ -36,23 +37,31 @@ def render_junit(evaluation: Evaluation, fail_on: Severity = Severity.WARNING) -
 _COUNTED = (("failures", "failure"), ("errors", "error"), ("skipped", "skipped"))
 
 
+_WITHIN = frozenset(("rule", "name", "severity", "subject", "summary", "action"))
+"""Columns of a finding that its case has elsewhere."""
+
+
 def _cases(evaluation: Evaluation, fail_on: Severity) -> Iterator[ET.Element]:
-    found: dict[str, list[Finding]] = {}
-    for finding in sorted_findings(evaluation):
-        found.setdefault(finding.rule, []).append(finding)
+    found: dict[str, list[tuple[Finding, str]]] = {}
+    for finding, row in zip(sorted_findings(evaluation), rows(evaluation), strict=True):
+        more = [
+            f"{key}: {cell}"
+            for key, cell in zip(COLUMNS, row, strict=True)
+            if key not in _WITHIN and cell not in ("", None)
+        ]
+        found.setdefault(finding.rule, []).append((finding, "\n".join((sentence(finding.action), *more))))
     evaluated = {verdict.rule: verdict for verdict in evaluation.verdicts}
     for code in sorted(evaluated.keys() | found.keys()):
-        for finding in found.get(code, ()):
-            yield _found(finding, fail_on)
+        for finding, reported in found.get(code, ()):
+            yield _found(finding, _xml(reported), fail_on)
         if verdict := evaluated.get(code):
             yield from _evaluated(verdict, code in found)
 
 
-def _found(finding: Finding, fail_on: Severity) -> ET.Element:
+def _found(finding: Finding, reported: str, fail_on: Severity) -> ET.Element:
+    """The case of a finding: its action, then the columns of the csv report."""
     case = _case(finding.rule, finding.name, finding.subject)
     summary = _xml(sentence(finding.summary))
-    differs = f"expected {finding.expected or 'nothing'}, observed {finding.observed or 'nothing'}"
-    reported = _xml("\n".join(map(sentence, (finding.action, differs, f"id {finding.id}"))))
     if finding.severity.rank >= fail_on.rank:
         ET.SubElement(case, "failure", type=finding.severity.value, message=summary).text = reported
     else:

@@ -1,4 +1,4 @@
-"""The workbook: hosts, causes with their moves, and findings with stable ids. Strings are never formulas or links."""
+"""The workbook: steps by rack, causes with their moves, findings with stable ids, hosts. Strings are never formulas or links."""
 
 import io
 from collections import Counter
@@ -35,14 +35,14 @@ class Sheet:
 
 
 def render_xlsx(evaluation: Evaluation) -> bytes:
-    """The workbook's bytes: sheets Summary, Punch list, Causes, Findings, each with a frozen header and filters."""
+    """The workbook's bytes: sheets Punch list, Causes, Findings, Summary, each with a frozen header and filters."""
     import xlsxwriter
 
     out = io.BytesIO()
     verdict = headline(evaluation)
     with xlsxwriter.Workbook(out, _SAFE) as book:
         book.set_properties({"title": f"truerail: {title(evaluation.plan)}", "comments": verdict.cables})
-        for sheet in (_summary(evaluation), _punch(evaluation), _causes(evaluation), _findings(evaluation)):
+        for sheet in (_punch(evaluation), _causes(evaluation), _findings(evaluation), _summary(evaluation)):
             _write(book, sheet)
     return out.getvalue()
 
@@ -83,22 +83,26 @@ def _punch(evaluation: Evaluation) -> Sheet:
         "unit",
         "at",
         "action",
-        "plug into",
+        "move the plug to",
+        "place of target",
         "other end",
+        "place of other end",
         "label",
         "not before",
         "cause",
         "kind",
     )
-    return Sheet("Punch list", columns, (6, 10, 6, 24, 50, 24, 28, 16, 40, 8, 16), _steps(evaluation))
+    widths = (6, 10, 6, 24, 50, 24, 18, 28, 18, 16, 40, 8, 16)
+    return Sheet("Punch list", columns, widths, _steps(evaluation))
 
 
 def _steps(evaluation: Evaluation) -> Iterator[Row]:
     """One row for each step in walking order; those that depend on another repair come last. Sorting by `step` restores
     it.
     """
+    plan = evaluation.plan
     for number, step in enumerate(punch_list(evaluation), 1):
-        device = evaluation.plan.devices.get(step.device)
+        device = plan.devices.get(step.device)
         yield (
             number,
             name(device.rack) if device else "",
@@ -106,7 +110,9 @@ def _steps(evaluation: Evaluation) -> Iterator[Row]:
             name(str(step.at)),
             sentence(step.action),
             name(str(step.to or "")),
+            place_of(step.to or "", plan),
             name(str(step.far or "")),
+            place_of(step.far or "", plan),
             name(step.label),
             step.after,
             step.cause,
