@@ -196,6 +196,23 @@ def test_a_question_is_asked_by_its_form(watched: Watched) -> None:
     assert f"of={leaf}" in page.url
 
 
+def test_an_answer_without_a_drawing_is_shown_as_values_and_tables(watched: Watched) -> None:
+    page = watched.open("/ask")
+    page.evaluate(
+        """async () => {
+            const here = document.querySelector("script[type=module]").src;
+            const { plain } = await import(new URL("plain.js", here));
+            const rows = [{ port: "<b>", up: true }, { port: "p2", up: null }];
+            const drawn = plain({ query: "leaf-3", free_ports: [1, 2], rows, summary: "2 ports" });
+            document.getElementById("answer").append(...drawn.flat().filter(Boolean));
+        }"""
+    )
+    answer = page.locator("#answer")
+    expect(answer.locator(".verdict")).to_have_text("2 ports.")
+    assert answer.locator("dt, dd").all_inner_texts() == ["query", "leaf-3", "free ports", "1, 2"]
+    assert answer.locator("td").all_inner_texts() == ["<b>", "yes", "p2", "–"]
+
+
 def test_maintenance_is_announced_and_ended(watched: Watched) -> None:
     page = watched.open("/maintenance")
     page.get_by_label("What").fill("gpu-003")

@@ -1,11 +1,13 @@
 """A question is one file: the command line and the API take arguments, answer, exit status and text from there."""
 
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import typer
+from api_client import Api
 from fastapi import FastAPI
 from oncall_fabrics import SPINES, published
 from typer.testing import CliRunner
@@ -109,6 +111,19 @@ def test_a_file_alone_makes_an_endpoint() -> None:
     assert asked["parameters"][1]["schema"]["minimum"] == 0
     assert asked["description"] == "How many cables a device has."
     assert set(document["components"]["schemas"]["Cables"]["properties"]) == {"query", "count", "summary"}
+
+
+@pytest.mark.usefixtures("added")
+def test_a_file_alone_makes_a_form_on_the_page() -> None:
+    with Api() as api:
+        html = api.ask("GET", "//ask").text
+    forms = dict(re.findall(r'<form class="ask" data-question="(\w+)">(.*?)</form>', html, re.DOTALL))
+    assert list(forms) == ["where", "job", "blast", "path", "cables"]
+    assert "<h2>How many cables</h2>" in forms["cables"]
+    assert re.findall(r'<input name="(\w+)"', forms["cables"]) == ["of", "least"]
+    assert forms["cables"].count(" required") == 1
+    elsewhere = {question.form.page for question in questions() if question.form.page}
+    assert elsewhere <= set(re.findall(r'href="([^"]*)"', html))
 
 
 @pytest.mark.parametrize(

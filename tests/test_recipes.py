@@ -30,8 +30,9 @@ from api_client import Api
 with Api() as client:
     rack = next(device.rack for device in client.tower.publication.plan.devices.values())
     print(client.json("rack", name=rack)["summary"])
+    print(client.ask("GET", "//ask").text)
 """
-"""What the API answers, of the fabric that its own tests have."""
+"""What API and page answer, of the fabric that their own tests have."""
 FILES = (
     "tests/test_shape.py",
     "tests/test_rules_cases.py",
@@ -111,8 +112,10 @@ def test_the_command_counts_racks(tree: Path) -> None:
     assert re.search(r"^\S+  \d+$", python(tree, "-m", "truerail", "racks", str(plan)), re.MULTILINE)
 
 
-def test_the_question_is_answered_on_the_command_line_and_by_the_api(tree: Path, tmp_path: Path) -> None:
+def test_the_question_is_answered_on_the_command_line_by_the_api_and_on_the_page(tree: Path, tmp_path: Path) -> None:
     python(tree, "-c", f"{FABRIC}; fabric.write(pathlib.Path({str(tmp_path)!r}))")
     files = ("--from", str(tmp_path / "capture"), "--plan", str(tmp_path / "plan.csv"))
     assert "4 devices in r01" in python(tree, "-m", "truerail", "rack", "r01", *files)
-    assert "without an answer" in python(tree, "-c", ASKED)
+    asked = python(tree, "-c", ASKED)
+    assert "without an answer" in asked
+    assert re.search(r'data-question="rack">.*?A rack of the plan <input name="name"', asked, re.DOTALL)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from truerail.questions.question import Asked, Given, Parameter, Question
+from truerail.questions.question import Asked, Form, Given, Parameter, Question
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -74,6 +74,8 @@ QUESTION = Question(
             "of",
             help="A device or a port: leaf-3, spine-1/swp4, gpu-012/mlx5_3.",
             description="a device or a port",
+            label="Switch, host or port",
+            example="leaf-3",
         ),
     ),
     _find,
@@ -82,4 +84,9 @@ QUESTION = Question(
     help="The impact while a device, a port, a rail (`rail3`) or a pod is down, and what to do first.",
     good=_good,
     text=_text,
+    form=Form(
+        "What is the impact if this is down?",
+        "Hosts, GPUs and share of bandwidth affected, and which hosts to drain.",
+        "Show impact",
+    ),
 )

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from truerail.questions.question import Asked, Given, Journal, Kind, Parameter, Question
+from truerail.questions.question import Asked, Form, Given, Journal, Kind, Parameter, Question
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -134,6 +134,7 @@ QUESTION = Question(
     ),
     good=_good,
     text=_text,
+    form=Form("What changed?", page="/changes"),
     journal=lambda given: Journal.UNUSED if given["plan"] else Journal.NEEDED,
     misuse=_misuse,
     between_rounds=True,

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from truerail.questions.question import Asked, Given, Kind, Parameter, Question
+from truerail.questions.question import Asked, Form, Given, Kind, Parameter, Question
 from truerail.views.pieces import CauseLine
 
 if TYPE_CHECKING:
@@ -104,6 +104,8 @@ QUESTION = Question(
             description="hosts as a node set",
             kind=Kind.NODES,
             metavar="nodeset",
+            label="Hosts",
+            example="gpu-[001-064]",
         ),
     ),
     _find,
@@ -112,4 +114,9 @@ QUESTION = Question(
     help="Which rails of these hosts are whole, which are not, and how NCCL reacts.",
     good=_good,
     text=_text,
+    form=Form(
+        "Is the network slowing this job?",
+        "The state of each rail, and how NCCL routes around the broken ones.",
+        "Check job",
+    ),
 )

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from truerail.questions.question import Asked, Given, Kind, Parameter, Question, all_good
+from truerail.questions.question import Asked, Form, Given, Kind, Parameter, Question, all_good
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -77,15 +77,27 @@ QUESTION = Question(
             help="The sending host, or its GPU: 'gpu-001 GPU 3'.",
             description="a host, or a GPU or NIC of one",
             metavar="HOST",
+            label="From",
+            example="gpu-001",
         ),
         Parameter(
             "to",
             help="The receiving host, or its GPU.",
             description="another host, or a GPU or NIC of it",
             metavar="HOST",
+            label="To",
+            example="gpu-040",
         ),
         Parameter(
-            "rail", help="Limit to this rail.", kind=Kind.NUMBER, needed=False, option=True, least=0, most_in_api=10_000
+            "rail",
+            help="Limit to this rail.",
+            kind=Kind.NUMBER,
+            needed=False,
+            option=True,
+            least=0,
+            most_in_api=10_000,
+            label="Rail",
+            example="all",
         ),
     ),
     _find,
@@ -94,4 +106,9 @@ QUESTION = Question(
     help="The actual hops from host to host on each rail, and where a path leaves its rail; between GPUs also by PXN.",
     good=_good,
     text=_text,
+    form=Form(
+        "Which path does traffic take?",
+        "The hops on each rail, and where traffic leaves its rail; from GPU to GPU also by NVLink (PXN).",
+        "Trace path",
+    ),
 )

@@ -64,6 +64,16 @@ class Parameter:
     most: int | None = None
     """For the command line and the API."""
     most_in_api: int | None = None
+    label: str = ""
+    """On the page; its description, where empty."""
+    example: str = ""
+    """On the page, in the empty field."""
+
+    @property
+    def field_label(self) -> str:
+        """What stands over its field on the page."""
+        text = self.label or self.description or self.help.rstrip(".")
+        return text[:1].upper() + text[1:]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +83,18 @@ class Asked:
     publication: "Published"
     history: "History"
     now: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A question on the page Ask: heading, what its answer contains, and the button. `page` is the page that has the
+    question instead; Ask links to it.
+    """
+
+    heading: str = ""
+    about: str = ""
+    button: str = "Ask"
+    page: str = ""
 
 
 @dataclass(frozen=True)
@@ -104,6 +126,19 @@ class Question(Generic[A]):
     """Whether two rounds of captures answer it where it takes the journal."""
     operation: str = ""
     """Its name in the API's document, where it is not `the_NAME`."""
+    form: Form = Form()
+    """On the page Ask. What is empty follows from `short` and `description`."""
+
+    @property
+    def heading(self) -> str:
+        """Its heading on the page."""
+        text = self.form.heading or self.short.removeprefix("On call: ").rstrip(".")
+        return text[:1].upper() + text[1:]
+
+    @property
+    def fields(self) -> tuple[Parameter, ...]:
+        """The parameters that the page has a field for."""
+        return tuple(one for one in self.parameters if one.kind is not Kind.CAPTURE)
 
 
 def all_good(parts: Iterable[bool | None]) -> bool | None:

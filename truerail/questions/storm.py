@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from truerail.questions.question import Asked, Given, Parameter, Question
+from truerail.questions.question import Asked, Form, Given, Parameter, Question
 from truerail.views.pieces import FindingLine
 
 if TYPE_CHECKING:
@@ -117,4 +117,5 @@ QUESTION = Question(
     help="PFC storms: the NIC or egress at the root, the reason, and the paused ports as a tree.",
     good=_good,
     text=_text,
+    form=Form("Is there a PFC storm?", page="/storm"),
 )

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from truerail.questions.question import Asked, Given, Journal, Kind, Parameter, Question
+from truerail.questions.question import Asked, Form, Given, Journal, Kind, Parameter, Question
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -71,5 +71,6 @@ QUESTION = Question(
     help="The history of a port or a device: findings, links, acknowledgements, maintenance, plans; newest first.",
     good=lambda answer: True,
     text=_text,
+    form=Form("What happened here?", page="/timeline"),
     journal=lambda given: Journal.NEEDED,
 )

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from truerail.questions.question import Asked, Given, Journal, Parameter, Question, all_good
+from truerail.questions.question import Asked, Form, Given, Journal, Parameter, Question, all_good
 from truerail.views.pieces import CablePath
 
 if TYPE_CHECKING:
@@ -50,6 +50,8 @@ QUESTION = Question(
             "port",
             help="gpu-012/enp26s0f0np0, 'gpu-012 GPU 3', leaf-3/swp12, a MAC, a host.",
             description="gpu-012/enp26s0f0np0, gpu-012:mlx5_3, a GPU, a MAC, leaf-3/swp12",
+            label="Port, MAC, GPU or RDMA device",
+            example="gpu-012/mlx5_3",
         ),
     ),
     _find,
@@ -60,4 +62,5 @@ QUESTION = Question(
     text=_text,
     journal=lambda given: Journal.USED,
     operation="the_place",
+    form=Form("Where is this port?", "The path from GPU to uplinks, planned and actual.", "Find"),
 )

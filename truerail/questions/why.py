@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from truerail.questions.question import Asked, Given, Journal, Parameter, Question
+from truerail.questions.question import Asked, Form, Given, Journal, Parameter, Question
 from truerail.views.pieces import CablePath, CauseLine, FindingLine
 
 if TYPE_CHECKING:
@@ -74,5 +74,6 @@ QUESTION = Question(
     help="The basis of a finding: evidence, both ends, alternatives, and what was ruled out.",
     good=_good,
     text=_text,
+    form=Form("What is a finding based on?", page="/"),
     journal=lambda given: Journal.USED,
 )

@@ -8,6 +8,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 import truerail
 from truerail.model.names import printable
+from truerail.questions import questions
 from truerail.service.api import ServiceAPI
 from truerail.service.settings import Settings
 from truerail.web.page.assets import MEDIA, load, suffix
@@ -38,7 +39,10 @@ class Pages:
             lstrip_blocks=True,
         )
         self._templates.globals.update(
-            static=f"/static/{self._assets.version}", navigation=NAVIGATION, version=truerail.__version__
+            static=f"/static/{self._assets.version}",
+            navigation=NAVIGATION,
+            version=truerail.__version__,
+            questions=[question for question in questions() if question.text],
         )
 
     def router(self) -> APIRouter:

@@ -4,8 +4,10 @@ import { address } from "./api.js";
 import { blast, job, path, where } from "./answers.js";
 import { byId, el, redraw } from "./dom.js";
 import { frame, watchService } from "./frame.js";
+import { plain } from "./plain.js";
 import { watch } from "./watch.js";
 
+/** @type {Readonly<Record<string, (answer: any) => any>>} */
 const DRAW = Object.freeze({ where, job, blast, path });
 const page = frame();
 const answer = byId("answer");
@@ -27,7 +29,7 @@ function put(question, query) {
     page.live,
     () => address(asked.question, asked.query).slice("/api/v1/".length),
     answer,
-    (reported) => redraw(answer, el("div.answer", null, DRAW[/** @type {"job"} */ (asked.question)](reported))),
+    (reported) => redraw(answer, el("div.answer", null, (DRAW[asked.question] ?? plain)(reported))),
   );
 }
 
@@ -54,7 +56,8 @@ function fromAddress() {
   if (!form) return;
   for (const [key, value] of Object.entries(query)) {
     const field = /** @type {HTMLInputElement | null} */ (form.elements.namedItem(key));
-    if (field) field.value = value;
+    if (field?.type === "checkbox") field.checked = value === "true";
+    else if (field) field.value = value;
   }
   put(q ?? "", fields(form));
 }
