@@ -1,4 +1,4 @@
-"""The workbook: steps by rack, causes with their moves, findings with stable ids, hosts. Strings are never formulas or links."""
+"""The workbook: steps by rack, causes with their moves, findings, hosts. Strings are never formulas or links."""
 
 import io
 from collections import Counter
