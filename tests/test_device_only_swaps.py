@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from benchmarks.accuracy.fabrics import STRAINS, draw
 from benchmarks.behaviours.scoring import behaviour_score
 from truerail.analysis.round import Round
 from truerail.cli.app import app
@@ -127,3 +128,28 @@ def test_a_cable_in_a_spare_port_of_its_own_leaf_is_found(seed: int) -> None:
     assert (cause.kind, cause.subjects) == (CauseKind.CABLE_MOVE, (str(port),))
     assert [move.source for move in cause.moves] == [made.truth.wiring[port]]
     assert sum(state is CableState.RIGHT for state in evaluation.cable_states.values()) == len(made.plan.cables) - 1
+
+
+def test_leaves_that_bear_each_others_names_are_named_where_their_hosts_report_both_neighbours_on_each_port() -> None:
+    made = simulate(
+        Shape(hosts=12, rails=4, spines=2, uplinks=4, spare_ports=6, planes=2),
+        [Fault(CauseKind.LEAF_SWAP, "labels")],
+        seed=1,
+        folders="inventory",
+        behaviours=["bond_lldp_smeared"],
+    )
+    found = evaluate(Round(made.plan, made.snapshot()))
+    assert [(cause.kind, set(cause.subjects), cause.moves) for cause in found.causes] == [
+        (CauseKind.LEAF_SWAP, {"leaf-1a", "leaf-1b"}, ())
+    ]
+    assert behaviour_score(made, found).problems == []
+
+
+def test_former_neighbours_do_not_turn_a_swap_of_names_into_moves() -> None:
+    """A port that still shows the neighbour of before makes a device appear under its own name as well."""
+    drawn = draw(1, next(strain for name, strain in STRAINS.items() if name.startswith("6 faults")))
+    found = evaluate(Round(drawn.simulation.plan, drawn.simulation.snapshot()))
+    named = {(cause.kind, frozenset(cause.subjects)) for cause in found.causes}
+    assert (CauseKind.LEAF_SWAP, frozenset({"leaf-1", "leaf-2"})) in named
+    moved = {move.cable for cause in found.causes for move in cause.moves}
+    assert moved == {cable for cause in drawn.simulation.truth.causes if cause.moves == 2 for cable in cause.cables}

@@ -125,9 +125,17 @@ def _explanations(truth: TrueCause) -> Iterator[Key]:
 
 
 def _moves(result: Score, truth: Truth, evaluation: Evaluation) -> None:
-    """Moves are followed where the evidence decides everything; elsewhere they rest on the explanation that is
-    reported."""
+    """Moves are followed where the evidence decides everything.
+
+    Elsewhere they rest on the explanation that is reported: only the moves of right cables that belong to no
+    undecidable cause are counted there.
+    """
     if not truth.decidable:
+        hidden = {cable for cause in truth.causes if not cause.decidable for cable in cause.cables}
+        for move, verdict in followed(truth, evaluation):
+            if verdict == "right" and move.cable not in hidden:
+                result.moves_of_right += 1
+                result.mistakes.append(f"a right cable is moved: {move.cable} from {move.source} to {move.target}")
         return
     moves = [move for cause in evaluation.causes for move in cause.moves]
     needed = len(truth.moved - truth.unknown)  # nobody can be asked to move a cable that no answer speaks of

@@ -6,6 +6,7 @@ device D hears u, then D announces itself as X.
 """
 
 from collections import Counter
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -15,6 +16,11 @@ from truerail.model.index import PlanIndex
 
 _TIMES_ITS_OWN = 4
 """How many times as often as under its own name a device must be heard under another's to count as announcing it."""
+_TIMES_IN_CYCLE = 2
+"""The same for devices that bear each other's names in a closed circle, taken together. Neighbours that a port still
+shows point to scattered names, and a MAC that two devices share is found under both of their names equally often:
+neither closes a circle by a majority at each device.
+"""
 
 
 def announced(
@@ -33,10 +39,12 @@ def announced(
     by_owner: dict[int, Counter[int]] = {}
     for (name, owner), count in votes.items():
         by_owner.setdefault(owner, Counter())[name] = count
+    circled = _circled(by_owner, planned)
     says: dict[int, set[int]] = {}
     for owner, counts in by_owner.items():
-        ((name, count),) = counts.items() if len(counts) == 1 else counts.most_common(1)
-        if name >= planned or name == owner or (count >= 2 and count >= _TIMES_ITS_OWN * counts[owner]):
+        name, count = _most(counts)
+        sure = count >= 2 and (owner in circled or count >= _TIMES_ITS_OWN * counts[owner])
+        if name >= planned or name == owner or sure:
             says.setdefault(name, set()).add(owner)
     names = {name: min(owners) for name, owners in says.items() if name >= planned and len(owners) == 1}
     says = {name: owners for name, owners in says.items() if name < planned or len(owners) > 1}
@@ -44,6 +52,33 @@ def announced(
     duplicates = {name: tuple(sorted(owners)) for name, owners in says.items() if len(owners) > 1}
     announces = {owner: name for name, owners in says.items() if len(owners) == 1 for owner in owners if owner != name}
     return names, announces, duplicates
+
+
+def _most(counts: Counter[int]) -> tuple[int, int]:
+    """The name with the most votes, and their number."""
+    ((name, count),) = counts.items() if len(counts) == 1 else counts.most_common(1)
+    return name, count
+
+
+def _circled(by_owner: Mapping[int, Counter[int]], planned: int) -> frozenset[int]:
+    """Planned devices that bear each other's names in a closed circle."""
+    bears: dict[int, int] = {}
+    for owner, counts in by_owner.items():
+        name, count = _most(counts)
+        if owner != name and max(owner, name) < planned and count > counts[owner]:
+            bears[owner] = name
+    found: set[int] = set()
+    open_ends = set(bears)
+    while open_ends:
+        walk = [open_ends.pop()]
+        while (following := bears.get(walk[-1], NONE)) in open_ends:
+            open_ends.remove(following)
+            walk.append(following)
+        circle = walk[walk.index(following) :] if following in walk else []
+        others = sum(by_owner[one][bears[one]] for one in circle)
+        if others >= _TIMES_IN_CYCLE * sum(by_owner[one][one] for one in circle):
+            found.update(circle)
+    return frozenset(found)
 
 
 def _without_swapped(
