@@ -14,16 +14,15 @@ from pathlib import Path
 from string import Template
 
 from truerail.model import Role
+from truerail.model.platforms import PROBES, TABLE
 from truerail.poller.questions import applicable
 from truerail.transport.framing import script
-from truerail.transport.probe import PROBES
 
 ROLE = Path(__file__).resolve().parent / "ansible" / "roles" / "truerail_device"
 TEMPLATE = Path(__file__).resolve().with_name("truerail-only.sh.template")
-PLATFORMS = ("linux", "cumulus", "sonic", "infiniband")
-"""The platforms whose sshd takes a ForceCommand. A switch of another kind has roles of its own for this."""
-_SESSIONS = ("linux", "infiniband")
-"""Those that are asked as hosts are."""
+PLATFORMS = tuple(one.name for one in TABLE if one.takes_forced_command)
+_SESSIONS = frozenset(one.name for one in TABLE if one.is_host)
+"""Those that are polled as hosts are."""
 _MARK = "truerail_command"
 _PLAIN = re.compile(r"[\w ./-]+")
 """Characters that mean nothing to sudoers(5)."""

@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 
 from truerail.errors import ConnectError, TransportError
 from truerail.model import Target
+from truerail.model.platforms import OS_RELEASE, SHOW_VERSION
 from truerail.poller import Ambient
 from truerail.simulator import Simulation
-from truerail.transport.probe import OS_RELEASE, VERSION
 from truerail.transport.protocol import Answer
 
 NOW = datetime(2026, 11, 20, 14, 0, 0, 123456, tzinfo=UTC)
@@ -17,10 +17,10 @@ _OS = {
     "linux": {OS_RELEASE: "NAME=Debian\nID=debian\n"},
     "cumulus": {OS_RELEASE: 'NAME="Cumulus Linux"\nID=cumulus-linux\n'},
 }
-_OS["eos"] = {VERSION: "Arista DCS-7060X6\nSoftware image version: 4.32\n"}
-_OS["nxos"] = {VERSION: "Cisco Nexus Operating System (NX-OS) Software\n"}
-_OS["junos"] = {VERSION: "Hostname: leaf-0\nModel: qfx5240\nJunos: 23.4\n"}
-_OS["sonic"] = {VERSION: "SONiC Software Version: SONiC.202411\n", OS_RELEASE: "ID=debian\n"}
+_OS["eos"] = {SHOW_VERSION: "Arista DCS-7060X6\nSoftware image version: 4.32\n"}
+_OS["nxos"] = {SHOW_VERSION: "Cisco Nexus Operating System (NX-OS) Software\n"}
+_OS["junos"] = {SHOW_VERSION: "Hostname: leaf-0\nModel: qfx5240\nJunos: 23.4\n"}
+_OS["sonic"] = {SHOW_VERSION: "SONiC Software Version: SONiC.202411\n", OS_RELEASE: "ID=debian\n"}
 
 _NO_ADDRESS = {"ip -j addr": '[{"ifname": "lo", "addr_info": []}]'}
 Answers = list[Answer]

@@ -16,9 +16,9 @@ from hypothesis import strategies as some
 from sshd import sshd
 
 from truerail.model import Role
+from truerail.model.platforms import PROBES
 from truerail.poller.questions import applicable
 from truerail.transport.framing import Frames, script
-from truerail.transport.probe import PROBES
 from truerail.transport.ssh_hosts import SshHosts
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -14,6 +14,7 @@ from collector import collectors
 from truerail.analysis.round import Round
 from truerail.errors import UndeclaredCommandError
 from truerail.model import CauseKind, Reading, Role, Snapshot, SshAccess, Target
+from truerail.model.platforms import PROBES
 from truerail.poller import Gathered, Limits, Poller
 from truerail.poller.questions import applicable
 from truerail.rounds import evaluate
@@ -21,7 +22,6 @@ from truerail.service.poll_scheduler import PollScheduler, intervals
 from truerail.simulator import Fault, Shape, Simulation, simulate
 from truerail.transport.command_gate import declared, refuse_undeclared
 from truerail.transport.fleet_transport import LOCAL, Routes, kind_of
-from truerail.transport.probe import PROBES
 
 SHAPE = Shape(hosts=8, rails=4, spines=0, platforms=("infiniband",), host_ports="rdma")
 SWAP = (Fault(CauseKind.CABLE_SWAP, "one-host"),)

@@ -33,6 +33,14 @@ with Api() as client:
     print(client.ask("GET", "//ask").text)
 """
 """What API and page answer, of the fabric that their own tests have."""
+PROBED = """
+from truerail.model import PLATFORMS
+from truerail.transport.command_gate import declared
+from truerail.transport.probe import platform_of
+from truerail.transport.protocol import Answer
+name = platform_of([Answer("show version", "ACME OS, version 1.0")])
+print(name, name in PLATFORMS, "lldpctl -f json0" in declared(name)[0])
+"""
 FILES = (
     "tests/test_shape.py",
     "tests/test_rules_cases.py",
@@ -119,3 +127,7 @@ def test_the_question_is_answered_on_the_command_line_by_the_api_and_on_the_page
     asked = python(tree, "-c", ASKED)
     assert "without an answer" in asked
     assert re.search(r'data-question="rack">.*?A rack of the plan <input name="name"', asked, re.DOTALL)
+
+
+def test_the_platform_is_recognised_and_queried(tree: Path) -> None:
+    assert python(tree, "-c", PROBED).split() == ["acme", "True", "True"]

@@ -8,7 +8,7 @@ from truerail.inventory.netbox_file import NetBox
 from truerail.inventory.value import several
 from truerail.inventory.words import address_fault, device_name_fault, role_in
 from truerail.model import PLATFORMS, Role, Target
-from truerail.model.target import INFINIBAND
+from truerail.model.platforms import INFINIBAND
 
 _PLATFORM_SIGNS = (
     ("cumulus", "cumulus"),

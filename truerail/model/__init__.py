@@ -35,9 +35,10 @@ from truerail.model.finding import (
     Verdict,
 )
 from truerail.model.plan import Cable, Device, LoadBalancing, Plan, Port, Rail, Role, Transport
+from truerail.model.platforms import PLATFORMS
 from truerail.model.reading import Reading
 from truerail.model.snapshot import Snapshot, Table
-from truerail.model.target import PLATFORMS, Secret, SnmpAccess, SshAccess, Target
+from truerail.model.target import Secret, SnmpAccess, SshAccess, Target
 
 __all__ = [
     "EVERYWHERE",

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from truerail.errors import SecretMissingError
 from truerail.model.plan import Role
+from truerail.model.platforms import INFINIBAND
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +98,5 @@ class Target:
         return max(self.timeout_seconds, _WALK_SECONDS if self.tells_fabric else 0.0)
 
 
-INFINIBAND = "infiniband"
-"""The platform of a Linux machine that walks the InfiniBand fabric. It is no device of the plan, and has no role."""
-PLATFORMS = ("linux", "cumulus", "sonic", "eos", "nxos", "junos", "snmp", INFINIBAND)
 _WALK_SECONDS = 50.0
 """A walk queries each node of the fabric, and takes seconds per thousand nodes. Less than the 60 s of a round."""

@@ -10,7 +10,7 @@ from collector import collectors as all_collectors
 from truerail.model import PLATFORMS, Device, Plan, Reading, Snapshot, Target
 from truerail.model.index import Devices
 from truerail.model.names import device_key
-from truerail.model.target import INFINIBAND
+from truerail.model.platforms import INFINIBAND
 from truerail.poller.device import DevicePoller
 from truerail.poller.limits import Ambient, Limits
 from truerail.poller.questions import Known, fabric_questions

@@ -7,7 +7,7 @@ from functools import cache
 from collector import collectors
 from truerail.model import Collector, Role
 from truerail.model.names import answer_file
-from truerail.model.target import INFINIBAND
+from truerail.model.platforms import INFINIBAND
 from truerail.transport.capture_files import PORT
 from truerail.transport.command_gate import fits
 

@@ -8,16 +8,14 @@ from collector import collectors
 from truerail.errors import UndeclaredCommandError
 from truerail.model import PLATFORMS, Command, Target
 from truerail.model.names import printable
-from truerail.model.target import INFINIBAND
+from truerail.model.platforms import PROBES, TABLE
 from truerail.transport.capture_files import PORT
-from truerail.transport.probe import PROBES
 
 _PORT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/-]{0,63}")
 """Valid values of `{port}`: no blank, no quote, no character with a meaning in a shell or a switch's parser."""
 
 
-_ON_THEIR_OWN = ("snmp", INFINIBAND)
-"""Platforms that run only commands that name them: an agent has no command line, a host does not walk a fabric."""
+_ON_THEIR_OWN = frozenset(one.name for one in TABLE if one.named_commands_only)
 
 
 def fits(command: Command, platform: str) -> bool:

@@ -14,11 +14,11 @@ from netmiko.ssh_dispatcher import CLASS_MAPPER
 
 from truerail.errors import TransportError
 from truerail.model.names import printable
+from truerail.model.platforms import TABLE
 from truerail.transport.framing import Limits
 from truerail.transport.protocol import Answer
 
-DRIVERS = {"eos": "arista_eos", "nxos": "cisco_nxos", "junos": "juniper_junos"}
-"""netmiko's name for each platform whose shell it drives."""
+_DRIVERS = {one.name: one.shell for one in TABLE if one.shell}
 
 
 class _TooMuch(Exception):  # noqa: N818 - what the switch printed
@@ -75,12 +75,12 @@ class Shell:
 
     def __init__(self, transport: Any, platform: str, limits: Limits, seconds: float) -> None:
         """Opens the shell. Raises `TransportError` if netmiko finds no prompt or does not support the platform."""
-        if platform not in DRIVERS:
+        if platform not in _DRIVERS:
             raise TransportError(f"exec channels are refused, and no shell of platform {platform or '?'} is known")
         self._limits = limits
         self._seconds = seconds
         try:
-            self._netmiko = _driver(DRIVERS[platform], _LoggedIn(transport, limits.answer_bytes), seconds)
+            self._netmiko = _driver(_DRIVERS[platform], _LoggedIn(transport, limits.answer_bytes), seconds)
         except _TooMuch:
             raise TransportError(f"shell: more than {limits.answer_bytes} bytes before the first prompt") from None
         except (paramiko.SSHException, NetmikoBaseException, ValueError, OSError) as error:

@@ -1,0 +1,49 @@
+"""The platforms that truerail polls: a row for each. Inventories, the probe of unnamed devices, shells, the gate of
+commands and forced commands follow from it.
+
+The patterns are those of the answers themselves: os-release(5) of Debian, Ubuntu and Cumulus Linux; `show version` of
+SONiC, Arista EOS, Cisco NX-OS and Junos OS.
+"""
+
+from dataclasses import dataclass
+
+OS_RELEASE = "cat /etc/os-release"
+SHOW_VERSION = "show version"
+PROBES = (SHOW_VERSION, OS_RELEASE)
+"""SONiC is a Debian by its os-release, so its `show version` is looked at first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Platform:
+    """One platform. `shows` and `pattern` identify a device whose platform the inventory does not set: one of the
+    `PROBES`, and what is found in its answer, in lower case. Each answer matches one pattern at most.
+    """
+
+    name: str
+    shows: str = ""
+    pattern: str = ""
+    shell: str = ""
+    """netmiko's name, where its interactive shell can be driven: for switches that refuse exec channels."""
+    is_host: bool = False
+    """Whether a device without a role in inventory and plan is a host; otherwise it is a switch."""
+    named_commands_only: bool = False
+    """It runs only commands that name it: an agent has no command line, a host does not walk a fabric."""
+    takes_forced_command: bool = False
+    """Whether its sshd takes a ForceCommand. Other switches have roles of their own for this."""
+
+
+INFINIBAND = "infiniband"
+"""The platform of a Linux machine that walks the InfiniBand fabric. It is no device of the plan, and has no role."""
+SNMP = "snmp"
+
+TABLE = (
+    Platform("linux", OS_RELEASE, r'^id=(?!"?cumulus)', is_host=True, takes_forced_command=True),
+    Platform("cumulus", OS_RELEASE, r'^id="?cumulus', takes_forced_command=True),
+    Platform("sonic", SHOW_VERSION, r"sonic software version", takes_forced_command=True),
+    Platform("eos", SHOW_VERSION, r"^\s*arista ", "arista_eos"),
+    Platform("nxos", SHOW_VERSION, r"nexus operating system", "cisco_nxos"),
+    Platform("junos", SHOW_VERSION, r"^junos[: ]|juniper networks", "juniper_junos"),
+    Platform(SNMP, named_commands_only=True),
+    Platform(INFINIBAND, is_host=True, named_commands_only=True, takes_forced_command=True),
+)
+PLATFORMS = tuple(one.name for one in TABLE)
