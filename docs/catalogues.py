@@ -56,6 +56,7 @@ def _without_runbook(text: str) -> str:
 def _rule_row(rule: Rule) -> str:
     """One rule in the table, with its page below and the runbook of its alerts."""
     needs = ", ".join(f"`{kind.__name__}`" for kind in rule.needs) or "nothing"
+    needs += "".join(f" or `{kind.__name__}`" for kind in rule.instead)
     cells = (f"[{rule.code}](#{_anchor(rule)})", f"`{rule.name}`", rule.severity.value, needs, _cell(rule.title))
     return f"| {' | '.join(cells)} | [runbook](../docs/runbooks/{rule.code}.md) |"
 

@@ -23,6 +23,9 @@ platform's counters mean.
 - Symbol errors on InfiniBand up to 100 Gb/s (NRZ) are critical above 120 an hour, receive errors a warning above 10 a
   second.
 - One burst is information only where neither end counts falls: a link that comes up makes one.
+- Where a port's errors are not counted over the window, a rate that its device computed (SONiC's fec-stats, EOS' phy
+  detail, mlxlink): a warning from 1e-6 before FEC or 1e-12 after it, if it covers a minute or more. Otherwise the link
+  is unknown, as it is if the rate is low: the rate may be of one second, of long ago, or all errors since boot.
 
 ## What to do
 Clean and reseat the end that sends (the finding names it), then the end that receives; replace the transceiver that
@@ -37,16 +40,28 @@ sends, then the cable. Compare LNK005. Where one card is to blame, replace no ca
 
 ## False positives
 A link that has just come up makes one burst of errors. CRC errors at a cut-through switch may come from further away:
-look for the first port on the way that counts them.
+look for the first port on the way that counts them. `on average over N min` is mlxlink's mean since its counters were
+cleared: the fault may be of the past. Clear them (`mlxlink -d PORT --pc`) and read it again after ten minutes.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
 from rules._counted import counter_evidence, other_ends, rail_at, subject_of
+from rules._device_rates import device_rates, rate_evidence
+from rules._error_levels import (
+    AFTER_FEC,
+    BEFORE_FEC,
+    BER_AFTER_FEC,
+    NRZ_SYMBOL_ERRORS_PER_HOUR,
+    RECEIVE_ERRORS_PER_SECOND,
+    RISING_BER,
+    BadPort,
+    Samples,
+    above_limits,
+    evaluate_port,
+)
 from rules._link_bits import LINE_CODING, bits_of, infiniband, nrz_links
 from rules._senders import Cards, blamed, blamed_card, suspected_cards
 from rules._uncounted import every_link
@@ -55,61 +70,23 @@ from truerail.analysis.counters import Quantity
 from truerail.analysis.counters.telemetry import LEAST_SAMPLES, Telemetry
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Alert, Case, InsufficientDataError, rule
-from truerail.model import CauseKind, Finding, PortCounters, Severity, Transport
+from truerail.model import BitErrorRate, CauseKind, Finding, PortCounters, Severity, Transport
 from truerail.model.columns import Codes, Mask
 
 Q = Quantity
-Values = npt.NDArray[np.floating]
 
-BER_BEFORE_FEC = (1e-6, 1e-5)
-"""Warning and critical for RS-544: vendor guidance, quoted by LLDPq's BER analyzer. KP4 FEC gives up at 2.4e-4."""
-BER_AFTER_FEC = (1e-12, 1e-11)
-"""Warning and critical: 1e-12 is ibdiagnet's long-standing limit, ten times that LLDPq's critical one."""
-RISING, RISING_BER = 10.0, 1e-7
-"""A level before FEC that rises so many times within the window, to this or more, is worth knowing: healthy links stay
-below 1e-8, ANTA's limit is 1e-7.
-"""
-UNCORRECTED_SECONDS = 300.0
-"""Uncorrectable codewords at least this often are critical. Each is a lost frame (SONiC, port FEC FLR)."""
-RECURRING_SAMPLES = 2
-"""In how many samples uncorrectable codewords must come to be a rate and not one event."""
-RECEIVE_ERRORS_PER_SECOND = 10.0
-"""NVSentinel's NIC health monitor: port_rcv_errors."""
-NRZ_SYMBOL_ERRORS_PER_HOUR = 120.0
-"""NVSentinel's limit, which fits NRZ only: on PAM4 symbol errors are normal."""
 ALONE = 0.7
 """Confidence in CRC errors without any other: a cut-through switch may have passed them on."""
 
 _WATCH = "Nothing yet; check again in an hour, and compare the light at both ends (LNK005)."
-_BEFORE_FEC = (Q.CORRECTED_BITS, Q.FEC_CORRECTED, Q.FEC_SYMBOLS)
-_AFTER_FEC = {
-    Q.FEC_UNCORRECTED: "uncorrectable codewords",
-    Q.SYMBOL_ERRORS: "symbol errors",
-    Q.CRC_ERRORS: "CRC errors",
-    Q.RX_ERRORS: "receive errors",
-}
-_COUNTED = (*_BEFORE_FEC, *_AFTER_FEC)
-
-
-@dataclass(slots=True)
-class _Port:
-    """A port that receives errors: what it counts, in words, and how bad that is."""
-
-    severity: Severity = Severity.INFO
-    summary: list[str] = field(default_factory=list)
-    reported: list[Quantity] = field(default_factory=list)
-
-    def add(self, summary: str, quantity: Quantity, severity: Severity) -> None:
-        """Adds a symptom; the loudest one counts."""
-        self.summary.append(summary)
-        self.reported.append(quantity)
-        self.severity = max(self.severity, severity, key=lambda one: one.rank)
+_COUNTED = (*BEFORE_FEC, *AFTER_FEC)
 
 
 @rule(
     "LNK004",
     severity=Severity.WARNING,
     needs=[PortCounters],
+    instead=[BitErrorRate],
     alert=Alert(
         "SignalDegraded",
         (Severity.CRITICAL, Severity.WARNING),
@@ -122,15 +99,24 @@ class _Port:
 def signal_degraded(round: Round) -> Iterator[Finding]:
     """Links of which an end receives errors, with the side that is to blame."""
     telemetry = round.telemetry
-    reported = _reported(telemetry)
-    if not reported.any():
-        raise InsufficientDataError("no port reported twice of FEC, symbol, CRC or receive errors")
+    reported, (rates, short) = _reported(telemetry), device_rates(telemetry)
+    if not reported.any() and not rates:
+        why = (
+            f"; the bit error rates of {short:,} ports cover less than a minute, or all errors since boot"
+            if short
+            else ""
+        )
+        raise InsufficientDataError(f"no port reported twice of FEC, symbol, CRC or receive errors{why}")
     other = other_ends(telemetry.wiring)
-    bad = _bad_ports(telemetry, _suspects(telemetry), other)
+    bad = _bad_ports(telemetry, _suspects(telemetry), other) | above_limits(
+        {port: rate for port, rate in rates.items() if not reported[port]}
+    )
     links: dict[int, list[int]] = {}
     for port in bad:
         links.setdefault(subject_of(telemetry.wiring.index, port, int(other[port])), []).append(port)
-    cards = suspected_cards(telemetry, reported, other, bad)
+    with_data = reported.copy()
+    with_data[list(rates)] = True
+    cards = suspected_cards(telemetry, with_data, other, bad)
     for subject, ends in links.items():
         yield _finding(telemetry, subject, {port: bad[port] for port in ends}, other, reported, cards)
     every_link(telemetry, "errors", *_COUNTED, least=LEAST_SAMPLES)
@@ -148,7 +134,7 @@ def _suspects(telemetry: Telemetry) -> Codes:
     symbols = telemetry.summed(Q.SYMBOL_ERRORS).gained
     lost = np.fmax(np.where(pam4_ib, np.nan, symbols), telemetry.summed(Q.CRC_ERRORS).gained)
     corrected = np.where(pam4_ib, symbols, np.nan)
-    for quantity in _BEFORE_FEC:
+    for quantity in BEFORE_FEC:
         corrected = np.fmax(corrected, telemetry.summed(quantity).gained)
     suspect = telemetry.summed(Q.FEC_UNCORRECTED).gained > 0
     suspect |= telemetry.summed(Q.RX_ERRORS).rate > RECEIVE_ERRORS_PER_SECOND
@@ -158,13 +144,13 @@ def _suspects(telemetry: Telemetry) -> Codes:
     return np.flatnonzero(suspect)
 
 
-def _bad_ports(telemetry: Telemetry, ports: Codes, other: Codes) -> dict[int, _Port]:
+def _bad_ports(telemetry: Telemetry, ports: Codes, other: Codes) -> dict[int, BadPort]:
     """The suspects that are above a limit while their link was up."""
     gained, seconds, falls_reported = _without_falls(telemetry, ports, other[ports])
     nrz, ib = nrz_links(telemetry)[ports], infiniband(telemetry)[ports]
     bits = telemetry.part(Q.RX_BITS, None, ports)[0]
     by_speed = telemetry.speed()[ports][:, None] * 8 * LINE_CODING
-    found: dict[int, _Port] = {}
+    found: dict[int, BadPort] = {}
     for row, port in enumerate(ports.tolist()):
         of_port = {quantity: gained[quantity][row] for quantity in _COUNTED}
         span = {quantity: seconds[quantity][row] for quantity in _COUNTED}
@@ -172,13 +158,10 @@ def _bad_ports(telemetry: Telemetry, ports: Codes, other: Codes) -> dict[int, _P
             of_port[Q.FEC_SYMBOLS], of_port[Q.SYMBOL_ERRORS] = of_port[Q.SYMBOL_ERRORS], of_port[Q.FEC_SYMBOLS]
             span[Q.FEC_SYMBOLS], span[Q.SYMBOL_ERRORS] = span[Q.SYMBOL_ERRORS], span[Q.FEC_SYMBOLS]
         could = {q: np.where(np.isnan(bits[row]), by_speed[row] * span[q], bits[row]) for q in _COUNTED}
-        evaluated = _evaluate(of_port, span, could, nrz=bool(nrz[row]), falls_reported=bool(falls_reported[row]))
+        evaluated = evaluate_port(of_port, span, could, nrz=bool(nrz[row]), falls_reported=bool(falls_reported[row]))
         if evaluated.summary:
             found[port] = evaluated
     return found
-
-
-Samples = dict[Quantity, npt.NDArray[np.floating]]
 
 
 def _without_falls(telemetry: Telemetry, ports: Codes, other: Codes) -> tuple[Samples, Samples, Mask]:
@@ -200,73 +183,8 @@ def _without_falls(telemetry: Telemetry, ports: Codes, other: Codes) -> tuple[Sa
     return gained, seconds, np.asarray(~(np.isnan(here) & np.isnan(there)).all(axis=1), dtype=bool)
 
 
-def _evaluate(gained: Samples, seconds: Samples, bits: Samples, *, nrz: bool, falls_reported: bool) -> _Port:
-    """All symptoms of one port; arrays have shape (samples,)."""
-    port = _Port()
-    _evaluate_before_fec(port, gained, bits)
-    for quantity, name in _AFTER_FEC.items():
-        severity, summary = _left_by_fec(quantity, name, gained[quantity], seconds[quantity], bits[quantity], nrz=nrz)
-        if severity is not None:
-            burst = not falls_reported and _one_burst(gained[quantity])
-            summary += " in one burst, as when a link comes up; neither end counts falls" * burst
-            port.add(summary, quantity, Severity.INFO if burst else severity)
-    return port
-
-
-def _evaluate_before_fec(port: _Port, gained: Samples, bits: Samples) -> None:
-    """Adds what the level before FEC says: by corrected bits, else at least one bit in each codeword or symbol."""
-    levels = {quantity: _rate(gained[quantity], bits[quantity]) for quantity in _BEFORE_FEC}
-    reported = [quantity for quantity, level in levels.items() if not np.isnan(level)]
-    if not reported:
-        return
-    quantity = reported[0] if reported[0] is Q.CORRECTED_BITS else max(reported, key=levels.__getitem__)
-    level, least = levels[quantity], "" if quantity is Q.CORRECTED_BITS else "at least "
-    if level >= BER_BEFORE_FEC[0]:
-        severity = Severity.CRITICAL if level >= BER_BEFORE_FEC[1] else Severity.WARNING
-        port.add(f"{least}{level:.1e} bit errors before FEC", quantity, severity)
-        return
-    third = len(bits[quantity]) // 3
-    before, now = (_rate(gained[quantity][of], bits[quantity][of]) for of in (slice(third), slice(-third, None)))
-    if now >= RISING_BER and now >= RISING * before:
-        port.add(f"{least}{now:.1e} bit errors before FEC, up from {before:.1e}", quantity, Severity.INFO)
-
-
-def _left_by_fec(
-    quantity: Quantity, name: str, gained: Values, seconds: Values, bits: Values, *, nrz: bool
-) -> tuple[Severity | None, str]:
-    """How bad one count of what FEC left is, and in words; None where it is below its limits."""
-    count = float(np.nansum(gained))
-    if not count:
-        return None, ""
-    if quantity is Q.FEC_UNCORRECTED:
-        when = float(np.nansum(seconds))
-        often = np.count_nonzero(gained > 0) >= RECURRING_SAMPLES and count * UNCORRECTED_SECONDS >= when
-        return Severity.CRITICAL if often else Severity.WARNING, f"{count:.0f} {name} in {when:.0f} s"
-    rate = _rate(gained, seconds)
-    if quantity is Q.RX_ERRORS:
-        return Severity.WARNING if rate > RECEIVE_ERRORS_PER_SECOND else None, f"{rate:.0f} {name} a second"
-    if nrz and quantity is Q.SYMBOL_ERRORS and 3600 * rate > NRZ_SYMBOL_ERRORS_PER_HOUR:
-        return Severity.CRITICAL, f"{3600 * rate:.0f} {name} an hour"
-    left = _rate(gained, bits)
-    severity = Severity.CRITICAL if left >= BER_AFTER_FEC[1] else Severity.WARNING
-    return severity if left >= BER_AFTER_FEC[0] else None, f"{count:.0f} {name}, {left:.1e} of all bits"
-
-
-def _one_burst(gained: Values) -> bool:
-    """Whether it was all counted in one sample, or in two beside each other."""
-    return bool(np.ptp(np.flatnonzero(gained > 0)) <= 1)
-
-
-def _rate(counted: Values, of: Values) -> float:
-    """Counted of all there was, over the samples that have both; NaN where these are too few."""
-    known = ~np.isnan(counted) & (of > 0)
-    if np.count_nonzero(known) < LEAST_SAMPLES:
-        return float("nan")
-    return float(counted[known].sum(dtype=np.float64) / of[known].sum(dtype=np.float64))
-
-
 def _finding(
-    telemetry: Telemetry, subject: int, bad: dict[int, _Port], other: Codes, reported: Mask, cards: Cards
+    telemetry: Telemetry, subject: int, bad: dict[int, BadPort], other: Codes, reported: Mask, cards: Cards
 ) -> Finding:
     index = telemetry.wiring.index
     symptoms = [f"{index.spell(port)} receives {'; '.join(found.summary)}" for port, found in bad.items()]
@@ -282,7 +200,10 @@ def _finding(
         action=_WATCH if severity is Severity.INFO else f"Replace no cable yet: {card}." if card else does,
         rail=rail_at(index, subject),
         confidence=sure,
-        evidence=counter_evidence(telemetry, bad, *quantities, Q.RX_BITS),
+        evidence=(
+            *counter_evidence(telemetry, bad, *quantities, Q.RX_BITS),
+            *(rate_evidence(telemetry, found.rate) for found in bad.values() if found.rate),
+        ),
         detail=(("reports", tuple(str(index.spell(port)) for port in bad)), ("blame", card or blame)),
     )
 
@@ -356,6 +277,18 @@ FIRES = (
         rates={"gpu-1/mlx5_0": {"symbol_errors": [0.0, 0.5] * 6}},
         transport=Transport.INFINIBAND,
     ),
+    Case(
+        "One reading: SONiC computes 1e-5 over its last second, and has corrected as much for two minutes.",
+        _PLAN,
+        {"leaf-0": [BitErrorRate("swp1", 1e-5, corrected=510_000_000)]},
+        ("gpu-1/nic0",),
+    ),
+    Case(
+        "One reading: mlxlink's mean of a day, which FEC cannot correct; the leaf's of one port is clean.",
+        _PLAN,
+        {"gpu-2": [BitErrorRate("nic0", 3e-4, 2e-12, 86_400.0)], "leaf-0": [BitErrorRate("swp2", 1e-9, 0.0, 600.0)]},
+        ("gpu-2/nic0",),
+    ),
 )
 
 QUIET = (
@@ -395,5 +328,23 @@ QUIET = (
         {},
         unknown=True,
         rates={"gpu-1/nic0": {"corrected_bits": [float("nan")] * 10 + [2e6, 2e6]}},
+    ),
+    Case(
+        "SONiC's first rate after its start is all errors since boot over one second.",
+        _PLAN,
+        {"leaf-0": [BitErrorRate("swp1", 2.6e-2, corrected=11_016_000_000)]},
+        unknown=True,
+    ),
+    Case(
+        "A healthy PAM4 link has 3e-7 before FEC; one reading does not show that it has no errors.",
+        _PLAN,
+        {"leaf-0": [BitErrorRate("swp1", 3e-7, 0.0, 86_400.0), BitErrorRate("swp2", 9e-6)]},
+        unknown=True,
+    ),
+    Case(
+        "What the window counts is the present: mlxlink's mean is of a cable that has been replaced since.",
+        _PLAN,
+        {"gpu-1": [BitErrorRate("nic0", 1e-5, 1e-10, 86_400.0)]},
+        rates={"gpu-1/nic0": _CLEAN, **_REST},
     ),
 )

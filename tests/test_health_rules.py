@@ -16,7 +16,18 @@ from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.counters.telemetry import _sums
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case
-from truerail.model import Counter, Finding, Neighbor, Optic, PortCounters, Reading, Severity, Transport
+from truerail.model import (
+    BitErrorRate,
+    Counter,
+    Finding,
+    Neighbor,
+    Optic,
+    PortCounters,
+    RdmaLink,
+    Reading,
+    Severity,
+    Transport,
+)
 from truerail.testing.cases import AT, scene
 
 ONE = "gpu-1/nic0 leaf-0/swp1 rail=0 speed=400"
@@ -211,6 +222,42 @@ def test_a_polled_gap_does_not_hide_errors_and_pam4_infiniband_is_evaluated_by_i
     assert signal(worn, transport=Transport.INFINIBAND).severity is Severity.WARNING
     edr = "gpu-1/nic0 leaf-0/swp1 rail=0 speed=100"
     assert only(found("LNK004", edr, rates=slow, transport=Transport.INFINIBAND)).severity is Severity.CRITICAL
+
+
+def test_a_rate_that_a_device_computed_is_a_warning_with_itself_as_evidence() -> None:
+    rate = BitErrorRate("nic0", 3e-4, 2e-12, 86_400.0)
+    finding = only(found("LNK004", facts={"gpu-1": [rate]}))
+    assert finding.severity is Severity.WARNING
+    assert finding.subject == "gpu-1/nic0"
+    assert [one.fact for one in finding.evidence] == [rate]
+
+
+@pytest.mark.parametrize(
+    "rate",
+    [
+        BitErrorRate("swp1", 1e-5, corrected=254_000_000),  # a minute of it is 255 million codewords
+        BitErrorRate("swp1", 1e-5, 1e-9, seconds=59.0),
+        BitErrorRate("swp1", 1e-5),
+        BitErrorRate("swp1", 9.9e-7, 9e-13, seconds=86_400.0),
+        BitErrorRate("swp9", 1e-5, seconds=86_400.0),
+    ],
+)
+def test_a_rate_without_enough_behind_it_is_neither_an_error_nor_a_clean_link(rate: BitErrorRate) -> None:
+    findings, not_evaluated = looked("LNK004", facts={"leaf-0": [rate]})
+    assert not findings
+    assert not_evaluated
+
+
+def test_a_rate_belongs_to_the_port_of_its_rdma_device() -> None:
+    facts = {"gpu-1": [RdmaLink("mlx5_7", 1, "ACTIVE", "LINK_UP", "nic0"), BitErrorRate("mlx5_7", 1e-5, seconds=600.0)]}
+    assert only(found("LNK004", facts=facts)).subject == "gpu-1/nic0"
+
+
+def test_rates_of_most_ports_of_a_card_blame_the_card() -> None:
+    rates = [BitErrorRate(f"swp{port}", 1e-5, seconds=600.0) for port in (1, 2, 3)]
+    findings = found("LNK004", facts={"leaf-0": rates})
+    assert len(findings) == 3
+    assert {"leaf-0" in str(detail(one)["blame"]) for one in findings} == {True}
 
 
 # LNK005

@@ -90,7 +90,7 @@ def _missed(reading: Reading, snapshot: Snapshot) -> bool:
 def _run(rule: Rule, round: Round, answered: set[type[Fact]]) -> tuple[Verdict, Sequence[Finding]]:
     if not rule.applies_to(round.plan):
         return Verdict(rule.code, Status.NOT_APPLICABLE), ()
-    missing = tuple(kind.__name__ for kind in rule.needs if kind not in answered)
+    missing = tuple(kind.__name__ for kind in rule.missing(answered))
     if missing:
         why = _ONE_ROUND if missing == (PortCounters.__name__,) and round.counters is None else ""
         return Verdict(rule.code, Status.UNKNOWN, missing=missing, why=why), ()

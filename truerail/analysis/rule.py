@@ -1,7 +1,7 @@
 """A rule: from a round to findings, with its explanation and its own examples."""
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -102,7 +102,7 @@ class Rule:
     name: str
     severity: Severity
     needs: tuple[type[Fact], ...]
-    """Kinds of facts without which the rule cannot evaluate; any of `any_of` is enough if that is set."""
+    """Kinds of facts without which the rule cannot evaluate, unless there is one of `instead`."""
     explanation: str
     evaluate: Evaluate
     fires: tuple[Case, ...]
@@ -117,6 +117,14 @@ class Rule:
     """The cause of an otherwise unexplained finding; None if the cabling, or the finding's detail, determines it."""
     first: str = WHERE
     """The first command of its runbook, after `truerail`."""
+    instead: tuple[type[Fact], ...] = ()
+    """Kinds of facts any of which is enough where those of `needs` are missing."""
+
+    def missing(self, answered: Collection[type[Fact]]) -> tuple[type[Fact], ...]:
+        """The kinds of facts that the rule lacks if these were answered."""
+        if not set(self.instead).isdisjoint(answered):
+            return ()
+        return tuple(kind for kind in self.needs if kind not in answered)
 
     def applies_to(self, plan: Plan) -> bool:
         """Whether the rule applies to this fabric."""
@@ -168,6 +176,7 @@ class _Declared:
     alert: Alert | None
     cause: CauseKind | None
     first: str
+    instead: tuple[type[Fact], ...]
 
     def __call__(self, round: "Round") -> Iterator[Finding]:
         return self.evaluate(round)
@@ -189,12 +198,22 @@ def rule(
     alert: Alert | None = None,
     cause: CauseKind | None = None,
     first: str = WHERE,
+    instead: Sequence[type[Fact]] = (),
 ) -> Callable[[Evaluate], _Declared]:
     """Declares a rule. The function's name is the rule's; its module's docstring explains it under `HEADINGS`."""
 
     def declare(evaluate: Evaluate) -> _Declared:
         return _Declared(
-            code, severity, tuple(needs), evaluate, tuple(transports), tuple(balancing), alert, cause, first
+            code,
+            severity,
+            tuple(needs),
+            evaluate,
+            tuple(transports),
+            tuple(balancing),
+            alert,
+            cause,
+            first,
+            tuple(instead),
         )
 
     return declare
@@ -228,6 +247,7 @@ def rule_of(module_name: str) -> Rule:
         declared.alert,
         declared.cause,
         declared.first,
+        declared.instead,
     )
 
 

@@ -9,6 +9,7 @@ from truerail.model import Fact
 def page(rule: Rule, *, examples: bool = False) -> str:
     """The page in Markdown: a line for each example, or with `examples` its plan, answers and findings."""
     needs = ", ".join(kind.__name__ for kind in rule.needs) or "nothing"
+    needs += "".join(f" or {kind.__name__}" for kind in rule.instead)
     lines = [f"# {rule.code} {rule.name}", "", f"Severity {rule.severity.value}. Needs {needs}.", ""]
     lines += [rule.explanation.strip(), "", "## Examples", ""]
     cases = (("Fires", rule.fires), ("Quiet", rule.quiet))

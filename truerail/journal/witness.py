@@ -18,6 +18,11 @@ def _needs() -> dict[str, frozenset[type[Fact]]]:
 
 
 @cache
+def _instead() -> dict[str, frozenset[type[Fact]]]:
+    return {code: frozenset(rule.instead) for code, rule in rules().items()}
+
+
+@cache
 def _yields() -> dict[str, frozenset[type[Fact]]]:
     return {name: frozenset(one.yields) for name, one in collectors().items()}
 
@@ -76,7 +81,8 @@ class Witness:
             needs -= {Neighbor}
         if needs & self._failed.get(finding.device, set()):
             return False
-        sources = {(one.device, type(one.fact)) for one in finding.evidence if type(one.fact) in needs}
+        used = needs | _instead().get(finding.rule, frozenset())
+        sources = {(one.device, type(one.fact)) for one in finding.evidence if type(one.fact) in used}
         return all(kind in self._answered.get(device, set()) for device, kind in sources if self._planned(device))
 
     def _planned(self, device: str) -> bool:

@@ -3,6 +3,7 @@
 from truerail.model.collector import EVERYWHERE, SWITCHES, Collector, Command, collector, minutes
 from truerail.model.facts import (
     KINDS,
+    BitErrorRate,
     Counter,
     DownReason,
     Fact,
@@ -46,6 +47,7 @@ __all__ = [
     "PLATFORMS",
     "SWITCHES",
     "Alternative",
+    "BitErrorRate",
     "Cable",
     "CableState",
     "Cause",

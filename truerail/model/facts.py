@@ -16,6 +16,7 @@ ANY_NUMBER: Bounds = (0, 2**20)
 SECONDS: Bounds = (0, 2**40)
 GBPS: Bounds = (0.0, 1e6)
 DBM: Bounds = (-200.0, 200.0)
+SHARE: Bounds = (0.0, 1.0)
 K = TypeVar("K")
 
 
@@ -260,6 +261,25 @@ class Optic(NamedTuple):
     serial: str | None = None
 
 
+@fact("bit error rates", before_fec=SHARE, after_fec=SHARE, seconds=(0.0, 1e12), corrected=(0, 2**62))
+class BitErrorRate(NamedTuple):
+    """The share of wrong bits that one port receives, as its device computed it (SONiC's `fec-stats`, `mlxlink -c`).
+
+    A rate is worth as much as the time that it covers: some devices compute it over one second, others since their
+    counters were cleared. `seconds` and `corrected` say how much is behind it.
+    """
+
+    port: str
+    before_fec: float | None = None
+    """Before forward error correction (FEC): a level that every PAM4 link has."""
+    after_fec: float | None = None
+    """What the link's error correction left; after its retries, where it has any."""
+    seconds: float | None = None
+    """The time that both rates cover, up to now."""
+    corrected: int | None = None
+    """Codewords that FEC corrected since the same device's counters began, which is not the time of the rates."""
+
+
 Fact: TypeAlias = (
     Neighbor
     | GpuNicPath
@@ -273,5 +293,6 @@ Fact: TypeAlias = (
     | PcieLink
     | HostSetting
     | Optic
+    | BitErrorRate
 )
 """A kind of fact: each class with `@fact`, for the type checker."""

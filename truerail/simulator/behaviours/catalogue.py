@@ -195,12 +195,33 @@ _LATER = tuple(
         Behaviour("azure_an", "accelerated networking, `mlx5_an0`, beside `mlx5_ib0`", platform="infiniband"),
         Behaviour("ib_multi_asic", "boxes of two switch chips, each a node that counts from 1", platform="infiniband"),
         Behaviour("ib_saturate", "counters that stand still at all ones", platform="infiniband", expected=("TEL004",)),
+        Behaviour(
+            "fec_rates",
+            "SONiC prints bit error rates, by its release up to more columns",
+            ("202411", "202505"),
+            "sonic",
+        ),
+        Behaviour(
+            "first_ber",
+            "SONiC's first rate after its start: all errors since boot over one second",
+            platform="sonic",
+            implies=("fec_rates",),
+        ),
+        Behaviour(
+            "post_ber_formula",
+            "SONiC's rate after FEC is a formula: frames lost at link-up make 1e-19",
+            platform="sonic",
+            implies=("fec_rates",),
+        ),
+        Behaviour("mlxlink_rates", "bit error rates of the NICs since their counters were cleared", ("since", "new")),
     )
 )
 """Sources: sonic-buildimage x86_64-nvidia_sn5600-r0/platform.json (`sonic_split`); ntc-templates juniper_junos ae7
 (`stack`); LACP's and LLDP's identities of MLAG, vPC and VSX, of which a shared LLDP chassis id is not confirmed
 (`mlag`); lldpd#221 and its NEWS for 0.9.7 (`ttl0_chassis`); azurehpc AccelNet_tuning (`azure_an`); rdma-core perfquery
-(`ib_saturate`). How a box of several chips numbers its ports is not confirmed (`ib_multi_asic`).
+(`ib_saturate`); sonic-swss port_rates.lua, sonic-utilities portstat.py (`fec_rates`, `first_ber`, `post_ber_formula`);
+mstflint mlxlink_commander.cpp (`mlxlink_rates`). How a box of several chips numbers its ports is not confirmed
+(`ib_multi_asic`).
 """
 CATALOGUE: Mapping[str, Behaviour] = {
     one.name: one for one in (*_IDENTITY, *_TIME, *_STATES, *_TOPO, *_INFINIBAND, *_LIES, *_OTHERS, *_LATER)

@@ -27,6 +27,7 @@ from truerail.simulator.traffic.ledger import Key, Q
 _LLDP_TABLE = "show lldp table"
 _LLDPCTL = "lldpctl -f json"
 _STATUS = "show interfaces status"
+_FEC_STATS = "show interfaces counters fec-stats"
 _PORT_COUNTERS = "sonic-db-dump -n COUNTERS_DB -y -k 'COUNTERS[_:][Po][Oi][Rd][T:][_0][Nx][A1][M0]*'"
 _QUEUE_COUNTERS = "show queue counters; show queue wredcounters; show priority-group drop counters; :"
 SUB_PORTS = {"4x200G": 4, "8x100G": 8}
@@ -53,6 +54,17 @@ _PORT: tuple[tuple[str, Key], ...] = (
     ("SAI_PORT_STAT_PFC_{}_TX_PAUSE_DURATION_US", (Q.TX_PAUSE_US, True)),
     ("SAI_PORT_STAT_PFC_{}_ON2OFF_RX_PKTS", (Q.RX_PAUSE_TRANSITIONS, True)),
 )
+_FEC_HEADER = (
+    "IFACE", "STATE", "FEC_CORR", "FEC_UNCORR", "FEC_SYMBOL_ERR", "FEC_PRE_BER", "FEC_POST_BER", "FEC_PRE_BER_MAX",
+    "FLR(O)", "FLR(P) (Accuracy)", "FEC_MAX_T",
+)  # fmt: skip
+_FEC_COLUMNS = {"202411": 7, "202505": len(_FEC_HEADER)}
+_WIRE_BITS = 1.0625
+"""Bits on the wire for each bit of data (port_rates.lua: 53.125 Gb/s a lane of 50G)."""
+_LOST_FRAME_BITS = 1e-8
+"""`rs_average_frame_ber` of port_rates.lua: what each lost frame adds to the rate after FEC, over all bits."""
+_AT_LINK_UP = 4
+"""Frames lost while a good port came up (sonic-utilities PR#4124)."""
 _FIRST_OID = 0x1000000000002
 
 
@@ -118,6 +130,7 @@ def answers(ether: Ether, switch: str) -> dict[str, str]:
         **({_LLDP_TABLE: lldp_table(heard)} if by_table else {_LLDPCTL: lldpd.json(heard)}),
         "ip -j link": ip_link.link(interfaces(ether, switch), details=False),
         _STATUS: _status_now(ether, switch),
+        **({_FEC_STATS: fec_stats(ether, switch)} if "fec_rates" in ether.world.behaviours else {}),
     }
     return as_pasted(ether, switch, found)
 
@@ -160,6 +173,32 @@ def _row(number: int, link: Link, behaviours: Behaviours, width: int) -> tuple[s
         configured_alias(number, behaviours), "routed", oper,
         "down" if link.off else "up", kind, "N/A",
     )  # fmt: skip
+
+
+def fec_stats(ether: Ether, switch: str) -> str:
+    """`show interfaces counters fec-stats` of a switch whose links work well (sonic-swss `port_rates.lua`): before FEC
+    1e-12 to 8e-7, corrected codewords for a day to a year.
+    """
+    behaviours = ether.world.behaviours
+    columns = _FEC_COLUMNS[behaviours.value("fec_rates")]
+    rows = [_fec_row(link, switch, behaviours)[:columns] for link in links(ether, switch)]
+    return table(_FEC_HEADER[:columns], rows)
+
+
+def _fec_row(link: Link, switch: str, behaviours: Behaviours) -> tuple[str, ...]:
+    if not link.up:
+        return (link.name, "X" if link.off else "D", "0", "0", "0", *("0.00e+00",) * 3, "0", "0", "-1")
+    at = (switch, link.name)
+    bits = link.gbps * 1e9 * _WIRE_BITS
+    level = 10 ** (-12 + 5.9 * behaviours.draw("ber", *at))
+    corrected = int(level * bits * 86400 * 365 ** behaviours.draw("fec_days", *at))
+    lost = int((_AT_LINK_UP + 1) * behaviours.draw("fec_lost", *at))
+    first = behaviours.hits("first_ber", switch)
+    before = corrected / bits if first else level
+    after = lost * _LOST_FRAME_BITS / bits if "post_ber_formula" in behaviours else 0.0
+    rates = (before, after, max(before, corrected / bits))
+    symbols = _grouped(corrected + 16 * lost)
+    return (link.name, "U", _grouped(corrected), _grouped(lost), symbols, *(f"{r:.2e}" for r in rates), "0", "0", "3")
 
 
 def _line(cells: Iterable[str], widths: list[int]) -> str:

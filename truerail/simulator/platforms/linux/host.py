@@ -11,7 +11,7 @@ from truerail.simulator.fabric.frames import Heard
 from truerail.simulator.fabric.servers import device_number
 from truerail.simulator.fabric.world import World, shifted
 from truerail.simulator.platforms._platform import Link
-from truerail.simulator.platforms.linux import cable_modules, ip_link, lldpd, rdma_link, sysfs
+from truerail.simulator.platforms.linux import cable_modules, ip_link, link_rates, lldpd, rdma_link, sysfs
 from truerail.simulator.platforms.linux.topo import KINDS as TOPO_KINDS
 from truerail.simulator.platforms.linux.topo import topo
 
@@ -43,6 +43,11 @@ def answers(ether: Ether, host: str) -> dict[str, str]:
     if world.behaviours.hits("dac_serial", host):
         found[cable_modules.ON_HOST] = cable_modules.memory(
             world, ((nic.netdev, nic.jack) for nic in nics(world, host))
+        )
+    if "mlxlink_rates" in world.behaviours:
+        mellanox = (nic for nic in nics(world, host) if nic.rdma.startswith("mlx5"))
+        found[link_rates.COMMAND] = "".join(
+            link_rates.mlxlink(world.behaviours, nic.rdma, host, nic.slot, up=nic.up) for nic in mellanox
         )
     if world.fabric.shape.subnets:
         found["ip -j addr"] = ip_link.addr(found_interfaces)
