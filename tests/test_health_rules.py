@@ -26,8 +26,11 @@ from truerail.model import (
     RdmaLink,
     Reading,
     Severity,
+    Snapshot,
+    Status,
     Transport,
 )
+from truerail.rounds import evaluate
 from truerail.testing.cases import AT, scene
 
 ONE = "gpu-1/nic0 leaf-0/swp1 rail=0 speed=400"
@@ -246,6 +249,14 @@ def test_a_rate_without_enough_behind_it_is_neither_an_error_nor_a_clean_link(ra
     findings, not_evaluated = looked("LNK004", facts={"leaf-0": [rate]})
     assert not findings
     assert not_evaluated
+
+
+def test_a_rate_is_enough_for_the_rule_in_a_single_round() -> None:
+    made = scene(Case("", FOUR, {}))
+    read = Reading("leaf-0", "bit_error_rates", AT, (BitErrorRate("swp1", 1e-5, seconds=600.0),))
+    evaluation = evaluate(Round(made.plan, Snapshot(AT, (read,))))
+    (verdict,) = (verdict for verdict in evaluation.verdicts if verdict.rule == "LNK004")
+    assert (verdict.status, verdict.missing) == (Status.FAIL, ())
 
 
 def test_a_rate_belongs_to_the_port_of_its_rdma_device() -> None:
