@@ -7,6 +7,7 @@ import orjson
 from truerail.analysis.published import JournalState, Published
 from truerail.model import Severity
 from truerail.views.fabric_map import FabricMap, changed_cells
+from truerail.views.headline import overview_headline
 from truerail.views.plain import as_json
 from truerail.views.view import view_of
 
@@ -25,15 +26,17 @@ def reported(before: FabricMap | None, after: FabricMap, publication: Published)
 
 
 def _round(publication: Published) -> dict[str, Any]:
-    summary, words = publication.evaluation.summary, view_of(publication).headline
+    summary, words = publication.evaluation.summary, overview_headline(view_of(publication))
     loud = [
         f for f in (*publication.evaluation.findings, *publication.pending_resolution) if f.id not in publication.mutes
     ]
     return {
         "number": publication.number,
         "at": publication.at.isoformat(),
-        "tone": words.tone.value,
-        "headline": words.cables,
+        "tone": words.tone,
+        "headline": words.headline,
+        "repair": words.repair,
+        "worst": words.worst,
         "cables": {
             "planned": summary.cables_planned,
             "right": summary.cables_right,

@@ -12,6 +12,7 @@ from truerail.analysis.published import CollectorRun, Published
 from truerail.model.finding import Severity, Verdict
 from truerail.model.plan import Role
 from truerail.outputs.unevaluated import rule_name
+from truerail.views.headline import overview_headline
 from truerail.views.index import VERIFIED, EvaluationIndex
 from truerail.views.lines import count_of, state_count
 from truerail.views.models import Coverage, FabricView, RailLine
@@ -23,15 +24,16 @@ def fabric_view(publication: Published, now: datetime) -> FabricView:
     """The status of the whole fabric. `now` (aware, UTC) gives the age of the collectors' last data."""
     view = view_of(publication)
     sight, plan, evaluation = view.sight, publication.plan, publication.evaluation
-    wiring, layout, verdict = view.wiring, view.layout, view.headline
+    wiring, layout, words = view.wiring, view.layout, overview_headline(view)
     switches = np.flatnonzero(layout.tier > Role.HOST.tier)
     return FabricView(
         name=publication.fabric,
         number=publication.number,
         at=publication.at,
-        tone=verdict.tone.value,
-        headline=verdict.cables,
-        repair=verdict.repair,
+        tone=words.tone,
+        headline=words.headline,
+        repair=words.repair,
+        worst=words.worst,
         plan_source=plan.source or plan.name,
         plan_inferred=plan.inferred,
         plan_digest=publication.plan_digest,

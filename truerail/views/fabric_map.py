@@ -15,6 +15,7 @@ from truerail.analysis.cabling import State
 from truerail.analysis.published import Published
 from truerail.model.columns import NONE, Codes
 from truerail.model.kept import kept
+from truerail.views.headline import overview_headline
 from truerail.views.layout import Layout
 from truerail.views.view import View, view_of
 
@@ -55,6 +56,9 @@ class FabricMap:
     cells: str
     tone: str
     headline: str
+    repair: str
+    worst: str | None
+    """Key of the cause that the headline names."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +107,7 @@ def cells_of(drawn: FabricMap) -> npt.NDArray[np.uint8]:
 
 @kept
 def _draw(view: View) -> FabricMap:
-    grid, publication, headline = grid_of(view.layout), view.publication, view.headline
+    grid, publication, words = grid_of(view.layout), view.publication, overview_headline(view)
     return FabricMap(
         number=publication.number,
         at=publication.at,
@@ -114,8 +118,10 @@ def _draw(view: View) -> FabricMap:
         hosts=grid.hosts,
         racks=grid.racks,
         cells=b64encode(_cells(view, grid).tobytes()).decode("ascii"),
-        tone=headline.tone.value,
-        headline=headline.cables,
+        tone=words.tone,
+        headline=words.headline,
+        repair=words.repair,
+        worst=words.worst,
     )
 
 
@@ -134,7 +140,8 @@ def _loudest(view: View, grid: Grid) -> tuple[Codes, npt.NDArray[np.uint8]]:
     """Per cell the rank of the highest unmuted finding (-1: none), or of the muted ones if all are muted; and whether
     all are muted. A finding on a host applies to all its cells.
     """
-    cell, rank, muted = _spread(view, grid)
+    cell, rows = spread(view, grid)
+    rank, muted = view.findings.rank[rows], view.muted[rows]
     heard, hushed = np.full(grid.size, NONE), np.full(grid.size, NONE)
     np.maximum.at(heard, cell[~muted], rank[~muted])
     np.maximum.at(hushed, cell[muted], rank[muted])
@@ -142,15 +149,15 @@ def _loudest(view: View, grid: Grid) -> tuple[Codes, npt.NDArray[np.uint8]]:
     return np.where(silent, hushed, heard), silent.astype(np.uint8)
 
 
-def _spread(view: View, grid: Grid) -> tuple[Codes, Codes, npt.NDArray[np.bool_]]:
-    """Cell, rank and mute of each finding on a host or a host's cable, one row for each cell it applies to."""
-    findings, muted = view.findings, view.muted
+def spread(view: View, grid: Grid) -> tuple[Codes, Codes]:
+    """Cell and number of each finding on a host or a host's cable, one row for each cell it applies to."""
+    findings = view.findings
     on_cable = np.append(grid.cell, NONE)[findings.cable]
     of_host = np.where(findings.cable < 0, np.append(grid.first, NONE)[findings.device], NONE)
     one, many = np.flatnonzero(on_cable >= 0), np.flatnonzero(of_host >= 0)
     rows = np.concatenate([one, np.repeat(many, grid.width)])
-    spread = (of_host[many][:, None] + np.arange(grid.width)).ravel()
-    return np.concatenate([on_cable[one], spread]), findings.rank[rows], muted[rows]
+    all_of_host = (of_host[many][:, None] + np.arange(grid.width)).ravel()
+    return np.concatenate([on_cable[one], all_of_host]), rows
 
 
 @kept

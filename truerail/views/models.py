@@ -117,7 +117,7 @@ class Coverage:
 
 @dataclass(frozen=True, slots=True)
 class FabricView:
-    """The fabric at a glance. `tone` is `good`, `doubt` or `bad`."""
+    """The fabric at a glance. `tone` is `good`, `doubt` or `bad`; `headline` says what hurts most, `repair` the rest."""
 
     name: str
     number: int
@@ -125,6 +125,8 @@ class FabricView:
     tone: str
     headline: str
     repair: str
+    worst: str | None
+    """Key of the cause that the headline names."""
     plan_source: str
     plan_inferred: bool
     plan_digest: str

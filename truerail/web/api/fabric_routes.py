@@ -11,8 +11,9 @@ from truerail.model.names import printable
 from truerail.outputs.unevaluated import rule_name
 from truerail.views.fabric import fabric_view
 from truerail.views.fabric_map import FabricMap
+from truerail.views.map_causes import MapCauses, map_causes
 from truerail.views.models import FabricView
-from truerail.web.answering import listed, published, reported
+from truerail.web.answering import listed, pondered, published, reported
 from truerail.web.body import to_bytes
 from truerail.web.context import Newest, WithContext
 from truerail.web.etag import tag_of
@@ -76,6 +77,12 @@ async def the_map(request: Request, shown: Newest) -> Response:
     4 unknown), bits 3-4 the most severe finding (0 none, 1 info, 2 warning, 3 critical), bit 5 muted.
     """
     return published(request, shown, lambda: shown.map_body)
+
+
+@router.get("/map/causes", response_model=MapCauses)
+async def the_maps_causes(request: Request, desk: WithContext, shown: Newest) -> Response:
+    """Which cause explains each cell of the map: one byte for each cell."""
+    return await pondered(request, desk, shown, lambda: map_causes(shown.publication))
 
 
 @router.get("/plan", response_model=PlanView)

@@ -1,14 +1,15 @@
 // What the overview shows around its map: causes, collectors, the list behind the map, and what is new.
 
-import { address, text } from "./api.js";
+import { address, get, text } from "./api.js";
 import { brokenHosts } from "./broken.js";
 import { causeStack } from "./causes.js";
 import { byId, redraw } from "./dom.js";
 import { frame, serviceTroubles } from "./frame.js";
-import { collectors, counts, coverage, rails } from "./panels.js";
+import { collectors, coverage, rails } from "./panels.js";
 import { pointing } from "./pointing.js";
-import { standing } from "./standing.js";
+import { tally } from "./tally.js";
 import { trouble, watch } from "./watch.js";
+import { count } from "./words.js";
 
 /**
  * Wakes the rest of the overview.
@@ -20,42 +21,62 @@ export function around(picture, failure) {
   const { live } = page;
   const { map } = picture;
   if (failure) redraw(map.space, trouble(failure));
+  const begun = steps(["explained", "causes", "fabric"]);
+  const explain = () => get("map/causes").then((answer) => {
+    picture.explained(answer);
+    begun("explained");
+  }, () => {});
+  void explain();
   picture.changed = () => requestIdleCallback(() => behind(map));
+  byId("broken").addEventListener("toggle", () => behind(map));
   picture.changed();
   live.on("state", (state) => {
     if (!map.canvas.isConnected) map.space.replaceChildren(map.canvas);
     picture.whole(state);
+    void explain();
   });
   live.on("round", (round) => {
     picture.round(round);
-    redraw(byId("counts"), counts(round.findings, round.muted));
+    void explain();
   });
   live.on("mutes", () => text(address("map")).then((answer) => picture.whole(JSON.parse(answer)), () => {}));
-  standing(live, byId("standing"));
   const point = pointing(map);
   watch(
     live,
     "causes?limit=50",
     byId("causes"),
-    ({ items, total }) => redraw(byId("causes"), causeStack(items, total, { hover: point })),
+    ({ items, total }) => {
+      byId("causes-h").textContent = total ? `${count(total, "cause")}, by impact` : "Causes";
+      redraw(byId("causes"), causeStack(items, total, { hover: point, numbered: true }));
+      begun("causes");
+    },
     true,
   );
   watch(live, "fabric", [byId("rails"), byId("coverage"), byId("collectors")], (fabric) => {
     serviceTroubles(fabric, page);
     picture.verdict(fabric);
-    redraw(byId("counts"), counts(fabric.findings, fabric.muted));
+    redraw(byId("tally"), tally(fabric));
     redraw(byId("rails"), rails(fabric));
     redraw(byId("coverage"), coverage(fabric));
     redraw(byId("collectors"), collectors(fabric.collectors));
+    begun("fabric");
   }, true);
   live.start();
 }
 
-/** The list behind the map. @param {import("./map.js").FabricMap} map */
+/** Marks the moment at which everything of the page has been drawn once. @param {string[]} left */
+function steps(left) {
+  const missing = new Set(left);
+  return (/** @type {string} */ step) => {
+    if (missing.delete(step) && !missing.size) performance.mark("truerail:ready");
+  };
+}
+
+/** The list behind the map: its rows are made while it is open. @param {import("./map.js").FabricMap} map */
 function behind({ cells }) {
   if (!cells) return;
   const { caption, body } = brokenHosts(cells);
   const node = byId("broken");
   node.firstElementChild.textContent = caption;
-  redraw(node.lastElementChild, body);
+  if (node.open) redraw(node.lastElementChild, body());
 }

@@ -12,7 +12,7 @@ export function brokenHosts(cells) {
   const caption = `${count(all, "host")} with cables not right`;
   if (!all) return {
     caption: "All hosts are right",
-    body: el("p.soft", null, "All planned cables of all hosts are right."),
+    body: () => el("p.soft", null, "All planned cables of all hosts are right."),
   };
   const heads = cells.rails.flatMap(
     (rail) => Array.from(
@@ -20,7 +20,7 @@ export function brokenHosts(cells) {
       (_, plane) => (cells.planes > 1 ? `${rail ?? "–"}.${plane}` : `${rail ?? "–"}`),
     )
   );
-  const body = el("div.scroll", null, el("table.matrix", null, el("caption.hidden", null, `${caption}, by rail`),
+  const body = () => el("div.scroll", null, el("table.matrix", null, el("caption.hidden", null, `${caption}, by rail`),
     el(
       "thead",
       null,

@@ -9,7 +9,7 @@ import { frame, watchService } from "./frame.js";
 import { card, findingList, life, table } from "./lines.js";
 import { portLink } from "./links.js";
 import { watch } from "./watch.js";
-import { count, kindWords, percent, sentence } from "./words.js";
+import { count, firstSentence, kindWords, percent, sentence } from "./words.js";
 
 const key = document.body.dataset.thing ?? "";
 const page = frame();
@@ -19,6 +19,7 @@ const findings = el("div", null, el("p.skeleton"));
 /** @param {any} cause CauseLine */
 function draw(cause) {
   document.title = `${cause.kind} – truerail`;
+  const [first, rest] = firstSentence(cause.summary);
   redraw(node,
     el("div.title", null, el("div", null, el(
       "p.soft",
@@ -26,7 +27,8 @@ function draw(cause) {
       el(`b.${cause.severity}`, null, kindWords(cause.kind)),
       ` · ${percent(cause.confidence)} sure · ${harmWords(cause)}`,
     ),
-      el("h1", null, sentence(cause.summary)), el("p.action", null, instruction(cause)), el("p", null, life(cause))),
+      el("h1", null, sentence(first)), rest ? el("p", null, sentence(rest)) : null,
+      el("p.action", null, instruction(cause)), el("p", null, life(cause))),
     el("div.buttons", null, treeLink(cause, ".button"), acknowledgeButton(cause.key, cause.summary, cause.muted))),
     moves(cause), otherwise(cause),
     el("div.halves", null, el("div", null, card(`Explains ${count(cause.explains.length, "finding")}`, findings)), el("div", null, subjects(cause))));

@@ -4,9 +4,11 @@ import { el } from "./dom.js";
 import { acknowledgeButton } from "./acknowledge.js";
 import { life } from "./lines.js";
 import * as links from "./links.js";
+import { COLOURED } from "./shapes.js";
 import { count, kindWords, percent, sentence } from "./words.js";
 
 const FIRST_MOVES = 4;
+const FEW = 3;
 
 /** What to do, without the moves where the words repeat them. @param {any} cause */
 export function instruction(cause) {
@@ -16,8 +18,8 @@ export function instruction(cause) {
   );
 }
 
-/** @param {any} cause @param {{hover?: (cause: any | null) => void}} [how] */
-export function causeCard(cause, { hover } = {}) {
+/** @param {any} cause @param {{hover?: (cause: any | null) => void, number?: number}} [how] `number` on the map */
+export function causeCard(cause, { hover, number } = {}) {
   const on = hover && {
     mouseenter: () => hover(cause),
     mouseleave: () => hover(null),
@@ -26,6 +28,7 @@ export function causeCard(cause, { hover } = {}) {
   };
   return el(`article.cause.${cause.severity}`, { on, "data-cause": cause.key },
     el("header", null,
+      number ? el(`span.cause-number.cause-${Math.min(number, COLOURED + 1)}`, { title: `Cause ${number} on the map` }, number) : null,
       el(
         "a.kind",
         { href: links.cause(cause.key), "data-key": cause.key },
@@ -69,20 +72,23 @@ function moves(cause) {
 
 /**
  * The list, muted ones folded.
- * @param {any[]} causes @param {number} total @param {{hover?: (cause: any | null) => void}} [how]
+ * @param {any[]} causes @param {number} total
+ * @param {{hover?: (cause: any | null) => void, numbered?: boolean}} [how] `numbered` as on the map
  */
-export function causeStack(causes, total, how) {
+export function causeStack(causes, total, { hover, numbered } = {}) {
+  const number = new Map(causes.map((cause, i) => [cause.key, numbered ? i + 1 : 0]));
+  const drawn = (/** @type {any} */ cause) => causeCard(cause, { hover, number: number.get(cause.key) });
   const loud = causes.filter((cause) => !cause.muted);
   const muted = causes.filter((cause) => cause.muted);
   return [
-    loud.map((cause) => causeCard(cause, how)),
+    loud.map(drawn),
     loud.length || muted.length ? null : el("p.soft.pad", null, "No causes."),
-    total > causes.length ? el("p.soft.pad", null, `and ${count(total - causes.length, "more cause")}.`) : null,
+    total > FEW ? el(`p.pad.all-causes${total > causes.length ? ".more" : ""}`, null, `${count(total, "cause")} in all`) : null,
     muted.length ? el(
       "details.folded",
       { "data-key": "muted" },
       el("summary", null, `${count(muted.length, "muted cause")}`),
-      muted.map((cause) => causeCard(cause, how)),
+      muted.map(drawn),
     ) : null,
   ];
 }

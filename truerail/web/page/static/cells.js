@@ -16,6 +16,7 @@ import { SEVERITIES, STATES } from "./words.js";
  */
 
 const RIGHT = 1;
+const MANY = 12;
 
 /** Cells and what they stand for. */
 export class Cells {
@@ -31,7 +32,29 @@ export class Cells {
     this.perHost = answer.rails.length * answer.planes;
     /** @type {string | null} */
     this.packed = answer.cells;
-    this.codes = Uint8Array.from(atob(answer.cells), (letter) => letter.charCodeAt(0));
+    this.codes = bytes(answer.cells);
+    /** @type {Uint8Array | null} which cause explains each cell, by its place in the list; 0 none, 255 a later one */
+    this.causes = null;
+    /** @type {boolean[]} by that place: whether the cause explains so many cells that they would hide the others */
+    this.many = [];
+  }
+
+  /** Which cause explains which cell; an answer for another plan is ignored. @param {any} answer MapCauses */
+  explain(answer) {
+    const causes = bytes(answer.cells);
+    if (answer.plan_digest !== this.digest || causes.length !== this.length) return;
+    this.causes = causes;
+    this.many = [false, ...answer.causes.map((/** @type {any} */ cause) => cause.cells >= MANY)];
+  }
+
+  /** 0 none, n the n-th cause of the list, 255 a later one. @param {number} cell */
+  causeOf(cell) {
+    return this.causes?.[cell] ?? 0;
+  }
+
+  /** Whether one cause explains this cell and many others. @param {number} cell */
+  oneOfMany(cell) {
+    return this.causes !== null && this.many[this.causes[cell]] === true;
   }
 
   /** Whether an answer shows what these were made from. @param {MapAnswer} answer */
@@ -140,12 +163,23 @@ export class Cells {
     return { hosts, all };
   }
 
+  /** The cause of a cell in words; empty without one. @param {number} cell */
+  causeWords(cell) {
+    const cause = this.causeOf(cell);
+    return cause === 0 ? "" : cause === 255 ? "explained by a later cause" : `cause ${cause}`;
+  }
+
   /** A cell in words. @param {number} cell */
   summary(cell) {
     const state = STATES[this.state(cell)];
     const severity = SEVERITIES[this.severity(cell)];
     const plane = this.planes > 1 ? ` plane ${cell % this.planes}` : "";
     const words = state === "none" ? "no cable planned" : state;
-    return `${this.hosts[this.hostOf(cell)]} rail ${this.railOf(cell)}${plane}: ${words}${severity ? `, ${severity}` : ""}${this.muted(cell) ? ", muted" : ""}`;
+    return `${this.hosts[this.hostOf(cell)]} rail ${this.railOf(cell)}${plane}: ${words}${severity ? `, ${severity}` : ""}${this.muted(cell) ? ", muted" : ""}${this.causeOf(cell) ? `, ${this.causeWords(cell)}` : ""}`;
   }
+}
+
+/** @param {string} packed base64 */
+function bytes(packed) {
+  return Uint8Array.from(atob(packed), (letter) => letter.charCodeAt(0));
 }

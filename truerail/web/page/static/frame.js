@@ -5,6 +5,7 @@ import { banner, Clock } from "./clock.js";
 import { byId, el, redraw } from "./dom.js";
 import { finder } from "./finder.js";
 import { Live } from "./live.js";
+import { menus } from "./menu.js";
 import { moment, zoneSwitch } from "./times.js";
 
 /** @typedef {{live: Live, clock: Clock}} Frame */
@@ -14,6 +15,7 @@ export function frame() {
   const live = new Live();
   const clock = new Clock(live);
   finder(byId("find"), byId("found"));
+  menus(byId("menu"), byId("pages"));
   byId("theme").addEventListener("click", turn);
   zoneSwitch(byId("zone"));
   me().then(whoami, () => {});

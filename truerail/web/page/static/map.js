@@ -33,6 +33,8 @@ export class FabricMap {
     /** @type {Set<number> | null} */ this.only = null;
     /** @type {Set<number> | null} */ this.lit = null;
     /** @type {Set<number>} */ this.fresh = new Set();
+    this.coloured = false;
+    this.arranged = () => {};
     this.focus = -1;
     this.wanted = 0;
     this.asked = 0;
@@ -58,6 +60,7 @@ export class FabricMap {
   recolour() {
     this.colours = palette(this.node);
     this.draw();
+    this.arranged();
   }
 
   /** Other cells, all of them. @param {import("./cells.js").Cells} cells */
@@ -93,6 +96,7 @@ export class FabricMap {
     Object.assign(this.canvas.style, { width: `${width}px`, height: `${height}px` });
     this.ctx.setTransform(scale, 0, 0, scale, 0, 0);
     this.paintNow();
+    this.arranged();
   }
 
   /** The longest name, by its letters: they are all alike in width. */
@@ -110,7 +114,7 @@ export class FabricMap {
   paintNow() {
     cancelAnimationFrame(this.asked);
     this.asked = 0;
-    const { ctx, cells, layout, colours, only, lit, fresh, focus, node } = this;
+    const { ctx, cells, layout, colours, only, lit, fresh, focus, node, coloured } = this;
     if (!cells || !layout) return;
     const focused = document.activeElement === this.canvas;
     paint(
@@ -122,6 +126,7 @@ export class FabricMap {
         only,
         lit,
         fresh,
+        coloured,
         focus,
         focused,
         top: node.scrollTop,

@@ -1,7 +1,7 @@
 // Paints what is in sight of the map: first all that is right, then on top of it what is not.
 
 import { offset, placeOf } from "./layout.js";
-import { notch, SHAPES } from "./shapes.js";
+import { byCause, light, notch, SHAPES } from "./shapes.js";
 
 const SMALLEST_MARK = 4;
 const TIGHT = 6;
@@ -20,6 +20,7 @@ const FEW = 40;
  * @property {Set<number> | null} only states that are shown in full; null for all
  * @property {Set<number> | null} lit cells that are pointed out; null for none
  * @property {Set<number>} fresh cells that just changed
+ * @property {boolean} coloured by cause, not by state
  * @property {number} focus cell, or -1
  * @property {boolean} focused whether the keyboard is here
  */
@@ -70,7 +71,7 @@ function quiet(scene, column, low, high, marked) {
     const y = column.y + row * size;
     for (let at = 0; at < perHost; at++) {
       const code = cells.codes[first + at];
-      if (code !== 1) marked.push(first + at);
+      if (code !== 1 || (scene.coloured && cells.causeOf(first + at))) marked.push(first + at);
       if (gap && (code & 7) === 1) ctx.fillRect(column.x + offset(layout, at), y, size - gap, size - gap);
     }
   }
@@ -106,7 +107,7 @@ function point(scene, marked) {
 
 /** A cell that says something. @param {Scene} scene @param {number} cell */
 function mark(scene, cell) {
-  const { ctx, cells, layout, colours, lit, only } = scene;
+  const { ctx, cells, layout, colours, lit, only, coloured } = scene;
   const state = cells.state(cell);
   const { x, y } = placeOf(layout, cell, cells.perHost);
   const faded = (lit && !lit.has(cell)) || (only && !only.has(state));
@@ -117,7 +118,10 @@ function mark(scene, cell) {
     ctx.fillStyle = colours.paper;
     ctx.fillRect(x, y, size, size);
   }
-  SHAPES[state](ctx, x + shift, y + shift, size, colours);
+  const cause = cells.causeOf(cell);
+  if (coloured && cause) byCause(ctx, x + shift, y + shift, size, { cause, state }, colours);
+  else if (!coloured && !lit && !only && state > 1 && cells.oneOfMany(cell)) light(ctx, x + shift, y + shift, size, state, colours);
+  else SHAPES[state](ctx, x + shift, y + shift, size, colours);
   if (state === 1 && cells.severity(cell) > 0) notch(ctx, x + shift, y + shift, size, cells.severity(cell), colours);
   ctx.globalAlpha = 1;
 }

@@ -2,7 +2,7 @@
 
 import { el, svg } from "./dom.js";
 import { span } from "./times.js";
-import { count, figure, GLYPHS, percent, SEVERITIES } from "./words.js";
+import { count, figure, GLYPHS, percent } from "./words.js";
 
 const STATES = /** @type {const} */ (["right", "wrong", "missing", "unknown"]);
 const LEAST = 0.8;
@@ -108,12 +108,4 @@ export function collectors(runs) {
         el("td.number", { class: late ? "number unknown" : null }, run.age_seconds === null ? "never" : span(run.age_seconds)), el("td.number.soft", null, span(run.every_seconds)));
     })),
     unasked.length ? el("tfoot", null, el("tr", null, el("td.soft", { colspan: 4 }, `No device polled: ${unasked.join(", ")}`))) : null);
-}
-
-/** Counts of findings, loudest first. @param {Record<string, number>} findings @param {number} muted */
-export function counts(findings, muted) {
-  const loud = [...SEVERITIES].reverse().filter((word) => word && findings[word]).map(
-    (word) => el("span", null, el(`span.dot.${word}`, { "aria-hidden": "true" }), `${figure(findings[word])} ${word}`)
-  );
-  return [loud, muted ? el("span.soft", null, `${figure(muted)} muted`) : null];
 }

@@ -2,7 +2,8 @@
 
 import { byId, el, redraw } from "./dom.js";
 import { Cells } from "./cells.js";
-import { thing } from "./links.js";
+import { legend } from "./legend.js";
+import { cause as causeUrl, thing } from "./links.js";
 import { FabricMap } from "./map.js";
 import { figure, GLYPHS, STATES, TONES } from "./words.js";
 
@@ -12,8 +13,10 @@ export class Picture {
     this.map = new FabricMap(byId("map"), (host) => location.assign(thing(host)));
     /** @type {Set<number>} */
     this.only = new Set();
-    this.repair = "";
     this.changed = () => {};
+    this.map.arranged = () => redraw(byId("legend"), legend(this.map));
+    this.colour(new URLSearchParams(location.search).get("colour") === "cause");
+    for (const by of ["state", "cause"]) byId(`by-${by}`).addEventListener("click", () => this.choose(by));
     for (const [id, step] of /** @type {const} */ ([["smaller", -1], ["fit", 0], ["larger", 1]])) byId(id).addEventListener("click", () => this.map.resize(step));
   }
 
@@ -27,6 +30,29 @@ export class Picture {
     this.changed();
   }
 
+  /** Which cause explains which cell. @param {any} answer MapCauses */
+  explained(answer) {
+    this.map.cells?.explain(answer);
+    this.map.draw();
+    this.map.arranged();
+  }
+
+  /** Colours by state or by cause; the address says so. @param {string} by */
+  choose(by) {
+    this.colour(by === "cause");
+    history.replaceState(null, "", by === "cause" ? "?colour=cause" : location.pathname);
+    this.map.draw();
+    this.map.arranged();
+  }
+
+  /** @param {boolean} coloured */
+  colour(coloured) {
+    this.map.coloured = coloured;
+    document.body.classList.toggle("by-cause", coloured);
+    byId("by-cause").setAttribute("aria-pressed", String(coloured));
+    byId("by-state").setAttribute("aria-pressed", String(!coloured));
+  }
+
   /** What is different after a round. @param {any} round */
   round(round) {
     if (!this.map.cells) return;
@@ -38,11 +64,11 @@ export class Picture {
     this.changed();
   }
 
-  /** @param {{tone: string, headline: string, repair?: string}} reported */
-  verdict({ tone, headline, repair }) {
-    this.repair = repair ?? this.repair;
+  /** @param {{tone: string, headline: string, repair: string, worst: string | null}} reported */
+  verdict({ tone, headline, repair, worst }) {
     byId("verdict").className = `verdict ${tone}`;
-    this.say(TONES[/** @type {"good"} */ (tone)] ?? "?", headline, this.repair);
+    const first = worst ? el("a", { href: causeUrl(worst), "data-key": "worst" }, headline) : headline;
+    this.say(TONES[/** @type {"good"} */ (tone)] ?? "?", first, repair);
   }
 
   /** Why there is nothing to see. @param {any} error */
@@ -51,7 +77,7 @@ export class Picture {
     this.say("…", error.status === 503 ? "No evaluation yet" : "The map cannot be loaded", error.message);
   }
 
-  /** @param {string} mark @param {string} first @param {string} second */
+  /** @param {string} mark @param {string | Node} first @param {string} second */
   say(mark, first, second) {
     redraw(
       byId("verdict"),

@@ -3,6 +3,10 @@
 
 /** @typedef {ReturnType<typeof palette>} Palette */
 
+/** So many causes have a colour of their own; later ones share one. */
+export const COLOURED = 8;
+const LETTER = 11;
+
 /** The colours of the theme in force. @param {Element} node */
 export function palette(node) {
   const style = getComputedStyle(node);
@@ -10,7 +14,8 @@ export function palette(node) {
   return {
     right: take("--cell-right"), dot: take("--cell-dot"), blank: take("--cell-blank"), wrong: take("--cell-wrong"), missing: take("--cell-missing"),
     unknown: take("--cell-unknown"), paper: take("--paper"), ink: take("--ink"), soft: take("--soft"), focus: take("--focus"), missingTint: take("--missing-bg"), unknownTint: take("--unknown-bg"),
-    font: take("--mono"), text: take("--sans"), info: take("--link"),
+    font: take("--mono"), text: take("--sans"), info: take("--link"), wrongTint: take("--wrong-bg"),
+    causes: Array.from({ length: COLOURED }, (_, i) => take(`--cause-${i + 1}`)), others: take("--cause-more"),
   };
 }
 
@@ -91,4 +96,65 @@ export function notch(ctx, x, y, size, severity, colours) {
   ctx.lineTo(x + size, y);
   ctx.lineTo(x + size, y + side);
   ctx.fill();
+}
+
+/**
+ * One of many cells that a single cause explains: light, so that the others stand out.
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {number} x
+ * @param {number} y
+ * @param {number} size
+ * @param {number} state
+ * @param {Palette} colours
+ */
+export function light(ctx, x, y, size, state, colours) {
+  const [tint, line] = [
+    [colours.right, colours.dot],
+    [colours.right, colours.dot],
+    [colours.wrongTint, colours.wrong],
+    [colours.missingTint, colours.missing],
+    [colours.unknownTint, colours.unknown],
+  ][state];
+  ctx.fillStyle = tint;
+  ctx.fillRect(x, y, size, size);
+  if (size < 6 || state < 2) return;
+  ctx.globalAlpha *= 0.6;
+  ctx.strokeStyle = line;
+  ctx.lineWidth = 1;
+  ctx.beginPath();
+  ctx.moveTo(x + size * 0.25, y + size * 0.75);
+  ctx.lineTo(x + size * 0.75, y + size * 0.25);
+  ctx.stroke();
+  ctx.globalAlpha /= 0.6;
+}
+
+/**
+ * A cell in the colour of its cause, with the cause's number where there is room. What is missing is hollow, what is
+ * unknown a diamond, what is right a smaller square.
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {number} x
+ * @param {number} y
+ * @param {number} size
+ * @param {{cause: number, state: number}} cell
+ * @param {Palette} colours
+ */
+export function byCause(ctx, x, y, size, { cause, state }, colours) {
+  const colour = colours.causes[cause - 1] ?? colours.others;
+  const inset = state === 1 ? size * 0.2 : 0;
+  ctx.fillStyle = state === 3 ? colours.paper : colour;
+  ctx.strokeStyle = colour;
+  ctx.lineWidth = Math.max(1, size / 7);
+  ctx.beginPath();
+  if (state === 4) {
+    ctx.moveTo(x + size / 2, y);
+    for (const [across, down] of [[1, 0.5], [0.5, 1], [0, 0.5]]) ctx.lineTo(x + across * size, y + down * size);
+  } else ctx.rect(x + inset, y + inset, size - 2 * inset, size - 2 * inset);
+  ctx.fill();
+  if (state === 3) ctx.strokeRect(x + ctx.lineWidth / 2, y + ctx.lineWidth / 2, size - ctx.lineWidth, size - ctx.lineWidth);
+  if (size < LETTER || cause > COLOURED) return;
+  ctx.fillStyle = state === 3 ? colours.ink : colours.paper;
+  ctx.font = `700 ${Math.round(size * 0.62)}px ${colours.text}`;
+  ctx.textAlign = "center";
+  ctx.textBaseline = "middle";
+  ctx.fillText(String(cause), x + size / 2, y + size / 2 + 0.5);
 }

@@ -41,7 +41,7 @@ export class Tip {
         null,
         state === "none" ? "no cable planned" : `${GLYPHS[/** @type {"right"} */ (state)]} ${state}`,
       ),
-      severity ? el(`span.${severity}`, null, severity) : "", cells.muted(cell) ? el("span.soft", null, "muted") : "", place ? el("small", null, place) : "");
+      severity ? el(`span.${severity}`, null, severity) : "", cells.muted(cell) ? el("span.soft", null, "muted") : "", cells.causeOf(cell) ? el("span", null, cells.causeWords(cell)) : "", place ? el("small", null, place) : "");
     this.node.hidden = false;
     const { width, height } = this.node.getBoundingClientRect();
     const left = x + AWAY + width > innerWidth ? x - AWAY - width : x + AWAY;

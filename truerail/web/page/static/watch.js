@@ -2,6 +2,7 @@
 
 import { address, Problem, text } from "./api.js";
 import { el, redraw } from "./dom.js";
+import { sentence } from "./words.js";
 
 /**
  * Asks now, and again after each round and each mute; draws only what is different.
@@ -47,5 +48,5 @@ export function trouble(error, small = false) {
       el("p.soft", null, "Devices are being polled. This page updates after the first evaluation."));
   }
   const title = error.status === 404 ? "Not found" : error.status === 0 ? "No connection" : error.title || "Request failed";
-  return el("div.empty.failed", { role: "alert" }, el("h2", null, title), el("p", null, error.message));
+  return el("div.empty.failed", { role: "alert" }, el("h2", null, title), el("p", null, sentence(error.message)));
 }

@@ -41,3 +41,9 @@ export function sentence(text) {
   const begun = /^[a-z]+$/.test(first) ? text[0].toUpperCase() + text.slice(1) : text;
   return !begun || ".!?…:".includes(begun[begun.length - 1]) ? begun : `${begun}.`;
 }
+
+/** The first sentence, and the others. @param {string} text @returns {[string, string]} */
+export function firstSentence(text) {
+  const end = text.search(/[.!?] [A-Z]/);
+  return end < 0 ? [text, ""] : [text.slice(0, end + 1), text.slice(end + 2)];
+}
