@@ -17,6 +17,7 @@ from truerail.questions.answers.path import path
 from truerail.questions.answers.storm import storm
 from truerail.questions.answers.where import where
 from truerail.views.fabric_map import fabric_map
+from truerail.views.map_causes import map_causes
 from truerail.views.plain import as_json
 
 
@@ -53,6 +54,12 @@ def test_the_map_is_that_of_the_core(api: Api) -> None:
     reported = api.json("map")
     assert reported == as_json(fabric_map(published()))
     assert len(b64decode(reported["cells"])) == len(reported["hosts"]) * len(reported["rails"])
+    causes = api.json("map/causes")
+    assert causes == as_json(map_causes(published()))
+    assert (causes["number"], len(b64decode(causes["cells"]))) == (
+        reported["number"],
+        len(b64decode(reported["cells"])),
+    )
 
 
 def test_the_fabric_tells_the_age_of_what_it_knows(api: Api) -> None:

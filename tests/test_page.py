@@ -1,10 +1,11 @@
 """The page in a real Chromium: what people see, click and type, on a simulated fabric with planted faults."""
 
 import re
+from base64 import b64encode
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Page, expect
 
 from tests.fake_tower import fabric
 from tests.page_site import Site, Watched, chromium, publication
@@ -14,6 +15,8 @@ from truerail.model import Role
 from truerail.outputs.report import Options, render
 from truerail.rounds import evaluate
 from truerail.simulator import demo_simulation
+from truerail.views.fabric_map import fabric_map
+from truerail.views.plain import as_json
 
 BROKEN, SEEN = fabric()
 _, WHOLE = fabric(faults=False)
@@ -45,11 +48,119 @@ def test_the_overview_shows_the_verdict_and_every_cause(watched: Watched) -> Non
     page = watched.open("/")
     evaluated = watched.site.tower.publication
     assert evaluated is not None
-    expect(page.locator("#verdict")).to_contain_text("wrong")
+    first = page.locator("article.cause a.kind").first
+    assert page.locator("#verdict a").get_attribute("href") == first.get_attribute("href")
     expect(page.locator("article.cause")).to_have_count(len(evaluated.evaluation.causes))
     expect(page.locator("#live")).to_contain_text("as of")
     wrong = page.locator("button.chip.wrong .figure").inner_text()
     assert int(wrong) == evaluated.evaluation.summary.cables_wrong
+
+
+def test_every_count_of_the_overview_says_of_what(watched: Watched) -> None:
+    page = watched.open("/")
+    evaluated = watched.site.tower.publication
+    assert evaluated is not None
+    summary = evaluated.evaluation.summary
+    tally = page.locator("#tally")
+    expect(tally).to_contain_text(f"{summary.cables_right} of {summary.cables_planned} right")
+    expect(tally).to_contain_text(f"{summary.hosts_read} of {summary.hosts} hosts")
+    expect(tally).to_contain_text(f"Causes{len(evaluated.evaluation.causes)}")
+
+
+MARKED = """() => {
+  const {width, height} = document.querySelector('#map canvas');
+  const copy = new OffscreenCanvas(width, height).getContext('2d', {willReadFrequently: true});
+  copy.drawImage(document.querySelector('#map canvas'), 0, 0);
+  const {data} = copy.getImageData(0, 0, width, height);
+  const found = new Map();
+  for (let at = 0; at < data.length; at += 4) {
+    const colour = (data[at] << 16) | (data[at + 1] << 8) | data[at + 2];
+    found.set(colour, (found.get(colour) ?? 0) + 1);
+  }
+  return [...found.keys()];
+}"""
+
+
+def _colour(page: Page, name: str) -> int:
+    value = page.evaluate("(name) => getComputedStyle(document.documentElement).getPropertyValue(name)", name)
+    return int(value.strip().removeprefix("#"), 16)
+
+
+def test_cells_take_the_colours_of_their_causes_and_the_address_says_so(watched: Watched) -> None:
+    page = watched.open("/")
+    number = page.locator(".cause-number").first
+    expect(number).to_be_hidden()
+    assert _colour(page, "--cause-1") not in page.evaluate(MARKED)
+    page.locator("#by-cause").click()
+    expect(number).to_have_text("1")
+    soon(lambda: _colour(page, "--cause-1") in page.evaluate(MARKED))
+    expect(page.locator("#legend")).to_contain_text("cause 1")
+    page.reload()
+    expect(page.locator("#by-cause")).to_have_attribute("aria-pressed", "true")
+    page.locator("#by-state").click()
+    assert "?" not in page.url
+
+
+def test_the_legend_has_every_mark_of_the_map(watched: Watched) -> None:
+    page = watched.open("/")
+    legend = page.locator("#legend")
+    for words in ("as planned", "wrong", "missing", "unknown", "one cause", "muted", "critical", "changed"):
+        expect(legend).to_contain_text(words)
+    assert legend.locator("canvas").count() == 10
+
+
+def test_on_a_phone_causes_come_first_and_the_menu_has_every_page(browser: Browser, site: Site) -> None:
+    one = Watched(browser, site)
+    one.page.set_viewport_size({"width": 390, "height": 844})
+    page = one.open("/")
+    tops = page.evaluate("() => ['.causes', '.fabric'].map((one) => document.querySelector(one).offsetTop)")
+    assert tops[0] < tops[1]
+    entries = page.locator("#pages a")
+    expect(entries.first).to_be_hidden()
+    page.locator("#menu").click()
+    for entry in entries.all():
+        box = entry.bounding_box()
+        assert box is not None
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= 390
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= 390
+    page.keyboard.press("Escape")
+    expect(entries.first).to_be_hidden()
+    one.context.close()
+    assert one.complaints == []
+
+
+COUNTS = """
+window.drawn = 0;
+for (const name of ["fillRect", "strokeRect", "fillText", "fill", "stroke"]) {
+  const work = CanvasRenderingContext2D.prototype[name];
+  CanvasRenderingContext2D.prototype[name] = function (...parts) {
+    window.drawn += 1;
+    return work.apply(this, parts);
+  };
+}
+"""
+
+
+def test_a_large_fabric_costs_the_page_little_work(watched: Watched) -> None:
+    hosts, rails = 12_500, 8
+    codes = bytes(2 if at % 1000 == 7 else 1 for at in range(hosts * rails))
+    large = {
+        **as_json(fabric_map(publication(BROKEN.plan, SEEN))),
+        "rails": list(range(rails)),
+        "hosts": [f"gpu-{number:05d}" for number in range(hosts)],
+        "racks": [""] * hosts,
+        "pods": [{"name": f"p{number}", "first": number * 250, "hosts": 250} for number in range(50)],
+        "cells": b64encode(codes).decode(),
+    }
+    watched.context.route("**/api/v1/map", lambda route: route.fulfill(json=large))
+    watched.context.route("**/api/v1/events", lambda route: route.fulfill(body="", content_type="text/event-stream"))
+    watched.page.add_init_script(COUNTS)
+    page = watched.open("/")
+    page.wait_for_function("() => performance.getEntriesByName('truerail:ready').length")
+    expect(page.locator("#broken summary")).to_contain_text("100 hosts")
+    assert page.evaluate("() => window.drawn") < 10_000, "cells that are right are drawn column by column"
+    assert page.evaluate("() => document.querySelectorAll('*').length") < 1500
 
 
 def test_collectors_that_ask_nobody_stand_in_one_line(watched: Watched) -> None:
@@ -109,6 +220,7 @@ def test_everything_can_be_done_by_keyboard(watched: Watched) -> None:
 def test_the_list_behind_the_map_names_what_the_map_shows(watched: Watched) -> None:
     page = watched.open("/")
     page.locator("#broken summary").click()
+    expect(page.locator("#broken tbody th").first).to_be_visible()
     names = page.locator("#broken tbody th").all_inner_texts()
     states = watched.site.tower.publication.evaluation.cable_states  # type: ignore[union-attr] - the site has one
     hosts = {cable.a.device for cable in BROKEN.plan.host_cables if states[cable.a].value != "right"}
@@ -167,6 +279,7 @@ def test_a_switch_shows_its_front_panel(watched: Watched) -> None:
 def test_a_cause_shows_its_moves_and_leads_to_its_findings(watched: Watched) -> None:
     page = watched.open("/")
     page.locator("article.cause", has=page.locator("ol.moves")).first.locator("a.kind").click()
+    expect(page.locator("h1")).not_to_contain_text("impact")
     expect(page.locator("svg.crossing path.now").first).to_be_attached()
     page.locator("ul.lines a").first.click()
     page.wait_for_url("**/findings/*")

@@ -33,7 +33,7 @@ def test_before_the_first_evaluation_it_says_so_and_then_fills_itself(browser: B
         expect(page.locator("#map")).to_contain_text("The first round is running")
         site.publish(publication(BROKEN.plan, SEEN))
         expect(page.locator("article.cause").first).to_be_visible()
-        expect(page.locator("#verdict")).to_contain_text("wrong")
+        expect(page.locator("#verdict")).to_have_class("verdict bad")
         expect(page.locator("#map canvas")).to_be_visible()
         one.context.close()
         assert all("503" in words for words in one.complaints)

@@ -35,7 +35,15 @@ CanvasRenderingContext2D.prototype.restore = function () {
 TIMES = """() => ({
   contents: performance.getEntriesByName("first-contentful-paint")[0].startTime,
   map: performance.getEntriesByName("truerail:map")[0].startTime,
+  ready: performance.getEntriesByName("truerail:ready")[0].startTime,
+  longest: window.longest,
 })"""
+SEES_TASKS = """
+window.longest = 0;
+new PerformanceObserver((list) => {
+  for (const task of list.getEntries()) window.longest = Math.max(window.longest, task.duration);
+}).observe({type: "longtask", buffered: true});
+"""
 DELAY = """() => {
   const round = performance.getEntriesByName("truerail:round")[0];
   return round && window.painted > round.startTime ? window.painted - round.startTime : null;
@@ -44,11 +52,15 @@ DELAY = """() => {
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """Milliseconds, medians. `contents` and `map` from the click on; `change` from the event to its pixels."""
+    """Milliseconds, medians. `contents`, `map` and `ready` (all that the overview shows) from the click on;
+    `longest` is the longest task of all loads, 0 below 50 ms; `change` from the event to its pixels.
+    """
 
     hosts: int
     contents: float
     map: float
+    ready: float
+    longest: float
     change: float
     kilobytes: float
 
@@ -61,7 +73,8 @@ def measure(browser: Browser, hosts: int, pods: int, loads: int) -> Times:
         changes = list(_changes(browser, site))
         drawn = fabric_map(_evaluated(site))
     size = len(dumped(drawn)) / 1000
-    return Times(hosts, median(a for a, _ in first), median(b for _, b in first), median(changes), size)
+    contents, drawn_at, ready = (median(one[name] for one in first) for name in ("contents", "map", "ready"))
+    return Times(hosts, contents, drawn_at, ready, max(one["longest"] for one in first), median(changes), size)
 
 
 def _evaluated(site: Site) -> Published:
@@ -71,15 +84,16 @@ def _evaluated(site: Site) -> Published:
     return site.tower.publication
 
 
-def _load(browser: Browser, site: Site) -> tuple[float, float]:
-    """First contents and the drawn map, with nothing in the browser's cache."""
+def _load(browser: Browser, site: Site) -> dict[str, float]:
+    """`TIMES` of one load, with nothing in the browser's cache."""
     context = browser.new_context(viewport={"width": 1440, "height": 900})
     page = context.new_page()
+    page.add_init_script(SEES_TASKS)
     page.goto(site.url)
-    page.wait_for_function("() => performance.getEntriesByName('truerail:map').length")
+    page.wait_for_function("() => performance.getEntriesByName('truerail:ready').length")
     times: dict[str, float] = page.evaluate(TIMES)
     context.close()
-    return times["contents"], times["map"]
+    return times
 
 
 def _changes(browser: Browser, site: Site) -> Iterator[float]:
@@ -117,19 +131,25 @@ def report(found: list[Times]) -> str:
     """The page."""
     rows = "".join(
         f"| {one.hosts:,} x 8 | {one.hosts * 8:,} | {one.kilobytes:,.0f} kB"
-        f" | {one.contents:.0f} ms | {one.map:.0f} ms | {one.change:.1f} ms |\n"
+        f" | {one.contents:.0f} ms | {one.map:.0f} ms | {one.ready:.0f} ms | {_longest(one)}"
+        f" | {one.change:.1f} ms |\n"
         for one in found
     )
     return f"""# The page, as measured
 
 `make bench` writes this page: the service's own application and a headless Chromium on the same
-{os.cpu_count()} cores, Python {sys.version.split()[0]}, medians, nothing cached. "First contents" and "map drawn" count
-from the navigation on, "{CHANGES} cells" from the arrival of a round's event to the end of its painting, which waits
-for the browser's next frame (16.7 ms apart).
+{os.cpu_count()} cores, Python {sys.version.split()[0]}, medians, nothing cached. "First contents", "map drawn" and "all
+drawn" (causes, counts and coverage too) count from the navigation on; "longest task" is the longest time in any of the
+loads for which the browser answers nothing; "{CHANGES} cells" from the arrival of a round's event to the end of its
+painting, which waits for the browser's next frame (16.7 ms apart).
 
-| Fabric | Cells | Map | First contents | Map drawn | {CHANGES} cells changed |
-|---|---|---|---|---|---|
+| Fabric | Cells | Map | First contents | Map drawn | All drawn | Longest task | {CHANGES} cells changed |
+|---|---|---|---|---|---|---|---|
 {rows}"""
+
+
+def _longest(one: Times) -> str:
+    return f"{one.longest:.0f} ms" if one.longest else "below 50 ms"
 
 
 def main() -> None:

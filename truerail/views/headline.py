@@ -29,15 +29,16 @@ class OverviewHeadline:
 @kept
 def overview_headline(view: View) -> OverviewHeadline:
     """What hurts most of what is not muted: the first cause that costs GPUs their rail, else critical findings without
-    a cause, else the first cause of at least a warning, else such findings; else the cables. Computed once for each
-    view.
+    a cause, else the first cause of at least a warning, else the cables that are not right, else other findings of at
+    least a warning. Computed once for each view.
     """
     cables = view.headline
     cause, alone = _worst_cause(view), _unexplained(view)
+    summary = view.publication.evaluation.summary
     critical = bool(len(alone)) and view.findings.all[alone[0]].severity is Severity.CRITICAL
     if cause and (cause.impact or not critical):
         return OverviewHeadline(cables.tone.value, _of_cause(cause), cables.repair, cause.key)
-    if len(alone):
+    if critical or (len(alone) and summary.cables_right == summary.cables_planned):
         return OverviewHeadline(cables.tone.value, _of_findings(view, alone.tolist()), cables.repair, None)
     return OverviewHeadline(cables.tone.value, cables.cables, cables.repair, None)
 

@@ -117,7 +117,7 @@ class Coverage:
 
 @dataclass(frozen=True, slots=True)
 class FabricView:
-    """The fabric at a glance. `tone` is `good`, `doubt` or `bad`; `headline` says what hurts most, `repair` the rest."""
+    """The fabric at a glance. `tone` is `good`, `doubt` or `bad`; `headline` says what hurts most."""
 
     name: str
     number: int

@@ -117,23 +117,8 @@ export class FabricMap {
     const { ctx, cells, layout, colours, only, lit, fresh, focus, node, coloured } = this;
     if (!cells || !layout) return;
     const focused = document.activeElement === this.canvas;
-    paint(
-      {
-        ctx,
-        cells,
-        layout,
-        colours,
-        only,
-        lit,
-        fresh,
-        coloured,
-        focus,
-        focused,
-        top: node.scrollTop,
-        width: node.clientWidth,
-        height: node.clientHeight,
-      }
-    );
+    const sight = { top: node.scrollTop, width: node.clientWidth, height: node.clientHeight };
+    paint({ ctx, cells, layout, colours, only, lit, fresh, coloured, focus, focused, ...sight });
   }
 
   /** The cell under the pointer. @param {{offsetX: number, offsetY: number}} event */

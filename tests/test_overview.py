@@ -1,0 +1,111 @@
+"""What the overview puts first, and which cause explains which cell of its map."""
+
+from base64 import b64decode
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+from view_fabrics import SHAPES, fabric, faulty
+
+from rules.pfc_storm import FIRES
+from truerail.analysis.round import Round
+from truerail.model import CauseKind
+from truerail.model.life import Mute, MuteKind
+from truerail.questions.answers.capture import publication_of
+from truerail.testing.cases import scene
+from truerail.views.fabric_map import cells_of, fabric_map
+from truerail.views.headline import first_sentence, overview_headline
+from truerail.views.lines import cause_lines
+from truerail.views.map_causes import map_causes
+from truerail.views.view import view_of
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_the_headline_names_the_first_cause_of_the_list(name: str) -> None:
+    view = view_of(fabric(name))
+    worst = overview_headline(view).worst
+    loud = [line for line in cause_lines(view) if line.severity != "info"]
+    assert worst in (None, loud[0].key if loud else None)
+    if loud and loud[0].impact:
+        assert worst == loud[0].key
+
+
+def test_a_storm_comes_before_the_cables() -> None:
+    made = scene(FIRES[0])
+    view = view_of(publication_of(Round(made.plan, made.snapshot)))
+    words = overview_headline(view)
+    assert words.worst is not None
+    cause = view.cause(words.worst)
+    assert cause is not None
+    assert cause.kind is CauseKind.PFC_STORM
+    assert cause.subjects[0] in words.headline
+    assert "GPU" in words.headline
+
+
+def test_what_is_muted_is_not_the_headline() -> None:
+    publication = faulty()
+    first = cause_lines(view_of(publication))[0]
+    mutes = dict.fromkeys(first.explains, Mute(MuteKind.ACKNOWLEDGED, 1, "a", "b", None))
+    muted = view_of(replace(publication, mutes=mutes))
+    following = next(line for line in cause_lines(muted) if not line.muted and line.severity != "info")
+    assert overview_headline(muted).worst == following.key != first.key
+    every = dict.fromkeys(
+        (f.id for f in publication.evaluation.findings), Mute(MuteKind.ACKNOWLEDGED, 1, "a", "b", None)
+    )
+    words = overview_headline(view_of(replace(publication, mutes=every)))
+    assert (words.worst, words.headline) == (None, view_of(publication).headline.cables)
+
+
+def test_findings_without_a_cause_are_named_where_no_cause_is() -> None:
+    publication = faulty()
+    bare = replace(publication, evaluation=replace(publication.evaluation, causes=()))
+    words = overview_headline(view_of(bare))
+    assert words.worst is None
+    assert words.headline.startswith(first_sentence(bare.evaluation.findings[0].summary)[1:20], 1)
+
+
+def test_a_headline_is_one_sentence() -> None:
+    assert first_sentence("the cables are swapped. Its impact is unknown: no counters") == "the cables are swapped."
+    assert first_sentence("A storm begins at gpu-1.example.net/p0: 99 % of the time") == (
+        "A storm begins at gpu-1.example.net/p0: 99 % of the time"
+    )
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_each_cell_belongs_to_a_cause_that_explains_its_findings_or_affects_its_cable(name: str) -> None:
+    publication = fabric(name)
+    view, drawn, answer = view_of(publication), fabric_map(publication), map_causes(publication)
+    codes = b64decode(answer.cells)
+    assert len(codes) == len(cells_of(drawn))
+    lines = cause_lines(view)
+    assert [one.key for one in answer.causes] == [line.key for line in lines[:254]]
+    counted = Counter(codes)
+    assert [one.cells for one in answer.causes] == [counted[place] for place in range(1, len(answer.causes) + 1)]
+    width = len(drawn.rails) * drawn.planes
+    for cell, code in enumerate(codes):
+        if not code:
+            continue
+        host, line = drawn.hosts[cell // width], lines[code - 1]
+        findings = [view.finding(one) for one in line.explains]
+        explained = {one.device for one in findings if one} | {one.subject for one in findings if one}
+        affected = {view.plan.cables[cable].a.device for cable in view.sight.affected[line.key].tolist()}
+        through = {
+            cable.a.device for cable in view.plan.cables for one in findings if one and str(cable.b) == one.subject
+        }
+        assert host in explained | affected | through
+
+
+def test_a_leaf_swap_does_not_own_the_cells_of_a_swapped_pair() -> None:
+    publication = faulty()
+    lines = cause_lines(view_of(publication))
+    sizes = {one.kind: one.cells for one in map_causes(publication).causes}
+    assert sizes["leaf-swap"] > 12 > max(size for kind, size in sizes.items() if kind == "cable-swap") > 0
+    assert len(lines) > 2
+
+
+def test_a_finding_without_a_cause_leaves_its_cell_to_none() -> None:
+    publication = faulty()
+    bare = replace(publication, evaluation=replace(publication.evaluation, causes=()))
+    answer = map_causes(bare)
+    assert answer.causes == ()
+    assert not any(b64decode(answer.cells))
