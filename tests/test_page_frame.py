@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from axe_playwright_python.base import AXE_SCRIPT
 from playwright.sync_api import Browser, expect
 
 from tests.fake_tower import fabric
@@ -72,3 +73,134 @@ def test_what_is_announced_in_a_zone_is_meant_in_it(browser: Browser, site: Site
     assert made.starts == datetime(2026, 4, 1, 6, 30, tzinfo=UTC)
     del site.tower.history.open_windows[made.id]
     one.context.close()
+
+
+def test_keys_work_where_nothing_has_the_focus(browser: Browser, site: Site) -> None:
+    one = Watched(browser, site)
+    page = one.open("/")
+    expect(page.locator("#me")).to_contain_text("local")
+    page.keyboard.press("n")
+    said = page.locator("#map p[aria-live]")
+    expect(said).to_contain_text(re.compile("wrong|missing|unknown"))
+    host = said.inner_text().split()[0]
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"**/hosts/{host}")
+    page.wait_for_function("() => document.body.dataset.role")
+    page.keyboard.press("?")
+    keys = page.get_by_role("dialog", name="Keys")
+    expect(keys).to_contain_text("Find a host")
+    page.keyboard.press("1")
+    expect(keys).to_be_visible()
+    page.keyboard.press("?")
+    expect(keys).to_have_count(0)
+    page.keyboard.press("2")
+    page.wait_for_url("**" + page.locator(".top nav a").nth(1).get_attribute("href"))  # type: ignore[operator]
+    one.context.close()
+    assert one.complaints == []
+
+
+OUTLINE = """() => {
+  const at = document.activeElement;
+  const style = (node) => node && getComputedStyle(node);
+  const drawn = (node) => node && parseFloat(style(node).outlineWidth) > 0 && style(node).outlineStyle !== "none";
+  return at === document.body ? null : [at.outerHTML.slice(0, 120), drawn(at) || drawn(at.nextElementSibling)];
+}"""
+
+
+@pytest.mark.parametrize("path", ["/", "/changes", "/maintenance"])
+def test_the_focus_is_visible_wherever_it_goes(browser: Browser, site: Site, path: str) -> None:
+    one = Watched(browser, site)
+    page = one.open(path)
+    shown = []
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        shown.append(page.evaluate(OUTLINE))
+    reached = [place for place in shown if place]
+    assert len(reached) > 15
+    assert [place for place, visible in reached if not visible] == []
+    one.context.close()
+
+
+LEAF = next(cable.b.device for cable in BROKEN.plan.host_cables)
+SHOWN = ({"width": 1440, "height": 900}, {"width": 390, "height": 844})
+QUESTIONS = (
+    "q=where&port=gpu-003",
+    "q=job&nodes=gpu-[001-008]",
+    f"q=blast&of={LEAF}",
+    "q=path&from=gpu-001&to=gpu-004",
+)
+PAGES = (
+    "/",
+    "/punch",
+    "/changes",
+    "/storm",
+    "/timeline?of=gpu-001",
+    "/find?text=gpu",
+    "/maintenance",
+    "/hosts/gpu-001",
+    f"/switches/{LEAF}",
+    "/findings/FINDING",
+    "/causes/CAUSE",
+    "/nowhere",
+    *(f"/ask?{question}" for question in QUESTIONS),
+)
+"""Each page; axe-core looks at each wide and light, and narrow and dark."""
+
+
+@pytest.fixture(scope="module")
+def seen(browser: Browser, site: Site) -> Iterator[Watched]:
+    one = Watched(browser, site, color_scheme="light", reduced_motion="reduce")
+    yield one
+    one.context.close()
+
+
+DRAWN = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+
+
+def resize(watched: Watched, size: dict[str, int]) -> None:
+    """Another size of the window, once what follows it has followed."""
+    watched.page.set_viewport_size(size)  # type: ignore[arg-type] - a width and a height
+    watched.page.evaluate(DRAWN)
+
+
+def violations(watched: Watched) -> list[tuple[str, str]]:
+    """What axe-core finds: its rule, and the first element."""
+    found = watched.page.evaluate("() => axe.run({resultTypes: ['violations']}).then((found) => found.violations)")
+    return [(one["id"], one["nodes"][0]["html"]) for one in found]
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_axe_finds_nothing(seen: Watched, path: str) -> None:
+    evaluated = seen.site.tower.publication
+    assert evaluated is not None
+    finding, cause = evaluated.evaluation.findings[0].id, evaluated.evaluation.causes[0].key
+    page = seen.open(path.replace("FINDING", finding).replace("CAUSE", cause))
+    page.evaluate(AXE_SCRIPT)
+    for size, theme in zip(SHOWN, ("light", "dark"), strict=True):
+        page.emulate_media(color_scheme=theme)  # type: ignore[arg-type] - one of two
+        resize(seen, size)
+        assert violations(seen) == []
+
+
+def test_axe_finds_nothing_in_dialogs(seen: Watched) -> None:
+    page = seen.open("/hosts/gpu-001")
+    page.evaluate(AXE_SCRIPT)
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog")).to_be_visible()
+    assert violations(seen) == []
+    page.keyboard.press("Escape")
+    page.locator("[data-key^=ack-]").first.click()
+    expect(page.get_by_role("dialog")).to_be_visible()
+    assert violations(seen) == []
+
+
+@pytest.mark.parametrize("path", PAGES[:4] + PAGES[6:9])
+def test_a_phone_scrolls_drawings_and_never_the_page(seen: Watched, path: str) -> None:
+    page = seen.open(path)
+    resize(seen, SHOWN[1])
+    beyond = page.evaluate("() => document.documentElement.scrollWidth - innerWidth")
+    assert beyond <= 0
+    hints = page.evaluate("""() => [...document.querySelectorAll(".wide > .scroll")]
+        .filter((box) => box.checkVisibility())
+        .map((box) => [box.scrollWidth > box.clientWidth + 1, !box.nextElementSibling.hidden])""")
+    assert [hint for wide, hint in hints if wide != hint] == []

@@ -6,6 +6,7 @@ import { pathTable } from "./host.js";
 import { card, table } from "./lines.js";
 import { portLink, thing } from "./links.js";
 import { railsDrawing } from "./rails.js";
+import { wide } from "./wide.js";
 import { count, figure, portion, sentence } from "./words.js";
 
 const MOST = 200;
@@ -25,7 +26,7 @@ export function where({ query, matched_type, paths, summary }) {
   const shown = paths.slice(0, MOST);
   const hosts = shown.filter((/** @type {any} */ path) => path.a.role === "host");
   return [verdict(summary, `“${query}” matched: ${matched_type}.`),
-    hosts.length && hosts.length <= 16 ? card("Path", el("div.scroll.drawing", null, railsDrawing(hosts))) : null,
+    hosts.length && hosts.length <= 16 ? card("Path", wide("Path", ".drawing", railsDrawing(hosts))) : null,
     shown.length ? card("Details", pathTable(shown)) : null,
     causes.length ? card("Causes on this path", causes.map((/** @type {any} */ cause) => causeCard(cause))) : null];
 }

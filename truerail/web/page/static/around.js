@@ -5,6 +5,7 @@ import { brokenHosts } from "./broken.js";
 import { causeStack } from "./causes.js";
 import { byId, redraw } from "./dom.js";
 import { frame, serviceTroubles } from "./frame.js";
+import { mapKeys } from "./keys.js";
 import { collectors, coverage, rails } from "./panels.js";
 import { pointing } from "./pointing.js";
 import { tally } from "./tally.js";
@@ -20,6 +21,7 @@ export function around(picture, failure) {
   const page = frame();
   const { live } = page;
   const { map } = picture;
+  mapKeys(map);
   if (failure) redraw(map.space, trouble(failure));
   const begun = steps(["explained", "causes", "fabric"]);
   const explain = () => get("map/causes").then((answer) => {

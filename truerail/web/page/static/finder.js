@@ -1,8 +1,9 @@
-// The search box: a combobox over /api/v1/find. `/` goes to it from anywhere.
+// The search box: a combobox over /api/v1/find.
 
 import { get } from "./api.js";
 import { el, redraw } from "./dom.js";
 import { finding, thing } from "./links.js";
+import { shortcuts } from "./shortcuts.js";
 
 /** @typedef {{name: string, kind: string, says: string}} Found */
 
@@ -68,13 +69,11 @@ export function finder(box, list) {
     location.assign(link.href);
   });
   box.addEventListener("blur", () => setTimeout(close, 150));
-  addEventListener("keydown", (event) => {
-    const typing = event.target instanceof HTMLElement && event.target.matches("input, textarea, select");
-    if (event.key !== "/" || typing || event.ctrlKey || event.metaKey) return;
-    event.preventDefault();
+  const act = () => {
     box.select();
     box.focus();
-  });
+  };
+  shortcuts("Everywhere", [{ keys: ["/"], words: "Find a host, switch, port or MAC", act }]);
 }
 
 /** @param {Found} found @param {number} index */

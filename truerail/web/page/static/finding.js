@@ -11,6 +11,7 @@ import { endLink, portLink, storm } from "./links.js";
 import { prose } from "./markdown.js";
 import { railsDrawing } from "./rails.js";
 import { watch } from "./watch.js";
+import { wide } from "./wide.js";
 import { agoOf } from "./times.js";
 import { percent, sentence } from "./words.js";
 
@@ -23,7 +24,7 @@ function draw(why) {
   const { finding, path, cause } = why;
   document.title = `${finding.rule} ${finding.subject} – truerail`;
   redraw(node, head(why),
-    path ? card("The cable", el("div.scroll.drawing", null, railsDrawing([path])), ends(path)) : null,
+    path ? card("The cable", wide("The cable", ".drawing", railsDrawing([path])), ends(path)) : null,
     el("div.halves", null,
       el(
         "div",

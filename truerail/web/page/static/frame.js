@@ -6,6 +6,7 @@ import { byId, el, redraw } from "./dom.js";
 import { finder } from "./finder.js";
 import { Live } from "./live.js";
 import { menus } from "./menu.js";
+import { shortcuts, showKeys } from "./shortcuts.js";
 import { moment, zoneSwitch } from "./times.js";
 
 /** @typedef {{live: Live, clock: Clock}} Frame */
@@ -18,6 +19,7 @@ export function frame() {
   menus(byId("menu"), byId("pages"));
   byId("theme").addEventListener("click", turn);
   zoneSwitch(byId("zone"));
+  keys();
   me().then(whoami, () => {});
   live.on("journal", journal);
   return { live, clock };
@@ -67,6 +69,19 @@ function whoami({ name, role, csrf }) {
     el("small", null, role),
   );
   redraw(byId("me"), reported, name === "local" ? null : leave);
+}
+
+/** The keys of every page. */
+function keys() {
+  const pages = [...document.querySelectorAll("nav[aria-label=Pages] a")].map((link) => /** @type {HTMLAnchorElement} */ (link)).slice(0, 9);
+  const numbers = pages.map((_, i) => String(i + 1));
+  shortcuts("Everywhere", [
+    { keys: numbers, words: "Open the page of that place in the menu", act: ({ key }) => location.assign(pages[Number(key) - 1].href) },
+    { keys: ["u"], words: "Times in the browser's zone or in UTC", act: () => byId("zone").click() },
+    { keys: ["t"], words: "Light or dark", act: turn },
+    { keys: ["?"], words: "These keys", act: showKeys },
+  ]);
+  byId("keys").addEventListener("click", showKeys);
 }
 
 function turn() {

@@ -5,6 +5,7 @@ import { card, stateChip, table } from "./lines.js";
 import { endLink, nameOf } from "./links.js";
 import { railsDrawing } from "./rails.js";
 import { agoOf } from "./times.js";
+import { wide } from "./wide.js";
 
 /** @param {any} view DeviceView */
 export function hostBody({ paths }) {
@@ -13,7 +14,7 @@ export function hostBody({ paths }) {
     el("section.card", { "aria-label": "Rails" },
       el("header", null, el("h2", null, "Rails"),
         el("p.legend", null, el("span.key.planned"), "planned", el("span.key.now"), "actual", el("span.key.gap"), "missing", el("span.key.doubt"), "unknown")),
-      el("div.scroll.drawing", null, railsDrawing(paths))),
+      wide("Rails", ".drawing", railsDrawing(paths))),
     el(
       "details.card.folded",
       { "data-key": "nics", open: paths.length <= 0 },

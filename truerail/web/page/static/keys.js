@@ -1,6 +1,23 @@
-// Which cell a key leads to.
+// Keys of the fabric map: which there are, and which cell each leads to.
 
 import { columnOf } from "./layout.js";
+import { shortcuts } from "./shortcuts.js";
+
+/** The map's keys, for where nothing has the focus. @param {import("./map.js").FabricMap} map */
+export function mapKeys(map) {
+  const act = (/** @type {KeyboardEvent} */ event) => {
+    map.canvas.focus({ preventScroll: true });
+    map.key(event);
+  };
+  const when = () => map.layout !== null && document.activeElement === document.body;
+  shortcuts("Fabric map", [
+    { keys: ["n", "p"], words: "Next and previous cable that is not right", act, when },
+    { keys: ["ArrowLeft", "ArrowRight"], words: "Move along the rails", act, when },
+    { keys: ["ArrowUp", "ArrowDown"], words: "Move along the hosts", act, when: () => when() && scrollY === 0 },
+    { keys: ["+", "-", "0"], words: "Larger, smaller, whole fabric", act, when },
+    { keys: ["Enter"], words: "Open the host", act, when },
+  ]);
+}
 
 /**
  * The cell that a key leads to from `cell`; null for a key that leads nowhere.

@@ -3,6 +3,7 @@
 import { el } from "./dom.js";
 import * as links from "./links.js";
 import { agoOf } from "./times.js";
+import { wide } from "./wide.js";
 import { GLYPHS, percent, sentence } from "./words.js";
 
 /** A cable's state with its mark. @param {string | null} state */
@@ -68,7 +69,7 @@ export function card(title, ...content) {
  */
 export function table(heads, rows, { numbers = [], caption } = {}) {
   const side = (/** @type {number} */ i) => (numbers.includes(i) ? "number" : null);
-  return el("div.scroll", null, el("table", null, caption ? el("caption.hidden", null, caption) : null,
-    el("thead", null, el("tr", null, heads.map((head, i) => el("th", { scope: "col", class: side(i) }, head)))),
+  return wide(caption ?? `Table: ${heads.filter(Boolean).join(", ")}`, "", el("table", null, caption ? el("caption.hidden", null, caption) : null,
+    el("thead", null, el("tr", null, heads.map((head, i) => (head ? el("th", { scope: "col", class: side(i) }, head) : el("td"))))),
     el("tbody", null, rows.map((row) => el("tr", null, row.map((cell, i) => el("td", { class: side(i) }, cell)))))));
 }

@@ -15,7 +15,7 @@ const AT = Object.freeze({ rail: 0, gpu: 46, nic: 152, out: 392, leaf: 690, up: 
 export function railsDrawing(paths) {
   const ports = places(paths);
   const height = TOP + Math.max(paths.length, ports.size) * ROW + 4;
-  return svg("svg.railmap", { viewBox: `0 0 ${WIDTH} ${height}`, role: "img", "aria-label": paths.map(summary).join(" ") },
+  return svg("svg.railmap", { viewBox: `0 0 ${WIDTH} ${height}`, role: "group", "aria-label": paths.map(summary).join(" ") },
     heads(), paths.map((path, row) => left(path, row)),
     paths.map((path, row) => cables(path, row, ports)), [...ports].map(([, port]) => leaf(port)), paths.map((path, row) => badge(path, row)));
 }

@@ -6,6 +6,7 @@ import { finding, portLink } from "./links.js";
 import { folded } from "./nodeset.js";
 import { stormTree } from "./stormtree.js";
 import { agoOf, span } from "./times.js";
+import { wide } from "./wide.js";
 import { count, figure, percent, sentence } from "./words.js";
 
 const MOST_WAITS = 500;
@@ -20,7 +21,7 @@ export function stormCard(tree, narrow) {
       el("p", null, sentence(tree.summary || `a PFC storm begins at ${tree.culprit}`)),
       tree.action ? el("p.action", null, sentence(tree.action)) : null),
     figures(tree),
-    el("div.drawing.scroll", null, stormTree(tree, narrow)),
+    wide(`Pause tree of ${tree.culprit}`, ".drawing", stormTree(tree, narrow)),
     legend(),
     el("details.folded", { "data-key": `waits-${key}` },
       el("summary", null, `${count(tree.edges.length, "paused link")} in detail`),

@@ -3,6 +3,7 @@
 import { el } from "./dom.js";
 import { card, stateChip, table } from "./lines.js";
 import { finding, portLink } from "./links.js";
+import { wide } from "./wide.js";
 import { count, GLYPHS } from "./words.js";
 
 const IN_A_ROW = 32;
@@ -26,7 +27,7 @@ export function switchBody({ panel, uplinks, device }) {
           ["right", "wrong", "missing", "unknown"].map((state) => stateChip(state)),
         ),
       ),
-      el("div.scroll", null, lines(panel).map((line) => el("div.panel", null, line.map(jack)))),
+      wide("Front panel", "", lines(panel).map((line) => el("div.panel", null, line.map(jack)))),
       ups.length ? el("p.pad.soft", null, `Uplinks right: `, ups.map((/** @type {any} */ up) => el("span.above", null, portLink(up.switch, "spine"), ` ${up.right} of ${up.planned}`))) : null),
     card(`Ports of ${device.device}`, portTable(panel)),
   ];
