@@ -281,7 +281,7 @@ def test_a_cause_shows_its_moves_and_leads_to_its_findings(watched: Watched) -> 
     page.locator("article.cause", has=page.locator("ol.moves")).first.locator("a.kind").click()
     expect(page.locator("h1")).not_to_contain_text("impact")
     expect(page.locator("svg.crossing path.now").first).to_be_attached()
-    page.locator("ul.lines a").first.click()
+    page.locator('ul.lines a[href^="/findings/"]').first.click()
     page.wait_for_url("**/findings/*")
     expect(page.get_by_role("heading", name="Ruled out")).to_be_visible()
     expect(page.locator(".evidence").first).to_be_visible()
