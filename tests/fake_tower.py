@@ -26,6 +26,7 @@ from truerail.model.history import (
     RowRange,
 )
 from truerail.model.life import Mute, MuteKind
+from truerail.model.step_marks import StepChange, StepMark, changed
 from truerail.plans import PlanError, Problem
 from truerail.rounds import evaluate
 from truerail.service.events import EventLog
@@ -159,6 +160,7 @@ class FakeTower:
         self.history = FakeHistory()
         self.events = EventLog(1000)
         self.steps: Sequence[StepLine] = ()
+        self.marks: dict[str, StepMark] = {}
         self.counters: Mapping[str, float] = {"rounds_total": 1.0}
         self.moment = NOW
         self.rechecked: list[str] = []
@@ -217,6 +219,19 @@ class FakeTower:
         self.publication = replace(self.publication, mutes={**self.publication.mutes, target: mute})
         self.events.add("mutes", b"{}")
         return made
+
+    @property
+    def step_marks(self) -> Sequence[StepMark]:
+        return tuple(self.marks.values())
+
+    async def mark_step(self, change: StepChange, who: str) -> StepMark:
+        if change.step not in {step.key for step in self.steps}:
+            raise NotFoundError(f"the punch list has no step {change.step!r} any more")
+        mark = changed(self.marks.get(change.step), change, self.moment)
+        self._note(who, "punch list", change.action.value)
+        self.marks[change.step] = mark
+        self.events.add("steps", b"{}")
+        return mark
 
     async def withdraw(self, acknowledgement: int, who: str) -> None:
         if acknowledgement not in self.history.notes:

@@ -1,12 +1,12 @@
 """What operators may change: it is kept before it is answered, said by whom, and checked before it is asked."""
 
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
 from api_client import Api, problem_of
-from fake_tower import NOW, published
+from fake_tower import NOW, published, step
 
 
 @pytest.fixture
@@ -146,3 +146,31 @@ def test_readers_read_and_do_not_write() -> None:
             ("DELETE", "maintenance/1"), ("POST", "recheck"), ("POST", "plan/reload"), ("GET", "audit"),
         ):  # fmt: skip
             problem_of(api.ask(method, url, headers=known, json={} if method == "POST" else None), 403)
+
+
+def test_two_people_write_on_a_step_and_the_second_sees_the_first(api: Api) -> None:
+    api.tower.steps = (step(1, "gpu-001"), step(2, "gpu-002"))
+
+    def write(**entry: Any) -> Any:
+        return api.post("steps/s1/marks", entry)
+
+    early = NOW - timedelta(minutes=7)
+    taken = write(action="take", name=" Ada ", at=early.isoformat()).json()
+    assert (taken["taken_by"], taken["ticked_by"], taken["note"]) == ("Ada", "", "")
+    assert datetime.fromisoformat(taken["taken_at"]) == early
+    assert datetime.fromisoformat(taken["at"]) == NOW
+    assert write(action="take", name="Ada").json() == taken
+    assert "Ada" in problem_of(write(action="take", name="Bea"), 409)["detail"]
+    assert "Ada" in problem_of(write(action="release", name="Bea", was="Bea"), 409)["detail"]
+    assert write(action="tick", name="Bea", at=(NOW + timedelta(days=1)).isoformat()).json()["ticked_at"] == taken["at"]
+    assert write(action="note", name="Bea", note="3 m cable").json()["noted_by"] == "Bea"
+    assert "3 m cable" in problem_of(write(action="note", name="Ada", note="optic"), 409)["detail"]
+    assert write(action="note", name="Ada", note="optic", was="3 m cable").json()["note"] == "optic"
+    assert write(action="take", name="Bea", was="Ada").json()["taken_by"] == "Bea"
+    assert write(action="untick", name="Ada", was="Bea").json()["ticked_at"] is None
+    (mark,) = api.json("steps/marks")["items"]
+    assert (mark["step"], mark["taken_by"], mark["ticked_by"]) == ("s1", "Bea", "")
+    assert [row["mark"] for row in api.json("steps")["items"]] == ["left", "left"]
+    problem_of(api.post("steps/s9/marks", {"action": "take", "name": "Ada"}), 404)
+    for wrong in ({"action": "repair"}, {"name": "\u202eAda"}, {"name": " "}, {"note": "x" * 501}, {"who": "Ada"}):
+        problem_of(write(**{"action": "take", "name": "Ada", **wrong}), 422)

@@ -3,6 +3,7 @@
 import re
 from base64 import b64encode
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -12,6 +13,7 @@ from tests.page_site import Site, Watched, chromium, publication
 from tests.patience import soon
 from truerail.analysis.round import Round
 from truerail.model import Role
+from truerail.model.step_marks import MarkAction, StepChange, changed
 from truerail.outputs.report import Options, render
 from truerail.rounds import evaluate
 from truerail.simulator import demo_simulation
@@ -388,3 +390,74 @@ def test_a_report_of_64_hosts_with_six_faults_prints_on_ten_pages(browser: Brows
     expect(page.locator("tr[id^=f-]:visible")).to_have_count(len(evaluation.findings))
     expect(page.locator(".evidence:visible").first).to_be_visible()
     page.close()
+
+
+def _mark(watched: Watched, step: str, action: MarkAction, name: str, **more: str) -> None:
+    """What somebody else writes on a step meanwhile."""
+    tower = watched.site.tower
+
+    def act() -> None:
+        tower.marks[step] = changed(
+            tower.marks.get(step), StepChange(step, action, name, tower.moment, **more), tower.moment
+        )
+        tower.events.add("steps", b"{}")
+
+    watched.site.action(act)
+
+
+def test_a_step_is_taken_ticked_and_noted_and_is_not_repaired_by_that(watched: Watched) -> None:
+    page, tower = watched.open("/punch"), watched.site.tower
+    step = page.locator("li.step").first
+    key = str(step.get_attribute("data-step"))
+    step.get_by_role("button", name="Take").click()
+    assert key not in tower.marks
+    page.locator("#name").fill("Ada")
+    step.get_by_role("button", name="Take").click()
+    expect(step.locator(".hand", has_text="taken by Ada")).to_be_visible()
+    step.get_by_role("button", name="Tick").click()
+    expect(page.locator("#progress")).to_contain_text("1 ticked and not confirmed")
+    step.get_by_role("button", name="Note").click()
+    page.locator("dialog textarea").fill("new\ncable <b>")
+    page.get_by_role("button", name="Save").click()
+    expect(step.locator(".hand.note")).to_contain_text("“new cable <b>” Ada")
+    expect(page.locator("#queue")).not_to_contain_text("not sent")
+    mark = tower.marks[key]
+    assert (mark.taken_by, mark.ticked_by, mark.note) == ("Ada", "Ada", "new cable <b>")
+    assert next(line for line in tower.steps if line.key == key).mark != "done"
+    expect(page.locator("li.step.done")).to_have_count(0)
+
+
+def test_the_punch_list_works_without_a_network_and_sends_what_was_written_later(watched: Watched) -> None:
+    page, tower = watched.open("/punch"), watched.site.tower
+    page.locator("#name").fill("Ada")
+    page.locator("#name").blur()
+    expect(page.locator("#queue")).to_contain_text("opens without a network")
+    keys = [line.key for line in tower.steps]
+    mine, theirs = (page.locator(f"li[data-step='{key}']") for key in keys[:2])
+    watched.context.set_offline(True)
+    page.reload()
+    expect(page.locator("li.step")).to_have_count(len(keys))
+    for step in (mine, theirs):
+        step.get_by_role("button", name="Take").click()
+        expect(step.locator(".hand", has_text="taken by Ada")).to_be_visible()
+    mine.get_by_role("button", name="Tick").click()
+    page.reload()
+    expect(page.locator("#queue")).to_contain_text("3 entries not sent yet")
+    expect(mine.locator(".waits")).to_be_visible()
+    assert tower.marks == {}
+    written = datetime.now(UTC)
+    _mark(watched, keys[1], MarkAction.TAKE, "Bea")
+    tower.moment = written + timedelta(minutes=10)
+    watched.context.set_offline(False)
+    expect(theirs.locator(".refused")).to_contain_text("Conflict: Taken by Bea")
+    expect(page.locator("#queue")).not_to_contain_text("not sent")
+    mark = tower.marks[keys[0]]
+    assert (mark.taken_by, mark.ticked_by) == ("Ada", "Ada")
+    assert mark.ticked_at is not None
+    assert mark.ticked_at < written < mark.at
+    theirs.get_by_role("button", name="Write mine").click()
+    expect(theirs.locator(".hand", has_text="taken by Ada")).to_be_visible()
+    expect(theirs.locator(".refused, .waits")).to_have_count(0)
+    assert tower.marks[keys[1]].taken_by == "Ada"
+    offline = ("ERR_INTERNET_DISCONNECTED", "409")
+    watched.complaints = [words for words in watched.complaints if not any(word in words for word in offline)]

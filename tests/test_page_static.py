@@ -109,7 +109,7 @@ def _as_elements(html: str) -> str:
 
 def test_every_import_exists_and_every_script_is_used() -> None:
     assets = load()
-    used = {"theme.js"}
+    used = {"theme.js", "worker.js"}
     for template in TEMPLATES:
         entry = template.name.removesuffix(".html.j2") + ".js"
         if entry in assets.files:

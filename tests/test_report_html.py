@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 import report_fabric as fabric
 
-from truerail.model import CableState, Evaluation
+from truerail.model import CableState, CauseKind, Evaluation
 from truerail.outputs import report_html
 from truerail.outputs.report import Options, render
 
@@ -193,6 +193,17 @@ def test_hosts_that_look_alike_and_have_the_same_causes_share_a_row(page):
     (matrix,) = page.of("table", class_="matrix")
     assert "gpu-[001-002],gpu-[004-011],gpu-[013-016] 14 hosts" in matrix.text
     assert "gpu-[033-034] 2 hosts" in matrix.text
+
+
+def test_devices_without_an_answer_share_one_line_of_the_punch_list():
+    maker = fabric.Maker()
+    for host in (*range(3, 9), 60):
+        found = maker.find(fabric.host_port(host, 0), CableState.UNKNOWN, subject=f"gpu-{host:03d}", rule="TEL001")
+        maker.because(CauseKind.UNREACHABLE, [found.subject], [found], action="Power the host.")
+    page = Page(maker.evaluation())
+    (number,) = page.of("td", class_="step-number")
+    assert number.text == "1, 2, 3, 4, 5, 6, 7"
+    assert "gpu-[003-008],gpu-060 : Power the host." in page.by_id("punch").text
 
 
 def test_evidence_is_folded_unless_details_are_asked_for(page):

@@ -5,6 +5,7 @@ import gc
 import weakref
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -16,14 +17,17 @@ from truerail.errors import JournalUnavailableError, NotFoundError, NotReadyErro
 from truerail.journal import Journal, open_journal
 from truerail.model import CauseKind
 from truerail.model.life import LifeState, MuteKind
+from truerail.model.step_marks import MarkAction, StepChange
 from truerail.service.evaluator import Evaluator
 from truerail.service.front import Front
 from truerail.service.plans import PlanInForce
 from truerail.service.round_loop import Watch, utc_now
 from truerail.service.settings import Journal as Kept
 from truerail.service.settings import Recovery, Schedule, Settings
+from truerail.service.step_marks import MOST_MARKS, StepMarks
 from truerail.simulator import Fault, Shape
 from truerail.simulator.live import LivingFabric, Pace, living_fabric
+from truerail.views.models import StepLine
 
 SHAPE = Shape(hosts=6, rails=4, spines=2, uplinks=2)
 SWAP = Fault(CauseKind.CABLE_SWAP, "one-host")
@@ -216,7 +220,32 @@ def test_without_a_journal_it_evaluates_and_refuses_to_promise(tmp_path: Path) -
             assert front.publication.journal.health is JournalHealth.OFF  # type: ignore[union-attr]
             with pytest.raises(JournalUnavailableError):
                 await front.acknowledge(front.publication.evaluation.causes[0].key, "anna", "why", None)  # type: ignore[union-attr]
+            with pytest.raises(JournalUnavailableError):
+                await front.mark_step(StepChange(front.steps[0].key, MarkAction.TAKE, "Ada", utc_now()), "anna")
             await front.audit("anna", "log in", "")
+
+    run(body)
+
+
+def test_a_mark_belongs_to_the_need_for_its_step_and_unreadable_ones_begin_again(tmp_path: Path) -> None:
+    async def body() -> None:
+        journal, now = open_journal(settings_for(tmp_path).journal), utc_now()
+        step = StepLine("s1", "left", "swap", "", "r01", 1, "h1", "h1/a", None, None, "", "do it", now)
+        marks = StepMarks(journal, lambda: now)
+        ticked = await marks.write([step], StepChange("s1", MarkAction.TICK, "Ada", now), "anna")
+        assert marks.of([step]) == (ticked,)
+        needed_again = replace(step, since=now + timedelta(days=1))
+        assert marks.of([needed_again]) == ()
+        for number in range(MOST_MARKS):
+            marks._marks[f"old{number}"] = replace(ticked, step=f"old{number}")
+        await marks.write([step], StepChange("s1", MarkAction.TAKE, "Ada", now), "anna")
+        assert len(marks._marks) == MOST_MARKS
+        assert marks.of([step])[0].taken_by == "Ada"
+        journal.keep_blob("step marks", b"[1]", now)
+        begun = StepMarks(journal, lambda: now)
+        await begun.load()
+        assert begun.of([step]) == ()
+        journal.close()
 
     run(body)
 
@@ -235,12 +264,19 @@ def test_a_journal_that_is_away_at_the_start_is_taken_up_when_it_comes(tmp_path:
     run(body)
 
 
-def test_counters_survive_a_restart(tmp_path: Path) -> None:
+def test_counters_and_marks_of_steps_survive_a_restart(tmp_path: Path) -> None:
     async def body() -> None:
         settings, fabric = settings_for(tmp_path), fabric_of()
         async with watched(settings, fabric) as front:
             await until(lambda: front.publication and front.publication.snapshot.window)
             before = front.publication.snapshot.window  # type: ignore[union-attr]
+            await until(lambda: front.steps)
+            ticked = StepChange(front.steps[0].key, MarkAction.TICK, "Ada", utc_now())
+            mark = await front.mark_step(ticked, "anna")
+            assert await front.mark_step(ticked, "anna") is mark
+            assert front.steps[0].mark != "done"
+            with pytest.raises(NotFoundError):
+                await front.mark_step(replace(ticked, step="gone"), "anna")
         async with watched(settings, fabric) as front:
             await until(lambda: front.publication)
             after = front.publication.snapshot.window  # type: ignore[union-attr]
@@ -248,6 +284,11 @@ def test_counters_survive_a_restart(tmp_path: Path) -> None:
             assert after is not before
             assert after.begun[after.order[0]] == before.begun[before.order[0]]  # type: ignore[union-attr]
             assert list(after.sources) == list(before.sources)  # type: ignore[union-attr]
+            await until(lambda: front.steps)
+            assert front.step_marks == (mark,)
+            (entry,) = [row for row in front.history.audit() if row.action == "punch list"]
+            assert entry.who == "anna"
+            assert "Ada" in entry.detail
 
     run(body)
 

@@ -182,6 +182,10 @@ class CursorError(QueryError):
     """A cursor that this service did not issue for this list."""
 
 
+class ConflictError(TruerailError):
+    """Somebody else changed it since the caller looked. Names who, and what it is now."""
+
+
 class ListChangedError(TruerailError):
     """The row that a cursor points to is gone: read the list from its start."""
 

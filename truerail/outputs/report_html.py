@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 import truerail
 from truerail.files.nodesets import fold
-from truerail.model import CableState, Cause, Evaluation, Finding
+from truerail.model import CableState, Cause, CauseKind, Evaluation, Finding
 from truerail.outputs.diagram import bar, crossing
 from truerail.outputs.punch import Step, punch_list
 from truerail.outputs.rail_grid import HostRow, Picture
@@ -25,6 +25,7 @@ from truerail.outputs.report_words import (
     headline,
     instruction,
     misfit,
+    order,
     place_of,
     port_of,
     sentence,
@@ -94,6 +95,9 @@ def _context(evaluation: Evaluation) -> dict[str, Any]:
     steps = punch_list(evaluation)
     findings = sorted_findings(evaluation)
     rows = _rows(picture)
+    numbered = list(enumerate(steps, 1))[:MOST_STEPS]
+    unreachable = [one for one in numbered if one[1].kind is CauseKind.UNREACHABLE]
+    silent = unreachable if len(unreachable) > 1 else []
     summary = evaluation.summary
     numbers = (summary.cables_right, summary.cables_wrong, summary.cables_missing, summary.cables_unknown)
     return {
@@ -107,7 +111,9 @@ def _context(evaluation: Evaluation) -> dict[str, Any]:
         "causes": [(cause, crossing(cause)) for cause in evaluation.causes[:MOST_CAUSES]],
         "steps": len(steps),
         "shown_steps": min(len(steps), MOST_STEPS),
-        "stops": list(_stops(steps[:MOST_STEPS], evaluation)),
+        "stops": list(_stops([one for one in numbered if one not in silent], evaluation)),
+        "silent": silent,
+        "silent_devices": fold(sorted((step.device for _, step in silent), key=order)),
         "rails": picture.rails,
         "by_rail": [(rail, bar(rail)) for rail in picture.by_rail()],
         "rows": rows[:MOST_ROWS],
@@ -143,14 +149,14 @@ def _groups(findings: list[Finding], evaluation: Evaluation) -> list[Group]:
     return [Group(cause, rows) for cause in causes if (rows := by_cause.get(cause.id if cause else ""))]
 
 
-def _stops(steps: list[Step], evaluation: Evaluation) -> Iterator[Stop]:
+def _stops(steps: list[tuple[int, Step]], evaluation: Evaluation) -> Iterator[Stop]:
     devices = evaluation.plan.devices
 
     def rack(numbered: tuple[int, Step]) -> str:
         device = devices.get(numbered[1].device)
         return device.rack if device else ""
 
-    for where, here in groupby(enumerate(steps, 1), key=rack):
+    for where, here in groupby(steps, key=rack):
         yield Stop(where, list(here))
 
 

@@ -6,6 +6,7 @@ from typing import Protocol
 
 from truerail.analysis.published import Published
 from truerail.model.history import Acknowledgement, History, MaintenanceWindow, PlanVersion
+from truerail.model.step_marks import StepChange, StepMark
 from truerail.service.events import EventLog
 from truerail.views.models import StepLine
 
@@ -34,6 +35,11 @@ class ServiceAPI(Protocol):
         ...
 
     @property
+    def step_marks(self) -> Sequence[StepMark]:
+        """What people wrote on these steps."""
+        ...
+
+    @property
     def counters(self) -> Mapping[str, float]:
         """The service's own metrics (`rounds_total`, `event_streams`, ...)."""
         ...
@@ -53,6 +59,10 @@ class ServiceAPI(Protocol):
 
     async def acknowledge(self, target: str, who: str, reason: str, until: datetime | None) -> Acknowledgement:
         """Acknowledges a finding (id) or a cause (key). Raises `NotFoundError`, `JournalUnavailableError`."""
+        ...
+
+    async def mark_step(self, change: StepChange, who: str) -> StepMark:
+        """Writes on a step. Raises `NotFoundError`, `ConflictError`, `JournalUnavailableError`."""
         ...
 
     async def withdraw(self, acknowledgement: int, who: str) -> None:

@@ -7,6 +7,7 @@ from datetime import datetime
 from truerail.analysis.published import Published
 from truerail.errors import NotReadyError
 from truerail.model.history import Acknowledgement, History, MaintenanceWindow, NoHistory, PlanVersion
+from truerail.model.step_marks import StepChange, StepMark
 from truerail.service.events import EventLog
 from truerail.service.plans import version_of
 from truerail.service.round_loop import Watch
@@ -41,6 +42,11 @@ class Front:
     def steps(self) -> Sequence[StepLine]:
         """The punch list with its ticks."""
         return self._watch.shown.steps
+
+    @property
+    def step_marks(self) -> Sequence[StepMark]:
+        """What people wrote on these steps."""
+        return self._watch.marks.of(self.steps)
 
     @property
     def counters(self) -> Mapping[str, float]:
@@ -82,6 +88,12 @@ class Front:
     async def acknowledge(self, target: str, who: str, reason: str, until: datetime | None) -> Acknowledgement:
         """Acknowledges a finding (id) or a cause (key)."""
         return await self._watch.desk.acknowledge(self._shown(), target, who, reason, until)
+
+    async def mark_step(self, change: StepChange, who: str) -> StepMark:
+        """Writes on a step of the punch list."""
+        mark = await self._watch.marks.write(self.steps, change, who)
+        self.events.add("steps", b"{}")
+        return mark
 
     async def withdraw(self, acknowledgement: int, who: str) -> None:
         """Ends an acknowledgement."""

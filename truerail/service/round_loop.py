@@ -26,6 +26,7 @@ from truerail.service.poll_scheduler import PollScheduler, intervals
 from truerail.service.retiring import free
 from truerail.service.schedule import Schedule
 from truerail.service.settings import Settings
+from truerail.service.step_marks import StepMarks
 from truerail.transport.protocol import Transport
 from truerail.views.fabric_map import FabricMap
 
@@ -66,6 +67,7 @@ class Watch:
         self.evaluations = self.evaluations_failed = 0
         self.shown = CurrentEvaluation(clock())
         self.desk = Mutes(journal, clock, self._remark)
+        self.marks = StepMarks(journal, clock)
         self._garbage = Garbage()
         self._keeper = Keeper(journal, settings.journal.max_queued_rounds, self._journal_changed) if journal else None
         self._counters = KeptCounters(evaluator, journal, clock) if journal else None
@@ -75,6 +77,7 @@ class Watch:
     async def run(self, stop: asyncio.Event) -> None:
         """Polls and evaluates until `stop` is set, then releases everything: no session and no row is left behind."""
         await self.desk.load()
+        await self.marks.load()
         self._jobs()
         self._log.info("watching", fabric=self.settings.fabric, devices=len(self.asking.devices))
         self.spawn(self._evaluating())
@@ -226,6 +229,7 @@ class Watch:
     async def _remark(self) -> None:
         """Shows the same evaluation with other mutes after a window or an acknowledgement began or ended."""
         await self.desk.load()
+        await self.marks.load()
         self.desk.forget_ended()
         while (shown := self.shown.publication) is not None:
             otherwise = await asyncio.to_thread(self._muted_otherwise, shown)

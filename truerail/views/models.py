@@ -178,6 +178,9 @@ class StepLine:
     far_unit: int | None = None
     after: str = ""
     """What to repair first; such steps come last."""
+    serial: str = ""
+    """Serial number of the optic or cable in `at`, where its device reports one."""
+    far_serial: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,8 @@
 
 A browser that opens an unknown address gets a page instead: a GET outside the API that accepts HTML.
 
-400   QueryError, NodeSetError, CursorError     404   NotFoundError       410   ListChangedError
+400   QueryError, NodeSetError, CursorError     404   NotFoundError       409   ConflictError
+410   ListChangedError
 422   RequestValidationError, PlanError           503   NotReadyError, JournalUnavailableError, TooManyStreamsError
 HTTPException keeps its own status; anything else is 500
 """
@@ -20,6 +21,7 @@ from starlette.responses import Response
 from starlette.routing import compile_path
 
 from truerail.errors import (
+    ConflictError,
     CursorError,
     JournalUnavailableError,
     ListChangedError,
@@ -94,6 +96,7 @@ _KINDS: tuple[tuple[type[Exception], int, str], ...] = (
     (QueryError, 400, "bad question"),
     (NodeSetError, 400, "bad node set"),
     (NotFoundError, 404, "not found"),
+    (ConflictError, 409, "conflict"),
     (ListChangedError, 410, "list moved on"),
     (NotReadyError, 503, "not ready"),
     (JournalUnavailableError, 503, "history gone"),

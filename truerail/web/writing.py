@@ -12,7 +12,7 @@ from truerail.web.body import to_bytes
 from truerail.web.etag import JSON
 
 Operator = Annotated[Caller, Depends(operator)]
-_LINE = r"^[^\x00-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]*$"
+LINE = r"^[^\x00-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]*$"
 """One line: no control characters, and nothing that changes the direction of writing."""
 
 
@@ -22,8 +22,10 @@ def _says_something(text: str) -> str:
     return text.strip()
 
 
-Reason = Annotated[str, StringConstraints(min_length=1, max_length=500, pattern=_LINE), AfterValidator(_says_something)]
-Name = Annotated[str, StringConstraints(min_length=1, max_length=4096, pattern=_LINE), AfterValidator(_says_something)]
+says_something = AfterValidator(_says_something)
+"""Refuses text of blanks only."""
+Reason = Annotated[str, StringConstraints(min_length=1, max_length=500, pattern=LINE), says_something]
+Name = Annotated[str, StringConstraints(min_length=1, max_length=4096, pattern=LINE), says_something]
 """The target of a write: an id, a device, a node set."""
 FIRST_MOMENT = datetime(2000, 1, 1, tzinfo=UTC)
 LAST_MOMENT = datetime(2200, 1, 1, tzinfo=UTC)

@@ -14,6 +14,7 @@ from truerail.web.api import (
     maintenance_routes,
     oncall_routes,
     past,
+    step_routes,
 )
 from truerail.web.openapi import PROBLEMS
 from truerail.web.strict import only_known
@@ -34,6 +35,7 @@ def routes() -> APIRouter:
         acknowledgements,
         maintenance_routes,
         actions,
+        step_routes,
         event_routes,
     ):
         router.include_router(part.router)

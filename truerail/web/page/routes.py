@@ -68,6 +68,7 @@ class Pages:
             router.add_api_route(path, self._named(name), response_class=HTMLResponse)
         router.add_api_route("/login", self.login, response_class=HTMLResponse)
         router.add_api_route("/favicon.ico", self.icon, response_class=RedirectResponse)
+        router.add_api_route("/punch-worker.js", self.worker, response_class=Response)
         router.add_api_route("/static/{version}/{name}", self.static, response_class=Response)
         return router
 
@@ -119,6 +120,10 @@ class Pages:
     def icon(self) -> RedirectResponse:
         """Browsers request it on their own."""
         return RedirectResponse(f"/static/{self._assets.version}/icon.svg", 308)
+
+    def worker(self) -> Response:
+        """The script that keeps the punch list for a hall without a network. Its path lets it serve `/punch`."""
+        return Response(self._assets.files["worker.js"], media_type=MEDIA[".js"], headers={"Cache-Control": "no-cache"})
 
     def static(self, version: str, name: str) -> Response:
         """One of the page's files. Only the version that is installed is there."""

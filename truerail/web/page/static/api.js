@@ -54,9 +54,12 @@ export async function get(path, query) {
 /** @type {Promise<{name: string, role: string, csrf: string}> | null} */
 let asked = null;
 
-/** Who is looking. Asked once. */
+/** Who is looking. Asked once, and again where there was no answer. */
 export function me() {
-  asked ??= get("me");
+  asked ??= get("me").catch((error) => {
+    asked = null;
+    throw error;
+  });
   return asked;
 }
 

@@ -3,7 +3,7 @@
 /** @typedef {"connecting" | "live" | "lost" | "stopped"} Status */
 
 const UNSEEN = 20000;
-const KINDS = ["state", "round", "mutes", "journal", "stop"];
+const KINDS = ["state", "round", "mutes", "steps", "journal", "stop"];
 
 /** The stream of events. Listeners are called with the event's data. */
 export class Live {
@@ -19,7 +19,7 @@ export class Live {
   }
 
   /**
-   * @param {"state" | "round" | "mutes" | "journal" | "stop" | "status"} kind
+   * @param {"state" | "round" | "mutes" | "steps" | "journal" | "stop" | "status"} kind
    * @param {(data: any) => void} heard
    */
   on(kind, heard) {
