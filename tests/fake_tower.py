@@ -15,12 +15,17 @@ from truerail.model import CauseKind, Plan, Snapshot
 from truerail.model.history import (
     Acknowledgement,
     AuditRecord,
+    CauseEvent,
     CauseRecord,
     EventKind,
     FindingEvent,
     FindingRecord,
+    KeptCause,
+    KeptFinding,
     LinkChange,
     MaintenanceWindow,
+    NoHistory,
+    PastState,
     PlanVersion,
     RoundRecord,
     RowRange,
@@ -86,6 +91,11 @@ class FakeHistory:
     happened: list[FindingEvent] = field(default_factory=list)
     audits: list[AuditRecord] = field(default_factory=list)
     broken: dict[str, dict[int, str]] = field(default_factory=dict)
+    caused: list[CauseEvent] = field(default_factory=list)
+    kept_findings: dict[str, KeptFinding] = field(default_factory=dict)
+    kept_causes: dict[str, KeptCause] = field(default_factory=dict)
+    since: datetime | None = None
+    past: PastState = field(default_factory=lambda: NoHistory().as_of(NOW))
 
     def _alive(self) -> None:
         if self.gone:
@@ -110,6 +120,26 @@ class FakeHistory:
         rows = [row for row in self.happened if start <= row.at <= end]
         rows = [row for row in rows if devices is None or row.subject.partition("/")[0] in devices]
         return _part(rows, page, lambda row: row.seq)
+
+    def cause_events(self, start: datetime, end: datetime, *, page: RowRange = ALL) -> Sequence[CauseEvent]:
+        self._alive()
+        return _part([row for row in self.caused if start <= row.at <= end], page, lambda row: row.seq)
+
+    def kept_finding(self, finding: str) -> KeptFinding | None:
+        self._alive()
+        return self.kept_findings.get(finding)
+
+    def kept_cause(self, key: str) -> KeptCause | None:
+        self._alive()
+        return self.kept_causes.get(key)
+
+    def kept_since(self) -> datetime | None:
+        self._alive()
+        return self.since
+
+    def as_of(self, at: datetime) -> PastState:
+        self._alive()
+        return replace(self.past, at=at)
 
     def findings(self, *, resolved_since: datetime | None = None, page: RowRange = ALL) -> Sequence[FindingRecord]:
         self._alive()

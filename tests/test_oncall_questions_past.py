@@ -12,6 +12,7 @@ from truerail.errors import NotFoundError, QueryError
 from truerail.model import CauseKind
 from truerail.model.history import (
     Acknowledgement,
+    CauseEvent,
     EventKind,
     FindingEvent,
     FindingRecord,
@@ -26,6 +27,7 @@ from truerail.questions.answers.diff import MOST_ROWS, diff, diff_plan
 from truerail.questions.answers.moments import moment, span
 from truerail.questions.answers.timeline import timeline
 from truerail.questions.answers.why import why
+from truerail.questions.diff import Counts
 from truerail.simulator import Fault
 
 NOW = datetime(2026, 11, 20, 14, 0, tzinfo=UTC)
@@ -42,6 +44,7 @@ class Kept(NoHistory):
     known: Sequence[Acknowledgement] = ()
     work: Sequence[MaintenanceWindow] = ()
     versions: Sequence[PlanVersion] = ()
+    caused: Sequence[CauseEvent] = ()
     records: dict[str, FindingRecord] = field(default_factory=dict)
 
     def link_changes(
@@ -68,6 +71,15 @@ class Kept(NoHistory):
             if start <= row.at < end and (not devices or row.subject.partition("/")[0] in devices)
         ]  # fmt: skip
         return cut(found, page)
+
+    def cause_events(
+        self,
+        start: datetime,
+        end: datetime,
+        *,
+        page: RowRange = RowRange(),  # noqa: B008 - as the protocol has it
+    ) -> Sequence[CauseEvent]:
+        return cut([row for row in self.caused if start <= row.at < end], page)
 
     def finding(self, finding: str) -> FindingRecord | None:
         return self.records.get(finding)
@@ -123,12 +135,17 @@ def test_diff_tells_what_came_of_it() -> None:
     assert diff(SWAPPED, NoHistory(), NOW - timedelta(hours=2), NOW).summary == "Nothing changed."
 
 
-def test_diff_says_that_it_was_cut() -> None:
+def test_diff_lists_a_thousand_links_and_counts_all(monkeypatch: pytest.MonkeyPatch) -> None:
     many = [link(n, f"gpu-{n:05}/a", "x/1", None) for n in range(MOST_ROWS + 1)]
     history = Kept(links=[replace(one, at=NOW - timedelta(seconds=one.seq + 1)) for one in many])
     answer = diff(SWAPPED, history, NOW - timedelta(hours=2), NOW)
-    assert not answer.whole
+    assert answer.whole
     assert len(answer.links) == MOST_ROWS
+    assert answer.total == answer.no_cause == Counts(links=MOST_ROWS + 1)
+    monkeypatch.setattr("truerail.questions.answers.diff.MOST_READ", MOST_ROWS)
+    answer = diff(SWAPPED, history, NOW - timedelta(hours=2), NOW)
+    assert not answer.whole
+    assert answer.total == Counts(links=MOST_ROWS)
     assert "Only the newest 1,000" in answer.summary
 
 

@@ -13,6 +13,7 @@ from tests.page_site import Site, Watched, chromium, publication
 from tests.patience import soon
 from truerail.analysis.round import Round
 from truerail.model import Role
+from truerail.model.history import CauseEvent, EventKind, FindingEvent, LinkChange
 from truerail.model.step_marks import MarkAction, StepChange, changed
 from truerail.outputs.report import Options, render
 from truerail.rounds import evaluate
@@ -343,7 +344,42 @@ def test_changes_are_shown_for_a_time_and_against_the_plan(watched: Watched) -> 
     page = watched.open("/changes")
     expect(page.locator(".verdict")).to_have_text("Nothing changed.")
     page.get_by_text("Against the plan").click()
+    page.locator("details.change summary").first.click()
     expect(page.locator("tbody tr").first).to_be_visible()
+
+
+def test_changes_are_folded_below_their_cause(watched: Watched) -> None:
+    evaluated, history = watched.site.tower.publication, watched.site.tower.history
+    assert evaluated is not None
+    cause = max(evaluated.evaluation.causes, key=lambda one: len(one.explains))
+    of = [one for one in evaluated.evaluation.findings if one.id in cause.explains]
+    at = watched.site.tower.moment - timedelta(minutes=20)
+    began = CauseEvent(
+        1, at, EventKind.APPEARED, at, cause.key, cause.kind.value, cause.subjects, cause.summary, cause.explains
+    )
+    history.caused.append(began)
+    for seq, one in enumerate(of, 1):
+        history.happened.append(
+            FindingEvent(seq, at, EventKind.APPEARED, one.id, one.rule, "critical", one.subject, one.summary)
+        )
+        history.changes.append(LinkChange(seq, at, one.subject, "a/b", "c/d", "right", "wrong"))
+    lone = LinkChange(len(of) + 1, at, "gpu-020/x", "a/b", None, "right", "missing")
+    history.changes.append(lone)
+    page = watched.open("/changes")
+    line = page.locator("details.change")
+    expect(line).to_have_count(1)
+    expect(line.locator("summary")).to_contain_text(f"{len(of)} finding")
+    expect(line.locator("tbody tr").first).to_be_hidden()
+    line.locator("summary").click()
+    expect(line.locator("tbody tr")).to_have_count(2 * len(of))
+    expect(line.get_by_role("link", name="The cause")).to_have_attribute("href", f"/causes/{cause.key}")
+    expect(page.get_by_role("region", name="1 link without a cause").locator("tbody tr")).to_have_count(1)
+    page = watched.open(f"/timeline?of={cause.subjects[0]}")
+    expect(page.locator("ol.timeline > li.appeared").first).to_be_visible()
+    folded = page.locator("details.folded")
+    expect(folded.locator("li").first).to_be_hidden()
+    folded.locator("summary").click()
+    expect(folded.locator("li").first).to_be_visible()
 
 
 def test_a_tab_in_the_background_gives_its_stream_back(watched: Watched) -> None:

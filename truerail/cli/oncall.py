@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _TYPES = {Kind.NUMBER: int, Kind.FLAG: bool, Kind.CAPTURE: Path}
 """All others are text."""
-_SHARED = ("service", "token_file", "capture", "inventory", "plan_file", "fmt", "details")
+_LOCAL = ("capture", "inventory", "plan_file")
 
 
 def add_commands(app: typer.Typer) -> None:
@@ -38,15 +38,14 @@ def _command(question: Question[Any]) -> Callable[..., None]:
         from truerail.cli.oncall_source import Source
 
         given = {one.name: values[_variable(one)] for one in question.parameters}
-        shared = {name: values[name] for name in _SHARED}
-        source = Source(*(shared[name] for name in _SHARED[:5]))
+        source = Source(values["service"], values["token_file"], *(values.get(name) for name in _LOCAL))
         if misuse := question.misuse(given, source.capture is not None):
             raise typer.BadParameter(misuse)
-        _show(*_answered(question, given, source), shared["fmt"], shared["details"])
+        _show(*_answered(question, given, source), values["fmt"], values["details"])
 
     arguments = [
         *map(_argument, question.parameters),
-        *_shared({f"--{one.name}" for one in question.parameters if one.option}),
+        *_shared({f"--{one.name}" for one in question.parameters if one.option}, local=not question.service_only),
     ]
     setattr(run, "__signature__", Signature(arguments))  # noqa: B010 - mypy knows no such attribute of a function
     run.__annotations__ = {one.name: one.annotation for one in arguments}
@@ -65,8 +64,10 @@ def _argument(one: Parameter) -> Argument:
     return Argument(_variable(one), Argument.KEYWORD_ONLY, annotation=Annotated[kind, how], default=default)
 
 
-def _shared(taken: set[str]) -> list[Argument]:
-    """What all commands share; an option that the question itself has is left to it."""
+def _shared(taken: set[str], *, local: bool) -> list[Argument]:
+    """What all commands share; an option that the question itself has is left to it. `local`: those that need no
+    service as well.
+    """
     options: tuple[tuple[str, Any, Any], ...] = (
         ("service", Service, LOCAL_SERVICE),
         ("token_file", TokenFile, None),
@@ -76,7 +77,11 @@ def _shared(taken: set[str]) -> list[Argument]:
         ("fmt", Shown, Format.TEXT),
         ("details", Details, False),
     )
-    return [Argument(name, Argument.KEYWORD_ONLY, annotation=kind, default=default) for name, kind, default in options]
+    return [
+        Argument(name, Argument.KEYWORD_ONLY, annotation=kind, default=default)
+        for name, kind, default in options
+        if local or name not in _LOCAL
+    ]
 
 
 def _variable(one: Parameter) -> str:

@@ -16,7 +16,7 @@ from truerail.cli.oncall_source import answered
 from truerail.errors import CommandError, QueryError
 from truerail.journal.lives import Lives
 from truerail.model import Plan
-from truerail.model.history import FindingEvent, LinkChange, NoHistory, RowRange
+from truerail.model.history import CauseEvent, FindingEvent, LinkChange, NoHistory, RowRange
 from truerail.questions.answers.capture import publication_of
 from truerail.questions.answers.diff import diff
 from truerail.questions.answers.moments import span
@@ -120,3 +120,7 @@ class _Between(NoHistory):
     ) -> Sequence[FindingEvent]:
         """The events of findings."""
         return self._changes.events[: page.limit]
+
+    def cause_events(self, start: datetime, end: datetime, *, page: RowRange = _PAGE) -> Sequence[CauseEvent]:
+        """The events of causes."""
+        return self._changes.cause_events[: page.limit]

@@ -45,6 +45,7 @@ def cause_body(cause: Cause) -> bytes:
                 (one.kind.value, one.summary, [_packed(move) for move in one.moves]) for one in cause.alternatives
             ],
             "to_confirm": cause.to_confirm,
+            "names_only": cause.names_only,
         }
     )
 
@@ -61,6 +62,7 @@ def cause_extras(body: bytes) -> _Packed:
             Alternative(CauseKind(kind), summary, _moves(moves)) for kind, summary, moves in found["alternatives"]
         ),
         "to_confirm": found["to_confirm"],
+        "names_only": found.get("names_only", False),
     }
 
 

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from truerail.model.finding import Cause, Finding
-from truerail.model.history import FindingEvent, LinkChange
+from truerail.model.history import CauseEvent, FindingEvent, LinkChange
 from truerail.model.life import Life
 
 
@@ -54,8 +54,9 @@ class Changes:
 
     `lives` (by finding id) and `cause_lives` (by `Cause.key`) are those of everything open or resolved by this round;
     `pending_resolution` are findings that are not in the evaluation and not resolved: recovering, unseen, or flapping
-    and absent for the moment. `events` and `links` have no number yet (`seq` 0). `findings`, `causes` and `link_states`
-    have to be written: states, not steps, so that a later round makes up for one that was never written.
+    and absent for the moment. `events`, `cause_events` and `links` have no number yet (`seq` 0). `findings`, `causes`
+    and `link_states` have to be written: states, not steps, so that a later round makes up for one that was never
+    written.
     """
 
     at: datetime
@@ -63,6 +64,7 @@ class Changes:
     cause_lives: Mapping[str, Life] = field(default_factory=dict)
     pending_resolution: tuple[Finding, ...] = ()
     events: tuple[FindingEvent, ...] = ()
+    cause_events: tuple[CauseEvent, ...] = ()
     links: tuple[LinkChange, ...] = ()
     resolved: frozenset[str] = frozenset()
     """Ids of findings and keys of causes that this round resolved."""

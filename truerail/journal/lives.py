@@ -15,7 +15,7 @@ from truerail.journal.episodes import Episode, Patience, Sight, resumed
 from truerail.journal.link_memory import LinkMemory
 from truerail.journal.witness import Witness
 from truerail.model.finding import Cause, Evaluation, Finding
-from truerail.model.history import EventKind, FindingEvent
+from truerail.model.history import CauseEvent, EventKind, FindingEvent
 from truerail.model.life import LifeState
 
 Explained = tuple[Finding, str | None]
@@ -41,6 +41,8 @@ class Lives:
         self._findings: Chronicle[Explained] = Chronicle(_facts, _wording)
         self._causes: Chronicle[Cause] = Chronicle(_cause_facts, _cause_wording)
         self._links = LinkMemory()
+        self._explained: dict[str, set[str]] = {}
+        """By the key of each open cause: the findings that it has explained since it began."""
         self._at: datetime | None = None
 
     def use(self, recovery: timedelta, flapping_episodes: int, flapping_within: timedelta | None = None) -> None:
@@ -62,6 +64,8 @@ class Lives:
         self._findings.restore(open_findings, memory.past, at)
         self._causes.restore(((_resumed(row, at), row.cause) for row in memory.causes), memory.past_causes, at)
         self._links.restore(memory.links)
+        for row in memory.causes:
+            self._explained.setdefault(row.life.id, set()).update(row.cause.explains)
 
     def forget(self, before: datetime) -> None:
         """Drops entries resolved before a time; one that comes back is new."""
@@ -74,6 +78,8 @@ class Lives:
         findings = self._findings.update(_explained(evaluation), _sight_of(evaluation, wiring), at, self._patience)
         present = {cause.key: cause for cause in evaluation.causes}
         causes = self._causes.update(present, self._cause_sight, at, self._patience)
+        for key, cause in present.items():
+            self._explained.setdefault(key, set()).update(cause.explains)
         links = self._links.update(wiring, at)
         return Changes(
             at=at,
@@ -81,6 +87,7 @@ class Lives:
             cause_lives=causes.lives,
             pending_resolution=tuple(finding for finding, _ in findings.pending_resolution),
             events=tuple(_events(findings, at)),
+            cause_events=tuple(self._cause_events(causes, at)),
             links=links.changes,
             resolved=frozenset((*findings.resolved, *causes.resolved)),
             findings={key: _finding_row(kept) for key, kept in findings.written.items()},
@@ -88,6 +95,19 @@ class Lives:
             link_states={one.port: one for one in links.states},
             links_gone=links.gone,
         )
+
+    def _cause_events(self, steps: Steps[Cause], at: datetime) -> Iterator[CauseEvent]:
+        for kept, before in steps.turns:
+            life, cause = kept.episode.life, kept.value
+            kind = _event_kind(life.state, before)
+            if kind is not None:
+                explained = tuple(sorted(self._explained[life.id]))
+                happened_at = life.resolved_at or at
+                yield CauseEvent(
+                    0, at, kind, happened_at, life.id, cause.kind.value, cause.subjects, cause.summary, explained
+                )
+        for key in steps.resolved:
+            del self._explained[key]
 
     def _cause_sight(self, cause: Cause) -> Sight:
         """A cause is unseen as long as one of its findings is."""
@@ -107,14 +127,18 @@ def _explained(evaluation: Evaluation) -> dict[str, Explained]:
 
 def _events(steps: Steps[Explained], at: datetime) -> Iterator[FindingEvent]:
     for kept, before in steps.turns:
-        state = kept.episode.life.state
-        kind = _REPORTED.get(state) or (_BEGINS.get(state) if before is None else None)
+        kind = _event_kind(kept.episode.life.state, before)
         if kind is not None:
-            finding = kept.value[0]
+            finding, cause = kept.value
             severity = finding.severity.value
             yield FindingEvent(
-                0, at, kind, kept.episode.life.id, finding.rule, severity, finding.subject, finding.summary
+                0, at, kind, kept.episode.life.id, finding.rule, severity, finding.subject, finding.summary, cause
             )
+
+
+def _event_kind(state: LifeState, before: LifeState | None) -> EventKind | None:
+    """The event of a change to this state; None if it is none."""
+    return _REPORTED.get(state) or (_BEGINS.get(state) if before is None else None)
 
 
 def _finding_row(kept: Kept[Explained]) -> FindingRow:

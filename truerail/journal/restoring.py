@@ -1,6 +1,5 @@
 """The content of a journal, as `Lives` restores it at the start."""
 
-import json
 from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
@@ -8,12 +7,11 @@ from typing import Any, TypeVar
 from sqlalchemy import BigInteger, Connection, Row, select, type_coerce
 
 from truerail.journal import tables
-from truerail.journal.bodies import cause_extras, finding_extras
 from truerail.journal.changes import CauseRow, FindingRow, LinkState, Memory, Past
+from truerail.journal.kept_rows import cause_of, finding_of
 from truerail.journal.row_values import life_of, newest_round_at
 from truerail.journal.salvage import UNREADABLE, Salvage
 from truerail.journal.types import moment
-from truerail.model.finding import Cause, CauseKind, Finding, Severity
 
 T = TypeVar("T")
 _RECENT = timedelta(days=1)
@@ -41,18 +39,11 @@ def _opened(salvage: Salvage, connection: Connection, table: Any, make: Callable
 
 
 def _finding(row: Row[Any], at: datetime) -> FindingRow:
-    finding = Finding(
-        rule=row.rule, name=row.name, severity=Severity(row.severity), summary=row.summary, action=row.action,
-        expected=row.expected, observed=row.observed, rail=row.rail, **finding_extras(row.body),
-    )  # fmt: skip
-    return FindingRow(life_of(row, at), finding, row.cause, row.present, row.away, _times(row.appearances))
+    return FindingRow(life_of(row, at), finding_of(row), row.cause, row.present, row.away, _times(row.appearances))
 
 
 def _cause(row: Row[Any], at: datetime) -> CauseRow:
-    extras = cause_extras(row.body)
-    subjects = tuple(json.loads(row.subjects))
-    cause = Cause(kind=CauseKind(row.kind), subjects=subjects, summary=row.summary, action=row.action, **extras)
-    return CauseRow(life_of(row, at), cause, row.present, row.away, _times(row.appearances))
+    return CauseRow(life_of(row, at), cause_of(row), row.present, row.away, _times(row.appearances))
 
 
 def _past(salvage: Salvage, connection: Connection, table: Any, at: datetime) -> dict[str, Past]:

@@ -25,6 +25,7 @@ def _old(before: datetime, rounds_before: datetime) -> list[tuple[Table, ColumnE
     newest_round, newest_plan = select(func.max(rounds.number)), select(func.max(plans.seq))
     return [
         (tables.finding_events, tables.finding_events.c.at < before),
+        (tables.cause_events, tables.cause_events.c.at < before),
         (tables.findings, tables.findings.c.resolved_at < before),
         (tables.causes, tables.causes.c.resolved_at < before),
         (tables.texts, tables.texts.c.used_at < before),

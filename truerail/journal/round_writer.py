@@ -12,9 +12,8 @@ from truerail.journal import tables
 from truerail.journal.bodies import cause_body, finding_body
 from truerail.journal.changes import CauseRow, Changes, FindingRow
 from truerail.journal.statements import among_keys, among_numbers, upsert
-from truerail.journal.types import digest, microseconds
-from truerail.model.history import LinkChange, RoundRecord
-from truerail.model.life import LifeState
+from truerail.journal.types import digest, microseconds, packed_ids
+from truerail.model.history import CauseEvent, FindingEvent, LinkChange, RoundRecord
 
 Row = dict[str, Any]
 
@@ -64,7 +63,7 @@ def _life(row: FindingRow | CauseRow) -> Row:
 
 
 def _finding(row: FindingRow) -> Row:
-    """The row of a finding. Its evidence is stored while it is open."""
+    """The row of a finding, with its evidence as it was last seen."""
     finding = row.finding
     return _life(row) | {
         "rule": finding.rule,
@@ -78,7 +77,7 @@ def _finding(row: FindingRow) -> Row:
         "summary": finding.summary,
         "action": finding.action,
         "cause": row.cause,
-        "body": None if row.life.state is LifeState.RESOLVED else finding_body(finding),
+        "body": finding_body(finding),
     }
 
 
@@ -90,39 +89,56 @@ def _cause(row: CauseRow) -> Row:
         "summary": cause.summary,
         "action": cause.action,
         "findings": len(cause.explains),
-        "body": None if row.life.state is LifeState.RESOLVED else cause_body(cause),
+        "body": cause_body(cause),
     }
 
 
 def _write_events(connection: Connection, changes: Changes) -> None:
-    if not changes.events:
-        return
-    bodies = {digest(event.summary): event.summary for event in changes.events}
+    summaries = [event.summary for event in changes.events] + [event.summary for event in changes.cause_events]
+    bodies = {digest(summary): summary for summary in summaries}
     rows = [{"id": key, "used_at": changes.at, "body": body} for key, body in bodies.items()]
     upsert(connection, tables.texts, rows)
-    connection.execute(
-        tables.finding_events.insert(),
-        [
-            {
-                "at": event.at,
-                "kind": event.kind.value,
-                "finding": event.finding,
-                "severity": event.severity,
-                "summary": digest(event.summary),
-            }
-            for event in changes.events
-        ],
-    )
+    if changes.events:
+        connection.execute(tables.finding_events.insert(), [_finding_event(event) for event in changes.events])
+    if changes.cause_events:
+        connection.execute(tables.cause_events.insert(), [_cause_event(event) for event in changes.cause_events])
+
+
+def _finding_event(event: FindingEvent) -> Row:
+    return {
+        "at": event.at,
+        "kind": event.kind.value,
+        "finding": event.finding,
+        "severity": event.severity,
+        "summary": digest(event.summary),
+    }
+
+
+def _cause_event(event: CauseEvent) -> Row:
+    return {
+        "at": event.at,
+        "kind": event.kind.value,
+        "happened_at": event.happened_at,
+        "cause": event.cause,
+        "summary": digest(event.summary),
+        "explains": packed_ids(event.explains),
+    }
 
 
 def _write_links(connection: Connection, changes: Changes) -> None:
     states = changes.link_states.values()
     _write_places(connection, _words(changes), changes.at)
     rows = [
-        {"port": digest(one.port), "seen": _digest(one.seen), "state": one.state, "changed_at": one.changed_at}
+        {
+            "port": digest(one.port),
+            "seen": _digest(one.seen),
+            "state": one.state,
+            "changed_at": one.changed_at,
+            "first_at": changes.at,
+        }
         for one in states
     ]
-    upsert(connection, tables.links, rows, keep=("changed_at",))
+    upsert(connection, tables.links, rows, keep=("changed_at",), earliest=("first_at",))
     if changes.links:
         connection.execute(tables.link_changes.insert(), [_change(one) for one in changes.links])
     if changes.links_gone:

@@ -10,10 +10,11 @@ from sqlalchemy import Column, Connection, Row, Select, Table, and_, func, or_, 
 from truerail.journal import tables
 from truerail.journal.salvage import Salvage
 from truerail.journal.statements import among_keys, among_numbers
-from truerail.journal.types import digest, is_id
+from truerail.journal.types import digest, is_id, unpacked_ids
 from truerail.model.history import (
     Acknowledgement,
     AuditRecord,
+    CauseEvent,
     CauseRecord,
     EventKind,
     FindingEvent,
@@ -31,6 +32,7 @@ FEW_DEVICES = 64
 
 _links = tables.link_changes
 _events = tables.finding_events
+_cause_events = tables.cause_events
 _port, _was, _now = (tables.places.alias(name) for name in ("on_port", "on_was", "on_now"))
 
 
@@ -86,6 +88,7 @@ def finding_events(
     asked: Select[*tuple[Any, ...]] = select(
         _events.c.seq, _events.c.at, _events.c.kind, _events.c.finding,
         findings.c.rule, _events.c.severity, findings.c.subject, func.coalesce(texts.c.body, findings.c.summary),
+        findings.c.cause,
     )  # fmt: skip
     asked = asked.select_from(
         _events.join(findings, _events.c.finding == findings.c.id).outerjoin(texts, _events.c.summary == texts.c.id)
@@ -97,6 +100,31 @@ def finding_events(
 def _event(row: Row[Any]) -> FindingEvent:
     values = row._asdict() | {"kind": EventKind(row.kind)}
     return FindingEvent(*values.values())
+
+
+def cause_events(
+    salvage: Salvage, connection: Connection, start: datetime, end: datetime, page: RowRange
+) -> list[CauseEvent]:
+    """Events of causes from `start` up to `end`, newest first."""
+    causes, texts = tables.causes, tables.texts
+    asked: Select[*tuple[Any, ...]] = select(
+        _cause_events.c.seq, _cause_events.c.at, _cause_events.c.kind, _cause_events.c.happened_at,
+        _cause_events.c.cause, causes.c.kind, causes.c.subjects, func.coalesce(texts.c.body, causes.c.summary),
+        _cause_events.c.explains,
+    )  # fmt: skip
+    asked = asked.select_from(
+        _cause_events.join(causes, _cause_events.c.cause == causes.c.id).outerjoin(
+            texts, _cause_events.c.summary == texts.c.id
+        )
+    )
+    asked = _within(connection, asked, _cause_events, start, end, page)
+    return salvage.rows(connection, asked, _cause_events.c.seq, _cause_event)
+
+
+def _cause_event(row: Row[Any]) -> CauseEvent:
+    seq, at, kind, happened_at, cause, cause_kind, subjects, summary, explains = tuple(row)
+    named = tuple(json.loads(subjects))
+    return CauseEvent(seq, at, EventKind(kind), happened_at, cause, cause_kind, named, summary, unpacked_ids(explains))
 
 
 def _finding_on(connection: Connection, devices: Collection[str]) -> Any:
@@ -115,13 +143,13 @@ def _within(
     end: datetime,
     page: RowRange,
     *,
-    on: Callable[[Connection, Collection[str]], Any],
-    devices: Collection[str] | None,
+    on: Callable[[Connection, Collection[str]], Any] | None = None,
+    devices: Collection[str] | None = None,
 ) -> Select[*tuple[Any, ...]]:
     """Rows of a time range, newest first; with devices, only those `on` them. Rows are numbered in the order of time: a
     number is also a time.
     """
-    if devices is not None:
+    if devices is not None and on is not None:
         asked = asked.where(on(connection, devices))
     if page.before is not None:
         at = connection.execute(select(table.c.at).where(table.c.seq == page.before)).scalar_one_or_none()

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from sqlalchemy import Connection, func, select
 
 from truerail.errors import JournalUnavailableError, JournalUnusableError
-from truerail.journal import blobs, retention, row_values, tables
+from truerail.journal import as_of, blobs, kept_rows, retention, row_values, tables
 from truerail.journal.changes import Changes, Memory
 from truerail.journal.database import Database
 from truerail.journal.restoring import memory_of
@@ -18,11 +18,15 @@ from truerail.journal.types import storable
 from truerail.model.history import (
     Acknowledgement,
     AuditRecord,
+    CauseEvent,
     CauseRecord,
     FindingEvent,
     FindingRecord,
+    KeptCause,
+    KeptFinding,
     LinkChange,
     MaintenanceWindow,
+    PastState,
     PlanVersion,
     RoundRecord,
     RowRange,
@@ -208,6 +212,32 @@ class Journal:
         """
         with self._database.reading() as connection:
             return row_values.finding_events(self._salvage, connection, start, end, devices, page)
+
+    def cause_events(self, start: datetime, end: datetime, *, page: RowRange = FIRST) -> Sequence[CauseEvent]:
+        """Events of causes from `start` up to `end`, both included."""
+        with self._database.reading() as connection:
+            return row_values.cause_events(self._salvage, connection, start, end, page)
+
+    def kept_finding(self, finding: str) -> KeptFinding | None:
+        """One finding, open or resolved, with its evidence."""
+        with self._database.reading() as connection:
+            return kept_rows.kept_finding(self._salvage, connection, finding)
+
+    def kept_cause(self, key: str) -> KeptCause | None:
+        """One cause, open or resolved, with its moves and the findings that it explained."""
+        with self._database.reading() as connection:
+            return kept_rows.kept_cause(self._salvage, connection, key)
+
+    def kept_since(self) -> datetime | None:
+        """The first moment of which anything is kept; None for an empty journal."""
+        with self._database.reading() as connection:
+            first = as_of.kept_since(connection)
+        return None if first is None else max(first, self._clock() - self._retention)
+
+    def as_of(self, at: datetime) -> PastState:
+        """Everything that was known at a time."""
+        with self._database.reading() as connection:
+            return as_of.as_of(self._salvage, connection, at)
 
     def findings(self, *, resolved_since: datetime | None = None, page: RowRange = FIRST) -> Sequence[FindingRecord]:
         """Open findings, or those resolved since. Findings have no `seq`: `page.before` is how many to skip."""

@@ -12,6 +12,7 @@ from sqlalchemy import (
     LargeBinary,
     MetaData,
     Table,
+    text,
 )
 
 from truerail.journal.types import HexId, Key, Utc, Word, Words
@@ -125,6 +126,21 @@ finding_events = Table(
     sqlite_autoincrement=True,
 )
 
+cause_events = Table(
+    "cause_events",
+    metadata,
+    _seq(),
+    Column("at", Utc, nullable=False),
+    Column("kind", KINDS, nullable=False),
+    Column("happened_at", Utc, nullable=False),
+    Column("cause", HexId, ForeignKey("causes.id", ondelete="CASCADE"), nullable=False),
+    Column("summary", BigInteger, nullable=False),
+    Column("explains", LargeBinary, nullable=False),
+    Index("cause_events_at", "at", "seq"),
+    Index("cause_events_cause", "cause", "seq"),
+    sqlite_autoincrement=True,
+)
+
 places = Table(
     "places",
     metadata,
@@ -142,7 +158,9 @@ links = Table(
     Column("seen", BigInteger, index=True),
     Column("state", CABLES, nullable=False),
     Column("changed_at", Utc),
+    Column("first_at", Utc, nullable=False, server_default=text("0")),
 )
+"""`first_at`: since when the cable is in the journal; 1970 where that was not recorded."""
 
 link_changes = Table(
     "link_changes",

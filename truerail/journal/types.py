@@ -5,7 +5,7 @@ Times are microseconds since 1970 in 8 bytes: exact, in order, and without time 
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from hashlib import blake2s
 from typing import Any
@@ -49,6 +49,17 @@ def key_text(text: str) -> str:
 def digest(text: str) -> int:
     """A text's 64-bit hash as a signed number: the primary key of texts and places."""
     return int.from_bytes(blake2s(storable(text).encode(), digest_size=8).digest(), "big", signed=True)
+
+
+def packed_ids(ids: Iterable[str]) -> bytes:
+    """Ids of findings in 6 bytes each."""
+    return b"".join(map(bytes.fromhex, ids))
+
+
+def unpacked_ids(packed: bytes) -> tuple[str, ...]:
+    """The inverse of `packed_ids`."""
+    digits = packed.hex()
+    return tuple(digits[start : start + 12] for start in range(0, len(digits), 12))
 
 
 def is_id(text: str) -> bool:

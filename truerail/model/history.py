@@ -10,6 +10,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
 
+from truerail.model.finding import Cause, Finding
 from truerail.model.life import Life
 
 
@@ -42,6 +43,25 @@ class FindingEvent:
     severity: str
     subject: str
     summary: str
+    cause: str | None = None
+    """Key of the last cause that explained the finding."""
+
+
+@dataclass(frozen=True, slots=True)
+class CauseEvent:
+    """A cause changed its state. `at` is the round that reports it, `happened_at` the time at which it began or, once
+    it is resolved, was first gone. `explains` are the findings that it has explained since it began.
+    """
+
+    seq: int
+    at: datetime
+    kind: EventKind
+    happened_at: datetime
+    cause: str
+    cause_kind: str
+    subjects: tuple[str, ...]
+    summary: str
+    explains: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +130,52 @@ class CauseRecord:
     action: str
     findings: int
     """How many it explained."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeptFinding:
+    """A finding with its evidence, as last seen. `complete` is False if the journal has no evidence of it."""
+
+    record: FindingRecord
+    finding: Finding
+    complete: bool
+
+
+@dataclass(frozen=True, slots=True)
+class KeptCause:
+    """A cause with its moves and findings, as last seen. `complete` is False if the journal has no more of it than its
+    sentence.
+    """
+
+    record: CauseRecord
+    cause: Cause
+    complete: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LinkPlace:
+    """The place and the `CableState` of a planned cable's nearer end at a time, and since when (None: always)."""
+
+    place: str | None
+    state: str
+    changed_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PastState:
+    """The journal's content at a time. `links` are by port; a planned cable that is missing there is unknown.
+
+    `round_at` is the last round up to then, `next_at` the first after it; both are None if rounds of that time are no
+    longer kept. `plan_digest` is that of the plan then in force, empty if unknown.
+    """
+
+    at: datetime
+    round_at: datetime | None
+    next_at: datetime | None
+    plan_digest: str
+    links: Mapping[str, LinkPlace]
+    findings: tuple[KeptFinding, ...]
+    causes: tuple[KeptCause, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +261,7 @@ class History(Protocol):
         self, start: datetime, end: datetime, *, devices: Collection[str] | None = None, page: RowRange = RowRange()
     ) -> Sequence[FindingEvent]: ...
 
+    def cause_events(self, start: datetime, end: datetime, *, page: RowRange = RowRange()) -> Sequence[CauseEvent]: ...
     def findings(
         self, *, resolved_since: datetime | None = None, page: RowRange = RowRange()
     ) -> Sequence[FindingRecord]:
@@ -202,6 +269,16 @@ class History(Protocol):
         ...
 
     def finding(self, finding: str) -> FindingRecord | None: ...
+    def kept_finding(self, finding: str) -> KeptFinding | None: ...
+    def kept_cause(self, key: str) -> KeptCause | None: ...
+    def kept_since(self) -> datetime | None:
+        """The time before which the journal has nothing; None for an empty journal."""
+        ...
+
+    def as_of(self, at: datetime) -> PastState:
+        """Everything that was known at a time."""
+        ...
+
     def causes(
         self, *, resolved_since: datetime | None = None, page: RowRange = RowRange()
     ) -> Sequence[CauseRecord]: ...
@@ -233,6 +310,26 @@ class NoHistory:
     ) -> Sequence[FindingEvent]:
         """Nothing."""
         return ()
+
+    def cause_events(self, start: datetime, end: datetime, *, page: RowRange = RowRange()) -> Sequence[CauseEvent]:
+        """Nothing."""
+        return ()
+
+    def kept_finding(self, finding: str) -> KeptFinding | None:
+        """Nothing."""
+        return None
+
+    def kept_cause(self, key: str) -> KeptCause | None:
+        """Nothing."""
+        return None
+
+    def kept_since(self) -> datetime | None:
+        """Never."""
+        return None
+
+    def as_of(self, at: datetime) -> PastState:
+        """Nothing is known."""
+        return PastState(at, None, None, "", {}, (), ())
 
     def findings(
         self, *, resolved_since: datetime | None = None, page: RowRange = RowRange()

@@ -25,6 +25,8 @@ class LinkLine:
     was_state: str
     now_state: str
     summary: str
+    cause: str | None = None
+    """Key of the cause to which the change belongs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,16 +40,53 @@ class FindingChange:
     severity: str
     subject: str
     summary: str
+    cause: str | None = None
+    """Key of the cause to which the change belongs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Links by their lower end (`links`: those that are no longer in the plan) and findings that changed. A link that
+    changed back, and a finding that came and went, count.
+    """
+
+    nics: int = 0
+    uplinks: int = 0
+    links: int = 0
+    findings: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class CauseChange:
+    """A cause that began or ended, or to which changes belong. `began` and `ended` are None if that was not in the
+    time in question; `times` is how often it began then. `state` is a `LifeState` word.
+    """
+
+    cause: str
+    kind: str
+    subjects: tuple[str, ...]
+    summary: str
+    began: datetime | None
+    ended: datetime | None
+    times: int
+    state: str
+    counts: Counts
 
 
 @dataclass(frozen=True, slots=True)
 class Diff:
-    """`diff`. `whole` is False if the answer was cut at its limit."""
+    """`diff`. The counts of `causes` and `no_cause` add up to `total`; `links` and `findings` list at most 1,000 rows
+    each, without those that changed back. `whole` is False if even the counts are not of all changes.
+    """
 
     start: datetime | None
     end: datetime | None
     against: str
     """`time` or `plan`."""
+    causes: tuple[CauseChange, ...]
+    """Newest first."""
+    no_cause: Counts
+    total: Counts
     links: tuple[LinkLine, ...]
     findings: tuple[FindingChange, ...]
     whole: bool
@@ -76,7 +115,7 @@ def _misuse(given: Given, capture: bool) -> str:
 
 
 def _good(answer: Diff) -> bool:
-    return not (answer.links or answer.findings)
+    return not (answer.causes or answer.links or answer.findings)
 
 
 def _text(answer: Diff, options: "Options") -> Iterator["RenderableType"]:
@@ -126,10 +165,12 @@ QUESTION = Question(
         ),
     ),
     _find,
-    "What changed in links and findings `since` a time, between two times, or against the plan.",
-    short="On call: what changed in links and findings.",
+    "What changed `since` a time, between two times, or against the plan: the causes that began and ended, with the "
+    "number of links and findings of each; what belongs to no cause; and the links and findings one by one.",
+    short="On call: what changed, by cause.",
     help=(
-        "Show changes of links and findings: since a time, between two times or captures, or against the plan."
+        "Show what changed since a time, between two times or captures, or against the plan: one line for each cause "
+        "that began or ended, then what belongs to no cause. --details lists every link and finding."
         "\n\nIn a capture with several rounds, times count back from the newest one."
     ),
     good=_good,

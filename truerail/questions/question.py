@@ -122,6 +122,8 @@ class Question(Generic[A]):
     journal: Callable[[Given], Journal] = lambda given: Journal.UNUSED
     misuse: Callable[[Given, bool], str] = lambda given, capture: ""
     """What is wrong with the options of the command together; `capture`: one is named. Empty if nothing is."""
+    service_only: bool = False
+    """Whether nothing but a service answers it: its command then offers no capture and no inventory."""
     between_rounds: bool = False
     """Whether two rounds of captures answer it where it takes the journal."""
     operation: str = ""

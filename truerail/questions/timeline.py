@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TimelineEvent:
-    """One event. `kind` is an `EventKind` word."""
+    """One event. `kind` is an `EventKind` word. An event of a cause has its key, and the number of events of `links`
+    and `findings` here that are folded into it; a folded event has the key of its cause.
+    """
 
     at: datetime
     kind: str
@@ -24,14 +26,20 @@ class TimelineEvent:
     finding: str | None = None
     severity: str | None = None
     author: str | None = None
+    cause: str | None = None
+    links: int = 0
+    findings: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """`timeline PORT|DEVICE`, newest first."""
+    """`timeline PORT|DEVICE`, newest first. `folded` are the events of links and findings that belong to the causes
+    among `events`, at most 1,000.
+    """
 
     query: str
     events: tuple[TimelineEvent, ...]
+    folded: tuple[TimelineEvent, ...]
     whole: bool
     summary: str
 
@@ -45,7 +53,7 @@ def _find(asked: Asked, given: Given) -> Timeline:
 def _text(answer: Timeline, options: "Options") -> Iterator["RenderableType"]:
     from truerail.questions.text.timeline import timeline_text
 
-    return timeline_text(answer)
+    return timeline_text(answer, options)
 
 
 QUESTION = Question(
@@ -56,7 +64,7 @@ QUESTION = Question(
         Parameter("of", help="A device or a port.", description="a device or a port"),
         Parameter(
             "limit",
-            help="Maximum number of events, newest first.",
+            help="Maximum number of events.",
             kind=Kind.NUMBER,
             needed=False,
             option=True,
@@ -68,9 +76,11 @@ QUESTION = Question(
     _find,
     "All its events, newest first.",
     short="On call: the events of a port or device.",
-    help="The history of a port or a device: findings, links, acknowledgements, maintenance, plans; newest first.",
+    help="The history of a port or a device, newest first: causes, each with the number of its links and findings; "
+    "findings and links without a cause; acknowledgements, maintenance, plans. --details lists every event.",
     good=lambda answer: True,
     text=_text,
     form=Form("What happened here?", page="/timeline"),
     journal=lambda given: Journal.NEEDED,
+    service_only=True,
 )

@@ -1,7 +1,9 @@
 """`diff`: changes of links and findings, between two times or against the plan."""
 
-from collections.abc import Hashable, Iterable, Sequence
-from datetime import datetime
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from datetime import datetime, timedelta
+from functools import partial
 from typing import TypeVar
 
 import numpy as np
@@ -9,37 +11,127 @@ import numpy as np
 from truerail.analysis.cabling import State
 from truerail.analysis.published import Published
 from truerail.model.columns import Codes
-from truerail.model.history import EventKind, FindingEvent, History, LinkChange, RowRange
-from truerail.model.plan import Port
+from truerail.model.history import CauseEvent, EventKind, FindingEvent, History, LinkChange, RowRange
+from truerail.model.plan import Plan, Port, Role
 from truerail.outputs.report_words import count
-from truerail.questions.diff import Diff, FindingChange, LinkLine
-from truerail.views.lines import STATES, seen_end, why_words
+from truerail.questions.answers.causes_of_changes import BEGINS, CausesOfChanges
+from truerail.questions.diff import CauseChange, Counts, Diff, FindingChange, LinkLine
+from truerail.views.lines import STATES, cause_lines, seen_end, why_words
 from truerail.views.view import View, view_of
 
 MOST_ROWS = 1000
-"""Maximum number of links, and of findings, in an answer. `Diff.whole` is False if there were more."""
+"""Maximum number of links, and of findings, that an answer lists."""
+MOST_READ = 50_000
+"""Maximum number of changes of links, and of events of findings, that are read and counted."""
 _CAME = (EventKind.APPEARED, EventKind.REGRESSED, EventKind.FLAPPING)
+_STATES = {EventKind.RESOLVED: "resolved", EventKind.UNSEEN: "unseen", EventKind.FLAPPING: "flapping"}
+"""The state of a cause by its last event; any other leaves it ongoing."""
+_LATER = timedelta(hours=1)
+"""A cause that ended in the time in question is reported as resolved up to this much later."""
 
 K = TypeVar("K", bound=Hashable)
 T = TypeVar("T")
+Row = TypeVar("Row", LinkChange, FindingEvent, CauseEvent)
 
 
 def diff(publication: Published, history: History, start: datetime, end: datetime) -> Diff:
     """The differences between `start` and `end`, newest first.
 
-    A link that changed and changed back, and a finding that came and went, are counted in `summary` only. Raises
+    A link that changed and changed back, and a finding that came and went, are counted and not listed. Raises
     JournalUnavailableError if the journal cannot be read.
     """
-    page = RowRange(limit=MOST_ROWS + 1)
-    changes = history.link_changes(start, end, page=page)
-    events = history.finding_events(start, end, page=page)
-    links = [_net_link(publication, rows) for rows in _by(changes[:MOST_ROWS], [c.port for c in changes])]
-    findings = [_net_finding(rows) for rows in _by(events[:MOST_ROWS], [e.finding for e in events])]
+    changes, links_whole = _read(partial(history.link_changes, start, end))
+    events, events_whole = _read(partial(history.finding_events, start, end))
+    of_causes, _ = _read(partial(history.cause_events, start, end + _LATER))
+    causes = CausesOfChanges(of_causes, events, changes)
+    by_port, by_finding = _by(changes, [c.port for c in changes]), _by(events, [e.finding for e in events])
+    tally = _Tally(publication.plan)
+    links, findings = [], []
+    for rows in by_port:
+        key = tally.link(causes.of_link(rows[0]), rows[0].port)
+        links.append(_net_link(publication, rows, key))
+    for found in by_finding:
+        key = tally.finding(causes.of_finding(found[0]))
+        findings.append(_net_finding(found, key))
     kept_links = tuple(link for link in links if link is not None)
     kept = tuple(finding for finding in findings if finding is not None)
     back = len(links) - len(kept_links), len(findings) - len(kept)
-    whole = len(changes) <= MOST_ROWS and len(events) <= MOST_ROWS
-    return Diff(start, end, "time", kept_links, kept, whole, _says(kept_links, kept, back, whole))
+    whole = links_whole and events_whole
+    lines = tuple(_cause_changes([one for one in of_causes if one.happened_at <= end], history, tally, start))
+    return Diff(
+        start, end, "time", lines, tally.counts(None), tally.total, kept_links[:MOST_ROWS], kept[:MOST_ROWS], whole,
+        _says(lines, kept_links, kept, back, whole),
+    )  # fmt: skip
+
+
+class _Tally:
+    """Changes by the key of their cause."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self._of: dict[str | None, Counter[str]] = {}
+
+    @property
+    def keys(self) -> list[str]:
+        """The causes with changes."""
+        return [key for key in self._of if key is not None]
+
+    def link(self, key: str | None, port: str) -> str | None:
+        """Counts a link; returns its cause."""
+        planned = self._plan.cable_at(port_of(port))
+        word = (
+            "links" if planned is None else "nics" if self._plan.role_of(planned.a.device) is Role.HOST else "uplinks"
+        )
+        self._of.setdefault(key, Counter())[word] += 1
+        return key
+
+    def finding(self, key: str | None) -> str | None:
+        """Counts a finding; returns its cause."""
+        self._of.setdefault(key, Counter())["findings"] += 1
+        return key
+
+    def counts(self, key: str | None) -> Counts:
+        """The changes of one cause; None for those without."""
+        return Counts(**self._of.get(key, Counter[str]()))
+
+    @property
+    def total(self) -> Counts:
+        """All changes."""
+        return Counts(**sum(self._of.values(), Counter[str]()))
+
+
+def _read(ask: Callable[..., Sequence[Row]]) -> tuple[list[Row], bool]:
+    """Rows up to the limit, newest first, and whether these are all."""
+    rows = ask(page=RowRange(MOST_READ + 1))
+    return list(rows[:MOST_READ]), len(rows) <= MOST_READ
+
+
+def _cause_changes(
+    events: Sequence[CauseEvent], history: History, tally: _Tally, start: datetime
+) -> Iterator[CauseChange]:
+    """A line for each cause with events or changes. One that came and went while a fault was half seen, and to which
+    nothing belongs in the end, has none.
+    """
+    groups = {rows[0].cause: rows for rows in _by(events, [one.cause for one in events])}
+    for key, rows in groups.items():
+        begun = [one for one in rows if one.kind in BEGINS]
+        last, counts = rows[0], tally.counts(key)
+        ended = last.happened_at if last.kind is EventKind.RESOLVED else None
+        if begun and ended is not None and counts == Counts():
+            continue
+        state = _STATES.get(last.kind, "ongoing")
+        began = begun[-1].happened_at if begun else None
+        yield CauseChange(
+            key, last.cause_kind, last.subjects, last.summary, began, ended, max(len(begun), 1), state, counts
+        )
+    for key in [one for one in tally.keys if one not in groups][:MOST_ROWS]:
+        found = history.kept_cause(key)
+        if found is not None:
+            record = found.record
+            yield CauseChange(
+                key, record.kind, record.subjects, record.summary, None, None, 1, record.life.state.value,
+                tally.counts(key),
+            )  # fmt: skip
 
 
 def diff_plan(publication: Published) -> Diff:
@@ -47,27 +139,45 @@ def diff_plan(publication: Published) -> Diff:
     view = view_of(publication)
     bad = np.flatnonzero(view.wiring.state != State.RIGHT)
     ordered: Codes = bad[np.lexsort((view.layout.place[bad], view.wiring.state[bad] == State.UNKNOWN))]
-    links = tuple(_against_plan(view, cable) for cable in ordered[:MOST_ROWS].tolist())
-    found = view.findings.all
+    tally, cause_of, found = _Tally(view.plan), view.sight.cause_of, view.findings.all
+    keys = [tally.link(_cause_on(view, cable), str(view.plan.cables[cable].a)) for cable in ordered.tolist()]
+    for one in view.findings.ids:
+        tally.finding(cause_of.get(one))
+    links = tuple(
+        _against_plan(view, cable, key) for cable, key in zip(ordered[:MOST_ROWS].tolist(), keys, strict=False)
+    )
     findings = tuple(
         FindingChange(life.since if (life := publication.lives.get(one)) else None, "appeared", one, f.rule,
-                      f.severity.value, f.subject, f.summary)
+                      f.severity.value, f.subject, f.summary, cause_of.get(one))
         for one, f in zip(view.findings.ids[:MOST_ROWS], found[:MOST_ROWS], strict=True)
     )  # fmt: skip
-    whole = max(len(bad), len(found)) <= MOST_ROWS
-    summary = _plan_says(np.bincount(view.wiring.state, minlength=len(State)), len(found), whole)
-    return Diff(None, publication.at, "plan", links, findings, whole, summary)
+    causes = tuple(
+        CauseChange(line.key, line.kind, line.subjects, line.summary, line.since, None, 1, line.state,
+                    tally.counts(line.key))
+        for line in cause_lines(view)
+    )  # fmt: skip
+    summary = _plan_says(np.bincount(view.wiring.state, minlength=len(State)), len(found))
+    return Diff(None, publication.at, "plan", causes, tally.counts(None), tally.total, links, findings, True, summary)
 
 
-def _by(rows: Sequence[T], keys: Sequence[K]) -> Iterable[list[T]]:
+def _cause_on(view: View, cable: int) -> str | None:
+    """The key of the cause of a cable's state: that of a finding on either end, else one that names an end."""
+    ends = [str(end) for end in view.plan.cables[cable][:2]]
+    keys = (view.sight.cause_of.get(finding.id) for finding in view.findings_on(ends))
+    named = (key for end in ends for key in view.sight.causes_at.get(end, ()))
+    devices = (key for end in ends for key in view.sight.causes_at.get(end.partition("/")[0], ()))
+    return next((key for key in (*keys, *named, *devices) if key is not None), None)
+
+
+def _by(rows: Sequence[T], keys: Sequence[K]) -> list[list[T]]:
     """Rows by key: each group in the order given, groups in the order of their first rows."""
     groups: dict[K, list[T]] = {}
     for row, key in zip(rows, keys, strict=False):
         groups.setdefault(key, []).append(row)
-    return groups.values()
+    return list(groups.values())
 
 
-def _net_link(publication: Published, rows: Sequence[LinkChange]) -> LinkLine | None:
+def _net_link(publication: Published, rows: Sequence[LinkChange], cause: str | None) -> LinkLine | None:
     """The changes of one link, newest first, merged into one; None if they cancel out."""
     last, first = rows[0], rows[-1]
     if (first.was, first.was_state) == (last.now, last.now_state):
@@ -75,7 +185,7 @@ def _net_link(publication: Published, rows: Sequence[LinkChange]) -> LinkLine | 
     rail = publication.plan.rail_of(port_of(last.port))
     times = f", after {len(rows)} changes" if len(rows) > 1 else ""
     summary = f"{_place(first.was, first.was_state)} → {_place(last.now, last.now_state)}{times}"
-    return LinkLine(last.at, last.port, rail, first.was, last.now, first.was_state, last.now_state, summary)
+    return LinkLine(last.at, last.port, rail, first.was, last.now, first.was_state, last.now_state, summary, cause)
 
 
 def port_of(subject: str) -> Port:
@@ -88,7 +198,7 @@ def _place(port: str | None, state: str) -> str:
     return f"{port} ({state})" if port else f"no link seen ({state})"
 
 
-def _net_finding(rows: Sequence[FindingEvent]) -> FindingChange | None:
+def _net_finding(rows: Sequence[FindingEvent], cause: str | None) -> FindingChange | None:
     """The events of one finding, newest first, merged into one; None if it came and went."""
     last, first = rows[0], rows[-1]
     if first.kind in (EventKind.APPEARED, EventKind.REGRESSED) and last.kind is EventKind.RESOLVED:
@@ -96,13 +206,27 @@ def _net_finding(rows: Sequence[FindingEvent]) -> FindingChange | None:
     kind = (
         first.kind if last.kind in _CAME and first.kind in _CAME and last.kind is not EventKind.FLAPPING else last.kind
     )
-    return FindingChange(last.at, kind.value, last.finding, last.rule, last.severity, last.subject, last.summary)
+    return FindingChange(last.at, kind.value, last.finding, last.rule, last.severity, last.subject, last.summary, cause)
 
 
-def _says(links: Sequence[LinkLine], findings: Sequence[FindingChange], back: tuple[int, int], whole: bool) -> str:
+def _says(
+    causes: Sequence[CauseChange],
+    links: Sequence[LinkLine],
+    findings: Sequence[FindingChange],
+    back: tuple[int, int],
+    whole: bool,
+) -> str:
     came = sum(f.kind in {kind.value for kind in _CAME} for f in findings)
     gone = sum(f.kind == EventKind.RESOLVED.value for f in findings)
     unseen = sum(f.kind == EventKind.UNSEEN.value for f in findings)
+    began, ended = (
+        sum(at is not None for at in times) for times in ([c.began for c in causes], [c.ended for c in causes])
+    )
+    of_causes = [
+        count(number, f"cause {word}", f"causes {word}")
+        for number, word in ((began, "began"), (ended, "ended"))
+        if number
+    ]
     parts = [
         f"{count(number, one, many)}"
         for number, one, many in (
@@ -115,11 +239,12 @@ def _says(links: Sequence[LinkLine], findings: Sequence[FindingChange], back: tu
         )
         if number
     ]
-    cut = "" if whole else f" Only the newest {MOST_ROWS:,} changes are shown: choose a shorter time."
-    return f"{', '.join(parts) or 'Nothing changed'}.{cut}"
+    cut = "" if whole else f" Only the newest {MOST_READ:,} changes are counted: choose a shorter time."
+    first = f"{', '.join(of_causes)}: " if of_causes and parts else ", ".join(of_causes)
+    return f"{first}{', '.join(parts)}{'' if of_causes or parts else 'Nothing changed'}.{cut}"
 
 
-def _against_plan(view: View, cable: int) -> LinkLine:
+def _against_plan(view: View, cable: int, cause: str | None) -> LinkLine:
     planned, seen = view.plan.cables[cable], seen_end(view, cable)
     return LinkLine(
         at=None,
@@ -130,14 +255,14 @@ def _against_plan(view: View, cable: int) -> LinkLine:
         was_state=STATES[State.RIGHT],
         now_state=STATES[State(int(view.wiring.state[cable]))],
         summary=why_words(view, cable, seen),
+        cause=cause,
     )
 
 
-def _plan_says(states: Codes, findings: int, whole: bool) -> str:
+def _plan_says(states: Codes, findings: int) -> str:
     right, *others = states.tolist()
     parts = [
         f"{number:,} {word}" for number, word in zip(others, ("wrong", "missing", "unknown"), strict=True) if number
     ]
-    cut = "" if whole else f" Only the first {MOST_ROWS:,} are shown."
     cables = f"{', '.join(parts)}; " if parts else ""
-    return f"{cables}{right:,} of {count(sum(states.tolist()), 'cable')} as planned, {count(findings, 'finding')}.{cut}"
+    return f"{cables}{right:,} of {count(sum(states.tolist()), 'cable')} as planned, {count(findings, 'finding')}."

@@ -1,15 +1,28 @@
 """`timeline PORT|DEVICE`: all its events, newest first."""
 
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
+from typing import TypeVar
 
 from truerail.analysis.published import Published
 from truerail.errors import NodeSetError
 from truerail.files.nodesets import Budget, expand
-from truerail.model.history import Acknowledgement, EventKind, History, MaintenanceWindow, RowRange
+from truerail.model.history import (
+    Acknowledgement,
+    CauseEvent,
+    EventKind,
+    FindingEvent,
+    History,
+    LinkChange,
+    MaintenanceWindow,
+    RowRange,
+)
 from truerail.model.names import device_key
 from truerail.outputs.report_words import count
+from truerail.questions.answers.causes_of_changes import CausesOfChanges
 from truerail.questions.answers.resolve import ResolvedTarget, recognise
 from truerail.questions.timeline import Timeline, TimelineEvent
 from truerail.views.view import View, view_of
@@ -17,8 +30,15 @@ from truerail.views.view import View, view_of
 _BEGIN = datetime(1970, 1, 1, tzinfo=UTC)
 _PAGES = 20
 """Maximum number of pages of a device's events read for one of its ports: older events are not needed."""
+_PAGE_ROWS = 1000
+MOST_FOLDED = 1000
+"""Maximum number of events listed below their causes."""
+MOST_CAUSES = 5000
+"""Maximum number of events of causes that are read, of the whole fabric."""
 MOST_SCOPED = 250_000
 """Maximum number of names of an announced window: twice the number of devices of a fabric of 100,000 GPUs."""
+
+Row = TypeVar("Row", FindingEvent, LinkChange)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +50,12 @@ class _Scope:
     rails: frozenset[int]
     pods: frozenset[str]
 
-    def has(self, subject: str) -> bool:
-        """Whether this subject is in scope."""
-        return not self.subjects or subject in self.subjects
+    def names(self, subjects: Iterable[str]) -> bool:
+        """Whether the subjects of a cause are in scope, or on its devices."""
+        return any(
+            one in self.subjects if self.subjects else one in self.devices or one.partition("/")[0] in self.devices
+            for one in subjects
+        )
 
 
 def timeline(publication: Published, history: History, of: str, limit: int = 100) -> Timeline:
@@ -43,13 +66,70 @@ def timeline(publication: Published, history: History, of: str, limit: int = 100
     view = view_of(publication)
     meant = recognise(view, of)
     scope = _scope(view, meant)
-    events = [*_findings(publication, history, scope, limit), *_links(publication, history, scope, limit)]
-    ids = {event.finding for event in events if event.finding} | _open_findings(view, meant, scope)
+    until = _until(publication)
+    findings, all_findings = _rows(partial(history.finding_events, _BEGIN, until), scope, lambda row: {row.subject})
+    links, all_links = _rows(partial(history.link_changes, _BEGIN, until), scope, _link_ends)
+    of_causes = history.cause_events(_BEGIN, until, page=RowRange(MOST_CAUSES))
+    events, folded = _folded(of_causes, findings, links, scope)
+    ids = {row.finding for row in findings} | _open_findings(view, meant, scope)
     events += [*_acknowledged(view, history, ids), *_maintenance(history, scope), *_plans(history)]
     events.sort(key=lambda event: event.at, reverse=True)
     reported = tuple(events[:limit])
-    whole = len(events) <= limit
-    return Timeline(of, reported, whole, _says(meant.name, reported, whole))
+    whole = len(events) <= limit and all_findings and all_links
+    return Timeline(of, reported, tuple(folded[:MOST_FOLDED]), whole, _says(meant.name, reported, whole))
+
+
+def _folded(
+    of_causes: Sequence[CauseEvent],
+    findings: Sequence[FindingEvent],
+    links: Sequence[LinkChange],
+    scope: _Scope,
+) -> tuple[list[TimelineEvent], list[TimelineEvent]]:
+    """The events of causes, and of what belongs to none; and those folded into the nearest event of their cause."""
+    causes = CausesOfChanges(of_causes, findings, links)
+    rows = [(causes.of_finding(row), _finding_event(row)) for row in findings]
+    rows += [(causes.of_link(row), _link_event(row)) for row in links]
+    events_of: dict[str | None, list[CauseEvent]] = {}
+    for event in of_causes:
+        events_of.setdefault(event.cause, []).append(event)
+    loose = [event for key, event in rows if key not in events_of]
+    folded = [replace(event, cause=key) for key, event in rows if key in events_of]
+    counts: dict[int, Counter[str]] = {}
+    for one in folded:
+        nearest = min(events_of[one.cause], key=lambda event: abs(event.happened_at - one.at))
+        word = "links" if one.kind == EventKind.LINK.value else "findings"
+        counts.setdefault(nearest.seq, Counter())[word] += 1
+    concerned = {one.cause for one in folded}
+    shown = [one for one in of_causes if one.cause in concerned or scope.names(one.subjects)]
+    folded.sort(key=lambda event: event.at, reverse=True)
+    return [*loose, *(_cause_event(one, counts.get(one.seq, Counter())) for one in shown)], folded
+
+
+def _cause_event(event: CauseEvent, counts: Mapping[str, int]) -> TimelineEvent:
+    return TimelineEvent(
+        event.happened_at, event.kind.value, " and ".join(named(event.subjects)), event.summary, cause=event.cause,
+        links=counts.get("links", 0), findings=counts.get("findings", 0),
+    )  # fmt: skip
+
+
+def named(subjects: Sequence[str]) -> list[str]:
+    """At most two of a cause's subjects, and how many more."""
+    more = len(subjects) - 2
+    return list(subjects) if more <= 0 else [subjects[0], f"{more + 1} more"]
+
+
+def _finding_event(row: FindingEvent) -> TimelineEvent:
+    summary = f"{row.rule} {row.kind.value}: {row.summary}"
+    return TimelineEvent(row.at, row.kind.value, row.subject, summary, row.finding, row.severity)
+
+
+def _link_event(row: LinkChange) -> TimelineEvent:
+    summary = f"{row.was or 'nothing'} ({row.was_state}) → {row.now or 'nothing'} ({row.now_state})"
+    return TimelineEvent(row.at, EventKind.LINK.value, row.port, summary)
+
+
+def _link_ends(row: LinkChange) -> set[str]:
+    return {end for end in (row.port, row.was, row.now) if end is not None}
 
 
 def _scope(view: View, meant: ResolvedTarget) -> _Scope:
@@ -80,35 +160,20 @@ def _until(publication: Published) -> datetime:
     return publication.at + timedelta(days=1)
 
 
-def _findings(publication: Published, history: History, scope: _Scope, limit: int) -> Iterator[TimelineEvent]:
-    before, found = None, 0
+def _rows(
+    ask: Callable[..., Sequence[Row]], scope: _Scope, subjects: Callable[[Row], set[str]]
+) -> tuple[list[Row], bool]:
+    """Rows in scope, newest first, and whether these are all."""
+    before, found = None, list[Row]()
     for _ in range(_PAGES):
-        page = RowRange(limit=limit + 1, before=before)
-        rows = history.finding_events(_BEGIN, _until(publication), devices=scope.devices, page=page)
-        for row in rows:
-            if scope.has(row.subject):
-                found += 1
-                summary = f"{row.rule} {row.kind.value}: {row.summary}"
-                yield TimelineEvent(row.at, row.kind.value, row.subject, summary, row.finding, row.severity)
-        if len(rows) <= limit or found > limit:
-            return
+        rows = ask(devices=scope.devices, page=RowRange(_PAGE_ROWS + 1, before))
+        found += [row for row in rows if not scope.subjects or not scope.subjects.isdisjoint(subjects(row))]
+        if len(rows) <= _PAGE_ROWS:
+            return found, True
+        if len(found) > _PAGE_ROWS:
+            break
         before = rows[-1].seq
-
-
-def _links(publication: Published, history: History, scope: _Scope, limit: int) -> Iterator[TimelineEvent]:
-    before, found = None, 0
-    for _ in range(_PAGES):
-        page = RowRange(limit=limit + 1, before=before)
-        rows = history.link_changes(_BEGIN, _until(publication), devices=scope.devices, page=page)
-        for row in rows:
-            if scope.subjects.isdisjoint({row.port, row.was, row.now}) and scope.subjects:
-                continue
-            found += 1
-            summary = f"{row.was or 'nothing'} ({row.was_state}) → {row.now or 'nothing'} ({row.now_state})"
-            yield TimelineEvent(row.at, EventKind.LINK.value, row.port, summary)
-        if len(rows) <= limit or found > limit:
-            return
-        before = rows[-1].seq
+    return found, False
 
 
 def _acknowledged(view: View, history: History, ids: Collection[str]) -> Iterator[TimelineEvent]:

@@ -1,15 +1,16 @@
-"""`diff` as text: links, then findings."""
+"""`diff` as text: one line for each cause, then what belongs to none; single links and findings on request."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from datetime import datetime
 
 from rich.console import RenderableType
 from rich.text import Text
 
 from truerail.outputs.options import Options
-from truerail.outputs.report_words import name, sentence
+from truerail.outputs.report_words import count, name, sentence
 from truerail.outputs.text.blocks import hanging, heading
 from truerail.outputs.text.style import PORT, QUIET
-from truerail.questions.diff import Diff, FindingChange, LinkLine
+from truerail.questions.diff import CauseChange, Counts, Diff, FindingChange, LinkLine
 from truerail.questions.text.pieces import more, severity_word, when
 
 MOST_ROWS = 40
@@ -20,16 +21,75 @@ def diff_text(answer: Diff, options: Options) -> Iterator[RenderableType]:
     if answer.against == "time":
         yield Text(f"  from {when(answer.start)} to {when(answer.end)}", style=QUIET)
     most = None if options.details else MOST_ROWS
-    if answer.links:
+    if answer.causes:
+        yield heading("Causes")
+    for cause in answer.causes[:most]:
+        yield _cause(cause)
+    yield from more(len(answer.causes) - len(answer.causes[:most]), "causes")
+    shown = options.details or not answer.causes
+    links = answer.links if shown else tuple(link for link in answer.links if link.cause is None)
+    findings = answer.findings if shown else tuple(one for one in answer.findings if one.cause is None)
+    if answer.causes and answer.no_cause != Counts():
+        yield heading("Without a cause", ", ".join(counted(answer.no_cause)))
+    yield from _links(links, most, titled=shown)
+    yield from _findings(findings, most, titled=shown)
+    folded = len(answer.links) - len(links), len(answer.findings) - len(findings)
+    words = [count(number, what) for number, what in zip(folded, ("link", "finding"), strict=True) if number]
+    if words:
+        yield Text(f"\n  {' and '.join(words)} of these causes: --details lists them", style=QUIET)
+
+
+def counted(counts: Counts) -> list[str]:
+    """`16 uplinks`, `128 NICs`, as many as there are."""
+    kinds = (
+        (counts.uplinks, "uplink"),
+        (counts.nics, "NIC"),
+        (counts.links, "unplanned link"),
+        (counts.findings, "finding"),
+    )
+    return [count(number, what) for number, what in kinds if number]
+
+
+def _cause(cause: CauseChange) -> RenderableType:
+    """A cause on one line: what, how much, and since when or until when."""
+    line = Text().append(sentence(in_short(cause.summary)), style="bold")
+    parts = counted(cause.counts)
+    if cause.times > 1:
+        parts.append(f"{cause.times} times")
+    line.append(f"  {', '.join(parts)}" if parts else "").append(f"; {_state(cause)}")
+    return hanging(Text(_time(cause.began or cause.ended), style=QUIET), line.append(f"  {cause.cause}", style=QUIET))
+
+
+def in_short(summary: str) -> str:
+    """The first clause of a cause's sentence."""
+    return summary.partition(": ")[0].partition(". ")[0]
+
+
+def _state(cause: CauseChange) -> str:
+    if cause.ended is not None:
+        day = "" if cause.began and cause.began.date() == cause.ended.date() else f"{cause.ended:%m-%d} "
+        return f"ended at {day}{cause.ended:%H:%M}" if cause.began else "ended"
+    return {"unseen": "no data on it now"}.get(cause.state, cause.state)
+
+
+def _time(at: datetime | None) -> str:
+    return f"{at:%m-%d %H:%M:%S}" if at else "earlier"
+
+
+def _links(links: Sequence[LinkLine], most: int | None, *, titled: bool) -> Iterator[RenderableType]:
+    if links and titled:
         yield heading("Links")
-    for link in answer.links[:most]:
+    for link in links[:most]:
         yield _link(link)
-    yield from more(len(answer.links) - len(answer.links[:most]), "links")
-    if answer.findings:
+    yield from more(len(links) - len(links[:most]), "links")
+
+
+def _findings(findings: Sequence[FindingChange], most: int | None, *, titled: bool) -> Iterator[RenderableType]:
+    if findings and titled:
         yield heading("Findings")
-    for finding in answer.findings[:most]:
+    for finding in findings[:most]:
         yield _finding(finding)
-    yield from more(len(answer.findings) - len(answer.findings[:most]), "findings")
+    yield from more(len(findings) - len(findings[:most]), "findings")
 
 
 def _link(link: LinkLine) -> RenderableType:

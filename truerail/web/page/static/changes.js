@@ -1,9 +1,9 @@
-// What changed: since then, between two moments, or against the plan.
+// What changed, by cause: since then, between two moments, or against the plan.
 
 import { byId, el, redraw } from "./dom.js";
 import { frame, watchService } from "./frame.js";
 import { card, table } from "./lines.js";
-import { finding, portLink } from "./links.js";
+import { cause as causePage, finding, portLink } from "./links.js";
 import { address } from "./api.js";
 import { watch } from "./watch.js";
 import { fill, instant, momentOf } from "./times.js";
@@ -26,19 +26,82 @@ function question() {
 
 /** @param {any} diff Diff */
 function draw(diff) {
-  redraw(answer, el("div.answer", null, el("p.verdict", null, sentence(diff.summary)), diff.whole ? null : el(
-    "p.note",
+  const caused = diff.causes.length > 0;
+  redraw(answer, el(
+    "div.answer",
     null,
-    "Not all changes are shown: choose a shorter time.",
+    el("p.verdict", null, sentence(diff.summary)),
+    diff.whole ? null : el("p.note", null, "Not all changes are counted: choose a shorter time."),
+    caused ? card(count(diff.causes.length, "cause"), diff.causes.map((/** @type {any} */ one) => causeLine(one, diff))) : null,
+    caused && !Object.values(diff.no_cause).some(Boolean) ? null : loose(diff, caused),
+  ));
+}
+
+/** What belongs to no cause. @param {any} diff @param {boolean} caused */
+function loose(diff, caused) {
+  const none = (/** @type {any} */ one) => one.cause === null;
+  const links = diff.links.filter(none);
+  const findings = diff.findings.filter(none);
+  const planned = diff.against === "plan";
+  const where = caused ? " without a cause" : "";
+  return [
+    card(count(links.length, "link") + where, links.length ? linkTable(links) : el("p.soft.pad", null, planned ? `No link${where} differs from the plan.` : `No link${where} changed.`)),
+    planned && !findings.length ? null : card(count(findings.length, "finding") + where, findings.length ? findingTable(findings) : el("p.soft.pad", null, `No finding${where} came or went.`)),
+  ];
+}
+
+/** One cause on one line, with its links and findings below. @param {any} cause CauseChange @param {any} diff */
+function causeLine(cause, diff) {
+  const mine = (/** @type {any} */ one) => one.cause === cause.cause;
+  const [links, findings] = [diff.links.filter(mine), diff.findings.filter(mine)];
+  const { counts } = cause;
+  const hidden = counts.nics + counts.uplinks + counts.links - links.length + counts.findings - findings.length;
+  return el("details.folded.change", { "data-key": cause.cause }, el(
+    "summary",
+    null,
+    el("b", null, sentence(brief(cause.summary)).replace(/\.$/, "")),
+    " ",
+    lasting(cause),
+    el("span.soft", null, ` ${counted(counts).join(", ")}`),
   ),
-    card(
-      count(diff.links.length, "link"),
-      diff.links.length ? table(
-        ["When", "Port", "Rail", "Was", "Is", "State"],
-        diff.links.map(link),
-      ) : el("p.soft.pad", null, diff.against === "plan" ? "No link differs from the plan." : "No link changed."),
-    ),
-    diff.against === "plan" && !diff.findings.length ? null : card(count(diff.findings.length, "finding"), diff.findings.length ? table(["When", "What", "Severity", "Finding"], diff.findings.map(change)) : el("p.soft.pad", null, "No finding came or went."))));
+    el("p.pad", null, el("a", { href: causePage(cause.cause) }, "The cause, its evidence and its repair")),
+    links.length ? linkTable(links) : null,
+    findings.length ? findingTable(findings) : null,
+    hidden > 0 ? el("p.soft.pad", null, `${count(hidden, "more change")} not listed: changed back, or beyond the first 1,000.`) : null);
+}
+
+/** When a cause began and ended, as far as that was in the time in question. @param {any} cause */
+function lasting({ began, ended, state, times }) {
+  const tag = ended ? "resolved" : state;
+  return el("span.life", null, el(`span.tag.${tag}`, null, ended ? "ended" : state),
+    began ? momentOf(began) : ended ? "before" : null,
+    ended ? [" – ", momentOf(ended)] : null,
+    times > 1 ? `, ${times} times` : null);
+}
+
+/** The first clause of a cause's sentence. @param {string} summary */
+function brief(summary) {
+  return summary.split(": ", 1)[0].split(". ", 1)[0];
+}
+
+/** @param {any} counts Counts @returns {string[]} */
+function counted({ uplinks, nics, links, findings }) {
+  return [
+    uplinks ? count(uplinks, "uplink") : "",
+    nics ? count(nics, "NIC") : "",
+    links ? count(links, "unplanned link") : "",
+    findings ? count(findings, "finding") : "",
+  ].filter(Boolean);
+}
+
+/** @param {any[]} links */
+function linkTable(links) {
+  return table(["When", "Port", "Rail", "Was", "Is", "State"], links.map(link));
+}
+
+/** @param {any[]} findings */
+function findingTable(findings) {
+  return table(["When", "What", "Severity", "Finding"], findings.map(change));
 }
 
 /** @param {any} line LinkLine */

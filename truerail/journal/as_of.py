@@ -1,0 +1,126 @@
+"""The content of the journal at a time: the present rows, with what came later undone.
+
+A link has the place that its first later change left. A finding or a cause has the state of its last event up to then;
+one that is older than the kept events has that of its own life.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime
+from typing import Any, TypeVar
+
+from sqlalchemy import Connection, Row, Select, func, or_, select
+
+from truerail.journal import tables
+from truerail.journal.kept_rows import cause_of, finding_of
+from truerail.journal.row_values import cause_record, finding_record
+from truerail.journal.salvage import Salvage
+from truerail.model.history import KeptCause, KeptFinding, LinkPlace, PastState
+from truerail.model.life import Life, LifeState
+
+T = TypeVar("T")
+_STATES = {"flapping": LifeState.FLAPPING, "unseen": LifeState.UNSEEN, "regressed": LifeState.REGRESSED}
+"""By the word of the last event; any other leaves it ongoing."""
+
+
+def kept_since(connection: Connection) -> datetime | None:
+    """The time of the first plan or round: plans are kept longer than rounds."""
+    first = [
+        connection.execute(select(func.min(column))).scalar_one() for column in (tables.plans.c.at, tables.rounds.c.at)
+    ]
+    return min((one for one in first if one is not None), default=None)
+
+
+def as_of(salvage: Salvage, connection: Connection, at: datetime) -> PastState:
+    """Everything that was known at a time."""
+    rounds, plans = tables.rounds.c, tables.plans.c
+    before = connection.execute(select(func.max(rounds.at)).where(rounds.at <= at)).scalar_one()
+    after = connection.execute(select(func.min(rounds.at)).where(rounds.at > at)).scalar_one()
+    plan = select(plans.digest).where(plans.at <= at).order_by(plans.seq.desc()).limit(1)
+    return PastState(
+        at=at,
+        round_at=before,
+        next_at=after,
+        plan_digest=connection.execute(plan).scalar_one_or_none() or "",
+        links=_links(connection, at),
+        findings=_open(salvage, connection, at, tables.findings, tables.finding_events, _finding),
+        causes=_open(salvage, connection, at, tables.causes, tables.cause_events, _cause),
+    )
+
+
+def _links(connection: Connection, at: datetime) -> dict[str, LinkPlace]:
+    port, seen, links = tables.places.alias("port"), tables.places.alias("seen"), tables.links
+    now = select(port.c.word, seen.c.word, links.c.state, links.c.changed_at).select_from(
+        links.join(port, links.c.port == port.c.id).outerjoin(seen, links.c.seen == seen.c.id)
+    )
+    found = {word: LinkPlace(*rest) for word, *rest in connection.execute(now.where(links.c.first_at <= at))}
+    changes = tables.link_changes
+    later = select(func.min(changes.c.seq)).where(changes.c.at > at).group_by(changes.c.port)
+    undone = select(port.c.word, seen.c.word, changes.c.was_state).select_from(
+        changes.join(port, changes.c.port == port.c.id)
+        .outerjoin(seen, changes.c.was == seen.c.id)
+        .outerjoin(links, changes.c.port == links.c.port)
+    )
+    undone = undone.where(changes.c.seq.in_(later), or_(links.c.first_at.is_(None), links.c.first_at <= at))
+    moved = {word: LinkPlace(*rest) for word, *rest in connection.execute(undone)}
+    earlier = (
+        select(port.c.word, func.max(changes.c.at))
+        .select_from(changes.join(port, changes.c.port == port.c.id))
+        .where(changes.c.at <= at, changes.c.port.in_(select(changes.c.port).where(changes.c.at > at)))
+        .group_by(port.c.word)
+    )
+    since = {row[0]: row[1] for row in connection.execute(earlier)} if moved else {}
+    return found | {word: replace(place, changed_at=since.get(word)) for word, place in moved.items()}
+
+
+def _open(
+    salvage: Salvage,
+    connection: Connection,
+    at: datetime,
+    table: Any,
+    events: Any,
+    make: Callable[[Row[Any], datetime], T],
+) -> tuple[T, ...]:
+    """Entries whose last event up to then is not that they were resolved, and that were not yet gone."""
+    of = events.c.finding if events is tables.finding_events else events.c.cause
+    last = select(func.max(events.c.seq).label("seq")).where(events.c.at <= at).group_by(of).subquery()
+    newest = select(of.label("of"), events.c.kind.label("event"), events.c.at.label("event_at"), events.c.summary)
+    newest_of = newest.where(events.c.seq.in_(select(last.c.seq))).subquery()
+    texts = tables.texts
+    asked: Select[*tuple[Any, ...]] = (
+        select(table, newest_of.c.event, newest_of.c.event_at, texts.c.body.label("then"))
+        .select_from(
+            table.outerjoin(newest_of, table.c.id == newest_of.c.of).outerjoin(texts, newest_of.c.summary == texts.c.id)
+        )
+        .where(
+            or_(newest_of.c.event != "resolved", newest_of.c.event.is_(None) & (table.c.since <= at)),
+            or_(table.c.resolved_at.is_(None), table.c.resolved_at > at),
+        )
+        .order_by(table.c.id)
+    )
+    return tuple(salvage.rows(connection, asked, table.c.id, lambda row: make(row, at)))
+
+
+def _finding(row: Row[Any], at: datetime) -> KeptFinding:
+    record, finding = finding_record(row, None), finding_of(row)
+    summary = row.then or finding.summary
+    return KeptFinding(
+        replace(record, life=_life(record.life, row, at), summary=summary),
+        replace(finding, summary=summary),
+        row.body is not None,
+    )
+
+
+def _cause(row: Row[Any], at: datetime) -> KeptCause:
+    record, cause = cause_record(row, None), cause_of(row)
+    summary = row.then or cause.summary
+    return KeptCause(
+        replace(record, life=_life(record.life, row, at), summary=summary),
+        replace(cause, summary=summary),
+        row.body is not None,
+    )
+
+
+def _life(life: Life, row: Row[Any], at: datetime) -> Life:
+    since = life.since if life.since <= at else row.event_at
+    return replace(life, state=_STATES.get(row.event, LifeState.ONGOING), since=since, last_seen=at, resolved_at=None)
