@@ -84,11 +84,17 @@ def test_short_options_and_what_is_well(files: tuple[str, ...]) -> None:
     assert (done.exit_code, done.stdout[:1]) == (0, "✓")
 
 
+def test_a_timeline_offers_only_what_it_takes(files: tuple[str, ...]) -> None:
+    assert run("timeline", "gpu-001", *files).exit_code == 2
+    offered = run("timeline", "--help").output
+    assert "--service" in offered
+    assert not [one for one in ("--capture", "--inventory", "--plan") if one in offered]
+
+
 def test_what_cannot_be_answered(files: tuple[str, ...]) -> None:
     for words, reported in (
         (("where", "gpu-09", *files), "gpu-09"),
         (("job", "gpu-[1-", *files), "gpu-[1-"),
-        (("timeline", "gpu-001", *files), "needs the journal"),
         (("diff", "--since", "2h", *files), "has one round"),
         (("where", "x", "--from", "/nowhere"), "/nowhere"),
         (("where", "x", "--service", "ftp://x"), "ftp://x"),

@@ -57,7 +57,9 @@ def _cause(cause: CauseChange) -> RenderableType:
     if cause.times > 1:
         parts.append(f"{cause.times} times")
     line.append(f"  {', '.join(parts)}" if parts else "").append(f"; {_state(cause)}")
-    return hanging(Text(_time(cause.began or cause.ended), style=QUIET), line.append(f"  {cause.cause}", style=QUIET))
+    return hanging(
+        Text(_time(cause.began or cause.ended), style=QUIET), line.append(f"  {name(cause.cause)}", style=QUIET)
+    )
 
 
 def in_short(summary: str) -> str:
@@ -69,7 +71,7 @@ def _state(cause: CauseChange) -> str:
     if cause.ended is not None:
         day = "" if cause.began and cause.began.date() == cause.ended.date() else f"{cause.ended:%m-%d} "
         return f"ended at {day}{cause.ended:%H:%M}" if cause.began else "ended"
-    return {"unseen": "no data on it now"}.get(cause.state, cause.state)
+    return {"unseen": "no data on it now"}.get(cause.state, name(cause.state))
 
 
 def _time(at: datetime | None) -> str:

@@ -27,7 +27,7 @@ def timeline_text(answer: Timeline, options: Options) -> Iterator[RenderableType
     for event in events:
         body = Text().append(name(event.subject), style=PORT).append(f"  {sentence(event.summary)}")
         if event.cause is not None and event.finding is None:
-            body.append(f"  {', '.join((*_folded(event), event.cause))}", style=QUIET)
+            body.append(f"  {', '.join((*_folded(event), name(event.cause)))}", style=QUIET)
         grid.add_row(
             Text(f"  {event.at:%Y-%m-%d %H:%M:%S}", style=QUIET),
             Text(name(event.kind), style=severity_word(event.severity or "").style or "bold"),
