@@ -69,7 +69,7 @@ make_environment() {
     if [ -x .venv/bin/python ] && new_enough .venv/bin/python && .venv/bin/python -m pip --version >/dev/null 2>&1; then
         return
     fi
-    say "making .venv with $("$python" --version)"
+    say "making .venv with $("$python" --version); the first run installs for about a minute"
     rm -rf .venv
     if "$python" -m venv .venv >/dev/null 2>&1; then
         return
@@ -87,8 +87,29 @@ make_environment() {
 }
 
 pip_install() {
-    thrice "${environment:-.venv}/bin/python" -m pip --disable-pip-version-check --timeout 60 install --quiet \
-        --root-user-action=ignore "$@"
+    thrice pip_once "$@"
+}
+
+# Installs with pip, and says how far it is: what takes a minute must not look as if it hung.
+pip_once() {
+    {
+        PYTHONUNBUFFERED=1 "${environment:-.venv}/bin/python" -m pip --disable-pip-version-check --timeout 60 install \
+            --root-user-action=ignore --progress-bar off --no-color "$@" && echo "pip has ended well"
+    } | {
+        packages=0
+        well=1
+        while IFS= read -r line; do
+            case $line in
+            "Collecting "*)
+                packages=$((packages + 1))
+                [ $((packages % 10)) -ne 0 ] || say "$packages packages fetched"
+                ;;
+            "Installing collected packages: "*) [ "$packages" -eq 0 ] || say "unpacking $packages packages" ;;
+            "pip has ended well") well=0 ;;
+            esac
+        done
+        return "$well"
+    }
 }
 
 install_packages() {
