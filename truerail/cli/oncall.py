@@ -1,6 +1,7 @@
 """The questions of on-call as commands: `truerail where|job|...`, of the service or of a capture."""
 
 from collections.abc import Callable
+from functools import partial
 from inspect import Parameter as Argument
 from inspect import Signature
 from keyword import iskeyword
@@ -10,7 +11,17 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 
 from truerail.cli.exit_codes import ExitCode
-from truerail.cli.oncall_options import LOCAL_SERVICE, Details, Format, Inventory, Service, Shown, TokenFile
+from truerail.cli.oncall_options import (
+    LOCAL_SERVICE,
+    Details,
+    Format,
+    Interval,
+    Inventory,
+    Service,
+    Shown,
+    TokenFile,
+    Watch,
+)
 from truerail.cli.oncall_options import capture as capture_option
 from truerail.cli.oncall_options import plan_file as plan_file_option
 from truerail.questions import questions
@@ -22,6 +33,11 @@ if TYPE_CHECKING:
 _TYPES = {Kind.NUMBER: int, Kind.FLAG: bool, Kind.CAPTURE: Path}
 """All others are text."""
 _LOCAL = ("capture", "inventory", "plan_file")
+_FOLLOWED = (
+    Argument("watch", Argument.KEYWORD_ONLY, annotation=Watch, default=False),
+    Argument("interval", Argument.KEYWORD_ONLY, annotation=Interval, default=5.0),
+)
+"""Options of a question whose answer depends on the time."""
 
 
 def add_commands(app: typer.Typer) -> None:
@@ -41,10 +57,16 @@ def _command(question: Question[Any]) -> Callable[..., None]:
         source = Source(values["service"], values["token_file"], *(values.get(name) for name in _LOCAL))
         if misuse := question.misuse(given, source.capture is not None):
             raise typer.BadParameter(misuse)
+        if values.get("watch"):
+            from truerail.cli.oncall_follow import follow
+
+            shown = partial(_shown, fmt=values["fmt"], details=values["details"])
+            follow(source, lambda: _answered(question, given, source), shown, _code, values["interval"])
         _show(*_answered(question, given, source), values["fmt"], values["details"])
 
     arguments = [
         *map(_argument, question.parameters),
+        *(_FOLLOWED if question.timed else ()),
         *_shared({f"--{one.name}" for one in question.parameters if one.option}, local=not question.service_only),
     ]
     setattr(run, "__signature__", Signature(arguments))  # noqa: B010 - mypy knows no such attribute of a function
@@ -106,18 +128,28 @@ def _answered(question: Question[Any], given: dict[str, Any], source: "Source") 
 
 def _show(answer: Any, value: Any, fmt: Format, details: bool) -> NoReturn:
     """Shows an answer, of which `value` is the JSON, and ends with the exit code of its tone."""
-    import json
-
     from truerail.cli import terminal_output
+
+    terminal_output.say(_shown(answer, value, fmt, details))
+    raise typer.Exit(_code(answer))
+
+
+def _shown(answer: Any, value: Any, fmt: Format, details: bool) -> str:
+    """An answer as text or JSON."""
+    if fmt is Format.JSON:
+        import json
+
+        return json.dumps(value, indent=2)
+    from truerail.cli import terminal_output
+    from truerail.outputs.options import Options
+    from truerail.questions.text import answer_text
+
+    options = Options(terminal_output.width(), terminal_output.colorful(), details, terminal_output.ascii_only())
+    return answer_text(answer, options)
+
+
+def _code(answer: Any) -> ExitCode:
     from truerail.outputs.report_words import Tone
     from truerail.questions.answers.tones import tone_of
 
-    if fmt is Format.JSON:
-        terminal_output.say(json.dumps(value, indent=2))
-    else:
-        from truerail.outputs.options import Options
-        from truerail.questions.text import answer_text
-
-        options = Options(terminal_output.width(), terminal_output.colorful(), details, terminal_output.ascii_only())
-        terminal_output.say(answer_text(answer, options))
-    raise typer.Exit(ExitCode.GOOD if tone_of(answer) is Tone.GOOD else ExitCode.FOUND)
+    return ExitCode.GOOD if tone_of(answer) is Tone.GOOD else ExitCode.FOUND

@@ -126,6 +126,10 @@ class Question(Generic[A]):
     """Whether nothing but a service answers it: its command then offers no capture and no inventory."""
     between_rounds: bool = False
     """Whether two rounds of captures answer it where it takes the journal."""
+    timed: bool = False
+    """Whether the answer also depends on the time: it contains the age of its data. Its command can follow it
+    (`--watch`).
+    """
     operation: str = ""
     """Its name in the API's document, where it is not `the_NAME`."""
     form: Form = Form()

@@ -12,7 +12,7 @@ def _find(asked: Asked, given: Given) -> Rates:
 
 QUESTION = Question(
     "rates",
-    8,
+    10,
     Rates,
     (Parameter("of", help="A device or a port.", description="a device or a port"),),
     _find,

@@ -58,7 +58,7 @@ def _text(answer: Timeline, options: "Options") -> Iterator["RenderableType"]:
 
 QUESTION = Question(
     "timeline",
-    9,
+    11,
     Timeline,
     (
         Parameter("of", help="A device or a port.", description="a device or a port"),

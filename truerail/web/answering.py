@@ -40,6 +40,11 @@ async def pondered(
     return packed(request, shown, body, tag)
 
 
+async def timed(request: Request, desk: RequestContext, make: Callable[[], Any]) -> Response:
+    """An expensive answer that also depends on the time: computed in a thread, tagged by its content, never cached."""
+    return reported(request, await asyncio.get_running_loop().run_in_executor(desk.thinking, make))
+
+
 def _tag(request: Request, shown: CachedEvaluation) -> str:
     return tag_of(shown.serial, request.url.path, request.url.query)
 

@@ -29,7 +29,7 @@ ERRORS = (
     Q.LINK_DOWNS,
 )  # fmt: skip
 """Counters that should stay at zero on a healthy link. Bits corrected by FEC are left out: every fast link has them."""
-_BITS_TO_GBPS = 8 / 1e9
+BITS_TO_GBPS = 8 / 1e9
 
 
 def rates(publication: Published, of: str) -> Rates:
@@ -41,7 +41,7 @@ def rates(publication: Published, of: str) -> Rates:
     reported = publication.round.telemetry
     if reported.window is None:
         return Rates(of, (), (), False, "no device was polled for counters")
-    ports = _ports(view, meant)
+    ports = ports_meant(view, meant)
     begins, lines = _settled(view, reported, reported.window, ports)
     counting = sum(bool(line.tx_gbps or line.rx_gbps or line.paused or line.pausing or line.errors) for line in lines)
     return Rates(of, begins, lines, counting > 0, _says(meant.name, counting, len(ports)))
@@ -57,7 +57,7 @@ def _says(name: str, counting: int, ports: int) -> str:
     return f"{counting:,} of {count(ports, 'port')} of {name} have counters"
 
 
-def _ports(view: View, meant: ResolvedTarget) -> Codes:
+def ports_meant(view: View, meant: ResolvedTarget) -> Codes:
     """The requested ports: one, those of a host in order of its rails, those of a switch in natural order."""
     index = view.index
     if meant.port != NONE:
@@ -75,7 +75,7 @@ def _settled(
     """The start of each sample, and the ports' lines. The window advances during the read: if a new sample began
     meanwhile, all is read once more, so that every column matches its time.
     """
-    speed = _speed(telemetry, ports)
+    speed = speed_of(telemetry, ports)
     while True:
         still = copy(window)
         still.begun = window.begun.copy()
@@ -86,14 +86,14 @@ def _settled(
 
 
 def _lines(view: View, telemetry: Telemetry, ports: Codes, speed: Floats) -> tuple[PortRates, ...]:
-    tx, rx = (_rate(telemetry, quantity, None, ports) * _BITS_TO_GBPS for quantity in (Q.TX_BYTES, Q.RX_BYTES))
+    tx, rx = (_rate(telemetry, quantity, None, ports) * BITS_TO_GBPS for quantity in (Q.TX_BYTES, Q.RX_BYTES))
     paused, paused_exact = _share(telemetry, (Q.RX_PAUSE_US, Q.RX_PAUSE_FRAMES), ports, speed)
     pausing, pausing_exact = _share(telemetry, (Q.TX_PAUSE_US, Q.TX_PAUSE_FRAMES), ports, speed)
     errors = {quantity.value: _total(telemetry, quantity, ports) for quantity in ERRORS}
     return tuple(
         PortRates(
-            *_place(view, port),
-            speed_gbps=None if np.isnan(speed[n]) else round(float(speed[n]) * _BITS_TO_GBPS, 3),
+            *place_of(view, port),
+            speed_gbps=None if np.isnan(speed[n]) else round(float(speed[n]) * BITS_TO_GBPS, 3),
             tx_gbps=_reported(tx[n], 3),
             rx_gbps=_reported(rx[n], 3),
             paused=_reported(paused[n], 4),
@@ -106,7 +106,7 @@ def _lines(view: View, telemetry: Telemetry, ports: Codes, speed: Floats) -> tup
     )
 
 
-def _place(view: View, port: int) -> tuple[str, int | None, int | None, str | None]:
+def place_of(view: View, port: int) -> tuple[str, int | None, int | None, str | None]:
     """A port's name, rail and plane, and the planned other end."""
     cable = int(view.index.cables_at(np.array([port]))[0])
     if cable == NONE:
@@ -130,7 +130,7 @@ def _total(telemetry: Telemetry, quantity: Quantity, ports: Codes) -> list[float
     return [float(one) for one in np.where(np.isnan(gained).all(axis=1), np.nan, counted)]
 
 
-def _speed(telemetry: Telemetry, ports: Codes) -> Floats:
+def speed_of(telemetry: Telemetry, ports: Codes) -> Floats:
     """Bytes per second of each port's link; NaN if unknown, or if the port is not planned."""
     planned = (ports >= 0) & (ports < telemetry.ports)
     return np.where(planned, telemetry.speed()[np.where(planned, ports, 0)], np.nan).astype(np.float32)

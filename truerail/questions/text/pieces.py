@@ -43,7 +43,8 @@ def cause(line: CauseLine, *, reported: bool = False) -> Iterator[RenderableType
     title = Text().append(name(line.kind), style="bold").append(f"  {as_sentence(line.summary)}")
     impact = f", {count(line.impact, 'GPU')} affected" if line.impact else ""
     muted = f", {name(line.muted)}" if line.muted else ""
-    title.append(f"  {sure(line.confidence)} sure{impact}{muted}", style=QUIET)
+    since = f", since {when(line.since)}" if line.since else ""
+    title.append(f"  {sure(line.confidence)} sure{impact}{since}{muted}, {name(line.key)}", style=QUIET)
     yield hanging("!", title)
     if line.action and not reported:
         yield hanging("do", Text(sentence(line.action), style="bold"), indent=4)
@@ -93,3 +94,13 @@ def more(hidden: Sequence[object] | int, what: str, how: str = "--format json sh
 def when(at: datetime | None) -> str:
     """Date and time to the second, with the zone."""
     return f"{at:%Y-%m-%d %H:%M:%S %Z}".strip() if at else "time unknown"
+
+
+def age(seconds: float) -> str:
+    """An age in its largest two units: `4 s`, `3 min`, `2 h 5 min`, `8 d 3 h`."""
+    left = max(0, round(seconds))
+    for word, size, below, smaller in (("d", 86400, "h", 3600), ("h", 3600, "min", 60)):
+        if left >= size:
+            rest = left % size // smaller
+            return f"{left // size} {word}" + (f" {rest} {below}" if rest else "")
+    return f"{left // 60} min" if left >= 60 else f"{left} s"

@@ -13,7 +13,7 @@ from truerail.model.history import History, NoHistory
 from truerail.questions import questions
 from truerail.questions.question import Asked, Journal, Kind, Parameter, Question
 from truerail.views.view import LONGEST_NODESET
-from truerail.web.answering import pondered
+from truerail.web.answering import pondered, timed
 from truerail.web.context import Newest, WithContext
 from truerail.web.params import LONGEST_NAME, Time
 from truerail.web.remembering import remembered
@@ -49,6 +49,8 @@ def _endpoint(question: Question[Any]) -> Callable[..., Awaitable[Response]]:
         def found(history: History) -> Any:
             return question.find(Asked(shown.publication, history, desk.tower.now()), given)
 
+        if question.timed:
+            return await timed(request, desk, lambda: found(NoHistory()))
         if question.journal(given) is Journal.UNUSED:
             return await pondered(request, desk, shown, lambda: found(NoHistory()))
         return await remembered(request, desk, found)

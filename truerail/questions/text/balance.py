@@ -1,0 +1,84 @@
+"""`rails` as text: every rail of the fabric, then the hosts out of balance, then what is not measured."""
+
+from collections.abc import Iterator
+
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from truerail.outputs.options import Options
+from truerail.outputs.report_words import name, sentence
+from truerail.outputs.text.blocks import hanging, heading
+from truerail.outputs.text.style import PORT, QUIET
+from truerail.questions.rails import Balance, HostBalance, HostRail, RailBalance
+from truerail.questions.text.pieces import MOST_LINES, finding, more, state_word, to_do
+
+
+def balance_text(answer: Balance, options: Options) -> Iterator[RenderableType]:
+    """What to do, the rails, the hosts, the uplinks, the gaps."""
+    yield from to_do(answer.action)
+    if answer.rails:
+        yield heading("Rails", "share: of the host's median NIC, mean over hosts; load: of the line rate")
+        yield _rails(answer)
+    most = None if options.details else MOST_LINES
+    if answer.hosts:
+        yield heading("Hosts out of balance", "worst first")
+    for host in answer.hosts[:most]:
+        yield _host(host, options)
+    yield from more(answer.hosts_total - len(answer.hosts[:most]), "hosts")
+    if answer.uplinks:
+        yield heading("Uplinks")
+    for line in answer.uplinks[:most]:
+        yield finding(line)
+    yield from more(len(answer.uplinks) - len(answer.uplinks[:most]), "findings")
+    if answer.not_measured:
+        yield heading("Not measured", "so not known to be in balance")
+    for gap in answer.not_measured:
+        yield hanging(
+            "?", Text().append(name(gap.hosts), style=PORT).append(f": {sentence(gap.why)}", style="not bold")
+        )
+
+
+def _rails(answer: Balance) -> RenderableType:
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    for justify in ("left", "right", "right", "left", "left"):
+        grid.add_column(justify=justify, no_wrap=justify == "right")
+    grid.add_row(*(Text(word, style=QUIET) for word in ("  rail", "share", "load", "cables", "low on")))
+    for rail in answer.rails:
+        grid.add_row(f"  {name(rail.name)}", percent(rail.share), percent(rail.load), _cables(rail), name(rail.low))
+    return grid
+
+
+def _cables(rail: RailBalance) -> str:
+    counted = rail.cables
+    bad = ((counted.wrong, "wrong"), (counted.missing, "missing"), (counted.unknown, "unknown"))
+    words = [f"{number:,} {word}" for number, word in bad if number]
+    return f"{counted.right:,} of {counted.planned:,} right" + "".join(f", {word}" for word in words)
+
+
+def percent(share: float | None) -> str:
+    """A share as text; `?` if it is unknown."""
+    return "?" if share is None else f"{share:.0%}"
+
+
+def _host(host: HostBalance, options: Options) -> RenderableType:
+    """A host's rails: with `--details` all, else the low ones and those whose cable is not right."""
+    shown = [nic for nic in host.rails if options.details or nic.low or nic.state != "right"]
+    line = Text().append(", ".join(map(_nic_words, shown)) if not options.details else "")
+    if options.details:
+        for nic in shown:
+            line.append(f"\n{_nic_words(nic)}")
+    if host.alike:
+        line.append("; hosts with the same load have the same low rails: the work loads them so", style=QUIET)
+    return hanging(Text(name(host.host), style=PORT), line)
+
+
+def _nic_words(nic: HostRail) -> str:
+    plane = "" if nic.plane is None else f" plane {nic.plane}"
+    load = (
+        f"{percent(nic.share)} of the median, {percent(nic.load)} of the line rate"
+        if nic.load is not None
+        else ("load unknown")
+    )
+    seen = f", seen on {name(nic.seen)}" if nic.state == "wrong" and nic.seen else ""
+    return f"rail {nic.rail}{plane}: {load}, cable {state_word(nic.state).plain}{seen}"
