@@ -296,6 +296,8 @@ def test_a_cause_shows_its_moves_and_leads_to_its_findings(watched: Watched) -> 
         ("q=where&port=gpu-003", "svg.railmap"),
         ("q=job&nodes=gpu-[001-008]", "text=Host pairs"),
         ("q=path&from=gpu-001&to=gpu-004", ".hop"),
+        ("q=rails", "section[aria-label=Rails] tbody tr"),
+        ("q=counters&of=gpu-001", ".verdict"),
     ],
 )
 def test_questions_stand_in_the_address(watched: Watched, question: str, answer: str) -> None:

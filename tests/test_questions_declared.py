@@ -119,7 +119,7 @@ def test_a_file_alone_makes_a_form_on_the_page() -> None:
     with Api() as api:
         html = api.ask("GET", "//ask").text
     forms = dict(re.findall(r'<form class="ask" data-question="(\w+)">(.*?)</form>', html, re.DOTALL))
-    assert list(forms) == ["where", "job", "blast", "path", "cables"]
+    assert list(forms) == ["where", "job", "blast", "path", "rails", "counters", "cables"]
     assert "<h2>How many cables</h2>" in forms["cables"]
     assert re.findall(r'<input name="(\w+)"', forms["cables"]) == ["of", "least"]
     assert forms["cables"].count(" required") == 1

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from truerail.questions.question import Asked, Given, Kind, Parameter, Question
+from truerail.questions.question import Asked, Form, Given, Kind, Parameter, Question
 from truerail.views.pieces import FindingLine
 
 if TYPE_CHECKING:
@@ -91,6 +91,8 @@ QUESTION = Question(
             "of",
             help="A port or a device: gpu-012/enp26s0f0np0, leaf-3/swp12, leaf-3.",
             description="a device or a port",
+            label="Port or device",
+            example="leaf-3/swp12",
         ),
         Parameter(
             "since",
@@ -100,6 +102,8 @@ QUESTION = Question(
             needed=False,
             option=True,
             metavar="TIME",
+            label="Since",
+            example="2m",
         ),
     ),
     _find,
@@ -108,4 +112,9 @@ QUESTION = Question(
     help="What a port counted, with units: traffic, pauses, errors, FEC; what it does not report is unknown.",
     good=_good,
     text=_text,
+    form=Form(
+        "What did this port count?",
+        "Rates, pauses, errors and FEC with their units, and what the port does not report.",
+        "Show counters",
+    ),
 )

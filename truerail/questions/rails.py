@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from truerail.questions.question import Asked, Given, Kind, Parameter, Question
+from truerail.questions.question import Asked, Form, Given, Kind, Parameter, Question
 from truerail.views.pieces import FindingLine, StateCount
 
 if TYPE_CHECKING:
@@ -118,6 +118,8 @@ QUESTION = Question(
             kind=Kind.NODES,
             needed=False,
             metavar="[NODESET]",
+            label="Hosts, or all",
+            example="gpu-[001-064]",
         ),
     ),
     _find,
@@ -126,4 +128,9 @@ QUESTION = Question(
     help="Which rails are out of balance now, by fabric and by host: load and cabling, and what is not measured.",
     good=_good,
     text=_text,
+    form=Form(
+        "Which rails are out of balance?",
+        "Load and cabling of each rail side by side, the hosts out of balance, and what is not measured.",
+        "Compare rails",
+    ),
 )

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from truerail.questions.question import Asked, Given, Question
+from truerail.questions.question import Asked, Form, Given, Question
 from truerail.views.pieces import CauseLine, FindingLine, StateCount
 
 if TYPE_CHECKING:
@@ -87,4 +87,5 @@ QUESTION = Question(
     good=_good,
     text=_text,
     timed=True,
+    form=Form("What is wrong now?", page="/"),
 )

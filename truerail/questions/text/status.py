@@ -57,7 +57,8 @@ def _unknown(parts: tuple[UnknownPart, ...], most: int | None) -> Iterator[Rende
     if parts:
         yield heading("Unknown", "not evaluated, so not known to be right")
     for part in parts[:most]:
-        what = f"{part.count:,} {part.what if part.count != 1 else part.what.removesuffix('s')}"
+        kind = name(part.what)
+        what = f"{part.count:,} {kind if part.count != 1 else kind.removesuffix('s')}"
         line = Text().append(what, style=PORT)
         if part.names and part.count <= len(part.names):
             line.append(f" {_named(part)}", style=PORT)

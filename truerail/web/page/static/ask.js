@@ -4,11 +4,12 @@ import { address } from "./api.js";
 import { blast, job, path, where } from "./answers.js";
 import { byId, el, redraw } from "./dom.js";
 import { frame, watchService } from "./frame.js";
+import { counters, rails } from "./loads.js";
 import { plain } from "./plain.js";
 import { watch } from "./watch.js";
 
 /** @type {Readonly<Record<string, (answer: any) => any>>} */
-const DRAW = Object.freeze({ where, job, blast, path });
+const DRAW = Object.freeze({ where, job, blast, path, rails, counters });
 const page = frame();
 const answer = byId("answer");
 /** @type {HTMLFormElement[]} */
