@@ -116,7 +116,7 @@ def test_a_file_alone_makes_an_endpoint() -> None:
 
 @pytest.mark.usefixtures("added")
 def test_a_file_alone_makes_a_form_on_the_page() -> None:
-    with Api() as api:
+    with Api(fabric="own") as api:  # an application of its own, made with the question
         html = api.ask("GET", "//ask").text
     forms = dict(re.findall(r'<form class="ask" data-question="(\w+)">(.*?)</form>', html, re.DOTALL))
     assert list(forms) == ["where", "job", "blast", "path", "rails", "counters", "cables"]
