@@ -66,6 +66,26 @@ def test_nics_with_each_others_names_are_wrong_by_name_also_where_boxes_do_not_t
     assert (kinds, problems) == ([CauseKind.GPU_NIC_ORDER], [])
 
 
+def test_an_order_of_nics_shows_in_topologies_where_no_box_tells_its_ports() -> None:
+    """Both NICs are on one box as planned; of all answers only the host's own matrix shows that they are swapped."""
+    shape = replace(BOXES, hosts=8)
+    for seed in range(6):
+        made = simulate(shape, [Fault(CauseKind.GPU_NIC_ORDER, "names")], seed=seed, behaviours=CHIPS)
+        (order,) = made.truth.causes
+        assert (order.kind, order.alternatives) == (CauseKind.GPU_NIC_ORDER, ())
+
+
+@pytest.mark.parametrize(("desc", "shows"), [("default", False), ("localhost", False), ("netdev", True)])
+def test_names_of_hosts_that_no_adapter_sends_are_wrong_nowhere(desc: str, shows: bool) -> None:
+    """The hosts are polled by their addresses, and their adapters' descriptions say which host it is, or do not."""
+    shape = Shape(hosts=6, rails=2, spines=0, platforms=("infiniband",), host_ports="rdma")
+    swapped = Fault(CauseKind.HOST_SWAP, "labels")
+    made = simulate(shape, [swapped], seed=1, folders="inventory", behaviours=[f"ib_desc={desc}"])
+    assert (bool(made.truth.causes), bool(made.truth.wrong)) == (shows, shows)
+    score = behaviour_score(made, evaluate(Round(made.plan, made.snapshot())))
+    assert (score.right_moved, score.causes_found, score.problems) == (0, int(shows), [])
+
+
 def test_bundles_of_nameless_boxes_are_no_more_tha_swapped_names() -> None:
     kinds, problems = scored(Fault(CauseKind.BUNDLE_SWAP), seed=1, behaviours=["ib_unmanaged", *CHIPS])
     assert (kinds, problems) == ([], [])

@@ -18,6 +18,7 @@ import numpy as np
 from truerail.analysis.cabling.far_ports import Heard, far_ports
 from truerail.analysis.cabling.local import LocalNames
 from truerail.analysis.cabling.only_pairs import only_pairs
+from truerail.analysis.cabling.shared_chassis import of_shared_chassis
 from truerail.model.columns import NONE, Codes, Mask, Objects, either, equals, factorize, unanimous
 from truerail.model.facts import Neighbor
 from truerail.model.index import PlanIndex
@@ -100,6 +101,7 @@ def read_claims(
     by_name = (named >= 0) & (named == w) & (index.ports.device_of(owner) != w)
     shared = _of_a_shared_name(index, u, v, either(~by_name, None, chassis))
     v, doubt = np.where(shared, NONE, v), doubt | shared
+    v, w = of_shared_chassis(index, u, v, w, chassis)
     hint = macs.arm_ports((port_id, chassis), (dpu >= 0) & (v < 0) & (w == dpu) & ~doubt, w)
     agrees = _agrees(index, u, w, hint)
     v, doubt = np.where((hint >= 0) & agrees, hint, v), doubt | ((hint >= 0) & ~agrees)

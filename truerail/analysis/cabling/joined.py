@@ -21,6 +21,7 @@ import numpy.typing as npt
 from truerail.analysis.cabling.claims import Claims
 from truerail.analysis.cabling.identity import Identity, identify
 from truerail.analysis.cabling.links import PortStates, port_states
+from truerail.analysis.cabling.namesakes import without_namesakes
 from truerail.analysis.cabling.nic_places import nic_places
 from truerail.analysis.cabling.pairs import DEVICE_ONLY, heard_devices, partners
 from truerail.analysis.cabling.paths import GpuRails, gpu_rails
@@ -187,11 +188,11 @@ def join(plan: Plan, snapshot: Snapshot) -> Wiring:
     identity = identify(index, snapshot)
     states = port_states(identity)
     size = len(index.ports)
-    current = _without_the_past(identity, states)
+    read, listened = _who_answered(identity)
+    current = without_namesakes(index, _without_the_past(identity, states), states, read)
     partner, sure, ambiguous = partners(index, current, size)
     heard = heard_devices(current, index.devices.planned, ambiguous)
     heard[heard == index.ports.device_of(partner)] = NONE  # its port is known from the other end
-    read, listened = _who_answered(identity)
     wiring = Wiring(
         index, identity, states, partner, sure, ambiguous, heard,
         state=np.full(len(plan.cables), State.UNKNOWN, dtype=np.int64),

@@ -14,6 +14,8 @@ from truerail.simulator.faults.truth import Explanation, TrueCause, Truth
 _NAMELESS = frozenset(("ib_unmanaged", "ib_director"))
 """Behaviours under which switches have no names of their own: swapped whole switches look as planned."""
 
+_WITHOUT_HOST = ("default", "localhost")
+"""What adapters call themselves that do not say which host they are in."""
 _OF_DEVICES = (CauseKind.LEAF_SWAP, CauseKind.LINK_DOWN, CauseKind.UNREACHABLE)
 """Causes that show by evidence other than the places of cables."""
 
@@ -26,7 +28,7 @@ def survey(world: World, causes: Sequence[TrueCause], noise: Sequence[TrueCause]
         causes = [cause for cause in causes if not _is_of_names(world, cause)]
     causes = [one for one in causes if one.moves or not any(_unnamed(world, host) for host in one.subjects)]
     usual = _usual_switches(world)
-    causes = [one for one in causes if one.kind in _OF_DEVICES or not _is_within_boxes(world, one, usual)]
+    causes = [one for one in causes if _shows_elsewhere(world, one) or not _is_within_boxes(world, one, usual)]
     for cable in plan.cables:
         subject = _called(world, cable.a)
         far = world.far[cable.a]
@@ -69,6 +71,11 @@ def _is_of_names(world: World, cause: TrueCause) -> bool:
     return cause.kind is CauseKind.LEAF_SWAP or bundles
 
 
+def _shows_elsewhere(world: World, cause: TrueCause) -> bool:
+    """Whether other answers than those about the places of cables show this cause: topologies show an order of NICs."""
+    return cause.kind in _OF_DEVICES or _shows_order(world, cause)
+
+
 def _usual_switches(world: World) -> dict[str, str]:
     """The switch with most cables of each planned switch: another one if switches or bundles are swapped."""
     where: dict[str, Counter[str]] = {}
@@ -101,11 +108,15 @@ def _called(world: World, port: Port) -> Port:
 
 
 def _unnamed(world: World, host: str) -> bool:
-    """Whether a host has another's name that no answer contains: its firmware sends LLDP with MACs alone, and it is
-    polled by its address in the inventory. Then nothing looks wrong.
+    """Whether a host has another's name that no answer contains: its firmware sends LLDP with MACs alone, or the
+    descriptions of its adapters name no host, and it is polled by its address in the inventory. Then nothing looks
+    wrong.
     """
-    firmware = world.behaviours.value_for("fw_lldp", host) == "only" and not world.behaviours.hits("dpu", host)
-    return world.is_host(host) and host in world.hostname and firmware and world.folders == "inventory"
+    if not world.is_host(host) or host not in world.hostname or world.folders != "inventory":
+        return False
+    if world.fabric.shape.infiniband:
+        return world.behaviours.value_for("ib_desc", host) in _WITHOUT_HOST
+    return world.behaviours.value_for("fw_lldp", host) == "only" and not world.behaviours.hits("dpu", host)
 
 
 def _unheard(ether: Ether, a: Port, b: Port) -> bool:
@@ -123,7 +134,7 @@ def _is_nameless_adapter(world: World, port: Port) -> bool:
     """Whether an adapter's description does not name its host, or names an unplanned interface, and the host's own
     answers do not decide it.
     """
-    open_names = world.behaviours.value_for("ib_desc", port.device) in ("default", "localhost", "netdev")
+    open_names = world.behaviours.value_for("ib_desc", port.device) in (*_WITHOUT_HOST, "netdev")
     return open_names and port.device in world.absent
 
 

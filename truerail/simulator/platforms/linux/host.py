@@ -44,8 +44,8 @@ def answers(ether: Ether, host: str) -> dict[str, str]:
         found[cable_modules.ON_HOST] = cable_modules.memory(
             world, ((nic.netdev, nic.jack) for nic in nics(world, host))
         )
-    if "mlxlink_rates" in world.behaviours:
-        mellanox = (nic for nic in nics(world, host) if nic.rdma.startswith("mlx5"))
+    mellanox = [nic for nic in nics(world, host) if nic.rdma.startswith("mlx5")]
+    if mellanox and "mlxlink_rates" in world.behaviours:
         found[link_rates.COMMAND] = "".join(
             link_rates.mlxlink(world.behaviours, nic.rdma, host, nic.slot, up=nic.up) for nic in mellanox
         )
