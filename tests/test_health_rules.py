@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rules import rules
-from rules._optics import lanes_of
 from tests.health_scenes import FOUR, NAN, UPLINKED, Rates, at, detail, found, looked, only
 from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.counters.telemetry import _sums
+from truerail.analysis.optics import lanes_of
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case
 from truerail.model import (

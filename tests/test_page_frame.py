@@ -134,6 +134,7 @@ PAGES = (
     "/punch",
     "/changes",
     "/storm",
+    "/ports",
     "/timeline?of=gpu-001",
     "/find?text=gpu",
     "/maintenance",

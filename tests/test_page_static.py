@@ -22,6 +22,7 @@ PAGES = (
     "/punch",
     "/changes",
     "/storm",
+    "/ports",
     "/timeline",
     "/ask",
     "/find",

@@ -6,13 +6,14 @@ from fastapi import APIRouter, Path, Request
 from starlette.responses import Response
 
 from truerail.views.device import device_view
+from truerail.views.link_health import LinkHealth, link_health
 from truerail.views.lists import cable_lines, device_lines
 from truerail.views.models import CableLine, DeviceLine, DeviceView, StepLine
 from truerail.views.panel import PortLine, port_lines
 from truerail.views.steps import filter_steps
-from truerail.web.answering import listed
+from truerail.web.answering import listed, pondered
 from truerail.web.context import Newest, WithContext
-from truerail.web.pagination import Page, fetch_from
+from truerail.web.pagination import Page, fetch_from, page
 from truerail.web.params import LONGEST_NAME, Nodes, Rail, Words
 from truerail.web.parts import Wanted
 from truerail.web.remembering import remembered
@@ -98,6 +99,35 @@ async def cables(
         )
 
     return listed(request, shown, part, fetch, lambda row: row.subject)
+
+
+@router.get("/link-health", response_model=Page[LinkHealth])
+async def health_of_links(
+    request: Request,
+    desk: WithContext,
+    shown: Newest,
+    part: Wanted,
+    nodes: Nodes = None,
+    rail: Rail = None,
+    severity: Words = None,
+    reported: bool | None = None,
+) -> Response:
+    """Light, temperature, errors, falls and speed at both ends of each planned cable, worst first. `severity` is that
+    of its findings of links; `reported=true` leaves out cables of which no end reports modules or errors.
+    """
+
+    def fetch(offset: int, limit: int) -> tuple[tuple[LinkHealth, ...], int]:
+        return link_health(
+            shown.publication,
+            nodes=nodes,
+            rail=rail,
+            severity=severity,
+            reported=reported,
+            offset=offset,
+            limit=limit,
+        )
+
+    return await pondered(request, desk, shown, lambda: page(fetch, lambda row: row.subject, shown.serial, part))
 
 
 @router.get("/steps", response_model=Page[StepLine])

@@ -18,6 +18,7 @@ LONGEST_NAME = 300
 NAVIGATION = (
     ("/", "Overview", "overview"),
     ("/punch", "Punch list", "punch"),
+    ("/ports", "Ports", "ports"),
     ("/changes", "Changes", "changes"),
     ("/storm", "Storms", "storm"),
     ("/ask", "Ask", "ask"),
@@ -51,6 +52,7 @@ class Pages:
         for path, name, title in (
             ("/", "overview", "Overview"),
             ("/punch", "punch", "Punch list"),
+            ("/ports", "ports", "Ports"),
             ("/changes", "changes", "Changes"),
             ("/storm", "storm", "PFC storms"),
             ("/timeline", "timeline", "Timeline"),

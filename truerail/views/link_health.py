@@ -1,0 +1,243 @@
+"""How the links are: light, temperature, errors, falls and speed at both ends of each planned cable, worst first.
+
+What no device reported is None, never zero. Counters are sums over the window of counters; light is that of a module's
+worst lane.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from truerail.analysis.counters import Quantity
+from truerail.analysis.optics import Lanes, lanes_of
+from truerail.analysis.published import Published
+from truerail.model.columns import NONE, Codes, Mask
+from truerail.model.facts import BitErrorRate
+from truerail.model.finding import Severity
+from truerail.model.kept import kept
+from truerail.model.names import printable
+from truerail.views.filters import Part, on_nodes, on_rail, on_words, part, rows_of
+from truerail.views.lines import finding_lines_of
+from truerail.views.pieces import FindingLine
+from truerail.views.view import View, view_of
+
+Numbers = npt.NDArray[np.float64]
+ABOUT_LINKS = "LNK"
+"""The rules of links: their codes begin with it."""
+_COUNTED = {
+    "flaps": Quantity.LINK_DOWNS,
+    "fec_corrected": Quantity.FEC_CORRECTED,
+    "fec_uncorrected": Quantity.FEC_UNCORRECTED,
+    "symbol_errors": Quantity.SYMBOL_ERRORS,
+}
+_SEVERITIES = [severity.value for severity in Severity]
+
+
+@dataclass(frozen=True, slots=True)
+class LinkEnd:
+    """One end of a planned cable as its own device reports it. None is not reported."""
+
+    port: str
+    role: str
+    link: str | None
+    """`up`, `down` or `disabled`."""
+    speed_gbps: float | None
+    rx_dbm: float | None
+    """Of the lane that receives least."""
+    tx_dbm: float | None
+    """Of the lane that sends least."""
+    celsius: float | None
+    lanes: int
+    """Lanes with a reading of light; 0 for copper, and where the module is not read."""
+    vendor: str | None
+    part: str | None
+    serial: str | None
+    flaps: int | None
+    fec_corrected: int | None
+    """Codewords."""
+    fec_uncorrected: int | None
+    symbol_errors: int | None
+    ber_before_fec: float | None
+    """The share of wrong bits that the device computed itself."""
+    ber_after_fec: float | None
+    ber_seconds: float | None
+    """The time that both rates cover, if the device reports it."""
+
+
+@dataclass(frozen=True, slots=True)
+class LinkHealth:
+    """A planned cable with both ends."""
+
+    subject: str
+    rail: int | None
+    plane: int | None
+    label: str
+    planned_speed_gbps: float | None
+    severity: str | None
+    """The highest severity of its unmuted findings of rules of links."""
+    findings: tuple[FindingLine, ...]
+    """Those findings, muted ones included."""
+    reported: bool
+    """Whether any end reports a module, a counter of errors or a bit error rate."""
+    ends: tuple[LinkEnd, LinkEnd]
+
+
+@dataclass(frozen=True)
+class _Ends:
+    """Columns over planned ports; NaN is not reported."""
+
+    lanes: Lanes
+    lane_of: tuple[Codes, Codes]
+    """Lanes ordered by port, and the port of each."""
+    counted: dict[str, Numbers]
+    rates: dict[int, BitErrorRate]
+    rank: Codes
+    """Per cable: the highest `Severity.rank` of its findings; -1 without any."""
+    reported: Mask
+    """Per cable."""
+    order: Codes
+    """All cables, worst first."""
+
+
+def link_health(
+    publication: Published,
+    *,
+    nodes: str | None = None,
+    rail: int | None = None,
+    severity: str | None = None,
+    reported: bool | None = None,
+    offset: int = 0,
+    limit: int = 100,
+) -> Part[LinkHealth]:
+    """Planned cables, worst first: by severity of their findings of links, then falls, lost frames, and least light.
+    Filters that are None are not set. Raises `QueryError` for an unknown value of a filter.
+    """
+    view = view_of(publication)
+    layout, ends = view.layout, _ends(view)
+    masks = (
+        on_nodes(view, nodes, layout.a_device, layout.b_device),
+        on_rail(view, rail, layout.rail),
+        on_words("severity", severity, _SEVERITIES, [*_SEVERITIES, ""], ends.rank),
+        None if reported is None else ends.reported == reported,
+    )
+    keep = np.zeros(len(layout.rail), dtype=bool)
+    keep[rows_of(len(layout.rail), masks)] = True
+    return part(ends.order[keep[ends.order]], offset, limit, lambda cable: _line(view, ends, cable))
+
+
+def _line(view: View, ends: _Ends, cable: int) -> LinkHealth:
+    planned, index = view.plan.cables[cable], view.index
+    names = (str(planned.a), str(planned.b))
+    rank = int(ends.rank[cable])
+    found = [one for one in view.findings_on(names) if one.rule.startswith(ABOUT_LINKS)]
+    return LinkHealth(
+        subject=names[0],
+        rail=planned.rail,
+        plane=planned.plane,
+        label=planned.label,
+        planned_speed_gbps=planned.speed_gbps,
+        severity=None if rank == NONE else _SEVERITIES[rank],
+        findings=finding_lines_of(view, found),
+        reported=bool(ends.reported[cable]),
+        ends=(_end(view, ends, int(index.a[cable]), names[0]), _end(view, ends, int(index.b[cable]), names[1])),
+    )
+
+
+def _end(view: View, ends: _Ends, port: int, name: str) -> LinkEnd:
+    ordered, of_port = ends.lane_of
+    lanes = ordered[slice(*np.searchsorted(of_port, [port, port + 1]).tolist())]
+    fact = ends.lanes.fact(int(lanes[0])) if len(lanes) else None
+    rate = ends.rates.get(port, BitErrorRate(""))
+    speed = float(view.wiring.states.speed_gbps[port])
+    device = view.plan.devices.get(name.partition("/")[0])
+    counted = {word: _count(float(column[port])) for word, column in ends.counted.items()}
+    return LinkEnd(
+        port=name,
+        role=device.role.value if device else "",
+        link=view.nics.link_state(port),
+        speed_gbps=None if np.isnan(speed) else speed,
+        rx_dbm=_least(ends.lanes.rx[lanes]),
+        tx_dbm=_least(ends.lanes.tx[lanes]),
+        celsius=_number(np.fmax.reduce(ends.lanes.celsius[lanes], initial=np.nan)),
+        lanes=int(np.count_nonzero(~np.isnan(ends.lanes.rx[lanes]))),
+        vendor=_safe(fact.vendor if fact else None),
+        part=_safe(fact.part if fact else None),
+        serial=_safe(fact.serial if fact else None),
+        ber_before_fec=rate.before_fec,
+        ber_after_fec=rate.after_fec,
+        ber_seconds=rate.seconds,
+        **counted,
+    )
+
+
+def _least(values: Numbers) -> float | None:
+    return _number(np.fmin.reduce(values, initial=np.nan))
+
+
+def _number(value: float) -> float | None:
+    return None if np.isnan(value) else round(float(value), 3)
+
+
+def _count(value: float) -> int | None:
+    return None if np.isnan(value) else round(value)
+
+
+def _safe(text: str | None) -> str | None:
+    return printable(text, 64) if text else None
+
+
+@kept
+def _ends(view: View) -> _Ends:
+    """The columns of an evaluation. Computed once for each publication."""
+    telemetry, index, lanes = view.publication.round.telemetry, view.index, lanes_of(view.wiring)
+    counted = {word: telemetry.summed(quantity).gained for word, quantity in _COUNTED.items()}
+    rates = dict(_rates(view))
+    known = np.zeros(index.planned_ports, dtype=bool)
+    known[lanes.port] = True
+    known[list(rates)] = True
+    for column in counted.values():
+        known |= ~np.isnan(column)
+    lane_order = np.argsort(lanes.port, kind="stable")
+    rank, reported = _rank(view), _on_either(view, known)
+    weakest = np.full(index.planned_ports, np.inf)
+    np.fmin.at(weakest, lanes.port, lanes.rx)
+    least = np.minimum(*_both(view, weakest, np.inf))
+    flaps, lost = (sum(_both(view, np.nan_to_num(counted[word]), 0.0)) for word in ("flaps", "fec_uncorrected"))
+    order = np.lexsort((view.layout.place, ~reported, least, -np.asarray(lost), -np.asarray(flaps), -rank))
+    return _Ends(lanes, (lane_order, lanes.port[lane_order]), counted, rates, rank, reported, order)
+
+
+def _both(view: View, column: Numbers, missing: float) -> tuple[Numbers, Numbers]:
+    """A column of planned ports at both ends of each cable."""
+    padded = np.append(column, missing)
+    return padded[view.index.a], padded[view.index.b]
+
+
+def _on_either(view: View, known: Mask) -> Mask:
+    padded = np.append(known, False)
+    return np.asarray(padded[view.index.a] | padded[view.index.b], dtype=bool)
+
+
+def _rank(view: View) -> Codes:
+    """The highest severity of unmuted findings of links, per cable."""
+    findings = view.findings
+    about = np.char.startswith(findings.rule, ABOUT_LINKS) if len(findings) else np.zeros(0, dtype=bool)
+    use = about & ~view.muted & (findings.cable >= 0)
+    rank = np.full(len(view.layout.rail), NONE, dtype=np.int64)
+    np.maximum.at(rank, findings.cable[use], findings.rank[use])
+    return rank
+
+
+def _rates(view: View) -> Iterator[tuple[int, BitErrorRate]]:
+    """The bit error rates of planned ports, by port."""
+    identity, index = view.wiring.identity, view.index
+    table = identity.seen.table(BitErrorRate)
+    if not len(table):
+        return
+    device, names = identity.devices_of(table), index.ports.name_codes([rate.port for rate in table.rows])
+    of_rdma = identity.names.rdma_called(device, names)
+    ports = np.where(of_rdma >= 0, of_rdma, identity.local_ports(device, names))
+    for row in np.flatnonzero((ports >= 0) & (ports < index.planned_ports)).tolist():
+        yield int(ports[row]), table.rows[row]
