@@ -94,7 +94,7 @@ def test_keys_work_where_nothing_has_the_focus(browser: Browser, site: Site) -> 
     page.keyboard.press("?")
     expect(keys).to_have_count(0)
     page.keyboard.press("2")
-    page.wait_for_url("**" + page.locator(".top nav a").nth(1).get_attribute("href"))  # type: ignore[operator]
+    page.wait_for_url("**" + page.locator(".top nav a").nth(1).get_attribute("href"))  # type: ignore[operator] - a link has an address
     one.context.close()
     assert one.complaints == []
 
