@@ -3,31 +3,30 @@
 import numpy as np
 import numpy.typing as npt
 
-from truerail.analysis.cabling import State
-from truerail.analysis.counters import Window
-from truerail.analysis.counters.telemetry import Telemetry
+from truerail.analysis.cabling import State, Wiring
+from truerail.analysis.round import Round
 from truerail.model.columns import Codes, Mask
 
 Samples = npt.NDArray[np.float32]
 
 
-def flapping_only(telemetry: Telemetry, ports: Codes, gained: Samples, seconds: Samples) -> Samples:
+def flapping_only(round: Round, ports: Codes, gained: Samples, seconds: Samples) -> Samples:
     """The falls of some ports, of shape (ports, samples), that may be flapping. Each sample covers `seconds`."""
-    left = np.where(_by_hand(telemetry, ports, seconds), np.float32(0), gained)
-    for row in np.flatnonzero(_missing(telemetry, ports)).tolist():
+    left = np.where(_by_hand(round, ports, seconds), np.float32(0), gained)
+    for row in np.flatnonzero(_missing(round.cabling, ports)).tolist():
         fell = np.flatnonzero(left[row] > 0)[-1:]  # the link has not come back: it is down (CAB003)
         left[row, fell] -= 1
     return left
 
 
-def _by_hand(telemetry: Telemetry, ports: Codes, seconds: Samples) -> Mask:
+def _by_hand(round: Round, ports: Codes, seconds: Samples) -> Mask:
     """Samples in a period in which the plug was moved, and those newer than the last reading of the port's neighbour:
     such a fall is evaluated after the next reading.
     """
-    window, index = telemetry.window or Window(), telemetry.wiring.index
-    found = np.zeros(seconds.shape, dtype=bool)
-    moved, slack = window.replugged, window.step_seconds / 2  # the readings of one round differ by this much
-    at = window.begun[window.order]
+    counters, index, moved = round.counters, round.cabling.index, round.replugged
+    assert counters is not None  # noqa: S101 - the ports counted falls
+    found, at = np.zeros(seconds.shape, dtype=bool), counters.begun[counters.order]
+    slack = counters.step_seconds / 2  # the readings of one round differ by this much
     for row, port in enumerate(ports.tolist()):
         begin = at - slack - np.nan_to_num(seconds[row])
         for since, until in moved.spans.get(str(index.spell(port)), ()):
@@ -36,8 +35,7 @@ def _by_hand(telemetry: Telemetry, ports: Codes, seconds: Samples) -> Mask:
     return found
 
 
-def _missing(telemetry: Telemetry, ports: Codes) -> Mask:
+def _missing(wiring: Wiring, ports: Codes) -> Mask:
     """Ports whose planned cable is missing now."""
-    wiring = telemetry.wiring
     cable = wiring.index.cables_at(ports)
     return np.asarray((cable >= 0) & (wiring.state[np.maximum(cable, 0)] == State.MISSING), dtype=bool)

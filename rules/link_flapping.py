@@ -44,7 +44,7 @@ from rules._by_hand import flapping_only
 from rules._counted import counter_evidence, other_ends, rail_at, subject_of
 from rules._uncounted import every_link
 from truerail.analysis.cabling import BOTH_ENDS, ONE_END
-from truerail.analysis.counters import Quantity, Window
+from truerail.analysis.counters import Quantity
 from truerail.analysis.counters.telemetry import Telemetry
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Alert, Case, InsufficientDataError, rule
@@ -114,7 +114,7 @@ def link_flapping(round: Round) -> Iterator[Finding]:
         raise InsufficientDataError("no port reported twice how often its link fell")
     ports = np.flatnonzero(counted.gained > 0)
     gained, spans = telemetry.part(Quantity.LINK_DOWNS, None, ports)
-    gained = flapping_only(telemetry, ports, gained, spans)
+    gained = flapping_only(round, ports, gained, spans)
     falling = np.nansum(gained, axis=1) > 0
     ports, gained = ports[falling], gained[falling]
     if len(ports):
@@ -157,7 +157,7 @@ def _whole_devices(
             of_device.setdefault(device, []).append(subject)
     whole: dict[int, list[int]] = {}
     taken: set[int] = set()
-    apart = 1 + TOGETHER_SECONDS / (fallen.telemetry.window or Window()).pace
+    apart = 1 + TOGETHER_SECONDS / fallen.telemetry.pace
     for device, subjects in sorted(of_device.items(), key=lambda item: -len(item[1])):
         if len(subjects) == known[device] >= LEAST_LINKS and taken.isdisjoint(subjects):
             first = [min(fallen.first(port) for port in links[subject]) for subject in subjects]

@@ -82,8 +82,8 @@ def pause_pressure(round: Round) -> Iterator[Finding]:
 
 def _watched(pauses: Pauses) -> float:
     """Seconds from the first poll of the window to the last."""
-    window = pauses.reported.window
-    begun = window.begun[window.order] if window else np.zeros(1)
+    counters = pauses.reported.counters
+    begun = counters.begun[counters.order] if counters else np.zeros(1)
     return float(begun[-1] - begun[0])
 
 

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import TypeVar
 
-from truerail.analysis.published import CollectorRun, Published
+from truerail.analysis.published import CollectorRun, EvaluatedRound, Published
 from truerail.analysis.round import Round
 from truerail.errors import JournalUnavailableError, NotFoundError
 from truerail.model import CauseKind, Plan, Snapshot
@@ -66,7 +66,7 @@ def published(faults: bool = True, shape: Shape = SHAPE) -> Published:
     simulation, seen = fabric(faults, shape)
     runs = {"lldp_host": CollectorRun("lldp_host", 60.0, NOW, 0.4, 24, 24, 1)}
     round = Round(simulation.plan, seen)
-    return Published(1, "test", evaluate(round), round, plan_digest="d1", runs=runs)
+    return Published(1, "test", EvaluatedRound(round, evaluate(round)), plan_digest="d1", runs=runs)
 
 
 def step(number: int, device: str, rack: str = "r01") -> StepLine:

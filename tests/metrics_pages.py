@@ -12,9 +12,10 @@ from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.registry import Collector
 
 from tests.small_fabric import AT
+from truerail.analysis.counters import CounterView
 from truerail.analysis.counters.traffic import Traffic, traffic_of
 from truerail.analysis.ecmp.spread import Spread
-from truerail.analysis.published import CollectorRun, JournalHealth, JournalState, Published
+from truerail.analysis.published import CollectorRun, EvaluatedRound, JournalHealth, JournalState, Published
 from truerail.analysis.round import Round
 from truerail.model import Plan, Snapshot
 from truerail.outputs.metrics import Exposition
@@ -30,12 +31,12 @@ KEPT = JournalState(JournalHealth.KEEPING, since=AT, waiting=1, lost_total=0, wr
 Sample = tuple[str, tuple[tuple[str, str], ...], float]
 
 
-def published(plan: Plan, snapshot: Snapshot, **more: Any) -> Published:
+def published(plan: Plan, snapshot: Snapshot, counters: CounterView | None = None, **more: Any) -> Published:
     """The evaluation of a snapshot, as number 7 of the fabric `lab`."""
     values: dict[str, Any] = {"plan_digest": "d1", "runs": RUNS, "journal": KEPT, "evaluated_seconds": 0.25}
-    round = Round(plan, snapshot)
+    round = Round(plan, snapshot, counters)
     values["traffic"] = traffic_of(round)
-    return Published(7, "lab", evaluate(round), round, **values | more)
+    return Published(7, "lab", EvaluatedRound(round, evaluate(round)), **values | more)
 
 
 def with_traffic(publication: Published, seed: int = 1) -> Published:

@@ -15,7 +15,8 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_play
 from tests.fake_tower import FakeTower, settings
 from tests.patience import ENOUGH
 from tests.real import require
-from truerail.analysis.published import CollectorRun, Published
+from truerail.analysis.counters import CounterView
+from truerail.analysis.published import CollectorRun, EvaluatedRound, Published
 from truerail.analysis.round import Round
 from truerail.model import Plan, Snapshot
 from truerail.outputs.worklist import Worklist
@@ -37,14 +38,14 @@ FLAGS = (
 )
 
 
-def publication(plan: Plan, snapshot: Snapshot, number: int = 1) -> Published:
+def publication(plan: Plan, snapshot: Snapshot, number: int = 1, counters: CounterView | None = None) -> Published:
     """An evaluation of just now."""
     now = datetime.now(UTC)
-    round = Round(plan, snapshot)
+    round = Round(plan, snapshot, counters)
     evaluation = replace(evaluate(round), at=now)
     idle = {name: CollectorRun(name, 60.0) for name in ("ib_fabric", "pfc_snmp")}
     runs = {"lldp_host": CollectorRun("lldp_host", 60.0, now, 0.4, 24, 23, number), **idle}
-    return Published(number, "test fabric", evaluation, round, plan_digest="d1", runs=runs)
+    return Published(number, "test fabric", EvaluatedRound(round, evaluation), plan_digest="d1", runs=runs)
 
 
 class Site:

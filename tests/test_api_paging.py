@@ -7,8 +7,8 @@ import pytest
 from api_client import Api, problem_of
 from fake_tower import fabric, published
 
+from truerail.analysis.published import EvaluatedRound, Published
 from truerail.analysis.round import Round
-from truerail.model import Evaluation
 from truerail.rounds import evaluate
 
 
@@ -18,9 +18,10 @@ def api() -> Iterator[Api]:
         yield one
 
 
-def _without(evaluation: Evaluation, *gone: int) -> Evaluation:
-    kept = tuple(one for number, one in enumerate(evaluation.findings) if number not in gone)
-    return dataclasses.replace(evaluation, findings=kept)
+def _without(shown: Published, *gone: int) -> Published:
+    kept = tuple(one for number, one in enumerate(shown.evaluation.findings) if number not in gone)
+    evaluation = dataclasses.replace(shown.evaluation, findings=kept)
+    return dataclasses.replace(shown, evaluated=dataclasses.replace(shown.evaluated, evaluation=evaluation))
 
 
 def test_parts_make_up_the_whole(api: Api) -> None:
@@ -50,7 +51,7 @@ def test_a_list_goes_on_in_a_new_evaluation(api: Api) -> None:
     first = api.json("cables", limit=50)
     simulation, seen = fabric(faults=False)
     round = Round(simulation.plan, seen)
-    api.tower.publish(dataclasses.replace(published(), evaluation=evaluate(round), round=round))
+    api.tower.publish(dataclasses.replace(published(), evaluated=EvaluatedRound(round, evaluate(round))))
     second = api.json("cables", limit=1000, cursor=first["next"])
     subjects = [row["subject"] for row in (*first["items"], *second["items"])]
     assert subjects == [row["subject"] for row in api.json("cables", limit=1000)["items"]]
@@ -60,14 +61,14 @@ def test_a_list_goes_on_in_a_new_evaluation(api: Api) -> None:
 def test_a_row_that_left_before_the_cursor_moves_nothing(api: Api) -> None:
     ids = [row["id"] for row in api.json("findings", limit=1000)["items"]]
     first = api.json("findings", limit=3)
-    api.tower.publish(dataclasses.replace(published(), evaluation=_without(published().evaluation, 0, 2)))
+    api.tower.publish(_without(published(), 0, 2))
     following = api.json("findings", limit=1, cursor=first["next"])
     assert [row["id"] for row in following["items"]] == [ids[3]]
 
 
 def test_a_list_that_moved_on_says_so(api: Api) -> None:
     first = api.json("findings", limit=2)
-    api.tower.publish(dataclasses.replace(published(), evaluation=_without(published().evaluation, 0, 1)))
+    api.tower.publish(_without(published(), 0, 1))
     problem = problem_of(api.get("findings", limit=2, cursor=first["next"]), 410)
     assert problem["type"] == "urn:truerail:problem:list-moved-on"
 

@@ -206,7 +206,9 @@ def test_what_a_device_calls_itself_is_data() -> None:
     shown = published()
     hurt = dataclasses.replace(shown.evaluation.findings[0], summary=name, observed=name)
     evaluation = dataclasses.replace(shown.evaluation, findings=(hurt,))
-    with Api(FakeTower(dataclasses.replace(shown, evaluation=evaluation))) as api:
+    with Api(
+        FakeTower(dataclasses.replace(shown, evaluated=dataclasses.replace(shown.evaluated, evaluation=evaluation)))
+    ) as api:
         response = api.get("findings")
         assert response.json()["items"][0]["summary"] == name
         assert response.headers["content-type"] == "application/json"
@@ -217,5 +219,7 @@ def test_text_that_utf8_cannot_carry_breaks_nothing() -> None:
     shown = published()
     hurt = dataclasses.replace(shown.evaluation.findings[0], summary="\udcff end")
     evaluation = dataclasses.replace(shown.evaluation, findings=(hurt,))
-    with Api(FakeTower(dataclasses.replace(shown, evaluation=evaluation))) as api:
+    with Api(
+        FakeTower(dataclasses.replace(shown, evaluated=dataclasses.replace(shown.evaluated, evaluation=evaluation)))
+    ) as api:
         assert api.json("findings")["items"][0]["summary"] == "\udcff end"

@@ -152,7 +152,7 @@ def test_rdma_counters_belong_to_the_port_of_their_netdev() -> None:
         window.put([Reading("gpu-1", "rdma_counters", at, (PortCounters("mlx5_3/1", names, (sample * 50,)),))])
     link = RdmaLink("mlx5_3", 1, "ACTIVE", "LINK_UP", netdev="nic0")
     readings = [Reading("gpu-1", "rdma_link", AT, (link,)), Reading("gpu-1", "net_link", AT, (NetLink("nic0"),))]
-    reported = Round(plan, Snapshot(AT, readings, window=window)).telemetry
+    reported = Round(plan, Snapshot(AT, readings), window.view()).telemetry
     assert reported.total(Quantity.CNP_SENT)[0] == 150
 
 

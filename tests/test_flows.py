@@ -8,7 +8,6 @@ import pytest
 
 from truerail.analysis.counters import Quantity, Window
 from truerail.analysis.counters.telemetry import Telemetry
-from truerail.analysis.round import Round
 from truerail.errors import NoRoomError
 from truerail.model import PortCounters
 from truerail.simulator import Shape, Simulation, simulate
@@ -21,7 +20,7 @@ from truerail.simulator.traffic import (
     Polls,
     Switching,
     flows,
-    snapshot_after,
+    round_after,
 )
 from truerail.simulator.traffic.accounts import PAUSE_FRAME_BYTES
 from truerail.simulator.traffic.flow_truth import LEAST_SHARE, FlowTruth
@@ -59,7 +58,7 @@ def gained(
 
 
 def reported(made: FlowSimulation) -> Telemetry:
-    return Round(fabric().plan, snapshot_after(fabric(), made, minutes=2)).telemetry
+    return round_after(fabric(), made, minutes=2).telemetry
 
 
 def of(made: FlowSimulation, kind: FlowFaultKind) -> FlowTruth:

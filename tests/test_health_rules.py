@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from rules import rules
 from tests.health_scenes import FOUR, NAN, UPLINKED, Rates, at, detail, found, looked, only
 from truerail.analysis.counters.quantities import Quantity
-from truerail.analysis.counters.telemetry import _sums
+from truerail.analysis.counters.sums import sums
 from truerail.analysis.optics import lanes_of
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case
@@ -52,9 +52,11 @@ def test_three_falls_are_critical_and_two_are_not() -> None:
 def test_evidence_shows_the_counters_that_count_and_no_other() -> None:
     rates: Rates = {"gpu-1/nic0": {"link_downs": at({6: 0.1}), "tx_bytes": 1e9}, "gpu-2/nic0": {"link_downs": 0.0}}
     made = scene(Case("", FOUR, {}, rates=rates))
-    plan, seen = made.plan, made.snapshot
+    seen = made.snapshot
     more = Reading("gpu-1", "nic_counters", AT, (PortCounters("nic0", (Counter("tx_bytes"),), (1,)),))
-    finding = only(list(rules()["LNK003"].findings(Round(plan, replace(seen, readings=(*seen.readings, more))))))
+    finding = only(
+        list(rules()["LNK003"].findings(replace(made, snapshot=replace(seen, readings=(*seen.readings, more)))))
+    )
     assert [one.fact for one in finding.evidence] == [PortCounters("nic0", (Counter("link_downs"),), (1_000_000_001,))]
 
 
@@ -348,7 +350,7 @@ def test_a_lane_is_compared_with_peers_as_the_definition_says(powers: list[float
 def test_sums_leave_out_what_is_missing_and_nothing_else(rows: list[list[float]], seconds: list[float]) -> None:
     gained = np.array(rows, dtype=np.float32)
     span = np.tile(np.array(seconds, dtype=np.float32), (len(rows), 1))
-    total, time, samples = _sums(gained, span)
+    total, time, samples = sums(gained, span)
     known = ~np.isnan(gained) & ~np.isnan(span)
     assert samples.tolist() == known.sum(axis=1).tolist()
     for row in range(len(rows)):

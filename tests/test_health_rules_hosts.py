@@ -91,10 +91,9 @@ def test_a_rule_that_means_nothing_there_does_not_apply(code: str, transport: Tr
 
 def test_counters_without_a_window_are_undecided() -> None:
     made = scene(Case("", FOUR, {}, rates={"gpu-1/nic0": {"link_downs": 1.0, "ecn_received_packets": 1e6}}))
-    plan, seen = made.plan, made.snapshot
     for code in ("LNK003", "LNK004", "ECN001"):
         with pytest.raises(InsufficientDataError):
-            list(rules()[code].findings(Round(plan, replace(seen, window=None))))
+            list(rules()[code].findings(replace(made, counters=None)))
 
 
 # NIC004
@@ -290,9 +289,7 @@ def test_the_last_of_two_answers_counts_and_keeps_what_the_first_alone_reported(
     made = scene(Case("", FOUR, {f"gpu-{n}": [RIGHT] for n in (1, 2, 3, 4)}))
     plan, seen = made.plan, made.snapshot
     again = Reading("gpu-4", "nic_qos", AT, (PortQos("nic0", pfc_priorities=(4,)),))
-    finding = only(
-        list(rules()["CFG001"].findings(Round(plan, replace(seen, readings=(*seen.readings, again), _tables={}))))
-    )
+    finding = only(list(rules()["CFG001"].findings(Round(plan, replace(seen, readings=(*seen.readings, again))))))
     assert (finding.subject, finding.observed) == ("gpu-4/nic0", "PFC on 4")
 
 
@@ -426,8 +423,6 @@ def test_a_plan_whose_cables_name_an_unknown_device_breaks_no_rule() -> None:
         }
     }
     made = scene(Case("", FOUR, {"gpu-1": [Optic("nic0", 1, -20.0), RIGHT, NIC, pcie(2.5, 16)]}, rates=rates))
-    plan, seen = made.plan, made.snapshot
-    headless = replace(plan, devices={name: device for name, device in plan.devices.items() if name != "leaf-0"})
-    seen = Snapshot(seen.at, seen.readings, window=seen.window)
+    headless = replace(made.plan, devices={name: one for name, one in made.plan.devices.items() if name != "leaf-0"})
     for code in ("LNK003", "LNK004", "LNK005", "NIC005", "ECN001"):
-        assert {f.subject for f in rules()[code].findings(Round(headless, seen))} == {"gpu-1/nic0"}, code
+        assert {f.subject for f in rules()[code].findings(replace(made, plan=headless))} == {"gpu-1/nic0"}, code

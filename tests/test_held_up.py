@@ -7,13 +7,12 @@ from typing import Any
 import pytest
 
 from rules import rules
-from truerail.analysis.round import Round
 from truerail.analysis.rule import InsufficientDataError
 from truerail.causes import explain
 from truerail.model import Cause, CauseKind, Finding, NetLink, Reading, Severity
 from truerail.rounds import evaluate
 from truerail.simulator import Shape, simulate
-from truerail.simulator.traffic import Job, flows, snapshot_after
+from truerail.simulator.traffic import Job, flows, round_after
 from truerail.testing.cases import scene
 
 LEVEL = 3e10
@@ -238,7 +237,7 @@ def paired(drained: str | None) -> tuple[Job, ...]:
 def test_the_partners_of_a_drained_host_get_no_ticket(drained: str | None, partners: int) -> None:
     fabric = simulate(Shape(hosts=16, rails=4, pods=1, spines=2, uplinks=8), seed=1)
     made = flows(fabric, paired(drained), seed=1)
-    evaluation = evaluate(Round(fabric.plan, snapshot_after(fabric, made, minutes=6)))
+    evaluation = evaluate(round_after(fabric, made, minutes=6))
     rails = [one for one in evaluation.findings if one.rule.startswith("RAL")]
     assert [one.severity for one in rails] == [Severity.INFO] * partners
     assert evaluation.causes == ()
@@ -251,7 +250,7 @@ def test_the_partners_of_a_host_without_power_need_no_cause_but_that_hosts() -> 
     seen = made.snapshot
     silent = Reading("h5", "lldp_host", seen.at, (), error="no route to host")
     seen = replace(seen, readings=(*(one for one in seen.readings if one.device != "h5"), silent))
-    evaluation = evaluate(Round(made.plan, seen))
+    evaluation = evaluate(replace(made, snapshot=seen))
     assert [(one.kind, one.subjects) for one in evaluation.causes] == [(CauseKind.UNREACHABLE, ("h5",))]
     uneven = {one.id for one in evaluation.findings if one.rule == "RAL001"}
     assert len(uneven) == 4
@@ -264,6 +263,6 @@ def test_rails_that_cannot_be_compared_are_unknown() -> None:
     ):
         evaluated("RAL001", rates_with({}, {"tx_bytes": LEVEL / 1000, "rx_bytes": LEVEL / 1000}))
     fabric = simulate(Shape(hosts=4, rails=4, pods=1, spines=2, uplinks=8), seed=1)
-    seen = snapshot_after(fabric, flows(fabric, (), seed=1), minutes=1)
+    made = round_after(fabric, flows(fabric, (), seed=1), minutes=1)
     with pytest.raises(InsufficientDataError, match="too short a time"):
-        list(rules()["RAL001"].findings(Round(fabric.plan, seen)))
+        list(rules()["RAL001"].findings(made))

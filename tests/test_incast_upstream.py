@@ -34,7 +34,7 @@ def evaluated(shape: Shape, *, busy: bool) -> Evaluation:
         traffic.step(10.0)
         last = traffic.readings()
         window.put(last)
-    return evaluate(Round(fabric.plan, seen_now(still, traffic, last, window)))
+    return evaluate(Round(fabric.plan, seen_now(still, traffic, last), window.view()))
 
 
 def about(evaluation: Evaluation, rule: str) -> dict[str, Sequence[str]]:

@@ -73,7 +73,7 @@ def test_a_leaf_that_names_no_port_is_a_place_too() -> None:
         for one in world.snapshot().readings
     ]
     fabric.round()
-    changes = fabric.tell(replace(world.snapshot(), readings=readings, _tables={}))
+    changes = fabric.tell(replace(world.snapshot(), readings=readings))
     assert ("h1/nica", "leaf-0/swp1", "leaf-0", "right", "right") in reported(changes)
 
 
@@ -92,11 +92,11 @@ def test_devices_that_fail_are_reported_as_unknown_and_devices_not_asked_are_not
     fabric.round()
     world = World(fabric.plan)
     others = [one for one in world.snapshot().readings if one.device not in ("h1", "leaf-0")]
-    silent = replace(world.snapshot(), readings=others, _tables={})
+    silent = replace(world.snapshot(), readings=others)
     assert fabric.tell(silent).links == (), "nobody was asked: nothing is said of the cable"
     asked = [one for one in world.snapshot().readings if one.device in ("h1", "leaf-0")]
     failed = [*others, *(replace(one, facts=(), error="timed out") for one in asked)]
-    changes = fabric.tell(replace(world.snapshot(), readings=failed, _tables={}))
+    changes = fabric.tell(replace(world.snapshot(), readings=failed))
     assert ("h1/nica", "leaf-0/swp1", None, "right", "unknown") in reported(changes)
     assert ("h1/nica", None, "leaf-0/swp1", "unknown", "right") in reported(fabric.round())
 

@@ -192,7 +192,7 @@ def test_a_failed_question_that_its_rule_needs_leaves_a_finding_unseen() -> None
     first = fabric.tell(world.snapshot())
     subjects = {row.finding.subject for row in first.findings.values() if row.finding.rule == "NIC001"}
     assert subjects, "two NICs of h1 whose names are swapped sit at each other's GPUs"
-    broken = replace(clean, readings=[_fails(one) for one in clean.readings], _tables={})
+    broken = replace(clean, readings=[_fails(one) for one in clean.readings])
     second = fabric.tell(broken)
     states = {row.life.state for row in second.findings.values() if row.finding.rule == "NIC001"}
     assert states == {LifeState.UNSEEN}

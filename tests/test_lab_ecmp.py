@@ -67,12 +67,12 @@ def evaluated(fabric: Fabric, wanted: Status) -> tuple[Evaluation, list[str]]:
     while True:
         round_ = poll(fabric)
         window.put(round_)
-        seen = Snapshot(datetime.now(UTC), round_, window=window)
-        balance = Round(fabric.plan, seen).balance
+        seen = Round(fabric.plan, Snapshot(datetime.now(UTC), round_), window.view())
+        balance = seen.balance
         spines = sorted(set(balance.names(np.flatnonzero(balance.evaluated))) & set(SPINE_NAMES))
         late = time.monotonic() > end
         if spines == SPINE_NAMES or late:
-            found = evaluate(Round(fabric.plan, seen), only={"LBL001"})
+            found = evaluate(seen, only={"LBL001"})
             if late or [verdict.status for verdict in found.verdicts] == [wanted]:
                 return found, spines
         due = max(due + STEP_SECONDS, time.monotonic())

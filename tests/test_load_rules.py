@@ -147,7 +147,7 @@ class Pod:
         sends = np.concatenate([np.bincount(sender, weights=rate), middle.ravel(), top.ravel()])
         sends *= 4.8e10 / sends.max()
         flows = np.full(self.hosted, 8 + 4) if pairs else None
-        return self.plan, Snapshot(AT, (), window=self.window(sends, flows))
+        return Round(self.plan, Snapshot(AT, ()), self.window(sends, flows).view())
 
     def window(self, sends: Numbers, flows: Numbers | None) -> Window:
         """The lower ends' bytes sent, and the hosts' queue pairs, in twelve samples."""
@@ -184,15 +184,10 @@ def pod(below: int, above: int, siblings: int) -> Pod:
     return Pod(below, above, siblings)
 
 
-def parts(case: Case) -> tuple[Plan, Snapshot]:
-    made = scene(case)
-    return made.plan, made.snapshot
-
-
-def found(plan: Plan, snapshot: Snapshot, code: str = "LBL001") -> set[str]:
+def found(made: Round, code: str = "LBL001") -> set[str]:
     """What a rule finds; nothing where it cannot say."""
     try:
-        return {finding.subject for finding in rules()[code].findings(Round(plan, snapshot))}
+        return {finding.subject for finding in rules()[code].findings(made)}
     except InsufficientDataError:
         return set()
 
@@ -200,31 +195,31 @@ def found(plan: Plan, snapshot: Snapshot, code: str = "LBL001") -> set[str]:
 @pytest.mark.parametrize("fan", FANS)
 def test_polarization_is_found_on_eight_siblings_where_all_traffic_leaves(fan: tuple[int, int]) -> None:
     for seed in range(HELD_OUT, HELD_OUT + 3):
-        assert found(*pod(*fan, 8).traffic("polarized", seed)) == {f"spine-{n}" for n in range(8)}
+        assert found(pod(*fan, 8).traffic("polarized", seed)) == {f"spine-{n}" for n in range(8)}
 
 
 @pytest.mark.parametrize(("pairs", "least"), [(False, 16), (True, 19)])
 def test_polarization_is_mostly_found_where_half_of_the_traffic_is_local(pairs: bool, least: int) -> None:
     runs = [(fan, seed) for fan in FANS for seed in range(HELD_OUT, HELD_OUT + 4)]
-    assert sum(bool(found(*pod(*fan, 8).traffic("polarized", seed, 0.5, pairs))) for fan, seed in runs) >= least
+    assert sum(bool(found(pod(*fan, 8).traffic("polarized", seed, 0.5, pairs))) for fan, seed in runs) >= least
 
 
 @pytest.mark.parametrize("fan", [fan for fan in FANS if fan != (6, 8)])
 def test_polarization_is_found_on_four_siblings_where_all_traffic_leaves(fan: tuple[int, int]) -> None:
-    assert found(*pod(*fan, 4).traffic("polarized", HELD_OUT)) == {f"spine-{n}" for n in range(4)}
+    assert found(pod(*fan, 4).traffic("polarized", HELD_OUT)) == {f"spine-{n}" for n in range(4)}
 
 
 @pytest.mark.parametrize("fan", FANS)
 @pytest.mark.parametrize("kind", ["random", "low entropy", "low entropy above", "steered", "dead"])
 def test_nothing_else_is_taken_for_polarization(fan: tuple[int, int], kind: str) -> None:
     for number, local in enumerate((0.0, 0.5)):
-        assert found(*pod(*fan, 8).traffic(kind, HELD_OUT + number, local, pairs=bool(number))) == set()
+        assert found(pod(*fan, 8).traffic(kind, HELD_OUT + number, local, pairs=bool(number))) == set()
 
 
 def test_queue_pairs_cap_what_the_scatter_below_says() -> None:
     bounds = []
     for pairs in (False, True):
-        made = Round(*pod(8, 24, 8).traffic("polarized", DEVELOPMENT, pairs=pairs))
+        made = pod(8, 24, 8).traffic("polarized", DEVELOPMENT, pairs=pairs)
         b = made.balance
         spines = [n for n, name in enumerate(b.names(np.arange(len(b.switch)))) if name.startswith("spine")]
         assert len(polarized(made.siblings)) == 1
@@ -289,9 +284,9 @@ def test_a_member_of_which_nobody_tells_leaves_its_switch_not_evaluated_unless_i
     with pytest.raises(InsufficientDataError):
         list(rules()["LBL002"].findings(scene(replace(case, rates=silent))))
     down = {"leaf-0": [NetLink("up3", operstate="DOWN")]}
-    assert found(*parts(replace(case, rates=silent, facts=down)), "LBL002") == {"leaf-0"}
+    assert found(scene(replace(case, rates=silent, facts=down)), "LBL002") == {"leaf-0"}
     far = {"spine-3": [NetLink("p0", operstate="DOWN")]}
-    assert found(*parts(replace(case, rates=silent, facts=far)), "LBL002") == {"leaf-0"}
+    assert found(scene(replace(case, rates=silent, facts=far)), "LBL002") == {"leaf-0"}
 
 
 def test_what_the_other_end_counts_and_priorities_fill_in() -> None:
@@ -320,14 +315,13 @@ def test_steered_traffic_leaves_no_member_out_by_chance() -> None:
     plan = rules()["LBL002"].fires[0].plan
     for balancing, subjects in ((LoadBalancing.ADAPTIVE, {"leaf-0/up0"}), (LoadBalancing.ECMP, set())):
         case = Case("", plan, {}, rates=rates, load_balancing=balancing)
-        assert found(*parts(case), "LBL003") == subjects
+        assert found(scene(case), "LBL003") == subjects
 
 
 def test_polarized_switches_have_no_dead_member_and_no_other_imbalance() -> None:
     made = scene(rules()["LBL001"].fires[0])
-    plan, seen = made.plan, made.snapshot
-    assert found(plan, seen, "LBL002") == set()
-    assert found(plan, seen, "LBL003") == set()
+    assert found(made, "LBL002") == set()
+    assert found(made, "LBL003") == set()
 
 
 def test_how_loud_a_low_rail_is() -> None:
@@ -348,7 +342,7 @@ def test_stragglers_are_found_in_noise_and_nobody_else() -> None:
         }
         for port, of in case.rates.items()
     }
-    assert found(*parts(replace(case, rates=rates)), "RAL002") == {"h4/nic2"}
+    assert found(scene(replace(case, rates=rates)), "RAL002") == {"h4/nic2"}
     without = case.plan.replace("rail=2", "")
     with pytest.raises(InsufficientDataError):
         list(rules()["RAL002"].findings(scene(replace(case, plan="\n".join(without.splitlines()[:8])))))

@@ -141,7 +141,9 @@ def test_no_evaluation_yet_leaves_the_service_alone() -> None:
 def test_a_rule_that_broke_has_no_findings() -> None:
     good = published(make_plan(2, 2), World(make_plan(2, 2)).snapshot())
     verdicts = (Verdict("CAB001", Status.ERROR, error="KeyError"), Verdict("CAB003", Status.PASS))
-    reported = read(replace(good, evaluation=replace(good.evaluation, verdicts=verdicts)))
+    reported = read(
+        replace(good, evaluated=replace(good.evaluated, evaluation=replace(good.evaluation, verdicts=verdicts)))
+    )
     assert reported("findings", rule="CAB001") is None
     assert reported("findings", rule="CAB003") == 0
     assert reported("rule_status", rule="CAB001", status="error") == 1
@@ -149,7 +151,7 @@ def test_a_rule_that_broke_has_no_findings() -> None:
 
 def test_where_no_rule_has_evaluated_causes_are_not_reported() -> None:
     good = published(make_plan(2, 2), World(make_plan(2, 2)).snapshot())
-    reported = read(replace(good, evaluation=replace(good.evaluation, verdicts=())))
+    reported = read(replace(good, evaluated=replace(good.evaluated, evaluation=replace(good.evaluation, verdicts=()))))
     assert reported("causes") is reported("cause_moves") is reported("findings") is reported("rule_status") is None
 
 
@@ -304,7 +306,9 @@ def test_a_gpu_whose_rail_nobody_can_say_is_left_out() -> None:
 def test_a_subject_that_the_plan_does_not_know_gives_no_name_away() -> None:
     good = published(make_plan(2, 2), World(make_plan(2, 2)).snapshot())
     stranger = Finding("CAB004", "unexpected_neighbor", Severity.WARNING, "<script>/x", "", "")
-    text = page(replace(good, evaluation=replace(good.evaluation, findings=(stranger,))))
+    text = page(
+        replace(good, evaluated=replace(good.evaluated, evaluation=replace(good.evaluation, findings=(stranger,))))
+    )
     assert Read(text)("device_findings", host="", switch="", rule="CAB004") == 1
     assert "script" not in text
 

@@ -124,9 +124,8 @@ def test_hosts_are_targets_that_carry_our_labels() -> None:
     first = replace(publication.plan.devices["h1"], address="10.0.0.1", rack="r1", unit=4)
     second = replace(publication.plan.devices["h2"], address="2001:db8::1")
     devices = {**publication.plan.devices, "h1": first, "h2": second}
-    moved = replace(
-        publication, evaluation=replace(publication.evaluation, plan=replace(publication.plan, devices=devices))
-    )
+    evaluation = replace(publication.evaluation, plan=replace(publication.plan, devices=devices))
+    moved = replace(publication, evaluated=replace(publication.evaluated, evaluation=evaluation))
     one, other = sd(moved, "http://127.0.0.1:8080", job="node", port=9100)
     assert one["targets"] == ["10.0.0.1:9100"]
     assert one["labels"] == {

@@ -34,7 +34,7 @@ def shown(rates: Rates, plan: str = PLAN) -> Published:
 
 def of_case(case: Case) -> Published:
     made = scene(case)
-    return published(made.plan, made.snapshot)
+    return published(made.plan, made.snapshot, made.counters)
 
 
 def read(rates: Rates, plan: str = PLAN) -> Read:
@@ -176,19 +176,17 @@ def window(paces: Mapping[str, int], rounds: int, step: float = 10.0, count: int
 @pytest.mark.parametrize("rounds", range(20, 26))
 def test_who_is_read_once_a_minute_is_shown_at_its_newest_reading(rounds: int) -> None:
     plan = plan_of(Case("", PLAN, {}))
-    seen = Snapshot(AT, [], window=window({"nic0": 6, "nic1": 1}, rounds))
-    both = Read(page(published(plan, seen)))
+    both = Read(page(published(plan, Snapshot(AT, []), window({"nic0": 6, "nic1": 1}, rounds).view())))
     assert both(TX, nic="nic0") == both(TX, nic="nic1") == 1000
 
 
 def test_a_reading_that_is_overdue_is_no_longer_shown() -> None:
     plan = plan_of(Case("", PLAN, {}))
-    seen = Snapshot(AT, [], window=window({"nic0": 6, "nic1": 1}, 19))
+    counting = window({"nic0": 6, "nic1": 1}, 19)
     for number in range(19, 30):
         fact = PortCounters("nic1", (Counter("tx_bytes"),), (10_000 * number,))
-        assert seen.window is not None
-        seen.window.put([Reading("gpu-1", "nic_counters", AT + timedelta(seconds=10 * number), (fact,))])
-    gone = Read(page(published(plan, seen)))
+        counting.put([Reading("gpu-1", "nic_counters", AT + timedelta(seconds=10 * number), (fact,))])
+    gone = Read(page(published(plan, Snapshot(AT, []), counting.view())))
     assert gone(TX, nic="nic0") is None
     assert gone(TX, nic="nic1") == 1000
 
@@ -196,17 +194,15 @@ def test_a_reading_that_is_overdue_is_no_longer_shown() -> None:
 @pytest.mark.parametrize("rounds", [1, 4])
 def test_less_than_a_minute_is_not_enough(rounds: int) -> None:
     plan = plan_of(Case("", PLAN, {}))
-    seen = Snapshot(AT, [], window=window({"nic0": 1}, rounds))
-    assert Read(page(published(plan, seen)))(TX) is None
+    assert Read(page(published(plan, Snapshot(AT, []), window({"nic0": 1}, rounds).view())))(TX) is None
 
 
 def test_what_was_published_stays_what_it_was_while_the_window_goes_on() -> None:
-    seen = Snapshot(AT, [], window=window({"nic0": 1}, 12))
-    publication = published(plan_of(Case("", PLAN, {})), seen)
+    counting = window({"nic0": 1}, 12)
+    publication = published(plan_of(Case("", PLAN, {})), Snapshot(AT, []), counting.view())
     before = page(publication)
     fact = PortCounters("nic0", (Counter("tx_bytes"),), (10**12,))
-    assert seen.window is not None
-    seen.window.put([Reading("gpu-1", "nic_counters", AT + timedelta(seconds=120), (fact,))])
+    counting.put([Reading("gpu-1", "nic_counters", AT + timedelta(seconds=120), (fact,))])
     assert page(publication) == before
 
 
@@ -246,7 +242,7 @@ def test_a_finding_names_the_nic_and_plane_that_it_is_about() -> None:
         return Finding("PFC001", "pfc_storm", Severity.CRITICAL, subject, "", "", rail=rail)
 
     subjects = (finding("gpu-1/nic0"), finding("gpu-1/nic9", 3), finding("gpu-1"), finding("leaf-0/p1", 3))
-    loud = replace(good, evaluation=replace(good.evaluation, findings=subjects))
+    loud = replace(good, evaluated=replace(good.evaluated, evaluation=replace(good.evaluation, findings=subjects)))
     labels = [dict(found) for found, _ in Read(page(loud)).series("device_findings")]
     for found in labels:
         del found["fabric"], found["rule"], found["severity"], found["muted"]

@@ -98,7 +98,9 @@ def failing() -> Any:
     shown = published()
     verdicts = tuple(one for one in shown.evaluation.verdicts if one.rule != "LNK004")
     verdict = Verdict("LNK004", Status.FAIL, why=PART.why, not_evaluated=(PART,))
-    return replace(shown, evaluation=replace(shown.evaluation, verdicts=(*verdicts, verdict)))
+    return replace(
+        shown, evaluated=replace(shown.evaluated, evaluation=replace(shown.evaluation, verdicts=(*verdicts, verdict)))
+    )
 
 
 def test_a_jobs_answer_says_what_a_failing_rule_did_not_evaluate() -> None:

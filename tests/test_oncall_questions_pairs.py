@@ -98,7 +98,7 @@ def by_definition(standing: RailStatus) -> Pairs:
 @st.composite
 def disturbed(draw: st.DrawFn) -> RailStatus:
     """A fabric whose cables stand, end and hang together in any way."""
-    standing = rail_status_of(shown(simulated(draw(st.sampled_from(SHAPES)))))
+    standing = rail_status_of(shown(simulated(draw(st.sampled_from(SHAPES)))).evaluated)
     index, random = standing.index, draw(st.randoms(use_true_random=False))
     leaves = sorted(set(index.b_device[index.from_host].tolist()))
     share = draw(st.sampled_from((0.05, 0.3, 0.8)))

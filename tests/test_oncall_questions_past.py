@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from oncall_fabrics import SPINES, published
 
+from truerail.analysis.published import EvaluatedRound
 from truerail.analysis.round import Round
 from truerail.errors import NotFoundError, QueryError
 from truerail.model import CauseKind
@@ -196,8 +197,8 @@ def test_what_explains_a_finding_is_not_ruled_out() -> None:
 def test_a_stale_neighbour_is_not_ruled_out_by_one_end() -> None:
     found = next(one for one in SWAPPED.evaluation.findings if one.rule == "CAB001")
     deaf = [reading for reading in SWAPPED.snapshot.readings if reading.device != found.device]
-    heard = replace(SWAPPED.snapshot, readings=deaf, _tables={})
-    publication = replace(SWAPPED, round=Round(SWAPPED.plan, heard))
+    heard = replace(SWAPPED.snapshot, readings=deaf)
+    publication = replace(SWAPPED, evaluated=EvaluatedRound(Round(SWAPPED.plan, heard), SWAPPED.evaluation))
     reported = " ".join(why(publication, NoHistory(), found.id).ruled_out)
     assert "stale" not in reported
     assert f"{found.device} answer" not in reported

@@ -8,9 +8,7 @@ import pytest
 from api_client import Api, problem_of
 from fake_tower import FakeTower, published
 
-from truerail.analysis.counters.telemetry import Telemetry
-from truerail.analysis.published import Published
-from truerail.analysis.round import Round
+from truerail.analysis.published import EvaluatedRound, Published
 from truerail.analysis.rule import Case
 from truerail.errors import NotFoundError
 from truerail.questions.answers.answers_json import answer_from_json
@@ -115,29 +113,10 @@ def test_a_name_that_nobody_knows_is_answered_with_the_nearest() -> None:
 
 def test_only_the_ports_asked_for_are_read() -> None:
     publication = counted(gpu_1__nic0={"tx_bytes": 1e9, "rx_pause_us:3": 5})
-    reported = Round(publication.plan, publication.snapshot).telemetry
+    reported = publication.round.telemetry
     before = set(reported._kept), set(reported._sums)
     assert rates(publication, "gpu-1").reported
     assert (set(reported._kept), set(reported._sums)) == before
-
-
-def test_a_sample_that_begins_while_one_reads_does_not_mix_with_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    publication = counted(gpu_1__nic0={"tx_bytes": 1e9})
-    window, part, turns = publication.snapshot.window, Telemetry.part, []
-    assert window is not None
-
-    def interrupted(self: Telemetry, *asked: object) -> object:
-        if not turns:
-            turns.append(window.head)
-            window.head = (window.head + 1) % window.samples
-            window.begun[window.head] = window.begun[turns[0]] + 10
-        return part(self, *asked)  # type: ignore[arg-type] - whatever it was asked
-
-    monkeypatch.setattr(Telemetry, "part", interrupted)
-    answer = rates(publication, "gpu-1/nic0")
-    assert len(answer.begins) == SAMPLES + 2
-    assert len(answer.ports[0].tx_gbps) == SAMPLES + 2
-    assert answer.ports[0].tx_gbps[-1] is None
 
 
 def test_the_answer_survives_json() -> None:
@@ -147,7 +126,8 @@ def test_the_answer_survives_json() -> None:
 
 def test_the_api_answers_for_devices_and_ports() -> None:
     shown = published()
-    counting = replace(shown, round=Round(shown.plan, counted(gpu_1__nic0={"tx_bytes": 1e9}).snapshot))
+    seen = replace(counted(gpu_1__nic0={"tx_bytes": 1e9}).round, plan=shown.plan)
+    counting = replace(shown, evaluated=EvaluatedRound(seen, shown.evaluation))
     with Api(FakeTower(counting)) as api:
         assert api.json("rates", of="gpu-001")["reported"] is False
         assert "gpu-001" in problem_of(api.get("rates", of="gpu-0011"), 404)["detail"]

@@ -8,7 +8,7 @@ import pytest
 from view_fabrics import SHAPES, fabric, faulty
 
 from rules.pfc_storm import FIRES
-from truerail.analysis.round import Round
+from truerail.analysis.published import Published
 from truerail.model import CauseKind
 from truerail.model.life import Mute, MuteKind
 from truerail.questions.answers.capture import publication_of
@@ -22,20 +22,19 @@ from truerail.views.view import view_of
 
 @pytest.mark.parametrize("name", SHAPES)
 def test_the_headline_names_the_first_cause_of_the_list(name: str) -> None:
-    view = view_of(fabric(name))
-    worst = overview_headline(view).worst
-    loud = [line for line in cause_lines(view) if line.severity != "info"]
+    publication = fabric(name)
+    worst = overview_headline(view_of(publication)).worst
+    loud = [line for line in cause_lines(view_of(publication)) if line.severity != "info"]
     assert worst in (None, loud[0].key if loud else None)
     if loud and loud[0].impact:
         assert worst == loud[0].key
 
 
 def test_a_storm_comes_before_the_cables() -> None:
-    made = scene(FIRES[0])
-    view = view_of(publication_of(Round(made.plan, made.snapshot)))
-    words = overview_headline(view)
+    publication = publication_of(scene(FIRES[0]))
+    words = overview_headline(view_of(publication))
     assert words.worst is not None
-    cause = view.cause(words.worst)
+    cause = view_of(publication).cause(words.worst)
     assert cause is not None
     assert cause.kind is CauseKind.PFC_STORM
     assert cause.subjects[0] in words.headline
@@ -46,9 +45,9 @@ def test_what_is_muted_is_not_the_headline() -> None:
     publication = faulty()
     first = cause_lines(view_of(publication))[0]
     mutes = dict.fromkeys(first.explains, Mute(MuteKind.ACKNOWLEDGED, 1, "a", "b", None))
-    muted = view_of(replace(publication, mutes=mutes))
-    following = next(line for line in cause_lines(muted) if not line.muted and line.severity != "info")
-    assert overview_headline(muted).worst == following.key != first.key
+    muted = replace(publication, mutes=mutes)
+    following = next(line for line in cause_lines(view_of(muted)) if not line.muted and line.severity != "info")
+    assert overview_headline(view_of(muted)).worst == following.key != first.key
     every = dict.fromkeys(
         (f.id for f in publication.evaluation.findings), Mute(MuteKind.ACKNOWLEDGED, 1, "a", "b", None)
     )
@@ -56,9 +55,14 @@ def test_what_is_muted_is_not_the_headline() -> None:
     assert (words.worst, words.headline) == (None, view_of(publication).headline.cables)
 
 
+def without_causes(publication: Published) -> Published:
+    evaluation = replace(publication.evaluation, causes=())
+    return replace(publication, evaluated=replace(publication.evaluated, evaluation=evaluation))
+
+
 def test_findings_without_a_cause_are_named_where_no_cause_is() -> None:
     publication = faulty()
-    bare = replace(publication, evaluation=replace(publication.evaluation, causes=()))
+    bare = without_causes(publication)
     words = overview_headline(view_of(bare))
     assert words.worst is None
     assert words.headline.startswith(first_sentence(bare.evaluation.findings[0].summary)[1:20], 1)
@@ -105,7 +109,7 @@ def test_a_leaf_swap_does_not_own_the_cells_of_a_swapped_pair() -> None:
 
 def test_a_finding_without_a_cause_leaves_its_cell_to_none() -> None:
     publication = faulty()
-    bare = replace(publication, evaluation=replace(publication.evaluation, causes=()))
+    bare = without_causes(publication)
     answer = map_causes(bare)
     assert answer.causes == ()
     assert not any(b64decode(answer.cells))

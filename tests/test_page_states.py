@@ -42,7 +42,7 @@ def test_before_the_first_evaluation_it_says_so_and_then_fills_itself(browser: B
 def test_no_news_for_three_rounds_is_stale_and_a_lost_service_is_reported(browser: Browser) -> None:
     first = publication(BROKEN.plan, SEEN)
     old = replace(first.evaluation, at=datetime.now(UTC) - timedelta(minutes=10))
-    with Site(replace(first, evaluation=old)) as site:
+    with Site(replace(first, evaluated=replace(first.evaluated, evaluation=old))) as site:
         one = Watched(browser, site)
         page = one.open("/")
         expect(page.locator("#live")).to_have_attribute("data-status", "stale")

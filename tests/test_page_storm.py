@@ -37,7 +37,7 @@ def browser() -> Iterator[Browser]:
 
 def reported(case: Case) -> Published:
     """An example of the rule, evaluated."""
-    return publication((made := scene(case)).plan, made.snapshot)
+    return publication((made := scene(case)).plan, made.snapshot, counters=made.counters)
 
 
 class Eyes:
@@ -172,8 +172,7 @@ def test_nothing_stands_is_not_the_same_as_nobody_can_tell(browser: Browser) -> 
 
 def test_the_overview_tells_of_a_storm_that_breaks_out_and_leads_to_it(browser: Browser) -> None:
     made = scene(SPREAD)
-    plan, seen = made.plan, made.snapshot
-    calm = publication(plan, replace(seen, window=scene(replace(QUIET[1], plan=SPREAD.plan)).counters))
+    calm = publication(made.plan, made.snapshot, counters=scene(replace(QUIET[1], plan=SPREAD.plan)).counters)
     with Eyes(browser, calm) as eyes:
         page = eyes.open("/")
         expect(page.locator("#verdict a")).to_have_count(0)
@@ -209,7 +208,7 @@ def storming() -> tuple[str, Published]:
         site.wait(10.0)
         asked = site.round()
         window.put([reading for reading in asked.readings if reading.collector in COUNTED])
-    return nic, publication(site.fabric.plan, replace(asked.snapshot(), window=window))
+    return nic, publication(site.fabric.plan, asked.snapshot(), counters=window.view())
 
 
 def test_a_storm_in_a_living_fabric_is_drawn_as_it_is_answered(browser: Browser) -> None:

@@ -74,9 +74,9 @@ def verdict(kind: FlowFaultKind, weak: str, code: str, *, coupling: float = 0.0)
         traffic.step(step)
         last = traffic.readings()
         window.put(last)
-    seen = seen_now(still, traffic, last, window)
+    made = Round(fabric.plan, seen_now(still, traffic, last), window.view())
     try:
-        found = list(rules()[code].findings(Round(fabric.plan, seen)))
+        found = list(rules()[code].findings(made))
     except InsufficientDataError:
         return "unknown"
     return "fail" if found else "pass"
@@ -100,7 +100,7 @@ def test_what_a_watchdog_drops_of_a_lossless_priority_never_passes(gaps: tuple[s
         last = traffic.readings()
         window.put(last)
     try:
-        found = [*rules()["PFC004"].evaluate(Round(fabric.plan, seen_now(still, traffic, last, window)))]
+        found = [*rules()["PFC004"].evaluate(Round(fabric.plan, seen_now(still, traffic, last), window.view()))]
     except InsufficientDataError:
         found = ["unknown"] if gaps else []
     assert found

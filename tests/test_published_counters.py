@@ -1,14 +1,17 @@
 """What is published is immutable: counters that come in later change nothing of what readers hold, and cannot."""
 
 import threading
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import FrozenInstanceError, fields, is_dataclass
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pytest
 
+from tests.patience import ENOUGH
 from tests.small_fabric import World, make_plan
-from truerail.analysis.counters import Quantity, Window
-from truerail.analysis.counters.storage import dumped
+from truerail.analysis.counters import CounterView, Window
+from truerail.analysis.counters.storage import packed
 from truerail.analysis.published import JournalState, Published
 from truerail.journal import Lives
 from truerail.model import Counter, PortCounters, Reading, Snapshot
@@ -40,68 +43,103 @@ def test_a_publication_keeps_the_counters_that_it_was_evaluated_with() -> None:
     evaluator = an_evaluator()
     for number in range(1, 4):
         publication = published(evaluator, number)
-    window = publication.snapshot.window
-    assert window is not None
-    before = dumped(window)
+    counters = view_in(publication)
+    before = packed(counters, {})
     for number in range(4, 60):  # round the ring, with new ports and sources on the way
-        published(evaluator, number, ports=number)
+        newer = published(evaluator, number, ports=number)
         evaluator.window.put([counted(number, source=f"source-{number % 5}")])
-    assert dumped(window) == before
-    assert len(window.sources["port_counters"].ports) == 4
-    assert list(window.sources) == ["port_counters"]
-    assert dumped(evaluator.window) != before
+    assert packed(counters, {}) == before != packed(view_in(newer), {})
+    assert len(counters.sources["port_counters"].ports) == 4
+    assert list(counters.sources) == ["port_counters"]
 
 
-def test_what_is_published_refuses_to_be_written_to() -> None:
+def view_in(publication: Published) -> CounterView:
+    counters = publication.round.counters
+    assert counters is not None
+    return counters
+
+
+def parts(value: object) -> Iterator[object]:
+    """A value, and whatever can be reached through its fields and items."""
+    yield value
+    held: Iterable[object] = ()
+    if is_dataclass(value):
+        held = [getattr(value, field.name) for field in fields(value)]
+    elif isinstance(value, Mapping):
+        held = [*value.keys(), *value.values()]
+    elif isinstance(value, tuple):
+        held = value
+    for one in held:
+        yield from parts(one)
+
+
+def test_nothing_in_what_is_published_can_be_changed() -> None:
     evaluator = an_evaluator()
-    window = published(evaluator, 1).snapshot.window
-    assert window is not None
-    with pytest.raises(ValueError, match="read-only"):
-        window.put([counted(2)])
-    source = window.sources["port_counters"]
-    series = source.series[Quantity.TX_BYTES, None]
-    for array in (source.span, source.at, source.moved_at, source.paces, series.last, series.last_at, series.gained):
-        assert not array.flags.writeable
+    found = list(parts(view_in(published(evaluator, 1))))
+    arrays = [one for one in found if isinstance(one, np.ndarray)]
+    assert len(arrays) > 10
+    assert not any(array.flags.writeable for array in arrays)
+    assert view_in(published(evaluator, 2)).order.flags.writeable is False
+    assert not any(isinstance(one, list | dict | set) for one in found)
+    for one in found:
+        if is_dataclass(one):
+            with pytest.raises((FrozenInstanceError, TypeError)):
+                setattr(one, fields(one)[0].name, None)
+        if isinstance(one, Mapping):
+            with pytest.raises(TypeError, match="item assignment"):
+                one["port_counters"] = None  # type: ignore[index]  # that it is refused is the point
 
 
-def test_sources_that_did_not_change_are_copied_once() -> None:
+def test_arrays_are_shared_until_they_are_written_to() -> None:
     window = Window()
     window.put([counted(1), counted(1, source="other")])
-    first = window.frozen()
-    assert window.frozen().sources == first.sources
-    late = counted(1, source="other")
-    window.put([late])
-    second = window.frozen()
+    first = view_of(window)
+    assert all(np.shares_memory(first.sources[name].span, source.span) for name, source in window.sources.items())
+    assert view_of(window).sources == first.sources, "what did not change is viewed once"
+    window.put([counted(1, source="other")])
+    second = view_of(window)
     assert second.sources["port_counters"] is first.sources["port_counters"]
-    assert second.sources["other"] is not first.sources["other"]
+    assert not np.shares_memory(second.sources["other"].span, first.sources["other"].span)
     window.put([counted(2)])
-    assert window.frozen().sources["other"] is not second.sources["other"], "a new sample empties a place in each"
+    assert view_of(window).sources["other"] is not second.sources["other"], "a new sample empties a place in each"
 
 
-def test_readers_meet_no_half_written_sample_while_others_are_put_in() -> None:
-    """A reader walks what is published while a writer goes on: nothing it sees ever changes or breaks."""
-    window, stop, faults = Window(), threading.Event(), []
-    window.put([counted(1)])
-    shown = [window.frozen()]
+def view_of(window: Window) -> CounterView:
+    counters = window.view()
+    assert counters is not None
+    return counters
+
+
+def test_readers_meet_no_half_written_sample_while_the_window_is_fed() -> None:
+    """Readers walk what is published while the live window is fed after each evaluation: nothing they see changes."""
+    evaluator, stop, faults, turns = an_evaluator(), threading.Event(), [], threading.Semaphore(0)
+    shown = [published(evaluator, 1)]
 
     def read() -> None:
         while not stop.is_set():
-            held = shown[0]
-            first = dumped(held)
+            held = view_in(shown[0])
+            first = packed(held, {})
             for _, source, series in held.columns():
                 if len(series.gained) != len(source.ports):
                     faults.append("ragged")
-            if dumped(held) != first:
+            if packed(held, {}) != first:
                 faults.append("changed")
+            turns.release()
 
-    reader = threading.Thread(target=read)
-    reader.start()
+    readers = [threading.Thread(target=read) for _ in range(2)]
+    for reader in readers:
+        reader.start()
     try:
-        for number in range(2, 120):
-            window.put([counted(number, ports=number), counted(number, source=f"source-{number}")])
-            shown[0] = window.frozen()
+        for number in range(2, 42):
+            for part in range(3):  # counters that come in after the evaluation, with new ports and sources
+                evaluator.window.put([counted(10 * number + part, ports=number + part, source=f"source-{part}")])
+            assert turns.acquire(timeout=ENOUGH), "readers go on meanwhile"
+            if number % 10 == 0:
+                shown[0] = published(evaluator, 10 * number + 5, ports=number)
     finally:
         stop.set()
-        reader.join()
+        for reader in readers:
+            reader.join()
     assert faults == []
-    assert np.isfinite(shown[0].begun[shown[0].order]).all()
+    counters = view_in(shown[0])
+    assert np.isfinite(counters.begun[counters.order]).all()

@@ -28,7 +28,7 @@ def ethtool(pfc: tuple[int, ...], sample: int, driver: str = "mlx5") -> str:
     return "\n".join(lines) + "\n"
 
 
-def snapshot(texts: dict[str, tuple[tuple[int, ...], str]]) -> Snapshot:
+def round_of(texts: dict[str, tuple[tuple[int, ...], str]]) -> Round:
     window = Window()
     for sample in range(4):
         at = AT + timedelta(seconds=10 * sample)
@@ -38,7 +38,7 @@ def snapshot(texts: dict[str, tuple[tuple[int, ...], str]]) -> Snapshot:
             for host, (pfc, driver) in texts.items()
         ]  # fmt: skip
         window.put(readings)
-    return Snapshot(at, readings, window=window)
+    return Round(PLAN, Snapshot(at, readings), window.view())
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def snapshot(texts: dict[str, tuple[tuple[int, ...], str]]) -> Snapshot:
 )  # fmt: skip
 def test_one_host_counts_no_pauses_where_its_peers_do(odd: tuple[int, ...], summary: str) -> None:
     texts = {f"gpu-{host}": ((3,) if host < 5 else odd, "mlx5") for host in (1, 2, 3, 4, 5)}
-    findings = [finding for finding in evaluate(Round(PLAN, snapshot(texts))).findings if finding.rule == "CFG001"]
+    findings = [finding for finding in evaluate(round_of(texts)).findings if finding.rule == "CFG001"]
     assert [finding.subject for finding in findings] == ["gpu-5/nic0"]
     assert findings[0].summary.startswith(summary)
     assert findings[0].summary.endswith("(its settings were not read)")
@@ -56,7 +56,7 @@ def test_one_host_counts_no_pauses_where_its_peers_do(odd: tuple[int, ...], summ
 
 def test_hosts_that_agree_and_drivers_that_show_nothing_are_no_finding() -> None:
     texts = {f"gpu-{host}": ((3,), "mlx5" if host < 5 else "other") for host in (1, 2, 3, 4, 5)}
-    evaluation = evaluate(Round(PLAN, snapshot(texts)))
+    evaluation = evaluate(round_of(texts))
     assert not [finding for finding in evaluation.findings if finding.rule == "CFG001"]
     (verdict,) = [verdict for verdict in evaluation.verdicts if verdict.rule == "CFG001"]
     (part,) = verdict.not_evaluated

@@ -50,10 +50,10 @@ def whole(path: Path, round_name: str | None = None) -> Capture:
 
 
 def sent(capture: Capture) -> list[float]:
-    assert capture.window is not None
-    source = capture.window.sources["nic_counters"]
-    assert source.ports == [("gpu-1", "eth0")]
-    return [float(value) for value in source.series[Quantity.TX_BYTES, None].gained[0, capture.window.order]]
+    assert capture.counters is not None
+    source = capture.counters.sources["nic_counters"]
+    assert source.ports == (("gpu-1", "eth0"),)
+    return [float(value) for value in source.series[Quantity.TX_BYTES, None].gained[0, capture.counters.order]]
 
 
 @pytest.mark.parametrize("packed", [False, True])
@@ -62,7 +62,6 @@ def test_all_rounds_in_order_make_a_window(tmp_path: Path, packed: bool) -> None
     capture = whole(pack(tmp_path / "c.tgz", files) if packed else grow(tmp_path, files))
     assert sent(capture) == pytest.approx([np.nan, 10_000, 10_000, 10_000], nan_ok=True)
     assert capture.notes == ()
-    assert capture.snapshot().window is capture.window
     assert {reading.at for reading in capture.readings} == {AT + timedelta(seconds=30)}
 
 
@@ -96,13 +95,13 @@ def test_rounds_a_minute_apart_are_samples_too_and_rounds_of_yesterday_are_none(
     times = [-86_400, -86_390, *range(0, 300, 60)]
     assert sent(whole(grow(tmp_path / "a", rounds(times)))) == pytest.approx([np.nan, *[60_000] * 4], nan_ok=True)
     far = (0, MOST_APART_SECONDS + 1)
-    assert whole(grow(tmp_path / "b", rounds(far))).window is None
+    assert whole(grow(tmp_path / "b", rounds(far))).counters is None
 
 
 def test_one_round_and_a_capture_without_counters_have_no_window(tmp_path: Path) -> None:
-    assert whole(grow(tmp_path / "one", rounds([0]))).window is None
+    assert whole(grow(tmp_path / "one", rounds([0]))).counters is None
     bare = {f"{named(at)}/gpu-1/rdma_link": RDMA for at in (0, 10, 20)}
-    assert whole(grow(tmp_path / "bare", bare)).window is None
+    assert whole(grow(tmp_path / "bare", bare)).counters is None
 
 
 def test_an_answer_of_a_round_before_that_cannot_be_read_is_noted_and_missing(tmp_path: Path) -> None:
@@ -130,7 +129,7 @@ def test_a_round_that_cannot_be_listed_is_noted(tmp_path: Path) -> None:
 def test_rules_of_counters_are_decided_by_several_rounds_and_unknown_after_one(tmp_path: Path) -> None:
     path = grow(tmp_path, rounds(range(0, 310, 10)))
     one = evaluate(Round(PLAN, read_capture(path, devices=DEVICES).snapshot()))
-    several = evaluate(Round(PLAN, whole(path).snapshot()))
+    several = evaluate(Round(PLAN, (seen := whole(path)).snapshot(), seen.counters))
     status = [{verdict.rule: verdict.status for verdict in evaluation.verdicts} for evaluation in (one, several)]
     assert status[0]["LNK003"] is Status.UNKNOWN
     assert status[1]["LNK003"] is Status.PASS

@@ -7,9 +7,9 @@ import pytest
 
 from rules import rules
 from tests.health_scenes import FOUR, Rates, at
-from truerail.analysis.cabling.plugs import LONGEST_UNSEEN_SECONDS, Plugs, moved_before
-from truerail.analysis.counters.replugged import Replugged
-from truerail.analysis.counters.storage import dumped, loaded
+from truerail.analysis.cabling.plugs import LONGEST_UNSEEN_SECONDS, Plugs
+from truerail.analysis.cabling.replugged import Replugged, Spans
+from truerail.analysis.counters.storage import loaded, packed
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case
 from truerail.model import Fact, Neighbor, NetLink, Snapshot
@@ -30,62 +30,61 @@ def hears(device: str, port: str) -> Neighbor:
     return Neighbor("nic0", system_name=device, port_id=port, port_id_type="ifname")
 
 
-def falls(known: Replugged, facts: dict[str, list[Fact]] | None = None, rates: Rates = FELL_AT_6) -> list[str]:
+def falls(
+    moved: Spans | None = None, facts: dict[str, list[Fact]] | None = None, rates: Rates = FELL_AT_6
+) -> list[str]:
     """The subjects of LNK003 with what is known of moved plugs."""
     made = scene(Case("", FOUR, facts or {}, rates=rates))
-    plan, seen = made.plan, made.snapshot
-    assert seen.window is not None
-    seen.window.replugged = replace(known, plan=plan)
+    return flapping(replace(made, before=Plugs().moved(moved or {})))
+
+
+def flapping(made: Round) -> list[str]:
     return [one.subject for one in rules()["LNK003"].findings(made)]
 
 
 def test_a_fall_within_a_move_is_not_counted_and_one_beside_it_is() -> None:
-    def moved(begin: float, end: float) -> Replugged:
+    def moved(begin: float, end: float) -> Spans:
         spans = ((NOW - begin, NOW - end),)
-        return Replugged({NIC: spans, PORT: spans})
+        return {NIC: spans, PORT: spans}
 
-    assert falls(Replugged()) == [NIC]
+    assert falls() == [NIC]
     assert falls(moved(70, 40)) == []
     assert falls(moved(56, 52)) == []
     assert falls(moved(110, 90)) == [NIC]
     assert falls(moved(30, 10)) == [NIC]
-    assert falls(Replugged({"gpu-2/nic0": ((NOW - 70, NOW - 40),)})) == [NIC]
+    assert falls({"gpu-2/nic0": ((NOW - 70, NOW - 40),)}) == [NIC]
 
 
 def test_what_fell_after_the_neighbour_was_read_last_waits_until_it_is_read_again() -> None:
     made = scene(Case("", FOUR, {"gpu-1": [hears("leaf-0", "swp1")]}, rates=FELL_AT_6))
-    plan, seen = made.plan, made.snapshot
-    before = Snapshot(AT - timedelta(seconds=70), (replace(seen.readings[0], at=AT - timedelta(seconds=70)),))
-    plugs = Plugs()
-    assert seen.window is not None
-    seen.window.replugged = plugs.update(Round(plan, before).cabling, Replugged())
-    assert [*rules()["LNK003"].findings(made)] == []
-    seen.window.replugged = plugs.update(made.cabling, seen.window.replugged)
-    assert [one.subject for one in rules()["LNK003"].findings(made)] == [NIC]
+    heard, *counted = made.snapshot.readings
+    old = replace(made.snapshot, readings=(replace(heard, at=AT - timedelta(seconds=70)), *counted))
+    still = replace(made, snapshot=old, before=Plugs())
+    assert flapping(still) == []
+    assert flapping(replace(made, before=still.plugs)) == [NIC]
+    assert flapping(replace(still, before=None)) == [NIC], "where the rounds before are not followed, nothing waits"
 
 
 @pytest.mark.parametrize(("fallen", "named"), [({6: 0.1}, []), ({3: 0.1, 6: 0.1}, [NIC])])
 def test_a_link_that_has_not_come_back_is_down_and_does_not_flap(fallen: dict[int, float], named: list[str]) -> None:
     rates = {**FELL_AT_6, NIC: {"link_downs": at(fallen)}}
     down = NetLink("nic0", operstate="DOWN", flags=("UP", "NO-CARRIER"))
-    assert falls(Replugged(), {"gpu-1": [down], "leaf-0": []}, rates) == named
+    assert falls(None, {"gpu-1": [down], "leaf-0": []}, rates) == named
 
 
 def rounds(*places: str | None, seconds: float = 60.0) -> Replugged:
     """What is known after rounds in which the cable of gpu-1 was heard on these ports of the leaf; None: without link.
     Every round is a minute after the last one, which is now.
     """
-    plugs, known = Plugs(), Replugged()
-    example = scene(Case("", FOUR, {}))
-    plan = example.plan
+    plugs, plan = Plugs(), scene(Case("", FOUR, {})).plan
     for number, place in enumerate(places):
         moment = AT - timedelta(seconds=seconds * (len(places) - 1 - number))
         fact: Fact = hears("leaf-0", place) if place else NetLink("nic0", operstate="DOWN", flags=("UP",))
         made = scene(Case("", FOUR, {"gpu-1": [fact]}))
         seen = made.snapshot
         seen = Snapshot(moment, tuple(replace(one, at=moment) for one in seen.readings))
-        known = plugs.update(Round(plan, seen).cabling, known)
-    return known
+        plugs = plugs.after(Round(plan, seen).cabling, 0.0)
+    return plugs.replugged
 
 
 def test_a_plug_in_another_port_was_moved_between_the_two_readings() -> None:
@@ -117,37 +116,39 @@ def test_a_place_that_the_plan_does_not_have_is_a_place() -> None:
 
 
 def test_moved_plugs_survive_a_restart_with_the_counters() -> None:
-    made = scene(Case("", FOUR, {}, rates=FELL_AT_6))
-    seen = made.snapshot
-    assert seen.window is not None
-    seen.window.replugged = Replugged({NIC: ((NOW - 70, NOW - 40),)})
-    assert loaded(dumped(seen.window)).replugged.spans == {NIC: ((NOW - 70, NOW - 40),)}
+    counters = scene(Case("", FOUR, {}, rates=FELL_AT_6)).counters
+    assert counters is not None
+    spans = {NIC: ((NOW - 70, NOW - 40), (NOW - 20, NOW - 10))}
+    assert loaded(packed(counters, spans)).replugged == spans
 
 
 def test_what_ended_before_the_window_is_forgotten() -> None:
     known = Replugged({NIC: ((1.0, 2.0), (3.0, 4.0)), PORT: ((1.0, 2.0),)})
     assert known.since(3.5).spans == {NIC: ((3.0, 4.0),)}
+    made = replace(scene(Case("", FOUR, {}, rates=FELL_AT_6)), before=Plugs().moved(known.spans))
+    assert made.plugs.replugged.spans == {}
+    assert replace(made, counters=None).plugs.replugged.spans == {}
 
 
 def test_a_run_goes_on_with_the_places_that_the_one_before_saw() -> None:
-    plugs = Plugs()
-    plugs.restore({NIC: "leaf-0/swp2", "gpu-2/nic0": "leaf-9"}, NOW - 400)
+    plugs = Plugs().restored({NIC: "leaf-0/swp2", "gpu-2/nic0": "leaf-9"}, NOW - 400)
     made = scene(Case("", FOUR, {"gpu-1": [hears("leaf-0", "swp1")]}))
-    spans = plugs.update(made.cabling, Replugged()).spans
-    assert spans == dict.fromkeys((NIC, PORT, "leaf-0/swp2"), ((NOW - 400, NOW),))
+    after = plugs.after(made.cabling, 0.0)
+    assert after.restored({NIC: "leaf-0/swp3"}, NOW) is after, "a round was seen since"
+    assert after.replugged.spans == dict.fromkeys((NIC, PORT, "leaf-0/swp2"), ((NOW - 400, NOW),))
 
 
 def test_the_journal_tells_of_moves_that_the_kept_counters_do_not_know() -> None:
     def change(seconds: float, was: str | None, now: str | None) -> LinkChange:
         return LinkChange(0, AT - timedelta(seconds=seconds), NIC, was, now, "right", "wrong")
 
-    known = moved_before([change(90, PORT, None), change(60, None, "leaf-0/swp2")], Replugged())
+    known = Plugs().moved_in([change(90, PORT, None), change(60, None, "leaf-0/swp2")]).replugged
     span = ((NOW - 90 - LONGEST_UNSEEN_SECONDS, NOW - 60),)
     assert known.spans == {NIC: span, PORT: span, "leaf-0/swp2": span}
-    assert moved_before([change(90, PORT, None), change(60, None, PORT)], Replugged()).spans == {}
-    assert moved_before([change(60, None, PORT)], Replugged()).spans[NIC][0][1] == NOW - 60
+    assert Plugs().moved_in([change(90, PORT, None), change(60, None, PORT)]).replugged.spans == {}
+    assert Plugs().moved_in([change(60, None, PORT)]).replugged.spans[NIC][0][1] == NOW - 60
 
 
 def test_links_of_a_device_that_fall_one_after_another_are_no_restart() -> None:
     falls_at = {f"gpu-{host}/nic0": {"link_downs": at({2 * host: 0.1})} for host in (1, 2, 3, 4)}
-    assert falls(Replugged(), rates=falls_at) == [f"gpu-{host}/nic0" for host in (1, 2, 3, 4)]
+    assert falls(rates=falls_at) == [f"gpu-{host}/nic0" for host in (1, 2, 3, 4)]

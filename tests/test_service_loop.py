@@ -16,9 +16,9 @@ import pytest
 from test_service_watch import fabric_of, run, settings_for, until, watched
 
 from truerail.model.pause import garbage_collection_paused
-from truerail.service import current, garbage, news, retiring, round_loop
+from truerail.service import current, freeing, garbage, news, round_loop
+from truerail.service.freeing import free
 from truerail.service.garbage import Garbage
-from truerail.service.retiring import free
 
 
 class Part:
@@ -55,7 +55,7 @@ def test_what_is_made_in_any_other_pause_is_young_at_its_end(collecting: None) -
 
 
 def test_a_large_value_is_freed_in_portions(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(retiring, "PORTION", 10)
+    monkeypatch.setattr(freeing, "PORTION", 10)
     parts: list[Any] = [Part({number: Part() for number in range(95)})]
     kept = [weakref.ref(one) for one in parts[0].holds[0].values()]
     alive: list[int] = []

@@ -18,6 +18,8 @@ from truerail.journal import Journal, open_journal
 from truerail.model import CauseKind
 from truerail.model.life import LifeState, MuteKind
 from truerail.model.step_marks import MarkAction, StepChange
+from truerail.questions.answers.names import names_of
+from truerail.questions.answers.rail_status import rail_status_of
 from truerail.service.evaluator import Evaluator
 from truerail.service.front import Front
 from truerail.service.plans import PlanInForce
@@ -28,6 +30,7 @@ from truerail.service.step_marks import MOST_MARKS, StepMarks
 from truerail.simulator import Fault, Shape
 from truerail.simulator.live import LivingFabric, Pace, living_fabric
 from truerail.views.models import StepLine
+from truerail.views.view import view_of
 
 SHAPE = Shape(hosts=6, rails=4, spines=2, uplinks=2)
 SWAP = Fault(CauseKind.CABLE_SWAP, "one-host")
@@ -268,8 +271,8 @@ def test_counters_and_marks_of_steps_survive_a_restart(tmp_path: Path) -> None:
     async def body() -> None:
         settings, fabric = settings_for(tmp_path), fabric_of()
         async with watched(settings, fabric) as front:
-            await until(lambda: front.publication and front.publication.snapshot.window)
-            before = front.publication.snapshot.window  # type: ignore[union-attr]
+            await until(lambda: front.publication and front.publication.round.counters)
+            before = front.publication.round.counters  # type: ignore[union-attr]
             await until(lambda: front.steps)
             ticked = StepChange(front.steps[0].key, MarkAction.TICK, "Ada", utc_now())
             mark = await front.mark_step(ticked, "anna")
@@ -279,7 +282,7 @@ def test_counters_and_marks_of_steps_survive_a_restart(tmp_path: Path) -> None:
                 await front.mark_step(replace(ticked, step="gone"), "anna")
         async with watched(settings, fabric) as front:
             await until(lambda: front.publication)
-            after = front.publication.snapshot.window  # type: ignore[union-attr]
+            after = front.publication.round.counters  # type: ignore[union-attr]
             assert after is not None
             assert after is not before
             assert after.begun[after.order[0]] == before.begun[before.order[0]]  # type: ignore[union-attr]
@@ -349,10 +352,12 @@ def test_what_is_not_shown_any_more_is_gone_without_the_garbage_collector(tmp_pa
             await until(lambda: front.publication)
             first = front.publication
             assert first is not None
-            kept = [weakref.ref(first.snapshot), weakref.ref(first.wiring), weakref.ref(first.evaluation)]
-            number, first = first.number, None
+            owned = (first, first.evaluated, first.round, first.snapshot, first.wiring, first.evaluation)
+            views = (view_of(first), view_of(first).sight, names_of(first.evaluated), rail_status_of(first.evaluated))
+            kept = [weakref.ref(one) for one in (*owned, *views)]
+            number, first, owned, views = first.number, None, (), ()
             await until(lambda: front.publication.number > number + 3)  # type: ignore[union-attr]
-            assert [one() for one in kept] == [None, None, None]
+            assert [one() for one in kept] == [None] * len(kept)
 
     gc.disable()
     try:

@@ -107,13 +107,13 @@ def test_a_deadlock_is_found_for_as_long_as_it_stands(priorities: bool, duration
             traffic.step(10.0)
             last = traffic.readings()
             window.put(last)
-        seen = seen_now(still, traffic, last, window)
-        (finding,) = _found("PFC003", fabric.plan, seen)
+        made = Round(fabric.plan, seen_now(still, traffic, last), window.view())
+        (finding,) = _found("PFC003", made)
         (truth,) = traffic.truth
         cycle = {port.partition("/")[0] for port in truth.ports}
         assert set(dict(finding.detail)["cycle"]) <= cycle  # type: ignore[call-overload]
-        assert _found("PFC001", fabric.plan, seen) == []
+        assert _found("PFC001", made) == []
 
 
-def _found(code: str, plan: object, seen: object) -> list[Finding]:
-    return list(rules()[code].findings(Round(plan, seen)))  # type: ignore[arg-type]
+def _found(code: str, made: Round) -> list[Finding]:
+    return list(rules()[code].findings(made))

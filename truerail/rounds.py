@@ -22,7 +22,6 @@ from truerail.model import (
     Reading,
     Role,
     Severity,
-    Snapshot,
     Status,
     Summary,
     Verdict,
@@ -57,7 +56,7 @@ def evaluate(
     that breaks is an `error` verdict, and the others still run. `work` is what maintenance windows cover now.
     """
     plan, snapshot, wiring = round.plan, round.snapshot, round.cabling
-    answered = _answered(snapshot)
+    answered = _answered(round)
     findings: list[Finding] = []
     verdicts: list[Verdict] = []
     for code, rule in all_rules().items():
@@ -73,18 +72,16 @@ def evaluate(
         findings=with_actions(ordered, causes),
         causes=causes,
         verdicts=tuple(verdicts),
-        collection_errors=tuple(
-            reading for reading in snapshot.readings if reading.error and _missed(reading, snapshot)
-        ),
+        collection_errors=tuple(reading for reading in snapshot.readings if reading.error and _missed(reading, round)),
         summary=_summary(wiring, ordered),
         cable_states=cable_states(wiring),
         notes=(*notes, *_notes(wiring), *_unplanned(ordered)),
     )
 
 
-def _missed(reading: Reading, snapshot: Snapshot) -> bool:
+def _missed(reading: Reading, round: Round) -> bool:
     """Whether a missing answer matters: counters are useless in a single round."""
-    return snapshot.window is not None or reading.collector in at_once()
+    return round.counters is not None or reading.collector in at_once()
 
 
 def _run(rule: Rule, round: Round, answered: set[type[Fact]]) -> tuple[Verdict, Sequence[Finding]]:
@@ -105,12 +102,12 @@ def _run(rule: Rule, round: Round, answered: set[type[Fact]]) -> tuple[Verdict, 
     return Verdict(rule.code, status, why=why, not_evaluated=evaluated.not_evaluated), evaluated.findings
 
 
-def _answered(snapshot: Snapshot) -> set[type[Fact]]:
+def _answered(round: Round) -> set[type[Fact]]:
     """Kinds of facts that at least one device was asked for and reported. Counters are useless in a single round."""
     yields = {name: collector.yields for name, collector in collectors().items()}
-    reported = {reading.collector for reading in snapshot.readings if not reading.error}
+    reported = {reading.collector for reading in round.snapshot.readings if not reading.error}
     kinds = {kind for name in reported for kind in yields.get(name, ())}
-    return kinds if snapshot.window is not None else kinds - {PortCounters}
+    return kinds if round.counters is not None else kinds - {PortCounters}
 
 
 def _summary(wiring: Wiring, findings: Sequence[Finding]) -> Summary:

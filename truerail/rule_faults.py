@@ -36,7 +36,7 @@ def without_culprit(rule: Rule, round: Round) -> tuple[str, tuple[Finding, ...]]
 def _without(round: Round, devices: Sequence[str]) -> Round:
     gone, snapshot = set(devices), round.snapshot
     readings = [reading for reading in snapshot.readings if reading.device not in gone]
-    return Round(round.plan, replace(snapshot, readings=readings))
+    return replace(round, snapshot=replace(snapshot, readings=readings))
 
 
 def _breaks(rule: Rule, round: Round) -> bool:

@@ -78,7 +78,7 @@ def scene(trial: Trial) -> Scene:
     readings = [Reading(port.device, "net_link", AT, (*down, *slow))] if down or slow else []
     return Scene(
         tier,
-        Round(tier.plan, Snapshot(AT, readings, window=window)),
+        Round(tier.plan, Snapshot(AT, readings), window.view()),
         _confined(trial, tier, fault, leaf, spine),
         port if trial.fault == DEAD else None,
         port if trial.fault == DOWN else None,

@@ -26,7 +26,7 @@ from rich.console import Console
 from benchmarks.service.prometheus import Evaluated, evaluated
 from truerail.analysis.counters.traffic import Traffic
 from truerail.analysis.ecmp.spread import Spread
-from truerail.analysis.published import Published
+from truerail.analysis.published import EvaluatedRound, Published
 from truerail.analysis.round import Round
 from truerail.model import Plan, Snapshot
 from truerail.outputs.metrics import Exposition
@@ -103,7 +103,7 @@ def _fabric(hosts: int) -> Simulation:
 
 def _evaluated(plan: Plan, snapshot: Snapshot) -> Published:
     round = Round(plan, snapshot)
-    return Published(1, "bench", evaluate(round), round)
+    return Published(1, "bench", EvaluatedRound(round, evaluate(round)))
 
 
 def _carrying(publication: Published, seed: int) -> Published:

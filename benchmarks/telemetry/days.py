@@ -103,7 +103,7 @@ def alarms_of(day: Day, seconds: float = DAY) -> Iterator[Alarm]:
     while traffic.now < seconds:
         seen = polled(traffic, window, still, traffic.now + EVERY)
         with garbage_collection_paused():
-            findings = evaluate(Round(day.fabric.plan, seen)).findings
+            findings = evaluate(Round(day.fabric.plan, seen, window.view())).findings
         for finding in findings:
             if finding.severity.rank > loudest.get(finding.id, 0):
                 loudest[finding.id] = finding.severity.rank

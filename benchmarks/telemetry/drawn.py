@@ -144,7 +144,7 @@ def evaluated(
     window.put_answers(drawn.traffic.answers())
     for mark in marks or marks_of(drawn):
         seen = polled(drawn.traffic, window, still, mark)
-        yield mark, evaluate(Round(drawn.fabric.plan, seen)), drawn.traffic.truth
+        yield mark, evaluate(Round(drawn.fabric.plan, seen, window.view())), drawn.traffic.truth
 
 
 def polled(traffic: FlowSimulation, window: Window, still: Snapshot, mark: float) -> Snapshot:
@@ -157,4 +157,4 @@ def polled(traffic: FlowSimulation, window: Window, still: Snapshot, mark: float
     traffic.step(STEP)
     last = traffic.readings()
     window.put(last)
-    return seen_now(still, traffic, last, window)
+    return seen_now(still, traffic, last)

@@ -10,6 +10,7 @@ from truerail.analysis.counters.traffic import Traffic
 from truerail.analysis.round import Round
 from truerail.model.finding import Evaluation, Finding
 from truerail.model.life import Life, Mute
+from truerail.model.owner import Owner
 from truerail.model.plan import Plan
 from truerail.model.snapshot import Snapshot
 
@@ -52,9 +53,18 @@ class JournalState:
     written_total: int = 0
 
 
+@dataclass(frozen=True, eq=False)
+class EvaluatedRound(Owner):
+    """A round and its evaluation: owns what follows from the two alone, for every publication of them."""
+
+    round: Round
+    evaluation: Evaluation
+
+
 @dataclass(frozen=True)
-class Published:
-    """One published evaluation. Immutable; an acknowledgement makes a new one of the same `number`.
+class Published(Owner):
+    """One published evaluation; it owns what follows from acknowledgements. Immutable; an acknowledgement makes a new
+    one of the same `number`.
 
     `lives` is by finding id, `cause_lives` by `Cause.key`, `mutes` by finding id. `pending_resolution` are findings
     that are not in the evaluation and not resolved either: recovering or unseen; their lives show which.
@@ -62,8 +72,7 @@ class Published:
 
     number: int
     fabric: str
-    evaluation: Evaluation
-    round: Round
+    evaluated: EvaluatedRound
     plan_digest: str = ""
     lives: Mapping[str, Life] = field(default_factory=dict)
     cause_lives: Mapping[str, Life] = field(default_factory=dict)
@@ -75,6 +84,16 @@ class Published:
     """Seconds from the snapshot to this evaluation."""
     traffic: Traffic | None = None
     """Traffic on links, for metrics; None where there are no counters or it is not requested."""
+
+    @property
+    def evaluation(self) -> Evaluation:
+        """The result of all rules, and the causes."""
+        return self.evaluated.evaluation
+
+    @property
+    def round(self) -> Round:
+        """The plan, what was read, and everything derived from them."""
+        return self.evaluated.round
 
     @property
     def at(self) -> datetime:

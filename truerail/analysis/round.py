@@ -1,47 +1,59 @@
-"""One round: a plan, a snapshot, and the one owner of everything that is derived from the two.
+"""One round: a plan, a snapshot, the counters, and the one owner of everything that is derived from them.
 
 What is derived holds what it is made of and never the round, so a round is freed as soon as its last reader is done.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeVar
+from math import inf
 
 from truerail.analysis.cabling.joined import Wiring, join
+from truerail.analysis.cabling.plugs import Plugs
+from truerail.analysis.cabling.replugged import Replugged
 from truerail.analysis.counters.carried import Carried, carried_of
+from truerail.analysis.counters.counter_view import CounterView
 from truerail.analysis.counters.rails import Rails, rails_of
 from truerail.analysis.counters.telemetry import Telemetry
-from truerail.analysis.counters.window import Window
 from truerail.analysis.ecmp.balance import Balance, balance_of
 from truerail.analysis.ecmp.dead import dead_members
 from truerail.analysis.ecmp.flow_bounds import FlowBounds, flow_bounds
 from truerail.analysis.ecmp.siblings import Siblings, siblings_of
 from truerail.analysis.pfc.culprits import Culprit, storm_culprits
 from truerail.analysis.pfc.trees import Pauses, pauses_of
+from truerail.model.owner import Owner
 from truerail.model.plan import Plan
 from truerail.model.snapshot import Snapshot
 
-Derived = TypeVar("Derived")
-
 
 @dataclass(frozen=True, eq=False)
-class Round:
-    """A snapshot under a plan. Each derived value is computed when it is first read; one that raises, each time."""
+class Round(Owner):
+    """A snapshot under a plan. Each derived value is computed when it is first read; one that raises, each time.
+
+    `counters` are those of the last rounds; None if none were collected. `before` is what the rounds before it show of
+    plugs; None if they are not followed.
+    """
 
     plan: Plan
     snapshot: Snapshot
-    _shared: dict[Callable[["Round"], Any], Any] = field(default_factory=dict, init=False, repr=False)
-
-    @property
-    def counters(self) -> Window | None:
-        """The counters of the last rounds; None if none were collected."""
-        return self.snapshot.window
+    counters: CounterView | None = None
+    before: Plugs | None = None
 
     @cached_property
     def cabling(self) -> Wiring:
         """The actual cabling, and the state of every planned cable."""
         return join(self.plan, self.snapshot)
+
+    @cached_property
+    def plugs(self) -> Plugs:
+        """What the rounds up to this one show of plugs, for the next one; without moves from before the counters."""
+        oldest = inf if self.counters is None else self.counters.oldest
+        return (self.before or Plugs()).after(self.cabling, oldest)
+
+    @property
+    def replugged(self) -> Replugged:
+        """When plugs were moved; nothing is known of it if the rounds before are not followed."""
+        return Replugged() if self.before is None else self.plugs.replugged
 
     @cached_property
     def telemetry(self) -> Telemetry:
@@ -89,10 +101,3 @@ class Round:
     def storm_culprits(self) -> tuple[Culprit, ...]:
         """Where each PFC storm begins. Raises InsufficientDataError like `pauses`."""
         return storm_culprits(self.pauses)
-
-    def once(self, derive: Callable[["Round"], Derived]) -> Derived:
-        """What several rules derive alike, by a function of theirs: computed for the first of them."""
-        if derive not in self._shared:
-            self._shared[derive] = derive(self)
-        found: Derived = self._shared[derive]
-        return found

@@ -2,15 +2,18 @@
 
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from truerail.cli import terminal_output
-from truerail.cli.plug_history import with_plug_history
+from truerail.cli.plug_history import round_of
 from truerail.errors import CaptureError, CommandError
 from truerail.files.problems import nearest
 from truerail.model import Evaluation, Plan, Reading, Snapshot
 from truerail.plans.problems import PlanError
 from truerail.transport.replay import Capture, read_capture, with_counters
+
+if TYPE_CHECKING:
+    from truerail.analysis.counters import CounterView
 
 MOST_OUTLIERS = 10
 
@@ -24,6 +27,8 @@ class Seen(Protocol):
     def devices_seen(self) -> Sequence[str]: ...
     @property
     def notes(self) -> Sequence[str]: ...
+    @property
+    def counters(self) -> "CounterView | None": ...
     def snapshot(self) -> Snapshot: ...
 
 
@@ -43,7 +48,6 @@ def evaluated_round(
     intended: Plan | None, seen: Seen, codes: Collection[str] | None, only: str | None
 ) -> tuple[Evaluation, bool]:
     """The same for a round that is already read, from files or from devices."""
-    from truerail.analysis.round import Round
     from truerail.outputs.narrow import narrowed
     from truerail.rounds import evaluate
 
@@ -52,9 +56,7 @@ def evaluated_round(
     if intended is None:
         intended, reported = inferred(snapshot)
         notes = [*reported, *notes]
-    round = Round(intended, snapshot)
-    if isinstance(seen, Capture):
-        with_plug_history(round, seen)
+    round = round_of(intended, seen, snapshot)
     wanted = devices(only, intended, seen) if only else None
     evaluation = evaluate(round, only=codes, notes=notes)
     answered = {reading.device for reading in seen.readings if not reading.error}

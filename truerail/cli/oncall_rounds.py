@@ -82,9 +82,8 @@ def _at(rounds: Sequence[str], moment: datetime) -> int:
 def _compared(earlier: "Capture", later: "Capture", plan: Plan | None) -> Diff:
     for one in (earlier, later):
         answered(one.readings, one.path)
-    seen = later.snapshot()
-    intended = plan or inferred(seen)[0]
-    before, after = (publication_of(Round(intended, one)) for one in (earlier.snapshot(), seen))
+    intended = plan or inferred(later.snapshot())[0]
+    before, after = (publication_of(Round(intended, one.snapshot(), one.counters)) for one in (earlier, later))
     lives = Lives(timedelta(0), 2, timedelta(0))
     lives.update(before.evaluation, before.wiring)
     changes = lives.update(after.evaluation, after.wiring)

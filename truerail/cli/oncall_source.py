@@ -70,12 +70,10 @@ def _query(question: Question[Any], given: Given) -> dict[str, str | None]:
 
 def _publication(source: Source) -> Published:
     """The evaluation of a capture or of an inventory's devices."""
-    from truerail.analysis.round import Round
     from truerail.cli.evaluating import inferred
-    from truerail.cli.plug_history import with_plug_history
+    from truerail.cli.plug_history import round_of
     from truerail.questions.answers.capture import publication_of
     from truerail.rounds import evaluate
-    from truerail.transport.replay import Capture
 
     if source.capture is not None and source.inventory is not None:
         raise CommandError("give a capture or an inventory, not both")
@@ -85,9 +83,7 @@ def _publication(source: Source) -> Published:
     if intended is None:
         intended, reported = inferred(snapshot)
         notes = [*reported, *notes]
-    round = Round(intended, snapshot)
-    if isinstance(seen, Capture):
-        with_plug_history(round, seen)
+    round = round_of(intended, seen, snapshot)
     return publication_of(round, evaluate(round, notes=notes))
 
 

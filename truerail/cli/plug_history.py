@@ -7,31 +7,48 @@ from truerail.errors import CaptureError, CommandError
 from truerail.transport.replay import Capture, read_capture
 
 if TYPE_CHECKING:
+    from truerail.analysis.cabling.plugs import Plugs
+    from truerail.analysis.counters import CounterView
+    from truerail.analysis.round import Round
+    from truerail.cli.evaluating import Seen
+    from truerail.model import Plan, Snapshot
+
+
+def round_of(plan: "Plan", seen: "Seen", snapshot: "Snapshot") -> "Round":
+    """The round to evaluate, with the moves of plugs that earlier rounds of its capture saw. Raises CommandError where
+    the capture is gone meanwhile.
+    """
     from truerail.analysis.round import Round
 
+    counters = seen.counters
+    if counters is None or not isinstance(seen, Capture) or not _fell(counters):
+        return Round(plan, snapshot, counters)
+    return Round(plan, snapshot, counters, _plugs_before(plan, seen, counters))
 
-def with_plug_history(round: "Round", capture: Capture) -> None:
-    """Adds the moves of plugs that the rounds before it saw to a round's counters. They are read where a link fell,
-    and only then: each costs as much as the round itself. Raises CommandError where the capture is gone meanwhile.
-    """
-    from truerail.analysis.cabling import join
-    from truerail.analysis.cabling.plugs import Plugs
+
+def _fell(counters: "CounterView") -> bool:
+    """Whether any link fell. Only then the rounds before are read: each costs as much as the round itself."""
     from truerail.analysis.counters import Quantity
+
+    downs = (one for _, _, one in counters.columns() if one.column.quantity is Quantity.LINK_DOWNS)
+    return any((one.gained > 0).any() for one in downs)
+
+
+def _plugs_before(plan: "Plan", capture: Capture, counters: "CounterView") -> "Plugs":
+    from truerail.analysis.cabling.plugs import Plugs
+    from truerail.analysis.round import Round
     from truerail.transport.times import round_time
 
-    window = round.counters
-    if window is None or not (round.telemetry.summed(Quantity.LINK_DOWNS).gained > 0).any():
-        return
     times = {name: at for name in capture.rounds if (at := round_time(name)) is not None}
-    earlier = [name for name, at in times.items() if window.oldest <= at.timestamp() and at < capture.at]
-    plugs, known = Plugs(), window.replugged
+    earlier = [name for name, at in times.items() if counters.oldest <= at.timestamp() and at < capture.at]
+    plugs = Plugs()
     try:
         with terminal_output.progress("reading earlier rounds") as tick:
             for number, name in enumerate(earlier, 1):
-                before = read_capture(capture.path, devices=round.plan.devices, round_name=name).snapshot()
-                known = plugs.update(join(round.plan, before), known)
+                before = read_capture(capture.path, devices=plan.devices, round_name=name).snapshot()
+                plugs = Round(plan, before, counters, plugs).plugs
                 if tick:
                     tick(number, len(earlier))
     except CaptureError as error:
         raise CommandError(str(error)) from error
-    window.replugged = plugs.update(round.cabling, known)
+    return plugs

@@ -3,7 +3,6 @@
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -58,12 +57,12 @@ class Watch:
         from truerail.rounds import evaluate
 
         self.window.put(seen.readings)
-        snapshot = replace(seen.snapshot(), window=self.window if self.window.sources else None)
+        snapshot = seen.snapshot()
         if self.plan is None:
             self.plan, _ = inferred(snapshot)
         self.answered |= any(not reading.error for reading in seen.readings)
-        round = Round(self.plan, snapshot)
-        self.window.replugged = self.plugs.update(round.cabling, self.window.replugged.since(self.window.oldest))
+        round = Round(self.plan, snapshot, self.window.view(), self.plugs)
+        self.plugs = round.plugs
         changes = self.work.update(evaluate(round, notes=seen.notes))
         at = snapshot.at.astimezone().strftime("%H:%M:%S")
         if self._live is not None:

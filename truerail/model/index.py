@@ -140,6 +140,23 @@ class Ports:
         return np.where((device >= 0) & (name >= 0), (device << _NAME_BITS) | name, NONE)
 
 
+class PlanColumns:
+    """What no snapshot changes of a plan's cables, as read-only columns of shape (cables,). The plan owns them."""
+
+    def __init__(self, plan: Plan) -> None:
+        cables: Sequence[Cable] = plan.cables
+        code = {device.name: number for number, device in enumerate(plan.devices.values())}
+        self.a_device = np.array([code.get(c.a.device, NONE) for c in cables], dtype=np.int64)
+        self.b_device = np.array([code.get(c.b.device, NONE) for c in cables], dtype=np.int64)
+        self.rail = np.array([NONE if c.rail is None else c.rail for c in cables], dtype=np.int64)
+        self.plane = np.array([NONE if c.plane is None else c.plane for c in cables], dtype=np.int64)
+        self.speed_gbps = np.array([np.nan if c.speed_gbps is None else c.speed_gbps for c in cables], dtype=np.float64)
+        tier = np.array([*(device.role.tier for device in plan.devices.values()), NONE], dtype=np.int64)
+        self.from_host = tier[self.a_device] == Role.HOST.tier
+        for column in (self.a_device, self.b_device, self.rail, self.plane, self.speed_gbps, self.from_host):
+            column.setflags(write=False)
+
+
 class PlanIndex:
     """A plan as arrays over its cables: `a` and `b` port codes, `rail`, `plane` (-1 where none), `speed` (NaN
     where none).
@@ -152,20 +169,15 @@ class PlanIndex:
         self.devices = Devices(plan)
         self.ports = Ports(self.devices)
         cables: Sequence[Cable] = plan.cables
-        code = {name: number for number, name in enumerate(self.devices.names)}
-        a_device = np.array([code.get(c.a.device, NONE) for c in cables], dtype=np.int64)
-        b_device = np.array([code.get(c.b.device, NONE) for c in cables], dtype=np.int64)
+        columns = plan.once(PlanColumns)
+        self.a_device, self.b_device = columns.a_device, columns.b_device
+        self.rail, self.plane, self.speed_gbps = columns.rail, columns.plane, columns.speed_gbps
+        self.from_host = columns.from_host
         # the plan's own spellings first, so that reports use them
         a_name = self.ports.name_codes([c.a.name for c in cables])
         b_name = self.ports.name_codes([c.b.name for c in cables])
-        self.a = self.ports.find_or_add(a_device, a_name)
-        self.b = self.ports.find_or_add(b_device, b_name)
-        self.a_device, self.b_device = a_device, b_device
-        self.rail = np.array([NONE if c.rail is None else c.rail for c in cables], dtype=np.int64)
-        self.plane = np.array([NONE if c.plane is None else c.plane for c in cables], dtype=np.int64)
-        self.speed_gbps = np.array([np.nan if c.speed_gbps is None else c.speed_gbps for c in cables], dtype=np.float64)
-        tier = np.array([*self.devices.tier, NONE], dtype=np.int64)
-        self.from_host = tier[a_device] == Role.HOST.tier
+        self.a = self.ports.find_or_add(self.a_device, a_name)
+        self.b = self.ports.find_or_add(self.b_device, b_name)
         self.planned_ports = len(self.ports)
         self._cable_at = np.full(self.planned_ports, NONE, dtype=np.int64)
         numbers = np.arange(len(cables) - 1, -1, -1)

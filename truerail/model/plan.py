@@ -8,7 +8,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
+from hashlib import blake2s
 from typing import NamedTuple
+
+from truerail.model.owner import Owner
 
 
 class Role(StrEnum):
@@ -104,7 +107,7 @@ class LoadBalancing(StrEnum):
 
 
 @dataclass(frozen=True)
-class Plan:
+class Plan(Owner):
     """The intent: every planned device and cable.
 
     `devices` maps a device's planned name to it. `inferred` marks a plan that was inferred from the fabric itself by
@@ -121,6 +124,13 @@ class Plan:
     source: str = ""
     inferred: bool = False
     undecided: Mapping[Port, str] = field(default_factory=dict)
+
+    @cached_property
+    def digest(self) -> str:
+        """Equal for plans with the same devices and cables, whatever their file."""
+        devices = "\n".join(f"{d.name} {d.role} {d.pod} {d.rack} {d.unit}" for d in self.devices.values())
+        cables = "\n".join(f"{c.a} {c.b} {c.rail} {c.plane} {c.speed_gbps} {c.label}" for c in self.cables)
+        return blake2s(f"{devices}\0{cables}".encode(), digest_size=8).hexdigest()
 
     @cached_property
     def _cable_at(self) -> dict[Port, Cable]:

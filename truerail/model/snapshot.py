@@ -15,8 +15,6 @@ from truerail.model.reading import Reading
 if TYPE_CHECKING:
     import pandas as pd
 
-    from truerail.analysis.counters.window import Window
-
 F = TypeVar("F", bound=Fact)
 
 
@@ -57,16 +55,14 @@ class Table(Generic[F]):
 class Snapshot:
     """The data of one round: `readings` in the order of collection, `previous` the previous round, if any.
 
-    `window` has the counters of previous rounds, up to this one; None if no counters were requested. `inventory` names
-    the devices to poll; None if unknown, as in a manual capture.
+    `inventory` names the devices to poll; None if unknown, as in a manual capture.
     """
 
     at: datetime
     readings: Sequence[Reading]
     previous: "Snapshot | None" = None
-    window: "Window | None" = None
     inventory: frozenset[str] | None = None
-    _tables: dict[type[Any], Any] = field(default_factory=dict, repr=False, compare=False)
+    _tables: dict[type[Any], Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def table(self, kind: type[F]) -> Table[F]:
         """The facts of one kind as columns. Computed once and cached."""

@@ -47,6 +47,10 @@ class Gathered:
         return [reading for row in self.rows for reading in row.readings]
 
     @property
+    def counters(self) -> None:
+        """None: one round alone gives no rates."""
+
+    @property
     def devices_seen(self) -> tuple[str, ...]:
         """The polled devices, as the plan names them, else as the inventory does."""
         return tuple(row.device.name for row in self.rows)
@@ -58,7 +62,7 @@ class Gathered:
 
     def snapshot(self, previous: Snapshot | None = None) -> Snapshot:
         """The round as a snapshot for the rules."""
-        return Snapshot(self.at, self.readings, previous, inventory=self.inventory)
+        return Snapshot(self.at, self.readings, previous, self.inventory)
 
 
 class Poller:

@@ -4,7 +4,7 @@ import threading
 from collections.abc import Callable
 from datetime import datetime
 
-from truerail.analysis.counters.storage import loaded
+from truerail.analysis.counters.storage import loaded, packed
 from truerail.errors import CounterWindowError
 from truerail.journal import Journal
 from truerail.service.evaluator import Evaluator
@@ -16,7 +16,7 @@ _NAME = "counters"
 
 
 class KeptCounters:
-    """An evaluator's window and its copy in the journal. Both methods wait for the disk: call them from a thread."""
+    """An evaluator's counters, and their copy in the journal. Methods wait for the disk: call them from a thread."""
 
     def __init__(self, evaluator: Evaluator, journal: Journal, clock: Callable[[], datetime]) -> None:
         self._evaluator, self._journal, self._clock = evaluator, journal, clock
@@ -35,8 +35,8 @@ class KeptCounters:
             logger().warning("counting begins again", error=str(error))
 
     def keep(self) -> None:
-        """Stores the counters; evaluation waits for a copy in memory at most. Raises JournalUnavailableError."""
+        """Stores the counters; no evaluation waits for it. Raises JournalUnavailableError."""
         with self._one_at_a_time:
-            still = self._evaluator.counters()
-            if still is not None:
-                self._journal.keep_blob(_NAME, still.packed(), self._clock())
+            counters, replugged = self._evaluator.counters()
+            if counters is not None:
+                self._journal.keep_blob(_NAME, packed(counters, replugged), self._clock())

@@ -9,7 +9,6 @@ from truerail.analysis.published import JournalState, Published
 from truerail.service.evaluator import Evaluated
 from truerail.service.events import EventLog
 from truerail.service.news import journal_news, reported
-from truerail.service.retiring import retire
 from truerail.views.fabric_map import FabricMap
 from truerail.views.models import StepLine
 
@@ -21,8 +20,8 @@ class CurrentEvaluation:
         self.publication: Published | None = None
         self.map: FabricMap | None = None
         self.steps: tuple[StepLine, ...] = ()
-        self.retired: list[Any] = []
-        """Publications that are no longer shown, and values derived from them: to be freed."""
+        self.former: list[Any] = []
+        """Publications that are no longer shown: to be freed."""
         self._last: Published | None = None
         self.events = EventLog(first=int(started.timestamp() * 1000))
 
@@ -54,7 +53,7 @@ class CurrentEvaluation:
         """
         last, self._last = self._last, self.publication
         if last is not None and self._last is not None and last.round is not self._last.round:
-            self.retired += [*retire(last), last]
+            self.former.append(last)
         self.publication, self.map = publication, fabric_map
 
     def stop(self) -> None:

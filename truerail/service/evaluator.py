@@ -3,14 +3,15 @@
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from truerail.analysis.cabling.plugs import LONGEST_UNSEEN_SECONDS, Plugs, moved_before
-from truerail.analysis.counters import Window
-from truerail.analysis.counters.storage import Still, still
+from truerail.analysis.cabling.plugs import LONGEST_UNSEEN_SECONDS, Plugs
+from truerail.analysis.cabling.replugged import Spans
+from truerail.analysis.counters import CounterView, Window
+from truerail.analysis.counters.storage import Stored
 from truerail.analysis.counters.traffic import traffic_of
-from truerail.analysis.published import CollectorRun, JournalState, Published
+from truerail.analysis.published import CollectorRun, EvaluatedRound, JournalState, Published
 from truerail.analysis.round import Round
 from truerail.journal import Changes, Journal, Lives
 from truerail.model import Evaluation, Plan, Reading, Snapshot
@@ -20,7 +21,6 @@ from truerail.outputs.worklist import Worklist
 from truerail.questions.answers.rail_status import rail_status_of
 from truerail.rounds import evaluate
 from truerail.service.muted_findings import mutes, work_now
-from truerail.service.plans import digest_of
 from truerail.service.settings import Settings
 from truerail.views.fabric_map import FabricMap, fabric_map
 from truerail.views.lines import cause_lines
@@ -80,28 +80,30 @@ class Evaluator:
         self.lives.restore(memory)
         if memory.at is not None:
             seen = {one.port: one.seen for one in memory.links if one.seen is not None}
-            self.plugs.restore(seen, memory.at.timestamp())
+            self.plugs = self.plugs.restored(seen, memory.at.timestamp())
             self._remember_plugs(journal, memory.at)
         self.number += next_number - 1
 
     def _remember_plugs(self, journal: Journal, at: datetime) -> None:
         """Finds cables moved since the newest stored counters: counters stored for them end there."""
-        if len(self.window.order):
-            since = datetime.fromtimestamp(self.window.oldest - LONGEST_UNSEEN_SECONDS, UTC)
+        counters, _ = self.counters()
+        if counters is not None and len(counters.order):
+            since = datetime.fromtimestamp(counters.oldest - LONGEST_UNSEEN_SECONDS, UTC)
             changes = journal.link_changes(since, at, page=RowRange(MOST_CHANGES))
-            self.window.replugged = moved_before(reversed(changes), self.window.replugged)
+            self.plugs = self.plugs.moved_in(reversed(changes))
 
-    def remember(self, window: Window) -> None:
+    def remember(self, stored: Stored) -> None:
         """Continues with the counters of a former run, if there are none yet and they are counted in the same way."""
+        window = stored.window
         with self._counting:
             alike = (window.samples, window.step_seconds) == (self.window.samples, self.window.step_seconds)
             if alike and not self.window.sources:
-                self.window = window
+                self.window, self.plugs = window, self.plugs.moved(stored.replugged)
 
-    def counters(self) -> Still | None:
-        """A copy of the counters; None if there are none. May be called during an evaluation."""
+    def counters(self) -> tuple[CounterView | None, Spans]:
+        """The counters, None if there are none, and when ports were replugged. May be called during an evaluation."""
         with self._counting:
-            return still(self.window) if self.window.sources else None
+            return self.window.view(), self.plugs.replugged.spans
 
     def settle(self, settings: Settings) -> None:
         """Applies new settings of recovery and metrics from the next evaluation on."""
@@ -126,19 +128,16 @@ class Evaluator:
         with garbage_collection_paused(old=True):
             with self._counting:
                 self.window.put(counted)
-                window = self.window.frozen()
-            round = Round(plan, replace(snapshot, window=window if window.sources else None))
-            self.window.replugged = window.replugged = self.plugs.update(
-                round.cabling, self.window.replugged.since(self.window.oldest)
-            )
+                counters = self.window.view()
+            round = Round(plan, snapshot, counters, self.plugs)
+            self.plugs = round.plugs
             evaluation = evaluate(round, notes=notes, work=work_now(plan, windows, now))
             changes = self.lives.update(evaluation, round.cabling)
             publication = Published(
                 number=self.number,
                 fabric=self.fabric,
-                evaluation=evaluation,
-                round=round,
-                plan_digest=digest_of(plan),
+                evaluated=EvaluatedRound(round, evaluation),
+                plan_digest=plan.digest,
                 lives=changes.lives,
                 cause_lives=changes.cause_lives,
                 pending_resolution=changes.pending_resolution,
@@ -169,7 +168,7 @@ class Evaluator:
 
     def _warm(self, publication: Published) -> None:
         warm(publication)
-        rail_status_of(publication)
+        rail_status_of(publication.evaluated)
         cause_lines(view_of(publication))
         for prepare in self.prepare:
             prepare(publication)

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from hashlib import blake2s
 
 from truerail.model import Plan, Snapshot
 from truerail.model.history import PlanVersion
@@ -45,16 +44,6 @@ def _support(support: Mapping[int, str]) -> str:
     return f"No plan is given: the rails are inferred from the fabric. Cables that agree: {rails}."
 
 
-def digest_of(plan: Plan) -> str:
-    """Equal for plans with the same devices and cables, whatever their file. Computed once for each plan."""
-    found: str | None = plan.__dict__.get("_digest")
-    if found is None:
-        devices = "\n".join(f"{d.name} {d.role} {d.pod} {d.rack} {d.unit}" for d in plan.devices.values())
-        cables = "\n".join(f"{c.a} {c.b} {c.rail} {c.plane} {c.speed_gbps} {c.label}" for c in plan.cables)
-        found = plan.__dict__["_digest"] = blake2s(f"{devices}\0{cables}".encode(), digest_size=8).hexdigest()
-    return found
-
-
 def version_of(plan: Plan, at: datetime) -> PlanVersion:
     """The plan as stored in the journal."""
-    return PlanVersion(digest_of(plan), at, plan.source or plan.name, len(plan.devices), len(plan.cables))
+    return PlanVersion(plan.digest, at, plan.source or plan.name, len(plan.devices), len(plan.cables))

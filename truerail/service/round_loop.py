@@ -11,19 +11,20 @@ from typing import Any
 
 from truerail.analysis.published import JournalHealth, JournalState, Published
 from truerail.errors import JournalUnavailableError
-from truerail.journal import Journal, Keeper
+from truerail.journal import Changes, Journal, Keeper
 from truerail.model import Plan, Target
+from truerail.model.history import RoundRecord
 from truerail.poller import Limits, Poller
 from truerail.service.counted import KEPT_SECONDS, KeptCounters
 from truerail.service.current import CurrentEvaluation
 from truerail.service.evaluator import Evaluated, Evaluator
+from truerail.service.freeing import free
 from truerail.service.garbage import EVERY_SECONDS, Garbage
 from truerail.service.logs import logger, set_up
 from truerail.service.muted_findings import mutes
 from truerail.service.mutes import Mutes
 from truerail.service.plans import PlanInForce, version_of
 from truerail.service.poll_scheduler import PollScheduler, intervals
-from truerail.service.retiring import free
 from truerail.service.schedule import Schedule
 from truerail.service.settings import Settings
 from truerail.service.step_marks import StepMarks
@@ -62,7 +63,7 @@ class Watch:
         self._log = logger()
         self._kept_plan = ""
         self._away: JournalState | None = None
-        self._unkept: deque[Evaluated] = deque(maxlen=settings.journal.max_queued_rounds)
+        self._unkept: deque[tuple[RoundRecord, Changes]] = deque(maxlen=settings.journal.max_queued_rounds)
         self._resumed = journal is None
         self.evaluations = self.evaluations_failed = 0
         self.shown = CurrentEvaluation(clock())
@@ -173,13 +174,13 @@ class Watch:
         await self.shown.evaluated(evaluated)
         self.evaluations += 1
         await self._remember(plan, evaluated)
-        await asyncio.to_thread(free, self.shown.retired)
+        await asyncio.to_thread(free, self.shown.former)
         await self._garbage.evaluated(evaluated.publication.evaluated_seconds)
 
     async def _remember(self, plan: Plan, evaluated: Evaluated) -> None:
         """Queues an evaluation for the journal, as soon as that can be read."""
         if self._keeper:
-            self._unkept.append(evaluated)
+            self._unkept.append((evaluated.record, evaluated.changes))
             if self._resumed:
                 self._keep(self._keeper)
                 await self._keep_plan(plan)
@@ -188,8 +189,8 @@ class Watch:
     def _keep(self, keeper: Keeper) -> None:
         """Queues all evaluations since the last call for the journal, with numbers after its own."""
         first = self.evaluator.number - len(self._unkept)
-        for number, evaluated in enumerate(self._unkept, first):
-            keeper.put(replace(evaluated.record, number=number), evaluated.changes)
+        for number, (record, changes) in enumerate(self._unkept, first):
+            keeper.put(replace(record, number=number), changes)
         self._unkept.clear()
 
     async def _resume(self) -> None:

@@ -38,11 +38,11 @@ def scene(case: Case) -> Round:
     too: then this question failed and its other answers stand. A device in `errors` alone did not answer at all.
     """
     counted = [tuple(_counted(case, sample)) for sample in range(SAMPLES + 1)] if case.rates else []
-    window = Window() if counted else None
+    window = Window()
     for readings in counted:
-        if window is not None:
-            window.put(readings)
-    return Round(plan_of(case), Snapshot(AT, (*_readings(case), *(counted[-1] if counted else ())), window=window))
+        window.put(readings)
+    snapshot = Snapshot(AT, (*_readings(case), *(counted[-1] if counted else ())))
+    return Round(plan_of(case), snapshot, window.view())
 
 
 def plan_of(case: Case) -> Plan:

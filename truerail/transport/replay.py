@@ -13,7 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from collector import at_once, collectors
-from truerail.analysis.counters import Window
+from truerail.analysis.counters import CounterView, Window
 from truerail.analysis.counters.window import SAMPLES
 from truerail.errors import CaptureError, FileRefusedError
 from truerail.model import Device, Plan, Reading, Snapshot
@@ -50,14 +50,14 @@ class Capture:
     """Names of all rounds, oldest first; empty where the capture has no rounds."""
     notes: tuple[str, ...]
     """What a reader should know: things refused, ignored or doubtful, counted."""
-    window: Window | None = None
+    counters: CounterView | None = None
     """The counters of all rounds up to this one; None if they were not read (see `with_counters`)."""
     inventory: frozenset[str] | None = None
     """The devices of the inventory with which it was captured; None if the capture does not list them."""
 
     def snapshot(self, previous: Snapshot | None = None) -> Snapshot:
         """The same as the rules want it."""
-        return Snapshot(self.at, self.readings, previous, self.window, self.inventory)
+        return Snapshot(self.at, self.readings, previous, self.inventory)
 
 
 @garbage_collection_paused(freeze=True)
@@ -123,7 +123,7 @@ def with_counters(
             notes.add("rounds whose counters were not read", f"{name}: {refused}")
         if progress:
             progress(number, len(names))
-    return replace(capture, window=window if window.sources else None, notes=(*capture.notes, *notes.lines()))
+    return replace(capture, counters=window.view(), notes=(*capture.notes, *notes.lines()))
 
 
 def _recent(capture: Capture) -> tuple[str, ...]:

@@ -51,14 +51,18 @@ _REFUSALS = (
 class _Heard:
     """Accepts datagrams only from addresses to which a request was sent: other senders are no agents of ours."""
 
+    def __init__(self, *given: Any, **options: Any) -> None:
+        super().__init__(*given, **options)
+        self._peers: set[tuple[str, int]] = set()
+
     def send_message(self, message: bytes, address: Any) -> None:
         """Sends, and records the address."""
-        self.__dict__.setdefault("peers", set()).add(_peer(address))
+        self._peers.add(_peer(address))
         super().send_message(message, address)  # type: ignore[misc]  # pysnmp's transport, see below
 
     def datagram_received(self, datagram: bytes, address: Any) -> None:
         """Takes an answer, or drops it."""
-        if _peer(address) in self.__dict__.get("peers", ()):
+        if _peer(address) in self._peers:
             super().datagram_received(datagram, address)  # type: ignore[misc]  # pysnmp's transport, see below
 
 

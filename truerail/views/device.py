@@ -52,7 +52,7 @@ def _asked(view: View, code: int) -> tuple[ReadingLine, ...]:
 
 def _maintenance(view: View, code: int, findings: list[Finding], history: History) -> str | None:
     """The reason of an open maintenance window on the device: from the history, or from a muted finding on it."""
-    mutes = (view.publication.mutes.get(finding.id) for finding in findings)
+    mutes = (view.mutes.get(finding.id) for finding in findings)
     reported = next((mute.reason for mute in mutes if mute and mute.kind is MuteKind.MAINTENANCE), None)
     if reported is not None:
         return reported
@@ -60,7 +60,7 @@ def _maintenance(view: View, code: int, findings: list[Finding], history: Histor
         windows = history.windows()
     except JournalUnavailableError:
         return None
-    return next((w.reason for w in windows if w.covers(view.publication.at) and _is_on(view, w, code)), None)
+    return next((w.reason for w in windows if w.covers(view.at) and _is_on(view, w, code)), None)
 
 
 def _is_on(view: View, window: MaintenanceWindow, code: int) -> bool:

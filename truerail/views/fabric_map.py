@@ -14,7 +14,7 @@ import numpy.typing as npt
 from truerail.analysis.cabling import State
 from truerail.analysis.published import Published
 from truerail.model.columns import NONE, Codes
-from truerail.model.kept import kept
+from truerail.model.plan import Plan
 from truerail.views.headline import overview_headline
 from truerail.views.layout import Layout
 from truerail.views.view import View, view_of
@@ -87,8 +87,8 @@ class Grid:
 
 
 def fabric_map(publication: Published) -> FabricMap:
-    """The map of a publication. Computed once and cached with it."""
-    return _draw(view_of(publication))
+    """The map of a publication, which owns it."""
+    return publication.once(_draw)
 
 
 def changed_cells(before: FabricMap, after: FabricMap) -> list[list[int]]:
@@ -105,9 +105,9 @@ def cells_of(drawn: FabricMap) -> npt.NDArray[np.uint8]:
     return np.frombuffer(b64decode(drawn.cells), dtype=np.uint8)
 
 
-@kept
-def _draw(view: View) -> FabricMap:
-    grid, publication, words = grid_of(view.layout), view.publication, overview_headline(view)
+def _draw(publication: Published) -> FabricMap:
+    view, grid = view_of(publication), grid_of(publication.plan)
+    words = overview_headline(view)
     return FabricMap(
         number=publication.number,
         at=publication.at,
@@ -160,9 +160,13 @@ def spread(view: View, grid: Grid) -> tuple[Codes, Codes]:
     return np.concatenate([on_cable[one], all_of_host]), rows
 
 
-@kept
-def grid_of(layout: Layout) -> Grid:
-    """Rows and columns of the map. Computed once for each plan."""
+def grid_of(plan: Plan) -> Grid:
+    """Rows and columns of the map, which the plan owns."""
+    return plan.once(_grid)
+
+
+def _grid(plan: Plan) -> Grid:
+    layout = plan.once(Layout)
     hosts, on_host = layout.hosts, layout.from_host
     rails, planes = np.unique(layout.rail[on_host]), np.unique(layout.plane[on_host & (layout.plane >= 0)])
     rails = np.concatenate([rails[rails >= 0], rails[rails < 0]])  # those without a rail come last

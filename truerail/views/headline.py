@@ -7,7 +7,6 @@ import numpy as np
 
 from truerail.model.columns import Codes
 from truerail.model.finding import Severity
-from truerail.model.kept import kept
 from truerail.outputs.report_words import as_sentence, count, sentence
 from truerail.views.lines import cause_lines
 from truerail.views.pieces import CauseLine
@@ -26,15 +25,18 @@ class OverviewHeadline:
     worst: str | None
 
 
-@kept
 def overview_headline(view: View) -> OverviewHeadline:
     """What hurts most of what is not muted: the first cause that costs GPUs their rail, else critical findings without
     a cause, else the first cause of at least a warning, else the cables that are not right, else other findings of at
-    least a warning. Computed once for each view.
+    least a warning. The view owns it.
     """
+    return view.once(_overview_headline)
+
+
+def _overview_headline(view: View) -> OverviewHeadline:
     cables = view.headline
     cause, alone = _worst_cause(view), _unexplained(view)
-    summary = view.publication.evaluation.summary
+    summary = view.evaluated.evaluation.summary
     critical = bool(len(alone)) and view.findings.all[alone[0]].severity is Severity.CRITICAL
     if cause and (cause.impact or not critical):
         return OverviewHeadline(cables.tone.value, _of_cause(cause), cables.repair, cause.key)

@@ -1,4 +1,4 @@
-"""The index of an evaluation and its snapshot, computed once: everything that does not depend on acknowledgements."""
+"""The index of an evaluation and its snapshot: everything that does not depend on acknowledgements."""
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -6,9 +6,9 @@ from functools import cached_property
 import numpy as np
 
 from truerail.analysis.cabling import BOTH_ENDS, DEVICE_ONLY, ONE_END, State
-from truerail.analysis.round import Round
+from truerail.analysis.published import EvaluatedRound
 from truerail.model.columns import Codes
-from truerail.model.finding import Cause, Evaluation, Finding
+from truerail.model.finding import Cause, Finding
 from truerail.model.names import natural_key
 from truerail.model.plan import Role
 from truerail.model.reading import Reading
@@ -16,7 +16,7 @@ from truerail.outputs.report_words import Headline, headline
 from truerail.views.findings import Findings
 from truerail.views.hidden import hidden_by_names
 from truerail.views.impact import affected_cables, harm_of
-from truerail.views.layout import layout_of
+from truerail.views.layout import Layout
 from truerail.views.nics import Nics
 from truerail.views.pieces import Uplinks
 
@@ -25,14 +25,16 @@ VERIFIED = ("none", "device only", "one end", "both ends")
 
 
 class EvaluationIndex:
-    """One evaluation of a round. Cable columns have shape (cables,), device columns (planned devices,)."""
+    """One evaluation of a round, owned by its `EvaluatedRound`. Cable columns have shape (cables,), device columns
+    (planned devices,).
+    """
 
-    def __init__(self, evaluation: Evaluation, round: Round) -> None:
-        self.evaluation = evaluation
-        self.round = round
-        self.wiring = round.cabling
+    def __init__(self, evaluated: EvaluatedRound) -> None:
+        self.evaluation = evaluated.evaluation
+        self.round = evaluated.round
+        self.wiring = self.round.cabling
         self.index = self.wiring.index
-        self.layout = layout_of(self.index)
+        self.layout = evaluated.round.plan.once(Layout)
         self.nics = Nics(self.wiring)
         self.uplinks: dict[int, tuple[Uplinks, ...]] = {}
         """The cables from a switch to each switch above it, by its code, as far as they were counted."""
@@ -160,11 +162,3 @@ class EvaluationIndex:
         strange = (cable >= 0) & (self.index.a[cable] == partner) & (self.index.b[cable] != port)
         found: Codes = cable[strange]
         return found
-
-
-def sight_of(evaluation: Evaluation, round: Round) -> EvaluationIndex:
-    """The indexed evaluation. Computed once, cached with the evaluation, shared by all its publications."""
-    found: EvaluationIndex | None = evaluation.__dict__.get("_sight")
-    if found is None or found.round is not round:
-        found = evaluation.__dict__["_sight"] = EvaluationIndex(evaluation, round)
-    return found

@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from truerail.model.columns import NONE, Codes, factorize
-from truerail.model.index import PlanIndex
+from truerail.model.index import PlanColumns
 from truerail.model.names import natural_key
 from truerail.model.plan import Plan, Role
 from truerail.views.nearest import Nearest
@@ -18,11 +18,11 @@ class Layout:
     `a_device`, `b_device`, `rail`, `plane` (-1 where none) have shape (cables,).
     """
 
-    def __init__(self, index: PlanIndex) -> None:
-        self.plan: Plan = index.plan
-        self.a_device, self.b_device = index.a_device, index.b_device
-        self.rail, self.plane, self.from_host = index.rail, index.plane, index.from_host
-        self.devices = tuple(self.plan.devices.values())
+    def __init__(self, plan: Plan) -> None:
+        columns = plan.once(PlanColumns)
+        self.a_device, self.b_device = columns.a_device, columns.b_device
+        self.rail, self.plane, self.from_host = columns.rail, columns.plane, columns.from_host
+        self.devices, self.cables = tuple(plan.devices.values()), plan.cables
         self.code = {device.name: code for code, device in enumerate(self.devices)}
 
     @cached_property
@@ -44,7 +44,7 @@ class Layout:
     @cached_property
     def place(self) -> Codes:
         """Each cable's index in the order of lists: host cables first, then by device and port, shape (cables,)."""
-        code, names = factorize([cable.a.name for cable in self.plan.cables])
+        code, names = factorize([cable.a.name for cable in self.cables])
         order = np.lexsort((_ranks(names)[code], self._rank_of(self.a_device), self._tier_of(self.a_device)))
         place = np.empty(len(order), dtype=np.int64)
         place[order] = np.arange(len(order))
@@ -130,7 +130,7 @@ class Layout:
     def by_label(self) -> dict[str, list[int]]:
         """Cable numbers by label, in lower case."""
         found: dict[str, list[int]] = {}
-        for number, cable in enumerate(self.plan.cables):
+        for number, cable in enumerate(self.cables):
             if cable.label:
                 found.setdefault(cable.label.strip().lower(), []).append(number)
         return found
@@ -152,14 +152,6 @@ class Layout:
 
     def _tier_of(self, device: Codes) -> Codes:
         return np.append(self.tier, NONE)[device]
-
-
-def layout_of(index: PlanIndex) -> Layout:
-    """The layout of a plan. Computed once and cached with the plan."""
-    found: Layout | None = index.plan.__dict__.get("_layout")
-    if found is None:
-        found = index.plan.__dict__["_layout"] = Layout(index)
-    return found
 
 
 def _ranks(names: Sequence[str]) -> Codes:

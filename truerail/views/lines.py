@@ -50,8 +50,8 @@ _NOT_DISCOVERED = {
 
 def finding_line(view: View, finding: Finding) -> FindingLine:
     """A finding with its life and its mute."""
-    publication, one = view.publication, finding.id
-    life, mute = publication.lives.get(one), publication.mutes.get(one)
+    one = finding.id
+    life, mute = view.lives.get(one), view.mutes.get(one)
     return FindingLine(
         id=one,
         rule=finding.rule,
@@ -90,7 +90,7 @@ def cause_line(view: View, cause: Cause) -> CauseLine:
 
 def _cause_line(view: View, key: str, cause: Cause) -> CauseLine:
     explained = [f for f in map(view.finding, cause.explains) if f is not None]
-    life = view.publication.cause_lives.get(key)
+    life = view.cause_lives.get(key)
     return CauseLine(
         key=key,
         id=cause.id,
@@ -118,7 +118,7 @@ def _move_line(view: View, move: Move) -> MoveLine:
 
 
 def _muted(view: View, findings: Sequence[str]) -> str | None:
-    mutes = [view.publication.mutes.get(finding) for finding in findings]
+    mutes = [view.mutes.get(finding) for finding in findings]
     first = mutes[0] if mutes else None
     return first.kind.value if first and all(mutes) else None
 

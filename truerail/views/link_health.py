@@ -16,7 +16,6 @@ from truerail.analysis.published import Published
 from truerail.model.columns import NONE, Codes, Mask
 from truerail.model.facts import BitErrorRate
 from truerail.model.finding import Severity
-from truerail.model.kept import kept
 from truerail.model.names import printable
 from truerail.views.filters import Part, on_nodes, on_rail, on_words, part, rows_of
 from truerail.views.lines import finding_lines_of
@@ -115,7 +114,7 @@ def link_health(
     Filters that are None are not set. Raises `QueryError` for an unknown value of a filter.
     """
     view = view_of(publication)
-    layout, ends = view.layout, _ends(view)
+    layout, ends = view.layout, view.once(_ends)
     masks = (
         on_nodes(view, nodes, layout.a_device, layout.b_device),
         on_rail(view, rail, layout.rail),
@@ -188,10 +187,9 @@ def _safe(text: str | None) -> str | None:
     return printable(text, 64) if text else None
 
 
-@kept
 def _ends(view: View) -> _Ends:
-    """The columns of an evaluation. Computed once for each publication."""
-    telemetry, index, lanes = view.publication.round.telemetry, view.index, lanes_of(view.wiring)
+    """The columns of an evaluation."""
+    telemetry, index, lanes = view.round.telemetry, view.index, lanes_of(view.wiring)
     counted = {word: telemetry.summed(quantity).gained for word, quantity in _COUNTED.items()}
     rates = dict(_rates(view))
     known = np.zeros(index.planned_ports, dtype=bool)

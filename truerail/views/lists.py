@@ -145,7 +145,7 @@ def known_rules() -> list[str]:
 
 def life_words(view: View) -> list[str]:
     """The `LifeState` word of each finding."""
-    lives = view.publication.lives
+    lives = view.lives
     return [lives[one].state.value if one in lives else LifeState.NEW.value for one in view.findings.ids]
 
 

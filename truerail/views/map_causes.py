@@ -46,7 +46,7 @@ def map_causes(publication: Published) -> MapCauses:
     view = view_of(publication)
     lines = cause_lines(view)
     number = {line.key: place for place, line in enumerate(lines)}
-    owner = _owners(view, grid_of(view.layout), number)
+    owner = _owners(view, grid_of(publication.plan), number)
     cells = np.bincount(owner[owner >= 0], minlength=len(lines)).tolist()
     shown = tuple(MapCause(one.key, one.kind, cells[place]) for place, one in enumerate(lines[:MOST_NUMBERED]))
     code = np.minimum(owner + 1, _OTHERS).astype(np.uint8)

@@ -87,11 +87,10 @@ def _cause_of(view: View, by_id: dict[str, Cause], entry: Entry) -> Cause | None
 
 def _since(view: View, cause: Cause | None, entry: Entry) -> datetime | None:
     """Start of the need for this step: the life of its cause, else of the oldest of its findings."""
-    publication = view.publication
-    life = publication.cause_lives.get(cause.key) if cause else None
+    life = view.cause_lives.get(cause.key) if cause else None
     if life is not None:
         return life.since
-    lives = (publication.lives.get(finding) for finding in entry.findings)
+    lives = (view.lives.get(finding) for finding in entry.findings)
     return min((life.since for life in lives if life), default=None)
 
 

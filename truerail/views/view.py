@@ -1,8 +1,8 @@
-"""The index of one publication that every view and answer reads: computed once, cached with the publication.
+"""The index of one publication that every view and answer reads.
 
 `EvaluationIndex` contains what depends on the evaluation alone and is shared by all its publications; `Layout`
 contains what depends on the plan alone. This module contains what changes with acknowledgements: lives, mutes, and
-what follows from them.
+what follows from them. Each is owned by what it follows from, and refers to it nowhere.
 """
 
 from collections.abc import Iterable, Sequence
@@ -18,10 +18,11 @@ from truerail.model.columns import NONE, Codes, Mask
 from truerail.model.finding import Cause, Finding
 from truerail.model.index import PlanIndex
 from truerail.model.names import printable
+from truerail.model.owner import Owner
 from truerail.model.plan import Plan
 from truerail.outputs.report_words import Headline, Tone
 from truerail.views.findings import Findings
-from truerail.views.index import EvaluationIndex, sight_of
+from truerail.views.index import EvaluationIndex
 from truerail.views.layout import Layout
 from truerail.views.nearest import Nearest
 from truerail.views.nics import Nics
@@ -30,12 +31,16 @@ from truerail.views.pieces import CauseLine
 LONGEST_NODESET = 4096
 
 
-class View:
+class View(Owner):
     """The index of one publication. Devices are codes of `index.devices`, cables numbers of the plan's."""
 
     def __init__(self, publication: Published) -> None:
-        self.publication = publication
-        self.sight: EvaluationIndex = sight_of(publication.evaluation, publication.round)
+        super().__init__()
+        self.evaluated, self.round = publication.evaluated, publication.round
+        self.at = publication.at
+        self.mutes, self.pending_resolution = publication.mutes, publication.pending_resolution
+        self.lives, self.cause_lives = publication.lives, publication.cause_lives
+        self.sight: EvaluationIndex = publication.evaluated.once(EvaluationIndex)
         self.plan: Plan = publication.plan
         self.wiring: Wiring = self.sight.wiring
         self.layout: Layout = self.sight.layout
@@ -51,14 +56,14 @@ class View:
     @property
     def findings(self) -> Findings:
         """The evaluation's findings, followed by those pending resolution."""
-        return self.sight.with_held(self.publication.pending_resolution)
+        return self.sight.with_held(self.pending_resolution)
 
     @cached_property
     def headline(self) -> Headline:
         """The verdict. While a finding is pending resolution, it says so instead of reporting that there is nothing to
         do.
         """
-        reported, held = self.sight.headline, len(self.publication.pending_resolution)
+        reported, held = self.sight.headline, len(self.pending_resolution)
         if reported.tone is not Tone.GOOD or not held:
             return reported
         still = "1 finding is" if held == 1 else f"{held:,} findings are"
@@ -81,10 +86,9 @@ class View:
     @cached_property
     def muted(self) -> Mask:
         """Which findings are muted. Shape (findings,)."""
-        mutes = self.publication.mutes
-        if not mutes:
+        if not self.mutes:
             return np.zeros(len(self.findings), dtype=bool)
-        return np.array([one in mutes for one in self.findings.ids], dtype=bool)
+        return np.array([one in self.mutes for one in self.findings.ids], dtype=bool)
 
     @cached_property
     def loudest(self) -> tuple[Codes, Codes]:
@@ -148,11 +152,8 @@ class View:
 
 
 def view_of(publication: Published) -> View:
-    """The index of a publication. Computed once, cached with it."""
-    found: View | None = publication.__dict__.get("_view")
-    if found is None:
-        found = publication.__dict__["_view"] = View(publication)
-    return found
+    """The index of a publication, which owns it."""
+    return publication.once(View)
 
 
 def warm(publication: Published) -> View:

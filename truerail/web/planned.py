@@ -1,4 +1,4 @@
-"""The key figures of the plan in force. Each plan is linted once."""
+"""The key figures of the plan in force, which owns them: a plan is linted once."""
 
 import asyncio
 from collections import Counter
@@ -29,22 +29,19 @@ class PlanView:
     problems: Mapping[str, int]
 
 
-async def plan_view(plan: Plan, digest: str) -> PlanView:
-    """A plan in numbers. Lints each new plan once in a thread."""
-    found: PlanView | None = plan.__dict__.get("_plan_view")
-    if found is None:
-        found = plan.__dict__["_plan_view"] = await asyncio.to_thread(_view, plan, digest)
-    return found
+async def plan_view(plan: Plan) -> PlanView:
+    """A plan in numbers. Lints each new plan once, in a thread."""
+    return await asyncio.to_thread(plan.once, _view)
 
 
-def _view(plan: Plan, digest: str) -> PlanView:
+def _view(plan: Plan) -> PlanView:
     loud = Counter(problem.severity for problem in lint(plan))
     roles = Counter(device.role for device in plan.devices.values())
     from_hosts = sum(1 for _ in plan.host_cables)
     return PlanView(
         name=plan.name,
         source=plan.source,
-        digest=digest,
+        digest=plan.digest,
         inferred=plan.inferred,
         transport=plan.transport.value,
         load_balancing=plan.load_balancing.value,

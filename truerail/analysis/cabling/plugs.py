@@ -1,4 +1,4 @@
-"""Where every planned cable was seen, round by round, and when it was moved: the input of `Replugged`.
+"""Where every planned cable was seen last, and when it was moved: what `Replugged` follows from, round by round.
 
 The neighbour before and after decides, not the loss of link: a cable that returns to its place was not moved. LLDP is
 read less often than counters, so the times are those of the readings, not of the rounds: the last one that had the old
@@ -6,11 +6,12 @@ neighbour, and the round that first has the new one.
 """
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from truerail.analysis.cabling.joined import State, Why, Wiring
-from truerail.analysis.counters.replugged import Replugged, Span, Times
+from truerail.analysis.cabling.replugged import Replugged, Span, Spans, Times
 from truerail.model.columns import NONE, Codes
 from truerail.model.history import LinkChange
 from truerail.model.index import PlanIndex
@@ -27,94 +28,115 @@ neighbour for two (IEEE 802.1AB, a TTL of 120 seconds).
 """
 
 
+@dataclass(frozen=True, eq=False)
+class _Places:
+    """Where the cables of a plan were last, and when, shapes (cables,). `others` are codes of places that the plan does
+    not have, by name.
+    """
+
+    plan: Plan
+    others: Mapping[str, int]
+    place: Codes
+    seen_at: Times
+    missing_at: Times
+
+
+@dataclass(frozen=True, eq=False)
 class Plugs:
-    """Created once per run that evaluates several rounds under one plan; another plan starts without history."""
+    """What the rounds so far show of plugs: a value, each round makes the next one. Under another plan it starts
+    without places.
+    """
 
-    def __init__(self) -> None:
-        self._plan: Plan | None = None
-        self._others: dict[str, int] = {}
-        self._place: Codes = np.empty(0, dtype=np.int64)
-        self._seen_at: Times = np.empty(0)
-        self._missing_at: Times = np.empty(0)
-        self._kept: Mapping[str, str] = {}
-        self._kept_at = float("nan")
+    replugged: Replugged = field(default_factory=Replugged)
+    _places: _Places | None = None
+    _restored: Mapping[str, str] = field(default_factory=dict)
+    _restored_at: float = float("nan")
 
-    def restore(self, seen: Mapping[str, str], at: float) -> None:
-        """Restores where an earlier run saw cables last, by the port at their nearer end, at this Unix time."""
-        if self._plan is None:
-            self._kept, self._kept_at = seen, at
+    def restored(self, seen: Mapping[str, str], at: float) -> "Plugs":
+        """With the places where an earlier run saw cables last, by the port at their nearer end, at this Unix time;
+        unchanged after a first round.
+        """
+        return self if self._places else replace(self, _restored=seen, _restored_at=at)
 
-    def update(self, wiring: Wiring, before: Replugged) -> Replugged:
-        """Adds a round: the moved plugs known `before`, and those that the round adds."""
+    def moved(self, spans: Spans) -> "Plugs":
+        """With these moves in place of those known so far."""
+        return replace(self, replugged=replace(self.replugged, spans=spans))
+
+    def moved_in(self, changes: Iterable[LinkChange]) -> "Plugs":
+        """With the moves that an earlier run saw, from its journal: the changes come oldest first."""
+        spans = {port: list(kept) for port, kept in self.replugged.spans.items()}
+        left: dict[str, tuple[str, float]] = {}
+        for change in changes:
+            at = change.at.timestamp()
+            if change.was is not None:
+                left[change.port] = change.was, at - LONGEST_UNSEEN_SECONDS
+            place, since = left.get(change.port, ("", at - LONGEST_UNSEEN_SECONDS))
+            if change.now is not None and place != change.now:
+                for port in {change.port, place, change.now} - {""}:
+                    spans.setdefault(port, []).append((since, at))
+        return self.moved(_newest(spans.items()))
+
+    def after(self, wiring: Wiring, oldest: float) -> "Plugs":
+        """With one more round. Moves that ended before `oldest`, in Unix seconds, are dropped."""
         index = wiring.index
-        if self._plan is not index.plan:
-            self._begin(index)
+        known = self._places if self._places and self._places.plan is index.plan else self._begun(index)
         at = wiring.identity.seen.at.timestamp()
         read = _read_at(wiring)
         ends = np.stack([read[index.a_device], read[index.b_device]])
         first, last = np.fmin(*ends), np.fmax(*ends)
-        place = self._places(wiring)
+        others = dict(known.others)
+        place = _placed(wiring, others)
         settled = place != NONE
-        moved = settled & (self._place != NONE) & (place != self._place)
-        back = settled & ~moved & ~np.isnan(self._missing_at)
-        begin = np.where(moved, self._seen_at, self._missing_at)
-        spans = {port: list(kept) for port, kept in before.spans.items()}
+        moved = settled & (known.place != NONE) & (place != known.place)
+        back = settled & ~moved & ~np.isnan(known.missing_at)
+        begin = np.where(moved, known.seen_at, known.missing_at)
+        spans = {port: list(kept) for port, kept in self.replugged.since(oldest).spans.items()}
         for row in np.flatnonzero((moved | back) & ~np.isnan(begin)).tolist():
-            for port in {int(index.a[row]), int(self._place[row]), int(place[row])}:
+            for port in {int(index.a[row]), int(known.place[row]), int(place[row])}:
                 if 0 <= port < index.planned_ports:
                     spans.setdefault(str(index.spell(port)), []).append((float(begin[row]), at))
-        self._place[settled], self._seen_at[settled] = place[settled], np.where(np.isnan(first), at, first)[settled]
-        missing = wiring.state == State.MISSING
-        self._missing_at[settled] = np.nan
-        self._missing_at[missing] = np.where(np.isnan(first), at, first)[missing]
+        read_at = np.where(np.isnan(first), at, first)
+        seen_at = np.where(settled, read_at, known.seen_at)
+        missing_at = np.where(settled, np.nan, known.missing_at)
+        missing_at = np.where(wiring.state == State.MISSING, read_at, missing_at)
         until = np.where(settled & ~np.isnan(last), last, np.inf)
-        vague = (wiring.state == State.UNKNOWN) & (wiring.why == Why.AMBIGUOUS) & ~np.isnan(self._seen_at)
-        until[vague] = self._seen_at[vague]
-        return Replugged(_newest(spans.items()), _by_port(wiring, until), index.plan)
+        vague = (wiring.state == State.UNKNOWN) & (wiring.why == Why.AMBIGUOUS) & ~np.isnan(seen_at)
+        until[vague] = seen_at[vague]
+        return Plugs(
+            Replugged(_newest(spans.items()), _by_port(wiring, until), index.plan),
+            _Places(index.plan, others, np.where(settled, place, known.place), seen_at, missing_at),
+        )
 
-    def _begin(self, index: PlanIndex) -> None:
-        self._plan, size = index.plan, len(index.plan.cables)
-        self._seen_at, self._missing_at = np.full(size, np.nan), np.full(size, np.nan)
-        words = [self._kept.get(str(cable.a), "").partition("/") for cable in index.plan.cables] if self._kept else []
-        self._place = np.full(size, NONE, dtype=np.int64)
-        if words:
+    def _begun(self, index: PlanIndex) -> _Places:
+        size = len(index.plan.cables)
+        place, seen_at = np.full(size, NONE, dtype=np.int64), np.full(size, np.nan)
+        if self._restored:
+            words = [self._restored.get(str(cable.a), "").partition("/") for cable in index.plan.cables]
             device = {name: code for code, name in enumerate(index.devices.names[: index.devices.planned])}
             devices = np.array([device.get(one[0], NONE) for one in words], dtype=np.int64)
-            self._place = index.ports.find(devices, index.ports.name_codes([one[2] or None for one in words]))
-            self._place[self._place >= index.planned_ports] = NONE
-            self._seen_at[self._place != NONE] = self._kept_at
-        self._kept = {}
-
-    def _places(self, wiring: Wiring) -> Codes:
-        """Where each cable is known to be: a planned port, or a number for any other place; -1 where it is unknown."""
-        index, place = wiring.index, wiring.place.copy()
-        place[wiring.state == State.RIGHT] = index.b[wiring.state == State.RIGHT]
-        place[wiring.state > State.WRONG] = NONE
-        strange = np.flatnonzero(place >= index.planned_ports)
-        words = [str(index.spell(int(code))) for code in place[strange]]
-        vague = np.flatnonzero((wiring.state == State.WRONG) & (place < 0) & (wiring.heard[index.a] >= 0))
-        words += [index.devices.names[int(code)] for code in wiring.heard[index.a[vague]]]
-        codes = [self._others.setdefault(word, _ELSEWHERE + len(self._others)) for word in words]
-        place[np.concatenate([strange, vague])] = codes
-        return place
+            place = index.ports.find(devices, index.ports.name_codes([one[2] or None for one in words]))
+            place[place >= index.planned_ports] = NONE
+            seen_at[place != NONE] = self._restored_at
+        return _Places(index.plan, {}, place, seen_at, np.full(size, np.nan))
 
 
-def moved_before(changes: Iterable[LinkChange], known: Replugged) -> Replugged:
-    """The moved plugs that an earlier run saw, from its journal: the changes come oldest first."""
-    spans = {port: list(kept) for port, kept in known.spans.items()}
-    left: dict[str, tuple[str, float]] = {}
-    for change in changes:
-        at = change.at.timestamp()
-        if change.was is not None:
-            left[change.port] = change.was, at - LONGEST_UNSEEN_SECONDS
-        place, since = left.get(change.port, ("", at - LONGEST_UNSEEN_SECONDS))
-        if change.now is not None and place != change.now:
-            for port in {change.port, place, change.now} - {""}:
-                spans.setdefault(port, []).append((since, at))
-    return Replugged(_newest(spans.items()), known.known_until, known.plan)
+def _placed(wiring: Wiring, others: dict[str, int]) -> Codes:
+    """Where each cable is known to be: a planned port, or a number for any other place, added to `others`; -1 where
+    unknown.
+    """
+    index, place = wiring.index, wiring.place.copy()
+    place[wiring.state == State.RIGHT] = index.b[wiring.state == State.RIGHT]
+    place[wiring.state > State.WRONG] = NONE
+    strange = np.flatnonzero(place >= index.planned_ports)
+    words = [str(index.spell(int(code))) for code in place[strange]]
+    vague = np.flatnonzero((wiring.state == State.WRONG) & (place < 0) & (wiring.heard[index.a] >= 0))
+    words += [index.devices.names[int(code)] for code in wiring.heard[index.a[vague]]]
+    codes = [others.setdefault(word, _ELSEWHERE + len(others)) for word in words]
+    place[np.concatenate([strange, vague])] = codes
+    return place
 
 
-def _newest(spans: Iterable[tuple[str, list[Span]]]) -> dict[str, tuple[Span, ...]]:
+def _newest(spans: Iterable[tuple[str, list[Span]]]) -> Spans:
     return {port: tuple(of_port[-MOST_SPANS:]) for port, of_port in spans}
 
 

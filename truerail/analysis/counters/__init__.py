@@ -1,6 +1,7 @@
 """Counters: quantities, resets and wraps, and the latest samples mapped to planned ports."""
 
+from truerail.analysis.counters.counter_view import CounterView
 from truerail.analysis.counters.quantities import Column, Kind, Quantity, columns_of
 from truerail.analysis.counters.window import Window
 
-__all__ = ["Column", "Kind", "Quantity", "Window", "columns_of"]
+__all__ = ["Column", "CounterView", "Kind", "Quantity", "Window", "columns_of"]

@@ -75,8 +75,8 @@ def _own(telemetry: Telemetry, quantity: Quantity) -> Floats:
     """From the port's own counter over all priorities, or from the sum of its per-priority counters where that is
     missing.
     """
-    window = telemetry.window
-    cut = _cut(np.arange(0) if window is None else window.order, 1.0 if window is None else window.pace)
+    held = telemetry.counters
+    cut = _cut(np.arange(0) if held is None else held.order, 1.0 if held is None else held.pace)
 
     def rates(priority: int | None) -> Floats:
         return telemetry.reduced(quantity, priority, cut.windows, lambda gained, span: _rates(gained, span, cut))

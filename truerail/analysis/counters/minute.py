@@ -21,10 +21,10 @@ Numbers = npt.NDArray[np.float64]
 
 def minute_of(telemetry: Telemetry, quantity: Quantity, priority: int | None = None) -> Floats:
     """Rate of each planned port in the newest minute, per second."""
-    if telemetry.window is None:
+    if telemetry.counters is None:
         return np.full(telemetry.ports, np.nan, dtype=np.float32)
-    order, begun = telemetry.window.order, telemetry.window.begun
-    recent = order[begun[order] > begun[order].max() - MINUTE_SECONDS + telemetry.window.step_seconds / 2]
+    order, begun = telemetry.counters.order, telemetry.counters.begun
+    recent = order[begun[order] > begun[order].max() - MINUTE_SECONDS + telemetry.counters.step_seconds / 2]
     found = telemetry.reduced(
         quantity, priority, 1, lambda gained, span: _means(gained, span, recent, order, begun)[:, None]
     )

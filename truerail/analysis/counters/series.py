@@ -1,6 +1,12 @@
-"""Data of one collector in a window: arrays of ports by samples. A sample is a slot in a ring: `Window.order`."""
+"""Data of one collector in a window: arrays of ports by samples. A sample is a slot in a ring: `Window.order`.
 
+`Series` and `Source` change with every round, `SeriesView` and `SourceView` never: a view shares the arrays, and the
+source copies them before it is written to again.
+"""
+
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 import numpy as np
@@ -37,21 +43,52 @@ class Series:
         found.last, found.last_at, found.gained = self.last[rows], self.last_at[rows], self.gained[rows]
         return found
 
-    def frozen(self) -> "Series":
-        """The same as it is now, never to be changed."""
-        found = Series(self.column, 0, self.gained.shape[1])
-        found.last, found.last_at, found.gained = _fixed(self.last), _fixed(self.last_at), _fixed(self.gained)
-        return found
+    def view(self) -> "SeriesView":
+        """The same as it is now."""
+        return SeriesView(self.column, _fixed(self.last), _fixed(self.last_at), _fixed(self.gained))
+
+    def part(self) -> None:
+        """Parts from its views: copies the arrays that they share."""
+        self.last, self.last_at, self.gained = self.last.copy(), self.last_at.copy(), self.gained.copy()
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesView:
+    """One counter of all ports of one source at an evaluation. Shapes (rows,) and (rows, samples), read-only."""
+
+    column: Column
+    last: Raw
+    last_at: Seconds
+    gained: Floats
 
 
 @dataclass(frozen=True, slots=True)
 class Spelled:
     """Devices and names of a source's ports, each listed once, and their codes, shape (rows,)."""
 
-    devices: list[str]
+    devices: Sequence[str]
     device: Codes
-    names: list[str]
+    names: Sequence[str]
     name: Codes
+
+
+@dataclass(frozen=True, slots=True)
+class SourceView:
+    """The counters of one collector at an evaluation: as `Source`, with read-only arrays and containers."""
+
+    ports: Sequence[tuple[str, str]]
+    spelled: Spelled
+    series: Mapping[Key, SeriesView]
+    span: Floats
+    at: Seconds
+    moved_at: Seconds
+    paces: Floats
+    full: Mapping[Quantity, Codes]
+
+    @property
+    def pace(self) -> float:
+        """Usual interval between two readings of a port in seconds; 0 before any port has two."""
+        return _pace(self.paces)
 
 
 class Source:
@@ -74,22 +111,23 @@ class Source:
         self.full: dict[Quantity, Codes] = {}
         """Rows whose counter was stuck at its maximum in the last reading, ascending."""
         self._row: dict[tuple[str, str], int] = {}
-        self._spelled = Spelled([], np.empty(0, dtype=np.int64), [], np.empty(0, dtype=np.int64))
+        self._spelled = Spelled((), np.empty(0, dtype=np.int64), (), np.empty(0, dtype=np.int64))
+        self._view: SourceView | None = None
+        """The view that shares the arrays, until they are written to again."""
         self._rows_of: dict[tuple[str, tuple[Counter, ...]], tuple[tuple[str, ...], Codes]] = {}
 
     @property
     def spelled(self) -> "Spelled":
         """Ports as codes of few names. Recomputed when ports are added."""
         if len(self._spelled.device) < len(self.ports):
-            devices, names = factorize(device for device, _ in self.ports), factorize(name for _, name in self.ports)
-            self._spelled = Spelled(devices[1], devices[0], names[1], names[0])
+            (device, devices), (name, names) = (factorize(port[end] for port in self.ports) for end in (0, 1))
+            self._spelled = Spelled(tuple(devices), _fixed(device), tuple(names), _fixed(name))
         return self._spelled
 
     @property
     def pace(self) -> float:
         """Usual interval between two readings of a port in seconds; 0 before any port has two."""
-        known = self.paces[~np.isnan(self.paces)]
-        return middle(known) if len(known) else 0.0
+        return _pace(self.paces)
 
     def rows(self, device: str, counters: tuple[Counter, ...], names: tuple[str, ...]) -> Codes:
         """Rows of a device's ports; new ports are added. The same ports in the same order cost one comparison."""
@@ -138,37 +176,56 @@ class Source:
             series.gained[:, sample] = np.nan
 
     def only(self, which: Mask) -> "Source":
-        """The source with some of its ports. The rows of this one stay unchanged: a reader may still use them."""
+        """The source with some of its ports."""
         rows = np.flatnonzero(which)
         found = Source(self.samples)
         for row in rows.tolist():
             found.row(*self.ports[row])
         found.span, found.at, found.moved_at = self.span[rows], self.at[rows], self.moved_at[rows]
         found.stirred_at = self.stirred_at[rows]
-        found.paces = self.paces
+        found.paces = self.paces.copy()
         found.series = {key: series.only(rows) for key, series in self.series.items()}
         return found
 
-    def frozen(self) -> "Source":
-        """The same as it is now, never to be changed."""
-        found = Source(self.samples)
-        found.ports, found._row, found._spelled = list(self.ports), dict(self._row), self.spelled
-        found.span, found.paces = _fixed(self.span), _fixed(self.paces)
-        found.at, found.moved_at = _fixed(self.at), _fixed(self.moved_at)
-        found.stirred_at = _fixed(self.stirred_at)
-        found.full = {quantity: _fixed(rows) for quantity, rows in self.full.items()}
-        found.series = {key: series.frozen() for key, series in self.series.items()}
-        return found
+    def view(self) -> SourceView:
+        """The same as it is now. The arrays are shared: `part` before writing to them."""
+        if self._view is None:
+            series = {key: series.view() for key, series in self.series.items()}
+            full = {quantity: _fixed(rows) for quantity, rows in self.full.items()}
+            self._view = SourceView(
+                ports=tuple(self.ports),
+                spelled=self.spelled,
+                series=MappingProxyType(series),
+                span=_fixed(self.span),
+                at=_fixed(self.at),
+                moved_at=_fixed(self.moved_at),
+                paces=_fixed(self.paces),
+                full=MappingProxyType(full),
+            )
+        return self._view
+
+    def part(self) -> None:
+        """Parts from its views: copies the arrays that they share. No copy without a view since the last one."""
+        if self._view is not None:
+            self._view = None
+            self.span, self.paces = self.span.copy(), self.paces.copy()
+            self.at, self.moved_at = self.at.copy(), self.moved_at.copy()
+            for series in self.series.values():
+                series.part()
 
 
 A = TypeVar("A", bound=npt.NDArray[Any])
 
 
 def _fixed(array: A) -> A:
-    """A read-only copy."""
-    copied: A = array.copy()
-    copied.setflags(write=False)
-    return copied
+    """The array itself, read-only from now on."""
+    array.setflags(write=False)
+    return array
+
+
+def _pace(paces: Floats) -> float:
+    known = paces[~np.isnan(paces)]
+    return middle(known) if len(known) else 0.0
 
 
 def _taller(array: Floats, rows: int) -> Floats:

@@ -8,15 +8,16 @@ A JSON header lists the arrays that follow; their bytes are sorted by significan
 import json
 import struct
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from truerail.analysis.cabling.replugged import Spans
+from truerail.analysis.counters.counter_view import CounterView
 from truerail.analysis.counters.quantities import Column, Quantity
-from truerail.analysis.counters.replugged import Replugged
 from truerail.analysis.counters.series import Source
 from truerail.analysis.counters.window import Window
 from truerail.errors import CounterWindowError
@@ -38,64 +39,59 @@ Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Still:
-    """A copy of a window. `packed` may run in any thread while the window changes."""
+class Stored:
+    """What survives a restart: the window, and the intervals in which ports were replugged (see `Replugged.spans`)."""
 
-    head: dict[str, Any]
-    arrays: Sequence[Array]
-    """Arrays of the ring have shape (rows, samples), the oldest sample first."""
-
-    def packed(self, most_bytes: int = MOST_BYTES) -> bytes:
-        """The bytes; drops the older half of the samples repeatedly until they fit into `most_bytes`."""
-        samples = int(self.head["samples_kept"])
-        while True:
-            data = _packed(self.head | {"samples_kept": samples}, [_newest(array, samples) for array in self.arrays])
-            if len(data) <= most_bytes or not samples:
-                return data
-            samples //= 2
+    window: Window
+    replugged: Spans
 
 
-def still(window: Window) -> Still:
-    """Copies a window: 0.2 seconds for 200,000 ports with 12 counters."""
-    order = window.order
-    arrays: list[Array] = [window.begun[order][None, :]]
+def packed(counters: CounterView, replugged: Spans, most_bytes: int = MOST_BYTES) -> bytes:
+    """The counters and the replugged ports as bytes; drops the older half of the samples repeatedly until they fit into
+    `most_bytes`. Takes seconds for a large fabric: may run in any thread.
+    """
+    order = counters.order
+    while True:
+        data = _packed(_head(counters, order) | {"replugged": dict(replugged)}, _arrays(counters, order))
+        if len(data) <= most_bytes or not len(order):
+            return data
+        order = order[len(order) - len(order) // 2 :]
+
+
+def _head(counters: CounterView, order: Codes) -> dict[str, Any]:
     sources = []
-    for name, source in window.sources.items():
-        arrays += [
-            _in_order(source.span, order),
-            source.paces[order][None, :],
-            source.at.copy(),
-            source.moved_at.copy(),
-        ]
-        columns = []
-        for series in source.series.values():
-            columns.append([series.column.quantity.value, series.column.priority, series.column.bits])
-            arrays += [series.last.copy(), series.last_at.copy(), _in_order(series.gained, order)]
-        sources.append({"name": name, "ports": list(source.ports), "columns": columns})
-    head = {
-        "samples": window.samples,
-        "step": window.step_seconds,
+    for name, source in counters.sources.items():
+        columns = [(s.column.quantity.value, s.column.priority, s.column.bits) for s in source.series.values()]
+        sources.append({"name": name, "ports": source.ports, "columns": columns})
+    return {
+        "samples": counters.samples,
+        "step": counters.step_seconds,
         "samples_kept": len(order),
         "sources": sources,
-        "replugged": {port: list(map(list, spans)) for port, spans in window.replugged.spans.items()},
     }
-    return Still(head, arrays)
+
+
+def _arrays(counters: CounterView, order: Codes) -> Iterator[Array]:
+    """One by one. Those of the ring have shape (rows, samples), the oldest sample first."""
+    yield counters.begun[order][None, :]
+    for source in counters.sources.values():
+        yield _in_order(source.span, order)
+        yield source.paces[order][None, :]
+        yield source.at
+        yield source.moved_at
+        for series in source.series.values():
+            yield from (series.last, series.last_at, _in_order(series.gained, order))
 
 
 def _in_order(ring: Array, order: Codes) -> Array:
-    """Copies the samples, the oldest first. Twice as fast as indexing them one by one."""
+    """Copies some samples, the oldest first. Twice as fast as indexing them one by one."""
     turn = int(np.argmin(order)) if len(order) else 0
     parts = [ring[:, part[0] : part[-1] + 1] for part in (order[:turn], order[turn:]) if len(part)]
     return np.concatenate(parts, axis=1) if parts else ring[:, :0]
 
 
-def dumped(window: Window) -> bytes:
-    """A window as bytes."""
-    return still(window).packed()
-
-
-def loaded(data: bytes) -> Window:
-    """Restores the window from its bytes. Raises CounterWindowError."""
+def loaded(data: bytes) -> Stored:
+    """Restores what `packed` made. Raises CounterWindowError."""
     if not data.startswith(MAGIC):
         raise CounterWindowError(
             "the counters that were kept are of another version of truerail, or no counters at all"
@@ -108,16 +104,12 @@ def loaded(data: bytes) -> Window:
         raise CounterWindowError(f"the counters that were kept cannot be read: {type(error).__name__}") from error
 
 
-def _packed(head: dict[str, Any], arrays: Sequence[Array]) -> bytes:
+def _packed(head: dict[str, Any], arrays: Iterable[Array]) -> bytes:
     words = json.dumps(head, separators=(",", ":")).encode()
     pack = zlib.compressobj(_LEVEL)
     parts = [MAGIC, pack.compress(_LENGTH.pack(len(words))), pack.compress(words)]
     parts += [pack.compress(plane) for array in arrays for plane in _planes(array)]
     return b"".join([*parts, pack.flush()])
-
-
-def _newest(array: Array, samples: int) -> Array:
-    return array[:, array.shape[1] - samples :] if array.ndim == 2 else array
 
 
 def _planes(array: Array) -> Iterator[bytes]:
@@ -182,7 +174,7 @@ class _Stream:
             raise CounterWindowError("the counters that were kept do not end where they should")
 
 
-def _loaded(stream: _Stream) -> Window:
+def _loaded(stream: _Stream) -> Stored:
     (length,) = _LENGTH.unpack(stream.read(_LENGTH.size))
     if length > _MOST_HEAD:
         raise CounterWindowError("the counters that were kept have too long a head")
@@ -193,13 +185,12 @@ def _loaded(stream: _Stream) -> Window:
     window = Window(samples, float(head["step"]))
     window.begun[:kept] = stream.array("<f8", 1, kept)[0]
     window.head = kept - 1
-    window.replugged = _replugged(head.get("replugged", {}))
     for reported in head["sources"]:
         window.sources[str(reported["name"])] = _source(stream, reported, samples, kept)
     stream.end()
     if not (window.step_seconds > 0 and np.isfinite(window.begun[:kept]).all()):
         raise CounterWindowError("the counters that were kept have no sound times")
-    return window
+    return Stored(window, _replugged(head.get("replugged", {})))
 
 
 def _source(stream: _Stream, reported: dict[str, Any], samples: int, kept: int) -> Source:
@@ -222,10 +213,9 @@ def _source(stream: _Stream, reported: dict[str, Any], samples: int, kept: int) 
     return source
 
 
-def _replugged(reported: dict[str, Any]) -> Replugged:
+def _replugged(reported: dict[str, Any]) -> Spans:
     """Intervals in which ports were replugged; windows of former releases have none."""
-    spans = {str(port): tuple((float(begin), float(end)) for begin, end in spans) for port, spans in reported.items()}
-    return Replugged(spans)
+    return {str(port): tuple((float(begin), float(end)) for begin, end in spans) for port, spans in reported.items()}
 
 
 def _number(value: object, least: int, most: int) -> int:

@@ -12,10 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from truerail.analysis.cabling import Wiring
+from truerail.analysis.counters.counter_view import CounterView
 from truerail.analysis.counters.hygiene import Floats, own_pace
 from truerail.analysis.counters.quantities import Quantity
-from truerail.analysis.counters.series import Key, Source
-from truerail.analysis.counters.window import Window
+from truerail.analysis.counters.series import Key, SourceView
+from truerail.analysis.counters.sums import Sums, sums
+from truerail.analysis.counters.window import STEP_SECONDS
 from truerail.model.columns import NONE, Codes, Mask
 from truerail.model.facts import PortCounters, RdmaLink
 from truerail.model.reading import Reading
@@ -27,13 +29,13 @@ LEAST_SAMPLES = 3
 
 @dataclass(frozen=True)
 class Telemetry:
-    """A window joined with the wiring. `window` is None if no counters were collected."""
+    """Counters joined with the wiring; None if none were collected."""
 
     wiring: Wiring
-    window: Window | None
+    counters: CounterView | None
     _kept: dict[tuple[str, Key], Floats] = field(default_factory=dict)
-    _rows: dict[str, tuple[Source, Codes]] = field(default_factory=dict)
-    _sums: dict[Key, "Sums"] = field(default_factory=dict)
+    _rows: dict[str, Codes] = field(default_factory=dict)
+    _sums: dict[Key, Sums] = field(default_factory=dict)
 
     @cached_property
     def readings(self) -> Mapping[tuple[str, str], Sequence[Reading]]:
@@ -52,7 +54,12 @@ class Telemetry:
     @property
     def samples(self) -> int:
         """Number of samples, at most the window's."""
-        return 0 if self.window is None else len(self.window.order)
+        return 0 if self.counters is None else len(self.counters.order)
+
+    @property
+    def pace(self) -> float:
+        """Usual seconds between two samples."""
+        return STEP_SECONDS if self.counters is None else self.counters.pace
 
     def gained(self, quantity: Quantity, priority: int | None = None) -> Floats:
         """Increment of each planned port in each sample; for a gauge, its level."""
@@ -87,12 +94,12 @@ class Telemetry:
         cannot have more samples.
         """
         known = np.count_nonzero(~np.isnan(self.gained(quantity, priority)[:, _last(last)]), axis=1)
-        samples = len(self.window.order[_last(last)]) if self.window else 0
+        samples = len(self.counters.order[_last(last)]) if self.counters else 0
         share: Floats = np.asarray(known / max(samples, 1), dtype=np.float32)
         gaps = np.flatnonzero((known > 0) & (known < samples))
-        if self.window and len(gaps):
-            pace = own_pace(self.span(quantity, priority)[gaps], self.window.pace)
-            expected = np.maximum(samples * self.window.pace / pace, 1)
+        if self.counters and len(gaps):
+            pace = own_pace(self.span(quantity, priority)[gaps], self.counters.pace)
+            expected = np.maximum(samples * self.counters.pace / pace, 1)
             share[gaps] = np.fmin(np.fmax(known[gaps] / expected, share[gaps]), 1)
         return share
 
@@ -104,13 +111,13 @@ class Telemetry:
 
         Ports are codes in any order and number; an unplanned port (-1, say) has no data.
         """
-        if self.window is None:
+        if self.counters is None:
             return (np.full((len(ports), 0), np.nan, dtype=np.float32),) * 2
-        order = self.window.order[_last(last)]
+        order = self.counters.order[_last(last)]
         gained, span = (np.full((len(ports), len(order)), np.nan, dtype=np.float32) for _ in range(2))
         best = np.zeros(len(ports), dtype=np.int64)
         planned = (ports >= 0) & (ports < self.ports)
-        for name, source in self.window.sources.items():
+        for name, source in self.counters.sources.items():
             series = source.series.get((quantity, priority))
             if series is None:
                 continue
@@ -132,10 +139,10 @@ class Telemetry:
         one threshold for all ports or one for each. Missing data does not reach it.
         """
         found = np.zeros(self.ports, dtype=bool)
-        if self.window is None:
+        if self.counters is None:
             return found
-        order = self.window.order[_last(last)]
-        for name, source in self.window.sources.items():
+        order = self.counters.order[_last(last)]
+        for name, source in self.counters.sources.items():
             series = source.series.get((quantity, priority))
             if series is None:
                 continue
@@ -151,7 +158,7 @@ class Telemetry:
             found[port[fast.any(axis=1)]] = True
         return found
 
-    def summed(self, quantity: Quantity, priority: int | None = None) -> "Sums":
+    def summed(self, quantity: Quantity, priority: int | None = None) -> Sums:
         """Sum, seconds and number of samples of each planned port over the whole window.
 
         Summed before the join: a tenth of the cost of `total`, `mean_rate` and `coverage`.
@@ -165,13 +172,12 @@ class Telemetry:
     def reduced(
         self, quantity: Quantity, priority: int | None, width: int, measure: Callable[[Floats, Floats], Floats]
     ) -> Floats:
-        """Applies `measure` to increments and intervals, shapes (rows, the window's samples in `window.order`'s
-        numbering) to (rows, width), and joins the result into (planned ports, width). Measured before the join, as in
-        `summed`.
+        """Applies `measure` to increments and intervals, shapes (rows, samples as `CounterView.order` numbers them) to
+        (rows, width), and joins the result into (planned ports, width). Measured before the join, as in `summed`.
         """
         found = np.full((self.ports, width), np.nan, dtype=np.float32)
         best = np.zeros(self.ports, dtype=np.int64)
-        for name, source in self.window.sources.items() if self.window else ():
+        for name, source in self.counters.sources.items() if self.counters else ():
             series = source.series.get((quantity, priority))
             if series is None:
                 continue
@@ -185,18 +191,20 @@ class Telemetry:
 
     def reported_as(self, port: int) -> list[tuple[str, str, str]]:
         """Sources of a planned port's counters: collector, device, and the port as the device names it."""
-        if self.window is None:
+        if self.counters is None:
             return []
-        rows = [(name, source, int(self._rows_of(name, source)[port])) for name, source in self.window.sources.items()]
+        rows = [
+            (name, source, int(self._rows_of(name, source)[port])) for name, source in self.counters.sources.items()
+        ]
         return [(name, *source.ports[row]) for name, source, row in rows if row >= 0]
 
-    def _sum_up(self, key: Key) -> "Sums":
+    def _sum_up(self, key: Key) -> Sums:
         found = Sums(np.full(self.ports, np.nan), np.full(self.ports, np.nan), np.zeros(self.ports, dtype=np.int64))
-        for name, source in self.window.sources.items() if self.window else ():
+        for name, source in self.counters.sources.items() if self.counters else ():
             series = source.series.get(key)
             if series is None:
                 continue
-            gained, seconds, samples = _sums(series.gained, source.span)
+            gained, seconds, samples = sums(series.gained, source.span)
             rows = self._rows_of(name, source)
             port = np.flatnonzero(rows >= 0)
             better = samples[rows[port]] > found.samples[port]
@@ -207,10 +215,10 @@ class Telemetry:
     def tells(self, quantity: Quantity, priority: int | None, last: int) -> Mask:
         """Ports with data of this quantity, zero included, in any of the last samples. Shape (planned ports,)."""
         found = np.zeros(self.ports, dtype=bool)
-        if self.window is None:
+        if self.counters is None:
             return found
-        order = self.window.order[_last(last)]
-        for name, source in self.window.sources.items():
+        order = self.counters.order[_last(last)]
+        for name, source in self.counters.sources.items():
             series = source.series.get((quantity, priority))
             if series is not None:
                 rows = self._rows_of(name, source)
@@ -221,7 +229,7 @@ class Telemetry:
     def full(self) -> dict[Quantity, Codes]:
         """Ports with a counter stuck at its maximum, by quantity: later increments are unknown. Codes ascending."""
         found: dict[Quantity, list[Codes]] = {}
-        for name, source in self.window.sources.items() if self.window else ():
+        for name, source in self.counters.sources.items() if self.counters else ():
             rows = self._rows_of(name, source)
             for quantity, full in source.full.items():
                 found.setdefault(quantity, []).append(np.flatnonzero((rows >= 0) & np.isin(rows, full)))
@@ -229,11 +237,11 @@ class Telemetry:
 
     def speaks(self, device: int, last: int) -> bool:
         """Whether any planned port of a device has data in the last samples."""
-        if self.window is None:
+        if self.counters is None:
             return False
-        order = self.window.order[_last(last)]
+        order = self.counters.order[_last(last)]
         ports = self.ports_of(device)
-        for name, source in self.window.sources.items():
+        for name, source in self.counters.sources.items():
             rows = self._rows_of(name, source)[ports]
             if (~np.isnan(source.span[rows[rows >= 0][:, None], order])).any():
                 return True
@@ -247,9 +255,9 @@ class Telemetry:
 
     def priorities(self, *quantities: Quantity) -> tuple[int | None, ...]:
         """Priorities on which any of these is counted anywhere; None for a counter over all priorities."""
-        if self.window is None:
+        if self.counters is None:
             return ()
-        found = {s.column.priority for _, _, s in self.window.columns() if s.column.quantity in quantities}
+        found = {s.column.priority for _, _, s in self.counters.columns() if s.column.quantity in quantities}
         return tuple(sorted(found, key=lambda p: -1 if p is None else p))
 
     def counts(self, *quantities: Quantity) -> bool:
@@ -291,11 +299,11 @@ class Telemetry:
     def _joined(self, what: str, key: Key) -> Floats:
         """Joins all sources that count it; of two sources the one with more samples of that port wins."""
         found = np.full((self.ports, self.samples), np.nan, dtype=np.float32)
-        if self.window is None:
+        if self.counters is None:
             return found
         best = np.zeros(self.ports, dtype=np.int64)
-        order = self.window.order
-        for name, source in self.window.sources.items():
+        order = self.counters.order
+        for name, source in self.counters.sources.items():
             series = source.series.get(key)
             if series is None:
                 continue
@@ -310,49 +318,15 @@ class Telemetry:
             best[port[better]] = known[better]
         return found
 
-    def _rows_of(self, name: str, source: Source) -> Codes:
+    def _rows_of(self, name: str, source: SourceView) -> Codes:
         """The source's row of every planned port; -1 if it has none."""
         found = self._rows.get(name)
-        if found is None or found[0] is not source:  # a window that removes ports makes a new source
-            found = self._rows[name] = (source, _rows(self.wiring, source, self.ports))
-        return found[1]
+        if found is None:
+            found = self._rows[name] = _rows(self.wiring, source, self.ports)
+        return found
 
 
-@dataclass(frozen=True, slots=True)
-class Sums:
-    """Sums of ports over a window, shapes (planned ports,): NaN, and 0 samples, with no data."""
-
-    gained: npt.NDArray[np.float64]
-    seconds: npt.NDArray[np.float64]
-    samples: Codes
-
-    @property
-    def rate(self) -> npt.NDArray[np.float64]:
-        """Rate per second; NaN with no data."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.asarray(self.gained / self.seconds, dtype=np.float64)
-
-
-def _sums(gained: Floats, span: Floats) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], Codes]:
-    """Per row: the sum, the seconds and the number of samples with data. Only rows with gaps are summed one by one."""
-    # not `@`: BLAS splits so little work over threads and waits for them longer than the work takes
-    total, seconds = (np.einsum("ij->i", values).astype(np.float64) for values in (gained, span))
-    samples = np.full(len(gained), gained.shape[1], dtype=np.int64)
-    gaps = np.flatnonzero(np.isnan(total) | np.isnan(seconds))
-    if 2 * len(gaps) > len(total):  # a window that has just begun: no row has its first samples
-        begun = np.flatnonzero(~np.isnan(np.fmax.reduce(span, axis=0)))
-        if 0 < len(begun) < span.shape[1]:
-            return _sums(gained[:, begun], span[:, begun])
-    if len(gaps):
-        known = ~np.isnan(gained[gaps]) & ~np.isnan(span[gaps])
-        samples[gaps] = known.sum(axis=1)
-        for column, values in ((total, gained), (seconds, span)):
-            column[gaps] = np.where(known, values[gaps], 0).sum(axis=1, dtype=np.float64)
-            column[gaps[samples[gaps] == 0]] = np.nan
-    return total, seconds, samples
-
-
-def _rows(wiring: Wiring, source: Source, ports: int) -> Codes:
+def _rows(wiring: Wiring, source: SourceView, ports: int) -> Codes:
     """Row of every planned port; -1 if it has none."""
     identity, spelled = wiring.identity, source.spelled
     device = np.array([identity.filed(name) for name in spelled.devices], dtype=np.int64)[spelled.device]

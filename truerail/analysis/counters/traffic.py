@@ -57,7 +57,7 @@ def traffic_of(round: Round) -> Traffic | None:
     Recomputed with each call, from a window that must not change meanwhile.
     """
     reported = round.telemetry
-    if reported.window is None or not len(reported.window.order):
+    if reported.counters is None or not len(reported.counters.order):
         return None
     peer = reported.wiring.peers.planned
     sent, received = summed_minute(reported, Q.TX_BYTES), summed_minute(reported, Q.RX_BYTES)

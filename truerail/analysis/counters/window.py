@@ -1,18 +1,18 @@
-"""The latest samples of every counter, as arrays: the input of the counter rules.
+"""The latest samples of every counter, as arrays: filled round by round, read as a `CounterView`.
 
 A sample is the increment between two readings, with its actual interval, never the nominal one. Missing data is NaN,
 never 0. Ports are rows, samples columns, the oldest first.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import groupby
+from types import MappingProxyType
 
 import numpy as np
 
-from truerail.analysis.counters.hygiene import middle
+from truerail.analysis.counters.counter_view import CounterView, ordered, pace_of
 from truerail.analysis.counters.intake import Answers, take_in, take_in_answers, time_of
-from truerail.analysis.counters.replugged import Replugged
-from truerail.analysis.counters.series import Series, Source
+from truerail.analysis.counters.series import Source
 from truerail.model.columns import Codes
 from truerail.model.facts import PortCounters
 from truerail.model.reading import Reading
@@ -32,8 +32,8 @@ removed devices must not fill the memory, and rebuilding the arrays costs a copy
 class Window:
     """Counters of a fabric over the last `samples` rounds, `step_seconds` apart or more, in bounded memory.
 
-    200,000 ports with 12 counters and 30 samples take about 320 MB. For use by one thread at a time; other readers get
-    a `frozen` copy.
+    200,000 ports with 12 counters and 30 samples take about 320 MB. For use by one thread at a time; readers get a
+    `view`.
     """
 
     def __init__(self, samples: int = SAMPLES, step_seconds: float = STEP_SECONDS) -> None:
@@ -43,11 +43,6 @@ class Window:
         self.begun = np.full(samples, np.nan)
         """Start of each sample, in Unix seconds."""
         self.head = -1
-        self.replugged = Replugged()
-        """Intervals in which ports were replugged, as far as neighbours were read: an immutable value that is replaced.
-        """
-        self._frozen: dict[str, Source] = {}
-        """Copies of the sources that have not changed since."""
 
     def put(self, readings: Iterable[Reading]) -> None:
         """Adds the counters of a round. Readings without counters are ignored."""
@@ -57,9 +52,7 @@ class Window:
         self._advance(max(time_of(r) for r in reported))
         pace = self.pace
         for name, of in groupby(sorted(reported, key=_collector), key=_collector):
-            source = self.sources.setdefault(name, Source(self.samples))
-            self._frozen.pop(name, None)
-            take_in(source, of, self.head, pace)
+            take_in(self._written(name), of, self.head, pace)
 
     def put_answers(self, answers: Iterable[Answers]) -> None:
         """The same for a round given as arrays, one for each collector."""
@@ -69,43 +62,32 @@ class Window:
         self._advance(max(float(one.at.max()) for one in reported))
         pace = self.pace
         for one in reported:
-            self._frozen.pop(one.collector, None)
-            take_in_answers(self.sources.setdefault(one.collector, Source(self.samples)), one, self.head, pace)
+            take_in_answers(self._written(one.collector), one, self.head, pace)
 
-    def frozen(self) -> "Window":
-        """A read-only copy: later rounds do not change it. Sources that have not changed are copied once."""
-        for name, source in self.sources.items():
-            if name not in self._frozen:
-                self._frozen[name] = source.frozen()
-        found = Window(self.samples, self.step_seconds)
-        found.begun, found.head, found.replugged = self.begun.copy(), self.head, self.replugged
-        found.begun.setflags(write=False)
-        found.sources = {name: self._frozen[name] for name in self.sources}
-        return found
+    def view(self) -> CounterView | None:
+        """What it holds now, for readers: later rounds do not change it. None if nothing was counted yet."""
+        if not self.sources:
+            return None
+        begun = self.begun.copy()
+        begun.setflags(write=False)
+        sources = {name: source.view() for name, source in self.sources.items()}
+        return CounterView(self.samples, self.step_seconds, begun, self.head, MappingProxyType(sources))
 
     @property
     def pace(self) -> float:
         """Usual seconds between two samples: `step_seconds`, or more if rounds are less frequent."""
-        begun = self.begun[self.order]
-        return max(self.step_seconds, middle(np.diff(begun))) if len(begun) > 1 else self.step_seconds
+        return pace_of(self.begun[self.order], self.step_seconds)
 
     @property
     def order(self) -> Codes:
         """The samples from the oldest to the newest, without those that never began."""
-        order = (self.head + 1 + np.arange(self.samples)) % self.samples
-        return np.asarray(order[~np.isnan(self.begun[order])])
+        return ordered(self.begun, self.head)
 
-    @property
-    def oldest(self) -> float:
-        """Start of the oldest sample, in Unix seconds; NaN without samples."""
-        order = self.order
-        return float(self.begun[order[0]]) if len(order) else float("nan")
-
-    def columns(self) -> Iterator[tuple[str, Source, Series]]:
-        """All series, each with its source."""
-        for name, source in self.sources.items():
-            for series in source.series.values():
-                yield name, source, series
+    def _written(self, name: str) -> Source:
+        """The source of a collector, to be written to."""
+        source = self.sources.setdefault(name, Source(self.samples))
+        source.part()
+        return source
 
     def _advance(self, at: float) -> None:
         """Begins a new sample, unless the last one has just begun. Rounds without readings are empty samples: a service
@@ -130,8 +112,8 @@ class Window:
     def _begin(self, at: float) -> None:
         self.head = (self.head + 1) % self.samples
         self.begun[self.head] = at
-        self._frozen.clear()
         for source in self.sources.values():
+            source.part()
             source.clear(self.head)
         if self.head == 0:
             self._forget()

@@ -9,7 +9,6 @@ from truerail.analysis.cabling.peers import Peers
 from truerail.analysis.counters.hygiene import Floats
 from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.counters.telemetry import Telemetry
-from truerail.analysis.counters.window import STEP_SECONDS
 from truerail.analysis.pfc.edges import (
     CONTROL_BYTES_PER_SECOND,
     FLOWS,
@@ -77,25 +76,21 @@ class Priorities:
 
 def polls(telemetry: Telemetry) -> int:
     """Number of polls that a storm is evaluated over: those of a port that is read in every round."""
-    return max(POLLS, ceil(POLL_SECONDS / _pace(telemetry)))
+    return max(POLLS, ceil(POLL_SECONDS / telemetry.pace))
 
 
 def recent(telemetry: Telemetry) -> int:
     """Number of samples that hold a port's newest polls: twice as many as needed, by the slowest collector. A port that
     is read every 60 seconds fills one in six samples of 10.
     """
-    return max(2 * polls(telemetry), ceil(2 * POLLS * slowest_pace(telemetry) / _pace(telemetry)))
+    return max(2 * polls(telemetry), ceil(2 * POLLS * slowest_pace(telemetry) / telemetry.pace))
 
 
 def slowest_pace(telemetry: Telemetry) -> float:
     """Usual seconds between two readings of a port, for the collector of pauses with the lowest rate."""
-    columns = telemetry.window.columns() if telemetry.window else ()
+    columns = telemetry.counters.columns() if telemetry.counters else ()
     sources = {name: source for name, source, series in columns if series.column.quantity in _PAUSES}
-    return max([_pace(telemetry), *(source.pace for source in sources.values())])
-
-
-def _pace(telemetry: Telemetry) -> float:
-    return telemetry.window.pace if telemetry.window else STEP_SECONDS
+    return max([telemetry.pace, *(source.pace for source in sources.values())])
 
 
 @dataclass(frozen=True)
@@ -318,7 +313,7 @@ def _lasting(counters: Priorities, waiting: Codes, on: Codes, weight: Floats, pe
     """
     reported = counters.reported
     found = np.full(len(waiting), np.nan, dtype=np.float32)
-    last = max(ceil(SUSTAINED_SECONDS / _pace(reported)), 1)
+    last = max(ceil(SUSTAINED_SECONDS / reported.pace), 1)
     rows = np.flatnonzero(weight >= LEAST_SHARE)
     if not len(rows):
         return found
@@ -360,7 +355,7 @@ def risen(counters: Priorities, waiting: Codes, on: Codes) -> "np.typing.NDArray
     share = np.fmax(counters.rate(Q.RX_PAUSE_US, waiting, samples), counters.rate(Q.TX_PAUSE_US, on, samples)) / 1e6
     frames = np.fmax(counters.rate(Q.RX_PAUSE_FRAMES, waiting, samples), counters.rate(Q.TX_PAUSE_FRAMES, on, samples))
     value = np.where(np.isnan(share), frames * per_frame, share)
-    begun = reported.window.begun[reported.window.order] if reported.window else np.full(value.shape[1], np.nan)
+    begun = reported.counters.begun[reported.counters.order] if reported.counters else np.full(value.shape[1], np.nan)
     calm = value < LEAST_SHARE
     after = value.shape[1] - np.argmax(calm[:, ::-1], axis=1)
     first = np.where(calm.any(axis=1), after, np.argmax(value >= LEAST_SHARE, axis=1))

@@ -12,7 +12,6 @@ import numpy as np
 from truerail.analysis.cabling import Wiring
 from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.counters.telemetry import Telemetry
-from truerail.analysis.counters.window import STEP_SECONDS
 from truerail.analysis.round import Round
 from truerail.model.columns import NONE, Codes, mapped
 from truerail.model.finding import Finding
@@ -42,8 +41,7 @@ class FabricContext:
     @cached_property
     def poll(self) -> float:
         """Seconds between two polls of counters."""
-        window = self.round.counters
-        return STEP_SECONDS if window is None else window.pace
+        return self.reported.pace
 
     @cached_property
     def tier(self) -> Codes:

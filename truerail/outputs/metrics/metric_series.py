@@ -72,12 +72,16 @@ class Rows:
     labels: Mapping[str, Sequence[str]]
     pod: Codes
     pods: int
+    given: list[str] | None = None
+    """Each row's text, if it follows from that of other rows."""
 
     @cached_property
     def text(self) -> list[str]:
         """Each row's labels as text, without the closing brace. Computed once, reused for every metric of these
         rows.
         """
+        if self.given is not None:
+            return self.given
         opening = f'{{fabric="{escape(clean(self.fabric))}"'
         return list(map("".join, zip(repeat(opening, len(self.pod)), *pieces(self.labels), strict=True)))
 
@@ -96,15 +100,12 @@ class Rows:
         """Some of the rows, in ascending order; a row may occur several times. Their text is reused."""
         chosen: list[int] = rows.tolist()
         labels = {label: [values[row] for row in chosen] for label, values in self.labels.items()}
-        taken = Rows(self.fabric, labels, self.pod[rows], self.pods)
-        taken.__dict__["text"] = [self.text[row] for row in chosen]
-        return taken
+        return Rows(self.fabric, labels, self.pod[rows], self.pods, [self.text[row] for row in chosen])
 
     def beside(self, label: str, values: Sequence[str]) -> "Rows":
         """The same rows with a further label; one value for each row."""
-        wider = Rows(self.fabric, {**self.labels, label: values}, self.pod, self.pods)
-        wider.__dict__["text"] = list(map(str.__add__, self.text, *pieces({label: values})))
-        return wider
+        text = list(map(str.__add__, self.text, *pieces({label: values})))
+        return Rows(self.fabric, {**self.labels, label: values}, self.pod, self.pods, text)
 
     def crossed(self, label: str, values: Sequence[str]) -> "Rows":
         """Every row once for each value of a further label."""

@@ -179,8 +179,7 @@ def _not_measured(loads: _Loads, wanted: Codes) -> Iterator[NotMeasured]:
 
 
 def _counted(view: View) -> bool:
-    window = view.publication.round.telemetry.window
-    return window is not None and bool(window.sources)
+    return view.round.counters is not None
 
 
 def _gap(view: View, hosts: list[int], why: str) -> Iterator[NotMeasured]:
@@ -190,7 +189,7 @@ def _gap(view: View, hosts: list[int], why: str) -> Iterator[NotMeasured]:
 
 def _findings(view: View, hosts: Codes, *, every: bool) -> tuple[tuple[FindingLine, ...], tuple[FindingLine, ...]]:
     """Unmuted findings on the balance of these hosts, and on that of uplinks if all hosts are in question."""
-    loud = [one for one in view.findings.all if one.id not in view.publication.mutes]
+    loud = [one for one in view.findings.all if one.id not in view.mutes]
     numbers, wanted = view.findings.number, set(hosts.tolist())
     own = [f for f in loud if f.rule in HOST_RULES and int(view.findings.device[numbers[f.id]]) in wanted]
     above = [f for f in loud if f.rule in UPLINK_RULES and every]

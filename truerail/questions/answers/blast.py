@@ -39,7 +39,7 @@ def blast(publication: Published, of: str) -> Blast:
     `hosts` are those that lose NIC bandwidth. A switch above the leaves takes only a share of the uplinks: then `hosts`
     is empty, and `hosts_affected` counts the hosts below it. Raises NotFoundError.
     """
-    view, standing = view_of(publication), rail_status_of(publication)
+    view, standing = view_of(publication), rail_status_of(publication.evaluated)
     target = _target(view, standing, of)
     hosts = _hosts(view, standing, target)
     below = _below(standing, target) if not hosts else np.array([view.device(one.host) for one in hosts])

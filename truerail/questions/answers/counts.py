@@ -1,8 +1,7 @@
 """`counters PORT|DEVICE`: the totals and rates of its ports' counters over the kept samples."""
 
 from collections.abc import Iterator
-from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import numpy as np
@@ -79,12 +78,9 @@ def counters(publication: Published, of: str, since: str | None, now: datetime) 
     findings = finding_lines_of(
         view, view.findings_on([meant.name, *(str(view.index.spell(p)) for p in ports.tolist())])
     )
-    if telemetry.window is None or not len(telemetry.window.order):
+    if telemetry.counters is None or not len(telemetry.counters.order):
         return Counters(of, None, None, (), False, findings, "no device was polled for counters")
-    still = copy(telemetry.window)
-    still.begun = telemetry.window.begun.copy()
-    telemetry = replace(telemetry, window=still)
-    begun = still.begun[still.order]
+    begun = telemetry.counters.begun[telemetry.counters.order]
     last = _samples(begun, since, now)
     first = len(begun) - last
     start, end = (datetime.fromtimestamp(float(at), tz=UTC) for at in (begun[max(first - 1, 0)], begun[-1]))

@@ -73,7 +73,7 @@ def _exactly(view: View, low: str) -> Iterator[Found]:
 
 
 def _devices(view: View, low: str) -> Iterator[Found]:
-    names = names_of(view.sight)
+    names = names_of(view.evaluated)
     for code in names.devices.matching(low):
         yield Found(view.layout.devices[code].name, _kind(view, code), _place(view, code))
 
@@ -84,7 +84,7 @@ def _of_devices(view: View, low: str) -> Iterator[Found]:
     if not at:
         return
     head, rest = low[:at], low[at + 1 :].strip()
-    for code in islice(names_of(view.sight).devices.matching(head), 20):
+    for code in islice(names_of(view.evaluated).devices.matching(head), 20):
         for port in view.sight.ports_of(code).tolist():
             yield from _port_like(view, port, rest)
 
@@ -98,7 +98,7 @@ def _port_like(view: View, port: int, part: str) -> Iterator[Found]:
 
 
 def _racks(view: View, low: str) -> Iterator[Found]:
-    for rack, devices in names_of(view.sight).racks.items():
+    for rack, devices in names_of(view.evaluated).racks.items():
         if low in rack.lower():
             yield Found(rack, "rack", f"{devices} devices")
 
@@ -145,19 +145,19 @@ def _macs(view: View, low: str) -> Iterator[Found]:
     digits = low.translate({ord(mark): None for mark in ":-."})
     if not _FEWEST_DIGITS <= len(digits) <= _MAC_DIGITS or not set(digits) <= set("0123456789abcdef"):
         return
-    names = names_of(view.sight)
+    names = names_of(view.evaluated)
     for mac, port in names.macs_with(digits):
         yield Found(mac, "mac address", str(view.index.spell(port)))
 
 
 def _ports(view: View, low: str) -> Iterator[Found]:
     """Ports by their own name, on all devices that have one."""
-    for port in names_of(view.sight).ports_called(low):
+    for port in names_of(view.evaluated).ports_called(low):
         yield Found(str(view.index.spell(port)), "port", _peer(view, port))
 
 
 def _rdma(view: View, low: str) -> Iterator[Found]:
-    for word, port in names_of(view.sight).rdma_called(low):
+    for word, port in names_of(view.evaluated).rdma_called(low):
         spelled = view.index.spell(port)
         yield Found(f"{spelled.device}:{printable(word, 64)}", "rdma device", str(spelled))
 

@@ -42,7 +42,7 @@ def job(publication: Published, nodeset: str) -> Job:
     Raises QueryError for an invalid node set or one with a switch, NotFoundError if none of the hosts is in the plan.
     Hosts that are not in the plan are named in the answer and not counted.
     """
-    view, standing = view_of(publication), rail_status_of(publication)
+    view, standing = view_of(publication), rail_status_of(publication.evaluated)
     asked = hosts_asked(view, nodeset)
     cables = standing.below.of_all(asked.codes.tolist())
     cells = cells_of(standing, cables)

@@ -1,13 +1,13 @@
-"""The names that the search box searches, computed on first use and cached with the evaluation."""
+"""The names that the search box searches, computed on first use; the evaluated round owns them."""
 
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 
 import numpy as np
 
+from truerail.analysis.published import EvaluatedRound
 from truerail.model.columns import Codes, factorize
 from truerail.model.facts import NetLink, RdmaLink
-from truerail.model.kept import kept
 from truerail.model.names import natural_key
 from truerail.views.index import EvaluationIndex
 
@@ -113,7 +113,10 @@ class Names:
         return "\n".join(macs).replace(":", ""), macs, ports[use]
 
 
-@kept
-def names_of(sight: EvaluationIndex) -> Names:
-    """The names of an evaluation. Computed once, cached with it."""
-    return Names(sight)
+def names_of(evaluated: EvaluatedRound) -> Names:
+    """The names of an evaluated round, which owns them."""
+    return evaluated.once(_names)
+
+
+def _names(evaluated: EvaluatedRound) -> Names:
+    return Names(evaluated.once(EvaluationIndex))

@@ -54,7 +54,7 @@ def path(publication: Published, source: str, target: str, rail: int | None = No
     NotFoundError for a host or a rail that is not in the plan, QueryError for a switch, for one host twice, and for a
     rail other than that of the given GPUs.
     """
-    view, standing = view_of(publication), rail_status_of(publication)
+    view, standing = view_of(publication), rail_status_of(publication.evaluated)
     one, other = _end(view, source), _end(view, target)
     if one.host == other.host:
         name = view.index.devices.names[one.host]

@@ -1,6 +1,6 @@
 """Which planned cables carry their rail now, and where the others end: the basis of the reasoning questions.
 
-Computed once for each evaluation, in numpy, and cached with it. A cable is `ON` its rail if it is seen on the planned
+Computed in numpy, once for each evaluation. A cable is `ON` its rail if it is seen on the planned
 leaf (a wrong port of the right leaf has no impact), `OFF` if it is seen elsewhere or has no link, and `UNKNOWN`
 otherwise. If a cause says that names are swapped and no cable has to move (labels of two switches, of two hosts, NICs
 under other names), the cables it explains are taken as planned: traffic does not read labels. A cable on the other
@@ -15,8 +15,7 @@ import numpy as np
 
 from rules._places import Misplaced, Places, places
 from truerail.analysis.cabling import State, Wiring
-from truerail.analysis.published import Published
-from truerail.analysis.round import Round
+from truerail.analysis.published import EvaluatedRound
 from truerail.model import CauseKind, Evaluation
 from truerail.model.columns import NONE, Codes, Mask
 from truerail.model.index import PlanIndex
@@ -93,16 +92,13 @@ class RailStatus:
         return device >= 0 and self.index.devices.is_host(device)
 
 
-def rail_status_of(publication: Published) -> RailStatus:
-    """The status of every cable of a publication. Computed once for each evaluation."""
-    kept = publication.evaluation.__dict__
-    found: RailStatus | None = kept.get("_standing")
-    if found is None:
-        found = kept["_standing"] = _stand(publication.evaluation, publication.round)
-    return found
+def rail_status_of(evaluated: EvaluatedRound) -> RailStatus:
+    """The status of every cable of an evaluated round, which owns it."""
+    return evaluated.once(_stand)
 
 
-def _stand(evaluation: Evaluation, round: Round) -> RailStatus:
+def _stand(evaluated: EvaluatedRound) -> RailStatus:
+    evaluation, round = evaluated.evaluation, evaluated.round
     wiring, sorted_ = round.cabling, places(round)
     index = wiring.index
     size = len(index.devices.names)

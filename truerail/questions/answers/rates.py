@@ -3,8 +3,6 @@
 Reads only these ports from the arrays of the window.
 """
 
-from copy import copy
-from dataclasses import replace
 from datetime import UTC, datetime
 from math import isnan
 
@@ -13,7 +11,6 @@ import numpy as np
 from truerail.analysis.counters.hygiene import Floats
 from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.counters.telemetry import Telemetry
-from truerail.analysis.counters.window import Window
 from truerail.analysis.pfc.edges import QUANTUM_BITS
 from truerail.analysis.published import Published
 from truerail.model.columns import NONE, Codes, Mask
@@ -39,10 +36,12 @@ def rates(publication: Published, of: str) -> Rates:
     view = view_of(publication)
     meant = recognise(view, of)
     reported = publication.round.telemetry
-    if reported.window is None:
+    if reported.counters is None:
         return Rates(of, (), (), False, "no device was polled for counters")
     ports = ports_meant(view, meant)
-    begins, lines = _settled(view, reported, reported.window, ports)
+    lines = _lines(view, reported, ports, speed_of(reported, ports))
+    begun = reported.counters.begun[reported.counters.order].tolist()
+    begins = tuple(datetime.fromtimestamp(at, tz=UTC) for at in begun)
     counting = sum(bool(line.tx_gbps or line.rx_gbps or line.paused or line.pausing or line.errors) for line in lines)
     return Rates(of, begins, lines, counting > 0, _says(meant.name, counting, len(ports)))
 
@@ -67,22 +66,6 @@ def ports_meant(view: View, meant: ResolvedTarget) -> Codes:
     if meant.matched_type != "switch":
         return np.asarray(ports)
     return np.array(sorted(ports.tolist(), key=lambda port: natural_key(index.spell(port).name)), dtype=np.int64)
-
-
-def _settled(
-    view: View, telemetry: Telemetry, window: Window, ports: Codes
-) -> tuple[tuple[datetime, ...], tuple[PortRates, ...]]:
-    """The start of each sample, and the ports' lines. The window advances during the read: if a new sample began
-    meanwhile, all is read once more, so that every column matches its time.
-    """
-    speed = speed_of(telemetry, ports)
-    while True:
-        still = copy(window)
-        still.begun = window.begun.copy()
-        lines = _lines(view, replace(telemetry, window=still), ports, speed)
-        if window.head == still.head:
-            begun = still.begun[still.order].tolist()
-            return tuple(datetime.fromtimestamp(at, tz=UTC) for at in begun), lines
 
 
 def _lines(view: View, telemetry: Telemetry, ports: Codes, speed: Floats) -> tuple[PortRates, ...]:

@@ -33,7 +33,7 @@ def where(publication: Published, text: str, history: History | None = None) -> 
 
 def _names_alone(view: View, paths: tuple[CablePath, ...]) -> str:
     """A warning for a cable where only a name is wrong, to read before moving it."""
-    names = {cause.key for cause in view.publication.evaluation.causes if cause.names_only}
+    names = {cause.key for cause in view.evaluated.evaluation.causes if cause.names_only}
     causes = {cause.key for path in paths for cause in path.causes}
     return "; only names are wrong, no cable to move" if len(paths) == 1 and causes and causes <= names else ""
 

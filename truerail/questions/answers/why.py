@@ -41,10 +41,10 @@ def why(publication: Published, history: History, finding: str) -> Why:
 
 
 def _present(view: View, history: History, found: Finding, record: FindingRecord | None) -> Why:
-    publication, one = view.publication, found.id
+    one = found.id
     cause, cable = view.cause_of(one), _cable(view, found)
-    life = publication.lives.get(one) or (record.life if record else None)
-    mute = publication.mutes.get(one)
+    life = view.lives.get(one) or (record.life if record else None)
+    mute = view.mutes.get(one)
     known = mute if mute and mute.kind is MuteKind.ACKNOWLEDGED else None
     paths = cable_paths(view, np.array([cable]), history) if cable >= 0 else ()
     return Why(
@@ -54,7 +54,7 @@ def _present(view: View, history: History, found: Finding, record: FindingRecord
         path=paths[0] if paths else None,
         evidence=tuple(_evidence(view, evidence) for evidence in found.evidence),
         alternatives=tuple(alternative.summary for alternative in cause.alternatives) if cause else (),
-        ruled_out=ruled_out(view, rail_status_of(publication), cable, cause) if cable >= 0 else (),
+        ruled_out=ruled_out(view, rail_status_of(view.evaluated), cable, cause) if cable >= 0 else (),
         explanation=_explanation(found.rule),
         episodes=life.episodes if life else 1,
         first_seen=life.first_seen if life else None,

@@ -11,7 +11,7 @@ from truerail.simulator.traffic.habits import HABITS, LATER, Habits
 from truerail.simulator.traffic.hashing import Hash
 from truerail.simulator.traffic.jobs import Job, Pattern
 from truerail.simulator.traffic.polling import Polls
-from truerail.simulator.traffic.snapshots import seen_now, snapshot_after
+from truerail.simulator.traffic.snapshots import round_after, seen_now
 
 __all__ = [
     "HABITS",
@@ -29,6 +29,6 @@ __all__ = [
     "Switching",
     "Victim",
     "flows",
+    "round_after",
     "seen_now",
-    "snapshot_after",
 ]

@@ -1,9 +1,10 @@
-"""A snapshot with its window of counters, like a service's after some minutes of polling."""
+"""A round with its counters, like a service's after some minutes of polling."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from truerail.analysis.counters.window import STEP_SECONDS, Window
+from truerail.analysis.round import Round
 from truerail.model import Fact, NetLink, RdmaLink, Reading, Snapshot
 from truerail.model.index import Devices
 from truerail.simulator.simulation import Simulation
@@ -13,13 +14,13 @@ Speeds = Mapping[tuple[str, str], float]
 """Gb/s by device and by the device's name of a port or an RDMA device."""
 
 
-def snapshot_after(
+def round_after(
     fabric: Simulation, traffic: FlowSimulation, minutes: float = 5.0, step_seconds: float = STEP_SECONDS
-) -> Snapshot:
+) -> Round:
     """Runs the traffic of a fabric for this many minutes and polls it meanwhile.
 
     The answers about cabling and links are those of the current fabric, and ports of a link at half speed report it.
-    The window keeps its last samples.
+    The counters are those of the last samples.
     """
     window = Window(step_seconds=step_seconds)
     last: list[Reading] = []
@@ -28,12 +29,12 @@ def snapshot_after(
             traffic.step(step_seconds)
         last = traffic.readings()
         window.put(last)
-    return seen_now(fabric.snapshot(), traffic, last, window)
+    return Round(fabric.plan, seen_now(fabric.snapshot(), traffic, last), window.view())
 
 
-def seen_now(still: Snapshot, traffic: FlowSimulation, counted: Sequence[Reading], window: Window) -> Snapshot:
-    """A service's current snapshot: repeated earlier answers about cabling and links, those of the last round of
-    counters, and their window.
+def seen_now(still: Snapshot, traffic: FlowSimulation, counted: Sequence[Reading]) -> Snapshot:
+    """A service's current snapshot: repeated earlier answers about cabling and links, and those of the last round of
+    counters.
     """
     moved, slow = traffic.at - still.at, _slow(traffic)
     named = {device for device, _ in slow}
@@ -43,7 +44,7 @@ def seen_now(still: Snapshot, traffic: FlowSimulation, counted: Sequence[Reading
         )
         for reading in still.readings
     ]
-    return Snapshot(traffic.at, (*readings, *counted), window=window)
+    return Snapshot(traffic.at, (*readings, *counted))
 
 
 def _slow(traffic: FlowSimulation) -> Speeds:

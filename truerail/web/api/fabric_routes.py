@@ -88,7 +88,7 @@ async def the_maps_causes(request: Request, desk: WithContext, shown: Newest) ->
 @router.get("/plan", response_model=PlanView)
 async def plan(request: Request, shown: Newest) -> Response:
     """The plan in force, in numbers."""
-    view = await plan_view(shown.publication.plan, shown.publication.plan_digest)
+    view = await plan_view(shown.publication.plan)
     return published(request, shown, lambda: view)
 
 

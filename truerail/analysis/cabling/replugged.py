@@ -9,6 +9,7 @@ import numpy.typing as npt
 from truerail.model.plan import Plan
 
 Span = tuple[float, float]
+Spans = Mapping[str, tuple[Span, ...]]
 Times = npt.NDArray[np.float64]
 
 
@@ -21,7 +22,7 @@ class Replugged:
     reading can add anything. Link-down events after it are not evaluated before the neighbour has been read again.
     """
 
-    spans: Mapping[str, tuple[Span, ...]] = field(default_factory=dict)
+    spans: Spans = field(default_factory=dict)
     known_until: Times = field(default_factory=lambda: np.empty(0))
     plan: Plan | None = None
 
