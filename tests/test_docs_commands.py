@@ -31,6 +31,12 @@ OTHERS = frozenset(
     )
 )
 """What else may be called where nothing is run: it is somebody else's, or the shell's."""
+BROUGHT = {
+    "amtool": "`amtool`", "ansible-playbook": "ansible", "docker": "compose", "kubectl": "kubernetes", "pipx": "[pipx]",
+    "prometheus": "`prometheus`", "prometheus-alertmanager": "`prometheus-alertmanager`", "promtool": "`promtool`",
+    "uv": "[uv]",
+}  # fmt: skip
+"""Tools that a machine with Python, make and git need not have, and how a page names each before it calls it."""
 TARGETS = frozenset(re.findall(r"^(\w[\w-]*):", (ROOT / "Makefile").read_text(), re.MULTILINE))
 FOLLOWED = [page for page in GUIDES if any(block.language in SHELL and not block.not_run for block in blocks(page))]
 NOT_RUN = [block for page in GUIDES for block in blocks(page) if block.language in SHELL and block.not_run]
@@ -97,6 +103,16 @@ def _expanded(lines: list[str]) -> Iterator[str]:
             yield full
 
 
+def goes_on(line: str) -> bool:
+    """Whether a command does not end by itself, so that nothing after it would be run."""
+    endless = re.match(
+        r"(?:sudo )?(?:\.venv/bin/|/opt/truerail/bin/)?"
+        r"(?:truerail (?:serve|watch|demo)\b|make demo\b|curl -\w*N|prometheus|docker compose up\b)",
+        line,
+    )
+    return bool(endless) and not re.search(r"--(?:check|rounds|once|detach)\b|&$", line)
+
+
 def _exists(line: str, where: str) -> None:
     """Fails for a line that is neither parsed by what would run it nor somebody else's."""
     if words := words_of(line):
@@ -123,6 +139,19 @@ def test_no_command_hides_where_nobody_looks(page: Path) -> None:
 
 
 @pytest.mark.parametrize("page", GUIDES, ids=named)
+def test_a_block_can_be_pasted_as_it_stands(page: Path) -> None:
+    """What goes on until it is ended is the last command of its block, and a tool is named before it is called."""
+    before = page.read_text().splitlines()
+    for block in blocks(page):
+        if block.language in SHELL:
+            commands = [command for command, _ in block.sessions] if block.language == "console" else block.lines
+            assert [line for line in commands[:-1] if goes_on(line)] == [], block.where
+            known = "\n".join(before[: block.line]).lower()
+            tools = {word for line in commands if (word := line.split()[0]) in BROUGHT}
+            assert [tool for tool in sorted(tools) if BROUGHT[tool] not in known] == [], block.where
+
+
+@pytest.mark.parametrize("page", GUIDES, ids=named)
 def test_commands_within_a_sentence_exist(page: Path) -> None:
     for code in inline_code(page):
         if words := words_of(code):
@@ -138,6 +167,10 @@ def test_the_check_sees_what_is_wrong() -> None:
         parse(["chekc"], "here")
     with pytest.raises(AssertionError, match="neither run nor parsed"):
         _exists("launch-missiles --now", "here")
+    assert goes_on("truerail watch --plan plan.yaml")
+    assert goes_on("sudo make demo")
+    assert not goes_on("truerail serve --check --config truerail.yaml")
+    assert not goes_on("prometheus --config.file=prometheus.yml &")
     with pytest.raises(AssertionError, match="no target"):
         _exists("make missiles", "here")
     with pytest.raises(AssertionError, match="but what is printed"):
