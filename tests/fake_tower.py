@@ -92,7 +92,7 @@ class FakeHistory:
     audits: list[AuditRecord] = field(default_factory=list)
     broken: dict[str, dict[int, str]] = field(default_factory=dict)
     caused: list[CauseEvent] = field(default_factory=list)
-    kept_findings: dict[str, KeptFinding] = field(default_factory=dict)
+    kept_findings_by_id: dict[str, KeptFinding] = field(default_factory=dict)
     kept_causes: dict[str, KeptCause] = field(default_factory=dict)
     since: datetime | None = None
     past: PastState = field(default_factory=lambda: NoHistory().as_of(NOW))
@@ -127,7 +127,11 @@ class FakeHistory:
 
     def kept_finding(self, finding: str) -> KeptFinding | None:
         self._alive()
-        return self.kept_findings.get(finding)
+        return self.kept_findings_by_id.get(finding)
+
+    def kept_findings(self, findings: Collection[str]) -> Sequence[KeptFinding]:
+        self._alive()
+        return [one for key, one in self.kept_findings_by_id.items() if key in findings]
 
     def kept_cause(self, key: str) -> KeptCause | None:
         self._alive()

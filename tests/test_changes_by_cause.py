@@ -9,13 +9,17 @@ import pytest
 from tests.journal_helpers import Settings, record
 from truerail.analysis.published import Published
 from truerail.analysis.round import Round
+from truerail.errors import NotFoundError
 from truerail.journal import Journal, Lives, open_journal
 from truerail.model import CauseKind, Reading, Snapshot
+from truerail.model.facts import Neighbor
 from truerail.model.history import CauseEvent, EventKind, FindingEvent, LinkChange
 from truerail.outputs.options import Options
 from truerail.questions.answers.causes_of_changes import CausesOfChanges
 from truerail.questions.answers.diff import diff, diff_plan
+from truerail.questions.answers.kept_lines import MOST_EXPLAINED
 from truerail.questions.answers.timeline import timeline
+from truerail.questions.answers.why import why
 from truerail.questions.diff import Counts, Diff
 from truerail.questions.text import answer_text
 from truerail.rounds import evaluate
@@ -119,6 +123,44 @@ def test_a_timeline_folds_the_links_of_its_causes(past: Past) -> None:
     assert begun.links + begun.findings + ended.links + ended.findings == len(answer.folded)
     assert {one.cause for one in answer.folded} == {begun.cause}
     assert len(answer_text(answer, TEXT).splitlines()) < 10
+
+
+def test_a_resolved_cause_keeps_what_it_was(past: Past) -> None:
+    swap = next(one for one in past.changed(0, 5).causes if one.kind == "leaf-swap")
+    answer = why(past.now, past.journal, swap.cause)
+    assert answer.finding is None
+    assert answer.cause is not None
+    assert (answer.state, answer.cause.since, answer.ended) == ("resolved", past.times[2], past.times[4])
+    assert answer.cause.action == ""
+    assert len(answer.cause.explains) > 100
+    assert len(answer.explained) == MOST_EXPLAINED or len(answer.explained) == len(answer.cause.explains)
+    assert not [one for one in answer.explained if one.action]
+    assert "144 cables" in answer.repair
+    text = answer_text(answer, TEXT)
+    assert "Swap the names" not in text
+    assert "repaired" in text
+
+
+def test_a_resolved_finding_keeps_its_evidence_and_its_repair(past: Past) -> None:
+    then = next(one for one in past.during.evaluation.findings if one.rule == "CAB001")
+    answer = why(past.now, past.journal, then.id)
+    assert answer.finding is not None
+    assert (answer.finding.state, answer.finding.action, answer.note) == ("resolved", "", "")
+    assert {one.fact["port_id"] for one in answer.evidence if one.kind == "Neighbor"} == {
+        one.fact.port_id for one in then.evidence if isinstance(one.fact, Neighbor)
+    }
+    assert answer.ended == past.times[4]
+    assert answer.repair.startswith(f"{then.subject} moved from {then.observed} to {then.expected} (as planned)")
+    assert answer.cause is not None
+    assert (answer.cause.kind, answer.cause.state, answer.cause.action) == ("leaf-swap", "resolved", "")
+
+
+def test_an_unknown_id_says_since_when_the_journal_has_any(past: Past) -> None:
+    with pytest.raises(NotFoundError, match=f"since {past.times[1]:%Y-%m-%d %H:%M}"):
+        why(past.now, past.journal, "feedfeedfeed")
+    now = why(past.during, past.journal, past.during.evaluation.causes[0].key)
+    assert now.cause is not None
+    assert (now.finding, bool(now.cause.action), bool(now.explained), now.ended) == (None, True, True, None)
 
 
 def link(seq: int, port: str, now: str | None, minutes: int) -> LinkChange:

@@ -10,13 +10,14 @@ from oncall_fabrics import SPINES, published
 from truerail.analysis.published import EvaluatedRound
 from truerail.analysis.round import Round
 from truerail.errors import NotFoundError, QueryError
-from truerail.model import CauseKind
+from truerail.model import CauseKind, Finding, Severity
 from truerail.model.history import (
     Acknowledgement,
     CauseEvent,
     EventKind,
     FindingEvent,
     FindingRecord,
+    KeptFinding,
     LinkChange,
     MaintenanceWindow,
     NoHistory,
@@ -25,6 +26,7 @@ from truerail.model.history import (
 )
 from truerail.model.life import Life, LifeState, Mute, MuteKind
 from truerail.questions.answers.diff import MOST_ROWS, diff, diff_plan
+from truerail.questions.answers.kept_lines import NOTHING
 from truerail.questions.answers.moments import moment, span
 from truerail.questions.answers.timeline import timeline
 from truerail.questions.answers.why import why
@@ -46,7 +48,7 @@ class Kept(NoHistory):
     work: Sequence[MaintenanceWindow] = ()
     versions: Sequence[PlanVersion] = ()
     caused: Sequence[CauseEvent] = ()
-    records: dict[str, FindingRecord] = field(default_factory=dict)
+    kept: dict[str, KeptFinding] = field(default_factory=dict)
 
     def link_changes(
         self,
@@ -82,8 +84,8 @@ class Kept(NoHistory):
     ) -> Sequence[CauseEvent]:
         return cut([row for row in self.caused if start <= row.at < end], page)
 
-    def finding(self, finding: str) -> FindingRecord | None:
-        return self.records.get(finding)
+    def kept_finding(self, finding: str) -> KeptFinding | None:
+        return self.kept.get(finding)
 
     def plans(self) -> Sequence[PlanVersion]:
         return self.versions
@@ -218,8 +220,11 @@ def test_why_tells_of_lives_and_hands() -> None:
 def test_a_resolved_finding_is_reported_from_the_journal() -> None:
     life = Life("0123456789ab", LifeState.RESOLVED, NOW, NOW, NOW, NOW, 3)
     record = FindingRecord(life, "CAB003", "cable_missing", "critical", "gpu-001/a", 0, "x", None, "s", "d", None)
-    answer = why(SWAPPED, Kept(records={life.id: record}), life.id)
-    assert (answer.finding.state, answer.episodes, answer.evidence) == ("resolved", 3, ())
+    finding = Finding("CAB003", "cable_missing", Severity.CRITICAL, "gpu-001/a", "s", "d")
+    answer = why(SWAPPED, Kept(kept={life.id: KeptFinding(record, finding, complete=False)}), life.id)
+    assert (answer.state, answer.episodes, answer.evidence) == ("resolved", 3, ())
+    assert "older release" in answer.note
+    assert answer.repair == NOTHING
     with pytest.raises(NotFoundError, match="feedfeedfeed"):
         why(SWAPPED, NoHistory(), "feedfeedfeed")
 

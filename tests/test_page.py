@@ -13,7 +13,17 @@ from tests.page_site import Site, Watched, chromium, publication
 from tests.patience import soon
 from truerail.analysis.round import Round
 from truerail.model import Role
-from truerail.model.history import CauseEvent, EventKind, FindingEvent, LinkChange
+from truerail.model.history import (
+    CauseEvent,
+    CauseRecord,
+    EventKind,
+    FindingEvent,
+    FindingRecord,
+    KeptCause,
+    KeptFinding,
+    LinkChange,
+)
+from truerail.model.life import Life, LifeState
 from truerail.model.step_marks import MarkAction, StepChange, changed
 from truerail.outputs.report import Options, render
 from truerail.rounds import evaluate
@@ -382,6 +392,37 @@ def test_changes_are_folded_below_their_cause(watched: Watched) -> None:
     expect(folded.locator("li").first).to_be_hidden()
     folded.locator("summary").click()
     expect(folded.locator("li").first).to_be_visible()
+
+
+def test_a_resolved_cause_and_finding_keep_their_pages(watched: Watched) -> None:
+    evaluated, tower = watched.site.tower.publication, watched.site.tower
+    assert evaluated is not None
+    cause = next(one for one in evaluated.evaluation.causes if one.moves)
+    of = [one for one in evaluated.evaluation.findings if one.id in cause.explains]
+    began, ended = tower.moment - timedelta(days=30), tower.moment - timedelta(days=29)
+    for one in of:
+        life = Life(one.id, LifeState.RESOLVED, began, began, ended, ended)
+        fields = (one.rule, one.name, "critical", one.subject, one.rail, one.expected, one.observed)
+        record = FindingRecord(life, *fields, one.summary, one.action, cause.key)
+        tower.history.kept_findings_by_id[one.id] = KeptFinding(record, one, complete=True)
+    life = Life(cause.key, LifeState.RESOLVED, began, began, ended, ended)
+    caused = CauseRecord(life, cause.kind.value, cause.subjects, cause.summary, cause.action, len(of))
+    tower.history.kept_causes[cause.key] = KeptCause(caused, cause, complete=True)
+    tower.history.changes.append(LinkChange(1, ended, of[0].subject, "c/d", "a/b", "wrong", "right"))
+    watched.site.publish(publication(BROKEN.plan, WHOLE, 2))
+    page = watched.open(f"/causes/{cause.key}")
+    expect(page.locator("h1")).not_to_be_empty()
+    expect(page.locator(".past")).to_contain_text("resolved from")
+    expect(page.locator(".action")).to_have_count(0)
+    expect(page.locator("ul.lines li").first).to_be_visible()
+    page = watched.open(f"/findings/{of[0].id}")
+    expect(page.locator(".past").first).to_contain_text(f"{of[0].subject} moved from c/d to a/b")
+    expect(page.locator("article.evidence").first).to_be_visible()
+    expect(page.locator(".action, ol.moves")).to_have_count(0)
+    page = watched.open("/findings/feedfeedfeed")
+    expect(page.locator(".failed h2")).to_have_text("Not in the journal")
+    assert not [words for words in watched.complaints if "404" not in words]
+    watched.complaints.clear()
 
 
 def test_a_tab_in_the_background_gives_its_stream_back(watched: Watched) -> None:

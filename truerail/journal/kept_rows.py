@@ -1,14 +1,16 @@
 """Findings and causes with all their fields, from their rows: open or resolved."""
 
 import json
+from collections.abc import Collection
 from typing import Any
 
-from sqlalchemy import Connection, Row, select
+from sqlalchemy import BigInteger, Connection, Row, select, type_coerce
 
 from truerail.journal import tables
 from truerail.journal.bodies import cause_extras, finding_extras
 from truerail.journal.row_values import cause_record, finding_record, newest_round_at
 from truerail.journal.salvage import Salvage
+from truerail.journal.statements import among_numbers
 from truerail.journal.types import is_id
 from truerail.model.finding import Cause, CauseKind, Finding, Severity
 from truerail.model.history import KeptCause, KeptFinding
@@ -32,18 +34,17 @@ def cause_of(row: Row[Any]) -> Cause:
     )  # fmt: skip
 
 
-def kept_finding(salvage: Salvage, connection: Connection, wanted: str) -> KeptFinding | None:
-    """One finding by its id."""
-    if not is_id(wanted):
-        return None
-    asked, newest = select(tables.findings).where(tables.findings.c.id == wanted), newest_round_at(connection)
-    found = salvage.rows(
+def kept_findings(salvage: Salvage, connection: Connection, wanted: Collection[str]) -> list[KeptFinding]:
+    """Findings by their ids."""
+    ids = [int(one, 16) for one in wanted if is_id(one)]
+    among = among_numbers(connection, type_coerce(tables.findings.c.id, BigInteger), ids)
+    asked, newest = select(tables.findings).where(among).order_by(tables.findings.c.id), newest_round_at(connection)
+    return salvage.rows(
         connection,
         asked,
         tables.findings.c.id,
         lambda row: KeptFinding(finding_record(row, newest), finding_of(row), row.body is not None),
     )
-    return found[0] if found else None
 
 
 def kept_cause(salvage: Salvage, connection: Connection, wanted: str) -> KeptCause | None:

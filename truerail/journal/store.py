@@ -221,7 +221,13 @@ class Journal:
     def kept_finding(self, finding: str) -> KeptFinding | None:
         """One finding, open or resolved, with its evidence."""
         with self._database.reading() as connection:
-            return kept_rows.kept_finding(self._salvage, connection, finding)
+            found = kept_rows.kept_findings(self._salvage, connection, [finding])
+        return found[0] if found else None
+
+    def kept_findings(self, findings: Collection[str]) -> Sequence[KeptFinding]:
+        """Those of these findings that the journal has, open or resolved, with their evidence."""
+        with self._database.reading() as connection:
+            return kept_rows.kept_findings(self._salvage, connection, findings)
 
     def kept_cause(self, key: str) -> KeptCause | None:
         """One cause, open or resolved, with its moves and the findings that it explained."""

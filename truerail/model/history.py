@@ -270,6 +270,10 @@ class History(Protocol):
 
     def finding(self, finding: str) -> FindingRecord | None: ...
     def kept_finding(self, finding: str) -> KeptFinding | None: ...
+    def kept_findings(self, findings: Collection[str]) -> Sequence[KeptFinding]:
+        """Those of these findings that the journal has."""
+        ...
+
     def kept_cause(self, key: str) -> KeptCause | None: ...
     def kept_since(self) -> datetime | None:
         """The time before which the journal has nothing; None for an empty journal."""
@@ -318,6 +322,10 @@ class NoHistory:
     def kept_finding(self, finding: str) -> KeptFinding | None:
         """Nothing."""
         return None
+
+    def kept_findings(self, findings: Collection[str]) -> Sequence[KeptFinding]:
+        """Nothing."""
+        return ()
 
     def kept_cause(self, key: str) -> KeptCause | None:
         """Nothing."""

@@ -1,4 +1,4 @@
-"""`why FINDING`: what a finding rests on."""
+"""`why ID`: what a finding or a cause rests on, now or, once it is resolved, while it lasted."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -28,11 +28,13 @@ class EvidenceLine:
 
 @dataclass(frozen=True, slots=True)
 class Why:
-    """`why FINDING`: its evidence and the alternatives. `ruled_out` are sentences: each alternative and the evidence
-    against it.
+    """`why ID`: the evidence and the alternatives. `ruled_out` are sentences: each alternative and the evidence
+    against it. `finding` is None if the id is that of a cause; `explained` are then its findings, at most 200.
+
+    What is resolved comes from the journal: as it was last seen, without an action, and with `repair`.
     """
 
-    finding: FindingLine
+    finding: FindingLine | None
     detail: Mapping[str, Any]
     cause: CauseLine | None
     path: CablePath | None
@@ -45,6 +47,18 @@ class Why:
     first_seen: datetime | None
     acknowledged_by: str | None
     acknowledged_reason: str | None
+    explained: tuple[FindingLine, ...] = ()
+    ended: datetime | None = None
+    repair: str = ""
+    """What ended it, as far as the journal has it: a sentence without its full stop."""
+    note: str = ""
+    """What the journal no longer has of it."""
+
+    @property
+    def state(self) -> str:
+        """A `LifeState` word."""
+        line = self.finding or self.cause
+        return line.state if line else ""
 
 
 def _find(asked: Asked, given: Given) -> Why:
@@ -54,7 +68,7 @@ def _find(asked: Asked, given: Given) -> Why:
 
 
 def _good(answer: Why) -> bool:
-    return answer.finding.state == "resolved"
+    return answer.state == "resolved"
 
 
 def _text(answer: Why, options: "Options") -> Iterator["RenderableType"]:
@@ -67,11 +81,20 @@ QUESTION = Question(
     "why",
     6,
     Why,
-    (Parameter("finding", help="The id of a finding: 6f4dbffbab52.", description="id of a finding"),),
+    (
+        Parameter(
+            "finding",
+            help="The id of a finding, or the key of a cause: 6f4dbffbab52.",
+            description="id of a finding, or key of a cause",
+            metavar="id",
+        ),
+    ),
     _find,
-    "A finding's evidence, both ends, raw answers, alternatives, and what was ruled out.",
-    short="On call: the evidence of a finding.",
-    help="The basis of a finding: evidence, both ends, alternatives, and what was ruled out.",
+    "The evidence of a finding or a cause, both ends, raw answers, alternatives, and what was ruled out. Of a resolved "
+    "one: when it began and ended, what repaired it, and its evidence then.",
+    short="On call: the evidence of a finding or a cause.",
+    help="The basis of a finding or a cause: evidence, both ends, alternatives, and what was ruled out; of a resolved "
+    "one when it began and ended, what repaired it, and its evidence then.",
     good=_good,
     text=_text,
     form=Form("What is a finding based on?", page="/"),

@@ -43,6 +43,8 @@ class FindingLine:
     state: str
     since: datetime | None
     muted: str | None
+    ended: datetime | None = None
+    """When a resolved one was gone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +89,10 @@ class CauseLine:
     muted: str | None
     """Set if every finding that it explains is muted."""
     undecided: bool = False
+    ended: datetime | None = None
+    """When a resolved one was gone."""
+    repair: str = ""
+    """What ended a resolved one, as far as the journal has it."""
 
 
 @dataclass(frozen=True, slots=True)

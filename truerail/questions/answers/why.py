@@ -1,8 +1,10 @@
-"""`why FINDING`: its evidence, the alternatives, what was ruled out, since when, and who acknowledged it."""
+"""`why ID`: the evidence of a finding or a cause, the alternatives, what was ruled out, since when, and who muted it;
+once it is resolved, what ended it.
+"""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 
@@ -10,34 +12,50 @@ from rules import rules
 from truerail.analysis.published import Published
 from truerail.errors import JournalUnavailableError, NotFoundError
 from truerail.model.facts import Fact
-from truerail.model.finding import Evidence, Finding
+from truerail.model.finding import Cause, Evidence, Finding
 from truerail.model.history import FindingRecord, History
 from truerail.model.life import MuteKind
 from truerail.model.names import printable
+from truerail.questions.answers.kept_lines import explained_by, kept_cause_line, kept_finding_line, repair_of_finding
 from truerail.questions.answers.rail_status import rail_status_of
 from truerail.questions.answers.ruled_out import ruled_out
 from truerail.questions.why import EvidenceLine, Why
-from truerail.views.lines import cable_paths, cause_line, finding_line
-from truerail.views.pieces import FindingLine
+from truerail.views.lines import cable_paths, cause_line, finding_line, finding_lines_of
+from truerail.views.pieces import CauseLine
 from truerail.views.view import View, view_of
 
+T = TypeVar("T")
 
-def why(publication: Published, history: History, finding: str) -> Why:
-    """Everything about one finding, by its id. A resolved one comes from the journal, without evidence.
+MOST_EXPLAINED = 200
+"""Maximum number of findings listed for a cause."""
+
+
+def why(publication: Published, history: History, wanted: str) -> Why:
+    """Everything about one finding or one cause, by its id or key. What is resolved comes from the journal.
 
     Raises NotFoundError for an id that is neither in the evaluation nor in the journal.
     """
-    view = view_of(publication)
-    wanted = finding.strip().lower()
-    found = view.finding(wanted)
-    record = _record(history, wanted)
-    if found is None:
-        if record is None:
-            raise NotFoundError(
-                f"no finding has the id {printable(finding, 80)!r}: it may be resolved, or belong to another fabric"
-            )
-        return _remembered(record)
-    return _present(view, history, found, record)
+    view, key = view_of(publication), wanted.strip().lower()
+    found, cause = view.finding(key), view.cause(key)
+    if found is not None:
+        return _present(view, history, found, _record(history, key))
+    if cause is not None:
+        return _present_cause(view, history, key, cause)
+    return _remembered(history, key) or _remembered_cause(history, key) or _unknown(history, wanted)
+
+
+def past_cause(history: History, key: str) -> CauseLine:
+    """A cause of the journal, by its key. Raises NotFoundError."""
+    found = _remembered_cause(history, key.strip().lower())
+    if found is None or found.cause is None:
+        _unknown(history, key)
+    return found.cause
+
+
+def _unknown(history: History, wanted: str) -> NoReturn:
+    since = _or_none(history.kept_since)
+    kept = f"; the journal has resolved ones since {since:%Y-%m-%d %H:%M UTC}" if since else ""
+    raise NotFoundError(f"no finding and no cause has the id {printable(wanted, 80)!r} now{kept}")
 
 
 def _present(view: View, history: History, found: Finding, record: FindingRecord | None) -> Why:
@@ -63,24 +81,62 @@ def _present(view: View, history: History, found: Finding, record: FindingRecord
     )
 
 
-def _remembered(record: FindingRecord) -> Why:
-    """A finding that is resolved, in its last known state."""
-    line = FindingLine(
-        record.life.id, record.rule, record.name, record.severity, record.subject, record.rail, record.expected,
-        record.observed, record.summary, record.action, 1.0, record.cause,
-        record.life.state.value, record.life.since, None,
-    )  # fmt: skip
+def _present_cause(view: View, history: History, key: str, cause: Cause) -> Why:
+    life = view.publication.cause_lives.get(key)
+    explained = [found for found in map(view.finding, cause.explains[:MOST_EXPLAINED]) if found is not None]
     return Why(
-        line, {}, None, None, (), (), (), _explanation(record.rule), record.life.episodes, record.life.first_seen,
-        None, None,
+        None, {}, cause_line(view, cause), None, (), tuple(one.summary for one in cause.alternatives), (), "",
+        life.episodes if life else 1, life.first_seen if life else None, None, None, finding_lines_of(view, explained),
     )  # fmt: skip
+
+
+def _remembered(history: History, key: str) -> Why | None:
+    """A finding that is resolved, or was not evaluated since the start, as it was last seen."""
+    kept = _or_none(lambda: history.kept_finding(key))
+    if kept is None:
+        return None
+    life, of = kept.record.life, kept.record.cause
+    caused = _or_none(lambda: history.kept_cause(of)) if of else None
+    return Why(
+        finding=kept_finding_line(kept),
+        detail=dict(kept.finding.detail),
+        cause=kept_cause_line(history, caused) if caused else None,
+        path=None,
+        evidence=tuple(_evidence_line(one, "") for one in kept.finding.evidence),
+        alternatives=tuple(one.summary for one in caused.cause.alternatives) if caused else (),
+        ruled_out=(),
+        explanation=_explanation(kept.finding.rule),
+        episodes=life.episodes,
+        first_seen=life.first_seen,
+        acknowledged_by=None,
+        acknowledged_reason=None,
+        ended=life.resolved_at,
+        repair=repair_of_finding(history, kept),
+        note="" if kept.complete else "The journal has no evidence of it: an older release stored it",
+    )
+
+
+def _remembered_cause(history: History, key: str) -> Why | None:
+    kept = _or_none(lambda: history.kept_cause(key))
+    if kept is None:
+        return None
+    life, line = kept.record.life, kept_cause_line(history, kept)
+    return Why(
+        None, {}, line, None, (), line.alternatives, (), "", life.episodes, life.first_seen, None, None,
+        explained_by(history, kept), life.resolved_at, line.repair,
+        "" if kept.complete else "The journal has neither its moves nor its findings: an older release stored it",
+    )  # fmt: skip
+
+
+def _or_none(ask: Callable[[], T]) -> T | None:
+    try:
+        return ask()
+    except JournalUnavailableError:
+        return None
 
 
 def _record(history: History, finding: str) -> FindingRecord | None:
-    try:
-        return history.finding(finding)
-    except JournalUnavailableError:
-        return None
+    return _or_none(lambda: history.finding(finding))
 
 
 def _cable(view: View, found: Finding) -> int:
@@ -89,12 +145,16 @@ def _cable(view: View, found: Finding) -> int:
 
 
 def _evidence(view: View, evidence: Evidence) -> EvidenceLine:
+    return _evidence_line(evidence, _source(view, evidence))
+
+
+def _evidence_line(evidence: Evidence, source: str) -> EvidenceLine:
     return EvidenceLine(
         device=evidence.device,
         collector=evidence.collector,
         at=evidence.at,
         kind=type(evidence.fact).__name__,
-        source=_source(view, evidence),
+        source=source,
         fact=_plain(evidence.fact),
     )
 

@@ -9,19 +9,21 @@ from truerail.outputs.options import Options
 from truerail.outputs.report_words import as_sentence, name, sentence, sure
 from truerail.outputs.text.blocks import hanging, heading
 from truerail.outputs.text.style import PORT, QUIET
-from truerail.questions.text.pieces import cause, finding, rows, to_do, when
+from truerail.questions.text.pieces import cause, finding, more, rows, to_do, when
 from truerail.questions.text.where import path_block
 from truerail.questions.why import EvidenceLine, Why
+
+MOST_EXPLAINED = 8
 
 
 def why_text(answer: Why, options: Options) -> Iterator[RenderableType]:
     """The full answer, conclusion first."""
-    yield finding(answer.finding)
-    yield from to_do(answer.cause.action if answer.cause else answer.finding.action)
+    yield from _head(answer)
     yield rows(_life(answer))
-    if answer.cause:
+    if answer.cause and answer.finding:
         yield heading("Cause")
         yield from cause(answer.cause, reported=True)
+    yield from _explained(answer, None if options.details else MOST_EXPLAINED)
     for alternative in answer.alternatives:
         yield hanging("or", Text(sentence(alternative)), indent=4)
     if answer.ruled_out:
@@ -35,6 +37,8 @@ def why_text(answer: Why, options: Options) -> Iterator[RenderableType]:
     if answer.path and options.details:
         yield heading("Cable")
         yield from path_block(answer.path)
+    if answer.finding is None:
+        return
     if options.details:
         yield heading("Rule")
         yield from (Text(f"  {sentence(line)}") for line in answer.explanation.splitlines())
@@ -42,15 +46,44 @@ def why_text(answer: Why, options: Options) -> Iterator[RenderableType]:
         yield Text(f"\n  the rule: truerail rules explain {name(answer.finding.rule)}", style=QUIET)
 
 
+def _head(answer: Why) -> Iterator[RenderableType]:
+    """What it is, and what to do unless it is over."""
+    if answer.finding:
+        yield finding(answer.finding)
+    elif answer.cause:
+        yield from cause(answer.cause, reported=True)
+    action = answer.cause.action if answer.cause else answer.finding.action if answer.finding else ""
+    if answer.state != "resolved":
+        yield from to_do(action)
+
+
+def _explained(answer: Why, most: int | None) -> Iterator[RenderableType]:
+    """The findings of a cause."""
+    if answer.explained:
+        yield heading("Explains")
+    for line in answer.explained[:most]:
+        yield finding(line)
+    yield from more(len(answer.explained) - len(answer.explained[:most]), "findings")
+
+
 def _life(answer: Why) -> Iterator[tuple[str, RenderableType | str]]:
     line = answer.finding
-    if line.expected or line.observed:
+    if line and (line.expected or line.observed):
         yield "expected", Text(name(line.expected or "nothing"), style=PORT)
         yield "observed", Text(name(line.observed or "nothing"), style=PORT)
-    yield "sure", sure(line.confidence)
+    since = line or answer.cause
+    if line:
+        yield "sure", sure(line.confidence)
     if answer.first_seen:
         times = f", {answer.episodes} times" if answer.episodes > 1 else ""
         yield "first seen", f"{when(answer.first_seen)}{times}"
+    if answer.ended and since:
+        yield "began", when(since.since)
+        yield "ended", when(answer.ended)
+    if answer.repair:
+        yield "repaired", sentence(answer.repair)
+    if answer.note:
+        yield "note", sentence(answer.note)
     if answer.acknowledged_by:
         yield "known to", f"{name(answer.acknowledged_by)}: {sentence(answer.acknowledged_reason or '')}"
 

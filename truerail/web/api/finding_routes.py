@@ -6,9 +6,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response
 
-from truerail.errors import NotFoundError
-from truerail.model.names import printable
-from truerail.questions.answers.why import why
+from truerail.questions.answers.why import past_cause, why
 from truerail.questions.why import Why
 from truerail.views.lines import cause_line, cause_lines
 from truerail.views.lists import finding_lines
@@ -60,7 +58,7 @@ async def findings(
 
 @router.get("/findings/{finding}", response_model=Why)
 async def finding(request: Request, desk: WithContext, shown: Newest, finding: Key) -> Response:
-    """One finding: its evidence, alternatives, and what was ruled out."""
+    """One finding: its evidence, alternatives, and what was ruled out; of a resolved one also what ended it."""
     return await remembered(request, desk, lambda history: why(shown.publication, history, finding))
 
 
@@ -75,9 +73,9 @@ async def causes(request: Request, shown: Newest, part: Wanted) -> Response:
 
 
 @router.get("/causes/{key}", response_model=CauseLine)
-async def cause(request: Request, shown: Newest, key: Key) -> Response:
-    """One cause."""
+async def cause(request: Request, desk: WithContext, shown: Newest, key: Key) -> Response:
+    """One cause, also a resolved one: without an action, and with what ended it."""
     found = shown.view.cause(key)
-    if found is None:
-        raise NotFoundError(f"no cause {printable(key, 80)!r} now: it may have been resolved")
-    return published(request, shown, lambda: cause_line(shown.view, found))
+    if found is not None:
+        return published(request, shown, lambda: cause_line(shown.view, found))
+    return await remembered(request, desk, lambda history: past_cause(history, key))

@@ -6,7 +6,7 @@ import { crossing } from "./crossing.js";
 import { instruction, treeLink } from "./causes.js";
 import { byId, el, redraw } from "./dom.js";
 import { frame, watchService } from "./frame.js";
-import { card, findingList, life, table } from "./lines.js";
+import { card, ended, findingList, life, table } from "./lines.js";
 import { portLink } from "./links.js";
 import { watch } from "./watch.js";
 import { count, firstSentence, kindWords, percent, sentence } from "./words.js";
@@ -15,22 +15,33 @@ const key = document.body.dataset.thing ?? "";
 const page = frame();
 const node = byId("page");
 const findings = el("div", null, el("p.skeleton"));
+/** @type {boolean | null} */
+let past = null;
+/** @type {(() => Promise<void>) | null} */
+let askFindings = null;
+const findingsPath = () => (past ? `why?finding=${encodeURIComponent(key)}` : `findings?cause=${encodeURIComponent(key)}&limit=200`);
 
 /** @param {any} cause CauseLine */
 function draw(cause) {
+  const over = cause.state === "resolved";
   document.title = `${cause.kind} – truerail`;
+  if (past !== over) {
+    past = over;
+    if (askFindings) void askFindings();
+    else askFindings = watch(page.live, findingsPath, findings, drawFindings);
+  }
   const [first, rest] = firstSentence(cause.summary);
   redraw(node,
     el("div.title", null, el("div", null, el(
       "p.soft",
       null,
       el(`b.${cause.severity}`, null, kindWords(cause.kind)),
-      ` · ${percent(cause.confidence)} sure · ${harmWords(cause)}`,
+      ` · ${percent(cause.confidence)} sure · ${over ? "over" : harmWords(cause)}`,
     ),
       el("h1", null, sentence(first)), rest ? el("p", null, sentence(rest)) : null,
-      el("p.action", null, instruction(cause)), el("p", null, life(cause))),
-    el("div.buttons", null, treeLink(cause, ".button"), acknowledgeButton(cause.key, cause.summary, cause.muted))),
-    moves(cause), otherwise(cause),
+      over ? ended(cause, cause.repair) : [el("p.action", null, instruction(cause)), el("p", null, life(cause))]),
+    over ? null : el("div.buttons", null, treeLink(cause, ".button"), acknowledgeButton(cause.key, cause.summary, cause.muted))),
+    moves(cause, over), otherwise(cause),
     el("div.halves", null, el("div", null, card(`Explains ${count(cause.explains.length, "finding")}`, findings)), el("div", null, subjects(cause))));
 }
 
@@ -41,11 +52,17 @@ function harmWords({ impact, undecided }) {
   return `${count(impact, "GPU loses its rail", "GPUs lose their rail")} until it is fixed`;
 }
 
-/** @param {any} cause */
-function moves({ moves: all }) {
+/** Its findings, open or from the journal. @param {any} answer a page of findings, or Why */
+function drawFindings({ items, total, explained }) {
+  if (explained) redraw(findings, findingList(explained, "The journal has none of its findings."));
+  else redraw(findings, findingList(items, "Its findings are resolved."), total > items.length ? el("p.soft.pad", null, `and ${count(total - items.length, "more finding")}.`) : null);
+}
+
+/** @param {any} cause @param {boolean} over */
+function moves({ moves: all }, over) {
   if (!all.length) return null;
   const drawing = crossing(all);
-  return card(count(all.length, "cable to move", "cables to move"),
+  return card(over ? `Repair that was proposed: ${count(all.length, "cable")}` : count(all.length, "cable to move", "cables to move"),
     el("div.halves.pad", null,
       drawing ? el(
         "figure",
@@ -53,7 +70,7 @@ function moves({ moves: all }) {
         drawing,
         el("figcaption.legend", null, el("span.key.planned"), "planned", el("span.key.now"), "actual"),
       ) : null,
-      table(["", "Unplug from", "Plug into", "Other end stays in"], all.map((/** @type {any} */ move, /** @type {number} */ i) => [i + 1, portLink(move.source, "leaf"), [portLink(move.target, "leaf"), move.not_before ? el("p.small.soft", null, `not before ${move.not_before}`) : null], portLink(move.cable)]))));
+      table(over ? ["", "Was in", "Planned in", "Other end"] : ["", "Unplug from", "Plug into", "Other end stays in"], all.map((/** @type {any} */ move, /** @type {number} */ i) => [i + 1, portLink(move.source, "leaf"), [portLink(move.target, "leaf"), move.not_before ? el("p.small.soft", null, `not before ${move.not_before}`) : null], portLink(move.cable)]))));
 }
 
 /** @param {any} cause */
@@ -84,7 +101,5 @@ function subjects({ subjects: all }) {
 }
 
 watch(page.live, `causes/${piece(key)}`, node, draw);
-watch(page.live, `findings?cause=${encodeURIComponent(key)}&limit=200`, findings, ({ items, total }) =>
-  redraw(findings, findingList(items, "Its findings are resolved."), total > items.length ? el("p.soft.pad", null, `and ${count(total - items.length, "more finding")}.`) : null));
 page.live.start();
 void watchService(page);

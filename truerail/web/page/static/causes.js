@@ -2,7 +2,7 @@
 
 import { el } from "./dom.js";
 import { acknowledgeButton } from "./acknowledge.js";
-import { life } from "./lines.js";
+import { ended, life } from "./lines.js";
 import * as links from "./links.js";
 import { COLOURED } from "./shapes.js";
 import { count, kindWords, percent, sentence } from "./words.js";
@@ -26,6 +26,7 @@ export function causeCard(cause, { hover, number } = {}) {
     focusin: () => hover(cause),
     focusout: () => hover(null),
   };
+  const over = cause.state === "resolved";
   return el(`article.cause.${cause.severity}`, { on, "data-cause": cause.key },
     el("header", null,
       number ? el(`span.cause-number.cause-${Math.min(number, COLOURED + 1)}`, { title: `Cause ${number} on the map` }, number) : null,
@@ -34,13 +35,12 @@ export function causeCard(cause, { hover, number } = {}) {
         { href: links.cause(cause.key), "data-key": cause.key },
         kindWords(cause.kind),
       ), life(cause),
-      el("span.impact", { title: `GPUs that ${cause.undecided ? "may " : ""}lose their rail until it is fixed` },
+      over ? null : el("span.impact", { title: `GPUs that ${cause.undecided ? "may " : ""}lose their rail until it is fixed` },
         cause.impact ? `${cause.undecided ? "perhaps " : ""}${count(cause.impact, "GPU")}` : "no GPU affected")),
     el("p.summary", null, sentence(cause.summary)),
-    el("p.action", null, instruction(cause)),
-    moves(cause),
+    over ? ended(cause, cause.repair) : [el("p.action", null, instruction(cause)), moves(cause)],
     el("footer", null, el("span", null, `${percent(cause.confidence)} sure, explains ${count(cause.explains.length, "finding")}`),
-      treeLink(cause), acknowledgeButton(cause.key, cause.summary, cause.muted)));
+      over ? null : [treeLink(cause), acknowledgeButton(cause.key, cause.summary, cause.muted)]));
 }
 
 /** Leads to the pause tree of a storm. @param {any} cause @param {string} [kind] */

@@ -6,8 +6,8 @@ import { causeCard } from "./causes.js";
 import { byId, el, redraw } from "./dom.js";
 import { timelineCard } from "./events.js";
 import { frame, watchService } from "./frame.js";
-import { card, facts, life, stateChip } from "./lines.js";
-import { endLink, portLink, storm } from "./links.js";
+import { card, ended, facts, life, stateChip } from "./lines.js";
+import { cause as causePage, endLink, portLink, storm } from "./links.js";
 import { prose } from "./markdown.js";
 import { railsDrawing } from "./rails.js";
 import { watch } from "./watch.js";
@@ -22,6 +22,10 @@ const node = byId("page");
 /** @param {any} why Why */
 function draw(why) {
   const { finding, path, cause } = why;
+  if (!finding) {
+    location.replace(causePage(cause.key));
+    return;
+  }
   document.title = `${finding.rule} ${finding.subject} – truerail`;
   redraw(node, head(why),
     path ? card("The cable", wide("The cable", ".drawing", railsDrawing([path])), ends(path)) : null,
@@ -30,15 +34,16 @@ function draw(why) {
         "div",
         null,
         cause ? card("Explained by", causeCard(cause)) : null,
-        list("Ruled out", why.ruled_out, "No alternative was considered."),
+        list("Ruled out", why.ruled_out, finding.state === "resolved" ? "" : "No alternative was considered."),
         list("Alternatives", why.alternatives, ""),
-        evidence(why.evidence),
+        evidence(why.evidence, why.note),
       ),
       el("div", null, card("Planned and actual", compared(why)), timelineCard(finding.subject), why.explanation ? card("About this rule", el("div.prose", null, prose(why.explanation))) : null)));
 }
 
 /** @param {any} why */
-function head({ finding, acknowledged_by: by, acknowledged_reason: reason }) {
+function head({ finding, repair, acknowledged_by: by, acknowledged_reason: reason }) {
+  const over = finding.state === "resolved";
   return [
     el("div.title", null, el("div", null, el(
       "p.soft",
@@ -46,8 +51,8 @@ function head({ finding, acknowledged_by: by, acknowledged_reason: reason }) {
       el(`b.${finding.severity}`, null, finding.severity),
       ` · ${finding.rule} ${finding.name} · ${finding.id}`,
     ), el("h1", null, sentence(finding.summary)),
-      el("p.action", null, sentence(finding.action)), el("p", null, life(finding))),
-    el("div.buttons", null, STORMS.has(finding.rule) ? el("a.button", { href: storm(finding.subject) }, "Pause tree") : null,
+      over ? ended(finding, repair) : [el("p.action", null, sentence(finding.action)), el("p", null, life(finding))]),
+    over ? null : el("div.buttons", null, STORMS.has(finding.rule) ? el("a.button", { href: storm(finding.subject) }, "Pause tree") : null,
       acknowledgeButton(finding.id, finding.summary, finding.muted), recheckButton(finding.subject.split("/", 1)[0]))),
     by ? el("p.note", null, el("b", null, `Acknowledged by ${by}. `), reason ?? "") : null,
   ];
@@ -93,8 +98,8 @@ function list(title, sentences, nothing) {
   return card(title, el("ul.prose", null, sentences.map((one) => el("li", null, sentence(one)))));
 }
 
-/** @param {any[]} lines EvidenceLine */
-function evidence(lines) {
+/** @param {any[]} lines EvidenceLine @param {string} note what the journal no longer has */
+function evidence(lines, note) {
   return card("Evidence", lines.length ? lines.map((line) => el("article.evidence", null,
     el(
       "header",
@@ -104,7 +109,7 @@ function evidence(lines) {
       el("code.soft", null, line.source),
       el("span.soft", null, agoOf(line.at)),
     ),
-    el("dl.raw", null, Object.entries(line.fact).map(([key, value]) => el("div", null, el("dt", null, key), el("dd", null, plain(value))))))) : el("p.soft.pad", null, "No facts: no device reported this cable."));
+    el("dl.raw", null, Object.entries(line.fact).map(([key, value]) => el("div", null, el("dt", null, key), el("dd", null, plain(value))))))) : el("p.soft.pad", null, note ? sentence(note) : "No facts: no device reported this cable."));
 }
 
 watch(page.live, `findings/${piece(document.body.dataset.thing ?? "")}`, node, draw);

@@ -2,7 +2,7 @@
 
 import { el } from "./dom.js";
 import * as links from "./links.js";
-import { agoOf } from "./times.js";
+import { agoOf, momentOf } from "./times.js";
 import { wide } from "./wide.js";
 import { GLYPHS, percent, sentence } from "./words.js";
 
@@ -27,6 +27,16 @@ export function life({ state, since, muted }) {
     agoOf(since));
 }
 
+/**
+ * When something that is over began and ended, and what repaired it.
+ * @param {{since: string | null, ended: string | null}} line @param {string} repair
+ */
+export function ended({ since, ended: at }, repair) {
+  return el("div.past", null,
+    el("p", null, el("span.tag.resolved", null, "resolved"), " from ", momentOf(since), " to ", momentOf(at)),
+    repair ? el("p", null, el("b", null, "What ended it: "), sentence(repair)) : null);
+}
+
 /** @param {any} finding */
 export function findingLine(finding) {
   return el(`li.line${finding.muted ? ".is-muted" : ""}`, null,
@@ -39,7 +49,7 @@ export function findingLine(finding) {
         " ",
         life(finding),
       ),
-      el("p.soft", null, sentence(finding.action)),
+      finding.action ? el("p.soft", null, sentence(finding.action)) : null,
       el("p.small.soft", null, `${finding.rule} ${finding.name}, ${percent(finding.confidence)} sure`)));
 }
 

@@ -35,6 +35,8 @@ export function watch(live, path, node, draw, small = false) {
   return ask;
 }
 
+const PAST = /^\/(causes|findings)\//;
+
 /**
  * What went wrong, in the place of what was asked for.
  * @param {any} error
@@ -47,6 +49,6 @@ export function trouble(error, small = false) {
     return el("div.empty", { role: "status" }, el("span.spinner", { "aria-hidden": "true" }), el("h2", null, "The first round is running"),
       el("p.soft", null, "Devices are being polled. This page updates after the first evaluation."));
   }
-  const title = error.status === 404 ? "Not found" : error.status === 0 ? "No connection" : error.title || "Request failed";
+  const title = error.status === 404 ? (PAST.test(location.pathname) ? "Not in the journal" : "Not found") : error.status === 0 ? "No connection" : error.title || "Request failed";
   return el("div.empty.failed", { role: "alert" }, el("h2", null, title), el("p", null, sentence(error.message)));
 }
