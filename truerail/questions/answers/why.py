@@ -82,7 +82,7 @@ def _present(view: View, history: History, found: Finding, record: FindingRecord
 
 
 def _present_cause(view: View, history: History, key: str, cause: Cause) -> Why:
-    life = view.publication.cause_lives.get(key)
+    life = view.cause_lives.get(key)
     explained = [found for found in map(view.finding, cause.explains[:MOST_EXPLAINED]) if found is not None]
     return Why(
         None, {}, cause_line(view, cause), None, (), tuple(one.summary for one in cause.alternatives), (), "",
