@@ -135,6 +135,7 @@ PAGES = (
     "/changes",
     "/storm",
     "/ports",
+    "/racks?rack=r01",
     "/timeline?of=gpu-001",
     "/find?text=gpu",
     "/maintenance",

@@ -1,5 +1,6 @@
 """Ports, racks and topology in a real Chromium."""
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -42,3 +43,21 @@ def test_ports_show_both_ends_worst_first_and_unknown_as_unknown(watched: Watche
     page.get_by_role("button", name="Show", exact=True).click()
     expect(page.locator("table.ends tbody")).to_have_count(1)
     assert page.url.endswith("/ports?only=reported")
+
+
+def test_a_rack_shows_its_devices_from_the_top_and_leads_to_its_work(watched: Watched) -> None:
+    page = watched.open("/racks")
+    racks = {device.rack for device in BROKEN.plan.devices.values()}
+    expect(page.locator("a.tile")).to_have_count(len(racks))
+    work = {step.rack for step in watched.site.tower.steps}
+    page.keyboard.press("n")
+    expect(page.locator("#rack h2")).to_have_text(f"Rack {min(work)}")
+    inside = [device for device in BROKEN.plan.devices.values() if device.rack == min(work)]
+    units = [f"U{unit}" for unit in sorted((device.unit or 0 for device in inside), reverse=True)]
+    expect(page.locator(".slot .unit")).to_have_text(units)
+    assert page.url.endswith(f"/racks?rack={min(work)}")
+    page.locator("#rack .port").first.click()
+    page.wait_for_url(re.compile("/(hosts|switches)/"))
+    page.go_back()
+    page.get_by_role("link", name="Punch list:").click()
+    page.wait_for_url(f"**/punch?rack={min(work)}")

@@ -23,6 +23,7 @@ PAGES = (
     "/changes",
     "/storm",
     "/ports",
+    "/racks",
     "/timeline",
     "/ask",
     "/find",

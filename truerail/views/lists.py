@@ -18,6 +18,7 @@ from truerail.views.index import VERIFIED
 from truerail.views.lines import cable_line, finding_line, state_count
 from truerail.views.models import CableLine, DeviceLine
 from truerail.views.pieces import FindingLine
+from truerail.views.racks import NO_RACK
 from truerail.views.view import View, view_of
 
 _ROLES = [role.value for role in Role]
@@ -38,12 +39,12 @@ def device_lines(
     limit: int = 100,
 ) -> Part[DeviceLine]:
     """Devices of the plan: hosts first, then tier by tier, each in natural order. `severity` is that of the highest
-    unmuted finding.
+    unmuted finding; the rack `-` is that of devices without one.
     """
     view = view_of(publication)
     layout, (_, loudest) = view.layout, view.loudest
     codes = np.arange(len(layout.devices))
-    pods, racks = [one.pod for one in layout.devices], [one.rack for one in layout.devices]
+    pods, racks = [one.pod for one in layout.devices], [one.rack or NO_RACK for one in layout.devices]
     masks = (
         on_nodes(view, nodes, codes),
         on_words("role", role, _ROLES, _ROLES, layout.tier),

@@ -10,6 +10,7 @@ from truerail.views.link_health import LinkHealth, link_health
 from truerail.views.lists import cable_lines, device_lines
 from truerail.views.models import CableLine, DeviceLine, DeviceView, StepLine
 from truerail.views.panel import PortLine, port_lines
+from truerail.views.racks import RackLine, rack_lines
 from truerail.views.steps import filter_steps
 from truerail.web.answering import listed, pondered
 from truerail.web.context import Newest, WithContext
@@ -99,6 +100,13 @@ async def cables(
         )
 
     return listed(request, shown, part, fetch, lambda row: row.subject)
+
+
+@router.get("/racks", response_model=Page[RackLine])
+async def racks(request: Request, desk: WithContext, shown: Newest, part: Wanted) -> Response:
+    """The racks of the plan, row by row; what has no rack comes last, under an empty name."""
+    rows = rack_lines(shown.publication, desk.tower.steps)
+    return listed(request, shown, part, fetch_from(rows), lambda row: row.rack)
 
 
 @router.get("/link-health", response_model=Page[LinkHealth])

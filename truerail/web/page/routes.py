@@ -18,6 +18,7 @@ LONGEST_NAME = 300
 NAVIGATION = (
     ("/", "Overview", "overview"),
     ("/punch", "Punch list", "punch"),
+    ("/racks", "Racks", "racks"),
     ("/ports", "Ports", "ports"),
     ("/changes", "Changes", "changes"),
     ("/storm", "Storms", "storm"),
@@ -52,6 +53,7 @@ class Pages:
         for path, name, title in (
             ("/", "overview", "Overview"),
             ("/punch", "punch", "Punch list"),
+            ("/racks", "racks", "Racks"),
             ("/ports", "ports", "Ports"),
             ("/changes", "changes", "Changes"),
             ("/storm", "storm", "PFC storms"),

@@ -12,7 +12,7 @@ const PAUSE = 90;
 /** Where something that was found is shown. @param {Found} found */
 export function target({ name, kind }) {
   if (kind === "finding") return finding(name);
-  if (kind === "rack") return `/punch?rack=${encodeURIComponent(name)}`;
+  if (kind === "rack") return `/racks?rack=${encodeURIComponent(name)}`;
   if (kind === "host" || kind === "leaf" || kind === "spine" || kind === "superspine" || kind === "switch") return thing(name, kind);
   return `/ask?q=where&port=${encodeURIComponent(name)}`;
 }

@@ -1,0 +1,107 @@
+"""The racks of the plan with the state of what stands in them, and their rows."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from truerail.analysis.cabling import State
+from truerail.analysis.published import Published
+from truerail.model.columns import NONE, Codes, factorize
+from truerail.model.finding import Severity
+from truerail.model.kept import kept
+from truerail.model.names import natural_key
+from truerail.model.plan import Role
+from truerail.outputs.worklist import Mark
+from truerail.views.lines import state_count
+from truerail.views.models import StepLine
+from truerail.views.pieces import StateCount
+from truerail.views.view import View, view_of
+
+NO_RACK = "-"
+"""Stands in filters for the devices without a rack."""
+_PLACE_IN_ROW = re.compile(r"[-_./ ]*\d+\D*$")
+_SEVERITIES = [severity.value for severity in Severity]
+
+
+@dataclass(frozen=True, slots=True)
+class RackLine:
+    """A rack. `rack` is empty for the devices to which the plan gives none."""
+
+    rack: str
+    row: str
+    """The rack's name without its last number: `A` of `A03`."""
+    hosts: int
+    switches: int
+    units: int | None
+    """The highest planned unit; None without any."""
+    no_unit: int
+    """Devices without a unit in the plan."""
+    unread: int
+    """Devices that did not answer."""
+    count: StateCount
+    """Cables with an end in the rack."""
+    findings: int
+    """Unmuted ones on its devices."""
+    severity: str | None
+    steps: int
+    """Steps of the punch list here that are not done."""
+
+
+def row_of(rack: str) -> str:
+    """The row of a rack: its name without the last number. A name without a number is a row of its own."""
+    return _PLACE_IN_ROW.sub("", rack)
+
+
+def rack_lines(publication: Published, steps: Iterable[StepLine]) -> tuple[RackLine, ...]:
+    """All racks, row by row in natural order; what has no rack comes last."""
+    open_steps = Counter(step.rack for step in steps if step.mark != Mark.DONE.value)
+    return tuple(replace(line, steps=open_steps[line.rack]) for line in _racks(view_of(publication)))
+
+
+@kept
+def _racks(view: View) -> tuple[RackLine, ...]:
+    """The racks without their steps. Computed once for each publication."""
+    layout, (findings, loudest) = view.layout, view.loudest
+    code, names = factorize([device.rack for device in layout.devices])
+    size, host = len(names), layout.tier == Role.HOST.tier
+    unit = np.array([NONE if device.unit is None else device.unit for device in layout.devices], dtype=np.int64)
+    top, rank = np.full(size, NONE), np.full(size, NONE)
+    np.maximum.at(top, code, unit)
+    np.maximum.at(rank, code, loudest)
+    hosts, switches, no_unit, unread, found = (
+        np.bincount(code, weights=column, minlength=size).astype(np.int64)
+        for column in (host, ~host, unit < 0, ~view.wiring.read[: len(code)], findings)
+    )
+    states = _states(view, code, size)
+    order = sorted(
+        range(size), key=lambda one: (not names[one], natural_key(row_of(names[one])), natural_key(names[one]))
+    )
+    return tuple(
+        RackLine(
+            rack=names[one],
+            row=row_of(names[one]),
+            hosts=int(hosts[one]),
+            switches=int(switches[one]),
+            units=None if top[one] < 0 else int(top[one]),
+            no_unit=int(no_unit[one]),
+            unread=int(unread[one]),
+            count=state_count(states[one]),
+            findings=int(found[one]),
+            severity=None if rank[one] == NONE else _SEVERITIES[rank[one]],
+            steps=0,
+        )
+        for one in order
+    )
+
+
+def _states(view: View, code: Codes, size: int) -> Codes:
+    """The cables of each rack by state, shape (racks, states): one with both ends in a rack counts once."""
+    layout, width = view.layout, len(State)
+    padded = np.append(code, NONE)
+    a, b = padded[layout.a_device], padded[layout.b_device]
+    rack = np.concatenate([a, np.where(b == a, NONE, b)])
+    packed = rack * width + np.tile(view.wiring.state, 2)
+    return np.bincount(packed[rack >= 0], minlength=size * width).reshape(size, width)
