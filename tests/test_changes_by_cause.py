@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from tests.journal_helpers import Settings, record
-from truerail.analysis.published import Published
+from truerail.analysis.published import EvaluatedRound, Published
 from truerail.analysis.round import Round
 from truerail.errors import NotFoundError
 from truerail.journal import Journal, Lives, open_journal
@@ -62,7 +62,7 @@ def past(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Past]:
         changes = lives.update(evaluation, round.cabling)
         journal.record(record(number, changes), changes)
         lived = {"lives": changes.lives, "cause_lives": changes.cause_lives}
-        seen.append(Published(number, "lab", evaluation, round, **lived))
+        seen.append(Published(number, "lab", EvaluatedRound(round, evaluation), **lived))
     yield Past(journal, seen[2], seen[-1], [START, *(one.at for one in seen)])
     journal.close()
 
