@@ -132,7 +132,7 @@ def unseen_cables(wiring: Wiring, among: Mask) -> Iterator[NotEvaluated]:
         if len(rows):
             shown = tuple(str(wiring.index.a_port(cable)) for cable in rows[:MOST_EXAMPLES].tolist())
             more = ", ..." if len(rows) > len(shown) else ""
-            cables = f"{len(rows):,} of {of:,} cables {'is' if len(rows) == 1 else 'are'} not seen"
+            cables = f"{len(rows):,} of {of:,} cables {'is' if len(rows) == 1 else 'are'} unknown"
             summary = f"{cables}: {reason} ({', '.join(shown)}{more})"
             yield NotEvaluated(summary, what="cable", count=len(rows), of=of, subjects=shown, rest_evaluated=True)
 

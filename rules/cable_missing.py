@@ -116,7 +116,7 @@ def _words(wiring: Wiring, cable: int, why: Why, subject: str) -> tuple[str, str
     taker = int(wiring.partner[wiring.index.b[cable]])
     if taker >= 0:
         return (
-            f"{subject} is not seen anywhere, and its port {b} is taken by {wiring.index.spell(taker)}",
+            f"{subject} is not found anywhere, and its port {b} is taken by {wiring.index.spell(taker)}",
             f"Find the other end of the cable of {a}.",
         )
     if wiring.states.lit(wiring.index.a[[cable]])[0] and wiring.states.dark(wiring.index.b[[cable]])[0]:

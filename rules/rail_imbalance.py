@@ -124,7 +124,7 @@ def _finding(telemetry: Telemetry, ways: Directions, row: int, nic: int) -> Find
             *((("or", ends),) if ends else ()),
             (
                 "note",
-                "a slow NIC in a synchronous collective drags its peers to its own rate and is then not seen here",
+                "a slow NIC in a synchronous collective drags its peers to its own rate and is then not found here",
             ),
         ),
     )

@@ -162,7 +162,7 @@ def test_an_alert_says_what_and_what_next(alert: Alert) -> None:
 def test_a_cable_is_named_with_host_rail_and_both_ends() -> None:
     text = STORIES["truerail.cables"]
     assert (
-        "description: 'The cable of gpu-001/nic0 (rail 0) belongs in leaf-0/swp1. It is seen on leaf-6/swp1. Rack r01, "
+        "description: 'The cable of gpu-001/nic0 (rail 0) belongs in leaf-0/swp1. It is on leaf-6/swp1. Rack r01, "
         "the switch in rack net. Next: `truerail where gpu-001/nic0` confirms the cause; then "
         "move the plug from leaf-6/swp1 to leaf-0/swp1. Until then jobs on gpu-001"
     ) in text

@@ -87,7 +87,7 @@ def test_a_leaf_swap_is_one_line_and_nothing_is_lost(past: Past) -> None:
     assert answer.total.nics == len([one for one in answer.links if one.port.startswith("gpu")])
     assert answer.total.findings == len(answer.findings) > 100
     assert answer.no_cause == Counts()
-    assert answer.whole
+    assert answer.complete
     lines = answer_text(answer, TEXT).splitlines()
     assert len(lines) < 12
     assert len(answer_text(answer, replace(TEXT, details=True)).splitlines()) > 200

@@ -49,7 +49,7 @@ def test_a_swap_is_found_and_remembered_and_gone_when_it_is_put_right(lab: Layou
             service.until("causes", lambda answer: causes(answer) == swap)
             where = service.ask(f"where?port={one}")
             (path,) = where["paths"]
-            assert path["seen"]["device"] != path["planned"]["device"]
+            assert path["actual"]["device"] != path["planned"]["device"]
             assert path["state"] == "wrong"
             assert path["since"] is not None
             before = service.ask("fabric")["number"]

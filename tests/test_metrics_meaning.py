@@ -51,7 +51,7 @@ def test_a_whole_fabric() -> None:
     assert reported("links", state="right") == 16
     assert reported("links") == 16
     assert reported("uplinks", state="right") == 8
-    assert reported("hosts", state="whole") == 4
+    assert reported("hosts", state="right") == 4
     assert reported("findings") == 0
     assert reported("causes") == reported("cause_moves") == 0
     assert reported("device_findings") is None
@@ -97,7 +97,7 @@ def test_unknown_is_neither_right_nor_wrong() -> None:
     assert reported("host_links", host="h2", state="unknown") == 4
     assert reported("host_links", host="h2", state="right") == 0
     assert reported("hosts", state="unknown") == 1
-    assert reported("hosts", state="whole") == 3
+    assert reported("hosts", state="right") == 3
     assert reported("rail_state", rail="0") == UNKNOWN
     assert reported("links_verified", verified="none") == 4
     assert reported("links_verified", verified="one end") == 12

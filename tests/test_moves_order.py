@@ -86,7 +86,7 @@ def test_cables_in_their_leaf_behind_a_wrong_name_affect_nobody(publication: Pub
     """Both ends are on the same leaf, whatever it is called: no rail is lost."""
     assert {line.kind: line.impact for line in cause_lines(view_of(publication))} == {"cable-swap": 0, "leaf-swap": 0}
     answer = job(publication, "h[1-8]")
-    assert all(rail.whole == 8 for rail in answer.rails)
+    assert all(rail.connected == 8 for rail in answer.rails)
     assert answer.pairs.rerouted == answer.pairs.cut == 0
 
 

@@ -52,7 +52,7 @@ def test_the_json_report_has_the_part_beside_the_findings(
     assert verdict["status"] == "fail"
     assert (part["what"], part["count"], part["of"]) == ("cable", site[1], 24)
     assert all("/" in port for port in part["examples"])
-    assert part["why"].startswith("4 of 24 cables are not seen: neither end could be read (")
+    assert part["why"].startswith("4 of 24 cables are unknown: neither end could be read (")
     assert verdict["why"] == part["why"]
 
 
@@ -60,12 +60,12 @@ def test_the_reports_for_people_and_for_ci_say_it(
     site: tuple[Path, int], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = " ".join(report(monkeypatch, capsys, "--format", "text").split())
-    assert "(CAB001 also has findings): 4 of 24 cables are not seen: neither end could be read" in words
-    assert "(CAB001 also has findings): 4 of 24 cables are not seen" in report(monkeypatch, capsys, "--format", "html")
+    assert "(CAB001 also has findings): 4 of 24 cables are unknown: neither end could be read" in words
+    assert "(CAB001 also has findings): 4 of 24 cables are unknown" in report(monkeypatch, capsys, "--format", "html")
     suite = ET.fromstring(report(monkeypatch, capsys, "--format", "junit"))
     skipped = [case for case in suite.iter("testcase") if case.find("skipped") is not None]
     summary = {case.get("classname"): case.find("skipped").get("message") for case in skipped}  # type: ignore[union-attr]
-    assert summary["truerail.CAB001"].startswith("unknown in addition to its findings: 4 of 24 cables are not seen")
+    assert summary["truerail.CAB001"].startswith("unknown in addition to its findings: 4 of 24 cables are unknown")
 
 
 def test_cables_that_nobody_sees_do_not_pass(

@@ -45,7 +45,7 @@ def killed(simulation: Simulation, *ports: Port) -> Published:
 def test_a_whole_job(shape: Shape) -> None:
     publication = published(shape)
     answer = job(publication, all_hosts(publication))
-    assert {rail.whole for rail in answer.rails} == {shape.hosts}
+    assert {rail.connected for rail in answer.rails} == {shape.hosts}
     assert not answer.worst
     assert not answer.causes
     assert answer.pairs.same_rail == answer.pairs.total == shape.rails * shape.hosts * (shape.hosts - 1) // 2
@@ -88,7 +88,7 @@ def test_unknown_is_never_whole() -> None:
     answer = job(publication, "gpu-[001-008]")
     (worst,) = answer.worst
     assert (worst.lost, worst.unknown) == ((), (0, 1, 2, 3))
-    assert {rail.whole for rail in answer.rails} == {7}
+    assert {rail.connected for rail in answer.rails} == {7}
     assert answer.pairs.unknown == 4 * 7
     assert answer.pairs.same_rail == answer.pairs.total - 4 * 7
     assert "unknown" in answer.summary

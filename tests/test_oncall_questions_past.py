@@ -134,7 +134,7 @@ def test_diff_tells_what_came_of_it() -> None:
     ]  # fmt: skip
     for words in ("1 link changed,", "1 finding appeared", "1 was resolved", "changed back", "came and went"):
         assert words in answer.summary
-    assert answer.whole
+    assert answer.complete
     assert diff(SWAPPED, NoHistory(), NOW - timedelta(hours=2), NOW).summary == "Nothing changed."
 
 
@@ -142,12 +142,12 @@ def test_diff_lists_a_thousand_links_and_counts_all(monkeypatch: pytest.MonkeyPa
     many = [link(n, f"gpu-{n:05}/a", "x/1", None) for n in range(MOST_ROWS + 1)]
     history = Kept(links=[replace(one, at=NOW - timedelta(seconds=one.seq + 1)) for one in many])
     answer = diff(SWAPPED, history, NOW - timedelta(hours=2), NOW)
-    assert answer.whole
+    assert answer.complete
     assert len(answer.links) == MOST_ROWS
     assert answer.total == answer.no_cause == Counts(links=MOST_ROWS + 1)
     monkeypatch.setattr("truerail.questions.answers.diff.MOST_READ", MOST_ROWS)
     answer = diff(SWAPPED, history, NOW - timedelta(hours=2), NOW)
-    assert not answer.whole
+    assert not answer.complete
     assert answer.total == Counts(links=MOST_ROWS)
     assert "Only the newest 1,000" in answer.summary
 
@@ -245,11 +245,11 @@ def test_timeline_of_a_port_and_of_its_device() -> None:
     answer = timeline(SWAPPED, history, found.subject)
     assert [one.kind for one in answer.events] == ["acknowledged", "maintenance", "appeared", "link", "plan"]
     assert [one.at for one in answer.events] == sorted((one.at for one in answer.events), reverse=True)
-    assert answer.whole
+    assert answer.complete
     whole = timeline(SWAPPED, history, found.device)
     assert {one.subject for one in whole.events} >= {found.subject, str(other)}
     short = timeline(SWAPPED, history, found.device, limit=2)
-    assert (len(short.events), short.whole) == (2, False)
+    assert (len(short.events), short.complete) == (2, False)
     assert timeline(SWAPPED, NoHistory(), found.device).summary == f"The journal has no events of {found.device}."
 
 

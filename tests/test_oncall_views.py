@@ -28,12 +28,12 @@ def test_both_ends_of_every_cable_give_the_same_path(name: str) -> None:
     for cable in publication.plan.cables:
         (near, *others), far = where(publication, str(cable.a)).paths, where(publication, str(cable.b)).paths[0]
         assert near == far
-        assert not [path for path in others if path.seen and path.seen.name != str(cable.a)]
+        assert not [path for path in others if path.actual and path.actual.name != str(cable.a)]
         assert near.subject == str(cable.a)
         assert near.planned.name == str(cable.b)
         assert near.rail == near.a.rail == near.planned.rail == cable.rail
         assert near.state == publication.evaluation.cable_states[cable.a].value
-        assert (near.state == "right") <= (near.seen is not None and near.seen.device == cable.b.device)
+        assert (near.state == "right") <= (near.actual is not None and near.actual.device == cable.b.device)
         assert (near.verified == "none") == (near.state in ("missing", "unknown"))
         assert near.why
 
@@ -56,7 +56,7 @@ def test_a_path_tells_everything_from_gpu_to_uplinks() -> None:
     assert path.nic is not None
     assert (path.nic.rdma, path.nic.link, path.nic.mtu) == ("mlx5_1", "up", 9000)
     assert (path.a.device, path.a.role, path.a.rack, path.a.unit) == ("gpu-002", "host", "r01", 9)
-    assert path.seen == path.planned
+    assert path.actual == path.planned
     assert (path.planned.role, path.rail, path.planned_speed_gbps) == ("leaf", 1, 400.0)
     assert (path.state, path.verified, path.confidence) == ("right", "both ends", 0.99)
     assert sum(one.planned for one in path.uplinks) == sum(one.right for one in path.uplinks) == 8
@@ -103,8 +103,8 @@ def test_a_switch_port_shows_what_belongs_there_and_what_sits_there() -> None:
     planned, sits = where(publication, move.source).paths
     assert planned.planned.name == move.source
     assert sits.subject == move.cable
-    assert sits.seen is not None
-    assert sits.seen.name == move.source
+    assert sits.actual is not None
+    assert sits.actual.name == move.source
 
 
 def test_a_free_port_shows_the_cable_that_sits_in_it() -> None:
@@ -202,12 +202,12 @@ def test_who_confirms_a_cable_is_reported() -> None:
     path = where(one_end, "h1/nic0").paths[0]
     assert (path.state, path.verified) == ("right", "one end")
     path = where(device_only, "h1/nic0").paths[0]
-    assert (path.state, path.verified, path.seen.name if path.seen else "") == ("right", "device only", "leaf-0")
+    assert (path.state, path.verified, path.actual.name if path.actual else "") == ("right", "device only", "leaf-0")
     path = where(elsewhere, "h1/nic0").paths[0]
     assert (path.state, path.verified) == ("wrong", "device only")
-    assert path.why == "it is seen on leaf-7, not on leaf-0/p1"
+    assert path.why == "it is on leaf-7, not on leaf-0/p1"
     path = where(one_end, "h2/nic0").paths[0]
-    assert (path.state, path.verified, path.seen, path.nic) == ("unknown", "none", None, None)
+    assert (path.state, path.verified, path.actual, path.nic) == ("unknown", "none", None, None)
 
 
 def test_a_device_that_no_plan_has_is_found_by_what_is_seen_on_it() -> None:
@@ -215,8 +215,8 @@ def test_a_device_that_no_plan_has_is_found_by_what_is_seen_on_it() -> None:
     answer = where(rogue, "rogue")
     assert [path.subject for path in answer.paths] == ["h1/nic0"]
     assert "not in the plan" in answer.summary
-    assert answer.paths[0].seen is not None
-    assert answer.paths[0].seen.role is None
+    assert answer.paths[0].actual is not None
+    assert answer.paths[0].actual.role is None
     assert [path.subject for path in where(rogue, "rogue/p9").paths] == ["h1/nic0"]
 
 

@@ -36,8 +36,8 @@ def test_a_cable_in_a_list_says_what_its_path_says() -> None:
     publication = faulty()
     for line in cable_lines(publication, limit=ALL).items:
         path = where(publication, line.subject).paths[0]
-        seen = path.seen.name if path.seen else None
-        assert (line.state, line.why, line.verified, line.seen) == (path.state, path.why, path.verified, seen)
+        seen = path.actual.name if path.actual else None
+        assert (line.state, line.why, line.verified, line.actual) == (path.state, path.why, path.verified, seen)
         assert set(line.findings) <= {finding.id for finding in path.findings}
 
 

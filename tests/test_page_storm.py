@@ -83,7 +83,7 @@ def tree(edges: Sequence[Mapping[str, Any]], **changed: Any) -> dict[str, Any]:
 def wait(waiting: str, on: str, hops: int, **changed: Any) -> dict[str, Any]:
     """A paused link as the API tells it."""
     given = {"waiting": waiting, "on": on, "hops": hops, "share": 0.9, "exact": True}
-    return given | {"source": "both ends", "link": "seen"} | changed
+    return given | {"source": "both ends", "link": "actual"} | changed
 
 
 def answer(*storms: Mapping[str, Any]) -> dict[str, Any]:

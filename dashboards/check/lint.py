@@ -14,7 +14,7 @@ from dashboards.check.complaint import Complaint, of_board, of_panel
 from dashboards.check.promql import parsed, reads
 
 EXCEPTIONS: Final = {
-    "template-instance-rule": "`instance` is the truerail that tells, not the host that is reported: hosts and "
+    "template-instance-rule": "`instance` is the truerail that reports, not the host that is reported on: hosts and "
     "switches "
     "have variables of their own",
     "target-instance-rule": "as template-instance-rule",

@@ -29,7 +29,7 @@ NEUTRAL: Final = "blue"
 STATES: Final = {0: ("right", RIGHT), 1: ("unknown", UNKNOWN), 2: ("missing", MISSING), 3: ("wrong", WRONG)}
 """The values of `truerail_link_state` and its like: word and colour."""
 WORDS: Final = {
-    "right": RIGHT, "whole": RIGHT, "pass": RIGHT, "keeping": RIGHT, "both ends": RIGHT,
+    "right": RIGHT, "pass": RIGHT, "keeping": RIGHT, "both ends": RIGHT,
     "unknown": UNKNOWN, "none": UNKNOWN, "error": UNKNOWN, "off": UNKNOWN,
     "missing": MISSING, "warning": MISSING, "device only": MISSING, "recovering": MISSING,
     "wrong": WRONG, "broken": WRONG, "critical": WRONG, "fail": WRONG, "failing": WRONG,

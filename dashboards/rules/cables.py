@@ -31,7 +31,7 @@ _RACKS = (
 _OTHER = "{{ $labels.other_host }}/{{ $labels.other_nic }} (rail {{ $labels.other_rail }})"
 _THERE = "{{ $labels.actual_switch }}/{{ $labels.actual_switch_port }}"
 _SEEN = (
-    "{{ if $labels.actual_switch }} It is seen on {{ $labels.actual_switch }}"
+    "{{ if $labels.actual_switch }} It is on {{ $labels.actual_switch }}"
     "{{ if $labels.actual_switch_port }}/{{ $labels.actual_switch_port }}{{ end }}"
     f"{{{{ if $labels.other_host }}}}, where {_OTHER} belongs, and that one in its place{{{{ end }}}}.{{{{ end }}}}"
 )
@@ -53,8 +53,8 @@ _MOVE = (
 _WRONG = Words(
     f"{_MOVES}{{{{ if $labels.other_host }}}}The cables of {_CABLE} and {_OTHER} are swapped"
     f"{_ELSE}The cable of {_CABLE} is plugged into the wrong place{_END}"
-    f"{_NAMES}The cable of {_CABLE} is seen under another name"
-    f"{_ELSE}The cable of {_CABLE} is seen in another place than planned{_END}",
+    f"{_NAMES}The cable of {_CABLE} is under another name"
+    f"{_ELSE}The cable of {_CABLE} is in another place than planned{_END}",
     f"The cable of {_CABLE} belongs in {_PLANNED}.{_SEEN}{_RACKS}{_MOVE}",
     "CAB001",
 )
@@ -168,7 +168,7 @@ _DOWN = Words(
 )
 _SWAPPED_LEAF = Words(
     "{{ $labels.switch }} is cabled as another: {{ $value | humanizePercentage }} of its cables are elsewhere",
-    "{{ $labels.switch }}: {{ $value | humanizePercentage }} of the cables planned there are seen elsewhere. So many "
+    "{{ $labels.switch }}: {{ $value | humanizePercentage }} of the cables planned there are elsewhere. So many "
     "are not moved by hand: it is swapped with another leaf, or carries its name. Next: "
     "`truerail where {{ $labels.switch }}` names the cause; mostly no cable has to move.",
     "CAB001",

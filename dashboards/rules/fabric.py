@@ -45,7 +45,7 @@ FABRIC_ALERTS = Group(
             "The uplink {{ $labels.switch }}/{{ $labels.switch_port }} is missing or in a wrong place",
             "The uplink {{ $labels.switch }}/{{ $labels.switch_port }} belongs in {{ $labels.peer }}/"
             "{{ $labels.peer_port }}, and is missing or elsewhere: the leaf has less capacity than planned. Next: "
-            "`truerail where {{ $labels.switch }}/{{ $labels.switch_port }}` says where it is seen.",
+            "`truerail where {{ $labels.switch }}/{{ $labels.switch_port }}` shows where it is.",
             "CAB006",
             Story(_uplink("uplink"), labels(fabric="uplink", **_UPLINK, peer="spine-1", peer_port="swp4"), 3,
                   quiet=_uplink("uplink-muted", "acknowledged"), resolves=8),
@@ -65,9 +65,9 @@ FABRIC_ALERTS = Group(
         Alert(
             "TruerailCoverageFalling", W,
             f"max_over_time({VERIFIED}[1d:10m]) - {VERIFIED} > 0.05", 15,
-            "{{ $value | humanizePercentage }} of the cables in {{ $labels.fabric }} are no longer verified by anybody",
+            "{{ $value | humanizePercentage }} of the cables in {{ $labels.fabric }} are no longer verified",
             "Within a day, {{ $value | humanizePercentage }} of the cables in {{ $labels.fabric }} went from "
-            "verified to unknown: nobody tells any more where they are plugged. That is not the same as right. "
+            "verified to unknown: no device reports any more where they are plugged. That is not the same as right. "
             "Next: see which devices fell silent (`truerail where` of one of them, TEL001, TEL003), and put LLDP "
             "back.",
             "TruerailCoverageFalling",

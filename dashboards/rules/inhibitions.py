@@ -1,7 +1,7 @@
 """Which alerts mute which, and the order of evaluation that this asks for.
 
-Prometheus tells Alertmanager of each alert as it is evaluated. Where the cause of an alert ended first, there would be
-a moment in which the other stands alone, and somebody might be reported it. So what mutes is evaluated after what it
+Prometheus sends each alert to Alertmanager as it is evaluated. Where the cause of an alert ended first, there would be
+a moment in which the other stands alone, and might page. So what mutes is evaluated after what it
 mutes, in one group: then it ends later too.
 """
 
@@ -39,7 +39,7 @@ class Which:
         return [matcher for asked, matcher in said if asked]
 
     def fits(self, alert: Alert) -> bool:
-        """Whether an alert may be one of them, by the labels that its story tells."""
+        """Whether an alert may be one of them, by the labels of its story."""
         return (
             bool(re.fullmatch(self.name or ".*", alert.name))
             and alert.name != self.but
@@ -94,7 +94,7 @@ INHIBITIONS: Final = (
 
 def in_order(alerts: Sequence[Alert]) -> tuple[Alert, ...]:
     """Alerts in the order given, except that what mutes others comes after them. Raises CycleError where some mute each
-    other: then nobody would be reported any.
+    other: then none would page.
     """
     sorter: TopologicalSorter[int] = TopologicalSorter(
         {

@@ -29,7 +29,7 @@ SERVICE_ALERTS = Group(
     alerts=(
         Alert(
             "TruerailAbsent", C, "absent(truerail_build_info)", 5,
-            "truerail is not seen by Prometheus: nobody watches the cables",
+            "Prometheus gets no data from truerail: the cables are not monitored",
             "No series of truerail has come for five minutes. Nothing that is shown or alerted is current. Next: look "
             f"whether `truerail serve` runs and answers at /healthz, and whether Prometheus scrapes it. {_LOGS}",
             "TruerailAbsent",
@@ -85,8 +85,8 @@ SERVICE_ALERTS = Group(
             "truerail_collector_age_seconds > 5 * truerail_collector_interval_seconds", 5,
             "The newest answer to {{ $labels.collector }} is {{ $value | humanizeDuration }} old",
             "In {{ $labels.fabric }} the newest readable answer to {{ $labels.collector }} is {{ $value | "
-            "humanizeDuration }} old, more than five of its rounds. Next: see whether its rounds run at all, and "
-            "whom they ask.",
+            "humanizeDuration }} old, more than five of its rounds. Next: see whether its rounds run, and "
+            "which devices they poll.",
             "TEL002",
             Story((Series("truerail_collector_age_seconds", labels(**_COLLECTOR), 30, 600),
                    Series("truerail_collector_interval_seconds", labels(**_COLLECTOR), 60, 60)),

@@ -1,4 +1,4 @@
-"""What links and uplinks carry: recorded by rail, host and switch, and the alerts that only all of them together tell.
+"""What links and uplinks carry: recorded by rail, host and switch, and the alerts that only all of them together give.
 
 A board over hours cannot look at one series for each link, so what it shows is recorded here: means, worst cases, and
 the few worst links of each pod. A group that carries next to nothing has no ratio: noise is not imbalance. All
@@ -116,10 +116,10 @@ _UNEVEN = Alert(
 )  # fmt: skip
 _FALLING = Alert(
     "TruerailCountersFalling", W, f"max_over_time({COUNTED}[1d:10m]) - {COUNTED} > 0.05", 15,
-    "{{ $value | humanizePercentage }} of the cables in {{ $labels.fabric }} are no longer counted by anybody",
+    "{{ $value | humanizePercentage }} of the cables in {{ $labels.fabric }} are no longer counted",
     "Within a day, {{ $value | humanizePercentage }} of the cables in {{ $labels.fabric }} lost their traffic "
-    "counters: storms, imbalance and errors there would not be seen. That is not the same as quiet. Next: see which "
-    "devices fail (TEL001, TEL002), and ask one of them by hand with truerail's user.",
+    "counters: storms, imbalance and errors there would not be detected. That is not the same as quiet. Next: see "
+    "which devices fail (TEL001, TEL002), and ask one of them by hand with truerail's user.",
     "TruerailCountersFalling",
     Story(_counted("uncounted", 9, 4), labels(fabric="uncounted"), 0.5,
           quiet=(*_counted("begins", 2, 8), *_counted("never", 0, 0)), resolves=8),

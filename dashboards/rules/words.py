@@ -15,8 +15,8 @@ CABLE: Final = (
 )
 """The cable, where there is one."""
 ASK: Final = (
-    "{{ if $labels.nic }} `truerail where {{ $labels.host }}/{{ $labels.nic }}` tells all that is known."
-    "{{ else if $labels.host }} `truerail where {{ $labels.host }}` tells all that is known."
-    "{{ else if $labels.switch }} `truerail where {{ $labels.switch }}` tells all that is known.{{ end }}"
+    "{{ if $labels.nic }} `truerail where {{ $labels.host }}/{{ $labels.nic }}` shows all that is known."
+    "{{ else if $labels.host }} `truerail where {{ $labels.host }}` shows all that is known."
+    "{{ else if $labels.switch }} `truerail where {{ $labels.switch }}` shows all that is known.{{ end }}"
 )
 """Where to read on."""

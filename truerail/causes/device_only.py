@@ -57,7 +57,7 @@ def left_open(
     shown, whose = (f"{', '.join(names[:_SHOWN])}{', ...' * (len(names) > _SHOWN)}" for names in (ports, owners))
     return replace(
         draft,
-        summary=f"{draft.summary}; only the devices seen there are known, not their ports",
+        summary=f"{draft.summary}; only the devices there are known, not their ports",
         action=f"Move no cable before it is confirmed. Follow the cables of {shown} to their other ends (`ethtool "
         "-p`).",
         moves=(),
@@ -80,7 +80,7 @@ def hosts_draft(wiring: Wiring, one: int, other: int, cables: Sequence[int]) -> 
     return CauseCandidate(
         CauseKind.HOST_SWAP,
         names,
-        f"the hosts {both} are swapped: each is seen by name in ports of the other, and in none of its own",
+        f"the hosts {both} are swapped: each is found by name in ports of the other, and in none of its own",
         f"Swap the names of {both}: hostname and label. Move no cable before it is confirmed.",
         cables,
         names,
@@ -188,7 +188,7 @@ def _switches(wiring: Wiring, one: int, other: int, cables: list[int]) -> CauseC
     return CauseCandidate(
         CauseKind.LEAF_SWAP,
         names,
-        f"the switches {both} may be swapped by name: each is seen in the ports of the other, without its own port",
+        f"the switches {both} may be swapped by name: each is found in the ports of the other, without its own port",
         f"Swap the names of {both}: hostname and label. Move no cable before it is confirmed.",
         cables,
         names,

@@ -236,7 +236,7 @@ def _path_draft(
     to_confirm = ""
     if chain.displaced >= 0:
         lost = s.index.a_port(chain.displaced)
-        summary += f"; the cable planned there, {lost}, is not seen anywhere"
+        summary += f"; the cable planned there, {lost}, is not found anywhere"
         to_confirm = f"find the other end of the cable of {lost}"
     action = f"Move it: {_walk(steps)}." if len(steps) == 1 else f"Move them in this order: {_walk(steps)}."
     return CauseCandidate(

@@ -67,7 +67,7 @@ def stranger_draft(wiring: Wiring, found: Stranger) -> CauseCandidate:
     return CauseCandidate(
         CauseKind.HOST_SWAP if host else CauseKind.LEAF_SWAP,
         (true, name),
-        f"{name}, a name not in the plan, is seen in all ports of {true}",
+        f"{name}, a name not in the plan, is found in all ports of {true}",
         f"Give {name} its planned name, {true}. No cable has to move.",
         found.cables.tolist(),
         (true, name),

@@ -78,7 +78,7 @@ def _place_partial(
         return
     found.order[host] = best
     if not whole:
-        found.unsure[host] = f"only {share[best]} of its NICs are seen"
+        found.unsure[host] = f"only {share[best]} of its NICs are found"
 
 
 def by_name(order: NicOrder) -> dict[str, Column]:

@@ -76,7 +76,7 @@ class CauseChange:
 @dataclass(frozen=True, slots=True)
 class Diff:
     """`diff`. The counts of `causes` and `no_cause` add up to `total`; `links` and `findings` list at most 1,000 rows
-    each, without those that changed back. `whole` is False if even the counts are not of all changes.
+    each, without those that changed back. `complete` is False if even the counts are not of all changes.
     """
 
     start: datetime | None
@@ -89,7 +89,7 @@ class Diff:
     total: Counts
     links: tuple[LinkLine, ...]
     findings: tuple[FindingChange, ...]
-    whole: bool
+    complete: bool
     summary: str
 
 

@@ -1,4 +1,4 @@
-"""`job NODESET`: which rails of a job's hosts are whole."""
+"""`job NODESET`: which rails of a job's hosts are connected."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ class JobRail:
 
     rail: int | None
     hosts: int
-    whole: int
+    connected: int
     broken: str
     unknown: str
     summary: str
@@ -109,9 +109,9 @@ QUESTION = Question(
         ),
     ),
     _find,
-    "Which rails of these hosts are whole, which are not, and how NCCL reacts; worst first.",
+    "Which rails of these hosts are connected, which are not, and how NCCL reacts; worst first.",
     short="On call: is the network slowing this job?",
-    help="Which rails of these hosts are whole, which are not, and how NCCL reacts.",
+    help="Which rails of these hosts are connected, which are not, and how NCCL reacts.",
     good=_good,
     text=_text,
     form=Form(

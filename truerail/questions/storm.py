@@ -29,7 +29,7 @@ class StormNode:
 @dataclass(frozen=True, slots=True)
 class StormEdge:
     """One paused link of a pause tree: port `on` pauses port `waiting`; an empty one is unknown. `share` is that of
-    time, 0..1, an upper bound where not `exact`. `source` is `both ends` or `one end`, `link` `seen` or `planned`.
+    time, 0..1, an upper bound where not `exact`. `source` is `both ends` or `one end`, `link` `actual` or `planned`.
     """
 
     waiting: str

@@ -40,7 +40,7 @@ class Timeline:
     query: str
     events: tuple[TimelineEvent, ...]
     folded: tuple[TimelineEvent, ...]
-    whole: bool
+    complete: bool
     summary: str
 
 

@@ -36,7 +36,7 @@ _NOT_SEEN = {
     Why.PENDING: "host down: it does not answer, and none of its ports has link",
     Why.NIC_ABSENT: "its host answers and has no such NIC",
     Why.UNNUMBERED: "the discovery has its switch as several nodes whose ports the plan does not number",
-    Why.UNDECIDED: "it is seen, but without a plan too few hosts show its rail",
+    Why.UNDECIDED: "it has a place, but without a plan too few hosts show its rail",
 }
 """Why a cable's position is unknown. For `Why.SEEN` its actual position is the reason."""
 
@@ -178,9 +178,9 @@ def why_words(view: View, cable: int, seen: End | None) -> str:
     """The reason for a cable's state, as a short sentence without a full stop."""
     state, planned = view.wiring.state[cable], view.plan.cables[cable].b
     if state == State.RIGHT:
-        return "it is seen where it is planned"
+        return "it is where it is planned"
     if state == State.WRONG:
-        return f"it is seen on {seen.name}, not on {planned}" if seen else f"{planned} hears another device"
+        return f"it is on {seen.name}, not on {planned}" if seen else f"{planned} hears another device"
     why = Why(int(view.wiring.why[cable]))
     return _NOT_DISCOVERED.get(why, _NOT_SEEN[why]) if view.wiring.met else _NOT_SEEN[why]
 
@@ -192,7 +192,7 @@ def cable_line(view: View, cable: int) -> CableLine:
     return CableLine(
         subject=ends[0],
         planned=ends[1],
-        seen=seen.name if seen else None,
+        actual=seen.name if seen else None,
         rail=planned.rail,
         plane=planned.plane,
         pod=device.pod if device else "",
@@ -240,7 +240,7 @@ def cable_path(view: View, cable: int, since: datetime | None = None) -> CablePa
         length_m=planned.length_m,
         planned_speed_gbps=planned.speed_gbps,
         planned=_end(view, planned.b, planned.rail),
-        seen=seen,
+        actual=seen,
         state=STATES[State(int(view.wiring.state[cable]))],
         why=why_words(view, cable, seen),
         verified=VERIFIED[view.sight.verified[cable]],

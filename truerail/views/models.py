@@ -85,7 +85,7 @@ class CableLine:
 
     subject: str
     planned: str
-    seen: str | None
+    actual: str | None
     rail: int | None
     plane: int | None
     pod: str

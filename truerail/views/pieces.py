@@ -142,7 +142,7 @@ class CablePath:
     length_m: float | None
     planned_speed_gbps: float | None
     planned: End
-    seen: End | None
+    actual: End | None
     state: str
     why: str
     verified: str

@@ -35,7 +35,7 @@ COVERAGE: Final = Row(
     (
         stat(
             "Cables verified",
-            "Share of the planned cables of which at least one end says where they are plugged. What nobody "
+            "Share of the planned cables of which at least one end says where they are plugged. What no end  "
             "confirms is unknown, not right. Normal is 100 %.",
             instant(fresh(f"fabric:truerail_links_verified:ratio{{{FABRIC}}}")),
             unit="percentunit",

@@ -24,14 +24,14 @@ def board() -> Board:
         "day1",
         "Day-1 progress",
         "Cables of a new fabric, from the first one plugged to the last one right: what is left, where, and how fast "
-        "it goes. A cable is right only where somebody saw it in its planned place; unknown is work that is left.",
+        "it goes. A cable is right only where a device reports it in its planned place; unknown is work that is left.",
         (pod(),),
         (
             Row("How far are we?", 4, (*_shares(), *_left())),
             Row("How does it go?", 9, (_burn_down(), _by_pod())),
             Row("Where is work left?", 9, (_pods(), _rails(), _racks())),
             Row("What is to be done?", 10, (_hosts(), _causes())),
-            Row("Who has seen it?", 8, (_verified(), _whole())),
+            Row("Who verified it?", 8, (_verified(), _whole())),
         ),
         page="/punch",
         hours=24,
@@ -40,7 +40,7 @@ def board() -> Board:
 
 def _shares() -> tuple[Panel, ...]:
     both = f'sum by (fabric) (truerail_links_verified{{{POD}, verified="both ends"}})'
-    whole = f'sum by (fabric) (truerail_hosts{{{POD}, state="whole"}}) / sum by (fabric) (truerail_hosts{{{POD}}})'
+    whole = f'sum by (fabric) (truerail_hosts{{{POD}, state="right"}}) / sum by (fabric) (truerail_hosts{{{POD}}})'
     return (
         stat(
             "Cables right",
@@ -57,7 +57,7 @@ def _shares() -> tuple[Panel, ...]:
             unit="percentunit", steps=SHARE, low=0, high=1, decimals=1, width=4,
         ),
         stat(
-            "Hosts whole",
+            "Hosts right",
             "Share of the hosts of which every cable is right: these can take jobs.",
             instant(fresh(whole)),
             unit="percentunit", steps=SHARE, low=0, high=1, decimals=1, width=4,
@@ -74,9 +74,9 @@ def _left() -> tuple[Panel, ...]:
             unit="short", steps=none_is_right(STATES[state]), width=2,
         )
         for state, summary in (
-            ("wrong", "Each is seen in another place than planned: the punch list says which to swap."),
+            ("wrong", "Each is in another place than planned: the punch list says which to swap."),
             ("missing", "Each was never plugged, has no link, or is dead."),
-            ("unknown", "Nobody says where they are plugged. That is not right: it is not known."),
+            ("unknown", "No device reports where they are plugged: that is unknown, not right."),
         )
     ]  # fmt: skip
     moves = stat(
@@ -111,8 +111,8 @@ def _burn_down() -> Panel:
 def _by_pod() -> Panel:
     return lines(
         "Cables left by pod",
-        "Planned cables of hosts that are not right, in each pod. A line that does not fall is a pod where nobody "
-        "works, or where what is done is not seen.",
+        "Planned cables of hosts that are not right, in each pod. A line that does not fall is a pod without progress, "
+        "or without data.",
         over_time(f"sum by (pod) ({_LEFT})", "{{pod}}"),
         unit="short", low=0, width=12,
     )  # fmt: skip
@@ -199,10 +199,10 @@ def _verified() -> Panel:
 def _whole() -> Panel:
     return lines(
         "Hosts",
-        "Hosts by their rails: whole where every cable is right, broken where one is wrong or missing, else unknown.",
+        "Hosts by their rails: right where every cable is right, broken where one is wrong or missing, else unknown.",
         over_time(f"sum by (state) (truerail_hosts{{{POD}}})", "{{state}}"),
         unit="short", stacked=True, low=0, width=12,
-        colours={"whole": RIGHT, "broken": WRONG, "unknown": UNKNOWN},
+        colours={"right": RIGHT, "broken": WRONG, "unknown": UNKNOWN},
     )  # fmt: skip
 
 

@@ -272,7 +272,7 @@ def _bad() -> Panel:
     return table(
         "Uplinks that are not right",
         "Cables between switches that are wrong, missing or not known, the worst 100. truerail's page of the switch "
-        "says where a wrong one is seen.",
+        "shows where a wrong one is.",
         rows(f"{bad}\n{peer}"),
         columns=columns,
         worst="state",

@@ -26,7 +26,7 @@ def board() -> Board:
         "One host from its GPUs to its leaves: where every cable belongs and is, what it carries, what is found.",
         (pod(), host()),
         (
-            Row("Is it whole?", 5, (*_sums(), _states())),
+            Row("Is it right?", 5, (*_sums(), _states())),
             Row("From GPU to leaf", 9, (_cables(), _gpus())),
             Row("What is wrong?", 7, (_findings(),)),
             Row("What does it carry?", 8, _traffic()),
@@ -55,7 +55,7 @@ def _sums() -> tuple[Panel, ...]:
         ),
         stat(
             "Not known",
-            "Cables of which nobody says where they are plugged: the host does not answer or hears no neighbour, and "
+            "Cables without data on where they are plugged: the host does not answer or hears no neighbour, and "
             "neither does its leaf.",
             instant(fresh(f"sum by (fabric) ({one % 'unknown'})")),
             unit="short", steps=none_is_right(UNKNOWN), width=3,
@@ -83,13 +83,13 @@ def _cables() -> Panel:
     return table(
         "Cables",
         "Every cable by rail: nearest GPU, NIC as the plan and as the host name it, the port where it belongs, how it "
-        "stands, and where a wrong one is seen instead: `move` it, move `none` (only names are wrong), or `decide` "
-        "first. Names are empty where the host did not tell them; a GPU stands only where one alone is nearest.",
+        "stands, and where a wrong one actually is: `move` it, move `none` (only names are wrong), or `decide` "
+        "first. Names are empty where the host did not report them; a GPU is shown only where one alone is nearest.",
         rows(planned), rows(seen),
         columns=(Column("rail"), Column("plane"), Column("gpu", "GPU"), Column("nic"), Column("netdev"),
                  Column("device"), Column("pci_bus_id", "PCI"), Column("switch", links=links.SWITCH),
                  Column("switch_port", "port"), Column("Value #A", "state", mappings=said(STATES)),
-                 Column("actual_switch", "seen on"), Column("actual_switch_port", "seen at"),
+                 Column("actual_switch", "actual switch"), Column("actual_switch_port", "actual port"),
                  Column("actual_rail", "of rail"), Column("action", "what to do")),
         unit="short", width=18,
     )  # fmt: skip
@@ -99,11 +99,11 @@ def _gpus() -> Panel:
     return table(
         "GPUs and their NICs",
         "Whether each GPU's nearest NIC is on the GPU's own rail. One that is not sends through another socket or "
-        "switch: look at the order of GPUs and NICs on the host. Empty: the host did not tell.",
+        "switch: look at the order of GPUs and NICs on the host. Empty: not reported by the host.",
         rows(f"truerail_gpu_nic_affinity{{{ONE}}}"),
         columns=(Column("gpu", "GPU"), Column("nic", "nearest NIC"), Column("rail"),
                  Column("Value", "rail is", mappings=said(_OWN))),
-        unit="short", width=6, empty="the host did not tell",
+        unit="short", width=6, empty="not reported by the host",
     )  # fmt: skip
 
 

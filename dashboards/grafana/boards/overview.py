@@ -1,4 +1,4 @@
-"""Fabric overview: is every rail whole, what is wrong now, and where does it go?"""
+"""Fabric overview: is every rail right, what is wrong now, and where does it go?"""
 
 from typing import Final
 
@@ -27,7 +27,7 @@ from dashboards.grafana.queries import FABRIC, POD, fresh, instant, over_time, r
 from dashboards.grafana.variables import pod
 
 _VERDICT: Final = {
-    0: ("every rail is whole", RIGHT),
+    0: ("every rail is right", RIGHT),
     1: ("not known everywhere", UNKNOWN),
     2: ("a cable is missing", MISSING),
     3: ("a cable is wrong", WRONG),
@@ -40,20 +40,20 @@ _ALERTS: Final = f'{_FIRING}"$fabric"}}\nor\n{_FIRING}""}}'
 def board() -> Board:
     """The board."""
     rows_ = (_answer(), _wrong(), _where(), _trend(), COVERAGE, Row("Which alerts fire?", 9, (_alerts(),)))
-    summary = "Is every rail of the fabric whole, what is wrong now, and is it getting better or worse?"
+    summary = "Is every rail of the fabric right, what is wrong now, and is it getting better or worse?"
     return Board("overview", "Fabric overview", summary, (pod(),), rows_)
 
 
 def _answer() -> Row:
     worst = fresh(f"max by (fabric) (truerail_rail_state{{{POD}}})")
-    whole = f'sum by (fabric) (truerail_hosts{{{POD}, state="whole"}}) / sum by (fabric) (truerail_hosts{{{POD}}})'
+    whole = f'sum by (fabric) (truerail_hosts{{{POD}, state="right"}}) / sum by (fabric) (truerail_hosts{{{POD}}})'
     age = f"truerail_evaluation_age_seconds{{{FABRIC}}}"
     return Row(
-        "Is every rail whole?",
+        "Is every rail right?",
         4,
         (
             stat(
-                "Every rail whole?",
+                "Every rail right?",
                 "The worst cable of the chosen pods. Green only where every planned cable is known to be where it "
                 "belongs. Purple: some cable is not known, or truerail has not evaluated for a quarter of an hour. "
                 "Orange or red: see what is wrong below.",
@@ -63,7 +63,7 @@ def _answer() -> Row:
                 width=8,
             ),
             stat(
-                "Hosts whole",
+                "Hosts right",
                 "Share of hosts of which every cable is known to be right. Normal is 100 %; a job needs all rails "
                 "of its hosts.",
                 instant(fresh(whole)),
@@ -86,7 +86,7 @@ def _answer() -> Row:
             stat(
                 "Evaluation age",
                 "How old the newest answer behind everything here is. Normal is a minute or two. From 15 minutes on "
-                "the figures above turn purple: nobody watches. Look whether truerail runs.",
+                "the figures above turn purple: nothing is monitored. Check whether truerail runs.",
                 instant(age),
                 unit="s",
                 steps=rising(300, 900),
@@ -149,8 +149,8 @@ def _cables() -> Panel:
         Column("Value", "state", mappings=said(STATES), width=90),
         Column("switch", "belongs in", links=links.SWITCH),
         Column("switch_port", "port", width=110),
-        Column("actual_switch", "is seen in"),
-        Column("actual_switch_port", "seen port", width=110),
+        Column("actual_switch", "actual switch"),
+        Column("actual_switch_port", "actual port", width=110),
         Column("other_host", "swapped with"),
         Column("other_nic", "its nic"),
         Column("rack", width=90),
@@ -158,7 +158,7 @@ def _cables() -> Panel:
     )
     return table(
         "Cables that are wrong or missing",
-        "Each cable of a host that is known to be bad: where it belongs, and where it is seen instead. At most 200, "
+        "Each cable of a host that is known to be bad: where it belongs, and where it actually is. At most 200, "
         "the wrong ones first. While a fabric is being cabled, many are missing: the board Day-1 progress shows "
         "them by rack.",
         rows(f"topk(200, link:truerail_link_state:held{{{POD}}})"),
@@ -190,8 +190,8 @@ def _where() -> Row:
             ),
             history(
                 "Rails over time",
-                "The worst cable of each rail in the chosen pods. Normal is unbroken green; a gap is a time in "
-                "which nobody watched.",
+                "The worst cable of each rail in the chosen pods. Normal is unbroken green; a gap is a time "
+                "without data.",
                 over_time(f"max by (rail) (truerail_rail_state{{{POD}}})", "rail {{rail}}"),
                 unit="none",
                 mappings=said(STATES),
@@ -231,7 +231,7 @@ def _trend() -> Row:
     )
 
 
-_SHADES: Final = {word: WORDS[word] for word in ("right", "whole", "unknown", "missing", "wrong", "broken")}
+_SHADES: Final = {word: WORDS[word] for word in ("right", "unknown", "missing", "wrong", "broken")}
 
 
 def _alerts() -> Panel:

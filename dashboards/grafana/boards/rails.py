@@ -79,7 +79,7 @@ def _lowest_host() -> Panel:
 
 
 def coverage() -> Panel:
-    """How many of the cables tell what they carry; also the board of congestion asks."""
+    """How many cables have traffic counters; also the board of congestion asks."""
     return stat(
         "Cables counted",
         "Share of the hosts' cables of which either end counts its traffic. What is not counted is not evaluated: the "
@@ -112,7 +112,7 @@ def _time() -> Panel:
     return lines(
         "Sent per NIC, by rail",
         "Mean of what the rail's NICs send. Normal: the lines lie on each other. A line that leaves the others "
-        "tells when it began.",
+        "shows when it began.",
         over_time(f"8 * avg by (rail) ({_MEAN})", "rail {{rail}}"),
         unit="bps",
         low=0,

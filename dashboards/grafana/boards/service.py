@@ -11,7 +11,7 @@ from dashboards.grafana.queries import FABRIC, OLD, instant, over_time, rows
 
 _ONE: Final = f"{{{FABRIC}}}"
 _HERE: Final = f"and on(job, instance) truerail_evaluation_number{_ONE}"
-"""Figures of the service carry no fabric: those of the target that tells of it."""
+"""Figures of the service carry no fabric: those of the target that reports it."""
 _SCRAPED: Final = f"and on(job) truerail_evaluation_number{_ONE}"
 """All targets of the job: a service is scraped as one target, or as one for each pod."""
 _JOURNAL: Final = {0: ("failing", WRONG), 1: ("keeping", RIGHT), 2: ("off", UNKNOWN)}
@@ -69,7 +69,7 @@ def _ages() -> Panel:
         "Age of what is known",
         "The evaluation, and the newest answer to each collector. A saw of the height of its interval is normal; a "
         "line "
-        "that only climbs is a collector that nobody answers any more.",
+        "that only climbs is a collector that no device answers any more.",
         over_time(f"truerail_evaluation_age_seconds{_ONE}", "evaluation"),
         over_time(f"truerail_collector_age_seconds{_ONE}", "{{collector}}"),
         unit="s", low=0, width=8,
@@ -100,16 +100,16 @@ def _rounds() -> Panel:
 
 def _collectors() -> Panel:
     figures = ("success", "age_seconds", "interval_seconds", "duration_seconds", "devices_asked", "devices_answered")
-    worked = said({0: ("nobody answered", WRONG), 1: ("answered", RIGHT)})
+    worked = said({0: ("no answer", WRONG), 1: ("answered", RIGHT)})
     return table(
         "Collectors",
-        "Each collector: whether anybody answered in the last round, how old the newest answer is, how often it is "
-        "due, what the round took, how many were asked and answered. Fewer answers than devices asked: see "
+        "Each collector: whether any device answered in the last round, how old the newest answer is, how often it is "
+        "due, what the round took, how many were polled and answered. Fewer answers than devices polled: see  "
         "who is silent.",
         *(rows(f"sum by (collector) (truerail_collector_{figure}{_ONE})") for figure in figures),
         columns=(Column("collector"), Column("Value #A", "last round", mappings=worked),
                  Column("Value #B", "age", "s"), Column("Value #C", "every", "s"), Column("Value #D", "took", "s"),
-                 Column("Value #E", "asked"), Column("Value #F", "answered")),
+                 Column("Value #E", "polled"), Column("Value #F", "answered")),
         unit="short", width=14, worst="age",
     )  # fmt: skip
 
@@ -127,7 +127,7 @@ def _silent() -> Panel:
 def _answered() -> Panel:
     return lines(
         "Share of devices that answer",
-        "Of the devices asked in the last round of each collector, the share that gave a readable answer.",
+        "Of the devices polled in the last round of each collector, the share that gave a readable answer.",
         over_time(f"truerail_collector_devices_answered{_ONE} / (truerail_collector_devices_asked{_ONE} > 0)",
                   "{{collector}}"),
         unit="percentunit", low=0, high=1, width=8,
@@ -169,9 +169,8 @@ def _not_evaluated() -> Panel:
 def _plan() -> Panel:
     return table(
         "Plan in force and version",
-        "The plan that is evaluated by, and what runs. An inferred plan was read off the fabric itself: it can "
-        "find what "
-        "does not fit, not what was built as nobody meant it.",
+        "The plan that is evaluated by, and what runs. An inferred plan was read off the fabric itself: it "
+        "shows what does not fit, not what was built by mistake everywhere.",
         rows(f"truerail_plan_info{_ONE} * on(job, instance) group_left(version, python) truerail_build_info"),
         columns=(Column("name", "plan"), Column("digest"), Column("inferred"), Column("version", "truerail"),
                  Column("python", "Python")),
@@ -216,8 +215,8 @@ def _cost() -> tuple[Panel, ...]:
         lines("Time to scrape", "What a scrape of each target takes. truerail renders the page once for an evaluation, "
               "so this is mostly the network.",
               over_time(f"scrape_duration_seconds {_SCRAPED}", "{{instance}}"), unit="s", low=0, width=8),
-        lines("Readers and devices that are waited for", "Browsers on the event stream, and devices that were asked "
-              "and have not answered yet.",
+        lines("Readers and devices that are waited for", "Browsers on the event stream, and devices that were "
+              "polled and have not answered yet.",
               over_time(f"truerail_service_event_streams {_HERE}", "event streams"),
               over_time(f"truerail_service_devices_in_flight {_HERE}", "devices waited for"),
               unit="short", low=0, width=8),

@@ -66,7 +66,7 @@ def _sums() -> tuple[Panel, ...]:
     return (
         count("Wrong or missing", "Planned cables of this switch that are known to be bad, to hosts and to switches.",
               "> bool 1", WRONG),
-        count("Not known", "Planned cables of this switch of which nobody says where they are plugged.",
+        count("Not known", "Planned cables of this switch of which no device reports where they are plugged.",
               "== bool 1", UNKNOWN),
     )  # fmt: skip
 

@@ -16,7 +16,7 @@ LINK_INFO = gauge(
 )  # fmt: skip
 LINK_SEEN_INFO = gauge(
     "link_actual_info", "1", f"{LINK} action actual_switch actual_switch_port actual_rail",
-    "Where a wrong cable is seen instead, named where that is a device of the plan; and what its cause says: `action`.",
+    "Where a wrong cable actually is, named where that is a device of the plan; and what its cause says: `action`.",
     "truerail_link_actual_info * on(fabric, host, nic) group_left(switch, switch_port) truerail_link_info",
 )  # fmt: skip
 UPLINK_STATE = gauge(
@@ -61,8 +61,8 @@ HOST_LINKS = gauge(
 )  # fmt: skip
 HOSTS = gauge(
     "hosts", "hosts", "fabric pod state",
-    "Hosts by their rails: `whole` where every cable is right, `broken` where one is wrong or missing, else `unknown`.",
-    'sum(truerail_hosts{state="whole"}) / sum(truerail_hosts)',
+    "Hosts by their rails: `right` where every cable is right, `broken` where one is wrong or missing, else `unknown`.",
+    'sum(truerail_hosts{state="right"}) / sum(truerail_hosts)',
 )  # fmt: skip
 DEVICES = gauge(
     "devices", "devices", "fabric pod role", "Devices in the plan.", "sum by (role) (truerail_devices)"

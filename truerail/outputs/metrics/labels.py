@@ -14,7 +14,7 @@ LABELS: Final = {
     "switch_port": "that switch's port",
     "action": "`move` where a cause moves the cable, `none` where only names are wrong, `decide` where the evidence "
     "does not decide or another repair comes first",
-    "actual_switch": "the device that a wrong link is seen on instead",
+    "actual_switch": "the device that a wrong link actually ends on",
     "actual_switch_port": "the port there",
     "actual_rail": "the rail that the plan gives that port",
     "peer": "the switch above, as the plan names it",
@@ -26,7 +26,7 @@ LABELS: Final = {
     "port": "the port of the RDMA device (`1`), as node_exporter's infiniband collector labels it",
     "pci_bus_id": "the NIC's PCI address in the form of dcgm-exporter's label: `00000000:1A:00.0`",
     "gpu": "the GPU's index, as dcgm-exporter labels it; on `truerail_link_info` only where one GPU alone is nearest",
-    "state": "on links `right`, `wrong`, `missing` or `unknown`; on hosts `whole`, `broken` or `unknown`; on findings "
+    "state": "on links `right`, `wrong`, `missing` or `unknown`; on hosts `right`, `broken` or `unknown`; on findings "
     "the state of their life",
     "verified": "`both ends`, `one end`, `device only` (a port is not named) or `none`",
     "role": "`host`, `leaf`, `spine` or `superspine`",

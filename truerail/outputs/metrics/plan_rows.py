@@ -18,7 +18,7 @@ STATES = ("right", "wrong", "missing", "unknown")
 REST = "-"
 """The pod parameter for everything without a pod."""
 VERIFIED = ("none", "device only", "one end", "both ends")
-HOST_STATES = ("whole", "unknown", "broken")
+HOST_STATES = ("right", "unknown", "broken")
 _Labels = Callable[[Codes], dict[str, list[str]]]
 
 

@@ -109,7 +109,7 @@ def _read(ask: Callable[..., Sequence[Row]]) -> tuple[list[Row], bool]:
 def _cause_changes(
     events: Sequence[CauseEvent], history: History, tally: _Tally, start: datetime
 ) -> Iterator[CauseChange]:
-    """A line for each cause with events or changes. One that came and went while a fault was half seen, and to which
+    """A line for each cause with events or changes. One that came and went while a fault was read in part, and to which
     nothing belongs in the end, has none.
     """
     groups = {rows[0].cause: rows for rows in _by(events, [one.cause for one in events])}
@@ -195,7 +195,7 @@ def port_of(subject: str) -> Port:
 
 
 def _place(port: str | None, state: str) -> str:
-    return f"{port} ({state})" if port else f"no link seen ({state})"
+    return f"{port} ({state})" if port else f"no link ({state})"
 
 
 def _net_finding(rows: Sequence[FindingEvent], cause: str | None) -> FindingChange | None:

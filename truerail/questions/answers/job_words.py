@@ -175,7 +175,7 @@ def host_says(view: View, standing: RailStatus, host: int) -> str:
     """Why a host has faults: each of its cables that does not carry its rail, the first few."""
     bad = [cable for cable in view.layout.host_cables_of(host).tolist() if standing.stand[cable] != Stand.ON]
     reported = [_cable(view, standing, cable) for cable in bad[:MOST_NAMED]]
-    if len({why for _, why in reported}) == 1 and len(bad) > 1 and "seen on" not in reported[0][1]:
+    if len({why for _, why in reported}) == 1 and len(bad) > 1 and "it is on" not in reported[0][1]:
         return f"{_rails(standing, bad)}: {reported[0][1]}"
     more = f"; and {count(len(bad) - MOST_NAMED, 'more cable')}" if len(bad) > MOST_NAMED else ""
     return "; ".join(f"{name}: {why}" for name, why in reported) + more

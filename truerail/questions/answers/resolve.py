@@ -86,7 +86,7 @@ def _device(view: View, text: str) -> ResolvedTarget | None:
     name = view.index.devices.names[code]
     if not view.is_planned(code):
         seen = np.flatnonzero(view.index.ports.device_of(view.wiring.place) == code)
-        return ResolvedTarget("switch", name, seen, code, note="not in the plan; these are the cables seen on it")
+        return ResolvedTarget("switch", name, seen, code, note="not in the plan; these are the cables on it")
     if view.index.devices.is_host(code):
         return ResolvedTarget("host", name, view.layout.host_cables_of(code), code)
     return ResolvedTarget("switch", name, view.layout.cables_of(code), code)
@@ -143,13 +143,9 @@ def port_meant(view: View, port: int, matched_type: str) -> ResolvedTarget:
     """One port: the cable planned there, followed by the one actually there instead."""
     own = view.index.cables_at(np.array([port]))
     cables = np.concatenate([own[own >= 0], view.sight.cables_seen_on(port)])
-    note = "the second path is that of the cable seen on it" if len(cables) > 1 else ""
+    note = "the second path is that of the cable actually on it" if len(cables) > 1 else ""
     if not len(own[own >= 0]):
-        note = (
-            "the plan has no cable on it; this one is seen there"
-            if len(cables)
-            else "no cable is planned or seen on it"
-        )
+        note = "the plan has no cable on it; this one is there" if len(cables) else "it has no cable, planned or actual"
     device = int(view.index.ports.device_of(np.array([port]))[0])
     return ResolvedTarget(matched_type, str(view.index.spell(port)), cables, device, port, note)
 

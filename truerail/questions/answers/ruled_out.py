@@ -98,7 +98,7 @@ def _both_ends(view: View, cable: int) -> Iterator[str]:
     """A neighbour that has not expired yet is reported by one end only."""
     port = int(view.index.a[cable])
     if view.wiring.sure[port] >= BOTH_ENDS and not view.wiring.ambiguous[port]:
-        yield "It is not a stale neighbor: both ends report each other, and no other neighbor is seen on either port."
+        yield "It is not a stale neighbor: both ends report each other, and neither port has another neighbor."
 
 
 def _no_link(view: View, cable: int) -> Iterator[str]:

@@ -115,7 +115,7 @@ def _edge(view: View, wait: Wait) -> StormEdge:
         share=round(wait.share, 3),
         exact=wait.exact,
         source="both ends" if wait.both else "one end",
-        link="seen" if wait.seen else "planned",
+        link="actual" if wait.seen else "planned",
     )
 
 

@@ -49,12 +49,12 @@ def _pairs(answer: Job) -> Iterator[RenderableType]:
 
 
 def _rails(answer: Job) -> Iterator[RenderableType]:
-    whole = [rail for rail in answer.rails if rail.whole == rail.hosts]
+    whole = [rail for rail in answer.rails if rail.connected == rail.hosts]
     grid = Table.grid(padding=(0, 2, 0, 0))
     grid.add_column(no_wrap=True)
     grid.add_column(overflow="fold")
     for rail in answer.rails:
-        if rail.whole != rail.hosts:
+        if rail.connected != rail.hosts:
             grid.add_row(Text(f"  {_word(rail.rail)}", style="bold"), sentence(rail.summary))
     yield heading("Rails")
     if len(whole) < len(answer.rails):

@@ -38,7 +38,7 @@ def timeline_text(answer: Timeline, options: Options) -> Iterator[RenderableType
         yield grid
     if answer.folded and not options.details:
         yield Text("  --details lists the events of each cause", style=QUIET)
-    if not answer.whole:
+    if not answer.complete:
         yield from more(1, "events at least", "use a larger --limit")
 
 

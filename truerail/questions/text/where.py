@@ -49,8 +49,8 @@ def _facts(path: CablePath) -> Iterator[tuple[str, RenderableType | str]]:
     yield "cable", end(path.a).append(f"  {rail}{plane}{label}", style=QUIET)
     yield "planned", end(path.planned)
     yield (
-        "seen",
-        end(path.seen).append(f"  {name(path.verified)}, {sure(path.confidence)} sure" * bool(path.seen), QUIET),
+        "actual",
+        end(path.actual).append(f"  {name(path.verified)}, {sure(path.confidence)} sure" * bool(path.actual), QUIET),
     )
     yield "state", state_word(path.state).append(f": {sentence(path.why)}", style="not bold")
     if path.since:
@@ -76,8 +76,8 @@ def _lines(paths: tuple[CablePath, ...]) -> Iterator[RenderableType]:
     grid = Table.grid(padding=(0, 2, 0, 0))
     for path in shown:
         rail = "-" if path.rail is None else f"rail {path.rail}"
-        seen = name(path.seen.name) if path.seen else "no link seen"
-        there = "" if path.state == "right" else f"seen: {seen}"
+        seen = name(path.actual.name) if path.actual else "no link"
+        there = "" if path.state == "right" else f"actual: {seen}"
         port, planned = Text(name(path.a.name), style=PORT), Text(name(path.planned.name), style=PORT)
         grid.add_row(Text(f"  {rail}", style=QUIET), port, planned, state_word(path.state), there)
     yield Text()

@@ -46,7 +46,7 @@ export function job({ rails, pairs, worst, causes, hosts, not_in_plan: strangers
             rails.map(
               (/** @type {any} */ rail) => [
                 rail.rail ?? "–",
-                `${figure(rail.whole)} of ${figure(rail.hosts)}`,
+                `${figure(rail.connected)} of ${figure(rail.hosts)}`,
                 el("span.port.wrong", null, rail.broken),
                 el("span.port.missing", null, rail.degraded),
                 el("span.port.unknown", null, rail.unknown),

@@ -8,7 +8,7 @@ import { momentOf } from "./times.js";
 import { count, sentence } from "./words.js";
 
 /** @param {any} timeline */
-export function eventList({ events, folded, whole }) {
+export function eventList({ events, folded, complete }) {
   if (!events.length) return el("p.soft.pad", null, "No events in the journal.");
   return [
     el("ol.timeline", null, events.map(eventLine)),
@@ -18,7 +18,7 @@ export function eventList({ events, folded, whole }) {
       el("summary", null, `${count(folded.length, "event")} of links and findings of these causes`),
       el("ol.timeline", null, folded.map(eventLine)),
     ) : null,
-    whole ? null : el("p.soft.pad", null, "Older events are not shown."),
+    complete ? null : el("p.soft.pad", null, "Older events are not shown."),
   ];
 }
 

@@ -64,7 +64,7 @@ function ends(path) {
     [
       ["This end", endLink(path.a)],
       ["Planned", endLink(path.planned)],
-      ["Actual", path.seen ? endLink(path.seen) : "nothing"],
+      ["Actual", path.actual ? endLink(path.actual) : "nothing"],
       ["State", stateChip(path.state)],
       ["Confirmed by", path.verified],
       ["Label", path.label],

@@ -30,7 +30,7 @@ export function pathTable(paths) {
     path.rail === null ? "–" : `${path.rail}${path.plane === null ? "" : `.${path.plane}`}`,
     el("span.port", null, nameOf(path.a)), nic(path.nic),
     stateChip(path.state), endLink(path.planned),
-    path.seen ? endLink(path.seen) : el("span.soft", null, "nothing"),
+    path.actual ? endLink(path.actual) : el("span.soft", null, "nothing"),
     el(
       "span",
       null,

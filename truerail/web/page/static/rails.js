@@ -39,12 +39,12 @@ function places(paths) {
     },
   );
   for (const path of paths) {
-    if (!path.seen) continue;
-    const there = found.get(nameOf(path.seen));
+    if (!path.actual) continue;
+    const there = found.get(nameOf(path.actual));
     if (there) there.uplinks = path.uplinks;
     else found.set(
-      nameOf(path.seen),
-      { end: path.seen, row: found.size, extra: true, uplinks: path.uplinks, rail: path.seen.rail },
+      nameOf(path.actual),
+      { end: path.actual, row: found.size, extra: true, uplinks: path.uplinks, rail: path.actual.rail },
     );
   }
   return found;
@@ -52,7 +52,7 @@ function places(paths) {
 
 /** @param {any} path */
 function summary(path) {
-  const seen = path.seen ? `actual ${nameOf(path.seen)}` : "actual none";
+  const seen = path.actual ? `actual ${nameOf(path.actual)}` : "actual none";
   return `Rail ${path.rail ?? "none"}: ${nameOf(path.a)}, planned ${nameOf(path.planned)}, ${seen}, ${path.state}.`;
 }
 
@@ -121,8 +121,8 @@ function cables(path, row, ports) {
     unknown: "doubt",
   }[/** @type {"right"} */ (path.state)] ?? "doubt";
   const lines = [svg(`path.${kind}`, { d: curve(middle(row), belongs) })];
-  if (path.seen && path.state !== "right") lines.push(
-    svg("path.now", { d: curve(middle(row), middle(ports.get(nameOf(path.seen))?.row ?? row)) })
+  if (path.actual && path.state !== "right") lines.push(
+    svg("path.now", { d: curve(middle(row), middle(ports.get(nameOf(path.actual))?.row ?? row)) })
   );
   return lines;
 }

@@ -90,7 +90,7 @@ function waits({ edges, nodes }) {
     port(edge.on),
     `${edge.exact ? "" : "at most "}${share(edge.share)}`,
     edge.source,
-    edge.link === "seen" ? "actual" : "as planned",
+    edge.link === "actual" ? "actual" : "as planned",
   ]);
   const more = edges.length - rows.length;
   return [
