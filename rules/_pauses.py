@@ -25,6 +25,8 @@ CAUSES = {
     Reason.EGRESS_UNREPORTED: "no port of the switch shows the cause",
     Reason.NOT_MONITORED: "the device behind it is not monitored",
 }
+ONE_OF_SEVERAL = "which of its ports is the root is unknown: several are paused alike"
+REPAIR_OF_SWITCH = "Read the counters of {device}, and check its queues for the congested egress."
 SWITCHES = (Reason.INCAST, Reason.DEGRADED_LINK, Reason.EGRESS_UNREPORTED)
 REPAIRS = {
     Reason.NIC_WATCHDOG: "Drain {device}, then reset the NIC or reboot the host; keep the NIC's firmware dump.",
@@ -58,9 +60,9 @@ def share_words(culprit: Culprit) -> str:
 
 def pauses_words(culprit: Culprit) -> str:
     """The source of the pauses: the port itself, the switch whose egress it is, or a device behind it."""
-    if culprit.unseen:
+    if behind(culprit):
         return "it is paused"
-    return "its switch pauses others" if culprit.reason in SWITCHES else "it pauses"
+    return "its switch pauses others" if culprit.reason in SWITCHES or culprit.switch >= 0 else "it pauses"
 
 
 def length_words(pause_us: float) -> str:
@@ -75,10 +77,11 @@ def length_words(pause_us: float) -> str:
 def reported(pauses: Pauses, culprits: Sequence[Culprit]) -> dict[str, Any]:
     """Details that every finding on culprits of one port contains, the worst culprit first."""
     worst = culprits[0]
-    port = spelled(pauses, worst.port)
+    port = spelled(pauses, worst)
+    repair = REPAIRS[worst.reason] if worst.switch < 0 else REPAIR_OF_SWITCH
     return {
-        "action": REPAIRS[worst.reason].format(port=port, device=port.partition("/")[0]),
-        "rail": rail_of(pauses, worst.port),
+        "action": repair.format(port=port, device=port.partition("/")[0]),
+        "rail": rail_of(pauses, worst.port) if worst.switch < 0 else None,
         "confidence": max(culprit.confidence for culprit in culprits),
         "evidence": evidence_of(pauses, worst),
         "detail": detail_of(pauses, culprits),
@@ -86,10 +89,16 @@ def reported(pauses: Pauses, culprits: Sequence[Culprit]) -> dict[str, Any]:
 
 
 def by_port(culprits: Iterable[Culprit]) -> Iterator[list[Culprit]]:
-    """Culprits of one port together, over all priorities: the subject identifies a finding. The worst first."""
-    ordered = sorted(culprits, key=lambda c: (c.port, -c.level, -c.share))
-    for _, same in groupby(ordered, key=lambda c: c.port):
+    """Culprits of one port, or of one switch whose port is unknown, together, over all priorities: the subject
+    identifies a finding. The worst first.
+    """
+    ordered = sorted(culprits, key=lambda c: (*_place(c), -c.level, -c.share))
+    for _, same in groupby(ordered, key=_place):
         yield list(same)
+
+
+def _place(culprit: Culprit) -> tuple[int, int]:
+    return culprit.switch, culprit.port if culprit.switch < 0 else 0
 
 
 def detail_of(pauses: Pauses, culprits: Sequence[Culprit]) -> tuple[tuple[str, object], ...]:
@@ -123,9 +132,20 @@ def evidence_of(pauses: Pauses, culprit: Culprit) -> tuple[Evidence, ...]:
     return pauses.reported.wiring.evidence(culprit.first.waiting, culprit.first.on)
 
 
-def spelled(pauses: Pauses, port: int) -> str:
-    """A port as the plan spells it."""
-    return str(pauses.reported.wiring.index.spell(port))
+def spelled(pauses: Pauses, culprit: Culprit) -> str:
+    """The culprit's port as the plan spells it; its switch if the port is unknown."""
+    index = pauses.reported.wiring.index
+    return str(index.spell(culprit.port)) if culprit.switch < 0 else index.devices.names[culprit.switch]
+
+
+def behind(culprit: Culprit) -> bool:
+    """Whether the root is named by the last port before it."""
+    return culprit.unseen and culprit.switch < 0
+
+
+def cause_words(culprit: Culprit) -> str:
+    """Why it pauses, and whether its port is known."""
+    return CAUSES[culprit.reason] if culprit.switch < 0 else ONE_OF_SEVERAL
 
 
 def rail_of(pauses: Pauses, port: int) -> int | None:

@@ -32,8 +32,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from rules._pauses import (
-    CAUSES,
+    behind,
     by_port,
+    cause_words,
     length_words,
     pauses_words,
     priority_words,
@@ -72,7 +73,7 @@ def pause_pressure(round: Round) -> Iterator[Finding]:
         )
     for culprits in pressed:
         worst = culprits[0]
-        port = spelled(pauses, worst.port)
+        port = spelled(pauses, worst)
         yield pause_pressure.found(
             port,
             summary=_says(port, worst, len({victim for culprit in culprits for victim in culprit.victims})),
@@ -94,7 +95,7 @@ def _says(port: str, culprit: Culprit, victims: int) -> str:
     how = f"{pauses_words(culprit)} on {on}, {share_words(culprit)}{long}"
     waits = f"{victims} port{'s wait' if victims != 1 else ' waits'} for it"
     waits += f"; {culprit.others:,} more ports are under such pressure, the worst are reported" * bool(culprit.others)
-    return f"Traffic is paused {'behind' if culprit.unseen else 'at'} {port}: {how}; {CAUSES[culprit.reason]}; {waits}"
+    return f"Traffic is paused {'behind' if behind(culprit) else 'at'} {port}: {how}; {cause_words(culprit)}; {waits}"
 
 
 _PLAN = """

@@ -18,8 +18,9 @@ A watchdog that is silent says nothing: it flaps, and misses pauses that softwar
 wait-for graph: a port that pauses others and is not paused to a comparable degree (half) itself. At a host it is the
 NIC, and `sub_cause` says what its counters give as the reason; at a switch it is the egress that is full or slower than
 planned. `victims` are the ports that stand still because of it, with their hops from it. Where the root is not
-monitored, the nearest monitored port is named. Confidence: 0.95 reported by both ends, 0.8 by one, 0.6 where there are
-several roots or the switch's egress is not found, 0.4 where the root is not monitored.
+monitored, the nearest monitored port is named; where several ports are as near and paused as much, none of them but the
+switch. Confidence: 0.95 reported by both ends, 0.8 by one, 0.6 where there are several roots or the switch's egress is
+not found, 0.4 where the root is not monitored, or its port unknown.
 
 ## What to do
 Take the culprit out first (drain the host, shut its switch port), then look at why: `sub_cause`, PCIe, firmware,
@@ -43,8 +44,9 @@ often, for microseconds (PFC002).
 from collections.abc import Iterator, Sequence
 
 from rules._pauses import (
-    CAUSES,
+    behind,
     by_port,
+    cause_words,
     length_words,
     pauses_words,
     priority_words,
@@ -83,7 +85,7 @@ def pfc_storm(round: Round) -> Iterator[Finding]:
     storms = list(by_port(round.storm_culprits))
     for culprits in storms:
         worst = culprits[0]
-        port = spelled(pauses, worst.port)
+        port = spelled(pauses, worst)
         yield pfc_storm.found(
             port,
             severity=Severity.CRITICAL if worst.level == STORM else Severity.WARNING,
@@ -101,11 +103,11 @@ def _says(port: str, culprits: Sequence[Culprit]) -> str:
     length = length_words(worst.pause_us)
     long = f", {length} at a time" if length else ""
     storm = "A PFC storm" if worst.level == STORM else "What may be a PFC storm"
-    begins = "begins behind" if worst.unseen else "begins at"
+    begins = "begins behind" if behind(worst) else "begins at"
     victims = len({victim for culprit in culprits for victim in culprit.victims})
     stopped = f"{victims} port{'s' * (victims != 1)} paused because of it"
     how = f"{pauses_words(worst)} on {on}, {share_words(worst)}{long}"
-    return f"{storm} {begins} {port}: {how}; {CAUSES[worst.reason]}; {stopped}"
+    return f"{storm} {begins} {port}: {how}; {cause_words(worst)}; {stopped}"
 
 
 _LINK = "gpu-1/nic0 leaf-0/swp1 rail=0 speed=400"

@@ -197,6 +197,44 @@ def test_a_switch_whose_egress_does_not_show() -> None:
     assert (one.subject, one.confidence) == ("leaf-0/swp0", 0.6)
 
 
+@pytest.mark.parametrize("second", [1e6, 7e5])
+def test_of_several_ports_at_one_distance_none_is_the_root_unless_one_is_paused_more(second: float) -> None:
+    """The egress of leaf-0 does not show, and spine-1 is not monitored: two ports each are paused next to them."""
+    less = stopped() | {"rx_pause_us:3": second}
+    inside: Rates = {
+        "gpu-0/nic0": stopped(),
+        "gpu-1/nic0": less,
+        "leaf-0/swp2": {"tx_bytes": 1e6},
+    }
+    (leaf,) = found("PFC001", plan_of_tree(1, 3, 0), inside)
+    behind: Rates = {"leaf-0/swp90": stopped(), "leaf-1/swp90": less}
+    (spine,) = found("PFC001", plan_of_tree(2, 2, 1), behind)
+    if second < 1e6:
+        assert (leaf.subject, spine.subject) == ("leaf-0/swp0", "leaf-0/swp90")
+        return
+    assert (leaf.subject, spine.subject) == ("leaf-0", "spine-0")
+    assert {one.confidence for one in (leaf, spine)} == {0.4}
+    assert {one.rail for one in (leaf, spine)} == {None}
+    assert all(len(dict(one.detail)["victims"]) == 2 for one in (leaf, spine))
+
+
+def test_pressure_that_reaches_a_switch_at_several_ports_alike_names_the_switch() -> None:
+    pressed = {"rx_pause_us:3": 3e5, "rx_pause_transitions:3": 4e4, "tx_bytes:3": 3e10}
+    rates: Rates = {"gpu-0/nic0": {**pressed}, "gpu-1/nic0": {**pressed}, "leaf-0/swp2": {"tx_bytes": 1e6}}
+    (one,) = found("PFC002", plan_of_tree(1, 3, 0), rates)
+    assert (one.subject, one.confidence) == ("leaf-0", 0.4)
+
+
+def test_a_storm_of_which_only_the_switch_is_known_is_a_tree_with_the_switch_as_its_culprit() -> None:
+    rates: Rates = {"leaf-0/swp90": stopped(), "leaf-1/swp90": stopped()}
+    publication = shown(rates)
+    (tree,) = storm(publication, None).storms
+    assert (tree.culprit, tree.behind, tree.rail) == ("spine-0", False, None)
+    assert tree.finding in {one.id for one in publication.evaluation.findings}
+    (cause,) = (one for one in publication.evaluation.causes if one.kind == "pfc-storm")
+    assert cause.subjects[0] == "spine-0"
+
+
 def test_counted_over_all_priorities_joins_the_one_in_use() -> None:
     rates: Rates = {
         "gpu-0/nic0": stops(), "leaf-0/swp0": {"rx_pause_frames": 12_000, "tx_bytes": 0},

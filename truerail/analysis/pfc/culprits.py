@@ -17,6 +17,8 @@ BOTH_ENDS, ONE_END, SEVERAL_ROOTS, UNSEEN = 0.95, 0.8, 0.6, 0.4
 """Confidence in a culprit: both ends of its link report the pause and nothing else can be the root; one end does; there
 are several roots; the root is beyond what is monitored. Engineering evaluation.
 """
+AS_STRONG = 0.9
+"""Share of the strongest wait from which another one at the same distance is as strong: polls are a tenth apart."""
 MOST_PRESSED = 200
 """Roots of back-pressure reported in one round, the worst first: more than that are no longer single slow ports."""
 MOST_WAITS, LEAST_WAITS = 200_000, 100
@@ -60,6 +62,8 @@ class Culprit:
     watchdog: bool
     whole: bool
     """Whether `waits` is complete; else it holds those nearest to the root."""
+    switch: int = NONE
+    """Code of the switch whose port is the root if several of its ports are as likely; then `port` is one of these."""
     others: int = 0
     """Further roots left out because there are too many."""
 
@@ -80,7 +84,7 @@ class Culprit:
     @property
     def confidence(self) -> float:
         """Confidence that this is the culprit, 0..1."""
-        if self.unseen:
+        if self.unseen or self.switch >= 0:
             return UNSEEN
         sure = BOTH_ENDS if self.first.both else ONE_END
         return min(sure, SEVERAL_ROOTS) if self.roots > 1 or self.reason is Reason.EGRESS_UNREPORTED else sure
@@ -138,7 +142,7 @@ def _culprit(
     waits = [w for found, hops in behind for w in _waits(pauses, pg, found, hops)]
     nearest = behind[0][0]
     strongest = int(nearest[np.argmax(pg.waits.share[nearest])])
-    port, reason, unseen = _root_port(pauses, pg, root, strongest)
+    port, reason, unseen, alike = _root_port(pauses, pg, root, strongest)
     every = np.concatenate([found for found, _ in behind])
     lasting = float(pg.waits.lasting[strongest])
     calm = int(pg.waits.level[every].max()) == NOTHING
@@ -156,6 +160,7 @@ def _culprit(
         roots=roots,
         watchdog=bool(pg.waits.watchdog[every].any()),
         whole=whole,
+        switch=pg.device(root) if alike else NONE,
     )
 
 
@@ -182,18 +187,30 @@ def _waits(pauses: Pauses, pg: PauseGraph, edges: Codes, hops: int) -> Iterator[
         )  # fmt: skip
 
 
-def _root_port(pauses: Pauses, pg: PauseGraph, root: int, strongest: int) -> tuple[int, Reason, bool]:
-    """The culprit's port, its reason, and whether the root is beyond what is monitored."""
+def _root_port(pauses: Pauses, pg: PauseGraph, root: int, strongest: int) -> tuple[int, Reason, bool, bool]:
+    """The culprit's port, its reason, whether the root is beyond what is monitored, and whether it may as well be
+    another port of the switch.
+    """
     waiting, on = int(pg.waits.waiting[strongest]), int(pg.waits.on[strongest])
     reported, index = pauses.reported, pauses.reported.wiring.index
     if pg.is_switch(root):
         device = pg.device(root)
         pausing = pg.waits.on[pg.graph.head == root]
         if not reported.speaks(device, pg.counters.last):
-            return (waiting if waiting >= 0 else on), Reason.NOT_MONITORED, True
+            of = pg.waits.waiting if waiting >= 0 else pg.waits.on
+            return int(of[strongest]), Reason.NOT_MONITORED, True, _is_one_of_several(pg, root, strongest, of)
         port, reason = egress_of(reported, device, np.unique(pausing), pg.counters.last)
-        return (on if port == NONE else port), reason, False
+        if port != NONE:
+            return port, reason, False, False
+        return on, reason, False, _is_one_of_several(pg, root, strongest, pg.waits.on)
     device = int(index.ports.device_of(np.array([on]))[0])
     if device < 0 or index.devices.tier[device] != Role.HOST.tier:
-        return waiting, Reason.NOT_MONITORED, True
-    return on, nic_reason(reported, on, pg.waits.priority, pg.counters.last), False
+        return waiting, Reason.NOT_MONITORED, True, False
+    return on, nic_reason(reported, on, pg.waits.priority, pg.counters.last), False, False
+
+
+def _is_one_of_several(pg: PauseGraph, root: int, strongest: int, ports: Codes) -> bool:
+    """Whether waits for the root at other ports are as strong."""
+    share = pg.waits.share
+    near = (pg.graph.head == root) & (share >= AS_STRONG * share[strongest]) & (ports >= 0)
+    return len(np.unique(ports[near])) > 1

@@ -83,18 +83,18 @@ def _in_tree(view: View, culprit: Culprit, meant: ResolvedTarget | None) -> bool
 
 
 def _tree(view: View, pauses: Pauses, culprit: Culprit) -> StormTree:
-    port = _name(view, culprit.port)
+    port = _name(view, culprit.port) if culprit.switch < 0 else view.index.devices.names[culprit.switch]
     finding = next((f for f in view.findings.all if f.rule == STORM_RULE and f.subject == port), None)
     nodes = tuple(_nodes(view, culprit))
     hosts = [node.device for node in nodes if node.role == "host" and node.kind == "victim"]
     return StormTree(
         finding=finding.id if finding else "",
         culprit=port,
-        behind=culprit.unseen,
+        behind=culprit.unseen and culprit.switch < 0,
         sub_cause=culprit.reason.value,
         level="storm" if culprit.level == STORM else "suspect",
         priority=culprit.priority,
-        rail=view.plan.rail_of(view.index.spell(culprit.port)),
+        rail=view.plan.rail_of(view.index.spell(culprit.port)) if culprit.switch < 0 else None,
         paused_share=round(culprit.share, 3),
         mean_pause_us=None if isnan(culprit.pause_us) else round(culprit.pause_us, 1),
         nodes=nodes,
