@@ -81,7 +81,8 @@ def test_a_leaf_swap_is_one_line_and_nothing_is_lost(past: Past) -> None:
     answer = past.changed(0, 3)
     swap = next(one for one in answer.causes if one.kind == "leaf-swap")
     assert (swap.counts.nics, swap.counts.uplinks) == (128, 16)
-    assert (swap.began, swap.ended, swap.state) == (past.times[2], None, "ongoing")
+    assert (swap.ended, swap.state) == (None, "ongoing")
+    assert swap.began in past.times[2:4], "named as soon as enough of it was read"
     assert {one.kind for one in answer.causes} == {"leaf-swap", "link-down"}
     assert answer.total == sum_of(answer)
     assert answer.total.nics == len([one for one in answer.links if one.port.startswith("gpu")])
@@ -130,7 +131,7 @@ def test_a_resolved_cause_keeps_what_it_was(past: Past) -> None:
     answer = why(past.now, past.journal, swap.cause)
     assert answer.finding is None
     assert answer.cause is not None
-    assert (answer.state, answer.cause.since, answer.ended) == ("resolved", past.times[2], past.times[4])
+    assert (answer.state, answer.cause.since, answer.ended) == ("resolved", swap.began, past.times[4])
     assert answer.cause.action == ""
     assert len(answer.cause.explains) > 100
     assert len(answer.explained) == MOST_EXPLAINED or len(answer.explained) == len(answer.cause.explains)
