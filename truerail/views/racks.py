@@ -11,7 +11,6 @@ from truerail.analysis.cabling import State
 from truerail.analysis.published import Published
 from truerail.model.columns import NONE, Codes, factorize
 from truerail.model.finding import Severity
-from truerail.model.kept import kept
 from truerail.model.names import natural_key
 from truerail.model.plan import Role
 from truerail.outputs.worklist import Mark
@@ -58,12 +57,12 @@ def row_of(rack: str) -> str:
 def rack_lines(publication: Published, steps: Iterable[StepLine]) -> tuple[RackLine, ...]:
     """All racks, row by row in natural order; what has no rack comes last."""
     open_steps = Counter(step.rack for step in steps if step.mark != Mark.DONE.value)
-    return tuple(replace(line, steps=open_steps[line.rack]) for line in _racks(view_of(publication)))
+    return tuple(replace(line, steps=open_steps[line.rack]) for line in publication.once(_racks))
 
 
-@kept
-def _racks(view: View) -> tuple[RackLine, ...]:
-    """The racks without their steps. Computed once for each publication."""
+def _racks(publication: Published) -> tuple[RackLine, ...]:
+    """The racks without their steps."""
+    view = view_of(publication)
     layout, (findings, loudest) = view.layout, view.loudest
     code, names = factorize([device.rack for device in layout.devices])
     size, host = len(names), layout.tier == Role.HOST.tier
