@@ -114,13 +114,19 @@ def test_every_rule_has_an_alert_of_each_severity_that_it_finds() -> None:
     assert alerts.keys() | REPORTED_BY_CABLES | informative == rules().keys()
     assert not alerts.keys() & (REPORTED_BY_CABLES | informative)
     for code, severities in alerts.items():
-        source = re.sub(
-            r"alert=Alert\(.*?\n    \),", "", (ROOT / f"rules/{rules()[code].name}.py").read_text(), flags=re.DOTALL
-        )
+        source = re.sub(r"alert=Alert\(.*?\n    \),", "", _source(rules()[code].name), flags=re.DOTALL)
         loud = "Severity.CRITICAL" in source
         assert ("critical" in severities) is loud, code
         always = loud and "Severity.WARNING" not in source
         assert ("warning" in severities) is not always, code
+
+
+def _source(name: str) -> str:
+    """The text of a rule and of the helpers that it imports."""
+    text = (ROOT / f"rules/{name}.py").read_text()
+    return text + "".join(
+        (ROOT / f"rules/{one}.py").read_text() for one in re.findall(r"from rules\.(_\w+) import", text)
+    )
 
 
 @pytest.mark.parametrize("text", EXPRESSIONS)
