@@ -128,7 +128,7 @@ def test_hosts_that_the_plan_does_not_have_are_named() -> None:
 def test_what_is_no_job() -> None:
     publication = published(SPINES)
     with pytest.raises(NotFoundError, match="did you mean 'gpu-001'"):
-        job(publication, "gpu-01")
+        job(publication, "gpu-0001")
     with pytest.raises(QueryError, match="leaf-0 is a switch"):
         job(publication, "gpu-001,leaf-0")
     with pytest.raises(QueryError, match="gpu-"):

@@ -11,6 +11,7 @@ from truerail.cli import (
     inventory,
     monitoring,
     oncall,
+    oncall_mutes,
     parse,
     plan,
     rules,
@@ -53,6 +54,8 @@ app.command("check", short_help="Check a fabric: what is wrong, why, the fewest 
 app.command("capture", short_help="Poll all devices, write the answers to files.")(capture.capture)
 app.command("watch", short_help="Show the remaining work, live.")(watch.watch)
 oncall.add_commands(app)
+app.command("ack", short_help="On call: acknowledge a finding or a cause.")(oncall_mutes.ack)
+app.command("maintenance", short_help="On call: announce maintenance.")(oncall_mutes.maintenance)
 app.command("serve", short_help="Run the service: journal, page, API and metrics.")(serve.serve)
 app.command("demo", short_help="Run the service on a simulated, changing fabric.")(demo.demo)
 app.command("parse", short_help="Read one recorded answer, print JSON facts.")(parse.parse)

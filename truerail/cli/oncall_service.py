@@ -4,12 +4,13 @@ import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlencode, urlsplit
 from urllib.request import HTTPRedirectHandler, OpenerDirector, ProxyHandler, Request, build_opener
 
 from truerail.errors import CommandError
+from truerail.model.names import printable
 
 TIMEOUT_SECONDS = 30.0
 _MOST_BYTES = 64 << 20
@@ -26,25 +27,57 @@ class _Stays(HTTPRedirectHandler):
 
 def fetched(service: str, route: str, query: Mapping[str, str | None], token_file: Path | None) -> Any:
     """The JSON at `/api/v1/ROUTE`. Raises CommandError with one sentence for any error."""
+    given = urlencode({key: value for key, value in query.items() if value is not None})
+    way = "Set its URL with --service, or use a capture with --from"
+    return _answer(_Asked("GET", service, f"{route}{'?' if given else ''}{given}", None, token_file), {}, way)
+
+
+def sent(
+    method: str,
+    service: str,
+    route: str,
+    body: Mapping[str, Any] | None,
+    token_file: Path | None,
+    options: Mapping[str, str],
+) -> Any:
+    """The JSON of the answer to a write or a read; None for an empty one. `options` are the command's words for fields.
+    Raises CommandError.
+    """
+    return _answer(_Asked(method, service, route, body, token_file), options, "Set its URL with --service")
+
+
+class _Asked(NamedTuple):
+    """One request."""
+
+    method: str
+    service: str
+    route: str
+    body: Mapping[str, Any] | None
+    token_file: Path | None
+
+
+def _answer(asked: _Asked, options: Mapping[str, str], way: str) -> Any:
+    service = asked.service
     parts = urlsplit(service)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise CommandError(f"--service {service}: not the URL of a service, such as http://127.0.0.1:8080")
-    given = urlencode({key: value for key, value in query.items() if value is not None})
-    url = f"{service.rstrip('/')}/api/v1/{route}{'?' if given else ''}{given}"
+    url = f"{service.rstrip('/')}/api/v1/{asked.route}"
     headers = {"Accept": "application/json"}
-    if token := _token(token_file):
+    if token := _token(asked.token_file):
         headers["Authorization"] = f"Bearer {token}"
-    request = Request(url, headers=headers)  # noqa: S310 - the scheme is http or https, see above
+    data = None
+    if asked.body is not None:
+        data, headers["Content-Type"] = json.dumps(asked.body).encode(), "application/json"
+    request = Request(url, data, headers, method=asked.method)  # noqa: S310 - the scheme is http or https, see above
     try:
         with _opener(parts.hostname).open(request, timeout=TIMEOUT_SECONDS) as answer:
-            return _read(answer.read(_MOST_BYTES + 1), service)
+            found = answer.read(_MOST_BYTES + 1)
+            return _read(found, service) if found else None
     except HTTPError as error:
-        raise CommandError(_refused(error, service)) from error
+        raise CommandError(_refused(error, service, options, given=bool(token))) from error
     except (OSError, ValueError) as error:
         reason = error.reason if isinstance(error, URLError) else error
-        raise CommandError(
-            f"{service}: no service answers ({reason}). Set its URL with --service, or use a capture with --from"
-        ) from error
+        raise CommandError(f"{service}: no service answers ({reason}). {way}") from error
 
 
 def _opener(host: str) -> OpenerDirector:
@@ -61,16 +94,34 @@ def _read(body: bytes, service: str) -> Any:
         raise CommandError(f"{service}: the answer is not JSON: is this truerail's service?") from error
 
 
-def _refused(error: HTTPError, service: str) -> str:
-    """A problem (RFC 9457) as a sentence."""
+_MAKE = "`truerail token NAME{}` makes one, and prints its line for access: tokens in the service's truerail.yaml"
+
+
+def _refused(error: HTTPError, service: str, options: Mapping[str, str], *, given: bool) -> str:
+    """A problem (RFC 9457) as a sentence. `given`: a token was sent."""
     try:
         reported = json.loads(error.read(1 << 20))
-        detail = str(reported.get("detail") or reported.get("title") or "") if isinstance(reported, dict) else ""
     except (OSError, ValueError):
-        detail = ""
+        reported = None
+    problem = reported if isinstance(reported, dict) else {}
+    detail = printable(str(problem.get("detail") or problem.get("title") or ""), 1000)
+    if error.code == 401 and given:
+        return f"{service}: the token was refused ({detail or error.reason}). {_MAKE.format('')}"
     if error.code == 401:
-        return f"{service}: a token is needed: give --token-file FILE or set TRUERAIL_TOKEN"
+        return f"{service}: a token is needed: give --token-file FILE or set TRUERAIL_TOKEN. {_MAKE.format('')}"
+    if error.code == 403:
+        return f"{service}: {detail or error.reason}. {_MAKE.format(' --role operator')}"
+    faults = problem.get("errors") or []
+    if error.code == 422 and options and all(isinstance(fault, dict) for fault in faults):
+        detail = "; ".join(_fault(fault, options) for fault in faults) or detail
     return detail or f"{service}: the service answers {error.code} {error.reason}"
+
+
+def _fault(fault: Mapping[str, Any], options: Mapping[str, str]) -> str:
+    """A fault of a field by its option: `--because: says nothing`."""
+    field = str(fault.get("where", "")).removeprefix("body ")
+    summary = str(fault.get("summary", "")).removeprefix("Value error, ")
+    return printable(f"{options.get(field, field)}: {summary}", 500)
 
 
 def _token(token_file: Path | None) -> str:

@@ -117,7 +117,7 @@ QUESTION = Question(
             description="hosts as a node set",
             kind=Kind.NODES,
             needed=False,
-            metavar="[NODESET]",
+            metavar="nodeset",
             label="Hosts, or all",
             example="gpu-[001-064]",
         ),

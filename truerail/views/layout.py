@@ -1,13 +1,14 @@
 """What depends on the plan alone, as arrays over its cables: computed once for each plan."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
 
 from truerail.model.columns import NONE, Codes, factorize
 from truerail.model.index import PlanColumns
-from truerail.model.names import natural_key
+from truerail.model.names import device_key, natural_key, short_name
 from truerail.model.plan import Plan, Role
 from truerail.views.nearest import Nearest
 
@@ -40,6 +41,23 @@ class Layout:
     def tier(self) -> Codes:
         """`Role.tier` of each device, shape (devices,)."""
         return np.array([device.role.tier for device in self.devices], dtype=np.int64)
+
+    @cached_property
+    def by_loose_name(self) -> Mapping[str, Sequence[int]]:
+        """Codes of devices by their names without domain, marks and leading zeros: `gpu3` for `gpu-003.dc.example`."""
+        found: dict[str, list[int]] = {}
+        for code in self.ordered_devices.tolist():
+            found.setdefault(loose(short_name(device_key(self.devices[code].name))), []).append(code)
+        return found
+
+    @cached_property
+    def racks(self) -> Mapping[str, Sequence[int]]:
+        """Codes of the devices in each rack, by its name in lower case."""
+        found: dict[str, list[int]] = {}
+        for code in self.ordered_devices.tolist():
+            if rack := self.devices[code].rack:
+                found.setdefault(rack.lower(), []).append(code)
+        return found
 
     @cached_property
     def place(self) -> Codes:
@@ -159,3 +177,12 @@ def _ranks(names: Sequence[str]) -> Codes:
     ranks = np.empty(len(names), dtype=np.int64)
     ranks[sorted(range(len(names)), key=lambda at: natural_key(names[at]))] = np.arange(len(names))
     return ranks
+
+
+_MARKS = re.compile(r"[-_. ]+")
+_ZEROS = re.compile(r"(?<!\d)0+(?=\d)")
+
+
+def loose(name: str) -> str:
+    """A name without marks and leading zeros, in lower case: `gpu-003` and `GPU 3` are `gpu3`."""
+    return _ZEROS.sub("", _MARKS.sub("", _ZEROS.sub("", name.lower())))

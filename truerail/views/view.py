@@ -5,6 +5,7 @@ contains what depends on the plan alone. This module contains what changes with 
 what follows from them. Each is owned by what it follows from, and refers to it nowhere.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 
@@ -12,7 +13,7 @@ import numpy as np
 
 from truerail.analysis.cabling import Wiring
 from truerail.analysis.published import Published
-from truerail.errors import NodeSetError, QueryError
+from truerail.errors import NodeSetError, NotFoundError, QueryError
 from truerail.files.nodesets import Budget, expand
 from truerail.model.columns import NONE, Codes, Mask
 from truerail.model.finding import Cause, Finding
@@ -23,12 +24,14 @@ from truerail.model.plan import Plan
 from truerail.outputs.report_words import Headline, Tone
 from truerail.views.findings import Findings
 from truerail.views.index import EvaluationIndex
-from truerail.views.layout import Layout
+from truerail.views.layout import Layout, loose
 from truerail.views.nearest import Nearest
 from truerail.views.nics import Nics
 from truerail.views.pieces import CauseLine
 
 LONGEST_NODESET = 4096
+_MOST_LISTED = 8
+_NUMBERS = re.compile(r"\d+")
 
 
 class View(Owner):
@@ -122,6 +125,25 @@ class View(Owner):
         """The code of a device by any spelling of its name; -1 if it is neither in the plan nor in the snapshot."""
         return self.index.devices.find(name)
 
+    def named(self, name: str) -> int:
+        """The same for a name as people write it: also without domain, marks and leading zeros, `gpu-3` for
+        `gpu-003.dc.example`. Raises `NotFoundError` that lists the devices if several fit.
+        """
+        code = self.device(name)
+        if code != NONE:
+            return code
+        fits = [one for one in self.layout.by_loose_name.get(loose(name.strip()), ()) if self._shortens(name, one)]
+        if len(fits) > 1:
+            raise NotFoundError(
+                f"{printable(name, 80)!r} fits {listed([self.layout.devices[one].name for one in fits])}"
+            )
+        return fits[0] if fits else NONE
+
+    def _shortens(self, name: str, device: int) -> bool:
+        """Whether no number in a name has more digits than in the device's: `gpu-0013` is a mistyped `gpu-013`."""
+        digits = zip(_NUMBERS.findall(name), _NUMBERS.findall(self.layout.devices[device].name), strict=False)
+        return all(len(one) <= len(own) for one, own in digits)
+
     def is_planned(self, device: int) -> bool:
         """Whether the plan has this device."""
         return 0 <= device < self.index.devices.planned
@@ -129,7 +151,7 @@ class View(Owner):
     def nodes(self, nodeset: str) -> Codes:
         """The planned devices of a node set, ascending. Raises `QueryError` that names the invalid part."""
         names = self.expand(nodeset)
-        codes = [self.device(name) for name in names]
+        codes = [self.named(name) for name in names]
         for name, code in zip(names, codes, strict=True):
             if not self.is_planned(code):
                 raise QueryError(f"the plan has no device {printable(name, 80)!r}{self.nearest.hint(name)}")
@@ -149,6 +171,12 @@ class View(Owner):
     def nearest(self) -> Nearest:
         """The index for suggestions of planned names."""
         return self.layout.nearest
+
+
+def listed(names: Sequence[str]) -> str:
+    """`2 things: a, b`: what an ambiguous name fits, the first few."""
+    more = ", ..." if len(names) > _MOST_LISTED else ""
+    return f"{len(names):,} things: {', '.join(names[:_MOST_LISTED])}{more}"
 
 
 def view_of(publication: Published) -> View:

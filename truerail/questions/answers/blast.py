@@ -90,10 +90,21 @@ def _target(view: View, standing: RailStatus, of: str) -> _Target:
         return _Target(meant.name, role, meant.device, hanging[host], uplinks)
     if meant.matched_type in ("rail", "pod"):
         return _Target(meant.name, meant.matched_type, NONE, meant.cables, _none())
+    if meant.devices:
+        return _together(view, standing, meant)
     cables = _through(view, standing, meant)
     host = standing.index.from_host[cables]
     uplink = len(cables) > 0 and not host.any()
     return _Target(meant.name, "uplink" if uplink else meant.matched_type, NONE, cables[host], cables[~host])
+
+
+def _together(view: View, standing: RailStatus, meant: ResolvedTarget) -> _Target:
+    """Several devices at once: a rack, a row, a node set."""
+    own = [standing.below.of(code) if standing.is_host(code) else _hanging(standing, code) for code in meant.devices]
+    above = [standing.below.of(code) for code in meant.devices if not standing.is_host(code)]
+    cables = np.unique(np.concatenate([*own, *above]))
+    host = standing.index.from_host[cables]
+    return _Target(meant.name, meant.matched_type, NONE, cables[host], cables[~host])
 
 
 def _through(view: View, standing: RailStatus, meant: ResolvedTarget) -> Codes:

@@ -69,6 +69,8 @@ def _damage(hurt: Hurt) -> str:
         who = f"{count(len(hurt.hosts), 'host')} ({count(gpus, 'GPU')})"
         would = "" if hurt.down else f"Without {hurt.name} "
         whose = "its" if len(hurt.hosts) == 1 else "their"
+        if lost == 1:
+            return f"{would}{who} {verb} all of {whose} bandwidth."
         return f"{would}{who} {verb} {lost} of {whose} bandwidth{_on(hurt)}; {1 - lost} remains."
     if hurt.host:
         gpus = sum(len(one.gpus) for one in hurt.hosts)
@@ -122,6 +124,8 @@ def drain(hurt: Hurt) -> str:
     rest = (
         f"{rail_words(left)} carr{'y' if len(left) > 1 else 'ies'} the traffic"
         if left
+        else "the hosts that keep NICs carry their traffic on these"
+        if any(one.share_lost >= 1 for one in hurt.hosts)
         else "the other plane carries the traffic"
     )
     few = len(hurt.below) == 1

@@ -8,11 +8,12 @@ import numpy as np
 
 from rules import rules
 from truerail.analysis.published import Published
-from truerail.errors import NotFoundError
+from truerail.errors import NotFoundError, QueryError
 from truerail.model.names import canonical_mac, port_key, printable
 from truerail.model.plan import Role
 from truerail.questions.answers.names import names_of
 from truerail.questions.answers.resolve import ResolvedTarget, recognise
+from truerail.views.layout import loose
 from truerail.views.view import View, view_of
 
 _MAC_DIGITS = 12
@@ -25,7 +26,7 @@ LONGEST_QUERY = 255
 @dataclass(frozen=True, slots=True)
 class Found:
     """One search result. `kind` is `host`, `switch`, `port`, `rdma device`, `mac address`, `rack`, `rail`, `pod`,
-    `cable label`, `finding`, `rule`, or `gpu`; `name` is valid for `where`, a page or a filter.
+    `cable label`, `finding`, `rule`, `gpu`, `row` or `nodes`; `name` is valid for `where`, a page or a filter.
     """
 
     name: str
@@ -43,7 +44,7 @@ def find(publication: Published, text: str, limit: int = 20) -> tuple[Found, ...
         return ()
     view = view_of(publication)
     ways: tuple[Callable[[View, str], Iterable[Found]], ...] = (
-        _exactly, _devices, _of_devices, _racks, _groups, _findings, _rules, _labels, _macs, _ports, _rdma,
+        _exactly, _loosely, _devices, _of_devices, _racks, _groups, _findings, _rules, _labels, _macs, _ports, _rdma,
     )  # fmt: skip
     return tuple(islice(_distinct(view, low, ways), limit))
 
@@ -63,13 +64,23 @@ def _exactly(view: View, low: str) -> Iterator[Found]:
         return
     try:
         meant = recognise(view, low)
-    except NotFoundError:
+    except (NotFoundError, QueryError):
         return
     kind = "port" if meant.matched_type.endswith(" port") else meant.matched_type
     if kind in ("rail", "pod"):
         yield _group(meant)
         return
+    if meant.devices:
+        name = meant.name.removeprefix("rack ") if kind == "rack" else meant.name
+        yield Found(name, kind, f"{len(meant.devices)} devices")
+        return
     yield Found(meant.name, kind, _place(view, meant.device) if meant.device >= 0 else meant.note)
+
+
+def _loosely(view: View, low: str) -> Iterator[Found]:
+    """Devices whose name fits without domain, marks and leading zeros: `gpu-3` and `gpu-003.dc.example`."""
+    for code in view.layout.by_loose_name.get(loose(low), ()):
+        yield Found(view.layout.devices[code].name, _kind(view, code), _place(view, code))
 
 
 def _devices(view: View, low: str) -> Iterator[Found]:

@@ -1,7 +1,7 @@
 """Times as people write them in a question: `2h`, `14:00`, `yesterday`, ISO 8601. All become aware times in UTC."""
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 
 from truerail.errors import QueryError
 from truerail.model.names import printable
@@ -9,6 +9,7 @@ from truerail.model.names import printable
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 _AGO = re.compile(r"(\d{1,6}(?:\.\d{1,3})?)\s*([smhdw])(?:\s+ago)?", re.ASCII)
 _CLOCK = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2}))?\s*(z|utc|[+-]\d{2}:?\d{2})?", re.ASCII)
+HOW_LONG = "write 2h, 18:00, tomorrow 08:00, or 2026-11-20T14:00Z"
 HOW = "write 2h, 14:00, yesterday, or 2026-11-20T14:00Z"
 
 
@@ -29,6 +30,41 @@ def moment(text: str, now: datetime) -> datetime:
         return _ago(word, now) or _clock(word, now) or _iso(text.strip())
     except (ValueError, OverflowError):
         raise QueryError(f"{printable(text, 80)!r} is not a time: {HOW}") from None
+
+
+def end_of(text: str, now: datetime) -> datetime:
+    """The time until which something holds, by the same words as `moment`, ahead of `now` (aware).
+
+    A duration counts from now: `2h`, `in 90m`. A time of day is today's, or tomorrow's if that is past;
+    `tomorrow 08:00` is tomorrow's, `tomorrow` is its midnight in UTC. Raises QueryError that names the value.
+    """
+    word = text.strip().lower()
+    day = re.fullmatch(r"(today|tomorrow)(?:\s+(?:at\s+)?(\S.*))?", word)
+    try:
+        if day is None:
+            return _ahead(word.removeprefix("in ").strip(), now) or _iso(text.strip())
+        return _on_day(day[2] or "00:00", now, later=day[1] == "tomorrow")
+    except (ValueError, OverflowError):
+        raise QueryError(f"{printable(text, 80)!r} is not a time: {HOW_LONG}") from None
+
+
+def _ahead(word: str, now: datetime) -> datetime | None:
+    shape = _AGO.fullmatch(word)
+    if shape is not None and "ago" not in word:
+        return now.astimezone(UTC) + timedelta(**{_UNITS[shape[2]]: float(shape[1])})
+    at = _clock(word, now)
+    return at if at is None or at > now else at + timedelta(days=1)
+
+
+def _on_day(word: str, now: datetime, *, later: bool) -> datetime:
+    """A time of day, today or tomorrow in its own zone."""
+    shape = _CLOCK.fullmatch(word)
+    if shape is None:
+        raise ValueError(word)
+    here = now.astimezone(_zone(shape[4]))
+    hour, minute, second = int(shape[1]), int(shape[2]), int(shape[3] or 0)
+    at = here.replace(hour=hour, minute=minute, second=second, microsecond=0) + timedelta(days=later)
+    return at.astimezone(UTC)
 
 
 def span(since: str | None, start: str | None, end: str | None, now: datetime) -> tuple[datetime, datetime]:
@@ -55,10 +91,15 @@ def _clock(word: str, now: datetime) -> datetime | None:
     if shape is None:
         return None
     hour, minute, second, zone = shape.groups()
-    offset = "+00:00" if zone in (None, "z", "utc") else zone
-    here = now.astimezone(datetime.fromisoformat(f"2000-01-01T00:00{offset}").tzinfo)
+    here = now.astimezone(_zone(zone))
     at = here.replace(hour=int(hour), minute=int(minute), second=int(second or 0), microsecond=0).astimezone(UTC)
     return at if at <= now else at - timedelta(days=1)
+
+
+def _zone(offset: str | None) -> tzinfo | None:
+    """The zone of `+02:00`, `z`, `utc`; UTC without one."""
+    word = "+00:00" if offset in (None, "z", "utc") else offset
+    return datetime.fromisoformat(f"2000-01-01T00:00{word}").tzinfo
 
 
 def _iso(text: str) -> datetime:

@@ -1,7 +1,9 @@
-"""Resolves a name: a device, a port in any spelling, a GPU, a MAC address, or a cable's label."""
+"""Resolves a name: a device (also by its short name), a port in any spelling, a GPU, a MAC address, a cable's label, a
+rail, a pod, a rack, a unit of a rack, a row, or a node set.
+"""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -9,13 +11,20 @@ import numpy as np
 from truerail.errors import NotFoundError
 from truerail.model.columns import NONE, Codes
 from truerail.model.names import canonical_mac, port_key, printable
+from truerail.views.layout import loose
 from truerail.views.nearest import Nearest
-from truerail.views.view import View
+from truerail.views.view import View, listed
 
 LONGEST_NAME = 255
 _SEPARATOR = re.compile(r"[/:\s]+")
 _RAIL = re.compile(r"rail[ _-]?(\d{1,4})", re.IGNORECASE | re.ASCII)
 _GPU = re.compile(r"gpu[ _-]?(\d{1,4})", re.IGNORECASE | re.ASCII)
+
+
+_RACK = re.compile(r"(?:rack\s+)?(?P<rack>\S+?)(?:[\s/]+(?:unit\s*|u\s*)(?P<unit>\d{1,4}))?", re.IGNORECASE | re.ASCII)
+_ROW = re.compile(r"row\s+(\S+)", re.IGNORECASE | re.ASCII)
+_PARTS = re.compile(r"\d+|[^\W\d_]+")
+_NODE_SET = re.compile(r"(?=.*[\[,])[\w.,\[\]/-]+", re.ASCII)
 
 
 class ResolvedTarget(NamedTuple):
@@ -31,6 +40,8 @@ class ResolvedTarget(NamedTuple):
     device: int = NONE
     port: int = NONE
     note: str = ""
+    devices: tuple[int, ...] = ()
+    """The codes of a group's devices: of a rack, a row, a node set."""
 
 
 def recognise(view: View, text: str) -> ResolvedTarget:
@@ -40,11 +51,19 @@ def recognise(view: View, text: str) -> ResolvedTarget:
         raise NotFoundError(
             f"{printable(asked, 80)!r} is not the name of a device, a port, a GPU, a MAC address or a cable"
         )
-    for reading in (_device, _part_of_device, _mac, _label, _rail, _pod):
+    for reading in (_device, _unit, _part_of_device, _mac, _label, _rail, _pod, _rack, _row, _nodes):
         found = reading(view, asked)
         if found is not None:
             return found
     raise NotFoundError(f"plan and snapshot have no {printable(asked, 80)!r}{view.nearest.hint(_head(asked))}")
+
+
+def group_of(view: View, text: str) -> ResolvedTarget | None:
+    """The group of devices that a text names: a pod, a rack or a row; None for anything else, such as a device."""
+    asked = text.strip()
+    if not asked or len(asked) > LONGEST_NAME or view.device(asked) != NONE:
+        return None
+    return _pod(view, asked) or _rack(view, asked) or _row(view, asked)
 
 
 def _rail(view: View, text: str) -> ResolvedTarget | None:
@@ -70,6 +89,96 @@ def _pod(view: View, text: str) -> ResolvedTarget | None:
         "pod",
         f"pod {view.layout.devices[hosts[0]].pod}",
         np.flatnonzero(view.index.from_host & np.isin(view.index.a_device, hosts)),
+        devices=tuple(hosts),
+    )
+
+
+def _rack(view: View, text: str) -> ResolvedTarget | None:
+    """`r05`, `rack r05`, `r5`, `rack 5`: the devices of a rack, by its name or by what only one rack fits."""
+    found = _RACK.fullmatch(text)
+    if found is None or found["unit"]:
+        return None
+    rack = _rack_named(view, found["rack"], by_number=text != found["rack"])
+    return None if rack is None else _group("rack", f"rack {_spelled(view, rack)}", view, view.layout.racks[rack])
+
+
+def _rack_named(view: View, text: str, *, by_number: bool) -> str | None:
+    """The rack of this name, or of this number, in lower case. Raises NotFoundError with the racks if several fit."""
+    racks = view.layout.racks
+    if text.lower() in racks:
+        return text.lower()
+    fits = [rack for rack in racks if loose(rack) == loose(text)]
+    if not fits and by_number and text.isdigit():
+        fits = [rack for rack in racks if list(map(int, re.findall(r"\d+", rack)))[-1:] == [int(text)]]
+    if len(fits) > 1:
+        raise NotFoundError(f"{printable(text, 80)!r} fits {listed([f'rack {_spelled(view, one)}' for one in fits])}")
+    return fits[0] if fits else None
+
+
+def _spelled(view: View, rack: str) -> str:
+    return view.layout.devices[view.layout.racks[rack][0]].rack
+
+
+def _unit(view: View, text: str) -> ResolvedTarget | None:
+    """`r05 u12`, `rack r05 unit 12`: the device in a unit of a rack. Raises NotFoundError with the rack's units."""
+    found = _RACK.fullmatch(text)
+    rack = _rack_named(view, found["rack"], by_number=True) if found and found["unit"] else None
+    if found is None or rack is None:
+        return None
+    devices, unit = view.layout.devices, int(found["unit"])
+    fits = [code for code in view.layout.racks[rack] if devices[code].unit == unit]
+    if len(fits) == 1:
+        return _device(view, devices[fits[0]].name)
+    if fits:
+        return _group("nodes", f"rack {_spelled(view, rack)} unit {unit}", view, fits)
+    units = sorted(one for code in view.layout.racks[rack] if (one := devices[code].unit) is not None)
+    known = f"; its units are {', '.join(map(str, units))}" if units else "; the plan has no units for it"
+    raise NotFoundError(f"rack {_spelled(view, rack)} has no device in unit {unit}{known}")
+
+
+def _row(view: View, text: str) -> ResolvedTarget | None:
+    """`row 3`, `row A`: the racks whose names begin with it, as `3-05`, `r3-05` and `A05` do."""
+    found = _ROW.fullmatch(text)
+    if found is None:
+        return None
+    wanted = loose(found[1])
+    codes = [
+        code for rack, codes in view.layout.racks.items() if wanted == _row_of(view, rack, codes) for code in codes
+    ]
+    if not codes:
+        rows = sorted({row for rack, codes in view.layout.racks.items() if (row := _row_of(view, rack, codes))})
+        known = f"known are {', '.join(rows[:12])}" if rows else "its racks are not named by rows"
+        raise NotFoundError(f"the plan has no row {printable(found[1], 80)!r}: {known}")
+    return _group("row", f"row {found[1]}", view, codes)
+
+
+def _row_of(view: View, rack: str, codes: Sequence[int]) -> str:
+    """The row in a rack's name: its first number if it has two, else the letters before its one number if they are no
+    word for a rack. Empty if it has none. The pod's name in front is no row.
+    """
+    pod = view.layout.devices[codes[0]].pod.lower()
+    parts = _PARTS.findall(rack.removeprefix(pod) if pod else rack)
+    numbers = [part for part in parts if part.isdigit()]
+    if len(numbers) > 1:
+        return loose(numbers[0])
+    return parts[0] if len(numbers) == 1 and parts[0] not in ("r", "rack", *numbers) else ""
+
+
+def _nodes(view: View, text: str) -> ResolvedTarget | None:
+    """`gpu-[001-004],leaf-3`: the devices of a node set. Raises QueryError for an invalid one or an unknown name."""
+    if not _NODE_SET.fullmatch(text):
+        return None
+    ordered = view.layout.ordered_devices
+    codes = ordered[np.isin(ordered, view.nodes(text))].tolist()
+    return _group("nodes", printable(text, 80), view, codes)
+
+
+def _group(matched_type: str, name: str, view: View, codes: Sequence[int]) -> ResolvedTarget:
+    """Several devices with all their cables, those of hosts first."""
+    cables = [view.layout.cables_of(code) for code in codes]
+    found = np.unique(np.concatenate(cables)) if cables else np.empty(0, dtype=np.int64)
+    return ResolvedTarget(
+        matched_type, name, found[np.argsort(view.layout.place[found])], note="", devices=tuple(codes)
     )
 
 
@@ -80,7 +189,7 @@ def _head(text: str) -> str:
 def _device(view: View, text: str) -> ResolvedTarget | None:
     if "." in text and _SEPARATOR.search(text) and text not in view.plan.devices:
         return None  # `gpu-012.example.net/eth0` is a port, though `gpu-012` is the short form of its name
-    code = view.device(text)
+    code = view.named(text)
     if code == NONE:
         return None
     name = view.index.devices.names[code]
@@ -96,7 +205,7 @@ def _part_of_device(view: View, text: str) -> ResolvedTarget | None:
     """`gpu-012/enp26s0f0np0`, `gpu-012:mlx5_3`, `gpu-012 GPU 3`: a known device, and a part of it."""
     device = NONE
     for gap in _SEPARATOR.finditer(text):
-        code, rest = view.device(text[: gap.start()]), text[gap.end() :]
+        code, rest = view.named(text[: gap.start()]), text[gap.end() :]
         if code == NONE or not rest:
             continue
         device = code

@@ -8,6 +8,7 @@ import numpy as np
 from truerail.errors import NotFoundError, QueryError
 from truerail.model.columns import Codes
 from truerail.model.names import printable
+from truerail.questions.answers.resolve import group_of
 from truerail.views.view import View
 
 
@@ -20,10 +21,15 @@ class Hosts:
 
 
 def hosts_asked(view: View, nodeset: str) -> Hosts:
-    """The hosts of a node set. Raises QueryError for an invalid set or one with a switch, and NotFoundError if none of
-    them is in the plan.
+    """The hosts of a node set, a pod, a rack or a row. Raises QueryError for an invalid set or one with a switch, and
+    NotFoundError if none of them is in the plan.
     """
-    codes = {name: view.device(name) for name in dict.fromkeys(view.expand(nodeset))}
+    if group := group_of(view, nodeset):
+        hosts = [code for code in group.devices if view.index.devices.is_host(code)]
+        if not hosts:
+            raise QueryError(f"{group.name} has no hosts, and jobs run on hosts")
+        return Hosts(np.unique(hosts), ())
+    codes = {name: view.named(name) for name in dict.fromkeys(view.expand(nodeset))}
     planned = {name: code for name, code in codes.items() if view.is_planned(code)}
     for code in planned.values():
         if not view.index.devices.is_host(code):
@@ -36,7 +42,7 @@ def hosts_asked(view: View, nodeset: str) -> Hosts:
 
 def host_asked(view: View, name: str) -> int:
     """The code of a planned host. Raises NotFoundError with the nearest name, and QueryError for a switch."""
-    code = view.device(name.strip())
+    code = view.named(name.strip())
     if not view.is_planned(code):
         raise NotFoundError(f"the plan has no host {printable(name, 80)!r}{view.nearest.hint(name)}")
     if not view.index.devices.is_host(code):

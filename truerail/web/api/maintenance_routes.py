@@ -8,7 +8,8 @@ from starlette.responses import Response
 
 from truerail.errors import NotFoundError, QueryError
 from truerail.model.history import History, MaintenanceWindow
-from truerail.web.context import WithContext
+from truerail.questions.answers.scope import scope_of
+from truerail.web.context import Newest, WithContext
 from truerail.web.pagination import Page
 from truerail.web.remembering import remembered
 from truerail.web.writing import Moment, Name, Operator, Reason, Written, created, gone
@@ -18,9 +19,11 @@ Number = Annotated[int, Path(ge=1, le=2**63 - 1)]
 
 
 class Announce(Written):
-    """`what` is the name of a device, the number of a rail, the name of a pod, or a node set, according to `scope`."""
+    """`what` is the name of a device, the number of a rail, the name of a pod, or a node set, according to `scope`.
+    Without a scope it is whatever the name fits, as in `where`: `gpu-3`, `rail 3`, `pod p1`, `rack r05`, `r05 u12`.
+    """
 
-    scope: Literal["device", "rail", "pod", "nodes"]
+    scope: Literal["device", "rail", "pod", "nodes"] | None = None
     what: Name
     starts: Moment
     ends: Moment
@@ -40,13 +43,14 @@ async def window(request: Request, desk: WithContext, number: Number) -> Respons
 
 
 @router.post("", response_model=MaintenanceWindow, status_code=201)
-async def announce(desk: WithContext, caller: Operator, body: Announce) -> Response:
+async def announce(desk: WithContext, shown: Newest, caller: Operator, body: Announce) -> Response:
     """Announces maintenance."""
     if body.ends <= body.starts:
         raise QueryError(f"ends {body.ends.isoformat()} is not after starts {body.starts.isoformat()}")
     if body.ends <= desk.tower.now():
         raise QueryError(f"ends {body.ends.isoformat()} is in the past")
-    made = await desk.tower.open_window(body.scope, body.what, body.starts, body.ends, caller.name, body.reason)
+    scope, what = (body.scope, body.what) if body.scope else scope_of(shown.view, body.what)
+    made = await desk.tower.open_window(scope, what, body.starts, body.ends, caller.name, body.reason)
     return created(made, f"/api/v1/maintenance/{made.id}")
 
 
