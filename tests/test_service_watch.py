@@ -260,6 +260,9 @@ def test_a_journal_that_is_away_at_the_start_is_taken_up_when_it_comes(tmp_path:
         async with watched(settings, fabric_of()) as front:
             await until(lambda: steady(front))
             assert front.publication.journal.health is JournalHealth.FAILING  # type: ignore[union-attr]
+            waiting, number = weakref.ref(front.publication.round), front.publication.number  # type: ignore[union-attr]
+            await until(lambda: front.publication.number > number + 3)  # type: ignore[union-attr]
+            assert waiting() is None, "what waits for the journal holds no round"
             place.mkdir()
             await until(lambda: front.publication.journal.health is JournalHealth.KEEPING)  # type: ignore[union-attr]
             await until(lambda: front.history.findings())
