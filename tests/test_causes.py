@@ -12,6 +12,7 @@ from truerail.analysis.round import Round
 from truerail.causes import explain
 from truerail.model import Cause, CauseKind, Finding, Port, Severity
 from truerail.rounds import evaluate
+from truerail.simulator import Fault, Shape, simulate
 
 
 def causes_of(world: World) -> tuple[Wiring, tuple[Cause, ...]]:
@@ -305,3 +306,20 @@ def test_the_order_of_input_does_not_matter(random: object) -> None:
     random.shuffle(readings)  # type: ignore[attr-defined]  # hypothesis's random.Random
     world.snapshot = lambda: type(snapshot)(snapshot.at, readings)  # type: ignore[method-assign]  # the same facts, shuffled
     assert causes_of(world)[1] == first
+
+
+@pytest.mark.parametrize(
+    ("second", "moved"), [(Fault(CauseKind.LEAF_SWAP, "labels"), 0), (Fault(CauseKind.BUNDLE_SWAP, "crossed"), 64)]
+)
+def test_swapped_switches_are_found_below_hosts_that_are_all_swapped(second: Fault, moved: int) -> None:
+    """No cable is right, and none votes for one swap alone: its host and its switch both bear another's name."""
+    faults = [Fault(CauseKind.LEAF_SWAP, "labels"), second, *[Fault(CauseKind.HOST_SWAP, "labels")] * 8]
+    made = simulate(Shape(hosts=16, rails=8, rails_per_leaf=2), faults, seed=1)
+    found = evaluate(Round(made.plan, made.snapshot()))
+    assert {(one.kind, frozenset(one.subjects)) for one in found.causes} == {
+        (one.kind, frozenset(one.subjects)) for one in made.truth.causes
+    }
+    assert all(one.explains for one in found.causes)
+    moves = [move for one in found.causes for move in one.moves]
+    assert len(moves) == len({move.cable for move in moves}) == moved
+    assert {move.cable for move in moves} == {port for port in made.truth.moved if port in made.truth.wiring}

@@ -1,7 +1,7 @@
 """From a round and its findings to causes: the order of explanations, and which cause explains which finding."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -39,7 +39,7 @@ from truerail.causes.nic_order import (
     witnessed_orders,
 )
 from truerail.causes.observed_links import ObservedLinks
-from truerail.causes.relabel import Relabelling, best_relabelling
+from truerail.causes.relabel import Relabelling, best_relabelling, hidden_relabellings
 from truerail.causes.shift import shifts
 from truerail.causes.strangers import Stranger, stranger_draft, strangers
 from truerail.causes.telemetry import correlate
@@ -151,11 +151,28 @@ def _with_the_same(relabelled: Sequence[CauseCandidate], heard: Sequence[CauseCa
     return drafts
 
 
+@dataclass(frozen=True)
+class _Applied:
+    """A relabelling that was applied: the sightings that it explains, and the moves that it needs if cables and not
+    names are swapped. A `hidden` one makes its cables right only together with those of their hosts.
+    """
+
+    found: Relabelling
+    rows: Codes
+    steps: tuple[Move, ...]
+    hidden: bool
+
+    @property
+    def crossed(self) -> bool:
+        """Whether it is a bundle of cables, and no name."""
+        return self.found.kind is CauseKind.BUNDLE_SWAP
+
+
 def _relabelled(
     wiring: Wiring, sightings: ObservedLinks, gpus: GpuRails
 ) -> tuple[list[CauseCandidate], list[Relabelling]]:
     """Applies NIC orders that a topology proves, and relabellings, the highest gain first, until none gains."""
-    accepted: list[tuple[Relabelling, Codes, tuple[Move, ...]]] = []
+    applied: list[_Applied] = []
     orders: list[NicOrder] = []
     refused: set[tuple[int, ...]] = set()
     while True:
@@ -164,34 +181,60 @@ def _relabelled(
             sightings.retake(order.rows, order.cables)
         orders = completed(sightings, orders + found, gpus)
         best = best_relabelling(sightings, refused)
-        if best is not None:
-            before = replace(sightings, taken_for=sightings.taken_for.copy())
-            crossed = best.kind is CauseKind.BUNDLE_SWAP
-            rows = np.flatnonzero(sightings.relabel_devices(best.true_name, places_of_hosts_only=crossed))
-            if crossed and not len(rows):  # each of its cables waits for one that stays: these are chains
-                refused.add(best.cycle)
+        following = [best] if best is not None else hidden_relabellings(sightings, refused)
+        for relabelling in following:
+            this = _apply(sightings, relabelling, hidden=best is None)
+            if this.crossed and not len(this.rows):  # each of its cables waits for one that stays: these are chains
+                refused.add(relabelling.cycle)
             else:
-                accepted.append((best, rows, moves(before, rows.tolist())))
-        elif not found:
+                applied.append(this)
+        if best is None:
+            refused.update(hidden.cycle for hidden in following)
+        if not following and not found:
             break
-    bundle = CauseKind.BUNDLE_SWAP
-    accepted = [one for one in accepted if one[0].kind is not bundle or sightings.put_back(one[0].cycle)]
-    announces = wiring.identity.announces
+    applied = [one for one in _shared_out(sightings, applied) if not one.crossed or sightings.put_back(one.found.cycle)]
     drafts = [order_draft(sightings, order, ()) for order in joined(sightings, orders)]
     certain: list[Relabelling] = []
-    for best, rows, steps in accepted:
-        whole = True
-        if best.kind is CauseKind.BUNDLE_SWAP:  # all its moves, even if a host's name had to be corrected as well
-            bundled = _bundled(sightings, best)
+    for one in applied:
+        whole, steps = True, one.steps
+        if one.crossed:  # all its moves, even if a host's name had to be corrected as well
+            bundled = _bundled(sightings, one.found)
             steps = bundle_moves(sightings, bundled.tolist())
             if may_be_names(sightings, wiring, bundled):
-                drafts.append(bundle_or_order(sightings, best, bundled, steps))
+                drafts.append(bundle_or_order(sightings, one.found, bundled, steps))
                 continue
-            whole = not _right_within(sightings, best)
-        certain.append(best)
-        named = all(device in announces for device in best.cycle)
-        drafts.append(relabel_draft(sightings, best, steps, rows, announced=named, whole=whole))
+            whole = not _right_within(sightings, one.found)
+        certain.append(one.found)
+        named = all(device in wiring.identity.announces for device in one.found.cycle)
+        drafts.append(relabel_draft(sightings, one.found, steps, one.rows, announced=named, whole=whole))
     return drafts, certain
+
+
+def _apply(sightings: ObservedLinks, found: Relabelling, *, hidden: bool) -> _Applied:
+    before = replace(sightings, taken_for=sightings.taken_for.copy())
+    corrected = sightings.relabel_devices(found.true_name, places_of_hosts_only=found.kind is CauseKind.BUNDLE_SWAP)
+    rows = np.flatnonzero(corrected | (sightings.place != before.place) if hidden else corrected)
+    return _Applied(found, rows, moves(before, rows.tolist()), hidden)
+
+
+def _shared_out(sightings: ObservedLinks, applied: Sequence[_Applied]) -> list[_Applied]:
+    """Each sighting with one of those that explain it. Of a cable that becomes right by its switch's true name and its
+    host's, the first host of the swapped ones leaves its own to the switch: so both have some.
+    """
+    hidden = [one for one in applied if one.hidden]
+    if not hidden:
+        return list(applied)
+    of_switches = np.concatenate([one.rows for one in hidden])
+    shared: list[_Applied] = []
+    of_hosts: list[Codes] = []
+    for one in applied:
+        if one.found.kind is CauseKind.HOST_SWAP:
+            first = sightings.index.a_device[sightings.cable[one.rows]] == one.found.cycle[0]
+            one = replace(one, rows=one.rows[~(first & np.isin(one.rows, of_switches))])
+            of_hosts.append(one.rows)
+        shared.append(one)
+    taken = np.concatenate([np.empty(0, dtype=np.int64), *of_hosts])
+    return [replace(one, rows=one.rows[~np.isin(one.rows, taken)]) if one.hidden else one for one in shared]
 
 
 def _bundled(sightings: ObservedLinks, best: Relabelling) -> Codes:

@@ -12,8 +12,8 @@ label applies to the whole switch and a patch panel does not.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -70,6 +70,57 @@ def best_relabelling(sightings: ObservedLinks, refused: Collection[tuple[int, ..
     crossed = CauseKind.BUNDLE_SWAP
     found = (r for r in _hypotheses(sightings, ballot) if r.kind is not crossed or r.cycle not in refused)
     return min(found, key=lambda r: (-r.gain, r.kind is CauseKind.BUNDLE_SWAP, r.cycle), default=None)
+
+
+def hidden_relabellings(s: ObservedLinks, refused: Collection[tuple[int, ...]] = ()) -> list[Relabelling]:
+    """Relabellings of switches that only those of their hosts complete; empty if they explain no more than they cost.
+
+    A cable of a renamed host on a renamed switch is in another port of another switch than planned: it votes for
+    neither. So here a sighting votes for its planned switch in whatever port it is, and the result is tested: the
+    switches are relabelled on a copy, then whatever gains there. It counts if more cables become right than the names
+    cost, by the same measures as one relabelling.
+    """
+    wrong = s.wrong
+    if np.count_nonzero(wrong) <= 2 * LABEL_COST:
+        return []
+    ballot = replace(_count(s, wrong), places=_any_port(s, wrong))
+    found: list[Relabelling] = []
+    for one in sorted(_switches(s, ballot), key=lambda r: (-r.gain, r.cycle)):
+        taken = {device for other in found for device in other.cycle}
+        if taken.isdisjoint(one.cycle) and one.cycle not in refused:
+            found.append(one)
+    tried = [found, *([one] for one in found)] if len(found) > 1 else [found]
+    gain, best = max(((_tested(s, some, refused), some) for some in tried), key=lambda pair: pair[0])
+    return best if gain > 0 else []
+
+
+def _tested(s: ObservedLinks, some: Sequence[Relabelling], refused: Collection[tuple[int, ...]]) -> int:
+    """What these explain together with all that gains after them, less its cost; 0 if right cables speak against it."""
+    trial = replace(s, taken_for=s.taken_for.copy(), place=s.place.copy(), stands=s.stands.copy())
+    cost = sum(_apply(trial, one)[1] for one in some)
+    while (best := best_relabelling(trial, refused)) is not None:
+        helped, price = _apply(trial, best)
+        if not helped:  # a crossed bundle, each cable of which waits for one that stays
+            break
+        cost += price
+    right, broken = np.count_nonzero(s.wrong & ~trial.wrong), np.count_nonzero(trial.wrong & ~s.wrong)
+    return int(right - broken - cost) if right >= MIN_EXPLAINED_PER_BROKEN * broken else 0
+
+
+def _apply(s: ObservedLinks, one: Relabelling) -> tuple[bool, int]:
+    """Relabels: whether any sighting becomes right, and what it costs."""
+    crossed = one.kind is CauseKind.BUNDLE_SWAP
+    helped = s.relabel_devices(one.true_name, places_of_hosts_only=crossed)
+    return bool(helped.any()), (BUNDLE_COST if crossed else LABEL_COST) * (len(one.cycle) - 1)
+
+
+def _any_port(s: ObservedLinks, wrong: Mask) -> Votes:
+    """Votes of the host cables on another switch of the same tier than planned, for that switch."""
+    ports, tier = s.index.ports, np.array([*s.index.devices.tier, NONE])
+    rows = np.flatnonzero(wrong & s.index.from_host[s.taken_for])
+    place, want = ports.device_of(s.place[rows]), ports.device_of(s.index.b[s.taken_for[rows]])
+    other = (place != want) & (tier[place] == tier[want])
+    return _votes(place[other], want[other])
 
 
 def _count(s: ObservedLinks, wrong: Mask) -> _Ballot:
