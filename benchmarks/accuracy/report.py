@@ -151,9 +151,8 @@ wrongly counts as a false alarm above.
 
 ## Beyond the promise
 
-The same shapes, of 16 to 64 hosts, with more wrong at once or less to see. Nearly all mistakes are on fabrics of 16 to
-24 hosts of which more than half are swapped or out, together with half of their leaves or more: the fewest words are
-then no longer the true ones.
+The same shapes, of 16 to 64 hosts, with more wrong at once or less to see. The mistakes are mostly swaps of which one
+end cannot be located: it is reported as unknown, and the other end as a move of its own.
 
 | fabrics | number | without mistake | cables: precision | recall | causes: precision | recall | right cables moved |
 |---|---|---|---|---|---|---|---|
