@@ -6,7 +6,7 @@ from functools import cache
 import pytest
 
 from benchmarks.telemetry import scoring as telemetry_scoring
-from benchmarks.telemetry.drawn import HEALTHY, Drawn, draw, evaluated
+from benchmarks.telemetry.drawn import FULL, GLOBAL, HEALTHY, Drawn, draw, evaluated
 from benchmarks.telemetry.report import report
 from benchmarks.telemetry.results import Results
 from benchmarks.telemetry.scoring import Score, score
@@ -25,6 +25,19 @@ PROMISED = (
 def scored(kind: str, seed: int) -> Score:
     """A run of a kind of fault, evaluated before the fault and at the end."""
     return score(draw(seed, kind), MARKS)
+
+
+@pytest.mark.parametrize("kind", [FULL, GLOBAL])
+def test_full_uplinks_and_settings_of_a_host_are_named(kind: str) -> None:
+    drawn = draw(5001, kind)
+    rule = {FULL: "CAP001", GLOBAL: "PFC005"}[kind]
+    *_, (_, evaluation, truth) = evaluated(drawn, MARKS)
+    true = {port for fault in truth if fault.kind == kind for port in fault.ports}
+    assert true
+    assert {one.subject for one in evaluation.findings if one.rule == rule} == true
+    result = Score(runs=1)
+    telemetry_scoring._end(result, drawn, evaluation, [fault for fault in truth if fault.kind == kind])
+    assert (result.found, result.culprit, result.alone, result.mistakes) == (1, 1, 1, [])
 
 
 HIDDEN = (K.STRAGGLER.value, 5001)

@@ -4,6 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
+import numpy as np
+
 from truerail.analysis.counters import Window
 from truerail.analysis.round import Round
 from truerail.errors import NoRoomError
@@ -12,6 +14,7 @@ from truerail.rounds import evaluate
 from truerail.simulator import Fault, Shape, Simulation, simulate
 from truerail.simulator.traffic import (
     HABITS,
+    MISCONFIGURED,
     FlowFault,
     FlowFaultKind,
     FlowSimulation,
@@ -22,11 +25,16 @@ from truerail.simulator.traffic import (
     flows,
     seen_now,
 )
+from truerail.simulator.traffic.ledger import PLACE, Q
 
 K, C = FlowFaultKind, CauseKind
 HEALTHY, IN_STEP = "healthy", "straggler in step"
 """No fault; a slow NIC in jobs that wait for each other, where no rate tells it from its peers."""
-KINDS: Sequence[str] = (*(kind.value for kind in FlowFaultKind), IN_STEP, HEALTHY)
+FULL = "full uplinks"
+"""A job that sends between the pods what their uplinks cannot carry: more than designed, and evenly."""
+GLOBAL = "global pause"
+"""A host whose links have plain pause on (IEEE 802.3x) in place of PFC: a setting, there from the start."""
+KINDS: Sequence[str] = (*(kind.value for kind in FlowFaultKind), IN_STEP, HEALTHY, FULL, GLOBAL)
 CABLING = {
     K.WRONG_RAIL.value: (Fault(C.CABLE_SWAP, "one-host"), Fault(C.CABLE_MOVE, "other-leaf")),
     K.MISSING_UPLINK.value: (Fault(C.LINK_DOWN, "uplink"),),
@@ -37,6 +45,12 @@ SHAPES = (
     Shape(hosts=48, rails=8, spines=4, uplinks=16),
     Shape(hosts=64, rails=4, pods=4, spines=4, uplinks=16),
 )
+THIN = (
+    Shape(hosts=32, rails=4, pods=2, spines=4, uplinks=4),
+    Shape(hosts=48, rails=4, pods=2, spines=4, uplinks=8),
+    Shape(hosts=64, rails=4, pods=4, spines=4, uplinks=4),
+)
+"""With less speed to the spines than to the hosts, which half of the hosts' traffic fills."""
 DEEP = (
     Shape(hosts=64, rails=4, pods=2, spines=8, uplinks=16, superspines=8),
     Shape(hosts=64, rails=8, pods=4, spines=4, uplinks=8, superspines=4),
@@ -61,6 +75,20 @@ class Drawn:
     kind: str
     fabric: Simulation
     traffic: FlowSimulation
+    full: tuple[str, ...] = ()
+    """The leaves whose uplinks a job fills."""
+
+    @property
+    def truth(self) -> tuple[FlowTruth, ...]:
+        """What is true of the last step, of its traffic, its cabling and its settings."""
+        full = (FlowTruth(FULL, leaf, (leaf,), (), SINCE) for leaf in self.full)
+        return (*self.traffic.truth, *full, *(FlowTruth(GLOBAL, port, (port,), (), 0.0) for port in self._stopping))
+
+    @property
+    def _stopping(self) -> list[str]:
+        """The ports that sent plain pauses in the last step."""
+        net, gained = self.traffic.net, self.traffic.ledger.gained[PLACE[Q.TX_GLOBAL_PAUSE_FRAMES, False]]
+        return [str(net.world.announced_port(net.ports[port])) for port in np.flatnonzero(gained).tolist()]
 
     def __str__(self) -> str:
         shape = self.fabric.world.fabric.shape
@@ -74,8 +102,11 @@ def draw(seed: int, kind: str | None = None) -> Drawn:
     kind = kind or KINDS[seed % len(KINDS)]
     for attempt in range(8):
         shape = rng.choice(
-            DEEP if kind == K.POLARIZATION else (SHAPES[0], SHAPES[2], DEEP[0]) if kind in ACROSS else SHAPES
-        )
+            DEEP if kind == K.POLARIZATION
+            else (SHAPES[0], SHAPES[2], DEEP[0]) if kind in ACROSS
+            else THIN if kind == FULL
+            else SHAPES
+        )  # fmt: skip
         polls = Polls(lost=rng.choice((0.0, 0.02)), cached=rng.choice((0.0, 0.01)))
         polls = replace(polls, **_reported_by_switches(seed))
         try:
@@ -103,10 +134,14 @@ def _run(seed: int, attempt: int, kind: str, shape: Shape, polls: Polls, rng: Ra
     cables = [rng.choice(CABLING[kind])] if kind in CABLING else []
     fabric = simulate(shape, cables, seed=seed * 8 + attempt)
     jobs = _jobs(fabric, shape, kind, rng)
-    traffic = flows(fabric, jobs, (), seed * 8 + attempt, polls=polls, habits=habits_of(seed))
-    if kind not in CABLING and kind != HEALTHY:
+    habits = (*habits_of(seed), *MISCONFIGURED) if kind == GLOBAL else habits_of(seed)
+    traffic = flows(fabric, jobs, (), seed * 8 + attempt, polls=polls, habits=habits)
+    if kind not in CABLING and kind not in (HEALTHY, FULL, GLOBAL):
         traffic.plant(FlowFault(K.STRAGGLER if kind == IN_STEP else K(kind), since=SINCE))
-    return Drawn(seed, kind, fabric, traffic)
+    busy = {host for job in traffic.jobs for host in job.hosts}
+    if not traffic.habits.with_global_pause <= busy:
+        raise NoRoomError("the host with plain pause is in no job")
+    return Drawn(seed, kind, fabric, traffic, _filled(fabric, jobs) if kind == FULL else ())
 
 
 def _jobs(fabric: Simulation, shape: Shape, kind: str, rng: Random) -> tuple[Job, ...] | None:
@@ -114,6 +149,8 @@ def _jobs(fabric: Simulation, shape: Shape, kind: str, rng: Random) -> tuple[Job
     hosts = list(fabric.plan.devices)[: shape.hosts]
     rng.shuffle(hosts)
     slots, half = tuple(range(shape.rails)), len(hosts) // 2
+    if kind == FULL:
+        return (_between_pods(fabric, shape, rng),)
     parts = tuple(hosts[:half]), tuple(hosts[half:])
     if kind in ACROSS:
         return tuple(
@@ -131,6 +168,24 @@ def _jobs(fabric: Simulation, shape: Shape, kind: str, rng: Random) -> tuple[Job
     return None
 
 
+def _between_pods(fabric: Simulation, shape: Shape, rng: Random) -> Job:
+    """Experts on some rails of all hosts, each group of which is spread over two pods: half of what each sends crosses
+    the spines, and their uplinks carry less than half of that.
+    """
+    pods: dict[str, list[str]] = {}
+    for host in list(fabric.plan.devices)[: shape.hosts]:
+        pods.setdefault(fabric.plan.devices[host].pod or "", []).append(host)
+    mixed = tuple(host for pair in zip(*pods.values(), strict=True) for host in pair)
+    slots = tuple(sorted(rng.sample(range(shape.rails), rng.choice((1, 2)))))
+    return Job("across", mixed, Pattern.ALL_TO_ALL, slots, qps=8, compute_seconds=0.02, coupling=0.0, begins=SINCE)
+
+
+def _filled(fabric: Simulation, jobs: Sequence[Job] | None) -> tuple[str, ...]:
+    """The leaves of the rails on which these jobs send."""
+    rails = {slot for job in jobs or () for slot in job.slots}
+    return tuple(sorted({cable.b.device for cable in fabric.plan.cables if cable.rail in rails}))
+
+
 def marks_of(drawn: Drawn) -> Sequence[float]:
     """When a run is evaluated."""
     return (*MARKS, STANDS) if drawn.kind in STANDING else MARKS
@@ -144,7 +199,7 @@ def evaluated(
     window.put_answers(drawn.traffic.answers())
     for mark in marks or marks_of(drawn):
         seen = polled(drawn.traffic, window, still, mark)
-        yield mark, evaluate(Round(drawn.fabric.plan, seen, window.view())), drawn.traffic.truth
+        yield mark, evaluate(Round(drawn.fabric.plan, seen, window.view())), drawn.truth
 
 
 def polled(traffic: FlowSimulation, window: Window, still: Snapshot, mark: float) -> Snapshot:

@@ -6,7 +6,7 @@ from statistics import median
 
 from benchmarks.telemetry.bounds import at_least, at_most
 from benchmarks.telemetry.days import DAY, EVERY, LOAD, SHAPES, Alarm
-from benchmarks.telemetry.drawn import CABLING, KINDS, SINCE, STEP
+from benchmarks.telemetry.drawn import CABLING, GLOBAL, KINDS, SINCE, STEP
 from benchmarks.telemetry.results import FIRST_DAY, HELD_OUT, Results
 from benchmarks.telemetry.scoring import EXPECTED, Score
 from benchmarks.telemetry.targets import criticals, ratio, table
@@ -20,7 +20,9 @@ def _rows(scores: Mapping[str, Score]) -> Iterator[str]:
     for kind in KINDS:
         one = scores.get(kind)
         if one and kind in EXPECTED:
-            seconds = "at once" if kind in CABLING else f"{median(one.seconds):.0f} s" if one.seconds else "-"
+            seconds = (
+                "at once" if kind in (*CABLING, GLOBAL) else f"{median(one.seconds):.0f} s" if one.seconds else "-"
+            )
             least = f"{at_least(one.culprit, one.runs):.2f}"
             yield (
                 f"| {kind} | {one.runs} | {ratio(one.found, one.runs)} | {ratio(one.culprit, one.runs)} | {least} "

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from benchmarks.telemetry.drawn import CABLING, IN_STEP, SINCE, Drawn, evaluated
+from benchmarks.telemetry.drawn import CABLING, FULL, GLOBAL, IN_STEP, SINCE, Drawn, evaluated
 from truerail.model import Cause, CauseKind, Evaluation
 from truerail.simulator.traffic import FlowFaultKind, FlowTruth
 
@@ -21,6 +21,8 @@ EXPECTED: dict[str, frozenset[CauseKind]] = {
     K.POLARIZATION: frozenset({C.ECMP_POLARIZATION}),
     K.DEAD_MEMBER: frozenset({C.DEAD_MEMBER}),
     K.INCAST: frozenset({C.OVERLOAD}),
+    FULL: frozenset({C.OVERLOAD}),
+    GLOBAL: frozenset({C.CONFIGURATION}),
     K.MISSING_UPLINK: frozenset({C.LINK_DOWN}),
     K.WRONG_RAIL: frozenset({C.CABLE_SWAP, C.CABLE_MOVE}),
 }
@@ -64,7 +66,7 @@ def score(drawn: Drawn, marks: Sequence[float] | None = None) -> Score:
         last = evaluation, faults
     if last is not None:
         _end(result, drawn, *last)
-    if drawn.kind in CABLING or not result.found:
+    if drawn.kind in (*CABLING, GLOBAL) or not result.found:
         result.seconds = []
     return result
 
@@ -105,7 +107,7 @@ def _true(evaluation: Evaluation, faults: list[FlowTruth]) -> list[Cause]:
         places = {name for port in fault.ports for name in (port, port.partition("/")[0])}
         ports = set(fault.ports)
         for cause in evaluation.causes:
-            near = places if fault.kind is K.DEADLOCK else ports
+            near = places if fault.kind in (K.DEADLOCK, GLOBAL) else ports
             if cause.kind in EXPECTED.get(fault.kind, ()) and (not near or not near.isdisjoint(cause.subjects)):
                 found.append(cause)
     return found

@@ -7,7 +7,7 @@ from truerail.simulator.traffic.flow_faults import KINDS, FlowFault, FlowFaultKi
 from truerail.simulator.traffic.flow_paths import Switching
 from truerail.simulator.traffic.flow_simulation import FlowSimulation, flows
 from truerail.simulator.traffic.flow_truth import FlowTruth, Victim
-from truerail.simulator.traffic.habits import HABITS, LATER, Habits
+from truerail.simulator.traffic.habits import HABITS, LATER, MISCONFIGURED, Habits
 from truerail.simulator.traffic.hashing import Hash
 from truerail.simulator.traffic.jobs import Job, Pattern
 from truerail.simulator.traffic.polling import Polls
@@ -17,6 +17,7 @@ __all__ = [
     "HABITS",
     "KINDS",
     "LATER",
+    "MISCONFIGURED",
     "FlowFault",
     "FlowFaultKind",
     "FlowSimulation",

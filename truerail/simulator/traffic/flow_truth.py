@@ -33,7 +33,8 @@ class FlowTruth:
     for a whole tier. `ports` are all affected ones, `since` is in seconds.
     """
 
-    kind: FlowFaultKind
+    kind: str
+    """A `FlowFaultKind`, or what is wrong that is no fault of traffic."""
     culprit: str
     ports: tuple[str, ...]
     victims: tuple[Victim, ...]

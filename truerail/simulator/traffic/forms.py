@@ -81,6 +81,12 @@ class Form:
 
 
 PFC_MISSING, PFC_TOTALS, NOT_COUNTED = "pfc_missing", "pfc_total_only", "na_cells"
+GLOBAL_PAUSE = "global_pause"
+_GLOBAL = (
+    (Counter("rx_global_pause"), (Q.RX_GLOBAL_PAUSE_FRAMES, False)),
+    (Counter("tx_global_pause"), (Q.TX_GLOBAL_PAUSE_FRAMES, False)),
+)
+"""What mlx5 counts in place of the priorities' pauses where a link's plain pause (IEEE 802.3x) is on."""
 _NOT_COUNTED = frozenset(
     (Q.RX_PAUSE_US, Q.TX_PAUSE_US, Q.RX_PAUSE_TRANSITIONS, Q.QUEUE_DROPS, Q.RX_DISCARDS, Q.ECN_MARKED_PACKETS,
      Q.FEC_SYMBOLS, Q.FEC_CORRECTED, Q.FEC_UNCORRECTED)
@@ -96,8 +102,10 @@ def form_of(
     pauses (`pfc_missing`), their priorities and times (`pfc_total_only`), what its ASIC does not count (`na_cells`).
     """
     named = _named(collector, switching, durations=durations, priorities=priorities, flows=flows)
-    if PFC_MISSING in gaps:
+    if not gaps.isdisjoint((PFC_MISSING, GLOBAL_PAUSE)):
         named = [(counter, key) for counter, key in named if "_pause" not in counter.counter]
+    if GLOBAL_PAUSE in gaps and collector == "nic_counters":
+        named += _GLOBAL
     if PFC_TOTALS in gaps and collector == "pfc_counters":
         named = [(Counter(counter.counter), key) for counter, key in named if key[0] in _FRAMES]
     if NOT_COUNTED in gaps:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from truerail.simulator.traffic.accounts import PAUSE_FRAME_BYTES, Step
-from truerail.simulator.traffic.forms import NOT_COUNTED, PFC_MISSING, PFC_TOTALS
+from truerail.simulator.traffic.forms import GLOBAL_PAUSE, NOT_COUNTED, PFC_MISSING, PFC_TOTALS
 from truerail.simulator.traffic.ledger import PLACE, Key, Ledger, Q
 from truerail.simulator.traffic.net import Rates
 
@@ -33,6 +33,8 @@ HABITS = (
     PAUSES_UNCOUNTED, SNMP_CACHE, BNXT_CACHE, SONIC_FLEX, SONIC_SLOW, *GAPS,
     PORT_CACHE,
 )  # fmt: skip
+MISCONFIGURED = (GLOBAL_PAUSE,)
+"""No habit of healthy devices, and drawn by nobody: a host whose links have plain pause on in place of PFC."""
 LATER = (*GAPS, PORT_CACHE)
 """Drawn from their own random numbers: former runs keep their draws."""
 _SWITCHES, _QUEUES = ("port_counters", "pfc_counters"), ("queue_counters",)
@@ -62,9 +64,11 @@ _SOFT_SHARE, _SOFT_FRAMES_PER_SECOND, _SOFT_PAUSE_US = 0.05, 300.0, 8.0
 """Share of busy ports that are paused briefly in a step; number and length of the pauses."""
 _NOT_COUNTING = 0.4
 """Share of switches whose ASIC lacks counters that others have."""
+_GLOBAL_FRAMES_PER_SECOND = 50.0
 _REBOOT_EVERY_SECONDS = 6 * 3600.0
 _FROZEN_SECONDS = 120.0
 _IDLE_BYTES_PER_SECOND = 1e5
+Ports = np.ndarray[tuple[int], np.dtype[np.int64]]
 
 
 @dataclass
@@ -80,7 +84,7 @@ class Habits:
 
     def __init__(self, names: Iterable[str], ports: int, seed: int) -> None:
         self.names = frozenset(names)
-        if unknown := self.names - {*HABITS}:
+        if unknown := self.names - {*HABITS, *MISCONFIGURED}:
             raise ValueError(f"no such habit: {', '.join(sorted(unknown))}")
         self._seed = seed
         self._rng = np.random.default_rng([seed, 0xAB17])
@@ -91,6 +95,8 @@ class Habits:
         """The restarted hosts, by their planned names."""
         self.without_pfc: set[str] = set()
         """The hosts whose NICs have no PFC, by their planned names: their settings differ from all others'."""
+        self.with_global_pause: set[str] = set()
+        """The hosts whose links have plain pause on, by their planned names."""
         self._frozen: dict[int, _Frozen] = {}
 
     def refresh_seconds(self) -> dict[str, float]:
@@ -107,11 +113,14 @@ class Habits:
         found: dict[str, set[str]] = {}
         chosen = {
             PFC_MISSING: [devices[int(rng.integers(hosts))]],
+            GLOBAL_PAUSE: [devices[self._seed % hosts]],
             PFC_TOTALS: list(devices[hosts:]),
             NOT_COUNTED: [device for device in devices[hosts:] if rng.random() < _NOT_COUNTING],
         }
         if PFC_MISSING in self.names:
             self.without_pfc.update(chosen[PFC_MISSING])
+        if GLOBAL_PAUSE in self.names:
+            self.with_global_pause.update(chosen[GLOBAL_PAUSE])
         for gap in self.names & chosen.keys():
             for device in chosen[gap]:
                 found.setdefault(device, set()).add(gap)
@@ -142,6 +151,8 @@ class Habits:
             gained[PLACE[Q.FEC_SYMBOLS, False]] = gained[PLACE[Q.FEC_UNCORRECTED, False]]
         if SYMBOLS_NONE in self.names:
             gained[PLACE[Q.FEC_SYMBOLS, False]] = 0
+        for host in self.with_global_pause:
+            self._stop_links(step, gained, step.net.nic[step.net.devices.index(host)])
         if self.names & {LINK_UP, FROZEN}:
             self._reboot(step, gained, at)
 
@@ -158,6 +169,18 @@ class Habits:
             gained[PLACE[count, True], ports] += 2 * frames
             gained[PLACE[us, True], ports] += _SOFT_PAUSE_US * frames
         gained[PLACE[Q.RX_PAUSE_TRANSITIONS, True], paused] += frames
+
+    def _stop_links(self, step: Step, gained: Rates, nics: Ports) -> None:
+        """NICs that receive stop the whole link now and then; neither end of it sends pauses of a priority."""
+        nics = nics[step.net.far[nics] >= 0]
+        far = step.net.far[nics]
+        busy = gained[PLACE[Q.RX_BYTES, True], nics] > _IDLE_BYTES_PER_SECOND * step.seconds
+        frames = np.where(busy, np.floor(_GLOBAL_FRAMES_PER_SECOND * step.seconds), 0.0)
+        gained[PLACE[Q.TX_GLOBAL_PAUSE_FRAMES, False], nics] += frames
+        gained[PLACE[Q.RX_GLOBAL_PAUSE_FRAMES, False], far] += frames
+        for sent, received in ((Q.TX_PAUSE_FRAMES, Q.RX_PAUSE_FRAMES), (Q.TX_PAUSE_US, Q.RX_PAUSE_US)):
+            gained[PLACE[sent, True], nics] = gained[PLACE[received, True], far] = 0
+        gained[PLACE[Q.RX_PAUSE_TRANSITIONS, True], far] = 0
 
     def _reboot(self, step: Step, gained: Rates, at: float) -> None:
         """Restarts an idle host now and then: its links go down once and come up with a burst of errors; a switch port
@@ -178,7 +201,7 @@ class Habits:
             if at >= frozen.until:
                 gained[:, port] = self._frozen.pop(port).kept
 
-    def _restart(self, ports: np.ndarray[tuple[int], np.dtype[np.int64]], gained: Rates, at: float) -> None:
+    def _restart(self, ports: Ports, gained: Rates, at: float) -> None:
         ports = ports[ports >= 0]
         gained[PLACE[Q.LINK_DOWNS, False], ports] += 1
         for quantity, most in ((Q.RX_ERRORS, 500), (Q.SYMBOL_ERRORS, 500), (Q.FEC_UNCORRECTED, 8)):

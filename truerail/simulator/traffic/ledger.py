@@ -23,6 +23,7 @@ KEYS: tuple[Key, ...] = (
     (Q.OUT_OF_BUFFER, False), (Q.OUT_OF_SEQUENCE, False), (Q.PACKET_SEQUENCE_ERRORS, False),
     (Q.ACK_TIMEOUTS, False), (Q.RNR_NAKS, False), (Q.PCI_STALLED_EVENTS, False),
     (Q.QUEUE_DROPS, True), (Q.QUEUE_WATERMARK_BYTES, True), (Q.FLOWS, False), (Q.FEC_SYMBOLS, False),
+    (Q.TX_GLOBAL_PAUSE_FRAMES, False), (Q.RX_GLOBAL_PAUSE_FRAMES, False),
 )  # fmt: skip
 PLACE = {key: number for number, key in enumerate(KEYS)}
 
