@@ -5,11 +5,14 @@ from datetime import datetime, timedelta
 import pytest
 from view_fabrics import SHAPES, fabric, faulty, shaped
 
+from truerail.analysis.round import Round
 from truerail.errors import JournalUnavailableError, NotFoundError, QueryError
-from truerail.model import CauseKind, Role
+from truerail.model import CauseKind, Port, Reading, Role, Snapshot
+from truerail.model.facts import Optic
 from truerail.model.history import MaintenanceWindow, NoHistory
 from truerail.model.names import natural_key
 from truerail.outputs.worklist import Mark, Worklist
+from truerail.questions.answers.capture import publication_of
 from truerail.simulator import Fault, Shape
 from truerail.views.device import device_view
 from truerail.views.lines import cause_lines
@@ -132,6 +135,23 @@ def test_steps_keep_their_keys_and_find_their_causes() -> None:
     (step,) = (step for step in first if step.kind == CauseKind.CABLE_MOVE)
     assert (step.at, step.to, step.far) == (moved.moves[0].source, moved.moves[0].target, moved.moves[0].cable)
     assert step.cause == moved.key
+
+
+def test_a_step_has_the_serial_numbers_that_its_two_ends_report() -> None:
+    publication = faulty()
+    worklist = Worklist()
+    worklist.update(publication.evaluation)
+    step = next(step for step in step_lines(worklist, publication) if step.far)
+    assert {(line.serial, line.far_serial) for line in step_lines(worklist, publication)} == {("", "")}
+    near, far = (Port(*end.split("/", 1)) for end in (step.at, str(step.far)))
+    readings = [
+        Reading(port.device, "optics", publication.at, tuple(Optic(port.name, lane, serial=serial) for lane in (1, 2)))
+        for port, serial in ((near, "S1"), (far, "S2"), (Port("other", near.name), "S3"))
+    ]
+    snapshot = Snapshot(publication.snapshot.at, [*publication.snapshot.readings, *readings])
+    read = publication_of(Round(publication.plan, snapshot), fabric="lab")
+    (found,) = (line for line in step_lines(worklist, read) if line.key == step.key)
+    assert (found.serial, found.far_serial) == ("S1", "S2")
 
 
 def test_a_step_that_is_done_does_not_name_another_cause() -> None:

@@ -3,6 +3,7 @@
 import re
 from base64 import b64encode
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -278,6 +279,17 @@ def test_the_punch_list_walks_the_racks_and_ticks_itself_off(watched: Watched) -
     watched.site.publish(publication(BROKEN.plan, WHOLE, 2))
     expect(page.locator("li.step.done")).to_have_count(len(watched.site.tower.steps))
     expect(page.locator("#progress")).to_contain_text(f"{len(watched.site.tower.steps)} of")
+
+
+def test_devices_without_an_answer_share_one_line_and_serial_numbers_are_shown(watched: Watched) -> None:
+    tower = watched.site.tower
+    silent = [replace(tower.steps[0], key=f"u{n}", kind="unreachable", device=f"gpu-{n:03d}") for n in (7, 8, 9)]
+    tower.steps = (*tower.steps, *(replace(step, serial="SN-7") for step in silent))
+    page = watched.open("/punch")
+    expect(page.locator("details[data-key=unreachable] > summary")).to_contain_text("gpu-[007-009]")
+    expect(page.locator("li.step:visible")).to_have_count(len(tower.steps) - 3)
+    page.locator("details[data-key=unreachable] > summary").click()
+    expect(page.locator("li.step:visible", has_text="SN-7")).to_have_count(3)
 
 
 def test_a_switch_shows_its_front_panel(watched: Watched) -> None:
