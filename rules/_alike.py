@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from truerail.analysis.counters.rails import BUSY, FLOOR, LEAST_NICS, LEAST_PEERS, Numbers, Rails, means, medians
+from truerail.analysis.counters.rail_balance import BUSY, FLOOR, LEAST_NICS, LEAST_PEERS, Numbers, Rails, means, medians
 from truerail.model.columns import Codes, Mask
 
 MORE_THAN_PEERS = 1.5

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rules._held_up import Directions
-from truerail.analysis.counters.rails import (
+from truerail.analysis.counters.rail_balance import (
     FLAGGED_WINDOWS,
     FLOOR,
     IDLE,

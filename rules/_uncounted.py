@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator
 
 import numpy as np
 
-from rules._counted import other_ends
+from rules._counter_evidence import other_ends
 from truerail.analysis.cabling import State, Why, Wiring
 from truerail.analysis.counters import Quantity
 from truerail.analysis.counters.telemetry import Telemetry

@@ -35,9 +35,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from truerail.analysis.counters.carried import overall
-from truerail.analysis.ecmp.balance import Balance
 from truerail.analysis.ecmp.siblings import polarized
 from truerail.analysis.ecmp.tiers import balance_to_evaluate, idle_switches, not_evaluated
+from truerail.analysis.ecmp.uplink_balance import Balance
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Alert, Case, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, PortCounters, Severity

@@ -40,10 +40,10 @@ routing on purpose on several siblings.
 
 from collections.abc import Iterator, Sequence
 
-from truerail.analysis.ecmp.balance import Balance
 from truerail.analysis.ecmp.parallel import Bundled, bundled
 from truerail.analysis.ecmp.siblings import CHANCE, Siblings, polarized
 from truerail.analysis.ecmp.tiers import balance_to_evaluate, unclear_tiers
+from truerail.analysis.ecmp.uplink_balance import Balance
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Alert, Case, NotEvaluated, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, PortCounters, Severity

@@ -44,12 +44,12 @@ from collections.abc import Iterator
 import numpy as np
 
 from rules._congestion import Numbers, Said, Scene, marked_samples, marked_share, paused, reported_of
-from rules._counted import counter_evidence, other_ends, rail_at
+from rules._counter_evidence import counter_evidence, other_ends, rail_at
 from rules._uncounted import blind_links, with_other_ends
 from truerail.analysis.counters import Quantity
 from truerail.analysis.counters.marks import rdma_priorities
 from truerail.analysis.counters.telemetry import LEAST_COVERAGE, Telemetry
-from truerail.analysis.optics import leaf_of
+from truerail.analysis.optics_lanes import leaf_of
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Alert, Case, InsufficientDataError, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, PortCounters, Severity, Transport

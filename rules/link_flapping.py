@@ -41,7 +41,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rules._by_hand import flapping_only
-from rules._counted import counter_evidence, other_ends, rail_at, subject_of
+from rules._counter_evidence import counter_evidence, other_ends, rail_at, subject_of
 from rules._uncounted import every_link
 from truerail.analysis.cabling import BOTH_ENDS, ONE_END
 from truerail.analysis.counters import Quantity

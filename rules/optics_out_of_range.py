@@ -32,10 +32,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rules._counted import other_ends, rail_at
+from rules._counter_evidence import other_ends, rail_at
 from rules._uncounted import blind_ports
 from truerail.analysis.cabling import ONE_END, Why, Wiring, evidence_of
-from truerail.analysis.optics import Lanes, lanes_of, leaf_of
+from truerail.analysis.optics_lanes import Lanes, lanes_of, leaf_of
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Alert, Case, InsufficientDataError, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, NetLink, Optic, Severity

@@ -36,7 +36,7 @@ from truerail.analysis.counters.carried import TOO_FEW
 from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.counters.telemetry import Telemetry
 from truerail.analysis.coverage import folded
-from truerail.analysis.ecmp.balance import Balance
+from truerail.analysis.ecmp.uplink_balance import Balance
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Alert, Case, InsufficientDataError, NotEvaluated, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, NetLink, Port, Severity

@@ -41,7 +41,7 @@ from typing import Any
 
 import numpy as np
 
-from rules._counted import other_ends, rail_at, subject_of
+from rules._counter_evidence import other_ends, rail_at, subject_of
 from rules._qos import FIELDS, Settings, settings_of
 from rules._uncounted import blind_ports
 from truerail.analysis.cabling import ONE_END, Wiring, evidence_of

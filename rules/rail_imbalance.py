@@ -40,7 +40,7 @@ import numpy as np
 from rules._held_up import Directions, Why, directions
 from rules._uncounted import hosts_not_evaluated
 from truerail.analysis.counters.carried import LEAST_WINDOWS, TOO_FEW
-from truerail.analysis.counters.rails import ACTIVE, IDLE, LOW
+from truerail.analysis.counters.rail_balance import ACTIVE, IDLE, LOW
 from truerail.analysis.counters.telemetry import Telemetry
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Alert, Case, InsufficientDataError, report_not_evaluated, rule

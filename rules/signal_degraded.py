@@ -48,7 +48,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rules._counted import counter_evidence, other_ends, rail_at, subject_of
+from rules._counter_evidence import counter_evidence, other_ends, rail_at, subject_of
 from rules._device_rates import device_rates, rate_evidence
 from rules._error_levels import (
     AFTER_FEC,

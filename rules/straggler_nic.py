@@ -51,7 +51,7 @@ from rules._lagging import LINE_RATE, Lagging, in_step, lagging
 from rules._uncounted import hosts_not_evaluated
 from truerail.analysis.counters.carried import TOO_FEW
 from truerail.analysis.counters.quantities import Quantity
-from truerail.analysis.counters.rails import LEAST_PEERS, Rails
+from truerail.analysis.counters.rail_balance import LEAST_PEERS, Rails
 from truerail.analysis.counters.telemetry import Telemetry
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Alert, Case, InsufficientDataError, NotEvaluated, report_not_evaluated, rule

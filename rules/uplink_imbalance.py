@@ -31,11 +31,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from truerail.analysis.ecmp.balance import Balance, Numbers
 from truerail.analysis.ecmp.flow_bounds import FlowBounds
 from truerail.analysis.ecmp.occupancy import idle_chance
 from truerail.analysis.ecmp.siblings import CHANCE, polarized, weighted
 from truerail.analysis.ecmp.tiers import balance_to_evaluate, not_evaluated, uneven_switches
+from truerail.analysis.ecmp.uplink_balance import Balance, Numbers
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Alert, Case, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, PortCounters, Severity

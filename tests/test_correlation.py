@@ -12,7 +12,7 @@ from rules import rules
 from truerail.analysis.cabling import State
 from truerail.analysis.rule import Case
 from truerail.causes import explain
-from truerail.causes.telemetry.table import ROWS
+from truerail.causes.telemetry.precedence import ROWS
 from truerail.model import Cause, CauseKind, Finding, Neighbor, NetLink, Severity
 from truerail.model.facts import Fact
 from truerail.testing.cases import scene

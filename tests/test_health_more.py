@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rules import rules
-from rules._counted import counter_evidence, subject_of
+from rules._counter_evidence import counter_evidence, subject_of
 from rules._senders import blamed
 from truerail.analysis.counters import Quantity
 from truerail.analysis.round import Round

@@ -13,7 +13,7 @@ from truerail.errors import UndeclaredCommandError, UnreadableError
 from truerail.model import PLATFORMS, Counter, Device, Fact, LinkSpeed, Neighbor, Role, Target
 from truerail.poller.questions import applicable
 from truerail.scrub.keyed import Keyed
-from truerail.scrub.names import Names
+from truerail.scrub.pseudonyms import Names
 from truerail.scrub.text import Text
 from truerail.transport.command_gate import refuse_undeclared
 

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from truerail.inventory.words import address_fault, device_name_fault, hop_fault, role_in, user_fault
+from truerail.inventory.inventory_checks import address_fault, device_name_fault, hop_fault, role_in, user_fault
 from truerail.model import Role
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from rules import rules
 from rules._alike import CROWD, Alike, alike_of, levels
-from truerail.analysis.counters.rails import Rails
+from truerail.analysis.counters.rail_balance import Rails
 from truerail.analysis.rule import InsufficientDataError
 from truerail.causes import explain
 from truerail.model import Finding

@@ -15,7 +15,7 @@ from truerail.model import CauseKind, Evaluation, Plan, Role
 from truerail.rounds import evaluate
 from truerail.scrub import scrub_round
 from truerail.scrub.keyed import Keyed
-from truerail.scrub.names import Names
+from truerail.scrub.pseudonyms import Names
 from truerail.scrub.text import Text
 from truerail.scrub.walks import scrubbed_walk
 from truerail.simulator import Fault, Noise, Shape, Simulation, simulate

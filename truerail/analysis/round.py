@@ -13,12 +13,12 @@ from truerail.analysis.cabling.plugs import Plugs
 from truerail.analysis.cabling.replugged import Replugged
 from truerail.analysis.counters.carried import Carried, carried_of
 from truerail.analysis.counters.counter_view import CounterView
-from truerail.analysis.counters.rails import Rails, rails_of
+from truerail.analysis.counters.rail_balance import Rails, rails_of
 from truerail.analysis.counters.telemetry import Telemetry
-from truerail.analysis.ecmp.balance import Balance, balance_of
 from truerail.analysis.ecmp.dead import dead_members
 from truerail.analysis.ecmp.flow_bounds import FlowBounds, flow_bounds
 from truerail.analysis.ecmp.siblings import Siblings, siblings_of
+from truerail.analysis.ecmp.uplink_balance import Balance, balance_of
 from truerail.analysis.pfc.culprits import Culprit, storm_culprits
 from truerail.analysis.pfc.trees import Pauses, pauses_of
 from truerail.model.owner import Owner

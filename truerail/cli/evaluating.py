@@ -9,7 +9,7 @@ from truerail.cli.plug_history import round_of
 from truerail.errors import CaptureError, CommandError
 from truerail.files.problems import nearest
 from truerail.model import Evaluation, Plan, Reading, Snapshot
-from truerail.plans.problems import PlanError
+from truerail.plans.plan_error import PlanError
 from truerail.transport.replay import Capture, read_capture, with_counters
 
 if TYPE_CHECKING:

@@ -9,8 +9,15 @@ import shlex
 
 from truerail.files.yaml_values import whole
 from truerail.inventory.ansible_groups import READ, Groups, Variable
+from truerail.inventory.inventory_checks import (
+    HIGHEST_PORT,
+    address_fault,
+    device_name_fault,
+    hop_fault,
+    role_in,
+    user_fault,
+)
 from truerail.inventory.value import Inventory, several, shared_addresses
-from truerail.inventory.words import HIGHEST_PORT, address_fault, device_name_fault, hop_fault, role_in, user_fault
 from truerail.model import PLATFORMS, Role, SshAccess, Target
 
 _SECRET = re.compile(r"pass(?:word|phrase|wd)?(?:$|_)|_pass$|secret|token|community|_key$", re.IGNORECASE)

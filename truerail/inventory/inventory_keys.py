@@ -18,7 +18,7 @@ from truerail.files.yaml_keys import (
     whole_number,
     whole_numbers,
 )
-from truerail.inventory.words import HIGHEST_PORT
+from truerail.inventory.inventory_checks import HIGHEST_PORT
 from truerail.model import PLATFORMS, Role
 
 AUTH_PROTOCOLS = ("sha256", "sha384", "sha512")

@@ -1,10 +1,10 @@
 """An inventory and a plan from NetBox."""
 
+from truerail.inventory.inventory_error import InventoryFaults
 from truerail.inventory.netbox_api import Api
 from truerail.inventory.netbox_cables import read_cables
 from truerail.inventory.netbox_devices import read_devices
 from truerail.inventory.netbox_file import NetBox
-from truerail.inventory.problems import InventoryFaults
 from truerail.inventory.value import Inventory, shared_addresses
 
 

@@ -8,8 +8,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from truerail.errors import SecretMissingError
+from truerail.inventory.inventory_error import InventoryError, InventoryFaults
 from truerail.inventory.netbox_file import NetBox
-from truerail.inventory.problems import InventoryError, InventoryFaults
 from truerail.model.names import printable
 
 if TYPE_CHECKING:

@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 from typing import Any
 
+from truerail.inventory.inventory_checks import address_fault, device_name_fault, role_in
 from truerail.inventory.netbox_api import Row
 from truerail.inventory.netbox_file import NetBox
 from truerail.inventory.value import several
-from truerail.inventory.words import address_fault, device_name_fault, role_in
 from truerail.model import PLATFORMS, Role, Target
 from truerail.model.platforms import INFINIBAND
 

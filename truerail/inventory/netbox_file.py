@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from truerail.files.yaml_tree import Node
+from truerail.inventory.inventory_error import InventoryFaults
 from truerail.inventory.inventory_keys import NETBOX, NETBOX_FILE, ROLES
-from truerail.inventory.problems import InventoryFaults
+from truerail.inventory.inventory_yaml_read import read_defaults
+from truerail.inventory.inventory_yaml_values import InventoryValues
 from truerail.inventory.yaml_access import Access, read_access
-from truerail.inventory.yaml_read import read_defaults
-from truerail.inventory.yaml_values import InventoryValues
 from truerail.model import PLATFORMS, Role, Secret
 
 PODS = ("site", "location", "tenant")

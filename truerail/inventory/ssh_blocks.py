@@ -12,9 +12,9 @@ from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
 
+from truerail.files.file_text import read_text
 from truerail.files.problems import Faults
-from truerail.files.reading import read_text
-from truerail.inventory.problems import InventoryError
+from truerail.inventory.inventory_error import InventoryError
 
 MOST_BYTES = 4 << 20
 DEEPEST_INCLUDE = 16

@@ -5,9 +5,16 @@ from pathlib import Path
 
 from truerail.files.problems import Faults
 from truerail.files.yaml_values import whole
+from truerail.inventory.inventory_checks import (
+    HIGHEST_PORT,
+    address_fault,
+    device_name_fault,
+    hop_fault,
+    role_in,
+    user_fault,
+)
 from truerail.inventory.ssh_blocks import Config, read_blocks
 from truerail.inventory.value import Inventory, several, shared_addresses
-from truerail.inventory.words import HIGHEST_PORT, address_fault, device_name_fault, hop_fault, role_in, user_fault
 from truerail.model import SshAccess, Target
 
 _SSH = SshAccess()

@@ -3,9 +3,9 @@
 from dataclasses import dataclass, field
 
 from truerail.files.yaml_tree import Node
+from truerail.inventory.inventory_checks import HIGHEST_PORT, hop_fault, user_fault
 from truerail.inventory.inventory_keys import AUTH_PROTOCOLS, ENGINES, PRIVACY_PROTOCOLS, ROLES, SNMP
-from truerail.inventory.words import HIGHEST_PORT, hop_fault, user_fault
-from truerail.inventory.yaml_values import InventoryValues
+from truerail.inventory.inventory_yaml_values import InventoryValues
 from truerail.model import PLATFORMS, Role, Secret, SnmpAccess, SshAccess
 
 _V3_KEYS = ("user", "auth_protocol", "auth", "privacy_protocol", "privacy")

@@ -4,13 +4,13 @@ from truerail.files.problems import Problem
 from truerail.plans.csv_write import dump_csv
 from truerail.plans.dot_write import dump_dot
 from truerail.plans.drawing import draw_svg
-from truerail.plans.files import load, loads
 from truerail.plans.inference import Inference, infer
 from truerail.plans.linting import lint
-from truerail.plans.problems import PlanError
+from truerail.plans.plan_error import PlanError
+from truerail.plans.plan_files import load, loads
+from truerail.plans.plan_yaml_write import dump_yaml
 from truerail.plans.shape import describe
 from truerail.plans.starting import new_plan
-from truerail.plans.yaml_write import dump_yaml
 
 __all__ = [
     "Inference",

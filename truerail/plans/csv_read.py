@@ -14,7 +14,7 @@ from truerail.files.problems import Faults, nearest
 from truerail.model import Cable, Plan, Port
 from truerail.plans.csv_cells import DeviceCells, LinkCells
 from truerail.plans.csv_columns import COLUMNS, DEVICE_FIELDS, FRONT, LINK_COLUMNS, NEEDED, unguarded
-from truerail.plans.problems import PlanError
+from truerail.plans.plan_error import PlanError
 
 Row = Sequence[str]
 Cells = tuple[str, ...]

@@ -12,7 +12,7 @@ from truerail.files.yaml_values import whole
 from truerail.model import Cable, Device, Plan, Port, Role
 from truerail.plans.numbers import MOST_PLANES, MOST_RAILS, speed_gbps
 from truerail.plans.orient import oriented
-from truerail.plans.problems import PlanError
+from truerail.plans.plan_error import PlanError
 
 _WORD = r'(?:"(?:[^"\\]|\\.)*"|[\w./-]+)'
 _BRACKET = r'(?:\[(?P<words>(?:"(?:[^"\\]|\\.)*"|[^\]"])*)\])?'

@@ -9,8 +9,8 @@ from truerail.files.yaml_tree import Node
 from truerail.model import Cable, Port, Role
 from truerail.plans.numbers import MOST_PLANES, MOST_RAILS
 from truerail.plans.plan_keys import HOST_LINKS, UPLINKS
+from truerail.plans.plan_yaml_values import PlanValues
 from truerail.plans.yaml_devices import Groups
-from truerail.plans.yaml_values import PlanValues
 
 
 class PortsBy(StrEnum):

@@ -11,10 +11,10 @@ from truerail.model import PLATFORMS, Device, Plan, Reading, Snapshot, Target
 from truerail.model.index import Devices
 from truerail.model.names import device_key
 from truerail.model.platforms import INFINIBAND
-from truerail.poller.device import DevicePoller
+from truerail.poller.device_poller import DevicePoller
+from truerail.poller.device_row import Row
 from truerail.poller.limits import Ambient, Limits
 from truerail.poller.questions import Known, fabric_questions
-from truerail.poller.table import Row
 from truerail.transport.answers import Answers
 from truerail.transport.capture_files import Questions
 from truerail.transport.probe import assumed_platform, assumed_role

@@ -4,7 +4,7 @@ import re
 from ipaddress import AddressValueError, IPv4Address, IPv6Address
 
 from truerail.scrub.keyed import Keyed
-from truerail.scrub.names import Names
+from truerail.scrub.pseudonyms import Names
 
 _HEX = "[0-9A-Fa-f]"
 _MAC = re.compile(rf"(?<![\w:.-]){_HEX}{{2}}([:-])(?:{_HEX}{{2}}\1){{4}}{_HEX}{{2}}(?![:-]?{_HEX})")

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from truerail.analysis.counters import Quantity
-from truerail.analysis.optics import Lanes, lanes_of
+from truerail.analysis.optics_lanes import Lanes, lanes_of
 from truerail.analysis.published import Published
 from truerail.model.columns import NONE, Codes, Mask
 from truerail.model.facts import BitErrorRate

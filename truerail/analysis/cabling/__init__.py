@@ -2,7 +2,7 @@
 
 from truerail.analysis.cabling.joined import State, Why, Wiring, evidence_of, join
 from truerail.analysis.cabling.macs import shared_macs
-from truerail.analysis.cabling.pairs import BOTH_ENDS, DEVICE_ONLY, ONE_END
+from truerail.analysis.cabling.port_pairs import BOTH_ENDS, DEVICE_ONLY, ONE_END
 from truerail.analysis.cabling.repair import link_repair
 
 __all__ = [

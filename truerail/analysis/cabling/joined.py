@@ -23,9 +23,9 @@ from truerail.analysis.cabling.identity import Identity, identify
 from truerail.analysis.cabling.links import PortStates, port_states
 from truerail.analysis.cabling.namesakes import without_namesakes
 from truerail.analysis.cabling.nic_places import nic_places
-from truerail.analysis.cabling.pairs import DEVICE_ONLY, heard_devices, partners
 from truerail.analysis.cabling.paths import GpuRails, gpu_rails
 from truerail.analysis.cabling.peers import Peers, peers_of
+from truerail.analysis.cabling.port_pairs import DEVICE_ONLY, heard_devices, partners
 from truerail.model.columns import NONE, Codes, Mask
 from truerail.model.facts import Fact, Neighbor, NetLink, RdmaLink
 from truerail.model.finding import Evidence

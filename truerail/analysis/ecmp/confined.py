@@ -18,7 +18,7 @@ from math import gcd, lgamma, log
 
 import numpy as np
 
-from truerail.analysis.ecmp.balance import Balance
+from truerail.analysis.ecmp.uplink_balance import Balance
 from truerail.model.columns import NONE, Codes
 
 Places = frozenset[int]

@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from truerail.analysis.ecmp.balance import IDLE, Balance
 from truerail.analysis.ecmp.flow_bounds import FlowBounds
 from truerail.analysis.ecmp.occupancy import MOST_FLOWS, chi_square_below, idle_chance
 from truerail.analysis.ecmp.siblings import Siblings, families, polarized
+from truerail.analysis.ecmp.uplink_balance import IDLE, Balance
 from truerail.model.columns import Codes
 from truerail.model.plan import LoadBalancing
 

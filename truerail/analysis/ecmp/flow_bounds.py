@@ -23,7 +23,7 @@ import numpy as np
 
 from truerail.analysis.counters.carried import overall
 from truerail.analysis.counters.quantities import Quantity
-from truerail.analysis.ecmp.balance import IDLE, Balance, Numbers
+from truerail.analysis.ecmp.uplink_balance import IDLE, Balance, Numbers
 from truerail.model.columns import NONE, Codes, Mask
 from truerail.model.plan import Role
 

@@ -12,9 +12,9 @@ from math import comb, exp, log
 import numpy as np
 
 from truerail.analysis.counters.carried import overall
-from truerail.analysis.ecmp.balance import IDLE, WARM_MEAN, WARM_MEMBER, Balance, Numbers
 from truerail.analysis.ecmp.occupancy import LEAST
 from truerail.analysis.ecmp.siblings import IDLE_SHARE
+from truerail.analysis.ecmp.uplink_balance import IDLE, WARM_MEAN, WARM_MEMBER, Balance, Numbers
 from truerail.model.columns import Codes, Mask, factorize
 
 ALIGNED = 2

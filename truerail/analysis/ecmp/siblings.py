@@ -8,10 +8,10 @@ from math import comb, exp, log
 
 import numpy as np
 
-from truerail.analysis.ecmp.balance import Balance, Numbers
 from truerail.analysis.ecmp.confined import Numbered, Pattern, Places, patterns
 from truerail.analysis.ecmp.flow_bounds import FlowBounds, senders
 from truerail.analysis.ecmp.occupancy import LEAST, classes_chance, idle_chance, joint_chance
+from truerail.analysis.ecmp.uplink_balance import Balance, Numbers
 from truerail.model.columns import Codes, Mask, factorize
 from truerail.model.plan import Role
 

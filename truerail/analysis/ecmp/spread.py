@@ -12,10 +12,10 @@ from math import ceil, exp, lgamma, log, log1p, sqrt
 
 import numpy as np
 
-from truerail.analysis.ecmp.balance import Balance, Numbers
 from truerail.analysis.ecmp.flow_bounds import FlowBounds
 from truerail.analysis.ecmp.occupancy import MOST_FLOWS
 from truerail.analysis.ecmp.siblings import Siblings, unclear
+from truerail.analysis.ecmp.uplink_balance import Balance, Numbers
 from truerail.model.columns import Codes, Mask
 from truerail.model.plan import LoadBalancing, Plan
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from truerail.analysis.counters.carried import TOO_FEW
-from truerail.analysis.ecmp.balance import IDLE, Balance
 from truerail.analysis.ecmp.siblings import Siblings, hashed_twice, unclear
+from truerail.analysis.ecmp.uplink_balance import IDLE, Balance
 from truerail.analysis.round import Round
 from truerail.analysis.rule import InsufficientDataError, NotEvaluated
 from truerail.model.columns import Mask

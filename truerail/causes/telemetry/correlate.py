@@ -8,18 +8,19 @@ import numpy as np
 from truerail.analysis.cabling import ONE_END, State
 from truerail.analysis.round import Round
 from truerail.causes.candidate import CauseCandidate
+from truerail.causes.telemetry.cause_words import behind, impact, listed
 from truerail.causes.telemetry.correlator import Correlator
 from truerail.causes.telemetry.crossing import Crossing, Spines
-from truerail.causes.telemetry.doubts import doubt_slow_nics
 from truerail.causes.telemetry.found import FabricContext, found_in
 from truerail.causes.telemetry.maintenance import maintenance_roots
+from truerail.causes.telemetry.precedence import PHYSICAL, ROWS
 from truerail.causes.telemetry.roots import DOWN, MOVED, RootCandidate, root_of_draft
-from truerail.causes.telemetry.table import PHYSICAL, ROWS
-from truerail.causes.telemetry.words import behind, impact, listed
 from truerail.model.columns import Codes
-from truerail.model.finding import Alternative, Finding
+from truerail.model.finding import Alternative, CauseKind, Finding
 from truerail.model.maintained import Maintained
 
+BY_TRAFFIC_ONLY = 0.6
+"""Confidence in conclusions from traffic alone (detection notes, source reliabilities)."""
 MOST_RIVALS = 3
 """Most competing causes named with a cause, those that would explain most of it first."""
 
@@ -48,7 +49,7 @@ def correlate(
             board.rank(rule)
     for draft in drafts:
         _say_impact(ground, draft, crossings.get(id(draft)))
-    doubt_slow_nics(ground, _by_traffic_only(board), drafts)
+    _doubt_slow_nics(ground, _by_traffic_only(board), drafts)
     given = set(map(id, drafts))
     for key, draft in board.drafts.items():
         _say_behind(board, draft, own=key not in given)
@@ -115,3 +116,29 @@ def _reliability(board: Correlator, draft: CauseCandidate) -> float:
 
 def _ended(summary: str) -> str:
     return summary if summary.endswith(".") else f"{summary}."
+
+
+def _doubt_slow_nics(
+    ground: FabricContext, drafts: Iterable[CauseCandidate], cabling: Sequence[CauseCandidate]
+) -> None:
+    """Adds the alternative to causes based on traffic alone if a NIC on the same rail and leaf has no link.
+
+    A job's traffic with a NIC that is down is missing at its neighbours in the ring; which jobs run is unknown.
+    """
+    index = ground.wiring.index
+    down: dict[tuple[int, int], str] = {}
+    for draft in cabling:
+        if draft.kind is CauseKind.LINK_DOWN:
+            for cable in draft.cables:
+                if index.from_host[cable]:
+                    down.setdefault((int(index.rail[cable]), int(index.b_device[cable])), draft.subjects[0])
+    slow = list(drafts) if down else []
+    _, ports = ground.places([draft.subjects[0] for draft in slow])
+    for draft, cable in zip(slow, index.cables_at(np.asarray(ports)).tolist(), strict=True):
+        other = down.get((int(index.rail[cable]), int(index.b_device[cable]))) if cable >= 0 else None
+        if other is not None:
+            summary = f"{other} on the same rail is down: what a job exchanges with it is missing here"
+            draft.alternatives = (*draft.alternatives, Alternative(CauseKind.LINK_DOWN, summary))
+            hosts = " and ".join(port.partition("/")[0] for port in (other, draft.subjects[0]))
+            draft.to_confirm = f"whether one job runs on {hosts}"
+            draft.confidence = min(draft.confidence, BY_TRAFFIC_ONLY)

@@ -5,14 +5,16 @@ from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from truerail.analysis.pfc.reasons import Reason
 from truerail.causes.candidate import CauseCandidate
-from truerail.causes.telemetry.congestion import congestions
+from truerail.causes.telemetry.cause_words import kind_of, said_of
 from truerail.causes.telemetry.found import Found
 from truerail.causes.telemetry.roots import RootCandidate, reached, root_of_finding
-from truerail.causes.telemetry.words import kind_of, said_of
 
 GONE = ("the other end of its flows has no link", "the host at the other end of its flows is idle")
 """RAL001's `because` in the detail, for a NIC whose peer has no link or whose peer's host is idle."""
+
+_OF_SWITCHES = (Reason.EGRESS_UNREPORTED.value, Reason.INCAST.value)
 
 
 @dataclass
@@ -32,7 +34,7 @@ class Correlator:
     @cached_property
     def congestion(self) -> Mapping[int, int]:
         """Findings of pressure that are one congestion, each mapped to the first of them."""
-        return congestions(self.found)
+        return _congestions(self.found)
 
     def rank(self, rule: str) -> None:
         """Turns a rule's unexplained findings into causes; then all its findings claim those of lower ranks."""
@@ -101,3 +103,25 @@ class Correlator:
         if rule.startswith("LNK") and link >= 0:
             return ("link", link)
         return self.congestion.get(number, number) if rule == "PFC002" else number
+
+
+def _congestions(found: Found) -> Mapping[int, int]:
+    """Maps findings of pressure at switches to the first of those that pause the same ports on the same priority:
+    back-pressure that starts at several switches at once and reaches the same ports is one congestion, not many.
+    """
+    leader: dict[int, int] = {}
+
+    def first(number: int) -> int:
+        while leader[number] != number:
+            leader[number] = number = leader[leader[number]]
+        return number
+
+    pauser: dict[tuple[int, object], int] = {}
+    for number in found.by_rule.get("PFC002", ()):
+        if found.details[number].get("sub_cause") in _OF_SWITCHES:
+            leader[number] = number
+            for port, _ in found.paused.get(number, ()):
+                other = pauser.setdefault((port, found.details[number].get("priority")), number)
+                one, two = first(other), first(number)
+                leader[max(one, two)] = min(one, two)
+    return {number: first(number) for number in leader}

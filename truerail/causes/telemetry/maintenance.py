@@ -10,10 +10,10 @@ import numpy as np
 
 from truerail.analysis.counters.carried import overall
 from truerail.causes.candidate import CauseCandidate
+from truerail.causes.telemetry.cause_words import listed
 from truerail.causes.telemetry.found import FabricContext
+from truerail.causes.telemetry.precedence import MAINTAINED_HOST, MAINTAINED_SWITCH
 from truerail.causes.telemetry.roots import RootCandidate, root_of_device
-from truerail.causes.telemetry.table import MAINTAINED_HOST, MAINTAINED_SWITCH
-from truerail.causes.telemetry.words import listed
 from truerail.model.columns import Codes
 from truerail.model.finding import CauseKind
 from truerail.model.maintained import Maintained

@@ -8,7 +8,7 @@ import numpy as np
 from truerail.causes.candidate import CauseCandidate
 from truerail.causes.telemetry.crossing import Crossing
 from truerail.causes.telemetry.found import FabricContext, Found
-from truerail.causes.telemetry.table import (
+from truerail.causes.telemetry.precedence import (
     CROSSES_SPINES,
     HOST_ORDER,
     LINK_DOWN_HOST,

@@ -1,6 +1,6 @@
 """`rails [NODESET]`: the load of every rail beside its cabling.
 
-The load is that of the last minutes, as rule RAL001 reads it (`analysis/counters/rails.py`).
+The load is that of the last minutes, as rule RAL001 reads it (`analysis/counters/rail_balance.py`).
 """
 
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ import numpy as np
 
 from truerail.analysis.cabling import State
 from truerail.analysis.counters.carried import LEAST_WINDOWS, TOO_FEW
-from truerail.analysis.counters.rails import LOW, Rails
+from truerail.analysis.counters.rail_balance import LOW, Rails
 from truerail.analysis.published import Published
 from truerail.files.nodesets import fold
 from truerail.model.columns import Codes, Mask

@@ -2,14 +2,14 @@
 
 from pathlib import Path
 
+from truerail.files.file_text import read_text
 from truerail.files.problems import Problem
-from truerail.files.reading import read_text
 from truerail.model import Plan
 from truerail.model.pause import garbage_collection_paused
 from truerail.plans.csv_read import read_csv
 from truerail.plans.dot_read import read_dot
-from truerail.plans.problems import PlanError
-from truerail.plans.yaml_read import read_yaml
+from truerail.plans.plan_error import PlanError
+from truerail.plans.plan_yaml_read import read_yaml
 
 SUFFIXES = (".yaml", ".yml", ".csv", ".dot", ".gv")
 _MOST_BYTES = {".yaml": 64 << 20, ".yml": 64 << 20, ".dot": 64 << 20, ".gv": 64 << 20, ".csv": 512 << 20}

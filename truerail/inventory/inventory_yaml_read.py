@@ -2,12 +2,12 @@
 
 from truerail.files.together import one_each, spread, units
 from truerail.files.yaml_tree import Node
+from truerail.inventory.inventory_checks import address_fault, device_name_fault
+from truerail.inventory.inventory_error import InventoryFaults
 from truerail.inventory.inventory_keys import DEFAULTS, DEVICE, NATIVE
-from truerail.inventory.problems import InventoryFaults
+from truerail.inventory.inventory_yaml_values import InventoryValues
 from truerail.inventory.value import Inventory, shared_addresses
-from truerail.inventory.words import address_fault, device_name_fault
 from truerail.inventory.yaml_access import read_access
-from truerail.inventory.yaml_values import InventoryValues
 from truerail.model import Target
 
 

@@ -11,9 +11,9 @@ from collector import collectors
 from truerail.errors import ConnectError, NoAnswerError, TransportError, UnreadableError
 from truerail.model import Device, Reading, Target
 from truerail.model.platforms import INFINIBAND, PROBES
+from truerail.poller.device_row import Row
 from truerail.poller.limits import Ambient, Limits, pause_before
 from truerail.poller.questions import Known, applicable, by_file, first_commands, further_commands, optional
-from truerail.poller.table import Row
 from truerail.transport.answers import Answers
 from truerail.transport.probe import assumed_platform, assumed_role, platform_of
 from truerail.transport.protocol import Answer, Transport

@@ -10,8 +10,8 @@ from truerail.errors import CaptureError
 from truerail.model import Neighbor, Plan, Role
 from truerail.model.names import canonical_mac
 from truerail.scrub.keyed import Keyed
-from truerail.scrub.names import Names
-from truerail.scrub.plan import scrubbed_plan
+from truerail.scrub.pseudonyms import Names
+from truerail.scrub.scrubbed_plan import scrubbed_plan
 from truerail.scrub.text import Text
 from truerail.scrub.walks import is_walk, scrubbed_walk
 from truerail.transport import listed, unanswered

@@ -14,11 +14,11 @@ from truerail.plans.numbers import (
     subnet_fault,
 )
 from truerail.plans.orient import oriented
+from truerail.plans.plan_error import PlanError
 from truerail.plans.plan_keys import CABLE, CABLE_WORDS, PLAN, RAIL
-from truerail.plans.problems import PlanError
+from truerail.plans.plan_yaml_values import PlanValues
 from truerail.plans.yaml_devices import Groups, read_groups
 from truerail.plans.yaml_links import Links, host_links, uplinks
-from truerail.plans.yaml_values import PlanValues
 
 
 def read_yaml(text: str, file: str) -> Plan:

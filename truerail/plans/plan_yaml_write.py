@@ -5,9 +5,9 @@ from truerail.model import Cable, Plan, Rail, Role
 from truerail.plans.fold_devices import device_entries, nics_of
 from truerail.plans.fold_links import Folded, fold_host_links, fold_uplinks
 from truerail.plans.numbers import plain
+from truerail.plans.plan_error import PlanError
 from truerail.plans.plan_keys import SECTIONS
-from truerail.plans.problems import PlanError
-from truerail.plans.yaml_read import read_yaml
+from truerail.plans.plan_yaml_read import read_yaml
 
 
 def dump_yaml(plan: Plan) -> str:
