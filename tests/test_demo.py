@@ -18,7 +18,7 @@ from patience import ENOUGH
 from real import require
 
 from truerail.cli.demo_folder import MARK, kept_for_one
-from truerail.cli.demo_live import demo_settings, free_port
+from truerail.cli.demo_live import demo_settings, needs_free
 from truerail.cli.demo_stage import HELP, Stage, for_prometheus
 from truerail.errors import CommandError
 from truerail.model import CauseKind
@@ -151,11 +151,12 @@ def test_words_that_cannot_be_done_are_answered(stage: Stage, site: Site, line: 
     assert len(site.director.standing) == 2
 
 
-def test_the_first_free_port_is_taken() -> None:
+def test_a_port_in_use_is_named_and_no_other_is_taken() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        assert free_port("127.0.0.1", port) > port
-    assert free_port("127.0.0.1", 0) == 0
+        with pytest.raises(CommandError, match=f"port {port} of 127.0.0.1"):
+            needs_free("127.0.0.1", port)
+    needs_free("127.0.0.1", 0)
 
 
 def test_settings_are_quick_and_nothing_of_the_environment_gets_in(

@@ -30,7 +30,7 @@ def demo(
     once: Annotated[bool, typer.Option("--once", help="Check the fabric once, print the report and end.")] = False,
     details: Annotated[bool, typer.Option("--details", help="With --once: show everything, with evidence.")] = False,
     host: Annotated[str, typer.Option(help="Address of the page.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port of the page, or the next free one; 0: any.")] = 8080,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port of the page; 0: any free one.")] = 8080,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Do not print the fabric's events.")] = False,
 ) -> None:
     """Run the service on a simulated, changing fabric: faults appear and are repaired. Ctrl-C stops it."""

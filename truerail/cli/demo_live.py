@@ -24,8 +24,6 @@ ROUND_SECONDS = 5
 RECOVERY_SECONDS = 15
 PATIENCE_SECONDS = 2
 """Most devices of the fabric answer within a tenth of a second; a hanging one is awaited in the background."""
-MOST_PORTS = 50
-"""Most ports tried, from the requested one upwards."""
 
 
 def serve_living(
@@ -50,10 +48,8 @@ def serve_living(
     except NoRoomError as error:
         raise CommandError(f"{hosts} hosts with {rails} rails are too few for these faults: {error}") from error
     with kept_for_one(output):
-        free = free_port(host, port)
-        if free != port:
-            terminal_output.remark(f"port {port} of {host} is taken, {free} is free and used instead")
-        settings = demo_settings(output, host, free)
+        needs_free(host, port)
+        settings = demo_settings(output, host, port)
         set_up(settings.log)
         terminal_output.write(output / "plan.csv", dump_csv(fabric.plan))
         serving.run(_serve(fabric, settings, Stage(fabric, hosts, rails, quiet=quiet)))
@@ -110,15 +106,11 @@ def demo_settings(output: Path, host: str, port: int) -> "Settings":
     )
 
 
-def free_port(host: str, port: int) -> int:
-    """This port or the next free one; 0 stays 0. Raises CommandError if there is none."""
-    last = ""
-    for number in range(port, min(port + MOST_PORTS, 65536)) if port else ():
-        try:
-            with socket.create_server((host, number), family=socket.AF_INET6 if ":" in host else socket.AF_INET):
-                return number
-        except OSError as error:
-            last = error.strerror or str(error)
-    if port:
-        raise CommandError(f"no free port from {port} on at {host}: {last}; set another with --port")
-    return 0
+def needs_free(host: str, port: int) -> None:
+    """Raises CommandError that names the port if another program listens on it; 0 is any port."""
+    try:
+        with socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET):
+            return
+    except OSError as error:
+        why = error.strerror or str(error)
+    raise CommandError(f"port {port} of {host}: {why}. Set another with --port; --port 0 takes any free one")

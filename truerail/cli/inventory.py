@@ -19,7 +19,7 @@ Inventory = Annotated[Path, typer.Argument(metavar="INVENTORY", help="Inventory 
 Only = Annotated[str | None, typer.Option(metavar="NODESET", help="Limit to these nodes.")]
 
 
-@app.command("list")
+@app.command("list", short_help="List every device of an inventory.")
 def list_devices(inventory: Inventory, only: Only = None) -> None:
     """List every device of an inventory, as it would be polled. Contacts no device."""
     from truerail.cli import terminal_output
@@ -29,7 +29,7 @@ def list_devices(inventory: Inventory, only: Only = None) -> None:
     terminal_output.say("\n".join(aligned([("device", "role", "platform", "reached by", "pod", "place"), *rows])))
 
 
-@app.command()
+@app.command(short_help="Log in to every device once, and report it.")
 def probe(
     inventory: Inventory,
     only: Only = None,
@@ -62,7 +62,7 @@ def probe(
     raise typer.Exit(ExitCode.FOUND if seen.unreached else ExitCode.GOOD)
 
 
-@app.command()
+@app.command(short_help="Record the current host keys of the devices.")
 def trust(
     inventory: Inventory,
     only: Only = None,

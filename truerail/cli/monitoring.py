@@ -15,7 +15,7 @@ def _group() -> None:
     """Keeps `export` a subcommand while it is the only one."""
 
 
-@app.command("export")
+@app.command("export", short_help="Write dashboards, alert rules and runbooks.")
 def export(
     folder: Annotated[Path, typer.Argument(help="Folder to write to; files of the same name are replaced.")],
     runbooks: Annotated[str, typer.Option(help="URL of runbooks/; alerts link to it.")] = "",

@@ -90,7 +90,7 @@ def lint(
     raise typer.Exit(ExitCode.FOUND if loud else ExitCode.GOOD)
 
 
-@app.command()
+@app.command(short_help="Show pods, rails, leaves and oversubscription.")
 def show(
     plan: PlanFile,
     view: Annotated[View, typer.Option("--format", help="A table, or a drawing.")] = View.TABLE,
@@ -123,7 +123,7 @@ def convert(
     _put(_written(load_plan(plan), to or _language(output, Language.CSV)), output)
 
 
-@app.command()
+@app.command(short_help="Infer the rails of a fabric; write them as a plan.")
 def infer(
     capture: Annotated[Path, typer.Option("--from", metavar="CAPTURE", help="Folder or tar archive with the answers.")],
     to: Annotated[Language | None, typer.Option(help="Format to write. [default: by --output, else yaml]")] = None,

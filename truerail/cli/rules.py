@@ -21,7 +21,7 @@ def list_rules() -> None:
     terminal_output.say("\n".join(lines))
 
 
-@app.command("explain")
+@app.command("explain", short_help="Show one rule in full, with its examples.")
 def explain(
     code: Annotated[str, typer.Argument(help="Code or name of a rule: CAB001, nic_on_wrong_rail.")],
     examples: Annotated[
