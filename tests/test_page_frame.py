@@ -135,6 +135,7 @@ PAGES = (
     "/changes",
     "/storm",
     "/ports",
+    "/topology",
     "/racks?rack=r01",
     "/timeline?of=gpu-001",
     "/find?text=gpu",

@@ -61,3 +61,17 @@ def test_a_rack_shows_its_devices_from_the_top_and_leads_to_its_work(watched: Wa
     page.go_back()
     page.get_by_role("link", name="Punch list:").click()
     page.wait_for_url(f"**/punch?rack={min(work)}")
+
+
+def test_the_topology_shows_what_is_wrong_between_switches_and_leads_on(watched: Watched) -> None:
+    page = watched.open("/topology")
+    pods = {device.pod for device in BROKEN.plan.devices.values() if device.pod}
+    expect(page.locator("details.pod")).to_have_count(len(pods))
+    pod = page.locator("details.pod").first
+    pod.locator("summary").click()
+    leaves = [one for one in BROKEN.plan.devices.values() if one.pod == min(pods) and one.role == "leaf"]
+    for leaf in leaves:
+        expect(pod.locator(f"a.switch[aria-label^='{leaf.name},']")).to_be_visible()
+    pod.locator(f"a.switch[aria-label^='{leaves[0].name},']").focus()
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"**/switches/{leaves[0].name}")

@@ -23,6 +23,7 @@ PAGES = (
     "/changes",
     "/storm",
     "/ports",
+    "/topology",
     "/racks",
     "/timeline",
     "/ask",

@@ -13,6 +13,7 @@ from truerail.views.fabric import fabric_view
 from truerail.views.fabric_map import FabricMap
 from truerail.views.map_causes import MapCauses, map_causes
 from truerail.views.models import FabricView
+from truerail.views.topology import Topology, topology
 from truerail.web.answering import listed, pondered, published, reported
 from truerail.web.body import to_bytes
 from truerail.web.context import Newest, WithContext
@@ -83,6 +84,12 @@ async def the_map(request: Request, shown: Newest) -> Response:
 async def the_maps_causes(request: Request, desk: WithContext, shown: Newest) -> Response:
     """Which cause explains each cell of the map: one byte for each cell."""
     return await pondered(request, desk, shown, lambda: map_causes(shown.publication))
+
+
+@router.get("/topology", response_model=Topology)
+async def the_topology(request: Request, desk: WithContext, shown: Newest) -> Response:
+    """Switches tier by tier, and the cables between them, bundled by pair of switches with their states."""
+    return await pondered(request, desk, shown, lambda: topology(shown.publication))
 
 
 @router.get("/plan", response_model=PlanView)

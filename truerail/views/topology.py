@@ -1,0 +1,112 @@
+"""The switches of the plan, tier by tier, and the cables between them, bundled by pair of switches."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from truerail.analysis.cabling import State
+from truerail.analysis.published import Published
+from truerail.model.columns import NONE, Codes
+from truerail.model.finding import Severity
+from truerail.model.plan import Role
+from truerail.views.lines import state_count
+from truerail.views.pieces import StateCount
+from truerail.views.view import View, view_of
+
+_SEVERITIES = [severity.value for severity in Severity]
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchNode:
+    """A switch. `hosts` are its planned cables to hosts, by state."""
+
+    device: str
+    role: str
+    pod: str
+    read: bool
+    hosts: StateCount
+    findings: int
+    severity: str | None
+    """The highest severity of its unmuted findings."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """The planned cables between two switches, by state; `lower` is the end nearer to the GPUs."""
+
+    lower: str
+    upper: str
+    count: StateCount
+    severity: str | None
+    cause: str | None
+    """Key of a cause of what is wrong there, if there is one."""
+    finding: str | None
+    """Id of the most severe unmuted finding on one of the cables."""
+
+
+@dataclass(frozen=True, slots=True)
+class Topology:
+    """Switches from the highest tier down, each tier in natural order, and the bundles between them."""
+
+    switches: tuple[SwitchNode, ...]
+    bundles: tuple[Bundle, ...]
+
+
+def topology(publication: Published) -> Topology:
+    """The switches of a publication and what is between them."""
+    view = view_of(publication)
+    return Topology(tuple(_switches(view)), tuple(_bundles(view)))
+
+
+def _switches(view: View) -> Iterator[SwitchNode]:
+    layout, (findings, loudest) = view.layout, view.loudest
+    below = _states(view, layout.b_device, layout.from_host, len(layout.devices))
+    ordered = layout.ordered_devices
+    for code in ordered[np.lexsort((layout.rank[ordered], -layout.tier[ordered]))].tolist():
+        device, rank = layout.devices[code], int(loudest[code])
+        if device.role is Role.HOST:
+            return
+        yield SwitchNode(
+            device=device.name,
+            role=device.role.value,
+            pod=device.pod,
+            read=bool(view.wiring.read[code]),
+            hosts=state_count(below[code]),
+            findings=int(findings[code]),
+            severity=None if rank == NONE else _SEVERITIES[rank],
+        )
+
+
+def _bundles(view: View) -> Iterator[Bundle]:
+    layout, findings = view.layout, view.findings
+    size = len(layout.devices)
+    between = ~layout.from_host & (layout.a_device >= 0) & (layout.b_device >= 0)
+    pairs, place = np.unique(layout.a_device[between] * size + layout.b_device[between], return_inverse=True)
+    bundle_of = np.full(len(layout.rail) + 1, NONE, dtype=np.int64)
+    bundle_of[:-1][between] = place
+    states = _states(view, bundle_of[:-1], between, len(pairs))
+    worst: dict[int, int] = {}
+    for number in np.flatnonzero(~view.muted & (bundle_of[findings.cable] >= 0)).tolist():
+        bundle = int(bundle_of[findings.cable[number]])
+        if findings.rank[number] > findings.rank[worst[bundle]] if bundle in worst else True:
+            worst[bundle] = number
+    for bundle, pair in enumerate(pairs.tolist()):
+        found = worst.get(bundle)
+        finding = None if found is None else findings.ids[found]
+        yield Bundle(
+            lower=layout.devices[pair // size].name,
+            upper=layout.devices[pair % size].name,
+            count=state_count(states[bundle]),
+            severity=None if found is None else _SEVERITIES[int(findings.rank[found])],
+            cause=view.sight.cause_of.get(finding) if finding else None,
+            finding=finding,
+        )
+
+
+def _states(view: View, group: Codes, use: Codes, size: int) -> Codes:
+    """Cables by group and state, shape (size, states). `use` is a mask over cables."""
+    width = len(State)
+    chosen = use & (group >= 0)
+    packed = group[chosen] * width + view.wiring.state[chosen]
+    return np.bincount(packed, minlength=size * width).reshape(size, width)
