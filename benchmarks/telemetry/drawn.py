@@ -33,7 +33,7 @@ HEALTHY, IN_STEP = "healthy", "straggler in step"
 FULL = "full uplinks"
 """A job that sends between the pods what their uplinks cannot carry: more than designed, and evenly."""
 GLOBAL = "global pause"
-"""A host whose links have plain pause on (IEEE 802.3x) in place of PFC: a setting, there from the start."""
+"""A host whose links have global pause on (IEEE 802.3x) in place of PFC: a setting, there from the start."""
 KINDS: Sequence[str] = (*(kind.value for kind in FlowFaultKind), IN_STEP, HEALTHY, FULL, GLOBAL)
 CABLING = {
     K.WRONG_RAIL.value: (Fault(C.CABLE_SWAP, "one-host"), Fault(C.CABLE_MOVE, "other-leaf")),
@@ -86,7 +86,7 @@ class Drawn:
 
     @property
     def _stopping(self) -> list[str]:
-        """The ports that sent plain pauses in the last step."""
+        """The ports that sent global pauses in the last step."""
         net, gained = self.traffic.net, self.traffic.ledger.gained[PLACE[Q.TX_GLOBAL_PAUSE_FRAMES, False]]
         return [str(net.world.announced_port(net.ports[port])) for port in np.flatnonzero(gained).tolist()]
 
@@ -140,7 +140,7 @@ def _run(seed: int, attempt: int, kind: str, shape: Shape, polls: Polls, rng: Ra
         traffic.plant(FlowFault(K.STRAGGLER if kind == IN_STEP else K(kind), since=SINCE))
     busy = {host for job in traffic.jobs for host in job.hosts}
     if not traffic.habits.with_global_pause <= busy:
-        raise NoRoomError("the host with plain pause is in no job")
+        raise NoRoomError("the host with global pause is in no job")
     return Drawn(seed, kind, fabric, traffic, _filled(fabric, jobs) if kind == FULL else ())
 
 

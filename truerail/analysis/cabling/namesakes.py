@@ -2,7 +2,7 @@
 
 A cloned machine id, or a name given twice, makes one host send another's name. If that other host is switched off, its
 name is heard in one place only and nothing contradicts it but the links: the host of that place answers that its own
-NIC has carrier, nobody hears it, and the place of the named host is dark.
+NIC has carrier, no switch hears it, and the place of the named host is dark.
 """
 
 from dataclasses import replace

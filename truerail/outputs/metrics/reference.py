@@ -40,7 +40,7 @@ Host targets also carry `__meta_truerail_rack`, `__meta_truerail_unit` and `__me
 
 ## Joining
 
-node_exporter's counters of a NIC, with its rail and the switch port it is planned on (a host that did not tell its
+node_exporter's counters of a NIC, with its rail and the switch port it is planned on (a host that did not report its
 names has none to join, hence `device!=""`):
 
 ```promql

@@ -86,7 +86,7 @@ _GLOBAL = (
     (Counter("rx_global_pause"), (Q.RX_GLOBAL_PAUSE_FRAMES, False)),
     (Counter("tx_global_pause"), (Q.TX_GLOBAL_PAUSE_FRAMES, False)),
 )
-"""What mlx5 counts in place of the priorities' pauses where a link's plain pause (IEEE 802.3x) is on."""
+"""What mlx5 counts in place of the priorities' pauses where a link's global pause (IEEE 802.3x) is on."""
 _NOT_COUNTED = frozenset(
     (Q.RX_PAUSE_US, Q.TX_PAUSE_US, Q.RX_PAUSE_TRANSITIONS, Q.QUEUE_DROPS, Q.RX_DISCARDS, Q.ECN_MARKED_PACKETS,
      Q.FEC_SYMBOLS, Q.FEC_CORRECTED, Q.FEC_UNCORRECTED)

@@ -34,7 +34,7 @@ HABITS = (
     PORT_CACHE,
 )  # fmt: skip
 MISCONFIGURED = (GLOBAL_PAUSE,)
-"""No habit of healthy devices, and drawn by nobody: a host whose links have plain pause on in place of PFC."""
+"""No habit of healthy devices, and never drawn: a host whose links have global pause on in place of PFC."""
 LATER = (*GAPS, PORT_CACHE)
 """Drawn from their own random numbers: former runs keep their draws."""
 _SWITCHES, _QUEUES = ("port_counters", "pfc_counters"), ("queue_counters",)
@@ -96,7 +96,7 @@ class Habits:
         self.without_pfc: set[str] = set()
         """The hosts whose NICs have no PFC, by their planned names: their settings differ from all others'."""
         self.with_global_pause: set[str] = set()
-        """The hosts whose links have plain pause on, by their planned names."""
+        """The hosts whose links have global pause on, by their planned names."""
         self._frozen: dict[int, _Frozen] = {}
 
     def refresh_seconds(self) -> dict[str, float]:
