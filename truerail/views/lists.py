@@ -6,6 +6,7 @@ Filters that are None are not set. A filter takes several values, separated by c
 
 import numpy as np
 
+from truerail.analysis.cabling import State
 from truerail.analysis.published import Published
 from truerail.errors import QueryError
 from truerail.model.columns import NONE, Mask, factorize
@@ -19,12 +20,67 @@ from truerail.views.lines import cable_line, finding_line, state_count
 from truerail.views.models import CableLine, DeviceLine
 from truerail.views.pieces import FindingLine
 from truerail.views.racks import NO_RACK
+from truerail.views.sorting import (
+    Keys,
+    arranged,
+    cable_words,
+    device_words,
+    finding_words,
+    findings_on_cables,
+    label_ranks,
+    of_device,
+    planned_ranks,
+    pod_ranks,
+    rack_ranks,
+    ranks,
+    states,
+    with_text,
+)
 from truerail.views.view import View, view_of
 
 _ROLES = [role.value for role in Role]
 _SEVERITIES = [severity.value for severity in Severity]
 _STATES = [CableState.RIGHT.value, CableState.WRONG.value, CableState.MISSING.value, CableState.UNKNOWN.value]
 """In the order of `wiring.State`."""
+
+
+DEVICE_KEYS: Keys = {
+    "device": lambda view: view.layout.rank,
+    "role": lambda view: view.layout.tier,
+    "pod": lambda view: pod_ranks(view.layout),
+    "rack": lambda view: rack_ranks(view.layout),
+    "unit": lambda view: [NONE if one.unit is None else one.unit for one in view.layout.devices],
+    "platform": lambda view: ranks(one.platform for one in view.layout.devices),
+    "read": lambda view: view.wiring.read[: len(view.layout.devices)],
+    "right": lambda view: view.sight.counts[:, State.RIGHT],
+    "wrong": lambda view: view.sight.counts[:, State.WRONG],
+    "missing": lambda view: view.sight.counts[:, State.MISSING],
+    "unknown": lambda view: view.sight.counts[:, State.UNKNOWN],
+    "findings": lambda view: view.loudest[0],
+    "severity": lambda view: view.loudest[1],
+}
+CABLE_KEYS: Keys = {
+    "subject": lambda view: view.layout.place,
+    "planned": lambda view: planned_ranks(view.layout),
+    "rail": lambda view: view.layout.rail,
+    "plane": lambda view: view.layout.plane,
+    "pod": lambda view: of_device(pod_ranks(view.layout), view.layout.a_device),
+    "label": lambda view: label_ranks(view.layout),
+    "state": states,
+    "verified": lambda view: view.sight.verified,
+    "findings": findings_on_cables,
+}
+FINDING_KEYS: Keys = {
+    "severity": lambda view: view.findings.rank,
+    "rule": lambda view: ranks(view.findings.rule.tolist()),
+    "subject": lambda view: ranks(one.subject for one in view.findings.all),
+    "rail": lambda view: view.findings.rail,
+    "state": lambda view: ranks(life_words(view)),
+    "since": lambda view: [_since(view, one) for one in view.findings.ids],
+    "confidence": lambda view: [one.confidence for one in view.findings.all],
+    "muted": lambda view: view.muted,
+}
+"""The columns that lists are sorted by."""
 
 
 def device_lines(
@@ -35,6 +91,9 @@ def device_lines(
     pod: str | None = None,
     rack: str | None = None,
     severity: str | None = None,
+    read: bool | None = None,
+    text: str | None = None,
+    sort: str | None = None,
     offset: int = 0,
     limit: int = 100,
 ) -> Part[DeviceLine]:
@@ -51,11 +110,14 @@ def device_lines(
         on_words("pod", pod, pods, pods, codes),
         on_words("rack", rack, racks, racks, codes),
         on_words("severity", severity, _SEVERITIES, [*_SEVERITIES, ""], loudest),
+        None if read is None else view.wiring.read[: len(codes)] == read,
+        with_text(text, lambda: device_words(layout)),
     )
     keep = np.zeros(len(codes), dtype=bool)
     keep[rows_of(len(codes), masks)] = True
     ordered = layout.ordered_devices
-    return part(ordered[keep[ordered]], offset, limit, lambda code: device_line(view, code))
+    rows = arranged(view, ordered[keep[ordered]], DEVICE_KEYS, sort)
+    return part(rows, offset, limit, lambda code: device_line(view, code))
 
 
 def device_line(view: View, code: int) -> DeviceLine:
@@ -84,6 +146,8 @@ def cable_lines(
     pod: str | None = None,
     state: str | None = None,
     verified: str | None = None,
+    text: str | None = None,
+    sort: str | None = None,
     offset: int = 0,
     limit: int = 100,
 ) -> Part[CableLine]:
@@ -99,9 +163,11 @@ def cable_lines(
         on_words("pod", pod, pods, pods, layout.a_device),
         on_words("state", state, _STATES, _STATES, view.wiring.state),
         on_words("verified", verified, VERIFIED, VERIFIED, view.sight.verified),
+        with_text(text, lambda: cable_words(layout)),
     )
     rows = rows_of(len(layout.rail), masks)
-    return part(rows[np.argsort(layout.place[rows])], offset, limit, lambda cable: cable_line(view, cable))
+    rows = arranged(view, rows[np.argsort(layout.place[rows])], CABLE_KEYS, sort)
+    return part(rows, offset, limit, lambda cable: cable_line(view, cable))
 
 
 def finding_lines(
@@ -114,6 +180,8 @@ def finding_lines(
     state: str | None = None,
     muted: bool | None = None,
     cause: str | None = None,
+    text: str | None = None,
+    sort: str | None = None,
     offset: int = 0,
     limit: int = 100,
 ) -> Part[FindingLine]:
@@ -124,17 +192,24 @@ def finding_lines(
     findings = view.findings
     far = np.append(view.layout.b_device, NONE)[findings.cable]
     codes, rules = factorize(findings.rule.tolist())
-    lives, states = factorize(life_words(view))
+    lives, life_states = factorize(life_words(view))
     masks = (
         on_nodes(view, nodes, findings.device, far),
         on_words("rule", rule, known_rules(), rules, codes),
         on_words("severity", severity, _SEVERITIES, _SEVERITIES, findings.rank),
         on_rail(view, rail, findings.rail),
-        on_words("state", state, [one.value for one in LifeState], states, lives),
+        on_words("state", state, [one.value for one in LifeState], life_states, lives),
         None if muted is None else view.muted == muted,
         _explained_by(view, cause),
+        with_text(text, lambda: finding_words(findings)),
     )
-    return part(rows_of(len(findings), masks), offset, limit, lambda number: finding_line(view, findings.all[number]))
+    rows = arranged(view, rows_of(len(findings), masks), FINDING_KEYS, sort)
+    return part(rows, offset, limit, lambda number: finding_line(view, findings.all[number]))
+
+
+def _since(view: View, finding: str) -> float:
+    life = view.publication.lives.get(finding)
+    return life.since.timestamp() if life else NONE
 
 
 def known_rules() -> list[str]:

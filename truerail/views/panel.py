@@ -6,11 +6,20 @@ import numpy as np
 
 from truerail.analysis.cabling import State
 from truerail.analysis.published import Published
-from truerail.model.columns import Codes
+from truerail.model.columns import NONE, Codes
 from truerail.model.finding import Finding, Severity
 from truerail.views.filters import Part, on_nodes, on_words, part, rows_of
 from truerail.views.lines import STATES
 from truerail.views.models import PanelPort
+from truerail.views.sorting import (
+    Keys,
+    arranged,
+    findings_on_cables,
+    port_words,
+    severity_on_cables,
+    states,
+    with_text,
+)
 from truerail.views.view import View, view_of
 
 FACING = ("down", "up", "free")
@@ -23,16 +32,50 @@ class PortLine(PanelPort):
     device: str
 
 
+PORT_KEYS: Keys = {
+    "device": lambda view: view.layout.rank[view.sight.switch_ports[1]],
+    "port": lambda view: np.arange(len(view.sight.switch_ports[0])),
+    "facing": lambda view: facing_of(view, view.sight.switch_ports[0]),
+    "rail": lambda view: _of_cable(view, view.layout.rail),
+    "plane": lambda view: _of_cable(view, view.layout.plane),
+    "state": lambda view: _of_cable(view, states(view)),
+    "severity": lambda view: _of_cable(view, severity_on_cables(view)),
+    "findings": lambda view: _of_cable(view, findings_on_cables(view)),
+}
+"""The columns that ports are sorted by."""
+
+
 def port_lines(
-    publication: Published, *, nodes: str | None = None, facing: str | None = None, offset: int = 0, limit: int = 100
+    publication: Published,
+    *,
+    nodes: str | None = None,
+    facing: str | None = None,
+    state: str | None = None,
+    text: str | None = None,
+    sort: str | None = None,
+    offset: int = 0,
+    limit: int = 100,
 ) -> Part[PortLine]:
-    """Ports of switches, tier by tier, each switch in natural order. `facing` is `down` (hosts), `up` or `free`.
-    Filters that are None are not set. Raises `QueryError` for an unknown value.
+    """Ports of switches, tier by tier, each switch in natural order. `facing` is `down` (hosts), `up` or `free`,
+    `state` that of the planned cable. Filters that are None are not set. Raises `QueryError` for an unknown value.
     """
     view = view_of(publication)
     ports, device = view.sight.switch_ports
-    masks = (on_nodes(view, nodes, device), on_words("facing", facing, FACING, FACING, facing_of(view, ports)))
-    return part(ports[rows_of(len(ports), masks)], offset, limit, lambda port: _port_line(view, port))
+    words = [*STATES.values(), ""]
+    masks = (
+        on_nodes(view, nodes, device),
+        on_words("facing", facing, FACING, FACING, facing_of(view, ports)),
+        on_words("state", state, words, words, _of_cable(view, view.wiring.state)),
+        with_text(text, lambda: port_words(view.sight)),
+    )
+    rows = arranged(view, rows_of(len(ports), masks), PORT_KEYS, sort)
+    return part(ports[rows], offset, limit, lambda port: _port_line(view, port))
+
+
+def _of_cable(view: View, values: Codes) -> Codes:
+    """A value of the cable planned at each port of `switch_ports`; -1 for a free port. Shape (ports,)."""
+    found: Codes = np.append(values, NONE)[view.index.cables_at(view.sight.switch_ports[0])]
+    return found
 
 
 def _port_line(view: View, port: int) -> PortLine:

@@ -36,11 +36,14 @@ class Page(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class PageRequest:
-    """The requested page of a list. `question` identifies the list: the path and its filters."""
+    """The requested page of a list. `question` identifies the list: the path and its filters. `offset` is the first row
+    without a cursor.
+    """
 
     limit: int
     cursor: str | None
     question: str
+    offset: int = 0
 
 
 Fetch = Callable[[int, int], tuple[Sequence[T], int]]
@@ -57,7 +60,7 @@ def page(fetch: Fetch[T], key: Callable[[T], str], serial: str, part: PageReques
 
     Raises CursorError, ListChangedError.
     """
-    start = _start(fetch, key, serial, part) if part.cursor else 0
+    start = _start(fetch, key, serial, part) if part.cursor else part.offset
     items, total = fetch(start, part.limit)
     end = start + len(items)
     if not items or end >= total:

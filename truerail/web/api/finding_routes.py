@@ -8,14 +8,16 @@ from starlette.responses import Response
 
 from truerail.questions.answers.why import past_cause, why
 from truerail.questions.why import Why
-from truerail.views.lines import cause_line, cause_lines
+from truerail.views.cause_list import cause_rows
+from truerail.views.lines import cause_line
 from truerail.views.lists import finding_lines
 from truerail.views.pieces import CauseLine, FindingLine
-from truerail.web.answering import listed, published
+from truerail.web.answering import published
 from truerail.web.context import Newest, WithContext
+from truerail.web.listing import arranged_list
 from truerail.web.pagination import Page, fetch_from
 from truerail.web.params import LONGEST_NAME, Nodes, Rail, Words
-from truerail.web.parts import Wanted
+from truerail.web.parts import Arranged
 from truerail.web.remembering import remembered
 
 router = APIRouter(tags=["lists"])
@@ -25,8 +27,9 @@ Key = Annotated[str, Path(max_length=LONGEST_NAME)]
 @router.get("/findings", response_model=Page[FindingLine])
 async def findings(
     request: Request,
+    desk: WithContext,
     shown: Newest,
-    part: Wanted,
+    wanted: Arranged,
     nodes: Nodes = None,
     rule: Words = None,
     severity: Words = None,
@@ -49,11 +52,13 @@ async def findings(
             state=state,
             muted=muted,
             cause=cause,
+            text=wanted.text,
+            sort=wanted.sort,
             offset=offset,
             limit=limit,
         )
 
-    return listed(request, shown, part, fetch, lambda row: row.id)
+    return await arranged_list(request, desk, shown, wanted, fetch, lambda row: row.id)
 
 
 @router.get("/findings/{finding}", response_model=Why)
@@ -63,13 +68,31 @@ async def finding(request: Request, desk: WithContext, shown: Newest, finding: K
 
 
 @router.get("/causes", response_model=Page[CauseLine])
-async def causes(request: Request, shown: Newest, part: Wanted) -> Response:
+async def causes(
+    request: Request,
+    desk: WithContext,
+    shown: Newest,
+    wanted: Arranged,
+    kind: Words = None,
+    severity: Words = None,
+    state: Words = None,
+    muted: bool | None = None,
+) -> Response:
     """Causes, by impact."""
 
     def fetch(offset: int, limit: int) -> tuple[Sequence[CauseLine], int]:
-        return fetch_from(cause_lines(shown.view))(offset, limit)
+        rows = cause_rows(
+            shown.view,
+            kind=kind,
+            severity=severity,
+            state=state,
+            muted=muted,
+            text=wanted.text,
+            sort=wanted.sort,
+        )
+        return fetch_from(rows)(offset, limit)
 
-    return listed(request, shown, part, fetch, lambda row: row.key)
+    return await arranged_list(request, desk, shown, wanted, fetch, lambda row: row.key)
 
 
 @router.get("/causes/{key}", response_model=CauseLine)

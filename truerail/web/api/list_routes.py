@@ -14,9 +14,10 @@ from truerail.views.racks import RackLine, rack_lines
 from truerail.views.steps import filter_steps
 from truerail.web.answering import listed, pondered
 from truerail.web.context import Newest, WithContext
+from truerail.web.listing import arranged_list
 from truerail.web.pagination import Page, fetch_from, page
 from truerail.web.params import LONGEST_NAME, Nodes, Rail, Words
-from truerail.web.parts import Wanted
+from truerail.web.parts import Arranged, Wanted
 from truerail.web.remembering import remembered
 
 router = APIRouter(tags=["lists"])
@@ -25,13 +26,15 @@ router = APIRouter(tags=["lists"])
 @router.get("/devices", response_model=Page[DeviceLine])
 async def devices(
     request: Request,
+    desk: WithContext,
     shown: Newest,
-    part: Wanted,
+    wanted: Arranged,
     nodes: Nodes = None,
     role: Words = None,
     pod: Words = None,
     rack: Words = None,
     severity: Words = None,
+    read: bool | None = None,
 ) -> Response:
     """Devices of the plan: hosts, then switches tier by tier."""
 
@@ -43,11 +46,14 @@ async def devices(
             pod=pod,
             rack=rack,
             severity=severity,
+            read=read,
+            text=wanted.text,
+            sort=wanted.sort,
             offset=offset,
             limit=limit,
         )
 
-    return listed(request, shown, part, fetch, lambda row: row.device)
+    return await arranged_list(request, desk, shown, wanted, fetch, lambda row: row.device)
 
 
 @router.get("/devices/{name:path}", response_model=DeviceView)
@@ -61,24 +67,36 @@ async def device(
 @router.get("/ports", response_model=Page[PortLine])
 async def ports(
     request: Request,
+    desk: WithContext,
     shown: Newest,
-    part: Wanted,
+    wanted: Arranged,
     nodes: Nodes = None,
     facing: Words = None,
+    state: Words = None,
 ) -> Response:
-    """Ports of switches, switch by switch. `facing` is `down`, `up` or `free`."""
+    """Ports of switches, switch by switch. `facing` is `down`, `up` or `free`, `state` that of the planned cable."""
 
     def fetch(offset: int, limit: int) -> tuple[tuple[PortLine, ...], int]:
-        return port_lines(shown.publication, nodes=nodes, facing=facing, offset=offset, limit=limit)
+        return port_lines(
+            shown.publication,
+            nodes=nodes,
+            facing=facing,
+            state=state,
+            text=wanted.text,
+            sort=wanted.sort,
+            offset=offset,
+            limit=limit,
+        )
 
-    return listed(request, shown, part, fetch, lambda row: f"{row.device}/{row.port}")
+    return await arranged_list(request, desk, shown, wanted, fetch, lambda row: f"{row.device}/{row.port}")
 
 
 @router.get("/cables", response_model=Page[CableLine])
 async def cables(
     request: Request,
+    desk: WithContext,
     shown: Newest,
-    part: Wanted,
+    wanted: Arranged,
     nodes: Nodes = None,
     rail: Rail = None,
     pod: Words = None,
@@ -95,11 +113,13 @@ async def cables(
             pod=pod,
             state=state,
             verified=verified,
+            text=wanted.text,
+            sort=wanted.sort,
             offset=offset,
             limit=limit,
         )
 
-    return listed(request, shown, part, fetch, lambda row: row.subject)
+    return await arranged_list(request, desk, shown, wanted, fetch, lambda row: row.subject)
 
 
 @router.get("/racks", response_model=Page[RackLine])
