@@ -145,6 +145,8 @@ PAGES = (
     "/findings/FINDING",
     "/causes/CAUSE",
     "/nowhere",
+    "/cables?state=wrong",
+    "/causes",
     *(f"/ask?{question}" for question in QUESTIONS),
 )
 """Each page; axe-core looks at each wide and light, and narrow and dark."""

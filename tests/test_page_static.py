@@ -13,6 +13,7 @@ from rules import rules
 from tests.api_client import Api, problem_of
 from tests.real import require
 from truerail.web.page.assets import Assets, load
+from truerail.web.page.routes import LISTS
 
 FOLDER = Path("truerail/web/page")
 SCRIPTS = sorted((FOLDER / "static").glob("*.js"))
@@ -29,6 +30,7 @@ PAGES = (
     "/ask",
     "/find",
     "/maintenance",
+    "/cables",
     "/login",
     "/hosts/a",
     "/switches/a",
@@ -113,8 +115,10 @@ def _as_elements(html: str) -> str:
 def test_every_import_exists_and_every_script_is_used() -> None:
     assets = load()
     used = {"theme.js", "worker.js"}
-    for template in TEMPLATES:
-        entry = template.name.removesuffix(".html.j2") + ".js"
+    for entry in (
+        *(f"{path.name.removesuffix('.html.j2')}.js" for path in TEMPLATES),
+        *(f"{one[2]}.js" for one in LISTS),
+    ):
         if entry in assets.files:
             used |= {*assets.imports(entry), *assets.later(entry)}
     assert {script.name for script in SCRIPTS} == used

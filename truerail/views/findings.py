@@ -63,11 +63,16 @@ class Findings:
         return np.where(found < self._index.devices.planned, found, NONE)
 
     @cached_property
+    def port(self) -> Codes:
+        """The port that the subject is, as a code; -1 for a device."""
+        ports = self._index.ports
+        names = [None if self._is_device(one) else one.subject.partition("/")[2] or None for one in self.all]
+        return ports.find(self.device, ports.name_codes(names))
+
+    @cached_property
     def cable(self) -> Codes:
         """The cable planned at the subject; -1 for a device or a free port."""
-        index = self._index
-        names = [None if self._is_device(one) else one.subject.partition("/")[2] or None for one in self.all]
-        return index.cables_at(index.ports.find(self.device, index.ports.name_codes(names)))
+        return self._index.cables_at(self.port)
 
     @cached_property
     def by_device(self) -> dict[int, list[int]]:

@@ -14,9 +14,9 @@ from truerail.views.models import PanelPort
 from truerail.views.sorting import (
     Keys,
     arranged,
-    findings_on_cables,
+    findings_on_ports,
     port_words,
-    severity_on_cables,
+    severity_on_ports,
     states,
     with_text,
 )
@@ -39,8 +39,8 @@ PORT_KEYS: Keys = {
     "rail": lambda view: _of_cable(view, view.layout.rail),
     "plane": lambda view: _of_cable(view, view.layout.plane),
     "state": lambda view: _of_cable(view, states(view)),
-    "severity": lambda view: _of_cable(view, severity_on_cables(view)),
-    "findings": lambda view: _of_cable(view, findings_on_cables(view)),
+    "severity": severity_on_ports,
+    "findings": findings_on_ports,
 }
 """The columns that ports are sorted by."""
 

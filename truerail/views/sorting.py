@@ -135,12 +135,28 @@ def findings_on_cables(view: View) -> Codes:
     return np.bincount(cable[cable >= 0], minlength=len(view.layout.rail))
 
 
-def severity_on_cables(view: View) -> Codes:
-    """The highest `Severity.rank` of each cable's findings, -1 without any. Shape (cables,)."""
-    findings, worst = view.findings, np.full(len(view.layout.rail), NONE, dtype=np.int64)
-    use = findings.cable >= 0
-    np.maximum.at(worst, findings.cable[use], findings.rank[use])
-    return worst
+def findings_on_ports(view: View) -> Codes:
+    """The number of findings of each port of `switch_ports`: on itself, and on the nearer end of its cable."""
+    port = view.findings.port
+    number = np.bincount(port[port >= 0], minlength=len(view.index.ports))
+    ports, near = _ports_and_near(view)
+    return number[ports] + np.where(near == ports, 0, number[near])
+
+
+def severity_on_ports(view: View) -> Codes:
+    """The highest `Severity.rank` of these findings, -1 without any."""
+    findings, worst = view.findings, np.full(len(view.index.ports), NONE, dtype=np.int64)
+    use = findings.port >= 0
+    np.maximum.at(worst, findings.port[use], findings.rank[use])
+    ports, near = _ports_and_near(view)
+    return np.maximum(worst[ports], worst[near])
+
+
+def _ports_and_near(view: View) -> tuple[Codes, Codes]:
+    """The ports of `switch_ports`, and the nearer end of the cable planned at each, itself without one."""
+    ports, _ = view.sight.switch_ports
+    cable = view.index.cables_at(ports)
+    return ports, np.where(cable >= 0, view.index.a[cable], ports)
 
 
 def states(view: View) -> Codes:

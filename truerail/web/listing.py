@@ -3,7 +3,10 @@
 import asyncio
 import csv
 import io
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import fields, is_dataclass
+from datetime import datetime
+from operator import attrgetter
 from typing import Any, TypeVar
 
 from starlette.requests import Request
@@ -13,7 +16,7 @@ from truerail.errors import QueryError
 from truerail.files.problems import nearest
 from truerail.model.names import printable
 from truerail.outputs.report_csv import inert
-from truerail.views.plain import as_json
+from truerail.views.pieces import MoveLine
 from truerail.web.answering import listed, pondered
 from truerail.web.context import CachedEvaluation, RequestContext
 from truerail.web.packing import plain_or_packed
@@ -52,48 +55,39 @@ def _download(request: Request, wanted: Arrangement, fetch: Fetch[Any]) -> Respo
     )
 
 
-def to_csv(rows: Iterable[Any], columns: tuple[str, ...] | None) -> bytes:
+def to_csv(rows: Sequence[Any], columns: tuple[str, ...] | None) -> bytes:
     """Rows as CSV (RFC 4180, UTF-8) with a header line; by default all columns. No cell starts a formula in any
     spreadsheet. Raises `QueryError` for a column that the rows do not have.
     """
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\r\n")
-    for number, row in enumerate(flat(as_json(one)) for one in rows):
-        if number == 0:
-            columns = columns or tuple(row)
-            _check(columns, row)
-            writer.writerow(columns)
-        writer.writerow([row[name] for name in columns or ()])
-    if out.tell() == 0 and columns:
-        writer.writerow(columns)
+    known = dict(_columns(rows[0])) if rows else {}
+    chosen = columns or tuple(known)
+    for name in chosen if rows else ():
+        if name not in known:
+            raise QueryError(f"column {printable(name, 80)!r} is not known{nearest(name, list(known))}")
+    writer.writerow(chosen)
+    takes = [attrgetter(known.get(name, name)) for name in chosen]
+    writer.writerows([_cell(take(row)) for take in takes] for row in rows)
     return out.getvalue().encode()
 
 
-def _check(columns: Iterable[str], row: Mapping[str, Any]) -> None:
-    for name in columns:
-        if name not in row:
-            raise QueryError(f"column {printable(name, 80)!r} is not known{nearest(name, list(row))}")
-
-
-def flat(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A row of JSON as cells: the counts of states are columns of their own, lists are joined."""
-    return dict(_cells(row))
-
-
-def _cells(row: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    for name, value in row.items():
-        if isinstance(value, Mapping):
-            yield from _cells(value)
+def _columns(row: Any, before: str = "") -> Iterator[tuple[str, str]]:
+    """The columns of a row, and where each is in it: the counts of states are columns of their own."""
+    for field in fields(row):
+        value = getattr(row, field.name)
+        if is_dataclass(value):
+            yield from _columns(value, f"{before}{field.name}.")
         else:
-            yield name, inert(_words(value)) if isinstance(value, list | str) else value
+            yield field.name, f"{before}{field.name}"
 
 
-def _words(value: Any) -> str:
-    """Ids and names with blanks between, moves as `from -> to`."""
-    if isinstance(value, list):
-        return (
-            "; ".join(map(_words, value)) if any(isinstance(one, dict) for one in value) else " ".join(map(str, value))
-        )
-    if isinstance(value, dict):
-        return f"{value['source']} -> {value['target']}"
-    return str(value)
+def _cell(value: Any) -> Any:
+    if isinstance(value, str):
+        return inert(value)
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, tuple):
+        moves = any(isinstance(one, MoveLine) for one in value)
+        return inert("; ".join(f"{one.source} -> {one.target}" for one in value) if moves else " ".join(value))
+    return value

@@ -15,8 +15,17 @@ from truerail.web.page.assets import MEDIA, load, suffix
 
 FOREVER = "public, max-age=31536000, immutable"
 LONGEST_NAME = 300
+LISTS = (
+    ("/causes", "Causes", "list_causes"),
+    ("/findings", "Findings", "list_findings"),
+    ("/cables", "Cables", "list_cables"),
+    ("/devices", "Devices", "list_devices"),
+    ("/ports", "Switch ports", "list_ports"),
+)
+"""Pages of one template, each with its own module."""
 NAVIGATION = (
     ("/", "Overview", "overview"),
+    ("", "Lists", LISTS),
     ("/punch", "Punch list", "punch"),
     ("/racks", "Racks", "racks"),
     ("/topology", "Topology", "topology"),
@@ -44,6 +53,7 @@ class Pages:
         self._templates.globals.update(
             static=f"/static/{self._assets.version}",
             navigation=NAVIGATION,
+            lists=LISTS,
             version=truerail.__version__,
             questions=[question for question in questions() if question.text],
         )
@@ -65,6 +75,8 @@ class Pages:
             ("/maintenance", "maintenance", "Maintenance"),
         ):
             router.add_api_route(path, self._fixed(name, title), response_class=HTMLResponse)
+        for path, title, name in LISTS:
+            router.add_api_route(path, self._fixed(name, title, "list"), response_class=HTMLResponse)
         for path, name in (
             ("/hosts/{thing:path}", "device"),
             ("/switches/{thing:path}", "device"),
@@ -78,9 +90,9 @@ class Pages:
         router.add_api_route("/static/{version}/{name}", self.static, response_class=Response)
         return router
 
-    def _fixed(self, name: str, title: str) -> Any:
+    def _fixed(self, name: str, title: str, template: str = "") -> Any:
         def page() -> HTMLResponse:
-            return self._page(name, title)
+            return self._page(name, title, template=template)
 
         return page
 
@@ -96,11 +108,11 @@ class Pages:
         """The answer where there is no page: a reader gets links, not a problem document."""
         return self._page("lost", "Page not found", printable(address, LONGEST_NAME), status=404)
 
-    def _page(self, name: str, title: str, thing: str = "", status: int = 200) -> HTMLResponse:
+    def _page(self, name: str, title: str, thing: str = "", status: int = 200, template: str = "") -> HTMLResponse:
         published = self._tower.publication
         modules = self._assets.imports(f"{name}.js")
         fabric = published.fabric if published else self._settings.fabric
-        html = self._templates.get_template(f"{name}.html.j2").render(
+        html = self._templates.get_template(f"{template or name}.html.j2").render(
             page=name,
             title=title,
             thing=thing,

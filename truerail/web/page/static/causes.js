@@ -83,7 +83,7 @@ export function causeStack(causes, total, { hover, numbered } = {}) {
   return [
     loud.map(drawn),
     loud.length || muted.length ? null : el("p.soft.pad", null, "No causes."),
-    total > FEW ? el(`p.pad.all-causes${total > causes.length ? ".more" : ""}`, null, `${count(total, "cause")} in all`) : null,
+    total > FEW ? el(`p.pad.all-causes${total > causes.length ? ".more" : ""}`, null, el("a", { href: "/causes", "data-key": "all-causes" }, `All ${count(total, "cause")}`)) : null,
     muted.length ? el(
       "details.folded",
       { "data-key": "muted" },

@@ -23,11 +23,13 @@ export function bar(states, what) {
   return svg("svg.bar", { role: "img", "aria-label": summary, height: 10 }, svg("title", null, summary), rects);
 }
 
-/** @param {any} states */
-function notRight(states) {
-  return STATES.filter((state) => state !== "right" && states[state]).map(
-    (state) => el(`span.${state}`, null, `${GLYPHS[state]} ${figure(states[state])} `)
-  );
+/** Cables that are not right; those of a rail lead to their list. @param {any} states @param {number | null | "up"} rail */
+function notRight(states, rail) {
+  return STATES.filter((state) => state !== "right" && states[state]).map((state) => {
+    const words = `${GLYPHS[state]} ${figure(states[state])} `;
+    const href = typeof rail === "number" ? `/cables?state=${state}&rail=${rail}` : "";
+    return href ? el(`a.${state}`, { href, "data-key": href }, words) : el(`span.${state}`, null, words);
+  });
 }
 
 /** @param {any} fabric */
@@ -39,7 +41,7 @@ export function rails(fabric) {
   return el("table.rails", null, el("tbody", null, rows.map((line) => el("tr", null,
     el("th", { scope: "row" }, line.name || (line.rail === null ? "no rail" : `rail ${line.rail}`)),
     el("td", null, bar(line.count, line.name || `rail ${line.rail}`)),
-    el("td.number", null, line.count.right === line.count.planned ? el("span.soft", null, figure(line.count.planned)) : notRight(line.count))))));
+    el("td.number", null, line.count.right === line.count.planned ? el("span.soft", null, figure(line.count.planned)) : notRight(line.count, line.rail))))));
 }
 
 /** @param {any} fabric */
@@ -51,8 +53,9 @@ export function coverage(
     /** @type {string} */ word,
     /** @type {number} */ number,
     /** @type {string} */ kind,
+    /** @type {string} */ verified,
   ) => el("tr", null, el("th", { scope: "row" }, word),
-    el("td", null, svg("svg.bar", { height: 10, "aria-hidden": "true" }, svg(`rect.${kind}`, { x: 0, y: 0, width: `${(100 * number) / all}%`, height: 10 }))), el("td.number", null, figure(number)));
+    el("td", null, svg("svg.bar", { height: 10, "aria-hidden": "true" }, svg(`rect.${kind}`, { x: 0, y: 0, width: `${(100 * number) / all}%`, height: 10 }))), el("td.number", null, number ? el("a", { href: `/cables?verified=${verified}`, "data-key": verified }, figure(number)) : "0"));
   return [
     el("p.big", null, percent(c.share), el("small", null, "of cables confirmed by both ends")),
     el(
@@ -61,9 +64,9 @@ export function coverage(
       el(
         "tbody",
         null,
-        row("both ends", c.both_ends, "right"),
-        row("one end", c.one_end, "half"),
-        row("no end", c.none, "unknown"),
+        row("both ends", c.both_ends, "right", "both+ends"),
+        row("one end", c.one_end, "half", "one+end,device+only"),
+        row("no end", c.none, "unknown", "none"),
       ),
     ),
     el(

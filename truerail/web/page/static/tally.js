@@ -4,7 +4,7 @@ import { el } from "./dom.js";
 import { count, figure, GLYPHS, SEVERITIES } from "./words.js";
 
 const BROKEN = /** @type {const} */ (["wrong", "missing", "unknown"]);
-const SWITCHES = "leaf,spine,superspine,switch";
+const SWITCHES = "leaf,spine,superspine";
 
 /** @param {any} fabric FabricView */
 export function tally(fabric) {
@@ -34,5 +34,5 @@ function group(word, content) {
 
 /** @param {string} href @param {string} words @param {string} [kind] */
 function link(href, words, kind = "") {
-  return el(`span${kind ? `.${kind}` : ""}`, { "data-key": href }, words);
+  return el(`a${kind ? `.${kind}` : ""}`, { href, "data-key": href }, words);
 }
