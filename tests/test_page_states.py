@@ -112,7 +112,7 @@ def test_names_that_would_be_markup_are_text_everywhere(browser: Browser) -> Non
         shown = ""
         things = ["/", "/punch", "/hosts/h1", "/switches/leaf-0", "/switches/leaf-1", f"/find?text={IMAGE}"]
         questions = [f"/ask?q=where&port={SCRIPT}", "/ask?q=blast&of=leaf-1", "/changes", f"/timeline?of={IMAGE}"]
-        questions += ["/causes", "/findings", "/cables?sort=label", "/devices", "/ports"]
+        questions += ["/causes", "/findings", "/cables?sort=label", "/devices", "/switch-ports"]
         details = [f"/findings/{ids[0]}", f"/findings/{ids[-1]}", *(f"/causes/{key}" for key in causes[:3])]
         for path in (*things, *questions, *details, f"/hosts/{IMAGE}".replace("/hosts/<", "/hosts/%3C")):
             page = one.open(path.replace("#", "%23"))

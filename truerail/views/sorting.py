@@ -140,7 +140,8 @@ def findings_on_ports(view: View) -> Codes:
     port = view.findings.port
     number = np.bincount(port[port >= 0], minlength=len(view.index.ports))
     ports, near = _ports_and_near(view)
-    return number[ports] + np.where(near == ports, 0, number[near])
+    found: Codes = number[ports] + np.where(near == ports, 0, number[near])
+    return found
 
 
 def severity_on_ports(view: View) -> Codes:

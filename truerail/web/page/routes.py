@@ -20,16 +20,15 @@ LISTS = (
     ("/findings", "Findings", "list_findings"),
     ("/cables", "Cables", "list_cables"),
     ("/devices", "Devices", "list_devices"),
-    ("/ports", "Switch ports", "list_ports"),
+    ("/switch-ports", "Switch ports", "list_ports"),
 )
 """Pages of one template, each with its own module."""
 NAVIGATION = (
     ("/", "Overview", "overview"),
-    ("", "Lists", LISTS),
+    ("", "Lists", (*LISTS, ("/ports", "Ports", "ports"))),
     ("/punch", "Punch list", "punch"),
     ("/racks", "Racks", "racks"),
     ("/topology", "Topology", "topology"),
-    ("/ports", "Ports", "ports"),
     ("/changes", "Changes", "changes"),
     ("/storm", "Storms", "storm"),
     ("/ask", "Ask", "ask"),
