@@ -75,6 +75,11 @@ class Findings:
         return self._index.cables_at(self.port)
 
     @cached_property
+    def words(self) -> list[str]:
+        """What a search of findings reads."""
+        return [f"{one.subject} {one.rule} {one.name} {one.summary} {one.observed or ''}".lower() for one in self.all]
+
+    @cached_property
     def by_device(self) -> dict[int, list[int]]:
         """Indices by device code, without findings on unplanned devices."""
         return {device: places for device, places in _grouped(self.device.tolist()).items() if device >= 0}

@@ -144,6 +144,14 @@ class EvaluationIndex:
         return ports[order], device[order]
 
     @cached_property
+    def port_words(self) -> list[str]:
+        """What a search of `switch_ports` reads: the port and its planned other end."""
+        index, (ports, _), planned = self.index, self.switch_ports, self.layout.cables
+        cables = index.cables_at(ports).tolist()
+        ends = ("" if cable < 0 else f"{planned[cable].a} {planned[cable].b}" for cable in cables)
+        return [f"{index.spell(port)} {end}".lower() for port, end in zip(ports.tolist(), ends, strict=True)]
+
+    @cached_property
     def _seen_ports(self) -> tuple[Codes, Codes]:
         ports = np.arange(len(self.index.ports))
         device = self.index.ports.device_of(ports)

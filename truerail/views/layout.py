@@ -1,7 +1,7 @@
 """What depends on the plan alone, as arrays over its cables: computed once for each plan."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -159,6 +159,40 @@ class Layout:
         return Nearest(device.name for device in self.devices)
 
     @cached_property
+    def pod_rank(self) -> Codes:
+        """Each device's pod in natural order, shape (devices,)."""
+        return ranks(device.pod for device in self.devices)
+
+    @cached_property
+    def rack_rank(self) -> Codes:
+        """Each device's rack in natural order, shape (devices,)."""
+        return ranks(device.rack for device in self.devices)
+
+    @cached_property
+    def planned_rank(self) -> Codes:
+        """Each cable's upper end in natural order, shape (cables,)."""
+        names = ranks(cable.b.name for cable in self.cables)
+        order = np.lexsort((names, self._rank_of(self.b_device)))
+        place = np.empty(len(order), dtype=np.int64)
+        place[order] = np.arange(len(order))
+        return place
+
+    @cached_property
+    def label_rank(self) -> Codes:
+        """Each cable's label in natural order, shape (cables,)."""
+        return ranks(cable.label for cable in self.cables)
+
+    @cached_property
+    def cable_words(self) -> list[str]:
+        """What a search of cables reads: both planned ends and the label."""
+        return [f"{cable.a} {cable.b} {cable.label}".lower() for cable in self.cables]
+
+    @cached_property
+    def device_words(self) -> list[str]:
+        """What a search of devices reads."""
+        return [f"{one.name} {one.role} {one.pod} {one.rack} {one.platform}".lower() for one in self.devices]
+
+    @cached_property
     def hosts(self) -> Codes:
         """Codes of all hosts, pod by pod, each pod in natural order."""
         hosts = np.array([code for code, one in enumerate(self.devices) if one.role is Role.HOST], dtype=np.int64)
@@ -186,3 +220,9 @@ _ZEROS = re.compile(r"(?<!\d)0+(?=\d)")
 def loose(name: str) -> str:
     """A name without marks and leading zeros, in lower case: `gpu-003` and `GPU 3` are `gpu3`."""
     return _ZEROS.sub("", _MARKS.sub("", _ZEROS.sub("", name.lower())))
+
+
+def ranks(values: Iterable[str]) -> Codes:
+    """The index of each value in natural order, -1 for an empty one. Shape (values,)."""
+    code, names = factorize(value or None for value in values)
+    return np.append(_ranks(names), NONE)[code]

@@ -16,26 +16,12 @@ from truerail.model.names import printable
 from truerail.model.plan import Role
 from truerail.views.filters import Part, on_nodes, on_rail, on_words, part, rows_of
 from truerail.views.index import VERIFIED
+from truerail.views.layout import ranks
 from truerail.views.lines import cable_line, finding_line, state_count
 from truerail.views.models import CableLine, DeviceLine
 from truerail.views.pieces import FindingLine
 from truerail.views.racks import NO_RACK
-from truerail.views.sorting import (
-    Keys,
-    arranged,
-    cable_words,
-    device_words,
-    finding_words,
-    findings_on_cables,
-    label_ranks,
-    of_device,
-    planned_ranks,
-    pod_ranks,
-    rack_ranks,
-    ranks,
-    states,
-    with_text,
-)
+from truerail.views.sorting import Keys, arranged, findings_on_cables, of_device, states, with_text
 from truerail.views.view import View, view_of
 
 _ROLES = [role.value for role in Role]
@@ -47,8 +33,8 @@ _STATES = [CableState.RIGHT.value, CableState.WRONG.value, CableState.MISSING.va
 DEVICE_KEYS: Keys = {
     "device": lambda view: view.layout.rank,
     "role": lambda view: view.layout.tier,
-    "pod": lambda view: pod_ranks(view.layout),
-    "rack": lambda view: rack_ranks(view.layout),
+    "pod": lambda view: view.layout.pod_rank,
+    "rack": lambda view: view.layout.rack_rank,
     "unit": lambda view: [NONE if one.unit is None else one.unit for one in view.layout.devices],
     "platform": lambda view: ranks(one.platform for one in view.layout.devices),
     "read": lambda view: view.wiring.read[: len(view.layout.devices)],
@@ -61,11 +47,11 @@ DEVICE_KEYS: Keys = {
 }
 CABLE_KEYS: Keys = {
     "subject": lambda view: view.layout.place,
-    "planned": lambda view: planned_ranks(view.layout),
+    "planned": lambda view: view.layout.planned_rank,
     "rail": lambda view: view.layout.rail,
     "plane": lambda view: view.layout.plane,
-    "pod": lambda view: of_device(pod_ranks(view.layout), view.layout.a_device),
-    "label": lambda view: label_ranks(view.layout),
+    "pod": lambda view: of_device(view.layout.pod_rank, view.layout.a_device),
+    "label": lambda view: view.layout.label_rank,
     "state": states,
     "verified": lambda view: view.sight.verified,
     "findings": findings_on_cables,
@@ -111,7 +97,7 @@ def device_lines(
         on_words("rack", rack, racks, racks, codes),
         on_words("severity", severity, _SEVERITIES, [*_SEVERITIES, ""], loudest),
         None if read is None else view.wiring.read[: len(codes)] == read,
-        with_text(text, lambda: device_words(layout)),
+        with_text(text, lambda: layout.device_words),
     )
     keep = np.zeros(len(codes), dtype=bool)
     keep[rows_of(len(codes), masks)] = True
@@ -163,7 +149,7 @@ def cable_lines(
         on_words("pod", pod, pods, pods, layout.a_device),
         on_words("state", state, _STATES, _STATES, view.wiring.state),
         on_words("verified", verified, VERIFIED, VERIFIED, view.sight.verified),
-        with_text(text, lambda: cable_words(layout)),
+        with_text(text, lambda: layout.cable_words),
     )
     rows = rows_of(len(layout.rail), masks)
     rows = arranged(view, rows[np.argsort(layout.place[rows])], CABLE_KEYS, sort)
@@ -201,14 +187,14 @@ def finding_lines(
         on_words("state", state, [one.value for one in LifeState], life_states, lives),
         None if muted is None else view.muted == muted,
         _explained_by(view, cause),
-        with_text(text, lambda: finding_words(findings)),
+        with_text(text, lambda: findings.words),
     )
     rows = arranged(view, rows_of(len(findings), masks), FINDING_KEYS, sort)
     return part(rows, offset, limit, lambda number: finding_line(view, findings.all[number]))
 
 
 def _since(view: View, finding: str) -> float:
-    life = view.publication.lives.get(finding)
+    life = view.lives.get(finding)
     return life.since.timestamp() if life else NONE
 
 

@@ -15,7 +15,6 @@ from truerail.views.sorting import (
     Keys,
     arranged,
     findings_on_ports,
-    port_words,
     severity_on_ports,
     states,
     with_text,
@@ -66,7 +65,7 @@ def port_lines(
         on_nodes(view, nodes, device),
         on_words("facing", facing, FACING, FACING, facing_of(view, ports)),
         on_words("state", state, words, words, _of_cable(view, view.wiring.state)),
-        with_text(text, lambda: port_words(view.sight)),
+        with_text(text, lambda: view.sight.port_words),
     )
     rows = arranged(view, rows_of(len(ports), masks), PORT_KEYS, sort)
     return part(ports[rows], offset, limit, lambda port: _port_line(view, port))

@@ -8,12 +8,8 @@ import numpy.typing as npt
 from truerail.analysis.cabling import State
 from truerail.errors import QueryError
 from truerail.files.problems import nearest
-from truerail.model.columns import NONE, Codes, Mask, factorize
-from truerail.model.kept import kept
-from truerail.model.names import natural_key, printable
-from truerail.views.findings import Findings
-from truerail.views.index import EvaluationIndex
-from truerail.views.layout import Layout
+from truerail.model.columns import NONE, Codes, Mask
+from truerail.model.names import printable
 from truerail.views.view import View
 
 Keys = Mapping[str, Callable[[View], npt.ArrayLike]]
@@ -59,74 +55,10 @@ def contains(text: str | None, *parts: object) -> bool:
     return all(word in row for word in (text or "").lower().split())
 
 
-def ranks(values: Iterable[str]) -> Codes:
-    """The place of each value in natural order; -1 for an empty one. Shape (values,)."""
-    code, names = factorize(value or None for value in values)
-    place = np.full(len(names) + 1, NONE, dtype=np.int64)
-    place[sorted(range(len(names)), key=lambda at: natural_key(names[at]))] = np.arange(len(names))
-    return place[code]
-
-
 def of_device(values: Codes, device: Codes) -> Codes:
     """A value of each row's device; -1 for devices that the plan does not have."""
     found: Codes = np.where((device >= 0) & (device < len(values)), values[np.clip(device, 0, len(values) - 1)], NONE)
     return found
-
-
-@kept
-def pod_ranks(layout: Layout) -> Codes:
-    """Each device's pod in natural order. Computed once for each plan."""
-    return ranks(device.pod for device in layout.devices)
-
-
-@kept
-def rack_ranks(layout: Layout) -> Codes:
-    """Each device's rack in natural order. Computed once for each plan."""
-    return ranks(device.rack for device in layout.devices)
-
-
-@kept
-def planned_ranks(layout: Layout) -> Codes:
-    """Each cable's upper end in natural order. Computed once for each plan."""
-    ends = [cable.b for cable in layout.plan.cables]
-    order = np.lexsort((ranks(end.name for end in ends), of_device(layout.rank, layout.b_device)))
-    place = np.empty(len(order), dtype=np.int64)
-    place[order] = np.arange(len(order))
-    return place
-
-
-@kept
-def label_ranks(layout: Layout) -> Codes:
-    """Each cable's label in natural order. Computed once for each plan."""
-    return ranks(cable.label for cable in layout.plan.cables)
-
-
-@kept
-def cable_words(layout: Layout) -> list[str]:
-    """What a search of cables reads: both planned ends and the label. Computed once for each plan."""
-    return [f"{cable.a} {cable.b} {cable.label}".lower() for cable in layout.plan.cables]
-
-
-@kept
-def device_words(layout: Layout) -> list[str]:
-    """What a search of devices reads. Computed once for each plan."""
-    return [f"{one.name} {one.role} {one.pod} {one.rack} {one.platform}".lower() for one in layout.devices]
-
-
-@kept
-def port_words(sight: EvaluationIndex) -> list[str]:
-    """What a search of ports reads: the port and its planned other end. Computed once for each evaluation."""
-    index, (ports, _) = sight.index, sight.switch_ports
-    cables = index.cables_at(ports).tolist()
-    plan = sight.layout.plan
-    ends = ("" if cable < 0 else f"{plan.cables[cable].a} {plan.cables[cable].b}" for cable in cables)
-    return [f"{index.spell(port)} {end}".lower() for port, end in zip(ports.tolist(), ends, strict=True)]
-
-
-@kept
-def finding_words(findings: Findings) -> list[str]:
-    """What a search of findings reads. Computed once for each evaluation."""
-    return [f"{one.subject} {one.rule} {one.name} {one.summary} {one.observed or ''}".lower() for one in findings.all]
 
 
 def findings_on_cables(view: View) -> Codes:
