@@ -115,7 +115,7 @@ def test_columns_are_chosen_and_the_csv_has_just_what_is_shown(watched: Watched)
     assert started.value.suggested_filename == "cables.csv"
     with started.value.path().open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    assert list(rows[0]) == ["subject", "planned", "seen", "rail", "pod", "state", "findings"]
+    assert list(rows[0]) == ["subject", "planned", "actual", "rail", "pod", "state", "findings"]
     assert [row["subject"] for row in rows] == column(page, "Port")
     assert {row["state"] for row in rows} == {"wrong"}
 
@@ -129,7 +129,7 @@ def test_112_000_rows_are_turned_a_page_at_a_time(watched: Watched) -> None:
     def answer(route: Route) -> None:
         asked.append(parse_qs(urlsplit(route.request.url).query))
         first, rows = int(asked[-1]["offset"][0]), int(asked[-1]["limit"][0])
-        row = {"planned": "leaf-0/swp1", "seen": None, "rail": 0, "state": "right", "why": "", "findings": []}
+        row = {"planned": "leaf-0/swp1", "actual": None, "rail": 0, "state": "right", "why": "", "findings": []}
         items = [{**row, "subject": f"gpu-{number}/a"} for number in range(first, min(first + rows, ROWS))]
         route.fulfill(json={"items": items, "total": ROWS, "next": None})
 

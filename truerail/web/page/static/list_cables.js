@@ -27,7 +27,7 @@ listing({
   columns: [
     { key: "subject", head: "Port", sort: true, cell: (row) => portLink(row.subject) },
     { key: "planned", head: "Planned", sort: true, cell: (row) => portLink(row.planned, "leaf") },
-    { key: "seen", head: "Actual", cell: (row) => (row.seen ? portLink(row.seen, "leaf") : el("span.soft", null, "unknown")) },
+    { key: "actual", head: "Actual", cell: (row) => (row.actual ? portLink(row.actual, "leaf") : el("span.soft", null, "unknown")) },
     { key: "rail", head: "Rail", sort: true, number: true, cell: (row) => row.rail ?? "–" },
     { key: "plane", head: "Plane", sort: true, number: true, extra: true, cell: (row) => row.plane ?? "–" },
     { key: "pod", head: "Pod", sort: true, extra: true, cell: (row) => row.pod || "–" },
