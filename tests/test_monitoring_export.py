@@ -69,6 +69,8 @@ def test_alerts_lead_to_the_sites_runbooks_and_boards_to_its_truerail(site: Path
         text = (site / name).read_text()
         assert f"runbook_url: {WIKI}/PFC001.md" in text
         assert RUNBOOKS not in text
+        assert f"page_url: {PAGE}/alert?rule=PFC001&subject=" in text.replace("'", "")
+        assert TRUERAIL not in text
     boards = sorted((site / "grafana").glob("*.json"))
     assert len(boards) == 8
     for board in boards:

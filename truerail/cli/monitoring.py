@@ -19,7 +19,7 @@ def _group() -> None:
 def export(
     folder: Annotated[Path, typer.Argument(help="Folder to write to; files of the same name are replaced.")],
     runbooks: Annotated[str, typer.Option(help="URL of runbooks/; alerts link to it.")] = "",
-    truerail: Annotated[str, typer.Option(help="URL of truerail's page; dashboards link to it.")] = "",
+    truerail: Annotated[str, typer.Option(help="URL of truerail's page; alerts and dashboards link to it.")] = "",
 ) -> None:
     """Write dashboards, alert rules, Alertmanager routes and runbooks.
 

@@ -13,7 +13,7 @@ from truerail.outputs.monitoring.derived import config_maps, grafana_alerts, pro
 RUNBOOKS: Final = "https://truerail.example.net/docs/runbooks"
 """Address of the runbooks in the shipped rules; a site sets its own."""
 TRUERAIL: Final = "http://127.0.0.1:8080"
-"""Address of truerail's page in the shipped dashboards; a site sets its own."""
+"""Address of truerail's page in the shipped rules and dashboards; a site sets its own."""
 RULES: Final = "prometheus/truerail.rules.yaml"
 OPERATOR_RULES: Final = "kubernetes/truerail.prometheusrule.yaml"
 _REPOSITORY: Final = Path(__file__).resolve().parents[3]
@@ -26,6 +26,7 @@ def monitoring_files(runbooks: str = RUNBOOKS, truerail: str = TRUERAIL) -> dict
     """
     made = _shipped()
     made[RULES] = made[RULES].replace(RUNBOOKS, runbooks.rstrip("/"))
+    made[RULES] = made[RULES].replace(f"{TRUERAIL}/alert", f"{truerail.rstrip('/')}/alert")
     boards = [name for name in made if name.startswith("grafana/")]
     for name in boards:
         made[name] = made[name].replace(f'"{TRUERAIL}"', f'"{truerail.rstrip("/")}"')

@@ -11,6 +11,8 @@ from truerail.model.names import printable
 from truerail.questions import questions
 from truerail.service.api import ServiceAPI
 from truerail.service.settings import Settings
+from truerail.views.view import view_of
+from truerail.web.page.alerted import alerted
 from truerail.web.page.assets import MEDIA, load, suffix
 
 FOREVER = "public, max-age=31536000, immutable"
@@ -83,6 +85,7 @@ class Pages:
             ("/findings/{thing:path}", "finding"),
         ):
             router.add_api_route(path, self._named(name), response_class=HTMLResponse)
+        router.add_api_route("/alert", self.alert, response_class=RedirectResponse)
         router.add_api_route("/login", self.login, response_class=HTMLResponse)
         router.add_api_route("/favicon.ico", self.icon, response_class=RedirectResponse)
         router.add_api_route("/punch-worker.js", self.worker, response_class=Response)
@@ -133,6 +136,14 @@ class Pages:
             next=where if where.startswith("/") and not where.startswith(("//", "/\\")) else "/",
         )
         return HTMLResponse(html, headers={"Cache-Control": "no-store"})
+
+    def alert(self, rule: str = "", subject: str = "") -> RedirectResponse:
+        """Where an alert leads: to the cause of the finding of this rule on this port or device, else to the finding,
+        else to the device.
+        """
+        published = self._tower.publication
+        way = alerted(view_of(published), rule[:LONGEST_NAME], subject[:LONGEST_NAME]) if published else "/"
+        return RedirectResponse(way, 307, headers={"Cache-Control": "no-store"})
 
     def icon(self) -> RedirectResponse:
         """Browsers request it on their own."""
