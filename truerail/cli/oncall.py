@@ -40,6 +40,20 @@ _FOLLOWED = (
 """Options of a question whose answer depends on the time."""
 
 
+_AT = Argument(
+    "at",
+    Argument.KEYWORD_ONLY,
+    annotation=Annotated[
+        str | None,
+        typer.Option(
+            "--at", metavar="TIME", help="As it was then, from the service's journal: 2h, 'yesterday 14:00', ISO 8601."
+        ),
+    ],
+    default=None,
+)
+"""A question of the past."""
+
+
 def add_commands(app: typer.Typer) -> None:
     """A command for each question that has a text."""
     for question in questions():
@@ -54,7 +68,15 @@ def _command(question: Question[Any]) -> Callable[..., None]:
         from truerail.cli.oncall_source import Source
 
         given = {one.name: values[_variable(one)] for one in question.parameters}
-        source = Source(values["service"], values["token_file"], *(values.get(name) for name in _LOCAL))
+        local = {name: values.get(name) for name in _LOCAL}
+        source = Source(
+            values["service"],
+            values["token_file"],
+            local["capture"],
+            local["inventory"],
+            local["plan_file"],
+            values.get("at"),
+        )
         if misuse := question.misuse(given, source.capture is not None):
             raise typer.BadParameter(misuse)
         if values.get("watch"):
@@ -67,6 +89,7 @@ def _command(question: Question[Any]) -> Callable[..., None]:
     arguments = [
         *map(_argument, question.parameters),
         *(_FOLLOWED if question.timed else ()),
+        *([_AT] if question.takes_at else ()),
         *_shared({f"--{one.name}" for one in question.parameters if one.option}, local=not question.service_only),
     ]
     setattr(run, "__signature__", Signature(arguments))  # noqa: B010 - mypy knows no such attribute of a function

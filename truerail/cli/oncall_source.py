@@ -23,6 +23,8 @@ class Source:
     capture: Path | None
     inventory: Path | None
     plan: Path | None
+    at: str | None = None
+    """The time to answer for, from the journal; None: now."""
 
     @property
     def local(self) -> bool:
@@ -36,6 +38,8 @@ def ask(question: Question[Any], given: Given, source: Source) -> tuple[Any, Any
 
 
 def _here(question: Question[Any], given: Given, source: Source) -> tuple[Any, Any]:
+    if source.at is not None:
+        raise CommandError("--at needs the journal of a running service. Use --service")
     if question.journal(given) is Journal.NEEDED:
         raise CommandError(f"{question.name} needs the journal of a running service. Use --service")
     try:
@@ -52,7 +56,8 @@ def _service(question: Question[Any], given: Given, source: Source) -> tuple[Any
 
     if source.plan is not None:
         raise CommandError("a plan file goes with a capture or an inventory: a service has its own plan")
-    value = fetched(source.service, question.name, _query(question, given), source.token_file)
+    query = _query(question, given) | ({} if source.at is None else {"at": source.at})
+    value = fetched(source.service, question.name, query, source.token_file)
     try:
         return answer_from_json(question.answer, value), value
     except AnswerError as error:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from truerail.questions.question import Asked, Form, Given, Parameter, Question
+from truerail.questions.question import Asked, AsOf, Form, Given, Parameter, Question
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -44,6 +44,7 @@ class Blast:
     pairs_cut: int
     summary: str
     drain: str
+    as_of: AsOf | None = None
 
 
 def _find(asked: Asked, given: Given) -> Blast:

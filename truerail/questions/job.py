@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from truerail.questions.question import Asked, Form, Given, Kind, Parameter, Question
+from truerail.questions.question import Asked, AsOf, Form, Given, Kind, Parameter, Question
 from truerail.views.pieces import CauseLine
 
 if TYPE_CHECKING:
@@ -71,6 +71,7 @@ class Job:
     causes: tuple[CauseLine, ...]
     summary: str
     action: str
+    as_of: AsOf | None = None
 
 
 def _find(asked: Asked, given: Given) -> Job:

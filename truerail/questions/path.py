@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from truerail.questions.question import Asked, Form, Given, Kind, Parameter, Question, all_good
+from truerail.questions.question import Asked, AsOf, Form, Given, Kind, Parameter, Question, all_good
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -49,6 +49,7 @@ class PathAnswer:
     target: str
     rails: tuple[RailPath, ...]
     summary: str
+    as_of: AsOf | None = None
 
 
 def _find(asked: Asked, given: Given) -> PathAnswer:

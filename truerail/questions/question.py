@@ -77,6 +77,17 @@ class Parameter:
 
 
 @dataclass(frozen=True, slots=True)
+class AsOf:
+    """The time of an answer about the past. `round_at` is the last round up to then; `unknown` says what the journal
+    cannot restore.
+    """
+
+    at: datetime
+    round_at: datetime | None
+    unknown: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Asked:
     """What a question is asked of."""
 
@@ -140,6 +151,11 @@ class Question(Generic[A]):
         """Its heading on the page."""
         text = self.form.heading or self.short.removeprefix("On call: ").rstrip(".")
         return text[:1].upper() + text[1:]
+
+    @property
+    def takes_at(self) -> bool:
+        """Whether it can be asked about the past (`at`): its answer then has a field `as_of`."""
+        return "as_of" in getattr(self.answer, "__dataclass_fields__", ())
 
     @property
     def fields(self) -> tuple[Parameter, ...]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from truerail.questions.question import Asked, Form, Given, Question
+from truerail.questions.question import Asked, AsOf, Form, Given, Question
 from truerail.views.pieces import CauseLine, FindingLine, StateCount
 
 if TYPE_CHECKING:
@@ -51,6 +51,7 @@ class Status:
     """Devices without a readable answer from some collector."""
     summary: str
     action: str
+    as_of: AsOf | None = None
 
 
 def _find(asked: Asked, given: Given) -> Status:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from truerail.questions.question import Asked, Form, Given, Journal, Parameter, Question, all_good
+from truerail.questions.question import Asked, AsOf, Form, Given, Journal, Parameter, Question, all_good
 from truerail.views.pieces import CablePath
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ class Where:
     matched_type: str
     paths: tuple[CablePath, ...]
     summary: str
+    as_of: AsOf | None = None
 
 
 def _find(asked: Asked, given: Given) -> Where:

@@ -17,6 +17,7 @@ from truerail.views.fabric_map import fabric_map
 from truerail.views.view import View, view_of
 from truerail.web.access.tls import Certificates
 from truerail.web.body import to_bytes
+from truerail.web.past_rounds import PastRounds
 
 AT_ONCE = 8
 """Most concurrent queries of the journal. They have their own threads: if a database hangs, nothing else waits for a
@@ -74,6 +75,7 @@ class RequestContext:
         """With TLS, once the service listens."""
         self.exposition = Exposition()
         self.journal_threads = ThreadPoolExecutor(AT_ONCE, "journal questions")
+        self.past = PastRounds()
         self.thinking = ThreadPoolExecutor(THINKING, "questions")
         self._boot = token_hex(6)
         self._count = 0

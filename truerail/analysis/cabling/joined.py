@@ -66,6 +66,8 @@ class Why(IntEnum):
     """It is seen, but its place in an inferred plan is undecided."""
     UNNUMBERED = 10
     """One of its switches is discovered as several nodes, whose ports the plan does not number: it may be on these."""
+    NOT_KEPT = 11
+    """A state of the past, whose reason the journal does not keep."""
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks
 _AGO = re.compile(r"(\d{1,6}(?:\.\d{1,3})?)\s*([smhdw])(?:\s+ago)?", re.ASCII)
 _CLOCK = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2}))?\s*(z|utc|[+-]\d{2}:?\d{2})?", re.ASCII)
 HOW_LONG = "write 2h, 18:00, tomorrow 08:00, or 2026-11-20T14:00Z"
-HOW = "write 2h, 14:00, yesterday, or 2026-11-20T14:00Z"
+HOW = "write 2h, 14:00, yesterday, yesterday 14:00, or 2026-11-20T14:00Z"
 
 
 def moment(text: str, now: datetime) -> datetime:
@@ -27,7 +27,7 @@ def moment(text: str, now: datetime) -> datetime:
         midnight = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
         return midnight - timedelta(days=word == "yesterday")
     try:
-        return _ago(word, now) or _clock(word, now) or _iso(text.strip())
+        return _ago(word, now) or _past_day(word, now) or _clock(word, now) or _iso(text.strip())
     except (ValueError, OverflowError):
         raise QueryError(f"{printable(text, 80)!r} is not a time: {HOW}") from None
 
@@ -94,6 +94,12 @@ def _clock(word: str, now: datetime) -> datetime | None:
     here = now.astimezone(_zone(zone))
     at = here.replace(hour=int(hour), minute=int(minute), second=int(second or 0), microsecond=0).astimezone(UTC)
     return at if at <= now else at - timedelta(days=1)
+
+
+def _past_day(word: str, now: datetime) -> datetime | None:
+    """`yesterday 14:00`: in the zone of the time."""
+    day = re.fullmatch(r"(today|yesterday)\s+(?:at\s+)?(\S.*)", word)
+    return None if day is None else _on_day(day[2], now, later=False) - timedelta(days=day[1] == "yesterday")
 
 
 def _zone(offset: str | None) -> tzinfo | None:

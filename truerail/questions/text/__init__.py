@@ -4,12 +4,16 @@ from collections.abc import Iterator
 from typing import Any
 
 from rich.console import RenderableType
+from rich.text import Text
 
 from truerail.outputs.options import Options
+from truerail.outputs.report_words import as_sentence
 from truerail.outputs.text import drawn
+from truerail.outputs.text.blocks import hanging
+from truerail.outputs.text.style import QUIET
 from truerail.questions import question_of
 from truerail.questions.answers.tones import tone_of
-from truerail.questions.text.pieces import verdict
+from truerail.questions.text.pieces import verdict, when
 
 
 def answer_text(answer: Any, options: Options) -> str:
@@ -18,7 +22,10 @@ def answer_text(answer: Any, options: Options) -> str:
 
 
 def _blocks(answer: Any, options: Options) -> Iterator[RenderableType]:
-    """An answer with a summary begins with it."""
+    """An answer with a summary begins with it; one of the past with its time."""
+    if (as_of := getattr(answer, "as_of", None)) is not None:
+        yield Text(f"As of {when(as_of.at)}, from the journal; not live", style="bold")
+        yield from (hanging("-", Text(as_sentence(words), style=QUIET)) for words in as_of.unknown)
     if hasattr(answer, "summary"):
         yield verdict(tone_of(answer), answer.summary)
     if (text := question_of(answer).text) is not None:

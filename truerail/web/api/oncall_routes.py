@@ -11,6 +11,7 @@ from starlette.responses import Response
 
 from truerail.model.history import History, NoHistory
 from truerail.questions import questions
+from truerail.questions.answers.moments import moment as moment_of
 from truerail.questions.question import Asked, Journal, Kind, Parameter, Question
 from truerail.views.view import LONGEST_NODESET
 from truerail.web.answering import pondered, timed
@@ -21,6 +22,8 @@ from truerail.web.remembering import remembered
 _TYPES: dict[Kind, Any] = {Kind.NAME: str, Kind.NODES: str, Kind.TIME: Time, Kind.NUMBER: int, Kind.FLAG: bool}
 """What the API takes; a parameter of another kind is one of the command line."""
 _LONGEST = {Kind.NAME: LONGEST_NAME, Kind.NODES: LONGEST_NODESET}
+_AT = Argument("at", Argument.KEYWORD_ONLY, annotation=Time, default=None)
+"""A question of the past."""
 _BESIDE = (("request", Request), ("desk", WithContext), ("shown", Newest))
 
 
@@ -45,6 +48,15 @@ def _endpoint(question: Question[Any]) -> Callable[..., Awaitable[Response]]:
     async def answer(request: Request, desk: WithContext, shown: Newest, **values: Any) -> Response:
         given = {one.name: one.default for one in question.parameters}
         given |= {one.name: values[_variable(one)] for one in parameters}
+        if (at := values.get("at")) is not None:
+            moment = moment_of(at, desk.tower.now())
+            return await remembered(
+                request,
+                desk,
+                lambda history: desk.past.answer(
+                    question, given, Asked(shown.publication, history, desk.tower.now()), moment
+                ),
+            )
 
         def found(history: History) -> Any:
             return question.find(Asked(shown.publication, history, desk.tower.now()), given)
@@ -56,7 +68,8 @@ def _endpoint(question: Question[Any]) -> Callable[..., Awaitable[Response]]:
         return await remembered(request, desk, found)
 
     arguments = [Argument(name, Argument.KEYWORD_ONLY, annotation=kind) for name, kind in _BESIDE]
-    signature = Signature([*arguments, *map(_argument, parameters)], return_annotation=Response)
+    taken = [*map(_argument, parameters), *([_AT] if question.takes_at else ())]
+    signature = Signature([*arguments, *taken], return_annotation=Response)
     setattr(answer, "__signature__", signature)  # noqa: B010 - mypy knows no such attribute of a function
     return answer
 

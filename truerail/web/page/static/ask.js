@@ -6,7 +6,9 @@ import { byId, el, redraw } from "./dom.js";
 import { frame, watchService } from "./frame.js";
 import { counters, rails } from "./loads.js";
 import { plain } from "./plain.js";
+import { fill, instant, momentOf } from "./times.js";
 import { watch } from "./watch.js";
+import { sentence } from "./words.js";
 
 /** @type {Readonly<Record<string, (answer: any) => any>>} */
 const DRAW = Object.freeze({ where, job, blast, path, rails, counters });
@@ -30,15 +32,37 @@ function put(question, query) {
     page.live,
     () => address(asked.question, asked.query).slice("/api/v1/".length),
     answer,
-    (reported) => redraw(answer, el("div.answer", null, (DRAW[asked.question] ?? plain)(reported))),
+    (reported) => redraw(answer, el("div.answer", null, asOf(reported.as_of), (DRAW[asked.question] ?? plain)(reported))),
   );
+}
+
+/** Says of an answer about the past that it is not live, and what is unknown in it. @param {any} past AsOf */
+function asOf(past) {
+  if (!past) return null;
+  return el("div.note.past", { role: "status" },
+    el("p", null, el("b", null, "As it was at ", momentOf(past.at), ": not live. "), el("button.link", { type: "button", on: { click: now } }, "Now")),
+    el("ul", null, past.unknown.map((/** @type {string} */ words) => el("li", null, sentence(words)))));
+}
+
+/** The same question about now. */
+function now() {
+  const form = forms.find((one) => one.dataset.question === asked.question);
+  if (!form) return;
+  at(form).value = "";
+  form.requestSubmit();
+}
+
+/** @param {HTMLFormElement} form @returns {HTMLInputElement} */
+function at(form) {
+  return /** @type {HTMLInputElement} */ (form.elements.namedItem("at"));
 }
 
 /** @param {HTMLFormElement} form */
 function fields(form) {
-  return Object.fromEntries(
+  const found = Object.fromEntries(
     [...new FormData(form)].map(([key, value]) => [key, String(value).trim()]).filter(([, value]) => value)
   );
+  return found.at ? { ...found, at: instant(at(form)) ?? "" } : found;
 }
 
 for (const form of forms) {
@@ -57,7 +81,8 @@ function fromAddress() {
   if (!form) return;
   for (const [key, value] of Object.entries(query)) {
     const field = /** @type {HTMLInputElement | null} */ (form.elements.namedItem(key));
-    if (field?.type === "checkbox") field.checked = value === "true";
+    if (field && key === "at") fill(field, new Date(value));
+    else if (field?.type === "checkbox") field.checked = value === "true";
     else if (field) field.value = value;
   }
   put(q ?? "", fields(form));

@@ -1,0 +1,147 @@
+"""Questions as of a time: what the journal restores, and what it says of the rest."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+import pytest
+from typer.testing import CliRunner
+
+from tests.api_client import Api
+from tests.fake_tower import FakeTower, settings
+from tests.journal_helpers import Fabric, Settings, record
+from tests.small_fabric import World
+from truerail.analysis.cabling import State
+from truerail.analysis.published import EvaluatedRound, Published
+from truerail.analysis.round import Round
+from truerail.cli.app import app
+from truerail.errors import QueryError
+from truerail.journal import Journal, open_journal
+from truerail.model import CableState, Port, Snapshot
+from truerail.model.history import NoHistory, PlanVersion
+from truerail.outputs.options import Options
+from truerail.questions import questions
+from truerail.questions.answers.past import Past, past_of
+from truerail.questions.question import Asked
+from truerail.questions.text import answer_text
+from truerail.rounds import evaluate
+from truerail.web.application import create_app
+from truerail.web.past_rounds import PastRounds
+
+MOVED = Port("h1", "nica")
+
+
+def swapped(world: World) -> None:
+    world.swap(MOVED, Port("h1", "nicb"))
+
+
+@dataclass
+class Kept:
+    """A journal with its rounds: two right, two swapped, six right again."""
+
+    journal: Journal
+    live: Published
+    times: list
+
+    def past(self, number: int, **changed: object) -> Past:
+        """The state of a round, a second later."""
+        asked = Asked(replace(self.live, **changed), self.journal, self.times[-1] + timedelta(minutes=1))
+        return past_of(asked, self.times[number] + timedelta(seconds=1))
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kept]:
+    journal = open_journal(Settings(f"sqlite:///{tmp_path_factory.mktemp('as_of')}/journal.db"))
+    fabric = Fabric()
+    rounds = [*fabric.rounds(2), *fabric.rounds(2, swapped), *fabric.rounds(6)]
+    journal.plan_in_force(PlanVersion("d1", rounds[0].at, "plan.csv", 1, 1))
+    for number, changes in enumerate(rounds, 1):
+        journal.record(record(number, changes), changes)
+    seen = Round(fabric.plan, Snapshot(fabric.at, World(fabric.plan).snapshot().readings))
+    live = Published(len(rounds), "lab", EvaluatedRound(seen, evaluate(seen)), plan_digest="d1")
+    yield Kept(journal, live, [one.at for one in rounds])
+    journal.close()
+
+
+def test_cables_findings_and_causes_come_back(kept: Kept) -> None:
+    before, during, after = (kept.past(number).publication for number in (1, 3, 6))
+    for one in (before, after):
+        assert set(one.evaluation.cable_states.values()) == {CableState.RIGHT}
+        assert one.evaluation.findings == one.evaluation.causes == ()
+    assert during.evaluation.summary.cables_wrong == 2
+    assert during.evaluation.cable_states[MOVED] is CableState.WRONG
+    assert [one.kind.value for one in during.evaluation.causes] == ["cable-swap"]
+    assert {one.rule for one in during.evaluation.findings} == {"CAB001"}
+    assert all(one.evidence for one in during.evaluation.findings)
+    assert not [one for one in (*during.evaluation.findings, *during.evaluation.causes) if one.action]
+    assert during.evaluation.causes[0].moves
+
+
+def test_what_is_not_kept_is_unknown(kept: Kept) -> None:
+    past = kept.past(1)
+    assert not [one for one in past.publication.evaluation.verdicts if one.status.value == "pass"]
+    assert "no counters" in " ".join(past.as_of.unknown)
+    assert past.publication.snapshot.window is None
+    other = kept.past(3, plan_digest="d2")
+    assert any("another plan" in one for one in other.as_of.unknown)
+    assert other.publication.evaluation.cable_states[MOVED] is CableState.WRONG, "compared place by place"
+    with kept.journal._database.writing() as connection:
+        connection.exec_driver_sql("UPDATE links SET first_at = first_at + 3600000000")
+    unknown = kept.past(1)
+    assert set(unknown.publication.wiring.state.tolist()) == {State.UNKNOWN}
+    assert any("cables are unknown" in one for one in unknown.as_of.unknown)
+    with kept.journal._database.writing() as connection:
+        connection.exec_driver_sql("UPDATE links SET first_at = first_at - 3600000000")
+
+
+def test_times_that_the_journal_does_not_have(kept: Kept) -> None:
+    now = kept.times[-1]
+    for at, words in ((now + timedelta(hours=1), "still to come"), (kept.times[0] - timedelta(hours=1), "begins at")):
+        with pytest.raises(QueryError, match=words):
+            past_of(Asked(kept.live, kept.journal, now), at)
+    with pytest.raises(QueryError, match="needs a journal"):
+        past_of(Asked(kept.live, NoHistory(), now), now)
+    gap = past_of(Asked(kept.live, kept.journal, now + timedelta(days=1)), now + timedelta(hours=2))
+    assert any("no round between" in one for one in gap.as_of.unknown)
+
+
+def test_every_question_that_takes_a_time_answers(kept: Kept) -> None:
+    given = {
+        "where": {"port": str(MOVED)}, "job": {"nodes": "h1"}, "blast": {"of": "leaf-0"}, "status": {},
+        "path": {"from": "h1", "to": "h2", "rail": None},
+    }  # fmt: skip
+    past, asked = PastRounds(), Asked(kept.live, kept.journal, kept.times[-1])
+    taking = [question for question in questions() if question.takes_at]
+    assert {question.name for question in taking} == given.keys()
+    for question in taking:
+        answer = past.answer(question, given[question.name], asked, kept.times[3])
+        assert answer.as_of.round_at == kept.times[3]
+        assert answer_text(answer, Options(100)).startswith("As of ")
+        assert question.good(answer) is not True
+    where = past.answer(taking[1] if taking[1].name == "where" else taking[0], given["where"], asked, kept.times[3])
+    assert where.paths[0].since == kept.times[2]
+    held = past._kept
+    past.answer(taking[0], given[taking[0].name], asked, kept.times[3])
+    assert past._kept is held, "the same time is restored once"
+    past.answer(taking[0], given[taking[0].name], asked, kept.times[1])
+    assert past._kept is not held
+
+
+def test_the_api_and_the_command_line_take_a_time(kept: Kept) -> None:
+    tower = FakeTower(kept.live)
+    tower.history = kept.journal  # type: ignore[assignment]  # the journal itself, not a list of rows
+    tower.moment = kept.times[-1]
+    with Api(create_app(tower, settings())) as api:
+        answer = api.get(f"/api/v1/where?port={MOVED}&at={kept.times[3]:%Y-%m-%dT%H:%M:%SZ}")
+        assert answer.status_code == 200
+        assert answer.json()["paths"][0]["state"] == "wrong"
+        assert answer.json()["as_of"]["round_at"].startswith(f"{kept.times[3]:%Y-%m-%dT%H:%M:%S}")
+        assert api.get(f"/api/v1/where?port={MOVED}").json()["as_of"] is None
+        for at in ("soon", "2000-01-01"):
+            refused = api.get(f"/api/v1/where?port={MOVED}&at={at}")
+            assert refused.status_code == 400
+            assert at in refused.json()["detail"]
+    here = CliRunner().invoke(app, ["where", "x", "--at", "2h", "--from", "/nowhere"])
+    assert "--at needs" in str(here.exception)
+    offered = {q.name: "--at" in CliRunner().invoke(app, [q.name, "--help"]).output for q in questions() if q.text}
+    assert {name for name, offers in offered.items() if offers} == {q.name for q in questions() if q.takes_at}
