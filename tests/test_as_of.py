@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from tests.api_client import Api
-from tests.fake_tower import FakeTower, settings
+from tests.fake_tower import FakeTower
 from tests.journal_helpers import Fabric, Settings, record
 from tests.small_fabric import World
 from truerail.analysis.cabling import State
@@ -25,7 +25,6 @@ from truerail.questions.answers.past import Past, past_of
 from truerail.questions.question import Asked
 from truerail.questions.text import answer_text
 from truerail.rounds import evaluate
-from truerail.web.application import create_app
 from truerail.web.past_rounds import PastRounds
 
 MOVED = Port("h1", "nica")
@@ -81,7 +80,7 @@ def test_what_is_not_kept_is_unknown(kept: Kept) -> None:
     past = kept.past(1)
     assert not [one for one in past.publication.evaluation.verdicts if one.status.value == "pass"]
     assert "no counters" in " ".join(past.as_of.unknown)
-    assert past.publication.snapshot.window is None
+    assert past.publication.round.counters is None
     other = kept.past(3, plan_digest="d2")
     assert any("another plan" in one for one in other.as_of.unknown)
     assert other.publication.evaluation.cable_states[MOVED] is CableState.WRONG, "compared place by place"
@@ -131,14 +130,14 @@ def test_the_api_and_the_command_line_take_a_time(kept: Kept) -> None:
     tower = FakeTower(kept.live)
     tower.history = kept.journal  # type: ignore[assignment]  # the journal itself, not a list of rows
     tower.moment = kept.times[-1]
-    with Api(create_app(tower, settings())) as api:
-        answer = api.get(f"/api/v1/where?port={MOVED}&at={kept.times[3]:%Y-%m-%dT%H:%M:%SZ}")
+    with Api(tower) as api:
+        answer = api.get(f"where?port={MOVED}&at={kept.times[3]:%Y-%m-%dT%H:%M:%SZ}")
         assert answer.status_code == 200
         assert answer.json()["paths"][0]["state"] == "wrong"
         assert answer.json()["as_of"]["round_at"].startswith(f"{kept.times[3]:%Y-%m-%dT%H:%M:%S}")
-        assert api.get(f"/api/v1/where?port={MOVED}").json()["as_of"] is None
+        assert api.get(f"where?port={MOVED}").json()["as_of"] is None
         for at in ("soon", "2000-01-01"):
-            refused = api.get(f"/api/v1/where?port={MOVED}&at={at}")
+            refused = api.get(f"where?port={MOVED}&at={at}")
             assert refused.status_code == 400
             assert at in refused.json()["detail"]
     here = CliRunner().invoke(app, ["where", "x", "--at", "2h", "--from", "/nowhere"])

@@ -23,6 +23,7 @@ from truerail.model.history import (
     KeptCause,
     KeptFinding,
     LinkChange,
+    LinkPlace,
 )
 from truerail.model.life import Life, LifeState
 from truerail.model.step_marks import MarkAction, StepChange, changed
@@ -435,6 +436,29 @@ def test_a_resolved_cause_and_finding_keep_their_pages(watched: Watched) -> None
     expect(page.locator(".failed h2")).to_have_text("Not in the journal")
     assert not [words for words in watched.complaints if "404" not in words]
     watched.complaints.clear()
+
+
+def test_a_question_about_a_time_says_that_it_is_not_live(watched: Watched) -> None:
+    evaluated, tower = watched.site.tower.publication, watched.site.tower
+    assert evaluated is not None
+    port = str(evaluated.plan.cables[0].a)
+    tower.history.since = tower.moment - timedelta(days=3)
+    tower.history.past = replace(
+        tower.history.past, plan_digest="d1", links={port: LinkPlace(str(evaluated.plan.cables[0].b), "right")}
+    )
+    at = tower.moment - timedelta(hours=2)
+    page = watched.open(f"/ask?q=where&port={port}&at={at:%Y-%m-%dT%H:%M:%SZ}")
+    banner = page.locator("#answer .note.past")
+    expect(banner).to_contain_text("not live")
+    expect(banner).to_contain_text("cables are unknown")
+    expect(page.locator("#answer")).to_contain_text("right")
+    field = page.locator("form[data-question=where] input[name=at]")
+    expect(field).not_to_have_value("")
+    banner.get_by_role("button", name="Now").click()
+    expect(banner).to_have_count(0)
+    expect(field).to_have_value("")
+    page.get_by_label("Hours back", exact=False).first.fill("5")
+    expect(field).not_to_have_value("")
 
 
 def test_a_tab_in_the_background_gives_its_stream_back(watched: Watched) -> None:

@@ -49,6 +49,7 @@ function now() {
   const form = forms.find((one) => one.dataset.question === asked.question);
   if (!form) return;
   at(form).value = "";
+  /** @type {HTMLInputElement} */ (form.querySelector("[data-back]")).value = "0";
   form.requestSubmit();
 }
 
@@ -66,6 +67,11 @@ function fields(form) {
 }
 
 for (const form of forms) {
+  form.querySelector("[data-back]")?.addEventListener("input", (event) => {
+    const hours = Number(/** @type {HTMLInputElement} */ (event.target).value);
+    if (hours) fill(at(form), new Date(Date.now() - hours * 3600000));
+    else at(form).value = "";
+  });
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     const question = form.dataset.question ?? "";
