@@ -16,13 +16,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class EvidenceLine:
-    """One fact and its source. `source` is the command or file, `answer` the raw fact as JSON values."""
+    """One fact and its source. `source` is the command or file, `command` the command for which the file is named,
+    empty for another file; `fact` is the raw fact as JSON values.
+    """
 
     device: str
     collector: str
     at: datetime
     kind: str
     source: str
+    command: str
     fact: Mapping[str, Any]
 
 

@@ -6,6 +6,7 @@ from truerail.model.finding import Finding
 from truerail.model.history import History, MaintenanceWindow, NoHistory
 from truerail.model.life import MuteKind
 from truerail.model.names import printable
+from truerail.views.commands import command_of
 from truerail.views.lines import (
     cable_paths,
     cause_lines,
@@ -47,7 +48,12 @@ def device_view(publication: Published, name: str, history: History | None = Non
 def _asked(view: View, code: int) -> tuple[ReadingLine, ...]:
     """The result of each collector on the device, by the collector's name."""
     readings = sorted(view.sight.readings.get(code, ()), key=lambda reading: (reading.collector, reading.at))
-    return tuple(ReadingLine(r.collector, r.at, r.took_seconds, r.source, printable(r.error, 400)) for r in readings)
+    return tuple(
+        ReadingLine(
+            r.collector, r.at, r.took_seconds, r.source, command_of(r.collector, r.source), printable(r.error, 400)
+        )
+        for r in readings
+    )
 
 
 def _maintenance(view: View, code: int, findings: list[Finding], history: History) -> str | None:

@@ -16,6 +16,9 @@ class ReadingLine:
     at: datetime
     took_seconds: float
     source: str
+    """The command, or the file with the answer."""
+    command: str
+    """The command for which the file is named; empty for another file."""
     error: str
 
 

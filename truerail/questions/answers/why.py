@@ -20,6 +20,7 @@ from truerail.questions.answers.kept_lines import explained_by, kept_cause_line,
 from truerail.questions.answers.rail_status import rail_status_of
 from truerail.questions.answers.ruled_out import ruled_out
 from truerail.questions.why import EvidenceLine, Why
+from truerail.views.commands import command_of
 from truerail.views.lines import cable_paths, cause_line, finding_line, finding_lines_of
 from truerail.views.pieces import CauseLine
 from truerail.views.view import View, view_of
@@ -155,6 +156,7 @@ def _evidence_line(evidence: Evidence, source: str) -> EvidenceLine:
         at=evidence.at,
         kind=type(evidence.fact).__name__,
         source=source,
+        command=command_of(evidence.collector, source),
         fact=_plain(evidence.fact),
     )
 

@@ -69,7 +69,7 @@ function stateSums(states) {
 /** @param {any} view */
 function readings({ readings: runs }) {
   const rows = runs.map((/** @type {any} */ run) => [el("code", null, run.collector),
-    el("span", null, run.error ? el("span.wrong", null, run.error) : "answered", el("small.soft.block", null, run.source)), agoOf(run.at), run.took_seconds === null ? "" : span(run.took_seconds)]);
+    el("span", null, run.error ? el("span.wrong", null, run.error) : "answered", el("code.soft.block", { title: run.source }, run.command || run.source)), agoOf(run.at), run.took_seconds === null ? "" : span(run.took_seconds)]);
   return card(
     "Collectors",
     runs.length ? table(

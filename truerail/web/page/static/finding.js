@@ -106,7 +106,7 @@ function evidence(lines, note) {
       null,
       el("b", null, portLink(line.device)),
       el("span", null, line.kind),
-      el("code.soft", null, line.source),
+      el("code.soft", { title: line.source }, line.command || line.source),
       el("span.soft", null, agoOf(line.at)),
     ),
     el("dl.raw", null, Object.entries(line.fact).map(([key, value]) => el("div", null, el("dt", null, key), el("dd", null, plain(value))))))) : el("p.soft.pad", null, note ? sentence(note) : "No facts: no device reported this cable."));
