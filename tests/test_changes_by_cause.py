@@ -22,6 +22,7 @@ from truerail.questions.answers.timeline import timeline
 from truerail.questions.answers.why import why
 from truerail.questions.diff import Counts, Diff
 from truerail.questions.text import answer_text
+from truerail.questions.text.diff import in_short
 from truerail.rounds import evaluate
 from truerail.simulator import Fault, Shape, simulate
 
@@ -162,6 +163,11 @@ def test_an_unknown_id_says_since_when_the_journal_has_any(past: Past) -> None:
     now = why(past.during, past.journal, past.during.evaluation.causes[0].key)
     assert now.cause is not None
     assert (now.finding, bool(now.cause.action), bool(now.explained), now.ended) == (None, True, True, None)
+
+
+def test_a_cause_in_short() -> None:
+    assert in_short("the switches a and b are swapped: each is") == "the switches a and b are swapped"
+    assert in_short("leaf-0/swp28: sends 203 Gb/s") == "leaf-0/swp28: sends 203 Gb/s"
 
 
 def link(seq: int, port: str, now: str | None, minutes: int) -> LinkChange:

@@ -63,8 +63,9 @@ def _cause(cause: CauseChange) -> RenderableType:
 
 
 def in_short(summary: str) -> str:
-    """The first clause of a cause's sentence."""
-    return summary.partition(": ")[0].partition(". ")[0]
+    """The first clause of a cause's sentence; a name alone, before a colon, is none."""
+    clause = summary.partition(": ")[0]
+    return (clause if " " in clause else summary).partition(". ")[0]
 
 
 def _state(cause: CauseChange) -> str:

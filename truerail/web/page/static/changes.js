@@ -79,9 +79,10 @@ function lasting({ began, ended, state, times }) {
     times > 1 ? `, ${times} times` : null);
 }
 
-/** The first clause of a cause's sentence. @param {string} summary */
+/** The first clause of a cause's sentence; a name alone, before a colon, is none. @param {string} summary */
 function brief(summary) {
-  return summary.split(": ", 1)[0].split(". ", 1)[0];
+  const clause = summary.split(": ", 1)[0];
+  return (clause.includes(" ") ? clause : summary).split(". ", 1)[0];
 }
 
 /** @param {any} counts Counts @returns {string[]} */
