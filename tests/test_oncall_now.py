@@ -188,6 +188,8 @@ def test_what_is_not_measured_is_unknown_and_each_host_is_counted_once() -> None
     assert [gap.hosts for gap in answer.not_measured] == ["h0", "h1", "h2"]
     assert len({gap.why for gap in answer.not_measured}) == 3
     assert answer.balanced == 1
+    half = balance(loaded(dict.fromkeys([(2, r) for r in range(6)], 1e-9)), "h2")
+    assert all(rail.share is None for rail in half.rails), "a median of nothing compares nothing"
     assert question_of(answer).good(answer) is None
     bare = balance(published(), "gpu-[001-003]")
     assert [gap.count for gap in bare.not_measured] == [3]

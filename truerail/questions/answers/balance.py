@@ -146,7 +146,7 @@ def _nic(loads: _Loads, row: int, nic: int) -> HostRail:
         state=STATES[State(int(view.wiring.state[cable]))],
         seen=seen.name if seen else None,
         load=_known(loads.rails.use[at, nic]),
-        share=_known(loads.rails.typical[at, nic]),
+        share=_known(loads.rails.typical[at, nic]) if loads.rails.busy[at] else None,
         low=bool(loads.low[row, nic]),
     )
 
