@@ -135,6 +135,7 @@ PAGES = (
     "/changes",
     "/storm",
     "/ports",
+    "/cables",
     "/topology",
     "/racks?rack=r01",
     "/timeline?of=gpu-001",
