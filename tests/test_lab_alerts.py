@@ -178,7 +178,7 @@ def assert_names_both(alerts: Alerts, moves: list[dict[str, str]], *ports: Port)
         for port in ports:
             assert str(port) in said["summary"]
         (move,) = (move for move in moves if move["cable"] == mine)
-        assert f"belongs in {move['target']}. It is seen on {move['source']}," in said["description"]
+        assert f"belongs in {move['target']}. It is on {move['source']}," in said["description"]
         assert f"swap the plugs in {move['target']} and {move['source']}" in said["description"]
         assert f"`truerail where {mine}`" in said["description"]
         assert said["runbook_url"] == RUNBOOK
