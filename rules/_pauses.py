@@ -23,6 +23,8 @@ CAUSES = {
     Reason.INCAST: "more traffic arrives for it than it can send",
     Reason.DEGRADED_LINK: "its link is slower than planned",
     Reason.EGRESS_UNREPORTED: "no port of the switch shows the cause",
+    Reason.CIRCLE: "switches wait for each other in a circle, and whether traffic still moves there is unknown: the "
+    "counters of its ports do not show it in two polls in a row",
     Reason.NOT_MONITORED: "the device behind it is not monitored",
 }
 ONE_OF_SEVERAL = "which of its ports is the root is unknown: several are paused alike"
@@ -39,6 +41,8 @@ REPAIRS = {
     Reason.INCAST: "Check the senders to {port}: spread the flows, or check ECN so that senders slow down before.",
     Reason.DEGRADED_LINK: "Repair the link of {port}: reseat or replace the cable, check breakout and speed.",
     Reason.EGRESS_UNREPORTED: "Check the queues of {device} for the congested egress.",
+    Reason.CIRCLE: "Read the counters of {device} twice, a minute apart: if nothing moves on the priority, shut one of "
+    "its paused uplinks for a second.",
     Reason.NOT_MONITORED: "Find the device on {port}, and add it to the inventory.",
 }
 
@@ -78,7 +82,8 @@ def reported(pauses: Pauses, culprits: Sequence[Culprit]) -> dict[str, Any]:
     """Details that every finding on culprits of one port contains, the worst culprit first."""
     worst = culprits[0]
     port = spelled(pauses, worst)
-    repair = REPAIRS[worst.reason] if worst.switch < 0 else REPAIR_OF_SWITCH
+    in_circle = worst.reason is Reason.CIRCLE
+    repair = REPAIRS[worst.reason] if worst.switch < 0 or in_circle else REPAIR_OF_SWITCH
     return {
         "action": repair.format(port=port, device=port.partition("/")[0]),
         "rail": rail_of(pauses, worst.port) if worst.switch < 0 else None,
@@ -145,7 +150,7 @@ def behind(culprit: Culprit) -> bool:
 
 def cause_words(culprit: Culprit) -> str:
     """Why it pauses, and whether its port is known."""
-    return CAUSES[culprit.reason] if culprit.switch < 0 else ONE_OF_SEVERAL
+    return ONE_OF_SEVERAL if culprit.switch >= 0 and culprit.reason is not Reason.CIRCLE else CAUSES[culprit.reason]
 
 
 def rail_of(pauses: Pauses, port: int) -> int | None:

@@ -10,7 +10,8 @@ in a row while nothing of that priority is sent. Where traffic is not counted by
 priorities are below 1e-4 of its speed and 5 % of what it carries when busy, as LLDP, BGP and pause frames go on; or
 paused for 99 %, where bytes are not counted either. `cycle` names the switches in the order in which they wait; the
 first of them by name is the subject. A circle needs a path that goes down and up again: `valleys` are the switches
-where it does. Warning where frames are all that is counted. Hosts pass no pause on and are never part of it.
+where it does. Warning where frames are all that is counted. Hosts pass no pause on and are never part of it. Where
+agents answer from caches, a pause is measured over the time between two refreshes, by both ends of the link.
 
 ## What to do
 Shut one of the ports in `ports` for a second, or let the PFC watchdog drop (`pfcwd`): the circle is gone. Then find the
@@ -25,7 +26,8 @@ route that goes down and up again in `valleys`: a link that failed, or a missing
   transit.
 
 ## False positives
-A storm (PFC001) at a host makes long pauses without a circle; this finding needs the whole circle.
+A storm (PFC001) at a host makes long pauses without a circle; this finding needs the whole circle. While a part of the
+circle cannot be decided, PFC001 reports "a PFC storm or a deadlock".
 """
 
 from collections.abc import Iterator, Sequence

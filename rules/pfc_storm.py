@@ -19,7 +19,9 @@ wait-for graph: a port that pauses others and is not paused to a comparable degr
 NIC, and `sub_cause` says what its counters give as the reason; at a switch it is the egress that is full or slower than
 planned. `victims` are the ports that stand still because of it, with their hops from it. Where the root is not
 monitored, the nearest monitored port is named; where several ports are as near and paused as much, none of them but the
-switch. Confidence: 0.95 reported by both ends, 0.8 by one, 0.6 where there are several roots or the switch's egress is
+switch. Where switches wait for each other in a circle that is not shown to stand still and not shown to move, it is
+unknown whether it is a storm or a deadlock (PFC003): the finding names a switch of the circle and says so. Confidence:
+0.95 reported by both ends, 0.8 by one, 0.6 where there are several roots or the switch's egress is
 not found, 0.4 where the root is not monitored, or its port unknown.
 
 ## What to do
@@ -32,8 +34,8 @@ application. Set the PFC watchdog on all switch ports that face hosts.
 - `its switch pauses others`: the culprit is a switch's egress. Look at its speed and at what is behind it; shut it only
   if the other uplinks can carry the load.
 - `begins behind`: the root is not monitored. Look at the device behind the named port.
-- `What may be a PFC storm`: durations or priorities are not counted. Confirm that nothing is sent, with the switch's
-  own counters, before shutting a port.
+- `What may be a PFC storm`, `or a deadlock`: durations or priorities are not counted, or a circle of switches is read
+  from caches. Confirm that nothing is sent, with the switch's own counters, before shutting a port.
 - `N PFC storms`: several at once. Begin with the one at the top.
 
 ## False positives
@@ -58,6 +60,7 @@ from rules._uncounted import every_link
 from truerail.analysis.pfc.culprits import Culprit
 from truerail.analysis.pfc.edges import STORM
 from truerail.analysis.pfc.measures import recent
+from truerail.analysis.pfc.reasons import Reason
 from truerail.analysis.pfc.trees import PAUSES, STORM_WORDS
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Alert, Case, rule
@@ -102,7 +105,8 @@ def _says(port: str, culprits: Sequence[Culprit]) -> str:
         on = f"priorities {', '.join(str(c.priority) for c in sorted(culprits, key=lambda c: c.priority or 0))}"
     length = length_words(worst.pause_us)
     long = f", {length} at a time" if length else ""
-    storm = "A PFC storm" if worst.level == STORM else "What may be a PFC storm"
+    circle = " or a deadlock" if worst.reason is Reason.CIRCLE else ""
+    storm = ("A PFC storm" if worst.level == STORM else "What may be a PFC storm") + circle
     begins = "begins behind" if behind(worst) else "begins at"
     victims = len({victim for culprit in culprits for victim in culprit.victims})
     stopped = f"{victims} port{'s' * (victims != 1)} paused because of it"
@@ -165,6 +169,8 @@ FIRES = (
          rates={"leaf-0/swp9": _STOPPED, "spine-1/swp1": _STOPS, "spine-1/swp2": {"tx_bytes": 2.4e10}}),
     Case("The spine behind the paused uplink is not monitored: the uplink is named.", _PLAN, {},
          ("leaf-0/swp9",), rates={"leaf-0/swp9": _STOPPED}),
+    Case("A leaf and a spine wait for each other; bytes are unknown.", f"{_PLAN}leaf-0/swp8 spine-1/swp8 speed=400",
+         {}, ("spine-1",), rates={"leaf-0/swp9": {"rx_pause_us:3": 9e5}, "spine-1/swp8": {"rx_pause_us:3": 9e5}}),
     Case("Two storms at once on two priorities.", _PLAN, {}, ("gpu-1/nic0", "gpu-3/nic0"),
          rates={"leaf-0/swp1": _STOPPED, "gpu-1/nic0": _STOPS,
                 "leaf-1/swp1": {"rx_pause_us:4": 1e6, "rx_pause_transitions:4": 0, "tx_bytes:4": 0}}),

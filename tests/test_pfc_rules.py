@@ -363,3 +363,46 @@ def test_a_deadlock_among_the_answers() -> None:
     assert "Deadlocks" in answer_text(answer, Options(100))
     assert storm(shown(rates), "gpu-1").deadlocks == answer.deadlocks
     assert storm(shown(rates), "gpu-9").deadlocks == ()
+
+
+def cached(readings: Mapping[int, float], **counters: float) -> dict[str, float | Sequence[float]]:
+    """Counters refreshed at some of the samples only: seconds paused since the last refresh, by sample."""
+    found: dict[str, float | Sequence[float]] = {
+        name: [NAN if n not in readings else rate for n in range(12)] for name, rate in counters.items()
+    }
+    return found | {"rx_pause_us:3": [readings[n] * 1e5 if n in readings else NAN for n in range(12)]}
+
+
+@pytest.mark.parametrize(
+    ("received", "sent"),
+    [
+        ({1: 30, 4: 30, 7: 30, 10: 30}, {2: 30, 5: 30, 9: 30}),
+        ({1: 10, 5: 30, 7: 30, 11: 30}, {}),
+        ({1: 20, 4: 30, 8: 30}, {2: 20, 5: 30, 9: 30}),
+    ],
+)
+def test_a_refresh_that_a_poll_just_misses_hides_no_deadlock(
+    received: Mapping[int, float], sent: Mapping[int, float]
+) -> None:
+    plan = "leaf-0/a spine-0/a speed=400\nleaf-0/b spine-0/b speed=400"
+    late = cached(received, **{"tx_bytes:3": 0})
+    rates: Rates = {"leaf-0/a": late, "spine-0/b": stopped() if sent else late}
+    if sent:
+        rates["spine-0/a"] = {"tx_pause_us:3": cached(sent)["rx_pause_us:3"]}
+    assert [f.subject for f in found("PFC003", plan, rates)] == ["leaf-0"]
+    assert found("PFC001", plan, rates) == []
+
+
+@pytest.mark.parametrize("share", [0.9, 0.2])
+def test_a_circle_that_may_stand_still_is_no_storm_at_one_of_its_ports(share: float) -> None:
+    plan = "leaf-0/a spine-0/a speed=400\nleaf-0/b spine-0/b speed=400"
+    unsure: dict[str, float | Sequence[float]] = {"rx_pause_us:3": 9e5}
+    rates: Rates = {"leaf-0/a": unsure, "spine-0/b": {"rx_pause_us:3": share * 1e6}}
+    (one,) = found("PFC001", plan, rates)
+    assert found("PFC003", plan, rates) == []
+    assert (one.subject in ("leaf-0", "spine-0"), one.severity, one.confidence) == (True, Severity.WARNING, 0.4)
+    assert dict(one.detail)["sub_cause"] == "switches wait in a circle"
+    assert "or a deadlock" in one.summary
+    flows: Rates = {port: {**unsure, "rx_pause_transitions:3": 1, "tx_bytes:3": 1e6} for port in rates}
+    (moving,) = found("PFC001", plan, flows)
+    assert "/" in moving.subject

@@ -101,7 +101,12 @@ def _place(faults: list[FlowTruth]) -> str:
 
 
 def _true(evaluation: Evaluation, faults: list[FlowTruth]) -> list[Cause]:
-    """The causes that name these faults: the right kind at the right place."""
+    """The causes that name these faults: the right kind at the right place.
+
+    A storm that "may be a deadlock" does not name a deadlock, and counts as a false storm: all counters of these runs
+    are read, caches only delay them, so by the end of a run the truth can be seen. Leaving it open is right for the
+    minute in which it cannot be seen, and is measured as time to the first evaluation that names it.
+    """
     found: list[Cause] = []
     for fault in faults:
         places = {name for port in fault.ports for name in (port, port.partition("/")[0])}

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from truerail.analysis.pfc.edges import NOTHING
+from truerail.analysis.pfc.edges import FLOWS, NOTHING
 from truerail.analysis.pfc.egress import egress_of
 from truerail.analysis.pfc.graph import WaitGraph
 from truerail.analysis.pfc.reasons import Reason, nic_reason
@@ -116,8 +116,23 @@ def _storms(pauses: Pauses, pg: PauseGraph) -> Iterator[Culprit]:
     parts = np.bincount(pg.graph.part[chosen], minlength=pg.graph.nodes)
     edges = np.arange(len(pg.graph.tail))
     most = max(LEAST_WAITS, MOST_WAITS // max(1, len(chosen)))
+    unclear = _may_be_locked(pg) if chosen else endless
     for root in chosen:
-        yield _culprit(pauses, pg, pg.graph, root, edges, int(parts[pg.graph.part[root]]), most)
+        found = _culprit(pauses, pg, pg.graph, root, edges, int(parts[pg.graph.part[root]]), most)
+        if unclear[root] and found.reason is Reason.EGRESS_UNREPORTED:
+            found = replace(found, reason=Reason.CIRCLE, switch=pg.device(root))
+        yield found
+
+
+def _may_be_locked(pg: PauseGraph) -> Mask:
+    """Nodes of circles that may be deadlocks, shape (nodes,): switches wait for each other, and no wait of the circle
+    is shown to let traffic through. Waits count however weak they are: one that began a moment ago, at a port whose
+    agent answers from a cache, is measured over the time before, too.
+    """
+    found = np.zeros(pg.graph.nodes, dtype=bool)
+    for circle in pg.graph.only(pg.waits.flow != FLOWS).circles():
+        found[circle] = True
+    return found
 
 
 def _in_circles(pg: PauseGraph, endless: Mask) -> Iterator[int]:

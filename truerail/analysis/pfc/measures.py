@@ -9,6 +9,7 @@ from truerail.analysis.cabling.peers import Peers
 from truerail.analysis.counters.hygiene import Floats
 from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.counters.telemetry import Telemetry
+from truerail.analysis.pfc.cached import paused_per_second, throughout
 from truerail.analysis.pfc.edges import (
     CONTROL_BYTES_PER_SECOND,
     FLOWS,
@@ -158,16 +159,21 @@ def waits_of(counters: Priorities, active: Activity, nics: Mask) -> PauseEdges:
 
 def _measured(counters: Priorities, waiting: Codes, on: Codes, nics: Mask) -> PauseEdges:
     reported = counters.reported
-    received_us, sent_us = counters.rate(Q.RX_PAUSE_US, waiting), counters.rate(Q.TX_PAUSE_US, on)
+    (received_us, span), (sent_us, sent_span) = counters.part(Q.RX_PAUSE_US, waiting), counters.part(Q.TX_PAUSE_US, on)
+    received_us, sent_us = (
+        paused_per_second(*end, reported.pace) for end in ((received_us, span), (sent_us, sent_span))
+    )
     per_frame = _share_of_a_frame(reported, waiting, on)
     received_frames = np.minimum(counters.rate(Q.RX_PAUSE_FRAMES, waiting) * per_frame, 1)
     sent_frames = np.minimum(counters.rate(Q.TX_PAUSE_FRAMES, on) * per_frame, 1)
-    transitions, span = counters.part(Q.RX_PAUSE_TRANSITIONS, waiting)
-    share = np.minimum(np.fmax(received_us, sent_us) / 1e6, 1)
     bound = np.fmax(received_frames, sent_frames)
-    length = _lengths(received_us, span, transitions)
+    transitions, counted = counters.part(Q.RX_PAUSE_TRANSITIONS, waiting)
+    length = _lengths(received_us, counted, transitions)
 
-    keep = _newest(~np.isnan(share) | ~np.isnan(bound), polls(reported))
+    timed = ~np.isnan(received_us) | ~np.isnan(sent_us)
+    keep = _newest(np.where(timed.any(axis=1, keepdims=True), timed, ~np.isnan(bound)), polls(reported))
+    whole = (throughout(*end, reported.pace) for end in ((received_us, span), (sent_us, sent_span)))
+    share = np.minimum(np.fmax(*whole) / 1e6, 1)
     share, bound, length = (np.take_along_axis(column, keep, axis=1) for column in (share, bound, length))
     exact = ~np.isnan(share).all(axis=1)
     hot, bound_hot = share >= STORM_SHARE, ~exact[:, None] & (bound >= STORM_SHARE)

@@ -28,6 +28,8 @@ class Reason(StrEnum):
     INCAST = "incast"
     DEGRADED_LINK = "degraded link"
     EGRESS_UNREPORTED = "congestion within the switch"
+    CIRCLE = "switches wait in a circle"
+    """A storm at a switch in a circle of switches that is not shown to pass traffic: it may be a deadlock."""
     NOT_MONITORED = "device behind it not monitored"
 
 
