@@ -117,7 +117,7 @@ def test_c1_what_other_traffic_does_is_not_put_on_the_cable() -> None:
 
 @pytest.mark.parametrize("rates", [None, {"h2/nic0": {"tx_bytes": 1e9}}], ids=["no counters", "not of this port"])
 def test_c1_without_telemetry_of_the_port_the_impact_is_not_observed(rates: Any) -> None:
-    assert "Its impact is unknown: no counters of h1/nic0" in one(facts=MOVED, rates=rates).summary
+    assert "Its effect on traffic is unknown: no counters of h1/nic0" in one(facts=MOVED, rates=rates).summary
 
 
 def test_c1_a_cable_without_traffic_harms_nothing_yet() -> None:

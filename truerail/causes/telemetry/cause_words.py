@@ -52,7 +52,7 @@ def impact(ground: FabricContext, crossing: Crossing) -> str:
     spell = ground.wiring.index.spell
     if isnan(crossing.gbps):
         named = listed([str(spell(port)) for port in crossing.unreported])
-        return f"Its impact is unknown: no counters of {named}"
+        return f"Its effect on traffic is unknown: no counters of {named}"
     if crossing.idle:
         return "It carries no traffic now, so it has no impact yet"
     who = "Its NIC sends" if crossing.nics == 1 else f"Its {crossing.nics} NICs send"
