@@ -32,7 +32,7 @@ FOLDERS = ("deploy/compose", "deploy/ansible", "deploy/kubernetes", "deploy/ansi
 
 
 def test_there_are_commands_to_look_at() -> None:
-    assert len(TRUERAIL) == 8
+    assert len(TRUERAIL) == 9
     assert ["serve", "--check", "--config", "/etc/truerail/truerail.yaml"] in TRUERAIL
 
 

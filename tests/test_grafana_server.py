@@ -52,7 +52,7 @@ def test_a_refused_query_is_reported(grafana: FakeGrafana, capsys: pytest.Captur
     grafana.refused = "truerail_hosts"
     code, reported = check(grafana, capsys)
     assert code == 1
-    assert "truerail-day1.json: Hosts whole: A: /api/ds/query: HTTP Error 400" in reported
+    assert "truerail-day1.json: Hosts right: A: /api/ds/query: HTTP Error 400" in reported
     assert "bad_data: 1:7: parse error" in reported
 
 

@@ -27,8 +27,8 @@ def browser() -> Iterator[Browser]:
 def site() -> Iterator[Site]:
     with Site(publication(BROKEN.plan, SEEN)) as one:
         one.tower.remember(links=4)
-        window = MaintenanceWindow(1, "device", "gpu-003", AT, AT + timedelta(days=900), "ann", "new NIC", AT)
-        one.tower.history.open_windows[1] = window
+        window = MaintenanceWindow(1000, "device", "gpu-003", AT, AT + timedelta(days=900), "ann", "new NIC", AT)
+        one.tower.history.open_windows[window.id] = window
         yield one
 
 
