@@ -162,11 +162,6 @@ class _Applied:
     steps: tuple[Move, ...]
     hidden: bool
 
-    @property
-    def crossed(self) -> bool:
-        """Whether it is a bundle of cables, and no name."""
-        return self.found.kind is CauseKind.BUNDLE_SWAP
-
 
 def _relabelled(
     wiring: Wiring, sightings: ObservedLinks, gpus: GpuRails
@@ -184,7 +179,9 @@ def _relabelled(
         following = [best] if best is not None else hidden_relabellings(sightings, refused)
         for relabelling in following:
             this = _apply(sightings, relabelling, hidden=best is None)
-            if this.crossed and not len(this.rows):  # each of its cables waits for one that stays: these are chains
+            if relabelling.crossed and not len(
+                this.rows
+            ):  # each of its cables waits for one that stays: these are chains
                 refused.add(relabelling.cycle)
             else:
                 applied.append(this)
@@ -192,12 +189,14 @@ def _relabelled(
             refused.update(hidden.cycle for hidden in following)
         if not following and not found:
             break
-    applied = [one for one in _shared_out(sightings, applied) if not one.crossed or sightings.put_back(one.found.cycle)]
+    applied = [
+        one for one in _shared_out(sightings, applied) if not one.found.crossed or sightings.put_back(one.found.cycle)
+    ]
     drafts = [order_draft(sightings, order, ()) for order in joined(sightings, orders)]
     certain: list[Relabelling] = []
     for one in applied:
         whole, steps = True, one.steps
-        if one.crossed:  # all its moves, even if a host's name had to be corrected as well
+        if one.found.crossed:  # all its moves, even if a host's name had to be corrected as well
             bundled = _bundled(sightings, one.found)
             steps = bundle_moves(sightings, bundled.tolist())
             if may_be_names(sightings, wiring, bundled):
@@ -212,7 +211,7 @@ def _relabelled(
 
 def _apply(sightings: ObservedLinks, found: Relabelling, *, hidden: bool) -> _Applied:
     before = replace(sightings, taken_for=sightings.taken_for.copy())
-    corrected = sightings.relabel_devices(found.true_name, places_of_hosts_only=found.kind is CauseKind.BUNDLE_SWAP)
+    corrected = found.apply(sightings)
     rows = np.flatnonzero(corrected | (sightings.place != before.place) if hidden else corrected)
     return _Applied(found, rows, moves(before, rows.tolist()), hidden)
 

@@ -48,6 +48,15 @@ class Relabelling:
     gain: float
     decided: bool
 
+    @property
+    def crossed(self) -> bool:
+        """Whether it is a bundle of cables, and no name."""
+        return self.kind is CauseKind.BUNDLE_SWAP
+
+    def apply(self, sightings: ObservedLinks) -> Mask:
+        """Relabels; a bundle moves host cables' places only. Returns the sightings that become right."""
+        return sightings.relabel_devices(self.true_name, places_of_hosts_only=self.crossed)
+
 
 @dataclass(frozen=True)
 class _Ballot:
@@ -67,9 +76,8 @@ def best_relabelling(sightings: ObservedLinks, refused: Collection[tuple[int, ..
     if np.count_nonzero(wrong) <= LABEL_COST:
         return None
     ballot = _count(sightings, wrong)
-    crossed = CauseKind.BUNDLE_SWAP
-    found = (r for r in _hypotheses(sightings, ballot) if r.kind is not crossed or r.cycle not in refused)
-    return min(found, key=lambda r: (-r.gain, r.kind is CauseKind.BUNDLE_SWAP, r.cycle), default=None)
+    found = (r for r in _hypotheses(sightings, ballot) if not r.crossed or r.cycle not in refused)
+    return min(found, key=lambda r: (-r.gain, r.crossed, r.cycle), default=None)
 
 
 def hidden_relabellings(s: ObservedLinks, refused: Collection[tuple[int, ...]] = ()) -> list[Relabelling]:
@@ -97,21 +105,19 @@ def hidden_relabellings(s: ObservedLinks, refused: Collection[tuple[int, ...]] =
 def _tested(s: ObservedLinks, some: Sequence[Relabelling], refused: Collection[tuple[int, ...]]) -> int:
     """What these explain together with all that gains after them, less its cost; 0 if right cables speak against it."""
     trial = replace(s, taken_for=s.taken_for.copy(), place=s.place.copy(), stands=s.stands.copy())
-    cost = sum(_apply(trial, one)[1] for one in some)
+    for one in some:
+        one.apply(trial)
+    cost = sum(map(_cost, some))
     while (best := best_relabelling(trial, refused)) is not None:
-        helped, price = _apply(trial, best)
-        if not helped:  # a crossed bundle, each cable of which waits for one that stays
+        if not best.apply(trial).any():  # a crossed bundle, each cable of which waits for one that stays
             break
-        cost += price
+        cost += _cost(best)
     right, broken = np.count_nonzero(s.wrong & ~trial.wrong), np.count_nonzero(trial.wrong & ~s.wrong)
     return int(right - broken - cost) if right >= MIN_EXPLAINED_PER_BROKEN * broken else 0
 
 
-def _apply(s: ObservedLinks, one: Relabelling) -> tuple[bool, int]:
-    """Relabels: whether any sighting becomes right, and what it costs."""
-    crossed = one.kind is CauseKind.BUNDLE_SWAP
-    helped = s.relabel_devices(one.true_name, places_of_hosts_only=crossed)
-    return bool(helped.any()), (BUNDLE_COST if crossed else LABEL_COST) * (len(one.cycle) - 1)
+def _cost(one: Relabelling) -> int:
+    return (BUNDLE_COST if one.crossed else LABEL_COST) * (len(one.cycle) - 1)
 
 
 def _any_port(s: ObservedLinks, wrong: Mask) -> Votes:
