@@ -6,7 +6,7 @@ from typing import Any
 from truerail.model.finding import CauseKind, Severity
 from truerail.model.life import LifeState
 from truerail.model.names import natural_key
-from truerail.views.filters import one_of
+from truerail.views.filters import Part, one_of
 from truerail.views.lines import cause_lines
 from truerail.views.pieces import CauseLine
 from truerail.views.sorting import check_column, contains
@@ -36,9 +36,11 @@ def cause_rows(
     muted: bool | None = None,
     text: str | None = None,
     sort: str | None = None,
-) -> tuple[CauseLine, ...]:
-    """Causes, by default in order of impact. Filters that are None are not set. Raises `QueryError` for an unknown
-    value.
+    offset: int = 0,
+    limit: int = 100,
+) -> Part[CauseLine]:
+    """Causes, by default in order of impact: those from `offset` on, and the total. Filters that are None are not set.
+    Raises `QueryError` for an unknown value.
     """
     kinds = None if kind is None else one_of("kind", kind, (one.value for one in CauseKind))
     severities = None if severity is None else one_of("severity", severity, (one.value for one in Severity))
@@ -55,4 +57,4 @@ def cause_rows(
     if sort:
         check_column(sort.removeprefix("-"), CAUSE_KEYS)
         lines.sort(key=CAUSE_KEYS[sort.removeprefix("-")], reverse=sort.startswith("-"))
-    return tuple(lines)
+    return Part(tuple(lines[offset : offset + limit]), len(lines))

@@ -32,12 +32,16 @@ async def arranged_list(
     desk: RequestContext,
     shown: CachedEvaluation,
     wanted: Arrangement,
-    fetch: Fetch[T],
+    lines: Callable[..., tuple[Sequence[T], int]],
     key: Callable[[T], str],
 ) -> Response:
-    """A list in the wanted form. `key` names a row. What reads all rows runs in a thread, while the event loop
-    continues.
+    """A list in the wanted form. `lines` takes `text`, `sort`, `offset` and `limit`, and returns these rows and the
+    total; `key` names a row. What reads all rows runs in a thread, while the event loop continues.
     """
+
+    def fetch(offset: int, limit: int) -> tuple[Sequence[T], int]:
+        return lines(text=wanted.text, sort=wanted.sort, offset=offset, limit=limit)
+
     if wanted.csv:
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(desk.thinking, lambda: _download(request, wanted, fetch))

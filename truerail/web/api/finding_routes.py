@@ -1,6 +1,6 @@
 """Findings and their causes."""
 
-from collections.abc import Sequence
+from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request
@@ -15,7 +15,7 @@ from truerail.views.pieces import CauseLine, FindingLine
 from truerail.web.answering import published
 from truerail.web.context import Newest, WithContext
 from truerail.web.listing import arranged_list
-from truerail.web.pagination import Page, fetch_from
+from truerail.web.pagination import Page
 from truerail.web.params import LONGEST_NAME, Nodes, Rail, Words
 from truerail.web.parts import Arranged
 from truerail.web.remembering import remembered
@@ -41,24 +41,18 @@ async def findings(
     ] = None,
 ) -> Response:
     """Open findings, most severe first. `nodes` matches either end of a finding's cable."""
-
-    def fetch(offset: int, limit: int) -> tuple[tuple[FindingLine, ...], int]:
-        return finding_lines(
-            shown.publication,
-            nodes=nodes,
-            rule=rule,
-            severity=severity,
-            rail=rail,
-            state=state,
-            muted=muted,
-            cause=cause,
-            text=wanted.text,
-            sort=wanted.sort,
-            offset=offset,
-            limit=limit,
-        )
-
-    return await arranged_list(request, desk, shown, wanted, fetch, lambda row: row.id)
+    lines = partial(
+        finding_lines,
+        shown.publication,
+        nodes=nodes,
+        rule=rule,
+        severity=severity,
+        rail=rail,
+        state=state,
+        muted=muted,
+        cause=cause,
+    )
+    return await arranged_list(request, desk, shown, wanted, lines, lambda row: row.id)
 
 
 @router.get("/findings/{finding}", response_model=Why)
@@ -79,20 +73,8 @@ async def causes(
     muted: bool | None = None,
 ) -> Response:
     """Causes, by impact."""
-
-    def fetch(offset: int, limit: int) -> tuple[Sequence[CauseLine], int]:
-        rows = cause_rows(
-            shown.view,
-            kind=kind,
-            severity=severity,
-            state=state,
-            muted=muted,
-            text=wanted.text,
-            sort=wanted.sort,
-        )
-        return fetch_from(rows)(offset, limit)
-
-    return await arranged_list(request, desk, shown, wanted, fetch, lambda row: row.key)
+    lines = partial(cause_rows, shown.view, kind=kind, severity=severity, state=state, muted=muted)
+    return await arranged_list(request, desk, shown, wanted, lines, lambda row: row.key)
 
 
 @router.get("/causes/{key}", response_model=CauseLine)

@@ -1,5 +1,6 @@
 """Devices, ports, cables and the punch list: filtered by node sets and words, in pages."""
 
+from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Request
@@ -37,23 +38,10 @@ async def devices(
     read: bool | None = None,
 ) -> Response:
     """Devices of the plan: hosts, then switches tier by tier."""
-
-    def fetch(offset: int, limit: int) -> tuple[tuple[DeviceLine, ...], int]:
-        return device_lines(
-            shown.publication,
-            nodes=nodes,
-            role=role,
-            pod=pod,
-            rack=rack,
-            severity=severity,
-            read=read,
-            text=wanted.text,
-            sort=wanted.sort,
-            offset=offset,
-            limit=limit,
-        )
-
-    return await arranged_list(request, desk, shown, wanted, fetch, lambda row: row.device)
+    lines = partial(
+        device_lines, shown.publication, nodes=nodes, role=role, pod=pod, rack=rack, severity=severity, read=read
+    )
+    return await arranged_list(request, desk, shown, wanted, lines, lambda row: row.device)
 
 
 @router.get("/devices/{name:path}", response_model=DeviceView)
@@ -75,20 +63,8 @@ async def ports(
     state: Words = None,
 ) -> Response:
     """Ports of switches, switch by switch. `facing` is `down`, `up` or `free`, `state` that of the planned cable."""
-
-    def fetch(offset: int, limit: int) -> tuple[tuple[PortLine, ...], int]:
-        return port_lines(
-            shown.publication,
-            nodes=nodes,
-            facing=facing,
-            state=state,
-            text=wanted.text,
-            sort=wanted.sort,
-            offset=offset,
-            limit=limit,
-        )
-
-    return await arranged_list(request, desk, shown, wanted, fetch, lambda row: f"{row.device}/{row.port}")
+    lines = partial(port_lines, shown.publication, nodes=nodes, facing=facing, state=state)
+    return await arranged_list(request, desk, shown, wanted, lines, lambda row: f"{row.device}/{row.port}")
 
 
 @router.get("/cables", response_model=Page[CableLine])
@@ -104,22 +80,8 @@ async def cables(
     verified: Words = None,
 ) -> Response:
     """Planned cables: those of hosts, then uplinks. `nodes` matches either end."""
-
-    def fetch(offset: int, limit: int) -> tuple[tuple[CableLine, ...], int]:
-        return cable_lines(
-            shown.publication,
-            nodes=nodes,
-            rail=rail,
-            pod=pod,
-            state=state,
-            verified=verified,
-            text=wanted.text,
-            sort=wanted.sort,
-            offset=offset,
-            limit=limit,
-        )
-
-    return await arranged_list(request, desk, shown, wanted, fetch, lambda row: row.subject)
+    lines = partial(cable_lines, shown.publication, nodes=nodes, rail=rail, pod=pod, state=state, verified=verified)
+    return await arranged_list(request, desk, shown, wanted, lines, lambda row: row.subject)
 
 
 @router.get("/racks", response_model=Page[RackLine])
