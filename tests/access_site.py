@@ -24,9 +24,9 @@ TOKENS = [
 WITH_TOKENS: dict[str, Any] = {"tokens": TOKENS}
 
 
-def settings(access: dict[str, Any] | None = None, http: dict[str, Any] | None = None) -> Settings:
+def settings(access: dict[str, Any] | None = None, http: dict[str, Any] | None = None, url: str = "") -> Settings:
     """Of a service with these parts."""
-    return Settings(inventory=Path("inventory.yaml"), access=access or {}, http=http or {})
+    return Settings(inventory=Path("inventory.yaml"), access=access or {}, http=http or {}, page={"url": url})
 
 
 class Tower:
@@ -84,11 +84,11 @@ def application() -> FastAPI:
 class Site:
     """The application with its door, a clock to turn, and the audit log."""
 
-    def __init__(self, access: dict[str, Any] | None = None, http: dict[str, Any] | None = None) -> None:
+    def __init__(self, access: dict[str, Any] | None = None, http: dict[str, Any] | None = None, url: str = "") -> None:
         self.now = 1000.0
         self.tower = Tower()
         self.app = application()
-        self.gate = install(self.app, settings(access, http), self.tower, lambda: self.now)  # type: ignore[arg-type] # a tower's audit is all that it uses
+        self.gate = install(self.app, settings(access, http, url), self.tower, lambda: self.now)  # type: ignore[arg-type] # a tower's audit is all that it uses
 
     def ask(
         self,

@@ -102,7 +102,7 @@ def test_a_link_from_a_chat_asks_again_with_the_cookie_before_it_asks_to_log_in(
      "http://[::ffff:127.0.0.1]", "http://truerail.example"],
 )  # fmt: skip
 def test_without_a_log_in_the_service_answers_to_its_own_names(at: str) -> None:
-    assert Site(http={"public_url": "http://truerail.example/x"}).ask("GET", "/api/v1/me", at=at).status_code == 200
+    assert Site(url="http://truerail.example").ask("GET", "/api/v1/me", at=at).status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def test_without_a_log_in_a_page_of_another_site_writes_nothing(extra: dict[str,
 
 
 def test_the_public_url_is_an_origin_of_ours_whatever_host_a_proxy_puts() -> None:
-    site = Site({"tokens": TOKENS}, {"public_url": "https://truerail.example/"})
+    site = Site({"tokens": TOKENS}, url="https://truerail.example/")
     cookie, csrf = site.log_in("trt_" + "o" * 43)
     headers = {"Cookie": cookie, "X-CSRF-Token": csrf, "Origin": "https://truerail.example"}
     assert site.ask("POST", "/api/v1/recheck", headers, at="http://127.0.0.1:8080").status_code == 200

@@ -53,7 +53,7 @@ def test_a_proxy_or_the_public_url_may_say_that_the_way_is_encrypted_nobody_else
     for peer, secure in (("10.1.0.7", True), ("10.9.0.7", False)):
         answer = proxied.ask("POST", "/login", summary, json={"token": READER}, peer=peer)
         assert ("Secure" in answer.headers["set-cookie"]) is secure
-    public = Site(WITH_TOKENS, {"public_url": "https://truerail.example"})
+    public = Site(WITH_TOKENS, url="https://truerail.example")
     assert "Secure" in form(public, token=READER).headers["set-cookie"]
 
 

@@ -20,7 +20,7 @@ def _app() -> object:
     tower = FakeTower(published())
     tower.remember(links=20, rounds=20)
     tower.steps = [step(1, "gpu-001")]
-    return create_app(tower, settings(http={"public_url": "http://testserver"}))
+    return create_app(tower, settings(page={"url": "http://testserver"}))
 
 
 REFUSED = [400, 401, 403, 404, 405, 414, 422, 431]

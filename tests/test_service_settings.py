@@ -83,6 +83,34 @@ def test_a_secret_in_the_wrong_place_is_not_repeated(tmp_path: Path) -> None:
     assert "hunter2" not in "".join(reported)
 
 
+@pytest.mark.parametrize(
+    ("url", "summary"),
+    [
+        ("truerail.example.net", "'truerail.example.net' is not a URL such as https://truerail.example.net"),
+        ("ftp://truerail.example.net", "is not a URL"),
+        ("https://", "is not a URL"),
+        ("https://true rail.example.net", "is not a URL"),
+        ("https://truerail.example.net:port", "is not a URL"),
+        ("https://truerail.example.net?from=mail", "is not a URL"),
+        ("https://anna:hunter2@truerail.example.net", "has a user or password: write the URL without them"),
+        ("https://example.net/truerail", "has a path: the page is at / of its host"),
+    ],
+)
+def test_the_address_of_the_page_is_one_that_a_link_can_begin_with(tmp_path: Path, url: str, summary: str) -> None:
+    (reported,) = problems(tmp_path, f"{LEAST}page: {{url: '{url}'}}\n")
+    assert "truerail.yaml:2: page.url: " in reported
+    assert summary in reported
+    assert "hunter2" not in reported
+
+
+def test_a_link_to_the_page_has_one_slash(tmp_path: Path) -> None:
+    page = load_settings(written(tmp_path, f"{LEAST}page: {{url: 'https://[2001:db8::1]:8443/'}}\n")).page
+    assert page.url == "https://[2001:db8::1]:8443"
+    (reported,) = problems(tmp_path, f"{LEAST}page: {{grafana: 'https://anna:hunter2@grafana.example.net'}}\n")
+    assert "page.grafana: has a user or password" in reported
+    assert "hunter2" not in reported
+
+
 def test_an_address_that_others_reach_needs_somebody_to_log_in(tmp_path: Path) -> None:
     (reported,) = problems(tmp_path, LEAST + "http: {host: 0.0.0.0}\n")
     assert "0.0.0.0" in reported
@@ -124,10 +152,10 @@ def test_a_value_is_read_as_it_is_written_and_null_is_none_unless_quoted(tmp_pat
 
 def test_a_mapping_merges_in_another_and_its_own_keys_take_precedence(tmp_path: Path) -> None:
     text = LEAST + "http: &base {host: localhost, port: 1}\njournal: {url: ''}\n"
-    merged = LEAST + "http:\n  <<: [{port: 5, host: '::1'}, {port: 6, public_url: u}]\n  port: 7\n"
+    merged = LEAST + "http:\n  <<: [{port: 5, host: '::1'}, {port: 6, body_bytes: 4096}]\n  port: 7\n"
     assert load_settings(written(tmp_path, text)).http.port == 1
     http = load_settings(written(tmp_path, merged)).http
-    assert (http.host, http.port, http.public_url) == ("::1", 7, "u")
+    assert (http.host, http.port, http.body_bytes) == ("::1", 7, 4096)
 
 
 def test_a_second_block_of_one_name_is_refused_with_its_line(tmp_path: Path) -> None:

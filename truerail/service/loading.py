@@ -73,13 +73,17 @@ def _reported(path: Path, tree: Node | None, problem: Any) -> str:
     if problem["type"] == "missing":
         return f"{path}: {name} is missing"
     given = problem.get("input")
-    shown = f" {printable(str(given), 80)!r}" if isinstance(given, str | int | float) and not _hidden(where) else ""
+    shown = (
+        f" {printable(str(given), 80)!r}" if isinstance(given, str | int | float) and not _hidden(where, given) else ""
+    )
     return f"{path}{f':{line}' if line else ''}: {name}{shown}: {summary}" if name else f"{path}: {summary}"
 
 
-def _hidden(where: Iterable[Any]) -> bool:
-    """Whether a value may be a misplaced secret."""
-    return any(str(part) in ("hash", "password", "metrics_token", "tokens", "url") for part in where)
+def _hidden(where: Iterable[Any], given: object) -> bool:
+    """Whether a value may be, or contain, a misplaced secret."""
+    return "@" in str(given) or any(
+        str(part) in ("hash", "password", "metrics_token", "tokens", "url") for part in where
+    )
 
 
 def _line(tree: Node | None, where: Sequence[Any]) -> int:

@@ -8,47 +8,21 @@ bare value.
 from datetime import timedelta
 from ipaddress import ip_network
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from collector import collectors
 from truerail.files.problems import nearest
-from truerail.files.yaml_keys import SECRET, YES, matching
-from truerail.model import Secret
-from truerail.service.durations import duration
+from truerail.service.setting_values import Duration, Part, SecretRef, WebAddress, YesNo
 from truerail.service.token_hashes import is_token_hash
 
-Duration = Annotated[
-    timedelta,
-    BeforeValidator(duration),
-    WithJsonSchema({"anyOf": [{"type": "number", "minimum": 0}, matching(r"^\s*\d+(\.\d+)?\s*[smhdw]?\s*$")]}),
-]
-"""`90`, `90s`, `5m`, `2h`, `30d`."""
-
-
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True, use_attribute_docstrings=True)
-
-
-def _secret(value: object) -> object:
-    if isinstance(value, Secret) or value is None:
-        return value
-    if isinstance(value, dict) and len(value) == 1:
-        source, name = next(iter(value.items()))
-        if source in ("env", "file", "credential") and isinstance(name, str):
-            return Secret(source, name)
-    raise ValueError("a secret is {env: NAME}, {file: PATH} or {credential: NAME}")
-
-
-SecretRef = Annotated[Secret, BeforeValidator(_secret), WithJsonSchema({**SECRET})]
-YesNo = Annotated[bool, WithJsonSchema({**YES})]
 Role = Literal["reader", "operator"]
 
 
-class Token(_Part):
+class Token(Part):
     """A user with a bearer token. `hash` is the output of `truerail token`; the token itself is stored nowhere."""
 
     name: str = Field(min_length=1, max_length=64)
@@ -65,7 +39,7 @@ class Token(_Part):
         return self
 
 
-class TrustedProxy(_Part):
+class TrustedProxy(Part):
     """A proxy in front that authenticates people and names them in a header."""
 
     header: str = Field(default="X-Forwarded-User", pattern=r"^[A-Za-z0-9-]+$")
@@ -86,7 +60,7 @@ class TrustedProxy(_Part):
         return value
 
 
-class Tls(_Part):
+class Tls(Part):
     """Certificate chain and key in PEM files."""
 
     certificate: Path
@@ -95,7 +69,7 @@ class Tls(_Part):
     """Its private key, a PEM file."""
 
 
-class Access(_Part):
+class Access(Part):
     """Read and write access. Empty: everyone who reaches the (loopback) address is an operator."""
 
     tokens: tuple[Token, ...] = ()
@@ -123,7 +97,7 @@ class Access(_Part):
         return bool(self.tokens or self.trusted_proxy)
 
 
-class Http(_Part):
+class Http(Part):
     """Where the service listens."""
 
     host: str = "127.0.0.1"
@@ -132,13 +106,11 @@ class Http(_Part):
     """The TCP port; 0 takes a free one."""
     tls: Tls | None = None
     """Certificate and key: https where they are given."""
-    public_url: str = ""
-    """The service's URL for others, for links in alerts and `/sd`; empty: as in their request."""
     body_bytes: int = Field(default=1 << 20, ge=1024)
     """The largest body of a request."""
 
 
-class Journal(_Part):
+class Journal(Part):
     """What is stored, where and for how long. An empty `url` stores nothing."""
 
     url: str = "sqlite:///truerail.db"
@@ -157,7 +129,7 @@ def _collectors_only(schema: dict[str, Any]) -> None:
     schema["propertyNames"] = {"enum": list(collectors())}
 
 
-class Schedule(_Part):
+class Schedule(Part):
     """How often each collector runs. A collector that `every` does not name has its own interval."""
 
     every: dict[str, Duration] = Field(default_factory=dict, json_schema_extra=_collectors_only)
@@ -184,7 +156,7 @@ class Schedule(_Part):
         return value
 
 
-class Recovery(_Part):
+class Recovery(Part):
     """When a finding that is gone is resolved, and when one that comes and goes is reported as flapping."""
 
     resolve_after: Duration = timedelta(seconds=120)
@@ -195,30 +167,30 @@ class Recovery(_Part):
     """The time in which its returns are counted."""
 
 
-class Page(_Part):
-    """Links of the page."""
+class Page(Part):
+    """The page's own address, and its links."""
 
-    grafana: str = ""
+    url: WebAddress = ""
+    """Its public address: for links in alerts, notifications and `/sd`; writes are accepted from this origin."""
+    grafana: WebAddress = ""
     """URL of Grafana: hosts and switches link to their dashboards there. Empty: no link."""
 
-    @field_validator("grafana")
+    @field_validator("url")
     @classmethod
-    def _of_the_web(cls, value: str) -> str:
-        url = urlsplit(value)
-        more = url.query or url.fragment or url.username
-        if value and (url.scheme not in ("http", "https") or not url.hostname or more):
-            raise ValueError(f"{value!r} is not a URL such as https://grafana.example.net")
-        return value.rstrip("/")
+    def _of_a_host(cls, value: str) -> str:
+        if urlsplit(value).path:
+            raise ValueError(f"{value!r} has a path: the page is at / of its host")
+        return value
 
 
-class Metrics(_Part):
+class Metrics(Part):
     """What `/metrics` shows."""
 
     traffic: YesNo = True
     """Traffic of every link and uplink: seven series for each."""
 
 
-class Log(_Part):
+class Log(Part):
     """Structured logs on stderr."""
 
     level: Literal["debug", "info", "warning", "error"] = "info"
@@ -256,7 +228,7 @@ class Settings(BaseSettings):
     recovery: Recovery = Recovery()
     """When a finding counts as resolved."""
     page: Page = Page()
-    """Links of the page."""
+    """The page's own address, and its links."""
     metrics: Metrics = Metrics()
     """What /metrics shows."""
     log: Log = Log()

@@ -63,7 +63,7 @@ class Authenticator:
         self._metrics = metrics
         self._tokens = Tokens(settings.access.tokens)
         self._proxy = Proxy(settings.access.trusted_proxy)
-        self._origins = Origins(settings.http)
+        self._origins = Origins(settings)
         self._failures.limit(settings.access.failed_logins_per_minute)
 
     async def identify(self, request: Request) -> Principal | None:
@@ -72,7 +72,7 @@ class Authenticator:
             return None
         if not self.access.required and not self._origins.knows(header(request, "host")):
             raise RequestRefusedError(
-                421, f"{header(request, 'host') or 'no host'} is not a name of this service: see http.public_url"
+                421, f"{header(request, 'host') or 'no host'} is not a name of this service: see page.url"
             )
         if is_open(request["path"]):
             return None
@@ -152,7 +152,7 @@ class Authenticator:
 
     def _no_other_site(self, request: Request) -> None:
         if self._origins.own_page(request, self.secure(request)) is False:
-            raise RequestRefusedError(403, "a page of another site made this request: see http.public_url")
+            raise RequestRefusedError(403, "a page of another site made this request: see page.url")
 
     def _own_page(self, request: Request) -> None:
         if self._origins.own_page(request, self.secure(request)) is None:

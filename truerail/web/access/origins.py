@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 from starlette.requests import Request
 
-from truerail.service.settings import Http, is_loopback
+from truerail.service.settings import Settings, is_loopback
 from truerail.web.access.request import header
 
 _HOST = re.compile(r"(?P<name>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::\d{1,5})?")
@@ -15,11 +15,11 @@ _HOST = re.compile(r"(?P<name>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::\d{1,5})?")
 class Origins:
     """The configured names."""
 
-    def __init__(self, http: Http) -> None:
-        public = urlsplit(http.public_url)
+    def __init__(self, settings: Settings) -> None:
+        public = urlsplit(settings.page.url)
         self.public_https = public.scheme == "https"
         self._public = f"{public.scheme}://{public.netloc}".lower() if public.netloc else ""
-        self._names = {name.lower() for name in (http.host, public.hostname) if name}
+        self._names = {name.lower() for name in (settings.http.host, public.hostname) if name}
 
     def knows(self, host: str) -> bool:
         """Whether a Host header names this machine's loopback, the configured address or the public one.

@@ -73,5 +73,5 @@ async def targets(
     port: Annotated[int | None, Query(ge=1, le=65535, description="give the hosts at this port instead")] = None,
 ) -> Response:
     """Targets for Prometheus' `http_sd_configs`: this service pod by pod, or with `port` the hosts of the plan."""
-    base = desk.settings.http.public_url or str(request.base_url)
+    base = desk.settings.page.url or str(request.base_url)
     return reported(request, sd(desk.tower.publication, base, job=job, port=port))
