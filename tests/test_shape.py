@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tomllib
 from importlib.machinery import FileFinder
+from itertools import chain
 from pathlib import Path
 from pkgutil import ModuleInfo
 from types import ModuleType
@@ -207,9 +208,10 @@ def test_no_file_names_a_package_index() -> None:
 def test_the_pins_are_what_the_project_asks_for() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     asked = (ROOT / "requirements" / "run.in").read_text().split("\n")
-    assert {distribution(line) for line in asked if line} == {distribution(line) for line in project["dependencies"]}
+    needed = [*project["dependencies"], *chain.from_iterable(project["optional-dependencies"].values())]
+    assert {distribution(line) for line in asked if line} == {distribution(line) for line in needed}
     run, build, dev = (pins(name) for name in ("run", "build", "dev"))
-    assert {distribution(line) for line in project["dependencies"]} <= run.keys()
+    assert {distribution(line) for line in needed} <= run.keys()
     assert run.items() <= dev.items()
     assert build.items() <= dev.items()
 
