@@ -9,17 +9,18 @@ from dashboards.grafana.boards.rails import coverage
 from dashboards.grafana.findings import counted, found
 from dashboards.grafana.layout import Board, Row
 from dashboards.grafana.links import Link
-from dashboards.grafana.palette import MISSING, Steps, rising
+from dashboards.grafana.palette import MISSING
 from dashboards.grafana.panels import Column, heat, lines, table
 from dashboards.grafana.queries import POD, RAIL, over_time, rows
 from dashboards.grafana.variables import pod, rail
+from dashboards.grafana.verdicts import AMOUNT, NIC, column, verdict, verdicts
 
-PAUSED: Final = rising(0.05, 0.8)
-"""Share of time paused from which PFC002 warns, and from which PFC001 sees a storm."""
-MARKED: Final = rising(0.01, 0.1)
-"""Share of packets marked from which ECN001 warns, and from which it is critical."""
-BROKEN: Final = rising(0.001, 1)
-"""Any broken frame is worth a look; one a second is a bad cable."""
+PAUSES: Final = "PFC00[1-35]"
+"""The rules on pauses: storms, pressure, deadlocks, pauses on other priorities."""
+MARKS: Final = "ECN001"
+FRAMES: Final = "LNK00."
+_RAILS: Final = f"truerail_rail_state{{{RAIL}}}"
+_NICS: Final = f"truerail_link_state{{{RAIL}}}"
 NOT_REPORTED: Final = "none reported: durations are not counted"
 _STORM: Final[Link] = links.to_page("Storms in truerail", "/storm")
 
@@ -31,10 +32,12 @@ def board() -> Board:
         Row("Does anything hold traffic up?", 4, (*_counts(), coverage())),
         Row("Who causes it?", 8, (_culprits(), _victims())),
         Row(
-            "Where and when are NICs paused?", 8, (_paused_rails(), _pausing_rails(), _worst_paused(), _worst_pausing())
+            "Where and when are NICs paused?",
+            8,
+            (_pause_verdicts(), _paused_rails(), _pausing_rails(), _worst_paused(), _worst_pausing()),
         ),
         Row("Which NICs, now?", 10, (_pauses_now(), _uplinks_now())),
-        Row("Is the network marking?", 8, (_marked(), _marked_now())),
+        Row("Is the network marking?", 8, (_mark_verdicts(), _marked(), _marked_now())),
         Row("Is anything lost, or too much for one?", 8, (_lost(), _broken())),
     )
     return Board("congestion", "Congestion", summary, (pod(), rail()), rows_, page="/storm")
@@ -106,16 +109,28 @@ def _victims() -> Panel:
     )
 
 
-def _by_rail(title: str, summary: str, record: str) -> Panel:
+def _pause_verdicts() -> Panel:
+    return verdicts(
+        "Pauses on each rail: verdict",
+        "The worst finding on pauses of each rail: storm or deadlock (red), pressure or a wrong priority (orange). All "
+        "rails at once: the spines or the work; one rail: its leaf.",
+        PAUSES,
+        _RAILS,
+        "rail {{rail}}",
+        by="rail",
+    )
+
+
+def _by_rail(title: str, summary: str, record: str, empty: str = NOT_REPORTED) -> Panel:
     query = over_time(f"max by (rail) ({record}{{{RAIL}}})", "rail {{rail}}")
-    return heat(title, summary, query, unit="percentunit", steps=PAUSED, width=6, empty=NOT_REPORTED)
+    return heat(title, summary, query, unit="percentunit", steps=AMOUNT, width=8, empty=empty)
 
 
 def _paused_rails() -> Panel:
     return _by_rail(
         "NICs paused, by rail",
-        "The worst NIC of each rail: share of time in which its leaf paused it. Normal is green; orange from 5 %, "
-        "red from 80 %. All rails at once: the spines or the work; one rail: its leaf. Empty: no durations counted.",
+        "The worst NIC of each rail: share of time in which its leaf paused it; the darker, the more. Bursts of a job "
+        "pause too: the verdict beside it says where it is too much. Empty: no durations counted.",
         "rail:truerail_link_pause_received:max",
     )
 
@@ -123,20 +138,19 @@ def _paused_rails() -> Panel:
 def _pausing_rails() -> Panel:
     return _by_rail(
         "NICs that pause, by rail",
-        "The worst NIC of each rail: share of time in which it paused its leaf. Normal is green. A NIC that pauses "
-        "does not take traffic in as fast as it comes: this is where storms begin. Empty: no durations counted.",
+        "The worst NIC of each rail: share of time in which it paused its leaf; the darker, the more. A NIC that "
+        "pauses does not take traffic in as fast as it comes: this is where storms begin. Empty: no durations counted.",
         "rail:truerail_link_pause_sent:max",
     )
 
 
-def _worst(title: str, summary: str, record: str, steps: Steps, width: int = 6) -> Panel:
+def _worst(title: str, summary: str, record: str, width: int = 12) -> Panel:
     query = over_time(f"topk by (fabric) (10, {record}{{{RAIL}}})", "{{host}} {{nic}}")
     return lines(
         title,
         summary,
         query,
         unit="percentunit",
-        steps=steps,
         links=links.HOST_SERIES,
         low=0,
         high=1,
@@ -148,9 +162,8 @@ def _worst(title: str, summary: str, record: str, steps: Steps, width: int = 6) 
 def _worst_paused() -> Panel:
     return _worst(
         "Most paused NICs",
-        "Share of time in which the leaf paused the NIC, the worst ten. Under 5 % is normal under load.",
+        "Share of time in which the leaf paused the NIC, the worst ten. Some is normal under load.",
         "link:truerail_link_pause_received:top",
-        PAUSED,
     )
 
 
@@ -159,7 +172,6 @@ def _worst_pausing() -> Panel:
         "Most pausing NICs",
         "Share of time in which the NIC paused its leaf, the worst ten. A line near 100 % is the culprit of a storm.",
         "link:truerail_link_pause_sent:top",
-        PAUSED,
     )
 
 
@@ -178,8 +190,9 @@ def _pauses_now() -> Panel:
     worst = f"and on(fabric, host, nic) ({shown})"
     columns = (
         *_PLACE,
-        Column("Value #A", "pauses its leaf", unit="percentunit", steps=PAUSED, width=130),
-        Column("Value #B", "is paused", unit="percentunit", steps=PAUSED, width=130),
+        Column("Value #A", "pauses its leaf", unit="percentunit", width=130),
+        Column("Value #B", "is paused", unit="percentunit", width=100),
+        column("Value #C"),
     )
     return table(
         "NICs with pauses",
@@ -187,6 +200,7 @@ def _pauses_now() -> Panel:
         "who is paused is a victim.",
         rows(f"{sent}\n{worst}"),
         rows(f"{received}\n{worst}"),
+        rows(f"{verdict(PAUSES, _NICS, NIC)}\n{worst}"),
         columns=columns,
         worst="pauses its leaf",
         unit="percentunit",
@@ -199,17 +213,20 @@ def _uplinks_now() -> Panel:
     paused = f"truerail_uplink_pause_received_ratio{{{POD}}}"
     peer = f"truerail_uplink_info{{{POD}}}"
     joined = f"topk(50, {paused} > 0.001)\n* on(fabric, switch, switch_port) group_left(peer, peer_port) {peer}"
+    switches = verdict(PAUSES, f"truerail_uplink_info{{{POD}}}", "fabric, switch")
     columns = (
         Column("switch", links=links.SWITCH),
         Column("switch_port", "port", width=110),
         Column("peer", "paused by"),
-        Column("Value", "is paused", unit="percentunit", steps=PAUSED, width=100),
+        Column("Value #A", "is paused", unit="percentunit", width=100),
+        column("Value #B"),
     )
     return table(
         "Uplinks that are paused",
         "Switches that the switch above pauses: a storm or an overload has reached the spines and hurts other pods. "
-        "Normal is none.",
+        "Normal is none. The verdict is that on the switch.",
         rows(joined),
+        rows(f"({joined}) * 0\n+ on(fabric, switch) group_left() ({switches})"),
         columns=columns,
         worst="is paused",
         unit="percentunit",
@@ -218,16 +235,24 @@ def _uplinks_now() -> Panel:
     )
 
 
+def _mark_verdicts() -> Panel:
+    return verdicts(
+        "Marks on each rail: verdict",
+        "The worst finding on marked packets of each rail: many of them, or a loop that does not slow senders.",
+        MARKS,
+        _RAILS,
+        "rail {{rail}}",
+        by="rail",
+    )
+
+
 def _marked() -> Panel:
-    return heat(
+    return _by_rail(
         "Marked packets, by rail",
-        "The worst NIC of each rail: share of received RoCE packets that the network marked. Under 1 % is normal; "
-        "marks without pauses are the loop at work, over 10 % it does not slow senders enough.",
-        over_time(f"max by (rail) (rail:truerail_link_ecn_marked:max{{{RAIL}}})", "rail {{rail}}"),
-        unit="percentunit",
-        steps=MARKED,
-        width=12,
-        empty="none reported: marks are not counted",
+        "The worst NIC of each rail: share of received RoCE packets that the network marked; the darker, the more. "
+        "Marks without pauses are the loop at work; the verdict beside it says where it does not slow senders enough.",
+        "rail:truerail_link_ecn_marked:max",
+        "none reported: marks are not counted",
     )
 
 
@@ -237,8 +262,7 @@ def _marked_now() -> Panel:
         "Share of the RoCE packets that a NIC receives marked, the worst ten. Many NICs of one pod meet in one "
         "spine or leaf; one NIC alone is an incast.",
         "link:truerail_link_ecn_marked:top",
-        MARKED,
-        12,
+        8,
     )
 
 
@@ -253,12 +277,14 @@ def _lost() -> Panel:
 
 
 def _broken() -> Panel:
+    worst = f"topk(50, truerail_link_errors_per_second{{{RAIL}}} > 0)"
     return table(
         "Cables with broken frames",
-        "Broken frames a second that either end receives, the worst 50. Normal is none. Clean and reseat the cable "
-        "at both ends; then replace the module, then the cable.",
-        rows(f"topk(50, truerail_link_errors_per_second{{{RAIL}}} > 0)"),
-        columns=(*_PLACE[:3], Column("Value", "frames/s", steps=BROKEN, width=100)),
+        "Broken frames a second that either end receives, the worst 50, with the verdict of the rules on links. Normal "
+        "is none. Clean and reseat the cable at both ends; then replace the module, then the cable.",
+        rows(worst),
+        rows(f"{verdict(FRAMES, _NICS, NIC)}\nand on(fabric, host, nic) ({worst})"),
+        columns=(*_PLACE[:3], Column("Value #A", "frames/s", width=100), column("Value #B")),
         worst="frames/s",
         unit="short",
         width=10,

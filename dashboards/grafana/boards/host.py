@@ -7,14 +7,17 @@ from grafana_foundation_sdk.models.dashboard import Panel
 from dashboards.grafana import links
 from dashboards.grafana.boards.exporters import exporter_rows
 from dashboards.grafana.layout import Board, Row
-from dashboards.grafana.palette import STATES, UNKNOWN, WRONG, coloured, none_is_right, rising, said
+from dashboards.grafana.palette import STATES, UNKNOWN, WRONG, coloured, none_is_right, said
 from dashboards.grafana.panels import Column, history, lines, stat, table
 from dashboards.grafana.queries import FABRIC, fresh, instant, over_time, rows
 from dashboards.grafana.variables import host, pod
+from dashboards.grafana.verdicts import NIC, verdicts
 
 ONE: Final = f'{FABRIC}, host="$host"'
 """The host that is chosen. Its name is unique in a fabric, whatever pods are chosen."""
 _NIC: Final = "rail {{rail}} {{nic}}"
+TRAFFIC: Final = "PFC00.|ECN001|INC001|RAL00.|LNK00.|NIC00[45]"
+"""The rules on what a NIC carries, and on what keeps it from doing so."""
 _OWN: Final = {0: ("another GPU's", WRONG), 1: ("its own", "green")}
 
 
@@ -152,23 +155,25 @@ def _traffic() -> tuple[Panel, ...]:
 
 
 def _held_up() -> tuple[Panel, ...]:
-    def share(title: str, metric: str, summary: str, steps: tuple[tuple[float, str], ...]) -> Panel:
+    def share(title: str, metric: str, summary: str) -> Panel:
         query = over_time(f"truerail_link_{metric}_ratio{{{ONE}}}", _NIC)
-        return lines(title, summary, query, unit="percentunit", low=0, steps=steps, width=6)
+        return lines(title, summary, query, unit="percentunit", low=0, width=8)
 
     return (
+        verdicts("Its NICs: verdict", "The worst finding on the traffic and the signal of each NIC: pauses, marks, "
+                 "incast, balance of the rails, errors, optics, PCIe.", TRAFFIC, f"truerail_link_state{{{ONE}}}", _NIC,
+                 by=NIC),
         share("Paused by its leaf", "pause_received", "Share of time in which the leaf forbade the NIC to send: the "
-              "fabric behind is congested. The worst priority.", rising(0.05, 0.3)),
+              "fabric behind is congested. The worst priority."),
         share("Pauses its leaf", "pause_sent", "Share of time in which the NIC forbade its leaf to send: the host does "
-              "not take what it gets. A slow receiver, and where it lasts the source of a PFC storm.",
-              rising(0.01, 0.1)),
+              "not take what it gets. A slow receiver, and where it lasts the source of a PFC storm."),
         share("ECN-marked", "ecn_marked", "Share of the RoCE packets received that a switch on the way marked: they "
-              "waited in a queue. Some is how ECN works; much is congestion.", rising(0.05, 0.2)),
+              "waited in a queue. Some is how ECN works; much is congestion."),
         lines(
             "Broken frames",
             "Frames per second that either end of a cable received broken. Any that last are a dirty or dying optic, "
             "or a bad cable.",
             over_time(f"truerail_link_errors_per_second{{{ONE}}}", _NIC),
-            unit="cps", low=0, width=6,
+            unit="cps", low=0, width=16,
         ),
     )  # fmt: skip

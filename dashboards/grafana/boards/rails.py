@@ -7,19 +7,22 @@ from grafana_foundation_sdk.models.dashboard import Panel
 from dashboards.grafana import links
 from dashboards.grafana.findings import counted, found
 from dashboards.grafana.layout import Board, Row
-from dashboards.grafana.palette import MISSING, NEUTRAL, RIGHT, UNKNOWN, WRONG, Steps, falling
+from dashboards.grafana.palette import MISSING, NEUTRAL, RIGHT, UNKNOWN, Steps, said
 from dashboards.grafana.panels import Column, bars, heat, lines, stat, table
 from dashboards.grafana.queries import HOST, POD, RAIL, fresh, instant, over_time, rows
 from dashboards.grafana.variables import hosts, pod, rail
+from dashboards.grafana.verdicts import NIC, WORDS, column, verdict, verdicts
 
-LOW: Final = falling(0.85, 0.6)
-"""Share of the others below which RAL001 warns, and below which it is critical."""
+BALANCE: Final = "RAL00."
+"""The rules that compare NICs with those of their host, and with those of their rail."""
 IDLE: Final = "idle, or not counted"
 COUNTED: Final = ((0, UNKNOWN), (0.5, MISSING), (0.99, RIGHT))
-_EVEN: Final[Steps] = (*LOW, (1.15, NEUTRAL))
+_EVEN: Final[Steps] = ((0, MISSING), (0.85, RIGHT), (1.15, NEUTRAL))
+"""Of a whole rail no rule has a verdict: below the limit of the alert TruerailRailUneven it is orange."""
 _MEAN: Final = f"rail:truerail_link_transmit:mean{{{RAIL}}}"
 _USE: Final = f"rail:truerail_link_transmit:use_ratio{{{RAIL}}}"
 _SENT: Final = f"truerail_link_transmit_bytes_per_second{{{HOST}}}"
+_NICS: Final = f"truerail_link_state{{{HOST}}}"
 _HOSTS: Final = f'host:truerail_link_transmit:min_over_median{{{POD}, host=~"$host"}}'
 
 
@@ -30,7 +33,7 @@ def board() -> Board:
         Row("Do the rails carry the same?", 4, _answer()),
         Row("Rails side by side", 9, (_now(), _time(), _share())),
         Row("Which hosts and NICs do not keep up?", 11, (_low_nics(), _stragglers())),
-        Row("What truerail found", 9, (_findings(),)),
+        Row("What truerail found", 9, (_verdicts(), _findings())),
         Row("How do hosts spread over time?", 8, (_spread(), _received())),
     )
     return Board("rails", "Rail balance", summary, (pod(), rail(), hosts()), rows_)
@@ -41,8 +44,8 @@ def _answer() -> tuple[Panel, ...]:
     straggler = "NICs slower than those of their rail in other hosts. Normal is 0. One of them slows a whole job."
     cut = "Hosts that cannot reach the peers of a rail at all. Normal is 0: keep jobs off them."
     return (
+        _worst(),
         _lowest_rail(),
-        _lowest_host(),
         counted("RAL001", "Uneven hosts", imbalance, colour=MISSING),
         counted("RAL002", "Stragglers", straggler, colour=MISSING),
         counted("RAL003", "Hosts off a rail", cut),
@@ -50,29 +53,27 @@ def _answer() -> tuple[Panel, ...]:
     )
 
 
-def _lowest_rail() -> Panel:
+def _worst() -> Panel:
     return stat(
-        "Lowest rail",
-        "What the least loaded rail of a pod carries, as a share of the mean of its rails. Normal is above 85 %. A "
-        "whole rail that is low is a leaf, its uplinks, or work that is meant to be so (storage on one NIC, "
-        "pipeline parallelism). Without load there is nothing to compare.",
-        instant(fresh(f"min by (fabric) (pod:truerail_link_transmit:rail_min_over_mean{{{POD}}})")),
-        unit="percentunit",
-        steps=LOW,
+        "Rail balance",
+        "The worst verdict of the rules on a NIC of the chosen hosts: uneven in its host (RAL001), slower than its "
+        "rail (RAL002), or cut off from it (RAL003). They weigh load, peers and how long it lasts.",
+        instant(fresh(f"max by (fabric) (\n{verdict(BALANCE, _NICS, NIC)}\n)")),
+        unit="none",
+        mappings=said(WORDS),
         width=4,
         empty=IDLE,
     )
 
 
-def _lowest_host() -> Panel:
+def _lowest_rail() -> Panel:
     return stat(
-        "Lowest NIC in a host",
-        "The least loaded NIC of a host as a share of its median NIC, in the host where that is worst. Normal is "
-        "above 85 %; RAL001 evaluates over several minutes and leaves out what the work explains, this figure does "
-        "not.",
-        instant(fresh(f"min by (fabric) ({_HOSTS})")),
+        "Lowest rail",
+        "What the least loaded rail of a pod carries, as a share of the mean of its rails. A "
+        "whole rail that is low is a leaf, its uplinks, or work that is meant to be so (storage on one NIC, "
+        "pipeline parallelism). Without load there is nothing to compare.",
+        instant(fresh(f"min by (fabric) (pod:truerail_link_transmit:rail_min_over_mean{{{POD}}})")),
         unit="percentunit",
-        steps=LOW,
         width=4,
         empty=IDLE,
     )
@@ -124,8 +125,8 @@ def _time() -> Panel:
 def _share() -> Panel:
     return heat(
         "Rails against the median rail",
-        "What each rail carries as a share of the median rail of its pod. Green from 85 %, orange and red below, blue "
-        "from 115 %. Empty: idle, or not counted. The alert TruerailRailUneven fires below 85 %.",
+        "What each rail carries as a share of the median rail of its pod. Orange below 85 %, where the alert "
+        "TruerailRailUneven fires; blue from 115 %. Empty: idle, or not counted.",
         over_time(f"avg by (rail) (rail:truerail_link_transmit:over_median{{{RAIL}}})", "rail {{rail}}"),
         unit="percentunit",
         steps=_EVEN,
@@ -148,10 +149,12 @@ def _low_nics() -> Panel:
     share = f"{_SENT}\n/ on(fabric, host, plane) group_left() {median}\nand on(fabric, host, plane) {_HOSTS}"
     return table(
         "NICs below their own host",
-        "What a NIC sends as a share of its host's median NIC, the lowest 50 of the hosts under load. Under 85 % "
-        "look at the NIC: PCIe width, speed, errors, pauses (board Host), and at its leaf port.",
-        rows(f"sort(bottomk(50, {share}))"),
-        columns=(*_PLACE, Column("Value", "of its host", unit="percentunit", steps=LOW, width=110)),
+        "What a NIC sends as a share of its host's median NIC, the lowest 50 of the hosts under load, with the verdict "
+        "of RAL001. Look at the NIC: PCIe width, speed, errors, pauses (board Host), and at its leaf port.",
+        rows(f"bottomk(50, {share})"),
+        rows(_also("RAL001", f"bottomk(50, {share})")),
+        columns=(*_PLACE, column("Value #B"), Column("Value #A", "of its host", unit="percentunit", width=110)),
+        worst="verdict",
         unit="percentunit",
         width=12,
         empty=IDLE,
@@ -164,12 +167,32 @@ def _stragglers() -> Panel:
     return table(
         "NICs below their rail",
         "What a NIC sends as a share of the mean of its rail in its pod, the lowest 50 of the rails under load. "
-        "Hosts of other jobs or none are low here and are no stragglers: RAL002 compares like with like.",
-        rows(f"sort(bottomk(50, {share}))"),
-        columns=(*_PLACE, Column("Value", "of its rail", unit="percentunit", steps=((0, NEUTRAL),), width=110)),
+        "Hosts of other jobs or none are low here and are no stragglers: RAL002, whose verdict is beside it, compares "
+        "like with like.",
+        rows(f"bottomk(50, {share})"),
+        rows(_also("RAL002", f"bottomk(50, {share})")),
+        columns=(*_PLACE, column("Value #B"), Column("Value #A", "of its rail", unit="percentunit", width=110)),
+        worst="verdict",
         unit="percentunit",
         width=12,
         empty=IDLE,
+    )
+
+
+def _also(codes: str, shown: str) -> str:
+    """The verdict on the NICs of a table."""
+    return f"{verdict(codes, _NICS, NIC)}\nand on(fabric, host, nic) ({shown})"
+
+
+def _verdicts() -> Panel:
+    return verdicts(
+        "Rails over time: verdict",
+        "The worst finding on the balance of each rail. The time from which a rail is not green shows which change "
+        "made it so.",
+        BALANCE,
+        f"truerail_rail_state{{{RAIL}}}",
+        "rail {{rail}}",
+        by="rail",
     )
 
 
@@ -179,20 +202,19 @@ def _findings() -> Panel:
         "Uneven hosts (RAL001), stragglers (RAL002), hosts off a rail (RAL003), and narrowed PCIe links (NIC005), "
         "which are behind many of them.",
         'rule=~"RAL00.|NIC005"',
+        width=16,
     )
 
 
 def _spread() -> Panel:
-    quantiles = (("lowest host", 0, WRONG), ("lowest 5 %", 0.05, MISSING), ("median host", 0.5, RIGHT))
-    queries = [over_time(f"quantile by (fabric) ({at}, {_HOSTS})", name) for name, at, _ in quantiles]
+    quantiles = (("lowest host", 0), ("lowest 5 %", 0.05), ("median host", 0.5))
+    queries = [over_time(f"quantile by (fabric) ({at}, {_HOSTS})", name) for name, at in quantiles]
     return lines(
         "Least over median NIC of hosts",
         "The least loaded NIC of a host as a share of its median NIC: in the lowest host, at the lowest twentieth, "
-        "and in the median host. Normal is above 85 % for all; if the median falls, it is the work and not a cable.",
+        "and in the median host. If the median falls, it is the work and not a cable.",
         *queries,
         unit="percentunit",
-        steps=LOW,
-        colours={name: colour for name, _, colour in quantiles},
         low=0,
         width=12,
         empty=IDLE,

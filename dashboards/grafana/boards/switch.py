@@ -6,15 +6,19 @@ from grafana_foundation_sdk.builders.dashboard import QueryVariable
 from grafana_foundation_sdk.models.dashboard import Panel
 
 from dashboards.grafana import links
+from dashboards.grafana.boards.host import TRAFFIC
 from dashboards.grafana.layout import Board, Row
-from dashboards.grafana.palette import STATES, UNKNOWN, WRONG, coloured, none_is_right, rising, said
+from dashboards.grafana.palette import STATES, UNKNOWN, WRONG, coloured, none_is_right, said
 from dashboards.grafana.panels import Column, heat, lines, stat, table
 from dashboards.grafana.queries import FABRIC, POD, fresh, instant, over_time, rows
 from dashboards.grafana.variables import pod, switch
+from dashboards.grafana.verdicts import AMOUNT, verdicts
 
 _DOWN: Final = f'truerail_link_info{{{FABRIC}, switch="$switch"}}'
 _UP: Final = f'truerail_uplink_info{{{FABRIC}, switch="$switch"}}'
 _BELOW: Final = f'truerail_uplink_info{{{FABRIC}, peer="$switch"}}'
+_ABOVE: Final = f'label_join({_BELOW}, "switch", "", "peer")'
+_ITSELF: Final = f"max by (fabric, switch) ({_DOWN} or {_UP} or {_ABOVE})"
 _PORT: Final = "{{switch_port}} {{host}} {{nic}}"
 _UPLINK: Final = "{{switch}} {{switch_port}} to {{peer}}"
 
@@ -143,25 +147,37 @@ def _uplink_traffic() -> tuple[Panel, ...]:
 
 def _held_up() -> tuple[Panel, ...]:
     return (
+        verdicts(
+            "Its hosts: verdict",
+            "The worst finding on the traffic and the signal of each NIC that is planned on this switch. A spine has "
+            "none.",
+            TRAFFIC, _down("state"), _PORT, by="switch_port, host, nic",
+        ),
         heat(
             "Hosts that pause this switch",
-            "Share of time in which each host forbade its port here to send: 10 % and more, for long, is where a PFC "
-            "storm begins. Empty cells are not known.",
+            "Share of time in which each host forbade its port here to send; the darker, the more. Much for long is "
+            "where a PFC storm begins. Empty cells are not known.",
             over_time(_down("pause_sent_ratio"), _PORT),
-            unit="percentunit", steps=rising(0.01, 0.1), width=12, empty="nothing is counted",
+            unit="percentunit", steps=AMOUNT, width=8, empty="nothing is counted",
+        ),
+        verdicts(
+            "This switch: verdict",
+            "The worst finding on the traffic of the switch itself: storms, drops, polarization, uplinks that are "
+            "uneven or idle.",
+            f"{TRAFFIC}|LBL00.|CAP001", _ITSELF, "{{switch}}", by="fabric, switch",
         ),
         lines(
             "Pause on cables to switches",
             "Share of time in which the upper switch let the lower one wait, the worst priority. A storm travels this "
             "way from leaf to leaf.",
             over_time(_all_uplinks("pause_received_ratio"), _UPLINK),
-            unit="percentunit", low=0, steps=rising(0.05, 0.3), width=6, empty="nothing is counted",
+            unit="percentunit", low=0, width=12, empty="nothing is counted",
         ),
         lines(
             "Broken frames",
             "Broken frames per second on each cable, received by either end. Any that last are optics or cable.",
             over_time(_down("errors_per_second"), _PORT),
             over_time(_all_uplinks("errors_per_second"), _UPLINK),
-            unit="cps", low=0, width=6, empty="nothing is counted",
+            unit="cps", low=0, width=12, empty="nothing is counted",
         ),
     )  # fmt: skip
