@@ -7,9 +7,9 @@ import pytest
 from tests.fake_tower import FAULTS, step
 from tests.view_fabrics import shaped
 from truerail.analysis.round import Round
-from truerail.model import Snapshot
+from truerail.model import CauseKind, Snapshot
 from truerail.questions.answers.capture import publication_of
-from truerail.simulator import Shape
+from truerail.simulator import Fault, Shape
 from truerail.views.lists import device_lines
 from truerail.views.racks import RackLine, rack_lines, row_of
 
@@ -32,6 +32,22 @@ def test_every_device_and_every_cable_is_in_its_racks() -> None:
         assert line.count.planned == len(cables)
         assert line.units == max(device.unit or 0 for device in plan.devices.values() if device.name in inside)
     assert sum(line.count.wrong for line in lines) > 0
+
+
+def test_a_swapped_leaf_name_is_repaired_at_the_leaves_and_not_in_every_rack() -> None:
+    published = shaped(
+        Shape(hosts=24, rails=4, spines=2, uplinks=4),
+        (Fault(CauseKind.LEAF_SWAP), Fault(CauseKind.LINK_DOWN, "host")),
+        3,
+    )
+    (swapped,) = (cause for cause in published.evaluation.causes if cause.kind is CauseKind.LEAF_SWAP)
+    (down,) = (cause for cause in published.evaluation.causes if cause.kind is CauseKind.LINK_DOWN)
+    racks = {published.plan.devices[name.partition("/")[0]].rack for name in (*swapped.subjects, *down.subjects)}
+    lines = {line.rack: line for line in rack_lines(published, ())}
+    for line in lines.values():
+        bad = line.count.wrong + line.count.missing
+        assert (line.elsewhere < bad) if line.rack in racks else (line.elsewhere == bad)
+    assert sum(line.elsewhere for line in lines.values()) > 0
 
 
 def test_what_has_no_rack_comes_last_and_has_a_filter() -> None:

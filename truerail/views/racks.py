@@ -42,6 +42,8 @@ class RackLine:
     """Devices that did not answer."""
     count: StateCount
     """Cables with an end in the rack."""
+    elsewhere: int
+    """Wrong and missing ones among them that a repair in other racks puts right."""
     findings: int
     """Unmuted ones on its devices."""
     severity: str | None
@@ -74,7 +76,7 @@ def _racks(publication: Published) -> tuple[RackLine, ...]:
         np.bincount(code, weights=column, minlength=size).astype(np.int64)
         for column in (host, ~host, unit < 0, ~view.wiring.read[: len(code)], findings)
     )
-    states = _states(view, code, size)
+    states, elsewhere = _states(view, code, size), _elsewhere(view, code, size)
     order = sorted(
         range(size), key=lambda one: (not names[one], natural_key(row_of(names[one])), natural_key(names[one]))
     )
@@ -88,6 +90,7 @@ def _racks(publication: Published) -> tuple[RackLine, ...]:
             no_unit=int(no_unit[one]),
             unread=int(unread[one]),
             count=state_count(states[one]),
+            elsewhere=int(elsewhere[one]),
             findings=int(found[one]),
             severity=None if rank[one] == NONE else _SEVERITIES[rank[one]],
             steps=0,
@@ -104,3 +107,36 @@ def _states(view: View, code: Codes, size: int) -> Codes:
     rack = np.concatenate([a, np.where(b == a, NONE, b)])
     packed = rack * width + np.tile(view.wiring.state, 2)
     return np.bincount(packed[rack >= 0], minlength=size * width).reshape(size, width)
+
+
+def _elsewhere(view: View, code: Codes, size: int) -> Codes:
+    """By rack the wrong and missing cables all of whose findings have a cause that is repaired in other racks. Shape
+    (racks,).
+    """
+    findings, layout, padded = view.findings, view.layout, np.append(code, NONE)
+    rows = np.flatnonzero(
+        np.isin(np.append(view.wiring.state, State.RIGHT)[findings.cable], (State.WRONG, State.MISSING))
+    )
+    number = {key: place for place, key in enumerate(view.sight.causes)}
+    cause = np.array([number.get(view.sight.cause_of.get(findings.ids[row], ""), NONE) for row in rows], dtype=np.int64)
+    cable = np.tile(findings.cable[rows], 2)
+    rack = np.concatenate(
+        [padded[layout.a_device[findings.cable[rows]]], padded[layout.b_device[findings.cable[rows]]]]
+    )
+    cause = np.tile(cause, 2)
+    here = (cause < 0) | np.isin(cause * size + rack, _repairs(view, code, size))
+    packed = rack * len(layout.rail) + cable
+    others = np.setdiff1d(packed[rack >= 0], packed[here & (rack >= 0)])
+    return np.bincount(others // max(len(layout.rail), 1), minlength=size)
+
+
+def _repairs(view: View, code: Codes, size: int) -> Codes:
+    """Where causes are repaired, each as `cause * size + rack`: at their subjects, and where plugs are moved."""
+    places = {
+        (number, view.device(name.partition("/")[0]))
+        for number, cause in enumerate(view.sight.causes.values())
+        for name in (*cause.subjects, *(str(port) for move in cause.moves for port in (move.source, move.target)))
+    }
+    return np.array(
+        [number * size + code[device] for number, device in places if 0 <= device < len(code)], dtype=np.int64
+    )

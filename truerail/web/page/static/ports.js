@@ -17,7 +17,10 @@ const ONLY = Object.freeze({
   reported: { reported: "true" },
   silent: { reported: "false" },
 });
-const HEADS = ["Rail", "Port", "Link", "Gb/s", "Receives dBm", "Sends dBm", "°C", "FEC corrected", "FEC lost", "BER before FEC", "after", "Falls", "Module"];
+const HEADS = ["Rail", "Port", "Link", "Gb/s", "Receives dBm", "Sends dBm", "°C", "FEC corrected", "FEC lost", "BER before FEC", "BER after FEC", "Falls", "Module"];
+const FIELDS = [[], [], ["link"], ["speed_gbps"], ["rx_dbm"], ["tx_dbm"], ["celsius"], ["fec_corrected"], ["fec_uncorrected"], ["ber_before_fec"], ["ber_after_fec"], ["flaps"], ["vendor", "part", "serial"]];
+/** Columns that no end on the screen reports: one sentence says so in place of their cells. @type {Set<number>} */
+let silent = new Set();
 const NUMBERS = new Set([3, 4, 5, 6, 7, 8, 9, 10, 11]);
 const page = frame();
 const form = byId("ask");
@@ -39,14 +42,20 @@ function question() {
 function draw({ items, total }) {
   if (!items.length) return redraw(answer, el("div.card.empty", { role: "status" }, el("h2", null, "No such cable")));
   const more = Math.min(total, MOST) - items.length;
+  silent = unreported(items.flatMap((/** @type {any} */ link) => link.ends));
+  const unknown = HEADS.filter((_, i) => silent.has(i)).join(", ");
   redraw(answer, el("section.card", { "aria-label": "Ports of cables" },
     el("header", null, el("h2", null, count(total, "cable")), el("span.soft", null, total > items.length ? `the worst ${figure(items.length)} are shown` : "all are shown")),
+    unknown ? el("p.pad", null, el("span.unknown", null, "Unknown"), ` for every port shown, because no device reported it: ${unknown}.`) : null,
     wide("Table of ports", "", el("table.ends", null,
-      el("thead", null, el("tr", null, HEADS.map((head, i) => el("th", { scope: "col", class: NUMBERS.has(i) ? "number" : null }, head)))),
+      el("thead", null, el("tr", null, HEADS.map((head, i) => (silent.has(i) ? null : el("th", { scope: "col", class: NUMBERS.has(i) ? "number" : null }, head))))),
       items.map(cable))),
     more > 0 ? el("p.pad", null, el("button", { type: "button", "data-key": "more", on: { click: further } }, `Show ${figure(Math.min(STEP, more))} more`)) : null,
     total > MOST ? el("p.soft.pad", null, `At most ${figure(MOST)} cables are shown: limit them by devices or rail.`) : null));
 }
+
+/** @param {any[]} ends LinkEnd */
+const unreported = (ends) => new Set(FIELDS.flatMap((fields, i) => (fields.length && ends.every((end) => fields.every((field) => (end[field] ?? "") === "")) ? [i] : [])));
 
 function further() {
   shown = Math.min(MOST, shown + STEP);
@@ -59,7 +68,7 @@ function cable(link) {
   return el("tbody", { class: link.severity },
     el("tr", null, el("td", { rowspan: 2 }, link.rail === null ? "–" : `${link.rail}${link.plane === null ? "" : `.${link.plane}`}`), end(near, link, far)),
     el("tr", null, end(far, link, near)),
-    link.findings.map((/** @type {any} */ one) => el("tr.why", null, el("td"), el("td", { colspan: HEADS.length - 1 },
+    link.findings.map((/** @type {any} */ one) => el("tr.why", null, el("td"), el("td", { colspan: HEADS.length - silent.size - 1 },
       el(`span.dot.${one.severity}`, { "aria-hidden": "true" }), el("a", { href: finding(one.id), "data-key": one.id }, one.summary), one.muted ? el("span.tag.muted", null, one.muted) : null))));
 }
 
@@ -78,7 +87,7 @@ function end(end, link, other) {
     known(end.fec_corrected, figure), known(end.fec_uncorrected, some), known(end.ber_before_fec, (one) => ratio(one, end.ber_seconds)),
     known(end.ber_after_fec, (one) => ratio(one, end.ber_seconds)), known(end.flaps, some), module(end),
   ];
-  return cells.map((cell, i) => el("td", { class: NUMBERS.has(i + 1) ? "number" : null }, cell));
+  return cells.map((cell, i) => (silent.has(i + 1) ? null : el("td", { class: NUMBERS.has(i + 1) ? "number" : null }, cell)));
 }
 
 /** @param {number} dbm */

@@ -23,6 +23,10 @@ function stateOf({ count: states, unread, severity }) {
   return bad ?? (unread ? "unknown" : severity && severity !== "info" ? "missing" : states.planned ? "right" : "none");
 }
 
+/** Whether all that is wrong here is repaired in other racks. @param {any} rack */
+const repairedElsewhere = ({ count: { wrong, missing, unknown }, elsewhere, steps, unread }) =>
+  elsewhere > 0 && elsewhere === wrong + missing && !unknown && !unread && !steps;
+
 /** The whole list: it comes in pages. @param {any} first Page of RackLine */
 async function all(first) {
   let { items, next } = first;
@@ -53,16 +57,18 @@ async function draw(first) {
 }
 
 function legend() {
-  return el("p.legend", null, ["right", "wrong", "missing", "unknown"].map((state) => [el(`span.tile.key.${state}`, { "aria-hidden": "true" }), state]), el("span", null, "The number is the steps of the punch list that are left."));
+  return el("p.legend", null, ["right", "wrong", "missing", "unknown"].map((state) => [el(`span.tile.key.${state}`, { "aria-hidden": "true" }), state]), el("span.tile.key.wrong.elsewhere", { "aria-hidden": "true" }), "repaired in another rack", el("span", null, "The number is the steps of the punch list that are left."));
 }
 
 /** A row of racks; its tiles are made when it is opened. @param {string} name @param {any[]} here @param {boolean} wide */
 function row(name, here, wide) {
   const body = el("div.tiles");
   const work = here.reduce((sum, rack) => sum + rack.steps, 0);
+  const away = here.reduce((sum, rack) => sum + rack.elsewhere, 0);
   const words = [
     count(here.length, "rack"),
     ...["wrong", "missing", "unknown"].map((state) => [state, here.reduce((sum, rack) => sum + rack.count[state], 0)]).filter(([, n]) => n).map(([state, n]) => el(`span.${state}`, null, ` · ${figure(n)} ${state}`)),
+    away ? ` · ${figure(away)} repaired in other racks` : null,
     work ? el("b", null, ` · ${count(work, "step")}`) : null,
   ];
   const fill = () => body.childElementCount || body.append(...here.map(tile));
@@ -74,9 +80,9 @@ function row(name, here, wide) {
 
 /** @param {any} rack RackLine */
 function tile(rack) {
-  const state = stateOf(rack);
-  const words = `Rack ${rack.rack}: ${count(rack.hosts, "host")}, ${count(rack.switches, "switch", "switches")}, ${state}${rack.unread ? `, ${count(rack.unread, "device")} without an answer` : ""}${rack.steps ? `, ${count(rack.steps, "step")} to do` : ""}`;
-  return el(`a.tile.${state}`, { href: `/racks?rack=${encodeURIComponent(rack.rack)}`, title: words, "aria-label": words, "aria-current": rack.rack === opened ? "true" : null, "data-key": `rack-${rack.rack}`, on: { click: go } },
+  const state = stateOf(rack), elsewhere = repairedElsewhere(rack);
+  const words = `Rack ${rack.rack}: ${count(rack.hosts, "host")}, ${count(rack.switches, "switch", "switches")}, ${state}${elsewhere ? ", repaired in another rack" : ""}${rack.unread ? `, ${count(rack.unread, "device")} without an answer` : ""}${rack.steps ? `, ${count(rack.steps, "step")} to do` : ""}`;
+  return el(`a.tile.${state}${elsewhere ? ".elsewhere" : ""}`, { href: `/racks?rack=${encodeURIComponent(rack.rack)}`, title: words, "aria-label": words, "aria-current": rack.rack === opened ? "true" : null, "data-key": `rack-${rack.rack}`, on: { click: go } },
     el("span", null, rack.rack), el("span.foot", null, el(`span.${state}`, null, state === "right" ? "" : GLYPHS[/** @type {"wrong"} */ (state)]), rack.steps ? el("b", null, figure(rack.steps)) : null));
 }
 
