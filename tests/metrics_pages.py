@@ -20,6 +20,7 @@ from truerail.analysis.round import Round
 from truerail.model import Plan, Snapshot
 from truerail.outputs.metrics import Exposition
 from truerail.rounds import evaluate
+from truerail.views.faults_now import open_faults
 
 NOW = AT + timedelta(seconds=30)
 COUNTERS = {"rounds_total": 3.0, "event_streams": 1.0}
@@ -36,7 +37,10 @@ def published(plan: Plan, snapshot: Snapshot, counters: CounterView | None = Non
     values: dict[str, Any] = {"plan_digest": "d1", "runs": RUNS, "journal": KEPT, "evaluated_seconds": 0.25}
     round = Round(plan, snapshot, counters)
     values["traffic"] = traffic_of(round)
-    return Published(7, "lab", EvaluatedRound(round, evaluate(round)), **values | more)
+    evaluated = EvaluatedRound(round, evaluate(round))
+    lives = {key: more.get(key, {}) for key in ("cause_lives", "lives")}
+    values["open_faults"] = open_faults(evaluated, **lives)
+    return Published(7, "lab", evaluated, **values | more)
 
 
 def with_traffic(publication: Published, seed: int = 1) -> Published:

@@ -322,7 +322,16 @@ def test_what_a_stranger_calls_itself_is_in_no_label() -> None:
     ((labels, _),) = Read(text).series("link_actual_info")
     assert labels["action"] == "move"
     assert not labels.keys() & {"actual_switch", "actual_switch_port", "actual_rail"}
-    assert "evil" not in text
+    assert "evil" not in without_texts(text)
+    ((labels, _),) = Read(text).series("cause_info", kind="cable-move")
+    assert "evil-<script>" in labels["summary"]
+
+
+def without_texts(text: str) -> str:
+    """The page without the two metrics that carry sentences."""
+    return "\n".join(
+        line for line in text.splitlines() if not line.startswith(("truerail_cause_info{", "truerail_finding_info{"))
+    )
 
 
 def test_a_switch_that_names_no_port_is_reported_without_one() -> None:
@@ -335,10 +344,10 @@ def test_a_switch_that_names_no_port_is_reported_without_one() -> None:
     assert reported("links_verified", verified="device only") == 1
 
 
-def test_evidence_and_sentences_are_in_no_label() -> None:
+def test_sentences_are_only_on_the_info_of_causes_and_findings() -> None:
     simulation = simulate(Shape(hosts=16, rails=4, spines=2, uplinks=4), 4)
     publication = published(simulation.plan, simulation.snapshot())
-    text = page(publication)
+    text = without_texts(page(publication))
     assert publication.evaluation.findings
     assert not [f for f in publication.evaluation.findings if f.summary in text or f.action in text or f.id in text]
 

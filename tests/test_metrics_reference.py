@@ -1,7 +1,9 @@
 """What is declared is what is shown, and the reference tells all of it. And the targets of /sd."""
 
 import json
+from collections.abc import Iterator
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +15,12 @@ from rules import rules
 from tests.metrics_pages import page, published, with_traffic
 from tests.small_fabric import World, make_plan
 from truerail.analysis.published import Published
+from truerail.model.finding import CauseKind, Severity
 from truerail.model.life import Life, LifeState
+from truerail.model.open_fault import OpenFault
 from truerail.outputs.metrics import sd
 from truerail.outputs.metrics.declared import CATALOGUE, PREFIX, Declared, Kind
+from truerail.outputs.metrics.fault_series import MOST
 from truerail.outputs.metrics.labels import LABELS
 from truerail.outputs.metrics.reference import reference
 from truerail.simulator import Noise, Shape, simulate
@@ -38,7 +43,18 @@ def rich() -> Published:
     publication = published(simulation.plan, simulation.snapshot())
     at = publication.at
     lives = {finding.id: Life(finding.id, LifeState.NEW, at, at, at) for finding in publication.evaluation.findings}
-    return with_traffic(replace(publication, lives=lives))
+    return with_traffic(
+        replace(publication, lives=lives, open_faults=(*many(at, CauseKind.LINK_DOWN), *many(at, None)))
+    )
+
+
+def many(at: datetime, kind: CauseKind | None) -> Iterator[OpenFault]:
+    """More open faults than have series of their own."""
+    for number in range(MOST + 3):
+        one = str(number)
+        yield OpenFault(
+            one, kind, "" if kind else "CAB004", Severity.WARNING, "", one, "s", "a", (one,), "r1", "2", at, 8, 1
+        )
 
 
 def test_every_metric_shown_is_declared_and_every_declared_one_is_shown() -> None:

@@ -8,8 +8,9 @@ from enum import StrEnum
 from truerail.analysis.cabling import Wiring
 from truerail.analysis.counters.traffic import Traffic
 from truerail.analysis.round import Round
-from truerail.model.finding import Evaluation, Finding
+from truerail.model.finding import Cause, Evaluation, Finding
 from truerail.model.life import Life, Mute
+from truerail.model.open_fault import OpenFault
 from truerail.model.owner import Owner
 from truerail.model.plan import Plan
 from truerail.model.snapshot import Snapshot
@@ -68,6 +69,7 @@ class Published(Owner):
 
     `lives` is by finding id, `cause_lives` by `Cause.key`, `mutes` by finding id. `pending_resolution` are findings
     that are not in the evaluation and not resolved either: recovering or unseen; their lives show which.
+    `pending_causes` are the same of causes.
     """
 
     number: int
@@ -77,6 +79,7 @@ class Published(Owner):
     lives: Mapping[str, Life] = field(default_factory=dict)
     cause_lives: Mapping[str, Life] = field(default_factory=dict)
     pending_resolution: tuple[Finding, ...] = ()
+    pending_causes: tuple[Cause, ...] = ()
     mutes: Mapping[str, Mute] = field(default_factory=dict)
     runs: Mapping[str, CollectorRun] = field(default_factory=dict)
     journal: JournalState = JournalState()
@@ -84,6 +87,10 @@ class Published(Owner):
     """Seconds from the snapshot to this evaluation."""
     traffic: Traffic | None = None
     """Traffic on links, for metrics; None where there are no counters or it is not requested."""
+    open_faults: tuple[OpenFault, ...] = ()
+    """What alerts and their metrics name: causes, and findings without one, worst first."""
+    page_url: str = ""
+    """The public address of truerail's page; empty if the settings have none."""
 
     @property
     def evaluation(self) -> Evaluation:

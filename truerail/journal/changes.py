@@ -54,15 +54,16 @@ class Changes:
 
     `lives` (by finding id) and `cause_lives` (by `Cause.key`) are those of everything open or resolved by this round;
     `pending_resolution` are findings that are not in the evaluation and not resolved: recovering, unseen, or flapping
-    and absent for the moment. `events`, `cause_events` and `links` have no number yet (`seq` 0). `findings`, `causes`
-    and `link_states` have to be written: states, not steps, so that a later round makes up for one that was never
-    written.
+    and absent for the moment; `pending_causes` are the same of causes. `events`, `cause_events` and `links` have no
+    number yet (`seq` 0). `findings`, `causes` and `link_states` have to be written: states, not steps, so that a later
+    round makes up for one that was never written.
     """
 
     at: datetime
     lives: Mapping[str, Life] = field(default_factory=dict)
     cause_lives: Mapping[str, Life] = field(default_factory=dict)
     pending_resolution: tuple[Finding, ...] = ()
+    pending_causes: tuple[Cause, ...] = ()
     events: tuple[FindingEvent, ...] = ()
     cause_events: tuple[CauseEvent, ...] = ()
     links: tuple[LinkChange, ...] = ()

@@ -86,6 +86,7 @@ class Lives:
             lives=findings.lives,
             cause_lives=causes.lives,
             pending_resolution=tuple(finding for finding, _ in findings.pending_resolution),
+            pending_causes=tuple(causes.pending_resolution),
             events=tuple(_events(findings, at)),
             cause_events=tuple(self._cause_events(causes, at)),
             links=links.changes,

@@ -23,6 +23,7 @@ from truerail.rounds import evaluate
 from truerail.service.muted_findings import mutes, work_now
 from truerail.service.settings import Settings
 from truerail.views.fabric_map import FabricMap, fabric_map
+from truerail.views.faults_now import open_faults
 from truerail.views.lines import cause_lines
 from truerail.views.models import StepLine
 from truerail.views.steps import step_lines
@@ -61,6 +62,8 @@ class Evaluator:
     plugs: Plugs = field(default_factory=Plugs)
     traffic: bool = True
     """Whether publications carry the traffic of every link."""
+    page_url: str = ""
+    """The public address of the page."""
     _counting: threading.Lock = field(default_factory=threading.Lock)
     """Held while the window is filled, copied or replaced."""
 
@@ -69,7 +72,7 @@ class Evaluator:
         """An evaluator without history."""
         recovery = settings.recovery
         lives = Lives(recovery.resolve_after, recovery.flapping_episodes, recovery.flapping_within)
-        return cls(settings.fabric, lives, 1, traffic=settings.metrics.traffic)
+        return cls(settings.fabric, lives, 1, traffic=settings.metrics.traffic, page_url=settings.page.url)
 
     def resume(self, journal: Journal) -> None:
         """Continues where the journal ends, at any time between two evaluations. Raises JournalUnavailableError.
@@ -110,6 +113,7 @@ class Evaluator:
         recovery = settings.recovery
         self.lives.use(recovery.resolve_after, recovery.flapping_episodes, recovery.flapping_within)
         self.traffic = settings.metrics.traffic
+        self.page_url = settings.page.url
 
     def evaluate(
         self,
@@ -133,14 +137,16 @@ class Evaluator:
             self.plugs = round.plugs
             evaluation = evaluate(round, notes=notes, work=work_now(plan, windows, now))
             changes = self.lives.update(evaluation, round.cabling)
+            evaluated_round = EvaluatedRound(round, evaluation)
             publication = Published(
                 number=self.number,
                 fabric=self.fabric,
-                evaluated=EvaluatedRound(round, evaluation),
+                evaluated=evaluated_round,
                 plan_digest=plan.digest,
                 lives=changes.lives,
                 cause_lives=changes.cause_lives,
                 pending_resolution=changes.pending_resolution,
+                pending_causes=changes.pending_causes,
                 mutes=mutes(
                     plan,
                     (*evaluation.findings, *changes.pending_resolution),
@@ -152,6 +158,14 @@ class Evaluator:
                 runs=runs,
                 journal=journal,
                 traffic=traffic_of(round) if self.traffic else None,
+                open_faults=open_faults(
+                    evaluated_round,
+                    changes.cause_lives,
+                    changes.lives,
+                    changes.pending_causes,
+                    changes.pending_resolution,
+                ),
+                page_url=self.page_url,
                 evaluated_seconds=time.monotonic() - began,
             )
             self.worklist.update(evaluation)

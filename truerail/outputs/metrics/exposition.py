@@ -17,6 +17,7 @@ from truerail.model.finding import Evaluation
 from truerail.model.pause import garbage_collection_paused
 from truerail.outputs.metrics.cables import by_host, counts, levels
 from truerail.outputs.metrics.families import FabricWide
+from truerail.outputs.metrics.fault_series import fault_series
 from truerail.outputs.metrics.finding_series import device_findings
 from truerail.outputs.metrics.link_info import Affinity, LinkInfo, gpus, seen_instead, uplink_info
 from truerail.outputs.metrics.metric_series import Block, Series
@@ -79,7 +80,7 @@ class Exposition:
         else:
             cables = tuple(self._plan.blocks(publication))
             answered = newest_answers(publication.snapshot.readings)
-        found = device_findings(layout, publication).block()
+        found = tuple(series.block() for series in _of_faults(layout, publication))
         return _Page(publication, layout, cables, found, generate_latest(FabricWide(publication)), answered)
 
 
@@ -131,7 +132,7 @@ class _Page:
     publication: Published
     layout: Layout
     cables: tuple[Block, ...]
-    found: Block
+    found: tuple[Block, ...]
     wide: bytes
     answered: Mapping[str, datetime]
 
@@ -142,7 +143,7 @@ class _Page:
 
     def blocks(self, pod: int | None) -> Iterator[bytes | memoryview]:
         """The text of one pod by its rank, or of all pods."""
-        for block in (*self.cables, self.found):
+        for block in (*self.cables, *self.found):
             yield from block.parts(pod)
 
     def live(self, counters: Mapping[str, float], now: datetime) -> bytes:
@@ -150,10 +151,16 @@ class _Page:
         return generate_latest(Live(self.publication, self.answered, counters, now))
 
 
+def _of_faults(layout: Layout, publication: Published) -> Iterator[Series]:
+    """What also depends on mutes."""
+    yield device_findings(layout, publication)
+    yield from fault_series(layout, publication)
+
+
 def families(publication: Published, counters: Mapping[str, float], now: datetime) -> Iterator[Metric]:
     """The full page as prometheus-client's metric families: the same meaning, at ten times the cost."""
     plan = _OfPlan(publication)
-    for series in (*plan.series(publication), device_findings(plan.layout, publication)):
+    for series in (*plan.series(publication), *_of_faults(plan.layout, publication)):
         yield series.family()
     yield from FabricWide(publication).collect()
     yield from Live(publication, newest_answers(publication.snapshot.readings), counters, now).collect()

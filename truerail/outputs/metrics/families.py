@@ -9,7 +9,7 @@ from prometheus_client.registry import Collector
 
 from rules import rules
 from truerail.analysis.published import Published
-from truerail.model.finding import Cause, CauseKind, Finding, Severity, Status, Verdict
+from truerail.model.finding import CauseKind, Finding, Severity, Status, Verdict
 from truerail.model.life import LifeState, Mute, MuteKind
 from truerail.outputs.metrics import declared
 from truerail.outputs.metrics.declared import Declared, Kind
@@ -73,7 +73,7 @@ class FabricWide(Collector):
         known = CauseKind if self._evaluated else ()
         counts = Counter[tuple[str, ...]](dict.fromkeys(product(known, MUTED), 0))
         mutes = self._publication.mutes
-        counts.update((cause.kind, _cause_muted(cause, mutes)) for cause in self._publication.evaluation.causes)
+        counts.update((cause.kind, all_muted(cause.explains, mutes)) for cause in self._publication.evaluation.causes)
         return self._counted(("kind", "muted"), counts)
 
     def _moves(self) -> Samples:
@@ -114,11 +114,11 @@ def muted(finding: Finding, mutes: Mapping[str, Mute]) -> str:
     return NOT_MUTED if mute is None else mute.kind
 
 
-def _cause_muted(cause: Cause, mutes: Mapping[str, Mute]) -> str:
-    """Muted if all findings it explains are: by maintenance if that covers all of them, else also by
-    acknowledgements.
+def all_muted(findings: Iterable[str], mutes: Mapping[str, Mute]) -> str:
+    """Why a cause is muted, or `no`: all findings that it explains must be. By maintenance if that covers all of them,
+    else also by acknowledgements.
     """
-    found = [mutes.get(finding) for finding in cause.explains]
+    found = [mutes.get(finding) for finding in findings]
     kinds = [mute.kind for mute in found if mute is not None]
     if not kinds or len(kinds) < len(found):
         return NOT_MUTED

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain, pairwise, repeat
+from typing import Final
 
 import numpy as np
 from prometheus_client import Metric
@@ -16,14 +17,16 @@ from truerail.model.columns import Codes
 from truerail.model.names import printable
 from truerail.outputs.metrics.declaring import Declared, Kind
 
-_LONGEST = 200
+_LONGEST: Final = 200
+_SENTENCES: Final = {"summary": 600, "action": 600}
 
 
-def clean(value: str) -> str:
-    """A label value without control characters, at most 200 characters long: names that devices report are
-    untrusted.
+def clean(value: str, label: str = "") -> str:
+    """A label value without control characters, at most 200 characters long, 600 in sentences: names that devices
+    report are untrusted.
     """
-    return value if value.isprintable() and len(value) <= _LONGEST else printable(value, _LONGEST)
+    longest = _SENTENCES.get(label, _LONGEST)
+    return value if value.isprintable() and len(value) <= longest else printable(value, longest)
 
 
 def escape(value: str) -> str:
@@ -45,7 +48,7 @@ class _Pieces(dict[str, str]):
         self._label = label
 
     def __missing__(self, value: str) -> str:
-        piece = self[value] = f',{self._label}="{escape(clean(value))}"'
+        piece = self[value] = f',{self._label}="{escape(clean(value, self._label))}"'
         return piece
 
 
@@ -138,7 +141,7 @@ class Series:
         family = Metric(name, metric.summary, metric.kind.value)
         columns = {"fabric": [self.rows.fabric] * len(self.values), **self.rows.labels, **self.labels}
         for number, value in enumerate(self.values):
-            labels = {label: clean(column[number]) for label, column in columns.items() if column[number]}
+            labels = {label: clean(column[number], label) for label, column in columns.items() if column[number]}
             family.add_sample(metric.name, labels, value)
         return family
 

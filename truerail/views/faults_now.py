@@ -1,0 +1,136 @@
+"""The open faults of an evaluation: its causes and the findings without one, and those not resolved yet, worst first.
+
+What is away for the moment (recovering, unseen) stays open until its life ends, if it had lasted long enough to alert:
+else a cable that is moved by hand would alert after it is in its port. What a present cause took over is not open any
+more: a cable that was dark and is now swapped is one fault.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+import numpy as np
+
+from truerail.analysis.published import EvaluatedRound
+from truerail.model.cause_alerts import minutes_of
+from truerail.model.finding import Cause, CauseKind, Finding, Severity
+from truerail.model.life import Life
+from truerail.model.open_fault import OpenFault
+from truerail.model.plan import Plan
+from truerail.views.index import EvaluationIndex
+
+MOST_NAMED = 3
+_PLACED = frozenset(
+    (
+        *(CauseKind.CABLE_SWAP, CauseKind.CABLE_ROTATION, CauseKind.CABLE_MOVE, CauseKind.PORT_SHIFT),
+        *(CauseKind.HOST_SWAP, CauseKind.LEAF_SWAP, CauseKind.BUNDLE_SWAP, CauseKind.GPU_NIC_ORDER),
+        *(CauseKind.LINK_DOWN, CauseKind.UNREACHABLE),
+    )
+)
+"""Kinds whose effect follows from the cabling. For the others no affected GPU is known, which is not none."""
+
+
+def open_faults(
+    evaluated: EvaluatedRound,
+    cause_lives: Mapping[str, Life],
+    lives: Mapping[str, Life],
+    pending_causes: Iterable[Cause] = (),
+    pending_findings: Iterable[Finding] = (),
+) -> tuple[OpenFault, ...]:
+    """All open faults: most severe first, then most affected GPUs, then the oldest."""
+    index = evaluated.once(EvaluationIndex)
+    away = tuple(pending_causes)
+    found = {finding.id: finding for finding in (*evaluated.evaluation.findings, *pending_findings)}
+    explained = {one for cause in (*evaluated.evaluation.causes, *away) for one in cause.explains}
+    faults = [_present(index, key, cause, found) for key, cause in index.causes.items()]
+    faults += [_of_cause(index.evaluation.plan, one.key, one, found) for one in _kept(index, away, cause_lives, found)]
+    faults += [
+        _of_finding(index.evaluation.plan, finding)
+        for one, finding in found.items()
+        if one not in explained and finding.severity is not Severity.INFO
+    ]
+    dated = (replace(fault, since=_since(fault, cause_lives, lives)) for fault in faults)
+    present = {*index.causes, *(finding.id for finding in evaluated.evaluation.findings)}
+    return tuple(sorted((one for one in dated if one.key in present or _lasted(one, cause_lives, lives)), key=_worst))
+
+
+def _worst(fault: OpenFault) -> tuple[int, int, float, str]:
+    since = fault.since.timestamp() if fault.since else 0.0
+    return -fault.severity.rank, -(fault.affected_gpus or 0), since, fault.key
+
+
+def _kept(
+    index: EvaluationIndex, away: Sequence[Cause], lives: Mapping[str, Life], found: Mapping[str, Finding]
+) -> Iterable[Cause]:
+    """Causes that are away and that no present cause took over, with a finding that is still open."""
+    taken = {name for cause in index.causes.values() for name in (*cause.subjects, *cause.explains)}
+    for cause in away:
+        if taken.isdisjoint((*cause.subjects, *cause.explains)) and any(one in found for one in cause.explains):
+            yield cause
+
+
+def _life(fault: OpenFault, cause_lives: Mapping[str, Life], lives: Mapping[str, Life]) -> Life | None:
+    return (cause_lives if fault.kind else lives).get(fault.key)
+
+
+def _since(fault: OpenFault, cause_lives: Mapping[str, Life], lives: Mapping[str, Life]) -> datetime | None:
+    life = _life(fault, cause_lives, lives)
+    return life.since if life else None
+
+
+def _lasted(fault: OpenFault, cause_lives: Mapping[str, Life], lives: Mapping[str, Life]) -> bool:
+    """Whether a fault that is away was present for as long as its alert waits."""
+    life, minutes = _life(fault, cause_lives, lives), minutes_of(fault.kind, fault.severity)
+    return life is not None and minutes is not None and life.last_seen - life.since >= timedelta(minutes=minutes)
+
+
+def _present(index: EvaluationIndex, key: str, cause: Cause, found: Mapping[str, Finding]) -> OpenFault:
+    fault = _of_cause(index.evaluation.plan, key, cause, found)
+    gpus, cables = index.impact[key], index.affected[key]
+    if not gpus and not cause.names_only and not _on_hosts(index, cause):
+        return fault
+    device, layout = index.index.a_device[cables], index.layout
+    hosts = np.unique(device[index.index.from_host[cables]])
+    misordered = sum(layout.code.get(name, -1) >= 0 for name in cause.subjects) if gpus and not len(hosts) else 0
+    return replace(fault, affected_gpus=gpus, affected_hosts=len(hosts) or misordered)
+
+
+def _on_hosts(index: EvaluationIndex, cause: Cause) -> bool:
+    """Whether a cause is of cables at hosts alone: where these end is their effect. That of uplinks is not known."""
+    ends = (index.index.devices.find(subject.partition("/")[0]) for subject in cause.subjects)
+    return cause.kind in _PLACED and all(end >= 0 and index.index.devices.is_host(end) for end in ends)
+
+
+def _of_cause(plan: Plan, key: str, cause: Cause, found: Mapping[str, Finding]) -> OpenFault:
+    severities = (found[one].severity for one in cause.explains if one in found)
+    worst = max(severities, key=lambda severity: severity.rank, default=Severity.INFO)
+    severity = min(worst, Severity.WARNING, key=lambda one: one.rank) if cause.names_only else worst
+    fault = OpenFault(cause.key, cause.kind, "", severity, "", "", cause.summary, cause.action, cause.explains)
+    return _placed(plan, replace(fault, key=key), cause.subjects)
+
+
+def _of_finding(plan: Plan, finding: Finding) -> OpenFault:
+    one, summary = finding.id, finding.summary
+    said = summary if finding.subject in summary else f"{finding.subject}: {summary}"
+    fault = OpenFault(one, None, finding.rule, finding.severity, "", "", said, finding.action, (one,))
+    return _placed(plan, fault, (finding.subject,))
+
+
+def _placed(plan: Plan, fault: OpenFault, subjects: Sequence[str]) -> OpenFault:
+    """The fault with its place: the pod of all its subjects, the racks of the first ones, the unit of a single one."""
+    named = dict.fromkeys(subject if subject in plan.devices else subject.partition("/")[0] for subject in subjects)
+    devices = [plan.devices[name] for name in named if name in plan.devices]
+    pods, racks = {device.pod for device in devices}, dict.fromkeys(device.rack for device in devices if device.rack)
+    unit = devices[0].unit if len(devices) == 1 else None
+    return replace(
+        fault,
+        pod=pods.pop() if len(pods) == 1 else "",
+        subject=_listed(subjects),
+        rack=_listed(list(racks)),
+        unit="" if unit is None else str(unit),
+    )
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = len(names) - MOST_NAMED
+    return ", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
