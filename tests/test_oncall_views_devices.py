@@ -1,7 +1,9 @@
 """One device: a host's paths, a switch's front panel, maintenance; and the punch list."""
 
+import io
 from datetime import datetime, timedelta
 
+import openpyxl
 import pytest
 from view_fabrics import SHAPES, fabric, faulty, shaped
 
@@ -11,6 +13,8 @@ from truerail.model import CauseKind, Port, Reading, Role, Snapshot
 from truerail.model.facts import Optic
 from truerail.model.history import MaintenanceWindow, NoHistory
 from truerail.model.names import natural_key
+from truerail.outputs.report import render
+from truerail.outputs.report_xlsx import render_xlsx
 from truerail.outputs.worklist import Mark, Worklist
 from truerail.questions.answers.capture import publication_of
 from truerail.simulator import Fault, Shape
@@ -150,8 +154,14 @@ def test_a_step_has_the_serial_numbers_that_its_two_ends_report() -> None:
     ]
     snapshot = Snapshot(publication.snapshot.at, [*publication.snapshot.readings, *readings])
     read = publication_of(Round(publication.plan, snapshot), fabric="lab")
+    worklist.update(read.evaluation)
     (found,) = (line for line in step_lines(worklist, read) if line.key == step.key)
     assert (found.serial, found.far_serial) == ("S1", "S2")
+    assert "<small>serial S1</small>" in str(render(read.evaluation, "html"))
+    workbook = openpyxl.load_workbook(io.BytesIO(render_xlsx(read.evaluation)))
+    columns, *rows = workbook["Punch list"].values
+    (row,) = (row for row in (dict(zip(columns, one, strict=True)) for one in rows) if row["at"] == step.at)
+    assert (row["serial"], row["serial of other end"]) == ("S1", "S2")
 
 
 def test_a_step_that_is_done_does_not_name_another_cause() -> None:

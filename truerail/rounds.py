@@ -14,9 +14,11 @@ from truerail.analysis.rule import Rule
 from truerail.causes import explain
 from truerail.model import (
     CableState,
+    Cause,
     Evaluation,
     Fact,
     Finding,
+    Optic,
     Port,
     PortCounters,
     Reading,
@@ -76,7 +78,23 @@ def evaluate(
         summary=_summary(wiring, ordered),
         cable_states=cable_states(wiring),
         notes=(*notes, *_notes(wiring), *_unplanned(ordered)),
+        serials=_serials(round, causes),
     )
+
+
+def _serials(round: Round, causes: Iterable[Cause]) -> dict[str, str]:
+    """By port, the serial numbers that the devices of causes and those at the other ends of their cables report."""
+    plan = round.plan
+    ports = {port for cause in causes for move in cause.moves for port in (move.source, move.cable)}
+    ports |= {
+        Port(device, name) for cause in causes for device, _, name in (one.partition("/") for one in cause.subjects)
+    }
+    devices = {end.device for port in ports for end in (port, plan.peer_of(port)) if end}
+    table = round.snapshot.table(Optic)
+    wanted = [code for code, name in enumerate(table.devices) if name in devices]
+    rows = np.flatnonzero(np.isin(table.device, wanted)).tolist() if wanted and len(table.rows) else []
+    found = ((table.devices[int(table.device[row])], table.rows[row]) for row in rows)
+    return {f"{device}/{optic.port}": optic.serial for device, optic in found if optic.serial}
 
 
 def _missed(reading: Reading, round: Round) -> bool:

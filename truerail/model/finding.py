@@ -3,7 +3,7 @@
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from hashlib import blake2s
@@ -312,6 +312,8 @@ class Evaluation:
     cable_states: Mapping[Port, "CableState"]
     notes: tuple[str, ...] = ()
     """Remarks in addition to findings: an inferred plan and its support, unknown files, clocks, ..."""
+    serials: Mapping[str, str] = field(default_factory=dict)
+    """Serial numbers of modules and cables on the devices of causes, as they report them, by port."""
 
     @property
     def cause_of(self) -> dict[str, str]:

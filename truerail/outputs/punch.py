@@ -1,6 +1,6 @@
 """The punch list: one line for each manual action, in walking order (rack, unit, port)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from truerail.model import Cause, Device, Evaluation, Move, Plan, Port
 from truerail.outputs.report_words import order, port_of
@@ -22,6 +22,9 @@ class Step:
     label: str = ""
     after: str = ""
     """What to repair first: such steps come last."""
+    serial: str = ""
+    """The serial number of the module or cable at `at`, as its device reports it."""
+    far_serial: str = ""
 
     @property
     def device(self) -> str:
@@ -31,7 +34,12 @@ class Step:
 
 def punch_list(evaluation: Evaluation) -> list[Step]:
     """Every move of every cause, and one step for each cause that needs manual work or a look but no move."""
-    steps = [step for cause in evaluation.causes for step in _steps(cause, evaluation.plan)]
+    serials = evaluation.serials
+    steps = [
+        replace(step, serial=serials.get(str(step.at), ""), far_serial=serials.get(str(step.far), ""))
+        for cause in evaluation.causes
+        for step in _steps(cause, evaluation.plan)
+    ]
     return sorted(steps, key=lambda step: _walk(step, evaluation.plan))
 
 

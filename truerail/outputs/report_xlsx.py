@@ -88,11 +88,13 @@ def _punch(evaluation: Evaluation) -> Sheet:
         "other end",
         "place of other end",
         "label",
+        "serial",
+        "serial of other end",
         "not before",
         "cause",
         "kind",
     )
-    widths = (6, 10, 6, 24, 50, 24, 18, 28, 18, 16, 40, 8, 16)
+    widths = (6, 10, 6, 24, 50, 24, 18, 28, 18, 16, 18, 18, 40, 8, 16)
     return Sheet("Punch list", columns, widths, _steps(evaluation))
 
 
@@ -114,6 +116,8 @@ def _steps(evaluation: Evaluation) -> Iterator[Row]:
             name(str(step.far or "")),
             place_of(step.far or "", plan),
             name(step.label),
+            name(step.serial),
+            name(step.far_serial),
             step.after,
             step.cause,
             step.kind,

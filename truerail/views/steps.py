@@ -1,15 +1,10 @@
 """The punch list as lines, with keys that stay the same over rounds."""
 
 from collections.abc import Iterable
-from dataclasses import replace
 from datetime import datetime
 from hashlib import blake2s
 
-import numpy as np
-
 from truerail.analysis.published import Published
-from truerail.model import Port
-from truerail.model.facts import Optic
 from truerail.model.finding import Cause
 from truerail.outputs.worklist import Entry, Key, Mark, Worklist
 from truerail.views.filters import one_of
@@ -23,21 +18,7 @@ def step_lines(worklist: Worklist, publication: Published) -> tuple[StepLine, ..
     """
     view = view_of(publication)
     by_id = {cause.id: cause for cause in publication.evaluation.causes}
-    ends = {end for entry in worklist.entries for end in (entry.step.at, entry.step.far) if isinstance(end, Port)}
-    serials = _serials(publication, {end.device for end in ends})
-    lines = (_line(view, by_id, entry) for entry in worklist.entries)
-    return tuple(
-        replace(line, serial=serials.get(line.at, ""), far_serial=serials.get(line.far or "", "")) for line in lines
-    )
-
-
-def _serials(publication: Published, devices: set[str]) -> dict[str, str]:
-    """By port, the serial numbers of the optics in these devices."""
-    table = publication.snapshot.table(Optic)
-    wanted = [code for code, name in enumerate(table.devices) if name in devices]
-    rows = np.flatnonzero(np.isin(table.device, wanted)).tolist() if len(table.rows) and wanted else []
-    found = ((table.devices[int(table.device[row])], table.rows[row]) for row in rows)
-    return {f"{device}/{optic.port}": optic.serial for device, optic in found if optic.serial}
+    return tuple(_line(view, by_id, entry) for entry in worklist.entries)
 
 
 def _line(view: View, by_id: dict[str, Cause], entry: Entry) -> StepLine:
@@ -64,6 +45,8 @@ def _line(view: View, by_id: dict[str, Cause], entry: Entry) -> StepLine:
         far_rack=far_rack,
         far_unit=far_unit,
         after=step.after,
+        serial=step.serial,
+        far_serial=step.far_serial,
     )
 
 
