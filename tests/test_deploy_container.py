@@ -75,6 +75,7 @@ def test_what_the_image_copies_is_in_its_context_and_nothing_else() -> None:
 def test_the_steps_of_the_image_make_a_truerail_that_evaluates_a_recorded_fabric(tmp_path: Path) -> None:
     """All steps but those that install other packages: these are lent by the environment of the tests."""
     source = tmp_path / "source"
+    environment = tmp_path / "opt" / "truerail"
     for word, rest in instructions()[: -len(last_stage())]:
         if word == "COPY":
             *names, folder = rest.split()
@@ -84,9 +85,10 @@ def test_the_steps_of_the_image_make_a_truerail_that_evaluates_a_recorded_fabric
         if word == "RUN":
             steps = [step for step in rest.split("&&") if "--require-hashes" not in step]
             passes(run("sh", "-ec", " && ".join(steps).replace(" /", f" {tmp_path}/"), cwd=source, **PYTHON_FIRST))
-    environment = tmp_path / "opt" / "truerail"
-    lent = next(Path(sys.prefix).glob("lib/python*/site-packages"))
-    next(environment.glob("lib/python*/site-packages")).joinpath("lent.pth").write_text(f"{lent}\n")
+            lend(environment)
+    notices = (environment / "share/doc/truerail/THIRD-PARTY-NOTICES").read_text(encoding="utf-8")
+    assert all(re.search(rf"^{name} \S+  \S", notices, re.MULTILINE) for name in ("Python", "numpy", "truerail"))
+    assert "Permission is hereby granted" in notices
     truerail = environment / "bin" / "truerail"
     made = ["demo", "--once", "--hosts", "4", "--rails", "2", "--fault", "cable-swap", "-o", "fabric"]
     passes(run(truerail, *made, cwd=tmp_path))
@@ -94,6 +96,12 @@ def test_the_steps_of_the_image_make_a_truerail_that_evaluates_a_recorded_fabric
     done = run(truerail, *check, cwd=tmp_path)
     assert done.returncode == 1
     assert [cause["kind"] for cause in json.loads(done.stdout)["causes"]] == ["cable-swap"]
+
+
+def lend(environment: Path) -> None:
+    """Lends the packages of the tests to an environment."""
+    lent = next(Path(sys.prefix).glob("lib/python*/site-packages"))
+    next(environment.glob("lib/python*/site-packages")).joinpath("lent.pth").write_text(f"{lent}\n")
 
 
 def copy(source: Path, target: Path) -> None:

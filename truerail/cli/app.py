@@ -9,6 +9,7 @@ from truerail.cli import (
     check,
     demo,
     inventory,
+    licenses,
     monitoring,
     oncall,
     oncall_mutes,
@@ -60,6 +61,7 @@ app.command("serve", short_help="Run the service: journal, page, API and metrics
 app.command("demo", short_help="Run the service on a simulated, changing fabric.")(demo.demo)
 app.command("parse", short_help="Read one recorded answer, print JSON facts.")(parse.parse)
 app.command("schema", short_help="Print the JSON Schema of a file, for editors.")(schema.schema)
+app.command("licenses", short_help="Print the licenses of truerail and its packages.")(licenses.licenses)
 app.command("token", short_help="Create an API token.")(token.token)
 app.add_typer(inventory.app, name="inventory")
 app.add_typer(plan.app, name="plan")
