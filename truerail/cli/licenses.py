@@ -70,21 +70,19 @@ def notice(package: Distribution) -> Notice:
 
 def _license(package: Distribution) -> str:
     """What the metadata names: an SPDX expression, the field if it is no whole text, or classifiers."""
-    meta = package.metadata
-    free = (meta.get("License") or "").strip()
-    classifiers = [
-        one.rpartition(" :: ")[2] for one in meta.get_all("Classifier") or () if one.startswith("License ::")
-    ]
-    stated = (
-        meta.get("License-Expression") or ("" if free == "UNKNOWN" or "\n" in free else free) or ", ".join(classifiers)
-    )
-    return str(stated)
+    stated, free = _fields(package, "License-Expression"), _fields(package, "License")
+    short = [one for one in free if one != "UNKNOWN" and "\n" not in one]
+    classifiers = [one.rpartition(" :: ")[2] for one in _fields(package, "Classifier") if one.startswith("License ::")]
+    return ", ".join(stated or short or classifiers)
 
 
 def _home(package: Distribution) -> str:
-    meta = package.metadata
-    urls = [one.partition(", ")[2] for one in meta.get_all("Project-URL") or ()]
-    return str(meta.get("Home-page") or next(iter(urls), ""))
+    urls = [one.partition(", ")[2] for one in _fields(package, "Project-URL")]
+    return next(iter((*_fields(package, "Home-page"), *urls)), "")
+
+
+def _fields(package: Distribution, name: str) -> list[str]:
+    return [text for one in package.metadata.get_all(name) or () if (text := str(one).strip())]
 
 
 def _python() -> Notice:
