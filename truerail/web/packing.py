@@ -23,10 +23,10 @@ _NONE = re.compile(r"q=0(\.0*)?")
 def packed(request: Request, shown: CachedEvaluation, body: bytes, tag: str) -> Response:
     """The answer with its tag, compressed if that helps. The tag is weak, hence the same for both forms."""
     if len(body) < LEAST_BYTES or not takes_gzip(request.headers.get("accept-encoding", "")):
-        return _varying(tagged(body, tag))
+        return varying(tagged(body, tag))
     key = f"{tag} gzip"
     small = shown.answer(key) or shown.keep(key, gzip.compress(body, _LEVEL, mtime=0))
-    response = _varying(tagged(small, tag))
+    response = varying(tagged(small, tag))
     response.headers["Content-Encoding"] = "gzip"
     return response
 
@@ -36,7 +36,7 @@ def plain_or_packed(request: Request, body: bytes, headers: dict[str, str]) -> R
     response = Response(body, headers=headers)
     if len(body) >= LEAST_BYTES and takes_gzip(request.headers.get("accept-encoding", "")):
         response = Response(gzip.compress(body, _LEVEL, mtime=0), headers={**headers, "Content-Encoding": "gzip"})
-    return _varying(response)
+    return varying(response)
 
 
 def takes_gzip(accepted: str) -> bool:
@@ -49,6 +49,7 @@ def takes_gzip(accepted: str) -> bool:
     return not _NONE.fullmatch(weight)
 
 
-def _varying(response: Response) -> Response:
+def varying(response: Response) -> Response:
+    """The answer, marked as one of several forms."""
     response.headers.add_vary_header("Accept-Encoding")
     return response

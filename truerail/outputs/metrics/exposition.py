@@ -5,8 +5,9 @@ used here.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import chain
 from threading import Lock
 
 from prometheus_client import Metric, generate_latest
@@ -21,6 +22,7 @@ from truerail.outputs.metrics.fault_series import fault_series
 from truerail.outputs.metrics.finding_series import device_findings
 from truerail.outputs.metrics.link_info import Affinity, LinkInfo, gpus, seen_instead, uplink_info
 from truerail.outputs.metrics.metric_series import Block, Series
+from truerail.outputs.metrics.packed_text import PackedText
 from truerail.outputs.metrics.plan_rows import REST, Layout
 from truerail.outputs.metrics.scrape_values import Live, newest_answers
 from truerail.outputs.metrics.traffic_series import TrafficText
@@ -32,7 +34,7 @@ class Exposition:
     """Caches the text of the newest publication, and the parts that the next one can reuse. Thread-safe."""
 
     def __init__(self) -> None:
-        self._lock = Lock()
+        self._lock, self._packing = Lock(), Lock()
         self._plan: _OfPlan | None = None
         self._page: _Page | None = None
 
@@ -42,10 +44,7 @@ class Exposition:
 
     def render(self, publication: Published | None, counters: Mapping[str, float], now: datetime) -> bytes:
         """The full page. Before the first evaluation it contains the service's own metrics alone."""
-        if publication is None:
-            return generate_latest(Live(None, {}, counters, now))
-        page = self._page_of(publication)
-        return b"".join([*page.blocks(None), page.wide, page.live(counters, now)])
+        return self._rendered_text(publication, None, counters, now)
 
     def render_pod(
         self, publication: Published | None, pod: str, counters: Mapping[str, float], now: datetime
@@ -53,16 +52,27 @@ class Exposition:
         """One pod's series. `-` means everything without a pod: the slices of all pods and this one add up to the full
         page, without duplicate series. Raises LookupError for a pod that is not in the plan.
         """
+        return self._rendered_text(publication, pod, counters, now)
+
+    def packed(
+        self, publication: Published | None, pod: str | None, counters: Mapping[str, float], now: datetime
+    ) -> bytes:
+        """The same as gzip: compressed once for a publication, except values of the moment. Raises LookupError."""
         if publication is None:
-            return self.render(None, counters, now) if pod == REST else b""
+            return PackedText(()).followed_by(_of_moment(None, {}, counters, now, pod))
         page = self._page_of(publication)
-        rank = page.layout.rank
-        if pod == REST:
-            own = page.blocks(rank[REST]) if REST in rank else ()
-            return b"".join([*page.blocks(rank[""]), *own, page.wide, page.live(counters, now)])
-        if not pod or pod not in rank:
-            raise LookupError(f"no pod is called {pod!r}{nearest(pod, [*page.layout.pods[1:], REST])}")
-        return b"".join(page.blocks(rank[pod]))
+        with self._packing:
+            if pod not in page.packed:
+                page.packed[pod] = PackedText(page.text(pod))
+        return page.packed[pod].followed_by(_of_moment(publication, page.answered, counters, now, pod))
+
+    def _rendered_text(
+        self, publication: Published | None, pod: str | None, counters: Mapping[str, float], now: datetime
+    ) -> bytes:
+        if publication is None:
+            return _of_moment(None, {}, counters, now, pod)
+        page = self._page_of(publication)
+        return b"".join([*page.text(pod), _of_moment(publication, page.answered, counters, now, pod)])
 
     def _page_of(self, publication: Published) -> "_Page":
         with self._lock:
@@ -135,20 +145,41 @@ class _Page:
     found: tuple[Block, ...]
     wide: bytes
     answered: Mapping[str, datetime]
+    packed: dict[str | None, PackedText] = field(default_factory=dict)
+    """By pod, what a scraper that takes gzip has read."""
 
     @property
     def evaluation(self) -> Evaluation:
         """The source of the cables' text."""
         return self.publication.evaluation
 
-    def blocks(self, pod: int | None) -> Iterator[bytes | memoryview]:
-        """The text of one pod by its rank, or of all pods."""
+    def text(self, pod: str | None) -> Iterator[bytes | memoryview]:
+        """The text of one pod, of everything without a pod (`-`), or of all. Raises LookupError."""
+        rank = self.layout.rank
+        if pod is None:
+            return chain(self._blocks(None), (self.wide,))
+        if pod == REST:
+            own = self._blocks(rank[REST]) if REST in rank else ()
+            return chain(self._blocks(rank[""]), own, (self.wide,))
+        if not pod or pod not in rank:
+            raise LookupError(f"no pod is called {pod!r}{nearest(pod, [*self.layout.pods[1:], REST])}")
+        return self._blocks(rank[pod])
+
+    def _blocks(self, pod: int | None) -> Iterator[bytes | memoryview]:
+        """The series of cables and devices of one pod by its rank, or of all pods."""
         for block in (*self.cables, *self.found):
             yield from block.parts(pod)
 
-    def live(self, counters: Mapping[str, float], now: datetime) -> bytes:
-        """The values of the moment."""
-        return generate_latest(Live(self.publication, self.answered, counters, now))
+
+def _of_moment(
+    publication: Published | None,
+    answered: Mapping[str, datetime],
+    counters: Mapping[str, float],
+    now: datetime,
+    pod: str | None,
+) -> bytes:
+    """The values of the moment; a pod has none."""
+    return generate_latest(Live(publication, answered, counters, now)) if pod in (None, REST) else b""
 
 
 def _of_faults(layout: Layout, publication: Published) -> Iterator[Series]:

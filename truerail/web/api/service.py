@@ -13,7 +13,7 @@ from truerail.outputs.metrics import CONTENT_TYPE, sd
 from truerail.web.answering import reported
 from truerail.web.context import RequestContext, WithContext
 from truerail.web.openapi import PROBLEMS
-from truerail.web.packing import plain_or_packed
+from truerail.web.packing import takes_gzip, varying
 from truerail.web.strict import only_known
 
 router = APIRouter(tags=["service"], dependencies=[Depends(only_known)], responses=PROBLEMS)
@@ -50,19 +50,26 @@ async def metrics(
 ) -> Response:
     """Prometheus metrics. Before the first evaluation only those of the service."""
     headers = {"Content-Type": CONTENT_TYPE, **_FRESH}
-    return await asyncio.to_thread(lambda: plain_or_packed(request, _metrics(desk, pod), headers))
+    return await asyncio.to_thread(lambda: _metrics(request, desk, pod, headers))
 
 
-def _metrics(desk: RequestContext, pod: str | None) -> bytes:
-    """The text. Raises NotFoundError for a pod that the plan lacks."""
-    tower = desk.tower
-    now, counters = tower.now(), {**tower.counters, **desk.figures}
-    if pod is None:
-        return desk.exposition.render(tower.publication, counters, now)
+def _metrics(request: Request, desk: RequestContext, pod: str | None, headers: dict[str, str]) -> Response:
+    """The text, compressed if accepted. Raises NotFoundError for a pod that the plan lacks."""
     try:
-        return desk.exposition.render_pod(tower.publication, pod, counters, now)
+        if takes_gzip(request.headers.get("accept-encoding", "")):
+            headers["Content-Encoding"] = "gzip"
+            return varying(Response(_text(desk, pod, packed=True), headers=headers))
+        return varying(Response(_text(desk, pod, packed=False), headers=headers))
     except LookupError as error:
         raise NotFoundError(printable(str(error.args[0]), 300)) from None
+
+
+def _text(desk: RequestContext, pod: str | None, *, packed: bool) -> bytes:
+    tower, page = desk.tower, desk.exposition
+    publication, counters, now = tower.publication, {**tower.counters, **desk.figures}, tower.now()
+    if packed:
+        return page.packed(publication, pod, counters, now)
+    return page.render(publication, counters, now) if pod is None else page.render_pod(publication, pod, counters, now)
 
 
 @router.get("/sd", response_model=list[dict[str, Any]])
