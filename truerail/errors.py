@@ -164,6 +164,18 @@ class AccessError(TruerailError, ValueError):
     """Settings of access that cannot be used. Names the setting."""
 
 
+class MissingExtraError(TruerailError):
+    """A feature whose packages are not installed. Names the extra and its installation."""
+
+    def __init__(self, extra: str, feature: str) -> None:
+        self.extra = extra
+        super().__init__(f"{feature} needs packages that are not installed: pip install 'truerail[{extra}]'")
+
+
+class HistoryStoreError(TruerailError):
+    """A history store that cannot be read or written. Names the folder."""
+
+
 class CertificateError(TruerailError, ValueError):
     """A certificate or key that cannot be used. Names the file."""
 

@@ -1,0 +1,146 @@
+"""Takes samples from publications: minutes of counters, their hours, the hourly extremes of optics, and rounds."""
+
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from truerail.analysis.published import Published
+from truerail.history.arrow_tables import arrow, from_columns, from_rows, joined
+from truerail.history.episode_recorder import Append
+from truerail.history.hourly_light import HourlyLight
+from truerail.history.hours import due_hours, hour_of, hour_rows, newest
+from truerail.history.open_rows import Values
+from truerail.history.planned_ports import PlannedPorts
+from truerail.history.port_minutes import complete_minutes, minute_columns
+from truerail.history.store_folder import StoreFolder
+from truerail.history.store_reader import fault_of, read_files
+from truerail.history.tables import COUNTERS_HOURS, COUNTERS_MINUTES, LIGHTS, ROUNDS
+from truerail.model.facts import BitErrorRate, Optic
+from truerail.model.history import RoundRecord
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+MOST_ROWS = 500_000
+"""Rows of minutes that wait for the disk, about 100 MB: the oldest minutes are dropped beyond this."""
+MOST_ROUNDS = 20_000
+STEPPED_BACK_SECONDS = 600.0
+"""A clock set back by more than this: minutes are recorded again from there on."""
+
+
+class SampleRecorder:
+    """Samples that are not written yet."""
+
+    def __init__(self, folder: StoreFolder) -> None:
+        self._folder = folder
+        self.lost_minutes = 0
+        self._minute = 0.0
+        """The start of the last recorded minute, in Unix seconds."""
+        self._minutes: list[pa.Table] = []
+        self._rounds: list[Values] = []
+        self._light: HourlyLight | None = None
+        self._former_light: list[pa.Table] = []
+        self._light_read_at = 0.0
+        self._light_changed = False
+
+    @property
+    def waiting_rows(self) -> int:
+        """Rows of minutes that are not written yet."""
+        return sum(map(len, self._minutes))
+
+    def resume(self) -> None:
+        """Continues after the last minute in the store. Raises OSError."""
+        last = newest(self._folder, COUNTERS_MINUTES)
+        self._minute = last.timestamp() if last else 0.0
+
+    def observe(self, publication: Published, ports: PlannedPorts, record: RoundRecord | None) -> bool:
+        """Takes in a publication; returns whether its modules were read since the last one."""
+        self._count(publication, ports)
+        if record is not None:
+            self._rounds.append(round_row(record))
+            del self._rounds[:-MOST_ROUNDS]
+        return self._look(publication, ports)
+
+    def flush(self, append: Append) -> None:
+        """Writes everything that waits. Raises OSError; the rest stays for the next time."""
+        if self._rounds:
+            append(ROUNDS, from_rows(ROUNDS, self._rounds))
+            self._rounds.clear()
+        if self._minutes:
+            append(COUNTERS_MINUTES, joined(self._minutes))
+            self._minutes.clear()
+        self._flush_light(append)
+        for hour in due_hours(self._folder, datetime.fromtimestamp(self._minute, UTC)):
+            append(COUNTERS_HOURS, hour_rows(self._folder, hour))
+
+    def _count(self, publication: Published, ports: PlannedPorts) -> None:
+        telemetry = publication.round.telemetry
+        counters = telemetry.counters
+        if counters is None or not len(counters.order):
+            return
+        if counters.begun[counters.head] < self._minute - STEPPED_BACK_SECONDS:
+            self._minute = 0.0
+        for start, samples in complete_minutes(counters, self._minute):
+            self._minute = start
+            known, columns = minute_columns(telemetry, samples)
+            if len(known):
+                at = _constant(datetime.fromtimestamp(start, UTC), len(known))
+                self._minutes.append(from_columns(COUNTERS_MINUTES, {"at": at, **ports.columns(known), **columns}))
+        while len(self._minutes) > 1 and self.waiting_rows > MOST_ROWS:
+            del self._minutes[0]
+            self.lost_minutes += 1
+
+    def _look(self, publication: Published, ports: PlannedPorts) -> bool:
+        """Takes in light, temperatures and error rates, if modules were read since the last time."""
+        hour = hour_of(publication.at)
+        if self._light is None or self._light.hour != hour or self._light.ports is not ports:
+            self._light = self._next_light(hour, ports)
+        read_at = _light_read_at(publication)
+        if read_at == self._light_read_at:
+            return False
+        self._light_read_at, self._light_changed = read_at, True
+        self._light.add(publication.wiring)
+        return True
+
+    def _next_light(self, hour: datetime, ports: PlannedPorts) -> HourlyLight:
+        """Begins an hour, or continues it: after a restart, or with other ports."""
+        light = HourlyLight(hour, ports)
+        rows = self._written_light() if self._light is None else self._light.rows()
+        if len(rows) and rows["at"][0].as_py() == hour:
+            light.restore(rows)
+        elif len(rows):
+            self._former_light.append(rows)
+            self._light_changed = True
+        return light
+
+    def _written_light(self) -> "pa.Table":
+        path = self._folder.open_file(LIGHTS)
+        return read_files(LIGHTS, [path] if path.exists() and not fault_of(path, LIGHTS) else [])
+
+    def _flush_light(self, append: Append) -> None:
+        if self._light is None or not self._light_changed:
+            return
+        while self._former_light:
+            append(LIGHTS, self._former_light[0])
+            del self._former_light[0]
+        self._folder.replace_open(LIGHTS, self._light.rows())
+        self._light_changed = False
+
+
+def round_row(record: RoundRecord) -> dict[str, Any]:
+    """A round in numbers."""
+    row = asdict(record)
+    severities = {f"findings_{word}": record.findings.get(word) for word in ("critical", "warning", "info")}
+    return {name: row.get(name) for name in ROUNDS.names} | severities
+
+
+def _constant(at: datetime, rows: int) -> Any:
+    pa = arrow()
+    return pa.repeat(pa.scalar(at, pa.timestamp("us", "UTC")), rows)
+
+
+def _light_read_at(publication: Published) -> float:
+    """When the newest answer about modules was created; 0 without one."""
+    readings = publication.snapshot.readings
+    light = (one for one in readings if one.facts and isinstance(one.facts[0], Optic | BitErrorRate))
+    return max((one.read_at or one.at.timestamp() for one in light), default=0.0)

@@ -1,0 +1,235 @@
+"""The folder of a history store: which files it has, and how they are written.
+
+    store.json                                  the schema and the fabric
+    TABLE/day=YYYY-MM-DD/part-HHMMSS-SEQ.parquet        written once, never changed
+    TABLE/day=YYYY-MM-DD/part-HHMMSS-SEQtoSEQ.parquet   the parts with these numbers, merged into one file
+    TABLE/open.parquet                          what has not ended, replaced as a whole
+
+A file gets its name when it is complete and on disk. A merged file takes effect with its name: parts with its numbers
+are then read no more, whether they are already deleted or not.
+"""
+
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from truerail.errors import HistoryStoreError
+from truerail.history.arrow_tables import arrow
+from truerail.history.tables import SCHEMA, TABLES, HistoryTable
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+MANIFEST = "store.json"
+OPEN = "open.parquet"
+_PART = re.compile(r"part-(\d{6})-(\d{6})(?:to(\d{6}))?\.parquet")
+_TEMPORARY = ".writing-"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One file of a day, with the numbers of the parts that it holds."""
+
+    path: Path
+    first: int
+    last: int
+
+    def covers(self, other: "Part") -> bool:
+        """Whether another file of the day is merged into this one."""
+        return self is not other and self.first <= other.first and other.last <= self.last
+
+
+@dataclass(frozen=True, slots=True)
+class StoreFolder:
+    """A history store on disk. Reading needs no more than the folder."""
+
+    path: Path
+
+    def manifest(self) -> Mapping[str, Any]:
+        """What `store.json` says. Raises HistoryStoreError if this is no store, or of another schema."""
+        try:
+            found = json.loads((self.path / MANIFEST).read_text(encoding="utf-8"))
+        except FileNotFoundError as error:
+            raise HistoryStoreError(f"{self.path}: is no history store: it has no {MANIFEST}") from error
+        except (OSError, ValueError) as error:
+            raise HistoryStoreError(f"{self.path / MANIFEST}: cannot be read: {error}") from error
+        schema = found.get("schema") if isinstance(found, dict) else None
+        if schema != SCHEMA:
+            raise HistoryStoreError(f"{self.path}: has the schema {schema!r}, this truerail reads {SCHEMA!r}")
+        return dict(found)
+
+    def create(self, fabric: str) -> None:
+        """Makes the folder a store of this fabric, unless it is one. Raises HistoryStoreError for another fabric's, and
+        for a folder with other files.
+        """
+        if (self.path / MANIFEST).exists():
+            known = self.manifest().get("fabric")
+            if known != fabric:
+                raise HistoryStoreError(f"{self.path}: is the history of the fabric {known!r}, not of {fabric!r}")
+            return
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            if any(self.path.iterdir()):
+                raise HistoryStoreError(f"{self.path}: is not empty, and no history store")
+            about = {"schema": SCHEMA, "fabric": fabric, "created": datetime.now(UTC).isoformat(timespec="seconds")}
+            _write_whole(self.path / MANIFEST, json.dumps(about, indent=2).encode() + b"\n")
+        except OSError as error:
+            raise HistoryStoreError(f"{self.path}: cannot be written: {error.strerror or error}") from error
+
+    def days(self, table: HistoryTable) -> list[date]:
+        """The days of which a table has files, ascending."""
+        names = _listed(self.path / table.name)
+        return sorted(day for name in names if (day := _day(name)) is not None)
+
+    def parts(self, table: HistoryTable, day: date) -> list[Part]:
+        """The files of a day in the order of writing, without those merged into others."""
+        found = self.all_parts(table, day)
+        return [part for part in found if not any(other.covers(part) for other in found)]
+
+    def all_parts(self, table: HistoryTable, day: date) -> list[Part]:
+        """The same with merged ones that are not deleted yet."""
+        folder = self.day_folder(table, day)
+        matches = ((name, _PART.fullmatch(name)) for name in _listed(folder))
+        found = [Part(folder / name, int(m[2]), int(m[3] or m[2])) for name, m in matches if m]
+        return sorted(found, key=lambda part: (part.first, -part.last))
+
+    def files(
+        self, table: HistoryTable, since: datetime | None = None, until: datetime | None = None
+    ) -> Iterator[Path]:
+        """The files with rows from `since` up to `until`, the one with what has not ended last. They also have rows
+        outside of these times. Samples and rounds are filed by their time, intervals by their end.
+        """
+        for day in self.days(table):
+            past = until is not None and not table.intervals and day > until.date()
+            if not past and (since is None or day >= since.date()):
+                yield from (part.path for part in self.parts(table, day))
+        if (self.path / table.name / OPEN).exists():
+            yield self.path / table.name / OPEN
+
+    def open_file(self, table: HistoryTable) -> Path:
+        """Where the rows that have not ended are."""
+        return self.path / table.name / OPEN
+
+    def day_folder(self, table: HistoryTable, day: date) -> Path:
+        """Where the files of a day are."""
+        return self.path / table.name / f"day={day.isoformat()}"
+
+    def append(self, table: HistoryTable, rows: "pa.Table", now: datetime) -> int:
+        """Writes rows into the days of their times, a file for each: all of them or none. Returns their bytes. Raises
+        OSError.
+        """
+        import pyarrow.compute as pc
+
+        days = pc.cast(rows[table.time], arrow().date32())
+        written: dict[Path, int] = {}
+        try:
+            for day in sorted(pc.unique(days).to_pylist()):
+                number = max((one.last for one in self.all_parts(table, day)), default=0) + 1
+                path = self.day_folder(table, day) / f"part-{now:%H%M%S}-{number:06}.parquet"
+                written[path] = write_parquet(path, rows.filter(pc.equal(days, day)))
+        except OSError:
+            for path in written:
+                path.unlink(missing_ok=True)
+            raise
+        return sum(written.values())
+
+    def replace_open(self, table: HistoryTable, rows: "pa.Table") -> int:
+        """Replaces the rows that have not ended; returns their bytes. Raises OSError."""
+        return write_parquet(self.open_file(table), rows)
+
+    def retain(self, table: HistoryTable, before: datetime) -> int:
+        """Deletes the days that ended before a time; returns their number."""
+        gone = [day for day in self.days(table) if day + timedelta(days=1) <= before.date()]
+        for day in gone:
+            folder = self.day_folder(table, day)
+            for name in _listed(folder):
+                (folder / name).unlink(missing_ok=True)
+            folder.rmdir()
+        return len(gone)
+
+    def tidy(self) -> None:
+        """Deletes what an ended writer left: half-written files, and parts that were merged. For the writer alone."""
+        for stray in self.path.rglob(f"{_TEMPORARY}*"):
+            stray.unlink(missing_ok=True)
+        for table in TABLES.values():
+            for day in self.days(table):
+                kept = {part.path for part in self.parts(table, day)}
+                for part in self.all_parts(table, day):
+                    if part.path not in kept:
+                        part.path.unlink(missing_ok=True)
+
+    def size_bytes(self) -> int:
+        """The size of all files."""
+        return sum(path.stat().st_size for path in self.path.rglob("*.parquet"))
+
+
+def write_parquet(path: Path, rows: "pa.Table") -> int:
+    """Writes a file as a whole: under its name only when it is on disk. Returns its bytes. Raises OSError."""
+    arrow()
+    import pyarrow.parquet as pq
+
+    with whole_file(path) as temporary:
+        pq.write_table(rows, temporary, **parquet_options(rows.schema))
+    return path.stat().st_size
+
+
+def parquet_options(schema: "pa.Schema") -> dict[str, Any]:
+    """How files are written. The bytes of numbers are sorted by significance before compression, because the upper
+    ones repeat; everything else has dictionaries.
+    """
+    numbers = [field.name for field in schema if str(field.type) == "double"]
+    others = [field.name for field in schema if field.name not in numbers]
+    return {"compression": "zstd", "use_dictionary": others, "use_byte_stream_split": numbers}
+
+
+class whole_file:  # noqa: N801 - used as a with statement's word
+    """A temporary name to write to; the file gets its own name at the end, when it is on disk. Deleted on an error."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._temporary = path.with_name(f"{_TEMPORARY}{path.name}")
+
+    def __enter__(self) -> Path:
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        return self._temporary
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        try:
+            if kind is None:
+                _synced(self._temporary)
+                self._temporary.replace(self._path)
+                _synced(self._path.parent)
+        finally:
+            self._temporary.unlink(missing_ok=True)
+
+
+def _write_whole(path: Path, data: bytes) -> None:
+    with whole_file(path) as temporary:
+        temporary.write_bytes(data)
+
+
+def _synced(path: Path) -> None:
+    opened = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)
+
+
+def _listed(folder: Path) -> list[str]:
+    try:
+        return os.listdir(folder)
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+
+
+def _day(name: str) -> date | None:
+    try:
+        return date.fromisoformat(name.removeprefix("day=")) if name.startswith("day=") else None
+    except ValueError:
+        return None
