@@ -53,6 +53,12 @@ def variable(board: dict[str, Any], name: str = "fabric") -> dict[str, Any]:
     return next(one for one in board["templating"]["list"] if one["name"] == name)
 
 
+def mark(board: dict[str, Any]) -> dict[str, Any]:
+    """The first annotation."""
+    found: dict[str, Any] = board["annotations"]["list"][0]
+    return found
+
+
 def asks(expr: str) -> Callable[[dict[str, Any]], object]:
     return lambda board: panel(board)["targets"][0].update(expr=expr)
 
@@ -87,6 +93,8 @@ def test_every_rule_of_the_linter_is_applied_or_left_out_for_a_reason() -> None:
         ("panel-title-description-rule", lambda b: panel(b).update(description="")),
         ("panel-units-rule", lambda b: panel(b)["fieldConfig"]["defaults"].update(unit="furlongs")),
         ("panel-no-targets-rule", lambda b: panel(b).update(targets=[])),
+        ("panel-datasource-rule", lambda b: mark(b).update(datasource={"type": "loki"})),
+        ("target-promql-rule", lambda b: mark(b).update(expr="truerail_cause_info{")),
         ("target-promql-rule", asks('up{fabric="$fabric"')),
         ("target-promql-rule", asks('up{fabric="$fabrik"}')),
         ("target-rate-interval-rule", asks('rate(up{fabric="$fabric"}[5m])')),
@@ -110,6 +118,7 @@ def test_every_convention_can_be_broken() -> None:
         ("truerail-identity-rule", lambda b: b.update(id=7)),
         ("truerail-identity-rule", lambda b: b.update(tags=[])),
         ("truerail-fabric-rule", asks("sum(truerail_links)")),
+        ("truerail-fabric-rule", lambda b: mark(b).update(expr="truerail_cause_info")),
         ("truerail-grid-rule", lambda b: panel(b)["gridPos"].update(x=23)),
         ("truerail-grid-rule", lambda b: panel(b).update(id=b["panels"][2]["id"])),
         ("truerail-names-rule", lambda b: panel(b).update(title=b["panels"][2]["title"])),
@@ -149,6 +158,7 @@ def test_the_boards_are_of_grafanas_types(tmp_path: Path) -> None:
     [
         (lambda b: b.update(schemaVersion="42"), "'string' is not assignable to type 'number'"),
         (lambda b: b.update(colour="red"), "colour"),
+        (lambda b: mark(b).update(iconColour="red"), "iconColour"),
         (lambda b: panel(b)["fieldConfig"]["defaults"]["thresholds"].update(mode="thresolds"), "thresolds"),
         (lambda b: panel(b)["options"].update(grafMode="area"), "grafMode"),
     ],
@@ -190,13 +200,19 @@ def test_every_query_is_answered_by_a_real_prometheus(tmp_path: Path) -> None:
     wordless = changed(
         lambda b: variable(b, "pod").update(query={"query": "label_values(truerail_devices, pods)"}), "day1"
     )
+    unmarked = changed(lambda b: mark(b).update(expr='truerail_cause_info{fabric="$fabric", kind="none"}'))
     with scraped(tmp_path) as source:
         reported = [str(complaint) for board in BOARDS for complaint in silent(board, source)]
-        wrong = [complaint.summary for board in (broken, empty, many, wordless) for complaint in silent(board, source)]
+        wrong = [
+            complaint.summary
+            for board in (broken, empty, many, unmarked, wordless)
+            for complaint in silent(board, source)
+        ]
     assert reported == []
     assert [summary.partition(":")[0] for summary in wrong] == [
         "A",
         "A gives no series, whatever is chosen",
         "A gives 32 figures without their names",
+        "A gives no series, whatever is chosen",
         "the variable pod lists nothing",
     ]

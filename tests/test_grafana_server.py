@@ -17,7 +17,7 @@ from tests.fake_grafana import FakeGrafana, serving
 from tests.real import require
 
 BOARDS = load()
-QUERIES = sum(len(panel.queries) for board in BOARDS for panel in board.panels)
+QUERIES = sum(len(panel.queries) for board in BOARDS for panel in (*board.panels, *board.annotations))
 WORKFLOW = ROOT / ".github/workflows/ci.yml"
 
 

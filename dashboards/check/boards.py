@@ -109,6 +109,14 @@ class Board:
         return [Panel(one) for one in _flat(self.json["panels"]) if one["type"] != "row"]
 
     @cached_property
+    def annotations(self) -> list[Panel]:
+        """Its queries for marks over time, as panels of one query each."""
+        return [
+            Panel({"title": f"annotation {one['name']}", "type": "annotation", "targets": [{**one, "refId": "A"}]})
+            for one in self.json.get("annotations", {}).get("list", ())
+        ]
+
+    @cached_property
     def variables(self) -> list[Variable]:
         """Its variables, in the order in which they depend on each other."""
         return [Variable(one) for one in self.json.get("templating", {}).get("list", ())]

@@ -48,7 +48,7 @@ def executed(board: Board, source: Source) -> Iterator[Asked | Complaint]:
         return
     if not choices:
         yield of_board("variables", board, "a variable has no value to choose")
-    for panel in board.panels:
+    for panel in (*board.panels, *board.annotations):
         for query in panel.queries:
             try:
                 yield Asked(panel, query, _most(query, choices, source))

@@ -69,6 +69,9 @@ def panel_datasource(board: Board) -> Iterator[Complaint]:
     for one in board.variables:
         if one.type == "query" and not _chosen(one.json):
             yield of_board("panel-datasource-rule", board, f"variable {one.name} does not ask $datasource")
+    for panel in board.annotations:
+        if not all(_chosen(query.json) for query in panel.queries):
+            yield of_panel("panel-datasource-rule", board, panel, "does not ask $datasource")
     for panel in board.panels:
         if panel.type not in NO_QUERIES and not all(map(_chosen, (panel.json, *(q.json for q in panel.queries)))):
             yield of_panel("panel-datasource-rule", board, panel, "does not ask $datasource")
@@ -156,8 +159,8 @@ RATE_SECONDS: Final = 60.0 * int(BUILT_IN["__rate_interval"].removesuffix("m"))
 
 
 def queries(board: Board) -> Iterator[tuple[Panel, Query]]:
-    """Every query of every panel."""
-    return ((panel, query) for panel in board.panels for query in panel.queries)
+    """Every query of every panel and annotation."""
+    return ((panel, query) for panel in (*board.panels, *board.annotations) for query in panel.queries)
 
 
 def _chosen(json: Mapping[str, Any]) -> bool:

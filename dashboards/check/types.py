@@ -3,7 +3,7 @@
 import json
 import re
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -11,6 +11,8 @@ from dashboards.check.boards import ROOT, Board, Panel
 
 NODE: Final = ROOT / ".venv-deploy"
 """Where `requirements/setup.sh deploy` puts node, tsc and the types."""
+OF_PROMETHEUS: Final = frozenset(("expr", "step", "tagKeys", "textFormat", "titleFormat", "useValueForTime"))
+"""https://grafana.com/docs/grafana/latest/datasources/prometheus/annotations/"""
 _RAW: Final = "@grafana/schema/dist/types/raw"
 _HEAD: Final = """\
 // Grafana's types name strings by enums; a file holds their values.
@@ -53,9 +55,16 @@ def source(board: Board, modules: Path) -> Iterator[str]:
     """A dashboard as TypeScript: the whole, and the options and fields of each panel whose types are published."""
     yield _HEAD
     yield f'import type {{ Dashboard }} from "./node_modules/{_RAW}/dashboard/x/types.gen";'
-    yield f"export const dashboard: AsWritten<Dashboard> = {json.dumps(board.json, indent=1)};"
+    yield f"export const dashboard: AsWritten<Dashboard> = {json.dumps(_typed(board.json), indent=1)};"
     for number, panel in enumerate(board.panels):
         yield from _panel(number, panel, modules)
+
+
+def _typed(board: Mapping[str, Any]) -> dict[str, Any]:
+    """A dashboard without the fields of annotations that Prometheus alone has: their types are not published."""
+    marks = [{key: value for key, value in one.items() if key not in OF_PROMETHEUS}
+             for one in board["annotations"]["list"]]  # fmt: skip
+    return {**board, "annotations": {"list": marks}}
 
 
 def _panel(number: int, panel: Panel, modules: Path) -> Iterator[str]:

@@ -16,6 +16,7 @@ from grafana_foundation_sdk.models.dashboard import (
 )
 
 from dashboards.grafana import links
+from dashboards.grafana.causes import marks
 from dashboards.grafana.variables import Variable, common
 
 COLUMNS: Final = 24
@@ -56,11 +57,15 @@ def built(board: Board, truerail: str) -> Dashboard:
         time=DashboardDashboardTime(f"now-{board.hours}h", "now"),
         refresh="1m",
         version=1,
-        annotations=AnnotationContainer(list_val=[]),
+        annotations=AnnotationContainer(list_val=[marks(of_pods=_has_pods(board))]),
         templating=DashboardDashboardTemplating([one.build() for one in (*common(truerail), *board.variables)]),
         links=[link.build() for link in links.bar(board.page)],
         panels=_placed(board.rows),
     )
+
+
+def _has_pods(board: Board) -> bool:
+    return any(variable.build().name == "pod" for variable in board.variables)
 
 
 def _placed(rows: Sequence[Row]) -> list[Panel | RowPanel]:

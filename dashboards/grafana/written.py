@@ -46,6 +46,6 @@ def cleaned(made: dict[str, Any]) -> dict[str, Any]:
     for panel in made["panels"]:
         for one in (panel, *panel.get("panels", ())):
             one.get("options", {}).pop("footer", None)  # of a table; Grafana 13 keeps it in the columns
-    for link in made["links"]:
-        link.pop("placement", None)  # the kit puts every link into a menu; these stand above the board
+    for one in (*made["links"], *made["annotations"]["list"]):
+        one.pop("placement", None)  # the kit puts every link and switch into a menu; these stand above the board
     return {"id": None, **made}

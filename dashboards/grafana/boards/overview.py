@@ -6,11 +6,11 @@ from grafana_foundation_sdk.models.dashboard import Panel
 
 from dashboards.grafana import links
 from dashboards.grafana.boards.coverage import COVERAGE
+from dashboards.grafana.causes import causes, folded
 from dashboards.grafana.findings import found
 from dashboards.grafana.layout import Board, Row
 from dashboards.grafana.palette import (
     MISSING,
-    NEUTRAL,
     RIGHT,
     STATES,
     UNKNOWN,
@@ -107,37 +107,17 @@ def _wrong() -> Row:
         "What is wrong now?",
         10,
         (
+            causes(),
             found(
                 "Critical findings",
-                "What wakes people. Click a host for its links, evidence and repair in truerail.",
+                "What the causes above explain, and what none explains. Click a host for its links, evidence and "
+                "repair in truerail.",
                 'severity="critical"',
-                width=16,
+                width=20,
             ),
-            _causes(),
+            folded(4),
             _cables(),
         ),
-    )
-
-
-def _causes() -> Panel:
-    causes = f'sum by (kind) (truerail_causes{{{FABRIC}, muted="no"}}) > 0'
-    moves = f"sum by (kind) (truerail_cause_moves{{{FABRIC}}}) and on(kind) ({causes})"
-    columns = (
-        Column("kind", "cause"),
-        Column("Value #A", "causes", steps=((0, NEUTRAL), (1, MISSING)), width=90),
-        Column("Value #B", "cables to move", width=130),
-    )
-    return table(
-        "Causes by kind",
-        "What explains the findings of the whole fabric, and how many cables the smallest repair moves. Normal is "
-        "an empty table beside a green first row. truerail's page has each cause with its steps.",
-        rows(causes),
-        rows(moves),
-        columns=columns,
-        worst="causes",
-        unit="short",
-        width=8,
-        empty="none reported",
     )
 
 

@@ -19,7 +19,8 @@ from dashboards.grafana.panels.states import CELL, NAMES
 class Column:
     """A column by the label or value that it shows: `Value`, or `Value #A` where a table has several queries.
 
-    `title` heads it where the label's own name would not do. With `steps` or `mappings` its cells are coloured.
+    `title` heads it where the label's own name would not do. With `steps` or `mappings` its cells are coloured, with
+    `wrap` long texts have several lines.
     """
 
     field: str
@@ -29,6 +30,7 @@ class Column:
     steps: Steps = ()
     mappings: Sequence[ValueMapping] = ()
     width: int = 0
+    wrap: bool = False
 
 
 def table(
@@ -74,5 +76,7 @@ def _properties(column: Column) -> Iterator[DynamicConfigValue]:
         yield DynamicConfigValue("mappings", list(column.mappings))
     if column.steps or column.mappings:
         yield DynamicConfigValue("custom.cellOptions", CELL)
+    if column.wrap:
+        yield DynamicConfigValue("custom.cellOptions", {"type": "auto", "wrapText": True})
     if column.width:
         yield DynamicConfigValue("custom.width", column.width)
