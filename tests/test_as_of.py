@@ -1,65 +1,31 @@
 """Questions as of a time: what the journal restores, and what it says of the rest."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 from typer.testing import CliRunner
 
 from tests.api_client import Api
-from tests.fake_tower import FakeTower
-from tests.journal_helpers import Fabric, Settings, record
-from tests.small_fabric import World
+from tests.as_of_journal import MOVED, Kept, kept_journal
 from truerail.analysis.cabling import State
-from truerail.analysis.published import EvaluatedRound, Published
-from truerail.analysis.round import Round
 from truerail.cli.app import app
 from truerail.errors import QueryError
-from truerail.journal import Journal, open_journal
-from truerail.model import CableState, Port, Snapshot
-from truerail.model.history import NoHistory, PlanVersion
+from truerail.model import CableState
+from truerail.model.history import NoHistory
 from truerail.outputs.options import Options
 from truerail.questions import questions
-from truerail.questions.answers.past import Past, past_of
+from truerail.questions.answers.past import past_of
 from truerail.questions.question import Asked
 from truerail.questions.text import answer_text
-from truerail.rounds import evaluate
-from truerail.web.past_rounds import PastRounds
-
-MOVED = Port("h1", "nica")
-
-
-def swapped(world: World) -> None:
-    world.swap(MOVED, Port("h1", "nicb"))
-
-
-@dataclass
-class Kept:
-    """A journal with its rounds: two right, two swapped, six right again."""
-
-    journal: Journal
-    live: Published
-    times: list
-
-    def past(self, number: int, **changed: object) -> Past:
-        """The state of a round, a second later."""
-        asked = Asked(replace(self.live, **changed), self.journal, self.times[-1] + timedelta(minutes=1))
-        return past_of(asked, self.times[number] + timedelta(seconds=1))
+from truerail.web.past_rounds import KEPT_FOR, MOST_KEPT, PastRounds
 
 
 @pytest.fixture(scope="module")
 def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kept]:
-    journal = open_journal(Settings(f"sqlite:///{tmp_path_factory.mktemp('as_of')}/journal.db"))
-    fabric = Fabric()
-    rounds = [*fabric.rounds(2), *fabric.rounds(2, swapped), *fabric.rounds(6)]
-    journal.plan_in_force(PlanVersion("d1", rounds[0].at, "plan.csv", 1, 1))
-    for number, changes in enumerate(rounds, 1):
-        journal.record(record(number, changes), changes)
-    seen = Round(fabric.plan, Snapshot(fabric.at, World(fabric.plan).snapshot().readings))
-    live = Published(len(rounds), "lab", EvaluatedRound(seen, evaluate(seen)), plan_digest="d1")
-    yield Kept(journal, live, [one.at for one in rounds])
-    journal.close()
+    with kept_journal(tmp_path_factory.mktemp("as_of")) as one:
+        yield one
 
 
 def test_cables_findings_and_causes_come_back(kept: Kept) -> None:
@@ -119,18 +85,20 @@ def test_every_question_that_takes_a_time_answers(kept: Kept) -> None:
         assert question.good(answer) is not True
     where = past.answer(taking[1] if taking[1].name == "where" else taking[0], given["where"], asked, kept.times[3])
     assert where.paths[0].since == kept.times[2]
-    held = past._kept
-    past.answer(taking[0], given[taking[0].name], asked, kept.times[3])
-    assert past._kept is held, "the same time is restored once"
+    held = past._kept[0]
     past.answer(taking[0], given[taking[0].name], asked, kept.times[1])
-    assert past._kept is not held
+    past.answer(taking[0], given[taking[0].name], asked, kept.times[3])
+    assert past._kept[0] is held, "the same time is restored once"
+    for number in range(5):
+        past.answer(taking[0], given[taking[0].name], asked, kept.times[number])
+    assert len(past._kept) == MOST_KEPT
+    later = replace(asked, now=asked.now + KEPT_FOR * 2)
+    last = past._kept[0]
+    assert past.shown(later, last.at) is not last.shown, "what was still open may have ended"
 
 
 def test_the_api_and_the_command_line_take_a_time(kept: Kept) -> None:
-    tower = FakeTower(kept.live)
-    tower.history = kept.journal  # type: ignore[assignment]  # the journal itself, not a list of rows
-    tower.moment = kept.times[-1]
-    with Api(tower) as api:
+    with Api(kept.tower()) as api:
         answer = api.get(f"where?port={MOVED}&at={kept.times[3]:%Y-%m-%dT%H:%M:%SZ}")
         assert answer.status_code == 200
         assert answer.json()["paths"][0]["state"] == "wrong"
@@ -140,7 +108,5 @@ def test_the_api_and_the_command_line_take_a_time(kept: Kept) -> None:
             refused = api.get(f"where?port={MOVED}&at={at}")
             assert refused.status_code == 400
             assert at in refused.json()["detail"]
-    here = CliRunner().invoke(app, ["where", "x", "--at", "2h", "--from", "/nowhere"])
-    assert "--at needs" in str(here.exception)
     offered = {q.name: "--at" in CliRunner().invoke(app, [q.name, "--help"]).output for q in questions() if q.text}
     assert {name for name, offers in offered.items() if offers} == {q.name for q in questions() if q.takes_at}

@@ -68,7 +68,7 @@ def added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A file that declares a question beside those of the product, and nothing else."""
     (tmp_path / "cables.py").write_text(NEW)
     monkeypatch.setattr(truerail.questions, "__path__", [*truerail.questions.__path__, str(tmp_path)])
-    monkeypatch.setattr(oncall_source, "_publication", lambda source: published(SPINES))
+    monkeypatch.setattr(oncall_source, "_publication", lambda source: (published(SPINES), None))
     questions.cache_clear()
     yield
     questions.cache_clear()

@@ -54,6 +54,20 @@ class JournalState:
     written_total: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Hindsight:
+    """What belongs to an evaluation of the past: its time, what cannot be restored of it (sentences without their full
+    stops), and what is known of it by now. `actions` and `ended` are by finding id and by `Cause.key`: the action of
+    that time, and when it ended (absent: still open).
+    """
+
+    at: datetime
+    round_at: datetime | None
+    unknown: tuple[str, ...] = ()
+    actions: Mapping[str, str] = field(default_factory=dict)
+    ended: Mapping[str, datetime] = field(default_factory=dict)
+
+
 @dataclass(frozen=True, eq=False)
 class EvaluatedRound(Owner):
     """A round and its evaluation: owns what follows from the two alone, for every publication of them."""
@@ -91,6 +105,8 @@ class Published(Owner):
     """What alerts and their metrics name: causes, and findings without one, worst first."""
     page_url: str = ""
     """The public address of truerail's page; empty if the settings have none."""
+    hindsight: Hindsight | None = None
+    """Of an evaluation of the past; None for the one in force."""
 
     @property
     def evaluation(self) -> Evaluation:

@@ -46,7 +46,9 @@ _AT = Argument(
     annotation=Annotated[
         str | None,
         typer.Option(
-            "--at", metavar="TIME", help="As it was then, from the service's journal: 2h, 'yesterday 14:00', ISO 8601."
+            "--at",
+            metavar="TIME",
+            help="As it was then, from the service's journal or the capture's rounds: 2h, 'yesterday 14:00', ISO 8601.",
         ),
     ],
     default=None,

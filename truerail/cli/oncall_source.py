@@ -1,17 +1,21 @@
 """The source of an on-call answer: the running service, or a local evaluation."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from truerail.analysis.published import Published
 from truerail.errors import CommandError, NotFoundError, QueryError
-from truerail.model import Reading
+from truerail.model import Plan, Reading
 from truerail.model.history import NoHistory
 from truerail.questions.question import Asked, Given, Journal, Kind, Question
+from truerail.views.pieces import AsOf
 from truerail.views.plain import as_json
+
+if TYPE_CHECKING:
+    from truerail.cli.evaluating import Seen
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +28,7 @@ class Source:
     inventory: Path | None
     plan: Path | None
     at: str | None = None
-    """The time to answer for, from the journal; None: now."""
+    """The time to answer for, from the journal or the rounds of the capture; None: now."""
 
     @property
     def local(self) -> bool:
@@ -38,14 +42,17 @@ def ask(question: Question[Any], given: Given, source: Source) -> tuple[Any, Any
 
 
 def _here(question: Question[Any], given: Given, source: Source) -> tuple[Any, Any]:
-    if source.at is not None:
-        raise CommandError("--at needs the journal of a running service. Use --service")
+    if source.at is not None and source.capture is None:
+        raise CommandError("--at needs a journal or earlier rounds. Use --service, or --capture with several rounds")
     if question.journal(given) is Journal.NEEDED:
         raise CommandError(f"{question.name} needs the journal of a running service. Use --service")
     try:
-        answer = question.find(Asked(_publication(source), NoHistory(), datetime.now(UTC)), given)
+        publication, as_of = _publication(source)
+        now = datetime.now(UTC) if as_of is None else as_of.at
+        answer = question.find(Asked(publication, NoHistory(), now), given)
     except (QueryError, NotFoundError) as error:
         raise CommandError(str(error.args[0])) from error
+    answer = answer if as_of is None else replace(answer, as_of=as_of)
     return answer, as_json(answer)
 
 
@@ -73,8 +80,8 @@ def _query(question: Question[Any], given: Given) -> dict[str, str | None]:
     }
 
 
-def _publication(source: Source) -> Published:
-    """The evaluation of a capture or of an inventory's devices."""
+def _publication(source: Source) -> tuple[Published, AsOf | None]:
+    """The evaluation of a capture or of an inventory's devices, and its time if one was wanted."""
     from truerail.cli.evaluating import inferred
     from truerail.cli.plug_history import round_of
     from truerail.questions.answers.capture import publication_of
@@ -82,14 +89,19 @@ def _publication(source: Source) -> Published:
 
     if source.capture is not None and source.inventory is not None:
         raise CommandError("give a capture or an inventory, not both")
-    intended, seen = _round(source)
+    intended, seen, as_of = _round(source)
     snapshot, notes = seen.snapshot(), list(seen.notes)
     answered(snapshot.readings, source.capture or source.inventory)
     if intended is None:
         intended, reported = inferred(snapshot)
         notes = [*reported, *notes]
     round = round_of(intended, seen, snapshot)
-    return publication_of(round, evaluate(round, notes=notes))
+    publication = publication_of(round, evaluate(round, notes=notes))
+    if as_of is None:
+        return publication, None
+    from truerail.cli.oncall_past import as_past
+
+    return as_past(publication), as_of
 
 
 def answered(readings: Iterable[Reading], place: Path | None) -> None:
@@ -98,16 +110,20 @@ def answered(readings: Iterable[Reading], place: Path | None) -> None:
         raise CommandError(f"{place}: no device gave a readable answer, nothing was evaluated")
 
 
-def _round(source: Source) -> Any:
-    """The plan, if any, and one round: read from the capture, or collected now."""
+def _round(source: Source) -> tuple[Plan | None, "Seen", AsOf | None]:
+    """The plan, if any, and one round: read from the capture, or collected now; with its time if one was wanted."""
     from truerail.cli.evaluating import load_plan, read
 
     if source.capture is not None:
         plan = load_plan(source.plan) if source.plan else None
-        return plan, read(source.capture, plan)
+        if source.at is None:
+            return plan, read(source.capture, plan), None
+        from truerail.cli.oncall_past import round_at
+
+        return plan, *round_at(source.capture, plan, source.at)
     from truerail.cli import live, live_progress
 
     assert source.inventory is not None  # noqa: S101 - one of the two is there, see `Source.local`
     fleet = live.load_fleet(source.inventory, source.plan)
     with live_progress.reported() as progress:
-        return fleet.plan, live.one_round(fleet, progress=progress)
+        return fleet.plan, live.one_round(fleet, progress=progress), None

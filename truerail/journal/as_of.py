@@ -4,7 +4,7 @@ A link has the place that its first later change left. A finding or a cause has 
 one that is older than the kept events has that of its own life.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, TypeVar
@@ -18,7 +18,7 @@ from truerail.journal.salvage import Salvage
 from truerail.model.history import KeptCause, KeptFinding, LinkPlace, PastState
 from truerail.model.life import Life, LifeState
 
-T = TypeVar("T")
+T = TypeVar("T", KeptFinding, KeptCause)
 _STATES = {"flapping": LifeState.FLAPPING, "unseen": LifeState.UNSEEN, "regressed": LifeState.REGRESSED}
 """By the word of the last event; any other leaves it ongoing."""
 
@@ -37,15 +37,22 @@ def as_of(salvage: Salvage, connection: Connection, at: datetime) -> PastState:
     before = connection.execute(select(func.max(rounds.at)).where(rounds.at <= at)).scalar_one()
     after = connection.execute(select(func.min(rounds.at)).where(rounds.at > at)).scalar_one()
     plan = select(plans.digest).where(plans.at <= at).order_by(plans.seq.desc()).limit(1)
+    findings = _open(salvage, connection, at, tables.findings, tables.finding_events, _finding)
+    causes = _open(salvage, connection, at, tables.causes, tables.cause_events, _cause)
     return PastState(
         at=at,
         round_at=before,
         next_at=after,
         plan_digest=connection.execute(plan).scalar_one_or_none() or "",
         links=_links(connection, at),
-        findings=_open(salvage, connection, at, tables.findings, tables.finding_events, _finding),
-        causes=_open(salvage, connection, at, tables.causes, tables.cause_events, _cause),
+        findings=tuple(one for one, _ in findings),
+        causes=tuple(one for one, _ in causes),
+        ended=_ended(findings) | _ended(causes),
     )
+
+
+def _ended(rows: Iterable[tuple[KeptFinding | KeptCause, datetime | None]]) -> dict[str, datetime]:
+    return {one.record.life.id: ended for one, ended in rows if ended is not None}
 
 
 def _links(connection: Connection, at: datetime) -> dict[str, LinkPlace]:
@@ -80,25 +87,46 @@ def _open(
     table: Any,
     events: Any,
     make: Callable[[Row[Any], datetime], T],
-) -> tuple[T, ...]:
-    """Entries whose last event up to then is not that they were resolved, and that were not yet gone."""
+) -> list[tuple[T, datetime | None]]:
+    """Entries whose last event up to then is not that they were resolved, and that were not yet gone; each with the
+    time at which it was resolved after that.
+    """
     of = events.c.finding if events is tables.finding_events else events.c.cause
-    last = select(func.max(events.c.seq).label("seq")).where(events.c.at <= at).group_by(of).subquery()
-    newest = select(of.label("of"), events.c.kind.label("event"), events.c.at.label("event_at"), events.c.summary)
-    newest_of = newest.where(events.c.seq.in_(select(last.c.seq))).subquery()
-    texts = tables.texts
+    last = select(of.label("of"), func.max(events.c.seq).label("seq")).where(events.c.at <= at).group_by(of).subquery()
+    texts, ending = tables.texts, _endings(events, of, at)
     asked: Select[*tuple[Any, ...]] = (
-        select(table, newest_of.c.event, newest_of.c.event_at, texts.c.body.label("then"))
+        select(
+            table,
+            events.c.kind.label("event"),
+            events.c.at.label("event_at"),
+            texts.c.body.label("then"),
+            ending.c.ended,
+        )
         .select_from(
-            table.outerjoin(newest_of, table.c.id == newest_of.c.of).outerjoin(texts, newest_of.c.summary == texts.c.id)
+            table.outerjoin(last, table.c.id == last.c.of)
+            .outerjoin(events, events.c.seq == last.c.seq)
+            .outerjoin(texts, events.c.summary == texts.c.id)
+            .outerjoin(ending, table.c.id == ending.c.of)
         )
         .where(
-            or_(newest_of.c.event != "resolved", newest_of.c.event.is_(None) & (table.c.since <= at)),
+            or_(events.c.kind != "resolved", events.c.kind.is_(None) & (table.c.since <= at)),
             or_(table.c.resolved_at.is_(None), table.c.resolved_at > at),
         )
         .order_by(table.c.id)
     )
-    return tuple(salvage.rows(connection, asked, table.c.id, lambda row: make(row, at)))
+    return salvage.rows(connection, asked, table.c.id, lambda row: (make(row, at), _ended_at(row)))
+
+
+def _ended_at(row: Row[Any]) -> datetime | None:
+    """The end of that episode: an event is reported later than that."""
+    return min((at for at in (row.ended, row.resolved_at) if at is not None), default=None)
+
+
+def _endings(events: Any, of: Any, at: datetime) -> Any:
+    """When each entry was first resolved after a time."""
+    happened = events.c.at if events is tables.finding_events else events.c.happened_at
+    resolved = select(of.label("of"), func.min(happened).label("ended"))
+    return resolved.where(events.c.at > at, events.c.kind == "resolved").group_by(of).subquery()
 
 
 def _finding(row: Row[Any], at: datetime) -> KeptFinding:

@@ -5,7 +5,7 @@ moment.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
@@ -166,7 +166,8 @@ class PastState:
     """The journal's content at a time. `links` are by port; a planned cable that is missing there is unknown.
 
     `round_at` is the last round up to then, `next_at` the first after it; both are None if rounds of that time are no
-    longer kept. `plan_digest` is that of the plan then in force, empty if unknown.
+    longer kept. `plan_digest` is that of the plan then in force, empty if unknown. `ended` says of these findings and
+    causes, by their ids, when they were resolved since; what is still open is not in it.
     """
 
     at: datetime
@@ -176,6 +177,7 @@ class PastState:
     links: Mapping[str, LinkPlace]
     findings: tuple[KeptFinding, ...]
     causes: tuple[KeptCause, ...]
+    ended: Mapping[str, datetime] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

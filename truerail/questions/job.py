@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from truerail.questions.question import Asked, AsOf, Form, Given, Kind, Parameter, Question
-from truerail.views.pieces import CauseLine
+from truerail.questions.question import Asked, Form, Given, Kind, Parameter, Question
+from truerail.views.pieces import AsOf, CauseLine
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

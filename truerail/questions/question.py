@@ -77,17 +77,6 @@ class Parameter:
 
 
 @dataclass(frozen=True, slots=True)
-class AsOf:
-    """The time of an answer about the past. `round_at` is the last round up to then; `unknown` says what the journal
-    cannot restore.
-    """
-
-    at: datetime
-    round_at: datetime | None
-    unknown: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Asked:
     """What a question is asked of."""
 

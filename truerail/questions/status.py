@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from truerail.questions.question import Asked, AsOf, Form, Given, Question
-from truerail.views.pieces import CauseLine, FindingLine, StateCount
+from truerail.questions.question import Asked, Form, Given, Question
+from truerail.views.pieces import AsOf, CauseLine, FindingLine, StateCount
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from truerail.questions.question import Asked, AsOf, Form, Given, Journal, Parameter, Question, all_good
-from truerail.views.pieces import CablePath
+from truerail.questions.question import Asked, Form, Given, Journal, Parameter, Question, all_good
+from truerail.views.pieces import AsOf, CablePath
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

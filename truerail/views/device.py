@@ -46,7 +46,9 @@ def device_view(publication: Published, name: str, history: History | None = Non
 
 
 def _asked(view: View, code: int) -> tuple[ReadingLine, ...]:
-    """The result of each collector on the device, by the collector's name."""
+    """The result of each collector on the device, by the collector's name; none as of a time."""
+    if view.hindsight is not None:
+        return ()
     readings = sorted(view.sight.readings.get(code, ()), key=lambda reading: (reading.collector, reading.at))
     return tuple(
         ReadingLine(

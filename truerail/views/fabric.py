@@ -16,6 +16,7 @@ from truerail.views.headline import overview_headline
 from truerail.views.index import VERIFIED, EvaluationIndex
 from truerail.views.lines import count_of, state_count
 from truerail.views.models import Coverage, FabricView, RailLine
+from truerail.views.pieces import AsOf
 from truerail.views.plain import as_json
 from truerail.views.view import View, view_of
 
@@ -45,7 +46,7 @@ def fabric_view(publication: Published, now: datetime) -> FabricView:
         cables=count_of(wiring, np.arange(len(plan.cables))),
         uplinks=count_of(wiring, np.flatnonzero(~layout.from_host)),
         rails=rail_lines(sight),
-        coverage=coverage_of(sight),
+        coverage=coverage_of(sight) if publication.hindsight is None else Coverage(None, None, None, None),
         findings=_by_severity(view),
         muted=int(np.count_nonzero(view.muted)),
         causes=len(sight.causes),
@@ -53,7 +54,14 @@ def fabric_view(publication: Published, now: datetime) -> FabricView:
         journal=as_json(publication.journal),
         verdicts=tuple(_verdict(one) for one in sorted(evaluation.verdicts, key=lambda one: one.rule)),
         notes=evaluation.notes,
+        as_of=as_of(publication),
     )
+
+
+def as_of(publication: Published) -> AsOf | None:
+    """The time of an evaluation of the past; None for the one in force."""
+    of = publication.hindsight
+    return None if of is None else AsOf(of.at, of.round_at, of.unknown)
 
 
 def rail_lines(sight: EvaluationIndex) -> tuple[RailLine, ...]:

@@ -1,7 +1,7 @@
 """The overview's headline: the worst thing that hurts, before the count of cables."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -30,7 +30,12 @@ def overview_headline(view: View) -> OverviewHeadline:
     a cause, else the first cause of at least a warning, else the cables that are not right, else other findings of at
     least a warning. The view owns it.
     """
-    return view.once(_overview_headline)
+    return view.once(_overview_headline if view.hindsight is None else _past_headline)
+
+
+def _past_headline(view: View) -> OverviewHeadline:
+    """The same without what was to be done."""
+    return replace(_overview_headline(view), repair="")
 
 
 def _overview_headline(view: View) -> OverviewHeadline:

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from truerail.views.view import View
 STATES = {State.RIGHT: "right", State.WRONG: "wrong", State.MISSING: "missing", State.UNKNOWN: "unknown"}
 """`CableState` words by wiring state."""
 
+UNKNOWN = "unknown"
 MOST_MOVES = 16
 """For a cause with more moves, a cable shows only the moves that concern it."""
 
@@ -69,6 +71,7 @@ def finding_line(view: View, finding: Finding) -> FindingLine:
         state=_life_word(life),
         since=life.since if life else None,
         muted=mute.kind.value if mute else None,
+        **_by_now(view, one),
     )
 
 
@@ -79,6 +82,12 @@ def finding_lines_of(view: View, findings: Iterable[Finding]) -> tuple[FindingLi
 
 def _life_word(life: Life | None) -> str:
     return (life.state if life else LifeState.NEW).value
+
+
+def _by_now(view: View, key: str) -> Mapping[str, Any]:
+    """Of a line of the past: the action of that time, and when it ended."""
+    known = view.hindsight
+    return {} if known is None else {"suggested": known.actions.get(key, ""), "ended": known.ended.get(key)}
 
 
 def cause_line(view: View, cause: Cause) -> CauseLine:
@@ -110,6 +119,7 @@ def _cause_line(view: View, key: str, cause: Cause) -> CauseLine:
         since=life.since if life else None,
         muted=_muted(view, cause.explains),
         undecided=cause.undecided,
+        **_by_now(view, key),
     )
 
 
@@ -200,9 +210,14 @@ def cable_line(view: View, cable: int) -> CableLine:
         label=planned.label,
         state=STATES[State(int(view.wiring.state[cable]))],
         why=why_words(view, cable, seen),
-        verified=VERIFIED[view.sight.verified[cable]],
+        verified=_verified(view, cable),
         findings=tuple(finding.id for finding in view.findings_on(ends)),
     )
+
+
+def _verified(view: View, cable: int) -> str:
+    """Which ends confirm a cable: a word of `VERIFIED`, or `unknown` as of a time."""
+    return UNKNOWN if view.hindsight else VERIFIED[view.sight.verified[cable]]
 
 
 def uplinks_of(view: View, switch: int) -> tuple[Uplinks, ...]:
@@ -244,7 +259,7 @@ def cable_path(view: View, cable: int, since: datetime | None = None) -> CablePa
         actual=seen,
         state=STATES[State(int(view.wiring.state[cable]))],
         why=why_words(view, cable, seen),
-        verified=VERIFIED[view.sight.verified[cable]],
+        verified=_verified(view, cable),
         confidence=view.wiring.confidence(cable),
         since=since,
         uplinks=uplinks_of(view, switch) if switch != NONE else (),

@@ -67,6 +67,7 @@ FINDING_KEYS: Keys = {
     "muted": lambda view: view.muted,
 }
 """The columns that lists are sorted by."""
+NOT_VERIFIED = "the journal does not keep which ends confirmed a cable"
 
 
 def device_lines(
@@ -148,12 +149,18 @@ def cable_lines(
         on_rail(view, rail, layout.rail),
         on_words("pod", pod, pods, pods, layout.a_device),
         on_words("state", state, _STATES, _STATES, view.wiring.state),
-        on_words("verified", verified, VERIFIED, VERIFIED, view.sight.verified),
+        _on_verified(view, verified),
         with_text(text, lambda: layout.cable_words),
     )
     rows = rows_of(len(layout.rail), masks)
     rows = arranged(view, rows[np.argsort(layout.place[rows])], CABLE_KEYS, sort)
     return part(rows, offset, limit, lambda cable: cable_line(view, cable))
+
+
+def _on_verified(view: View, verified: str | None) -> Mask | None:
+    if verified is not None and view.hindsight is not None:
+        raise QueryError(f"verified: {NOT_VERIFIED}, so no list of {view.hindsight.at:%Y-%m-%d %H:%M:%S UTC} has it")
+    return on_words("verified", verified, VERIFIED, VERIFIED, view.sight.verified)
 
 
 def finding_lines(

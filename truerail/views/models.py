@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from truerail.views.pieces import CablePath, CauseLine, End, FindingLine, StateCount, Uplinks
+from truerail.views.pieces import AsOf, CablePath, CauseLine, End, FindingLine, StateCount, Uplinks
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,11 +110,13 @@ class RailLine:
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """The number of planned cables confirmed by both ends, by one, by none; and the share by both, 0..1."""
+    """The number of planned cables confirmed by both ends, by one, by none; and the share by both, 0..1. None as of a
+    time: the journal does not keep it.
+    """
 
-    both_ends: int
-    one_end: int
-    none: int
+    both_ends: int | None
+    one_end: int | None
+    none: int | None
     share: float | None
 
 
@@ -153,6 +155,8 @@ class FabricView:
     verdicts: tuple[Mapping[str, Any], ...]
     """Rule, name, status, missing, error."""
     notes: tuple[str, ...]
+    as_of: AsOf | None = None
+    """The time, and what is unknown of it; None: now."""
 
 
 @dataclass(frozen=True, slots=True)

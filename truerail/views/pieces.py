@@ -1,7 +1,19 @@
-"""Parts of answers: ends, findings, causes, and one cable with all details."""
+"""Parts of answers: times, ends, findings, causes, and one cable with all details."""
 
 from dataclasses import dataclass
 from datetime import datetime
+
+
+@dataclass(frozen=True, slots=True)
+class AsOf:
+    """The time of an answer about the past. `round_at` is the last round up to then; `unknown` says what cannot be
+    restored of that time. `source` is `journal` or `capture`.
+    """
+
+    at: datetime
+    round_at: datetime | None
+    unknown: tuple[str, ...]
+    source: str = "journal"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +56,9 @@ class FindingLine:
     since: datetime | None
     muted: str | None
     ended: datetime | None = None
-    """When a resolved one was gone."""
+    """When a resolved one was gone. As of a time: when this one ended after it; None if it is still open."""
+    suggested: str = ""
+    """As of a time: the action of that time. `action` is then empty, since it may be done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +104,11 @@ class CauseLine:
     """Set if every finding that it explains is muted."""
     undecided: bool = False
     ended: datetime | None = None
-    """When a resolved one was gone."""
+    """When a resolved one was gone. As of a time: when this one ended after it; None if it is still open."""
     repair: str = ""
     """What ended a resolved one, as far as the journal has it."""
+    suggested: str = ""
+    """As of a time: the action of that time. `action` is then empty, since it may be done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +145,8 @@ class Uplinks:
 class CablePath:
     """One planned cable with all details, from GPU to uplinks. For an uplink `a` is the lower switch's port.
 
-    `state` is a `CableState` word, `why` a short sentence, `verified` `both ends`, `one end`, `device only` or `none`.
+    `state` is a `CableState` word, `why` a short sentence, `verified` `both ends`, `one end`, `device only` or `none`;
+    `unknown` as of a time.
     """
 
     subject: str

@@ -47,8 +47,8 @@ class RackLine:
     findings: int
     """Unmuted ones on its devices."""
     severity: str | None
-    steps: int
-    """Steps of the punch list here that are not done."""
+    steps: int | None
+    """Steps of the punch list here that are not done; None as of a time."""
 
 
 def row_of(rack: str) -> str:
@@ -56,8 +56,10 @@ def row_of(rack: str) -> str:
     return _PLACE_IN_ROW.sub("", rack)
 
 
-def rack_lines(publication: Published, steps: Iterable[StepLine]) -> tuple[RackLine, ...]:
-    """All racks, row by row in natural order; what has no rack comes last."""
+def rack_lines(publication: Published, steps: Iterable[StepLine] | None) -> tuple[RackLine, ...]:
+    """All racks, row by row in natural order; what has no rack comes last. `steps` None: they are unknown."""
+    if steps is None:
+        return publication.once(_racks)
     open_steps = Counter(step.rack for step in steps if step.mark != Mark.DONE.value)
     return tuple(replace(line, steps=open_steps[line.rack]) for line in publication.once(_racks))
 
@@ -93,7 +95,7 @@ def _racks(publication: Published) -> tuple[RackLine, ...]:
             elsewhere=int(elsewhere[one]),
             findings=int(found[one]),
             severity=None if rank[one] == NONE else _SEVERITIES[rank[one]],
-            steps=0,
+            steps=None,
         )
         for one in order
     )

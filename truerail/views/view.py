@@ -43,6 +43,7 @@ class View(Owner):
         self.at = publication.at
         self.mutes, self.pending_resolution = publication.mutes, publication.pending_resolution
         self.lives, self.cause_lives = publication.lives, publication.cause_lives
+        self.hindsight = publication.hindsight
         self.sight: EvaluationIndex = publication.evaluated.once(EvaluationIndex)
         self.plan: Plan = publication.plan
         self.wiring: Wiring = self.sight.wiring

@@ -8,7 +8,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from truerail.web.body import to_bytes
-from truerail.web.context import CachedEvaluation, RequestContext
+from truerail.web.cached_evaluation import CachedEvaluation
+from truerail.web.context import RequestContext
 from truerail.web.etag import has, tag_of, tagged, unchanged
 from truerail.web.packing import packed
 from truerail.web.pagination import Fetch, PageRequest, page

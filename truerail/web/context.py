@@ -2,7 +2,6 @@
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
-from functools import cached_property
 from secrets import token_hex
 from typing import Annotated
 
@@ -11,12 +10,13 @@ from fastapi import Depends, Request
 from truerail.analysis.published import Published
 from truerail.errors import NotReadyError
 from truerail.outputs.metrics import Exposition
+from truerail.questions.answers.moments import moment as moment_of
+from truerail.questions.question import Asked
 from truerail.service.api import ServiceAPI
 from truerail.service.settings import Settings
-from truerail.views.fabric_map import fabric_map
-from truerail.views.view import View, view_of
 from truerail.web.access.tls import Certificates
-from truerail.web.body import to_bytes
+from truerail.web.cached_evaluation import CachedEvaluation
+from truerail.web.params import Time
 from truerail.web.past_rounds import PastRounds
 
 AT_ONCE = 8
@@ -26,42 +26,6 @@ thread.
 
 THINKING = 2
 """Most concurrent expensive answers, in threads beside the event loop."""
-KEPT_BYTES = 16 << 20
-"""Cache of one publication's answers: all open pages send the same requests after a new evaluation."""
-
-
-class CachedEvaluation:
-    """One publication as the web shows it. `serial` differs for every publication, even with the same number, and
-    after every restart.
-    """
-
-    def __init__(self, publication: Published, serial: str) -> None:
-        self.publication = publication
-        self.serial = serial
-        self._kept: dict[str, bytes] = {}
-        self._room = KEPT_BYTES
-
-    @cached_property
-    def view(self) -> View:
-        """The index over it that every view reads."""
-        return view_of(self.publication)
-
-    @cached_property
-    def map_body(self) -> bytes:
-        """The fabric map as JSON: rendered once, shared by all requests and streams."""
-        return to_bytes(fabric_map(self.publication))
-
-    def answer(self, tag: str) -> bytes | None:
-        """The cached answer with this tag."""
-        return self._kept.get(tag)
-
-    def keep(self, tag: str, body: bytes) -> bytes:
-        """Caches an answer; the oldest ones are evicted."""
-        self._room += len(self._kept.pop(tag, b"")) - len(body)
-        self._kept[tag] = body
-        while self._room < 0:
-            self._room += len(self._kept.pop(next(iter(self._kept))))
-        return body
 
 
 class RequestContext:
@@ -101,6 +65,15 @@ class RequestContext:
                     self._shown = await self._make_ready(newest)
         return self._shown
 
+    async def as_of(self, at: str) -> CachedEvaluation:
+        """The evaluation of a time, in words, restored from the journal in a thread. Raises NotReadyError, QueryError,
+        JournalUnavailableError.
+        """
+        newest, now = (await self.shown()).publication, self.tower.now()
+        asked, moment = Asked(newest, self.tower.history, now), moment_of(at, now)
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self.journal_threads, self.past.shown, asked, moment)
+
     def _newest(self) -> Published:
         newest = self.tower.publication
         if newest is None:
@@ -125,5 +98,12 @@ async def shown_of(request: Request) -> CachedEvaluation:
     return await context_of(request).shown()
 
 
+async def shown_as_of(request: Request, at: Time = None) -> CachedEvaluation:
+    """The newest publication, or that of a time. Raises NotReadyError, QueryError, JournalUnavailableError."""
+    return await (shown_of(request) if at is None else context_of(request).as_of(at))
+
+
 WithContext = Annotated[RequestContext, Depends(context_of)]
 Newest = Annotated[CachedEvaluation, Depends(shown_of)]
+NewestOrPast = Annotated[CachedEvaluation, Depends(shown_as_of)]
+"""With the parameter `at`: what an endpoint shows as of a time."""

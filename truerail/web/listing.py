@@ -18,7 +18,8 @@ from truerail.model.names import printable
 from truerail.outputs.report_csv import inert
 from truerail.views.pieces import MoveLine
 from truerail.web.answering import listed, pondered
-from truerail.web.context import CachedEvaluation, RequestContext
+from truerail.web.cached_evaluation import CachedEvaluation
+from truerail.web.context import RequestContext
 from truerail.web.packing import plain_or_packed
 from truerail.web.pagination import Fetch, page
 from truerail.web.parts import Arrangement

@@ -11,7 +11,7 @@ import re
 from starlette.requests import Request
 from starlette.responses import Response
 
-from truerail.web.context import CachedEvaluation
+from truerail.web.cached_evaluation import CachedEvaluation
 from truerail.web.etag import tagged
 
 LEAST_BYTES = 4096

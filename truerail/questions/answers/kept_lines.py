@@ -53,7 +53,7 @@ def kept_cause_line(history: History, kept: KeptCause) -> CauseLine:
         since=life.since,
         muted=None,
         ended=life.resolved_at,
-        repair=_repair_of_cause(history, kept),
+        repair=repair_of_cause(history, kept),
     )
 
 
@@ -79,7 +79,8 @@ def repair_of_finding(history: History, kept: KeptFinding) -> str:
     return _sentence([row for row in rows if subject in (row.port, row.was, row.now)][:1])
 
 
-def _repair_of_cause(history: History, kept: KeptCause) -> str:
+def repair_of_cause(history: History, kept: KeptCause) -> str:
+    """What ended a resolved cause: the changes of its links at that time."""
     ended = kept.record.life.resolved_at
     if ended is None:
         return ""

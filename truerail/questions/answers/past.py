@@ -5,24 +5,18 @@ does not have is unknown. The live publication is only read: the names of NICs a
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any
 
 import numpy as np
 
 from rules import rules
-from truerail.analysis.cabling import State, Why, Wiring
-from truerail.analysis.cabling.joined import join
-from truerail.analysis.published import EvaluatedRound, Published
+from truerail.analysis.cabling import State, Wiring
+from truerail.analysis.published import EvaluatedRound, Hindsight, Published
 from truerail.analysis.round import Round
 from truerail.errors import QueryError
-from truerail.model.columns import NONE
-from truerail.model.facts import GpuNicPath, Neighbor, NetLink, RdmaLink
 from truerail.model.finding import (
-    CableState,
     Cause,
-    CauseKind,
     Evaluation,
     Finding,
     NotEvaluated,
@@ -33,28 +27,16 @@ from truerail.model.finding import (
 )
 from truerail.model.history import History, LinkPlace, NoHistory, PastState
 from truerail.model.life import LifeState
-from truerail.model.plan import Plan, Port, Role
-from truerail.model.reading import Reading
-from truerail.model.snapshot import Snapshot
-from truerail.questions.question import Asked, AsOf
+from truerail.model.plan import Plan, Role
+from truerail.questions.answers.past_cabling import past_round
+from truerail.questions.question import Asked
 from truerail.rounds import cable_states
+from truerail.views.pieces import AsOf
 
 GAP = timedelta(minutes=15)
 """A longer time without a round is named: nothing is known of it."""
 NOT_KEPT = "the journal keeps findings and cabling, not what could not be evaluated then"
-_STATES = {CableState[state.name].value: state for state in State}
-
-
-@dataclass(frozen=True, eq=False)
-class PastRound(Round):
-    """A round whose cabling is known, and nothing else."""
-
-    known: Wiring = field(kw_only=True)
-
-    @property
-    def cabling(self) -> Wiring:
-        """The cabling as it was."""
-        return self.known
+NO_COUNTERS = "the journal keeps no counters and no answers of devices; the names of NICs and GPUs are those of now"
 
 
 class PastHistory(NoHistory):
@@ -91,27 +73,42 @@ def past_of(asked: Asked, at: datetime) -> Past:
             f"{at:%Y-%m-%d %H:%M:%S UTC} lies before the journal, which begins at {since:%Y-%m-%d %H:%M:%S UTC}"
         )
     state = history.as_of(at)
-    round = _round(live, state)
+    round = past_round(live, state)
     findings = [one for one in state.findings if one.record.life.state is not LifeState.UNSEEN]
     causes = [one for one in state.causes if one.record.life.state is not LifeState.UNSEEN]
-    evaluation = _evaluation(
-        round,
-        [replace(one.finding, action="") for one in findings],
-        _numbered(one.cause for one in causes),
-        state.round_at or at,
+    evaluation = without_actions(
+        _evaluation(
+            round, [one.finding for one in findings], _numbered(one.cause for one in causes), state.round_at or at
+        )
     )
+    unknown = tuple(_unknown(live, state, int(np.count_nonzero(round.cabling.state == State.UNKNOWN))))
     publication = Published(
         0,
         live.fabric,
         EvaluatedRound(round, evaluation),
         plan_digest=live.plan_digest,
+        journal=live.journal,
+        hindsight=_hindsight(state, unknown),
         lives={one.record.life.id: one.record.life for one in state.findings},
         cause_lives={one.record.life.id: one.record.life for one in state.causes},
         pending_resolution=tuple(one.finding for one in state.findings if one.record.life.state is LifeState.UNSEEN),
     )
-    unknown = int(np.count_nonzero(round.cabling.state == State.UNKNOWN))
-    as_of = AsOf(at, state.round_at, tuple(_unknown(live, state, unknown)))
-    return Past(publication, PastHistory(state.links), as_of)
+    return Past(publication, PastHistory(state.links), AsOf(at, state.round_at, unknown))
+
+
+def without_actions(evaluation: Evaluation) -> Evaluation:
+    """An evaluation of the past, without what was to do: that may be done."""
+    return replace(
+        evaluation,
+        findings=tuple(replace(one, action="") for one in evaluation.findings),
+        causes=tuple(replace(one, action="", to_confirm="") for one in evaluation.causes),
+    )
+
+
+def _hindsight(state: PastState, unknown: tuple[str, ...]) -> Hindsight:
+    actions = {one.record.life.id: one.finding.action for one in state.findings}
+    actions |= {one.record.life.id: one.cause.action for one in state.causes}
+    return Hindsight(state.at, state.round_at, unknown, actions, state.ended)
 
 
 def _unknown(live: Published, state: PastState, cables: int) -> Iterator[str]:
@@ -126,108 +123,12 @@ def _unknown(live: Published, state: PastState, cables: int) -> Iterator[str]:
         yield "another plan was in force then: places are compared with the plan of now"
     if cables:
         yield f"{cables:,} of {len(live.plan.cables):,} cables are unknown at that time"
-    yield "the journal keeps no counters, acknowledgements are those of now, names of NICs and GPUs too"
+    yield NO_COUNTERS
 
 
 def _numbered(causes: Iterable[Cause]) -> tuple[Cause, ...]:
-    """Named as in an evaluation, without what was to do: that may long be done."""
-    return tuple(replace(cause, id=f"C{number}", action="") for number, cause in enumerate(causes, 1))
-
-
-def _round(live: Published, state: PastState) -> Round:
-    plan = live.plan
-    readings = [*_names(live.snapshot), *_unplanned_places(plan, state.links)]
-    snapshot = Snapshot(state.at, readings)
-    wiring = join(plan, snapshot)
-    same = state.plan_digest == live.plan_digest
-    _restore(wiring, state.links, same_plan=same)
-    down = {
-        subject for one in state.causes if one.cause.kind is CauseKind.UNREACHABLE for subject in one.cause.subjects
-    }
-    _restore_read(wiring, down)
-    return PastRound(plan, Snapshot(state.at, _names(live.snapshot)), known=wiring)
-
-
-def _names(seen: Snapshot) -> list[Reading]:
-    """The readings with names of NICs and GPUs, without the state of anything."""
-    found = []
-    for reading in seen.readings:
-        facts = tuple(fact for fact in map(_named, reading.facts) if fact is not None)
-        if facts:
-            found.append(replace(reading, facts=facts))
-    return found
-
-
-def _named(fact: Any) -> NetLink | RdmaLink | GpuNicPath | None:
-    if isinstance(fact, GpuNicPath):
-        return fact
-    if isinstance(fact, NetLink):
-        return NetLink(fact.netdev, fact.mac, pci_address=fact.pci_address, aliases=fact.aliases, kind=fact.kind)
-    if isinstance(fact, RdmaLink):
-        return RdmaLink(fact.device, fact.port, None, None, fact.netdev, pci_address=fact.pci_address)
-    return None
-
-
-def _unplanned_places(plan: Plan, links: Mapping[str, LinkPlace]) -> Iterator[Reading]:
-    """A neighbour for each place that the plan does not have, so that the place gets a code."""
-    for port, link in links.items():
-        if link.place is None or "/" not in link.place or plan.cable_at(_port(link.place)) is not None:
-            continue
-        near, far = _port(port), _port(link.place)
-        fact = Neighbor(near.name, system_name=far.device, port_id=far.name, port_id_type="ifname")
-        yield Reading(near.device, "lldp_past", _ANY_TIME, (fact,))
-
-
-_ANY_TIME = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
-
-
-def _port(word: str) -> Port:
-    device, _, name = word.partition("/")
-    return Port(device, name)
-
-
-def _restore(wiring: Wiring, links: Mapping[str, LinkPlace], *, same_plan: bool) -> None:
-    """Fills what a join would find out: the state, place and partner of every cable."""
-    index = wiring.index
-    size = len(wiring.partner)
-    for column in (wiring.partner, wiring.heard, wiring.place):
-        column[:] = NONE
-    wiring.ambiguous[:], wiring.sure[:] = False, 0.0
-    wiring.state[:], wiring.why[:] = State.UNKNOWN, Why.NOT_KEPT
-    for number, cable in enumerate(index.plan.cables):
-        link = links.get(str(cable.a))
-        if link is None:
-            continue
-        device, _, name = (link.place or "").partition("/")
-        at = index.devices.find(device) if device else NONE
-        found = int(index.ports.find(np.array([at]), index.ports.name_codes([name or None]))[0])
-        place = found if found < size else NONE
-        state = _STATES[link.state] if same_plan else _state(cable.b, link)
-        wiring.state[number], wiring.place[number] = state, place
-        wiring.why[number] = Why.SEEN if state in (State.RIGHT, State.WRONG) else Why.NOT_KEPT
-        if place != NONE:
-            wiring.partner[index.a[number]], wiring.partner[place] = place, index.a[number]
-        elif at != NONE:
-            wiring.heard[index.a[number]] = at
-
-
-def _state(planned: Port, link: LinkPlace) -> State:
-    """The state of a cable under another plan than that under which it was recorded."""
-    if link.place is None:
-        return State.MISSING if link.state == CableState.MISSING.value else State.UNKNOWN
-    return State.RIGHT if link.place in (str(planned), planned.device) else State.WRONG
-
-
-def _restore_read(wiring: Wiring, down: Collection[str]) -> None:
-    """A device has answered if something is known of one of its cables, and no cause says that it did not."""
-    index = wiring.index
-    wiring.read[:] = wiring.listened[:] = False
-    known = wiring.state != State.UNKNOWN
-    for device in (index.a_device[known], index.b_device[known]):
-        wiring.read[device] = wiring.listened[device] = True
-    codes = [code for code in map(index.devices.find, down) if code != NONE]
-    wiring.read[codes] = wiring.listened[codes] = False
-    wiring.read[-1] = wiring.listened[-1] = False
+    """Named as in an evaluation."""
+    return tuple(replace(cause, id=f"C{number}") for number, cause in enumerate(causes, 1))
 
 
 def _evaluation(round: Round, findings: list[Finding], causes: tuple[Cause, ...], at: datetime) -> Evaluation:

@@ -3,6 +3,7 @@ once it is resolved, what ended it.
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, NoReturn, TypeVar
 
@@ -13,10 +14,16 @@ from truerail.analysis.published import Published
 from truerail.errors import JournalUnavailableError, NotFoundError
 from truerail.model.facts import Fact
 from truerail.model.finding import Cause, Evidence, Finding
-from truerail.model.history import FindingRecord, History
+from truerail.model.history import FindingRecord, History, NoHistory
 from truerail.model.life import MuteKind
 from truerail.model.names import printable
-from truerail.questions.answers.kept_lines import explained_by, kept_cause_line, kept_finding_line, repair_of_finding
+from truerail.questions.answers.kept_lines import (
+    explained_by,
+    kept_cause_line,
+    kept_finding_line,
+    repair_of_cause,
+    repair_of_finding,
+)
 from truerail.questions.answers.rail_status import rail_status_of
 from truerail.questions.answers.ruled_out import ruled_out
 from truerail.questions.why import EvidenceLine, Why
@@ -43,6 +50,30 @@ def why(publication: Published, history: History, wanted: str) -> Why:
     if cause is not None:
         return _present_cause(view, history, key, cause)
     return _remembered(history, key) or _remembered_cause(history, key) or _unknown(history, wanted)
+
+
+def why_then(publication: Published, wanted: str) -> Why:
+    """The same of a publication of the past: without what was ruled out, since what the devices reported is not kept.
+    Raises NotFoundError for an id that was not open then.
+    """
+    view, key = view_of(publication), wanted.strip().lower()
+    if view.finding(key) is None and view.cause(key) is None:
+        raise not_then(publication, wanted)
+    return replace(why(publication, NoHistory(), wanted), ruled_out=())
+
+
+def cause_then(view: View, history: History, cause: Cause) -> CauseLine:
+    """A cause of a publication of the past, and what ended it. Raises JournalUnavailableError."""
+    line = cause_line(view, cause)
+    kept = history.kept_cause(line.key) if line.ended else None
+    over = kept is not None and kept.record.life.resolved_at == line.ended
+    return replace(line, repair=repair_of_cause(history, kept)) if kept and over else line
+
+
+def not_then(publication: Published, wanted: str) -> NotFoundError:
+    """The error for an id that was not open at the time of a publication of the past."""
+    at = publication.hindsight.at if publication.hindsight else publication.at
+    return NotFoundError(f"no finding and no cause had the id {printable(wanted, 80)!r} at {at:%Y-%m-%d %H:%M:%S UTC}")
 
 
 def past_cause(history: History, key: str) -> CauseLine:

@@ -7,7 +7,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from truerail.outputs.options import Options
-from truerail.outputs.report_words import as_sentence
+from truerail.outputs.report_words import as_sentence, name
 from truerail.outputs.text import drawn
 from truerail.outputs.text.blocks import hanging
 from truerail.outputs.text.style import QUIET
@@ -24,7 +24,7 @@ def answer_text(answer: Any, options: Options) -> str:
 def _blocks(answer: Any, options: Options) -> Iterator[RenderableType]:
     """An answer with a summary begins with it; one of the past with its time."""
     if (as_of := getattr(answer, "as_of", None)) is not None:
-        yield Text(f"As of {when(as_of.at)}, from the journal; not live", style="bold")
+        yield Text(f"As of {when(as_of.at)}, from the {name(as_of.source)}; not live", style="bold")
         yield from (hanging("-", Text(as_sentence(words), style=QUIET)) for words in as_of.unknown)
     if hasattr(answer, "summary"):
         yield verdict(tone_of(answer), answer.summary)

@@ -21,7 +21,8 @@ def status_text(answer: Status, options: Options) -> Iterator[RenderableType]:
     """The first action and the age of the data, then each part."""
     yield from to_do(answer.action)
     of = f"{name(answer.fabric)}, " if answer.fabric else ""
-    yield Text(f"  {of}evaluation {answer.evaluation} of {when(answer.at)}, {age(answer.age_seconds)} old", QUIET)
+    which = f"evaluation {answer.evaluation}" if answer.evaluation else "round"
+    yield Text(f"  {of}{which} of {when(answer.at)}, {age(answer.age_seconds)} old", QUIET)
     most = None if options.details else MOST_LINES
     if answer.causes:
         yield heading("Causes", "worst first")

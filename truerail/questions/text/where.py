@@ -50,13 +50,19 @@ def _facts(path: CablePath) -> Iterator[tuple[str, RenderableType | str]]:
     yield "planned", end(path.planned)
     yield (
         "actual",
-        end(path.actual).append(f"  {name(path.verified)}, {sure(path.confidence)} sure" * bool(path.actual), QUIET),
+        end(path.actual).append(_confirmed(path), QUIET),
     )
     yield "state", state_word(path.state).append(f": {sentence(path.why)}", style="not bold")
     if path.since:
         yield "since", when(path.since)
     if path.uplinks:
         yield "uplinks", ", ".join(map(_uplinks, path.uplinks))
+
+
+def _confirmed(path: CablePath) -> str:
+    if path.actual is None:
+        return ""
+    return "" if path.verified == "unknown" else f"  {name(path.verified)}, {sure(path.confidence)} sure"
 
 
 def _nic(nic: Nic) -> str:

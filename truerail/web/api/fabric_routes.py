@@ -16,7 +16,7 @@ from truerail.views.models import FabricView
 from truerail.views.topology import Topology, topology
 from truerail.web.answering import listed, pondered, published, reported
 from truerail.web.body import to_bytes
-from truerail.web.context import Newest, WithContext
+from truerail.web.context import Newest, NewestOrPast, WithContext
 from truerail.web.etag import tag_of
 from truerail.web.pagination import Page, fetch_from
 from truerail.web.parts import Wanted
@@ -65,15 +65,17 @@ class CollectionError:
 
 
 @router.get("/fabric", response_model=FabricView)
-async def fabric(request: Request, desk: WithContext, shown: Newest) -> Response:
+async def fabric(request: Request, desk: WithContext, shown: NewestOrPast) -> Response:
     """The state of the fabric. Ages are in whole seconds."""
     now = desk.tower.now().replace(microsecond=0)
+    if shown.publication.hindsight is not None:
+        return published(request, shown, lambda: fabric_view(shown.publication, now))
     tag = tag_of(shown.serial, "fabric", now.isoformat())
     return reported(request, shown.answer(tag) or shown.keep(tag, to_bytes(fabric_view(shown.publication, now))))
 
 
 @router.get("/map", response_model=FabricMap)
-async def the_map(request: Request, shown: Newest) -> Response:
+async def the_map(request: Request, shown: NewestOrPast) -> Response:
     """One byte for each host, rail and plane: bits 0-2 the state (0 no cable planned, 1 right, 2 wrong, 3 missing,
     4 unknown), bits 3-4 the most severe finding (0 none, 1 info, 2 warning, 3 critical), bit 5 muted.
     """
@@ -81,13 +83,13 @@ async def the_map(request: Request, shown: Newest) -> Response:
 
 
 @router.get("/map/causes", response_model=MapCauses)
-async def the_maps_causes(request: Request, desk: WithContext, shown: Newest) -> Response:
+async def the_maps_causes(request: Request, desk: WithContext, shown: NewestOrPast) -> Response:
     """Which cause explains each cell of the map: one byte for each cell."""
     return await pondered(request, desk, shown, lambda: map_causes(shown.publication))
 
 
 @router.get("/topology", response_model=Topology)
-async def the_topology(request: Request, desk: WithContext, shown: Newest) -> Response:
+async def the_topology(request: Request, desk: WithContext, shown: NewestOrPast) -> Response:
     """Switches tier by tier, and the cables between them, bundled by pair of switches with their states."""
     return await pondered(request, desk, shown, lambda: topology(shown.publication))
 

@@ -6,14 +6,14 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response
 
-from truerail.questions.answers.why import past_cause, why
+from truerail.questions.answers.why import cause_then, not_then, past_cause, why, why_then
 from truerail.questions.why import Why
 from truerail.views.cause_list import cause_rows
 from truerail.views.lines import cause_line
 from truerail.views.lists import finding_lines
 from truerail.views.pieces import CauseLine, FindingLine
-from truerail.web.answering import published
-from truerail.web.context import Newest, WithContext
+from truerail.web.answering import pondered, published
+from truerail.web.context import NewestOrPast, WithContext
 from truerail.web.listing import arranged_list
 from truerail.web.pagination import Page
 from truerail.web.params import LONGEST_NAME, Nodes, Rail, Words
@@ -28,7 +28,7 @@ Key = Annotated[str, Path(max_length=LONGEST_NAME)]
 async def findings(
     request: Request,
     desk: WithContext,
-    shown: Newest,
+    shown: NewestOrPast,
     wanted: Arranged,
     nodes: Nodes = None,
     rule: Words = None,
@@ -56,8 +56,10 @@ async def findings(
 
 
 @router.get("/findings/{finding}", response_model=Why)
-async def finding(request: Request, desk: WithContext, shown: Newest, finding: Key) -> Response:
+async def finding(request: Request, desk: WithContext, shown: NewestOrPast, finding: Key) -> Response:
     """One finding: its evidence, alternatives, and what was ruled out; of a resolved one also what ended it."""
+    if shown.publication.hindsight is not None:
+        return await pondered(request, desk, shown, lambda: why_then(shown.publication, finding))
     return await remembered(request, desk, lambda history: why(shown.publication, history, finding))
 
 
@@ -65,7 +67,7 @@ async def finding(request: Request, desk: WithContext, shown: Newest, finding: K
 async def causes(
     request: Request,
     desk: WithContext,
-    shown: Newest,
+    shown: NewestOrPast,
     wanted: Arranged,
     kind: Words = None,
     severity: Words = None,
@@ -78,9 +80,13 @@ async def causes(
 
 
 @router.get("/causes/{key}", response_model=CauseLine)
-async def cause(request: Request, desk: WithContext, shown: Newest, key: Key) -> Response:
+async def cause(request: Request, desk: WithContext, shown: NewestOrPast, key: Key) -> Response:
     """One cause, also a resolved one: without an action, and with what ended it."""
     found = shown.view.cause(key)
+    if found is not None and shown.publication.hindsight is not None:
+        return await remembered(request, desk, lambda history: cause_then(shown.view, history, found))
     if found is not None:
         return published(request, shown, lambda: cause_line(shown.view, found))
+    if shown.publication.hindsight is not None:
+        raise not_then(shown.publication, key)
     return await remembered(request, desk, lambda history: past_cause(history, key))

@@ -14,7 +14,7 @@ from truerail.views.panel import PortLine, port_lines
 from truerail.views.racks import RackLine, rack_lines
 from truerail.views.steps import filter_steps
 from truerail.web.answering import listed, pondered
-from truerail.web.context import Newest, WithContext
+from truerail.web.context import Newest, NewestOrPast, WithContext
 from truerail.web.listing import arranged_list
 from truerail.web.pagination import Page, fetch_from, page
 from truerail.web.params import LONGEST_NAME, Nodes, Rail, Words
@@ -28,7 +28,7 @@ router = APIRouter(tags=["lists"])
 async def devices(
     request: Request,
     desk: WithContext,
-    shown: Newest,
+    shown: NewestOrPast,
     wanted: Arranged,
     nodes: Nodes = None,
     role: Words = None,
@@ -46,17 +46,19 @@ async def devices(
 
 @router.get("/devices/{name:path}", response_model=DeviceView)
 async def device(
-    request: Request, desk: WithContext, shown: Newest, name: Annotated[str, Path(max_length=LONGEST_NAME)]
+    request: Request, desk: WithContext, shown: NewestOrPast, name: Annotated[str, Path(max_length=LONGEST_NAME)]
 ) -> Response:
     """One device: a host with its rails from GPU to uplinks, or a switch with its front panel."""
-    return await remembered(request, desk, lambda history: device_view(shown.publication, name, history))
+    return await remembered(
+        request, desk, lambda history: device_view(shown.publication, name, shown.history or history)
+    )
 
 
 @router.get("/ports", response_model=Page[PortLine])
 async def ports(
     request: Request,
     desk: WithContext,
-    shown: Newest,
+    shown: NewestOrPast,
     wanted: Arranged,
     nodes: Nodes = None,
     facing: Words = None,
@@ -71,7 +73,7 @@ async def ports(
 async def cables(
     request: Request,
     desk: WithContext,
-    shown: Newest,
+    shown: NewestOrPast,
     wanted: Arranged,
     nodes: Nodes = None,
     rail: Rail = None,
@@ -85,9 +87,9 @@ async def cables(
 
 
 @router.get("/racks", response_model=Page[RackLine])
-async def racks(request: Request, desk: WithContext, shown: Newest, part: Wanted) -> Response:
+async def racks(request: Request, desk: WithContext, shown: NewestOrPast, part: Wanted) -> Response:
     """The racks of the plan, row by row; what has no rack comes last, under an empty name."""
-    rows = rack_lines(shown.publication, desk.tower.steps)
+    rows = rack_lines(shown.publication, None if shown.publication.hindsight else desk.tower.steps)
     return listed(request, shown, part, fetch_from(rows), lambda row: row.rack)
 
 

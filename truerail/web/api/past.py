@@ -1,13 +1,23 @@
 """The history: rounds, changes, plans, and the audit log. Newest first; a cursor continues after its row."""
 
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Literal, TypeVar
 
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
-from truerail.model.history import AuditRecord, FindingEvent, History, LinkChange, PlanVersion, RoundRecord, RowRange
+from truerail.model.history import (
+    AuditRecord,
+    EventKind,
+    FindingEvent,
+    History,
+    LinkChange,
+    PlanVersion,
+    RoundRecord,
+    RowRange,
+)
 from truerail.questions.answers.moments import span
 from truerail.web.context import Newest, WithContext
 from truerail.web.pagination import Page, PageRequest, pack, unpack
@@ -17,9 +27,52 @@ from truerail.web.remembering import remembered
 from truerail.web.writing import Operator
 
 router = APIRouter(tags=["past"])
+MOST_CHANGES = 1000
 T = TypeVar("T")
 _BACK = "1d"
 """The history's range without `from`."""
+
+
+@dataclass(frozen=True, slots=True)
+class CauseChange:
+    """A cause began (`appeared`, `regressed`, `flapping`) or ended (`resolved`). As of `at` it is, or is no longer."""
+
+    at: datetime
+    kind: str
+    cause: str
+    cause_kind: str
+    summary: str
+
+
+@dataclass(frozen=True, slots=True)
+class JournalSpan:
+    """The times that `at` takes: from `begins` (None: there is no journal) to `ends`, which is now. `changes` are those
+    of causes, oldest first; `complete` is False if there were more before them.
+    """
+
+    begins: datetime | None
+    ends: datetime
+    changes: tuple[CauseChange, ...]
+    complete: bool
+
+
+@router.get("/journal", response_model=JournalSpan)
+async def journal(request: Request, desk: WithContext) -> Response:
+    """The span of the journal, and when causes began and ended: the times worth looking at with `at`."""
+    now = desk.tower.now()
+    return await remembered(request, desk, lambda kept: _span(kept, now))
+
+
+def _span(kept: History, now: datetime) -> JournalSpan:
+    begins = kept.kept_since()
+    events = kept.cause_events(begins, now, page=RowRange(MOST_CHANGES + 1)) if begins else ()
+    changes = [
+        CauseChange(event.happened_at, event.kind.value, event.cause, event.cause_kind, event.summary)
+        for event in events[:MOST_CHANGES]
+        if event.kind is not EventKind.UNSEEN
+    ]
+    ordered = sorted(changes, key=lambda one: (one.at, one.cause))
+    return JournalSpan(begins, now, tuple(ordered), len(events) <= MOST_CHANGES)
 
 
 @router.get("/rounds", response_model=Page[RoundRecord])
