@@ -32,6 +32,12 @@ SHOWN_ELSEWHERE = {
         "evaluations_failed_total",
         "devices_in_flight",
         "tls_certificate_not_after_timestamp_seconds",
+        "history_failing",
+        "history_writes_total",
+        "history_lost_minutes_total",
+        "history_waiting_rows",
+        "history_unreadable_files",
+        "history_bytes",
     )
 }
 """Figures of the service that the tests' counters do not have."""

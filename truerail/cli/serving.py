@@ -16,6 +16,7 @@ from truerail.model.pause import garbage_of_the_young_only
 if TYPE_CHECKING:
     from truerail.journal import Journal
     from truerail.model import Target
+    from truerail.service.history_writer import HistoryWriter
     from truerail.service.plans import PlanInForce
     from truerail.service.round_loop import Watch
     from truerail.service.settings import Settings
@@ -54,7 +55,8 @@ async def serve_fabric(
     garbage_of_the_young_only()
     journal = await asyncio.to_thread(_journal, settings)
     evaluate = Evaluator.begin(settings)
-    watch = Watch(settings, targets, plan, transport, evaluate, journal)
+    recording = await asyncio.to_thread(_recording, settings)
+    watch = Watch(settings, targets, plan, transport, evaluate, journal, recording=recording)
     try:
         app = create_app(Front(watch), settings)
     except AccessError as error:
@@ -118,6 +120,20 @@ def _journal(settings: "Settings") -> "Journal | None":
         return open_journal(settings.journal) if settings.journal.url else None
     except JournalUnusableError as error:
         raise CommandError(str(error)) from error
+
+
+def _recording(settings: "Settings") -> "HistoryWriter | None":
+    from truerail.errors import HistoryStoreError, MissingExtraError
+    from truerail.service.round_loop import utc_now
+
+    if settings.history is None:
+        return None
+    try:
+        from truerail.service.history_writer import HistoryWriter
+
+        return HistoryWriter(settings.history, settings.fabric, utc_now)
+    except (HistoryStoreError, MissingExtraError) as error:
+        raise CommandError(f"history: {error}") from error
 
 
 class _signals:  # noqa: N801 - used as a with statement's word

@@ -63,7 +63,9 @@ class EpisodeRecorder:
         done = read_files(rows.table, [one for one in later if one != path], columns).to_pylist()
         ended = {(rows.key(row), row["begin"]) for row in done}
         found = read_files(rows.table, [path]).to_pylist()
-        rows.restore(row for row in found if (rows.key(row), row["begin"]) not in ended)
+        lasting = [row for row in found if (rows.key(row), row["begin"]) not in ended]
+        rows.restore(lasting)
+        rows.changed = len(lasting) < len(found)
 
     def observe(self, publication: Published, ports: PlannedPorts, *, optics: bool) -> None:
         """Takes in a publication; `optics` says whether its modules were read since the last one."""

@@ -1,6 +1,6 @@
 """The rows of one table of intervals that have not ended, and those that ended since they were last written."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -35,7 +35,7 @@ class OpenRows:
         """The key of a row."""
         return tuple(str(values[name]) for name in self.table.key)
 
-    def restore(self, rows: Iterator[Values]) -> None:
+    def restore(self, rows: Iterable[Values]) -> None:
         """Continues rows that were open when the store was last written."""
         for row in rows:
             values = {name: value for name, value in row.items() if name not in ("begin", "end")}
@@ -74,8 +74,3 @@ class OpenRows:
         """All open rows, to be written."""
         for row in self.rows.values():
             yield {**row.values, "begin": row.begin, "end": None}
-
-    def written(self, ended: int) -> None:
-        """The open rows and the first `ended` rows that ended are on disk."""
-        del self.ended[:ended]
-        self.changed = False

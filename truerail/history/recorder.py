@@ -6,6 +6,7 @@ the process dies is lost: the minutes since the last flush, and ends of episodes
 restart sets to its own time.
 """
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -50,11 +51,11 @@ class Recorder:
         self._samples.resume()
         return [one for table in TABLES.values() for one in files_of(self.folder, table).unreadable]
 
-    def observe(self, publication: Published, record: RoundRecord | None = None) -> None:
-        """Takes a publication into memory."""
+    def observe(self, publication: Published, records: Sequence[RoundRecord] = ()) -> None:
+        """Takes a publication into memory, with the rounds since the last one."""
         if self._ports is None or self._ports.index.plan is not publication.plan:
             self._ports = PlannedPorts(publication.wiring.index)
-        optics = self._samples.observe(publication, self._ports, record)
+        optics = self._samples.observe(publication, self._ports, records)
         self._episodes.observe(publication, self._ports, optics=optics)
 
     def flush(self, now: datetime) -> None:

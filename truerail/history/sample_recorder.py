@@ -1,5 +1,6 @@
 """Takes samples from publications: minutes of counters, their hours, the hourly extremes of optics, and rounds."""
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -53,12 +54,11 @@ class SampleRecorder:
         last = newest(self._folder, COUNTERS_MINUTES)
         self._minute = last.timestamp() if last else 0.0
 
-    def observe(self, publication: Published, ports: PlannedPorts, record: RoundRecord | None) -> bool:
+    def observe(self, publication: Published, ports: PlannedPorts, records: Sequence[RoundRecord]) -> bool:
         """Takes in a publication; returns whether its modules were read since the last one."""
         self._count(publication, ports)
-        if record is not None:
-            self._rounds.append(round_row(record))
-            del self._rounds[:-MOST_ROUNDS]
+        self._rounds += map(round_row, records)
+        del self._rounds[:-MOST_ROUNDS]
         return self._look(publication, ports)
 
     def flush(self, append: Append) -> None:

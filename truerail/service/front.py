@@ -58,6 +58,7 @@ class Front:
             "evaluations_failed_total": watch.evaluations_failed,
             "devices_in_flight": watch.asking.waiting,
             "event_streams": watch.shown.events.readers,
+            **(watch.recording.figures if watch.recording else {}),
         }
 
     @property

@@ -13,7 +13,7 @@ from truerail.files.yaml_tree import Node, read_tree
 from truerail.model.names import printable
 from truerail.service.settings import Settings
 
-_PATHS = (("inventory",), ("plan",), ("http", "tls", "certificate"), ("http", "tls", "key"))
+_PATHS = (("inventory",), ("plan",), ("history", "path"), ("http", "tls", "certificate"), ("http", "tls", "key"))
 _SQLITE = "sqlite:///"
 
 

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from truerail.analysis.published import JournalHealth, JournalState, Published
 from truerail.errors import JournalUnavailableError
@@ -31,9 +31,12 @@ from truerail.service.step_marks import StepMarks
 from truerail.transport.protocol import Transport
 from truerail.views.fabric_map import FabricMap
 
+if TYPE_CHECKING:
+    from truerail.service.history_writer import HistoryWriter
+
 WINDOWS_SECONDS = 15.0
 RETENTION_SECONDS = 3600.0
-FIXED = ("fabric", "http", "journal", "page")
+FIXED = ("fabric", "history", "http", "journal", "page")
 """Settings that a running service cannot change."""
 
 
@@ -54,8 +57,10 @@ class Watch:
         evaluator: Evaluator,
         journal: Journal | None,
         clock: Callable[[], datetime] = utc_now,
+        recording: "HistoryWriter | None" = None,
     ) -> None:
         self.settings, self.plan, self.evaluator, self.journal, self.clock = settings, plan, evaluator, journal, clock
+        self.recording = recording
         self._targets, self._transport = tuple(targets), transport
         self._fresh = asyncio.Event()
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -99,6 +104,8 @@ class Watch:
         if self._keeper:
             await asyncio.to_thread(self._keeper.close)
         await self._keep_counters()
+        if self.recording:
+            await asyncio.to_thread(self.recording.close)
         if self.journal:
             await asyncio.to_thread(self.journal.close)
         self._log.info("stopped", evaluations=self.evaluations)
@@ -173,6 +180,8 @@ class Watch:
         )
         await self.shown.evaluated(evaluated)
         self.evaluations += 1
+        if self.recording:
+            self.recording.put(evaluated.publication, evaluated.record)
         await self._remember(plan, evaluated)
         await asyncio.to_thread(free, self.shown.former)
         await self._garbage.evaluated(evaluated.publication.evaluated_seconds)

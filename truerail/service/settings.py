@@ -125,6 +125,19 @@ class Journal(Part):
     """Rounds kept in memory while the database is gone."""
 
 
+class HistoryStore(Part):
+    """A folder of Parquet files for questions in SQL and Python: docs/history.md. Needs truerail[history]."""
+
+    path: Path
+    """The folder; made if it is missing."""
+    counters_minutes: Duration = timedelta(days=7)
+    """Counters of every port and minute: the largest part, see docs/sizing.md."""
+    counters_hours: Duration = timedelta(days=90)
+    """Counters and light of every port and hour."""
+    retention: Duration = timedelta(days=400)
+    """Cables, findings, causes, devices, modules and rounds."""
+
+
 def _collectors_only(schema: dict[str, Any]) -> None:
     schema["propertyNames"] = {"enum": list(collectors())}
 
@@ -223,6 +236,8 @@ class Settings(BaseSettings):
     """Read and write access."""
     journal: Journal = Journal()
     """What is stored, where and for how long."""
+    history: HistoryStore | None = None
+    """A store of history beside the journal; none by default."""
     schedule: Schedule = Schedule()
     """How often each collector runs."""
     recovery: Recovery = Recovery()

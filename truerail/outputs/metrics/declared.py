@@ -152,6 +152,20 @@ counter(
 gauge("service_devices_in_flight", "devices", "", "Devices polled that have not answered yet.",
        "max_over_time(truerail_service_devices_in_flight[10m])")  # fmt: skip
 gauge("service_event_streams", "streams", "", "Readers of the event stream.", "truerail_service_event_streams")
+gauge("service_history_failing", "0 or 1", "", "Whether the history store cannot be written, if there is one.",
+      "truerail_service_history_failing == 1")  # fmt: skip
+counter("service_history_writes_total", "writes", "", "Times that the history store was written.",
+        "rate(truerail_service_history_writes_total[1h])")  # fmt: skip
+counter(
+    "service_history_lost_minutes_total", "minutes", "", "Minutes of counters that the history store lost.",
+    "increase(truerail_service_history_lost_minutes_total[1h]) > 0",
+)  # fmt: skip
+gauge("service_history_waiting_rows", "rows", "", "Rows of counters in memory that are not in the history store yet.",
+      "truerail_service_history_waiting_rows")  # fmt: skip
+gauge("service_history_unreadable_files", "files", "", "Files of the history store that were torn at the start.",
+      "truerail_service_history_unreadable_files > 0")  # fmt: skip
+gauge("service_history_bytes", "bytes", "", "Size of the history store.",
+      "predict_linear(truerail_service_history_bytes[1d], 7 * 86400)")  # fmt: skip
 gauge(
     "service_tls_certificate_not_after_timestamp_seconds", "seconds", "",
     "When the TLS certificate of the service expires: the first of its chain.",
