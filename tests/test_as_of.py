@@ -74,6 +74,8 @@ def test_every_question_that_takes_a_time_answers(kept: Kept) -> None:
     given = {
         "where": {"port": str(MOVED)}, "job": {"nodes": "h1"}, "blast": {"of": "leaf-0"}, "status": {},
         "path": {"from": "h1", "to": "h2", "rail": None},
+        "drain": {"of": "leaf-0", "job": None, "start": None, "until": "2h", "because": None},
+        "plan-repair": {"job": None, "window": None, "technicians": 1},
     }  # fmt: skip
     past, asked = PastRounds(), Asked(kept.live, kept.journal, kept.times[-1])
     taking = [question for question in questions() if question.takes_at]

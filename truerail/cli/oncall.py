@@ -30,7 +30,7 @@ from truerail.questions.question import Journal, Kind, Parameter, Question
 if TYPE_CHECKING:
     from truerail.cli.oncall_source import Source
 
-_TYPES = {Kind.NUMBER: int, Kind.FLAG: bool, Kind.CAPTURE: Path}
+_TYPES: dict[Kind, Any] = {Kind.NUMBER: int, Kind.FLAG: bool, Kind.CAPTURE: Path, Kind.LIST: list[str]}
 """All others are text."""
 _LOCAL = ("capture", "inventory", "plan_file")
 _FOLLOWED = (
@@ -69,7 +69,7 @@ def _command(question: Question[Any]) -> Callable[..., None]:
     def run(**values: Any) -> None:
         from truerail.cli.oncall_source import Source
 
-        given = {one.name: values[_variable(one)] for one in question.parameters}
+        given = {one.name: _value(one, values[_variable(one)]) for one in question.parameters}
         local = {name: values.get(name) for name in _LOCAL}
         source = Source(
             values["service"],
@@ -97,6 +97,11 @@ def _command(question: Question[Any]) -> Callable[..., None]:
     setattr(run, "__signature__", Signature(arguments))  # noqa: B010 - mypy knows no such attribute of a function
     run.__annotations__ = {one.name: one.annotation for one in arguments}
     return run
+
+
+def _value(one: Parameter, value: Any) -> Any:
+    """A parameter's value as the API takes it: a repeated option is one text."""
+    return "; ".join(value or ()) or None if one.kind is Kind.LIST else value
 
 
 def _argument(one: Parameter) -> Argument:

@@ -20,6 +20,9 @@ A = TypeVar("A")
 Given = Mapping[str, Any]
 """The values of a question's parameters by name; what was not given has its default."""
 
+LONGEST_LIST = 16_384
+"""Characters of a list in the API: a URL may be twice as long."""
+
 
 class Kind(Enum):
     """What a parameter is."""
@@ -30,6 +33,8 @@ class Kind(Enum):
     """A node set of hosts."""
     TIME = "time"
     """A moment: ISO 8601, `14:00`, `yesterday`, `2h`."""
+    LIST = "list"
+    """Several texts in one, separated by `;`. On the command line the option is repeated instead."""
     NUMBER = "number"
     FLAG = "flag"
     CAPTURE = "capture"

@@ -61,16 +61,16 @@ def _starved(wiring: Wiring, layout: Layout, findings: Findings, cause: Cause) -
 
 def _cables(layout: Layout, wiring: Wiring, findings: Findings, cause: Cause) -> Iterator[int]:
     for subject in cause.subjects:
-        yield from _cables_at(layout, wiring, subject)
+        yield from cables_at(layout, wiring, subject)
     for move in cause.moves:
-        yield from _cables_at(layout, wiring, str(move.cable))
+        yield from cables_at(layout, wiring, str(move.cable))
     for finding in cause.explains:
         number = findings.number.get(finding)
         if number is not None:
             yield int(findings.cable[number])
 
 
-def _cables_at(layout: Layout, wiring: Wiring, subject: str) -> Iterator[int]:
+def cables_at(layout: Layout, wiring: Wiring, subject: str) -> Iterator[int]:
     """The cables of a device, or the one at a port."""
     if subject in layout.code:
         yield from layout.cables_of(layout.code[subject]).tolist()

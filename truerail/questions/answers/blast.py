@@ -23,7 +23,7 @@ from truerail.views.view import View, view_of
 
 
 @dataclass(frozen=True)
-class _Target:
+class Target:
     """What may go down, with its host cables and uplinks. `device` is -1 for a port."""
 
     name: str
@@ -40,9 +40,9 @@ def blast(publication: Published, of: str) -> Blast:
     is empty, and `hosts_affected` counts the hosts below it. Raises NotFoundError.
     """
     view, standing = view_of(publication), rail_status_of(publication.evaluated)
-    target = _target(view, standing, of)
+    target = target_of(view, standing, of)
     hosts = _hosts(view, standing, target)
-    below = _below(standing, target) if not hosts else np.array([view.device(one.host) for one in hosts])
+    below = hosts_below(standing, target) if not hosts else np.array([view.device(one.host) for one in hosts])
     hurt = Hurt(
         matched_type=target.matched_type,
         name=target.name,
@@ -78,33 +78,33 @@ def blast(publication: Published, of: str) -> Blast:
     )
 
 
-def _target(view: View, standing: RailStatus, of: str) -> _Target:
+def target_of(view: View, standing: RailStatus, of: str) -> Target:
     meant = recognise(view, of)
     if meant.matched_type == "host":
-        return _Target(meant.name, "host", meant.device, meant.cables, _none())
+        return Target(meant.name, "host", meant.device, meant.cables, _none())
     if meant.matched_type == "switch" and view.is_planned(meant.device):
-        hanging = _hanging(standing, meant.device)
+        hanging = hanging_on(standing, meant.device)
         host = standing.index.from_host[hanging]
         uplinks = np.union1d(standing.below.of(meant.device), hanging[~host])
         role = view.layout.devices[meant.device].role.value
-        return _Target(meant.name, role, meant.device, hanging[host], uplinks)
+        return Target(meant.name, role, meant.device, hanging[host], uplinks)
     if meant.matched_type in ("rail", "pod"):
-        return _Target(meant.name, meant.matched_type, NONE, meant.cables, _none())
+        return Target(meant.name, meant.matched_type, NONE, meant.cables, _none())
     if meant.devices:
         return _together(view, standing, meant)
     cables = _through(view, standing, meant)
     host = standing.index.from_host[cables]
     uplink = len(cables) > 0 and not host.any()
-    return _Target(meant.name, "uplink" if uplink else meant.matched_type, NONE, cables[host], cables[~host])
+    return Target(meant.name, "uplink" if uplink else meant.matched_type, NONE, cables[host], cables[~host])
 
 
-def _together(view: View, standing: RailStatus, meant: ResolvedTarget) -> _Target:
+def _together(view: View, standing: RailStatus, meant: ResolvedTarget) -> Target:
     """Several devices at once: a rack, a row, a node set."""
-    own = [standing.below.of(code) if standing.is_host(code) else _hanging(standing, code) for code in meant.devices]
+    own = [standing.below.of(code) if standing.is_host(code) else hanging_on(standing, code) for code in meant.devices]
     above = [standing.below.of(code) for code in meant.devices if not standing.is_host(code)]
     cables = np.unique(np.concatenate([*own, *above]))
     host = standing.index.from_host[cables]
-    return _Target(meant.name, meant.matched_type, NONE, cables[host], cables[~host])
+    return Target(meant.name, meant.matched_type, NONE, cables[host], cables[~host])
 
 
 def _through(view: View, standing: RailStatus, meant: ResolvedTarget) -> Codes:
@@ -126,7 +126,7 @@ def _none() -> Codes:
     return np.empty(0, dtype=np.int64)
 
 
-def _hanging(standing: RailStatus, device: int) -> Codes:
+def hanging_on(standing: RailStatus, device: int) -> Codes:
     """Cables whose upper end is on this switch: those that actually end there, and planned ones without any actual
     end.
     """
@@ -134,58 +134,58 @@ def _hanging(standing: RailStatus, device: int) -> Codes:
     return np.union1d(standing.ends.of(device), planned[standing.end[planned] < 0])
 
 
-def _hosts(view: View, standing: RailStatus, target: _Target) -> tuple[BlastHost, ...]:
+def _hosts(view: View, standing: RailStatus, target: Target) -> tuple[BlastHost, ...]:
     """The hosts that lose NIC bandwidth, largest loss first."""
     index = standing.index
-    lost = np.bincount(index.a_device[target.host_cables], weights=_weights(standing, target.host_cables))
+    lost = np.bincount(index.a_device[target.host_cables], weights=weights_of(standing, target.host_cables))
     found = []
     for host in np.unique(index.a_device[target.host_cables]).tolist():
         cables = target.host_cables[index.a_device[target.host_cables] == host]
         rails = tuple(rail for rail in np.unique(index.rail[cables]).tolist() if rail >= 0)
-        total = float(_weights(standing, standing.below.of(host)).sum())
+        total = float(weights_of(standing, standing.below.of(host)).sum())
         gpus = gpus_of(view, host, None if target.device == host else rails)
         found.append((host, BlastHost(index.devices.names[host], gpus, rails, float(lost[host]) / total)))
     rank = view.layout.rank
     return tuple(one for _, one in sorted(found, key=lambda pair: (-pair[1].share_lost, rank[pair[0]])))
 
 
-def _weights(standing: RailStatus, cables: Codes) -> "np.typing.NDArray[np.float64]":
+def weights_of(standing: RailStatus, cables: Codes) -> "np.typing.NDArray[np.float64]":
     """The planned bandwidth of cables; all equal unless the plan gives every speed."""
     speed = standing.index.speed_gbps
     host_speed = speed[standing.index.from_host]
     return np.ones(len(cables)) if np.isnan(host_speed).any() else speed[cables]
 
 
-def _below(standing: RailStatus, target: _Target) -> Codes:
+def hosts_below(standing: RailStatus, target: Target) -> Codes:
     """The hosts below the switches that lose uplinks."""
     devices = set(standing.index.a_device[target.uplinks].tolist())
     for _ in (Role.SUPERSPINE, Role.SPINE):
-        lower = standing.index.a_device[np.concatenate([_none(), *(_hanging(standing, one) for one in devices)])]
+        lower = standing.index.a_device[np.concatenate([_none(), *(hanging_on(standing, one) for one in devices)])]
         devices |= set(lower.tolist())
     return np.array(sorted(one for one in devices if standing.is_host(one)), dtype=np.int64)
 
 
-def _rails(standing: RailStatus, target: _Target) -> tuple[int, ...]:
+def _rails(standing: RailStatus, target: Target) -> tuple[int, ...]:
     """The affected rails: those of the host cables, else those of the hosts' cables on the leaves below."""
     cables = target.host_cables
     if not len(cables):
         lower = set(standing.index.a_device[target.uplinks].tolist())
-        under = np.concatenate([_none(), *(_hanging(standing, one) for one in lower)])
+        under = np.concatenate([_none(), *(hanging_on(standing, one) for one in lower)])
         spines = under[~standing.index.from_host[under]]
         leaves = set(standing.index.a_device[spines].tolist()) | lower
-        cables = np.concatenate([_none(), *(_hanging(standing, one) for one in leaves)])
+        cables = np.concatenate([_none(), *(hanging_on(standing, one) for one in leaves)])
         cables = cables[standing.index.from_host[cables]]
     return tuple(rail for rail in np.unique(standing.index.rail[cables]).tolist() if rail >= 0)
 
 
-def _share(standing: RailStatus, target: _Target, hosts: Codes) -> float:
+def _share(standing: RailStatus, target: Target, hosts: Codes) -> float:
     if not len(target.host_cables):
         return 0.0
-    lost, total = (_weights(standing, c).sum() for c in (target.host_cables, standing.below.of_all(hosts.tolist())))
+    lost, total = (weights_of(standing, c).sum() for c in (target.host_cables, standing.below.of_all(hosts.tolist())))
     return float(lost / total)
 
 
-def _uplink_share(standing: RailStatus, target: _Target) -> float:
+def _uplink_share(standing: RailStatus, target: Target) -> float:
     """The lost share of the uplinks of the switches below; of its own uplinks for a leaf, which has none below."""
     own = standing.index.a_device[target.uplinks] == target.device
     lost = target.uplinks if own.all() else target.uplinks[~own]
@@ -193,7 +193,7 @@ def _uplink_share(standing: RailStatus, target: _Target) -> float:
     return len(lost) / total if total else 0.0
 
 
-def _pairs_cut(standing: RailStatus, target: _Target) -> int:
+def _pairs_cut(standing: RailStatus, target: Target) -> int:
     """Pairs of hosts that lose their last path on a rail, summed over rails."""
     index = standing.index
     cables = target.host_cables
@@ -205,7 +205,7 @@ def _pairs_cut(standing: RailStatus, target: _Target) -> int:
     return joined(standing, near) - joined(replace(standing, stand=stand, end=end), near)
 
 
-def _down(standing: RailStatus, target: _Target) -> bool | None:
+def _down(standing: RailStatus, target: Target) -> bool | None:
     """Whether it is actually down: no cable is seen, and none of those with a known state has link."""
     cables = np.concatenate([target.host_cables, target.uplinks])
     states = standing.wiring.state[cables]
@@ -217,7 +217,7 @@ def _down(standing: RailStatus, target: _Target) -> bool | None:
     return True if len(cables) and bool(gone.all()) else None
 
 
-def _elsewhere(view: View, standing: RailStatus, target: _Target) -> tuple[list[str], list[str]]:
+def _elsewhere(view: View, standing: RailStatus, target: Target) -> tuple[list[str], list[str]]:
     """Differences from the plan: ports that are actually here but planned elsewhere, and those planned here but
     actually elsewhere.
     """
@@ -232,7 +232,7 @@ def _elsewhere(view: View, standing: RailStatus, target: _Target) -> tuple[list[
     return ports(here, moved[here]), ports(planned, moved[planned] & (standing.end[planned] >= 0))
 
 
-def _weak(view: View, standing: RailStatus, target: _Target, hosts: Codes) -> list[str]:
+def _weak(view: View, standing: RailStatus, target: Target, hosts: Codes) -> list[str]:
     """Hosts that already have faults on the bandwidth that would remain: a drain takes more from them than it seems."""
     left = np.setdiff1d(standing.below.of_all(hosts.tolist()), target.host_cables)
     weak: list[int] = standing.index.a_device[left[standing.stand[left] != Stand.ON]].tolist()

@@ -14,7 +14,7 @@ from enum import IntEnum
 import numpy as np
 
 from rules._places import Misplaced, Places, places
-from truerail.analysis.cabling import State, Wiring
+from truerail.analysis.cabling import State, Why, Wiring
 from truerail.analysis.published import EvaluatedRound
 from truerail.model import CauseKind, Evaluation
 from truerail.model.columns import NONE, Codes, Mask
@@ -127,6 +127,15 @@ def _stands(wiring: Wiring, sorted_: Places, renamed: Mask, perhaps_renamed: Mas
 def _inactive(wiring: Wiring) -> Mask:
     """Host cables whose NIC reports that RDMA is not active: they carry nothing, wherever they end."""
     return np.asarray(wiring.index.from_host & (wiring.states.rdma_active[wiring.index.a] == 0), dtype=bool)
+
+
+def carrying(standing: RailStatus) -> Mask:
+    """Which cables carry traffic, or may, on their rail or off it: all but those that are known to have no link, or no
+    active RDMA port. Shape (cables,).
+    """
+    wiring = standing.wiring
+    dead = (wiring.state == State.MISSING) | (wiring.why == Why.PENDING)
+    return np.asarray(~(dead | _inactive(wiring)), dtype=bool)
 
 
 def _moved_uplink(index: PlanIndex, wiring: Wiring, renamed: Mask) -> Mask:

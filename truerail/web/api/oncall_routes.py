@@ -12,16 +12,21 @@ from starlette.responses import Response
 from truerail.model.history import History, NoHistory
 from truerail.questions import questions
 from truerail.questions.answers.moments import moment as moment_of
-from truerail.questions.question import Asked, Journal, Kind, Parameter, Question
+from truerail.questions.question import LONGEST_LIST, Asked, Journal, Kind, Parameter, Question
 from truerail.views.view import LONGEST_NODESET
 from truerail.web.answering import pondered, timed
 from truerail.web.context import Newest, WithContext
 from truerail.web.params import LONGEST_NAME, Time
 from truerail.web.remembering import remembered
 
-_TYPES: dict[Kind, Any] = {Kind.NAME: str, Kind.NODES: str, Kind.TIME: Time, Kind.NUMBER: int, Kind.FLAG: bool}
+_TYPES: dict[Kind, Any] = {
+    **dict.fromkeys((Kind.NAME, Kind.NODES, Kind.LIST), str),
+    Kind.TIME: Time,
+    Kind.NUMBER: int,
+    Kind.FLAG: bool,
+}
 """What the API takes; a parameter of another kind is one of the command line."""
-_LONGEST = {Kind.NAME: LONGEST_NAME, Kind.NODES: LONGEST_NODESET}
+_LONGEST = {Kind.NAME: LONGEST_NAME, Kind.NODES: LONGEST_NODESET, Kind.LIST: LONGEST_LIST}
 _AT = Argument("at", Argument.KEYWORD_ONLY, annotation=Time, default=None)
 """A question of the past."""
 _BESIDE = (("request", Request), ("desk", WithContext), ("shown", Newest))

@@ -8,10 +8,11 @@ import { counters, rails } from "./loads.js";
 import { plain } from "./plain.js";
 import { fill, instant, momentOf } from "./times.js";
 import { watch } from "./watch.js";
+import { drain, planRepair } from "./work.js";
 import { sentence } from "./words.js";
 
 /** @type {Readonly<Record<string, (answer: any) => any>>} */
-const DRAW = Object.freeze({ where, job, blast, path, rails, counters });
+const DRAW = Object.freeze({ where, job, blast, path, rails, counters, drain, "plan-repair": planRepair });
 const page = frame();
 const answer = byId("answer");
 /** @type {HTMLFormElement[]} */

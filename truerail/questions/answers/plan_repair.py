@@ -1,0 +1,247 @@
+"""`plan-repair`: the open causes as an order of work.
+
+A repair is possible now if no running job is on a host whose connections it ends, and in a window if the window covers
+the cables with which they end, or their hosts are idle. Without given jobs every host may run one. Among what is
+possible, `repair_order` gives back most GPU-hours.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+
+from truerail.errors import QueryError
+from truerail.model.columns import Codes, Mask
+from truerail.outputs.punch import Step, punch_list
+from truerail.outputs.report_words import order as natural
+from truerail.questions.answers.jobs_given import GivenJob, busy, folded, jobs_given, jobs_on
+from truerail.questions.answers.rail_status import rail_status_of
+from truerail.questions.answers.repair_conflicts import Group, apart, groups
+from truerail.questions.answers.repair_gain import Gain, gains
+from truerail.questions.answers.repair_order import UNIT_MINUTES, Schedule, in_order, value
+from truerail.questions.answers.repair_words import NOW, Placed, assumptions, repair_of, summary, waits_for
+from truerail.questions.answers.repairs import Candidate, Work, candidates, dependencies
+from truerail.questions.answers.windows import Window, windows_announced, windows_given
+from truerail.questions.plan_repair import NotTogether, Repair, RepairPlan, RepairWindow
+from truerail.questions.question import Asked
+from truerail.views.lines import cause_line
+from truerail.views.view import View, view_of
+
+LEAST_HOURS = 24
+MOST_DAYS = 28
+"""The plan reaches to the end of the last window, and not beyond four weeks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The parameters of the question."""
+
+    job: str | None = None
+    window: str | None = None
+    technicians: int = 1
+
+
+@dataclass(frozen=True)
+class Basis:
+    """What the order of work follows from. Rows are repairs, in walking order."""
+
+    view: View
+    repairs: tuple[Candidate, ...]
+    steps: dict[str, tuple[Step, ...]]
+    """By the id of the cause."""
+    gains: tuple[Gain, ...]
+    groups: tuple[Group, ...]
+    after: tuple[tuple[int, ...], ...]
+    jobs: tuple[GivenJob, ...]
+    windows: tuple[Window, ...]
+    windows_known: bool
+    now_possible: Mask
+    in_window: Mask
+    """Shape (repairs, windows)."""
+    starts: datetime
+    ends: datetime
+    technicians: int
+
+
+def plan_repair(asked: Asked, wanted: Wanted) -> RepairPlan:
+    """The order of work. Raises QueryError for an invalid node set or window, NotFoundError for a job or a window
+    without anything in the plan.
+    """
+    basis = basis_of(asked, wanted)
+    work = schedule_of(basis)
+    start = in_order(work)
+    placed = _placed(basis, work, start)
+    repairs = tuple(_repairs(basis, placed))
+    unknown = sum(gain.gpus is None for gain in basis.gains)
+    loud = [f for f in basis.view.findings.all if f.id not in basis.view.sight.cause_of and f.severity.rank > 0]
+    return RepairPlan(
+        starts=basis.starts,
+        ends=basis.ends,
+        technicians=wanted.technicians,
+        jobs_known=bool(basis.jobs),
+        jobs=len(basis.jobs),
+        not_in_plan=tuple(dict.fromkeys(name for job in basis.jobs for name in job.unplanned)),
+        windows=tuple(_windows(basis, repairs)),
+        windows_known=basis.windows_known,
+        repairs=repairs,
+        not_together=tuple(NotTogether(one.why, _keys(basis, one.rows)) for one in basis.groups),
+        gpu_hours_back=round(value(work, start) * UNIT_MINUTES / 60, 1),
+        gains_unknown=unknown,
+        findings_without_cause=len(loud),
+        assumptions=assumptions(basis.technicians, jobs_known=bool(basis.jobs), windows_known=basis.windows_known),
+        summary=summary(repairs, len(loud), jobs_known=bool(basis.jobs)),
+        action=repairs[0].action if repairs and repairs[0].when else "",
+    )
+
+
+def basis_of(asked: Asked, wanted: Wanted) -> Basis:
+    """The repairs, what they give back, and when each is possible. Raises QueryError and NotFoundError."""
+    view, standing = view_of(asked.publication), rail_status_of(asked.publication.evaluated)
+    starts = asked.now.astimezone(UTC).replace(second=0, microsecond=0)
+    announced = windows_announced(view, asked.history, starts)
+    given = windows_given(view, wanted.window, starts)
+    jobs = jobs_given(view, wanted.job)
+    ends = _end(starts, (*(announced or ()), *given))
+    windows = tuple(one for one in (*(announced or ()), *given) if one.starts < ends)
+    steps = _steps(view)
+    repairs = _walked(view, candidates(view, standing, wanted.technicians), steps)
+    row = {one.key: number for number, one in enumerate(repairs)}
+    after = dependencies(repairs)
+    idle = ~busy(jobs, len(view.index.devices.names)) if jobs else np.zeros(len(view.index.devices.names), dtype=bool)
+    return Basis(
+        view, repairs, steps, tuple(gains(view, standing, repairs)), groups(view, repairs),
+        after=tuple(tuple(row[key] for key in after[one.key]) for one in repairs),
+        jobs=jobs, windows=windows, windows_known=announced is not None,
+        now_possible=np.array([bool(idle[one.hosts].all()) for one in repairs], dtype=bool),
+        in_window=_in_windows(view, repairs, windows, idle),
+        starts=starts, ends=ends, technicians=wanted.technicians,
+    )  # fmt: skip
+
+
+def _end(starts: datetime, windows: Sequence[Window]) -> datetime:
+    last = max((one.ends for one in windows), default=starts)
+    far = next((one for one in windows if not one.announced and one.starts > starts + timedelta(days=MOST_DAYS)), None)
+    if far:
+        raise QueryError(f"window {far.name}: it begins more than {MOST_DAYS} days ahead")
+    return min(max(last, starts + timedelta(hours=LEAST_HOURS)), starts + timedelta(days=MOST_DAYS))
+
+
+def _steps(view: View) -> dict[str, tuple[Step, ...]]:
+    found: dict[str, list[Step]] = {}
+    for step in punch_list(view.sight.evaluation):
+        found.setdefault(step.cause, []).append(step)
+    return {cause: tuple(steps) for cause, steps in found.items()}
+
+
+def _walked(view: View, repairs: tuple[Candidate, ...], steps: dict[str, tuple[Step, ...]]) -> tuple[Candidate, ...]:
+    """In walking order of their first steps: the order among repairs that give back as much."""
+
+    def place(one: Candidate) -> tuple[object, ...]:
+        first = steps.get(one.cause.id, ())
+        device = view.plan.devices.get(first[0].device) if first else None
+        if device is None:
+            return (True, (), 0, (), one.key)
+        return (not device.rack, natural(device.rack), -(device.unit or 0), natural(device.name), one.key)
+
+    return tuple(sorted(repairs, key=place))
+
+
+def _in_windows(view: View, repairs: tuple[Candidate, ...], windows: tuple[Window, ...], idle: Mask) -> Mask:
+    """Which repairs are possible in which windows. Shape (repairs, windows)."""
+    possible = np.zeros((len(repairs), len(windows)), dtype=bool)
+    for row, one in enumerate(repairs):
+        ending = one.ending[~idle[view.index.a_device[one.ending]]]
+        for column, window in enumerate(windows):
+            possible[row, column] = bool(window.cables[ending].all())
+    return possible
+
+
+def schedule_of(basis: Basis) -> Schedule:
+    """The repairs as the problem that `repair_order` solves."""
+    repairs, units = basis.repairs, _unit(basis, basis.ends)
+    allowed = np.zeros((len(repairs), units), dtype=bool)
+    for column, window in enumerate(basis.windows):
+        first, last = -(-_minutes(basis, window.starts) // UNIT_MINUTES), _unit(basis, window.ends)
+        allowed[basis.in_window[:, column], max(0, first) : last] = True
+    allowed[basis.now_possible] = True
+    allowed[[row for row, one in enumerate(repairs) if one.work is Work.WAIT or _waits(basis, row)]] = False
+    return Schedule(
+        weight=np.array([gain.weight for gain in basis.gains], dtype=np.float64),
+        units=np.array([max(1, -(-one.minutes // UNIT_MINUTES)) for one in repairs], dtype=np.int64),
+        people=np.array([one.technicians for one in repairs], dtype=np.int64),
+        allowed=allowed,
+        apart=apart(basis.groups, len(repairs)),
+        after=basis.after,
+        technicians=basis.technicians,
+    )
+
+
+def _waits(basis: Basis, row: int) -> bool:
+    """Whether a repair waits for one that is only confirmed in this plan."""
+    return any(basis.repairs[one].work in (Work.CONFIRM, Work.WAIT, Work.LOOK) for one in basis.after[row])
+
+
+def _minutes(basis: Basis, at: datetime) -> int:
+    return int((at - basis.starts).total_seconds() // 60)
+
+
+def _unit(basis: Basis, at: datetime) -> int:
+    """The whole units until a time, within the plan."""
+    return max(0, _minutes(basis, min(at, basis.ends)) // UNIT_MINUTES)
+
+
+def _placed(basis: Basis, work: Schedule, start: Codes) -> list[Placed]:
+    """Where each repair is in the plan, in order of work."""
+    found = [
+        Placed(row, *_span(basis, work, row, int(start[row])), waits_for(basis, work, row, start))
+        for row in range(len(start))
+    ]
+    late = basis.ends + timedelta(days=1)
+    return sorted(found, key=lambda one: (one.starts or late, one.row))
+
+
+def _span(basis: Basis, work: Schedule, row: int, start: int) -> tuple[str, datetime | None, datetime | None]:
+    if start < 0:
+        return "", None, None
+    begins = basis.starts + timedelta(minutes=start * UNIT_MINUTES)
+    ends = begins + timedelta(minutes=int(work.units[row]) * UNIT_MINUTES)
+    if basis.now_possible[row]:
+        return NOW, begins, ends
+    own = (window for column, window in enumerate(basis.windows) if basis.in_window[row, column])
+    name = next((window.name for window in own if window.starts <= begins < window.ends), "")
+    return name, begins, ends
+
+
+def _repairs(basis: Basis, placed: Sequence[Placed]) -> Iterator[Repair]:
+    pairs = apart(basis.groups, len(basis.repairs))
+    for one in placed:
+        repair = basis.repairs[one.row]
+        line = cause_line(basis.view, repair.cause)
+        jobs = tuple(job.name for job, _ in jobs_on(basis.jobs, repair.hosts))
+        yield repair_of(
+            basis.view,
+            repair,
+            line,
+            one,
+            basis.gains[one.row],
+            basis.steps.get(repair.cause.id, ()),
+            interrupts=folded(basis.view, repair.hosts),
+            jobs=jobs,
+            after=_keys(basis, basis.after[one.row]),
+            not_with=_keys(basis, np.flatnonzero(pairs[one.row]).tolist()),
+        )
+
+
+def _keys(basis: Basis, rows: Sequence[int]) -> tuple[str, ...]:
+    return tuple(basis.repairs[row].key for row in rows)
+
+
+def _windows(basis: Basis, repairs: Sequence[Repair]) -> Iterator[RepairWindow]:
+    for one in basis.windows:
+        own = tuple(
+            repair.key
+            for repair in repairs
+            if repair.when == one.name and repair.starts and one.starts <= repair.starts < one.ends
+        )
+        yield RepairWindow(one.name, one.starts, one.ends, one.announced, one.reason, own)
