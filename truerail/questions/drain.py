@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from truerail.questions.question import Asked, AsOf, Form, Given, Journal, Kind, Parameter, Question
+from truerail.questions.question import Asked, Form, Given, Journal, Kind, Parameter, Question
+from truerail.views.pieces import AsOf
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -4,7 +4,7 @@ Cables, findings and causes come back; counters, what could not be evaluated, an
 does not have is unknown. The live publication is only read: the names of NICs and GPUs are its own.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -25,7 +25,7 @@ from truerail.model.finding import (
     Summary,
     Verdict,
 )
-from truerail.model.history import History, LinkPlace, NoHistory, PastState
+from truerail.model.history import History, LinkPlace, MaintenanceWindow, NoHistory, PastState
 from truerail.model.life import LifeState
 from truerail.model.plan import Plan, Role
 from truerail.questions.answers.past_cabling import past_round
@@ -40,10 +40,14 @@ NO_COUNTERS = "the journal keeps no counters and no answers of devices; the name
 
 
 class PastHistory(NoHistory):
-    """The history up to that time: since when each link was as it was."""
+    """The history up to that time: since when each link was as it was, and the maintenance announced then."""
 
-    def __init__(self, links: Mapping[str, LinkPlace]) -> None:
-        self._links = links
+    def __init__(self, links: Mapping[str, LinkPlace], windows: tuple[MaintenanceWindow, ...]) -> None:
+        self._links, self._windows = links, windows
+
+    def windows(self, *, open_only: bool = True) -> Sequence[MaintenanceWindow]:
+        """The maintenance that was open or announced then."""
+        return self._windows
 
     def link_since(self, ports: Collection[str]) -> Mapping[str, datetime]:
         """When each of these ports had last changed."""
@@ -93,7 +97,13 @@ def past_of(asked: Asked, at: datetime) -> Past:
         cause_lives={one.record.life.id: one.record.life for one in state.causes},
         pending_resolution=tuple(one.finding for one in state.findings if one.record.life.state is LifeState.UNSEEN),
     )
-    return Past(publication, PastHistory(state.links), AsOf(at, state.round_at, unknown))
+    return Past(publication, PastHistory(state.links, _windows(history, at)), AsOf(at, state.round_at, unknown))
+
+
+def _windows(history: History, at: datetime) -> tuple[MaintenanceWindow, ...]:
+    """The maintenance that was open or announced then, as it was announced."""
+    known = (one for one in history.windows(open_only=False) if one.at <= at < min(one.ends, one.ended_at or one.ends))
+    return tuple(replace(one, ended_at=None) for one in known)
 
 
 def without_actions(evaluation: Evaluation) -> Evaluation:
