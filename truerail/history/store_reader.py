@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from truerail.history.arrow_tables import arrow, arrow_schema
 from truerail.history.store_folder import StoreFolder
@@ -65,14 +65,20 @@ def fault_of(path: Path, table: HistoryTable) -> str:
     return f"has another schema (column {', '.join(other[:3]) or found.names[-1]})"
 
 
-def read_files(table: HistoryTable, paths: Iterable[Path], columns: Sequence[str] | None = None) -> "pa.Table":
-    """The rows of sound files, with these columns (by default all), one dictionary for each column of words."""
+def read_files(
+    table: HistoryTable, paths: Iterable[Path], columns: Sequence[str] | None = None, limit: Any = None
+) -> "pa.Table":
+    """The rows of sound files within an Arrow expression, with these columns (by default all), one dictionary for each
+    column of words.
+    """
     pa = arrow()
     import pyarrow.parquet as pq
 
     schema = arrow_schema(table)
     if columns is not None:
         schema = pa.schema([schema.field(name) for name in columns])
-    names = schema.names
-    read = [pq.ParquetFile(path).read(columns=names).select(names).cast(schema) for path in paths]
+    read = [
+        pq.read_table(path, columns=schema.names, filters=limit, partitioning=None).select(schema.names).cast(schema)
+        for path in paths
+    ]
     return pa.concat_tables([schema.empty_table(), *read]).unify_dictionaries()
