@@ -193,6 +193,7 @@ class FakeTower:
         self.publication: Published | None = publication
         self.history = FakeHistory()
         self.events = EventLog(1000)
+        self.counted = None
         self.steps: Sequence[StepLine] = ()
         self.marks: dict[str, StepMark] = {}
         self.counters: Mapping[str, float] = {"rounds_total": 1.0}

@@ -9,8 +9,10 @@ from living_site import BEGAN, Site
 from truerail.analysis.published import JournalState, Published
 from truerail.history.recorder import Recorder
 from truerail.history.store_folder import StoreFolder
+from truerail.journal import Journal
 from truerail.model import Optic, Plan, Reading, Snapshot
 from truerail.service.evaluator import Evaluator
+from truerail.service.plans import version_of
 from truerail.service.settings import Settings
 from truerail.simulator import Fault, Shape
 from truerail.simulator.traffic import FlowFault
@@ -21,7 +23,8 @@ SMALL = Shape(hosts=4, rails=4, spines=2, uplinks=2)
 class RecordedSite:
     """Rounds as they come, each observed by a recorder; `write` flushes.
 
-    With `light`, every host NIC has a module with this serial number, whose weakest lane receives `weakest_dbm`.
+    With `journal`, rounds are also written into it. With `light`, every host NIC has a
+    module with this serial number, whose weakest lane receives `weakest_dbm`.
     """
 
     def __init__(
@@ -39,6 +42,7 @@ class RecordedSite:
         self.folder.create("test")
         self.evaluator = self.fresh_evaluator()
         self.restarted()
+        self.journal: Journal | None = None
         self.light = False
         self.weakest_dbm = -3.0
         self.serial = "A1"
@@ -62,6 +66,9 @@ class RecordedSite:
                 self.plan, snapshot, snapshot.readings, (), {}, JournalState(), (), (), self.now
             )
             self.publication = evaluated.publication
+            if self.journal is not None:
+                self.journal.record(evaluated.record, evaluated.changes)
+                self.journal.plan_in_force(version_of(self.plan, evaluated.record.at))
             self.recorder.observe(evaluated.publication, [evaluated.record])
         assert self.publication is not None
         return self.publication

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from truerail.analysis.published import Published
+    from truerail.history.past_counters import PastCounters
     from truerail.model.history import History
     from truerail.outputs.options import Options
 
@@ -88,6 +89,8 @@ class Asked:
     publication: "Published"
     history: "History"
     now: datetime
+    counted: "Callable[[datetime], PastCounters | None] | None" = None
+    """The counters of a time in the past; None without a history store."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Protocol
 
 from truerail.analysis.published import Published
+from truerail.history.past_counters import PastCounters
 from truerail.model.history import Acknowledgement, History, MaintenanceWindow, PlanVersion
 from truerail.model.step_marks import StepChange, StepMark
 from truerail.service.events import EventLog
@@ -22,6 +23,11 @@ class ServiceAPI(Protocol):
     @property
     def history(self) -> History:
         """The journal, or an empty history without one."""
+        ...
+
+    @property
+    def counted(self) -> Callable[[datetime], PastCounters | None] | None:
+        """The counters of a time in the past; None without a history store."""
         ...
 
     @property

@@ -6,6 +6,7 @@ from datetime import datetime
 
 from truerail.analysis.published import Published
 from truerail.errors import NotReadyError
+from truerail.history.past_counters import PastCounters
 from truerail.model.history import Acknowledgement, History, MaintenanceWindow, NoHistory, PlanVersion
 from truerail.model.step_marks import StepChange, StepMark
 from truerail.service.events import EventLog
@@ -32,6 +33,11 @@ class Front:
     def history(self) -> History:
         """The journal, or an empty history without one."""
         return self._watch.journal or NoHistory()
+
+    @property
+    def counted(self) -> Callable[[datetime], PastCounters | None] | None:
+        """The counters of a time in the past; None without a history store."""
+        return self._watch.recording.counters_at if self._watch.recording else None
 
     @property
     def events(self) -> EventLog:

@@ -19,6 +19,7 @@ from typing import Any
 from truerail.analysis.published import Published
 from truerail.errors import HistoryStoreError
 from truerail.history.arrow_tables import arrow
+from truerail.history.past_counters import PastCounters, counters_at
 from truerail.history.recorder import Recorder
 from truerail.history.store_folder import MANIFEST, StoreFolder
 from truerail.history.store_reader import UnreadableFile
@@ -92,6 +93,10 @@ class HistoryWriter:
             "history_unreadable_files": self.health.unreadable,
             "history_bytes": self.health.size_bytes,
         }
+
+    def counters_at(self, at: datetime) -> PastCounters | None:
+        """The counters of a time. In any thread."""
+        return counters_at(self._folder, at)
 
     def _run(self) -> None:
         self._guarded(self._resume)

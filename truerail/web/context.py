@@ -70,7 +70,7 @@ class RequestContext:
         JournalUnavailableError.
         """
         newest, now = (await self.shown()).publication, self.tower.now()
-        asked, moment = Asked(newest, self.tower.history, now), moment_of(at, now)
+        asked, moment = Asked(newest, self.tower.history, now, self.tower.counted), moment_of(at, now)
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self.journal_threads, self.past.shown, asked, moment)
 

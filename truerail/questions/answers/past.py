@@ -15,6 +15,7 @@ from truerail.analysis.cabling import State, Wiring
 from truerail.analysis.published import EvaluatedRound, Hindsight, Published
 from truerail.analysis.round import Round
 from truerail.errors import QueryError
+from truerail.history.past_counters import PastCounters
 from truerail.model.finding import (
     Cause,
     Evaluation,
@@ -36,6 +37,11 @@ from truerail.views.pieces import AsOf
 GAP = timedelta(minutes=15)
 """A longer time without a round is named: nothing is known of it."""
 NOT_KEPT = "the journal keeps findings and cabling, not what could not be evaluated then"
+_COUNTED = {
+    60: "counters are those of the history store, minute by minute, without errors and discards",
+    3600: "counters are those of the history store, means of the hour, without errors and discards",
+}
+NO_ANSWERS = "the journal keeps no answers of devices; the names of NICs and GPUs are those of now"
 NO_COUNTERS = "the journal keeps no counters and no answers of devices; the names of NICs and GPUs are those of now"
 
 
@@ -77,7 +83,8 @@ def past_of(asked: Asked, at: datetime) -> Past:
             f"{at:%Y-%m-%d %H:%M:%S UTC} lies before the journal, which begins at {since:%Y-%m-%d %H:%M:%S UTC}"
         )
     state = history.as_of(at)
-    round = past_round(live, state)
+    counted = asked.counted(at) if asked.counted else None
+    round = past_round(live, state, counted.counters if counted else None)
     findings = [one for one in state.findings if one.record.life.state is not LifeState.UNSEEN]
     causes = [one for one in state.causes if one.record.life.state is not LifeState.UNSEEN]
     evaluation = without_actions(
@@ -85,7 +92,7 @@ def past_of(asked: Asked, at: datetime) -> Past:
             round, [one.finding for one in findings], _numbered(one.cause for one in causes), state.round_at or at
         )
     )
-    unknown = tuple(_unknown(live, state, int(np.count_nonzero(round.cabling.state == State.UNKNOWN))))
+    unknown = tuple(_unknown(live, state, int(np.count_nonzero(round.cabling.state == State.UNKNOWN)), counted))
     publication = Published(
         0,
         live.fabric,
@@ -121,7 +128,7 @@ def _hindsight(state: PastState, unknown: tuple[str, ...]) -> Hindsight:
     return Hindsight(state.at, state.round_at, unknown, actions, state.ended)
 
 
-def _unknown(live: Published, state: PastState, cables: int) -> Iterator[str]:
+def _unknown(live: Published, state: PastState, cables: int, counted: PastCounters | None) -> Iterator[str]:
     """What cannot be restored, as sentences without their full stops."""
     at, before, after = state.at, state.round_at, state.next_at
     if before is None:
@@ -133,7 +140,11 @@ def _unknown(live: Published, state: PastState, cables: int) -> Iterator[str]:
         yield "another plan was in force then: places are compared with the plan of now"
     if cables:
         yield f"{cables:,} of {len(live.plan.cables):,} cables are unknown at that time"
-    yield NO_COUNTERS
+    if counted is None:
+        yield NO_COUNTERS
+    else:
+        yield _COUNTED[counted.bucket_seconds]
+        yield NO_ANSWERS
 
 
 def _numbered(causes: Iterable[Cause]) -> tuple[Cause, ...]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from truerail.analysis.cabling import State, Why, Wiring
 from truerail.analysis.cabling.joined import join
+from truerail.analysis.counters import CounterView
 from truerail.analysis.published import EvaluatedRound, Published
 from truerail.analysis.round import Round
 from truerail.model.columns import NONE
@@ -24,7 +25,7 @@ _STATES = {CableState[state.name].value: state for state in State}
 
 @dataclass(frozen=True, eq=False)
 class PastRound(Round):
-    """A round whose cabling is known, and nothing else."""
+    """A round whose cabling is known, perhaps its counters, and nothing else."""
 
     known: Wiring = field(kw_only=True)
 
@@ -34,8 +35,8 @@ class PastRound(Round):
         return self.known
 
 
-def past_round(live: Published, state: PastState) -> Round:
-    """The cabling at a time, under the plan now in force."""
+def past_round(live: Published, state: PastState, counters: CounterView | None = None) -> Round:
+    """The cabling at a time, under the plan now in force, with the counters of that time, if they are known."""
     plan = live.plan
     names = live.evaluated.once(_names)
     readings = [*names, *_unplanned_places(plan, state.links)]
@@ -47,7 +48,7 @@ def past_round(live: Published, state: PastState) -> Round:
         subject for one in state.causes if one.cause.kind is CauseKind.UNREACHABLE for subject in one.cause.subjects
     }
     _restore_read(wiring, down)
-    return PastRound(plan, Snapshot(state.at, names), known=wiring)
+    return PastRound(plan, Snapshot(state.at, names), counters, known=wiring)
 
 
 def _names(evaluated: EvaluatedRound) -> list[Reading]:

@@ -59,7 +59,7 @@ def _endpoint(question: Question[Any]) -> Callable[..., Awaitable[Response]]:
                 request,
                 desk,
                 lambda history: desk.past.answer(
-                    question, given, Asked(shown.publication, history, desk.tower.now()), moment
+                    question, given, Asked(shown.publication, history, desk.tower.now(), desk.tower.counted), moment
                 ),
             )
 

@@ -1,0 +1,88 @@
+"""Questions of the past with the counters of that time, from the history store."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from history_site import RecordedSite
+
+from tests.journal_helpers import Settings
+from truerail.analysis.counters.quantities import Quantity
+from truerail.history.past_counters import PastCounters, counters_at
+from truerail.journal import Journal, open_journal
+from truerail.questions.answers.past import Past, past_of
+from truerail.questions.answers.rates import rates
+from truerail.questions.question import Asked
+from truerail.views.models import Rates
+
+BEGAN = datetime(2026, 11, 20, 14, 36, tzinfo=UTC)
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[RecordedSite, Journal]]:
+    """Ten minutes of a fabric at work, over the end of an hour, in journal and store."""
+    folder = tmp_path_factory.mktemp("past")
+    site, journal = RecordedSite(folder / "store", began=BEGAN), open_journal(Settings(f"sqlite:///{folder}/j.db"))
+    site.journal = journal
+    site.rounds(60)
+    site.write()
+    yield site, journal
+    journal.close()
+
+
+def past(site: RecordedSite, journal: Journal, at: datetime, counted: Any) -> Past:
+    assert site.publication is not None
+    return past_of(Asked(site.publication, journal, site.now, counted), at)
+
+
+def shown(past: Past, port: str) -> Rates:
+    return rates(past.publication, port)
+
+
+def test_rates_of_a_time_are_those_of_the_minutes_before_it(recorded: tuple[RecordedSite, Journal]) -> None:
+    site, journal = recorded
+    at = site.now - timedelta(minutes=2)
+    then = past(site, journal, at, lambda at: counters_at(site.folder, at))
+    (line,) = shown(then, "gpu-001/enp26s0f0np0").ports
+    live = shown_live(site, "gpu-001/enp26s0f0np0")
+    assert line.tx_gbps[-1] == pytest.approx(live, rel=0.1)
+    begins = shown(then, "gpu-001").begins
+    assert begins[-1] == at.replace(second=0)
+    assert any("minute by minute" in one for one in then.as_of.unknown)
+    assert not any("keeps no counters" in one for one in then.as_of.unknown)
+
+
+def shown_live(site: RecordedSite, port: str) -> float:
+    assert site.publication is not None
+    known = [one for one in rates(site.publication, port).ports[0].tx_gbps if one is not None]
+    return float(np.mean(known))
+
+
+def test_hours_answer_where_the_minutes_are_gone(recorded: tuple[RecordedSite, Journal], tmp_path: Path) -> None:
+    site, journal = recorded
+    hidden = [
+        (path, path.with_suffix(".hidden")) for path in (site.folder.path / "counters_minutes").rglob("*.parquet")
+    ]
+    for path, other in hidden:
+        path.rename(other)
+    try:
+        then = past(site, journal, datetime(2026, 11, 20, 14, 58, tzinfo=UTC), lambda at: counters_at(site.folder, at))
+        gained = then.publication.round.telemetry.total(Quantity.TX_BYTES)
+        assert np.isfinite(gained).all()
+        assert any("means of the hour" in one for one in then.as_of.unknown)
+    finally:
+        for path, other in hidden:
+            other.rename(path)
+
+
+def test_a_time_without_samples_has_no_counters(recorded: tuple[RecordedSite, Journal]) -> None:
+    site, journal = recorded
+    assert counters_at(site.folder, BEGAN - timedelta(days=1)) is None
+    found: PastCounters | None = counters_at(site.folder, site.now + timedelta(hours=5))
+    assert found is None
+    then = past(site, journal, site.now, None)
+    assert any("keeps no counters" in one for one in then.as_of.unknown)
+    assert shown(then, "gpu-001").summary == "no device was polled for counters"

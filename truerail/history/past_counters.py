@@ -1,0 +1,133 @@
+"""The counters of a time, from the store: sums of minutes, or of hours where the minutes are no longer kept.
+
+Errors and discards are left out: the store adds up both directions, which questions distinguish.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from truerail.analysis.counters.counter_view import CounterView
+from truerail.analysis.counters.quantities import Column, Quantity
+from truerail.analysis.counters.series import Key, SeriesView, SourceView, Spelled
+from truerail.history.hours import hour_of
+from truerail.history.store_folder import StoreFolder
+from truerail.history.store_reader import files_of, read_files
+from truerail.history.tables import COUNTERS_HOURS, COUNTERS_MINUTES, HistoryTable
+from truerail.model.columns import Codes, factorize
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+MINUTES, HOURS = 30, 3
+"""Samples before the time: as many as the service's window has, and the fewest that make a rate."""
+_US = 1e6
+_QUANTITIES = {
+    "rx_bytes": (Quantity.RX_BYTES, 1.0),
+    "tx_bytes": (Quantity.TX_BYTES, 1.0),
+    "rx_packets": (Quantity.RX_PACKETS, 1.0),
+    "tx_packets": (Quantity.TX_PACKETS, 1.0),
+    "symbol_errors": (Quantity.SYMBOL_ERRORS, 1.0),
+    "link_downs": (Quantity.LINK_DOWNS, 1.0),
+    "fec_corrected_codewords": (Quantity.FEC_CORRECTED, 1.0),
+    "fec_uncorrected_codewords": (Quantity.FEC_UNCORRECTED, 1.0),
+    "pause_received_seconds": (Quantity.RX_PAUSE_US, _US),
+    "pause_sent_seconds": (Quantity.TX_PAUSE_US, _US),
+    "pause_received_frames": (Quantity.RX_PAUSE_FRAMES, 1.0),
+    "pause_sent_frames": (Quantity.TX_PAUSE_FRAMES, 1.0),
+}
+"""Columns as quantities, and what a column is multiplied by."""
+
+
+@dataclass(frozen=True)
+class PastCounters:
+    """Counters up to a time, each sample of so many seconds."""
+
+    counters: CounterView
+    bucket_seconds: int
+
+
+def counters_at(folder: StoreFolder, at: datetime) -> PastCounters | None:
+    """The counters of the last samples that ended at a time or before; of that time's hour, where no minutes are kept.
+    None where the store has nothing.
+    """
+    minute = at.replace(second=0, microsecond=0)
+    found = _rows(folder, COUNTERS_MINUTES, minute - timedelta(minutes=MINUTES), minute)
+    if found is not None:
+        return PastCounters(found, COUNTERS_MINUTES.bucket_seconds)
+    next_hour = hour_of(at) + timedelta(hours=1)
+    found = _rows(folder, COUNTERS_HOURS, next_hour - timedelta(hours=HOURS), next_hour)
+    return None if found is None else PastCounters(found, COUNTERS_HOURS.bucket_seconds)
+
+
+def _rows(folder: StoreFolder, table: HistoryTable, since: datetime, until: datetime) -> CounterView | None:
+    import pyarrow.compute as pc
+
+    within = (pc.field("at") >= since) & (pc.field("at") < until)
+    columns = ["at", "device", "port", "seconds", *_QUANTITIES]
+    rows = read_files(table, files_of(folder, table, since, until).readable, columns, within)
+    last = until - timedelta(seconds=table.bucket_seconds)
+    recent = len(rows) and pc.max(rows["at"]).as_py() >= last - timedelta(seconds=table.bucket_seconds)
+    return _view(rows, since, table.bucket_seconds, round((until - since).total_seconds())) if recent else None
+
+
+def _view(rows: "pa.Table", since: datetime, step: int, seconds: int) -> CounterView:
+    samples = seconds // step
+    ports, row = _ports(rows)
+    start = rows["at"].to_numpy().astype("datetime64[s]").astype(np.int64)
+    sample = (start - round(since.timestamp())) // step
+    spread = _Spread(len(ports), samples, row, sample)
+    begun = since.timestamp() + step * np.arange(1, samples + 1, dtype=np.float64)
+    last = np.zeros(len(ports), dtype=np.int64)
+    np.maximum.at(last, row, sample)
+    newest = begun[last]
+    series: dict[Key, SeriesView] = {
+        (quantity, None): SeriesView(
+            Column(quantity), np.zeros(len(ports), dtype=np.uint64), newest, spread.of(rows[name], scale)
+        )
+        for name, (quantity, scale) in _QUANTITIES.items()
+    }
+    source = SourceView(
+        ports=ports,
+        spelled=_spelled(ports),
+        series=MappingProxyType(series),
+        span=spread.of(rows["seconds"], 1.0),
+        at=newest,
+        moved_at=newest,
+        paces=np.full(samples, step, dtype=np.float32),
+        full=MappingProxyType({}),
+    )
+    return CounterView(samples, float(step), begun, samples - 1, MappingProxyType({"history": source}))
+
+
+@dataclass(frozen=True)
+class _Spread:
+    """Places values of rows into an array of ports by samples."""
+
+    ports: int
+    samples: int
+    row: Codes
+    sample: Codes
+
+    def of(self, values: "pa.ChunkedArray", scale: float) -> npt.NDArray[np.float32]:
+        """Shape (ports, samples), NaN without data."""
+        found = np.full((self.ports, self.samples), np.nan, dtype=np.float32)
+        found[self.row, self.sample] = values.to_numpy() * scale
+        found.setflags(write=False)
+        return found
+
+
+def _ports(rows: "pa.Table") -> tuple[list[tuple[str, str]], Codes]:
+    """The ports, and the number of each row's port."""
+    pairs = zip(rows["device"].to_pylist(), rows["port"].to_pylist(), strict=True)
+    row, ports = factorize(pairs)
+    return ports, row
+
+
+def _spelled(ports: list[tuple[str, str]]) -> Spelled:
+    (device, devices), (name, names) = (factorize(port[end] for port in ports) for end in (0, 1))
+    return Spelled(tuple(devices), device, tuple(names), name)
