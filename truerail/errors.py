@@ -114,6 +114,10 @@ class QueryError(TruerailError, ValueError):
     """A question with a value that cannot be understood: a node set, a time."""
 
 
+class QueryLimitError(TruerailError):
+    """A query of the history that takes more time or memory than it may. Names the limit."""
+
+
 class AnswerError(TruerailError, ValueError):
     """JSON that does not match the answer's schema. Names the field."""
 

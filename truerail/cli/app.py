@@ -15,6 +15,7 @@ from truerail.cli import (
     oncall_mutes,
     parse,
     plan,
+    query,
     rules,
     schema,
     serve,
@@ -55,6 +56,7 @@ app.command("check", short_help="Check a fabric: what is wrong, why, the fewest 
 app.command("capture", short_help="Poll all devices, write the answers to files.")(capture.capture)
 app.command("watch", short_help="Show the remaining work, live.")(watch.watch)
 oncall.add_commands(app)
+app.command("query", short_help="Ask the history: SQL, or a ready-made question.")(query.query)
 app.command("ack", short_help="On call: acknowledge a finding or a cause.")(oncall_mutes.ack)
 app.command("maintenance", short_help="On call: announce maintenance.")(oncall_mutes.maintenance)
 app.command("serve", short_help="Run the service: journal, page, API and metrics.")(serve.serve)

@@ -1,0 +1,1 @@
+"""The history: how long questions of a store take."""

@@ -1,0 +1,184 @@
+"""`truerail query`: SQL, or a ready-made question, over a history store."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from truerail.errors import CommandError
+
+if TYPE_CHECKING:
+    from truerail.history.query.query_request import Limits, QueryRequest
+    from truerail.history.query.run_query import QueryReport
+    from truerail.history.ready.ready_question import ReadyQuestion
+
+_SHOWN_ROWS = 100
+_MEBIBYTE = 1 << 20
+
+
+class ResultFormat(StrEnum):
+    """The forms of a result."""
+
+    TABLE = "table"
+    CSV = "csv"
+    JSON = "json"
+    PARQUET = "parquet"
+
+
+def query(
+    question: Annotated[
+        str | None,
+        typer.Argument(metavar="[SQL|NAME]", help="A SELECT in quotes, or the name of a ready-made question."),
+    ] = None,
+    store: Annotated[Path | None, typer.Option("--store", metavar="DIR", help="The history store.")] = None,
+    config: Annotated[
+        Path, typer.Option("--config", "-c", metavar="FILE", help="Without --store: the service's settings file.")
+    ] = Path("truerail.yaml"),
+    tables: Annotated[bool, typer.Option("--tables", help="Explain each table and column; needs no store.")] = False,
+    listed: Annotated[bool, typer.Option("--list", help="List the ready-made questions; needs no store.")] = False,
+    since: Annotated[str | None, typer.Option(metavar="TIME", help="From this time on: 7d, yesterday 14:00.")] = None,
+    until: Annotated[str | None, typer.Option(metavar="TIME", help="Up to this time.")] = None,
+    device: Annotated[str | None, typer.Option(metavar="NAME", help="One device.")] = None,
+    rail: Annotated[str | None, typer.Option(metavar="NUMBER", help="One rail.")] = None,
+    name: Annotated[str | None, typer.Option(metavar="NAME", help="One LLDP name.")] = None,
+    least: Annotated[str | None, typer.Option(metavar="NUMBER", help="At least so many; see --list.")] = None,
+    step: Annotated[str | None, typer.Option(metavar="STEP", help="Length of an interval: 1m, 1h, 1d.")] = None,
+    idlest: Annotated[bool, typer.Option("--idlest", help="The idlest first.")] = False,
+    fmt: Annotated[ResultFormat, typer.Option("--format", "-f", help="The form of the result.")] = ResultFormat.TABLE,
+    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write the result to this file.")] = None,
+    limit: Annotated[
+        int | None, typer.Option(min=1, help=f"Most rows; default: {_SHOWN_ROWS} of a table, else all.")
+    ] = None,
+    timeout: Annotated[str, typer.Option(metavar="DURATION", help="End the query after this time.")] = "60s",
+    memory: Annotated[int, typer.Option(metavar="MIB", min=64, help="Most memory of the query, in MiB.")] = 1024,
+) -> None:
+    """Ask the history: one SELECT in DuckDB's SQL, or a ready-made question. Reads the store only, and nothing else.
+
+    truerail query --tables explains what can be selected, truerail query --list shows the ready-made questions.
+    """
+    from truerail.cli import query_text, terminal_output
+
+    if tables or listed:
+        terminal_output.say(query_text.tables() if tables else query_text.questions())
+        return
+    named = {"since": since, "until": until, "device": device, "rail": rail, "name": name, "least": least, "step": step}
+    given = {key: value for key, value in named.items() if value is not None} | ({"idlest": "true"} if idlest else {})
+    ready, request = _request(question, given, _store(store, config), fmt, _limits(fmt, limit, timeout, memory))
+    if fmt is ResultFormat.PARQUET and out is None:
+        raise CommandError("parquet is no text: give --out FILE")
+    if out is None:
+        _show(ready, request, fmt)
+    else:
+        report = _written(ready, request, out, fmt)
+        _remark(ready, report)
+        terminal_output.remark(f"{out}: {report.rows:,} rows")
+
+
+def _store(store: Path | None, config: Path) -> Path:
+    """The folder of the store, from the option or from the settings. Raises CommandError."""
+    if store is not None:
+        return store
+    if not config.exists():
+        raise CommandError(f"give the history store: --store DIR, or settings that name one ({config} is not there)")
+    from truerail.errors import SettingsError
+    from truerail.service.loading import load_settings
+
+    try:
+        history = load_settings(config).history
+    except SettingsError as error:
+        raise CommandError(str(error)) from error
+    if history is None:
+        raise CommandError(f"{config}: has no history: {{path: DIR}}. Give --store DIR")
+    return history.path
+
+
+def _limits(fmt: ResultFormat, limit: int | None, timeout: str, memory: int) -> "Limits":
+    from truerail.history.query.query_request import Limits
+    from truerail.service.durations import duration
+
+    try:
+        seconds = duration(timeout).total_seconds()
+    except ValueError as error:
+        raise CommandError(f"--timeout: {error}") from error
+    if not seconds:
+        raise CommandError("--timeout: 0 leaves no time for a query")
+    return Limits(seconds, memory * _MEBIBYTE, rows=limit or (_SHOWN_ROWS if fmt is ResultFormat.TABLE else 0))
+
+
+def _request(
+    question: str | None, given: dict[str, str], store: Path, fmt: ResultFormat, limits: "Limits"
+) -> "tuple[ReadyQuestion | None, QueryRequest]":
+    """What is asked: the ready-made question, if it is one, and the request. A name has no blanks, SQL has."""
+    from datetime import UTC, datetime
+
+    from truerail.errors import NotFoundError, QueryError
+    from truerail.history.query.query_request import Form, QueryRequest
+    from truerail.history.ready import ready_question
+    from truerail.questions.answers.moments import moment
+
+    form = Form.ROWS if fmt is ResultFormat.TABLE else Form(fmt.value)
+    if question is None or not question.strip():
+        raise CommandError("give a SELECT in quotes or the name of a question: see --tables and --list")
+    if len(question.split()) > 1:
+        if given:
+            raise CommandError(f"--{next(iter(given))} goes with a ready-made question: write it into the SQL")
+        return None, QueryRequest(str(store), question, form=form, limits=limits)
+    now = datetime.now(UTC)
+    try:
+        ready = ready_question(question)
+        return ready, ready.request(str(store), given, lambda text: moment(text, now), form, limits)
+    except (QueryError, NotFoundError) as error:
+        raise CommandError(str(error.args[0])) from error
+
+
+def _run(request: "QueryRequest", out: "object") -> "QueryReport":
+    """Runs it. Raises CommandError for whatever stands between."""
+    from typing import IO, cast
+
+    from truerail.errors import HistoryStoreError, MissingExtraError, NotFoundError, QueryError, QueryLimitError
+    from truerail.history.query.run_query import run_query
+
+    try:
+        return run_query(request, cast("IO[bytes]", out))
+    except (QueryError, NotFoundError, HistoryStoreError, QueryLimitError, MissingExtraError) as error:
+        raise CommandError(str(error.args[0])) from error
+
+
+def _show(ready: "ReadyQuestion | None", request: "QueryRequest", fmt: ResultFormat) -> None:
+    from io import BytesIO
+
+    from truerail.cli import query_text, terminal_output
+
+    result = BytesIO()
+    report = _run(request, result)
+    text = result.getvalue().decode("utf-8", "replace")
+    terminal_output.say(query_text.table(text, ready, report) if fmt is ResultFormat.TABLE else text)
+    _remark(ready, report)
+
+
+def _written(ready: "ReadyQuestion | None", request: "QueryRequest", out: Path, fmt: ResultFormat) -> "QueryReport":
+    """Writes a file as a whole, or none."""
+    from io import BytesIO
+
+    from truerail.cli import query_text, terminal_output
+    from truerail.history.store_folder import whole_file
+
+    if fmt is ResultFormat.TABLE:
+        result = BytesIO()
+        report = _run(request, result)
+        terminal_output.write(out, query_text.table(result.getvalue().decode(), ready, report) + "\n")
+        return report
+    try:
+        with whole_file(out.absolute()) as temporary, temporary.open("wb") as file:
+            return _run(request, file)
+    except OSError as error:
+        raise CommandError(f"{out}: cannot be written: {error.strerror or error}") from error
+
+
+def _remark(ready: "ReadyQuestion | None", report: "QueryReport") -> None:
+    """What the result lacks, on stderr."""
+    from truerail.cli import query_text, terminal_output
+
+    for words in query_text.lacks(ready, report):
+        terminal_output.remark(words)

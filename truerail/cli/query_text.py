@@ -1,0 +1,91 @@
+"""What `truerail query` prints: tables and questions explained, results in columns, and what a result lacks."""
+
+import json
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from truerail.cli.text_table import aligned
+
+if TYPE_CHECKING:
+    from truerail.history.query.run_query import QueryReport
+    from truerail.history.ready.ready_question import ReadyQuestion
+    from truerail.history.tables import Field
+
+_MOST_FILES = 20
+
+
+def tables() -> str:
+    """Every table of a store with its columns, their types, units and meanings."""
+    from truerail.history.tables import TABLES
+
+    lines = [
+        'A column that no device reported is null, never 0. "at" and "end" are words of SQL: write them in quotes.'
+    ]
+    for table in TABLES.values():
+        lines += ["", f"{table.name}: {table.meaning}", *_columns(table.fields)]
+    return "\n".join(lines)
+
+
+def _columns(fields: "tuple[Field, ...]") -> Iterator[str]:
+    rows = [(field.name, field.type.value, field.unit or "-", field.meaning) for field in fields]
+    return (f"  {line}" for line in aligned(rows))
+
+
+def questions() -> str:
+    """Every ready-made question with its parameters and columns."""
+    from truerail.history.ready import ready_questions
+
+    lines = ["truerail query NAME; each option has the default that is shown."]
+    for question in ready_questions().values():
+        lines += ["", f"{question.name}: {question.title}", *_parameters(question), *_columns(question.columns)]
+    return "\n".join(lines)
+
+
+def _parameters(question: "ReadyQuestion") -> Iterator[str]:
+    rows = [
+        (f"--{one.name}", "needed" if one.needed else one.default or "all", one.meaning) for one in question.parameters
+    ]
+    return (f"  {line}" for line in aligned(rows))
+
+
+def table(text: str, ready: "ReadyQuestion | None", report: "QueryReport") -> str:
+    """A result in columns. `text` is the JSON of `Form.ROWS`. A plan is shown as DuckDB draws it."""
+    found = json.loads(text)
+    if found["columns"] == ["plan"]:
+        return "\n".join(line for row in found["rows"] for line in aligned([row]))
+    rows = [found["columns"], *([_shown(value) for value in row] for row in found["rows"])]
+    body = list(aligned(rows)) if found["columns"] else []
+    title = [f"{ready.title}", ""] if ready else []
+    empty = ["", _empty(ready)] if not report.rows else []
+    return "\n".join(title + body + empty)
+
+
+def _empty(ready: "ReadyQuestion | None") -> str:
+    return ready.no_data if ready else "No rows."
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.0f}" if value.is_integer() and abs(value) < 1e9 else f"{value:.4g}"
+    if isinstance(value, list):
+        return ", ".join(map(_shown, value))
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, dict) else str(value).replace("+00:00", "Z")
+
+
+def lacks(ready: "ReadyQuestion | None", report: "QueryReport") -> Iterator[str]:
+    """What a result lacks: rows over the limit, things without data, days before the store began, torn files."""
+    if report.more:
+        yield f"Only the first {report.rows:,} rows: --limit shows more, --format csv --out FILE writes all."
+    if ready and report.coverage:
+        known, total = report.coverage
+        yield f"{known:,} of {total:,} {ready.coverage_of}; the others are unknown."
+    for name, day in report.begins.items():
+        yield f"{name}: the first day that was read is {day}." if day else f"{name}: has no rows in this time."
+    for file in report.unreadable[:_MOST_FILES]:
+        yield f"{file}; its rows are missing here."
+    if len(report.unreadable) > _MOST_FILES:
+        yield f"{len(report.unreadable) - _MOST_FILES:,} more files cannot be read."

@@ -1,0 +1,204 @@
+"""The process that runs one query: a request on its standard input, the result on its standard output.
+
+DuckDB's own limits leave gaps: a function such as `repeat` takes memory that is not counted, and is not interrupted.
+A process can be limited and ended from outside. The last line on standard error is a JSON object: what is missing in
+the result, or why there is none.
+
+python -m truerail.history.query.query_process
+"""
+
+import json
+import os
+import re
+import resource
+import signal
+import sys
+from collections.abc import Iterator
+from datetime import datetime
+from importlib.util import find_spec
+from pathlib import Path
+from threading import Timer
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from truerail.errors import HistoryStoreError, MissingExtraError, NotFoundError, QueryError
+from truerail.files.problems import nearest
+from truerail.history.query.query_request import MEBIBYTE, Limits, QueryRequest, request_from
+from truerail.history.tables import TABLES
+from truerail.model.names import printable
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from truerail.history.query.allowed_sql import AllowedSql
+
+_OF_THE_PROCESS = 384 * MEBIBYTE
+"""What Python, DuckDB and Arrow need themselves, and the rows on their way out: 160 MiB before a query."""
+_BATCH_ROWS = 10_000
+_NICE = 10
+"""Rounds of a service on the same machine come first."""
+_MOST_WORDS = 1000
+_COLUMN = re.compile(r'(?:Referenced column "|does not have a column named ")([^"]+)"')
+
+
+def main() -> int:
+    """Runs the request; 0 if there is a result."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    request = request_from(json.load(sys.stdin))
+    limit(request.limits)
+    try:
+        report = run(request, sys.stdout.buffer)
+    except (QueryError, NotFoundError, HistoryStoreError, MissingExtraError) as error:
+        report = _refused(type(error).__name__, str(error.args[0]))
+    except MemoryError:
+        report = _refused("QueryLimitError", _memory(request.limits))
+    except Exception as error:  # noqa: BLE001 - the caller reports it; a traceback has values of the store
+        report = _refused("HistoryStoreError", f"the query failed: {type(error).__name__}: {error}")
+    sys.stderr.write(json.dumps(report) + "\n")
+    sys.stderr.flush()
+    return 1 if "error" in report else 0
+
+
+def limit(limits: Limits) -> None:
+    """Limits this process for good: memory, processor time, and no byte into any file."""
+    memory, seconds = limits.memory_bytes + _OF_THE_PROCESS, int(limits.seconds * limits.threads) + 10
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
+    os.nice(_NICE)
+
+
+def run(request: QueryRequest, out: BinaryIO) -> dict[str, Any]:
+    """Writes the result; returns what is missing in it. Raises QueryError, NotFoundError, HistoryStoreError,
+    MissingExtraError.
+    """
+    from truerail.history.query.allowed_sql import allowed
+    from truerail.history.query.result_formats import write_result
+    from truerail.history.query.store_views import connect, declare
+
+    _needed()
+    import duckdb
+
+    connection = connect(request.limits)
+    statement = allowed(connection, request.sql, TABLES)
+    known = allowed(connection, request.coverage, TABLES).tables if request.coverage else ()
+    files, lost = _files(request, tuple(dict.fromkeys(statement.tables + known)))
+    rows = _Rows(request.limits.rows)
+    timer = Timer(request.limits.seconds, connection.interrupt)
+    timer.daemon = True
+    timer.start()
+    try:
+        declare(connection, files)
+        coverage = _coverage(connection, request)
+        schema, batches = _result(connection, statement, request)
+        write_result(schema, rows.counted(batches), request.form, out)
+    except duckdb.InterruptException:
+        return _refused("QueryLimitError", too_slow(request.limits))
+    except duckdb.OutOfMemoryException:
+        return _refused("QueryLimitError", _memory(request.limits))
+    except duckdb.Error as error:
+        raise QueryError(_words(str(error), statement.tables)) from None
+    out.flush()
+    return {
+        "rows": rows.count,
+        "more": rows.more,
+        "unreadable": lost,
+        "begins": _begins(files),
+        "coverage": coverage,
+    }
+
+
+def _needed() -> None:
+    for name in ("duckdb", "pyarrow"):
+        if find_spec(name) is None:
+            raise MissingExtraError("history", "a query of the history")
+
+
+def _files(request: QueryRequest, tables: tuple[str, ...]) -> tuple[dict[str, tuple[Path, ...]], list[str]]:
+    """The readable files of each table, and the others with the reason."""
+    from truerail.history.store_folder import StoreFolder
+    from truerail.history.store_reader import files_of
+
+    folder = StoreFolder(Path(request.store).absolute())
+    folder.manifest()
+    since, until = (datetime.fromisoformat(at) if at else None for at in (request.since, request.until))
+    found = {name: files_of(folder, TABLES[name], since, until) for name in tables}
+    lost = [str(one) for files in found.values() for one in files.unreadable]
+    return {name: files.readable for name, files in found.items()}, lost
+
+
+def _begins(files: dict[str, tuple[Path, ...]]) -> dict[str, str | None]:
+    """The first day with rows of each table of samples that was read; None: it has no rows at all."""
+    samples = {name: paths for name, paths in files.items() if not TABLES[name].intervals}
+    days = {name: [path.parent.name for path in paths] for name, paths in samples.items()}
+    return {
+        name: min((day.removeprefix("day=") for day in found if day.startswith("day=")), default=None)
+        for name, found in days.items()
+    }
+
+
+def _result(connection: Any, statement: "AllowedSql", request: QueryRequest) -> tuple["pa.Schema", Any]:
+    import pyarrow as pa
+
+    if statement.is_plan:
+        lines = [line for row in connection.execute(statement.sql).fetchall() for line in row[1].splitlines()]
+        table = pa.table({"plan": pa.array(lines, pa.string())})
+        return table.schema, iter(table.to_batches())
+    reader = _relation(connection, statement.sql, request).to_arrow_reader(_BATCH_ROWS)
+    return reader.schema, iter(reader)
+
+
+def _relation(connection: Any, sql: str, request: QueryRequest) -> Any:
+    return connection.sql(sql, params={name: value for name, value in request.parameters.items() if f"${name}" in sql})
+
+
+def _coverage(connection: Any, request: QueryRequest) -> tuple[int, int] | None:
+    """Of how many things the answer knows anything, and how many there are."""
+    if not request.coverage:
+        return None
+    known, total = _relation(connection, request.coverage, request).fetchall()[0]
+    return int(known), int(total)
+
+
+class _Rows:
+    """Counts rows, and ends at a limit."""
+
+    def __init__(self, most: int) -> None:
+        self._most, self.count, self.more = most, 0, False
+
+    def counted(self, batches: Iterator["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
+        """The batches up to the limit."""
+        for batch in batches:
+            room = self._most - self.count if self._most else batch.num_rows
+            self.more = batch.num_rows > room
+            self.count += min(room, batch.num_rows)
+            yield batch.slice(0, room)
+            if self.more:
+                return
+
+
+def _words(words: str, tables: tuple[str, ...]) -> str:
+    """DuckDB's message, or for an unknown column the nearest of the tables that were named."""
+    found = _COLUMN.search(words)
+    known = list(dict.fromkeys(name for table in tables for name in TABLES[table].names))
+    hint = nearest(found[1], known) if found and known else ""
+    if found and hint.startswith(", did"):
+        return f"column {printable(found[1], 80)!r} is not known{hint}"
+    return words[:_MOST_WORDS]
+
+
+def too_slow(limits: Limits) -> str:
+    """The message for a query whose time is over."""
+    return f"the query takes longer than {limits.seconds:g} s: read fewer days, or group more"
+
+
+def _memory(limits: Limits) -> str:
+    return f"the query needs more than {limits.memory_bytes // MEBIBYTE} MiB of memory: read fewer days, or group more"
+
+
+def _refused(kind: str, message: str) -> dict[str, Any]:
+    return {"error": kind, "message": message}
+
+
+if __name__ == "__main__":
+    os._exit(main())  # at the interpreter's own end DuckDB reports its open values as leaks

@@ -1,0 +1,55 @@
+"""What is asked of a history store, and with which limits: what the query process reads on its standard input."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+from typing import Any
+
+MEBIBYTE = 1 << 20
+
+
+class Form(StrEnum):
+    """The form of the result."""
+
+    ROWS = "rows"
+    """A JSON object: `columns`, and `rows` as lists of values. What a terminal's table is made of."""
+    JSON = "json"
+    """A JSON list of objects."""
+    CSV = "csv"
+    PARQUET = "parquet"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one query may use. `rows` 0: as many as there are."""
+
+    seconds: float = 60.0
+    memory_bytes: int = 1024 * MEBIBYTE
+    threads: int = 2
+    rows: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class QueryRequest:
+    """One statement and its parameters. `coverage` is a second one, for one row of two numbers. Files without a row
+    from `since` up to `until` (ISO 8601; empty: no bound) are not read.
+    """
+
+    store: str
+    sql: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    form: Form = Form.ROWS
+    limits: Limits = Limits()
+    since: str = ""
+    until: str = ""
+    coverage: str = ""
+
+    def as_plain(self) -> dict[str, Any]:
+        """As JSON takes it."""
+        return asdict(self)
+
+
+def request_from(plain: Mapping[str, Any]) -> QueryRequest:
+    """The request that `as_plain` wrote."""
+    limits, form = Limits(**plain["limits"]), Form(plain["form"])
+    return QueryRequest(**{**plain, "limits": limits, "form": form})

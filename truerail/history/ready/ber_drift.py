@@ -1,0 +1,73 @@
+"""`ber-drift`: the ports whose bit error rate before FEC grows fastest."""
+
+from truerail.history.ready.ready_question import (
+    DEVICE,
+    RAIL,
+    SINCE,
+    UNTIL,
+    ParameterType,
+    ReadyParameter,
+    ReadyQuestion,
+    number,
+    text,
+    whole,
+)
+
+QUESTION = ReadyQuestion(
+    "ber-drift",
+    "Drift of the bit error rate before FEC",
+    (
+        ReadyParameter(SINCE.name, SINCE.type, SINCE.meaning, "30d", example="30d"),
+        UNTIL,
+        DEVICE,
+        RAIL,
+        ReadyParameter("least", ParameterType.WHOLE, "ports with rates over at least so many days", "3", least=1),
+    ),
+    # decades: the rate is compared by its logarithm; a rate of zero has none
+    """
+    WITH ports AS (
+        SELECT device, port, any_value(rail) AS rail,
+            30 * regr_slope(log10(pre_fec_ber_max), epoch("at") / 86400) AS change,
+            arg_min(pre_fec_ber_max, "at") AS first_ber, arg_max(pre_fec_ber_max, "at") AS last_ber,
+            date_diff('hour', min("at"), max("at")) / 24 AS days
+        FROM lights
+        WHERE "at" >= $since::TIMESTAMPTZ AND "at" < $until::TIMESTAMPTZ AND pre_fec_ber_max > 0
+            AND ($device::VARCHAR IS NULL OR device = $device::VARCHAR)
+            AND ($rail::BIGINT IS NULL OR rail = $rail::BIGINT)
+        GROUP BY device, port HAVING date_diff('hour', min("at"), max("at")) / 24 >= $least::BIGINT
+    ), modules AS (
+        SELECT device, port, arg_max(vendor, begin) AS vendor, arg_max(part, begin) AS part
+        FROM optics WHERE begin < $until::TIMESTAMPTZ AND ("end" IS NULL OR "end" >= $until::TIMESTAMPTZ)
+        GROUP BY device, port
+    )
+    SELECT p.device, p.port, p.rail, m.vendor, m.part, p.change AS decades_per_30_days,
+        p.first_ber AS ber_first_hour, p.last_ber AS ber_last_hour, p.days
+    FROM ports p LEFT JOIN modules m USING (device, port)
+    ORDER BY p.change DESC NULLS LAST, p.device, p.port
+    """,
+    (
+        text("device", "host or switch"),
+        text("port", "port"),
+        whole("rail", "rail; null for an uplink"),
+        text("vendor", "vendor of the module that is in the port at the end"),
+        text("part", "part number of this module"),
+        number(
+            "decades_per_30_days", "growth of the rate: 1 is ten times as many errors after 30 days", "decades/30 d"
+        ),
+        number("ber_first_hour", "highest rate of the first hour", "share"),
+        number("ber_last_hour", "highest rate of the last hour", "share"),
+        number("days", "time from the first to the last hour", "d"),
+    ),
+    "No port reported such a rate over enough days: it is unknown. Rates of zero are left out.",
+    """
+    SELECT count(*) FILTER (days >= $least::BIGINT) AS known, count(*) AS total FROM (
+        SELECT device, port, date_diff('hour', min("at") FILTER (pre_fec_ber_max IS NOT NULL),
+            max("at") FILTER (pre_fec_ber_max IS NOT NULL)) / 24 AS days
+        FROM lights
+        WHERE "at" >= $since::TIMESTAMPTZ AND "at" < $until::TIMESTAMPTZ
+            AND ($device::VARCHAR IS NULL OR device = $device::VARCHAR)
+            AND ($rail::BIGINT IS NULL OR rail = $rail::BIGINT)
+        GROUP BY device, port)
+    """,
+    "ports with optics reported this rate for long enough",
+)

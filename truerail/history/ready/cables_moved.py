@@ -1,0 +1,59 @@
+"""`cables-moved`: cables whose other end moved more than once."""
+
+from truerail.history.ready.ready_question import (
+    DEVICE,
+    RAIL,
+    SINCE,
+    UNTIL,
+    ParameterType,
+    ReadyParameter,
+    ReadyQuestion,
+    text,
+    time,
+    whole,
+)
+from truerail.history.tables import Field, Type
+
+QUESTION = ReadyQuestion(
+    "cables-moved",
+    "Cables moved more than once",
+    (
+        ReadyParameter(SINCE.name, SINCE.type, SINCE.meaning, "30d", example="30d"),
+        UNTIL,
+        DEVICE,
+        RAIL,
+        ReadyParameter("least", ParameterType.WHOLE, "at least so many moves", "2", least=1, example="2"),
+    ),
+    # a port whose other end is unknown, or without a link, for a while has not moved by that
+    """
+    WITH known AS (
+        SELECT device, port, rail, planned_device || '/' || planned_port AS planned_end,
+            actual_device || coalesce('/' || actual_port, '') AS actual_end, begin
+        FROM cables
+        WHERE actual_device IS NOT NULL AND begin < $until::TIMESTAMPTZ
+            AND ("end" IS NULL OR "end" > $since::TIMESTAMPTZ)
+            AND ($device::VARCHAR IS NULL OR device = $device::VARCHAR OR planned_device = $device::VARCHAR)
+            AND ($rail::BIGINT IS NULL OR rail = $rail::BIGINT)
+    ), ends AS (
+        SELECT *, lag(actual_end) OVER (PARTITION BY device, port ORDER BY begin) AS before FROM known
+    ), changes AS (
+        SELECT *, before IS NOT NULL AND before <> actual_end AND begin >= $since::TIMESTAMPTZ AS moved
+        FROM ends WHERE before IS NULL OR before <> actual_end
+    )
+    SELECT device, port, any_value(rail) AS rail, arg_max(planned_end, begin) AS planned_end,
+        count(*) FILTER (moved) AS moves, list(actual_end ORDER BY begin) AS actual_ends,
+        max(begin) FILTER (moved) AS last_move
+    FROM changes GROUP BY device, port HAVING count(*) FILTER (moved) >= $least::BIGINT
+    ORDER BY moves DESC, last_move DESC, device, port
+    """,
+    (
+        text("device", "device of the cable's nearer end"),
+        text("port", "port of the nearer end"),
+        whole("rail", "rail of the cable; null for an uplink"),
+        text("planned_end", "planned other end"),
+        whole("moves", "times that another end was found", "moves"),
+        Field("actual_ends", Type.TEXTS, "the other ends that were found, in the order of time"),
+        time("last_move", "first round with the last of them"),
+    ),
+    "No cable was seen to move so often. While a port has no link or no LLDP, its other end is unknown.",
+)

@@ -1,0 +1,50 @@
+"""`cables-wrong`: the cables that were wrong for the longest time."""
+
+from truerail.history.ready.ready_question import DEVICE, RAIL, SINCE, UNTIL, ReadyQuestion, number, text, whole
+
+QUESTION = ReadyQuestion(
+    "cables-wrong",
+    "Cables wrong for the longest time",
+    (SINCE, UNTIL, DEVICE, RAIL),
+    """
+    WITH spans AS (
+        SELECT *, greatest(begin, $since::TIMESTAMPTZ) AS first,
+            least(coalesce("end", $until::TIMESTAMPTZ), $until::TIMESTAMPTZ) AS last
+        FROM cables
+        WHERE begin < $until::TIMESTAMPTZ AND ("end" IS NULL OR "end" > $since::TIMESTAMPTZ)
+            AND ($device::VARCHAR IS NULL OR device = $device::VARCHAR OR planned_device = $device::VARCHAR)
+            AND ($rail::BIGINT IS NULL OR rail = $rail::BIGINT)
+    )
+    SELECT device, port, any_value(rail) AS rail, arg_max(planned_device || '/' || planned_port, begin) AS planned_end,
+        arg_max(actual_device || coalesce('/' || actual_port, ''), begin) FILTER (state = 'wrong') AS actual_end,
+        sum(date_diff('second', first, last)) FILTER (state = 'wrong') AS wrong_seconds,
+        coalesce(sum(date_diff('second', first, last)) FILTER (state = 'missing'), 0) AS missing_seconds,
+        coalesce(sum(date_diff('second', first, last)) FILTER (state = 'unknown'), 0) AS unknown_seconds,
+        count(*) FILTER (state = 'wrong') AS episodes,
+        arg_max(state, begin) AS state_at_end
+    FROM spans GROUP BY device, port HAVING count(*) FILTER (state = 'wrong') > 0
+    ORDER BY wrong_seconds DESC, device, port
+    """,
+    (
+        text("device", "device of the cable's nearer end"),
+        text("port", "port of the nearer end"),
+        whole("rail", "rail of the cable; null for an uplink"),
+        text("planned_end", "planned other end"),
+        text("actual_end", "the last wrong end"),
+        number("wrong_seconds", "time in a wrong place", "s"),
+        number("missing_seconds", "time without a link", "s"),
+        number("unknown_seconds", "time without data", "s"),
+        whole("episodes", "times that a wrong end was found", "episodes"),
+        text("state_at_end", "state at the end of the time: right, wrong, missing or unknown"),
+    ),
+    "No cable was seen in a wrong place in this time. A cable without data is unknown, and not listed.",
+    """
+    SELECT count(*) FILTER (sure) AS known, count(*) AS total FROM (
+        SELECT device, port, bool_or(state <> 'unknown') AS sure FROM cables
+        WHERE begin < $until::TIMESTAMPTZ AND ("end" IS NULL OR "end" > $since::TIMESTAMPTZ)
+            AND ($device::VARCHAR IS NULL OR device = $device::VARCHAR OR planned_device = $device::VARCHAR)
+            AND ($rail::BIGINT IS NULL OR rail = $rail::BIGINT)
+        GROUP BY device, port)
+    """,
+    "cables had a known state",
+)

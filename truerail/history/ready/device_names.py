@@ -1,0 +1,58 @@
+"""`device-names`: the LLDP system names that a device ever had, or the devices that ever had a name."""
+
+from truerail.history.ready.ready_question import (
+    DEVICE,
+    UNTIL,
+    ParameterType,
+    ReadyParameter,
+    ReadyQuestion,
+    flag,
+    text,
+    time,
+)
+
+QUESTION = ReadyQuestion(
+    "device-names",
+    "LLDP names that a device ever had",
+    (
+        ReadyParameter("since", ParameterType.TIME, "from this time on", "2000-01-01", example="90d"),
+        UNTIL,
+        DEVICE,
+        ReadyParameter("name", ParameterType.NAME, "one LLDP name, whichever device had it", example="leaf-3"),
+    ),
+    # rows that differ in other values only are one
+    """
+    WITH named AS (
+        SELECT device, role, rack, reported_name, chassis_id, begin, "end",
+            lag(reported_name) OVER w IS DISTINCT FROM reported_name
+                OR lag(chassis_id) OVER w IS DISTINCT FROM chassis_id AS changes
+        FROM devices
+        WHERE ($device::VARCHAR IS NULL OR device = $device::VARCHAR) AND reported_name IS NOT NULL
+        WINDOW w AS (PARTITION BY device ORDER BY begin)
+    ), numbered AS (
+        SELECT *, sum(changes::INTEGER) OVER (PARTITION BY device ORDER BY begin) AS number FROM named
+    ), spans AS (
+        SELECT device, any_value(role) AS role, arg_max(rack, begin) AS rack, any_value(reported_name) AS reported_name,
+            any_value(chassis_id) AS chassis_id, min(begin) AS begin,
+            CASE WHEN count(*) = count("end") THEN max("end") END AS "end"
+        FROM numbered GROUP BY device, number
+    )
+    SELECT device, role, rack, reported_name, chassis_id, reported_name = device AS as_planned, begin, "end"
+    FROM spans
+    WHERE begin < $until::TIMESTAMPTZ AND ("end" IS NULL OR "end" > $since::TIMESTAMPTZ)
+        AND ($name::VARCHAR IS NULL OR lower(reported_name) = lower($name::VARCHAR)
+            OR lower(split_part(reported_name, '.', 1)) = lower($name::VARCHAR))
+    ORDER BY device, begin
+    """,
+    (
+        text("device", "device, named as in the plan"),
+        text("role", "role of the device"),
+        text("rack", "rack of the device; null where the plan has none"),
+        text("reported_name", "LLDP system name that its neighbours heard"),
+        text("chassis_id", "LLDP chassis id that its neighbours heard"),
+        flag("as_planned", "whether this is its name in the plan, letter by letter"),
+        time("begin", "first round with this name and chassis"),
+        time("end", "first round without; null while it lasts"),
+    ),
+    "No neighbour heard such a name since the store began. A device without a neighbour that hears it has no rows.",
+)

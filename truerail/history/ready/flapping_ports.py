@@ -1,0 +1,73 @@
+"""`flapping-ports`: the ports whose links went down most often."""
+
+from truerail.history.ready.ready_question import (
+    DEVICE,
+    RAIL,
+    SINCE,
+    UNTIL,
+    ParameterType,
+    ReadyParameter,
+    ReadyQuestion,
+    text,
+    time,
+    whole,
+)
+
+QUESTION = ReadyQuestion(
+    "flapping-ports",
+    "Top flapping links",
+    (
+        SINCE,
+        UNTIL,
+        DEVICE,
+        RAIL,
+        ReadyParameter("least", ParameterType.WHOLE, "at least so many link downs", "1", least=1, example="10"),
+    ),
+    """
+    WITH ports AS (
+        SELECT device, port, any_value(role) AS role, any_value(rail) AS rail, sum(link_downs) AS link_downs,
+            count(*) AS hours_with_downs, max("at") AS last_hour
+        FROM counters_hours
+        WHERE "at" >= $since::TIMESTAMPTZ AND "at" < $until::TIMESTAMPTZ AND link_downs > 0
+            AND ($device::VARCHAR IS NULL OR device = $device::VARCHAR)
+            AND ($rail::BIGINT IS NULL OR rail = $rail::BIGINT)
+        GROUP BY device, port HAVING sum(link_downs) >= $least::BIGINT
+    ), ends AS (
+        SELECT device, port, any_value(planned_device || '/' || planned_port) AS other_end FROM cables GROUP BY ALL
+        UNION ALL
+        SELECT planned_device, planned_port, any_value(device || '/' || port) FROM cables
+        WHERE planned_device IS NOT NULL GROUP BY ALL
+    )
+    SELECT p.device, p.port, p.role, p.rail, e.other_end, p.link_downs, p.hours_with_downs, p.last_hour
+    FROM ports p LEFT JOIN ends e USING (device, port)
+    ORDER BY p.link_downs DESC, p.device, p.port
+    """,
+    (
+        text("device", "host or switch"),
+        text("port", "port; both ends of a link are listed, each with its own count"),
+        text("role", "role of the device"),
+        whole("rail", "rail of the planned cable; null for an uplink"),
+        text("other_end", "planned other end of the cable"),
+        whole("link_downs", "times that the link went down", "events"),
+        whole("hours_with_downs", "hours in which it went down", "hours"),
+        time("last_hour", "start of the last of these hours"),
+    ),
+    "No port that reports link downs had so many. Ports that do not report them are not listed.",
+    """
+    SELECT (SELECT count(*) FROM (SELECT DISTINCT device, port FROM counters_hours
+            WHERE "at" >= $since::TIMESTAMPTZ AND "at" < $until::TIMESTAMPTZ AND link_downs IS NOT NULL
+            AND ($device::VARCHAR IS NULL OR device = $device::VARCHAR)
+            AND ($rail::BIGINT IS NULL OR rail = $rail::BIGINT))) AS known,
+        (SELECT count(*) FROM (
+            SELECT device, port FROM cables WHERE begin < $until::TIMESTAMPTZ
+                AND ("end" IS NULL OR "end" > $since::TIMESTAMPTZ)
+                AND ($device::VARCHAR IS NULL OR device = $device::VARCHAR)
+                AND ($rail::BIGINT IS NULL OR rail = $rail::BIGINT)
+            UNION
+            SELECT planned_device, planned_port FROM cables WHERE begin < $until::TIMESTAMPTZ
+                AND ("end" IS NULL OR "end" > $since::TIMESTAMPTZ) AND planned_device IS NOT NULL
+                AND ($device::VARCHAR IS NULL OR planned_device = $device::VARCHAR)
+                AND ($rail::BIGINT IS NULL OR rail = $rail::BIGINT))) AS total
+    """,
+    "ports report link downs",
+)

@@ -1,0 +1,73 @@
+"""`light-drift`: how the light of optics changes, by vendor and part."""
+
+from truerail.history.ready.ready_question import (
+    SINCE,
+    UNTIL,
+    ParameterType,
+    ReadyParameter,
+    ReadyQuestion,
+    number,
+    text,
+    whole,
+)
+
+QUESTION = ReadyQuestion(
+    "light-drift",
+    "Drift of light by optics vendor and part",
+    (
+        ReadyParameter(SINCE.name, SINCE.type, SINCE.meaning, "30d", example="30d"),
+        UNTIL,
+        ReadyParameter("least", ParameterType.WHOLE, "modules with light over at least so many days", "3", least=1),
+    ),
+    # a line through all hours of a module; hours are assigned to modules only where a port had several
+    """
+    WITH modules AS (
+        SELECT device, port, vendor, part, begin, "end", count(*) OVER (PARTITION BY device, port) AS modules
+        FROM optics WHERE begin < $until::TIMESTAMPTZ AND ("end" IS NULL OR "end" > $since::TIMESTAMPTZ)
+    ), lines AS (
+        SELECT device, port, 30 * regr_slope(rx_power_dbm_min, epoch("at") / 86400) AS rx_change,
+            30 * regr_slope(tx_power_dbm_min, epoch("at") / 86400) AS tx_change,
+            arg_max(rx_power_dbm_min, "at") AS rx_last, date_diff('hour', min("at"), max("at")) / 24 AS days
+        FROM lights WHERE "at" >= $since::TIMESTAMPTZ AND "at" < $until::TIMESTAMPTZ
+        GROUP BY device, port
+    ), several AS (
+        SELECT m.vendor, m.part, m.device, m.port,
+            30 * regr_slope(l.rx_power_dbm_min, epoch(l."at") / 86400) AS rx_change,
+            30 * regr_slope(l.tx_power_dbm_min, epoch(l."at") / 86400) AS tx_change,
+            arg_max(l.rx_power_dbm_min, l."at") AS rx_last, date_diff('hour', min(l."at"), max(l."at")) / 24 AS days
+        FROM lights l JOIN modules m ON l.device = m.device AND l.port = m.port
+        WHERE m.modules > 1 AND l."at" >= m.begin AND (m."end" IS NULL OR l."at" < m."end")
+            AND l."at" >= $since::TIMESTAMPTZ AND l."at" < $until::TIMESTAMPTZ
+        GROUP BY m.vendor, m.part, m.device, m.port, m.begin
+    ), ports AS (
+        SELECT vendor, part, device, port, rx_change, tx_change, rx_last
+        FROM lines JOIN modules USING (device, port) WHERE modules = 1 AND days >= $least::BIGINT
+        UNION ALL
+        SELECT vendor, part, device, port, rx_change, tx_change, rx_last FROM several WHERE days >= $least::BIGINT
+    )
+    SELECT vendor, part, count(*) AS modules, median(rx_change) AS rx_db_per_30_days,
+        min(rx_change) AS worst_db_per_30_days, arg_min(device || '/' || port, rx_change) AS worst_port,
+        arg_min(rx_last, rx_change) AS worst_rx_power_dbm, median(tx_change) AS tx_db_per_30_days
+    FROM ports WHERE rx_change IS NOT NULL OR tx_change IS NOT NULL
+    GROUP BY vendor, part ORDER BY rx_db_per_30_days NULLS LAST, vendor, part
+    """,
+    (
+        text("vendor", "vendor of the modules; null if not reported"),
+        text("part", "part number of the modules"),
+        whole("modules", "modules with light over enough days", "modules"),
+        number("rx_db_per_30_days", "change of the light received, the median module; below 0 it falls", "dB/30 d"),
+        number("worst_db_per_30_days", "the same of the module that falls fastest", "dB/30 d"),
+        text("worst_port", "port of this module"),
+        number("worst_rx_power_dbm", "light that it received in the last hour", "dBm"),
+        number("tx_db_per_30_days", "change of the light sent, the median module", "dB/30 d"),
+    ),
+    "No module reported light over enough days: the drift is unknown. Modules with fewer days are not counted.",
+    """
+    SELECT (SELECT count(*) FROM (SELECT device, port FROM lights
+            WHERE "at" >= $since::TIMESTAMPTZ AND "at" < $until::TIMESTAMPTZ AND rx_power_dbm_min IS NOT NULL
+            GROUP BY device, port HAVING date_diff('hour', min("at"), max("at")) / 24 >= $least::BIGINT)) AS known,
+        (SELECT count(*) FROM (SELECT DISTINCT device, port FROM optics
+            WHERE begin < $until::TIMESTAMPTZ AND ("end" IS NULL OR "end" > $since::TIMESTAMPTZ))) AS total
+    """,
+    "ports with optics reported light for long enough",
+)

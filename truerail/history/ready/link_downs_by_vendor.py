@@ -1,0 +1,72 @@
+"""`link-downs-by-vendor`: the NICs whose links went down most often, by the vendor of their optics."""
+
+from truerail.history.ready.ready_question import (
+    RAIL,
+    SINCE,
+    UNTIL,
+    ParameterType,
+    ReadyParameter,
+    ReadyQuestion,
+    text,
+    whole,
+)
+
+QUESTION = ReadyQuestion(
+    "link-downs-by-vendor",
+    "NICs with most link downs, by optics vendor",
+    (
+        SINCE,
+        UNTIL,
+        RAIL,
+        ReadyParameter("least", ParameterType.WHOLE, "at least so many link downs", "1", least=1, example="100"),
+    ),
+    # the module that was in the port in the middle of the hour counts
+    """
+    WITH downs AS (
+        SELECT device, port, rail, "at" + INTERVAL 30 MINUTE AS middle, link_downs
+        FROM counters_hours
+        WHERE "at" >= $since::TIMESTAMPTZ AND "at" < $until::TIMESTAMPTZ AND role = 'host' AND link_downs > 0
+            AND ($rail::BIGINT IS NULL OR rail = $rail::BIGINT)
+    ), fitted AS (
+        SELECT d.device, d.port, d.rail, d.link_downs,
+            CASE WHEN o."end" IS NULL OR o."end" > d.middle THEN o.vendor END AS vendor,
+            CASE WHEN o."end" IS NULL OR o."end" > d.middle THEN o.part END AS part
+        FROM downs d ASOF LEFT JOIN optics o ON d.device = o.device AND d.port = o.port AND d.middle >= o.begin
+    ), nics AS (
+        SELECT vendor, part, device, port, any_value(rail) AS rail, sum(link_downs) AS link_downs
+        FROM fitted GROUP BY vendor, part, device, port
+    ), vendors AS (
+        SELECT vendor, count(DISTINCT (device, port)) AS vendor_nics
+        FROM optics
+        WHERE begin < $until::TIMESTAMPTZ AND ("end" IS NULL OR "end" > $since::TIMESTAMPTZ)
+            AND device IN (SELECT device FROM devices WHERE role = 'host')
+            AND ($rail::BIGINT IS NULL OR rail = $rail::BIGINT)
+        GROUP BY vendor
+    )
+    SELECT n.vendor, n.part, n.device, n.port, n.rail, n.link_downs,
+        sum(n.link_downs) OVER (PARTITION BY n.vendor) AS vendor_link_downs, v.vendor_nics
+    FROM nics n LEFT JOIN vendors v ON n.vendor IS NOT DISTINCT FROM v.vendor
+    QUALIFY n.link_downs >= $least::BIGINT
+    ORDER BY n.link_downs DESC, n.device, n.port
+    """,
+    (
+        text("vendor", "vendor of the module; null if not reported"),
+        text("part", "part number of the module"),
+        text("device", "host"),
+        text("port", "NIC"),
+        whole("rail", "rail of the NIC"),
+        whole("link_downs", "times that the link went down with this part", "events"),
+        whole("vendor_link_downs", "the same of all NICs with modules of this vendor", "events"),
+        whole("vendor_nics", "NICs with modules of this vendor in this time; null for unknown vendors", "NICs"),
+    ),
+    "No NIC that reports link downs had so many. NICs that do not report them are not listed.",
+    """
+    SELECT (SELECT count(*) FROM (SELECT DISTINCT device, port FROM counters_hours WHERE role = 'host'
+            AND "at" >= $since::TIMESTAMPTZ AND "at" < $until::TIMESTAMPTZ AND link_downs IS NOT NULL
+            AND ($rail::BIGINT IS NULL OR rail = $rail::BIGINT))) AS known,
+        (SELECT count(*) FROM (SELECT DISTINCT device, port FROM cables WHERE kind = 'host'
+            AND begin < $until::TIMESTAMPTZ AND ("end" IS NULL OR "end" > $since::TIMESTAMPTZ)
+            AND ($rail::BIGINT IS NULL OR rail = $rail::BIGINT))) AS total
+    """,
+    "NICs report link downs",
+)
