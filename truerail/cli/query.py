@@ -71,7 +71,7 @@ def query(
         _show(ready, request, fmt)
     else:
         report = _written(ready, request, out, fmt)
-        _remark(ready, report)
+        _remark(ready, request, report)
         terminal_output.remark(f"{out}: {report.rows:,} rows")
 
 
@@ -154,7 +154,7 @@ def _show(ready: "ReadyQuestion | None", request: "QueryRequest", fmt: ResultFor
     report = _run(request, result)
     text = result.getvalue().decode("utf-8", "replace")
     terminal_output.say(query_text.table(text, ready, report) if fmt is ResultFormat.TABLE else text)
-    _remark(ready, report)
+    _remark(ready, request, report)
 
 
 def _written(ready: "ReadyQuestion | None", request: "QueryRequest", out: Path, fmt: ResultFormat) -> "QueryReport":
@@ -176,9 +176,9 @@ def _written(ready: "ReadyQuestion | None", request: "QueryRequest", out: Path, 
         raise CommandError(f"{out}: cannot be written: {error.strerror or error}") from error
 
 
-def _remark(ready: "ReadyQuestion | None", report: "QueryReport") -> None:
+def _remark(ready: "ReadyQuestion | None", request: "QueryRequest", report: "QueryReport") -> None:
     """What the result lacks, on stderr."""
     from truerail.cli import query_text, terminal_output
 
-    for words in query_text.lacks(ready, report):
+    for words in query_text.lacks(ready, request, report):
         terminal_output.remark(words)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from truerail.cli.text_table import aligned
 
 if TYPE_CHECKING:
+    from truerail.history.query.query_request import QueryRequest
     from truerail.history.query.run_query import QueryReport
     from truerail.history.ready.ready_question import ReadyQuestion
     from truerail.history.tables import Field
@@ -76,15 +77,14 @@ def _shown(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False) if isinstance(value, dict) else str(value).replace("+00:00", "Z")
 
 
-def lacks(ready: "ReadyQuestion | None", report: "QueryReport") -> Iterator[str]:
+def lacks(ready: "ReadyQuestion | None", request: "QueryRequest", report: "QueryReport") -> Iterator[str]:
     """What a result lacks: rows over the limit, things without data, days before the store began, torn files."""
     if report.more:
         yield f"Only the first {report.rows:,} rows: --limit shows more, --format csv --out FILE writes all."
-    if ready and report.coverage:
+    if ready and report.coverage and report.coverage[0] < report.coverage[1]:
         known, total = report.coverage
         yield f"{known:,} of {total:,} {ready.coverage_of}; the others are unknown."
-    for name, day in report.begins.items():
-        yield f"{name}: the first day that was read is {day}." if day else f"{name}: has no rows in this time."
+    yield from report.begin_later(request)
     for file in report.unreadable[:_MOST_FILES]:
         yield f"{file}; its rows are missing here."
     if len(report.unreadable) > _MOST_FILES:

@@ -34,6 +34,14 @@ class QueryReport:
     begins: dict[str, str | None] = field(default_factory=dict)
     coverage: tuple[int, int] | None = None
 
+    def begin_later(self, request: QueryRequest) -> Iterator[str]:
+        """A sentence for each table without rows, or whose rows begin on a later day than was asked for."""
+        for name, day in self.begins.items():
+            if day is None:
+                yield f"{name}: has no rows in this time."
+            elif request.since and day > request.since[:10]:
+                yield f"{name}: begins on {day}."
+
 
 def run_query(request: QueryRequest, out: IO[bytes]) -> QueryReport:
     """Writes the result of a query to `out` as it comes, and returns what it lacks.
