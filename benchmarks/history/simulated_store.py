@@ -6,7 +6,7 @@ service leaves them: one for each table and day, with a row group for each part 
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -311,9 +311,3 @@ def rounds(fabric: Fabric) -> Iterator[Row]:
             "cables_right": fabric.ports.nics,
             "took_seconds": 0.5,
         }
-
-
-if __name__ == "__main__":
-    import sys
-
-    write_store(Path(sys.argv[1]), *map(int, sys.argv[2:5]), datetime(2026, 11, 20, tzinfo=UTC))

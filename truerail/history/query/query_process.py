@@ -14,6 +14,7 @@ import resource
 import signal
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import datetime
 from importlib.util import find_spec
 from pathlib import Path
@@ -72,40 +73,57 @@ def run(request: QueryRequest, out: BinaryIO) -> dict[str, Any]:
     """Writes the result; returns what is missing in it. Raises QueryError, NotFoundError, HistoryStoreError,
     MissingExtraError.
     """
-    from truerail.history.query.allowed_sql import allowed
-    from truerail.history.query.result_formats import write_result
-    from truerail.history.query.store_views import connect, declare
-
     _needed()
     import duckdb
 
-    connection = connect(request.limits)
+    from truerail.history.query.store_views import connect
+
+    with closing(connect(request.limits)) as connection:
+        timer = Timer(request.limits.seconds, connection.interrupt)
+        timer.daemon = True
+        timer.start()
+        try:
+            return _answered(connection, request, out)
+        except duckdb.InterruptException:
+            return _refused("QueryLimitError", _time(request.limits))
+        except duckdb.OutOfMemoryException:
+            return _refused("QueryLimitError", _memory(request.limits))
+        except OSError as error:  # Arrow's, for whatever DuckDB raises after the first batch
+            return _broken_off(str(error), request.limits)
+        finally:
+            timer.cancel()
+
+
+def _broken_off(words: str, limits: Limits) -> dict[str, Any]:
+    if words.startswith("INTERRUPT"):
+        return _refused("QueryLimitError", _time(limits))
+    memory = words.startswith("Out of Memory")
+    return _refused("QueryLimitError", _memory(limits)) if memory else _refused("QueryError", words[:_MOST_WORDS])
+
+
+def _answered(connection: Any, request: QueryRequest, out: BinaryIO) -> dict[str, Any]:
+    import duckdb
+
+    from truerail.history.query.allowed_sql import allowed
+    from truerail.history.query.result_formats import write_result
+    from truerail.history.query.store_views import declare
+
     statement = allowed(connection, request.sql, TABLES)
     known = allowed(connection, request.coverage, TABLES).tables if request.coverage else ()
     files, lost = _files(request, tuple(dict.fromkeys(statement.tables + known)))
     rows = _Rows(request.limits.rows)
-    timer = Timer(request.limits.seconds, connection.interrupt)
-    timer.daemon = True
-    timer.start()
     try:
         declare(connection, files)
         coverage = _coverage(connection, request)
         schema, batches = _result(connection, statement, request)
         write_result(schema, rows.counted(batches), request.form, out)
-    except duckdb.InterruptException:
-        return _refused("QueryLimitError", too_slow(request.limits))
-    except duckdb.OutOfMemoryException:
-        return _refused("QueryLimitError", _memory(request.limits))
+    except (duckdb.InterruptException, duckdb.OutOfMemoryException):
+        raise
     except duckdb.Error as error:
         raise QueryError(_words(str(error), statement.tables)) from None
     out.flush()
-    return {
-        "rows": rows.count,
-        "more": rows.more,
-        "unreadable": lost,
-        "begins": _begins(files),
-        "coverage": coverage,
-    }
+    found = {"rows": rows.count, "more": rows.more, "unreadable": lost}
+    return found | {"begins": _begins(files), "coverage": coverage}
 
 
 def _needed() -> None:
@@ -187,8 +205,7 @@ def _words(words: str, tables: tuple[str, ...]) -> str:
     return words[:_MOST_WORDS]
 
 
-def too_slow(limits: Limits) -> str:
-    """The message for a query whose time is over."""
+def _time(limits: Limits) -> str:
     return f"the query takes longer than {limits.seconds:g} s: read fewer days, or group more"
 
 
