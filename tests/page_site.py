@@ -23,6 +23,7 @@ from truerail.outputs.worklist import Worklist
 from truerail.rounds import evaluate
 from truerail.service.news import reported
 from truerail.views.fabric_map import fabric_map
+from truerail.views.faults_now import open_faults
 from truerail.views.steps import step_lines
 from truerail.web.application import create_app
 
@@ -45,7 +46,9 @@ def publication(plan: Plan, snapshot: Snapshot, number: int = 1, counters: Count
     evaluation = replace(evaluate(round), at=now)
     idle = {name: CollectorRun(name, 60.0) for name in ("ib_fabric", "pfc_snmp")}
     runs = {"lldp_host": CollectorRun("lldp_host", 60.0, now, 0.4, 24, 23, number), **idle}
-    return Published(number, "test fabric", EvaluatedRound(round, evaluation), plan_digest="d1", runs=runs)
+    evaluated = EvaluatedRound(round, evaluation)
+    faults = open_faults(evaluated, {}, {})
+    return Published(number, "test fabric", evaluated, plan_digest="d1", runs=runs, open_faults=faults)
 
 
 class Site:

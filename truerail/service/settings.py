@@ -187,6 +187,8 @@ class Page(Part):
     """Its public address: for links in alerts, notifications and `/sd`; writes are accepted from this origin."""
     grafana: WebAddress = ""
     """URL of Grafana: hosts and switches link to their dashboards there. Empty: no link."""
+    runbooks: WebAddress = ""
+    """URL of your copy of the runbooks: alerts on the page of a cause link to theirs. Empty: no link."""
 
     @field_validator("url")
     @classmethod

@@ -9,11 +9,12 @@ from starlette.responses import Response
 from truerail.questions.answers.why import cause_then, not_then, past_cause, why, why_then
 from truerail.questions.why import Why
 from truerail.views.cause_list import cause_rows
+from truerail.views.fault_alert import Elsewhere, FaultAlert, fault_alerts
 from truerail.views.lines import cause_line
 from truerail.views.lists import finding_lines
 from truerail.views.pieces import CauseLine, FindingLine
 from truerail.web.answering import pondered, published
-from truerail.web.context import NewestOrPast, WithContext
+from truerail.web.context import Newest, NewestOrPast, RequestContext, WithContext
 from truerail.web.listing import arranged_list
 from truerail.web.pagination import Page
 from truerail.web.params import LONGEST_NAME, Nodes, Rail, Words
@@ -90,3 +91,20 @@ async def cause(request: Request, desk: WithContext, shown: NewestOrPast, key: K
     if shown.publication.hindsight is not None:
         raise not_then(shown.publication, key)
     return await remembered(request, desk, lambda history: past_cause(history, key))
+
+
+@router.get("/causes/{key}/alerts", response_model=list[FaultAlert])
+async def cause_alerts(request: Request, desk: WithContext, shown: Newest, key: Key) -> Response:
+    """The alert that an open cause fires, or why none; empty for one that is resolved or is not known."""
+    return published(request, shown, lambda: fault_alerts(shown.publication, key, _elsewhere(desk)))
+
+
+@router.get("/findings/{finding}/alerts", response_model=list[FaultAlert])
+async def finding_alerts(request: Request, desk: WithContext, shown: Newest, finding: Key) -> Response:
+    """The alert that an open finding fires; empty where a cause explains it: that one has the alert."""
+    return published(request, shown, lambda: fault_alerts(shown.publication, finding, _elsewhere(desk)))
+
+
+def _elsewhere(desk: RequestContext) -> Elsewhere:
+    page = desk.settings.page
+    return Elsewhere(page.runbooks, page.grafana)

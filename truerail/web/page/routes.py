@@ -137,12 +137,13 @@ class Pages:
         )
         return HTMLResponse(html, headers={"Cache-Control": "no-store"})
 
-    def alert(self, rule: str = "", subject: str = "") -> RedirectResponse:
-        """Where an alert leads: to the cause of the finding of this rule on this port or device, else to the finding,
-        else to the device.
+    def alert(self, rule: str = "", subject: str = "", cause: str = "", finding: str = "") -> RedirectResponse:
+        """Where an alert leads: to the page of its cause or finding; by rule and subject to the cause of the finding of
+        this rule on this port or device, else to the finding, else to the device.
         """
         published = self._tower.publication
-        way = alerted(view_of(published), rule[:LONGEST_NAME], subject[:LONGEST_NAME]) if published else "/"
+        labels = [text[:LONGEST_NAME] for text in (rule, subject, cause, finding)]
+        way = alerted(view_of(published), *labels) if published else "/"
         return RedirectResponse(way, 307, headers={"Cache-Control": "no-store"})
 
     def icon(self) -> RedirectResponse:

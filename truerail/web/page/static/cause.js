@@ -1,6 +1,7 @@
 // A cause: what is wrong, the moves as a drawing, what it explains, and the alternatives.
 
 import { acknowledgeButton } from "./acknowledge.js";
+import { alertCard } from "./alerts.js";
 import { piece } from "./api.js";
 import { crossing } from "./crossing.js";
 import { instruction, treeLink } from "./causes.js";
@@ -15,6 +16,8 @@ const key = document.body.dataset.thing ?? "";
 const page = frame();
 const node = byId("page");
 const findings = el("div", null, el("p.skeleton"));
+/** @type {any} */
+let alert = null;
 /** @type {boolean | null} */
 let past = null;
 /** @type {(() => Promise<void>) | null} */
@@ -42,7 +45,7 @@ function draw(cause) {
       over ? ended(cause, cause.repair) : [el("p.action", null, instruction(cause)), el("p", null, life(cause))]),
     over ? null : el("div.buttons", null, treeLink(cause, ".button"), acknowledgeButton(cause.key, cause.summary, cause.muted))),
     moves(cause, over), otherwise(cause),
-    el("div.halves", null, el("div", null, card(`Explains ${count(cause.explains.length, "finding")}`, findings)), el("div", null, subjects(cause))));
+    el("div.halves", null, el("div", null, card(`Explains ${count(cause.explains.length, "finding")}`, findings)), el("div", null, over ? null : (alert ??= alertCard(page.live, `causes/${piece(key)}`)), subjects(cause))));
 }
 
 /** @param {any} cause */

@@ -1,6 +1,7 @@
 // Why a finding: its evidence, both ends, the alternatives and what was ruled out.
 
 import { acknowledgeButton, recheckButton } from "./acknowledge.js";
+import { alertCard } from "./alerts.js";
 import { piece } from "./api.js";
 import { causeCard } from "./causes.js";
 import { byId, el, redraw } from "./dom.js";
@@ -18,6 +19,8 @@ import { percent, sentence } from "./words.js";
 const STORMS = new Set(["PFC001", "PFC003"]);
 const page = frame();
 const node = byId("page");
+/** @type {any} */
+let alert = null;
 
 /** @param {any} why Why */
 function draw(why) {
@@ -38,7 +41,7 @@ function draw(why) {
         list("Alternatives", why.alternatives, ""),
         evidence(why.evidence, why.note),
       ),
-      el("div", null, card("Planned and actual", compared(why)), timelineCard(finding.subject), why.explanation ? card("About this rule", el("div.prose", null, prose(why.explanation))) : null)));
+      el("div", null, card("Planned and actual", compared(why)), cause || finding.state === "resolved" ? null : (alert ??= alertCard(page.live, `findings/${piece(finding.id)}`)), timelineCard(finding.subject), why.explanation ? card("About this rule", el("div.prose", null, prose(why.explanation))) : null)));
 }
 
 /** @param {any} why */
