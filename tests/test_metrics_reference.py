@@ -38,6 +38,14 @@ SHOWN_ELSEWHERE = {
         "history_waiting_rows",
         "history_unreadable_files",
         "history_bytes",
+        "notifications_sent_total",
+        "notifications_failed_total",
+        "notifications_lost_total",
+        "notifications_queue_length",
+        "otlp_exports_total",
+        "otlp_exports_failed_total",
+        "otlp_export_points",
+        "otlp_export_duration_seconds",
     )
 }
 """Figures of the service that the tests' counters do not have."""

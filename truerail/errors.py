@@ -157,6 +157,14 @@ class JournalReadOnlyError(JournalUnavailableError):
     """The database works and refuses these values. A retry does not help."""
 
 
+class DeliveryError(TruerailError):
+    """A message that a receiver did not take: it is sent again. Names no secret, not even the whole URL."""
+
+
+class DeliveryRefusedError(DeliveryError):
+    """A message that the receiver will never take. It is not sent again."""
+
+
 # --- web --------------------------------------------------------------------------------------------------------------
 
 

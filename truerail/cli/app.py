@@ -11,6 +11,7 @@ from truerail.cli import (
     inventory,
     licenses,
     monitoring,
+    notify,
     oncall,
     oncall_mutes,
     parse,
@@ -68,4 +69,5 @@ app.command("token", short_help="Create an API token.")(token.token)
 app.add_typer(inventory.app, name="inventory")
 app.add_typer(plan.app, name="plan")
 app.add_typer(monitoring.app, name="monitoring")
+app.add_typer(notify.app, name="notify")
 app.add_typer(rules.app, name="rules")

@@ -7,17 +7,19 @@ import typer
 
 
 class SchemaOf(StrEnum):
-    """The files that have a schema."""
+    """What has a schema: files that people write, and the message that a webhook receives."""
 
     PLAN = "plan"
     INVENTORY = "inventory"
     SETTINGS = "settings"
+    NOTIFICATION = "notification"
 
 
 def schema(
-    of: Annotated[SchemaOf, typer.Argument(metavar="plan|inventory|settings", help="The file to describe.")],
+    of: Annotated[SchemaOf, typer.Argument(metavar="plan|inventory|settings|notification", help="What to describe.")],
 ) -> None:
-    """Print the JSON Schema (draft 2020-12) of a plan, an inventory or the service's settings in YAML.
+    """Print the JSON Schema (draft 2020-12) of a plan, an inventory or the service's settings in YAML, or of the JSON
+    that a webhook receives.
 
     An editor with the YAML language server completes keys, explains them and marks mistakes once the first line of a
     file names the schema: `# yaml-language-server: $schema=plan.schema.json`.
@@ -34,6 +36,10 @@ def _schema(of: SchemaOf) -> dict[str, Any]:
         from truerail.service.settings_schema import settings_schema
 
         return settings_schema()
+    if of is SchemaOf.NOTIFICATION:
+        from truerail.service.notify.notification import notification_schema
+
+        return notification_schema()
     if of is SchemaOf.PLAN:
         from truerail.plans.plan_keys import plan_schema
 

@@ -80,7 +80,7 @@ def _read(config: Path) -> "tuple[Settings, Fleet]":
     """The content of all files. Raises CommandError with a line for each problem."""
     from truerail.cli.live import load_fleet
 
-    settings = _settings(config)
+    settings = read_settings(config)
     return settings, load_fleet(settings.inventory, settings.plan)
 
 
@@ -89,11 +89,12 @@ def _plan(config: Path) -> "Plan | None":
     from truerail.cli.live import load_fleet
     from truerail.plans import load
 
-    settings = _settings(config)
+    settings = read_settings(config)
     return load(settings.plan) if settings.plan else load_fleet(settings.inventory, None).plan
 
 
-def _settings(config: Path) -> "Settings":
+def read_settings(config: Path) -> "Settings":
+    """The settings alone. Raises CommandError with a line for each problem."""
     from truerail.errors import SettingsError
     from truerail.service.loading import load_settings
 

@@ -6,7 +6,7 @@
 import asyncio
 import signal
 import sys
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,9 @@ from truerail.model.pause import garbage_of_the_young_only
 if TYPE_CHECKING:
     from truerail.journal import Journal
     from truerail.model import Target
+    from truerail.outputs.metrics import Exposition
     from truerail.service.history_writer import HistoryWriter
+    from truerail.service.outlet import Outlet
     from truerail.service.plans import PlanInForce
     from truerail.service.round_loop import Watch
     from truerail.service.settings import Settings
@@ -57,10 +59,12 @@ async def serve_fabric(
     evaluate = Evaluator.begin(settings)
     recording = await asyncio.to_thread(_recording, settings)
     watch = Watch(settings, targets, plan, transport, evaluate, journal, recording=recording)
+    front = Front(watch)
     try:
-        app = create_app(Front(watch), settings)
+        app = create_app(front, settings)
     except AccessError as error:
         raise CommandError(str(error)) from error
+    watch.outlets += _outlets(settings, watch, app.state.desk.exposition, lambda: front.counters)
     certificates: list[Certificates] = []
 
     def listening(found: "Listening") -> None:
@@ -134,6 +138,27 @@ def _recording(settings: "Settings") -> "HistoryWriter | None":
         return HistoryWriter(settings.history, settings.fabric, utc_now)
     except (HistoryStoreError, MissingExtraError) as error:
         raise CommandError(f"history: {error}") from error
+
+
+def _outlets(
+    settings: "Settings", watch: "Watch", exposition: "Exposition", counters: Callable[[], Mapping[str, float]]
+) -> "Iterator[Outlet]":
+    """What the settings send to others. Raises CommandError if its packages are missing."""
+    from truerail.errors import MissingExtraError
+
+    if settings.otlp:
+        from truerail.service.otlp_metrics import OtlpMetrics
+        from truerail.service.otlp_session import require_otlp
+
+        try:
+            require_otlp()
+        except MissingExtraError as error:
+            raise CommandError(str(error)) from error
+        yield OtlpMetrics(settings.otlp, settings.fabric, exposition, counters, watch.clock)
+    if settings.notify or (settings.otlp and settings.otlp.logs):
+        from truerail.service.notify.notifier import Notifier
+
+        yield Notifier(settings, watch.journal, watch.clock)
 
 
 class _signals:  # noqa: N801 - used as a with statement's word

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
+from itertools import chain
 
 from truerail.analysis.published import Published
 from truerail.errors import NotReadyError
@@ -65,6 +66,7 @@ class Front:
             "devices_in_flight": watch.asking.waiting,
             "event_streams": watch.shown.events.readers,
             **(watch.recording.figures if watch.recording else {}),
+            **dict(chain.from_iterable(outlet.figures().items() for outlet in watch.outlets)),
         }
 
     @property

@@ -13,7 +13,11 @@ from truerail.files.yaml_tree import Node, read_tree
 from truerail.model.names import printable
 from truerail.service.settings import Settings
 
-_PATHS = (("inventory",), ("plan",), ("history", "path"), ("http", "tls", "certificate"), ("http", "tls", "key"))
+_PATHS = (
+    *(("inventory",), ("plan",), ("history", "path"), ("http", "tls", "certificate"), ("http", "tls", "key")),
+    *(("otlp", "ca"), ("notify", "webhook", "ca"), ("notify", "syslog", "ca")),
+)
+"""The settings that are paths; of a list, in each of its items."""
 _SQLITE = "sqlite:///"
 
 
@@ -55,11 +59,17 @@ def _anchor(values: dict[str, Any], path: Sequence[str], folder: Path) -> None:
     head, *rest = path
     value = values.get(head)
     if rest and isinstance(value, Mapping):
-        inner = dict(value)
-        _anchor(inner, rest, folder)
-        values[head] = inner
+        values[head] = _anchored_in(value, rest, folder)
+    elif rest and isinstance(value, list):
+        values[head] = [_anchored_in(one, rest, folder) if isinstance(one, Mapping) else one for one in value]
     elif not rest and isinstance(value, str):
         values[head] = folder / Path(value).expanduser()
+
+
+def _anchored_in(values: Mapping[str, Any], path: Sequence[str], folder: Path) -> dict[str, Any]:
+    inner = dict(values)
+    _anchor(inner, path, folder)
+    return inner
 
 
 def _reported(path: Path, tree: Node | None, problem: Any) -> str:
@@ -82,7 +92,7 @@ def _reported(path: Path, tree: Node | None, problem: Any) -> str:
 def _hidden(where: Iterable[Any], given: object) -> bool:
     """Whether a value may be, or contain, a misplaced secret."""
     return "@" in str(given) or any(
-        str(part) in ("hash", "password", "metrics_token", "tokens", "url") for part in where
+        str(part) in ("hash", "password", "metrics_token", "tokens", "url", "secret", "headers") for part in where
     )
 
 

@@ -23,6 +23,7 @@ from truerail.service.garbage import EVERY_SECONDS, Garbage
 from truerail.service.logs import logger, set_up
 from truerail.service.muted_findings import mutes
 from truerail.service.mutes import Mutes
+from truerail.service.outlet import Outlet
 from truerail.service.plans import PlanInForce, version_of
 from truerail.service.poll_scheduler import PollScheduler, intervals
 from truerail.service.schedule import Schedule
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
 WINDOWS_SECONDS = 15.0
 RETENTION_SECONDS = 3600.0
-FIXED = ("fabric", "history", "http", "journal", "page")
+FIXED = ("fabric", "history", "http", "journal", "page", "notify", "otlp")
 """Settings that a running service cannot change."""
 
 
@@ -74,6 +75,8 @@ class Watch:
         self.shown = CurrentEvaluation(clock())
         self.desk = Mutes(journal, clock, self._remark)
         self.marks = StepMarks(journal, clock)
+        self.outlets: list[Outlet] = []
+        """What takes each evaluation and sends what follows from it."""
         self._garbage = Garbage()
         self._keeper = Keeper(journal, settings.journal.max_queued_rounds, self._journal_changed) if journal else None
         self._counters = KeptCounters(evaluator, journal, clock) if journal else None
@@ -101,6 +104,8 @@ class Watch:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         await self.asking.stop()
         self.shown.stop()
+        for outlet in self.outlets:
+            await asyncio.to_thread(outlet.close)
         if self._keeper:
             await asyncio.to_thread(self._keeper.close)
         await self._keep_counters()
@@ -183,6 +188,7 @@ class Watch:
         if self.recording:
             self.recording.put(evaluated.publication, evaluated.record)
         await self._remember(plan, evaluated)
+        await asyncio.to_thread(self._hand_on, evaluated.publication)
         await asyncio.to_thread(free, self.shown.former)
         await self._garbage.evaluated(evaluated.publication.evaluated_seconds)
 
@@ -194,6 +200,13 @@ class Watch:
                 self._keep(self._keeper)
                 await self._keep_plan(plan)
                 await self.desk.resolved(evaluated.changes.resolved)
+
+    def _hand_on(self, publication: Published) -> None:
+        for outlet in self.outlets:
+            try:
+                outlet.evaluated(publication, resumed=self._resumed)
+            except Exception as error:  # noqa: BLE001 - a bug in reporting must not end the watch: it is logged
+                self._log.error("an evaluation was not handed on", to=type(outlet).__name__, exc_info=error)
 
     def _keep(self, keeper: Keeper) -> None:
         """Queues all evaluations since the last call for the journal, with numbers after its own."""

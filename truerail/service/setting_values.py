@@ -24,7 +24,8 @@ class Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True, use_attribute_docstrings=True)
 
 
-def _secret(value: object) -> object:
+def secret(value: object) -> object:
+    """A reference to a secret; None for none. Raises ValueError, which does not repeat the value."""
     if isinstance(value, Secret) or value is None:
         return value
     if isinstance(value, dict) and len(value) == 1:
@@ -51,7 +52,7 @@ def _web_address(value: str) -> str:
     return value.rstrip("/")
 
 
-SecretRef = Annotated[Secret, BeforeValidator(_secret), WithJsonSchema({**SECRET})]
+SecretRef = Annotated[Secret, BeforeValidator(secret), WithJsonSchema({**SECRET})]
 YesNo = Annotated[bool, WithJsonSchema({**YES})]
 WebAddress = Annotated[str, AfterValidator(_web_address)]
 """`https://HOST` or `http://HOST`, with a port and a path where there is one; no credentials, query or blanks."""

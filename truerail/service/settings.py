@@ -8,14 +8,15 @@ bare value.
 from datetime import timedelta
 from ipaddress import ip_network
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import AfterValidator, Field, field_validator, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from collector import collectors
 from truerail.files.problems import nearest
+from truerail.service.notify_settings import Otlp, Receiver, one_name_each
 from truerail.service.setting_values import Duration, Part, SecretRef, WebAddress, YesNo
 from truerail.service.token_hashes import is_token_hash
 
@@ -248,6 +249,10 @@ class Settings(BaseSettings):
     """The page's own address, and its links."""
     metrics: Metrics = Metrics()
     """What /metrics shows."""
+    notify: Annotated[tuple[Receiver, ...], AfterValidator(one_name_each)] = ()
+    """Receivers of a message for each fault that begins, gets more severe or ends: for sites without Alertmanager."""
+    otlp: Otlp | None = None
+    """Export of metrics and log records by OpenTelemetry."""
     log: Log = Log()
     """Structured logs on stderr."""
 

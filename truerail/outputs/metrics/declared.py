@@ -171,3 +171,35 @@ gauge(
     "When the TLS certificate of the service expires: the first of its chain.",
     "truerail_service_tls_certificate_not_after_timestamp_seconds - time() < 14 * 86400",
 )  # fmt: skip
+counter(
+    "service_notifications_sent_total", "messages", "", "Notifications that receivers have taken.",
+    "increase(truerail_service_notifications_sent_total[1d])",
+)  # fmt: skip
+counter(
+    "service_notifications_failed_total", "attempts", "", "Attempts to deliver a notification that failed.",
+    "increase(truerail_service_notifications_failed_total[15m]) > 0",
+)  # fmt: skip
+counter(
+    "service_notifications_lost_total", "messages", "",
+    "Notifications that a receiver refused for good, or that were dropped because too many waited for it.",
+    "increase(truerail_service_notifications_lost_total[1h]) > 0",
+)  # fmt: skip
+gauge(
+    "service_notifications_queue_length", "messages", "", "Notifications that wait for the slowest receiver.",
+    "truerail_service_notifications_queue_length > 20",
+)  # fmt: skip
+counter(
+    "service_otlp_exports_total", "exports", "", "Exports of metrics that the OpenTelemetry collector has taken.",
+    "rate(truerail_service_otlp_exports_total[15m]) == 0",
+)  # fmt: skip
+counter(
+    "service_otlp_exports_failed_total", "exports", "", "Exports of metrics that failed.",
+    "increase(truerail_service_otlp_exports_failed_total[15m]) > 0",
+)  # fmt: skip
+gauge(
+    "service_otlp_export_points", "points", "", "Values in the newest export.", "truerail_service_otlp_export_points",
+)  # fmt: skip
+gauge(
+    "service_otlp_export_duration_seconds", "seconds", "", "What the newest export took.",
+    "max_over_time(truerail_service_otlp_export_duration_seconds[1h])",
+)  # fmt: skip

@@ -1,5 +1,6 @@
 """The declaration of a metric, and the catalogue of all of them."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -24,6 +25,15 @@ class Declared:
     labels: tuple[str, ...]
     summary: str
     query: str
+
+
+Wanted = Callable[[Declared], bool]
+"""Whether a metric is wanted."""
+
+
+def every(_: Declared) -> bool:
+    """All are."""
+    return True
 
 
 CATALOGUE: Final[dict[str, Declared]] = {}

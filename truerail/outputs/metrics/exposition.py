@@ -4,7 +4,7 @@ Text format 0.0.4 only: every Prometheus reads it, and the additions of OpenMetr
 used here.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import chain
@@ -17,6 +17,15 @@ from truerail.files.problems import nearest
 from truerail.model.finding import Evaluation
 from truerail.model.pause import garbage_collection_paused
 from truerail.outputs.metrics.cables import by_host, counts, levels
+from truerail.outputs.metrics.declared_links import (
+    GPU_NIC_AFFINITY,
+    HOST_LINKS,
+    LINK_INFO,
+    LINK_STATE,
+    UPLINK_INFO,
+    UPLINK_STATE,
+)
+from truerail.outputs.metrics.declaring import Declared, Wanted, every
 from truerail.outputs.metrics.families import FabricWide
 from truerail.outputs.metrics.fault_series import fault_series
 from truerail.outputs.metrics.finding_series import device_findings
@@ -24,7 +33,7 @@ from truerail.outputs.metrics.link_info import Affinity, LinkInfo, gpus, seen_in
 from truerail.outputs.metrics.metric_series import Block, Series
 from truerail.outputs.metrics.packed_text import PackedText
 from truerail.outputs.metrics.plan_rows import REST, Layout
-from truerail.outputs.metrics.scrape_values import Live, newest_answers
+from truerail.outputs.metrics.scrape_values import Live, declaration_of, newest_answers
 from truerail.outputs.metrics.traffic_series import TrafficText
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -65,6 +74,20 @@ class Exposition:
             if pod not in page.packed:
                 page.packed[pod] = PackedText(page.text(pod))
         return page.packed[pod].followed_by(_of_moment(publication, page.answered, counters, now, pod))
+
+    def series(
+        self, publication: Published, counters: Mapping[str, float], now: datetime, wanted: Wanted
+    ) -> Iterator[Series | Metric]:
+        """The wanted metrics of the page as values, for other formats than text."""
+        page, plan = self._page_of(publication), self._plan
+        if plan is None or not plan.fits(publication):
+            return  # another plan is in force by now
+        for series in chain(plan.series(publication, wanted), _of_faults(plan.layout, publication)):
+            if wanted(series.metric):
+                yield series
+        for family in _of_fabric(publication, page.answered, counters, now):
+            if wanted(declaration_of(family)):
+                yield family
 
     def _rendered_text(
         self, publication: Published | None, pod: str | None, counters: Mapping[str, float], now: datetime
@@ -121,18 +144,21 @@ class _OfPlan:
             yield series.block()
         yield from self._traffic.blocks(publication)
 
-    def series(self, publication: Published) -> Iterator[Series]:
-        """The same as series."""
+    def series(self, publication: Published, wanted: Wanted = every) -> Iterator[Series]:
+        """The same as series, those of large metrics only where they are wanted."""
         layout, wiring = self.layout, publication.wiring
         near = gpus(layout, wiring)
-        yield layout.link_stencil.series(levels(wiring, layout.links.number))
-        yield self._info.series(wiring, near)
-        yield layout.uplink_stencil.series(levels(wiring, layout.uplinks.number))
-        yield uplink_info(layout)
-        yield self._affinity.series(near)
-        yield layout.host_stencil.series(by_host(layout, wiring))
+        large: tuple[tuple[Declared, Callable[[], Series]], ...] = (
+            (LINK_STATE, lambda: layout.link_stencil.series(levels(wiring, layout.links.number))),
+            (LINK_INFO, lambda: self._info.series(wiring, near)),
+            (UPLINK_STATE, lambda: layout.uplink_stencil.series(levels(wiring, layout.uplinks.number))),
+            (UPLINK_INFO, lambda: uplink_info(layout)),
+            (GPU_NIC_AFFINITY, lambda: self._affinity.series(near)),
+            (HOST_LINKS, lambda: layout.host_stencil.series(by_host(layout, wiring))),
+        )
+        yield from (series() for metric, series in large if wanted(metric))
         yield from (seen_instead(layout, publication), *counts(layout, wiring))
-        yield from self._traffic.series(publication)
+        yield from self._traffic.series(publication, wanted)
 
 
 @dataclass(frozen=True)
@@ -193,5 +219,11 @@ def families(publication: Published, counters: Mapping[str, float], now: datetim
     plan = _OfPlan(publication)
     for series in (*plan.series(publication), *_of_faults(plan.layout, publication)):
         yield series.family()
+    yield from _of_fabric(publication, newest_answers(publication.snapshot.readings), counters, now)
+
+
+def _of_fabric(
+    publication: Published, answered: Mapping[str, datetime], counters: Mapping[str, float], now: datetime
+) -> Iterator[Metric]:
     yield from FabricWide(publication).collect()
-    yield from Live(publication, newest_answers(publication.snapshot.readings), counters, now).collect()
+    yield from Live(publication, answered, counters, now).collect()

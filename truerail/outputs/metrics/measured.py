@@ -27,7 +27,7 @@ class Measured:
     """
 
     def __init__(self, metric: Declared, rows: Rows) -> None:
-        self._metric, self._rows = metric, rows
+        self.metric, self._rows = metric, rows
         self._reported: Mask = np.zeros(len(rows.pod), dtype=bool)
         self._values: Numbers = np.empty(0)
         self._block = Block(head(metric), (b"",) * rows.pods)
@@ -50,13 +50,13 @@ class Measured:
         reported = np.flatnonzero(~np.isnan(values))
         mantissa, exponent = (column.tolist() for column in _written(values[reported]))
         shown = [float(f"{m}e{e - DIGITS + 1}") for m, e in zip(mantissa, exponent, strict=True)]
-        return Series(self._metric, self._rows.take(reported), shown)
+        return Series(self.metric, self._rows.take(reported), shown)
 
     def _cut(self, reported: Mask) -> None:
         rows = self._rows
-        lines = zip(repeat(self._metric.name), compress(rows.text, reported), repeat(_TAIL))
+        lines = zip(repeat(self.metric.name), compress(rows.text, reported), repeat(_TAIL))
         self._reported, self._text = reported, "".join(chain.from_iterable(lines)).encode()
-        around = len(self._metric.name) + len(_TAIL)
+        around = len(self.metric.name) + len(_TAIL)
         self._ends = np.cumsum(rows.sizes[reported] + around)
 
     def _filled(self, values: Numbers) -> Block:
@@ -71,7 +71,7 @@ class Measured:
         digits[first + _TENS], digits[first + _ONES] = (d + ord("0") for d in np.divmod(np.abs(exponent), 10))
         cuts = np.searchsorted(np.flatnonzero(self._reported), self._rows.bounds)
         whole, bounds = memoryview(text), np.r_[0, self._ends][cuts].tolist()
-        return Block(head(self._metric), tuple(whole[a:b] for a, b in pairwise(bounds)))
+        return Block(head(self.metric), tuple(whole[a:b] for a, b in pairwise(bounds)))
 
 
 def _written(values: Numbers) -> tuple[Codes, Codes]:

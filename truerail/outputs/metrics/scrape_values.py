@@ -109,3 +109,9 @@ def _of_service(figure: str) -> Declared:
     name = SERVICE_PREFIX + _UNSAFE.sub("_", figure)
     kind = Kind.COUNTER if name.endswith("_total") else Kind.GAUGE
     return CATALOGUE.get(name) or Declared(name, kind, "", (), SERVICE_SAYS, "")
+
+
+def declaration_of(family: Metric) -> Declared:
+    """The declaration of a family: from the catalogue, else what the family itself has."""
+    name = f"{family.name}_total" if family.type == Kind.COUNTER.value else family.name
+    return CATALOGUE.get(name) or Declared(name, Kind(family.type), "", (), family.documentation, "")

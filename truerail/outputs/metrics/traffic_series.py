@@ -10,6 +10,7 @@ from truerail.analysis.published import Published
 from truerail.model.columns import Codes, Mask
 from truerail.model.index import PlanIndex
 from truerail.outputs.metrics.declared_traffic import FIGURES, LINKS_COUNTED, UPLINKS_COUNTED
+from truerail.outputs.metrics.declaring import Wanted, every
 from truerail.outputs.metrics.measured import Measured
 from truerail.outputs.metrics.metric_series import Block, Series
 from truerail.outputs.metrics.plan_rows import Group, Layout
@@ -34,10 +35,11 @@ class TrafficText:
             yield from (metric.block(_of(traffic, field, ports)) for field, ports, metric in self._metrics)
             yield from (series.block() for series in self._few(traffic, publication))
 
-    def series(self, publication: Published) -> Iterator[Series]:
-        """The same as series."""
+    def series(self, publication: Published, wanted: Wanted = every) -> Iterator[Series]:
+        """The same as series, those of large metrics only where they are wanted."""
         if (traffic := publication.traffic) is not None:
-            yield from (metric.series(_of(traffic, field, ports)) for field, ports, metric in self._metrics)
+            chosen = (one for one in self._metrics if wanted(one[2].metric))
+            yield from (metric.series(_of(traffic, field, ports)) for field, ports, metric in chosen)
             yield from self._few(traffic, publication)
 
     def _few(self, traffic: Traffic, publication: Published) -> Iterator[Series]:

@@ -1,0 +1,121 @@
+"""Real receivers of notifications on loopback: an HTTP server and a syslog server, each over TLS if it is asked to."""
+
+import json
+import queue
+import socket
+import ssl
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from tests.patience import ENOUGH
+
+
+@dataclass(frozen=True)
+class Request:
+    """One POST."""
+
+    path: str
+    headers: Mapping[str, str]
+    body: bytes
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+@dataclass
+class Posts:
+    """What an HTTP receiver got. `answers` are its next statuses; then 200. `hold` keeps it from answering."""
+
+    base: str = ""
+    answers: list[int] = field(default_factory=list)
+    got: "queue.Queue[Request]" = field(default_factory=queue.Queue)
+    hold: threading.Event = field(default_factory=threading.Event)
+
+    def next(self) -> Request:
+        """The next one, as soon as it is there."""
+        return self.got.get(timeout=ENOUGH)
+
+    def take(self, number: int) -> list[Any]:
+        """The JSON of the next ones."""
+        return [self.next().json for _ in range(number)]
+
+
+@contextmanager
+def posts(answers: Sequence[int] = (), tls: Mapping[str, str] | None = None, location: str = "") -> Iterator[Posts]:
+    """An HTTP server that notes POSTs. `location` is where it redirects to, if it answers with a redirect."""
+    found = Posts(answers=list(answers))
+    found.hold.set()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            found.hold.wait(ENOUGH)
+            status = found.answers.pop(0) if found.answers else 200
+            found.got.put(Request(self.path, dict(self.headers), body))
+            self.send_response(status)
+            if location:
+                self.send_header("Location", location)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, *args: Any) -> None:
+            """Silent."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    if tls:
+        server.socket = _context(tls).wrap_socket(server.socket, server_side=True)
+    found.base = f"{'https' if tls else 'http'}://127.0.0.1:{server.server_port}"
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
+    thread.start()
+    try:
+        yield found
+    finally:
+        found.hold.set()
+        server.shutdown()
+        server.server_close()
+        thread.join(ENOUGH)
+
+
+@contextmanager
+def syslog_server(
+    tls: Mapping[str, str] | None = None, *, closes: bool = True
+) -> Iterator[tuple[int, "queue.Queue[bytes]"]]:
+    """A syslog server over TCP that reads frames with their length. Without `closes` it leaves connections open."""
+    frames: queue.Queue[bytes] = queue.Queue()
+    ends = threading.Event()
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def accept() -> None:
+            while True:
+                try:
+                    connection, _ = listening.accept()
+                except OSError:
+                    return
+                with suppress(OSError), connection:
+                    used = _context(tls).wrap_socket(connection, server_side=True) if tls else connection
+                    with used, used.makefile("rb") as reading:
+                        while size := b"".join(iter(lambda: reading.read(1).strip(), b"")):
+                            frames.put(reading.read(int(size)))
+                        if not closes:
+                            ends.wait(ENOUGH)
+
+        thread = threading.Thread(target=accept, daemon=True)
+        thread.start()
+        try:
+            yield listening.getsockname()[1], frames
+        finally:
+            ends.set()
+            listening.shutdown(socket.SHUT_RDWR)
+            thread.join(ENOUGH)
+
+
+def _context(tls: Mapping[str, str]) -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(tls["certificate"], tls["key"])
+    return context

@@ -1,0 +1,189 @@
+"""The queue of messages and what every receiver has of it: in memory, and in the journal for the next start.
+
+Messages have increasing numbers, microseconds since 1970: the place of a receiver in the queue is the number of the
+last message that it has taken. The journal has all of it under one name. It is written in the background, after each
+change: what was sent and not yet written when the service is killed is sent again.
+"""
+
+import threading
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, timedelta
+
+from pydantic import TypeAdapter, ValidationError
+from pydantic.dataclasses import dataclass
+
+from truerail.errors import JournalUnavailableError
+from truerail.journal import Journal
+from truerail.model.finding import Severity
+from truerail.service.logs import logger
+from truerail.service.notify.fault_news import Announced
+from truerail.service.notify.notification import Notification
+
+MOST_QUEUED = 1000
+"""Messages that wait for a receiver: the oldest are dropped, and counted."""
+_NAME = "notifications"
+_AGAIN_SECONDS = 15.0
+_REWRITE = timedelta(days=1)
+"""The journal deletes what was not written for `journal.round_retention`."""
+
+
+@dataclass(frozen=True)
+class _Stored:
+    """What the journal has."""
+
+    announced: dict[str, Announced]
+    queue: list[Notification]
+    taken: dict[str, int]
+
+
+_SHAPE = TypeAdapter(_Stored)
+
+
+class Outbox:
+    """The queue. `receivers` are their names and the least severity that each takes. Thread-safe."""
+
+    def __init__(
+        self, receivers: Mapping[str, Severity], journal: Journal | None, clock: Callable[[], datetime]
+    ) -> None:
+        self._receivers, self._journal, self._clock = dict(receivers), journal, clock
+        self._news = threading.Condition()
+        self._queue: deque[Notification] = deque()
+        self._taken = dict.fromkeys(receivers, 0)
+        self._announced: dict[str, Announced] = {}
+        self._last = 0
+        self._loaded, self._dirty, self._closed = journal is None, False, False
+        self._kept_at: datetime | None = None
+        self.dropped = 0
+        """Messages that a receiver did not get because too many waited."""
+        self._writer = threading.Thread(target=self._write, args=(journal,), name="notifications", daemon=True)
+        if journal:
+            self._writer.start()
+
+    @property
+    def announced(self) -> Mapping[str, Announced]:
+        """The faults about which a message was sent."""
+        return self._announced
+
+    @property
+    def waiting(self) -> int:
+        """Messages that the slowest receiver does not have yet."""
+        with self._news:
+            return max((len(self._for(name)) for name in self._receivers), default=0)
+
+    def number(self) -> str:
+        """The number of the next message."""
+        now = int(self._clock().timestamp() * 1_000_000)
+        self._last = max(self._last + 1, now)
+        return str(self._last)
+
+    def load(self) -> None:
+        """Adds what the journal has, once. Raises JournalUnavailableError."""
+        if self._loaded or self._journal is None:
+            return
+        body = self._journal.blob(_NAME)
+        self._loaded, self._kept_at = True, self._clock()
+        if body is None:
+            return
+        try:
+            stored = _SHAPE.validate_json(body)
+        except ValidationError:
+            logger().warning("the queue of notifications begins again: the journal's is not readable")
+            return
+        with self._news:
+            self._announced = {**stored.announced, **self._announced}
+            if any(self._taken.values()):  # messages were sent before the journal could be read: these come after them
+                again = [one.model_copy(update={"id": self.number()}) for one in stored.queue]
+                self._queue.extend(again)
+            else:
+                self._queue.extendleft(reversed(stored.queue))
+                self._taken = {name: stored.taken.get(name, 0) for name in self._receivers}
+                self._last = max([self._last, *self._taken.values(), *map(_number, self._queue)])
+            self._changed()
+
+    def put(self, messages: Sequence[Notification], announced: dict[str, Announced]) -> None:
+        """Queues messages, and remembers what is announced by them."""
+        with self._news:
+            overdue = self._kept_at is not None and self._clock() - self._kept_at > _REWRITE
+            if not messages and announced == self._announced and not overdue:
+                return
+            self._announced = announced
+            self._queue.extend(messages)
+            while len(self._queue) > MOST_QUEUED:
+                lost = self._queue.popleft()
+                self.dropped += sum(self._wants(name, lost) for name in self._receivers)
+            self._changed()
+
+    def next(self, receiver: str) -> Notification | None:
+        """The next message for a receiver, as soon as there is one; None when the queue is closed."""
+        with self._news:
+            while not self._closed:
+                if found := self._for(receiver):
+                    return found[0]
+                self._news.wait()
+            return None
+
+    def took(self, receiver: str, message: Notification) -> None:
+        """The receiver has this message, or will never take it."""
+        with self._news:
+            self._taken[receiver] = max(self._taken[receiver], _number(message))
+            least = min(self._taken.values())
+            while self._queue and (_number(self._queue[0]) <= least or not self._wanted(self._queue[0])):
+                self._queue.popleft()
+            self._changed()
+
+    def pause(self, seconds: float) -> None:
+        """Waits, or returns as soon as the queue is closed."""
+        with self._news:
+            self._news.wait_for(lambda: self._closed, seconds)
+
+    def close(self, seconds: float) -> None:
+        """Ends all waiting, and writes what the journal does not have."""
+        with self._news:
+            self._closed = True
+            self._news.notify_all()
+        if self._journal:
+            self._writer.join(seconds)
+
+    def _changed(self) -> None:
+        self._dirty = True
+        self._news.notify_all()
+
+    def _for(self, receiver: str) -> list[Notification]:
+        return [one for one in self._queue if self._wants(receiver, one)]
+
+    def _wanted(self, message: Notification) -> bool:
+        return any(self._wants(name, message) for name in self._receivers)
+
+    def _wants(self, receiver: str, message: Notification) -> bool:
+        """Whether a receiver still has to get a message."""
+        return _number(message) > self._taken[receiver] and message.severity.rank >= self._receivers[receiver].rank
+
+    # --- the journal --------------------------------------------------------------------------------------------------
+
+    def _write(self, journal: Journal) -> None:
+        while (body := self._to_write()) is not None:
+            now = self._clock()
+            try:
+                journal.keep_blob(_NAME, body, now)
+                self._kept_at = now
+            except JournalUnavailableError:  # reported by the rounds that are not stored either
+                with self._news:
+                    self._dirty = True
+                    if self._closed:
+                        return
+                    self._news.wait_for(lambda: self._closed, _AGAIN_SECONDS)
+
+    def _to_write(self) -> bytes | None:
+        """The state to write, as soon as it has changed; None at the end."""
+        with self._news:
+            while not (self._dirty and self._loaded):
+                if self._closed:
+                    return None
+                self._news.wait()
+            self._dirty = False
+            return _SHAPE.dump_json(_Stored(dict(self._announced), list(self._queue), dict(self._taken)), by_alias=True)
+
+
+def _number(message: Notification) -> int:
+    return int(message.id)
