@@ -8,6 +8,7 @@ from truerail.cli import (
     capture,
     check,
     demo,
+    export,
     inventory,
     licenses,
     monitoring,
@@ -61,6 +62,7 @@ app.command("query", short_help="Ask the history: SQL, or a ready-made question.
 app.command("ack", short_help="On call: acknowledge a finding or a cause.")(oncall_mutes.ack)
 app.command("maintenance", short_help="On call: announce maintenance.")(oncall_mutes.maintenance)
 app.command("serve", short_help="Run the service: journal, page, API and metrics.")(serve.serve)
+app.command("export", short_help="Write a fabric's history as Parquet files.")(export.export)
 app.command("demo", short_help="Run the service on a simulated, changing fabric.")(demo.demo)
 app.command("parse", short_help="Read one recorded answer, print JSON facts.")(parse.parse)
 app.command("schema", short_help="Print the JSON Schema of a file, for editors.")(schema.schema)

@@ -105,7 +105,7 @@ class EpisodeRecorder:
     def _entries(
         self,
         table: HistoryTable,
-        found: Iterable[tuple[Values, datetime]],
+        found: Iterable[tuple[Values, datetime | None]],
         lives: Mapping[str, Life],
         at: datetime,
     ) -> None:
@@ -115,9 +115,9 @@ class EpisodeRecorder:
         for values, begin in found:
             key = rows.key(values)
             known = rows.rows.get(key)
-            if known is not None and begin > known.begin and not self._continued:
+            if known is not None and begin is not None and begin > known.begin and not self._continued:
                 rows.end(key, begin)
-            rows.put(values, begin)
+            rows.put(values, begin or at)
             present.add(key)
         for key in rows.rows.keys() - present:
             life = lives.get(key[0])

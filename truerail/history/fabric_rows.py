@@ -39,14 +39,14 @@ def cable_row(plan: Plan, cable: Cable, link: LinkState) -> Row:
     }
 
 
-def finding_rows(publication: Published) -> Iterator[tuple[Row, datetime]]:
-    """The findings of an evaluation, each with the begin of its episode."""
+def finding_rows(publication: Published) -> Iterator[tuple[Row, datetime | None]]:
+    """The findings of an evaluation, each with the begin of its episode, if that is followed."""
     causes = {finding: cause.key for cause in publication.evaluation.causes for finding in cause.explains}
     for finding in publication.evaluation.findings:
         key = finding.id
         life = publication.lives.get(key)
         row = finding_row(finding, causes.get(key), muted=key in publication.mutes)
-        yield row, life.since if life else publication.at
+        yield row, life.since if life else None
 
 
 def finding_row(finding: Finding, cause: str | None, *, muted: bool | None) -> Row:
@@ -68,15 +68,15 @@ def finding_row(finding: Finding, cause: str | None, *, muted: bool | None) -> R
     }
 
 
-def cause_rows_of(publication: Published) -> Iterator[tuple[Row, datetime]]:
-    """The causes of an evaluation, each with the begin of its episode."""
+def cause_rows_of(publication: Published) -> Iterator[tuple[Row, datetime | None]]:
+    """The causes of an evaluation, each with the begin of its episode, if that is followed."""
     severity = {finding.id: finding.severity for finding in publication.evaluation.findings}
     harm = view_of(publication).sight.impact
     for cause in publication.evaluation.causes:
         life = publication.cause_lives.get(cause.key)
         levels = [severity[one] for one in cause.explains if one in severity]
         row = cause_row(cause, max(levels, key=lambda level: level.rank, default=None), harm.get(cause.key))
-        yield row, life.since if life else publication.at
+        yield row, life.since if life else None
 
 
 def cause_row(cause: Cause, severity: Severity | None, affected_gpus: int | None) -> Row:

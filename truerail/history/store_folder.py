@@ -12,6 +12,7 @@ are then read no more, whether they are already deleted or not.
 import json
 import os
 import re
+import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
@@ -141,6 +142,14 @@ class StoreFolder:
     def replace_open(self, table: HistoryTable, rows: "pa.Table") -> int:
         """Replaces the rows that have not ended; returns their bytes. Raises OSError."""
         return write_parquet(self.open_file(table), rows)
+
+    def copy_to(self, other: "StoreFolder", since: datetime) -> None:
+        """Copies the files with rows from `since` on into an empty store, as they are. Raises OSError."""
+        for table in TABLES.values():
+            for path in self.files(table, since):
+                place = other.path / path.relative_to(self.path)
+                place.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(path, place)
 
     def retain(self, table: HistoryTable, before: datetime) -> int:
         """Deletes the days that ended before a time; returns their number."""
