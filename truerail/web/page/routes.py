@@ -93,8 +93,8 @@ class Pages:
         return router
 
     def _fixed(self, name: str, title: str, template: str = "") -> Any:
-        def page() -> HTMLResponse:
-            return self._page(name, title, template=template)
+        def page(request: Request) -> HTMLResponse:
+            return self._page(name, title, template=template, past="at" in request.query_params)
 
         return page
 
@@ -110,7 +110,10 @@ class Pages:
         """The answer where there is no page: a reader gets links, not a problem document."""
         return self._page("lost", "Page not found", printable(address, LONGEST_NAME), status=404)
 
-    def _page(self, name: str, title: str, thing: str = "", status: int = 200, template: str = "") -> HTMLResponse:
+    def _page(
+        self, name: str, title: str, thing: str = "", status: int = 200, template: str = "", *, past: bool = False
+    ) -> HTMLResponse:
+        """The frame; `past`: it shows an earlier time, so nothing of now is loaded ahead."""
         published = self._tower.publication
         modules = self._assets.imports(f"{name}.js")
         fabric = published.fabric if published else self._settings.fabric
@@ -118,6 +121,7 @@ class Pages:
             page=name,
             title=title,
             thing=thing,
+            past=past,
             fabric=fabric,
             grafana=self._settings.page.grafana,
             module=modules[0],

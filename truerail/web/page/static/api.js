@@ -1,5 +1,7 @@
 // The API. Reads are revalidated by the browser (ETag), writes carry the session's token.
 
+import { dated } from "./asof.js";
+
 /** What the API says when it does not give what was asked for. */
 export class Problem extends Error {
   /** @param {number} status @param {string} title @param {string} detail */
@@ -10,11 +12,11 @@ export class Problem extends Error {
   }
 }
 
-/** @param {string} path @param {Record<string, string | number | null | undefined>} [query] */
+/** At the time that the page shows. @param {string} path @param {Record<string, string | number | null | undefined>} [query] */
 export function address(path, query = {}) {
   const kept = Object.entries(query).filter(([, value]) => value !== null && value !== undefined && value !== "");
   const asked = new URLSearchParams(kept.map(([key, value]) => [key, String(value)])).toString();
-  return `/api/v1/${path}${asked ? `?${asked}` : ""}`;
+  return dated(`/api/v1/${path}${asked ? `?${asked}` : ""}`);
 }
 
 /** One piece of a path. @param {string} name */

@@ -41,6 +41,13 @@ export function around(picture, failure) {
     picture.round(round);
     void explain();
   });
+  live.on("time", () => {
+    text(address("map")).then((answer) => {
+      if (!map.canvas.isConnected) map.space.replaceChildren(map.canvas);
+      picture.whole(JSON.parse(answer));
+      void explain();
+    }, (error) => picture.failed(error));
+  });
   live.on("mutes", () => text(address("map")).then((answer) => picture.whole(JSON.parse(answer)), () => {}));
   const point = pointing(map);
   watch(
@@ -60,7 +67,7 @@ export function around(picture, failure) {
     redraw(byId("tally"), tally(fabric));
     redraw(byId("rails"), rails(fabric));
     redraw(byId("coverage"), coverage(fabric));
-    redraw(byId("collectors"), collectors(fabric.collectors));
+    redraw(byId("collectors"), collectors(fabric.collectors, fabric.as_of));
     begun("fabric");
   }, true);
   live.start();

@@ -3,12 +3,13 @@
 import { acknowledgeButton } from "./acknowledge.js";
 import { alertCard } from "./alerts.js";
 import { piece } from "./api.js";
+import { at } from "./asof.js";
 import { crossing } from "./crossing.js";
 import { instruction, treeLink } from "./causes.js";
 import { byId, el, redraw } from "./dom.js";
 import { frame, watchService } from "./frame.js";
-import { card, ended, findingList, life, table } from "./lines.js";
-import { portLink } from "./links.js";
+import { became, card, ended, findingList, life, table } from "./lines.js";
+import { cause as causePage, portLink } from "./links.js";
 import { watch } from "./watch.js";
 import { count, firstSentence, kindWords, percent, sentence } from "./words.js";
 
@@ -39,13 +40,13 @@ function draw(cause) {
       "p.soft",
       null,
       el(`b.${cause.severity}`, null, kindWords(cause.kind)),
-      ` · ${percent(cause.confidence)} sure · ${over ? "over" : harmWords(cause)}`,
+      ` · ${percent(cause.confidence)} sure · ${over ? "over" : at() ? harmThen(cause) : harmWords(cause)}`,
     ),
       el("h1", null, sentence(first)), rest ? el("p", null, sentence(rest)) : null,
-      over ? ended(cause, cause.repair) : [el("p.action", null, instruction(cause)), el("p", null, life(cause))]),
-    over ? null : el("div.buttons", null, treeLink(cause, ".button"), acknowledgeButton(cause.key, cause.summary, cause.muted))),
-    moves(cause, over), otherwise(cause),
-    el("div.halves", null, el("div", null, card(`Explains ${count(cause.explains.length, "finding")}`, findings)), el("div", null, over ? null : (alert ??= alertCard(page.live, `causes/${piece(key)}`)), subjects(cause))));
+      over ? ended(cause, cause.repair) : at() ? became(cause, causePage(cause.key)) : [el("p.action", null, instruction(cause)), el("p", null, life(cause))]),
+    over || at() ? null : el("div.buttons", null, treeLink(cause, ".button"), acknowledgeButton(cause.key, cause.summary, cause.muted))),
+    moves(cause, over || Boolean(at())), otherwise(cause),
+    el("div.halves", null, el("div", null, card(`Explains ${count(cause.explains.length, "finding")}`, findings)), el("div", null, over || at() ? null : (alert ??= alertCard(page.live, `causes/${piece(key)}`)), subjects(cause))));
 }
 
 /** @param {any} cause */
@@ -53,6 +54,12 @@ function harmWords({ impact, undecided }) {
   if (!impact) return "no GPU affected";
   if (undecided) return `${count(impact, "GPU", "GPUs")} may lose ${impact === 1 ? "its" : "their"} rail: the cause is not confirmed`;
   return `${count(impact, "GPU loses its rail", "GPUs lose their rail")} until it is fixed`;
+}
+
+/** @param {any} cause as of a time */
+function harmThen({ impact, undecided }) {
+  if (!impact) return "no GPU affected";
+  return `${count(impact, "GPU")} ${undecided ? "may have lost" : "lost"} ${impact === 1 ? "its" : "their"} rail while it lasted`;
 }
 
 /** Its findings, open or from the journal. @param {any} answer a page of findings, or Why */

@@ -1,8 +1,9 @@
 // Causes in order of impact: what is wrong, what to do, how sure.
 
+import { at } from "./asof.js";
 import { el } from "./dom.js";
 import { acknowledgeButton } from "./acknowledge.js";
-import { ended, life } from "./lines.js";
+import { became, ended, life } from "./lines.js";
 import * as links from "./links.js";
 import { COLOURED } from "./shapes.js";
 import { count, kindWords, percent, sentence } from "./words.js";
@@ -27,6 +28,7 @@ export function causeCard(cause, { hover, number } = {}) {
     focusout: () => hover(null),
   };
   const over = cause.state === "resolved";
+  const then = Boolean(at());
   return el(`article.cause.${cause.severity}`, { on, "data-cause": cause.key },
     el("header", null,
       number ? el(`span.cause-number.cause-${Math.min(number, COLOURED + 1)}`, { title: `Cause ${number} on the map` }, number) : null,
@@ -35,12 +37,12 @@ export function causeCard(cause, { hover, number } = {}) {
         { href: links.cause(cause.key), "data-key": cause.key },
         kindWords(cause.kind),
       ), life(cause),
-      over ? null : el("span.impact", { title: `GPUs that ${cause.undecided ? "may " : ""}lose their rail until it is fixed` },
+      over ? null : el("span.impact", { title: then ? `GPUs that ${cause.undecided ? "may have lost" : "lost"} their rail while it lasted` : `GPUs that ${cause.undecided ? "may " : ""}lose their rail until it is fixed` },
         cause.impact ? `${cause.undecided ? "perhaps " : ""}${count(cause.impact, "GPU")}` : "no GPU affected")),
     el("p.summary", null, sentence(cause.summary)),
-    over ? ended(cause, cause.repair) : [el("p.action", null, instruction(cause)), moves(cause)],
-    el("footer", null, el("span", null, `${percent(cause.confidence)} sure, explains ${count(cause.explains.length, "finding")}`),
-      over ? null : [treeLink(cause), acknowledgeButton(cause.key, cause.summary, cause.muted)]));
+    over ? ended(cause, cause.repair) : then ? became(cause, links.cause(cause.key)) : [el("p.action", null, instruction(cause)), moves(cause)],
+    el("footer", null, el("span", null, `${percent(cause.confidence)} sure, ${then ? "explained" : "explains"} ${count(cause.explains.length, "finding")}`),
+      over || then ? null : [treeLink(cause), acknowledgeButton(cause.key, cause.summary, cause.muted)]));
 }
 
 /** Leads to the pause tree of a storm. @param {any} cause @param {string} [kind] */

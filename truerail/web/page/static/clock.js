@@ -1,5 +1,6 @@
 // How old the picture is, and what is to be thought of it: live, stale, lost.
 
+import { at as past } from "./asof.js";
 import { byId, el, redraw } from "./dom.js";
 import { age, moment, span } from "./times.js";
 
@@ -21,7 +22,7 @@ export class Clock {
 
   /** @param {{at: string | null, number: number | null}} evaluated */
   evaluated({ at, number }) {
-    if (!at) return;
+    if (!at || past()) return;
     this.at = at;
     byId("number").textContent = number ? `round ${number}` : "";
     this.show();
@@ -38,11 +39,12 @@ export class Clock {
 
   show() {
     const status = this.live.status === "live" && this.stale ? "stale" : this.live.status;
-    const reported = this.at ? `as of ${span(Math.round(age(this.at)))} ago` : status;
+    const reported = status === "past" ? "not live" : this.at ? `as of ${span(Math.round(age(this.at)))} ago` : status;
     const node = byId("live");
     node.dataset.status = status;
     node.lastElementChild.textContent = status === "lost" ? `disconnected, ${reported}` : reported;
-    if (this.at) node.title = `Evaluated from device answers of ${moment(this.at)}`;
+    if (status === "past") node.title = "";
+    else if (this.at) node.title = `Evaluated from device answers of ${moment(this.at)}`;
     if (status !== this.shown) this.explain(status);
     this.shown = status;
     document.body.classList.toggle("old", status === "stale" || status === "lost" || status === "stopped");

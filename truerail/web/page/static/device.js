@@ -1,6 +1,7 @@
 // A host or a switch: asked for by name, drawn by what it is.
 
 import { piece } from "./api.js";
+import { at as past } from "./asof.js";
 import { recheckButton } from "./acknowledge.js";
 import { causeCard } from "./causes.js";
 import { byId, el, redraw } from "./dom.js";
@@ -18,18 +19,20 @@ import { figure } from "./words.js";
 const name = document.body.dataset.thing ?? "";
 const page = frame();
 const node = byId("page");
-const traffic = ratesCard(page.live, name);
+const notKept = (/** @type {string} */ title, /** @type {string} */ what) => card(title, el("p.pad", null, el("span.unknown", null, "Unknown: "), `the journal does not keep ${what}.`));
+/** @type {any} */ let rates = null;
+const traffic = () => (past() ? notKept("Traffic", "counters") : (rates ??= ratesCard(page.live, name)));
 
 /** @param {any} view DeviceView */
 function draw(view) {
   const { device } = view;
   const proper = thing(device.device, device.role);
-  if (decodeURI(location.pathname) !== decodeURI(proper)) history.replaceState(null, "", proper + location.hash);
+  if (decodeURI(location.pathname) !== decodeURI(proper)) history.replaceState(null, "", proper + location.search + location.hash);
   const others = view.causes.length ? card(
     "Causes",
     view.causes.map((/** @type {any} */ cause) => causeCard(cause)),
   ) : null;
-  redraw(node, head(view), view.panel.length ? switchBody(view) : hostBody(view), traffic,
+  redraw(node, head(view), view.panel.length ? switchBody(view) : hostBody(view), traffic(),
     el("div.halves", null,
       el("div", null, others, card("Findings", findingList(view.findings, "No findings."))),
       el("div", null, timelineCard(device.device), readings(view))));
@@ -48,9 +51,9 @@ function head({ device, platform, address: at, read, count: states, maintenance 
   return [
     el("div.title", null, el("div", null, el("h1.port", null, device.device), el("p.soft", null, reported)),
       el("div.sums", null, stateSums(states)),
-      el("div.buttons", null, el("a.button", { href: `/ask?q=blast&of=${piece(device.device)}` }, "Impact if down"), grafanaLink(device), recheckButton(device.device))),
+      el("div.buttons", null, el("a.button", { href: `/ask?q=blast&of=${piece(device.device)}${past() ? `&at=${piece(past() ?? "")}` : ""}` }, "Impact if down"), grafanaLink(device), past() ? null : recheckButton(device.device))),
     maintenance ? el("p.note", null, el("b", null, "Under maintenance. "), maintenance) : null,
-    read ? null : el("p.note.unknown", null, "This device does not answer: this page shows what other devices report of it."),
+    read ? null : el("p.note.unknown", null, past() ? "Nothing is known of this device at that time but what other devices reported of it." : "This device does not answer: this page shows what other devices report of it."),
   ];
 }
 
@@ -70,6 +73,7 @@ function stateSums(states) {
 function readings({ readings: runs }) {
   const rows = runs.map((/** @type {any} */ run) => [el("code", null, run.collector),
     el("span", null, run.error ? el("span.wrong", null, run.error) : "answered", el("code.soft.block", { title: run.source }, run.command || run.source)), agoOf(run.at), run.took_seconds === null ? "" : span(run.took_seconds)]);
+  if (past()) return notKept("Collectors", "which collectors it answered");
   return card(
     "Collectors",
     runs.length ? table(

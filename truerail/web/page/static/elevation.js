@@ -14,7 +14,7 @@ export function elevation(line, devices, steps) {
   const loose = devices.filter((device) => device.unit === null);
   return el("section.card", { "aria-label": title },
     el("header", null, el("h2", null, title), el("span.soft", null, count(devices.length, "device")),
-      line?.rack ? el("a.button.aside", { href: `/punch?rack=${encodeURIComponent(line.rack)}`, "data-key": "punch" }, line.steps ? `Punch list: ${count(line.steps, "step")}` : "Punch list") : null),
+      line?.rack && line.steps !== null ? el("a.button.aside", { href: `/punch?rack=${encodeURIComponent(line.rack)}`, "data-key": "punch" }, line.steps ? `Punch list: ${count(line.steps, "step")}` : "Punch list") : null),
     placed.length ? el("ol.elevation", null, units(placed)) : null,
     loose.length ? [line?.rack ? el("h3.pad", null, "No unit in the plan") : null, el("ol.elevation", null, loose.map((device) => slot(device)))] : null,
     devices.length ? null : el("p.soft.pad", null, "The plan has no device here."),

@@ -3,12 +3,13 @@
 import { acknowledgeButton, recheckButton } from "./acknowledge.js";
 import { alertCard } from "./alerts.js";
 import { piece } from "./api.js";
+import { at } from "./asof.js";
 import { causeCard } from "./causes.js";
 import { byId, el, redraw } from "./dom.js";
 import { timelineCard } from "./events.js";
 import { frame, watchService } from "./frame.js";
-import { card, ended, facts, life, stateChip } from "./lines.js";
-import { cause as causePage, endLink, portLink, storm } from "./links.js";
+import { became, card, ended, facts, life, stateChip } from "./lines.js";
+import { cause as causePage, endLink, finding as findingPage, portLink, storm } from "./links.js";
 import { prose } from "./markdown.js";
 import { railsDrawing } from "./rails.js";
 import { watch } from "./watch.js";
@@ -37,11 +38,11 @@ function draw(why) {
         "div",
         null,
         cause ? card("Explained by", causeCard(cause)) : null,
-        list("Ruled out", why.ruled_out, finding.state === "resolved" ? "" : "No alternative was considered."),
+        list("Ruled out", why.ruled_out, finding.state === "resolved" ? "" : at() ? "The journal keeps no answers of devices, so what was ruled out then is unknown." : "No alternative was considered."),
         list("Alternatives", why.alternatives, ""),
         evidence(why.evidence, why.note),
       ),
-      el("div", null, card("Planned and actual", compared(why)), cause || finding.state === "resolved" ? null : (alert ??= alertCard(page.live, `findings/${piece(finding.id)}`)), timelineCard(finding.subject), why.explanation ? card("About this rule", el("div.prose", null, prose(why.explanation))) : null)));
+      el("div", null, card("Planned and actual", compared(why)), cause || finding.state === "resolved" || at() ? null : (alert ??= alertCard(page.live, `findings/${piece(finding.id)}`)), timelineCard(finding.subject), why.explanation ? card("About this rule", el("div.prose", null, prose(why.explanation))) : null)));
 }
 
 /** @param {any} why */
@@ -54,8 +55,8 @@ function head({ finding, repair, acknowledged_by: by, acknowledged_reason: reaso
       el(`b.${finding.severity}`, null, finding.severity),
       ` · ${finding.rule} ${finding.name} · ${finding.id}`,
     ), el("h1", null, sentence(finding.summary)),
-      over ? ended(finding, repair) : [el("p.action", null, sentence(finding.action)), el("p", null, life(finding))]),
-    over ? null : el("div.buttons", null, STORMS.has(finding.rule) ? el("a.button", { href: storm(finding.subject) }, "Pause tree") : null,
+      over ? ended(finding, repair) : at() ? became(finding, findingPage(finding.id)) : [el("p.action", null, sentence(finding.action)), el("p", null, life(finding))]),
+    over || at() ? null : el("div.buttons", null, STORMS.has(finding.rule) ? el("a.button", { href: storm(finding.subject) }, "Pause tree") : null,
       acknowledgeButton(finding.id, finding.summary, finding.muted), recheckButton(finding.subject.split("/", 1)[0]))),
     by ? el("p.note", null, el("b", null, `Acknowledged by ${by}. `), reason ?? "") : null,
   ];

@@ -7,9 +7,10 @@ import { finder } from "./finder.js";
 import { Live } from "./live.js";
 import { menus } from "./menu.js";
 import { shortcuts, showKeys } from "./shortcuts.js";
+import { timeBar } from "./timebar.js";
 import { moment, zoneSwitch } from "./times.js";
 
-/** @typedef {{live: Live, clock: Clock}} Frame */
+/** @typedef {{live: Live, clock: Clock, time: ReturnType<typeof timeBar>}} Frame */
 
 /** Wakes the frame. @returns {Frame} */
 export function frame() {
@@ -22,11 +23,12 @@ export function frame() {
   keys();
   me().then(whoami, () => {});
   live.on("journal", journal);
-  return { live, clock };
+  return { live, clock, time: timeBar() };
 }
 
 /** What the fabric's view says of the service itself. @param {any} fabric @param {Frame} frame */
-export function serviceTroubles(fabric, { clock }) {
+export function serviceTroubles(fabric, { clock, time }) {
+  time?.known(fabric.as_of);
   clock.evaluated(fabric);
   const every = fabric.collectors.map((/** @type {any} */ run) => run.every_seconds).filter(Boolean);
   if (every.length) clock.expect(Math.min(...every));
@@ -41,7 +43,7 @@ export function serviceTroubles(fabric, { clock }) {
 /** Asks for the fabric's view only for what concerns every page. @param {Frame} frame */
 export async function watchService(frame) {
   const look = () => get("fabric").then((fabric) => serviceTroubles(fabric, frame), () => {});
-  frame.live.on("state", look);
+  frame.live.on("state", look).on("time", look);
   await look();
 }
 

@@ -2,7 +2,7 @@
 
 import { el } from "./dom.js";
 import * as links from "./links.js";
-import { agoOf, momentOf } from "./times.js";
+import { agoOf, momentOf, span } from "./times.js";
 import { wide } from "./wide.js";
 import { GLYPHS, percent, sentence } from "./words.js";
 
@@ -35,6 +35,18 @@ export function ended({ since, ended: at }, repair) {
   return el("div.past", null,
     el("p", null, el("span.tag.resolved", null, "resolved"), " from ", momentOf(since), " to ", momentOf(at)),
     repair ? el("p", null, el("b", null, "What ended it: "), sentence(repair)) : null);
+}
+
+/**
+ * Of something that is shown as of a time: what was suggested then, and what became of it.
+ * @param {{suggested: string, since: string | null, ended: string | null, repair?: string}} line @param {string} page its page
+ */
+export function became({ suggested, since, ended: at, repair }, page) {
+  return el("div.past", null,
+    suggested ? el("p", null, "Suggested then: ", sentence(suggested)) : null,
+    at ? el("p", null, el("span.tag.resolved", null, "ended"), " ", momentOf(at), since ? `, after ${span((Date.parse(at) - Date.parse(since)) / 1000)}` : null)
+      : el("p", null, el("span.tag", null, "still open"), " ", el("a", { href: page, "data-now": true }, "As it is now")),
+    at && repair ? el("p", null, "What ended it: ", sentence(repair)) : null);
 }
 
 /** @param {any} finding */

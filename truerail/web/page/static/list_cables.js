@@ -34,7 +34,7 @@ listing({
     { key: "label", head: "Label", sort: true, extra: true, cell: (row) => row.label || "–" },
     { key: "state", head: "State", sort: true, cell: (row) => stateChip(row.state) },
     { key: "why", head: "Why", cell: (row) => row.why },
-    { key: "verified", head: "Confirmed by", sort: true, extra: true, cell: (row) => row.verified },
+    { key: "verified", head: "Confirmed by", when: "now", sort: true, extra: true, cell: (row) => row.verified },
     { key: "findings", head: "Findings", sort: true, highest: true, number: true, cell: (row) => numbered(row.findings) },
   ],
 });

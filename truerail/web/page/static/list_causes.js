@@ -5,6 +5,7 @@ import { instruction } from "./causes.js";
 import { life } from "./lines.js";
 import { cause, portLink } from "./links.js";
 import { listing } from "./listing.js";
+import { momentOf } from "./times.js";
 import { figure, kindWords, percent, sentence } from "./words.js";
 
 const LIVES = ["new", "ongoing", "regressed", "flapping", "recovering", "unseen"];
@@ -31,10 +32,12 @@ listing({
     { key: "impact", head: "GPUs affected", sort: true, highest: true, number: true, cell: (row) => `${row.undecided && row.impact ? "perhaps " : ""}${figure(row.impact)}` },
     { key: "severity", head: "Severity", sort: true, highest: true, cell: (row) => el(`span.${row.severity}`, null, row.severity) },
     { key: "summary", head: "Cause", cell: (row) => sentence(row.summary) },
-    { key: "action", head: "What to do", cell: (row) => instruction(row) },
+    { key: "action", head: "What to do", when: "now", cell: (row) => instruction(row) },
+    { key: "suggested", head: "Suggested then", when: "then", cell: (row) => (row.suggested ? sentence(row.suggested) : el("span.soft", null, "–")) },
+    { key: "ended", head: "Ended", when: "then", cell: (row) => (row.ended ? momentOf(row.ended) : el("span.soft", null, "still open")) },
     { key: "subjects", head: "Ports and devices", extra: true, cell: (row) => subjects(row.subjects) },
     { key: "explains", head: "Findings", sort: true, highest: true, number: true, cell: (row) => el("a", { href: `/findings?cause=${encodeURIComponent(row.key)}` }, figure(row.explains.length)) },
-    { key: "moves", head: "Cables to move", sort: true, highest: true, number: true, cell: (row) => figure(row.moves.length) },
+    { key: "moves", head: "Cables to move", when: "now", sort: true, highest: true, number: true, cell: (row) => figure(row.moves.length) },
     { key: "confidence", head: "Sure", sort: true, number: true, cell: (row) => percent(row.confidence) },
     { key: "state", head: "State", sort: true, cell: (row) => [row.state === "ongoing" ? "ongoing " : null, life({ ...row, since: null })] },
     { key: "since", head: "Since", sort: true, extra: true, cell: (row) => life({ ...row, state: "ongoing", muted: null }) },

@@ -4,6 +4,7 @@ import { el } from "./dom.js";
 import { life } from "./lines.js";
 import { cause, finding, portLink } from "./links.js";
 import { listing } from "./listing.js";
+import { momentOf } from "./times.js";
 import { percent, sentence } from "./words.js";
 
 const LIVES = ["new", "ongoing", "regressed", "flapping", "recovering", "unseen"];
@@ -29,7 +30,9 @@ listing({
     { key: "rule", head: "Rule", sort: true, cell: (row) => el("span", { title: row.name }, row.rule) },
     { key: "expected", head: "Expected", extra: true, cell: (row) => row.expected ?? "–" },
     { key: "observed", head: "Observed", extra: true, cell: (row) => row.observed ?? "–" },
-    { key: "action", head: "What to do", extra: true, cell: (row) => sentence(row.action) },
+    { key: "action", head: "What to do", extra: true, when: "now", cell: (row) => sentence(row.action) },
+    { key: "suggested", head: "Suggested then", when: "then", extra: true, cell: (row) => (row.suggested ? sentence(row.suggested) : el("span.soft", null, "–")) },
+    { key: "ended", head: "Ended", when: "then", cell: (row) => (row.ended ? momentOf(row.ended) : el("span.soft", null, "still open")) },
     { key: "cause", head: "Cause", cell: (row) => (row.cause ? el("a", { href: cause(row.cause) }, "Cause") : el("span.soft", null, "none")) },
     { key: "confidence", head: "Sure", sort: true, number: true, extra: true, cell: (row) => percent(row.confidence) },
     { key: "state", head: "State", sort: true, cell: (row) => [row.state === "ongoing" ? "ongoing " : null, life({ ...row, since: null })] },

@@ -2,6 +2,7 @@
 // The address holds the question: a pasted one shows the same.
 
 import { address } from "./api.js";
+import { at, carry, onTime } from "./asof.js";
 import { byId, el, redraw } from "./dom.js";
 import { field, search } from "./fields.js";
 import { frame, watchService } from "./frame.js";
@@ -18,6 +19,7 @@ import { count, figure } from "./words.js";
  * @property {boolean} [highest] whether the first click begins with the highest
  * @property {boolean} [number] whether it stands right
  * @property {boolean} [extra] whether it is shown only when chosen
+ * @property {"now" | "then"} [when] whether it is only of now, or only of an earlier time
  */
 /** @typedef {{path: string, one: string, many: string, columns: Column[], filters: import("./fields.js").Filter[]}} List */
 /** @typedef {Record<string, string>} Asked what the address says: filters, text, sort, columns, page */
@@ -39,6 +41,7 @@ class Listing {
       this.controls();
       void this.ask();
     });
+    onTime(() => this.controls());
     this.controls();
     this.page.live.start();
     void watchService(this.page);
@@ -64,11 +67,16 @@ class Listing {
     return Object.values(this.filters).some(Boolean);
   }
 
+  /** The columns that the time that is shown has. @returns {Column[]} */
+  get all() {
+    return this.list.columns.filter((one) => !one.when || (one.when === "then") === Boolean(at()));
+  }
+
   /** The columns that are shown. @returns {Column[]} */
   get columns() {
     const wanted = this.asked.columns.split(",");
-    const chosen = this.list.columns.filter((one) => wanted.includes(one.key));
-    return chosen.length ? chosen : this.list.columns.filter((one) => !one.extra);
+    const chosen = this.all.filter((one) => wanted.includes(one.key));
+    return chosen.length ? chosen : this.all.filter((one) => !one.extra);
   }
 
   query() {
@@ -80,7 +88,7 @@ class Listing {
   turn(changed, typed = false) {
     this.asked = { ...this.asked, ...("page" in changed || "columns" in changed ? {} : { page: "" }), ...changed };
     const query = new URLSearchParams(Object.entries(this.asked).filter(([, value]) => value !== "")).toString();
-    history[typed ? "replaceState" : "pushState"](null, "", query ? `?${query}` : location.pathname);
+    history[typed ? "replaceState" : "pushState"](null, "", carry(query ? `?${query}` : location.pathname));
     this.controls();
     byId("answer").setAttribute("aria-busy", "true");
     void this.ask();
@@ -104,7 +112,7 @@ class Listing {
       search(`Search ${list.many}`, asked.text, this.typed("text")),
       list.filters.map((one) => field(one, asked[one.key], this.typed(one.key), (value) => this.turn({ [one.key]: value }))),
       el("button", { id: "clear", type: "button", "data-key": "all", on: { click: all } }, "Clear filters"),
-      el("details.columns", { "data-key": "columns" }, el("summary.button", null, "Columns"), el("div.card", null, list.columns.map((one) => this.chooser(one)))),
+      el("details.columns", { "data-key": "columns" }, el("summary.button", null, "Columns"), el("div.card", null, this.all.map((one) => this.chooser(one)))),
       el("a.button", { id: "csv", download: "", title: "All rows that match, in this order, with these columns" }, "CSV"));
     byId("clear").hidden = !this.narrowed;
     const columns = this.columns.map((one) => one.key).join(",");
@@ -115,8 +123,8 @@ class Listing {
   chooser(one) {
     const now = this.columns;
     const change = (/** @type {any} */ event) => {
-      const kept = this.list.columns.filter((other) => (other === one ? event.target.checked : now.includes(other)));
-      const usual = this.list.columns.every((other) => kept.includes(other) === !other.extra);
+      const kept = this.all.filter((other) => (other === one ? event.target.checked : now.includes(other)));
+      const usual = this.all.every((other) => kept.includes(other) === !other.extra);
       this.turn({ columns: usual ? "" : kept.map((other) => other.key).join(",") });
     };
     return el("label.check", null, el("input", { type: "checkbox", checked: now.includes(one), "data-key": `column-${one.key}`, on: { change } }), one.head);

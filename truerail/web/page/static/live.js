@@ -1,6 +1,8 @@
 // What happens, as it happens: one event stream for each page, and what it says of itself.
 
-/** @typedef {"connecting" | "live" | "lost" | "stopped"} Status */
+import { at, onTime } from "./asof.js";
+
+/** @typedef {"connecting" | "live" | "lost" | "stopped" | "past"} Status */
 
 const UNSEEN = 20000;
 const KINDS = ["state", "round", "mutes", "steps", "journal", "stop"];
@@ -19,7 +21,7 @@ export class Live {
   }
 
   /**
-   * @param {"state" | "round" | "mutes" | "steps" | "journal" | "stop" | "status"} kind
+   * @param {"state" | "round" | "mutes" | "steps" | "journal" | "stop" | "status" | "time"} kind
    * @param {(data: any) => void} heard
    */
   on(kind, heard) {
@@ -45,6 +47,7 @@ export class Live {
    */
   start() {
     document.addEventListener("visibilitychange", () => this.seen(!document.hidden));
+    onTime(() => this.turned());
     addEventListener("pagehide", () => this.close());
     addEventListener("pageshow", (event) => event.persisted && this.connect());
     this.connect();
@@ -63,8 +66,17 @@ export class Live {
     this.source = null;
   }
 
+  /** Another time: a past one does not change. */
+  turned() {
+    this.close();
+    this.become("connecting");
+    this.connect();
+    this.tell("time", null);
+  }
+
   connect() {
     if (this.source) return;
+    if (at()) return this.become("past");
     const source = new EventSource("/api/v1/events");
     this.source = source;
     source.addEventListener("open", () => {

@@ -44,10 +44,16 @@ export function rails(fabric) {
     el("td.number", null, line.count.right === line.count.planned ? el("span.soft", null, figure(line.count.planned)) : notRight(line.count, line.rail))))));
 }
 
+/** Why a card has no figures of an earlier time. @param {string} what */
+function notKept(what) {
+  return el("p.pad", null, el("span.unknown", null, "Unknown: "), `the journal does not keep ${what}.`);
+}
+
 /** @param {any} fabric */
 export function coverage(
-  { coverage: c, hosts, hosts_read: read, switches, switches_read: switchesRead, notes, cables, uplinks }
+  { coverage: c, hosts, hosts_read: read, switches, switches_read: switchesRead, notes, cables, uplinks, as_of: past }
 ) {
+  if (past) return notKept("which ends confirmed a cable");
   const all = c.both_ends + c.one_end + c.none || 1;
   const row = (
     /** @type {string} */ word,
@@ -83,8 +89,9 @@ export function coverage(
   ];
 }
 
-/** @param {any[]} runs */
-export function collectors(runs) {
+/** @param {any[]} runs @param {any} past AsOf, or null */
+export function collectors(runs, past) {
+  if (past) return notKept("which devices answered which collector");
   if (!runs.length) return el("p.soft.pad", null, "No collector has run yet.");
   const unasked = runs.filter((run) => !run.devices_asked).map((run) => run.collector);
   return el("table.collectors", null,

@@ -1,5 +1,6 @@
 // The overview's picture of the fabric: verdict, states and map. It is drawn before anything else of the page loads.
 
+import { carry } from "./asof.js";
 import { byId, el, redraw } from "./dom.js";
 import { Cells } from "./cells.js";
 import { legend } from "./legend.js";
@@ -10,7 +11,7 @@ import { figure, GLYPHS, STATES, TONES } from "./words.js";
 /** Draws map answers, and the changes of rounds. `changed` is called after each. */
 export class Picture {
   constructor() {
-    this.map = new FabricMap(byId("map"), (host) => location.assign(thing(host)));
+    this.map = new FabricMap(byId("map"), (host) => location.assign(carry(thing(host))));
     /** @type {Set<number>} */
     this.only = new Set();
     this.changed = () => {};
@@ -40,7 +41,7 @@ export class Picture {
   /** Colours by state or by cause; the address says so. @param {string} by */
   choose(by) {
     this.colour(by === "cause");
-    history.replaceState(null, "", by === "cause" ? "?colour=cause" : location.pathname);
+    history.replaceState(null, "", carry(by === "cause" ? "?colour=cause" : location.pathname));
     this.map.draw();
     this.map.arranged();
   }

@@ -1,6 +1,7 @@
 // Racks: the floor by rows, and the elevation of the rack that is opened, with its devices and its work.
 
 import { get } from "./api.js";
+import { at, carry } from "./asof.js";
 import { byId, el, redraw } from "./dom.js";
 import { elevation } from "./elevation.js";
 import { frame, watchService } from "./frame.js";
@@ -44,7 +45,7 @@ async function draw(first) {
   const placed = racks.filter((rack) => rack.rack);
   const [lost] = racks.filter((rack) => !rack.rack);
   const work = racks.filter((rack) => rack.steps);
-  byId("sum").textContent = `${count(placed.length, "rack")}, ${count(work.length, "rack")} with work`;
+  byId("sum").textContent = `${count(placed.length, "rack")}${at() ? "" : `, ${count(work.length, "rack")} with work`}`;
   byId("next").disabled = !work.length;
   const rows = new Map();
   for (const rack of placed) rows.set(rack.row, [...(rows.get(rack.row) ?? []), rack]);
@@ -53,11 +54,11 @@ async function draw(first) {
     placed.length ? null : el("div.card.empty", null, el("h2", null, "The plan names no rack"), el("p.soft", null, "Give each device a rack and a unit in the plan (docs/plan.md): the punch list is then in walking order too.")),
     lost ? apart(lost) : null);
   if (opened) await open(opened, false);
-  else redraw(byId("rack"), el("p.soft.pad", null, "Choose a rack to see its devices and its work."));
+  else redraw(byId("rack"), el("p.soft.pad", null, at() ? "Choose a rack to see its devices." : "Choose a rack to see its devices and its work."));
 }
 
 function legend() {
-  return el("p.legend", null, ["right", "wrong", "missing", "unknown"].map((state) => [el(`span.tile.key.${state}`, { "aria-hidden": "true" }), state]), el("span.tile.key.wrong.elsewhere", { "aria-hidden": "true" }), "repaired in another rack", el("span", null, "The number is the steps of the punch list that are left."));
+  return el("p.legend", null, ["right", "wrong", "missing", "unknown"].map((state) => [el(`span.tile.key.${state}`, { "aria-hidden": "true" }), state]), el("span.tile.key.wrong.elsewhere", { "aria-hidden": "true" }), "repaired in another rack", el("span", null, at() ? "The punch list of that time is not kept." : "The number is the steps of the punch list that are left."));
 }
 
 /** A row of racks; its tiles are made when it is opened. @param {string} name @param {any[]} here @param {boolean} wide */
@@ -104,7 +105,7 @@ function go(event) {
 /** @param {string} name @param {boolean} chosen by hand: then the address follows */
 async function open(name, chosen) {
   opened = name;
-  if (chosen) history.pushState(null, "", `/racks?rack=${encodeURIComponent(name)}`);
+  if (chosen) history.pushState(null, "", carry(`/racks?rack=${encodeURIComponent(name)}`));
   for (const one of byId("floor").querySelectorAll("a.tile")) {
     if (new URL(one.href).searchParams.get("rack") === name) one.setAttribute("aria-current", "true");
     else one.removeAttribute("aria-current");

@@ -92,7 +92,7 @@ export function zoneLabel() {
 
 /** Puts a moment into a field of date and time, in the zone. @param {HTMLInputElement} field @param {Date} date */
 export function fill(field, date) {
-  field.value = wall(date).slice(0, 16);
+  field.value = wall(date).slice(0, field.step === "1" ? 19 : 16);
 }
 
 /** What a field of date and time holds, as ISO 8601 in UTC. @param {HTMLInputElement} field */
@@ -100,6 +100,11 @@ export function instant({ value }) {
   if (!value) return null;
   const then = new Date(utc ? `${value}Z` : value);
   return Number.isNaN(then.getTime()) ? null : then.toISOString();
+}
+
+/** Milliseconds since 1970 as ISO 8601 in UTC. @param {number} time */
+export function isoOf(time) {
+  return new Date(time).toISOString();
 }
 
 /** So many hours from now, as ISO 8601 in UTC. @param {number} hours */

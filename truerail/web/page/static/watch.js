@@ -30,7 +30,7 @@ export function watch(live, path, node, draw, small = false) {
       }
     }
   };
-  for (const kind of /** @type {const} */ (["state", "round", "mutes"])) live.on(kind, ask);
+  for (const kind of /** @type {const} */ (["state", "round", "mutes", "time"])) live.on(kind, ask);
   void ask();
   return ask;
 }
