@@ -1,22 +1,72 @@
-"""Pieces of annotations, as templates that Prometheus and Grafana both understand."""
+"""Annotations of alerts on causes and findings, as templates that Prometheus and, in its own form, Grafana understand.
+
+A text is no label of an alert: one that changes would be another alert. So the templates take it from the series of the
+same cause. While truerail is restarted, what it said last stands there too.
+"""
 
 from typing import Final
 
-SUBJECT: Final = (
-    "{{ if $labels.nic }}{{ $labels.host }}/{{ $labels.nic }} (rail {{ $labels.rail }})"
-    "{{ else if $labels.host }}{{ $labels.host }}{{ if $labels.rail }} (rail {{ $labels.rail }}){{ end }}"
-    "{{ else if $labels.switch }}{{ $labels.switch }}{{ if $labels.rail }} (rail {{ $labels.rail }}){{ end }}"
-    "{{ else }}a device that the plan does not know{{ end }}"
+from truerail.outputs.monitoring import GRAFANA, TRUERAIL
+
+
+def _one(metric: str, key: str) -> str:
+    """Opens a block in which `$one` is the series of this metric for the alert's cause; `else` and `end` follow."""
+    series = f"truerail_{metric}{{fabric=%q,{key}=%q}}"
+    query = f"{series} or on({key}) last_over_time({series}[15m])"
+    said = f'printf "{query}" $labels.fabric $labels.{key} $labels.fabric $labels.{key} | query'
+    return f"{{{{ with {said} }}}}{{{{ $one := . | first }}}}"
+
+
+def _count(metric: str, thing: str) -> str:
+    many = f'{{{{ printf "%.0f" $one.Value }}}} {thing}{{{{ if ne $one.Value 1.0 }}}}s{{{{ end }}}}'
+    return f"{_one(metric, 'cause')}{many}{{{{ else }}}}an unknown number of {thing}s{{{{ end }}}}"
+
+
+def _place(info: str, key: str) -> str:
+    rack = "{{ if $one.Labels.rack }}, rack {{ $one.Labels.rack }}{{ end }}"
+    unit = "{{ if $one.Labels.unit }}, unit {{ $one.Labels.unit }}{{ end }}"
+    pod = "{{ if $labels.pod }}, pod {{ $labels.pod }}{{ end }}"
+    return f"{_one(info, key)}Where: {{{{ $one.Labels.subject }}}}{rack}{unit}{pod}"
+
+
+_FIRST: Final = "First: {{ $one.Labels.action }}"
+_SINCE: Final = (
+    _one("cause_since_timestamp_seconds", "cause")
+    + 'Since: {{ printf "%.0f" $one.Value | humanizeTimestamp }}{{ else }}Since: unknown{{ end }}'
 )
-"""Who a finding is about."""
-CABLE: Final = (
-    "{{ if $labels.nic }} Its cable belongs in {{ $labels.switch }}/{{ $labels.switch_port }}"
-    "{{ if $labels.rack }} and starts in rack {{ $labels.rack }}{{ end }}.{{ end }}"
+
+
+def _summary(info: str, key: str, otherwise: str) -> str:
+    return f"{_one(info, key)}{{{{ $one.Labels.summary }}}}{{{{ else }}}}{otherwise}{{{{ end }}}}"
+
+
+CAUSE_SUMMARY: Final = _summary("cause_info", "cause", "{{ $labels.kind }} {{ $labels.cause }}")
+CAUSE_DESCRIPTION: Final = "\n".join(
+    (
+        f"{_place('cause_info', 'cause')}{{{{ end }}}}",
+        f"Affected: {_count('cause_affected_hosts', 'host')}, {_count('cause_affected_gpus', 'GPU')}",
+        f"{_one('cause_info', 'cause')}{_FIRST}",
+        "Findings: {{ $one.Labels.findings }}{{ end }}",
+        _SINCE,
+    )
 )
-"""The cable, where there is one."""
-ASK: Final = (
-    "{{ if $labels.nic }} `truerail where {{ $labels.host }}/{{ $labels.nic }}` shows all that is known."
-    "{{ else if $labels.host }} `truerail where {{ $labels.host }}` shows all that is known."
-    "{{ else if $labels.switch }} `truerail where {{ $labels.switch }}` shows all that is known.{{ end }}"
+FINDING_SUMMARY: Final = _summary("finding_info", "finding", "{{ $labels.rule }} {{ $labels.finding }}")
+FINDING_DESCRIPTION: Final = "\n".join(
+    (
+        _place("finding_info", "finding"),
+        f"{_FIRST}{{{{ end }}}}",
+        "Finding: {{ $labels.finding }} ({{ $labels.rule }}), which no cause explains",
+    )
 )
-"""Where to read on."""
+
+
+def page_url(info: str, key: str, path: str) -> str:
+    """The address of the page: by the service's own setting, else by that of the export."""
+    mine = f"{TRUERAIL}{path}/{{{{ $labels.{key} }}}}"
+    given = "{{ if $one.Labels.page_url }}{{ $one.Labels.page_url }}{{ else }}"
+    return f"{_one(info, key)}{given}{mine}{{{{ end }}}}{{{{ else }}}}{mine}{{{{ end }}}}"
+
+
+def dashboard_url(board: str) -> str:
+    """The address of a board, on the alert's fabric."""
+    return f"{GRAFANA}/d/truerail-{board}?var-fabric={{{{ $labels.fabric }}}}"
