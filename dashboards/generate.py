@@ -15,7 +15,7 @@ from typing import Final
 from dashboards.grafana.boards import BOARDS
 from dashboards.grafana.links import uid
 from dashboards.grafana.written import text as board_text
-from dashboards.outputs.alertmanager import alertmanager
+from dashboards.outputs.alertmanager import TEMPLATES, alertmanager, templates
 from dashboards.outputs.prometheus import rules_file
 from dashboards.outputs.runbooks import NOTE, runbooks
 from dashboards.rules import GROUPS
@@ -31,6 +31,7 @@ def files() -> dict[str, str]:
     made = {
         f"{GENERATED}/{RULES}": rules_file(GROUPS, RUNBOOKS),
         f"{GENERATED}/alertmanager/alertmanager.yml": alertmanager(),
+        f"{GENERATED}/alertmanager/{TEMPLATES}": templates(),
     }
     boards = {f"{GENERATED}/grafana/{uid(board.name)}.json": board_text(board, TRUERAIL) for board in BOARDS}
     return made | boards | {f"docs/runbooks/{name}": text for name, text in runbooks(rules()).items()}

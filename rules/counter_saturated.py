@@ -25,7 +25,7 @@ A counter that filled up over months and was never cleared. The link may be heal
 from collections.abc import Iterator
 
 from truerail.analysis.round import Round
-from truerail.analysis.rule import Alert, Case, rule
+from truerail.analysis.rule import Case, rule
 from truerail.model import Finding, PortCounters, Severity
 
 
@@ -33,14 +33,6 @@ from truerail.model import Finding, PortCounters, Severity
     "TEL004",
     severity=Severity.WARNING,
     needs=[PortCounters],
-    alert=Alert(
-        "CounterSaturated",
-        (Severity.WARNING,),
-        10,
-        "has a saturated counter",
-        "Note its value, then clear it (`perfquery -R`).",
-        on="host",
-    ),
 )
 def counter_saturated(round: Round) -> Iterator[Finding]:
     """Planned ports with a full counter."""

@@ -39,7 +39,7 @@ from truerail.analysis.ecmp.siblings import polarized
 from truerail.analysis.ecmp.tiers import balance_to_evaluate, idle_switches, not_evaluated
 from truerail.analysis.ecmp.uplink_balance import Balance
 from truerail.analysis.round import Round
-from truerail.analysis.rule import Alert, Case, report_not_evaluated, rule
+from truerail.analysis.rule import Case, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, PortCounters, Severity
 
 
@@ -47,14 +47,6 @@ from truerail.model import CauseKind, Finding, PortCounters, Severity
     "LBL003",
     severity=Severity.WARNING,
     needs=[PortCounters],
-    alert=Alert(
-        "DeadMember",
-        (Severity.WARNING,),
-        10,
-        "has an uplink that is up and carries nothing",
-        "Check the routes over it, and whether it is in its ECMP group.",
-        on="switch",
-    ),
     cause=CauseKind.DEAD_MEMBER,
     first="where SWITCH/PORT",
 )

@@ -48,7 +48,7 @@ from truerail.analysis.cabling import State, Why, Wiring
 from truerail.analysis.cabling.discovery import COLLECTOR as DISCOVERY
 from truerail.analysis.coverage import not_listed, roles_not_asked
 from truerail.analysis.round import Round
-from truerail.analysis.rule import Alert, Case, rule
+from truerail.analysis.rule import Case, rule
 from truerail.model import Finding, Neighbor, NetLink, RdmaLink, Severity, Transport
 from truerail.model.names import printable
 
@@ -61,14 +61,6 @@ _UNMET = ", and the discovery of the fabric did not meet it"
     "TEL001",
     severity=Severity.WARNING,
     needs=[],
-    alert=Alert(
-        "DeviceUnreachable",
-        (Severity.WARNING,),
-        10,
-        "does not answer, or is not in the inventory",
-        "Log in by hand with truerail's user and key; check power and the management network.",
-        on="host",
-    ),
     first="where DEVICE",
 )
 def device_unreachable(round: Round) -> Iterator[Finding]:

@@ -33,7 +33,7 @@ import numpy as np
 
 from truerail.analysis.cabling import BOTH_ENDS, ONE_END, Wiring, evidence_of, shared_macs
 from truerail.analysis.round import Round
-from truerail.analysis.rule import Alert, Case, rule
+from truerail.analysis.rule import Case, rule
 from truerail.model import Evidence, Finding, Neighbor, NetLink, Severity
 from truerail.model.names import printable
 
@@ -44,14 +44,6 @@ _SHOWN = 4
     "CAB007",
     severity=Severity.CRITICAL,
     needs=[Neighbor],
-    alert=Alert(
-        "DuplicateIdentity",
-        (Severity.CRITICAL, Severity.WARNING),
-        5,
-        "announces a name that another device announces too",
-        "Read the cause: the names of two devices may be swapped. No cable has to move.",
-        on="switch",
-    ),
     first="where DEVICE",
 )
 def duplicate_identity(round: Round) -> Iterator[Finding]:

@@ -45,7 +45,7 @@ from truerail.analysis.ecmp.siblings import CHANCE, Siblings, polarized
 from truerail.analysis.ecmp.tiers import balance_to_evaluate, unclear_tiers
 from truerail.analysis.ecmp.uplink_balance import Balance
 from truerail.analysis.round import Round
-from truerail.analysis.rule import Alert, Case, NotEvaluated, report_not_evaluated, rule
+from truerail.analysis.rule import Case, NotEvaluated, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, PortCounters, Severity
 from truerail.model.plan import LoadBalancing, Transport
 
@@ -56,14 +56,6 @@ from truerail.model.plan import LoadBalancing, Transport
     needs=[PortCounters],
     transports=(Transport.ROCE,),
     balancing=(LoadBalancing.ECMP,),
-    alert=Alert(
-        "EcmpPolarization",
-        (Severity.CRITICAL,),
-        10,
-        "hashes flows like the tier below: some of its uplinks are idle",
-        "Give the tiers different hash seeds, or hash over more fields.",
-        on="switch",
-    ),
     cause=CauseKind.ECMP_POLARIZATION,
     first="where SWITCH",
 )

@@ -51,7 +51,7 @@ from truerail.analysis.counters.marks import rdma_priorities
 from truerail.analysis.counters.telemetry import LEAST_COVERAGE, Telemetry
 from truerail.analysis.optics_lanes import leaf_of
 from truerail.analysis.round import Round
-from truerail.analysis.rule import Alert, Case, InsufficientDataError, report_not_evaluated, rule
+from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, PortCounters, Severity, Transport
 from truerail.model.columns import Codes, Mask
 
@@ -85,13 +85,6 @@ _LOOK = "Check which senders meet at it (INC001), and whether it is a slow recei
     severity=Severity.WARNING,
     needs=[PortCounters],
     transports=[Transport.ROCE],
-    alert=Alert(
-        "EcnCongestion",
-        (Severity.CRITICAL, Severity.WARNING),
-        5,
-        "receives many marked packets, or the loop that slows senders fails",
-        "Check which flows meet there; compare DSCP trust, ECN and the priority of CNP packets along the path.",
-    ),
     cause=CauseKind.OVERLOAD,
 )
 def ecn_congestion(round: Round) -> Iterator[Finding]:

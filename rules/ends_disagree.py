@@ -37,7 +37,7 @@ import numpy as np
 from rules._places import places
 from truerail.analysis.cabling import ONE_END, State, Why, Wiring
 from truerail.analysis.round import Round
-from truerail.analysis.rule import Alert, Case, rule
+from truerail.analysis.rule import Case, rule
 from truerail.model import Finding, Neighbor, Severity
 from truerail.model.columns import Codes
 
@@ -52,13 +52,6 @@ _NAMES = "Give each device a name of its own (CAB007), then discover the fabric 
     "CAB005",
     severity=Severity.WARNING,
     needs=[Neighbor],
-    alert=Alert(
-        "EndsDisagree",
-        (Severity.WARNING,),
-        10,
-        "is contradictory: its ends report different neighbors",
-        "Check both ends; wait for two LLDP intervals after a move.",
-    ),
 )
 def ends_disagree(round: Round) -> Iterator[Finding]:
     """Cables whose ends are unknown, because the reports about them contradict each other."""

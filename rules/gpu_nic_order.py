@@ -37,7 +37,7 @@ from rules._bonds import blind_bonds
 from truerail.analysis.cabling import Wiring
 from truerail.analysis.cabling.paths import GpuRails, rails_in
 from truerail.analysis.round import Round
-from truerail.analysis.rule import Alert, Case, InsufficientDataError, NotEvaluated, rule
+from truerail.analysis.rule import Case, InsufficientDataError, NotEvaluated, rule
 from truerail.model import Evidence, Finding, GpuNicPath, Neighbor, NetLink, RdmaLink, Severity
 
 _HOSTS_FOR_TRUST = 5
@@ -50,14 +50,6 @@ _SHOWN = 4
     "NIC001",
     severity=Severity.WARNING,
     needs=[GpuNicPath],
-    alert=Alert(
-        "GpuNicOrder",
-        (Severity.WARNING,),
-        5,
-        "has GPUs whose nearest NICs are on other rails than their own",
-        "Read the cause: rename the NICs, or swap the cables of the whole host.",
-        on="host",
-    ),
     first="where HOST",
 )
 def gpu_nic_order(round: Round) -> Iterator[Finding]:

@@ -41,7 +41,7 @@ from typing import Generic, TypeVar
 from truerail.analysis.cabling import ONE_END, Wiring
 from truerail.analysis.cabling.paths import CLOSENESS
 from truerail.analysis.round import Round
-from truerail.analysis.rule import Alert, Case, rule
+from truerail.analysis.rule import Case, rule
 from truerail.model import (
     CauseKind,
     Evidence,
@@ -101,14 +101,6 @@ _SAYS = {
     severity=Severity.WARNING,
     needs=[HostSetting],
     transports=[Transport.ROCE, Transport.INFINIBAND],
-    alert=Alert(
-        "GpudirectBroken",
-        (Severity.WARNING,),
-        5,
-        "has GPUs that do not reach their NICs directly",
-        "Compare ACS, IOMMU and the peer-memory module with a healthy host.",
-        on="host",
-    ),
     cause=CauseKind.SLOW_HOST,
     first="where HOST",
 )

@@ -35,7 +35,7 @@ from truerail.analysis.counters.carried import TOO_FEW, Carried, overall
 from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.counters.telemetry import Telemetry
 from truerail.analysis.round import Round
-from truerail.analysis.rule import Alert, Case, InsufficientDataError, NotEvaluated, report_not_evaluated, rule
+from truerail.analysis.rule import Case, InsufficientDataError, NotEvaluated, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, PortCounters, Severity
 from truerail.model.columns import Codes, Mask
 
@@ -61,13 +61,6 @@ PAUSE_FRAMES = 100.0
     "INC001",
     severity=Severity.WARNING,
     needs=[PortCounters],
-    alert=Alert(
-        "Incast",
-        (Severity.WARNING,),
-        10,
-        "receives from many senders at once",
-        "Check which job sends there; spread it, or check DCQCN on the senders.",
-    ),
     cause=CauseKind.OVERLOAD,
 )
 def incast(round: Round) -> Iterator[Finding]:

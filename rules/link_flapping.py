@@ -47,7 +47,7 @@ from truerail.analysis.cabling import BOTH_ENDS, ONE_END
 from truerail.analysis.counters import Quantity
 from truerail.analysis.counters.telemetry import Telemetry
 from truerail.analysis.round import Round
-from truerail.analysis.rule import Alert, Case, InsufficientDataError, rule
+from truerail.analysis.rule import Case, InsufficientDataError, rule
 from truerail.model import CauseKind, Finding, PortCounters, Severity
 from truerail.model.columns import NONE, Codes
 
@@ -97,13 +97,6 @@ class _Fallen:
     "LNK003",
     severity=Severity.WARNING,
     needs=[PortCounters],
-    alert=Alert(
-        "LinkFlapping",
-        (Severity.CRITICAL, Severity.WARNING),
-        1,
-        "has a link that falls and comes back",
-        "Reseat the cable at both ends; keep jobs off this NIC until it is stable.",
-    ),
     cause=CauseKind.FLAPPING_LINK,
 )
 def link_flapping(round: Round) -> Iterator[Finding]:

@@ -43,7 +43,7 @@ import numpy.typing as npt
 from rules._places import places_by_name, unknown_cables
 from truerail.analysis.cabling import ONE_END, Why, Wiring
 from truerail.analysis.round import Round
-from truerail.analysis.rule import Alert, Case, rule
+from truerail.analysis.rule import Case, rule
 from truerail.model import Finding, Neighbor, NetLink, Severity, Transport
 from truerail.model.names import printable
 
@@ -70,14 +70,6 @@ _ASK = "Poll {device} for its LLDP neighbors too: the capture or the inventory o
     severity=Severity.WARNING,
     needs=[],
     transports=[Transport.ROCE, Transport.EFA],
-    alert=Alert(
-        "LldpSilent",
-        (Severity.WARNING,),
-        10,
-        "answers, but has no LLDP neighbor on its planned ports",
-        "Check that lldpd runs and that the NIC's firmware does not consume LLDP.",
-        on="host",
-    ),
     first="where DEVICE",
 )
 def lldp_silent(round: Round) -> Iterator[Finding]:

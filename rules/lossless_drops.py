@@ -46,7 +46,7 @@ from truerail.analysis.coverage import folded
 from truerail.analysis.pfc.measures import recent
 from truerail.analysis.pfc.trees import PAUSES, counted
 from truerail.analysis.round import Round
-from truerail.analysis.rule import Alert, Case, InsufficientDataError, NotEvaluated, rule
+from truerail.analysis.rule import Case, InsufficientDataError, NotEvaluated, rule
 from truerail.model import CauseKind, Finding, PortCounters, PortQos, Severity, Transport
 from truerail.model.columns import Codes, Mask
 
@@ -65,13 +65,6 @@ BY_PRIORITY, BY_PORT, BY_SWITCH = 0.95, 0.7, 0.5
     severity=Severity.CRITICAL,
     needs=[PortCounters],
     transports=[Transport.ROCE],
-    alert=Alert(
-        "LosslessDrops",
-        (Severity.CRITICAL, Severity.WARNING),
-        2,
-        "drops packets of a lossless class although it is paused",
-        "Compare PFC, buffers and headroom of both ends.",
-    ),
     cause=CauseKind.CONFIGURATION,
 )
 def lossless_drops(round: Round) -> Iterator[Finding]:

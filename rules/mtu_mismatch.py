@@ -30,7 +30,7 @@ import numpy as np
 from rules._uncounted import blind_ports
 from truerail.analysis.cabling import ONE_END
 from truerail.analysis.round import Round
-from truerail.analysis.rule import Alert, Case, InsufficientDataError, report_not_evaluated, rule
+from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
 from truerail.model import Finding, NetLink, Severity
 from truerail.model.columns import NONE, Codes
 from truerail.model.index import PlanIndex
@@ -42,13 +42,6 @@ _LEAST_REPORTED = 3
     "LNK002",
     severity=Severity.WARNING,
     needs=[NetLink],
-    alert=Alert(
-        "MtuMismatch",
-        (Severity.WARNING,),
-        5,
-        "has an MTU that its switch port or its rail does not have",
-        "Set the MTU that most of the rail has.",
-    ),
 )
 def mtu_mismatch(round: Round) -> Iterator[Finding]:
     """Planned NICs whose MTU their switch port does not accept, or that differ from most NICs of their rail."""

@@ -37,7 +37,7 @@ from rules._uncounted import blind_ports
 from truerail.analysis.cabling import ONE_END, Why, Wiring, evidence_of
 from truerail.analysis.optics_lanes import Lanes, lanes_of, leaf_of
 from truerail.analysis.round import Round
-from truerail.analysis.rule import Alert, Case, InsufficientDataError, report_not_evaluated, rule
+from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, NetLink, Optic, Severity
 
 LOWEST_DBM, HIGHEST_DBM = -10.3, 4.5
@@ -67,13 +67,6 @@ UNLIKE_PEERS = 0.7
     "LNK005",
     severity=Severity.WARNING,
     needs=[Optic],
-    alert=Alert(
-        "OpticsOutOfRange",
-        (Severity.CRITICAL, Severity.WARNING),
-        5,
-        "has a module with light or heat out of range",
-        "Clean the connector, check airflow, then replace the module.",
-    ),
     cause=CauseKind.DEGRADED_LINK,
 )
 def optics_out_of_range(round: Round) -> Iterator[Finding]:

@@ -38,7 +38,7 @@ from truerail.analysis.counters.telemetry import Telemetry
 from truerail.analysis.coverage import folded
 from truerail.analysis.ecmp.uplink_balance import Balance
 from truerail.analysis.round import Round
-from truerail.analysis.rule import Alert, Case, InsufficientDataError, NotEvaluated, report_not_evaluated, rule
+from truerail.analysis.rule import Case, InsufficientDataError, NotEvaluated, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, NetLink, Port, Severity
 from truerail.model.columns import Codes, Mask
 
@@ -56,14 +56,6 @@ PAUSES = 100.0
     "CAP001",
     severity=Severity.WARNING,
     needs=[NetLink],
-    alert=Alert(
-        "Oversubscribed",
-        (Severity.WARNING,),
-        15,
-        "has fewer uplinks than designed, or all of them are full",
-        "Bring back the uplinks that are down; else move load away.",
-        on="switch",
-    ),
     cause=CauseKind.OVERLOAD,
     first="where SWITCH",
 )

@@ -38,7 +38,7 @@ from truerail.analysis.counters.telemetry import Telemetry
 from truerail.analysis.pfc.measures import recent
 from truerail.analysis.pfc.trees import PAUSES, counted
 from truerail.analysis.round import Round
-from truerail.analysis.rule import Alert, Case, rule
+from truerail.analysis.rule import Case, rule
 from truerail.model import CauseKind, Finding, PortCounters, PortQos, Severity, Transport
 from truerail.model.columns import Codes, Mask
 
@@ -57,13 +57,6 @@ by judgement.
     severity=Severity.WARNING,
     needs=[PortCounters],
     transports=[Transport.ROCE],
-    alert=Alert(
-        "PauseOnWrongPriority",
-        (Severity.WARNING,),
-        10,
-        "pauses a priority that is not lossless, or the whole link",
-        "Compare the PFC and trust settings of both ends.",
-    ),
     cause=CauseKind.CONFIGURATION,
 )
 def pause_on_wrong_priority(round: Round) -> Iterator[Finding]:

@@ -46,7 +46,7 @@ from truerail.analysis.pfc.culprits import Culprit, pressure_culprits
 from truerail.analysis.pfc.edges import LEAST_SUSTAINED_SECONDS
 from truerail.analysis.pfc.trees import Pauses
 from truerail.analysis.round import Round
-from truerail.analysis.rule import Alert, Case, InsufficientDataError, rule
+from truerail.analysis.rule import Case, InsufficientDataError, rule
 from truerail.model import Finding, PortCounters, Severity, Transport
 
 
@@ -55,13 +55,6 @@ from truerail.model import Finding, PortCounters, Severity, Transport
     severity=Severity.WARNING,
     needs=[PortCounters],
     transports=[Transport.ROCE],
-    alert=Alert(
-        "PausePressure",
-        (Severity.WARNING,),
-        10,
-        "pauses its neighbors for minutes",
-        "Check for a slow receiver, or for many senders to one.",
-    ),
 )
 def pause_pressure(round: Round) -> Iterator[Finding]:
     """The roots of back-pressure that lasts, one finding for each."""

@@ -36,7 +36,7 @@ import numpy as np
 from rules._uncounted import blind_hosts
 from truerail.analysis.cabling import ONE_END, Wiring, evidence_of
 from truerail.analysis.round import Round
-from truerail.analysis.rule import Alert, Case, InsufficientDataError, report_not_evaluated, rule
+from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, NetLink, PcieLink, RdmaLink, Severity, Snapshot
 from truerail.model.columns import factorize
 from truerail.model.names import printable
@@ -56,14 +56,6 @@ Link = tuple[float | None, int | None]
     "NIC005",
     severity=Severity.WARNING,
     needs=[PcieLink],
-    alert=Alert(
-        "PcieDowntrained",
-        (Severity.CRITICAL, Severity.WARNING),
-        5,
-        "has a PCIe link slower or narrower than it can be",
-        "Drain the host and power it off and on; if that does not help, reseat the card.",
-        on="host",
-    ),
     cause=CauseKind.SLOW_HOST,
     first="where HOST",
 )

@@ -40,7 +40,7 @@ from truerail.analysis.pfc.culprits import BOTH_ENDS, ONE_END
 from truerail.analysis.pfc.measures import recent
 from truerail.analysis.pfc.trees import PAUSES, PauseGraph, Pauses
 from truerail.analysis.round import Round
-from truerail.analysis.rule import Alert, Case, rule
+from truerail.analysis.rule import Case, rule
 from truerail.model import CauseKind, Finding, PortCounters, Severity, Transport
 from truerail.model.columns import Codes
 from truerail.model.names import natural_key
@@ -51,14 +51,6 @@ from truerail.model.names import natural_key
     severity=Severity.CRITICAL,
     needs=[PortCounters],
     transports=[Transport.ROCE],
-    alert=Alert(
-        "PfcDeadlock",
-        (Severity.CRITICAL, Severity.WARNING),
-        1,
-        "is in a circular wait of switches: no traffic moves on this priority",
-        "Shut one port of the circle to break it; then find the route that goes down and up again.",
-        on="switch",
-    ),
     cause=CauseKind.PFC_DEADLOCK,
     first="storm",
 )

@@ -63,7 +63,7 @@ from truerail.analysis.pfc.measures import recent
 from truerail.analysis.pfc.reasons import Reason
 from truerail.analysis.pfc.trees import PAUSES, STORM_WORDS
 from truerail.analysis.round import Round
-from truerail.analysis.rule import Alert, Case, rule
+from truerail.analysis.rule import Case, rule
 from truerail.model import CauseKind, Finding, Neighbor, NetLink, PortCounters, Severity, Transport
 
 
@@ -72,13 +72,6 @@ from truerail.model import CauseKind, Finding, Neighbor, NetLink, PortCounters, 
     severity=Severity.CRITICAL,
     needs=[PortCounters],
     transports=[Transport.ROCE],
-    alert=Alert(
-        "PfcStorm",
-        (Severity.CRITICAL, Severity.WARNING),
-        1,
-        "is the root of a PFC storm: it pauses its neighbor continuously",
-        "Drain the host, or shut its switch port; then check why it does not receive.",
-    ),
     cause=CauseKind.PFC_STORM,
     first="storm",
 )

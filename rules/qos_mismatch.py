@@ -46,7 +46,7 @@ from rules._qos import FIELDS, Settings, settings_of
 from rules._uncounted import blind_ports
 from truerail.analysis.cabling import ONE_END, Wiring, evidence_of
 from truerail.analysis.round import Round
-from truerail.analysis.rule import Alert, Case, InsufficientDataError, report_not_evaluated, rule
+from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, PortQos, Severity, Transport
 from truerail.model.columns import Codes
 from truerail.model.names import printable
@@ -80,13 +80,6 @@ class _Odd:
     severity=Severity.WARNING,
     needs=[],
     transports=[Transport.ROCE],
-    alert=Alert(
-        "QosMismatch",
-        (Severity.WARNING,),
-        10,
-        "treats lossless traffic differently from its peers or its other end",
-        "Set PFC, DSCP and buffers like its peers.",
-    ),
     cause=CauseKind.CONFIGURATION,
 )
 def qos_mismatch(round: Round) -> Iterator[Finding]:

@@ -30,7 +30,7 @@ import numpy as np
 from rules._places import Misplaced, Places, places
 from truerail.analysis.cabling import ONE_END, State, Why
 from truerail.analysis.round import Round
-from truerail.analysis.rule import Alert, Case, rule
+from truerail.analysis.rule import Case, rule
 from truerail.model import Finding, Neighbor, NetLink, Severity
 from truerail.model.columns import Codes
 from truerail.model.index import PlanIndex
@@ -40,14 +40,6 @@ from truerail.model.index import PlanIndex
     "RAL003",
     severity=Severity.CRITICAL,
     needs=[Neighbor],
-    alert=Alert(
-        "RailCut",
-        (Severity.CRITICAL,),
-        6,
-        "cannot reach the peers of its rail",
-        "Keep jobs off this host, and move the cable back to its leaf.",
-        on="rail",
-    ),
 )
 def rail_cut(round: Round) -> Iterator[Finding]:
     """Hosts that are off a rail, where no spine leads round it."""

@@ -43,7 +43,7 @@ from truerail.analysis.counters.carried import LEAST_WINDOWS, TOO_FEW
 from truerail.analysis.counters.rail_balance import ACTIVE, IDLE, LOW
 from truerail.analysis.counters.telemetry import Telemetry
 from truerail.analysis.round import Round
-from truerail.analysis.rule import Alert, Case, InsufficientDataError, report_not_evaluated, rule
+from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, NetLink, Port, PortCounters, Severity
 
 VERY_LOW = 0.6
@@ -66,13 +66,6 @@ _CONGESTED = "Check which flows meet on the path of {} (ECN001, LBL002): the NIC
     "RAL001",
     severity=Severity.WARNING,
     needs=[PortCounters],
-    alert=Alert(
-        "RailImbalance",
-        (Severity.CRITICAL, Severity.WARNING),
-        5,
-        "carries much less on this rail than on its others",
-        "Check the low NIC: PCIe width, link speed, errors, pauses, and its leaf port.",
-    ),
     cause=CauseKind.SLOW_HOST,
     first="where HOST",
 )

@@ -34,7 +34,7 @@ import numpy.typing as npt
 from rules._places import places
 from truerail.analysis.cabling import ONE_END, Wiring, evidence_of
 from truerail.analysis.round import Round
-from truerail.analysis.rule import Alert, Case, rule
+from truerail.analysis.rule import Case, rule
 from truerail.model import Finding, NetAddress, Plan, Severity
 from truerail.model.columns import NONE, Codes
 from truerail.model.names import printable
@@ -50,13 +50,6 @@ _NOT_OF_A_RAIL = ("127.0.0.0/8", "169.254.0.0/16", "224.0.0.0/4", "::1/128", "fe
     "CFG002",
     severity=Severity.WARNING,
     needs=[NetAddress],
-    alert=Alert(
-        "RailSubnetMismatch",
-        (Severity.WARNING,),
-        10,
-        "has an address of another rail's subnet",
-        "Give it an address of its own rail; if several are wrong, check the cables first.",
-    ),
 )
 def rail_subnet_mismatch(round: Round) -> Iterator[Finding]:
     """Planned NICs with an address that is not of their rail."""

@@ -34,7 +34,7 @@ from rules._bonds import blind_bonds
 from rules._places import places
 from truerail.analysis.cabling import ONE_END, Why, evidence_of
 from truerail.analysis.round import Round
-from truerail.analysis.rule import Alert, Case, report_not_evaluated, rule
+from truerail.analysis.rule import Case, report_not_evaluated, rule
 from truerail.model import Finding, NetLink, Plan, Port, RdmaLink, Severity, Transport
 from truerail.model.names import printable
 
@@ -44,13 +44,6 @@ from truerail.model.names import printable
     severity=Severity.WARNING,
     needs=[RdmaLink],
     transports=[Transport.ROCE, Transport.INFINIBAND],
-    alert=Alert(
-        "RdmaPortDown",
-        (Severity.WARNING,),
-        5,
-        "has an RDMA port that is not active",
-        "Check the port's state on the host, and its subnet or link.",
-    ),
 )
 def rdma_port_down(round: Round) -> Iterator[Finding]:
     """Planned NICs whose RDMA port is asked to be in another state than `ACTIVE`."""

@@ -69,7 +69,7 @@ from truerail.analysis.cabling import BOTH_ENDS, ONE_END
 from truerail.analysis.counters import Quantity
 from truerail.analysis.counters.telemetry import LEAST_SAMPLES, Telemetry
 from truerail.analysis.round import Round
-from truerail.analysis.rule import Alert, Case, InsufficientDataError, rule
+from truerail.analysis.rule import Case, InsufficientDataError, rule
 from truerail.model import BitErrorRate, CauseKind, Finding, PortCounters, Severity, Transport
 from truerail.model.columns import Codes, Mask
 
@@ -87,13 +87,6 @@ _COUNTED = (*BEFORE_FEC, *AFTER_FEC)
     severity=Severity.WARNING,
     needs=[PortCounters],
     instead=[BitErrorRate],
-    alert=Alert(
-        "SignalDegraded",
-        (Severity.CRITICAL, Severity.WARNING),
-        5,
-        "receives errors: its signal degrades",
-        "Clean and reseat the cable at both ends; then replace the module, then the cable.",
-    ),
     cause=CauseKind.DEGRADED_LINK,
 )
 def signal_degraded(round: Round) -> Iterator[Finding]:

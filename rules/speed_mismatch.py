@@ -41,7 +41,7 @@ import numpy.typing as npt
 from rules._uncounted import blind_links
 from truerail.analysis.cabling import ONE_END, Wiring
 from truerail.analysis.round import Round
-from truerail.analysis.rule import Alert, Case, InsufficientDataError, report_not_evaluated, rule
+from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, LinkSpeed, NetLink, NotEvaluated, RdmaLink, Severity
 from truerail.model.columns import Codes, Mask
 
@@ -56,13 +56,6 @@ _MOST = 8
     "LNK001",
     severity=Severity.WARNING,
     needs=[],
-    alert=Alert(
-        "SpeedMismatch",
-        (Severity.WARNING,),
-        5,
-        "runs at another speed than planned",
-        "Compare speed, FEC and autonegotiation of both ends; then the module.",
-    ),
     cause=CauseKind.DEGRADED_LINK,
 )
 def speed_mismatch(round: Round) -> Iterator[Finding]:

@@ -26,7 +26,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 from truerail.analysis.round import Round
-from truerail.analysis.rule import Alert, Case, rule
+from truerail.analysis.rule import Case, rule
 from truerail.model import Finding, GpuNicPath, NetAddress, NetLink, Reading, Severity
 from truerail.model.names import printable
 
@@ -40,14 +40,6 @@ _SLOW = (GpuNicPath, NetAddress)
     "TEL002",
     severity=Severity.WARNING,
     needs=[],
-    alert=Alert(
-        "StaleData",
-        (Severity.WARNING,),
-        10,
-        "has stale data: its last answer is old",
-        "Check which collector fails, and why.",
-        on="host",
-    ),
     first="where DEVICE",
 )
 def stale_data(round: Round) -> Iterator[Finding]:

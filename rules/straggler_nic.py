@@ -54,7 +54,7 @@ from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.counters.rail_balance import LEAST_PEERS, Rails
 from truerail.analysis.counters.telemetry import Telemetry
 from truerail.analysis.round import Round
-from truerail.analysis.rule import Alert, Case, InsufficientDataError, NotEvaluated, report_not_evaluated, rule
+from truerail.analysis.rule import Case, InsufficientDataError, NotEvaluated, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, NetLink, PortCounters, Severity
 from truerail.model.columns import Mask
 
@@ -68,13 +68,6 @@ traffic only); where the NIC at the other end may be the slow one as well.
     "RAL002",
     severity=Severity.WARNING,
     needs=[PortCounters],
-    alert=Alert(
-        "StragglerNic",
-        (Severity.WARNING,),
-        5,
-        "is slower than the NICs of its rail in other hosts",
-        "Compare its PCIe link, firmware and errors with those of a NIC beside it.",
-    ),
     cause=CauseKind.SLOW_HOST,
 )
 def straggler_nic(round: Round) -> Iterator[Finding]:

@@ -37,7 +37,7 @@ from truerail.analysis.ecmp.siblings import CHANCE, polarized, weighted
 from truerail.analysis.ecmp.tiers import balance_to_evaluate, not_evaluated, uneven_switches
 from truerail.analysis.ecmp.uplink_balance import Balance, Numbers
 from truerail.analysis.round import Round
-from truerail.analysis.rule import Alert, Case, report_not_evaluated, rule
+from truerail.analysis.rule import Case, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, PortCounters, Severity
 from truerail.model.columns import Mask
 from truerail.model.plan import LoadBalancing
@@ -54,14 +54,6 @@ DEVIATIONS = 4.75
     "LBL002",
     severity=Severity.WARNING,
     needs=[PortCounters],
-    alert=Alert(
-        "UplinkImbalance",
-        (Severity.WARNING,),
-        15,
-        "spreads its load unevenly over its uplinks",
-        "Check the hash fields, the weights and what is down above it.",
-        on="switch",
-    ),
     cause=CauseKind.OVERLOAD,
     first="where SWITCH",
 )

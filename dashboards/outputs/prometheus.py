@@ -5,15 +5,7 @@ from typing import Any
 
 from dashboards.outputs import NOTE
 from dashboards.rules.declared import Alert, Group
-from rules import rules
-from truerail.outputs.monitoring import TRUERAIL
 from truerail.outputs.monitoring.derived import as_yaml
-
-_SUBJECT = (
-    "{{ if $labels.nic }}{{ $labels.host }}/{{ $labels.nic }}{{ else if $labels.host }}{{ $labels.host }}"
-    "{{ else if $labels.switch_port }}{{ $labels.switch }}/{{ $labels.switch_port }}"
-    "{{ else }}{{ $labels.switch }}{{ end }}"
-)
 
 
 def rules_file(groups: Iterable[Group], runbooks: str) -> str:
@@ -27,10 +19,9 @@ def runbook_url(alert: Alert, runbooks: str) -> str:
 
 
 def annotations(alert: Alert, runbooks: str) -> dict[str, str]:
-    """Summary, description, runbook, and the way to the cause on truerail's page, as templates."""
-    page = {"page_url": f"{TRUERAIL}/alert?rule={alert.page}&subject={_SUBJECT}"} if alert.page in rules() else {}
+    """Summary, description, runbook and further links, as templates."""
     url = runbook_url(alert, runbooks)
-    return {"summary": alert.summary, "description": alert.description, "runbook_url": url, **page}
+    return {"summary": alert.summary, "description": alert.description, "runbook_url": url, **dict(alert.links)}
 
 
 def _group(group: Group, runbooks: str) -> dict[str, Any]:

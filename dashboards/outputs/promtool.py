@@ -101,5 +101,11 @@ def _settled(same: list[Alert], wait: int) -> int:
 
 def _expected(alert: Alert, runbooks: str) -> dict[str, Any]:
     labels = {key: value for key, value in alert.story.fires if value}
-    reported = {key: rendered(text, labels, alert.story.value) for key, text in annotations(alert, runbooks).items()}
-    return {"exp_labels": {"severity": alert.severity.value, **labels}, "exp_annotations": reported}
+    return {"exp_labels": {"severity": alert.severity.value, **labels}, "exp_annotations": expected(alert, runbooks)}
+
+
+def expected(alert: Alert, runbooks: str) -> dict[str, str]:
+    """The annotations of an alert in its story."""
+    labels, said = {key: value for key, value in alert.story.fires if value}, dict(alert.story.said)
+    templates = annotations(alert, runbooks).items()
+    return {key: said.get(key) or rendered(text, labels, alert.story.value) for key, text in templates}

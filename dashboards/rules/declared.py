@@ -49,11 +49,13 @@ class Story:
     value: float = 1
     quiet: tuple[Series, ...] = ()
     resolves: int = 4
+    said: tuple[tuple[str, str], ...] = ()
+    """Annotations as they are expected, where their templates ask Prometheus for other series."""
 
 
 @dataclass(frozen=True, slots=True)
 class Alert:
-    """An alert. `page` names its runbook: the code of a rule, or the alert's own name."""
+    """An alert. `page` names its runbook: the code of a rule, a template that gives it, or the alert's own name."""
 
     name: str
     severity: Severity
@@ -66,6 +68,8 @@ class Alert:
     story: Story
     keep: int = 0
     """Minutes that it goes on firing after it no longer holds."""
+    links: tuple[tuple[str, str], ...] = ()
+    """Further annotations: addresses, as templates."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,22 +1,10 @@
-"""Alerts on the fabric as a whole: its uplinks, how much of it is read, and how much of it is known."""
+"""Alerts on the fabric as a whole: how much of it is read, and how much of it is known."""
 
 from dashboards.rules.declared import Alert, Group, Series, Severity, Story, labels
-from dashboards.rules.records import FINDINGS, READ, VERIFIED
+from dashboards.rules.records import MANY, VERIFIED
 
 W = Severity.WARNING
 KEEP = 5
-_UPLINK = {"pod": "p1", "switch": "leaf-3", "switch_port": "swp49"}
-
-
-def _uplink(fabric: str, muted: str = "no") -> tuple[Series, ...]:
-    one = {"fabric": fabric, **_UPLINK}
-    found = {"fabric": fabric, "pod": "p1", "switch": "leaf-3", "rule": "CAB006", "severity": "warning"}
-    return (
-        Series("truerail_evaluation_number", labels(fabric=fabric), 7, 8),
-        Series("truerail_uplink_state", labels(**one), 0, 3),
-        Series("truerail_uplink_info", labels(**one, peer="spine-1", peer_port="swp4"), 1, 1),
-        Series("truerail_device_findings", labels(**found, muted=muted), None, 1),
-    )
 
 
 def _share(fabric: str, counted: str, good: int, bad: int) -> tuple[Series, ...]:
@@ -37,22 +25,7 @@ FABRIC_ALERTS = Group(
     "truerail.fabric",
     alerts=(
         Alert(
-            "TruerailUplinkBad", W,
-            "(truerail_uplink_state > 1)\n"
-            "* on(fabric, switch, switch_port) group_left(peer, peer_port) truerail_uplink_info\n"
-            f'and on(fabric, switch) {FINDINGS}{{rule=~"CAB00[1-8]"}}',
-            5,
-            "The uplink {{ $labels.switch }}/{{ $labels.switch_port }} is missing or in a wrong place",
-            "The uplink {{ $labels.switch }}/{{ $labels.switch_port }} belongs in {{ $labels.peer }}/"
-            "{{ $labels.peer_port }}, and is missing or elsewhere: the leaf has less capacity than planned. Next: "
-            "`truerail where {{ $labels.switch }}/{{ $labels.switch_port }}` shows where it is.",
-            "CAB006",
-            Story(_uplink("uplink"), labels(fabric="uplink", **_UPLINK, peer="spine-1", peer_port="swp4"), 3,
-                  quiet=_uplink("uplink-muted", "acknowledged"), resolves=8),
-            keep=KEEP,
-        ),
-        Alert(
-            "TruerailManyDevicesUnreachable", W, f"1 - {READ} > 0.1", 10,
+            "TruerailManyDevicesUnreachable", W, MANY, 10,
             "{{ $value | humanizePercentage }} of the devices with role {{ $labels.role }} do not answer",
             "In {{ $labels.fabric }}, {{ $value | humanizePercentage }} of the devices with role {{ $labels.role }} "
             "give no readable answer; what only they could say is unknown. So many fail together: look at the "
@@ -64,7 +37,7 @@ FABRIC_ALERTS = Group(
         ),
         Alert(
             "TruerailCoverageFalling", W,
-            f"max_over_time({VERIFIED}[1d:10m]) - {VERIFIED} > 0.05", 15,
+            f"max_over_time({VERIFIED}[1d:10m]) - {VERIFIED} > 0.05\nunless on(fabric) {MANY}", 15,
             "{{ $value | humanizePercentage }} of the cables in {{ $labels.fabric }} are no longer verified",
             "Within a day, {{ $value | humanizePercentage }} of the cables in {{ $labels.fabric }} went from "
             "verified to unknown: no device reports any more where they are plugged. That is not the same as right. "

@@ -16,8 +16,8 @@ STEADY: Final = "fabric:truerail_evaluation_number:steady2m"
 CAUSES: Final = "cause:truerail_cause_info:held"
 FINDINGS: Final = "finding:truerail_finding_info:held"
 IN_USE: Final = "pod:truerail_rail_right_ratio:max7d"
-"""At least 0.5 where half of the cables of a pod's rails were right at some time in the last week: it is in use. Without
-a pod: the most of any pod, for causes that lie in several.
+"""At least 0.5 where half of the cables of a pod's rails were right at some time in the last week: it is in use.
+Without a pod: the most of any pod, for causes that lie in several.
 """
 VERIFIED: Final = "fabric:truerail_links_verified:ratio"
 READ: Final = "role:truerail_devices_read:ratio"

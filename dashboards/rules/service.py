@@ -36,7 +36,8 @@ SERVICE_ALERTS = Group(
             Story((Series("truerail_build_info", labels(version="1", python="3.11"), 1, None),), (), 1, resolves=1),
         ),
         Alert(
-            "TruerailNoEvaluation", W, "truerail_build_info unless on() truerail_evaluation_number", 10,
+            "TruerailNoEvaluation", W, "truerail_build_info\nunless on() truerail_evaluation_number\nunless on() "
+            "(increase(truerail_service_evaluations_failed_total[15m]) > 0)", 10,
             "truerail runs, and has evaluated nothing yet",
             f"truerail has answered scrapes for ten minutes without a first evaluation. Next: {_LOGS} /readyz says "
             "the same.",

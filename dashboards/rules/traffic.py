@@ -8,6 +8,7 @@ links are looked at as rarely as can be: what is said of a pod is made from its 
 from typing import Final
 
 from dashboards.rules.declared import Alert, Group, Record, Series, Severity, Story, labels
+from dashboards.rules.records import CAUSES
 
 W = Severity.WARNING
 BUSY: Final = 0.1
@@ -103,7 +104,7 @@ def _counted(fabric: str, good: int, bad: int | None) -> tuple[Series, ...]:
 
 
 _UNEVEN = Alert(
-    "TruerailRailUneven", W, f"{_RAIL_SHARE} < {LOW}", 15,
+    "TruerailRailUneven", W, f"{_RAIL_SHARE} < {LOW}\nunless on(fabric, pod) {CAUSES}", 15,
     "Rail {{ $labels.rail }} of {{ $labels.pod }} carries {{ $value | humanizePercentage }} of what its other rails do",
     "The NICs of rail {{ $labels.rail }} in {{ $labels.pod }} of {{ $labels.fabric }} send {{ $value | "
     "humanizePercentage }} of what those of the median rail send, on average over all hosts. One NIC does not do that: "

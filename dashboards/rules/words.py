@@ -12,14 +12,23 @@ from truerail.outputs.monitoring import GRAFANA, TRUERAIL
 def _one(metric: str, key: str) -> str:
     """Opens a block in which `$one` is the series of this metric for the alert's cause; `else` and `end` follow."""
     series = f"truerail_{metric}{{fabric=%q,{key}=%q}}"
-    query = f"{series} or on({key}) last_over_time({series}[15m])"
-    said = f'printf "{query}" $labels.fabric $labels.{key} $labels.fabric $labels.{key} | query'
-    return f"{{{{ with {said} }}}}{{{{ $one := . | first }}}}"
+    return _opened(f"{series} or on({key}) last_over_time({series}[15m])", key, 2)
+
+
+def _known(metric: str) -> str:
+    """The same for a figure that may become unknown while its cause is shown."""
+    series, info = (f"truerail_{name}{{fabric=%q,cause=%q}}" for name in (metric, "cause_info"))
+    return _opened(f"{series} or on(cause) (last_over_time({series}[15m]) unless on(cause) {info})", "cause", 3)
+
+
+def _opened(query: str, key: str, times: int) -> str:
+    names = f" $labels.fabric $labels.{key}" * times
+    return f'{{{{ with printf "{query}"{names} | query }}}}{{{{ $one := . | first }}}}'
 
 
 def _count(metric: str, thing: str) -> str:
     many = f'{{{{ printf "%.0f" $one.Value }}}} {thing}{{{{ if ne $one.Value 1.0 }}}}s{{{{ end }}}}'
-    return f"{_one(metric, 'cause')}{many}{{{{ else }}}}an unknown number of {thing}s{{{{ end }}}}"
+    return f"{_known(metric)}{many}{{{{ else }}}}an unknown number of {thing}s{{{{ end }}}}"
 
 
 def _place(info: str, key: str) -> str:

@@ -79,22 +79,6 @@ class Evaluated:
 
 
 @dataclass(frozen=True, slots=True)
-class Alert:
-    """The alert on a rule's findings, named `Truerail` and `name`: one for each of these severities."""
-
-    name: str
-    severities: tuple[Severity, ...]
-    minutes: int
-    """How long a finding must last."""
-    summary: str
-    """The text after the subject in the alert's first line."""
-    action: str
-    """The next step."""
-    on: str = "nic"
-    """The kind of the findings' subject: `nic`, `rail` (of a host), `host` or `switch`."""
-
-
-@dataclass(frozen=True, slots=True)
 class Rule:
     """One kind of fault, how it is detected and what to do about it."""
 
@@ -111,8 +95,6 @@ class Rule:
     """The transports to which the rule applies."""
     balancing: tuple[LoadBalancing, ...] = tuple(LoadBalancing)
     """The load balancing to which the rule applies."""
-    alert: Alert | None = None
-    """None if findings never alert, or alert by the state of their cable."""
     cause: CauseKind | None = None
     """The cause of an otherwise unexplained finding; None if the cabling, or the finding's detail, determines it."""
     first: str = WHERE
@@ -173,7 +155,6 @@ class _Declared:
     evaluate: Evaluate
     transports: tuple[Transport, ...]
     balancing: tuple[LoadBalancing, ...]
-    alert: Alert | None
     cause: CauseKind | None
     first: str
     instead: tuple[type[Fact], ...]
@@ -195,7 +176,6 @@ def rule(
     needs: Sequence[type[Fact]],
     transports: Sequence[Transport] = tuple(Transport),
     balancing: Sequence[LoadBalancing] = tuple(LoadBalancing),
-    alert: Alert | None = None,
     cause: CauseKind | None = None,
     first: str = WHERE,
     instead: Sequence[type[Fact]] = (),
@@ -210,7 +190,6 @@ def rule(
             evaluate,
             tuple(transports),
             tuple(balancing),
-            alert,
             cause,
             first,
             tuple(instead),
@@ -244,7 +223,6 @@ def rule_of(module_name: str) -> Rule:
         cases("QUIET"),
         declared.transports,
         declared.balancing,
-        declared.alert,
         declared.cause,
         declared.first,
         declared.instead,
@@ -253,7 +231,6 @@ def rule_of(module_name: str) -> Rule:
 
 __all__ = [
     "HEADINGS",
-    "Alert",
     "Case",
     "Evaluated",
     "Evidence",

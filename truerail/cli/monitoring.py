@@ -20,6 +20,7 @@ def export(
     folder: Annotated[Path, typer.Argument(help="Folder to write to; files of the same name are replaced.")],
     runbooks: Annotated[str, typer.Option(help="URL of runbooks/; alerts link to it.")] = "",
     truerail: Annotated[str, typer.Option(help="URL of truerail's page; alerts and dashboards link to it.")] = "",
+    grafana: Annotated[str, typer.Option(help="URL of Grafana; alerts link to their dashboard there.")] = "",
 ) -> None:
     """Write dashboards, alert rules, Alertmanager routes and runbooks.
 
@@ -27,9 +28,13 @@ def export(
     (kubernetes/, with kustomization.yaml) and as Grafana-managed alerts (grafana-alerting/, prometheus-records/).
     """
     from truerail.cli import terminal_output
-    from truerail.outputs.monitoring import RUNBOOKS, TRUERAIL, monitoring_files, write
+    from truerail.outputs.monitoring import GRAFANA, RUNBOOKS, TRUERAIL, monitoring_files, write
 
-    texts = monitoring_files(_address("--runbooks", runbooks) or RUNBOOKS, _address("--truerail", truerail) or TRUERAIL)
+    texts = monitoring_files(
+        _address("--runbooks", runbooks) or RUNBOOKS,
+        _address("--truerail", truerail) or TRUERAIL,
+        _address("--grafana", grafana) or GRAFANA,
+    )
     try:
         write(folder, texts)
     except OSError as error:

@@ -14,19 +14,21 @@ RUNBOOKS: Final = "https://truerail.example.net/docs/runbooks"
 """Address of the runbooks in the shipped rules; a site sets its own."""
 TRUERAIL: Final = "http://127.0.0.1:8080"
 """Address of truerail's page in the shipped rules and dashboards; a site sets its own."""
+GRAFANA: Final = "http://127.0.0.1:3000"
+"""Address of Grafana in the shipped rules; a site sets its own."""
 RULES: Final = "prometheus/truerail.rules.yaml"
 OPERATOR_RULES: Final = "kubernetes/truerail.prometheusrule.yaml"
 _REPOSITORY: Final = Path(__file__).resolve().parents[3]
 _WHEEL: Final = Path(__file__).resolve().parent / "shipped"
 
 
-def monitoring_files(runbooks: str = RUNBOOKS, truerail: str = TRUERAIL) -> dict[str, str]:
-    """Texts by path below the folder that a site loads from. `runbooks` and `truerail` are addresses without quotes or
-    blanks: of the runbooks, and of truerail's page.
+def monitoring_files(runbooks: str = RUNBOOKS, truerail: str = TRUERAIL, grafana: str = GRAFANA) -> dict[str, str]:
+    """Texts by path below the folder that a site loads from. `runbooks`, `truerail` and `grafana` are addresses without
+    quotes or blanks: of the runbooks, of truerail's page, and of Grafana.
     """
     made = _shipped()
-    made[RULES] = made[RULES].replace(RUNBOOKS, runbooks.rstrip("/"))
-    made[RULES] = made[RULES].replace(f"{TRUERAIL}/alert", f"{truerail.rstrip('/')}/alert")
+    for shipped, own in ((RUNBOOKS, runbooks), (TRUERAIL, truerail), (GRAFANA, grafana)):
+        made[RULES] = made[RULES].replace(shipped, own.rstrip("/"))
     boards = [name for name in made if name.startswith("grafana/")]
     for name in boards:
         made[name] = made[name].replace(f'"{TRUERAIL}"', f'"{truerail.rstrip("/")}"')

@@ -4,6 +4,7 @@ Grafana's import of Prometheus rules makes the same three steps of each alert: t
 and whether that is above 0. So each series is an alert, and no series is no alert.
 """
 
+import re
 from collections.abc import Iterable
 from hashlib import blake2s
 from typing import Any, Final
@@ -96,30 +97,48 @@ def _groups(rules: str) -> list[dict[str, Any]]:
 def _grafana(alert: dict[str, Any]) -> dict[str, Any]:
     name, severity = alert["alert"], alert["labels"]["severity"]
     kept = {key: alert[key] for key in ("keep_firing_for",) if key in alert}
+    annotations = alert["annotations"]
     return {
         "uid": blake2s(f"{name} {severity}".encode(), digest_size=8).hexdigest(),
         "title": f"{name} ({severity})",
         "condition": "threshold",
-        "data": [_query(alert["expr"]), _is_number(), _threshold()],
+        "data": [_query(alert["expr"]), *map(_joined, _metrics(annotations.values())), _is_number(), _threshold()],
         "noDataState": "OK",
         "execErrState": "Error",
         "for": alert["for"],
         **kept,
-        "annotations": {key: _template(text) for key, text in alert["annotations"].items()},
+        "annotations": {key: _template(text) for key, text in annotations.items()},
         "labels": alert["labels"],
         "isPaused": False,
     }
 
 
+_ASKS: Final = re.compile(r'\{\{ with printf "truerail_(\w+)\{[^|]*\| query \}\}\{\{ \$one := \. \| first \}\}')
+"""Where a template of Prometheus asks for the series of the alert's cause."""
+
+
+def _metrics(templates: Iterable[str]) -> list[str]:
+    """The metrics that templates ask for, each once, without their prefix."""
+    return list(dict.fromkeys(name for text in templates for name in _ASKS.findall(text)))
+
+
+def _joined(metric: str) -> dict[str, Any]:
+    """Grafana's templates ask for no series. A further query of the alert gives them, by its name: of each alert the
+    one whose labels contain those of the alert.
+    """
+    return _query(f'truerail_{metric}{{muted="no"}}', metric)
+
+
 def _template(text: str) -> str:
-    """Grafana's `$value` is a sentence; the number is that of the query."""
-    return text.replace("$value", "$values.query.Value")
+    """Grafana's `$value` is a sentence; the number is that of the query, and other series are those of its queries."""
+    asks = _ASKS.sub(r"{{ if $values.\1.Labels }}{{ $one := $values.\1 }}", text)
+    return asks.replace("$value ", "$values.query.Value ")
 
 
-def _query(expr: str) -> dict[str, Any]:
-    model = {"refId": "query", "expr": expr, "instant": True, "range": False}
+def _query(expr: str, ref: str = "query") -> dict[str, Any]:
+    model = {"refId": ref, "expr": expr, "instant": True, "range": False}
     return {
-        "refId": "query",
+        "refId": ref,
         "relativeTimeRange": {"from": 600, "to": 0},
         "datasourceUid": DATASOURCE,
         "model": model,
