@@ -131,8 +131,6 @@ def _cables() -> Panel:
         Column("switch_port", "port", width=110),
         Column("actual_switch", "actual switch"),
         Column("actual_switch_port", "actual port", width=110),
-        Column("other_host", "swapped with"),
-        Column("other_nic", "its nic"),
         Column("rack", width=90),
         Column("pod", width=90),
     )
@@ -141,13 +139,25 @@ def _cables() -> Panel:
         "Each cable of a host that is known to be bad: where it belongs, and where it actually is. At most 200, "
         "the wrong ones first. While a fabric is being cabled, many are missing: the board Day-1 progress shows "
         "them by rack.",
-        rows(f"topk(200, link:truerail_link_state:held{{{POD}}})"),
+        rows(_bad_cables()),
         columns=columns,
         worst="state",
         unit="none",
         width=24,
         empty="none reported",
     )
+
+
+def _bad_cables() -> str:
+    """Bad cables with where they belong and, if that is known, where they are."""
+    cable = "on(fabric, host, nic)"
+    there = f"truerail_link_actual_info{{{POD}}}"
+    placed = (
+        f"(truerail_link_state{{{POD}}} > 1)\n"
+        f"* {cable} group_left(switch, switch_port, rack) truerail_link_info{{{POD}}}"
+    )
+    seen = f"{placed}\n* {cable} group_left(actual_switch, actual_switch_port) {there}"
+    return f"topk(200,\n{seen}\nor\n({placed} unless {cable} {there})\n)"
 
 
 def _where() -> Row:
