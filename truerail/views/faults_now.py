@@ -97,7 +97,8 @@ def _present(index: EvaluationIndex, key: str, cause: Cause, found: Mapping[str,
 
 def _on_hosts(index: EvaluationIndex, cause: Cause) -> bool:
     """Whether a cause is of cables at hosts alone: where these end is their effect. That of uplinks is not known."""
-    ends = (index.index.devices.find(subject.partition("/")[0]) for subject in cause.subjects)
+    names = [move.cable.device for move in cause.moves] or [name.partition("/")[0] for name in cause.subjects]
+    ends = map(index.index.devices.find, names)
     return cause.kind in _PLACED and all(end >= 0 and index.index.devices.is_host(end) for end in ends)
 
 
