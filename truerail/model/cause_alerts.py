@@ -26,7 +26,7 @@ class CauseAlert:
     runbook: str
     dashboard: str = "overview"
     needs_use: bool = False
-    """Whether it is critical only in a pod that is in use: a fabric that is being cabled pages nobody."""
+    """Whether it is critical only in a pod that is in use: a fabric that is being cabled sends no pages."""
 
     @property
     def name(self) -> str:
