@@ -187,7 +187,7 @@ def test_names_that_a_device_ever_had(tmp_path: Path) -> None:
         ("leaf-7.example.net", False, ago(70).isoformat(), ago(60).isoformat()),
         ("leaf-0", True, ago(50).isoformat(), None),
     ]
-    assert [row["begin"] for row in answer(store, "device-names", name="LEAF-7")[0]] == [ago(70).isoformat()]
+    assert [row["begin"] for row in answer(store, "device-names", lldp_name="LEAF-7")[0]] == [ago(70).isoformat()]
     assert answer(store, "device-names", device="leaf-1")[0] == []
 
 

@@ -28,6 +28,7 @@ PAGES = (
     "/racks",
     "/timeline",
     "/ask",
+    "/ask/history",
     "/find",
     "/maintenance",
     "/cables",

@@ -118,6 +118,10 @@ class QueryLimitError(TruerailError):
     """A query of the history that takes more time or memory than it may. Names the limit."""
 
 
+class TooManyQueriesError(TruerailError, RuntimeError):
+    """The limit of waiting queries of the history is reached."""
+
+
 class AnswerError(TruerailError, ValueError):
     """JSON that does not match the answer's schema. Names the field."""
 

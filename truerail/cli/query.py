@@ -41,7 +41,7 @@ def query(
     until: Annotated[str | None, typer.Option(metavar="TIME", help="Up to this time.")] = None,
     device: Annotated[str | None, typer.Option(metavar="NAME", help="One device.")] = None,
     rail: Annotated[str | None, typer.Option(metavar="NUMBER", help="One rail.")] = None,
-    name: Annotated[str | None, typer.Option(metavar="NAME", help="One LLDP name.")] = None,
+    lldp_name: Annotated[str | None, typer.Option(metavar="NAME", help="One LLDP name.")] = None,
     least: Annotated[str | None, typer.Option(metavar="NUMBER", help="At least so many; see --list.")] = None,
     step: Annotated[str | None, typer.Option(metavar="STEP", help="Length of an interval: 1m, 1h, 1d.")] = None,
     idlest: Annotated[bool, typer.Option("--idlest", help="The idlest first.")] = False,
@@ -62,7 +62,8 @@ def query(
     if tables or listed:
         terminal_output.say(query_text.tables() if tables else query_text.questions())
         return
-    named = {"since": since, "until": until, "device": device, "rail": rail, "name": name, "least": least, "step": step}
+    named = {"since": since, "until": until, "device": device, "rail": rail, "lldp_name": lldp_name}
+    named |= {"least": least, "step": step}
     given = {key: value for key, value in named.items() if value is not None} | ({"idlest": "true"} if idlest else {})
     ready, request = _request(question, given, _store(store, config), fmt, _limits(fmt, limit, timeout, memory))
     if fmt is ResultFormat.PARQUET and out is None:

@@ -44,7 +44,8 @@ def questions() -> str:
 
 def _parameters(question: "ReadyQuestion") -> Iterator[str]:
     rows = [
-        (f"--{one.name}", "needed" if one.needed else one.default or "all", one.meaning) for one in question.parameters
+        (f"--{one.name.replace('_', '-')}", "needed" if one.needed else one.default or "all", one.meaning)
+        for one in question.parameters
     ]
     return (f"  {line}" for line in aligned(rows))
 

@@ -16,6 +16,7 @@ from truerail.service.api import ServiceAPI
 from truerail.service.settings import Settings
 from truerail.web.access.tls import Certificates
 from truerail.web.cached_evaluation import CachedEvaluation
+from truerail.web.history_queries import HistoryQueries
 from truerail.web.params import Time
 from truerail.web.past_rounds import PastRounds
 
@@ -39,6 +40,7 @@ class RequestContext:
         """With TLS, once the service listens."""
         self.exposition = Exposition()
         self.journal_threads = ThreadPoolExecutor(AT_ONCE, "journal questions")
+        self.history_queries = HistoryQueries(settings)
         self.past = PastRounds()
         self.thinking = ThreadPoolExecutor(THINKING, "questions")
         self._boot = token_hex(6)

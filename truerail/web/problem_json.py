@@ -5,6 +5,7 @@ A browser that opens an unknown address gets a page instead: a GET outside the A
 400   QueryError, NodeSetError, CursorError     404   NotFoundError       409   ConflictError
 410   ListChangedError
 422   RequestValidationError, PlanError           503   NotReadyError, JournalUnavailableError, TooManyStreamsError
+503   HistoryStoreError, MissingExtraError, QueryLimitError, TooManyQueriesError
 HTTPException keeps its own status; anything else is 500
 """
 
@@ -23,12 +24,16 @@ from starlette.routing import compile_path
 from truerail.errors import (
     ConflictError,
     CursorError,
+    HistoryStoreError,
     JournalUnavailableError,
     ListChangedError,
+    MissingExtraError,
     NodeSetError,
     NotFoundError,
     NotReadyError,
     QueryError,
+    QueryLimitError,
+    TooManyQueriesError,
     TooManyStreamsError,
 )
 from truerail.model.names import printable
@@ -101,6 +106,10 @@ _KINDS: tuple[tuple[type[Exception], int, str], ...] = (
     (NotReadyError, 503, "not ready"),
     (JournalUnavailableError, 503, "history gone"),
     (TooManyStreamsError, 503, "too many streams"),
+    (TooManyQueriesError, 503, "too many queries"),
+    (QueryLimitError, 503, "query too large"),
+    (HistoryStoreError, 503, "history store gone"),
+    (MissingExtraError, 503, "not installed"),
 )
 
 

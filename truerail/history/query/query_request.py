@@ -1,7 +1,7 @@
 """What is asked of a history store, and with which limits: what the query process reads on its standard input."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
@@ -43,6 +43,11 @@ class QueryRequest:
     since: str = ""
     until: str = ""
     coverage: str = ""
+
+    def page(self, offset: int, rows: int) -> "QueryRequest":
+        """The same for `rows` rows from an offset on; one more is read, to see whether there are more."""
+        sql = f"{self.sql.rstrip()} LIMIT {rows + 1:d} OFFSET {offset:d}"
+        return replace(self, sql=sql, limits=replace(self.limits, rows=rows))
 
     def as_plain(self) -> dict[str, Any]:
         """As JSON takes it."""

@@ -4,7 +4,7 @@ import json
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -43,13 +43,17 @@ class QueryReport:
                 yield f"{name}: begins on {day}."
 
 
-def run_query(request: QueryRequest, out: IO[bytes]) -> QueryReport:
-    """Writes the result of a query to `out` as it comes, and returns what it lacks.
+def run_query(
+    request: QueryRequest, out: IO[bytes], began: Callable[[Callable[[], None]], object] = lambda end: None
+) -> QueryReport:
+    """Writes the result of a query to `out` as it comes, and returns what it lacks. `began` gets a function that ends
+    the query from another thread.
 
     Raises QueryError (the SQL), NotFoundError (a table), HistoryStoreError (the store), QueryLimitError (time, memory),
     MissingExtraError. What was written until then is incomplete.
     """
     with _process(request) as (process, expired):
+        began(process.kill)
         to, result, remarks = (cast("IO[bytes]", pipe) for pipe in (process.stdin, process.stdout, process.stderr))
         with suppress(BrokenPipeError), to:
             to.write(json.dumps(request.as_plain()).encode())

@@ -18,7 +18,7 @@ QUESTION = ReadyQuestion(
         ReadyParameter("since", ParameterType.TIME, "from this time on", "2000-01-01", example="90d"),
         UNTIL,
         DEVICE,
-        ReadyParameter("name", ParameterType.NAME, "one LLDP name, whichever device had it", example="leaf-3"),
+        ReadyParameter("lldp_name", ParameterType.NAME, "one LLDP name, whichever device had it", example="leaf-3"),
     ),
     # rows that differ in other values only are one
     """
@@ -40,8 +40,8 @@ QUESTION = ReadyQuestion(
     SELECT device, role, rack, reported_name, chassis_id, reported_name = device AS as_planned, begin, "end"
     FROM spans
     WHERE begin < $until::TIMESTAMPTZ AND ("end" IS NULL OR "end" > $since::TIMESTAMPTZ)
-        AND ($name::VARCHAR IS NULL OR lower(reported_name) = lower($name::VARCHAR)
-            OR lower(split_part(reported_name, '.', 1)) = lower($name::VARCHAR))
+        AND ($lldp_name::VARCHAR IS NULL OR lower(reported_name) = lower($lldp_name::VARCHAR)
+            OR lower(split_part(reported_name, '.', 1)) = lower($lldp_name::VARCHAR))
     ORDER BY device, begin
     """,
     (

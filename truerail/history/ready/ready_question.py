@@ -45,6 +45,11 @@ class ReadyParameter:
     least: int = 0
     example: str = ""
 
+    @property
+    def label(self) -> str:
+        """What stands over its field on the page."""
+        return "LLDP name" if self.name == "lldp_name" else self.name.capitalize()
+
 
 SINCE = ReadyParameter("since", ParameterType.TIME, "from this time on", "7d", example="7d")
 UNTIL = ReadyParameter("until", ParameterType.TIME, "up to this time", "now", example="now")

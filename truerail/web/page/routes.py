@@ -7,6 +7,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 import truerail
+from truerail.history.ready import ready_questions
 from truerail.model.names import printable
 from truerail.questions import questions
 from truerail.service.api import ServiceAPI
@@ -57,6 +58,8 @@ class Pages:
             lists=LISTS,
             version=truerail.__version__,
             questions=[question for question in questions() if question.text],
+            history_questions=tuple(ready_questions().values()),
+            history_stored=settings.history is not None,
         )
 
     def router(self) -> APIRouter:
@@ -72,6 +75,7 @@ class Pages:
             ("/storm", "storm", "PFC storms"),
             ("/timeline", "timeline", "Timeline"),
             ("/ask", "ask", "Ask"),
+            ("/ask/history", "ask_history", "Ask the history"),
             ("/find", "find", "Find"),
             ("/maintenance", "maintenance", "Maintenance"),
         ):

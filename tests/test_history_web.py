@@ -1,0 +1,181 @@
+"""The history in the API and on the page Ask: ready-made questions over a real store, in a real Chromium."""
+
+import asyncio
+import csv
+import io
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from history_rows import NOW, ago, cable, hour, store_of
+from playwright.sync_api import Browser, expect
+
+from tests.api_client import Api, problem_of
+from tests.fake_tower import published, settings
+from tests.page_site import Site, Watched, chromium
+from truerail.errors import TooManyQueriesError
+from truerail.history.query.query_request import QueryRequest
+from truerail.history.ready import ready_questions
+from truerail.web.history_queries import AT_ONCE, MOST_WAITING, HistoryQueries
+
+FLAPS = {"gpu-1": 9, "gpu-2": 7, "gpu-3": 5, "=gpu\x1b[4m": 3}
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return store_of(
+        tmp_path_factory.mktemp("web") / "store",
+        counters_hours=[hour(name, "nic0", 5, link_downs=float(downs)) for name, downs in FLAPS.items()],
+        cables=[cable(f"gpu-{n}", 200, None, "leaf-0", "right", planned_port=f"swp{n}") for n in (1, 2, 3)],
+    )
+
+
+@pytest.fixture(scope="module")
+def api(store: Path) -> Iterator[Api]:
+    with Api(history={"path": store}) as one:
+        one.tower.moment = NOW
+        yield one
+
+
+def test_the_questions_are_those_that_are_declared(api: Api) -> None:
+    found = api.json("history/questions")
+    assert [one["name"] for one in found["items"]] == list(ready_questions())
+    assert found["total"] == len(found["items"])
+    assert {"name", "type", "meaning", "default", "needed", "example"} == set(found["items"][0]["parameters"][0])
+
+
+def test_an_answer_comes_in_pages_that_keep_their_times(api: Api) -> None:
+    first = api.json("history/questions/flapping-ports", since="1d", limit=3)
+    assert [row["device"] for row in first["items"]] == ["gpu-1", "gpu-2", "gpu-3"]
+    assert first["parameters"]["since"] == ago(24).isoformat()
+    assert [one["name"] for one in first["columns"]] == list(first["items"][0])
+    api.tower.moment = ago(-48)
+    try:
+        last = api.json("history/questions/flapping-ports", since="1d", limit=3, cursor=first["next"])
+    finally:
+        api.tower.moment = NOW
+    assert [row["link_downs"] for row in last["items"]] == [3]
+    assert last["next"] is None
+
+
+def test_what_an_answer_lacks_is_noted(api: Api) -> None:
+    found = api.json("history/questions/rail-load")
+    assert "0 of 3 NICs report bytes; the others are unknown." in found["notes"]
+    found = api.json("history/questions/light-drift")
+    assert found["items"] == []
+    assert "lights: has no rows in this time." in found["notes"]
+    assert found["no_data"].startswith("No module reported light")
+
+
+def test_a_download_has_all_rows_and_no_formula(api: Api) -> None:
+    response = api.get("history/questions/flapping-ports?format=csv&limit=1")
+    assert response.headers["content-disposition"] == 'attachment; filename="flapping-ports.csv"'
+    rows = list(csv.DictReader(io.StringIO(response.text)))
+    assert [row["device"] for row in rows] == ["gpu-1", "gpu-2", "gpu-3", "'=gpu\\x1b[4m"]
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "words"),
+    [
+        ("flapping-prots", 404, "did you mean 'flapping-ports'"),
+        ("flapping-ports?sql=SELECT", 422, "no such parameter"),
+        ("flapping-ports?step=1h", 400, "has no parameter 'step'"),
+        ("flapping-ports?least=x", 400, "is not a number from 1"),
+        ("flapping-ports?since=never", 400, "is not a time"),
+        ("rail-load-between", 400, "needs rail"),
+        ("flapping-ports?cursor=e30", 400, "is no cursor of this list"),
+    ],
+)
+def test_a_wrong_request_is_named(api: Api, path: str, status: int, words: str) -> None:
+    response = api.get(f"history/questions/{path}")
+    assert words in problem_of(response, status)["detail"]
+
+
+def test_a_service_without_a_store_says_what_to_do() -> None:
+    with Api() as one:
+        response = one.get("history/questions/flapping-ports")
+    assert "history: {path: DIR}" in problem_of(response, 404)["detail"]
+
+
+def test_a_store_that_cannot_be_read_shows_no_path(tmp_path: Path) -> None:
+    with Api(history={"path": tmp_path / "gone"}) as one:
+        response = one.get("history/questions/flapping-ports")
+    assert response.status_code == 503
+    assert str(tmp_path) not in response.text
+
+
+def test_few_queries_run_and_the_event_loop_goes_on(store: Path) -> None:
+    async def ask() -> tuple[list[object], int]:
+        queries = HistoryQueries(settings(history={"path": store}))
+        request = QueryRequest(str(store), "SELECT count(*) FROM cables")
+        running = [asyncio.create_task(queries.run(request)) for _ in range(AT_ONCE + MOST_WAITING + 1)]
+        turns = 0
+        while not running[0].done():
+            turns += 1
+            await asyncio.sleep(0)
+        for one in running[1:-1]:
+            one.cancel()
+        return await asyncio.gather(*running, return_exceptions=True), turns
+
+    found, turns = asyncio.run(ask())
+    assert isinstance(found[0], tuple)
+    assert isinstance(found[-1], TooManyQueriesError)
+    assert turns > 100
+
+
+# --- the page ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def site(store: Path) -> Iterator[Site]:
+    with Site(published(), history={"path": store}) as one:
+        one.tower.moment = NOW
+        yield one
+
+
+def test_a_question_is_picked_asked_and_shared(browser: Browser, site: Site) -> None:
+    watched = Watched(browser, site)
+    page = watched.open("/ask")
+    page.get_by_role("link", name="History").click()
+    page.get_by_label("Question").select_option("flapping-ports")
+    page.get_by_role("textbox", name="Since").fill("1d")
+    page.get_by_role("textbox", name="Device").fill("gpu-2")
+    page.get_by_role("button", name="Ask").click()
+    row = page.get_by_role("row").nth(1)
+    expect(row).to_contain_text("gpu-2")
+    expect(row).to_contain_text("leaf-0/swp2")
+    expect(page.locator("code")).to_have_text("truerail query flapping-ports --since 1d --device gpu-2")
+    assert page.url.endswith("/ask/history?q=flapping-ports&since=1d&device=gpu-2")
+    page.reload()
+    expect(page.get_by_role("textbox", name="Device")).to_have_value("gpu-2")
+    expect(page.get_by_role("row").nth(1)).to_contain_text("gpu-2")
+    with page.expect_download() as download:
+        page.get_by_role("link", name="CSV").click()
+    assert "gpu-2" in download.value.path().read_text()
+    assert watched.complaints == []
+
+
+def test_an_empty_answer_says_what_it_means_and_a_wrong_one_why(browser: Browser, site: Site) -> None:
+    watched = Watched(browser, site)
+    page = watched.open("/ask/history?q=ber-drift")
+    expect(page.get_by_text("No port reported such a rate over enough days: it is unknown.")).to_be_visible()
+    expect(
+        page.get_by_text("Lights: has no rows in this time.").or_(page.get_by_text("lights: has no rows"))
+    ).to_be_visible()
+    page = watched.open("/ask/history?q=ber-drift&since=never")
+    expect(page.get_by_role("alert")).to_contain_text("is not a time")
+
+
+def test_a_service_without_a_store_shows_how_to_add_one(browser: Browser) -> None:
+    with Site(published()) as site:
+        watched = Watched(browser, site)
+        page = watched.open("/ask/history")
+        expect(page.get_by_role("heading", name="This service keeps no history store")).to_be_visible()
+        expect(page.get_by_text("history: {path: history}")).to_be_visible()
+        assert watched.complaints == []

@@ -1,0 +1,175 @@
+"""Ready-made questions of the history store. The API takes no SQL."""
+
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+import orjson
+from fastapi import APIRouter, Path, Query, Request
+from starlette.responses import Response
+
+from truerail.errors import CursorError
+from truerail.history.query.query_request import Form, QueryRequest
+from truerail.history.query.run_query import QueryReport
+from truerail.history.ready import ready_question, ready_questions
+from truerail.history.ready.ready_question import LONGEST_VALUE, ReadyQuestion
+from truerail.history.tables import Field
+from truerail.questions.answers.moments import moment
+from truerail.web.answering import reported
+from truerail.web.context import RequestContext, WithContext
+from truerail.web.history_queries import LIMITS, MOST_CSV_ROWS
+from truerail.web.packing import plain_or_packed
+from truerail.web.pagination import Page, PageRequest, pack, unpack
+from truerail.web.params import Time
+from truerail.web.parts import Wanted
+
+router = APIRouter(tags=["past"])
+_MOST_OFFSET = 10_000_000
+_Word = Annotated[str | None, Query(max_length=LONGEST_VALUE)]
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryColumn:
+    """A column of an answer. `unit` is empty where its values have none."""
+
+    name: str
+    type: str
+    unit: str
+    meaning: str
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryParameter:
+    """A parameter; `default` null: no restriction."""
+
+    name: str
+    type: str
+    meaning: str
+    default: str | None
+    needed: bool
+    example: str
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryQuestion:
+    """A ready-made question. `no_data` says what an answer without rows means."""
+
+    name: str
+    title: str
+    parameters: tuple[HistoryParameter, ...]
+    columns: tuple[HistoryColumn, ...]
+    no_data: str
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryAnswer:
+    """The answer to a ready-made question: `items` by column. `parameters` are the values that were used.
+
+    `notes` say what the answer lacks: things without data, days before the store began, files that cannot be read.
+    """
+
+    question: str
+    title: str
+    parameters: dict[str, Any]
+    columns: tuple[HistoryColumn, ...]
+    items: list[dict[str, Any]]
+    next: str | None
+    no_data: str
+    notes: tuple[str, ...]
+
+
+@router.get("/history/questions", response_model=Page[HistoryQuestion], name="history_questions")
+async def questions(request: Request) -> Response:
+    """The ready-made questions of the history store."""
+    rows = [_described(question) for question in ready_questions().values()]
+    return reported(request, Page(rows, len(rows), None))
+
+
+@router.get("/history/questions/{name}", response_model=HistoryAnswer, name="history_answer")
+async def answer(
+    request: Request,
+    desk: WithContext,
+    part: Wanted,
+    name: Annotated[str, Path(max_length=100)],
+    since: Time = None,
+    until: Time = None,
+    device: _Word = None,
+    rail: _Word = None,
+    lldp_name: _Word = None,
+    least: _Word = None,
+    step: _Word = None,
+    idlest: _Word = None,
+    form: Annotated[Literal["json", "csv"], Query(alias="format", description="csv has all rows")] = "json",
+) -> Response:
+    """The answer to a ready-made question from the history store. A question takes the parameters that it declares."""
+    question = ready_question(name)
+    named = {"since": since, "until": until, "device": device, "rail": rail, "lldp_name": lldp_name}
+    named |= {"least": least, "step": step, "idlest": idlest}
+    given = {key: value for key, value in named.items() if value is not None}
+    if form == "csv":
+        return await _csv(request, desk, question, given)
+    return await _page(request, desk, question, given, part)
+
+
+async def _page(
+    request: Request, desk: RequestContext, question: ReadyQuestion, given: dict[str, str], part: PageRequest
+) -> Response:
+    """One page. A cursor keeps the times of the first page, so that `7d` means the same on all."""
+    offset, given = _continued(part, given)
+    asked = _request(desk, question, given, Form.ROWS, offset, part.limit)
+    raw, report = await desk.history_queries.run(asked)
+    found = orjson.loads(raw)
+    times = [str(asked.parameters.get(key, "")) for key in ("since", "until")]
+    following = pack([part.question, offset + report.rows, *times]) if report.more else None
+    items = [dict(zip(found["columns"], row, strict=True)) for row in found["rows"]]
+    columns = tuple(map(_column, question.columns))
+    notes = tuple(_notes(question, asked, report))
+    values = dict(asked.parameters)
+    return reported(
+        request,
+        HistoryAnswer(question.name, question.title, values, columns, items, following, question.no_data, notes),
+    )
+
+
+async def _csv(request: Request, desk: RequestContext, question: ReadyQuestion, given: dict[str, str]) -> Response:
+    raw, _ = await desk.history_queries.run(_request(desk, question, given, Form.CSV, 0, MOST_CSV_ROWS))
+    headers = {"Content-Disposition": f'attachment; filename="{question.name}.csv"', "Cache-Control": "no-store"}
+    return plain_or_packed(request, raw, {**headers, "Content-Type": "text/csv; charset=utf-8"})
+
+
+def _request(
+    desk: RequestContext, question: ReadyQuestion, given: dict[str, str], form: Form, offset: int, rows: int
+) -> QueryRequest:
+    now = desk.tower.now()
+    store = str(desk.history_queries.store)
+    return question.request(store, given, lambda text: moment(text, now), form, LIMITS).page(offset, rows)
+
+
+def _continued(part: PageRequest, given: dict[str, str]) -> tuple[int, dict[str, str]]:
+    if not part.cursor:
+        return 0, given
+    _, offset, *times = unpack(part, int)
+    if not 0 <= offset <= _MOST_OFFSET or len(times) != 2:
+        raise CursorError("no cursor of this list: take `next` of an answer, or none for the begin")
+    kept = {key: at for key, at in zip(("since", "until"), times, strict=True) if at}
+    return offset, given | kept
+
+
+def _notes(question: ReadyQuestion, asked: QueryRequest, report: QueryReport) -> list[str]:
+    known, total = report.coverage or (0, 0)
+    unknown = [f"{known:,} of {total:,} {question.coverage_of}; the others are unknown."] if known < total else []
+    lost = len(report.unreadable)
+    torn = [f"{lost:,} files of the store cannot be read: their rows are missing."] if lost else []
+    return [*unknown, *report.begin_later(asked), *torn]
+
+
+def _described(question: ReadyQuestion) -> HistoryQuestion:
+    parameters = tuple(
+        HistoryParameter(one.name, one.type.value, one.meaning, one.default, one.needed, one.example)
+        for one in question.parameters
+    )
+    columns = tuple(map(_column, question.columns))
+    return HistoryQuestion(question.name, question.title, parameters, columns, question.no_data)
+
+
+def _column(field: Field) -> HistoryColumn:
+    return HistoryColumn(field.name, field.type.value, field.unit, field.meaning)
