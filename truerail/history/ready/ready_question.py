@@ -35,7 +35,7 @@ class ParameterType(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ReadyParameter:
-    """A parameter, bound as one of SQL. `default` is what stands for it if it is not given; None: no restriction."""
+    """A parameter, bound as one of SQL. `default` is its value if it is not given; None: no restriction."""
 
     name: str
     type: ParameterType
