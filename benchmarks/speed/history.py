@@ -193,37 +193,32 @@ def _cpu(work: Callable[[], object]) -> float:
 
 def report(found: Measured, hosts: int) -> str:
     """The page."""
-    size = {name: found.a_day[name] / found.rows_a_day[name] for name in (COUNTERS_MINUTES.name, COUNTERS_HOURS.name)}
     lasting = sum(found.a_day[name] for name in ("cables", "devices", "optics")) / 1e6
     minutes = [seconds for seconds in found.observed if seconds > 2 * sorted(found.observed)[len(found.observed) // 2]]
     every = sum(found.observed) / len(found.observed)
+    made = f"{os.cpu_count()} cores with Python {platform.python_version()} and pyarrow {pa.__version__}"
+    fabric = f"{hosts:,} hosts with 8 rails, {found.ports:,} planned ports"
+    copied = f"{found.copied[0]:.1f} MB in {found.copied[1]:.2f} s"
+    of_journal = f"{found.journal[1]:,} rows take {found.journal[0]:.1f} CPU seconds"
     lines = [
         "# The history store, as measured",
         "",
-        (
-            f"`make bench` writes this page, on {os.cpu_count()} cores with Python {platform.python_version()}, pyarrow "
-            f"{pa.__version__}. Absolute"
-        ),
-        "figures drift with the machine.",
+        f"`make bench` writes this page, on {made}.",
+        "Absolute figures drift with the machine.",
         "",
-        (
-            f"{hosts:,} hosts with 8 rails, {found.ports:,} planned ports, all busy: counters every 10 s, light of {LANES} "
-            "lanes at every"
-        ),
+        f"{fabric}, all busy: counters every 10 s, light of {LANES} lanes at every",
         f"port once a minute, {MINUTES} minutes, multiplied to a day.",
         "",
-        "| table | rows a day | MB a day |",
-        "|---|---|---|",
+        "| table | rows a day | MB a day | bytes a row |",
+        "|---|---|---|---|",
         *(
-            f"| `{table.name}` | {found.rows_a_day[table.name]:,.0f} | {found.a_day[table.name] / 1e6:,.1f} |"
+            f"| `{table.name}` | {found.rows_a_day[table.name]:,.0f} | {found.a_day[table.name] / 1e6:,.1f} "
+            f"| {found.a_day[table.name] / found.rows_a_day[table.name]:.1f} |"
             for table in (COUNTERS_MINUTES, COUNTERS_HOURS, LIGHTS)
         ),
         "",
-        (
-            f"A row of `counters_minutes` takes {size[COUNTERS_MINUTES.name]:.1f} bytes, one of `counters_hours` "
-            f"{size[COUNTERS_HOURS.name]:.1f}. Tables of episodes"
-        ),
-        f"grow with changes: the open rows of cables, devices and modules take {lasting:.1f} MB once.",
+        "Tables of episodes grow with changes: the open rows of cables, devices and modules take",
+        f"{lasting:.1f} MB once.",
         "",
         "| CPU seconds, in the thread of the store | |",
         "|---|---|",
@@ -236,14 +231,8 @@ def report(found: Measured, hosts: int) -> str:
         "",
         f"Peak memory of the whole process, with the simulated fabric: {found.peak_mb:,.0f} MB.",
         "",
-        (
-            f"`truerail export` copies a store as fast as the disk ({found.copied[0]:.1f} MB in {found.copied[1]:.2f} s). "
-            "From a journal of"
-        ),
-        (
-            f"{JOURNAL_DAYS} days of 8,000 cables, 1 % of them moved or pulled a day, {found.journal[1]:,} rows take "
-            f"{found.journal[0]:.1f} CPU seconds."
-        ),
+        f"`truerail export` copies a store as fast as the disk ({copied}). From a journal of {JOURNAL_DAYS} days",
+        f"of 8,000 cables, 1 % of them moved or pulled a day, {of_journal}.",
         "",
     ]
     return "\n".join(lines)

@@ -9,6 +9,7 @@ from truerail.errors import CommandError
 
 MARK = ".truerail-demo"
 JOURNAL = "journal.db"
+HISTORY = "history"
 
 
 def prepare(output: Path) -> None:
@@ -24,7 +25,7 @@ def prepare(output: Path) -> None:
 
 @contextmanager
 def kept_for_one(output: Path) -> Iterator[Path]:
-    """The folder while a demo runs, without an earlier demo's journal. Raises CommandError if a demo
+    """The folder while a demo runs, without an earlier demo's journal and history. Raises CommandError if a demo
     already runs there.
     """
     import fcntl
@@ -41,4 +42,5 @@ def kept_for_one(output: Path) -> Iterator[Path]:
             raise CommandError(f"{output}: another demo uses this folder: set another one with --output") from None
         for file in output.glob(f"{JOURNAL}*"):
             file.unlink()
+        shutil.rmtree(output / HISTORY, ignore_errors=True)
         yield output

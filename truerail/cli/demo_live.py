@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from truerail.cli import terminal_output
-from truerail.cli.demo_folder import JOURNAL, kept_for_one
+from truerail.cli.demo_folder import HISTORY, JOURNAL, kept_for_one
 from truerail.cli.demo_stage import Stage
 from truerail.errors import CommandError, NoRoomError
 from truerail.simulator import Fault
@@ -53,7 +53,9 @@ def serve_living(
         set_up(settings.log)
         terminal_output.write(output / "plan.csv", dump_csv(fabric.plan))
         serving.run(_serve(fabric, settings, Stage(fabric, hosts, rails, quiet=quiet)))
-        terminal_output.say(f"\nStopped. The journal is in {output / JOURNAL}.")
+        kept = [f"The journal is in {output / JOURNAL}"]
+        kept += [f"the history in {output / HISTORY}"] if settings.history else []
+        terminal_output.say(f"\nStopped. {', '.join(kept)}.")
 
 
 async def _serve(fabric: LivingFabric, settings: "Settings", stage: Stage) -> None:
@@ -78,9 +80,10 @@ def demo_settings(output: Path, host: str, port: int) -> "Settings":
     journal of a real fabric. Raises CommandError for an address that is not loopback.
     """
     from datetime import timedelta
+    from importlib.util import find_spec
 
     from collector import collectors
-    from truerail.service.settings import Http, Journal, Log, Recovery, Schedule, Settings, is_loopback
+    from truerail.service.settings import HistoryStore, Http, Journal, Log, Recovery, Schedule, Settings, is_loopback
 
     class DemoSettings(Settings):
         """Settings exactly as written here."""
@@ -96,6 +99,7 @@ def demo_settings(output: Path, host: str, port: int) -> "Settings":
         inventory=output / "inventory.yaml",
         http=Http(host=host, port=port),
         journal=Journal(url=f"sqlite:///{(output / JOURNAL).absolute()}"),
+        history=HistoryStore(path=output.absolute() / HISTORY) if find_spec("pyarrow") else None,
         schedule=Schedule(
             every=dict.fromkeys(collectors(), timedelta(seconds=ROUND_SECONDS)),
             jitter=timedelta(0),

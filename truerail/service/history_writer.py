@@ -31,6 +31,8 @@ from truerail.service.settings import HistoryStore
 
 FLUSH_SECONDS = 300.0
 """A process that dies loses at most these seconds of counters."""
+FIRST_FLUSH_SECONDS = 60.0
+"""A service that has just started has something to query soon."""
 MAINTENANCE_SECONDS = 3600.0
 CLOSE_SECONDS = 30.0
 """How long a graceful stop waits for the last write."""
@@ -62,7 +64,7 @@ class HistoryWriter:
         self._records: list[RoundRecord] = []
         self._news = threading.Condition()
         self._ending = False
-        self._due = time.monotonic() + FLUSH_SECONDS
+        self._due = time.monotonic() + min(FIRST_FLUSH_SECONDS, FLUSH_SECONDS)
         self._maintained_at = 0.0
         self._thread = threading.Thread(target=self._run, name="history", daemon=True)
         self._thread.start()
