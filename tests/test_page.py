@@ -321,6 +321,8 @@ def test_a_cause_shows_its_moves_and_leads_to_its_findings(watched: Watched) -> 
         ("q=path&from=gpu-001&to=gpu-004", ".hop"),
         ("q=rails", "section[aria-label=Rails] tbody tr"),
         ("q=counters&of=gpu-001", ".verdict"),
+        ("q=drain&of=spine-1&job=a=gpu-001", "section[aria-label=Announcement] pre"),
+        ("q=plan-repair&job=a=gpu-001", "article.repair .impact"),
     ],
 )
 def test_questions_stand_in_the_address(watched: Watched, question: str, answer: str) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import track
 
+from benchmarks.accuracy import repairs
 from benchmarks.accuracy.fabrics import STRAINS, Drawn, draw, draw_behaving, draw_infiniband
 from benchmarks.accuracy.report import Results, report
 from benchmarks.accuracy.scoring import Score, score
@@ -142,7 +143,9 @@ def main() -> int:
     discovered(results, min(INFINIBAND, options.fabrics))
     results.strained = strained(min(STRAINED, options.fabrics))
     before = options.write.read_text(encoding="utf-8") if options.write and options.write.exists() else ""
-    text = report(results, section(behaved), section_of(before) or summary(Telemetry()))
+    whole = options.fabrics >= FABRICS
+    order = repairs.measured(min(repairs.FABRICS, options.fabrics), repairs.HOSTS if whole else 0)
+    text = report(results, section(behaved), section_of(before) or summary(Telemetry()), order)
     if options.write:
         options.write.write_text(text, encoding="utf-8")
     console.print(text, markup=False, highlight=False, soft_wrap=True)

@@ -78,11 +78,11 @@ The same shapes of InfiniBand, with the same faults, in no figure above: switche
 """
 
 
-def report(results: Results, behaviours: str, telemetry: str) -> str:
+def report(results: Results, behaviours: str, telemetry: str, repairs: str) -> str:
     """The whole report as Markdown.
 
     `behaviours` is the section about devices as they behave, `telemetry` that about counters, which
-    `benchmarks/telemetry` writes.
+    `benchmarks/telemetry` writes, `repairs` that about the order of repairs.
     """
     total = results.total
     undecidable = "".join(f"| {name} | {count} |\n" for name, count in sorted(total.undecidable.items()))
@@ -158,6 +158,8 @@ end cannot be located: it is reported as unknown, and the other end as a move of
 |---|---|---|---|---|---|---|---|
 {"".join(_strain_row(name, *one) for name, one in results.strained.items())}
 {telemetry}
+
+{repairs}
 
 ## Mistakes
 

@@ -99,7 +99,7 @@ def drain(asked: Asked, wanted: Wanted) -> Drain:
         starts=starts,
         ends=ends,
         announcement=announcement(outcome, survives, wanted.because or ""),
-        command="" if impact.down_now else command(view, wanted, starts, ends),
+        command="" if impact.down_now else command(view, wanted, meant, starts, ends),
         summary=summary(outcome, survives, why),
         action=done[0] if done else "",
     )

@@ -10,6 +10,7 @@ from truerail.errors import QueryError
 from truerail.model.names import printable
 from truerail.outputs.report_words import count
 from truerail.questions.answers.drain_words import Outcome
+from truerail.questions.answers.resolve import ResolvedTarget
 from truerail.questions.answers.scope import scope_of
 from truerail.questions.answers.subjects import rail_words
 from truerail.views.view import View
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 def announcement(one: Outcome, survives: bool | None, because: str) -> str:
     """The maintenance in words, for people."""
-    why = f": {printable(because, 200)}" if because.strip() else ""
+    why = f": {_line(because)}" if because.strip() else ""
     until = f"{one.ends:%H:%M}" if one.ends.date() == one.starts.date() else f"{one.ends:%Y-%m-%d %H:%M}"
     parts = [f"Maintenance of {one.target.name}, {one.starts:%Y-%m-%d %H:%M} to {until} UTC{why}.", *_affected(one)]
     if survives is False:
@@ -51,22 +52,26 @@ def _affected(one: Outcome) -> Iterator[str]:
         yield "No host is affected."
 
 
-def command(view: View, wanted: "Wanted", starts: datetime, ends: datetime) -> str:
+def command(view: View, wanted: "Wanted", target: ResolvedTarget, starts: datetime, ends: datetime) -> str:
     """The command that announces it, ready for a shell. A port has no maintenance of its own: its device has."""
     try:
         scope, what = scope_of(view, wanted.of)
     except QueryError:
-        device = wanted.of.split("/")[0].strip()
-        if not view.is_planned(view.device(device)):
+        if not view.is_planned(target.device):
             return ""
-        scope, what = scope_of(view, device)
+        scope, what = "device", view.index.devices.names[target.device]
     whole = f"{scope} {what}" if scope in ("rail", "pod") else what
     begins = (wanted.start or "now").strip().lower()
     times = f"--until {quote((wanted.until or '2h').strip())}"
     if begins != "now":
         times = f"--from {_iso(starts)} --until {_iso(ends)}"
-    because = printable((wanted.because or "").strip() or f"drain of {wanted.of.strip()}", 200)
+    because = _line(wanted.because or "") or _line(f"drain of {target.name}")
     return f"truerail maintenance {quote(whole)} {times} --because {quote(because)}"
+
+
+def _line(text: str) -> str:
+    """A reason on one line."""
+    return printable(" ".join(text.split()), 200)
 
 
 def _iso(at: datetime) -> str:

@@ -191,7 +191,7 @@ def _steps(one: Outcome, survives: bool | None) -> Iterator[str]:
         who = " and ".join(filter(None, (work.hosts, work.switches)))
         until = f"{work.starts:%Y-%m-%d %H:%M} to {work.ends:%H:%M} UTC"
         yield f"Not together with the maintenance of {work.what}, {until}: it affects {shortened(who)} too"
-    yield "Announce the maintenance: the command is below"
+    yield "Announce the maintenance"
     yield from _before(one, survives)
     if one.switches:
         yield f"Withdraw its routes, and wait until truerail counters {one.target.name} shows no traffic"

@@ -6,22 +6,21 @@ possible, `repair_order` gives back most GPU-hours.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
 
 from truerail.errors import QueryError
 from truerail.model.columns import Codes, Mask
-from truerail.outputs.punch import Step, punch_list
-from truerail.outputs.report_words import order as natural
+from truerail.outputs.punch import Step
 from truerail.questions.answers.jobs_given import GivenJob, busy, folded, jobs_given, jobs_on
 from truerail.questions.answers.rail_status import rail_status_of
 from truerail.questions.answers.repair_conflicts import Group, apart, groups
-from truerail.questions.answers.repair_gain import Gain, gains
+from truerail.questions.answers.repair_gain import LEAST_WEIGHT, Gain, gains
 from truerail.questions.answers.repair_order import UNIT_MINUTES, Schedule, in_order, value
 from truerail.questions.answers.repair_words import NOW, Placed, assumptions, repair_of, summary, waits_for
-from truerail.questions.answers.repairs import Candidate, Work, candidates, dependencies
+from truerail.questions.answers.repairs import Candidate, Work, candidates, dependencies, steps_of, walked
 from truerail.questions.answers.windows import Window, windows_announced, windows_given
 from truerail.questions.plan_repair import NotTogether, Repair, RepairPlan, RepairWindow
 from truerail.questions.question import Asked
@@ -86,7 +85,7 @@ def plan_repair(asked: Asked, wanted: Wanted) -> RepairPlan:
         windows_known=basis.windows_known,
         repairs=repairs,
         not_together=tuple(NotTogether(one.why, _keys(basis, one.rows)) for one in basis.groups),
-        gpu_hours_back=round(value(work, start) * UNIT_MINUTES / 60, 1),
+        gpu_hours_back=_gpu_hours(work, start),
         gains_unknown=unknown,
         findings_without_cause=len(loud),
         assumptions=assumptions(basis.technicians, jobs_known=bool(basis.jobs), windows_known=basis.windows_known),
@@ -98,14 +97,14 @@ def plan_repair(asked: Asked, wanted: Wanted) -> RepairPlan:
 def basis_of(asked: Asked, wanted: Wanted) -> Basis:
     """The repairs, what they give back, and when each is possible. Raises QueryError and NotFoundError."""
     view, standing = view_of(asked.publication), rail_status_of(asked.publication.evaluated)
-    starts = asked.now.astimezone(UTC).replace(second=0, microsecond=0)
+    starts = _quarter(asked.now.astimezone(UTC))
     announced = windows_announced(view, asked.history, starts)
     given = windows_given(view, wanted.window, starts)
     jobs = jobs_given(view, wanted.job)
     ends = _end(starts, (*(announced or ()), *given))
     windows = tuple(one for one in (*(announced or ()), *given) if one.starts < ends)
-    steps = _steps(view)
-    repairs = _walked(view, candidates(view, standing, wanted.technicians), steps)
+    steps = steps_of(view)
+    repairs = walked(view, candidates(view, standing, wanted.technicians), steps)
     row = {one.key: number for number, one in enumerate(repairs)}
     after = dependencies(repairs)
     idle = ~busy(jobs, len(view.index.devices.names)) if jobs else np.zeros(len(view.index.devices.names), dtype=bool)
@@ -119,32 +118,19 @@ def basis_of(asked: Asked, wanted: Wanted) -> Basis:
     )  # fmt: skip
 
 
+def _quarter(at: datetime) -> datetime:
+    """The next beginning of a unit: windows begin at one as well, most often."""
+    whole = at.replace(second=0, microsecond=0)
+    later = timedelta(minutes=-whole.minute % UNIT_MINUTES)
+    return whole + (later if later or whole == at else timedelta(minutes=UNIT_MINUTES))
+
+
 def _end(starts: datetime, windows: Sequence[Window]) -> datetime:
     last = max((one.ends for one in windows), default=starts)
     far = next((one for one in windows if not one.announced and one.starts > starts + timedelta(days=MOST_DAYS)), None)
     if far:
         raise QueryError(f"window {far.name}: it begins more than {MOST_DAYS} days ahead")
     return min(max(last, starts + timedelta(hours=LEAST_HOURS)), starts + timedelta(days=MOST_DAYS))
-
-
-def _steps(view: View) -> dict[str, tuple[Step, ...]]:
-    found: dict[str, list[Step]] = {}
-    for step in punch_list(view.sight.evaluation):
-        found.setdefault(step.cause, []).append(step)
-    return {cause: tuple(steps) for cause, steps in found.items()}
-
-
-def _walked(view: View, repairs: tuple[Candidate, ...], steps: dict[str, tuple[Step, ...]]) -> tuple[Candidate, ...]:
-    """In walking order of their first steps: the order among repairs that give back as much."""
-
-    def place(one: Candidate) -> tuple[object, ...]:
-        first = steps.get(one.cause.id, ())
-        device = view.plan.devices.get(first[0].device) if first else None
-        if device is None:
-            return (True, (), 0, (), one.key)
-        return (not device.rack, natural(device.rack), -(device.unit or 0), natural(device.name), one.key)
-
-    return tuple(sorted(repairs, key=place))
 
 
 def _in_windows(view: View, repairs: tuple[Candidate, ...], windows: tuple[Window, ...], idle: Mask) -> Mask:
@@ -175,6 +161,12 @@ def schedule_of(basis: Basis) -> Schedule:
         after=basis.after,
         technicians=basis.technicians,
     )
+
+
+def _gpu_hours(work: Schedule, start: Codes) -> float:
+    """The objective without what is added so that nothing is put off for ever."""
+    known = replace(work, weight=np.where(work.weight > LEAST_WEIGHT, work.weight, 0.0))
+    return round(value(known, start) * UNIT_MINUTES / 60, 1)
 
 
 def _waits(basis: Basis, row: int) -> bool:

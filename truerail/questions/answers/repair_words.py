@@ -78,7 +78,7 @@ def repair_of(
 
 
 def _action(one: Candidate, line: CauseLine) -> str:
-    if one.work is not Work.CONFIRM:
+    if one.work is not Work.CONFIRM or (one.cause.undecided and line.action):
         return line.action
     return as_sentence(f"{_CONFIRM}: {line.to_confirm}" if line.to_confirm else _CONFIRM)
 

@@ -14,6 +14,8 @@ import numpy as np
 from truerail.analysis.cabling import State
 from truerail.model.columns import Codes, Mask
 from truerail.model.finding import Cause, CauseKind, is_down
+from truerail.outputs.punch import Step, punch_list
+from truerail.outputs.report_words import order as natural
 from truerail.questions.answers.blast import Target, hosts_below
 from truerail.questions.answers.rail_status import RailStatus, Stand, carrying
 from truerail.views.impact import cables_at
@@ -208,3 +210,24 @@ def dependencies(repairs: tuple[Candidate, ...]) -> Mapping[str, tuple[str, ...]
         )
         for one in repairs
     }
+
+
+def steps_of(view: View) -> dict[str, tuple[Step, ...]]:
+    """The steps of the punch list by the id of their cause."""
+    found: dict[str, list[Step]] = {}
+    for step in punch_list(view.sight.evaluation):
+        found.setdefault(step.cause, []).append(step)
+    return {cause: tuple(steps) for cause, steps in found.items()}
+
+
+def walked(view: View, repairs: tuple[Candidate, ...], steps: dict[str, tuple[Step, ...]]) -> tuple[Candidate, ...]:
+    """In walking order of their first steps: the order among repairs that give back as much."""
+
+    def place(one: Candidate) -> tuple[object, ...]:
+        first = steps.get(one.cause.id, ())
+        device = view.plan.devices.get(first[0].device) if first else None
+        if device is None:
+            return (True, (), 0, (), one.key)
+        return (not device.rack, natural(device.rack), -(device.unit or 0), natural(device.name), one.key)
+
+    return tuple(sorted(repairs, key=place))
