@@ -9,11 +9,10 @@ absence: it may be of long ago, or of one good second.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import numpy as np
-
-from rules._link_bits import LINE_CODING
 from truerail.analysis.cabling import evidence_of
+from truerail.analysis.counters.link_bits import LINE_CODING
 from truerail.analysis.counters.telemetry import Telemetry
+from truerail.analysis.device_rates import rate_ports
 from truerail.model import BitErrorRate, Evidence
 
 LEAST_SECONDS = 60.0
@@ -47,14 +46,9 @@ def rate_evidence(telemetry: Telemetry, rate: DeviceRate) -> Evidence:
 
 
 def _reported(telemetry: Telemetry) -> Iterator[tuple[int, DeviceRate]]:
-    wiring = telemetry.wiring
-    table = wiring.identity.seen.table(BitErrorRate)
-    device = wiring.identity.devices_of(table)
-    names = wiring.index.ports.name_codes([rate.port for rate in table.rows])
-    of_rdma = wiring.identity.names.rdma_called(device, names)
-    ports = np.where(of_rdma >= 0, of_rdma, wiring.identity.local_ports(device, names))
-    for row in np.flatnonzero((ports >= 0) & (ports < telemetry.ports)).tolist():
-        yield int(ports[row]), DeviceRate(table.rows[row], row)
+    rates = telemetry.wiring.identity.seen.table(BitErrorRate).rows
+    for port, row in zip(*(column.tolist() for column in rate_ports(telemetry.wiring)), strict=True):
+        yield port, DeviceRate(rates[row], row)
 
 
 def _covers_a_level(rate: BitErrorRate, telemetry: Telemetry, port: int) -> bool:

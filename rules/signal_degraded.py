@@ -62,11 +62,11 @@ from rules._error_levels import (
     above_limits,
     evaluate_port,
 )
-from rules._link_bits import LINE_CODING, bits_of, infiniband, nrz_links
 from rules._senders import Cards, blamed, blamed_card, suspected_cards
 from rules._uncounted import every_link
 from truerail.analysis.cabling import BOTH_ENDS, ONE_END
 from truerail.analysis.counters import Quantity
+from truerail.analysis.counters.link_bits import LINE_CODING, bits_of, infiniband, nrz_links
 from truerail.analysis.counters.telemetry import LEAST_SAMPLES, Telemetry
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, InsufficientDataError, rule

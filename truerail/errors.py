@@ -106,6 +106,10 @@ class CounterWindowError(TruerailError, ValueError):
     """Bytes without a counter window that this version understands."""
 
 
+class LinkPastError(TruerailError, ValueError):
+    """Bytes without a past of links that this version understands."""
+
+
 class NotFoundError(TruerailError, LookupError):
     """A name that is neither in the plan nor in the snapshot. Names it and the nearest known name."""
 

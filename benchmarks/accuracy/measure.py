@@ -21,6 +21,8 @@ from benchmarks.accuracy.scoring import Score, score
 from benchmarks.behaviours.measure import alone
 from benchmarks.behaviours.results import BehaviourResults, section
 from benchmarks.behaviours.scoring import BehaviourScore, behaviour_score
+from benchmarks.degradation.report import placed
+from benchmarks.degradation.report import section_of as forecasts_of
 from benchmarks.telemetry.results import Results as Telemetry
 from benchmarks.telemetry.targets import section_of, summary
 from truerail.analysis.round import Round
@@ -146,6 +148,7 @@ def main() -> int:
     whole = options.fabrics >= FABRICS
     order = repairs.measured(min(repairs.FABRICS, options.fabrics), repairs.HOSTS if whole else 0)
     text = report(results, section(behaved), section_of(before) or summary(Telemetry()), order)
+    text = placed(text, forecasts) if (forecasts := forecasts_of(before)) else text
     if options.write:
         options.write.write_text(text, encoding="utf-8")
     console.print(text, markup=False, highlight=False, soft_wrap=True)

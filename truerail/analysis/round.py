@@ -21,6 +21,8 @@ from truerail.analysis.ecmp.siblings import Siblings, siblings_of
 from truerail.analysis.ecmp.uplink_balance import Balance, balance_of
 from truerail.analysis.pfc.culprits import Culprit, storm_culprits
 from truerail.analysis.pfc.trees import Pauses, pauses_of
+from truerail.analysis.trends.link_past import Past, begun
+from truerail.analysis.trends.signal_levels import levels_of
 from truerail.model.owner import Owner
 from truerail.model.plan import Plan
 from truerail.model.snapshot import Snapshot
@@ -31,13 +33,14 @@ class Round(Owner):
     """A snapshot under a plan. Each derived value is computed when it is first read; one that raises, each time.
 
     `counters` are those of the last rounds; None if none were collected. `before` is what the rounds before it show of
-    plugs; None if they are not followed.
+    plugs, `earlier` what they show of the links' signals over days; None if they are not followed.
     """
 
     plan: Plan
     snapshot: Snapshot
     counters: CounterView | None = None
     before: Plugs | None = None
+    earlier: Past | None = None
 
     @cached_property
     def cabling(self) -> Wiring:
@@ -59,6 +62,15 @@ class Round(Owner):
     def telemetry(self) -> Telemetry:
         """The counters of every planned port."""
         return Telemetry(self.cabling, self.counters)
+
+    @cached_property
+    def past(self) -> Past:
+        """The signals of all links over days, up to this round, for the next one."""
+        earlier, plan = self.earlier, self.plan
+        if earlier is not None and earlier.links.plan is plan and not earlier.due(self.snapshot.at.timestamp()):
+            return earlier
+        levels = levels_of(self.cabling, self.telemetry)
+        return begun(plan, levels) if earlier is None else earlier.after(plan, levels, self.plugs.replugged.spans)
 
     @cached_property
     def carried(self) -> Carried:

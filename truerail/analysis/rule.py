@@ -50,6 +50,10 @@ class Case:
     each of the last samples, which are ten seconds apart. NaN is a missing reading. A counter under a driver's own name
     (`symbol_error`) starts at 0.
     """
+    past: Mapping[str, Mapping[str, Sequence[float]]] = field(default_factory=dict)
+    """Signals of the days before: port to `rx_dbm`, `tx_dbm`, `celsius` or `ber` (log10 of the bit error rate before
+    FEC) to one value for each of the last days, the oldest first.
+    """
 
 
 class InsufficientDataError(TruerailError):

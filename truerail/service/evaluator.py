@@ -13,6 +13,7 @@ from truerail.analysis.counters.storage import Stored
 from truerail.analysis.counters.traffic import traffic_of
 from truerail.analysis.published import CollectorRun, EvaluatedRound, JournalState, Published
 from truerail.analysis.round import Round
+from truerail.analysis.trends.link_past import Past
 from truerail.journal import Changes, Journal, Lives
 from truerail.model import Evaluation, Plan, Reading, Snapshot
 from truerail.model.history import Acknowledgement, MaintenanceWindow, RoundRecord, RowRange
@@ -60,6 +61,8 @@ class Evaluator:
     worklist: Worklist = field(default_factory=Worklist)
     window: Window = field(default_factory=Window)
     plugs: Plugs = field(default_factory=Plugs)
+    past: Past | None = None
+    """The signals of all links over days; None before the first evaluation."""
     traffic: bool = True
     """Whether publications carry the traffic of every link."""
     page_url: str = ""
@@ -103,6 +106,11 @@ class Evaluator:
             if alike and not self.window.sources:
                 self.window, self.plugs = window, self.plugs.moved(stored.replugged)
 
+    def remember_past(self, past: Past) -> None:
+        """Continues with the past of a former run, unless this one is longer by now."""
+        if self.past is None or len(self.past.links.samples) < len(past.links.samples):
+            self.past = past
+
     def counters(self) -> tuple[CounterView | None, Spans]:
         """The counters, None if there are none, and when ports were replugged. May be called during an evaluation."""
         with self._counting:
@@ -133,9 +141,10 @@ class Evaluator:
             with self._counting:
                 self.window.put(counted)
                 counters = self.window.view()
-            round = Round(plan, snapshot, counters, self.plugs)
+            round = Round(plan, snapshot, counters, self.plugs, self.past)
             self.plugs = round.plugs
             evaluation = evaluate(round, notes=notes, work=work_now(plan, windows, now))
+            self.past = round.past
             changes = self.lives.update(evaluation, round.cabling)
             evaluated_round = EvaluatedRound(round, evaluation)
             publication = Published(

@@ -20,6 +20,7 @@ from truerail.service.current import CurrentEvaluation
 from truerail.service.evaluator import Evaluated, Evaluator
 from truerail.service.freeing import free
 from truerail.service.garbage import EVERY_SECONDS, Garbage
+from truerail.service.kept_past import KeptPast
 from truerail.service.logs import logger, set_up
 from truerail.service.muted_findings import mutes
 from truerail.service.mutes import Mutes
@@ -80,6 +81,7 @@ class Watch:
         self._garbage = Garbage()
         self._keeper = Keeper(journal, settings.journal.max_queued_rounds, self._journal_changed) if journal else None
         self._counters = KeptCounters(evaluator, journal, clock) if journal else None
+        self._past = KeptPast(evaluator, journal, clock) if journal else None
         self._schedule = Schedule(overran=self._overran, failed=self._job_failed)
         self.asking = PollScheduler(self._gatherer(), heard=self._fresh.set, **self._pace())
 
@@ -217,10 +219,11 @@ class Watch:
 
     async def _resume(self) -> None:
         """Continues where the journal ends, as soon as it can be read: until then nothing is written into it."""
-        if self._resumed or self.journal is None or self._counters is None:
+        if self._resumed or self.journal is None or self._counters is None or self._past is None:
             return
         try:
             await asyncio.to_thread(self._counters.restore)
+            await asyncio.to_thread(self._past.restore)
             await asyncio.to_thread(self.evaluator.resume, self.journal)
         except JournalUnavailableError as error:
             if self._away is None:
@@ -233,9 +236,10 @@ class Watch:
                 self._tell_journal(self.journal_state)
 
     async def _keep_counters(self) -> None:
-        if self._counters and self._resumed:
+        if self._counters and self._past and self._resumed:
             with suppress(JournalUnavailableError):  # reported by the rounds that are not stored either
                 await asyncio.to_thread(self._counters.keep)
+                await asyncio.to_thread(self._past.keep)
 
     @property
     def journal_state(self) -> JournalState:

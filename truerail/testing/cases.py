@@ -4,11 +4,25 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from math import isnan
 
+import numpy as np
+
 from collector import collectors
 from truerail.analysis.counters.quantities import Kind, Quantity, columns_of, kind_of
 from truerail.analysis.counters.window import STEP_SECONDS, Window
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case
+from truerail.analysis.trends.link_past import (
+    SAMPLE_SECONDS,
+    SAMPLES_A_DAY,
+    LinkPast,
+    OpenSample,
+    Past,
+    PastSample,
+    cables_by_end,
+)
+from truerail.analysis.trends.link_past import SAMPLES as PAST_SAMPLES
+from truerail.analysis.trends.signal_levels import Signal
+from truerail.model.columns import NONE
 from truerail.model.facts import Counter, Fact, LinkSpeed, Neighbor, NetLink, PortCounters, PortQos
 from truerail.model.plan import Cable, Device, Plan, Port, Rail, Role, Transport
 from truerail.model.reading import Reading
@@ -42,7 +56,26 @@ def scene(case: Case) -> Round:
     for readings in counted:
         window.put(readings)
     snapshot = Snapshot(AT, (*_readings(case), *(counted[-1] if counted else ())))
-    return Round(plan_of(case), snapshot, window.view())
+    plan = plan_of(case)
+    return Round(plan, snapshot, window.view(), earlier=past_of(case, plan) if case.past else None)
+
+
+def past_of(case: Case, plan: Plan) -> Past:
+    """The past of an example: each day's values in all samples of the day, up to two hours ago."""
+    cable_of, shape = plan.once(cables_by_end), (2, len(plan.cables))
+    values = np.full((PAST_SAMPLES, len(Signal), *shape), np.nan, dtype=np.float32)
+    for port, signals in case.past.items():
+        end = int(port == str(plan.cables[cable_of[port]].b))
+        for name, days in signals.items():
+            every = np.repeat(days, SAMPLES_A_DAY)
+            values[PAST_SAMPLES - len(every) :, Signal[name.upper()], end, cable_of[port]] = every
+    newest = int(AT.timestamp() // SAMPLE_SECONDS) - 1
+    first = newest - PAST_SAMPLES + 1
+    samples = tuple(PastSample(first + n, of.astype(np.float16)) for n, of in enumerate(values[:-1]))
+    never, unknown = np.full(shape, -np.inf), np.full(shape, NONE, dtype=np.int64)
+    opened = OpenSample(newest, np.nan_to_num(values[-1]), (~np.isnan(values[-1])).astype(np.uint16))
+    links = LinkPast(plan, samples, never, never, unknown, np.full(shape, np.nan, dtype=np.float32))
+    return Past(links, unknown, never, opened, AT.timestamp() - SAMPLE_SECONDS)
 
 
 def plan_of(case: Case) -> Plan:

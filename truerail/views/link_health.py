@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from truerail.analysis.counters import Quantity
+from truerail.analysis.device_rates import rate_ports
 from truerail.analysis.optics_lanes import Lanes, lanes_of
 from truerail.analysis.published import Published
 from truerail.model.columns import NONE, Codes, Mask
@@ -230,12 +231,6 @@ def _rank(view: View) -> Codes:
 
 def _rates(view: View) -> Iterator[tuple[int, BitErrorRate]]:
     """The bit error rates of planned ports, by port."""
-    identity, index = view.wiring.identity, view.index
-    table = identity.seen.table(BitErrorRate)
-    if not len(table):
-        return
-    device, names = identity.devices_of(table), index.ports.name_codes([rate.port for rate in table.rows])
-    of_rdma = identity.names.rdma_called(device, names)
-    ports = np.where(of_rdma >= 0, of_rdma, identity.local_ports(device, names))
-    for row in np.flatnonzero((ports >= 0) & (ports < index.planned_ports)).tolist():
-        yield int(ports[row]), table.rows[row]
+    rates = view.wiring.identity.seen.table(BitErrorRate).rows
+    for port, row in zip(*(column.tolist() for column in rate_ports(view.wiring)), strict=True):
+        yield port, rates[row]

@@ -1,0 +1,303 @@
+"""A link gets worse over days: it receives less light, or makes more bit errors, than before.
+
+## Why it matters
+A link that decays slowly shows it days or weeks before frames are lost. It can then be cleaned in a maintenance window,
+and costs no job.
+
+## How it is detected
+A service remembers, for fourteen days, light, temperature and bit errors before FEC of both ends of every link; a
+capture with rounds over five days or more shows the same. Bit errors count as a margin in optical decibels over what
+FEC corrects (2.4e-4; 2.1e-5 up to 100 Gb/s), in which a steady loss of light is a straight line.
+
+- A day is one mean, so that the wave of day and night is none. The lot's common change (the same part at the same end)
+  is taken off, and what a change of temperature may explain: 0.05 dB a degree.
+- A fall is at least 0.7 dB of light or 0.35 dB of margin, and five robust deviations of the lot.
+- A trend is Theil and Sen's median slope from the day on which it began; its 95 % interval must be negative. The
+  horizon is the time from the day's worst hours to FEC's limit, or to the module's own alarm limit of light (-10.3 dBm
+  without one), at both ends of that interval, or at the steepest that the last four days allow. It is a warning if it
+  may be shorter than 30 days, information up to 60 days.
+- One step down, of 1 dB or 0.5 dB of margin, has no horizon: information, with the fall of the link beside it, if any.
+- Light that falls while bit errors do not rise may be the meter's: information.
+
+The past of a link begins again where a serial number or a plug changes, or where light rises by 0.5 dB or margin by
+0.3 dB from one day to the next: a part was cleaned or exchanged. With fewer than five days a link is not evaluated.
+docs/measured/accuracy.md has recall and false alarms.
+
+## What to do
+Plan the repair before the horizon. Where the other end sends less too, its laser ages: replace that module. Otherwise
+light is lost on the way: clean both connectors and look for a bend. Where light is steady and bit errors rise, replace
+the module that receives, then the one that sends.
+
+## Decide
+- `sends N dB less`: the laser of the other end ages. Replace that module.
+- `receives N dB less light`: dirt, a bend or a damaged strand. Clean both connectors, then replace the cable.
+- `margin over FEC's limit`: without lost light it is a module. Replace the one that receives, then the one that sends.
+- `since a step`: look at what was done that day. Clean and reseat what was touched.
+
+## False positives
+A meter that drifts shows less light without more bit errors. A step may be a patch that was touched and still is good
+enough. A trend may also stop by itself: the horizon holds if it goes on.
+"""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from rules._counter_evidence import counter_evidence
+from rules._uncounted import blind_links
+from truerail.analysis.cabling import State, Wiring
+from truerail.analysis.counters import Quantity
+from truerail.analysis.round import Round
+from truerail.analysis.rule import Alert, Case, InsufficientDataError, report_not_evaluated, rule
+from truerail.analysis.trends.daily_means import limits
+from truerail.analysis.trends.declines import LONGEST_HORIZON_DAYS, Decline, Declines, Way, declines_of
+from truerail.analysis.trends.falls import LEAST_DAYS
+from truerail.analysis.trends.signal_levels import BEFORE_FEC
+from truerail.analysis.trends.signal_margin import rate_at
+from truerail.model import BitErrorRate, CauseKind, Evidence, Finding, Optic, PortCounters, Severity, Snapshot
+from truerail.model.columns import Mask
+from truerail.model.names import port_key
+from truerail.model.plan import Port
+
+WARNING_DAYS = 30.0
+"""A horizon that begins later is a hint: a month has a maintenance window."""
+SENDER_SHARE = 0.5
+"""Of the light that is lost: where the other end sends so much less, its laser is to blame."""
+CONFIRMED, ALONE, HINT = 0.9, 0.7, 0.5
+"""Confidence in a trend that light and bit errors both show, that only one of them can show, and in a hint."""
+
+
+@rule(
+    "LNK006",
+    severity=Severity.WARNING,
+    needs=[Optic],
+    instead=[PortCounters, BitErrorRate],
+    alert=Alert(
+        "LinkWorsening",
+        (Severity.WARNING,),
+        15,
+        "gets worse over days and is going to fail",
+        "Clean the connectors at both ends in a maintenance window before the horizon; then replace the module.",
+    ),
+    cause=CauseKind.DEGRADED_LINK,
+)
+def link_worsening(round: Round) -> Iterator[Finding]:
+    """Planned links whose light or margin falls over days."""
+    if round.earlier is None:
+        raise InsufficientDataError(
+            f"it needs the past of {LEAST_DAYS} days: of a service, or of a capture with rounds over {LEAST_DAYS} days"
+        )
+    past, wiring = round.past.links, round.cabling
+    declines = past.once(declines_of)
+    if not declines.enough.any():
+        raise InsufficientDataError(f"the past covers {past.days:.1f} days; a slope needs {LEAST_DAYS}")
+    by_cable: dict[int, list[Decline]] = {}
+    for one in declines.found:
+        if wiring.state[one.cable] != State.MISSING:
+            by_cable.setdefault(one.cable, []).append(one)
+    for cable, found in by_cable.items():
+        yield _finding(round, cable, sorted(found, key=_urgency), float(limits(past)[cable]))
+    report_not_evaluated(blind_links(wiring, _seen(wiring, declines), f"has readings of {LEAST_DAYS} days"))
+
+
+def _seen(wiring: Wiring, declines: Declines) -> Mask:
+    """The planned ports of links of which either end has days enough."""
+    seen, index = np.zeros(wiring.index.planned_ports, dtype=bool), wiring.index
+    either = declines.enough.any(axis=0)
+    for ends in (index.a, index.b):
+        seen[ends[either & (ends >= 0)]] = True
+    return seen
+
+
+def _urgency(one: Decline) -> tuple[int, float]:
+    return -_severity(one).rank, one.horizon_days[0] if one.horizon_days else np.inf
+
+
+def _severity(one: Decline) -> Severity:
+    soon = one.horizon_days is not None and one.horizon_days[0] <= WARNING_DAYS
+    only_meter = one.of == "light" and one.confirmed is False
+    return Severity.WARNING if soon and not only_meter else Severity.INFO
+
+
+def _finding(round: Round, cable: int, declines: Sequence[Decline], limit: float) -> Finding:
+    planned, first = round.plan.cables[cable], declines[0]
+    ends = planned[:2]
+    summary = "; ".join(dict.fromkeys(_words(one, ends, limit) for one in declines))
+    severity = _severity(first)
+    hint = severity is Severity.INFO
+    horizon = first.horizon_days or (None, None)
+    return link_worsening.found(
+        planned.a,
+        severity=severity,
+        summary=summary,
+        action=_action(first, ends),
+        rail=planned.rail,
+        confidence=HINT if hint else CONFIRMED if first.confirmed else ALONE,
+        evidence=tuple(_evidence(round, declines, ends)),
+        detail=(
+            ("way", first.way.value),
+            ("slope_db_per_day", round_of(first.slope[0])),
+            *((("horizon_days", tuple(round_of(day) for day in horizon)),) if first.horizon_days else ()),
+        ),
+    )
+
+
+def round_of(value: float | None) -> float | None:
+    """A number of a report; None where it is unbounded."""
+    return None if value is None or not np.isfinite(value) else round(value, 2)
+
+
+def _words(one: Decline, ends: Sequence[Port], limit: float) -> str:
+    receiver, sender = ends[one.end], ends[1 - one.end]
+    if one.of == "light":
+        what, now = f"{receiver} receives {one.fell_db:.1f} dB less light", f"now {one.now:.1f} dBm"
+    else:
+        what = f"the margin over FEC's limit at {receiver} is {one.fell_db:.1f} dB less"
+        now = f"now {rate_at(one.now, limit):.0e} bit errors"
+    since = f"since a step {one.days} days ago" if one.way is Way.STEP else f"than {one.days} days ago"
+    when = ", about when its link fell" if one.after_fall else ""
+    return f"{what} {since}{when} ({now}){_cause_words(one, sender)}; {_horizon_words(one)}"
+
+
+def _cause_words(one: Decline, sender: Port) -> str:
+    if one.sender_fell_db is None:
+        return ""
+    if _laser(one):
+        return f", and {sender} sends {one.sender_fell_db:.1f} dB less"
+    unconfirmed = one.of == "light" and one.confirmed is False
+    return ", but bit errors do not rise" if unconfirmed else f", while {sender} sends as before"
+
+
+def _laser(one: Decline) -> bool:
+    """Whether the other end sends less."""
+    return one.sender_fell_db is not None and one.sender_fell_db >= SENDER_SHARE * one.fell_db
+
+
+def _horizon_words(one: Decline) -> str:
+    if one.horizon_days is None:
+        return "one step has no horizon"
+    near, far = one.horizon_days
+    limit = "its limit of light" if one.of == "light" else "FEC's limit"
+    until = f"{near:.0f} to {far:.0f} days" if far <= 2 * LONGEST_HORIZON_DAYS else f"{near:.0f} days or more"
+    return f"at this slope {limit} is reached in {until}"
+
+
+def _action(one: Decline, ends: Sequence[Port]) -> str:
+    receiver, sender = ends[one.end], ends[1 - one.end]
+    if one.way is Way.STEP:
+        return f"Look at what was done at {receiver} and {sender} that day; clean both connectors."
+    if _laser(one):
+        return f"Replace the module in {sender} in a maintenance window before then."
+    if one.of == "margin" and one.confirmed is False:
+        return f"Replace the module in {receiver} in a maintenance window before then, next the one in {sender}."
+    return f"Clean the connectors at {sender} and {receiver} in a maintenance window before then; next, the cable."
+
+
+def _evidence(round: Round, declines: Sequence[Decline], ends: Sequence[Port]) -> Iterator[Evidence]:
+    """What was read last of the ends that get worse."""
+    index = round.cabling.index
+    for end, cable in dict.fromkeys((one.end, one.cable) for one in declines):
+        yield from _light(round.snapshot, ends[end])
+        ports = (index.a, index.b)[end]
+        yield from counter_evidence(round.telemetry, [int(ports[cable])], *BEFORE_FEC, Quantity.RX_BITS)
+
+
+def _light(snapshot: Snapshot, port: Port) -> Iterator[Evidence]:
+    """The lane of a port that receives least."""
+    for reading in snapshot.readings:
+        if reading.device == port.device and reading.facts and isinstance(reading.facts[0], Optic):
+            lanes = [fact for fact in reading.facts if isinstance(fact, Optic) and fact.rx_power_dbm is not None]
+            own = [fact for fact in lanes if port_key(fact.port) == port_key(port.name)]
+            for fact in sorted(own, key=lambda lane: lane.rx_power_dbm or 0.0)[:1]:
+                yield Evidence(reading.device, reading.collector, reading.at, fact)
+
+
+_PLAN = "gpu-1/nic0 leaf-0/swp1 rail=0 speed=400"
+_MANY = "\n".join(f"gpu-{host}/nic0 leaf-0/swp{host} rail=0 speed=400" for host in range(1, 13))
+_HEARD = {"gpu-1": [Optic("nic0", 1, -2.0, -1.0, part="A")]}
+_STEADY = {"rx_dbm": [-2.0] * 10, "ber": [-9.0] * 10}
+_FALLING = [-2.0 - day / 5 for day in range(10)]
+_RISING = [-9.0 + day / 4 for day in range(10)]
+
+FIRES = (
+    Case(
+        "Light falls by 0.2 dB a day and bit errors rise; the leaf sends as before: dirt on the way.",
+        _PLAN,
+        _HEARD,
+        ("gpu-1/nic0",),
+        past={"gpu-1/nic0": {"rx_dbm": _FALLING, "ber": _RISING}, "leaf-0/swp1": {**_STEADY, "tx_dbm": [-1.0] * 10}},
+    ),
+    Case(
+        "The leaf sends less each day: its laser.",
+        _PLAN,
+        _HEARD,
+        ("gpu-1/nic0",),
+        past={"gpu-1/nic0": {"rx_dbm": _FALLING, "ber": _RISING}, "leaf-0/swp1": {"tx_dbm": _FALLING}},
+    ),
+    Case(
+        "Bit errors rise and light is steady: a module.",
+        _PLAN,
+        _HEARD,
+        ("gpu-1/nic0",),
+        past={"gpu-1/nic0": {"rx_dbm": [-2.0] * 10, "ber": _RISING}},
+    ),
+    Case(
+        "Light fell in one step, four days ago: no horizon.",
+        _PLAN,
+        _HEARD,
+        ("gpu-1/nic0",),
+        past={"gpu-1/nic0": {"rx_dbm": [*(-2.0,) * 6, *(-4.0,) * 4]}},
+    ),
+    Case(
+        "Light falls and bit errors do not rise: perhaps its meter.",
+        _PLAN,
+        _HEARD,
+        ("gpu-1/nic0",),
+        past={"gpu-1/nic0": {"rx_dbm": [-4.0 - day / 2 for day in range(10)], "ber": [-9.0] * 10}},
+    ),
+    Case(
+        "One of twelve NICs falls; a warm week takes as much from the others as from it.",
+        _MANY,
+        {f"gpu-{host}": [Optic("nic0", 1, -2.0, part="A")] for host in range(1, 13)},
+        ("gpu-7/nic0",),
+        past={
+            f"gpu-{host}/nic0": {"rx_dbm": [-2.0 - day * (0.6 if host == 7 else 0.1) for day in range(10)]}
+            for host in range(1, 13)
+        },
+    ),
+)
+
+QUIET = (
+    Case("Light and bit errors are steady.", _PLAN, _HEARD, past={"gpu-1/nic0": _STEADY}),
+    Case("No past: one round.", _PLAN, _HEARD, unknown=True),
+    Case("A past of three days.", _PLAN, _HEARD, unknown=True, past={"gpu-1/nic0": {"rx_dbm": [-2.0, -3.0, -4.0]}}),
+    Case(
+        "The connector was cleaned six days ago, and light is steady since.",
+        _PLAN,
+        _HEARD,
+        past={"gpu-1/nic0": {"rx_dbm": [-2.0, -2.5, -3.0, -3.5, *(-2.0,) * 6]}},
+    ),
+    Case(
+        "A module is 20 degrees warmer than a week ago, and its light 0.9 dB less.",
+        _PLAN,
+        _HEARD,
+        past={
+            "gpu-1/nic0": {
+                "rx_dbm": [-2.0 - day / 10 for day in range(10)],
+                "celsius": [45.0 + 2.5 * day for day in range(10)],
+            }
+        },
+    ),
+    Case(
+        "Light falls so slowly that its limit is a year away.",
+        _PLAN,
+        _HEARD,
+        past={"gpu-1/nic0": {"rx_dbm": [-2.0 - day / 50 for day in range(14)]}},
+    ),
+    Case(
+        "A whole lot loses light alike: a warm week.",
+        _MANY,
+        {f"gpu-{host}": [Optic("nic0", 1, -2.0, part="A")] for host in range(1, 13)},
+        past={f"gpu-{host}/nic0": {"rx_dbm": [-2.0 - day / 5 for day in range(10)]} for host in range(1, 13)},
+    ),
+)

@@ -1,0 +1,1 @@
+"""Trends of links over days: samples of light, temperature and bit errors, and which links get worse."""

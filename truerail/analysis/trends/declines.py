@@ -1,0 +1,185 @@
+"""Which links get worse over days: against their own past, against their lot, and apart from heat.
+
+Everything is in optical decibels: received light, and the margin of the bit error rate over what FEC corrects
+(`signal_margin`). Means of whole days leave out the wave of day and night; the median change of the lot (the same part
+at the same end, or all without a part) is taken off each day, so that a warm week is none of a link's doing.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from truerail.analysis.counters.hygiene import Floats
+from truerail.analysis.trends.daily_means import Numbers, daily, limits, since_improved
+from truerail.analysis.trends.falls import Falls, falls_of
+from truerail.analysis.trends.link_past import DAYS, SAMPLE_SECONDS, SAMPLES_A_DAY, LinkPast
+from truerail.analysis.trends.signal_levels import Signal
+from truerail.analysis.trends.signal_margin import margin_db
+from truerail.analysis.trends.slopes import knees, slopes, steps
+from truerail.model.columns import Codes, Mask
+
+SPREADS = 5.0
+"""How many robust deviations of its lot a fall must be: Iglewicz and Hoaglin's 3.5 finds one of 4,000 ends that only
+vary, and a fabric has more ends than that and is looked at each day.
+"""
+DB_PER_CELSIUS = 0.04
+"""Change that heat of one end's module may explain: a laser's power follows its temperature by up to 1.5 dB over 60
+degrees, as parts are specified (tracking error), and a receiver has as much of its own.
+"""
+LEAST_FALL_DB = {"light": 0.7, "margin": 0.35}
+"""The least fall that is reported: some agents read light in steps of 0.1 dB, and a meter drifts; 0.35 dB of margin are
+a tenfold error rate at 1e-12 and a fourfold one at 1e-6.
+"""
+LEAST_STEP_DB = {"light": 1.0, "margin": 0.5}
+"""The least single step: less comes and goes where a connector is touched."""
+STEP_FITS = 0.8
+"""A step that leaves less than this share of the distances that a level with a line from its end leaves is no trend."""
+STEP_DAYS = 2
+"""Days of data on both sides of a step."""
+TREND_DAYS = 4
+"""Days of data in a trend."""
+LONGEST_HORIZON_DAYS = 60.0
+"""A trend is followed at most four times as far as it was seen."""
+CONFIRMING_SHARE = 0.25
+"""Light that is lost is lost to the margin as well, if less where the receiver has noise of its own."""
+LOWEST_DBM = -10.3
+"""The limit of light where a module has none of its own (LNK005)."""
+
+
+class Way(StrEnum):
+    """How a link gets worse."""
+
+    TREND = "trend"
+    STEP = "step"
+
+
+@dataclass(frozen=True, slots=True)
+class Decline:
+    """One end of a cable that gets worse in what it receives. Decibels are optical."""
+
+    cable: int
+    end: int
+    """0 is the end nearer to the GPUs."""
+    of: str
+    """`light` or `margin`."""
+    way: Way
+    days: int
+    """How many days ago the step was made, or the trend began."""
+    fell_db: float
+    """From the first days to the last ones; the size of a step."""
+    now: float
+    """The least of the last day's samples: dBm, or decibels of margin."""
+    limit: float
+    """The level at which it fails: the module's own alarm limit; 0 for the margin."""
+    slope: tuple[float, float, float]
+    """A day: estimate, and the interval at 95 %."""
+    horizon_days: tuple[float, float] | None
+    """When the limit is reached if the trend goes on: by the steepest slope that the interval of the trend or of its
+    last days allows, and by the flattest of the trend; None for a step.
+    """
+    confirmed: bool | None
+    """Whether the other quantity of the same end falls too; None where it is not known."""
+    sender_fell_db: float | None
+    """How much less the other end sends."""
+    after_fall: bool
+    """Whether the link fell about when a step was made."""
+
+
+@dataclass(frozen=True, eq=False)
+class Declines:
+    """What a past shows."""
+
+    found: tuple[Decline, ...]
+    enough: Mask
+    """Ends with days enough for a slope, shape (2, cables)."""
+    light: Mapping[int, Floats]
+    """Of each cable that gets worse, received light by day and end, in dBm: shape (days, 2)."""
+    margin: Mapping[int, Floats]
+    """The same of the margin, in decibels."""
+
+
+def declines_of(past: LinkPast) -> Declines:
+    """Every end that gets worse."""
+    days = since_improved(daily(past))
+    lot = np.where(past.lot < 0, -1 - np.array([[0], [1]]), past.lot)
+    light, margin = falls_of(days.rx, lot), falls_of(days.margin, lot)
+    heat = DB_PER_CELSIUS * np.abs(falls_of(days.celsius, lot).size)
+    heat = np.nan_to_num(heat) + np.nan_to_num(heat[::-1])
+    alarm = np.where(np.isnan(past.low_dbm), LOWEST_DBM, past.low_dbm)
+    counted = Falls(margin.days, np.where(days.floor.all(axis=0), np.nan, margin.size), margin.spreads, margin.enough)
+    sender = falls_of(days.tx, lot).size[::-1]
+    suspects = Suspects(past, heat, sender)
+    found = (*suspects.declines("light", light, alarm, counted),)
+    found += (*suspects.declines("margin", margin, np.zeros_like(alarm), light),)
+    cables = {one.cable for one in found}
+    shown = ({cable: of[:, :, cable] for cable in cables} for of in (days.rx, days.margin))
+    return Declines(found, light.enough | margin.enough, *shown)
+
+
+@dataclass(frozen=True, eq=False)
+class Suspects:
+    """What decides between a fall that matters and one that does not, shapes (2, cables)."""
+
+    past: LinkPast
+    heat: Numbers
+    """The fall in decibels that a change of temperature at either end may explain."""
+    sender: Floats
+    """How much less the other end sends, in decibels; NaN where it is not known."""
+
+    def declines(self, of: str, falls: Falls, limit: Numbers, beside: Falls) -> Iterator[Decline]:
+        """The ends of which one quantity falls; `beside` is the other one."""
+        worse = falls.enough & (falls.size - self.heat >= LEAST_FALL_DB[of]) & (falls.spreads >= SPREADS)
+        end, cable = np.nonzero(worse)
+        days = falls.days[:, end, cable]
+        step, knee = steps(days, STEP_DAYS), knees(days, TREND_DAYS)
+        single = step.misfit < STEP_FITS * knee.misfit
+        begun = np.arange(DAYS)[:, None] >= knee.day - 1
+        lately = np.arange(DAYS)[:, None] >= np.maximum(knee.day - 1, DAYS - TREND_DAYS)
+        slope, recent = (slopes(np.where(since, days, np.float32(np.nan))) for since in (begun, lately))
+        steepest = np.fmin(slope.low, recent.low)
+        now = self._lowest(of, end, cable)
+        for one in range(len(end)):
+            at = (int(end[one]), int(cable[one]))
+            trend = (float(slope.middle[one]), float(slope.low[one]), float(slope.high[one]))
+            left = max(float(now[one]) - float(limit[at]), 0.0)
+            falling = not single[one] and trend[2] < 0
+            horizon = (left / -float(steepest[one]), left / -trend[2]) if falling else None
+            broke = (step if single[one] else knee).day[one]
+            fell = -float(step.size[one]) if single[one] else float(falls.size[at])
+            if fell < LEAST_STEP_DB[of] if single[one] else not horizon or horizon[0] > LONGEST_HORIZON_DAYS:
+                continue
+            yield Decline(
+                cable=at[1],
+                end=at[0],
+                of=of,
+                way=Way.STEP if single[one] else Way.TREND,
+                days=DAYS - int(broke) + (not single[one]),
+                fell_db=fell,
+                now=float(now[one]),
+                limit=float(limit[at]),
+                slope=trend,
+                horizon_days=horizon,
+                confirmed=_confirmed(float(falls.size[at]), float(beside.size[at])),
+                sender_fell_db=None if np.isnan(self.sender[at]) else float(self.sender[at]),
+                after_fall=bool(single[one]) and self._fell_then(at, DAYS - int(broke)),
+            )
+
+    def _lowest(self, of: str, end: Codes, cable: Codes) -> Floats:
+        """The least sample of the last day: a link fails in its worst hours."""
+        signal = Signal.RX_DBM if of == "light" else Signal.BER
+        last = [one.values[signal, end, cable] for one in self.past.samples[-SAMPLES_A_DAY:]]
+        values = np.array(last, dtype=np.float32)
+        if of == "margin":
+            values = margin_db(values, np.log10(limits(self.past)[cable]))
+        return np.asarray(np.fmin.reduce(values, axis=0), dtype=np.float32)
+
+    def _fell_then(self, at: tuple[int, int], days_ago: int) -> bool:
+        """Whether the link fell on the day of a step, or on the day before."""
+        newest = (self.past.samples[-1].number + 1) * SAMPLE_SECONDS
+        return bool(-1 <= (newest - float(self.past.fell_at[at])) / 86400 - days_ago <= 1)
+
+
+def _confirmed(fell: float, beside: float) -> bool | None:
+    return None if np.isnan(beside) else beside >= CONFIRMING_SHARE * fell
