@@ -31,7 +31,7 @@ the module that receives, then the one that sends.
 ## Decide
 - `sends N dB less`: the laser of the other end ages. Replace that module.
 - `receives N dB less light`: dirt, a bend or a damaged strand. Clean both connectors, then replace the cable.
-- `margin over FEC's limit`: without lost light it is a module. Replace the one that receives, then the one that sends.
+- `less margin over FEC's limit`: without lost light it is a module. Replace the one that receives, then the other.
 - `since a step`: look at what was done that day. Clean and reseat what was touched.
 
 ## False positives
@@ -63,6 +63,8 @@ WARNING_DAYS = 30.0
 """A horizon that begins later is a hint: a month has a maintenance window."""
 SENDER_SHARE = 0.5
 """Of the light that is lost: where the other end sends so much less, its laser is to blame."""
+STEADY_DB = 0.2
+"""A sender whose light falls by less sends as before: meters drift by as much."""
 CONFIRMED, ALONE, HINT = 0.9, 0.7, 0.5
 """Confidence in a trend that light and bit errors both show, that only one of them can show, and in a hint."""
 
@@ -122,7 +124,8 @@ def _severity(one: Decline) -> Severity:
 def _finding(round: Round, cable: int, declines: Sequence[Decline], limit: float) -> Finding:
     planned, first = round.plan.cables[cable], declines[0]
     ends = planned[:2]
-    summary = "; ".join(dict.fromkeys(_words(one, ends, limit) for one in declines))
+    by_end = [[one for one in declines if one.end == end] for end in dict.fromkeys(one.end for one in declines)]
+    summary = f"{'; '.join(_words(found, ends, limit) for found in by_end)}; {_horizon_words(first)}"
     severity = _severity(first)
     hint = severity is Severity.INFO
     horizon = first.horizon_days or (None, None)
@@ -147,25 +150,29 @@ def round_of(value: float | None) -> float | None:
     return None if value is None or not np.isfinite(value) else round(value, 2)
 
 
-def _words(one: Decline, ends: Sequence[Port], limit: float) -> str:
-    receiver, sender = ends[one.end], ends[1 - one.end]
-    if one.of == "light":
-        what, now = f"{receiver} receives {one.fell_db:.1f} dB less light", f"now {one.now:.1f} dBm"
-    else:
-        what = f"the margin over FEC's limit at {receiver} is {one.fell_db:.1f} dB less"
-        now = f"now {rate_at(one.now, limit):.0e} bit errors"
-    since = f"since a step {one.days} days ago" if one.way is Way.STEP else f"than {one.days} days ago"
+def _words(declines: Sequence[Decline], ends: Sequence[Port], limit: float) -> str:
+    """What gets worse at one end, and what its other end sends."""
+    first = declines[0]
+    receiver, sender = ends[first.end], ends[1 - first.end]
+    return f"{receiver} {' and '.join(_change(one, limit) for one in declines)}{_sender_words(first, sender)}"
+
+
+def _change(one: Decline, limit: float) -> str:
+    ago = f"{one.days} days ago"
+    since = f"since a step {ago}" if one.way is Way.STEP else f"than {ago}"
     when = ", about when its link fell" if one.after_fall else ""
-    return f"{what} {since}{when} ({now}){_cause_words(one, sender)}; {_horizon_words(one)}"
+    if one.of == "light":
+        unconfirmed = ", but no more bit errors" if one.confirmed is False else ""
+        return f"receives {one.fell_db:.1f} dB less light {since}{when} (now {one.now:.1f} dBm{unconfirmed})"
+    now = rate_at(one.now, limit)
+    return f"has {one.fell_db:.1f} dB less margin over FEC's limit {since}{when} (now {now:.0e} bit errors)"
 
 
-def _cause_words(one: Decline, sender: Port) -> str:
+def _sender_words(one: Decline, sender: Port) -> str:
     if one.sender_fell_db is None:
         return ""
-    if _laser(one):
-        return f", and {sender} sends {one.sender_fell_db:.1f} dB less"
-    unconfirmed = one.of == "light" and one.confirmed is False
-    return ", but bit errors do not rise" if unconfirmed else f", while {sender} sends as before"
+    less = one.sender_fell_db >= STEADY_DB
+    return f", and {sender} sends {one.sender_fell_db:.1f} dB less" if less else f", while {sender} sends as before"
 
 
 def _laser(one: Decline) -> bool:

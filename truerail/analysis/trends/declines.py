@@ -108,7 +108,12 @@ def declines_of(past: LinkPast) -> Declines:
     heat = DB_PER_CELSIUS * np.abs(falls_of(days.celsius, lot).size)
     heat = np.nan_to_num(heat) + np.nan_to_num(heat[::-1])
     alarm = np.where(np.isnan(past.low_dbm), LOWEST_DBM, past.low_dbm)
-    counted = Falls(margin.days, np.where(days.floor.all(axis=0), np.nan, margin.size), margin.spreads, margin.enough)
+    counted = Falls(
+        margin.days,
+        np.where((days.floor | np.isnan(days.margin)).all(axis=0), np.nan, margin.size),
+        margin.spreads,
+        margin.enough,
+    )
     sender = falls_of(days.tx, lot).size[::-1]
     suspects = Suspects(past, heat, sender)
     found = (*suspects.declines("light", light, alarm, counted),)

@@ -67,6 +67,8 @@ def loaded(state: bytes, sample: Callable[[int], bytes | None]) -> Past:
         if any(one.shape != shape for one in columns) or {total.shape, count.shape} != {(len(Signal), *shape)}:
             raise LinkPastError("the past of links that was kept has columns of different lengths")
         taken_at = float(values["taken_at"])
+    except LinkPastError:
+        raise
     except _UNREADABLE as error:
         raise LinkPastError(f"the past of links that was kept cannot be read: {type(error).__name__}") from error
     since, fell_at, module = columns
