@@ -48,7 +48,7 @@ from rules._uncounted import blind_links
 from truerail.analysis.cabling import State, Wiring
 from truerail.analysis.counters import Quantity
 from truerail.analysis.round import Round
-from truerail.analysis.rule import Alert, Case, InsufficientDataError, report_not_evaluated, rule
+from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
 from truerail.analysis.trends.daily_means import limits
 from truerail.analysis.trends.declines import LONGEST_HORIZON_DAYS, Decline, Declines, Way, declines_of
 from truerail.analysis.trends.falls import LEAST_DAYS
@@ -74,13 +74,6 @@ CONFIRMED, ALONE, HINT = 0.9, 0.7, 0.5
     severity=Severity.WARNING,
     needs=[Optic],
     instead=[PortCounters, BitErrorRate],
-    alert=Alert(
-        "LinkWorsening",
-        (Severity.WARNING,),
-        15,
-        "gets worse over days and is going to fail",
-        "Clean the connectors at both ends in a maintenance window before the horizon; then replace the module.",
-    ),
     cause=CauseKind.DEGRADED_LINK,
 )
 def link_worsening(round: Round) -> Iterator[Finding]:
