@@ -9,7 +9,7 @@ from rich.text import Text
 from truerail.model import Evaluation
 from truerail.outputs.options import Options
 from truerail.outputs.report_words import INFERRED, count, headline, misfit, title
-from truerail.outputs.text.blocks import hanging
+from truerail.outputs.text.blocks import Verbatim, hanging
 from truerail.outputs.text.causes import what_to_do
 from truerail.outputs.text.finding_blocks import findings
 from truerail.outputs.text.picture import picture
@@ -25,7 +25,9 @@ def render_text(evaluation: Evaluation, options: Options) -> str:
 
 
 def drawn(blocks: Iterable[RenderableType], options: Options) -> str:
-    """Blocks one below the other as text, at most `options.width` columns wide (40 at least)."""
+    """Blocks one below the other as text, at most `options.width` columns wide (40 at least); lines to copy are not
+    broken.
+    """
     console = Console(
         file=io.StringIO(),
         width=max(options.width, NARROWEST),
@@ -39,7 +41,7 @@ def drawn(blocks: Iterable[RenderableType], options: Options) -> str:
     )
     with console.capture() as captured:
         for block in blocks:
-            console.print(block)
+            console.print(block, soft_wrap=isinstance(block, Verbatim))
     text = "\n".join(line.rstrip() for line in captured.get().split("\n"))
     return in_ascii(text) if options.ascii else text
 

@@ -7,6 +7,10 @@ from rich.text import Text
 from truerail.outputs.text.style import HEADING, QUIET
 
 
+class Verbatim(Text):
+    """A line to copy, such as a command: `drawn` never breaks it, however narrow the terminal."""
+
+
 def heading(words: str, aside: str = "") -> Padding:
     """A section's title with a blank line above."""
     line = Text().append(words, style=HEADING)

@@ -5,6 +5,7 @@ import { blast, job, path, where } from "./answers.js";
 import { byId, el, redraw } from "./dom.js";
 import { frame, watchService } from "./frame.js";
 import { counters, rails } from "./loads.js";
+import { repairDiff } from "./names.js";
 import { plain } from "./plain.js";
 import { fill, instant, momentOf } from "./times.js";
 import { watch } from "./watch.js";
@@ -12,7 +13,7 @@ import { drain, planRepair } from "./work.js";
 import { sentence } from "./words.js";
 
 /** @type {Readonly<Record<string, (answer: any) => any>>} */
-const DRAW = Object.freeze({ where, job, blast, path, rails, counters, drain, "plan-repair": planRepair });
+const DRAW = Object.freeze({ where, job, blast, path, rails, counters, drain, "plan-repair": planRepair, "repair-diff": repairDiff });
 const page = frame();
 const answer = byId("answer");
 /** @type {HTMLFormElement[]} */

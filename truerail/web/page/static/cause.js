@@ -44,9 +44,15 @@ function draw(cause) {
     ),
       el("h1", null, sentence(first)), rest ? el("p", null, sentence(rest)) : null,
       over ? ended(cause, cause.repair) : at() ? became(cause, causePage(cause.key)) : [el("p.action", null, instruction(cause)), el("p", null, life(cause))]),
-    over || at() ? null : el("div.buttons", null, treeLink(cause, ".button"), acknowledgeButton(cause.key, cause.summary, cause.muted))),
+    over || at() ? null : el("div.buttons", null, namesLink(cause), treeLink(cause, ".button"), acknowledgeButton(cause.key, cause.summary, cause.muted))),
     moves(cause, over || Boolean(at())), otherwise(cause),
     el("div.halves", null, el("div", null, card(`Explains ${count(cause.explains.length, "finding")}`, findings)), el("div", null, over || at() ? null : (alert ??= alertCard(page.live, `causes/${piece(key)}`)), subjects(cause))));
+}
+
+/** Where names alone may repair it: the changes as text. @param {any} cause */
+function namesLink({ kind, moves: all, key: cause }) {
+  const swapped = kind === "leaf-swap" || kind === "host-swap";
+  return swapped && !all.length ? el("a.button", { href: `/ask?${new URLSearchParams({ q: "repair-diff", cause })}` }, "Names to change") : null;
 }
 
 /** @param {any} cause */

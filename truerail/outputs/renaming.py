@@ -1,0 +1,85 @@
+"""Names of devices changed by configuration, as text to review: commands for each platform, and changes of the plan.
+
+Nothing here is applied. Sources of the commands: hostnamectl(1); NVIDIA Cumulus Linux "Hostname" (NVUE); SONiC Command
+Reference, `config hostname`; Arista EOS, Cisco NX-OS and Junos OS command references, `hostname` and `host-name`.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from difflib import unified_diff
+from typing import Final
+
+from truerail.model.names import printable
+from truerail.model.plan import Device, Plan, Port, Role
+from truerail.plans.csv_write import dump_csv
+
+_LABEL: Final = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
+_NAME: Final = re.compile(rf"{_LABEL}(?:\.{_LABEL})*")
+"""A host name: https://www.rfc-editor.org/rfc/rfc1123 section 2.1. It needs no quotes in any of these languages."""
+_LONGEST: Final = 253
+_SHELL: Final = 'test "$(hostname -s)" = {old_short} && '
+"""A shell renames the machine only if it still has the old name: pasted twice, or into another one, it does nothing."""
+_COMMANDS: Final[Mapping[str, tuple[str, ...]]] = {
+    "linux": (_SHELL + "sudo hostnamectl set-hostname {new} && sudo lldpcli update",),
+    "cumulus": (_SHELL + "nv set system hostname {new} && nv config diff", "nv config apply && nv config save"),
+    "sonic": (_SHELL + "sudo config hostname {new}", "sudo config save -y"),
+    "eos": ("configure session truerail", "hostname {new}", "show session-config diffs", "commit", "write memory"),
+    "nxos": ("configure terminal", "hostname {new}", "end", "copy running-config startup-config"),
+    "junos": ("configure", "set system host-name {new}", "show | compare", "commit check", "commit and-quit"),
+}
+
+
+def is_name(name: str) -> bool:
+    """Whether this is a host name, so that pasting it is safe."""
+    return len(name) <= _LONGEST and _NAME.fullmatch(name) is not None
+
+
+def why_unsafe(name: str) -> str:
+    """Why no commands are made with this name."""
+    return f"{printable(name, 80)!r} is no host name (letters, digits, hyphens and dots): rename it by hand"
+
+
+def rename_commands(device: Device, new: str) -> Mapping[str, tuple[str, ...]]:
+    """The commands that give a device another name, by platform: of its own, or of all that it may be where the plan
+    does not name one. Both names are host names.
+    """
+    known = device.platform or ("linux" if device.role is Role.HOST else "")
+    chosen = (known,) if known in _COMMANDS else tuple(one for one in _COMMANDS if one != "linux")
+    words = {"new": new, "old_short": device.name.partition(".")[0]}
+    return {one: tuple(line.format(**words) for line in _COMMANDS[one]) for one in chosen}
+
+
+def renamed_plan(plan: Plan, names: Mapping[str, str]) -> Plan:
+    """The plan in which each device of `names` has the name, and the place in racks, of another one of them: its cables
+    stay with the name that they had before.
+    """
+    cables = tuple(one._replace(a=_renamed(one.a, names), b=_renamed(one.b, names)) for one in plan.cables)
+    devices = {names.get(name, name): _moved(plan, name, names) for name in plan.devices}
+    return replace(plan, cables=cables, devices=devices)
+
+
+def _moved(plan: Plan, name: str, names: Mapping[str, str]) -> Device:
+    """The device that has the place of `name`: its platform, aliases, addresses and chassis ids are its own."""
+    place, named = plan.devices[name], plan.devices[names.get(name, name)]
+    return replace(named, role=place.role, pod=place.pod, rack=place.rack, unit=place.unit, gpus=place.gpus)
+
+
+def _renamed(port: Port, names: Mapping[str, str]) -> Port:
+    return Port(names.get(port.device, port.device), port.name)
+
+
+def plan_diff(plan: Plan, names: Mapping[str, str]) -> str:
+    """The change of the plan, in its CSV form, as a unified diff for `patch`."""
+    before, after = (dump_csv(one).splitlines(keepends=True) for one in (plan, renamed_plan(plan, names)))
+    return "".join(unified_diff(before, after, "plan.csv", "plan.csv", n=0))
+
+
+def inventory_changes(names: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    """Names of devices as NetBox or Nautobot change them, one after the other: (device, its new name). A name is
+    unique there, so that the first device has a name for the time between.
+    """
+    first, *_ = names
+    between = f"{first}-renamed"
+    rest = [(one, new) for one, new in names.items() if one != first]
+    return ((first, between), *rest, (between, names[first]))
