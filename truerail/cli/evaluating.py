@@ -52,7 +52,7 @@ def evaluated_round(
     from truerail.rounds import evaluate
 
     snapshot = seen.snapshot()
-    notes = list(seen.notes)
+    notes = [*(intended.notes if intended else ()), *seen.notes]
     if intended is None:
         intended, reported = inferred(snapshot)
         notes = [*reported, *notes]
@@ -63,12 +63,12 @@ def evaluated_round(
     return narrowed(evaluation, wanted, answered) if wanted else evaluation, bool(answered)
 
 
-def load_plan(path: Path) -> Plan:
+def load_plan(path: Path, *, out_of_band: bool = False) -> Plan:
     """The plan in a file. Raises CommandError with a line for each problem."""
     from truerail.plans import load
 
     try:
-        return load(path)
+        return load(path, out_of_band=out_of_band)
     except PlanError as error:
         raise CommandError(str(error)) from error
 

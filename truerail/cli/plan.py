@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="Make, check, show, convert and infer plans.", no_args_is_help=True)
 
-PlanFile = Annotated[Path, typer.Argument(metavar="PLAN", help="Plan file (.yaml .csv .dot).")]
+PlanFile = Annotated[
+    Path,
+    typer.Argument(metavar="PLAN", help="Plan (.yaml .csv .dot), or a cable list of another tool (.xlsx .json ...)."),
+]
 Output = Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="File to write. [default: stdout]")]
 
 
@@ -82,6 +85,8 @@ def lint(
     from truerail.plans import lint as problems_of
 
     loaded = load_plan(plan)
+    for note in loaded.notes:
+        terminal_output.remark(note)
     problems = problems_of(loaded)
     for problem in problems:
         terminal_output.say(f"{problem.severity.value:<8}  {problem}")
@@ -114,13 +119,20 @@ def show(
 @app.command()
 def convert(
     plan: PlanFile,
+    out_of_band: Annotated[
+        bool, typer.Option("--out-of-band", help="Keep the cables of the management network that a cable list has.")
+    ] = False,
     to: Annotated[Language | None, typer.Option(help="Format to write. [default: by --output, else csv]")] = None,
     output: Output = None,
 ) -> None:
-    """Write a plan in another format."""
+    """Write a plan, or a cable list of another tool, in a format of truerail."""
+    from truerail.cli import terminal_output
     from truerail.cli.evaluating import load_plan
 
-    _put(_written(load_plan(plan), to or _language(output, Language.CSV)), output)
+    loaded = load_plan(plan, out_of_band=out_of_band)
+    for note in loaded.notes:
+        terminal_output.remark(note)
+    _put(_written(loaded, to or _language(output, Language.CSV)), output)
 
 
 @app.command(short_help="Infer the rails of a fabric; write them as a plan.")

@@ -124,6 +124,8 @@ class Plan(Owner):
     source: str = ""
     inferred: bool = False
     undecided: Mapping[Port, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = field(default=(), compare=False)
+    """What reading its file left out, and how it decided what the file does not say."""
 
     @cached_property
     def digest(self) -> str:

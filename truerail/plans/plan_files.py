@@ -1,27 +1,51 @@
-"""Plan files: which reader a file gets, and what is refused before reading."""
+"""Plan files: which reader a file gets, and what is refused before reading.
 
+A file in a format of its own (`a_device` in the header of CSV, the keys of `docs/plan.md` in YAML, DOT) has its reader;
+everything else is a cable list of another tool, see `truerail.plans.imports`.
+"""
+
+import re
 from pathlib import Path
 
 from truerail.files.file_text import read_text
 from truerail.files.problems import Problem
 from truerail.model import Plan
 from truerail.model.pause import garbage_collection_paused
+from truerail.plans import imports
 from truerail.plans.csv_read import read_csv
 from truerail.plans.dot_read import read_dot
 from truerail.plans.plan_error import PlanError
 from truerail.plans.plan_yaml_read import read_yaml
 
-SUFFIXES = (".yaml", ".yml", ".csv", ".dot", ".gv")
+OWN = (".yaml", ".yml", ".csv", ".dot", ".gv")
+_OWN_CSV = re.compile(r"(?:^|[,;\t\"\ufeff])\s*[ab]_device\b", re.IGNORECASE)
+_OWN_YAML = re.compile(r"^(?:hosts|leaves|spines|superspines|host_links|uplinks|rails)\s*:", re.MULTILINE)
 _MOST_BYTES = {".yaml": 64 << 20, ".yml": 64 << 20, ".dot": 64 << 20, ".gv": 64 << 20, ".csv": 512 << 20}
 
 
-def load(path: Path) -> Plan:
-    """The plan in a file, by its suffix: .yaml, .yml, .csv, .dot or .gv. Raises `PlanError` with all problems."""
+def load(path: Path, *, out_of_band: bool = False) -> Plan:
+    """The plan in a file, its format by suffix and content. `out_of_band` keeps the cables of the management network
+    that a cable list of another tool has. Raises `PlanError` with all problems.
+    """
     file = str(path)
     suffix = path.suffix.lower()
-    if suffix not in SUFFIXES:
-        raise PlanError([Problem(file, 0, path.suffix, f"expected a plan file: {', '.join(SUFFIXES)}")])
-    return loads(read_text(path, _MOST_BYTES[suffix], PlanError), suffix, file)
+    if suffix in imports.SUFFIXES:
+        return imports.import_plan(path, out_of_band=out_of_band).plan
+    if suffix not in OWN:
+        known = ", ".join((*OWN, *imports.SUFFIXES))
+        raise PlanError([Problem(file, 0, path.suffix, f"expected a plan file: {known}")])
+    text = read_text(path, _MOST_BYTES[suffix], PlanError)
+    imported = None if _is_own(text, suffix) else imports.import_text(text, file, out_of_band=out_of_band)
+    return imported.plan if imported else loads(text, suffix, file)
+
+
+def _is_own(text: str, suffix: str) -> bool:
+    """Whether a file says that it is in a format of this project. One of no known format is read as that, whose errors
+    name lines and columns.
+    """
+    if suffix == ".csv":
+        return _OWN_CSV.search(text[:4096].partition("\n")[0]) is not None
+    return suffix in (".dot", ".gv") or _OWN_YAML.search(text) is not None
 
 
 @garbage_collection_paused()
@@ -33,4 +57,4 @@ def loads(text: str, suffix: str, file: str = "") -> Plan:
         return read_csv(text, file)
     if suffix in (".dot", ".gv"):
         return read_dot(text, file)
-    raise PlanError([Problem(file, 0, suffix, f"expected one of {', '.join(SUFFIXES)}")])
+    raise PlanError([Problem(file, 0, suffix, f"expected one of {', '.join(OWN)}")])

@@ -24,7 +24,8 @@ class PlanInForce:
 
     def reload(self) -> Plan | None:
         """Reads the plan again. Raises PlanError; the plan in force then stays. An inferred one is inferred again."""
-        self.plan, self.notes = self.load(), ()
+        self.plan = self.load()
+        self.notes = self.plan.notes if self.plan else ()
         return self.plan
 
     def of(self, snapshot: Snapshot) -> Plan | None:

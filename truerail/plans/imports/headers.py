@@ -1,0 +1,148 @@
+"""Column headers of cable lists, in whatever words, order and number of header rows they come.
+
+A cell such as `A-Node Name`, `SRC_HCA_PORT`, `SourceRU`, `Endpoint 2 Interface Name` or `side_b_device` names an end
+and a field. Without such a prefix the columns stand in two blocks: the second begins where a field repeats itself, or
+where the row above says Source and Dest.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+_SIDES = {
+    **dict.fromkeys(("a", "source", "src", "start", "from", "local", "endpoint 1", "side a", "node1", "near"), "a"),
+    **dict.fromkeys(
+        ("z", "b", "dest", "destination", "dst", "end", "to", "remote", "endpoint 2", "side b", "node2", "far"), "b"
+    ),
+}
+_FIELDS = {
+    **dict.fromkeys(("node name", "hostname", "host name", "host", "device", "device name"), "device"),
+    **dict.fromkeys(("switch", "node", "power panel"), "device"),
+    **dict.fromkeys(("name", "nae"), "name"),
+    **dict.fromkeys(
+        ("port", "hca/port", "hca port", "physical port", "interface name", "interface", "port name", "hca"), "port"
+    ),
+    **dict.fromkeys(("rack", "rack name", "cabinet"), "rack"),
+    **dict.fromkeys(("u", "ru", "rack u", "unit", "location", "position"), "unit"),
+    **dict.fromkeys(("type", "role", "node type", "device type"), "kind"),
+    "slot": "slot",
+    "site": "site",
+}
+_OF_CABLE = {
+    **dict.fromkeys(("cable length", "length", "cable length (m)", "length m", "length (m)", "length_m"), "length"),
+    **dict.fromkeys(("label", "cable label", "cable id", "cable#", "cable #", "cable no", "cable name"), "label"),
+    **dict.fromkeys(("speed", "bandwidth", "band width", "link speed", "rate"), "speed"),
+    "rail": "rail",
+    "plane": "plane",
+}
+_WORDS = re.compile(r"[\s_\-]+")
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_PREFIX = re.compile(r"(endpoint [12]|side [ab]|[a-z]+\d?)(?: (.+))?")
+
+
+@dataclass(slots=True)
+class Header:
+    """The columns of a table by field: `end["a"]` and `end["b"]` for the ends, `cable` for the cable itself."""
+
+    end: dict[str, dict[str, int]] = field(default_factory=lambda: {"a": {}, "b": {}})
+    cable: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def complete(self) -> bool:
+        """Whether both ends have a device and a port."""
+        return all({"device", "port"} <= columns.keys() for columns in self.end.values())
+
+    @property
+    def lacks_ports(self) -> bool:
+        """Whether both ends have a device, and one of them no port."""
+        return all("device" in columns for columns in self.end.values()) and not self.complete
+
+
+def words(cell: str) -> str:
+    """A header's cell in lower case, with blanks between its words: `SourcePhysicalPort` is `source physical port`."""
+    plain = cell.strip().removeprefix("#").removeprefix("Fields:").strip()
+    return _WORDS.sub(" ", _CAMEL.sub(" ", plain)).strip().lower()
+
+
+def header_of(cells: Sequence[str], groups: Sequence[str] = ()) -> Header:
+    """What a row says as a header; `groups` are the cells of the row above it."""
+    known = [words(cell) for cell in cells]
+    sides = _grouped([words(cell) for cell in groups], len(known))
+    if any(sides):
+        header = _in_groups(known, sides)
+    elif any(side and rest for side, rest in map(_prefixed, known)):
+        header = _with_prefixes(known)
+    else:
+        header = _in_blocks(known)
+    _settle(header)
+    return header
+
+
+def _prefixed(cell: str) -> tuple[str, str]:
+    """The side that a cell names, and the rest of its words; no side for others."""
+    found = _PREFIX.fullmatch(cell)
+    side = _SIDES.get(found[1], "") if found else ""
+    rest = (found[2] or "") if found and side else ""
+    return (side, rest) if not rest or rest in _FIELDS else ("", "")
+
+
+def _with_prefixes(known: Sequence[str]) -> Header:
+    header = Header()
+    for column, cell in enumerate(known):
+        side, rest = _prefixed(cell)
+        if side and rest:
+            header.end[side].setdefault(_FIELDS[rest], column)
+        elif cell in _OF_CABLE:
+            header.cable.setdefault(_OF_CABLE[cell], column)
+    return header
+
+
+def _in_groups(known: Sequence[str], sides: Sequence[str]) -> Header:
+    header = Header()
+    for column, (cell, side) in enumerate(zip(known, sides, strict=True)):
+        if cell in _OF_CABLE and cell not in _FIELDS:
+            header.cable.setdefault(_OF_CABLE[cell], column)
+        elif side and cell in _FIELDS:
+            header.end[side].setdefault(_FIELDS[cell], column)
+    return header
+
+
+def _grouped(groups: Sequence[str], width: int) -> list[str]:
+    """The side of each column: a group holds until the next one begins."""
+    sides, side = [], ""
+    for column in range(width):
+        word = groups[column] if column < len(groups) else ""
+        if word:
+            side = _SIDES.get(word, "")
+        sides.append(side)
+    return sides if {"a", "b"} <= set(sides) else []
+
+
+def _in_blocks(known: Sequence[str]) -> Header:
+    """Two blocks of columns. In the second of two columns `Name` is the device, the first is its unit."""
+    header, side = Header(), "a"
+    for column, cell in enumerate(known):
+        word = _SIDES.get(cell, "")
+        name = "device" if word else _FIELDS.get(cell, "")
+        if word:
+            side = word
+        elif cell in _OF_CABLE:
+            header.cable.setdefault(_OF_CABLE[cell], column)
+        elif name in header.end["a"] and side == "a":
+            side = "b"
+        mine = header.end[side]
+        if side == "b" and "port" in mine:
+            continue  # what follows the second block is not about its device
+        if name == "name" and "name" in mine and "unit" not in mine:
+            mine["unit"] = mine.pop("name")
+        if name:
+            mine.setdefault(name, column)
+    return header
+
+
+def _settle(header: Header) -> None:
+    """A column `Name` is the port beside a device, else the device."""
+    for mine in header.end.values():
+        if "name" in mine:
+            column = mine.pop("name")
+            mine.setdefault("port" if "device" in mine and "port" not in mine else "device", column)

@@ -1,0 +1,119 @@
+"""Rails and planes of a cable list that has no column for them."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+from truerail.model import Cable, Role
+from truerail.model.names import natural_key
+from truerail.plans.imports.import_row import Rows
+
+_OUT_OF_BAND_PORT: Final = re.compile(
+    r"(?:[\w-]+:)?(?:bmc|ipmi|ilom?|idrac|drac|mgmt|management|oob|eth0|em0|ma1|fxp0|console|pdu)[\w:/-]*",
+    re.IGNORECASE,
+)
+_OUT_OF_BAND_DEVICE: Final = re.compile(
+    r"(?:^|[-_.])(?:oob\w*|bmc|ipmi|pdu\w*|mgmt|console)(?:[-_.\d]|$)", re.IGNORECASE
+)
+_OTHER_NETWORK: Final = re.compile(r"storage|scale-?up|nvl|in-?band|frontend|north|tan|mgmt", re.IGNORECASE)
+_NUMBERED: Final = re.compile(r"(?:rail|nic)[-_ ]?(\d{1,3})", re.IGNORECASE)
+_TWO_PORTS: Final = re.compile(r"(.+?)(?:f(\d)(?:np\d)?|[pP](\d)|[/:.](\d))")
+_LEAF_NUMBER: Final = re.compile(r"(?:^|[-_.])r(?:ail)?[-_]?(\d{1,3})(?=[-_.]|$)", re.IGNORECASE)
+_LEAST_HOSTS: Final = 2
+"""Hosts that must agree on an order of ports."""
+_LEAVES: Final = "rails are those that the leaves' names number, counted from 0"
+_WORDS: Final = "rails are those that the ports' names give"
+_ORDER: Final = "rails are the order of each host's ports, which agrees over its leaves"
+
+
+def is_out_of_band(cable: Cable) -> bool:
+    """Whether a cable belongs to the management network: a BMC's port, a management switch, power."""
+    return any(_OUT_OF_BAND_PORT.fullmatch(end.name) or _OUT_OF_BAND_DEVICE.search(end.device) for end in cable[:2])
+
+
+def with_rails(cables: Sequence[Cable], roles: Mapping[str, Role], rows: Rows) -> tuple[Cable, ...]:
+    """The cables, those of hosts with the rail and plane that the file gives or implies; what was decided is a note."""
+    if any(cable.rail is not None for cable in cables):
+        return tuple(cables)
+    mine = [number for number, cable in enumerate(cables) if _may_have_rail(cable, roles)]
+    ways = (_by_words, _by_leaves, _by_order)
+    found, how = next(((found, how) for way in ways for found, how in [way(cables, mine)] if found), ({}, ""))
+    if found:
+        rows.notes.append(how)
+    elif mine:
+        rows.notes.append("no rail is decided: neither a column, nor names, nor the order of ports gives them")
+    return tuple(_on_rail(cable, *found.get(number, (None, None))) for number, cable in enumerate(cables))
+
+
+def _on_rail(cable: Cable, rail: int | None, plane: int | None) -> Cable:
+    return cable if rail is None else cable._replace(rail=rail, plane=plane)
+
+
+def _may_have_rail(cable: Cable, roles: Mapping[str, Role]) -> bool:
+    """Whether this is a host's cable to the fabric that carries rails."""
+    hosted = roles[cable.a.device] is Role.HOST and roles[cable.b.device] is not Role.HOST
+    return hosted and not is_out_of_band(cable) and not _OTHER_NETWORK.search(cable.b.device)
+
+
+Found = dict[int, tuple[int, int | None]]
+"""Rail and plane by a cable's number."""
+
+
+def _by_words(cables: Sequence[Cable], mine: Sequence[int]) -> tuple[Found, str]:
+    numbered = ((number, _NUMBERED.fullmatch(cables[number].a.name)) for number in mine)
+    return {number: (int(word[1]), None) for number, word in numbered if word}, _WORDS
+
+
+def _by_leaves(cables: Sequence[Cable], mine: Sequence[int]) -> tuple[Found, str]:
+    """By the number in each leaf's name, where all have one and no host has two cables to one number."""
+    numbers = [_LEAF_NUMBER.findall(cables[number].b.device) for number in mine]
+    if not all(len(one) == 1 for one in numbers):
+        return {}, _LEAVES
+    rail = {number: int(words[0]) for number, words in zip(mine, numbers, strict=True)}
+    order = {value: place for place, value in enumerate(sorted(set(rail.values())))}
+    pairs = {(cables[number].a.device, value) for number, value in rail.items()}
+    decided = len(order) > 1 and len(pairs) == len(rail)
+    return {number: (order[value], None) for number, value in rail.items()} if decided else {}, _LEAVES
+
+
+def _by_order(cables: Sequence[Cable], mine: Sequence[int]) -> tuple[Found, str]:
+    """By position among a host's ports, where the hosts of each group of leaves agree on it."""
+    of_host: defaultdict[str, list[int]] = defaultdict(list)
+    for number in mine:
+        of_host[cables[number].a.device].append(number)
+    groups: defaultdict[frozenset[str], list[list[int]]] = defaultdict(list)
+    for numbers in of_host.values():
+        numbers.sort(key=lambda number: natural_key(cables[number].a.name))
+        groups[frozenset(cables[number].b.device for number in numbers)].append(numbers)
+    planes = _planes(cables, of_host.values())
+    found: Found = {}
+    for leaves, hosts in groups.items():
+        if len(leaves) > 1 and len(hosts) >= _LEAST_HOSTS and _agree(cables, hosts):
+            found |= {number: _place(at, planes) for numbers in hosts for at, number in enumerate(numbers)}
+    return found, _ORDER if planes == 1 else f"{_ORDER}; {planes} ports of one NIC are its planes"
+
+
+def _agree(cables: Sequence[Cable], hosts: Sequence[Sequence[int]]) -> bool:
+    """Whether each position leads to one leaf only, for all hosts."""
+    leaves = {tuple(cables[number].b.device for number in numbers) for numbers in hosts}
+    return len(leaves) == 1
+
+
+def _place(at: int, planes: int) -> tuple[int, int | None]:
+    return (at, None) if planes == 1 else (at // planes, at % planes)
+
+
+def _planes(cables: Sequence[Cable], hosts: Iterable[Sequence[int]]) -> int:
+    """Ports of each NIC that lead to different switches: the same number for all NICs of all hosts, else 1."""
+    counts = {count for numbers in hosts for count in _ports_of_nics(cables, numbers)}
+    return counts.pop() if len(counts) == 1 else 1
+
+
+def _ports_of_nics(cables: Sequence[Cable], numbers: Sequence[int]) -> Iterator[int]:
+    nics: defaultdict[str, set[str]] = defaultdict(set)
+    for number in numbers:
+        shape = _TWO_PORTS.fullmatch(cables[number].a.name)
+        nics[shape[1] if shape else cables[number].a.name].add(cables[number].b.device)
+    for switches in nics.values():
+        yield len(switches)

@@ -1,0 +1,96 @@
+"""What every reader yields: the cables of a file as rows, and the rows that are no cables."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from truerail.model.names import printable
+
+_NO_DEVICE = re.compile(
+    r"tb[adc]|n/?a|none|null|-+|\?+|spare|free|unused|reserved|unconnected|site"
+    r"|customer\b.*|.*\bcustomer[- ]provided\b.*",
+    re.IGNORECASE,
+)
+_OTHER_NETWORK = re.compile(r"dcim\.(?!interface$|frontport$|rearport$).+|(psu|power|feed)[- _]?\w*", re.IGNORECASE)
+"""NetBox's other types of ports, and power."""
+_MOST_LISTED = 12
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """One end of a row. `kind` is the file's word for the role or type of the device, or for the kind of port; empty if
+    it has none.
+    """
+
+    device: str
+    port: str
+    rack: str = ""
+    unit: int | None = None
+    kind: str = ""
+    site: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ImportRow:
+    """One cable of a file. `line` is the row of `sheet`, or the line of the file, counted from one; 0 is unknown."""
+
+    a: End
+    b: End
+    line: int = 0
+    sheet: str = ""
+    speed_gbps: float | None = None
+    length_m: float | None = None
+    label: str = ""
+    rail: int | None = None
+    plane: int | None = None
+
+
+@dataclass(slots=True)
+class Rows:
+    """The cables of a file in its order. `left_out` has the places of rows that are no cables, by the reason."""
+
+    found: list[ImportRow] = field(default_factory=list)
+    left_out: dict[str, list[str]] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+    def add(self, row: ImportRow) -> None:
+        """Takes a row in, or lists it among those that are no cables."""
+        reason = why_no_cable(row)
+        if reason:
+            self.leave_out(reason, place(row))
+        else:
+            self.found.append(row)
+
+    def leave_out(self, reason: str, where: str) -> None:
+        """Lists a place that is no cable."""
+        self.left_out.setdefault(reason, []).append(where)
+
+    def reported(self) -> list[str]:
+        """One line for each reason, then the notes."""
+        return [*(f"{_counted(places)}: {reason}" for reason, places in self.left_out.items()), *self.notes]
+
+
+def place(row: ImportRow) -> str:
+    """Where a row is, for messages: `sheet 'IB' row 12`, `row 12`."""
+    sheet = f"sheet {printable(row.sheet, 60)!r} " if row.sheet else ""
+    return f"{sheet}row {row.line}" if row.line else f"{row.a.device}/{row.a.port}"
+
+
+def why_no_cable(row: ImportRow) -> str:
+    """Why a row is no cable; empty if it is one."""
+    words = (row.a.device, row.a.port, row.b.device, row.b.port)
+    if not all(words):
+        return "not a cable, because a device or a port is empty"
+    if vague := next((word for word in words if _NO_DEVICE.fullmatch(word)), ""):
+        return f"not a cable, because it says {printable(vague, 40)!r}"
+    for end in (row.a, row.b):
+        if _OTHER_NETWORK.fullmatch(end.kind) or _OTHER_NETWORK.fullmatch(end.port):
+            return f"not a network cable, because it ends on a {printable(end.kind or end.port, 40)}"
+    return "not a cable, because both ends are the same port" if words[:2] == words[2:] else ""
+
+
+def _counted(places: Iterable[str]) -> str:
+    known = list(places)
+    shown = ", ".join(known[:_MOST_LISTED])
+    more = f" and {len(known) - _MOST_LISTED:,} more" if len(known) > _MOST_LISTED else ""
+    return shown + more

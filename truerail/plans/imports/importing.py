@@ -1,0 +1,125 @@
+"""A plan from a cable list of another tool: its devices with roles, its cables each once, with rails and planes."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from truerail.files.nodesets import name_fault
+from truerail.files.problems import Faults
+from truerail.model import Cable, Device, Plan, Port, Rail, Role
+from truerail.plans.imports.import_rails import is_out_of_band, with_rails
+from truerail.plans.imports.import_roles import roles_of
+from truerail.plans.imports.import_row import End, ImportRow, Rows, place
+from truerail.plans.imports.recognized import recognized, recognized_text, unrecognized
+from truerail.plans.orient import oriented
+from truerail.plans.plan_error import PlanError
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """A plan, the format that it was read as, and notes: what was left out and why, how rails were decided."""
+
+    plan: Plan
+    format: str
+    notes: tuple[str, ...]
+
+
+def import_plan(path: Path, *, out_of_band: bool = False) -> Imported:
+    """The plan in a cable list of any known format. `out_of_band` keeps the cables of the management network. Raises
+    `PlanError` for a file of no known format, without cables, or with names that no device can have.
+    """
+    found = recognized(path)
+    if found is None:
+        raise unrecognized(str(path))
+    return plan_of(*found, str(path), out_of_band=out_of_band)
+
+
+def import_text(text: str, file: str, *, out_of_band: bool = False) -> Imported | None:
+    """The same for a text; None if it is of no known format, as the project's own formats are."""
+    found = recognized_text(text, file)
+    return None if found is None else plan_of(*found, file, out_of_band=out_of_band)
+
+
+def plan_of(form: str, rows: Rows, file: str, *, out_of_band: bool) -> Imported:
+    """The plan of rows."""
+    faults = Faults(file, PlanError)
+    found = _once(_with_sites(rows.found), rows)
+    _check(found, rows, faults)
+    roles = roles_of(found)
+    devices = _devices(found, roles)
+    cables = with_rails([_cable(row, devices) for row in found], roles, rows)
+    if not out_of_band:
+        cables, devices = _in_band(cables, devices, rows)
+    rails = {rail: Rail(rail) for rail in sorted({cable.rail for cable in cables if cable.rail is not None})}
+    plan = Plan(devices, cables, rails=rails, source=file, notes=tuple(rows.reported()))
+    return Imported(plan, form, plan.notes)
+
+
+def _check(found: Sequence[ImportRow], rows: Rows, faults: Faults) -> None:
+    """Refuses names that cannot be a device's, cells that a spreadsheet turned into dates, and files without cables."""
+    for row in found:
+        for word in (row.a.device, row.a.port, row.b.device, row.b.port):
+            if fault := name_fault(word):
+                faults.add(row.line, word, fault)
+            elif word.startswith("date "):
+                faults.add(row.line, word, f"{place(row)}: a date, made of a port by the spreadsheet; use text cells")
+    if not found:
+        faults.add(0, "", "; ".join(["no cable", *rows.reported()[:3]]))
+    faults.raise_any()
+
+
+def _with_sites(found: Sequence[ImportRow]) -> list[ImportRow]:
+    """Devices that have one name in several sites get the site's name too."""
+    sites: defaultdict[str, set[str]] = defaultdict(set)
+    for end in (end for row in found for end in (row.a, row.b)):
+        sites[end.device].add(end.site)
+    several = {device for device, known in sites.items() if len(known) > 1}
+    return [replace(row, a=_sited(row.a, several), b=_sited(row.b, several)) for row in found] if several else [*found]
+
+
+def _sited(end: End, several: set[str]) -> End:
+    return replace(end, device=f"{end.device} ({end.site})") if end.device in several else end
+
+
+def _once(found: Sequence[ImportRow], rows: Rows) -> list[ImportRow]:
+    """Each cable once, also where both of its ends list it."""
+    known: dict[frozenset[tuple[str, str]], ImportRow] = {}
+    again = 0
+    for row in found:
+        ends = frozenset(((row.a.device, row.a.port), (row.b.device, row.b.port)))
+        again += ends in known
+        known.setdefault(ends, row)
+    if again:
+        listed = "1 row lists" if again == 1 else f"{again:,} rows list"
+        rows.notes.append(f"{listed} a cable again, as its other end does")
+    return list(known.values())
+
+
+def _devices(found: Sequence[ImportRow], roles: Mapping[str, Role]) -> dict[str, Device]:
+    """Devices in the order of the file, with the first rack and unit that it gives each."""
+    devices: dict[str, Device] = {}
+    for end in (end for row in found for end in (row.a, row.b)):
+        known = devices.setdefault(end.device, Device(end.device, roles[end.device]))
+        if not known.rack and end.rack:
+            devices[end.device] = replace(known, rack=end.rack, unit=end.unit)
+    return devices
+
+
+def _cable(row: ImportRow, devices: Mapping[str, Device]) -> Cable:
+    a, b = oriented(Port(row.a.device, row.a.port), Port(row.b.device, row.b.port), devices)
+    return Cable(a, b, row.rail, row.plane, row.speed_gbps, row.label, row.length_m, row.line)
+
+
+def _in_band(
+    cables: tuple[Cable, ...], devices: dict[str, Device], rows: Rows
+) -> tuple[tuple[Cable, ...], dict[str, Device]]:
+    """Without the cables of the management network and the devices that only they have."""
+    kept = tuple(cable for cable in cables if not is_out_of_band(cable))
+    if len(kept) == len(cables) or not kept:
+        return cables, devices
+    left = len(cables) - len(kept)
+    counted = "1 cable of the management network is" if left == 1 else f"{left:,} cables of the management network are"
+    rows.notes.append(f"{counted} not evaluated")
+    used = {end.device for cable in kept for end in cable[:2]}
+    return kept, {name: device for name, device in devices.items() if name in used}

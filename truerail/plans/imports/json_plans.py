@@ -1,0 +1,199 @@
+"""Cable lists in JSON: NVIDIA Air, Nautobot, Apstra, Batfish, CANU, SONiC's DEVICE_NEIGHBOR, Arista's cabling check.
+
+Each reader takes the parsed file and returns its rows, or None where the file is of another format.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+from truerail.plans.imports.import_row import End, ImportRow, Rows
+from truerail.plans.numbers import speed_gbps
+
+Reader = Callable[[Any], Rows | None]
+
+
+def _get(value: Any, *path: str) -> Any:
+    """A nested value; None where a step is missing."""
+    for step in path:
+        value = value.get(step) if isinstance(value, Mapping) else None
+    return value
+
+
+def _text(value: Any) -> str:
+    """A name; empty for what is none."""
+    return str(value).strip() if isinstance(value, str | int) and not isinstance(value, bool) else ""
+
+
+def _dicts(value: Any) -> list[Mapping[str, Any]]:
+    return [one for one in value if isinstance(one, Mapping)] if isinstance(value, list) else []
+
+
+def _gathered(cables: Iterator[ImportRow]) -> Rows:
+    rows = Rows()
+    for cable in cables:
+        rows.add(cable)
+    return rows
+
+
+def air(data: Any) -> Rows | None:
+    """NVIDIA Air: a link is a list of two ends, one of which may be the word `unconnected`."""
+    nodes, links = _get(data, "content", "nodes"), _get(data, "content", "links")
+    if not isinstance(nodes, Mapping) or not isinstance(links, list):
+        return None
+    rows = Rows()
+    open_ends = 0
+    for link in links:
+        ends = [end for one in link if (end := _air_end(one))] if isinstance(link, list) else []
+        if len(ends) == 2:
+            rows.add(ImportRow(ends[0], ends[1]))
+        else:
+            open_ends += 1
+    if open_ends:
+        rows.notes.append(f"{open_ends:,} ports without a cable are left out")
+    return rows
+
+
+def _air_end(one: Any) -> End | None:
+    device, port = _text(_get(one, "node")), _text(_get(one, "interface"))
+    return End(device, port) if device and port else None
+
+
+def nautobot(data: Any) -> Rows | None:
+    """Nautobot's GraphQL: devices with their interfaces, each cable at both ends."""
+    devices = _get(data, "data", "devices")
+    if not isinstance(devices, list):
+        return None
+    kinds = {_text(one.get("name")): one for one in _dicts(devices)}
+    return _gathered(
+        ImportRow(
+            _nautobot_end(kinds, device, _text(interface.get("name"))),
+            _nautobot_end(kinds, _text(_get(far, "device", "name")), _text(far.get("name"))),
+            label=_text(_get(interface, "cable", "label")),
+        )
+        for device, of_device in kinds.items()
+        for interface in _dicts(of_device.get("interfaces"))
+        if isinstance(far := interface.get("connected_interface"), Mapping)
+    )
+
+
+def _nautobot_end(devices: Mapping[str, Mapping[str, Any]], device: str, port: str) -> End:
+    known = devices.get(device, {})
+    unit = known.get("position")
+    return End(
+        device,
+        port,
+        _text(_get(known, "rack", "name")),
+        unit if isinstance(unit, int) else None,
+        _text(_get(known, "role", "name")),
+    )
+
+
+def apstra(data: Any) -> Rows | None:
+    """Apstra's cabling map: links with two endpoints, each an interface and a system."""
+    links = _get(data, "links")
+    if not isinstance(links, list) or not any("endpoints" in link for link in _dicts(links)):
+        return None
+    return _gathered(
+        ImportRow(
+            *_apstra_ends(ends[0], ends[1]),
+            speed_gbps=speed_gbps(_text(link.get("speed"))),
+            label=_text(link.get("label")),
+        )
+        for link in _dicts(links)
+        if len(ends := _dicts(link.get("endpoints"))) == 2
+    )
+
+
+def _apstra_ends(*ends: Mapping[str, Any]) -> tuple[End, End]:
+    """An endpoint without an interface has no name there: its row is listed as no cable."""
+    a, b = (
+        End(
+            _text(_get(end, "system", "label")),
+            _text(_get(end, "interface", "if_name")),
+            kind=_text(_get(end, "system", "role")),
+        )
+        for end in ends
+    )
+    return a, b
+
+
+def batfish(data: Any) -> Rows | None:
+    """Batfish's layer 1 topology: edges in one or both directions."""
+    edges = _get(data, "edges")
+    if not isinstance(edges, list) or not any("node1" in edge for edge in _dicts(edges)):
+        return None
+    return _gathered(ImportRow(_batfish_end(edge, "node1"), _batfish_end(edge, "node2")) for edge in _dicts(edges))
+
+
+def _batfish_end(edge: Mapping[str, Any], name: str) -> End:
+    return End(_text(_get(edge, name, "hostname")), _text(_get(edge, name, "interfaceName")))
+
+
+def canu(data: Any) -> Rows | None:
+    """CANU's topology (paddle, CCJ): nodes with ports that name their peers by number. Slot and port name a port."""
+    nodes = _dicts(_get(data, "topology"))
+    if not nodes or not all("common_name" in node for node in nodes):
+        return None
+    known = {node.get("id"): node for node in nodes}
+    return _gathered(
+        ImportRow(
+            _canu_end(node, port, ""),
+            _canu_end(known.get(port.get("destination_node_id"), {}), port, "destination_"),
+            speed_gbps=speed_gbps(_text(port.get("speed"))),
+        )
+        for node in nodes
+        for port in _dicts(node.get("ports"))
+        if port.get("destination_node_id") is not None
+    )
+
+
+def _canu_end(node: Mapping[str, Any], cable: Mapping[str, Any], side: str) -> End:
+    slot, port = cable.get(f"{side}slot"), cable.get(f"{side}port")
+    rack, unit = _text(_get(node, "location", "rack")), _text(_get(node, "location", "elevation"))
+    name = f"{slot}:{port}" if slot else _text(port)
+    digits = unit.lstrip("uU")
+    kind = "leaf" if node.get("type") == "switch" else _text(node.get("type"))
+    return End(_text(node.get("common_name")), name, rack, int(digits) if digits.isdigit() else None, kind)
+
+
+def sonic(data: Any) -> Rows | None:
+    """A SONiC switch's config_db: DEVICE_NEIGHBOR by local port, with the peer's name and port."""
+    neighbors = _get(data, "DEVICE_NEIGHBOR")
+    if not isinstance(neighbors, Mapping):
+        return None
+    name = _text(_get(data, "DEVICE_METADATA", "localhost", "hostname"))
+    kinds = _get(data, "DEVICE_NEIGHBOR_METADATA") or {}
+    return _gathered(
+        ImportRow(
+            End(name, port, kind="leaf"),
+            End(far := _text(_get(peer, "name")), _text(_get(peer, "port")), kind=_text(_get(kinds, far, "type"))),
+        )
+        for port, peer in neighbors.items()
+    )
+
+
+def arista_check(data: Any) -> Rows | None:
+    """Arista's cabling check: level, device, number of the port, and the peer with the number of its port."""
+    if not isinstance(data, Mapping) or not data or not all(str(key).startswith("level") for key in data):
+        return None
+    return _gathered(
+        ImportRow(End(device, _text(port)), End(_text(peer[0]), _text(peer[1])))
+        for devices in data.values()
+        if isinstance(devices, Mapping)
+        for device, ports in devices.items()
+        if isinstance(ports, Mapping)
+        for port, peer in ports.items()
+        if isinstance(peer, list) and len(peer) == 2
+    )
+
+
+READERS: Final[dict[str, Reader]] = {
+    "NVIDIA Air": air,
+    "Nautobot GraphQL": nautobot,
+    "Apstra cabling map": apstra,
+    "Batfish layer 1": batfish,
+    "CANU": canu,
+    "SONiC DEVICE_NEIGHBOR": sonic,
+    "Arista cabling check": arista_check,
+}
+"""By the name of the format."""

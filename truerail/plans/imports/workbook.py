@@ -1,0 +1,82 @@
+"""The sheets of an xlsx workbook as tables: values and no formulas, within bounds."""
+
+import io
+import zipfile
+from collections.abc import Iterator
+from datetime import date, time
+from pathlib import Path
+from typing import Any
+
+from truerail.files.problems import Problem
+from truerail.plans.imports.tables import Table
+from truerail.plans.plan_error import PlanError
+
+MOST_BYTES, MOST_UNPACKED_BYTES = 32 << 20, 256 << 20
+MOST_SHEETS, MOST_ROWS, MOST_COLUMNS = 64, 100_000, 256
+MAGIC = b"PK\x03\x04"
+
+
+def tables_of(raw: bytes, file: str) -> tuple[list[Table], list[str]]:
+    """The sheets of a workbook, and what of them was not read. Raises `PlanError` if it is none or too large."""
+    import openpyxl
+
+    _check(raw, file)
+    try:
+        book = openpyxl.load_workbook(io.BytesIO(raw), read_only=True, data_only=True, keep_links=False)
+        sheets = book.worksheets
+        notes = [f"only the first {MOST_SHEETS} of {len(sheets)} sheets are read"] if len(sheets) > MOST_SHEETS else []
+        tables = [_table(sheet, notes) for sheet in sheets[:MOST_SHEETS]]
+    except Exception as error:
+        # openpyxl raises what its parsers meet in a broken file: KeyError, ValueError, XML errors, struct errors
+        raise PlanError([Problem(file, 0, "", f"not a readable workbook: {type(error).__name__}: {error}")]) from error
+    return tables, notes
+
+
+def is_workbook(path: Path) -> bool:
+    """Whether a file begins as a zip archive does, as every xlsx."""
+    with path.open("rb") as file:
+        return file.read(len(MAGIC)) == MAGIC
+
+
+def _check(raw: bytes, file: str) -> None:
+    """Refuses an archive that unpacks to more than a workbook of cables may hold."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(raw)) as archive:
+            unpacked = sum(entry.file_size for entry in archive.infolist())
+    except zipfile.BadZipFile as error:
+        raise PlanError([Problem(file, 0, "", f"not a workbook: {error}")]) from error
+    if unpacked > MOST_UNPACKED_BYTES:
+        too_large = f"unpacks to more than {MOST_UNPACKED_BYTES:,} bytes"
+        raise PlanError([Problem(file, 0, f"{unpacked:,} bytes", too_large)])
+
+
+def _table(sheet: Any, notes: list[str]) -> Table:
+    rows = [(number, cells) for number, cells in _rows(sheet) if any(cells)]
+    beyond = next((number for number, _ in rows if number > MOST_ROWS), 0)
+    if beyond:
+        notes.append(f"sheet {sheet.title!r}: rows beyond {MOST_ROWS:,} are not read; the first is row {beyond:,}")
+    return Table(sheet.title, [row for row in rows if row[0] <= MOST_ROWS])
+
+
+def _rows(sheet: Any) -> Iterator[tuple[int, list[str]]]:
+    """Rows with their numbers. A merged cell's text stands in its first row, as the file has it."""
+    sheet.reset_dimensions()
+    beyond = 0
+    for number, row in enumerate(sheet.iter_rows(max_col=MOST_COLUMNS, values_only=True), 1):
+        cells = [_text(value) for value in row]
+        beyond += number > MOST_ROWS and any(cells)
+        if any(cells):
+            yield number, cells
+        if beyond:
+            return
+
+
+def _text(value: Any) -> str:
+    """A cell's text: `41` for the number 41.0. A date stays one: a spreadsheet made it of a port such as 1/3."""
+    if value is None:
+        return ""
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    if isinstance(value, date | time):
+        return f"date {value.isoformat()}"
+    return str(value).strip()
