@@ -16,7 +16,7 @@ from tests.patience import ENOUGH
 
 @dataclass(frozen=True)
 class Request:
-    """One POST."""
+    """One POST; the names of its headers in small letters."""
 
     path: str
     headers: Mapping[str, str]
@@ -56,7 +56,7 @@ def posts(answers: Sequence[int] = (), tls: Mapping[str, str] | None = None, loc
             body = self.rfile.read(int(self.headers["Content-Length"]))
             found.hold.wait(ENOUGH)
             status = found.answers.pop(0) if found.answers else 200
-            found.got.put(Request(self.path, dict(self.headers), body))
+            found.got.put(Request(self.path, {name.lower(): value for name, value in self.headers.items()}, body))
             self.send_response(status)
             if location:
                 self.send_header("Location", location)

@@ -66,6 +66,15 @@ def test_each_receiver_gets_each_message_in_order() -> None:
     assert [line.split()[5] for line in lines] == [b"began", b"began", b"ended"]
 
 
+def test_an_end_and_a_beginning_of_one_evaluation_both_arrive() -> None:
+    with posts() as receiver, notifier(hooked(receiver)) as service:
+        service.evaluated(seen(fault(1)), resumed=True)
+        service.evaluated(seen(fault(2)), resumed=True)
+        bodies = receiver.take(3)
+    assert events(bodies) == [("began", fault(1).key), ("ended", fault(1).key), ("began", fault(2).key)]
+    assert len({body["id"] for body in bodies}) == 3
+
+
 def test_a_receiver_that_is_down_holds_nobody_and_gets_all_of_it_later() -> None:
     """It answers 500, and then not at all for a while: no evaluation waits, and the other receiver has everything."""
     with posts([500, 503]) as down, posts() as up:

@@ -19,7 +19,7 @@ from truerail.service.notify_settings import Webhook
 
 
 def message() -> Notification:
-    return news_of(seen(fault()), {}, lambda: "7")[0][0]
+    return news_of(seen(fault()), {})[0][0]
 
 
 def webhook(url: str, **more: Any) -> WebhookChannel:
@@ -37,10 +37,10 @@ def test_the_body_is_the_message_with_its_headers_and_signature(tmp_path: Path) 
         request = receiver.next()
     assert request.path == "/hook?room=1"
     assert request.json == message().body()
-    assert request.headers["Authorization"] == "Bearer hunter2"
-    assert request.headers["Content-Type"] == "application/json"
+    assert request.headers["authorization"] == "Bearer hunter2"
+    assert request.headers["content-type"] == "application/json"
     digest = hmac.new(b"s3cret", request.body, "sha256").hexdigest()
-    assert request.headers["X-Truerail-Signature"] == f"sha256={digest}"
+    assert request.headers["x-truerail-signature"] == f"sha256={digest}"
 
 
 def test_a_url_may_be_a_secret_and_is_in_no_error(tmp_path: Path) -> None:

@@ -90,6 +90,8 @@ class OtlpMetrics:
             failure = str(error)
         except Exception as error:  # noqa: BLE001 - a bug in one export must not end the next ones
             failure = type(error).__name__
+        if self._closed:
+            return  # it was cut short
         self.exported, self.failed = self.exported + (not failure), self.failed + bool(failure)
         if bool(failure) is not self._failing:
             self._failing = bool(failure)

@@ -5,7 +5,7 @@ because the service stopped is sent by the next evaluation.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -31,31 +31,27 @@ class Announced:
     message: Notification | None = None
 
 
-Numbered = Callable[[], str]
-"""Gives the id of the next message."""
-
-
 def news_of(
-    publication: Published, announced: Mapping[str, Announced], number: Numbered
+    publication: Published, announced: Mapping[str, Announced]
 ) -> tuple[list[Notification], dict[str, Announced]]:
-    """The messages that an evaluation causes, in the order in which to send them, and the faults that are announced
-    then. What ended comes first.
+    """The messages that an evaluation causes, in the order in which to send them and without ids, and the faults that
+    are announced then. What ended comes first.
     """
     due = {fault.key: fault for fault in publication.open_faults if _due(fault, publication)}
-    began = [_message(publication, fault, Event.BEGAN, number) for key, fault in due.items() if key not in announced]
+    began = [_message(publication, fault, Event.BEGAN) for key, fault in due.items() if key not in announced]
     worse = [
-        _message(publication, fault, Event.WORSENED, number)
+        _message(publication, fault, Event.WORSENED)
         for key, fault in due.items()
         if key in announced and fault.severity.rank > announced[key].severity.rank
     ]
     gone = announced.keys() - {fault.key for fault in publication.open_faults}
-    ended, folded_ends = _ended(publication.at, {key: announced[key] for key in announced if key in gone}, number)
+    ended, folded_ends = _ended(publication.at, {key: announced[key] for key in announced if key in gone})
     messages, now = list(ended), {key: one for key, one in announced.items() if key not in gone}
-    messages += _folded(publication, folded_ends, Event.ENDED, number)
+    messages += _folded(publication, folded_ends, Event.ENDED)
     for event, found in ((Event.WORSENED, worse), (Event.BEGAN, began)):
         single, many = _split(found)
         messages += single
-        messages += _folded(publication, [(one.kind or one.rule or "", one.severity) for one in many], event, number)
+        messages += _folded(publication, [(one.kind or one.rule or "", one.severity) for one in many], event)
         now |= {one.fault or "": Announced(one.kind or one.rule or "", one.severity, one) for one in single}
         now |= {one.fault or "": Announced(one.kind or one.rule or "", one.severity) for one in many}
     return messages, now
@@ -69,11 +65,10 @@ def _due(fault: OpenFault, publication: Published) -> bool:
     return fault.since is None or publication.at - fault.since >= timedelta(minutes=minutes)
 
 
-def _message(publication: Published, fault: OpenFault, event: Event, number: Numbered) -> Notification:
+def _message(publication: Published, fault: OpenFault, event: Event) -> Notification:
     title = CAUSE_ALERTS[fault.kind].title if fault.kind else "A finding without a known cause"
     return _worded(
         Notification(
-            id=number(),
             at=publication.at,
             event=event,
             fabric=publication.fabric,
@@ -97,14 +92,11 @@ def _message(publication: Published, fault: OpenFault, event: Event, number: Num
     )
 
 
-def _ended(
-    at: datetime, gone: Mapping[str, Announced], number: Numbered
-) -> tuple[list[Notification], list[tuple[str, Severity]]]:
+def _ended(at: datetime, gone: Mapping[str, Announced]) -> tuple[list[Notification], list[tuple[str, Severity]]]:
     """Messages about ends, and the kinds of those that are folded: what began folded ends folded."""
     known = [one.message for one in gone.values() if one.message is not None]
     single, many = _split(known)
-    again = ({"id": number(), "at": at, "ended": at, "event": Event.ENDED} for _ in single)
-    messages = [_worded(one.model_copy(update=changes)) for one, changes in zip(single, again, strict=True)]
+    messages = [_worded(one.model_copy(update={"at": at, "ended": at, "event": Event.ENDED})) for one in single]
     folded = [(one.kind, one.severity) for one in gone.values() if one.message is None]
     return messages, folded + [(one.kind or one.rule or "", one.severity) for one in many]
 
@@ -115,9 +107,7 @@ def _split(messages: Sequence[Notification]) -> tuple[Sequence[Notification], Se
     return messages[:single], messages[single:]
 
 
-def _folded(
-    publication: Published, faults: Iterable[tuple[str, Severity]], event: Event, number: Numbered
-) -> list[Notification]:
+def _folded(publication: Published, faults: Iterable[tuple[str, Severity]], event: Event) -> list[Notification]:
     """One message about many faults; none about none."""
     counts = Counter(faults)
     if not counts:
@@ -127,7 +117,6 @@ def _folded(
     total = count(counts.total(), "more fault")
     listed = ", ".join(f"{one.count} {one.kind} ({one.severity})" for one in kinds)
     message = Notification(
-        id=number(),
         at=publication.at,
         event=event,
         fabric=publication.fabric,

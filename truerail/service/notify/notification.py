@@ -58,7 +58,7 @@ class Notification(_Shape):
 
     schema_name: Literal["truerail/notification/v1"] = Field(default="truerail/notification/v1", alias="schema")
     """The version of this format."""
-    id: str
+    id: str = ""
     """Of this message. It may arrive twice: after a restart, or if a confirmation was lost."""
     at: datetime
     """When truerail reports it."""

@@ -39,7 +39,7 @@ class Notifier:
                 self._outbox.load()
             except JournalUnavailableError:
                 return  # the next evaluation sends the same
-        self._outbox.put(*news_of(publication, self._outbox.announced, self._outbox.number))
+        self._outbox.put(*news_of(publication, self._outbox.announced))
 
     def figures(self) -> Mapping[str, float]:
         """The metrics of all receivers together."""

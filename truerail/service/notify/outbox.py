@@ -71,11 +71,11 @@ class Outbox:
         with self._news:
             return max((len(self._for(name)) for name in self._receivers), default=0)
 
-    def number(self) -> str:
-        """The number of the next message."""
+    def _numbered(self, message: Notification) -> Notification:
+        """A message with the next number."""
         now = int(self._clock().timestamp() * 1_000_000)
         self._last = max(self._last + 1, now)
-        return str(self._last)
+        return message.model_copy(update={"id": str(self._last)})
 
     def load(self) -> None:
         """Adds what the journal has, once. Raises JournalUnavailableError."""
@@ -93,8 +93,7 @@ class Outbox:
         with self._news:
             self._announced = {**stored.announced, **self._announced}
             if any(self._taken.values()):  # messages were sent before the journal could be read: these come after them
-                again = [one.model_copy(update={"id": self.number()}) for one in stored.queue]
-                self._queue.extend(again)
+                self._queue.extend(map(self._numbered, stored.queue))
             else:
                 self._queue.extendleft(reversed(stored.queue))
                 self._taken = {name: stored.taken.get(name, 0) for name in self._receivers}
@@ -108,7 +107,7 @@ class Outbox:
             if not messages and announced == self._announced and not overdue:
                 return
             self._announced = announced
-            self._queue.extend(messages)
+            self._queue.extend(map(self._numbered, messages))
             while len(self._queue) > MOST_QUEUED:
                 lost = self._queue.popleft()
                 self.dropped += sum(self._wants(name, lost) for name in self._receivers)
