@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from fault_scenes import CRITICAL, fault, seen
+from live_site import runner
 from metrics_pages import COUNTERS, NOW, page, published, with_traffic
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
@@ -205,9 +206,16 @@ def test_a_collector_that_does_not_take_a_record_gets_it_again() -> None:
         OtlpLogChannel(missing, "lab").send(message)
 
 
-def test_without_the_extra_the_installation_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_extra_the_installation_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     require_otlp()
     monkeypatch.setattr("truerail.service.otlp_session.find_spec", lambda name: None)
     with pytest.raises(MissingExtraError, match=r"pip install 'truerail\[otlp\]'"):
         require_otlp()
+    (tmp_path / "truerail.yaml").write_text("inventory: inventory.yaml\notlp: {endpoint: 'http://127.0.0.1:1'}\n")
+    (tmp_path / "inventory.yaml").write_text("devices:\n  - {name: h1, role: host, address: 192.0.2.1}\n")
+    code, _, err = runner(monkeypatch, capsys)("serve", "--check", "--config", tmp_path / "truerail.yaml")
+    assert code == 2
+    assert "otlp needs packages that are not installed: pip install 'truerail[otlp]'" in err
     assert importlib.util.find_spec("opentelemetry.sdk") is not None

@@ -34,8 +34,8 @@ FABRICS = sorted((ROOT / "tests" / "fabrics").glob("*.yaml"))
 DEPLOYED = [
     path for path in sorted((ROOT / "deploy").rglob("*.yaml")) if path.name in ("truerail.yaml", "inventory.yaml")
 ]
-FREE = ("filter", "roles", "platforms")
-"""Mappings whose keys are NetBox's own."""
+FREE = ("filter", "roles", "platforms", "headers")
+"""Mappings whose keys are NetBox's own, or names of headers."""
 
 
 class Yaml12(yaml.SafeLoader):

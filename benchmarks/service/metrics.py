@@ -8,6 +8,7 @@ keeps. Where Prometheus is installed, it scrapes the largest fabric and evaluate
 """
 
 import argparse
+import gzip
 import os
 import sys
 import time
@@ -19,6 +20,7 @@ from shutil import which
 
 import numpy as np
 import numpy.typing as npt
+from opentelemetry.exporter.otlp.proto.common.metrics_encoder import encode_metrics
 from prometheus_client import Metric, generate_latest
 from prometheus_client.registry import Collector
 from rich.console import Console
@@ -32,14 +34,18 @@ from truerail.model import Plan, Snapshot
 from truerail.outputs.metrics import Exposition
 from truerail.outputs.metrics.exposition import families
 from truerail.rounds import evaluate
+from truerail.service.otlp_metrics import is_wanted
+from truerail.service.otlp_points import portions
 from truerail.simulator import Noise, Shape, Simulation, simulate
 from truerail.simulator.simulation import TAKEN_AT
 
-HOSTS = (1200, 12500)
+HOSTS = (64, 1200, 12500)
 GOALS = {100_000: 0.08, 1_000_000: 0.9}
 NOW = TAKEN_AT + timedelta(seconds=30)
 COUNTERS = {"rounds_total": 1.0, "event_streams": 1.0}
 ROUNDS = 3
+CHOSEN = (("by default", ()), ("`truerail_link_*`", ("truerail_link_*",)), ("all", ("truerail_*",)))
+"""What `otlp.only` chooses."""
 LINE = 5e10
 """Bytes per second of 400 Gb/s."""
 SILENT = 0.01
@@ -59,6 +65,28 @@ class Measured:
     again: float
     pod: float
     library: float
+    gzip: "Gzip"
+    otlp: "tuple[Export, ...]"
+
+
+@dataclass(frozen=True, slots=True)
+class Gzip:
+    """The page as gzip: its size, CPU seconds of the first scrape of an evaluation and of the next ones."""
+
+    megabytes: float
+    first: float
+    again: float
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """One export by OpenTelemetry, compressed, to a receiver that decodes nothing."""
+
+    chosen: str
+    points: int
+    requests: int
+    megabytes: float
+    seconds: float
 
 
 class _Families(Collector):
@@ -93,7 +121,28 @@ def measured(hosts: int) -> Measured:
     again = min(scrape(publication) for _ in range(ROUNDS))
     pod = min(_seconds(lambda: exposition.render_pod(publication, "p1", COUNTERS, NOW)) for _ in range(ROUNDS))
     library = min(_seconds(lambda: generate_latest(_Families(publication))) for _ in range(ROUNDS - 1))
-    return Measured(hosts, samples, len(text) / 1e6, first, later, unreported, again, pod, library)
+    packed = Gzip(
+        len(exposition.packed(publication := evaluated(0), None, COUNTERS, NOW)) / 1e6,
+        min(_seconds(lambda: exposition.packed(replace(publication), None, COUNTERS, NOW)) for _ in range(ROUNDS)),
+        min(_seconds(lambda: exposition.packed(publication, None, COUNTERS, NOW)) for _ in range(ROUNDS)),
+    )
+    exports = tuple(_exported(exposition, publication, *one) for one in CHOSEN)
+    return Measured(hosts, samples, len(text) / 1e6, first, later, unreported, again, pod, library, packed, exports)
+
+
+def _exported(exposition: Exposition, publication: Published, name: str, only: tuple[str, ...]) -> Export:
+    """Everything that an export does but the network."""
+    points = requests = size = 0
+
+    def export() -> None:
+        nonlocal points, requests, size
+        chosen = exposition.series(publication, COUNTERS, NOW, lambda metric: is_wanted(only, metric))
+        for data, number in portions(chosen, "bench", 0, 1):
+            size += len(gzip.compress(encode_metrics(data).SerializeToString()))
+            points, requests = points + number, requests + 1
+
+    seconds = _seconds(export)
+    return Export(name, points, requests, size / 1e6, seconds)
 
 
 def _fabric(hosts: int) -> Simulation:
@@ -146,7 +195,46 @@ figures drift with the machine; ratios and shapes hold. CPU seconds of one core.
 what the first scrape after a round costs, every further one costs *the same again*. *Without traffic* is the next
 evaluation with `metrics: {{traffic: false}}`. *Ratio* is of prometheus-client's
 time to the next evaluation's.
+
+## As gzip, and by OpenTelemetry
+
+A scraper that accepts gzip gets text that is compressed once for an evaluation. *First* includes rendering what
+changed; *again* is every further scrape.
+
+| hosts x 8 | MB | MB as gzip | first | again |
+|---|--:|--:|--:|--:|
+{"".join(map(_gzip_row, rows))}
+An export by OTLP makes the values of one evaluation, encodes and compresses them; CPU seconds of one export:
+
+| hosts x 8 | `otlp.only` | points | requests | MB sent | CPU seconds |
+|---|---|--:|--:|--:|--:|
+{"".join(line for one in rows for line in _otlp_rows(one))}
+That is why an empty `only` leaves out what has a series for each link, uplink, host or switch.
 {_rules(rules) if rules else ""}"""
+
+
+def _gzip_row(one: Measured) -> str:
+    packed = one.gzip
+    cells = (
+        f"{one.hosts:,}",
+        f"{one.megabytes:.1f}",
+        f"{packed.megabytes:.1f}",
+        f"{packed.first:.3f}",
+        f"{packed.again:.4f}",
+    )
+    return f"| {' | '.join(cells)} |\n"
+
+
+def _otlp_rows(one: Measured) -> Iterable[str]:
+    for export in one.otlp:
+        cells = (
+            f"{one.hosts:,}",
+            export.chosen,
+            f"{export.points:,}",
+            f"{export.requests:,}",
+            f"{export.megabytes:.2f}",
+        )
+        yield f"| {' | '.join(cells)} | {export.seconds:.2f} |\n"
 
 
 def _rules(found: Evaluated) -> str:

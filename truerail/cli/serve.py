@@ -31,6 +31,7 @@ def serve(
     settings, fleet = _read(config)
     if check:
         known = f"a plan of {len(fleet.plan.cables):,} cables" if fleet.plan else "no plan: the rails are inferred"
+        _extras(settings)
         if said := _certificate(settings):
             terminal_output.remark(said)
         if fleet.plan and (missing := unlisted(fleet.plan, [target.name for target in fleet.targets])).devices:
@@ -39,6 +40,18 @@ def serve(
         return
     set_up(settings.log)
     serving.run(_serve(config, settings, fleet))
+
+
+def _extras(settings: "Settings") -> None:
+    """Raises CommandError if packages are missing that the settings need."""
+    from truerail.errors import MissingExtraError
+    from truerail.service.otlp_session import require_otlp
+
+    try:
+        if settings.otlp:
+            require_otlp()
+    except MissingExtraError as error:
+        raise CommandError(str(error)) from error
 
 
 def _certificate(settings: "Settings") -> str:

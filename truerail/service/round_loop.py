@@ -190,7 +190,8 @@ class Watch:
         if self.recording:
             self.recording.put(evaluated.publication, evaluated.record)
         await self._remember(plan, evaluated)
-        await asyncio.to_thread(self._hand_on, evaluated.publication)
+        if self.outlets:
+            await asyncio.to_thread(self._hand_on, evaluated.publication)
         await asyncio.to_thread(free, self.shown.former)
         await self._garbage.evaluated(evaluated.publication.evaluated_seconds)
 
