@@ -6,8 +6,9 @@ and costs no job.
 
 ## How it is detected
 A service remembers, for fourteen days, light, temperature and bit errors before FEC of both ends of every link; a
-capture with rounds over five days or more shows the same. Bit errors count as a margin in optical decibels over what
-FEC corrects (2.4e-4; 2.1e-5 up to 100 Gb/s), in which a steady loss of light is a straight line.
+capture shows the same with a round every three hours or more often over five days. Bit errors count as a margin in
+optical decibels over what FEC corrects (2.4e-4; 2.1e-5 up to 100 Gb/s): light that falls by as much each day makes a
+straight line of it.
 
 - A day is one mean, so that the wave of day and night is none. The lot's common change (the same part at the same end)
   is taken off, and what a change of temperature may explain: 0.05 dB a degree.
@@ -80,7 +81,7 @@ def link_worsening(round: Round) -> Iterator[Finding]:
     """Planned links whose light or margin falls over days."""
     if round.earlier is None:
         raise InsufficientDataError(
-            f"it needs the past of {LEAST_DAYS} days: of a service, or of a capture with rounds over {LEAST_DAYS} days"
+            f"it needs the past of {LEAST_DAYS} days: of a service, or of a capture with a round every three hours"
         )
     past, wiring = round.past.links, round.cabling
     declines = past.once(declines_of)
@@ -178,7 +179,8 @@ def _horizon_words(one: Decline) -> str:
         return "one step has no horizon"
     near, far = one.horizon_days
     limit = "its limit of light" if one.of == "light" else "FEC's limit"
-    until = f"{near:.0f} to {far:.0f} days" if far <= 2 * LONGEST_HORIZON_DAYS else f"{near:.0f} days or more"
+    words = dict.fromkeys((f"{near:.0f}", f"{far:.0f}"))
+    until = f"{' to '.join(words)} days" if far <= 2 * LONGEST_HORIZON_DAYS else f"{near:.0f} days or more"
     return f"at this slope {limit} is reached in {until}"
 
 

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from truerail.cli import terminal_output
+from truerail.cli.signal_history import past_before
 from truerail.errors import CaptureError, CommandError
 from truerail.transport.replay import Capture, read_capture
 
@@ -15,15 +16,16 @@ if TYPE_CHECKING:
 
 
 def round_of(plan: "Plan", seen: "Seen", snapshot: "Snapshot") -> "Round":
-    """The round to evaluate, with the moves of plugs that earlier rounds of its capture saw. Raises CommandError where
-    the capture is gone meanwhile.
+    """The round to evaluate, with the moves of plugs and the signals that earlier rounds of its capture saw. Raises
+    CommandError where the capture is gone meanwhile.
     """
     from truerail.analysis.round import Round
 
     counters = seen.counters
-    if counters is None or not isinstance(seen, Capture) or not _fell(counters):
+    if not isinstance(seen, Capture):
         return Round(plan, snapshot, counters)
-    return Round(plan, snapshot, counters, _plugs_before(plan, seen, counters))
+    plugs = None if counters is None or not _fell(counters) else _plugs_before(plan, seen, counters)
+    return Round(plan, snapshot, counters, plugs, past_before(plan, seen))
 
 
 def _fell(counters: "CounterView") -> bool:

@@ -6,7 +6,7 @@ What cannot be read becomes a reading with an error or a note, and the rest is r
 counters also from those before it.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import pairwise
@@ -16,7 +16,7 @@ from collector import at_once, collectors
 from truerail.analysis.counters import CounterView, Window
 from truerail.analysis.counters.window import SAMPLES
 from truerail.errors import CaptureError, FileRefusedError
-from truerail.model import Device, Plan, Reading, Snapshot
+from truerail.model import BitErrorRate, Device, Optic, Plan, PortCounters, Reading, Snapshot
 from truerail.model.index import Devices
 from truerail.model.names import device_key, printable
 from truerail.model.pause import garbage_collection_paused
@@ -124,6 +124,30 @@ def with_counters(
         if progress:
             progress(number, len(names))
     return replace(capture, counters=window.view(), notes=(*capture.notes, *notes.lines()))
+
+
+def signals_before(
+    capture: Capture, since: datetime, apart_seconds: float, *, devices: Mapping[str, Device] | None = None
+) -> Iterator[tuple[Snapshot, CounterView | None]]:
+    """What earlier rounds of a capture show of modules and errors, oldest first: the last round in each so many seconds
+    from `since` on, with the counters of it and the one before it if that is not far. Raises `CaptureError` if the
+    capture is gone meanwhile.
+    """
+    names = [name for name in capture.rounds if since <= _time(name) <= capture.at]
+    last = {int(_time(name).timestamp() // apart_seconds): number for number, name in enumerate(names)}
+    kinds = {name for name, one in collectors().items() if {Optic, BitErrorRate, PortCounters} & set(one.yields)}
+    questions, notes = Questions(only=kinds), Notes()
+    try:
+        root = _open(capture.path, questions, names, notes)
+    except FileRefusedError as refused:
+        raise CaptureError(f"{capture.path}: {refused}") from refused
+    for number in last.values():
+        window = Window(samples=2)
+        for name in names[max(number - 1, 0) : number + 1]:
+            if (_time(names[number]) - _time(name)).total_seconds() <= MOST_APART_SECONDS:
+                readings = _counters_of(root, name, questions, devices or {}, notes)
+                window.put(readings)
+        yield Snapshot(_time(names[number]), readings), window.view()
 
 
 def _recent(capture: Capture) -> tuple[str, ...]:

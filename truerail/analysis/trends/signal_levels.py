@@ -138,8 +138,8 @@ def _error_rates(telemetry: Telemetry) -> npt.NDArray[np.float64]:
 
 def _counted(telemetry: Telemetry, quantity: Quantity) -> npt.NDArray[np.float64]:
     counted = telemetry.summed(quantity)
-    least = min(LEAST_SAMPLES, telemetry.samples)
-    return np.where(counted.samples >= max(least, 1), counted.gained, np.nan)
+    least = max(min(LEAST_SAMPLES, telemetry.samples - 1), 1)  # the first round has nothing to count from
+    return np.where(counted.samples >= least, counted.gained, np.nan)
 
 
 def _recent(rate: BitErrorRate) -> float:
