@@ -13,6 +13,7 @@ from truerail.errors import CommandError
 from truerail.model.names import printable
 
 TIMEOUT_SECONDS = 30.0
+_API = "/api/v1/"
 _MOST_BYTES = 64 << 20
 _HERE = ("127.0.0.1", "::1", "localhost")
 
@@ -29,7 +30,12 @@ def fetched(service: str, route: str, query: Mapping[str, str | None], token_fil
     """The JSON at `/api/v1/ROUTE`. Raises CommandError with one sentence for any error."""
     given = urlencode({key: value for key, value in query.items() if value is not None})
     way = "Set its URL with --service, or use a capture with --from"
-    return _answer(_Asked("GET", service, f"{route}{'?' if given else ''}{given}", None, token_file), {}, way)
+    return _answer(_Asked("GET", service, f"{_API}{route}{'?' if given else ''}{given}", None, token_file), {}, way)
+
+
+def document(service: str, token_file: Path | None) -> Any:
+    """The OpenAPI document of the service. Raises CommandError."""
+    return _answer(_Asked("GET", service, "/openapi.json", None, token_file), {}, "")
 
 
 def sent(
@@ -43,7 +49,7 @@ def sent(
     """The JSON of the answer to a write or a read; None for an empty one. `options` are the command's words for fields.
     Raises CommandError.
     """
-    return _answer(_Asked(method, service, route, body, token_file), options, "Set its URL with --service")
+    return _answer(_Asked(method, service, f"{_API}{route}", body, token_file), options, "Set its URL with --service")
 
 
 class _Asked(NamedTuple):
@@ -51,7 +57,7 @@ class _Asked(NamedTuple):
 
     method: str
     service: str
-    route: str
+    path: str
     body: Mapping[str, Any] | None
     token_file: Path | None
 
@@ -61,7 +67,7 @@ def _answer(asked: _Asked, options: Mapping[str, str], way: str) -> Any:
     parts = urlsplit(service)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise CommandError(f"--service {service}: not the URL of a service, such as http://127.0.0.1:8080")
-    url = f"{service.rstrip('/')}/api/v1/{asked.route}"
+    url = f"{service.rstrip('/')}{asked.path}"
     headers = {"Accept": "application/json"}
     if token := _token(asked.token_file):
         headers["Authorization"] = f"Bearer {token}"

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from truerail.cli.evaluating import Seen
 
 
+_UNKNOWN = (404, 422)
+"""Answers of a service that may not know the command or one of its parameters."""
+
+
 @dataclass(frozen=True, slots=True)
 class Source:
     """The source: a service, unless a capture or an inventory is named."""
@@ -57,18 +61,34 @@ def _here(question: Question[Any], given: Given, source: Source) -> tuple[Any, A
 
 
 def _service(question: Question[Any], given: Given, source: Source) -> tuple[Any, Any]:
-    from truerail.cli.oncall_service import fetched
     from truerail.errors import AnswerError
     from truerail.questions.answers.answers_json import answer_from_json
 
     if source.plan is not None:
         raise CommandError("a plan file goes with a capture or an inventory: a service has its own plan")
     query = _query(question, given) | ({} if source.at is None else {"at": source.at})
-    value = fetched(source.service, question.name, query, source.token_file)
+    value = _fetched(question.name, query, source)
     try:
         return answer_from_json(question.answer, value), value
     except AnswerError as error:
-        raise CommandError(f"{source.service}: not an answer of truerail: {error}") from error
+        from truerail.cli.version_skew import explained_answer
+
+        raise CommandError(explained_answer(source.service, source.token_file, str(error))) from error
+
+
+def _fetched(name: str, query: dict[str, str | None], source: Source) -> Any:
+    """The JSON of an answer. Raises CommandError; for what the service does not know, with the versions of both."""
+    from truerail.cli.oncall_service import fetched
+
+    try:
+        return fetched(source.service, name, query, source.token_file)
+    except CommandError as error:
+        if getattr(error.__cause__, "code", None) not in _UNKNOWN:
+            raise
+        from truerail.cli.version_skew import explained
+
+        given = [key for key, value in query.items() if value is not None]
+        raise CommandError(explained(source.service, source.token_file, name, given, str(error))) from error
 
 
 def _query(question: Question[Any], given: Given) -> dict[str, str | None]:
