@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 import pytest
 from playwright.sync_api import Browser, expect
 
+from dashboards.outputs.alertmanager import GROUPED_BY
 from tests.api_client import Api
 from tests.fake_tower import NOW, FakeTower, fabric
 from tests.page_site import Site, Watched, chromium, publication
@@ -52,6 +53,7 @@ def test_a_cause_waits_as_long_as_its_rule_and_then_fires() -> None:
         assert alert.wait_minutes == rule.minutes(fault.severity)
         assert alert.fires_at == at + timedelta(minutes=alert.wait_minutes - ago)
         assert alert.notification["cause"] == fault.key
+        assert set(alert.notification) <= set(GROUPED_BY)
         assert alert.notification["fabric"] == "test fabric"
         assert (alert.runbook, alert.runbook_url) == ("CAB001", f"{WIKI}/CAB001.md")
         assert alert.dashboard_url == f"{GRAFANA}/d/truerail-overview?var-fabric=test+fabric"

@@ -201,5 +201,8 @@ def test_the_page_of_the_cause_leads_to_the_commands() -> None:
         page = watched.open(f"/causes/{repair.cause}")
         page.get_by_role("link", name="Names to change").click()
         expect(page.locator("pre").first).to_have_text("\n".join(repair.devices[0].commands["linux"]))
+        links = watched.open("/punch").get_by_role("link", name="names to change")
+        expect(links).to_have_count(2)
+        expect(links.first).to_have_attribute("href", f"/ask?q=repair-diff&cause={repair.cause}")
         watched.context.close()
         assert watched.complaints == []

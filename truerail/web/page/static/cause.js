@@ -9,7 +9,7 @@ import { instruction, treeLink } from "./causes.js";
 import { byId, el, redraw } from "./dom.js";
 import { frame, watchService } from "./frame.js";
 import { became, card, ended, findingList, life, table } from "./lines.js";
-import { cause as causePage, portLink } from "./links.js";
+import { cause as causePage, portLink, renames } from "./links.js";
 import { watch } from "./watch.js";
 import { count, firstSentence, kindWords, percent, sentence } from "./words.js";
 
@@ -49,10 +49,10 @@ function draw(cause) {
     el("div.halves", null, el("div", null, card(`Explains ${count(cause.explains.length, "finding")}`, findings)), el("div", null, over || at() ? null : (alert ??= alertCard(page.live, `causes/${piece(key)}`)), subjects(cause))));
 }
 
-/** Where names alone may repair it: the changes as text. @param {any} cause */
+/** @param {any} cause */
 function namesLink({ kind, moves: all, key: cause }) {
-  const swapped = kind === "leaf-swap" || kind === "host-swap";
-  return swapped && !all.length ? el("a.button", { href: `/ask?${new URLSearchParams({ q: "repair-diff", cause })}` }, "Names to change") : null;
+  const url = renames(kind, all.length > 0, cause);
+  return url ? el("a.button", { href: url }, "Names to change") : null;
 }
 
 /** @param {any} cause */

@@ -19,6 +19,15 @@ export const finding = (id) => `/findings/${piece(id)}`;
 /** @param {string} key */
 export const cause = (key) => `/causes/${piece(key)}`;
 
+/**
+ * The names to change, as text; null for a cause that names alone do not repair.
+ * @param {string} kind @param {boolean} moved whether a cable has to move @param {string} key of the cause
+ */
+export function renames(kind, moved, key) {
+  if (moved || (kind !== "leaf-swap" && kind !== "host-swap")) return null;
+  return `/ask?${new URLSearchParams({ q: "repair-diff", cause: key })}`;
+}
+
 /** The pause tree that a port or device takes part in. @param {string} name */
 export const storm = (name) => `/storm?of=${encodeURIComponent(name)}`;
 
