@@ -70,8 +70,9 @@ def _rows(folder: StoreFolder, table: HistoryTable, since: datetime, until: date
     within = (pc.field("at") >= since) & (pc.field("at") < until)
     columns = ["at", "device", "port", "seconds", *_QUANTITIES]
     rows = read_files(table, files_of(folder, table, since, until).readable, columns, within)
-    last = until - timedelta(seconds=table.bucket_seconds)
-    recent = len(rows) and pc.max(rows["at"]).as_py() >= last - timedelta(seconds=table.bucket_seconds)
+    step = timedelta(seconds=table.bucket_seconds)
+    overdue = step if table is COUNTERS_MINUTES else timedelta(0)  # a port may be read once a minute
+    recent = len(rows) and pc.max(rows["at"]).as_py() >= until - step - overdue
     return _view(rows, since, table.bucket_seconds, round((until - since).total_seconds())) if recent else None
 
 
