@@ -118,6 +118,15 @@ def test_every_kind_of_cause_has_an_alert_but_announced_work() -> None:
     assert {one.runbook for one in CAUSE_ALERTS.values()} <= rules().keys()
 
 
+def test_the_guide_has_a_row_for_every_kind_of_cause() -> None:
+    text = (ROOT / "docs/alerting.md").read_text(encoding="utf-8")
+    for one in CAUSE_ALERTS.values():
+        use = " in use" if one.needs_use else ""
+        waits = f"{one.critical} min{use} | {one.warning} min"
+        link = f"[{one.runbook}](runbooks/{one.runbook}.md)"
+        assert f"| `{one.kind}` | `{one.name}` | {one.title} | {waits} | {link} |\n" in text
+
+
 @pytest.mark.parametrize("text", EXPRESSIONS)
 def test_an_expression_names_only_what_there_is(text: str) -> None:
     promql_parser.parse(text)

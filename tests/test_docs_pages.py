@@ -117,11 +117,25 @@ def _prometheus(text: str, folder: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def _alertmanager(text: str, folder: Path) -> None:
+    """Receivers for the generated routes and texts, in place of the generated ones."""
+    require("amtool")
+    write(folder, monitoring_files())
+    file = folder / "alertmanager" / "alertmanager.yml"
+    mine = yaml.safe_load(text)["receivers"]
+    shipped = yaml.safe_load(file.read_text())
+    kept = [one for one in shipped["receivers"] if one["name"] not in {other["name"] for other in mine}]
+    file.write_text(yaml.safe_dump({**shipped, "receivers": [*kept, *mine]}))
+    checked = subprocess.run(["amtool", "check-config", str(file)], capture_output=True, text=True, check=False)
+    assert checked.returncode == 0, checked.stderr
+
+
 READERS: tuple[tuple[set[str], Callable[[str, Path], None]], ...] = (
     (set(Settings.model_fields), _settings),
     ({"defaults", "devices"}, _inventory),
     ({"defaults", "netbox"}, _netbox),
     ({"global", "scrape_configs", "rule_files", "alerting"}, _prometheus),
+    ({"receivers"}, _alertmanager),
     (
         {"name", "transport", "load_balancing", "speed", "rails", "hosts", "leaves", "spines", "host_links", "uplinks"}
         | {"cables"},

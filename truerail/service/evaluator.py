@@ -23,6 +23,7 @@ from truerail.questions.answers.rail_status import rail_status_of
 from truerail.rounds import evaluate
 from truerail.service.muted_findings import mutes, work_now
 from truerail.service.settings import Settings
+from truerail.service.wordings import Wordings
 from truerail.views.fabric_map import FabricMap, fabric_map
 from truerail.views.faults_now import open_faults
 from truerail.views.lines import cause_lines
@@ -67,6 +68,7 @@ class Evaluator:
     """Whether publications carry the traffic of every link."""
     page_url: str = ""
     """The public address of the page."""
+    wordings: Wordings = field(default_factory=Wordings)
     _counting: threading.Lock = field(default_factory=threading.Lock)
     """Held while the window is filled, copied or replaced."""
 
@@ -167,12 +169,15 @@ class Evaluator:
                 runs=runs,
                 journal=journal,
                 traffic=traffic_of(round) if self.traffic else None,
-                open_faults=open_faults(
-                    evaluated_round,
-                    changes.cause_lives,
-                    changes.lives,
-                    changes.pending_causes,
-                    changes.pending_resolution,
+                open_faults=self.wordings.steady(
+                    open_faults(
+                        evaluated_round,
+                        changes.cause_lives,
+                        changes.lives,
+                        changes.pending_causes,
+                        changes.pending_resolution,
+                    ),
+                    evaluation.at,
                 ),
                 page_url=self.page_url,
                 evaluated_seconds=time.monotonic() - began,
