@@ -14,11 +14,11 @@ import resource
 import signal
 import sys
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from datetime import datetime
 from importlib.util import find_spec
 from pathlib import Path
-from threading import Timer
+from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from truerail.errors import HistoryStoreError, MissingExtraError, NotFoundError, QueryError
@@ -35,8 +35,7 @@ if TYPE_CHECKING:
 _OF_THE_PROCESS = 384 * MEBIBYTE
 """What Python, DuckDB and Arrow need themselves, and the rows on their way out: 160 MiB before a query."""
 _BATCH_ROWS = 10_000
-_NICE = 10
-"""Rounds of a service on the same machine come first."""
+_AGAIN_SECONDS = 0.05
 _MOST_WORDS = 1000
 _COLUMN = re.compile(r'(?:Referenced column "|does not have a column named ")([^"]+)"')
 
@@ -66,7 +65,7 @@ def limit(limits: Limits) -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
     resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
-    os.nice(_NICE)
+    os.nice(limits.nice)
 
 
 def run(request: QueryRequest, out: BinaryIO) -> dict[str, Any]:
@@ -76,22 +75,48 @@ def run(request: QueryRequest, out: BinaryIO) -> dict[str, Any]:
     _needed()
     import duckdb
 
+    rows = _Rows(request.limits.rows)
+    try:
+        return _limited(request, out, rows)
+    except duckdb.IOException as error:
+        if rows.count:
+            raise QueryError(str(error)[:_MOST_WORDS]) from None
+        return _limited(request, out, rows)  # the service merged files, and deleted the parts, since they were listed
+
+
+def _limited(request: QueryRequest, out: BinaryIO, rows: "_Rows") -> dict[str, Any]:
+    import duckdb
+
     from truerail.history.query.store_views import connect
 
-    with closing(connect(request.limits)) as connection:
-        timer = Timer(request.limits.seconds, connection.interrupt)
-        timer.daemon = True
-        timer.start()
+    with closing(connect(request.limits)) as connection, _interrupted_after(request.limits.seconds, connection):
         try:
-            return _answered(connection, request, out)
+            return _answered(connection, request, out, rows)
         except duckdb.InterruptException:
             return _refused("QueryLimitError", _time(request.limits))
         except duckdb.OutOfMemoryException:
             return _refused("QueryLimitError", _memory(request.limits))
         except OSError as error:  # Arrow's, for whatever DuckDB raises after the first batch
             return _broken_off(str(error), request.limits)
-        finally:
-            timer.cancel()
+
+
+@contextmanager
+def _interrupted_after(seconds: float, connection: Any) -> Iterator[None]:
+    """Interrupts the body again and again: DuckDB forgets an interrupt that comes between two statements."""
+    ended = Event()
+
+    def watch() -> None:
+        if not ended.wait(seconds):
+            while not ended.wait(_AGAIN_SECONDS):
+                connection.interrupt()
+
+    watching = Thread(target=watch, daemon=True)
+    watching.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        watching.join()
 
 
 def _broken_off(words: str, limits: Limits) -> dict[str, Any]:
@@ -101,7 +126,7 @@ def _broken_off(words: str, limits: Limits) -> dict[str, Any]:
     return _refused("QueryLimitError", _memory(limits)) if memory else _refused("QueryError", words[:_MOST_WORDS])
 
 
-def _answered(connection: Any, request: QueryRequest, out: BinaryIO) -> dict[str, Any]:
+def _answered(connection: Any, request: QueryRequest, out: BinaryIO, rows: "_Rows") -> dict[str, Any]:
     import duckdb
 
     from truerail.history.query.allowed_sql import allowed
@@ -111,13 +136,12 @@ def _answered(connection: Any, request: QueryRequest, out: BinaryIO) -> dict[str
     statement = allowed(connection, request.sql, TABLES)
     known = allowed(connection, request.coverage, TABLES).tables if request.coverage else ()
     files, lost = _files(request, tuple(dict.fromkeys(statement.tables + known)))
-    rows = _Rows(request.limits.rows)
     try:
         declare(connection, files)
         coverage = _coverage(connection, request)
         schema, batches = _result(connection, statement, request)
         write_result(schema, rows.counted(batches), request.form, out)
-    except (duckdb.InterruptException, duckdb.OutOfMemoryException):
+    except (duckdb.InterruptException, duckdb.OutOfMemoryException, duckdb.IOException):
         raise
     except duckdb.Error as error:
         raise QueryError(_words(str(error), statement.tables)) from None

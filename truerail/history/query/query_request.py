@@ -21,12 +21,13 @@ class Form(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one query may use. `rows` 0: as many as there are."""
+    """What one query may use. `rows` 0: as many as there are. `nice`: how far it stands back for other processes."""
 
     seconds: float = 60.0
     memory_bytes: int = 1024 * MEBIBYTE
     threads: int = 2
     rows: int = 0
+    nice: int = 0
 
 
 @dataclass(frozen=True, slots=True)
