@@ -60,14 +60,14 @@ QUESTION = ReadyQuestion(
     ),
     "No port reported such a rate over enough days: it is unknown. Rates of zero are left out.",
     """
-    SELECT count(*) FILTER (days >= $least::BIGINT) AS known, count(*) AS total FROM (
-        SELECT device, port, date_diff('hour', min("at") FILTER (pre_fec_ber_max IS NOT NULL),
-            max("at") FILTER (pre_fec_ber_max IS NOT NULL)) / 24 AS days
+    SELECT count(*) FILTER (known) AS known, count(*) AS total FROM (
+        SELECT device, port, bool_or(pre_fec_ber_max IS NOT NULL) AS known
         FROM lights
-        WHERE "at" >= $since::TIMESTAMPTZ AND "at" < $until::TIMESTAMPTZ
+        WHERE "at" >= greatest($since::TIMESTAMPTZ, $until::TIMESTAMPTZ - INTERVAL 1 DAY)
+            AND "at" < $until::TIMESTAMPTZ
             AND ($device::VARCHAR IS NULL OR device = $device::VARCHAR)
             AND ($rail::BIGINT IS NULL OR rail = $rail::BIGINT)
         GROUP BY device, port)
     """,
-    "ports with optics reported this rate for long enough",
+    "ports with optics reported this rate on the last day",
 )

@@ -63,11 +63,11 @@ QUESTION = ReadyQuestion(
     ),
     "No module reported light over enough days: the drift is unknown. Modules with fewer days are not counted.",
     """
-    SELECT (SELECT count(*) FROM (SELECT device, port FROM lights
-            WHERE "at" >= $since::TIMESTAMPTZ AND "at" < $until::TIMESTAMPTZ AND rx_power_dbm_min IS NOT NULL
-            GROUP BY device, port HAVING date_diff('hour', min("at"), max("at")) / 24 >= $least::BIGINT)) AS known,
+    SELECT (SELECT count(*) FROM (SELECT DISTINCT device, port FROM lights
+            WHERE "at" >= greatest($since::TIMESTAMPTZ, $until::TIMESTAMPTZ - INTERVAL 1 DAY)
+                AND "at" < $until::TIMESTAMPTZ AND rx_power_dbm_min IS NOT NULL)) AS known,
         (SELECT count(*) FROM (SELECT DISTINCT device, port FROM optics
-            WHERE begin < $until::TIMESTAMPTZ AND ("end" IS NULL OR "end" > $since::TIMESTAMPTZ))) AS total
+            WHERE begin < $until::TIMESTAMPTZ AND ("end" IS NULL OR "end" >= $until::TIMESTAMPTZ))) AS total
     """,
-    "ports with optics reported light for long enough",
+    "modules reported light on the last day",
 )
