@@ -47,6 +47,7 @@ async function draw(first) {
   const work = racks.filter((rack) => rack.steps);
   byId("sum").textContent = `${count(placed.length, "rack")}${at() ? "" : `, ${count(work.length, "rack")} with work`}`;
   byId("next").disabled = !work.length;
+  byId("next").hidden = Boolean(at());
   const rows = new Map();
   for (const rack of placed) rows.set(rack.row, [...(rows.get(rack.row) ?? []), rack]);
   redraw(byId("floor"), placed.length ? legend() : null,
