@@ -124,11 +124,12 @@ def drain_hosts(view: View, standing: RailStatus, target: Target, cells: Cells) 
     """The hosts that lose something, those that keep least first."""
     codes = np.unique(cells.host[cells.hit])
     starts = np.searchsorted(cells.host, np.append(codes, len(standing.index.devices.names)))
+    shares = _shares(standing, target)
     found = []
     for host, start in zip(codes.tolist(), starts.tolist(), strict=False):
         end = int(np.searchsorted(cells.host, host, side="right"))
         rails, fate = cells.rail[start:end], cells.fate[start:end]
-        share = _left(standing, target, host)
+        share = float(shares[host])
         found.append((share, int(view.layout.rank[host]), _host(view, target, host, rails, fate, share)))
     return tuple(one for _, _, one in sorted(found, key=lambda row: row[:2]))
 
@@ -150,10 +151,17 @@ def _host(view: View, target: Target, host: int, rails: Codes, fate: Codes, shar
     )
 
 
-def _left(standing: RailStatus, target: Target, host: int) -> float:
-    planned = standing.below.of(host)
-    left = np.setdiff1d(planned[standing.stand[planned] == Stand.ON], target.host_cables)
-    return float(weights_of(standing, left).sum() / weights_of(standing, planned).sum())
+def _shares(standing: RailStatus, target: Target) -> "np.typing.NDArray[np.float64]":
+    """The share of each host's planned bandwidth that is known to work afterwards. Shape (devices,)."""
+    index, size = standing.index, len(standing.index.devices.names)
+    cables = np.flatnonzero(index.from_host)
+    goes = np.zeros(len(standing.stand), dtype=bool)
+    goes[target.host_cables] = True
+    weight = weights_of(standing, cables) * 1.0
+    left = weight * ((standing.stand[cables] == Stand.ON) & ~goes[cables])
+    planned = np.bincount(index.a_device[cables], weights=weight, minlength=size)
+    known = np.bincount(index.a_device[cables], weights=left, minlength=size)
+    return np.asarray(known / np.maximum(planned, np.finfo(np.float64).tiny), dtype=np.float64)
 
 
 def switches_of(view: View, standing: RailStatus, target: Target, drained: Collection[int]) -> tuple[DrainSwitch, ...]:
