@@ -11,9 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from truerail.analysis.counters import Quantity
+from truerail.analysis.counters.hygiene import Floats
 from truerail.analysis.device_rates import rate_ports
 from truerail.analysis.optics_lanes import Lanes, lanes_of
 from truerail.analysis.published import Published
+from truerail.analysis.trends.declines import declines_of
 from truerail.model.columns import NONE, Codes, Mask
 from truerail.model.facts import BitErrorRate
 from truerail.model.finding import Severity
@@ -64,6 +66,10 @@ class LinkEnd:
     ber_after_fec: float | None
     ber_seconds: float | None
     """The time that both rates cover, if the device reports it."""
+    rx_dbm_days: tuple[float | None, ...]
+    """Received light as daily means, the oldest first, of a link that gets worse (LNK006); empty for others."""
+    margin_db_days: tuple[float | None, ...]
+    """The same of the margin over the bit error rate that FEC corrects, in optical decibels."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,11 +147,31 @@ def _line(view: View, ends: _Ends, cable: int) -> LinkHealth:
         severity=None if rank == NONE else _SEVERITIES[rank],
         findings=finding_lines_of(view, found),
         reported=bool(ends.reported[cable]),
-        ends=(_end(view, ends, int(index.a[cable]), names[0]), _end(view, ends, int(index.b[cable]), names[1])),
+        ends=(
+            _end(view, ends, int(index.a[cable]), names[0], _days(view, cable, 0)),
+            _end(view, ends, int(index.b[cable]), names[1], _days(view, cable, 1)),
+        ),
     )
 
 
-def _end(view: View, ends: _Ends, port: int, name: str) -> LinkEnd:
+Days = tuple[float | None, ...]
+
+
+def _days(view: View, cable: int, end: int) -> tuple[Days, Days]:
+    """Light and margin of each day, of an end of a link that gets worse; empty for others."""
+    if view.round.earlier is None:
+        return (), ()
+    declines = view.round.past.links.once(declines_of)
+    light, margin = (of[cable][:, end] if cable in of else np.empty(0) for of in (declines.light, declines.margin))
+    return _known_days(light), _known_days(margin)
+
+
+def _known_days(values: Numbers | Floats) -> Days:
+    """Days as numbers; none where no day is known."""
+    return tuple(_number(float(value)) for value in values) if not np.isnan(values).all() else ()
+
+
+def _end(view: View, ends: _Ends, port: int, name: str, days: tuple[Days, Days]) -> LinkEnd:
     ordered, of_port = ends.lane_of
     lanes = ordered[slice(*np.searchsorted(of_port, [port, port + 1]).tolist())]
     fact = ends.lanes.fact(int(lanes[0])) if len(lanes) else None
@@ -168,6 +194,8 @@ def _end(view: View, ends: _Ends, port: int, name: str) -> LinkEnd:
         ber_before_fec=rate.before_fec,
         ber_after_fec=rate.after_fec,
         ber_seconds=rate.seconds,
+        rx_dbm_days=days[0],
+        margin_db_days=days[1],
         **counted,
     )
 

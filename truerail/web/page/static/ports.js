@@ -4,6 +4,7 @@ import { address } from "./api.js";
 import { byId, el, redraw } from "./dom.js";
 import { frame, watchService } from "./frame.js";
 import { finding, portLink } from "./links.js";
+import { spark } from "./spark.js";
 import { span } from "./times.js";
 import { watch } from "./watch.js";
 import { wide } from "./wide.js";
@@ -18,7 +19,7 @@ const ONLY = Object.freeze({
   silent: { reported: "false" },
 });
 const HEADS = ["Rail", "Port", "Link", "Gb/s", "Receives dBm", "Sends dBm", "°C", "FEC corrected", "FEC lost", "BER before FEC", "BER after FEC", "Falls", "Module"];
-const FIELDS = [[], [], ["link"], ["speed_gbps"], ["rx_dbm"], ["tx_dbm"], ["celsius"], ["fec_corrected"], ["fec_uncorrected"], ["ber_before_fec"], ["ber_after_fec"], ["flaps"], ["vendor", "part", "serial"]];
+const FIELDS = [[], [], ["link"], ["speed_gbps"], ["rx_dbm"], ["tx_dbm"], ["celsius"], ["fec_corrected"], ["fec_uncorrected"], ["ber_before_fec", "margin_db_days"], ["ber_after_fec"], ["flaps"], ["vendor", "part", "serial"]];
 /** Columns that no end on the screen reports: one sentence says so in place of their cells. @type {Set<number>} */
 let silent = new Set();
 const NUMBERS = new Set([3, 4, 5, 6, 7, 8, 9, 10, 11]);
@@ -55,7 +56,7 @@ function draw({ items, total }) {
 }
 
 /** @param {any[]} ends LinkEnd */
-const unreported = (ends) => new Set(FIELDS.flatMap((fields, i) => (fields.length && ends.every((end) => fields.every((field) => (end[field] ?? "") === "")) ? [i] : [])));
+const unreported = (ends) => new Set(FIELDS.flatMap((fields, i) => (fields.length && ends.every((end) => fields.every((field) => String(end[field] ?? "") === "")) ? [i] : [])));
 
 function further() {
   shown = Math.min(MOST, shown + STEP);
@@ -83,8 +84,8 @@ function end(end, link, other) {
     portLink(end.port, end.role),
     known(end.link, (one) => el(`span.${one === "up" ? "soft" : "missing"}`, null, one)),
     known(end.speed_gbps, (one) => el("span", { class: odd ? "missing" : null, title: odd ? "not the speed planned, or not that of the other end" : null }, figure(one))),
-    known(end.rx_dbm, level), known(end.tx_dbm, level), known(end.celsius, (one) => one.toFixed(0)),
-    known(end.fec_corrected, figure), known(end.fec_uncorrected, some), known(end.ber_before_fec, (one) => ratio(one, end.ber_seconds)),
+    trended(known(end.rx_dbm, level), end.rx_dbm_days, "received light by day", (one) => `${level(one)} dBm`), known(end.tx_dbm, level), known(end.celsius, (one) => one.toFixed(0)),
+    known(end.fec_corrected, figure), known(end.fec_uncorrected, some), trended(known(end.ber_before_fec, (one) => ratio(one, end.ber_seconds)), end.margin_db_days, "margin over FEC's limit by day", (one) => `${one.toFixed(1)} dB`),
     known(end.ber_after_fec, (one) => ratio(one, end.ber_seconds)), known(end.flaps, some), module(end),
   ];
   return cells.map((cell, i) => (silent.has(i + 1) ? null : el("td", { class: NUMBERS.has(i + 1) ? "number" : null }, cell)));
@@ -92,6 +93,18 @@ function end(end, link, other) {
 
 /** @param {number} dbm */
 const level = (dbm) => dbm.toFixed(1).replace("-", "−");
+
+/**
+ * A value with its days below it, where its link gets worse. The lowest day is a short bar: what falls is shown.
+ * @param {any} now @param {Array<number | null>} days @param {string} what @param {(value: number) => string} said
+ */
+function trended(now, days, what, said) {
+  const known = /** @type {number[]} */ (days.filter((one) => one !== null));
+  if (known.length < 2 || Math.max(...known) === Math.min(...known)) return now;
+  const least = Math.min(...known) - (Math.max(...known) - Math.min(...known)) / 8;
+  const bars = days.map((one) => (one === null ? null : one - least));
+  return el("span", null, now, el("span.block", null, spark(bars, Math.max(...known) - least, (one) => said(one + least), { what })));
+}
 
 /** A count that should be zero. @param {number} number */
 const some = (number) => (number ? el("b.missing", null, figure(number)) : "0");
