@@ -35,9 +35,10 @@ def optimum(work: Schedule) -> float:
         bounds=Bounds(0, 1),
         options={"mip_rel_gap": 0.0, "time_limit": MOST_SECONDS},
     )
-    if found.status not in (0, 1):
+    least = {0: found.fun, 1: found.mip_dual_bound}.get(found.status)
+    if least is None:
         raise RuntimeError(f"the solver found no optimum: {found.message}")
-    return -float(found.fun if found.status == 0 else found.mip_dual_bound)
+    return -float(least)
 
 
 def _begins(work: Schedule) -> Iterator[tuple[int, int]]:
