@@ -12,8 +12,11 @@ from benchmarks.degradation.drawn import STEPS, TRAPS
 from benchmarks.degradation.report import BEGIN, END, placed, section, section_of
 from benchmarks.degradation.scoring import lives
 from rules import rules
+from tests.small_fabric import make_plan
 from truerail.analysis.rule import Case, Evaluated
 from truerail.analysis.trends.daily_means import daily
+from truerail.analysis.trends.declines import declines_of
+from truerail.analysis.trends.link_past import LinkPast
 from truerail.analysis.trends.signal_margin import FEC_LIMIT, margin_db, rate_at
 from truerail.analysis.trends.slopes import knees, slopes, steps
 from truerail.causes import explain
@@ -69,6 +72,15 @@ def test_a_step_and_a_knee_differ_in_what_fits() -> None:
     assert [one.misfit.argmin() for one in found] == [0, 1]
     assert (found[0].day[0], found[0].size[0]) == (6, -1)
     assert (found[1].day[1], float(found[1].size[1])) == (5, pytest.approx(-1))
+
+
+def test_before_the_first_sample_nothing_declines() -> None:
+    plan = make_plan(2, 2)
+    two = np.zeros((2, len(plan.cables)))
+    past = LinkPast(plan, (), two, two, two.astype(np.int64), two.astype(np.float32))
+    found = declines_of(past)
+    assert found.found == ()
+    assert not found.enough.any()
 
 
 # the margin

@@ -173,6 +173,8 @@ class Suspects:
 
     def _lowest(self, of: str, end: Codes, cable: Codes) -> Floats:
         """The least sample of the last day: a link fails in its worst hours."""
+        if not len(end):  # as in the first two hours, before there is a sample
+            return np.empty(0, dtype=np.float32)
         signal = Signal.RX_DBM if of == "light" else Signal.BER
         last = [one.values[signal, end, cable] for one in self.past.samples[-SAMPLES_A_DAY:]]
         values = np.array(last, dtype=np.float32)
