@@ -78,6 +78,7 @@ bench: .venv/.dev .venv/.bench
 	$(PY) -m benchmarks.service.metrics --write docs/measured/metrics-performance.md
 	$(PY) -m benchmarks.speed.journal --write docs/measured/journal-performance.md
 	$(PY) -m benchmarks.speed.history --write docs/measured/history-performance.md
+	$(PY) -m benchmarks.history.questions --write docs/measured/history-questions.md
 	$(PY) -m benchmarks.service.page --write docs/measured/page-performance.md
 	$(PY) -m benchmarks.telemetry.measure --write docs/measured/telemetry-accuracy.md
 	$(PY) -m benchmarks.polarization.measure --trials 9000 --write docs/measured/polarization-accuracy.md

@@ -4,8 +4,10 @@ import asyncio
 import csv
 import io
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
+import httpx
 import pytest
 from history_rows import NOW, ago, cable, hour, store_of
 from playwright.sync_api import Browser, expect
@@ -13,10 +15,12 @@ from playwright.sync_api import Browser, expect
 from tests.api_client import Api, problem_of
 from tests.fake_tower import published, settings
 from tests.page_site import Site, Watched, chromium
-from truerail.errors import TooManyQueriesError
+from tests.patience import ENOUGH
+from truerail.errors import HistoryStoreError, TooManyQueriesError
 from truerail.history.query.query_request import QueryRequest
 from truerail.history.ready import ready_questions
-from truerail.web.history_queries import AT_ONCE, MOST_WAITING, HistoryQueries
+from truerail.web.api import history_routes
+from truerail.web.history_queries import AT_ONCE, LIMITS, MOST_WAITING, HistoryQueries
 
 FLAPS = {"gpu-1": 9, "gpu-2": 7, "gpu-3": 5, "=gpu\x1b[4m": 3}
 
@@ -28,6 +32,14 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
         counters_hours=[hour(name, "nic0", 5, link_downs=float(downs)) for name, downs in FLAPS.items()],
         cables=[cable(f"gpu-{n}", 200, None, "leaf-0", "right", planned_port=f"swp{n}") for n in (1, 2, 3)],
     )
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _patient() -> Iterator[None]:
+    """No time of a test's machine counts."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(history_routes, "LIMITS", replace(LIMITS, seconds=10 * ENOUGH, nice=0))
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -91,17 +103,11 @@ def test_a_wrong_request_is_named(api: Api, path: str, status: int, words: str) 
     assert words in problem_of(response, status)["detail"]
 
 
-def test_a_service_without_a_store_says_what_to_do() -> None:
-    with Api() as one:
-        response = one.get("history/questions/flapping-ports")
-    assert "history: {path: DIR}" in problem_of(response, 404)["detail"]
-
-
 def test_a_store_that_cannot_be_read_shows_no_path(tmp_path: Path) -> None:
-    with Api(history={"path": tmp_path / "gone"}) as one:
-        response = one.get("history/questions/flapping-ports")
-    assert response.status_code == 503
-    assert str(tmp_path) not in response.text
+    queries = HistoryQueries(settings(history={"path": tmp_path / "gone"}))
+    with pytest.raises(HistoryStoreError) as caught:
+        asyncio.run(queries.run(QueryRequest(str(queries.store), "SELECT count(*) FROM cables")))
+    assert str(tmp_path) not in str(caught.value)
 
 
 def test_few_queries_run_and_the_event_loop_goes_on(store: Path) -> None:
@@ -179,3 +185,5 @@ def test_a_service_without_a_store_shows_how_to_add_one(browser: Browser) -> Non
         expect(page.get_by_role("heading", name="This service keeps no history store")).to_be_visible()
         expect(page.get_by_text("history: {path: history}")).to_be_visible()
         assert watched.complaints == []
+        response = httpx.get(f"{site.url}/api/v1/history/questions/flapping-ports")
+        assert "history: {path: DIR}" in problem_of(response, 404)["detail"]
