@@ -33,6 +33,7 @@ from truerail.analysis.round import Round
 from truerail.model import Plan, Snapshot
 from truerail.outputs.metrics import Exposition
 from truerail.outputs.metrics.exposition import families
+from truerail.outputs.metrics.plan_rows import REST
 from truerail.rounds import evaluate
 from truerail.service.otlp_metrics import is_wanted
 from truerail.service.otlp_points import portions
@@ -119,7 +120,8 @@ def measured(hosts: int) -> Measured:
     lines = text.count(b"\n")
     samples = lines - text.count(b"\n#") - text.startswith(b"#")
     again = min(scrape(publication) for _ in range(ROUNDS))
-    pod = min(_seconds(lambda: exposition.render_pod(publication, "p1", COUNTERS, NOW)) for _ in range(ROUNDS))
+    name = next((device.pod for device in publication.plan.devices.values() if device.pod), REST)
+    pod = min(_seconds(lambda: exposition.render_pod(publication, name, COUNTERS, NOW)) for _ in range(ROUNDS))
     library = min(_seconds(lambda: generate_latest(_Families(publication))) for _ in range(ROUNDS - 1))
     packed = Gzip(
         len(exposition.packed(publication := evaluated(0), None, COUNTERS, NOW)) / 1e6,
