@@ -71,6 +71,7 @@ docs: .venv/.dev
 
 bench: .venv/.dev .venv/.bench
 	$(PY) -m benchmarks.accuracy.measure --write docs/measured/accuracy.md
+	$(PY) -m benchmarks.degradation.measure --write docs/measured/accuracy.md
 	$(PY) -m benchmarks.speed.measure --write docs/measured/performance.md
 	@sh requirements/setup.sh daemons
 	$(PY) -m benchmarks.transport.measure --write docs/measured/live-performance.md

@@ -144,6 +144,16 @@ def test_metrics_whole_and_by_pod(api: Api) -> None:
     assert len(api.get("//sd", port=9100).json()) == 24
 
 
+@pytest.mark.parametrize(
+    ("asked", "targets"),
+    [("127.0.0.1:8080", {"127.0.0.1:8080"}), ("rails.example.net", {"rails.example.net"})],
+)
+def test_scrape_targets_are_where_prometheus_reaches_the_service(asked: str, targets: set[str]) -> None:
+    with Api(page={"url": "https://rails.example.net"}) as api:
+        found = api.ask("GET", "//sd", headers={"Host": asked}).json()
+    assert {target for one in found for target in one["targets"]} == targets
+
+
 def test_every_get_has_a_tag_and_honours_it(api: Api) -> None:
     shown = published()
     finding, cause = shown.evaluation.findings[0].id, shown.evaluation.causes[0].key

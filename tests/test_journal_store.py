@@ -23,6 +23,7 @@ from tests.small_fabric import AT, World
 from truerail.errors import JournalUnavailableError, JournalUnusableError
 from truerail.journal import Journal, open_journal, tables
 from truerail.journal import database as database_module
+from truerail.journal.blobs import STEP_MARKS
 from truerail.journal.changes import Changes, FindingRow, LinkState
 from truerail.journal.database import Database
 from truerail.model import Evidence, Finding, NetLink, Port, Severity
@@ -288,6 +289,13 @@ def test_retention_keeps_what_is_open_and_deletes_what_is_old(journal: Journal) 
     after = journal.restore()
     assert (after.findings, after.causes, after.links) == (before.findings, before.causes, before.links)
     assert journal.retain(AT + timedelta(days=401)) == 0
+
+
+def test_what_is_written_on_steps_lasts_until_it_is_replaced(journal: Journal) -> None:
+    journal.keep_blob(STEP_MARKS, b"ann takes it", AT)
+    journal.keep_blob("counters", b"of a day", AT)
+    journal.retain(AT + timedelta(days=4000))
+    assert (journal.blob(STEP_MARKS), journal.blob("counters")) == (b"ann takes it", None)
 
 
 def test_retention_works_in_small_steps(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None:

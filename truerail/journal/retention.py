@@ -6,6 +6,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Table, and_, func, or_, select
 
 from truerail.journal import tables
+from truerail.journal.blobs import LASTING
 from truerail.journal.database import Database
 
 STEP = 1000
@@ -35,7 +36,7 @@ def _old(before: datetime, rounds_before: datetime) -> list[tuple[Table, ColumnE
         (tables.windows, or_(windows.ended_at < before, windows.ends < before)),
         (tables.plans, and_(plans.at < before, plans.seq != newest_plan.scalar_subquery())),
         (tables.audit, tables.audit.c.at < before),
-        (tables.blobs, tables.blobs.c.at < rounds_before),
+        (tables.blobs, and_(tables.blobs.c.at < rounds_before, tables.blobs.c.name.not_in(LASTING))),
         (tables.rounds, and_(rounds.at < rounds_before, rounds.number != newest_round.scalar_subquery())),
     ]
 

@@ -10,13 +10,13 @@ from pydantic import TypeAdapter, ValidationError
 
 from truerail.errors import JournalUnavailableError, NotFoundError
 from truerail.journal import Journal
+from truerail.journal.blobs import STEP_MARKS
 from truerail.model.step_marks import StepChange, StepMark, changed
 from truerail.service.logs import logger
 from truerail.views.models import StepLine
 
 MOST_MARKS = 5000
 """Steps with marks; those of steps that have left the list go first."""
-_NAME = "step marks"
 _SHAPE = TypeAdapter(list[StepMark])
 
 
@@ -61,7 +61,7 @@ class StepMarks:
 
     def _store(self, marks: dict[str, StepMark], who: str, words: str) -> None:
         journal, now = self._with_journal(), self._clock()
-        journal.keep_blob(_NAME, orjson.dumps(list(marks.values())), now)
+        journal.keep_blob(STEP_MARKS, orjson.dumps(list(marks.values())), now)
         journal.note(who, "punch list", words, now)
 
     async def load(self) -> None:
@@ -75,7 +75,7 @@ class StepMarks:
     async def _load(self) -> None:
         if self._loaded:
             return
-        body = await asyncio.to_thread(self._with_journal().blob, _NAME)
+        body = await asyncio.to_thread(self._with_journal().blob, STEP_MARKS)
         try:
             self._marks = {mark.step: mark for mark in _SHAPE.validate_json(body)} if body else {}
         except ValidationError as error:

@@ -43,7 +43,7 @@ class Affected(_Shape):
 
 
 class Folded(_Shape):
-    """Faults of one kind in a message that stands for many."""
+    """Faults of one kind in a message about many."""
 
     kind: str
     """The kind of the causes, or the rule of findings without a cause."""

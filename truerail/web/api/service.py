@@ -2,6 +2,7 @@
 
 import asyncio
 from typing import Annotated, Any
+from urllib.parse import urlsplit
 
 from fastapi import APIRouter, Depends, Query, Request
 from starlette.responses import PlainTextResponse, Response
@@ -80,5 +81,12 @@ async def targets(
     port: Annotated[int | None, Query(ge=1, le=65535, description="give the hosts at this port instead")] = None,
 ) -> Response:
     """Targets for Prometheus' `http_sd_configs`: this service pod by pod, or with `port` the hosts of the plan."""
-    base = desk.settings.page.url or str(request.base_url)
-    return reported(request, sd(desk.tower.publication, base, job=job, port=port))
+    return reported(request, sd(desk.tower.publication, _reached(request, desk), job=job, port=port))
+
+
+def _reached(request: Request, desk: RequestContext) -> str:
+    """The address at which the client reaches this service: the public one if it asks that host, which a proxy may
+    serve by another scheme, else the one that it asks.
+    """
+    public = desk.settings.page.url
+    return public if public and urlsplit(public).hostname == request.url.hostname else str(request.base_url)
