@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.lab import cables, hearing
+from tests.lab import cables, devices, fabric, hearing
 from tests.lab.layout import Layout
 from tests.lab.serving import Answer, inside, serving, standing
 
@@ -73,6 +73,34 @@ def test_a_swap_is_found_and_remembered_and_gone_when_it_is_put_right(lab: Layou
         kinds = [event["kind"] for event in service.ask(f"timeline?of={one}")["events"]]
         assert "appeared" in kinds
         assert "resolved" in kinds
+
+
+STAND_INS = """
+sudo() { "$@"; }
+hostnamectl() { echo "$2" >/run/lab/hostname && hostname "$2" && lldpcli configure system hostname "$2"; }
+"""
+"""What these devices lack: sudo, and systemd to set the name for now and for later. Their lldpd has its own setting."""
+
+
+def test_the_commands_of_repair_diff_give_swapped_hosts_their_names_and_the_cause_is_gone(lab: Layout) -> None:
+    hosts = ["gpu-001", "gpu-002"]
+    with serving(lab, PORT) as service:
+        fabric.exchange_names(lab, *hosts)
+        try:
+            hearing.settle(lab)
+            service.until("causes", lambda answer: causes(answer) == [("host-swap", hosts)])
+            (repair,) = service.ask("repair-diff")["repairs"]
+            announced = {hearing.hostname(lab, name): name for name in hosts}
+            for one in repair["devices"]:
+                (commands,) = one["commands"].values()
+                devices.call(lab, announced[one["device"]], "sh", "-ec", STAND_INS + "\n".join(commands))
+            assert [hearing.hostname(lab, name) for name in hosts] == hosts
+        finally:
+            for name in hosts:
+                fabric.rename(lab, name, name)
+        hearing.settle(lab)
+        service.until("causes", lambda answer: not answer["items"])
+        assert service.ask("fabric")["cables"]["right"] == 16
 
 
 def test_settings_that_cannot_be_used_end_with_the_line_and_what_is_wrong(lab: Layout, tmp_path: Path) -> None:
