@@ -24,6 +24,7 @@ from tests.lab.monitoring import hastened
 from tests.patience import ENOUGH, soon
 from tests.ports import free_address
 from tests.real import require
+from truerail.model import Cause
 from truerail.model.cause_alerts import CAUSE_ALERTS
 
 TEXTS = Path(__file__).parent / "notifications"
@@ -44,10 +45,10 @@ def uneven() -> Iterator[str]:
 
 
 class Everything(ThreadingHTTPServer):
-    """What is scraped, by path, and what receivers got: `(path, body)`."""
+    """What is scraped, by path, the last fabric after all others; and what receivers got: `(path, body)`."""
 
     def __init__(self, pages: Mapping[str, bytes]) -> None:
-        self.pages, self.got = pages, list[tuple[str, dict[str, Any]]]()
+        self.pages, self.got, self.scraped = pages, list[tuple[str, dict[str, Any]]](), set[str]()
         super().__init__(("127.0.0.1", 0), Exchange)
 
     @property
@@ -59,7 +60,12 @@ class Exchange(BaseHTTPRequestHandler):
     server: Everything
 
     def do_GET(self) -> None:
-        page = self.server.pages[self.path.strip("/")]
+        name = self.path.strip("/")
+        self.server.scraped.add(name)
+        if name == LAST and self.server.scraped < self.server.pages.keys():
+            self.send_error(503)
+            return
+        page = self.server.pages[name]
         self.send_response(200)
         self.send_header("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
         self.end_headers()
@@ -144,18 +150,26 @@ def shown() -> dict[str, Shown]:
 
 @pytest.fixture(scope="module")
 def sent(shown: dict[str, Shown], tmp_path_factory: pytest.TempPathFactory) -> list[tuple[str, dict[str, Any]]]:
-    """All that is sent until the alert with the longest wait is."""
+    """All that is sent until each cause is, and the alert with the longest wait, whose fabric is scraped last."""
     require("prometheus", "prometheus-alertmanager")
     folder, address = tmp_path_factory.mktemp("site"), free_address()
     pages = {name: one.page for name, one in shown.items()} | {LAST: "".join(f"{line}\n" for line in uneven()).encode()}
     with served(pages) as server, program(folder, *alertmanager(folder, server, address)):
         with program(folder, *prometheus(folder, server, address)):
-            soon(partial(complete, server), "the alert that waits longest")
+            soon(partial(complete, server, expected(shown)), "all alerts, and the one that waits longest")
         return list(server.got)
 
 
-def complete(server: Everything) -> bool:
-    """Whether the last alert is here, by both ways."""
+def expected(shown: Mapping[str, Shown]) -> dict[tuple[str, str | None], Cause]:
+    """The causes by their fabric and key."""
+    return {(fault, cause.key): cause for fault, one in shown.items() for cause in one.publication.evaluation.causes}
+
+
+def complete(server: Everything, causes: Mapping[tuple[str, str | None], Cause]) -> bool:
+    """Whether all causes and the last alert are here, by both ways."""
+    labels = [body["groupLabels"] for path, body in server.got if path != "/chat"]
+    if not causes.keys() <= {(one["fabric"], one.get("cause")) for one in labels if "fabric" in one}:
+        return False
     chats = {fabric_of(body["attachments"][0]["title"]) for path, body in server.got if path == "/chat"}
     hooks = {body["groupLabels"].get("fabric") for path, body in server.got if path != "/chat"}
     return LAST in chats & hooks and chats >= hooks and hooks >= chats
@@ -163,7 +177,7 @@ def complete(server: Everything) -> bool:
 
 def test_one_cause_is_one_notification(shown: dict[str, Shown], sent: list[tuple[str, dict[str, Any]]]) -> None:
     hooks = [(path, body) for path, body in sent if path != "/chat" and body["groupLabels"]["fabric"] != LAST]
-    causes = {(fault, cause.key): cause for fault, one in shown.items() for cause in one.publication.evaluation.causes}
+    causes = expected(shown)
     found = {(body["groupLabels"]["fabric"], body["groupLabels"].get("cause")): (path, body) for path, body in hooks}
     assert len(found) == len(hooks), sorted(body["groupKey"] for _, body in hooks)
     assert found.keys() == causes.keys()

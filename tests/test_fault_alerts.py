@@ -25,8 +25,9 @@ WIKI, GRAFANA = "https://wiki.example.net/rails", "https://grafana.example.net"
 FOUND = OpenFault("f00d", None, "TEL003", Severity.WARNING, "p1", "leaf-1", "it is", "do it", ("f00d",), since=NOW)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def browser() -> Iterator[Browser]:
+    """Of one test: while it runs, its event loop is that of the thread, and the API's tests have one of their own."""
     with chromium() as one:
         yield one
 

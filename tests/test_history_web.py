@@ -132,8 +132,9 @@ def test_few_queries_run_and_the_event_loop_goes_on(store: Path) -> None:
 # --- the page ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def browser() -> Iterator[Browser]:
+    """Of one test: while it runs, its event loop is that of the thread, and the API's tests have one of their own."""
     with chromium() as found:
         yield found
 

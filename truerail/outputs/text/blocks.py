@@ -4,6 +4,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from truerail.model.names import printable
 from truerail.outputs.text.style import HEADING, QUIET
 
 
@@ -12,10 +13,10 @@ class Verbatim(Text):
 
 
 def heading(words: str, aside: str = "") -> Padding:
-    """A section's title with a blank line above."""
-    line = Text().append(words, style=HEADING)
+    """A section's title with a blank line above; it may have foreign names."""
+    line = Text().append(printable(words), style=HEADING)
     if aside:
-        line.append(f"  {aside}", style=QUIET)
+        line.append(f"  {printable(aside)}", style=QUIET)
     return Padding(line, (1, 0, 0, 0))
 
 
