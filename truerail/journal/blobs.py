@@ -7,8 +7,8 @@ from sqlalchemy import Connection, func, select
 from truerail.journal.database import Database
 from truerail.journal.tables import blobs
 
-STEP_MARKS = "step marks"
-LASTING = (STEP_MARKS,)
+STEP_MARKS, NOTIFICATIONS = "step marks", "notifications"
+LASTING = (STEP_MARKS, NOTIFICATIONS)
 """Names of values that hold as long as they are not replaced: they never become old."""
 PART_BYTES = 4 << 20
 """Bytes written in one transaction."""

@@ -8,13 +8,14 @@ change: what was sent and not yet written when the service is killed is sent aga
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
 
 from truerail.errors import JournalUnavailableError
 from truerail.journal import Journal
+from truerail.journal.blobs import NOTIFICATIONS
 from truerail.model.finding import Severity
 from truerail.service.logs import logger
 from truerail.service.notify.fault_news import Announced
@@ -22,10 +23,7 @@ from truerail.service.notify.notification import Notification
 
 MOST_QUEUED = 1000
 """Messages that wait for a receiver: the oldest are dropped, and counted."""
-_NAME = "notifications"
 _AGAIN_SECONDS = 15.0
-_REWRITE = timedelta(days=1)
-"""The journal deletes what was not written for `journal.round_retention`."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +51,6 @@ class Outbox:
         self._announced: dict[str, Announced] = {}
         self._last = 0
         self._loaded, self._dirty, self._closed = journal is None, False, False
-        self._kept_at: datetime | None = None
         self.dropped = 0
         """Messages that a receiver did not get because too many waited."""
         self._writer = threading.Thread(target=self._write, args=(journal,), name="notifications", daemon=True)
@@ -81,8 +78,8 @@ class Outbox:
         """Adds what the journal has, once. Raises JournalUnavailableError."""
         if self._loaded or self._journal is None:
             return
-        body = self._journal.blob(_NAME)
-        self._loaded, self._kept_at = True, self._clock()
+        body = self._journal.blob(NOTIFICATIONS)
+        self._loaded = True
         if body is None:
             return
         try:
@@ -103,8 +100,7 @@ class Outbox:
     def put(self, messages: Sequence[Notification], announced: dict[str, Announced]) -> None:
         """Queues messages, and remembers what is announced by them."""
         with self._news:
-            overdue = self._kept_at is not None and self._clock() - self._kept_at > _REWRITE
-            if not messages and announced == self._announced and not overdue:
+            if not messages and announced == self._announced:
                 return
             self._announced = announced
             self._queue.extend(map(self._numbered, messages))
@@ -162,10 +158,8 @@ class Outbox:
 
     def _write(self, journal: Journal) -> None:
         while (body := self._to_write()) is not None:
-            now = self._clock()
             try:
-                journal.keep_blob(_NAME, body, now)
-                self._kept_at = now
+                journal.keep_blob(NOTIFICATIONS, body, self._clock())
             except JournalUnavailableError:  # reported by the rounds that are not stored either
                 with self._news:
                     self._dirty = True
