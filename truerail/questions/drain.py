@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from truerail.questions.question import Asked, Form, Given, Journal, Kind, Parameter, Question
+from truerail.questions.question import RUNNING_JOBS, Asked, Form, Given, Journal, Parameter, Question
 from truerail.views.pieces import AsOf
 
 if TYPE_CHECKING:
@@ -151,17 +151,7 @@ QUESTION = Question(
             label="Switch, host, rail, pod or port",
             example="leaf-3",
         ),
-        Parameter(
-            "job",
-            help="A running job: name=gpu-[001-016]. May be repeated. Without any, jobs are unknown.",
-            description="running jobs: name=gpu-[001-016]; other=gpu-[017-032]",
-            kind=Kind.LIST,
-            needed=False,
-            option=True,
-            metavar="NAME=NODES",
-            label="Running jobs",
-            example="llama=gpu-[001-016]; gpt=gpu-[017-032]",
-        ),
+        RUNNING_JOBS,
         Parameter(
             "start",
             help="When the maintenance begins: tomorrow 08:00, ISO 8601. [default: now]",

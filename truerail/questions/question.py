@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -80,6 +80,20 @@ class Parameter:
         """What stands over its field on the page."""
         text = self.label or self.description or self.help.rstrip(".")
         return text[:1].upper() + text[1:]
+
+
+RUNNING_JOBS: Final = Parameter(
+    "job",
+    help="A running job: name=gpu-[001-016]. May be repeated. Without any, jobs are unknown.",
+    description="running jobs: name=gpu-[001-016]; other=gpu-[017-032]",
+    kind=Kind.LIST,
+    needed=False,
+    option=True,
+    metavar="NAME=NODES",
+    label="Running jobs",
+    example="llama=gpu-[001-016]; gpt=gpu-[017-032]",
+)
+"""Of each question that needs to know what must not be interrupted."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from truerail.history.ready.ready_question import (
     ParameterType,
     ReadyParameter,
     ReadyQuestion,
+    nics_reporting,
     text,
     whole,
 )
@@ -60,13 +61,6 @@ QUESTION = ReadyQuestion(
         whole("vendor_nics", "NICs with modules of this vendor in this time; null for unknown vendors", "NICs"),
     ),
     "No NIC that reports link downs had so many. NICs that do not report them are not listed.",
-    """
-    SELECT (SELECT count(*) FROM (SELECT DISTINCT device, port FROM counters_hours WHERE role = 'host'
-            AND "at" >= $since::TIMESTAMPTZ AND "at" < $until::TIMESTAMPTZ AND link_downs IS NOT NULL
-            AND ($rail::BIGINT IS NULL OR rail = $rail::BIGINT))) AS known,
-        (SELECT count(*) FROM (SELECT DISTINCT device, port FROM cables WHERE kind = 'host'
-            AND begin < $until::TIMESTAMPTZ AND ("end" IS NULL OR "end" > $since::TIMESTAMPTZ)
-            AND ($rail::BIGINT IS NULL OR rail = $rail::BIGINT))) AS total
-    """,
+    nics_reporting("link_downs"),
     "NICs report link downs",
 )

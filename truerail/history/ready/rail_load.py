@@ -7,6 +7,7 @@ from truerail.history.ready.ready_question import (
     ParameterType,
     ReadyParameter,
     ReadyQuestion,
+    nics_reporting,
     number,
     time,
     whole,
@@ -43,13 +44,6 @@ QUESTION = ReadyQuestion(
         number("nic_hours", "hours with data, of all NICs together", "h"),
     ),
     "No NIC reported bytes in this time: the load is unknown, not zero.",
-    """
-    SELECT (SELECT count(*) FROM (SELECT DISTINCT device, port FROM counters_hours WHERE role = 'host'
-            AND "at" >= $since::TIMESTAMPTZ AND "at" < $until::TIMESTAMPTZ AND tx_bytes IS NOT NULL
-            AND ($rail::BIGINT IS NULL OR rail = $rail::BIGINT))) AS known,
-        (SELECT count(*) FROM (SELECT DISTINCT device, port FROM cables WHERE kind = 'host'
-            AND begin < $until::TIMESTAMPTZ AND ("end" IS NULL OR "end" > $since::TIMESTAMPTZ)
-            AND ($rail::BIGINT IS NULL OR rail = $rail::BIGINT))) AS total
-    """,
+    nics_reporting("tx_bytes"),
     "NICs report bytes",
 )
