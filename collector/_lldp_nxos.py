@@ -2,7 +2,8 @@
 
 `show lldp neighbors [detail] | json`: `TABLE_nbor[_detail]` holds `ROW_nbor[_detail]`, which is an object where there
 is one neighbour and a list where there are several; numbers may be strings. Without `detail` the field `chassis_id` is
-the table's column "Device ID": the system name, or the chassis id of a neighbour that has none.
+the table's column "Device ID": the system name, or the chassis id of a neighbour that has none. With `detail` the field
+`ttl` is the text form's `Time remaining`: the rest of the time to live, which is not used as the time to live.
 """
 
 from collections.abc import Iterator, Mapping
@@ -48,7 +49,7 @@ def _neighbor(row: Mapping[str, Any]) -> Neighbor:
         name,
         *identified(row.get("port_id"), row.get("port_type")),
         reported(row.get("port_desc")),
-        seconds(row.get("hold_time") or row.get("ttl")),
+        seconds(row.get("hold_time")),
         None,
         addresses(row.get("mgmt_addr"), row.get("mgmt_addr_ipv6")),
     )

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from collector._answer import decode
+from collector._medium import medium_of
 from truerail.errors import UnreadableError
 from truerail.model import Optic
 
@@ -61,6 +62,9 @@ def from_ethtool(port: str, text: str) -> Iterator[Optic]:
         vendor=module.get("vendor_name") or None,
         part=module.get("vendor_pn") or None,
         serial=module.get("vendor_sn") or None,
+        medium=medium_of(
+            *(module.get(key) for key in ("connector_description", "transmitter_technology_description", "vendor_pn"))
+        ),
     )
     rx, tx, bias = (_lanes(module, keys) for keys in (_RX, _TX, _BIAS))
     copper = "copper cable" in str(module.get("transmitter_technology_description")).lower()
@@ -103,6 +107,7 @@ def from_words(port: str, module: Mapping[str, Any]) -> Iterator[Optic]:
         vendor=_word(module, "Vendor Name"),
         part=_word(module, "Vendor Part Number"),
         serial=_word(module, "Vendor Serial Number"),
+        medium=medium_of(*(module.get(key) for key in ("Cable Type", "Cable Technology", "Vendor Part Number"))),
     )
     return optics(whole, rx, tx, bias, copper=copper)
 

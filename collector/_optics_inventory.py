@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from collector._documents import listed
+from collector._medium import medium_of
 from collector._module_json import DARK_DBM, Lanes, dbm
 from collector._module_json import optics as of_lanes
 from truerail.errors import UnreadableError
@@ -124,7 +125,7 @@ def _of_junos(place: Mapping[str, str], cage: str, part: Any, serial: Any, descr
     if gigabits:
         kind = "ge" if gigabits == 1 else "xe" if gigabits == 10 else "et"
         port = f"{kind}-{place.get('FPC', '0')}/{place.get('PIC', '0')}/{cage}"
-        yield Optic(port, part=_word(part), serial=_word(serial))
+        yield Optic(port, part=_word(part), serial=_word(serial), medium=medium_of(text, part))
 
 
 def nvue(found: Any, port: str) -> Iterator[Optic]:
@@ -157,6 +158,7 @@ def _nvue_module(port: str, reported: Mapping[str, Any]) -> Iterator[Optic]:
         vendor=_word(reported.get("vendor-name")),
         part=_word(reported.get("vendor-pn")),
         serial=_word(reported.get("vendor-sn")),
+        medium=medium_of(*(reported.get(key) for key in ("cable-type", "connector", "identifier", "vendor-pn"))),
     )
     copper = "copper" in f"{reported.get('cable-type')} {reported.get('identifier')}".lower()
     if copper:

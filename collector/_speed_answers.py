@@ -1,6 +1,8 @@
 """The commands for a switch's port states and speeds, and their parsers, chosen by the form of the answer."""
 
-from collector import _speed_json, _speed_table, _speed_text
+import re
+
+from collector import _speed_json, _speed_paragraphs, _speed_table, _speed_text
 from collector._answer import is_json, lines
 from collector._documents import unwrapped
 from collector._speed_status import PortStatus
@@ -16,20 +18,32 @@ ASK = (
             "show interface status | json",
             "show interface status | json-pretty",
             "show interface | json",
-            "show interface status",
         )
     ),
+    Command("show interface status", ("nxos", "os10", "sonic_cli")),
     *(
         Command(f"show interfaces {kind}| display json{rest}", ("junos",))
         for kind in ("media ", "", "extensive ")
         for rest in ("", " | no-more")
     ),
     *(Command(text, ("junos",)) for text in ("show interfaces media", "show interfaces extensive")),
-    Command("show interfaces", ("eos", "junos")),
-    Command("show interface", ("nxos",)),
-    Command("display interface brief", ("capture",)),
+    Command("info from state interface * | as json", ("srlinux",)),
+    Command("show interfaces", ("eos", "junos", "iosxr")),
+    Command("show interfaces brief", ("iosxr",)),
+    Command("show interface physical", ("aoscx",)),
+    Command("show interface brief", ("aoscx",)),
+    Command("show interface", ("nxos", "aoscx", "os10", "sonic_cli")),
+    Command("display interface", ("comware", "vrp")),
+    Command("display interface brief", ("comware", "vrp")),
+    Command("openconfig-interfaces", ("capture",)),
 )
 """For each platform JSON first, the shortest output before the rest."""
+_PARAGRAPHS = re.compile(
+    r"^[ \t]*(?:LineSpeed \d|Current state: |(?:Full|Half)-duplex, \d+Mb/s, (?:THD, )?link type is )"
+    r"|^\S+ current state ?: ",
+    re.MULTILINE | re.IGNORECASE,
+)
+"""Lines that only the paragraphs of `collector/_port_paragraphs.py` have."""
 
 
 def statuses(answer: str) -> list[PortStatus] | None:
@@ -38,4 +52,10 @@ def statuses(answer: str) -> list[PortStatus] | None:
         return _speed_json.statuses(unwrapped(answer))
     text = lines(answer)
     rows = _speed_table.statuses(answer, text)
-    return rows if rows is not None else _speed_text.statuses(answer, text) or None
+    return rows if rows is not None else _prose(answer, text)
+
+
+def _prose(answer: str, text: list[str]) -> list[PortStatus] | None:
+    if _PARAGRAPHS.search(answer):
+        return _speed_paragraphs.statuses(text)
+    return _speed_text.statuses(answer, text) or None

@@ -1,4 +1,4 @@
-"""Ports and their speeds in JSON: EOS, NX-OS, Junos, NVUE.
+"""Ports and their speeds in JSON: EOS, NX-OS, Junos, NVUE, and the models of `collector/_port_models.py`.
 
 - EOS: `interfaceStatuses` of `show interfaces status`, `interfaces` of `show interfaces`. `bandwidth` is in b/s, 0 for
   a virtual port. Some releases store 32 bits of it (100 Gb/s became 1215752192): a value that is no whole number of
@@ -14,6 +14,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from collector import _port_models
 from collector._documents import listed
 from collector._port_words import of_word, of_words
 from collector._speed_status import PortStatus, gbps, status
@@ -27,6 +28,8 @@ _LONGEST = 20
 
 def statuses(found: Any) -> list[PortStatus]:
     """The ports in a document, in its order. Raises `UnreadableError` if it is about something else."""
+    if _port_models.is_model(found):
+        return _port_models.statuses(found)
     if isinstance(found, dict):
         for key, read in _READERS.items():
             if key in found:

@@ -1,4 +1,5 @@
-"""Tables of ports: `show interfaces status` of EOS, NX-OS and SONiC, `display interface brief` of Huawei's VRP.
+"""Tables of ports: `show interfaces status` of EOS, NX-OS and SONiC, `display interface brief` of Huawei's VRP, and
+those of `collector/_speed_layouts.py`.
 
 EOS and NX-OS print `Port Name Status Vlan Duplex Speed Type`. The name is free text: it may be empty, contain blanks,
 or look like a row itself, and mail programs squeeze the columns. So a row is read backwards from the last word that is
@@ -14,7 +15,9 @@ Sources: sonic-utilities `scripts/intfutil` and `tests/intfutil_test.py`, ntc-te
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
+from collector import _speed_layouts
 from collector._counted import may_be_cut
 from collector._port_words import of_vrp, of_word, of_words
 from collector._speed_status import PortStatus, gbps, status
@@ -37,7 +40,7 @@ def statuses(answer: str, text: Sequence[str]) -> list[PortStatus] | None:
     begun = False
     for at, line in enumerate(text, 1):
         words = line.lower().split(maxsplit=1)
-        if words and words[0] in ("port", "interface"):
+        if words and words[0] in ("port", "interface", "name"):
             row = _reader(line)
             begun = begun or row is not None
         elif row and words and len(line) <= _LONGEST_ROW:
@@ -60,13 +63,16 @@ def _cut(answer: str, line: str, reported: PortStatus) -> bool:
 
 
 def _reader(header: str) -> Row | None:
+    layout = _speed_layouts.layout_of(header)
+    if layout:
+        return partial(_speed_layouts.row, layout)
     labels = _GAP.split(header.strip().lower())
     if {"interface", "speed", "oper", "admin"}.issubset(labels):
         return lambda line: _sonic(labels, line)
     words = header.lower().split()
     if words[:3] == _VRP:
         return _vrp
-    in_order = [word for word in words if word in _CISCO]  # Dell OS10 prints the speed before the duplex
+    in_order = [word for word in words if word in _CISCO]
     return _cisco if in_order == list(_CISCO) else None
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from collector._answer import is_json, lines
 from collector._documents import listed, unwrapped
+from collector._medium import medium_of
 from collector._module_json import DARK_DBM, Lanes
 from collector._module_json import optics as of_lanes
 from collector._optics_inventory import eos_json, eos_text, junos_text, junos_tree
@@ -26,8 +27,9 @@ _NUMBER = re.compile(r"[ \t]*(-[ \t]?inf|-?\d{1,9}(?:\.\d{1,12})?)(?![\d.])", re
 _ABSENT = ("", "-", "--", "n/a", "none", "not available", "unknown")
 _SONIC = re.compile(r"([A-Za-z]\w*\d): SFP EEPROM (detected|.*)")
 _SONIC_LANE = re.compile(r"(rx|tx)(\d{1,2})(power|bias)")
+_SONIC_MEDIUM = ("connector", "specification_compliance", "media_interface_technology", "cable_type", "model")
 _NXOS_PORT = re.compile(r"[ \t]*([A-Za-z][\w-]*\d[\w/.]*)[ \t]*")
-_NXOS_SAYS = re.compile(r"[ \t]+(transceiver|name|part number|serial number) is (.*)")
+_NXOS_SAYS = re.compile(r"[ \t]+(transceiver|type|name|part number|serial number|cisco product id) is (.*)")
 _NXOS_LANE = re.compile(r"[ \t]*Lane Number:[ \t]*(\d{1,2})\b.*")
 _NXOS_ROW = re.compile(
     r"[ \t]+(Temperature|Current|Tx Power|Rx Power)[ \t]+(-?[\d.]{1,12}|N/A)[ \t]*(?:C|mA|dBm)?[ \t]*[+-]{0,2}"
@@ -135,6 +137,7 @@ def _sonic(port: str, reported: Reported) -> Iterator[Optic]:
         vendor=_word(reported.get("manufacturer")),
         part=_word(reported.get("model")),
         serial=_word(reported.get("serial")),
+        medium=medium_of(*(reported.get(key) for key in _SONIC_MEDIUM)),
     )
     return of_lanes(whole, rx, tx, bias, copper=copper)
 
@@ -181,6 +184,7 @@ def _eos(found: Reported) -> Iterator[Optic]:
             rx_power_high_dbm=_dbm(limits.get("highAlarm")),
             part=_word(reported.get("mediaType")),
             serial=_word(reported.get("vendorSn")),
+            medium=medium_of(reported.get("mediaType")),
         )
         if whole.serial or rx:
             yield from of_lanes(whole, {n: _dbm(v) for n, v in rx.items()}, {n: _dbm(v) for n, v in tx.items()}, bias)
@@ -204,6 +208,7 @@ def _nxos_json(found: Reported) -> Iterator[Optic]:
             yield from _nxos(
                 row["interface"],
                 (row.get("name"), row.get("partnum"), row.get("serialnum")),
+                (row.get("type"), row.get("cisco_product_id")),
                 {
                     number[at]: {
                         "Rx Power": (lane.get("rx_pwr"), lane.get("rx_pwr_alrm_hi"), lane.get("rx_pwr_alrm_lo")),
@@ -220,7 +225,9 @@ _Row = tuple[Any, Any, Any]
 """The value, its high and its low alarm."""
 
 
-def _nxos(port: str, names: tuple[Any, Any, Any], lanes: Mapping[int, Mapping[str, _Row]]) -> Iterator[Optic]:
+def _nxos(
+    port: str, names: tuple[Any, Any, Any], kind: tuple[Any, Any], lanes: Mapping[int, Mapping[str, _Row]]
+) -> Iterator[Optic]:
     first = next(iter(lanes.values()), {})
     none: _Row = (None, None, None)
     power = first.get("Rx Power", none)
@@ -232,6 +239,7 @@ def _nxos(port: str, names: tuple[Any, Any, Any], lanes: Mapping[int, Mapping[st
         vendor=_word(names[0]),
         part=_word(names[1]),
         serial=_word(names[2]),
+        medium=medium_of(*kind, names[1]),
     )
     rx, tx = ({n: _dbm(rows.get(key, none)[0]) for n, rows in lanes.items()} for key in ("Rx Power", "Tx Power"))
     return of_lanes(whole, rx, tx, {n: _number(rows.get("Current", none)[0]) for n, rows in lanes.items()})
@@ -244,7 +252,8 @@ def _nxos_text(text: list[str]) -> Iterator[Optic]:
         if begun:
             if port and summary.get("transceiver") == "present":
                 names = (summary.get("name"), summary.get("part number"), summary.get("serial number"))
-                yield from _nxos(port, names, lanes)
+                kind = (summary.get("type"), summary.get("cisco product id"))
+                yield from _nxos(port, names, kind, lanes)
             port, summary, lanes, lane = begun[1], {}, {}, 0
         elif found := _NXOS_SAYS.fullmatch(line):
             summary.setdefault(found[1], found[2].strip())

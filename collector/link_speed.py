@@ -11,7 +11,14 @@ Needs: sysfs (any user); on a switch a read-only login.
 | Cisco NX-OS | `show interface status`, `show interface`, as JSON and text |
 | Junos | `show interfaces [media\\|extensive]` as JSON and text; `terse` shows no speed |
 | Cumulus NVUE | `nv show interface -o json` |
-| AOS-CX | `show interface` |
+| AOS-CX | `show interface [physical\\|brief]` |
+| Cisco IOS-XR | `show interfaces [brief]` |
+| Dell OS10 | `show interface [status]` |
+| `sonic-cli` | `show interface [status]`; `status` rests on documentation |
+| Huawei VRP | `display interface`; state alone in `display interface brief` |
+| Comware | `display interface [brief]` |
+| Nokia SR Linux | `info from state interface * \\| as json`; rests on documentation |
+| OpenConfig | JSON of `openconfig-interfaces`; rests on documentation |
 
 Read from sysfs: `/sys/class/net/*/speed` (Mb/s), `/sys/class/infiniband/*/ports/*/rate` (`400 Gb/sec (4X NDR)`).
 Sources: the kernel's `Documentation/ABI/testing/sysfs-class-net` and `Documentation/ABI/stable/sysfs-class-infiniband`,

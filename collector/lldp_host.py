@@ -24,6 +24,7 @@ import re
 from collections.abc import Iterable
 
 from collector._answer import is_json, lines
+from collector._lldp_volatile import LLDPD
 from collector._lldpd import neighbors_from_json, neighbors_from_keyvalue, neighbors_from_plain, neighbors_from_xml
 from collector._lldptool import neighbors_from_lldptool
 from collector._networkctl import is_table, neighbors_from_networkctl_json, neighbors_from_table
@@ -75,6 +76,7 @@ _FIRST_KEY = 400
     ],
     every=minutes(1),
     yields=[Neighbor],
+    volatile=LLDPD,
 )
 def lldp_host(answer: str, device: Device) -> Iterable[Neighbor]:
     """One `Neighbor` for each neighbour on each interface, in the answer's order. Raises `UnreadableError`."""

@@ -33,6 +33,7 @@ from collector import _lldpd
 from collector._answer import is_json, lines
 from collector._documents import unwrapped
 from collector._lldp_local_text import from_text
+from collector._lldp_volatile import LLDPD
 from collector._ruled_table import rows, tables
 from collector._xml_document import root_of
 from truerail.errors import UnreadableError
@@ -59,6 +60,7 @@ _WRAPPED, _MEMBER = "multi-routing-engine-results", "multi-routing-engine-item"
     ],
     every=minutes(5),
     yields=[PortIdentity],
+    volatile=LLDPD,
     optional=True,
 )
 def lldp_local(answer: str, device: Device) -> Iterable[PortIdentity]:

@@ -14,6 +14,7 @@ made by hand:
 | Junos | `show lldp neighbors [detail]`, text, `\\| display json`, `\\| display xml` |
 | IOS, Dell OS9 and OS10, AOS-CX, Comware, VRP, OcNOS | their tables and their detailed text |
 | Nokia SR Linux | `show system lldp neighbor` |
+| `sonic-cli` | `show lldp neighbor`; rests on its template |
 | OpenConfig, SR Linux' model | JSON of RESTCONF and gNMI |
 
 Sources: recorded answers of these systems; `lldpshow` in sonic-utilities for the SONiC table. Traps:
@@ -41,11 +42,13 @@ from collector import (
     _lldp_junos,
     _lldp_nxos,
     _lldp_openconfig,
+    _lldp_sonic,
     _lldp_table,
     _lldpd,
 )
 from collector._answer import lines
 from collector._documents import unwrapped
+from collector._lldp_volatile import OF_SWITCHES
 from collector._xml_document import root_of
 from truerail.errors import UnreadableError
 from truerail.model import SWITCHES, Command, Device, Neighbor, collector, minutes
@@ -100,32 +103,31 @@ _NOBODY = re.compile(r"^[ \t]*error: no neighbou?r information", re.MULTILINE | 
         Command("lldpcli show neighbors details", ("cumulus", "linux", "sonic")),
         Command("lldpcli show neighbors", ("cumulus", "linux", "sonic")),
         Command("nv show interface lldp-detail", ("cumulus",)),
+        Command("info from state system lldp | as json", ("srlinux",)),
+        Command("show system lldp neighbor", ("srlinux",)),
+        Command("show lldp neighbor-info detail", ("aoscx",)),
+        Command("show lldp neighbor", ("sonic_cli",)),
+        Command("display lldp neighbor-information verbose", ("comware",)),
+        Command("display lldp neighbor-information list", ("comware",)),
+        Command("display lldp neighbor", ("vrp",)),
+        Command("display lldp neighbor brief", ("vrp",)),
         Command("show lldp neighbors detail"),
         Command("show lldp neighbors-info detail"),
-        Command("show lldp neighbor-info detail"),
         Command("show lldp table", ("sonic",)),
         Command("show lldp neighbors"),
-        Command("show lldp neighbor"),
-        Command("show lldp neighbor-info"),
+        Command("show lldp neighbor-info", ("aoscx",)),
         Command("nv show interface lldp", ("cumulus",)),
-        Command("display lldp neighbor-information verbose"),
-        Command("display lldp neighbor-information list"),
-        *(
-            Command(text, ("capture",))
-            for text in (
-                "display lldp neighbor",
-                "display lldp neighbor brief",
-                "show system lldp neighbor",
-                "info from state system lldp | as json",
-                "openconfig-lldp",
-            )
-        ),
+        Command("openconfig-lldp", ("capture",)),
     ],
     every=minutes(1),
     yields=[Neighbor],
+    volatile=OF_SWITCHES,
 )
 def lldp_switch(answer: str, device: Device) -> Iterable[Neighbor]:
     """The neighbours in a switch's answer, whichever network OS gave it."""
+    plain = _lldp_sonic.plain_table(answer)
+    if plain is not None:
+        return plain
     if _LLDPD_JSON.match(answer):
         return _lldpd.neighbors_from_json(answer)
     document = _DOCUMENT.match(answer)
@@ -167,6 +169,9 @@ def _from_text(answer: str) -> Iterable[Neighbor]:
         return _lldp_cumulus.neighbors_from_text(text)
     if _LLDPD_PLAIN.search(text):
         return _lldpd.neighbors_from_plain(text)
+    framed = _lldp_sonic.of_framework(rows)
+    if framed is not None:
+        return framed
     if _lldp_boxed.is_table(rows):
         return _lldp_boxed.neighbors(rows)
     if _BLOCK.search(text) or _lldp_blocks.VRP.search(text):

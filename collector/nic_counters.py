@@ -28,11 +28,12 @@ Traps:
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from collector._answer import is_json, lines
 from collector._counted import all_counts, count, may_be_cut, not_reported, port_counters
+from collector._counter_layout import read_values
 from collector._links import interfaces
 from collector._sections import Section, asks, is_prompt, sections
 from truerail.errors import NoAnswerError, UnreadableError
@@ -73,7 +74,16 @@ def nic_counters(answer: str, device: Device) -> list[PortCounters]:
 
     Raises `UnreadableError`, also if no port has counters.
     """
-    found = _of_links(answer) if '"' in answer and is_json(answer) else _of_ports(answer)
+    if '"' in answer and is_json(answer):
+        return _last(_of_links(answer))
+    return read_values(answer, _of_text)
+
+
+def _of_text(answer: str) -> list[PortCounters]:
+    return _last(_of_ports(answer))
+
+
+def _last(found: Iterable[PortCounters]) -> list[PortCounters]:
     last = {one.port: one for one in found}
     if not last:
         raise NoAnswerError("no port's counters in it")

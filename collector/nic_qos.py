@@ -14,6 +14,8 @@ Traps:
 - ECN is on for a priority if the NIC both notifies senders (`roce_np`) and reacts to notifications (`roce_rp`); if one
   of the two is not reported for every priority that the other is, ECN is not reported.
 - `ethtool -a` shows the global pause of IEEE 802.3x, which stops all priorities at once. It is off where PFC is on.
+- `mlnx_qos` prints the DSCPs of a priority in lines of eight, so that a priority may have two; some releases print none
+  where trust is PCP. No map is not an empty one, and one without the PFC settings below it may be cut.
 - `dcb apptrust` prints an order: the first entry decides. A driver without it, or without PFC, reports nothing.
 """
 
@@ -41,6 +43,7 @@ _ON_OFF = re.compile(r"[0-7]:(on|off)\b")
 _ORDER = re.compile(r"order:\s+(dscp|pcp)\b.*")
 _PAUSED = re.compile(r"Pause parameters for (\S+):")
 _PAUSE = re.compile(r"(RX|TX):\s+(on|off)")
+_DSCP = re.compile(r"prio:([0-7])\s+dscp:((?:[0-9]{2},)*)")
 _ECN = re.compile(r"(?:.*/)?([^/\s]+)/ecn/roce_(np|rp)/enable/([0-7]):([01])")
 
 
@@ -52,6 +55,7 @@ class _Reported:
     pfc: tuple[int, ...] | None = None
     pause: dict[str, bool] = field(default_factory=dict)
     ecn: dict[str, dict[int, bool]] = field(default_factory=dict)
+    dscp: dict[int, int] = field(default_factory=dict)
 
     def fact(self, port: str) -> PortQos:
         """The fact; settings that were not reported are None."""
@@ -60,7 +64,8 @@ class _Reported:
         asks, does = self.ecn.get("np", {}), self.ecn.get("rp", {})
         known = asks and asks.keys() == does.keys()
         ecn = tuple(sorted(priority for priority in asks if asks[priority] and does[priority])) if known else None
-        return PortQos(port, self.trust, self.pfc, ecn, pauses)
+        dscp = tuple(sorted(self.dscp.items())) if self.dscp and self.pfc is not None else None
+        return PortQos(port, self.trust, self.pfc, ecn, pauses, dscp_to_priority=dscp)
 
 
 @collector(
@@ -102,6 +107,8 @@ def _take(reported: _Reported, line: str, number: int) -> None:
         _take_document(reported, line, number)
     elif found := _TRUST.fullmatch(line) or _ORDER.fullmatch(line):
         reported.trust = found[1]
+    elif found := _DSCP.fullmatch(line):
+        reported.dscp |= {int(dscp): int(found[1]) for dscp in found[2].split(",") if dscp}
     elif found := _PFC_ROW.fullmatch(line):
         reported.pfc = _enabled([word == "1" for word in found[1].split()], number, line)
     elif found := _PFC_LIST.fullmatch(line):

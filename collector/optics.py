@@ -10,6 +10,11 @@ read-only login; on Cumulus Linux as on a host.
 | Arista EOS | `show interfaces transceiver [detail\\|dom] \\| json`; `show inventory`, text and JSON |
 | Cisco NX-OS | `show interface transceiver [details]`, text and JSON |
 | Junos | `show interfaces diagnostics optics`, text, JSON and XML; `show chassis hardware` for the serial numbers |
+| Cisco IOS-XR | `show inventory`: part and serial numbers, no light |
+| Nokia SR Linux | `info from state interface * \\| as json`; rests on documentation |
+| AOS-CX | `show interface dom detail` |
+| Comware | `display transceiver diagnosis\\|manuinfo interface`; rests on documentation |
+| VRP | `display transceiver diagnosis interface` |
 | Cumulus Linux | `ethtool -m` of each port, the command above it; NVUE's `nv show platform transceiver -o json` |
 
 Formats: `ethtool -m` as text (SFF-8472, SFF-8636, CMIS) and as JSON (ethtool 6.14 and newer), with the command above
@@ -35,9 +40,12 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from collector._answer import is_json, lines
 from collector._documents import unwrapped
+from collector._medium import medium_of
 from collector._module_json import DARK_DBM, from_ethtool, from_mlxlink, from_words
 from collector._module_json import optics as of_lanes
 from collector._optics_inventory import nvue
+from collector._optics_paragraphs import of_paragraphs
+from collector._port_models import optics as of_models
 from collector._sections import Section, asks, is_prompt, sections
 from collector._switch_optics import of_switch
 from truerail.errors import NoAnswerError, UnreadableError
@@ -87,11 +95,15 @@ Reported = Mapping[str, Mapping[int, str]]
         Command("show interfaces diagnostics optics | display json", ("junos",)),
         Command("show interfaces diagnostics optics | display xml", ("junos",)),
         Command("show interfaces diagnostics optics", ("junos",)),
+        Command("info from state interface * | as json", ("srlinux",)),
+        Command("show inventory", ("iosxr", "capture")),
+        Command("show interface dom detail", ("aoscx",)),
+        Command("display transceiver diagnosis interface", ("comware", "vrp")),
         *(
             Command(text, ("capture",))
             for text in (
+                "display transceiver manuinfo interface",
                 "show inventory | json",
-                "show inventory",
                 "show chassis hardware | display json",
                 "show chassis hardware | display xml",
                 "show chassis hardware",
@@ -117,6 +129,11 @@ def optics(answer: str, device: Device) -> list[Optic]:
     """One `Optic` for each lane of each module, in the answer's order. Raises `UnreadableError`, also if there is no
     module."""
     text = lines(answer)
+    modules = None if is_json(answer) else of_paragraphs(text)
+    if modules is None and '"vendor-serial-number"' in answer:
+        modules = list(of_models(unwrapped(answer)))
+    if modules is not None:
+        return _some(modules, text)
     if _OTHER_INVENTORY.search(answer):
         raise NoAnswerError("an inventory that is not read", line=1, text=text[0])
     of_ports = of_switch(answer)
@@ -130,7 +147,7 @@ def optics(answer: str, device: Device) -> list[Optic]:
 def _some(found: list[Optic], text: list[str]) -> list[Optic]:
     if not found:
         raise NoAnswerError("no module in it", line=1, text=text[0])
-    return found
+    return [one if one.medium else one._replace(medium=medium_of(one.part)) for one in found]
 
 
 def _of_port(section: Section) -> Iterator[Optic]:
@@ -176,6 +193,7 @@ def _module(port: str, reported: Reported) -> Iterator[Optic]:
         vendor=_word(reported, "Vendor name") or None,
         part=_word(reported, "Vendor PN") or None,
         serial=_word(reported, "Vendor SN") or None,
+        medium=medium_of(*(_word(reported, key) for key in ("Connector", "Transmitter technology", "Vendor PN"))),
     )
     rx = {lane: _dbm(value) for lane, value in _lanes(reported, _RX)}
     tx = {lane: _dbm(value) for lane, value in _lanes(reported, _TX)}

@@ -12,6 +12,9 @@ The form of the answer selects the parser, not the platform or the command:
 | Arista EOS | `show priority-flow-control counters [detail]`, JSON and text |
 | Cumulus Linux, Linux | `ethtool -S` of each port; NVUE's `nv show interface ... counters qos -o json` |
 | Junos | `show interfaces extensive \\| display json`, `ethernet-mac-pfc-statistics` |
+| `sonic-cli` | `show qos priority-flow-control statistics`; rests on documentation |
+| VRP | `display dcb pfc`, `display abs-pfc`; rests on documentation |
+| Comware | `display priority-flow-control interface`; rests on documentation |
 
 Sources: sonic-utilities `scripts/pfcstat` and its tests, sonic-swss `orchagent/*.lua`, recorded answers, Cisco's NX-OS
 QoS guide, NVUE's documentation, the XML tags in Junos' documentation. Traps:
@@ -28,8 +31,8 @@ QoS guide, NVUE's documentation, the XML tags in Junos' documentation. Traps:
 
 from typing import Any
 
-from collector import _nvue, _pfc_eos, _pfc_nxos, _pfc_sonic, _port_ethtool, _port_junos, _sonic_database
-from collector._answer import is_json
+from collector import _nvue, _pfc_eos, _pfc_nxos, _pfc_sonic, _pfc_tables, _port_ethtool, _port_junos, _sonic_database
+from collector._answer import is_json, lines
 from collector._documents import unwrapped
 from collector._ruled_table import tables
 from truerail.errors import UnreadableError
@@ -52,6 +55,10 @@ from truerail.model import SWITCHES, Command, Device, PortCounters, collector, m
         Command("show interface priority-flow-control", ("nxos",)),
         Command("show interfaces extensive | display json", ("junos",)),
         Command("show interfaces extensive | display json | no-more", ("junos",)),
+        Command("show qos priority-flow-control statistics", ("sonic_cli",)),
+        Command("display dcb pfc", ("vrp",)),
+        Command("display abs-pfc", ("vrp",)),
+        Command("display priority-flow-control interface", ("comware",)),
         _port_ethtool.LIVE,
         Command("nv show interface {port}", ("cumulus",)),
     ],
@@ -71,6 +78,8 @@ def pfc_counters(answer: str, device: Device) -> list[PortCounters]:
         return _pfc_nxos.detailed_counters(answer)
     if _pfc_eos.is_text(answer):
         return _pfc_eos.text_counters(answer)
+    if _pfc_tables.is_table(answer):
+        return _pfc_tables.counters(lines(answer))
     if _port_ethtool.TITLE in answer:
         return _port_ethtool.pfc_counters(answer)
     found = tables(answer)

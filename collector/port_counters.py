@@ -13,6 +13,11 @@ The form of the answer selects the parser, not the platform or the command:
 | Cumulus Linux, Linux | `ethtool -S` of each port, the command above it; NVUE's `nv show interface ... -o json` |
 | Junos | `show interfaces extensive \\| display json` |
 | AOS-CX | `show interface` |
+| Cisco IOS-XR | `show interfaces` |
+| Dell OS10, `sonic-cli` | `show interface` |
+| VRP, Comware | `display interface` |
+| Nokia SR Linux | `info from state interface * \\| as json`; rests on documentation |
+| OpenConfig | JSON of `openconfig-interfaces`; rests on documentation |
 
 Sources: sonic-utilities `scripts/portstat` and its tests, SAI `saiport.h`, recorded answers of EOS and NX-OS, NVUE's
 documentation, Linux `mlxsw/spectrum_ethtool.c`, the XML tags in Junos' documentation. Traps:
@@ -38,7 +43,9 @@ from collector import (
     _port_eos,
     _port_ethtool,
     _port_junos,
+    _port_models,
     _port_nxos,
+    _port_prose,
     _port_sonic,
     _sonic_database,
 )
@@ -68,7 +75,11 @@ from truerail.model import SWITCHES, Command, Device, PortCounters, collector, m
         Command("show interfaces extensive | display json", ("junos",)),
         Command("show interfaces extensive | display json | no-more", ("junos",)),
         Command("show interfaces counters detailed {port}", ("sonic",)),
-        Command("show interface", ("capture",)),
+        Command("info from state interface * | as json", ("srlinux",)),
+        Command("show interfaces", ("iosxr",)),
+        Command("show interface", ("aoscx", "os10", "sonic_cli")),
+        Command("display interface", ("comware", "vrp")),
+        Command("openconfig-interfaces", ("capture",)),
         Command("ethtool -S {port}", ("cumulus", "linux")),
         Command("nv show interface {port}", ("cumulus",)),
     ],
@@ -84,6 +95,8 @@ def port_counters(answer: str, device: Device) -> list[PortCounters]:
         return _nvue.port_counters(answer) if _nvue.understands(answer) else from_json(unwrapped(answer))
     if _port_aoscx.is_text(answer):
         return _port_aoscx.from_text(lines(answer))
+    if _port_prose.is_text(answer):
+        return _port_prose.from_text(lines(answer))
     found = [table for table in tables(answer) if _port_sonic.is_table(table)]
     if found:
         return _port_sonic.from_tables(found)
@@ -98,6 +111,8 @@ def port_counters(answer: str, device: Device) -> list[PortCounters]:
 
 def from_json(found: Any) -> list[PortCounters]:
     """The counters in a document of any platform. Raises `UnreadableError`."""
+    if _port_models.is_model(found):
+        return _port_models.port_counters(found)
     if isinstance(found, dict):
         if _port_junos.KEY in found:
             return _port_junos.port_counters(found)

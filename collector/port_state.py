@@ -9,8 +9,14 @@ Needs: a read-only login.
 | Arista EOS | `show interfaces status`, `show interfaces`, as JSON and text |
 | Cisco NX-OS | `show interface status`, `show interface`, as JSON and text |
 | Junos | `show interfaces [media\\|extensive]` as JSON and text |
-| AOS-CX | `show interface` |
-| Huawei VRP | `display interface brief` |
+| AOS-CX | `show interface [physical\\|brief]` |
+| Cisco IOS-XR | `show interfaces [brief]` |
+| Dell OS10 | `show interface [status]` |
+| `sonic-cli` | `show interface [status]`; `status` rests on documentation |
+| Huawei VRP | `display interface`; state alone in `display interface brief` |
+| Comware | `display interface [brief]` |
+| Nokia SR Linux | `info from state interface * \\| as json`; rests on documentation |
+| OpenConfig | JSON of `openconfig-interfaces`; rests on documentation |
 
 The answers are those of `link_speed` and are requested once. Each port becomes an interface with the kernel's words for
 its state: `UP` and `LOWER_UP`, `NO-CARRIER`, and no `UP` among its flags if it is administratively down. Traps:

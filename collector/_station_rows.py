@@ -1,0 +1,96 @@
+"""Rows of text tables with MAC addresses: the words of a row, whatever the network OS and the order of its columns.
+
+MAC tables and ARP tables have many layouts and few kinds of words: one MAC, one port, perhaps one IP address, a VLAN, a
+type. A row is recognized by its MAC. The last line of an answer without its line feed may be cut, and is skipped.
+"""
+
+import re
+from collections.abc import Iterator
+from ipaddress import ip_address
+from typing import NamedTuple
+
+from collector._answer import lines
+from truerail.model.names import canonical_mac
+
+_MAC = re.compile(
+    r"[0-9a-fA-F]{2}(?::[0-9a-fA-F]{2}){5}|[0-9a-fA-F]{2}(?:-[0-9a-fA-F]{2}){5}|[0-9a-fA-F]{4}([.-])[0-9a-fA-F]{4}\1[0-9a-fA-F]{4}"
+)
+_PORT = re.compile(r"[A-Za-z][A-Za-z.-]*\d[\w/.:-]*|\d{1,3}/[\d/.:]*\d")
+_NOT_A_PORT = re.compile(r"[A-Z]-\d|\d+/-|\d+[dhms]", re.IGNORECASE)
+_REMOTE = re.compile(
+    r"(?:vxlan|vni|nve|vtep|esi|tunnel|cpu|router|sup-?eth|vlan|bridge\d|br\d|irb|pw|loopback|nvi)", re.IGNORECASE
+)
+"""Ports on which no frame of a cabled device is received: tunnels to other switches, and the switch itself."""
+
+
+class Station(NamedTuple):
+    """One row: its 1-based line, its words, and the place of the MAC among them."""
+
+    line: int
+    words: tuple[str, ...]
+    at: int
+
+    @property
+    def mac(self) -> str:
+        """The MAC in its canonical form."""
+        return canonical_mac(self.words[self.at]) or ""
+
+    @property
+    def ports(self) -> list[str]:
+        """The words that have the form of a port's name, without commas and brackets, in their order."""
+        return self.ports_without(self.at)
+
+    def ports_without(self, place: int) -> list[str]:
+        """The same, without the word in a place."""
+        words = (word.strip(",[]") for at, word in enumerate(self.words) if at not in (self.at, place))
+        return [word for word in words if is_port(word) and not _is_address(word)]
+
+    @property
+    def address(self) -> str | None:
+        """The IP address; None if there is none."""
+        return next((word for word in self.words if _is_address(word)), None)
+
+    @property
+    def vlan(self) -> int | None:
+        """The number beside the MAC: before it, else behind it and before the port."""
+        around = [*reversed(self.words[: self.at][-1:]), *self.words[self.at + 1 : self.at + 2]]
+        return next((int(word) for word in around if word.isascii() and word.isdigit() and len(word) < 6), None)
+
+
+def stations(answer: str) -> Iterator[Station]:
+    """The rows with a MAC."""
+    text = lines(answer)
+    for number, line in enumerate(text[:-1], 1):
+        words = tuple(line.split())
+        at = next((place for place, word in enumerate(words) if _MAC.fullmatch(word)), None)
+        if at is not None:
+            yield Station(number, words, at)
+
+
+def has_title(answer: str, *words: str) -> bool:
+    """Whether a line of the answer has all of these words, each one of the alternatives between `|`. A line of JSON is
+    no title.
+    """
+    return any(
+        all(any(one in line for one in word.split("|")) for word in words)
+        for line in answer.lower().split("\n")
+        if '"' not in line
+    )
+
+
+def is_port(word: str) -> bool:
+    """Whether a word has the form of a port's name."""
+    return _PORT.fullmatch(word) is not None and not _NOT_A_PORT.fullmatch(word)
+
+
+def is_remote(port: str) -> bool:
+    """Whether a port is a tunnel, or the switch itself: no cable is plugged into it."""
+    return _REMOTE.match(port) is not None
+
+
+def _is_address(word: str) -> bool:
+    try:
+        ip_address(word)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,133 @@
+"""The members of link aggregations, and what the LACP partner of each says of itself (IEEE 802.1AX).
+
+Question: which system, and which of its ports, is behind this member?
+Needs: a read-only login; on Linux nothing.
+
+| system | answers |
+|---|---|
+| Linux bonding, Cumulus Linux | `/proc/net/bonding/*` |
+| SONiC | `teamdctl PORTCHANNEL state` |
+| Arista EOS | `show lacp neighbor \\| json` |
+| Cisco NX-OS | `show lacp neighbor` |
+| Junos | `show lacp interfaces`: states alone, no partner |
+
+Sources: Linux `drivers/net/bonding/bond_procfs.c`, libteam `teamdctl`, Arista's EOS command API, recorded answers in
+genieparser and ntc-templates.
+
+Traps:
+
+- A partner of all zeros is no partner: no LACP frame was received.
+- The partner's port number is its own: NX-OS prints it in hexadecimal, others in decimal.
+- Both switches of an MLAG pair send one system MAC: the device is one of the two.
+- NX-OS prints octets without leading zeros, with hyphens: `5e-2-0-1-0-7`.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from collector._answer import is_json, lines
+from collector._documents import unwrapped
+from truerail.errors import UnreadableError
+from truerail.model import EVERYWHERE, Command, Device, LagMember, collector, minutes
+from truerail.model.names import canonical_mac
+
+_BONDING = "Ethernet Channel Bonding Driver: "
+_FILE = re.compile(r"(?:==> |# cat )?(?:/proc/net/bonding/)(\S+)(?: <==)?")
+_NXOS_LAG = re.compile(r"(\S*\d) neighbors")
+_NXOS_ROW = re.compile(r"(\S+)[ \t]+\d+,[ \t]*([0-9a-fA-F]{1,2}(?:-[0-9a-fA-F]{1,2}){5})[ \t]+0x([0-9a-fA-F]+)\b.*")
+_JUNOS_LAG = re.compile(r"Aggregated interface: (\S+)")
+_JUNOS_ROW = re.compile(r"(\S+)[ \t]+Actor[ \t]+.*")
+_NONE = "00:00:00:00:00:00"
+
+
+@collector(
+    on=EVERYWHERE,
+    ask=[
+        Command('for b in /proc/net/bonding/*; do echo "==> $b <=="; cat $b; done', ("linux", "cumulus")),
+        Command("show lacp neighbor | json", ("eos",)),
+        Command("show lacp neighbor", ("nxos",)),
+        Command("show lacp interfaces", ("junos",)),
+        *(Command(text, ("capture",)) for text in ("cat /proc/net/bonding", "teamdctl state dump")),
+    ],
+    every=minutes(5),
+    yields=[LagMember],
+    optional=True,
+)
+def lag_members(answer: str, device: Device) -> list[LagMember]:
+    """One `LagMember` for each member, in the answer's order. Raises `UnreadableError`."""
+    if is_json(answer):
+        return list(_from_json(unwrapped(answer)))
+    text = [line.strip() for line in lines(answer)[:-1]]
+    if _BONDING in answer:
+        return list(_bonding(text))
+    if any(_JUNOS_LAG.match(line) for line in text):
+        return list(_junos(text))
+    if any(_NXOS_LAG.fullmatch(line) for line in text):
+        return list(_nxos(text))
+    raise UnreadableError("not an answer about members of link aggregations", line=1, text=answer.strip()[:80])
+
+
+def _partner(text: Any) -> str | None:
+    octets = re.split(r"[-:]", str(text).rpartition(",")[2].strip())
+    found = canonical_mac("".join(octet.zfill(2) for octet in octets))
+    return None if found == _NONE else found
+
+
+def _bonding(text: list[str]) -> Iterator[LagMember]:
+    """The kernel's file of each bond. Below `details partner`, keys mean the partner; the members stand last."""
+    lag, member, partner = None, None, False
+    for line in [*text, _BONDING]:
+        key, _, value = (part.strip() for part in line.partition(":"))
+        ends = key == "Slave Interface" or line.startswith(_BONDING)
+        if ends and member:
+            yield member
+        if named := _FILE.fullmatch(line):
+            lag = named[1]
+        elif ends:
+            member = LagMember(value, lag) if key == "Slave Interface" else None
+            partner = False
+        elif key.startswith("details "):
+            partner = "partner" in key
+        elif member and key == "Aggregator ID" and value.isdigit():
+            member = member._replace(aggregator=int(value))
+        elif member and partner and key == "system mac address":
+            member = member._replace(partner_system=_partner(value))
+        elif member and partner and key == "port number" and value.isdigit() and member.partner_system:
+            member = member._replace(partner_port=int(value))
+
+
+def _nxos(text: list[str]) -> Iterator[LagMember]:
+    lag = None
+    for line in text:
+        if named := _NXOS_LAG.fullmatch(line):
+            lag = named[1]
+        elif found := _NXOS_ROW.fullmatch(line):
+            yield LagMember(found[1], lag, _partner(found[2]), int(found[3], 16))
+
+
+def _junos(text: list[str]) -> Iterator[LagMember]:
+    lag = None
+    for line in text:
+        if named := _JUNOS_LAG.match(line):
+            lag = named[1]
+        elif found := _JUNOS_ROW.fullmatch(line):
+            yield LagMember(found[1], lag)
+
+
+def _from_json(found: Any) -> Iterator[LagMember]:
+    if isinstance(found, dict) and "portChannels" in found:
+        for lag, channel in found["portChannels"].items():
+            for port, row in channel["interfaces"].items():
+                system = _partner(row.get("partnerSystemId"))
+                yield LagMember(port, lag, system, row.get("partnerPortId") if system else None)
+    elif isinstance(found, dict) and "ports" in found and "setup" in found:
+        lag = found.get("team_device", {}).get("ifinfo", {}).get("ifname")
+        for port, row in found["ports"].items():
+            runner = row.get("runner", {})
+            said = runner.get("partner_lacpdu_info", {})
+            system = _partner(said.get("system"))
+            aggregator = runner.get("aggregator", {}).get("id")
+            yield LagMember(port, lag, system, said.get("port") if system else None, aggregator)
+    else:
+        raise UnreadableError("not an answer about members of link aggregations")

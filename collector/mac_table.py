@@ -1,0 +1,173 @@
+"""The MAC address table of a switch: which MACs it has learned on which port.
+
+Question: behind which port of the switch is which machine?
+Needs: a read-only login; on Linux `bridge` of iproute2.
+
+| network OS | answers |
+|---|---|
+| Cumulus Linux, Linux | `bridge [-j] fdb show` |
+| SONiC | `show mac` |
+| Arista EOS | `show mac address-table`, `show mac-address-table unicast`, as JSON and text |
+| Cisco NX-OS | `show mac address-table`, as JSON and text |
+| Junos | `show ethernet-switching table [detail]`, as JSON and text |
+| AOS-CX, Comware, VRP, Dell OS10, IOS-XR | their tables |
+
+Sources: recorded answers in SuzieQ, ntc-templates, napalm and genieparser; sonic-utilities `scripts/fdbshow`; iproute2
+`bridge/fdb.c`. Traps:
+
+- A routed port has no entry: an empty table shows nothing.
+- Entries that no frame on a port made are left out: the switch's own MACs (`permanent`, `self`), tunnels to
+  other switches (`vxlan`, `nve`, `vtep`, `esi`), a port that SONiC could not resolve and shows as a number.
+- An entry that came over an MLAG peer link (`+` on NX-OS, `peerDynamic` on EOS, `R` on Junos) has `by_peer`.
+- Ages change with every answer and are not read. An entry stays for 300 seconds after the last frame, unless the link
+  goes down.
+"""
+
+from collections.abc import Iterator
+from typing import Any, Literal
+
+from collector._answer import is_json
+from collector._documents import listed, unwrapped
+from collector._station_rows import has_title, is_port, is_remote, stations
+from truerail.errors import UnreadableError
+from truerail.model import SWITCHES, Command, Device, MacEntry, collector, minutes
+from truerail.model.names import canonical_mac
+
+_LEARNED = ("dynamic", "learn", "peerdynamic", "d", "dl", "dr", "dlr")
+_STATIC = ("static", "s", "sl", "security", "secure", "sticky", "config")
+_NOT_LEARNED = ("permanent", "self", "local")
+_LINUX = "dev"
+
+
+@collector(
+    on=SWITCHES,
+    ask=[
+        Command("bridge -j fdb show", ("linux", "cumulus")),
+        Command("bridge fdb show", ("linux", "cumulus")),
+        Command("show mac", ("sonic",)),
+        Command("show mac address-table | json", ("eos", "nxos")),
+        Command("show mac address-table", ("eos", "nxos")),
+        Command("show ethernet-switching table | display json", ("junos",)),
+        Command("show ethernet-switching table", ("junos",)),
+        Command("display mac-address", ("comware", "vrp")),
+        *(
+            Command(text, ("capture",))
+            for text in (
+                "show mac-address-table unicast | json",
+                "show mac-address-table",
+                "show ethernet-switching table detail | display json",
+                "show l2vpn forwarding bridge-domain mac-address location",
+            )
+        ),
+    ],
+    every=minutes(1),
+    yields=[MacEntry],
+    optional=True,
+    volatile={
+        b'"unicastTable"': rb'"lastMove": ?[0-9.eE+]+',
+        b'"disp_mac_addr"': rb'"disp_age": ?"[0-9]*"',
+        b"Last Move": rb"(?:[0-9]+ days?, )?[0-9]+:[0-9]+:[0-9]+ ago",
+    },
+)
+def mac_table(answer: str, device: Device) -> list[MacEntry]:
+    """One `MacEntry` for each MAC learned or configured on a port, in the answer's order. Raises `UnreadableError`."""
+    return list(_from_json(unwrapped(answer)) if is_json(answer) else _from_text(answer))
+
+
+def _entry(port: Any, mac: Any, vlan: Any, kind: str, moves: Any = None) -> Iterator[MacEntry]:
+    """The entry, unless no frame on a port made it."""
+    found, words = canonical_mac(str(mac)), kind.strip().lower()
+    of_kind = _kind(words)
+    if found and of_kind and is_port(str(port)) and not is_remote(str(port)):
+        yield MacEntry(
+            str(port),
+            found,
+            _number(vlan),
+            of_kind,
+            _number(moves),
+            words in ("peerdynamic", "dr", "dlr"),
+        )
+
+
+def _kind(words: str) -> Literal["dynamic", "static"] | None:
+    if words in _LEARNED or words.startswith("learn"):
+        return "dynamic"
+    return "static" if words in _STATIC or words.startswith("static") else None
+
+
+def _number(value: Any) -> int | None:
+    text = str(value)
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
+
+
+def _from_json(found: Any) -> Iterator[MacEntry]:
+    if isinstance(found, dict) and "unicastTable" in found:
+        for row in found["unicastTable"]["tableEntries"]:
+            kind, moves = row["entryType"], row.get("moves")
+            yield from _entry(row["interface"], row["macAddress"], row.get("vlanId"), kind, moves)
+    elif isinstance(found, dict) and "TABLE_mac_address" in found:
+        for table in listed(found["TABLE_mac_address"]):
+            for row in listed(table["ROW_mac_address"]):
+                yield from _entry(row["disp_port"], row["disp_mac_addr"], row.get("disp_vlan"), row["disp_type"])
+    elif isinstance(found, dict) and any(key.endswith(("macdb", "ethernet-switching-table")) for key in found):
+        yield from _junos(found)
+    elif found == [] or (
+        found and all(isinstance(row, dict) and "mac" in row and "ifname" in row for row in listed(found))
+    ):
+        for row in listed(found):
+            yield from _linux(row["ifname"], row["mac"], row.get("vlan"), {row.get("state", ""), *row.get("flags", ())})
+    else:
+        raise UnreadableError("not a MAC table")
+
+
+def _linux(port: str, mac: str, vlan: Any, words: set[str]) -> Iterator[MacEntry]:
+    """A row of the kernel's bridge. `dst` names another switch's tunnel end."""
+    if not words & {*_NOT_LEARNED, "dst"}:
+        yield from _entry(port, mac, vlan, "static" if "static" in words else "dynamic")
+
+
+def _junos(found: Any) -> Iterator[MacEntry]:
+    """Rows at any depth. An extensive row names flags of its own, and no letters."""
+    if isinstance(found, list):
+        for one in found:
+            yield from _junos(one)
+    elif isinstance(found, dict):
+        if "l2ng-l2-mac-logical-interface" in found:
+            flags = _data(found, "l2ng-l2-mac-flags") or "D"
+            port = _data(found, "l2ng-l2-mac-logical-interface")
+            yield from _entry(port, _data(found, "l2ng-l2-mac-address"), _data(found, "l2ng-l2-vlan-id"), flags)
+            return
+        for value in found.values():
+            yield from _junos(value)
+
+
+def _data(row: dict[str, Any], key: str) -> str | None:
+    one = next(iter(listed(row.get(key))), None)
+    return None if one is None else str(one["data"] if isinstance(one, dict) else one).replace(",", "")
+
+
+def _from_text(answer: str) -> Iterator[MacEntry]:
+    found = list(_rows(answer))
+    if not found and not has_title(answer, "mac", "vlan", "port|interface|learned") and not _of_linux(answer):
+        raise UnreadableError("not a MAC table", line=1, text=answer.strip().split("\n")[0])
+    yield from found
+
+
+def _of_linux(answer: str) -> bool:
+    """Whether rows of the kernel's bridge are in it, those included that no frame on a port made."""
+    return any(_LINUX in row.words for row in stations(answer))
+
+
+def _rows(answer: str) -> Iterator[MacEntry]:
+    for row in stations(answer):
+        words = [word.lower() for word in row.words]
+        if _LINUX in words:
+            at = words.index(_LINUX)
+            vlan = words[words.index("vlan") + 1] if "vlan" in words[:-1] else None
+            yield from _linux("".join(row.words[at + 1 : at + 2]), row.mac, vlan, set(words))
+            continue
+        kind = next((word for word in words if _kind(word.replace(",", ""))), "").replace(",", "")
+        ports = [port for port in row.ports if port != row.words[0]] if row.at else row.ports
+        if kind and ports:
+            for entry in _entry(ports[0], row.mac, row.vlan, kind):
+                yield entry._replace(by_peer=entry.by_peer or words[0] == "+")

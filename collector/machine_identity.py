@@ -1,0 +1,85 @@
+"""The serial numbers of a machine itself: of a server's system, chassis and board, and of a switch.
+
+Question: which machine answers under this name and address?
+Needs: root on hosts, since the kernel shows serial numbers to root alone; a read-only login on switches.
+
+| | answers |
+|---|---|
+| hosts | `path:value` lines of `grep -H .` over `/sys/class/dmi/id`; `dmidecode -t system` as text |
+| SONiC, Cumulus Linux | the table of `show platform syseeprom` or `decode-syseeprom` (ONIE's TLV 0x23) |
+| Arista EOS | `show version \\| json` |
+
+Sources: the kernel's `drivers/firmware/dmi-id.c`; dmidecode(8); Open Compute's ONIE specification of the system EEPROM;
+recorded answers in sonic-utilities' tests and in public tests of EOS.
+
+Traps:
+
+- Makers leave placeholders in: `To be filled by O.E.M.`, `Default string`, zeros. They identify nothing.
+- `product_uuid` is printed in lower case by the kernel and in upper case by others.
+- The last line counts only if a line feed ends it.
+"""
+
+import re
+from collections.abc import Iterator
+
+from collector._answer import is_json, lines
+from collector._documents import unwrapped
+from collector._sysfs import files
+from truerail.errors import NoAnswerError
+from truerail.model import EVERYWHERE, Command, Device, MachineIdentity, collector, minutes
+
+_DMI = {"product_serial": "system", "chassis_serial": "chassis", "board_serial": "board", "product_uuid": "uuid"}
+_DMIDECODE = re.compile(r"\s*(Serial Number|UUID):\s*(\S.*?)\s*")
+_ONIE = re.compile(r"\s*Serial Number\s+0x23\s+\d+\s+(\S+)\s*")
+_PLACEHOLDERS = frozenset(
+    (
+        *("none", "n/a", "na", "not specified", "not available", "to be filled by o.e.m.", "default string", "default"),
+        *("system serial number", "chassis serial number", "base board serial number", "0123456789", "123456789"),
+        *("unknown", "invalid", "empty", "not settable", "03000200-0400-0500-0006-000700080009"),
+    )
+)
+"""What makers leave in place of a serial number (dmidecode(8); public reports)."""
+
+
+@collector(
+    on=EVERYWHERE,
+    ask=[
+        Command("grep -sH . /sys/class/dmi/id/*_serial /sys/class/dmi/id/product_uuid", ("linux",)),
+        Command("dmidecode -t system", ("linux",)),
+        Command("show platform syseeprom", ("sonic",)),
+        Command("decode-syseeprom", ("sonic", "cumulus")),
+        Command("show version | json", ("eos",)),
+    ],
+    every=minutes(60),
+    yields=[MachineIdentity],
+    optional=True,
+)
+def machine_identity(answer: str, device: Device) -> list[MachineIdentity]:
+    """One `MachineIdentity` for each serial number. Raises `UnreadableError`."""
+    found = [one for one in _reported(answer) if _identifies(one.serial)]
+    if not found:
+        raise NoAnswerError("no serial number of the machine in it", line=1, text=answer.strip().split("\n")[0])
+    return list(dict.fromkeys(found))
+
+
+def _reported(answer: str) -> Iterator[MachineIdentity]:
+    if is_json(answer):
+        document = unwrapped(answer)
+        if isinstance(document, dict) and isinstance(document.get("serialNumber"), str):
+            yield MachineIdentity("system", document["serialNumber"])
+        return
+    for path, value in files(answer):
+        component = _DMI.get(path.rpartition("/")[2])
+        if component:
+            yield MachineIdentity(component, value.strip())
+    for line in lines(answer)[:-1]:
+        onie, dmi = _ONIE.fullmatch(line), _DMIDECODE.fullmatch(line)
+        if onie:
+            yield MachineIdentity("system", onie[1])
+        elif dmi:
+            yield MachineIdentity("uuid" if dmi[1] == "UUID" else "system", dmi[2])
+
+
+def _identifies(serial: str) -> bool:
+    """Whether a text can be a serial number: no placeholder, and not one character repeated."""
+    return serial.lower() not in _PLACEHOLDERS and len(set(serial.lower()) - set(" -.")) > 1

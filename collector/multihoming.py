@@ -1,0 +1,78 @@
+"""Link aggregations that two switches share: MLAG, vPC, and EVPN Ethernet segments.
+
+Question: which lag of this switch and which of another one lead to the same host?
+Needs: a read-only login.
+
+| network OS | answers |
+|---|---|
+| Cumulus Linux | `clagctl -j`, `net show clag json` |
+| Arista EOS | `show mlag interfaces \\| json` |
+| Cisco NX-OS | `show vpc \\| json`; `show nve ethernet-segment` |
+
+Sources: recorded answers in SuzieQ and genieparser; Arista's EOS command API.
+
+Traps: an id is the same on both switches, and means nothing on a third one. VXLAN interfaces of Cumulus have the id 0.
+An Ethernet segment's id is unique in the fabric. This shows that two switches share a host, and not which.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from collector._answer import is_json, lines
+from collector._documents import listed, unwrapped
+from truerail.errors import UnreadableError
+from truerail.model import SWITCHES, Command, Device, SharedLag, collector, minutes
+
+_SEGMENT = re.compile(r"ESI:[ \t]*([0-9a-fA-F.:]+)")
+_PARENT = re.compile(r"Parent interface:[ \t]*(\S+)")
+
+
+@collector(
+    on=SWITCHES,
+    ask=[
+        Command("clagctl -j", ("cumulus",)),
+        Command("net show clag json", ("cumulus",)),
+        Command("show mlag interfaces | json", ("eos",)),
+        Command("show vpc | json", ("nxos",)),
+        Command("show nve ethernet-segment", ("nxos",)),
+    ],
+    every=minutes(5),
+    yields=[SharedLag],
+    optional=True,
+)
+def multihoming(answer: str, device: Device) -> list[SharedLag]:
+    """One `SharedLag` for each shared lag, in the answer's order. Raises `UnreadableError`."""
+    if is_json(answer):
+        return list(_from_json(unwrapped(answer)))
+    found = list(_segments([line.strip() for line in lines(answer)[:-1]]))
+    if not found:
+        raise UnreadableError("not an answer about shared link aggregations", line=1, text=answer.strip()[:80])
+    return found
+
+
+def _from_json(found: Any) -> Iterator[SharedLag]:
+    if isinstance(found, dict) and "clagIntfs" in found:
+        for lag, row in found["clagIntfs"].items():
+            yield SharedLag(lag, str(row["clagId"]), row.get("peerIf"), row.get("status"))
+    elif isinstance(found, dict) and "vpc-domain-id" in found:
+        for table in listed(found.get("TABLE_vpc")):
+            for row in listed(table["ROW_vpc"]):
+                state = "dual" if row.get("vpc-port-state") in (1, "1") else "down"
+                yield SharedLag(row["vpc-ifindex"], str(row["vpc-id"]), None, state)
+    elif isinstance(found, dict) and isinstance(found.get("interfaces"), dict):
+        for lag_id, row in found["interfaces"].items():
+            state = "dual" if row.get("status") == "active-full" else row.get("status")
+            yield SharedLag(row["localInterface"], str(lag_id), row.get("peerInterface"), state)
+    else:
+        raise UnreadableError("not an answer about shared link aggregations")
+
+
+def _segments(text: list[str]) -> Iterator[SharedLag]:
+    segment = None
+    for line in text:
+        if found := _SEGMENT.match(line):
+            segment = found[1]
+        elif segment and (found := _PARENT.match(line)):
+            yield SharedLag(found[1], segment)
+            segment = None

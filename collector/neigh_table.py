@@ -1,0 +1,170 @@
+"""The neighbour tables of a device: the MAC behind each IP address (ARP, RFC 826; ND, RFC 4861), and on which port.
+
+Question: whose MAC answers on this port?
+Needs: a read-only login; on Linux `ip` of iproute2.
+
+| network OS | answers |
+|---|---|
+| Linux, Cumulus Linux, SONiC | `ip [-j] neigh show`; SONiC also `show arp` |
+| Arista EOS | `show arp vrf all`, `show ipv6 neighbors vrf all`, as JSON and text |
+| Cisco NX-OS | `show ip arp detail vrf all`, as JSON and text |
+| Junos | `show arp`, as JSON and text |
+| IOS-XR, AOS-CX, Comware, VRP, Dell OS10 | `show arp`, `show ipv6 neighbors`, `display arp` |
+
+Sources: recorded answers in SuzieQ, ntc-templates and genieparser; iproute2 `ip/ipneigh.c`. Traps:
+
+- A host's table shows who is in its subnets, not who is on its cables: hosts are not asked.
+- Rows without a MAC (`FAILED`, `INCOMPLETE`, IOS-XR's `[Mcast adjacency]`) are left out. A row in the state
+  `interface` is the device's own address.
+- `169.254.0.1 PERMANENT proto zebra` on an unnumbered port is made by FRR; its MAC is the real peer's.
+- On a VLAN interface the row shows no cable, unless the port behind it is printed: EOS `Vlan10, Port-Channel3`, Junos
+  `irb.20 [xe-0/0/2.0]`, NX-OS in `detail`.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from collector._answer import is_json
+from collector._documents import listed, unwrapped
+from collector._station_rows import has_title, stations
+from truerail.errors import UnreadableError
+from truerail.model import SWITCHES, AddressEntry, Command, Device, collector, minutes
+from truerail.model.names import canonical_mac
+
+_STATES = frozenset(
+    [
+        "reach",
+        "reachable",
+        "stale",
+        "delay",
+        "probe",
+        "permanent",
+        "incomplete",
+        "incmp",
+        "failed",
+        "noarp",
+        "dynamic",
+        "interface",
+        "static",
+    ]
+)
+_EOS = {"ipV4Neighbors", "ipV6Neighbors"}
+_LINUX = {"dst", "dev", "state"}
+"""What each row has. Routes have no state."""
+_ANSWERING = frozenset(("reach", "reachable", "stale", "delay", "probe"))
+
+
+@collector(
+    on=SWITCHES,
+    ask=[
+        Command("ip -j neigh show", ("linux", "cumulus", "sonic")),
+        Command("ip neigh show", ("linux", "cumulus", "sonic")),
+        Command("show arp", ("sonic", "iosxr")),
+        Command("show arp vrf all | json", ("eos",)),
+        Command("show arp vrf all", ("eos",)),
+        Command("show ip arp detail vrf all | json", ("nxos",)),
+        Command("show ip arp detail vrf all", ("nxos",)),
+        Command("show arp | display json", ("junos",)),
+        Command("show arp no-resolve", ("junos",)),
+        Command("show ipv6 neighbors", ("iosxr",)),
+        Command("display arp", ("comware",)),
+        Command("show ipv6 neighbors vrf all | json", ("capture",)),
+    ],
+    every=minutes(1),
+    yields=[AddressEntry],
+    optional=True,
+    volatile={
+        b" lladdr ": rb" (?:REACHABLE|STALE|DELAY|PROBE)\b",
+        b'"lladdr"': rb'"(?:REACHABLE|STALE|DELAY|PROBE)"',
+        b'"ipV4Neighbors"': rb'"age": ?[0-9]+',
+        b'"ip-addr-out"': rb'"time-stamp": ?"[^"]*"',
+    },
+)
+def neigh_table(answer: str, device: Device) -> list[AddressEntry]:
+    """One `AddressEntry` for each address with a MAC, in the answer's order. Raises `UnreadableError`."""
+    return list(_from_json(unwrapped(answer)) if is_json(answer) else _from_text(answer))
+
+
+def _entry(interface: Any, address: Any, mac: Any, port: Any = None, state: Any = None) -> AddressEntry:
+    """A row. A port is given only if it is another one than the interface."""
+    found = canonical_mac(str(mac))
+    if found is None:
+        raise UnreadableError("not a MAC", text=str(mac))
+    behind = str(port) if port and port != interface else None
+    return AddressEntry(str(interface), str(address), found, behind, None if state in _ANSWERING else state)
+
+
+def _from_json(found: Any) -> Iterator[AddressEntry]:
+    if isinstance(found, dict) and any(_EOS & vrf.keys() for vrf in found.get("vrfs", {}).values()):
+        for vrf in found["vrfs"].values():
+            for row in (*vrf.get("ipV4Neighbors", ()), *vrf.get("ipV6Neighbors", ())):
+                interface, _, port = row["interface"].partition(", ")
+                yield _entry(interface, row["address"], row["hwAddress"], port)
+    elif isinstance(found, dict) and ("TABLE_vrf" in found or "TABLE_afi" in found):
+        yield from _nxos(found)
+    elif isinstance(found, dict) and any(key in found for key in ("arp-table-information", "ipv6-nd-information")):
+        yield from _junos(found)
+    elif found == [] or (found and all(isinstance(row, dict) and row.keys() >= _LINUX for row in listed(found))):
+        for row in listed(found):
+            if "lladdr" in row:
+                state = " ".join(row.get("state", ())).lower() or None
+                yield _entry(row["dev"], row["dst"], row["lladdr"], None, state)
+    else:
+        raise UnreadableError("not a table of neighbours' addresses")
+
+
+def _nxos(found: Any) -> Iterator[AddressEntry]:
+    """Rows at any depth: below each VRF, and for IPv6 below each address family."""
+    for one in listed(found):
+        if "mac" in one and "intf-out" in one:
+            address = one.get("ip-addr-out", one.get("ipv6-addr"))
+            if canonical_mac(str(one["mac"])):
+                yield _entry(one["intf-out"], address, one["mac"], one.get("phy-intf"))
+            continue
+        for value in one.values():
+            if isinstance(value, dict | list):
+                yield from _nxos(value)
+
+
+def _junos(found: dict[str, Any]) -> Iterator[AddressEntry]:
+    for table in (*found.get("arp-table-information", ()), *found.get("ipv6-nd-information", ())):
+        for row in table.get("arp-table-entry", ()):
+            yield _of_junos(row, "interface-name", "ip-address", "mac-address")
+        for row in table.get("ipv6-nd-entry", ()):
+            if _data(row, "ipv6-nd-neighbor-l2-address") not in (None, "none"):
+                yield _of_junos(
+                    row, "ipv6-nd-interface-name", "ipv6-nd-neighbor-address", "ipv6-nd-neighbor-l2-address"
+                )
+
+
+def _of_junos(row: dict[str, Any], *keys: str) -> AddressEntry:
+    interface, address, mac = (_data(row, key) for key in keys)
+    name, _, port = str(interface).partition(" [")
+    return _entry(name, address, mac, port.rstrip("]"))
+
+
+def _data(row: dict[str, Any], key: str) -> str | None:
+    one = next(iter(listed(row.get(key))), None)
+    return None if one is None else str(one["data"])
+
+
+def _from_text(answer: str) -> Iterator[AddressEntry]:
+    found = [row for row in stations(answer) if row.address]
+    titled = has_title(answer, "address", "mac|hardware|link-layer|hwaddr", "interface|iface")
+    if not found and not titled and not has_title(answer, " dev ", "failed|incomplete"):
+        raise UnreadableError("not a table of neighbours' addresses", line=1, text=answer.strip().split("\n")[0])
+    named = has_title(
+        answer, "mac address", "address         name"
+    )  # Junos with resolved names: a column between address and interface
+    for row in found:
+        words = [word.lower() for word in row.words]
+        if "dev" in words:
+            interface, port = row.words[words.index("dev") + 1], None
+        else:
+            name = row.words.index(str(row.address)) + 1 if named else -1
+            ports = row.ports_without(name)
+            if not ports:
+                continue
+            interface, port = ports[0], ports[1] if len(ports) > 1 else None
+        state = next((word for word in reversed(words) if word in _STATES), None)
+        yield _entry(interface, row.address, row.mac, port, state)
