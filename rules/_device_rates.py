@@ -42,11 +42,11 @@ def device_rates(telemetry: Telemetry) -> tuple[dict[int, DeviceRate], int]:
 
 def rate_evidence(telemetry: Telemetry, rate: DeviceRate) -> Evidence:
     """The rate as its device reported it."""
-    return evidence_of(telemetry.wiring.identity.seen, BitErrorRate, rate.row)
+    return evidence_of(telemetry.wiring.seen, BitErrorRate, rate.row)
 
 
 def _reported(telemetry: Telemetry) -> Iterator[tuple[int, DeviceRate]]:
-    rates = telemetry.wiring.identity.seen.table(BitErrorRate).rows
+    rates = telemetry.wiring.seen.table(BitErrorRate).rows
     for port, row in zip(*(column.tolist() for column in rate_ports(telemetry.wiring)), strict=True):
         yield port, DeviceRate(rates[row], row)
 

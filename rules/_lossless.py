@@ -49,7 +49,7 @@ def _settings(telemetry: Telemetry) -> npt.NDArray[np.int8]:
     """The priorities that ports report (`PortQos.pfc_priorities`)."""
     found = np.full((telemetry.ports, PRIORITIES), NONE, dtype=np.int8)
     identity = telemetry.wiring.identity
-    table = identity.seen.table(PortQos)
+    table = telemetry.wiring.seen.table(PortQos)
     if not len(table):
         return found
     port = identity.local_ports(identity.devices_of(table), identity.index.ports.name_codes(table.column("port")))

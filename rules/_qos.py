@@ -13,6 +13,13 @@ from truerail.model import PortQos
 from truerail.model.columns import NONE, Codes, Mask, factorize
 
 FIELDS = ("trust", "pfc_priorities", "ecn_priorities", "global_pause", "watchdog")
+COMPARED = (
+    *FIELDS,
+    *("dscp_to_priority", "mtu", "ecn_min_bytes", "ecn_max_bytes", "ecn_probability", "headroom_bytes"),
+)
+"""Settings that a plan may declare. Those that are not in `FIELDS` are compared with the plan alone: they differ by
+speed and cable length, or have a rule of their own (LNK002).
+"""
 PRIORITIES = 8
 _SHARED = FIELDS[:4]
 """Settings that both ends of a cable must agree on. The watchdog is each device's own."""
@@ -20,7 +27,8 @@ _SHARED = FIELDS[:4]
 
 @dataclass(frozen=True)
 class Settings:
-    """`value[field][port]` is an index into `words[field]`, -1 where unknown; `row[port]` the last row with a value.
+    """`value[field][port]` is an index into `words[field]`, -1 where unknown; `row[field][port]` is the fact's row, of
+    `PortQos` or, for the MTU, of `NetLink`; -1 where unknown or not from a fact.
 
     `usual[field][port]` is the value of most ports of the port's role, -1 where most disagree or too few report one;
     `support[field][port]` is how many of how many, shape (ports, 2).
@@ -28,12 +36,14 @@ class Settings:
 
     value: dict[str, Codes]
     words: dict[str, list[Any]]
-    row: Codes
+    row: dict[str, Codes]
     usual: dict[str, Codes]
     support: dict[str, Codes]
     counted: Mask
     """Ports whose PFC priorities are derived from the priorities of their pause counters: their settings were not read.
     """
+    reported: Mask
+    """Ports with any setting, the MTU aside."""
 
     def odd(self, field: str) -> Mask:
         """Ports that have another value than most of their role."""
@@ -61,27 +71,36 @@ class Settings:
 def settings_of(wiring: Wiring, other: Codes, telemetry: Telemetry, *, least_reported: int) -> Settings:
     """The settings of the snapshot. A majority needs `least_reported` ports of the role or more that report the
     setting."""
-    table = wiring.identity.seen.table(PortQos)
+    table = wiring.seen.table(PortQos)
     ports = wiring.index.planned_ports
     kind, distinct = factorize(table.rows)  # ports with one name and the same settings, on any number of devices
     name = wiring.index.ports.name_codes([row.port for row in distinct])[kind]
     port = wiring.identity.local_ports(wiring.identity.devices_of(table), name)
     rows = np.flatnonzero((port >= 0) & (port < ports))
     port = port[rows]
-    last = np.full(ports, NONE, dtype=np.int64)
-    last[port] = rows
     role = _roles(wiring, other)
-    found = Settings({}, {}, last, {}, {}, np.zeros(ports, dtype=bool))
+    found = Settings({}, {}, {}, {}, {}, np.zeros(ports, dtype=bool), np.zeros(ports, dtype=bool))
+    found.reported[port] = True
     counted = counted_priorities(telemetry)
-    for field in FIELDS:
+    for field in COMPARED:
+        if field == "mtu":
+            continue
         code, found.words[field] = factorize([getattr(row, field) for row in distinct])
         value = np.full(ports, NONE, dtype=np.int64)
         reported = code[kind[rows]] if len(rows) else rows
         value[port[reported >= 0]] = reported[reported >= 0]
+        found.row[field] = np.full(ports, NONE, dtype=np.int64)
+        found.row[field][port[reported >= 0]] = rows[reported >= 0]
         if field == "pfc_priorities":
             _add_counted(found, value, counted)
         found.value[field] = value
-        found.usual[field], found.support[field] = _usual(value, role, found.words[field], least_reported)
+        if field in FIELDS:
+            found.usual[field], found.support[field] = _usual(value, role, found.words[field], least_reported)
+    found.reported[:] |= found.counted
+    mtu = wiring.states.mtu[:ports]
+    sizes, code = np.unique(mtu, return_inverse=True)
+    found.value["mtu"], found.words["mtu"] = np.where(mtu > 0, code, NONE), sizes.tolist()
+    found.row["mtu"] = wiring.states.link_row[:ports]
     return found
 
 

@@ -51,7 +51,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from rules._places import places, unseen_cables
-from truerail.analysis.cabling import BOTH_ENDS, ONE_END, State, Why, Wiring, link_repair
+from truerail.analysis.cabling import BOTH_ENDS, ONE_END, WITNESS_KINDS, State, Why, Wiring, link_repair
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, report_not_evaluated, rule
 from truerail.model import Finding, Neighbor, NetLink, RdmaLink, Severity, Transport
@@ -64,7 +64,7 @@ _REASONS = {
 }
 
 
-@rule("CAB003", severity=Severity.CRITICAL, needs=[Neighbor])
+@rule("CAB003", severity=Severity.CRITICAL, needs=[Neighbor], instead=WITNESS_KINDS)
 def cable_missing(round: Round) -> Iterator[Finding]:
     """Cables without link, without neighbours, switched off, or of hosts that are down."""
     wiring = round.cabling

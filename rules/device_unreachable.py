@@ -126,7 +126,7 @@ def _unreported(wiring: Wiring, named: Collection[str]) -> Iterator[Finding]:
         if wiring.met
         else f"{count} {'cable stays' if count == 1 else 'cables stay'} unknown"
     )
-    readings = wiring.identity.seen.readings
+    readings = wiring.seen.readings
     others = {reading.device for reading in readings if reading.collector != DISCOVERY}
     for reading in readings:
         asked = (

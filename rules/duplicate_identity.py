@@ -94,7 +94,7 @@ def duplicate_identity(round: Round) -> Iterator[Finding]:
 
 def _one_chassis_id(wiring: Wiring, name: int, owners: tuple[int, ...]) -> str | None:
     """The chassis id under which all these devices are heard; None where each has its own, or where it is unknown."""
-    claims, rows = wiring.identity.claims, wiring.identity.seen.table(Neighbor).rows
+    claims, rows = wiring.identity.claims, wiring.seen.table(Neighbor).rows
     heard = [
         {rows[row].chassis_id for row in claims.row[(claims.named == name) & (claims.witness == owner)].tolist()}
         for owner in owners
@@ -107,7 +107,7 @@ def _who_hears(wiring: Wiring, name: int) -> tuple[Evidence, ...]:
     """A few of the reports that hear the name."""
     claims = wiring.identity.claims
     rows = claims.row[np.flatnonzero((claims.w == name) | np.isin(claims.w, wiring.identity.duplicates.get(name, ())))]
-    return tuple(evidence_of(wiring.identity.seen, Neighbor, int(row)) for row in rows[:_SHOWN])
+    return tuple(evidence_of(wiring.seen, Neighbor, int(row)) for row in rows[:_SHOWN])
 
 
 _PLAN = """

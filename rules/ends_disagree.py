@@ -8,7 +8,8 @@ older one. A verdict now would send a technician to a cable that is right.
 
 ## How it is detected
 A port names two neighbours, two ports name the same one, or the two ends name different neighbours, and no pair of
-ports is named by both of its ends.
+ports is named by both of its ends. Other witnesses count as well: a MAC table, a cable's serial number or a neighbour
+table that names another port than LLDP from one end, or than each other, with no two of them in agreement.
 
 ## What to do
 Wait until the TTL has run out and check again. If it stays, a device in between forwards LLDP frames (a bridge or a
@@ -35,7 +36,8 @@ from typing import NamedTuple
 import numpy as np
 
 from rules._places import places
-from truerail.analysis.cabling import ONE_END, State, Why, Wiring
+from truerail.analysis.cabling import ONE_END, WITNESS_KINDS, State, Why, Wiring
+from truerail.analysis.cabling.named_by import said_beside
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, rule
 from truerail.model import Finding, Neighbor, Severity
@@ -52,6 +54,7 @@ _NAMES = "Give each device a name of its own (CAB007), then discover the fabric 
     "CAB005",
     severity=Severity.WARNING,
     needs=[Neighbor],
+    instead=WITNESS_KINDS,
 )
 def ends_disagree(round: Round) -> Iterator[Finding]:
     """Cables whose ends are unknown, because the reports about them contradict each other."""
@@ -113,7 +116,7 @@ class _Reported:
 
 def _about(wiring: Wiring, cables: Codes) -> _Reported:
     """Every claim that concerns an end of one of these cables."""
-    claims, rows = wiring.identity.claims, wiring.identity.seen.table(Neighbor).rows
+    claims, rows = wiring.identity.claims, wiring.seen.table(Neighbor).rows
     ends = np.concatenate([wiring.index.a[cables], wiring.index.b[cables]])
     reported = _Reported(defaultdict(list), defaultdict(list))
     for i in np.flatnonzero(np.isin(claims.u, ends) | np.isin(claims.v, ends)).tolist():
@@ -134,6 +137,7 @@ def _said(wiring: Wiring, reported: _Reported, a: int, b: int) -> Iterator[str]:
         others = {claim.u for claim in reported.about[end]} - {a, b}
         if others:
             yield f"{' and '.join(str(spell(port)) for port in sorted(others))} names {spell(end)}"
+        yield from dict.fromkeys(said_beside(wiring, end))
 
 
 def _heard(wiring: Wiring, claim: _Claim) -> str:

@@ -89,7 +89,7 @@ def _not_evaluated(wiring: Wiring, paths: GpuRails) -> tuple[NotEvaluated | str,
             "hosts name their NICs in another one"
         )
         return (why,)
-    if not paths.row and not len(wiring.identity.seen.table(RdmaLink).rows):
+    if not paths.row and not len(wiring.seen.table(RdmaLink).rows):
         return ("no answer has RDMA links (RdmaLink), and the plan's names are not those of RDMA devices",)
     if not paths.not_evaluated:
         return ("no host's matrix shows its NICs (in a container, and under some drivers, it shows GPUs alone)",)
@@ -113,8 +113,8 @@ def _nics(wiring: Wiring, paths: GpuRails, host: int, gpu: int) -> str:
 
 def _evidence(wiring: Wiring, paths: GpuRails, host: int) -> tuple[Evidence, ...]:
     """The paths of the GPUs shown to their nearest NICs."""
-    reading = wiring.identity.seen.readings[paths.row[host]]
-    links = wiring.identity.seen.table(RdmaLink).rows
+    reading = wiring.seen.readings[paths.row[host]]
+    links = wiring.seen.table(RdmaLink).rows
     gpus = sorted(paths.misordered[host])[:_SHOWN]
     row = wiring.states.rdma_row
     near = {

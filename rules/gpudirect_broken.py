@@ -127,7 +127,7 @@ def _reported(wiring: Wiring) -> dict[str, _Host]:
     """The planned hosts that reported a setting or their topology."""
     hosts: dict[str, _Host] = {}
     paths, settings = _Once(_nearest), _Once(_settings)
-    for reading in wiring.identity.seen.readings:
+    for reading in wiring.seen.readings:
         first = type(reading.facts[0]) if reading.facts else None  # facts of one kind are adjacent, settings first
         if first is not HostSetting and first is not GpuNicPath:
             continue

@@ -8,9 +8,11 @@ servers, checkpoints, unbalanced all-to-all.
 ## How it is detected
 A port to a host sends at half its speed or more and three times as much as it receives, the host does not pause it, and
 the switch is congested: one packet in a thousand is ECN-marked at that port, or the switch pauses four or more of its
-other ports. Bursts last tens of microseconds, so averages over polls show the heavy cases only. Where a switch has
-several such ports, the counters do not show which of them causes the pauses: then each is named with less confidence.
-Unknown instead of passed: such a port with a tenth of these marks, or two other ports paused, as a few senders cause.
+other ports. Ports that it pauses without end do not count: incast pauses for microseconds and traffic flows, while a
+storm's or a deadlock's pauses let nothing through (PFC001, PFC003). Bursts last tens of microseconds, so averages over
+polls show the heavy cases only. Where a switch has several such ports, the counters do not show which of them causes
+the pauses: then each is named with less confidence. Unknown instead of passed: such a port with a tenth of these marks,
+or two other ports paused, as a few senders cause; and one beside which only a storm's pauses are seen.
 
 ## What to do
 Look which job receives there. Spread the receivers, stagger checkpoints, or let congestion control react earlier (ECN
@@ -75,14 +77,18 @@ def incast(round: Round) -> Iterator[Finding]:
     egress = _one_sided(telemetry, carried)
     marks = _rate(telemetry, Quantity.ECN_MARKED_PACKETS)[egress] * PACKET / overall(carried.tx[egress])
     marked = marks >= MARKED
-    pausing = _pausing(telemetry, egress)
+    pauses = _pauses(telemetry)
+    endless = pauses & _without_end(round)
+    pausing, hidden = _others(telemetry, egress, pauses & ~endless), _others(telemetry, egress, endless)
     switch = telemetry.wiring.index.ports.device_of(egress)
     several = np.unique(switch, return_inverse=True, return_counts=True)
     met = np.flatnonzero(marked | (pausing >= PAUSED_PORTS)).tolist()
     for n in met:
         sure = bool(marked[n]) or several[2][several[1][n]] == 1
         yield _finding(telemetry, carried, int(egress[n]), bool(marked[n]), int(pausing[n]), 0.8 if sure else 0.5)
-    faint = ((marks >= FAINT_MARKS) | (pausing >= FAINT_PORTS)) & ~np.isin(np.arange(len(egress)), met)
+    unmet = ~np.isin(np.arange(len(egress)), met)
+    faint = ((marks >= FAINT_MARKS) | (pausing >= FAINT_PORTS)) & unmet
+    hidden_by_storm = (hidden >= FAINT_PORTS) & unmet & ~faint
     blind = _unreported(telemetry, egress)
     report_not_evaluated(
         NotEvaluated(
@@ -94,6 +100,10 @@ def incast(round: Round) -> Iterator[Finding]:
         for ports, why in (
             (egress[blind], "and their switches report no marks or pauses"),
             (egress[faint], "with fewer marks and pauses than incast makes"),
+            (
+                egress[hidden_by_storm],
+                "and their switches pass on a storm's pauses, beside which incast would not show",
+            ),
         )
         if len(ports)
     )
@@ -121,14 +131,26 @@ def _one_sided(telemetry: Telemetry, carried: Carried) -> Codes:
     return np.asarray(port[~paused], dtype=np.int64)
 
 
-def _pausing(telemetry: Telemetry, egress: Codes) -> Codes:
-    """How many other ports the switch of each egress pauses."""
-    ports = telemetry.wiring.index.ports
+def _pauses(telemetry: Telemetry) -> Mask:
+    """Ports that pause the other end. Shape (ports,)."""
     with np.errstate(invalid="ignore"):
-        pauses = _rate(telemetry, Quantity.TX_PAUSE_FRAMES) > PAUSE_FRAMES
-    owner = ports.device_of(np.flatnonzero(pauses))
+        return np.asarray(_rate(telemetry, Quantity.TX_PAUSE_FRAMES) > PAUSE_FRAMES, dtype=bool)
+
+
+def _without_end(round: Round) -> Mask:
+    """Ports that pause the other end without end, as a storm or a deadlock makes them. Shape (ports,)."""
+    try:
+        return round.pauses.without_end
+    except InsufficientDataError:
+        return np.zeros(round.telemetry.ports, dtype=bool)
+
+
+def _others(telemetry: Telemetry, egress: Codes, which: Mask) -> Codes:
+    """How many of these ports the switch of each egress has beside it."""
+    ports = telemetry.wiring.index.ports
+    owner = ports.device_of(np.flatnonzero(which))
     count = np.bincount(owner, minlength=int(ports.device_of(egress).max(initial=0)) + 1)
-    return np.asarray(count[ports.device_of(egress)] - pauses[egress], dtype=np.int64)
+    return np.asarray(count[ports.device_of(egress)] - which[egress], dtype=np.int64)
 
 
 def _rate(telemetry: Telemetry, quantity: Quantity) -> npt.NDArray[np.float64]:
@@ -156,6 +178,7 @@ def _finding(telemetry: Telemetry, carried: Carried, port: int, marked: bool, pa
 
 _PLAN = "\n".join(f"h{n}/nic0 leaf-0/p{n} rail=0 speed=400" for n in range(8))
 _SENDERS = {f"leaf-0/p{n}": {"rx_bytes": 6e9, "tx_bytes": 1e9, "tx_pause_frames:3": 5e3} for n in range(1, 8)}
+_ENDLESS = {"rx_bytes": 0.0, "tx_bytes": 1e9, "tx_pause_frames:3": 15e3, "tx_pause_us:3": 1e6, "rx_bytes:3": 0.0}
 _EGRESS = {"tx_bytes": 4.2e10, "rx_bytes": 1e9, "tx_pause_frames:3": 0.0, "rx_pause_us:3": 0.0}
 
 FIRES = (
@@ -173,6 +196,14 @@ FIRES = (
         ("leaf-0/p0",),
         rates={"leaf-0/p0": {"tx_bytes": 4.2e10, "rx_bytes": 1e9, "ecn_marked_packets": 1e5}},
     ),
+    Case(
+        "Four hosts send to one, beside three ports that a storm pauses without end.",
+        _PLAN,
+        {},
+        ("leaf-0/p0",),
+        rates={port: _ENDLESS if port[-1] in "567" else rates for port, rates in _SENDERS.items()}
+        | {"leaf-0/p0": _EGRESS},
+    ),
 )
 
 QUIET = (
@@ -184,6 +215,13 @@ QUIET = (
         rates=_SENDERS | {"leaf-0/p0": _EGRESS | {"rx_pause_us:3": 5e5}},
     ),
     Case("No sign of congestion.", _PLAN, {}, rates={"leaf-0/p0": _EGRESS}),
+    Case(
+        "A storm makes the leaf pause its other ports, and nothing gets through: PFC001.",
+        _PLAN,
+        {},
+        unknown=True,
+        rates={f"leaf-0/p{n}": _ENDLESS for n in range(1, 8)} | {"leaf-0/p0": _EGRESS},
+    ),
     Case(
         "Three senders: fewer ports are paused than many senders make.",
         _PLAN,

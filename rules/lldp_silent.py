@@ -7,11 +7,12 @@ neither does, the cables stay unknown.
 ## How it is detected
 The device answered some query and has a planned port that is not known to be down, and yet none of its planned ports
 hears a neighbour; the reason is in `reason`: its LLDP query failed (the error is named), it listened and heard nothing,
-or it was not queried. Warning where cables stay unknown because of it; info where each is known from its other end, or
-has a finding of its own: the other end contradicts itself (CAB005), or hears no neighbour (CAB003). A device that was
-not queried is named only in the first case, and where two or more ports hear a host by its name alone, such as a DPU's
-host: each of its cables may then be in the place of another of them, and `places_by_name` counts these ports.
-InfiniBand has no LLDP: this rule does not apply to it.
+or it was not queried. Warning where cables stay unknown because of it; info where each is known from its other end or
+from another witness (MAC tables, neighbour tables, serial numbers of cables), or has a finding of its own: the other
+end contradicts itself (CAB005), or hears no neighbour (CAB003). A device that was not queried is named only in the
+first case, and where two or more ports hear a host by its name alone, such as a DPU's host: each of its cables may then
+be in the place of another of them, and `places_by_name` counts these ports. InfiniBand has no LLDP: this rule does not
+apply to it.
 
 ## What to do
 - `command not found`: install lldpd, then `systemctl enable --now lldpd`.
@@ -42,6 +43,7 @@ import numpy.typing as npt
 
 from rules._places import places_by_name, unknown_cables
 from truerail.analysis.cabling import ONE_END, Why, Wiring
+from truerail.analysis.cabling.named_by import named_by
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, rule
 from truerail.model import Finding, Neighbor, NetLink, Severity, Transport
@@ -89,7 +91,7 @@ def lldp_silent(round: Round) -> Iterator[Finding]:
             continue
         reason, action = _reason(error, listened=bool(listened[code]))
         count, apart = int(unknown[code]), int(reported[code])
-        left = f"{count} of its cables cannot be evaluated" if count else "its cables are known from their other ends"
+        left = f"{count} of its cables cannot be evaluated" if count else _known_from(wiring, code)
         if apart and not count:
             left += f", but for {apart} that {'has a finding of its' if apart == 1 else 'have findings of their'} own"
         if nameless:
@@ -106,6 +108,20 @@ def lldp_silent(round: Round) -> Iterator[Finding]:
         )
 
 
+def _known_from(wiring: Wiring, device: int) -> str:
+    """What shows the cables of a device that has no neighbours."""
+    index = wiring.index
+    own = (index.a_device == device) | (index.b_device == device)
+    others = sorted({word for cable in np.flatnonzero(own).tolist() for word in named_by(wiring, cable)})
+    beside = [word for word in others if not word.startswith(("LLDP", "discovery"))]
+    known = "its cables are known from their other ends"
+    if beside:
+        known = (
+            f"its cables are known from {'their other ends, ' if len(beside) < len(others) else ''}{', '.join(beside)}"
+        )
+    return known
+
+
 def _reason(error: str, *, listened: bool) -> tuple[str, str]:
     """Why there are no neighbours, and what to do about it."""
     if error:
@@ -120,7 +136,7 @@ def _failed(wiring: Wiring) -> dict[int, str]:
     """Why the LLDP query failed, by device."""
     return {
         wiring.index.devices.find(reading.device): printable(reading.error, 120)
-        for reading in wiring.identity.seen.readings
+        for reading in wiring.seen.readings
         if reading.error and reading.collector.startswith("lldp")
     }
 

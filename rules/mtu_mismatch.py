@@ -7,7 +7,8 @@ every full packet. A NIC with a smaller MTU than its rail makes each of its conn
 ## How it is detected
 The MTU that the host reports (`ip link`) is compared with that of the switch port seen over LLDP, else of the planned
 one (ifMtu, `ip link`); and with the MTU of most NICs of its rail: more than half of at least three with a known MTU.
-A NIC with link whose MTU is unknown, or has nothing to compare it with, is counted as unknown.
+A NIC with link whose MTU is unknown, or has nothing to compare it with, is counted as unknown. An MTU that the plan
+declares (`qos`) is left to CFG001.
 
 ## What to do
 Set one MTU on all NICs of a rail (`ip link set dev <nic> mtu 9000`, and in the host's network configuration), and the
@@ -31,8 +32,8 @@ from rules._uncounted import blind_ports
 from truerail.analysis.cabling import ONE_END
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
-from truerail.model import Finding, NetLink, Severity
-from truerail.model.columns import NONE, Codes
+from truerail.model import Finding, NetLink, QosProfile, Role, Severity, Transport
+from truerail.model.columns import NONE, Codes, Mask
 from truerail.model.index import PlanIndex
 
 _LEAST_REPORTED = 3
@@ -52,8 +53,9 @@ def mtu_mismatch(round: Round) -> Iterator[Finding]:
     if not (mtu[index.from_host] > 0).any():
         raise InsufficientDataError("no host reported the MTU of a planned NIC")
     usual = _usual(index, mtu)
-    too_large = (partner > 0) & (mtu > partner)
-    unlike = (mtu > 0) & (usual > 0) & (mtu != usual)
+    nic_declared, port_declared = _declared(index)
+    too_large = (partner > 0) & (mtu > partner) & ~(nic_declared & port_declared)
+    unlike = (mtu > 0) & (usual > 0) & (mtu != usual) & ~nic_declared
     for cable in np.flatnonzero(index.from_host & (too_large | unlike)).tolist():
         nic, port = index.a_port(cable), index.spell(int(other[cable]))
         summary = [f"{nic} has MTU {mtu[cable]}"]
@@ -66,12 +68,24 @@ def mtu_mismatch(round: Round) -> Iterator[Finding]:
             rail=round.plan.cables[cable].rail,
             confidence=ONE_END,
             evidence=wiring.evidence(int(index.a[cable]), int(other[cable])),
-            detail=_reported(mtu=int(mtu[cable]), partner_mtu=int(partner[cable]), rail_mtu=int(usual[cable])),
+            detail=(
+                *_reported(mtu=int(mtu[cable]), partner_mtu=int(partner[cable]), rail_mtu=int(usual[cable])),
+                ("partner", str(port)),
+            ),
         )
 
     seen = np.zeros(index.planned_ports, dtype=bool)
-    seen[index.a[(mtu > 0) & ((partner > 0) | (usual > 0))]] = True
+    seen[index.a[(mtu > 0) & ((partner > 0) | (usual > 0) | nic_declared)]] = True
     report_not_evaluated(blind_ports(wiring, seen, "report no MTU, or nothing to compare it with", hosts=True))
+
+
+def _declared(index: PlanIndex) -> tuple[Mask, Mask]:
+    """Cables whose MTU the plan declares at the NIC, and at the port above it: CFG001 compares it."""
+    qos = index.plan.qos
+    compared = index.plan.transport is Transport.ROCE and qos is not None and qos.mtu is not None
+    railed = (index.rail >= 0) & compared
+    roles = (qos.roles if qos else ()) or tuple(Role)
+    return railed & (Role.HOST in roles), railed & (Role.LEAF in roles)
 
 
 def _reported(**mtus: int) -> tuple[tuple[str, int], ...]:
@@ -127,6 +141,12 @@ QUIET = (
             "leaf-0": [NetLink("swp1", mtu=9216), NetLink("swp9", mtu=9216)],
             "spine-1": [NetLink("swp1", mtu=1500)],
         },
+    ),
+    Case(
+        "One NIC of three differs; the plan declares the MTU, and CFG001 compares it.",
+        _PLAN,
+        {**_THREE, "gpu-1": [NetLink("nic0", mtu=1500)]},
+        qos=QosProfile(mtu=9000),
     ),
     Case(
         "Two NICs differ: neither is the majority.",

@@ -77,7 +77,7 @@ def nic_missing(round: Round) -> Iterator[Finding]:
 
 def _shifted(wiring: Wiring) -> Iterator[Finding]:
     """Hosts that number their RDMA devices differently from the plan."""
-    links = wiring.identity.seen.table(RdmaLink)
+    links = wiring.seen.table(RdmaLink)
     for host, rows in sorted(wiring.identity.names.renumbered.items()):
         name = wiring.index.devices.names[host]
         pairs = [(row, wiring.index.spell(port).name) for row, port in rows.items() if port >= 0]

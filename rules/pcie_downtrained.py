@@ -119,7 +119,7 @@ def _nics(snapshot: Snapshot) -> set[str]:
 
 def _subjects(wiring: Wiring, rows: Sequence[int]) -> dict[int, tuple[str, int]]:
     """What each of these rows is about: the planned port and its code, else the planned host and -1."""
-    table = wiring.identity.seen.table(PcieLink)
+    table = wiring.seen.table(PcieLink)
     device = wiring.identity.devices_of(table)
     hosts = {int(device[row]) for row in rows if wiring.index.devices.is_host(int(device[row]))}
     port_of = _ports(wiring, hosts)
@@ -137,7 +137,7 @@ def _ports(wiring: Wiring, hosts: set[int]) -> dict[tuple[int, str | None], int]
     identity = wiring.identity
     found: dict[tuple[int, str | None], int] = {}
     for kind, ports in ((NetLink, identity.names.link_ports()), (RdmaLink, identity.names.rdma_ports())):
-        table = identity.seen.table(kind)
+        table = wiring.seen.table(kind)
         device = identity.devices_of(table)
         mine = np.isin(device, list(hosts)) & (ports >= 0) & (ports < wiring.index.planned_ports)
         for row in np.flatnonzero(mine).tolist():
@@ -149,7 +149,7 @@ def _ports(wiring: Wiring, hosts: set[int]) -> dict[tuple[int, str | None], int]
 
 
 def _finding(wiring: Wiring, subject: str, port: int, rows: Sequence[int], expected: Sequence[Link]) -> Finding:
-    links = [wiring.identity.seen.table(PcieLink).rows[row] for row in rows]
+    links = [wiring.seen.table(PcieLink).rows[row] for row in rows]
     reported = [
         f"{printable(link.device or link.pci_address, 40)} runs at {_words(link[1:3])} instead of {_words(want)}"
         for link, want in zip(links[:_SHOWN], expected, strict=False)
@@ -169,7 +169,7 @@ def _finding(wiring: Wiring, subject: str, port: int, rows: Sequence[int], expec
         observed=_words(links[0][1:3]),
         rail=wiring.index.plan.rail_of(wiring.index.spell(port)) if port >= 0 else None,
         confidence=ONE_END,
-        evidence=tuple(evidence_of(wiring.identity.seen, PcieLink, row) for row in rows[:_SHOWN]),
+        evidence=tuple(evidence_of(wiring.seen, PcieLink, row) for row in rows[:_SHOWN]),
     )
 
 

@@ -1,4 +1,4 @@
-"""A port treats lossless traffic differently from the other end of its cable, or from its peers.
+"""A port treats lossless traffic differently from what the plan declares, from its other end, or from its peers.
 
 ## Why it matters
 RoCE is lossless only where all ports on the path agree: which field carries a packet's priority (trust), which priority
@@ -7,13 +7,18 @@ port that differs drops traffic of everything that passes it, or pauses the wron
 low.
 
 ## How it is detected
-Trust, PFC priorities, ECN priorities and global pause are compared between the two ends of each cable (as found over
-LLDP, else as planned), and, with the watchdog, with what most ports of the same role have: more than half of at least
-three that report it. A NIC may respond to congestion on more priorities than its switch marks. What is not reported is
-not compared; a port whose other end is silent is compared with its peers only. A port with link that reports no setting
-is counted as unknown. Where more than half of a device's ports differ alike, that is one finding, on the device. Where
-the two ends differ, and each is like all others of its role, the finding is on the switch; where no majority shows
-which end is right, the finding says so.
+Where the plan declares the QoS (`qos:` in docs/plan.md), each declared setting is compared with it: a fabric that is
+wrong everywhere alike does not pass. Where more than half of all NICs, or of all switch ports of a tier, deviate alike,
+that is one finding, on the first device. A declared setting that a port does not report is unknown there. SONiC reports
+ECN thresholds and headroom; headroom that a switch computes itself is not in its configuration and stays unknown.
+
+What is not declared is compared between ports. Trust, PFC priorities, ECN priorities and global pause are compared
+between the two ends of each cable (as found over LLDP, else as planned), and, with the watchdog, with what most ports
+of the same role have: more than half of at least three that report it. A NIC may respond to congestion on more
+priorities than its switch marks. What is not reported is not compared; a port whose other end is silent is compared
+with its peers only. A port with link that reports no setting is counted as unknown. Where more than half of a device's
+ports differ alike, that is one finding, on the device. Where the two ends differ, and each is like all others of its
+role, the finding is on the switch; where no majority shows which end is right, the finding says so.
 
 Where a NIC's settings were not read (`mlnx_qos`, `dcb`), its counters show them: mlx5 counts pauses only of priorities
 that have PFC, and bytes of all eight. A NIC that counts bytes by priority and no pauses has PFC off. This needs the
@@ -24,6 +29,8 @@ Set the port as its peers are: `mlnx_qos -i <nic> --trust dscp --pfc 0,0,0,1,0,0
 off` on hosts, the switch's PFC, trust and WRED settings there. Then look for drops and pauses (PFC004, PFC005).
 
 ## Decide
+- `(the plan)`: the plan declares another setting. Set the ports so (`truerail repair-diff` has the commands), or
+  correct `qos` in the plan.
 - `peers)`: this device differs from most of its peers. Set it as they are.
 - `(the other end)`: the two ends differ, and no majority shows which is right. Compare with your QoS standard before
   changing either.
@@ -36,20 +43,32 @@ progress: the majority changes sides half way.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from rules._counter_evidence import other_ends, rail_at, subject_of
-from rules._qos import FIELDS, Settings, settings_of
+from rules._counter_evidence import other_ends, rail_at
+from rules._qos import COMPARED, FIELDS, Settings, settings_of
+from rules._qos_faults import OTHER_END, PLANNED, Odd, faults_of
+from rules._qos_intent import Intent, intent_of, unreported
+from rules._qos_words import setting_word
 from rules._uncounted import blind_ports
-from truerail.analysis.cabling import ONE_END, Wiring, evidence_of
+from truerail.analysis.cabling import Wiring, evidence_of
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
-from truerail.model import CauseKind, Finding, PortQos, Severity, Transport
+from truerail.model import (
+    CauseKind,
+    Evidence,
+    Finding,
+    NetLink,
+    PortQos,
+    QosBuffer,
+    QosProfile,
+    Role,
+    Severity,
+    Transport,
+)
 from truerail.model.columns import Codes
-from truerail.model.names import printable
 
 LEAST_REPORTED = 3
 """Ports of which more than half must agree to be a majority, as for MTUs (LNK002)."""
@@ -57,22 +76,6 @@ EITHER_END = 0.7
 """Confidence where two ends differ and no peers show which of them is right."""
 _SHOWN = 4
 _BY_COUNTERS = ", as the pauses that it counts by priority show (its settings were not read)"
-
-
-@dataclass(frozen=True, slots=True)
-class _Odd:
-    """One setting of a port that is not as it should be. `support` is how many of how many peers have `want`."""
-
-    field: str
-    has: Any
-    want: Any
-    support: tuple[int, int] | None
-    """None where only the other end differs."""
-
-    def summary(self) -> str:
-        """Such as `PFC on 4 instead of 3 (95 of 96 peers)`."""
-        whose = "the other end" if self.support is None else "{} of {} peers".format(*self.support)
-        return f"{_word(self.field, self.has)} instead of {_word(self.field, self.want)} ({whose})"
 
 
 @rule(
@@ -83,16 +86,20 @@ class _Odd:
     cause=CauseKind.CONFIGURATION,
 )
 def qos_mismatch(round: Round) -> Iterator[Finding]:
-    """Ports, and devices, whose lossless settings differ from the other end's or from most of their role."""
+    """Ports, and devices, whose lossless settings differ from the plan, from the other end's or from most of their
+    role.
+    """
     wiring = round.cabling
     other = other_ends(wiring)
     other = np.where(other < wiring.index.planned_ports, other, -1)
     settings = settings_of(wiring, other, round.telemetry, least_reported=LEAST_REPORTED)
-    if not _comparable(settings, other):
+    intent = intent_of(wiring, settings, round.plan.qos)
+    if not _comparable(settings, intent, other):
         raise InsufficientDataError("too few ports report their PFC, trust and ECN settings to compare them")
-    faults = _faults(wiring, settings, other)
+    faults = faults_of(wiring, settings, intent, other, round.plan.qos)
+    yield from _everywhere(wiring, settings, intent, faults)
     device = wiring.index.ports.device_of(np.arange(len(other)))
-    reported = np.bincount(device[(settings.row >= 0) | settings.counted], minlength=len(wiring.index.devices.names))
+    reported = np.bincount(device[settings.reported], minlength=len(wiring.index.devices.names))
     alike: dict[tuple[int, tuple[str, ...]], list[int]] = {}
     for port, odd in faults.items():
         alike.setdefault((int(device[port]), tuple(one.field for one in odd)), []).append(port)
@@ -103,12 +110,20 @@ def qos_mismatch(round: Round) -> Iterator[Finding]:
             for port in ports:
                 yield _finding(wiring, settings, str(wiring.index.spell(port)), [port], faults[port])
 
-    reporting = (settings.row >= 0) | settings.counted
-    report_not_evaluated(blind_ports(wiring, reporting, "report no PFC, trust and ECN settings"))
+    parts = [*blind_ports(wiring, settings.reported, "report no PFC, trust and ECN settings")]
+    for words, missing in unreported(settings, intent):
+        parts += blind_ports(wiring, ~missing, f"report no {', '.join(words)}, which the plan declares")
+    report_not_evaluated(parts)
 
 
-def _comparable(settings: Settings, other: Codes) -> bool:
-    """Whether any port reported a setting that its other end, or enough of its peers, reported too."""
+def _comparable(settings: Settings, intent: Intent, other: Codes) -> bool:
+    """Whether any port reported a setting that the plan declares, or that its other end, or enough of its peers,
+    reported too.
+    """
+    for field in COMPARED:
+        value = settings.value[field]
+        if (intent.declared[field] & (value >= 0)).any():
+            return True
     for field in FIELDS:
         value = settings.value[field]
         if (settings.usual[field][value >= 0] >= 0).any() or ((value >= 0) & (other >= 0) & (value[other] >= 0)).any():
@@ -116,62 +131,67 @@ def _comparable(settings: Settings, other: Codes) -> bool:
     return False
 
 
-def _faults(wiring: Wiring, settings: Settings, other: Codes) -> Mapping[int, Sequence[_Odd]]:
-    """By port, the settings that are not as they should be."""
-    faults: dict[int, list[_Odd]] = {}
-    for field in FIELDS:
-        value, usual, words = settings.value[field], settings.usual[field], settings.words[field]
-        odd = settings.odd(field)
-        for port in np.flatnonzero(odd).tolist():
-            most = settings.support[field][port]
-            fault = _Odd(field, words[value[port]], words[usual[port]], (int(most[0]), int(most[1])))
-            faults.setdefault(port, []).append(fault)
-        link = settings.differ(wiring, other, field) & ~odd & ~odd[other] & (other[other] == np.arange(len(other)))
-        for port in np.flatnonzero(link & (np.arange(len(other)) < other)).tolist():
-            lower = subject_of(wiring.index, port, int(other[port]))
-            upper = int(other[lower])
-            chosen = upper if usual[port] >= 0 and usual[upper] >= 0 else lower
-            fault = _Odd(field, words[value[chosen]], words[value[other[chosen]]], None)
-            faults.setdefault(chosen, []).append(fault)
-    return faults
+def _everywhere(wiring: Wiring, settings: Settings, intent: Intent, faults: dict[int, list[Odd]]) -> Iterator[Finding]:
+    """One finding for what most ports of a tier have unlike the plan, on its first device; its ports leave `faults`."""
+    index = wiring.index
+    ports = np.arange(index.planned_ports)
+    device = index.ports.device_of(ports)
+    tier = np.array([*index.devices.tier, -1])[device]
+    read = np.bincount(tier[(intent.group >= 0) & settings.reported], minlength=int(tier.max(initial=0)) + 1)
+    alike: dict[tuple[int, tuple[Odd, ...]], list[int]] = {}
+    for port, odd in faults.items():
+        planned = tuple(one for one in odd if one.source == PLANNED)
+        if len(planned) == len(odd):
+            alike.setdefault((int(tier[port]), planned), []).append(port)
+    for (of, shared), members in alike.items():
+        if len(np.unique(device[members])) > 1 and 2 * len(members) > read[of]:
+            yield _finding(wiring, settings, index.devices.names[int(device[members].min())], members, shared)
+            for port in members:
+                del faults[port]
 
 
-def _finding(wiring: Wiring, settings: Settings, subject: str, ports: Sequence[int], odd: Sequence[_Odd]) -> Finding:
+def _finding(wiring: Wiring, settings: Settings, subject: str, ports: Sequence[int], odd: Sequence[Odd]) -> Finding:
     unread = bool(settings.counted[ports].all())
-    where = f"{len(ports)} ports of {subject} have" if len(ports) > 1 else f"{subject} has"
-    unsure = all(one.support is None for one in odd)
-    support = [one.support[0] / one.support[1] for one in odd if one.support is not None]
+    others = {wiring.index.spell(port).device for port in ports} - {subject}
+    further = f" and {len(others)} other device{'s' * (len(others) > 1)}" if len(ports) > 1 and others else ""
+    where = f"{len(ports)} ports of {subject}{further} have" if len(ports) > 1 else f"{subject} has"
+    known = [one for one in odd if one.source != OTHER_END]
     return qos_mismatch.found(
         subject,
         summary=f"{where} {', '.join(one.summary() for one in odd)}{_BY_COUNTERS if unread else ''}",
-        action="Find which end is right, and set the other one like it."
-        if unsure
-        else f"Set {subject} like its peers: {', '.join(_word(one.field, one.want) for one in odd)}.",
-        expected=", ".join(_word(one.field, one.want) for one in odd),
-        observed=", ".join(_word(one.field, one.has) for one in odd),
+        action=_action(subject + further, known),
+        expected=", ".join(setting_word(one.field, one.want) for one in odd),
+        observed=", ".join(setting_word(one.field, one.has) for one in odd),
         rail=rail_at(wiring.index, ports[0]) if len(ports) == 1 else None,
-        confidence=EITHER_END
-        if unsure
-        else round(min(ONE_END, *support), 2)
-        if len(support) > 1
-        else min(ONE_END, round(support[0], 2)),
-        evidence=tuple(
-            evidence_of(wiring.identity.seen, PortQos, int(settings.row[port]))
-            for port in ports[:_SHOWN]
-            if settings.row[port] >= 0
+        confidence=min((one.sure for one in known), default=EITHER_END),
+        evidence=tuple(_evidence(wiring, settings, ports[:_SHOWN], odd)),
+        detail=(
+            ("settings", tuple(one.field for one in odd)),
+            ("ports", len(ports)),
+            ("differing_ports", tuple(str(wiring.index.spell(port)) for port in ports)),
+            ("actual", {one.field: one.has for one in odd}),
+            ("wanted", {one.field: one.want for one in known}),
         ),
-        detail=(("settings", tuple(one.field for one in odd)), ("ports", len(ports))),
     )
 
 
-def _word(field: str, value: Any) -> str:
-    """A setting in words."""
-    if field in ("pfc_priorities", "ecn_priorities"):
-        name = "PFC" if field == "pfc_priorities" else "ECN"
-        return f"{name} on {'/'.join(map(str, value))}" if value else f"{name} off"
-    if field == "global_pause":
-        return f"global pause {'on' if value else 'off'}"
-    return f"{field} {printable(str(value), 20)}"
+def _action(subject: str, known: Sequence[Odd]) -> str:
+    if not known:
+        return "Find which end is right, and set the other one like it."
+    like = "as the plan declares" if all(one.source == PLANNED for one in known) else "like its peers"
+    return f"Set {subject} {like}: {', '.join(setting_word(one.field, one.want) for one in known)}."
+
+
+def _evidence(wiring: Wiring, settings: Settings, ports: Sequence[int], odd: Sequence[Odd]) -> Iterator[Evidence]:
+    """The facts of the settings, each once."""
+    rows: Mapping[tuple[type[Any], int], None] = dict.fromkeys(
+        (NetLink if one.field == "mtu" else PortQos, int(settings.row[one.field][port]))
+        for port in ports
+        for one in odd
+    )
+    for kind, row in rows:
+        if row >= 0:
+            yield evidence_of(wiring.seen, kind, row)
 
 
 _PLAN = "\n".join(f"gpu-{host}/nic{rail} leaf-{rail}/swp{host} rail={rail}" for host in (1, 2, 3, 4) for rail in (0, 1))
@@ -182,6 +202,11 @@ def _nics(**more: Any) -> list[PortQos]:
 
 
 _LEAF = [PortQos(f"swp{host}", "dscp", (3,), (3,), False, "drop") for host in (1, 2, 3, 4)]
+
+_PROFILE = QosProfile(
+    "dscp", (3,), (3,), False, "drop", ((26, 3),), 9000, (QosBuffer(None, 150000, 1500000, 0.05, 90000),)
+)
+_AS_DECLARED = PortQos("swp1", "dscp", (3,), (3,), False, "drop", ((26, 3),), 150000, 1500000, 0.05, 99328)
 
 FIRES = (
     Case(
@@ -237,9 +262,68 @@ FIRES = (
         {"leaf-0": [*_LEAF[:3], _LEAF[3]._replace(watchdog="disabled")]},
         ("leaf-0/swp4",),
     ),
+    Case(
+        "All NICs and all leaves pause priority 4, the plan declares 3: one finding for each tier.",
+        _PLAN,
+        {
+            **{f"gpu-{host}": _nics(pfc_priorities=(4,)) for host in (1, 2, 3, 4)},
+            **{
+                f"leaf-{rail}": [PortQos(f"swp{host}", pfc_priorities=(4,)) for host in (1, 2, 3, 4)] for rail in (0, 1)
+            },
+        },
+        ("gpu-1", "leaf-0"),
+        qos=QosProfile(pfc_priorities=(3,)),
+    ),
+    Case(
+        "A switch gives DSCP 26 another priority than the plan, and marks and buffers less.",
+        _PLAN,
+        {
+            "leaf-0": [
+                _AS_DECLARED._replace(dscp_to_priority=((26, 4),), ecn_min_bytes=1000, headroom_bytes=1000),
+                NetLink("swp1", mtu=1500),
+            ]
+        },
+        ("leaf-0/swp1",),
+        qos=_PROFILE,
+    ),
+    Case(
+        "The majority is wrong: three NICs trust PCP, the plan and the fourth say DSCP.",
+        _PLAN,
+        {**{f"gpu-{host}": _nics(trust="pcp")[:1] for host in (1, 2, 3)}, "gpu-4": _nics()[:1]},
+        ("gpu-1",),
+        qos=QosProfile(trust="dscp"),
+    ),
 )
 
 QUIET = (
+    Case(
+        "All is as the plan declares; a NIC responds to congestion on more priorities, a switch takes larger frames.",
+        "gpu-1/nic0 leaf-0/swp1 rail=0",
+        {
+            "gpu-1": [
+                PortQos("nic0", "dscp", (3,), (3, 4), False, None, ((26, 3), (48, 6))),
+                NetLink("nic0", mtu=9000),
+            ],
+            "leaf-0": [_AS_DECLARED, NetLink("swp1", mtu=9216)],
+        },
+        qos=_PROFILE,
+    ),
+    Case(
+        "The plan declares a DSCP map, which no switch reports: unknown there.",
+        "gpu-1/nic0 leaf-0/swp1 rail=0",
+        {"gpu-1": [PortQos("nic0", dscp_to_priority=((26, 3),))], "leaf-0": [PortQos("swp1", "dscp")]},
+        qos=QosProfile(dscp_to_priority=((26, 3),)),
+        unknown=True,
+    ),
+    Case(
+        "The profile is that of spines.",
+        "gpu-1/nic0 leaf-0/swp1 rail=0\ngpu-1/eno1 leaf-0/swp2",
+        {
+            "gpu-1": [PortQos("nic0", "pcp"), PortQos("eno1", "pcp")],
+            "leaf-0": [PortQos("swp1", "pcp"), PortQos("swp2", "pcp")],
+        },
+        qos=QosProfile(trust="dscp", roles=(Role.SPINE,)),
+    ),
     Case(
         "All agree; NICs answer congestion on all priorities, which does no harm.",
         _PLAN,

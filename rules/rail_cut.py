@@ -28,7 +28,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from rules._places import Misplaced, Places, places
-from truerail.analysis.cabling import ONE_END, State, Why
+from truerail.analysis.cabling import ONE_END, WITNESS_KINDS, State, Why
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, rule
 from truerail.model import Finding, Neighbor, NetLink, Severity
@@ -40,6 +40,7 @@ from truerail.model.index import PlanIndex
     "RAL003",
     severity=Severity.CRITICAL,
     needs=[Neighbor],
+    instead=WITNESS_KINDS,
 )
 def rail_cut(round: Round) -> Iterator[Finding]:
     """Hosts that are off a rail, where no spine leads round it."""

@@ -130,7 +130,7 @@ def _halves(packed: list[bytes]) -> Halves:
 
 def _of_planned_nics(wiring: Wiring) -> _Reported:
     """The readable addresses of planned host ports."""
-    table = wiring.identity.seen.table(NetAddress)
+    table = wiring.seen.table(NetAddress)
     index = wiring.index
     device = wiring.identity.devices_of(table)
     port = index.ports.find(device, index.ports.name_codes(table.column("netdev")))

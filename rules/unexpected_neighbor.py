@@ -30,14 +30,14 @@ from collections.abc import Iterator
 import numpy as np
 
 from rules._places import Misplaced, Places, places, unseen_cables
-from truerail.analysis.cabling import DEVICE_ONLY
+from truerail.analysis.cabling import DEVICE_ONLY, WITNESS_KINDS
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, report_not_evaluated, rule
 from truerail.model import Finding, Neighbor, NetLink, Severity
 from truerail.model.columns import Codes
 
 
-@rule("CAB004", severity=Severity.WARNING, needs=[Neighbor])
+@rule("CAB004", severity=Severity.WARNING, needs=[Neighbor], instead=WITNESS_KINDS)
 def unexpected_neighbor(round: Round) -> Iterator[Finding]:
     """Planned ports whose neighbour is not what any planned cable has there."""
     sorted_ = places(round)

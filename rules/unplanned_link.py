@@ -76,7 +76,7 @@ def _far_device(wiring: Wiring, ports: Codes) -> Codes:
 def _unplanned(wiring: Wiring) -> Codes:
     """One port of each link that the plan does not have: a host's before a switch's."""
     index = wiring.index
-    ports = np.arange(index.planned_ports, len(index.ports))
+    ports = np.arange(index.planned_ports, wiring.ports)
     tiers = np.array([*index.devices.tier, NONE], dtype=np.int64)
     device, far, partner = index.ports.device_of(ports), _far_device(wiring, ports), wiring.partner[ports]
     near_tier, far_tier = tiers[device], tiers[far]
@@ -95,7 +95,7 @@ def _unplanned(wiring: Wiring) -> Codes:
 
 def _aggregation_nodes(wiring: Wiring) -> list[int]:
     """The devices inside InfiniBand switches that reduce data on its way (SHARP), by their GUIDs."""
-    table = wiring.identity.seen.table(Neighbor)
+    table = wiring.seen.table(Neighbor)
     guids = set(zip(table.column("of_guid"), table.column("chassis_id"), strict=True))
     inside = [far for own, far in guids if own and far and far.startswith(own[:-2]) and _is_inside(own, far)]
     return [wiring.index.devices.find(guid) for guid in inside]

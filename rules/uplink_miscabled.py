@@ -27,6 +27,7 @@ wrong as well, and the cause is one `leaf-swap`.
 from collections.abc import Iterator
 
 from rules._places import Misplaced, places, unseen_cables
+from truerail.analysis.cabling import WITNESS_KINDS
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, report_not_evaluated, rule
 from truerail.model import Finding, Neighbor, Severity
@@ -36,6 +37,7 @@ from truerail.model import Finding, Neighbor, Severity
     "CAB006",
     severity=Severity.WARNING,
     needs=[Neighbor],
+    instead=WITNESS_KINDS,
     first="where SWITCH/PORT",
 )
 def uplink_miscabled(round: Round) -> Iterator[Finding]:
