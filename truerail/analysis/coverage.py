@@ -55,7 +55,7 @@ def unlisted(plan: Plan, inventory: Collection[str]) -> Unlisted:
 
 def not_listed(wiring: Wiring) -> Unlisted:
     """The same for a round: without whole roles that were not queried, and devices that a discovery met."""
-    seen, devices = wiring.identity.seen, wiring.index.devices
+    seen, devices = wiring.seen, wiring.index.devices
     if seen.inventory is None:
         return Unlisted((), {})
     answered = {wiring.identity.filed(reading.device) for reading in seen.readings} | wiring.met
@@ -96,7 +96,7 @@ def roles_not_asked(wiring: Wiring) -> tuple[Role, ...]:
     Devices that the discovery of an InfiniBand fabric met count as queried: its switches answer no other query.
     """
     devices = wiring.index.devices
-    tried = {wiring.identity.filed(name) for name in {reading.device for reading in wiring.identity.seen.readings}}
+    tried = {wiring.identity.filed(name) for name in {reading.device for reading in wiring.seen.readings}}
     tried.update(wiring.met)
     planned = Counter(devices.tier[: devices.planned])
     seen = {devices.tier[code] for code in tried}

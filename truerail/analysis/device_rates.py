@@ -10,7 +10,7 @@ from truerail.model.facts import BitErrorRate
 def rate_ports(wiring: Wiring) -> tuple[Codes, Codes]:
     """The planned ports with a rate, and the row of each among the snapshot's rates."""
     identity, index = wiring.identity, wiring.index
-    table = identity.seen.table(BitErrorRate)
+    table = wiring.seen.table(BitErrorRate)
     if not len(table):
         return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
     device, names = identity.devices_of(table), index.ports.name_codes([rate.port for rate in table.rows])

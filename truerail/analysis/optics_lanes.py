@@ -52,7 +52,7 @@ class Lanes:
 
 def lanes_of(wiring: Wiring) -> Lanes:
     """The lanes of the snapshot's planned ports."""
-    seen = wiring.identity.seen
+    seen = wiring.seen
     rows = seen.table(Optic).rows
     port = _ports(wiring)
     use = np.flatnonzero((port >= 0) & (port < wiring.index.planned_ports))
@@ -65,7 +65,7 @@ def lanes_of(wiring: Wiring) -> Lanes:
 
 def _ports(wiring: Wiring) -> Codes:
     """The port of every row. Lanes of one module are adjacent, so each name is looked up once."""
-    table = wiring.identity.seen.table(Optic)
+    table = wiring.seen.table(Optic)
     if not len(table):
         return np.empty(0, dtype=np.int64)
     name = wiring.index.ports.name_codes([row[0] for row in table.rows])

@@ -33,7 +33,8 @@ class Round(Owner):
     """A snapshot under a plan. Each derived value is computed when it is first read; one that raises, each time.
 
     `counters` are those of the last rounds; None if none were collected. `before` is what the rounds before it show of
-    plugs, `earlier` what they show of the links' signals over days; None if they are not followed.
+    plugs, `earlier` what they show of the links' signals over days; None if they are not followed. `cabled` is the
+    wiring of the round before, which is carried over where nothing changed.
     """
 
     plan: Plan
@@ -41,11 +42,13 @@ class Round(Owner):
     counters: CounterView | None = None
     before: Plugs | None = None
     earlier: Past | None = None
+    cabled: Wiring | None = None
 
     @cached_property
     def cabling(self) -> Wiring:
         """The actual cabling, and the state of every planned cable."""
-        return join(self.plan, self.snapshot)
+        carried = None if self.cabled is None else self.cabled.of(self.plan, self.snapshot)
+        return carried or join(self.plan, self.snapshot)
 
     @cached_property
     def plugs(self) -> Plugs:

@@ -9,6 +9,7 @@ from truerail.errors import TruerailError
 from truerail.model.facts import Fact
 from truerail.model.finding import CauseKind, Evidence, Finding, NotEvaluated, Severity
 from truerail.model.plan import LoadBalancing, Plan, Port, Transport
+from truerail.model.qos_profile import QosProfile
 
 if TYPE_CHECKING:
     from truerail.analysis.round import Round
@@ -41,6 +42,8 @@ class Case:
     errors: Mapping[str, str] = field(default_factory=dict)
     rails: str = ""
     """Rails with subnets, if a case needs them: `0=10.0.0.0/24 1=10.0.1.0/24`."""
+    qos: QosProfile | None = None
+    """The QoS that the plan declares, if a case needs it."""
     ages_seconds: Mapping[str, float] = field(default_factory=dict)
     """Age of a device's answers, if not 0."""
     transport: Transport = Transport.ROCE

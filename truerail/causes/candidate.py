@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from truerail.model.finding import Alternative, Cause, CauseKind, Finding, Move
+from truerail.model.finding import Alternative, Cause, CauseKind, Finding, Move, Rename
 from truerail.model.index import PlanIndex
 
 _ORDER = (
@@ -58,6 +58,7 @@ class CauseCandidate:
     rules: tuple[str, ...] = ()
     """Prefixes of the rule codes that such a cause can explain."""
     moves: tuple[Move, ...] = ()
+    renames: tuple[Rename, ...] = ()
     confidence: float = 1.0
     alternatives: tuple[Alternative, ...] = ()
     to_confirm: str = ""
@@ -117,7 +118,7 @@ def number(drafts: Iterable[CauseCandidate]) -> tuple[Cause, ...]:
     return tuple(
         Cause(
             f"C{i}", d.kind, d.subjects, d.summary, d.action, tuple(d.explains), d.moves, round(d.confidence, 2),
-            d.alternatives, d.to_confirm, names_only(d),
+            d.alternatives, d.to_confirm, names_only(d), d.renames,
         )
         for i, d in enumerate(ordered, 1)
     )  # fmt: skip

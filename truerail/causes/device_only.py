@@ -16,7 +16,7 @@ from truerail.causes.candidate import CauseCandidate
 from truerail.causes.moved import WIRING
 from truerail.causes.observed_links import ObservedLinks
 from truerail.model.columns import NONE, Mask
-from truerail.model.finding import Alternative, CauseKind
+from truerail.model.finding import Alternative, CauseKind, Rename
 from truerail.model.names import natural_key
 
 _SHOWN = 4
@@ -85,10 +85,15 @@ def hosts_draft(wiring: Wiring, one: int, other: int, cables: Sequence[int]) -> 
         cables,
         names,
         (*WIRING, "TEL003"),
+        renames=_each_other(*names),
         confidence=0.6,
         alternatives=(Alternative(CauseKind.HOST_SWAP, summary),),
         to_confirm=f"serial numbers or management addresses of {both}: is each the machine that the inventory names?",
     )
+
+
+def _each_other(one: str, other: str) -> tuple[Rename, ...]:
+    return Rename(one, other), Rename(other, one)
 
 
 def swapped_switches(wiring: Wiring) -> Iterator[CauseCandidate]:
@@ -193,6 +198,7 @@ def _switches(wiring: Wiring, one: int, other: int, cables: list[int]) -> CauseC
         cables,
         names,
         (*WIRING, "TEL003"),
+        renames=_each_other(*names),
         confidence=0.6,
         alternatives=(Alternative(CauseKind.BUNDLE_SWAP, f"all cables of {both} are swapped, their names are right"),),
         to_confirm=f"serial numbers or management addresses of {both}: is each the machine that the inventory names?",

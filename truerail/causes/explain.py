@@ -11,6 +11,7 @@ from truerail.analysis.round import Round
 from truerail.causes.absent import absent_drafts
 from truerail.causes.by_name import heard_above, placed, reordered, strays, swapped_hosts
 from truerail.causes.candidate import CauseCandidate, attach, number
+from truerail.causes.confirmed import confirmed
 from truerail.causes.cycles import chains
 from truerail.causes.device_only import (
     crossed_without_names,
@@ -19,6 +20,7 @@ from truerail.causes.device_only import (
     swapped_cables,
     swapped_switches,
 )
+from truerail.causes.machines import decided, machines
 from truerail.causes.moved import (
     ORDER,
     bundle_moves,
@@ -60,7 +62,8 @@ def explain(round: Round, findings: Sequence[Finding], work: Sequence[Maintained
     standing |= {wiring.index.devices.names[switch] for switch, _ in wiring.identity.contested.values()}
     drafts = absent_drafts(wiring, found, standing) + _wiring_drafts(wiring, renamed)
     left = attach(wiring.index, drafts, found)
-    drafts = [d for d in drafts if d.explains]
+    by_serial = machines(wiring)
+    drafts = [confirmed(wiring, decided(wiring, d, by_serial)) for d in drafts if d.explains]
     orders = _enumeration_drafts(wiring, left)
     left = attach(wiring.index, orders, left)
     drafts += [d for d in orders if d.explains] + _unknown_drafts(left)
@@ -135,6 +138,7 @@ def _one_order(drafts: Sequence[CauseCandidate]) -> list[CauseCandidate]:
             first.alternatives += one.alternatives
             first.to_confirm = first.to_confirm or one.to_confirm
             first.confidence = min(first.confidence, one.confidence)
+            first.renames += tuple(rename for rename in one.renames if rename not in first.renames)
             joined_in.append(one)
     return [one for one in drafts if not any(one is part for part in joined_in)]
 

@@ -15,7 +15,7 @@ from truerail.causes.observed_links import ObservedLinks
 from truerail.causes.relabel import Relabelling
 from truerail.causes.shift import Shift
 from truerail.model.columns import Codes
-from truerail.model.finding import Alternative, CauseKind, Move, cause_key
+from truerail.model.finding import Alternative, CauseKind, Move, Rename, cause_key
 from truerail.model.names import natural_key
 
 WIRING = ("CAB", "RAL003", "CFG002")
@@ -50,6 +50,15 @@ def moves_on(s: ObservedLinks, rows: Iterable[int], before: Sequence[Relabelling
             keys = tuple(cause_key(one.kind, _names(s, one)) for one in first)
             found.append(Move(s.index.a_port(int(s.cable[r])), source, target, words, keys))
     return tuple(found)
+
+
+def nic_renames(s: ObservedLinks, rows: Iterable[int], cables: Iterable[int]) -> tuple[Rename, ...]:
+    """The NICs of sightings that have other names than planned; `cables` are those that they really are."""
+    pairs = (
+        (s.index.a_port(int(s.cable[r])), s.index.a_port(int(cable))) for r, cable in zip(rows, cables, strict=True)
+    )
+    found = [Rename(f"{real.device}/{name.name}", str(real)) for name, real in pairs if name.name != real.name]
+    return tuple(sorted(found, key=lambda one: natural_key(one.planned)))
 
 
 def _names(s: ObservedLinks, one: Relabelling) -> list[str]:
@@ -167,9 +176,11 @@ def _order_of_names(s: ObservedLinks, found: Sequence[_Renamed], *, decided: boo
         f"{index.a_port(int(s.taken_for[r])).name} is {name}" for r, name in zip(first.rows, names, strict=True)
     )
     cables = [cable for one in found for cable in one.moved.cables]
+    renames = tuple(rename for one in found for rename in nic_renames(s, one.rows, one.residents))
     draft = CauseCandidate(
-        CauseKind.GPU_NIC_ORDER, hosts, "", "", cables, hosts, ORDER, confidence=0.95 if decided else 0.5
-    )
+        CauseKind.GPU_NIC_ORDER, hosts, "", "", cables, hosts, ORDER, confidence=0.95 if decided else 0.5,
+        renames=renames,
+    )  # fmt: skip
     who = f"{len(hosts)} hosts ({host}, ...)" if many else host
     if decided:
         finds = "find their NICs" if many else "finds its NICs"
@@ -219,6 +230,7 @@ def bundle_or_order(s: ObservedLinks, found: Relabelling, rows: Codes, steps: tu
         s.cable[rows].tolist(),
         hosts,
         ORDER,
+        renames=nic_renames(s, rows.tolist(), index.cables_at(s.stands[rows]).tolist()),
         confidence=0.5,
         alternatives=(Alternative(found.kind, f"all host cables of {leaves} are crossed", steps),),
         to_confirm=f"to confirm: `nvidia-smi topo -m` and `rdma link` of {hosts[0]}: is each NIC nearest to the GPU of "
@@ -303,6 +315,8 @@ def relabel_draft(
         )
         draft.moves = steps
         return draft
+    devices = s.index.devices.names
+    draft.renames = tuple(Rename(devices[name], devices[true]) for name, true in sorted(found.true_name.items()))
     what = "hosts" if found.kind is CauseKind.HOST_SWAP else "switches"
     draft.summary = f"the {what} {both} are swapped: each is cabled as the other is planned"
     draft.action = f"Swap the names of {both}: hostname and label. No cable has to move."
@@ -336,6 +350,7 @@ def order_draft(s: ObservedLinks, found: NicOrder, steps: tuple[Move, ...]) -> C
         [int(s.cable[r]) for r in found.rows],
         hosts,
         ORDER,
+        renames=nic_renames(s, found.rows.tolist(), found.cables.tolist()),
         confidence=0.97 if found.witnessed else 0.6,
     )
     if not found.witnessed:

@@ -149,12 +149,11 @@ def _count(s: ObservedLinks, wrong: Mask) -> _Ballot:
         return np.bincount(values[values >= 0], minlength=size)
 
     all_places, all_owners = ports.device_of(s.place), index.a_device[s.taken_for]
-    from_host = index.from_host[s.taken_for]
     return _Ballot(
         places=_votes(place_device[same_port], want_device[same_port]),
         owners=_votes(owner[same_slot], resident_owner[same_slot]),
-        place_right=tally(all_places, ~wrong & from_host),
-        place_seen=tally(all_places, from_host),
+        place_right=tally(all_places, ~wrong),
+        place_seen=tally(all_places),
         owner_right=tally(all_owners, ~wrong),
         owner_seen=tally(all_owners),
     )
@@ -184,9 +183,9 @@ def _switches(s: ObservedLinks, ballot: _Ballot) -> Iterator[Relabelling]:
     uplinks = Counter({pair: n for pair, n in ballot.owners.items() if tier[pair[0]] > 0})
     uplinks += Counter({pair: n for pair, n in s.labels.items() if pair[0] != pair[1]})
     seen = ballot.place_seen + ballot.owner_seen
-    by_hosts = _chains(_favourites(places, _place_seen(s, ballot)))
+    by_place_only = _chains(_favourites(places, ballot.place_seen))
     by_both = _chains(_favourites(places + uplinks, seen))
-    for cycle in sorted({*by_hosts, *by_both}):
+    for cycle in sorted({*by_place_only, *by_both}):
         true_name = _mapping(cycle)
         by_place = sum(places[pair] for pair in true_name.items())
         by_uplink = sum(uplinks[pair] for pair in true_name.items())
@@ -208,11 +207,6 @@ def _switches(s: ObservedLinks, ballot: _Ballot) -> Iterator[Relabelling]:
 def _closes(cycle: tuple[int, ...], votes: Votes, seen: Codes) -> bool:
     """Whether the last of a chain votes to be the first; one that is not seen anywhere may be any."""
     return votes[cycle[-1], cycle[0]] > 0 or int(seen[cycle[-1]]) == 0
-
-
-def _place_seen(s: ObservedLinks, ballot: _Ballot) -> Codes:
-    """Sightings at each device as a place: host cables for a leaf, uplinks for a spine."""
-    return np.bincount(s.index.ports.device_of(s.place), minlength=len(ballot.place_seen))
 
 
 def _favourites(votes: Votes, seen: Codes) -> dict[int, int]:

@@ -14,7 +14,7 @@ from truerail.causes.candidate import CauseCandidate
 from truerail.causes.moved import WIRING
 from truerail.causes.relabel import MAJORITY
 from truerail.model.columns import Codes
-from truerail.model.finding import CauseKind
+from truerail.model.finding import CauseKind, Rename
 
 MIN_CABLES = 2
 
@@ -72,5 +72,6 @@ def stranger_draft(wiring: Wiring, found: Stranger) -> CauseCandidate:
         found.cables.tolist(),
         (true, name),
         (*WIRING, "TEL"),
+        renames=(Rename(name, true),),
         confidence=0.9,
     )

@@ -1,15 +1,20 @@
 """The data model: plan, facts, findings, causes. Imports no other package of the project."""
 
 from truerail.model.collector import EVERYWHERE, SWITCHES, Collector, Command, collector, minutes
+from truerail.model.fact_kinds import KINDS
 from truerail.model.facts import (
-    KINDS,
+    AddressEntry,
+    BgpPeer,
     BitErrorRate,
     Counter,
     DownReason,
     Fact,
     GpuNicPath,
     HostSetting,
+    LagMember,
     LinkSpeed,
+    MacEntry,
+    MachineIdentity,
     Neighbor,
     NetAddress,
     NetLink,
@@ -19,6 +24,7 @@ from truerail.model.facts import (
     PortIdentity,
     PortQos,
     RdmaLink,
+    SharedLag,
 )
 from truerail.model.finding import (
     Alternative,
@@ -37,16 +43,20 @@ from truerail.model.finding import (
 )
 from truerail.model.plan import Cable, Device, LoadBalancing, Plan, Port, Rail, Role, Transport
 from truerail.model.platforms import PLATFORMS
+from truerail.model.qos_profile import QosBuffer, QosProfile
 from truerail.model.reading import Reading
 from truerail.model.snapshot import Snapshot, Table
-from truerail.model.target import Secret, SnmpAccess, SshAccess, Target
+from truerail.model.target import DEFAULT_ZONE, Secret, SnmpAccess, SshAccess, Target
 
 __all__ = [
+    "DEFAULT_ZONE",
     "EVERYWHERE",
     "KINDS",
     "PLATFORMS",
     "SWITCHES",
+    "AddressEntry",
     "Alternative",
+    "BgpPeer",
     "BitErrorRate",
     "Cable",
     "CableState",
@@ -63,8 +73,11 @@ __all__ = [
     "Finding",
     "GpuNicPath",
     "HostSetting",
+    "LagMember",
     "LinkSpeed",
     "LoadBalancing",
+    "MacEntry",
+    "MachineIdentity",
     "Move",
     "Neighbor",
     "NetAddress",
@@ -77,12 +90,15 @@ __all__ = [
     "PortCounters",
     "PortIdentity",
     "PortQos",
+    "QosBuffer",
+    "QosProfile",
     "Rail",
     "RdmaLink",
     "Reading",
     "Role",
     "Secret",
     "Severity",
+    "SharedLag",
     "Snapshot",
     "SnmpAccess",
     "SshAccess",

@@ -11,7 +11,8 @@ from operator import itemgetter
 from typing import Any, NamedTuple, TypeVar
 
 from truerail.errors import OutOfBoundsError
-from truerail.model.facts import KINDS, Fact, PortCounters, PortQos
+from truerail.model.fact_kinds import KINDS
+from truerail.model.facts import Fact, PortCounters, PortQos
 
 F = TypeVar("F", bound=Fact)
 LONGEST_TEXT = 8192
@@ -64,7 +65,6 @@ def _one(fact: F, texts: bool) -> F:
         return fact
     if kind is PortQos:
         _refuse_priorities(fact)
-        return fact
     wrong = [bound for bound in _TABLE.get(kind, ()) if not _within(getattr(fact, bound.field), bound)]
     return _without(fact, wrong) if wrong else fact
 
@@ -98,6 +98,9 @@ def _refuse_priorities(fact: Any) -> None:
     for priorities in (fact.pfc_priorities, fact.ecn_priorities):
         if priorities and not 0 <= min(priorities) <= max(priorities) < 2**20:
             raise OutOfBoundsError(f"a priority of {fact.port} that no port has")
+    for dscp, priority in fact.dscp_to_priority or ():
+        if not (0 <= dscp < 64 and 0 <= priority < 2**20):
+            raise OutOfBoundsError(f"a DSCP or a priority of {fact.port} that no port has")
 
 
 def _refuse_long(fact: Any) -> None:

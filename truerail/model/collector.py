@@ -1,7 +1,10 @@
 """A collector: the commands for a kind of facts, and the parser of their answers. It opens no connection."""
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from types import MappingProxyType
 
 from truerail.errors import NoAnswerError, OutOfBoundsError, UnreadableError
 from truerail.model.bounds import LONGEST_TEXT, bounded
@@ -44,6 +47,19 @@ class Collector:
     """True if many devices lack the tool: a device that refuses is not reported as unread. Facts that only it could
     report remain unknown.
     """
+    volatile: Mapping[bytes, re.Pattern[bytes]] = field(default_factory=dict)
+    """What changes from answer to answer although no fact does: a label, and what is left out of the digest where it
+    follows the label. The first label that an answer has counts.
+    """
+
+    def digest(self, answer: bytes) -> bytes:
+        """SHA-256 of an answer without its volatile parts, 32 bytes. Equal digests mean equal facts, for one device."""
+        for label, volatile in self.volatile.items():
+            first, *pieces = answer.split(label)
+            if pieces:
+                kept = (piece[found.end() :] if (found := volatile.match(piece)) else piece for piece in pieces)
+                return sha256(label.join((first, *kept))).digest()
+        return sha256(answer).digest()
 
     def read(self, answer: str, device: Device) -> tuple[Fact, ...]:
         """The facts in `answer`, grouped by kind. Raises `UnreadableError` if it is incomplete or not understood."""
@@ -77,6 +93,12 @@ _REFUSALS = (
     "invalid input",
     "syntax error",
     "unknown command",
+    "unrecognized command",
+    "incomplete command",
+    "ambiguous command",
+    "wrong parameter",
+    "too many parameters",
+    "parsing error:",
     "unable to connect to socket",
     "failed to open netlink_rdma socket",
     "cannot find device",
@@ -117,10 +139,12 @@ def collector(
     yields: Sequence[type[Fact]],
     shared: bool = False,
     optional: bool = False,
+    volatile: Mapping[bytes, bytes] = MappingProxyType({}),
 ) -> Callable[[Parse], Collector]:
     """Declares a collector. The function's name is the collector's; its module's docstring explains it.
 
-    Raises TypeError at import if the contract is broken, so that a broken collector cannot ship.
+    `volatile` are regular expressions for `Collector.volatile`. Raises TypeError at import if the contract is broken,
+    so that a broken collector cannot ship.
     """
     if not ask or not yields or not on:
         raise TypeError("a collector needs roles, commands and kinds of facts")
@@ -132,6 +156,8 @@ def collector(
         module = sys.modules[parse.__module__]
         if module.__name__.rpartition(".")[2] not in (name, "__main__") or not module.__doc__:
             raise TypeError(f"collector {name!r}: file name and function name must agree, and the file must explain it")
-        return Collector(name, tuple(on), tuple(ask), every, tuple(yields), shared, module.__doc__, parse, optional)
+        left_out = {label: re.compile(pattern) for label, pattern in volatile.items()}
+        asked, kinds = tuple(ask), tuple(yields)
+        return Collector(name, tuple(on), asked, every, kinds, shared, module.__doc__, parse, optional, left_out)
 
     return declare

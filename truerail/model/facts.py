@@ -5,42 +5,10 @@ because a fabric of 100,000 GPUs has half a million of them per round: a frozen 
 create, and a tuple transposes into columns at once. `None` means not reported; it is never a zero.
 """
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
+from collections.abc import Iterator
+from typing import Literal, NamedTuple, TypeAlias
 
-Bounds: TypeAlias = tuple[float, float]
-"""The lowest and the highest value of a number, far outside of anything that exists, well inside of 64 bits:
-`bounds.py` handles values beyond.
-"""
-ANY_NUMBER: Bounds = (0, 2**20)
-SECONDS: Bounds = (0, 2**40)
-GBPS: Bounds = (0.0, 1e6)
-DBM: Bounds = (-200.0, 200.0)
-SHARE: Bounds = (0.0, 1.0)
-K = TypeVar("K")
-
-
-class Kind(NamedTuple):
-    """The description of a kind of fact, besides its fields."""
-
-    words: str
-    """The name of its facts for an operator: `no answer has PCIe links`."""
-    bounds: Mapping[str, Bounds]
-
-
-KINDS: dict[type[Any], Kind] = {}
-"""Every kind of fact, in the order of this file."""
-
-
-def fact(words: str, **bounds: Bounds) -> Callable[[type[K]], type[K]]:
-    """Declares a kind of fact; `bounds` are those of its fields that are numbers."""
-
-    def declare(kind: type[K]) -> type[K]:
-        KINDS[kind] = Kind(words, bounds)
-        return kind
-
-    return declare
-
+from truerail.model.fact_kinds import ANY_NUMBER, BYTES, DBM, GBPS, SECONDS, SHARE, fact
 
 DownReason: TypeAlias = Literal[
     "switched off", "no module", "no light", "error-disabled", "module not accepted", "hardware failure"
@@ -194,7 +162,13 @@ class PortCounters(NamedTuple):
             yield {"port": self.port, "counter": counter, "value": value, "priority": priority}
 
 
-@fact("the QoS of ports")
+@fact(
+    "the QoS of ports",
+    ecn_min_bytes=BYTES,
+    ecn_max_bytes=BYTES,
+    ecn_probability=SHARE,
+    headroom_bytes=BYTES,
+)
 class PortQos(NamedTuple):
     """A port's settings for lossless traffic (`mlnx_qos`, `dcb`, a switch's PFC and ECN settings)."""
 
@@ -209,6 +183,15 @@ class PortQos(NamedTuple):
     """Whether the link's global pause (IEEE 802.3x) is on, which pauses all priorities."""
     watchdog: str | None = None
     """The PFC watchdog's action: `drop`, `forward`, `alert`, `disabled`."""
+    dscp_to_priority: tuple[tuple[int, int], ...] | None = None
+    """Pairs of a DSCP and the priority that the port gives it, ascending; a DSCP without a pair has priority 0."""
+    ecn_min_bytes: int | None = None
+    """The shortest queue of a lossless priority from which on packets are marked."""
+    ecn_max_bytes: int | None = None
+    """The queue from which on `ecn_probability` of the packets, or all, are marked."""
+    ecn_probability: float | None = None
+    headroom_bytes: int | None = None
+    """The smallest buffer of a lossless priority for what arrives after a pause was sent."""
 
 
 @fact("PCIe links", speed_gts=GBPS, width=ANY_NUMBER, max_speed_gts=GBPS, max_width=ANY_NUMBER)
@@ -259,6 +242,9 @@ class Optic(NamedTuple):
     vendor: str | None = None
     part: str | None = None
     serial: str | None = None
+    medium: Literal["cable", "module"] | None = None
+    """`cable` for an end of a cable with fixed ends (copper, active optical), whose both ends carry one serial number;
+    `module` for a pluggable one, behind which any fibre may be."""
 
 
 @fact("bit error rates", before_fec=SHARE, after_fec=SHARE, seconds=(0.0, 1e12), corrected=(0, 2**62))
@@ -280,6 +266,84 @@ class BitErrorRate(NamedTuple):
     """Codewords that FEC corrected since the same device's counters began, which is not the time of the rates."""
 
 
+@fact("MAC tables", vlan=(0, 2**24), moves=(0, 2**40))
+class MacEntry(NamedTuple):
+    """One row of a switch's MAC address table (IEEE 802.1Q filtering database)."""
+
+    port: str
+    mac: str
+    vlan: int | None = None
+    kind: Literal["dynamic", "static"] = "dynamic"
+    """`dynamic` if the switch learned it from a frame on this port."""
+    moves: int | None = None
+    """How often the MAC moved between ports, if the switch counts it."""
+    by_peer: bool = False
+    """Whether the entry came over an MLAG peer link, so that the frame was not received on this port."""
+
+
+@fact("neighbour tables")
+class AddressEntry(NamedTuple):
+    """One row of an ARP or ND table: the MAC behind an IP address."""
+
+    interface: str
+    address: str
+    mac: str
+    port: str | None = None
+    """The physical port behind a VLAN interface, if the device reports it."""
+    state: str | None = None
+    """`permanent`, `incomplete`, `interface`, ... in lower case, as the device prints it; None while the neighbour
+    answers, or answered not long ago: then the word changes with each answer.
+    """
+
+
+@fact("BGP sessions")
+class BgpPeer(NamedTuple):
+    """One BGP session over an interface without an address of its own (unnumbered): the key is the local port."""
+
+    interface: str
+    hostname: str | None = None
+    """The name that the peer gives itself (FQDN capability, draft-walton-bgp-hostname-capability)."""
+    address: str | None = None
+    """The peer's link-local address."""
+    state: str | None = None
+    """`Established`, `Idle`, ... as in RFC 4271."""
+
+
+@fact("members of link aggregations", partner_port=(0, 2**16), aggregator=(0, 2**16))
+class LagMember(NamedTuple):
+    """One member of a link aggregation, and what its LACP partner says of itself (IEEE 802.1AX)."""
+
+    port: str
+    lag: str | None = None
+    partner_system: str | None = None
+    """The MAC of the partner's system; None if no LACP was received."""
+    partner_port: int | None = None
+    """The partner's own number of its port."""
+    aggregator: int | None = None
+
+
+@fact("shared link aggregations")
+class SharedLag(NamedTuple):
+    """One link aggregation that two switches share (MLAG, vPC, EVPN Ethernet segment)."""
+
+    lag: str
+    id: str
+    """The same on each of the switches that share it."""
+    peer_lag: str | None = None
+    state: str | None = None
+    """`dual` where the other switch has a working member as well; else as the device prints it."""
+
+
+@fact("serial numbers of machines")
+class MachineIdentity(NamedTuple):
+    """One serial number of a machine itself: it stays with the machine, whatever that is called and wherever it is
+    cabled."""
+
+    component: str
+    """`system`, `chassis`, `board`, or `uuid` for the system's UUID (SMBIOS)."""
+    serial: str
+
+
 Fact: TypeAlias = (
     Neighbor
     | GpuNicPath
@@ -294,5 +358,11 @@ Fact: TypeAlias = (
     | HostSetting
     | Optic
     | BitErrorRate
+    | MacEntry
+    | AddressEntry
+    | BgpPeer
+    | LagMember
+    | SharedLag
+    | MachineIdentity
 )
 """A kind of fact: each class with `@fact`, for the type checker."""

@@ -9,7 +9,8 @@ from enum import StrEnum
 from hashlib import blake2s
 from typing import Any
 
-from truerail.model.facts import KINDS, Fact
+from truerail.model.fact_kinds import KINDS
+from truerail.model.facts import Fact
 from truerail.model.plan import Plan, Port
 from truerail.model.reading import Reading
 
@@ -124,6 +125,16 @@ class Move:
 
 
 @dataclass(frozen=True, slots=True)
+class Rename:
+    """What is found under the name `actual` is `planned` in the plan: a device, or `device/port` for a NIC of a host
+    under its planned name.
+    """
+
+    actual: str
+    planned: str
+
+
+@dataclass(frozen=True, slots=True)
 class Alternative:
     """Another explanation of the same findings that the evidence does not rule out."""
 
@@ -150,6 +161,8 @@ class Cause:
     """What to check if the evidence cannot decide between this and the alternatives."""
     names_only: bool = False
     """Only names are wrong: every cable carries its planned traffic to the planned place, so there is no impact."""
+    renames: tuple[Rename, ...] = ()
+    """The names to change; as sure as the cause is."""
 
     @property
     def undecided(self) -> bool:

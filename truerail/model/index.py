@@ -5,7 +5,7 @@ the pair (device code, name code) packed into one integer, and every look-up of 
 numpy.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -51,6 +51,16 @@ class Devices:
             self.names.append(printable(name, 64))
             self.tier.append(NONE)
         return found
+
+    def unplanned(self) -> tuple[list[str], dict[str, int]]:
+        """The names of the devices that the plan does not have, and their codes by key: for `restore`."""
+        return self.names[self.planned :], {key: code for key, code in self._by_key.items() if code >= self.planned}
+
+    def restore(self, names: Sequence[str], keys: Mapping[str, int]) -> None:
+        """Adds what `unplanned` gave, to the devices of the same plan."""
+        self.names += names
+        self.tier += [NONE] * len(names)
+        self._by_key |= keys
 
     def is_host(self, code: int) -> bool:
         """Whether this device is a host in the plan."""
@@ -134,6 +144,16 @@ class Ports:
         packed = int(self._packed[code])
         name = self._raw.spelling[packed & ((1 << _NAME_BITS) - 1)]
         return Port(self._devices.names[packed >> _NAME_BITS], printable(name, 64))
+
+    def columns(self) -> tuple[list[str], Codes]:
+        """The spellings of names by code, and device and name of each port in one number: for `restore`."""
+        return self._raw.spelling, self._packed
+
+    def restore(self, spellings: Iterable[str], packed: Codes) -> None:
+        """Adds what `columns` gave, to the ports of the same plan."""
+        for name in spellings:
+            self._raw[name]  # a new name gets its code
+        self._packed, self._order = packed, np.argsort(packed, kind="stable")
 
     @staticmethod
     def _pack(device: Codes, name: Codes) -> Codes:

@@ -7,10 +7,11 @@ import re
 from functools import lru_cache
 
 _MAC_HEX = re.compile(r"[0-9a-fA-F]{12}")
+_PLAIN = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
 _NUMBERS = re.compile(r"(\d+)")
 _SERIAL_SUFFIX = re.compile(r"\([^()]*\)\s*$")
 _PORT_WORDS = (
-    # the field's own long and short forms; longest first, so that "ethernet" is not read as "eth" + "ernet"
+    # the field's own long and short forms
     ("hundredgigabitethernet", "hu"),
     ("fourhundredgige", "fh"),
     ("twentyfivegige", "twe"),
@@ -21,12 +22,24 @@ _PORT_WORDS = (
     ("hundredgige", "hu"),
     ("fortygige", "fo"),
     ("tengige", "te"),
+    ("twohundredgige", "th"),
+    ("eighthundredgige", "eh"),
+    ("twentyfivegigabitethernet", "twe"),
+    ("xgigabitethernet", "te"),
     ("management", "mgmt"),
+    # Comware's and VRP's short forms, and IOS-XR's of 25 Gb/s
+    ("fhge", "fh"),
+    ("hge", "hu"),
+    ("fge", "fo"),
+    ("wge", "twe"),
+    ("xge", "te"),
+    ("ge", "gi"),
+    ("tf", "twe"),
     ("eth", "ethernet"),
     ("et", "ethernet"),
     ("e", "ethernet"),
 )
-_PORT_SHAPE = re.compile(r"^([a-z]+)[ _]?(\d[\d/:.]*)$")
+_PORT_SHAPE = re.compile(r"^([a-z]+(?:-[a-z]+)*)[ _]?(\d[\d/:.]*)$")
 DEFAULT_NAMES = frozenset(
     ("amnesiac", "cumulus", "debian", "linux", "localhost", "router", "sonic", "switch", "ubuntu")
 )
@@ -45,6 +58,11 @@ def canonical_mac(text: str) -> str | None:
     if len(bare) != 12 or not _MAC_HEX.fullmatch(bare):
         return None
     return ":".join(bare[i : i + 2] for i in range(0, 12, 2))
+
+
+def is_plain_name(text: str) -> bool:
+    """Whether a text has letters, digits, `_` and `-` alone, at most 64: it names a zone or a poller."""
+    return bool(_PLAIN.fullmatch(text))
 
 
 @lru_cache(maxsize=65536)
@@ -77,7 +95,7 @@ def port_key(name: str) -> str:
     shape = _PORT_SHAPE.match(low)
     if not shape:
         return low
-    word, number = shape.groups()
+    word, number = shape[1].replace("-", ""), shape[2]
     if word == "eth" and number.isdigit():
         return low
     for long, short in _PORT_WORDS:

@@ -12,6 +12,7 @@ from hashlib import blake2s
 from typing import NamedTuple
 
 from truerail.model.owner import Owner
+from truerail.model.qos_profile import QosProfile
 
 
 class Role(StrEnum):
@@ -56,6 +57,8 @@ class Device:
     unit: int | None = None
     aliases: tuple[str, ...] = ()
     chassis_ids: tuple[str, ...] = ()
+    serials: tuple[str, ...] = ()
+    """Serial numbers or UUIDs of the machine: which one it is, whatever it is called."""
     gpus: int | None = None
     """Number of GPUs of a host, if planned."""
     line: int = field(default=0, compare=False, repr=False)
@@ -121,11 +124,15 @@ class Plan(Owner):
     rails: Mapping[int, Rail] = field(default_factory=dict)
     transport: Transport = Transport.ROCE
     load_balancing: LoadBalancing = LoadBalancing.ECMP
+    qos: QosProfile | None = None
+    """The declared QoS of all ports that carry RDMA."""
     source: str = ""
     inferred: bool = False
     undecided: Mapping[Port, str] = field(default_factory=dict)
     notes: tuple[str, ...] = field(default=(), compare=False)
     """What reading its file left out, and how it decided what the file does not say."""
+    places: Mapping[tuple[Port, Port], tuple[str, str]] = field(default_factory=dict, compare=False, repr=False)
+    """Where a table names the two ends of a cable, if lines do not say it: `sheet 'IB' row 12, column E`."""
 
     @cached_property
     def digest(self) -> str:

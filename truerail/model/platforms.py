@@ -2,7 +2,8 @@
 commands and forced commands follow from it.
 
 The patterns are those of the answers themselves: os-release(5) of Debian, Ubuntu and Cumulus Linux; `show version` of
-SONiC, Arista EOS, Cisco NX-OS and Junos OS.
+SONiC, Arista EOS, Cisco NX-OS and IOS-XR, Junos OS and Junos OS Evolved, Nokia SR Linux, Dell OS10 and AOS-CX. Comware
+and VRP have no `show version`, and SONiC's `sonic-cli` reports itself as SONiC: an inventory names these three.
 """
 
 from dataclasses import dataclass
@@ -43,6 +44,13 @@ TABLE = (
     Platform("eos", SHOW_VERSION, r"^\s*arista ", "arista_eos"),
     Platform("nxos", SHOW_VERSION, r"nexus operating system", "cisco_nxos"),
     Platform("junos", SHOW_VERSION, r"^junos[: ]|juniper networks", "juniper_junos"),
+    Platform("srlinux", SHOW_VERSION, r"^chassis type +: 7\d{3} \w", "nokia_srl"),
+    Platform("iosxr", SHOW_VERSION, r"^cisco ios xr software", "cisco_xr"),
+    Platform("os10", SHOW_VERSION, r"^dell .*\bos10\b", "dell_os10"),
+    Platform("aoscx", SHOW_VERSION, r"^(?:aruba)?(?:aos|os)-cx\b", "aruba_aoscx"),
+    Platform("comware", "", "", "hp_comware"),
+    Platform("vrp", "", "", "huawei_vrp"),
+    Platform("sonic_cli", "", "", "dell_sonic"),
     Platform(SNMP, named_commands_only=True),
     Platform(INFINIBAND, is_host=True, named_commands_only=True, takes_forced_command=True),
 )

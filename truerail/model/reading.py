@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from truerail.model.facts import Fact
+from truerail.model.facts import Fact, Neighbor
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,3 +21,13 @@ class Reading:
     """The command, or the file with the answer."""
     read_at: float = 0.0
     """When the answer was created, in Unix seconds: the time base of counter rates. 0 means `at`."""
+    facts_at: datetime | None = None
+    """When the answer came that the facts were read from, if it was an earlier one with the same facts but for ages:
+    the time base of the facts' ages.
+    """
+
+    def aged(self, fact: Fact) -> Fact:
+        """A fact of this reading with its age at the time of the reading."""
+        if self.facts_at is None or not isinstance(fact, Neighbor) or fact.age_seconds is None:
+            return fact
+        return fact._replace(age_seconds=fact.age_seconds + round((self.at - self.facts_at).total_seconds()))

@@ -1,7 +1,7 @@
 """One round: readings, and the same facts as columns."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
@@ -9,13 +9,17 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 import numpy as np
 
 from truerail.model.columns import PIECE, Codes, Objects
-from truerail.model.facts import Fact
+from truerail.model.facts import BitErrorRate, Fact, Optic, PortCounters
 from truerail.model.reading import Reading
 
 if TYPE_CHECKING:
     import pandas as pd
 
 F = TypeVar("F", bound=Fact)
+MEASURED = frozenset({PortCounters, Optic, BitErrorRate})
+"""Kinds of facts that change in each round, and that no cabling follows from; but for the numbers of cables, which
+`Optic` has.
+"""
 
 
 class Table(Generic[F]):
@@ -63,6 +67,34 @@ class Snapshot:
     previous: "Snapshot | None" = None
     inventory: frozenset[str] | None = None
     _tables: dict[type[Any], Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def continues(self, earlier: "Snapshot") -> bool:
+        """Whether all facts are those of an earlier snapshot, but for measured ones: the same objects, of the same
+        devices, in the same order, and the same devices answered. Then it takes over the tables of these facts.
+        """
+        if len(self.readings) != len(earlier.readings) or self.inventory != earlier.inventory:
+            return False
+        changed: list[Reading] = []
+        for now, was in zip(self.readings, earlier.readings, strict=True):
+            if now.facts is not was.facts or now.error != was.error:
+                changed += now, was
+            if now.device != was.device or now.collector != was.collector or not _same_cables(now, was):
+                return False
+        if not all(map(_measured, changed)) or not _answered_alike(self, earlier, changed):
+            return False
+        self.take_tables(earlier)
+        return True
+
+    def take_tables(self, other: "Snapshot") -> None:
+        """Takes over the tables of a snapshot with the same facts but for measured ones."""
+        self._tables.update((kind, table) for kind, table in other._tables.items() if kind not in MEASURED)
+
+    def unmeasured(self) -> "Snapshot":
+        """The same without measured facts: what holds it for long holds no counters."""
+        if not any(map(_has_measured, self.readings)):
+            return self
+        readings = [replace(one, facts=()) if _has_measured(one) else one for one in self.readings]
+        return Snapshot(self.at, readings, self.previous, self.inventory)
 
     def table(self, kind: type[F]) -> Table[F]:
         """The facts of one kind as columns. Computed once and cached."""
@@ -114,3 +146,40 @@ class Snapshot:
         """
         wanted = set(kinds)
         return {r.device for r in self.readings if not r.error and wanted & set(yields.get(r.collector, ()))}
+
+
+def _measured(reading: Reading) -> bool:
+    """Whether a reading has measured facts alone, or is a failure, or empty, of a collector other than of neighbours.
+
+    Facts are grouped by kind.
+    """
+    return _has_measured(reading) if reading.facts else not reading.collector.startswith("lldp")
+
+
+def _has_measured(reading: Reading) -> bool:
+    return bool(reading.facts) and type(reading.facts[0]) in MEASURED and type(reading.facts[-1]) in MEASURED
+
+
+def _same_cables(now: Reading, was: Reading) -> bool:
+    """Whether two readings of modules show the same ends of cables, in the same rows."""
+    if now.facts is was.facts or not any(one.facts and type(one.facts[0]) is Optic for one in (now, was)):
+        return True
+    ends = _cable_ends(now)
+    return ends == _cable_ends(was) and (not ends or len(now.facts) == len(was.facts))
+
+
+def _cable_ends(reading: Reading) -> list[tuple[object, ...]]:
+    return [
+        (row, fact.port, fact.lane, fact.serial, fact.vendor, fact.part)
+        for row, fact in enumerate(reading.facts)
+        if type(fact) is Optic and fact.medium == "cable"
+    ]
+
+
+def _answered_alike(now: Snapshot, was: Snapshot, changed: Iterable[Reading]) -> bool:
+    """Whether the devices of the changed readings answered anything in both snapshots, or in neither."""
+    devices = {reading.device for reading in changed}
+    answered = [
+        {one.device for one in snapshot.readings if one.device in devices and not one.error} for snapshot in (now, was)
+    ]
+    return answered[0] == answered[1]

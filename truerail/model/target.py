@@ -70,6 +70,9 @@ class SshAccess:
     """Allows old key exchanges and host keys for this device only; never a default."""
 
 
+DEFAULT_ZONE = "default"
+
+
 @dataclass(frozen=True, slots=True)
 class Target:
     """One device of an inventory. `platform` is one of `PLATFORMS`; empty: query the device."""
@@ -84,6 +87,8 @@ class Target:
     timeout_seconds: float = 10.0
     ssh: SshAccess = field(default_factory=SshAccess)
     snmp: SnmpAccess | None = None
+    zone: str = DEFAULT_ZONE
+    """The pollers of this zone can reach it."""
     file: str = ""
     line: int = 0
 

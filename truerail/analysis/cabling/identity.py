@@ -52,11 +52,6 @@ class Identity:
         return self.names.index
 
     @property
-    def seen(self) -> Snapshot:
-        """The snapshot that was read."""
-        return self.names.seen
-
-    @property
     def announces(self) -> Mapping[int, int]:
         """Devices that announce another planned device's name: device code to the code of the name it announces."""
         return self.names.announces

@@ -10,28 +10,33 @@ On InfiniBand a discovery names both ends of a link: that is one witness, and th
 of a switch that it met, and where it found no link, has none.
 """
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from functools import cached_property
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from truerail.analysis.cabling.claims import Claims
+from truerail.analysis.cabling.corroborated import Corroborated, corroborate
 from truerail.analysis.cabling.identity import Identity, identify
 from truerail.analysis.cabling.links import PortStates, port_states
-from truerail.analysis.cabling.namesakes import without_namesakes
+from truerail.analysis.cabling.namesakes import without_namesakes, without_the_past
 from truerail.analysis.cabling.nic_places import nic_places
 from truerail.analysis.cabling.paths import GpuRails, gpu_rails
 from truerail.analysis.cabling.peers import Peers, peers_of
 from truerail.analysis.cabling.port_pairs import DEVICE_ONLY, heard_devices, partners
+from truerail.analysis.cabling.who_answered import who_answered
+from truerail.analysis.cabling.witnesses import Testimony, testimony
 from truerail.model.columns import NONE, Codes, Mask
-from truerail.model.facts import Fact, Neighbor, NetLink, RdmaLink
+from truerail.model.facts import Fact, Neighbor, NetLink, Optic, RdmaLink
 from truerail.model.finding import Evidence
 from truerail.model.index import PlanIndex
 from truerail.model.plan import Plan, Transport
 from truerail.model.snapshot import Snapshot
+
+Derived = TypeVar("Derived")
 
 
 class State(IntEnum):
@@ -94,21 +99,48 @@ class Wiring:
     """Per device code: whether it returned its LLDP neighbours."""
     read: Mask
     """Per device code: whether it returned any data."""
+    testimony: Testimony
+    """What other witnesses than LLDP name."""
+    corroborated: Corroborated
+    seen: Snapshot
+    """The snapshot that it is the wiring of: a later one than the one that was joined, where it is carried over."""
+    _follows: dict[Callable[["Wiring"], Any], Any] = field(default_factory=dict, repr=False, compare=False)
+    """What follows from it, by the function: shared by all rounds that carry it over."""
 
-    @cached_property
+    def once(self, derive: Callable[["Wiring"], Derived]) -> Derived:
+        """What a function derives from this wiring, computed once for all rounds that carry it over: from facts that
+        `snapshot.MEASURED` does not name, never from times or counters. It must not hold the wiring.
+        """
+        if derive not in self._follows:
+            self._follows.setdefault(derive, derive(self))
+        found: Derived = self._follows[derive]
+        return found
+
+    def of(self, plan: Plan, snapshot: Snapshot) -> "Wiring | None":
+        """The same for another snapshot, if the plan and all facts are the same but for measured ones; None if not."""
+        if self.index.plan is not plan or not snapshot.continues(self.seen):
+            return None
+        return replace(self, seen=snapshot)
+
+    @property
+    def ports(self) -> int:
+        """The number of ports that were joined: rules and causes may give further ones a code."""
+        return len(self.partner) - 1
+
+    @property
     def peers(self) -> Peers:
         """The other end of every planned port."""
-        return peers_of(self)
+        return self.once(peers_of)
 
-    @cached_property
+    @property
     def gpu_rails(self) -> GpuRails:
         """The rails that GPUs and NICs serve by the hosts' own topology."""
-        return gpu_rails(self)
+        return self.once(gpu_rails)
 
-    @cached_property
+    @property
     def nic_places(self) -> Mapping[int, str]:
         """Where each planned NIC is plugged into its host, by its port."""
-        return nic_places(self)
+        return self.once(nic_places)
 
     @cached_property
     def met(self) -> frozenset[int]:
@@ -155,7 +187,7 @@ class Wiring:
         return tuple(self._evidence(ports))
 
     def _evidence(self, ports: tuple[int, ...]) -> Iterator[Evidence]:
-        seen, claims = self.identity.seen, self.identity.claims
+        seen, claims = self.seen, self.identity.claims
         given: set[tuple[type[Fact], int]] = set()
         by_u, by_v = self._claim_order
         for port in ports:
@@ -165,72 +197,54 @@ class Wiring:
             for column, order in ((claims.u, by_u), (claims.v, by_v)):
                 low, high = np.searchsorted(column, [port, port + 1], sorter=order)
                 rows += [(Neighbor, int(claims.row[i])) for i in order[low:high][:4]]
+            rows += self.testimony.facts_at(port)
             rows += [(NetLink, int(self.states.link_row[port])), (RdmaLink, int(self.states.rdma_row[port]))]
             for kind, row in rows:
                 if row >= 0 and (kind, row) not in given:
                     given.add((kind, row))
                     yield evidence_of(seen, kind, row)
 
-    @cached_property
+    @property
     def _claim_order(self) -> tuple[Codes, Codes]:
-        claims = self.identity.claims
-        return np.argsort(claims.u, kind="stable"), np.argsort(claims.v, kind="stable")
+        return self.once(_order_of_claims)
+
+
+def _order_of_claims(wiring: Wiring) -> tuple[Codes, Codes]:
+    claims = wiring.identity.claims
+    return np.argsort(claims.u, kind="stable"), np.argsort(claims.v, kind="stable")
 
 
 def evidence_of(snapshot: Snapshot, kind: type[Fact], row: int) -> Evidence:
     """A row of a table as evidence: the fact, its source and its time."""
     table = snapshot.table(kind)
     reading = snapshot.readings[int(table.reading[row])]
-    return Evidence(reading.device, reading.collector, reading.at, table.rows[row])
+    return Evidence(reading.device, reading.collector, reading.at, reading.aged(table.rows[row]))
 
 
 def join(plan: Plan, snapshot: Snapshot) -> Wiring:
     """The wiring of a snapshot under a plan."""
     index = PlanIndex(plan)
-    identity = identify(index, snapshot)
+    joined = snapshot.unmeasured()
+    identity = identify(index, joined)
+    snapshot.take_tables(joined)
+    beside = testimony(identity.names, snapshot.table(Optic))  # may add ports: sizes come after
     states = port_states(identity)
     size = len(index.ports)
-    read, listened = _who_answered(identity)
-    current = without_namesakes(index, _without_the_past(identity, states), states, read)
+    read, listened = who_answered(identity)
+    current = without_namesakes(index, without_the_past(identity.claims, states), states, read)
     partner, sure, ambiguous = partners(index, current, size)
     heard = heard_devices(current, index.devices.planned, ambiguous)
     heard[heard == index.ports.device_of(partner)] = NONE  # its port is known from the other end
+    corroborated = corroborate(index, beside, states, partner, sure, ambiguous, heard)
     wiring = Wiring(
         index, identity, states, partner, sure, ambiguous, heard,
         state=np.full(len(plan.cables), State.UNKNOWN, dtype=np.int64),
         why=np.full(len(plan.cables), Why.NOT_READ, dtype=np.int64),
         place=np.full(len(plan.cables), NONE, dtype=np.int64),
-        listened=listened, read=read,
+        listened=listened, read=read, testimony=beside, corroborated=corroborated, seen=snapshot,
     )  # fmt: skip
     _evaluate_cables(wiring)
     return wiring
-
-
-def _without_the_past(identity: Identity, states: PortStates) -> Claims:
-    """The claims without those of a port that has no carrier by its own device's report, unless the port heard reports
-    carrier: no frame came since, and the entry shows the previous cabling.
-    """
-    claims = identity.claims
-    return claims.where(~(states.dark(claims.u) & ~states.up(claims.v)))
-
-
-def _who_answered(identity: Identity) -> tuple[Mask, Mask]:
-    devices = identity.index.devices
-    answers: dict[str, bool] = {}
-    for name in dict.fromkeys(reading.device for reading in identity.seen.readings):
-        identity.filed(name)  # now: a device that is filed later would have no place in the columns made here
-    for reading in identity.seen.readings:
-        if not reading.error and not answers.get(reading.device):
-            answers[reading.device] = reading.collector.startswith("lldp")
-    codes = [(identity.filed(name), lldp) for name, lldp in answers.items()]
-    read = np.zeros(len(devices.names) + 1, dtype=bool)
-    listened = np.zeros(len(devices.names) + 1, dtype=bool)
-    for code, lldp in codes:
-        read[code] = True
-        listened[code] |= lldp
-    if identity.discovery is not None:  # the cabling of a device met in a discovery is known without a login
-        read[identity.discovery.devices] = listened[identity.discovery.devices] = True
-    return read, listened
 
 
 def _evaluate_cables(wiring: Wiring) -> None:
@@ -317,7 +331,7 @@ def _evaluate_unseen(wiring: Wiring, cables: Codes) -> None:
     settle(down & (index.from_host[cables] | wiring.read[b_device]), State.MISSING, Why.LINK_DOWN)
     settle(wiring.ambiguous[a] | wiring.ambiguous[b], State.UNKNOWN, Why.AMBIGUOUS)
     settle(~wiring.read[a_device] & ~wiring.read[b_device], State.UNKNOWN, Why.NOT_READ)
-    settle((wiring.partner[b] >= 0) & a_listened & a_hears, State.MISSING, Why.SILENT)
+    settle(wiring.corroborated.by_lldp[b] & (wiring.partner[b] >= 0) & a_listened & a_hears, State.MISSING, Why.SILENT)
     settle(wiring.unnumbered[a_device] | wiring.unnumbered[b_device], State.UNKNOWN, Why.UNNUMBERED)
     silent = a_listened & wiring.listened[b_device] & a_hears & b_hears
     settle(silent & (states.up(a) | states.up(b)), State.UNKNOWN, Why.SILENT)  # light, and perhaps no frame yet
@@ -339,7 +353,7 @@ def _hears_anything(wiring: Wiring, device: Codes) -> Mask:
     """Whether a device hears a neighbour, or is heard by one, over LLDP on planned ports."""
     alive = np.zeros(len(wiring.index.devices.names) + 1, dtype=bool)
     ports = np.arange(wiring.index.planned_ports)
-    active = (wiring.partner[ports] >= 0) | wiring.ambiguous[ports]
+    active = wiring.corroborated.by_lldp[ports] | wiring.corroborated.torn[ports]
     alive[wiring.index.ports.device_of(ports[active])] = True
     return alive[device]
 

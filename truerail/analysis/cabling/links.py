@@ -10,10 +10,11 @@ An IPoIB interface may be down, or never configured, above an InfiniBand port th
 Columns over all rows are computed on first use, and each kind of state is evaluated once.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from operator import itemgetter
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -34,6 +35,8 @@ _ALWAYS_ACTIVE = ("efa", "rdmap")
 """Prefixes of EFA device names: its driver's own, and udev's for an RDMA device without a link layer (rdma-core
 kernel-boot/rdma_rename.c). Linux drivers/infiniband/hw/efa/efa_verbs.c, efa_query_port: always ACTIVE, LINK_UP.
 """
+
+_OF_ALL_ROWS = ("_link_words", "_trained", "rdma_active")
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,15 @@ class PortStates:
     """Per row of the RdmaLink table: whether it covers several ports, the members of a bond; None where none does."""
     infiniband: bool = False
     """Whether an RDMA port that does not report its link layer is an InfiniBand port."""
+
+    def derived(self) -> dict[str, Any]:
+        """What is derived from all rows, for `with_derived`: who has it reads no row to know a port's state."""
+        return {name: getattr(self, name) for name in _OF_ALL_ROWS}
+
+    def with_derived(self, derived: Mapping[str, Any]) -> "PortStates":
+        """The states with what `derived` gave, which is not derived again."""
+        self.__dict__.update(derived)
+        return self
 
     def down(self, port: Codes) -> Mask:
         """Whether the port's own device, or else a discovery, reports no link. False where nothing is known, and for
@@ -252,7 +264,7 @@ def _file_gbps(speeds: Sequence[LinkSpeed]) -> npt.NDArray[np.float64]:
 
 def port_states(identity: Identity) -> PortStates:
     """Finds the rows of NetLink, RdmaLink and LinkSpeed for the identity's ports."""
-    names, seen = identity.names, identity.seen
+    names, seen = identity.names, identity.names.seen
     links, speeds = names.link_ports(), _speed_ports(identity)  # may add ports: size comes after
     row, port = names.rdma_members()
     size = len(identity.index.ports)
@@ -269,13 +281,14 @@ def _speed_ports(identity: Identity) -> Codes:
     """The port of every row of the LinkSpeed table: an RDMA device is the port that its host reports for it. -1 where
     no other data exists for the port.
     """
-    names, table, ports = identity.names, identity.seen.table(LinkSpeed), identity.index.ports
+    names, ports = identity.names, identity.index.ports
+    table = names.seen.table(LinkSpeed)
     device, name = names.devices_of(table), ports.name_codes(table.column("port"))
     found = names.rdma_called(device, name)
     found = np.where(found >= 0, found, names.as_planned(ports.find(device, name)))
     if identity.discovery is None:
         return found
-    rows, at = np.flatnonzero(np.isin(table.reading, discoveries(identity.seen))), identity.discovery.at
+    rows, at = np.flatnonzero(np.isin(table.reading, discoveries(names.seen))), identity.discovery.at
     reported = (table.rows[row] for row in rows.tolist())
     found[rows] = [at.get((speed.of_guid or speed.of or "", speed.port), NONE) for speed in reported]
     return found

@@ -42,7 +42,9 @@ class LocalNames:
     planned: Mapping[int, int] = field(default_factory=dict)
     by_number: frozenset[int] = frozenset()
     _filed: dict[str, int] = field(default_factory=dict, init=False, repr=False, compare=False)
-    _rows: dict[int, tuple[Table[Any], Codes]] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _rows: dict[type[Any], tuple[Table[Any], Codes]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     def filed(self, name: str) -> int:
         """The code under which a reading's device is filed: that of the name it announces."""
@@ -53,12 +55,12 @@ class LocalNames:
 
     def devices_of(self, table: Table[Any]) -> Codes:
         """The device code of every row of a table, under the name it announces."""
-        found = self._rows.get(id(table))
+        found = self._rows.get(table.kind)
         if found is None or found[0] is not table:
             codes = np.array([self.filed(name) for name in table.devices], dtype=np.int64)
             rows = codes[table.device] if len(codes) else np.empty(0, dtype=np.int64)
             rows.setflags(write=False)
-            found = self._rows[id(table)] = (table, rows)
+            found = self._rows[table.kind] = (table, rows)
         return found[1]
 
     def ports(self, device: Codes, names: Codes) -> Codes:

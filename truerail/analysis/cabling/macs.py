@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -27,16 +27,32 @@ def shared_macs(names: "LocalNames") -> Mapping[str, tuple[int, ...]]:
     return dict(sorted(names.macs.shared.items()))
 
 
+class MacOwners(Protocol):
+    """Who owns a MAC."""
+
+    @property
+    def by_mac(self) -> Mapping[str, int]:
+        """The port that owns each MAC, -1 where several do."""
+        ...
+
+    def port_of(self, mac: str) -> int:
+        """The port that owns this MAC; -1 if none does, or several do."""
+        ...
+
+
 class MacTable:
     """Ports and devices by MAC. A MAC on two devices has no owner."""
 
     def __init__(self, names: "LocalNames") -> None:
         links, planned = names.seen.table(NetLink), names.index.planned_ports
-        mac, kind = links.column("mac"), links.column("kind")
-        use = ~(equals(mac, None) | equals(mac, _NO_MAC) | np.array([k in _VIRTUAL for k in kind], dtype=bool))
-        macs, ports = mac[use].tolist(), names.link_ports()[use].tolist()
+        mac, kind, port = links.column("mac"), links.column("kind"), names.link_ports()
+        virtual = np.array([k in _VIRTUAL for k in kind], dtype=bool)
+        virtual &= (port < 0) | (port >= planned)  # in a virtual fabric a planned NIC is a veth
+        use = ~(equals(mac, None) | equals(mac, _NO_MAC) | virtual)
+        macs, ports = mac[use].tolist(), port[use].tolist()
         self._devices = names.index.ports.device_of
         self._port: dict[str, int] = {}
+        self._device: dict[str, int] = {}
         self.shared: dict[str, tuple[int, ...]] = {}
         """MACs that planned ports of several devices list, and those ports."""
         for start in range(0, len(macs), PIECE):  # in pieces, so that other threads get their turn
@@ -61,6 +77,25 @@ class MacTable:
                 self.shared[mac] = tuple(sorted(set(meant)))
             meant = meant or [port for port in ports if port in members]
             self._port[mac] = meant[0] if one_owner and len(meant) == 1 else NONE
+            if one_owner and len(meant) != 1:
+                self._device[mac] = int(self._devices(np.array(ports[:1]))[0])
+
+    def owners(self, macs: Objects) -> tuple[Codes, Codes]:
+        """The port that owns each MAC, -1 where unknown, and the device: known also where several of its ports, such as
+        the members of a bond, share the MAC. Shapes (n,).
+        """
+        port = looked_up(self._port, macs)
+        device = self._devices(port)
+        return port, np.where(device >= 0, device, looked_up(self._device, macs)) if self._device else device
+
+    @property
+    def by_mac(self) -> Mapping[str, int]:
+        """The port that owns each MAC, -1 where several do."""
+        return self._port
+
+    def port_of(self, mac: str) -> int:
+        """The port that owns this MAC; -1 if none does, or several do."""
+        return self._port.get(mac, NONE)
 
     def devices(self, chassis: Objects) -> Codes:
         """The device that owns each chassis id, -1 where unknown."""

@@ -34,3 +34,10 @@ def without_namesakes(index: PlanIndex, claims: Claims, states: PortStates, read
     far, doubt = v.copy(), claims.doubt.copy()
     far[rows], doubt[rows] = NONE, True
     return replace(claims, v=far, doubt=doubt)
+
+
+def without_the_past(claims: Claims, states: PortStates) -> Claims:
+    """The claims without those of a port that has no carrier by its own device's report, unless the port heard reports
+    carrier: no frame came since, and the entry shows the previous cabling.
+    """
+    return claims.where(~(states.dark(claims.u) & ~states.up(claims.v)))

@@ -31,7 +31,7 @@ def is_by_slot(name: str) -> bool:
 
 def nic_places(wiring: "Wiring") -> dict[int, str]:
     """The location of each planned NIC, by its port: its PCI address, or a name that follows from its location."""
-    names, seen = wiring.identity.names, wiring.identity.seen
+    names, seen = wiring.identity.names, wiring.seen
     found: dict[int, str] = {}
     for ports, rows in (
         (names.rdma_ports(), seen.table(RdmaLink).rows),

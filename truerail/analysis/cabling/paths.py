@@ -233,7 +233,7 @@ def _hosts(wiring: "Wiring") -> tuple[list[_Host], dict[int, int], tuple[int, ..
     reading_of: dict[int, int] = {}
     not_evaluated: set[int] = set()
     railed = set(wiring.index.a_device[wiring.index.from_host].tolist())
-    for number, reading in enumerate(wiring.identity.seen.readings):
+    for number, reading in enumerate(wiring.seen.readings):
         if not reading.facts or type(reading.facts[0]) is not GpuNicPath:
             continue
         code = wiring.identity.filed(reading.device)
@@ -297,7 +297,7 @@ def _planned_nics(wiring: "Wiring") -> dict[int, tuple[tuple[str, ...], tuple[in
     report its RDMA devices the names in the plan are used: on InfiniBand they are RDMA devices.
     """
     identity, index = wiring.identity, wiring.index
-    rdma = identity.seen.table(RdmaLink)
+    rdma = wiring.seen.table(RdmaLink)
     row, port = identity.names.rdma_members()
     host = identity.devices_of(rdma)[row]
     cable = index.cables_at(port)

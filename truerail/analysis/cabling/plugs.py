@@ -17,6 +17,8 @@ from truerail.model.history import LinkChange
 from truerail.model.index import PlanIndex
 from truerail.model.plan import Plan
 
+_WITNESSES = ("mac_table", "neigh_table", "bgp_peers")
+"""Collectors that show places beside LLDP, and are read as often."""
 _ELSEWHERE = 1 << 40
 """Codes from here on are places that the plan does not have."""
 MOST_SPANS = 16
@@ -80,7 +82,7 @@ class Plugs:
         """With one more round. Moves that ended before `oldest`, in Unix seconds, are dropped."""
         index = wiring.index
         known = self._places if self._places and self._places.plan is index.plan else self._begun(index)
-        at = wiring.identity.seen.at.timestamp()
+        at = wiring.seen.at.timestamp()
         read = _read_at(wiring)
         ends = np.stack([read[index.a_device], read[index.b_device]])
         first, last = np.fmin(*ends), np.fmax(*ends)
@@ -144,12 +146,12 @@ def _read_at(wiring: Wiring) -> Times:
     """When each device last returned its neighbours, in Unix seconds, by device code; NaN if never."""
     identity = wiring.identity
     at = np.full(len(wiring.index.devices.names) + 1, np.nan)
-    for reading in identity.seen.readings:
-        if not reading.error and reading.collector.startswith("lldp"):
+    for reading in wiring.seen.readings:
+        if not reading.error and reading.collector.startswith(("lldp", *_WITNESSES)):
             code = identity.filed(reading.device)
             at[code] = np.fmax(at[code], reading.at.timestamp())
     if identity.discovery is not None:
-        found = [r.at.timestamp() for r in identity.seen.readings if not r.error and r.collector == "ib_fabric"]
+        found = [r.at.timestamp() for r in wiring.seen.readings if not r.error and r.collector == "ib_fabric"]
         devices = identity.discovery.devices
         at[devices] = np.fmax(at[devices], max(found, default=np.nan))
     return at

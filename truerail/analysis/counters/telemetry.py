@@ -41,7 +41,7 @@ class Telemetry:
     def readings(self) -> Mapping[tuple[str, str], Sequence[Reading]]:
         """The readings that contain counters, by collector and device."""
         found: dict[tuple[str, str], list[Reading]] = {}
-        for reading in self.wiring.identity.seen.readings:
+        for reading in self.wiring.seen.readings:
             if reading.facts and type(reading.facts[0]) is PortCounters:
                 found.setdefault((reading.collector, reading.device), []).append(reading)
         return found
@@ -342,7 +342,7 @@ def _rows(wiring: Wiring, source: SourceView, ports: int) -> Codes:
 
 def _netdevs(wiring: Wiring, device: Codes, name: Codes) -> Codes:
     """Name codes, with an RDMA device's port (`mlx5_3/1`) replaced by its netdev. Shapes (rows,)."""
-    table = wiring.identity.seen.table(RdmaLink)
+    table = wiring.seen.table(RdmaLink)
     owner, codes = wiring.identity.devices_of(table), wiring.index.ports.name_codes
     if not np.isin(owner, device).any():
         return name  # a switch whose ports are called Ethernet1/1

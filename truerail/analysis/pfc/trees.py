@@ -92,6 +92,15 @@ class Pauses:
     peers: Peers
     graphs: tuple[PauseGraph, ...]
 
+    @cached_property
+    def without_end(self) -> Mask:
+        """Ports that pause the other end as a storm or a deadlock does, on any priority. Shape (ports,)."""
+        found = np.zeros(self.reported.ports, dtype=bool)
+        for graph in self.graphs:
+            on = graph.waits.on[graph.waits.level > NOTHING]
+            found[on[(on >= 0) & (on < len(found))]] = True
+        return found
+
 
 def pauses_of(telemetry: Telemetry) -> Pauses:
     """The pause trees of a round. Raises InsufficientDataError as `decidable` does."""

@@ -79,7 +79,7 @@ def levels_of(wiring: Wiring, telemetry: Telemetry) -> Levels:
     )
     module, lot = _modules(lanes, ports)
     return Levels(
-        at=wiring.identity.seen.at.timestamp(),
+        at=wiring.seen.at.timestamp(),
         values=_at_ends(index, by_port, np.nan).astype(np.float32),
         module=_at_ends(index, module, NONE),
         lot=_lots(_at_ends(index, lot, NONE)),
@@ -130,7 +130,7 @@ def _error_rates(telemetry: Telemetry) -> npt.NDArray[np.float64]:
     with np.errstate(divide="ignore", invalid="ignore"):
         rate = np.where(np.isnan(corrected[0]), np.fmax(*corrected[1:]), corrected[0]) / bits_of(telemetry, BEFORE_FEC)
     ports, rows = rate_ports(telemetry.wiring)
-    rates = telemetry.wiring.identity.seen.table(BitErrorRate).rows
+    rates = telemetry.wiring.seen.table(BitErrorRate).rows
     own = np.array([_recent(rates[row]) for row in rows.tolist()], dtype=np.float64)
     rate[ports] = np.where(np.isnan(rate[ports]), own, rate[ports])
     return np.asarray(np.log10(np.clip(rate, LEAST_BER, 0.5)), dtype=np.float64)

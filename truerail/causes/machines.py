@@ -1,0 +1,90 @@
+"""Which machine answers under which name: serial numbers decide between swapped names and swapped cables.
+
+Two devices that are each cabled as the other is planned have each other's names, or each other's cables. Names and
+addresses cannot show which, since either may be what is wrong. A serial number stays with its machine: where the plan
+gives the serial numbers of both (`serials`), and both report theirs, there is one explanation left.
+
+That cables are swapped orders moves, and takes more: each machine itself must hear what the other is planned to hear.
+What others hear of it by name alone may come from a hostname that is not that of the inventory.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from truerail.analysis.cabling import Wiring
+from truerail.causes.candidate import CauseCandidate
+from truerail.model import MachineIdentity
+from truerail.model.finding import CauseKind
+from truerail.model.plan import Plan
+
+BY_SERIAL = 0.98
+"""Confidence in what serial numbers decide: as in names that MACs confirm."""
+_BY_NAME = (CauseKind.HOST_SWAP, CauseKind.LEAF_SWAP)
+
+
+def machines(wiring: Wiring) -> Mapping[str, str]:
+    """The planned device that each planned device is by its serial numbers: those that report none that the plan has,
+    or those of two devices, are left out.
+    """
+    owner = _owners(wiring.index.plan)
+    if not owner:
+        return {}
+    table, found = wiring.seen.table(MachineIdentity), dict[str, set[str]]()
+    for row, identity in enumerate(table.rows):
+        machine = owner.get(identity.serial.lower())
+        if machine:
+            name = wiring.index.devices.find(table.devices[int(table.device[row])])
+            if 0 <= name < wiring.index.devices.planned:
+                found.setdefault(wiring.index.devices.names[name], set()).add(machine)
+    return {name: ones.copy().pop() for name, ones in found.items() if len(ones) == 1}
+
+
+def _owners(plan: Plan) -> dict[str, str]:
+    """The device of each planned serial number; empty text for one that several have."""
+    owner: dict[str, str] = {}
+    for device in plan.devices.values():
+        for serial in device.serials:
+            owner[serial.lower()] = device.name if owner.get(serial.lower(), device.name) == device.name else ""
+    return owner
+
+
+def decided(wiring: Wiring, draft: CauseCandidate, machine: Mapping[str, str]) -> CauseCandidate:
+    """The draft of swapped devices; with the explanation alone that the serial numbers of all of them leave."""
+    if draft.kind not in _BY_NAME or not draft.alternatives or not draft.renames:
+        return draft
+    actual = {rename.actual: rename.planned for rename in draft.renames}
+    both = " and ".join(draft.subjects) if len(draft.subjects) == 2 else ", ".join(draft.subjects)
+    if all(machine.get(name) == planned for name, planned in actual.items()):
+        return replace(
+            draft,
+            summary=f"the devices {both} have each other's names, as their serial numbers show",
+            action=f"Swap the names of {both}: hostname and label. No cable has to move.",
+            alternatives=(),
+            to_confirm="",
+            confidence=BY_SERIAL,
+        )
+    if all(machine.get(name) == name and _hears(wiring, name, other) for name, other in actual.items()):
+        cables = draft.alternatives[0]
+        count = f"move the {len(cables.moves)} cables one by one" if cables.moves else "follow each cable to its port"
+        return replace(
+            draft,
+            kind=cables.kind,
+            summary=f"all cables of {both} are swapped: by their serial numbers the names are right",
+            action=f"Swap the cables of {both}: as bundles where they cross, or {count}.",
+            moves=cables.moves,
+            renames=(),
+            alternatives=(),
+            to_confirm="",
+            confidence=BY_SERIAL,
+        )
+    return draft
+
+
+def _hears(wiring: Wiring, name: str, other: str) -> bool:
+    """Whether a device itself hears ports that are planned for another, and none of its own."""
+    index, claims = wiring.index, wiring.identity.claims
+    own = (claims.v >= 0) & (index.ports.device_of(claims.u) == index.devices.find(name))
+    planned = index.ports.device_of(index.far_ends(claims.v[own]))
+    return bool(np.any(planned == index.devices.find(other)) and not np.any(planned == index.devices.find(name)))
