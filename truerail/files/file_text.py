@@ -1,4 +1,4 @@
-"""Reads a file's text, and rejects unusable files before anything is parsed."""
+"""Reads a file, and rejects unusable ones before anything is parsed."""
 
 from pathlib import Path
 
@@ -9,14 +9,23 @@ def read_text(path: Path, most_bytes: int, error: type[FileError]) -> str:
     """The UTF-8 text of a file, without a byte order mark. Raises `error` if it is unreadable, larger than
     `most_bytes`, or not UTF-8.
     """
+    return decoded(read_bytes(path, most_bytes, error), str(path), error)
+
+
+def read_bytes(path: Path, most_bytes: int, error: type[FileError]) -> bytes:
+    """The content of a file. Raises `error` if it is unreadable or larger than `most_bytes`."""
     file = str(path)
     try:
         size = path.stat().st_size
         if size > most_bytes:
             raise error([Problem(file, 0, f"{size:,} bytes", f"larger than {most_bytes:,} bytes")])
-        raw = path.read_bytes()
+        return path.read_bytes()
     except OSError as failure:
         raise error([Problem(file, 0, "", f"cannot be read: {failure.strerror or failure}")]) from failure
+
+
+def decoded(raw: bytes, file: str, error: type[FileError]) -> str:
+    """The text of a file's content, without a byte order mark. Raises `error` if it is not UTF-8."""
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as failure:

@@ -16,16 +16,20 @@ MOST_PROBLEMS = 100
 
 
 class Problem(NamedTuple):
-    """One problem of a file and its position. `line` counts from 1; 0 means the whole file."""
+    """One problem of a file and its position. `line` counts from 1; 0 means the whole file. `place` says it better than
+    the line where the file is a table: `sheet 'IB' row 12, column E`.
+    """
 
     file: str
     line: int
     value: str
     summary: str
     severity: Severity = Severity.CRITICAL
+    place: str = ""
 
     def __str__(self) -> str:
-        where = f"{printable(self.file)}:{self.line}" if self.line else printable(self.file)
+        line = f":{self.line}" if self.line else ""
+        where = f"{printable(self.file)}: {self.place}" if self.place else f"{printable(self.file)}{line}"
         shown = f" (value {printable(self.value, 80)!r})" if self.value else ""
         return f"{where}: {self.summary}{shown}"
 

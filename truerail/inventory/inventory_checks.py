@@ -8,6 +8,7 @@ from ipaddress import ip_address
 
 from truerail.files.nodesets import name_fault
 from truerail.model import Role
+from truerail.model.names import is_plain_name
 
 HIGHEST_PORT = 65535
 _ADDRESS = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,252}", re.ASCII)
@@ -60,6 +61,11 @@ def hop_fault(hop: str) -> str:
         or not 0 < int(shape["port"] or 22) <= HIGHEST_PORT
     )
     return "expected a jump host such as ops@bastion:22, without a password" if wrong else ""
+
+
+def zone_fault(zone: str) -> str:
+    """Why this cannot name a zone of pollers."""
+    return "" if is_plain_name(zone) else "expected a zone's name: letters, digits, _ and -, at most 64"
 
 
 def role_in(text: str) -> Role | None:

@@ -51,6 +51,9 @@ SNMP = Keys(
 _ACCESS = (
     Key("role", one_of(ROLES), "Detected where absent."),
     Key("platform", one_of(PLATFORMS), "Detected where absent; infiniband reports the links of an entire fabric."),
+    Key(
+        "zone", matching(r"^[A-Za-z0-9_-]{1,64}$"), "Pollers of this zone reach it (docs/scale.md); default by default."
+    ),
     Key("timeout_seconds", _SECONDS, "For a connection and for each answer: 10 by default."),
     Key("user", _USER, "Login; the user who runs truerail by default."),
     Key("key", TEXT, "Path of a private key. Without one: agent and the usual keys."),

@@ -63,6 +63,7 @@ def _targets(entry: Node, defaults: dict[str, Node], values: InventoryValues) ->
             timeout_seconds=access.timeout_seconds,
             ssh=access.ssh,
             snmp=access.snmp,
+            zone=access.zone,
             file=values.faults.file,
             line=entry.line,
         )

@@ -46,7 +46,7 @@ def _entry(group: list[Target]) -> str:
     pairs: Pairs = [("name", in_flow(fold([target.name for target in group])))]
     if first.address != first.name:
         pairs.append(("address", in_flow(fold([target.address for target in group]))))
-    pairs += _reported(first, _TARGET, ("role", "platform", "pod", "rack", "unit", "timeout_seconds"))
+    pairs += _reported(first, _TARGET, ("role", "platform", "pod", "rack", "unit", "zone", "timeout_seconds"))
     pairs += _reported(first.ssh, _SSH, tuple(SshAccess.__slots__))
     if first.snmp:
         snmp = _reported(first.snmp, replace(_SNMP, version=""), tuple(SnmpAccess.__slots__))

@@ -69,6 +69,7 @@ def _target(row: Row, name: str, role: Role | None, netbox: NetBox, file: str) -
         timeout_seconds=access.timeout_seconds,
         ssh=access.ssh,
         snmp=access.snmp,
+        zone=access.zone,
         file=file,
         line=netbox.line,
     )

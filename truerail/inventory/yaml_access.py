@@ -3,10 +3,10 @@
 from dataclasses import dataclass, field
 
 from truerail.files.yaml_tree import Node
-from truerail.inventory.inventory_checks import HIGHEST_PORT, hop_fault, user_fault
+from truerail.inventory.inventory_checks import HIGHEST_PORT, hop_fault, user_fault, zone_fault
 from truerail.inventory.inventory_keys import AUTH_PROTOCOLS, ENGINES, PRIVACY_PROTOCOLS, ROLES, SNMP
 from truerail.inventory.inventory_yaml_values import InventoryValues
-from truerail.model import PLATFORMS, Role, Secret, SnmpAccess, SshAccess
+from truerail.model import DEFAULT_ZONE, PLATFORMS, Role, Secret, SnmpAccess, SshAccess
 
 _V3_KEYS = ("user", "auth_protocol", "auth", "privacy_protocol", "privacy")
 _SSH, _SNMP = SshAccess(), SnmpAccess()
@@ -18,6 +18,7 @@ class Access:
 
     role: Role | None = None
     platform: str = ""
+    zone: str = DEFAULT_ZONE
     timeout_seconds: float = 10.0
     ssh: SshAccess = field(default_factory=SshAccess)
     snmp: SnmpAccess | None = None
@@ -31,6 +32,7 @@ def read_access(keys: dict[str, Node], values: InventoryValues) -> Access:
     return Access(
         role=Role(role) if role else None,
         platform=platform,
+        zone=values.checked(keys.get("zone"), zone_fault) or DEFAULT_ZONE,
         timeout_seconds=values.seconds(keys.get("timeout_seconds"), Access().timeout_seconds),
         ssh=_ssh(keys, values),
         snmp=None if snmp is None else _snmp(snmp, values),

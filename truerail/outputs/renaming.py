@@ -44,15 +44,19 @@ def rename_commands(device: Device, new: str) -> Mapping[str, tuple[str, ...]]:
     """The commands that give a device another name, by platform: of its own, or of all that it may be where the plan
     does not name one. Both names are host names.
     """
-    known = device.platform or ("linux" if device.role is Role.HOST else "")
-    chosen = (known,) if known in _COMMANDS else tuple(one for one in _COMMANDS if one != "linux")
     words = {"new": new, "old_short": device.name.partition(".")[0]}
-    return {one: tuple(line.format(**words) for line in _COMMANDS[one]) for one in chosen}
+    return {one: tuple(line.format(**words) for line in _COMMANDS[one]) for one in platforms_of(device)}
+
+
+def platforms_of(device: Device) -> tuple[str, ...]:
+    """The platforms whose commands a device may take: its own, or all that it may be."""
+    known = device.platform or ("linux" if device.role is Role.HOST else "")
+    return (known,) if known in _COMMANDS else tuple(one for one in _COMMANDS if one != "linux")
 
 
 def renamed_plan(plan: Plan, names: Mapping[str, str]) -> Plan:
-    """The plan in which each device of `names` has the name, and the place in racks, of another one of them: its cables
-    stay with the name that they had before.
+    """The plan with these names, by the present ones: of devices, and of ports as `device/port`. A device that gets
+    another's name has the other's own properties and stays in its place; cables stay where they are.
     """
     cables = tuple(one._replace(a=_renamed(one.a, names), b=_renamed(one.b, names)) for one in plan.cables)
     devices = {names.get(name, name): _moved(plan, name, names) for name in plan.devices}
@@ -61,25 +65,44 @@ def renamed_plan(plan: Plan, names: Mapping[str, str]) -> Plan:
 
 def _moved(plan: Plan, name: str, names: Mapping[str, str]) -> Device:
     """The device that has the place of `name`: its platform, aliases, addresses and chassis ids are its own."""
-    place, named = plan.devices[name], plan.devices[names.get(name, name)]
+    place, new = plan.devices[name], names.get(name, name)
+    named = plan.devices.get(new, replace(place, name=new))
     return replace(named, role=place.role, pod=place.pod, rack=place.rack, unit=place.unit, gpus=place.gpus)
 
 
 def _renamed(port: Port, names: Mapping[str, str]) -> Port:
-    return Port(names.get(port.device, port.device), port.name)
+    device = names.get(port.device, port.device)
+    return Port(device, names.get(str(port), str(port)).partition("/")[2])
 
 
 def plan_diff(plan: Plan, names: Mapping[str, str]) -> str:
     """The change of the plan, in its CSV form, as a unified diff for `patch`."""
-    before, after = (dump_csv(one).splitlines(keepends=True) for one in (plan, renamed_plan(plan, names)))
-    return "".join(unified_diff(before, after, "plan.csv", "plan.csv", n=0))
+    before, after = (dump_csv(one) for one in (plan, renamed_plan(plan, names)))
+    return text_diff(before, after, "plan.csv", context=0)
+
+
+def text_diff(before: str, after: str, file: str, context: int = 3) -> str:
+    """A unified diff of a file for `patch`; empty if nothing changes. A file that does not exist yet has no text."""
+    old, new = (text.splitlines(keepends=True) for text in (before, after))
+    lines = unified_diff(old, new, file if before else "/dev/null", file, n=context)
+    return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
 
 
 def inventory_changes(names: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    """Names of devices as NetBox or Nautobot change them, one after the other: (device, its new name). A name is
-    unique there, so that the first device has a name for the time between.
+    """Names of devices or ports as NetBox or Nautobot change them, one after the other: (its name, its new name). A
+    name is unique there, so that of those that exchange names the first has a name for the time between.
     """
-    first, *_ = names
-    between = f"{first}-renamed"
-    rest = [(one, new) for one, new in names.items() if one != first]
-    return ((first, between), *rest, (between, names[first]))
+    holder = {new: old for old, new in names.items()}
+    left, steps = dict(names), []
+    while left:
+        last = next((old for old, new in left.items() if new not in left), None)
+        if last is None:  # all names that are left are exchanged
+            first = next(iter(left))
+            between = f"{first}-renamed"
+            steps.append((first, between))
+            left[between] = left.pop(first)
+            last = holder[first]
+        while last in left:
+            steps.append((last, left.pop(last)))
+            last = holder.get(last, "")
+    return tuple(steps)

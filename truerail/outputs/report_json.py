@@ -105,6 +105,7 @@ def _cause(cause: Cause, causes: Sequence[Cause]) -> dict[str, Any]:
         "alternatives": [_alternative(alternative) for alternative in cause.alternatives],
         "to_confirm": cause.to_confirm,
         "moves": [_move(move, causes) for move in cause.moves],
+        "renames": [{"actual": one.actual, "planned": one.planned} for one in cause.renames],
     }
 
 

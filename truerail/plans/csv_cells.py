@@ -26,7 +26,7 @@ E = TypeVar("E", bound=StrEnum)
 
 _ROLES = {role.value: role for role in Role}
 _SINGLE = ("rack", "pod", "platform", "address")
-_LISTS = ("aliases", "chassis_ids")
+_LISTS = ("aliases", "chassis_ids", "serials")
 _FABRIC: tuple[tuple[str, type[StrEnum] | None], ...] = (
     ("fabric", None),
     ("transport", Transport),

@@ -5,27 +5,29 @@ device and for the link are read and checked once for each distinct text.
 """
 
 import csv
-import io
 from collections.abc import Callable, Sequence
 from operator import itemgetter
+from typing import TYPE_CHECKING
 
 from truerail.files.nodesets import name_fault
 from truerail.files.problems import Faults, nearest
 from truerail.model import Cable, Plan, Port
 from truerail.plans.csv_cells import DeviceCells, LinkCells
-from truerail.plans.csv_columns import COLUMNS, DEVICE_FIELDS, FRONT, LINK_COLUMNS, NEEDED, unguarded
+from truerail.plans.csv_columns import COLUMNS, DEVICE_FIELDS, FRONT, LINK_COLUMNS, NEEDED, cells_of, unguarded
 from truerail.plans.plan_error import PlanError
+
+if TYPE_CHECKING:
+    from _csv import Reader
 
 Row = Sequence[str]
 Cells = tuple[str, ...]
 Pick = Callable[[Row], Cells]
-_DELIMITERS = (",", ";", "\t")
 
 
 def read_csv(text: str, file: str) -> Plan:
     """The plan in `text`, its delimiter a comma, semicolon or tab. Raises `PlanError` with every problem."""
     faults = Faults(file, PlanError)
-    lines = csv.reader(io.StringIO(text.removeprefix("\ufeff"), newline=""), delimiter=_delimiter(text), strict=True)
+    lines = cells_of(text)
     plan = None
     try:
         header = [cell.strip().lower() for cell in next(lines, [])]
@@ -37,11 +39,6 @@ def read_csv(text: str, file: str) -> Plan:
     if plan is None:
         raise AssertionError("a file without a plan has a fault")
     return plan
-
-
-def _delimiter(text: str) -> str:
-    head = text[: text.find("\n") + 1 or 4096]
-    return max(_DELIMITERS, key=head.count)
 
 
 def _header_stands(header: list[str], faults: Faults) -> bool:
@@ -80,7 +77,7 @@ class _Rows:
         self.pick_link = _pick(header, link_columns)
         self.ports: dict[str, str] = {}
 
-    def read(self, lines: "csv._reader", file: str) -> Plan:  # type: ignore[name-defined] # typeshed has no public name
+    def read(self, lines: "Reader", file: str) -> Plan:
         """All lines; a line with a fault is noted and left out."""
         cables: list[Cable] = []
         width, a_port, b_port = len(self.header), self.header.index("a_port"), self.header.index("b_port")

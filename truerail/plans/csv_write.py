@@ -55,6 +55,7 @@ def _end(side: str, name: str, plan: Plan) -> dict[str, str]:
         f"{side}_address": device.address,
         f"{side}_aliases": " ".join(device.aliases),
         f"{side}_chassis_ids": " ".join(device.chassis_ids),
+        f"{side}_serials": " ".join(device.serials),
     }
 
 

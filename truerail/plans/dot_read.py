@@ -1,7 +1,8 @@
 """A plan from DOT: Cumulus PTM's topology files, and what `dump_dot` writes.
 
 PTM's lines are `"switch1":"swp1" -- "switch2":"swp41" [LLDP="..."]`, ports with or without quotes, comments as in C and
-shell. A file has roles and rails only if `dump_dot` wrote it; else roles are guessed from the devices' names.
+shell. Of another tool's file, roles are those that it gives nodes, else decided as for every cable list, as are rails.
+`left_mac` and `right_mac` of an edge (NVIDIA Air, vagrant topologies) identify devices.
 """
 
 import re
@@ -10,6 +11,10 @@ from truerail.files.nodesets import name_fault
 from truerail.files.problems import Faults
 from truerail.files.yaml_values import whole
 from truerail.model import Cable, Device, Plan, Port, Role
+from truerail.plans.imports.import_macs import with_macs
+from truerail.plans.imports.import_rails import with_rails
+from truerail.plans.imports.import_roles import roles_of
+from truerail.plans.imports.import_row import End, ImportRow, Rows
 from truerail.plans.numbers import MOST_PLANES, MOST_RAILS, speed_gbps
 from truerail.plans.orient import oriented
 from truerail.plans.plan_error import PlanError
@@ -23,17 +28,12 @@ _NODE = re.compile(rf"(?P<name>{_WORD})\s*{_BRACKET}\s*;?")
 _ASSIGNMENT = re.compile(rf"({_WORD})\s*=\s*({_WORD})\s*[;,]?")
 _HEAD = re.compile(rf"(?:strict\s+)?(?:di)?graph\s*(?P<name>{_WORD})?\s*\{{?", re.IGNORECASE)
 _COMMENT = re.compile(r'"(?:[^"\\]|\\.)*"|/\*.*?\*/|//[^\n]*|^[ \t]*#[^\n]*', re.DOTALL | re.MULTILINE)
-_ROLE_WORDS = (
-    (Role.SUPERSPINE, re.compile(r"super-?spine|core", re.IGNORECASE)),
-    (Role.SPINE, re.compile(r"spine", re.IGNORECASE)),
-    (Role.LEAF, re.compile(r"leaf|tor|switch|sw\d", re.IGNORECASE)),
-)
 
 
 def read_dot(text: str, file: str) -> Plan:
     """The plan in `text`, one statement a line. Raises `PlanError` with the lines that are not understood."""
     faults = Faults(file, PlanError)
-    name, devices = "", {}
+    name, nodes = "", dict[str, dict[str, str]]()
     edges: list[tuple[int, Port, Port, dict[str, str]]] = []
     for line, statement in enumerate(_COMMENT.sub(_without_comment, text).splitlines(), 1):
         statement = statement.strip()
@@ -46,16 +46,16 @@ def read_dot(text: str, file: str) -> Plan:
         elif statement in ("", "}", "{") or _ASSIGNMENT.fullmatch(statement):
             continue
         elif node := _NODE.fullmatch(statement):
-            device = _device(_bare(node["name"]), _words(node["words"]))
-            devices[device.name] = device
+            nodes[_bare(node["name"])] = _words(node["words"])
         else:
             faults.add(line, statement, 'expected "device":"port" -- "device":"port"')
-    for _, a, b, _words_of_edge in edges:
-        for end in (a, b):
-            devices.setdefault(end.device, _device(end.device, {}))
     faults.raise_any()
+    rows = Rows(found=[_row(*edge, nodes) for edge in edges])
+    devices = _devices(nodes, rows)
     cables = tuple(_cable(*edge, devices) for edge in edges)
-    return Plan(devices=devices, cables=cables, name="" if name in ("G", "fabric") else name, source=file)
+    if not any("role" in words for words in nodes.values()):
+        cables = with_rails(cables, {name: device.role for name, device in devices.items()}, rows)
+    return Plan(devices, cables, "" if name in ("G", "fabric") else name, source=file, notes=tuple(rows.notes))
 
 
 def _without_comment(found: re.Match[str]) -> str:
@@ -78,10 +78,23 @@ def _check_names(ends: list[Port], line: int, faults: Faults) -> None:
                 faults.add(line, part, fault)
 
 
-def _device(name: str, words: dict[str, str]) -> Device:
-    guessed = next((role for role, shape in _ROLE_WORDS if shape.search(name)), Role.HOST)
-    role = Role(words["role"]) if words.get("role") in list(Role) else guessed
-    return Device(name, role, pod=words.get("pod", ""), rack=words.get("rack", ""))
+def _row(line: int, a: Port, b: Port, words: dict[str, str], nodes: dict[str, dict[str, str]]) -> ImportRow:
+    return ImportRow(_end(a, words.get("left_mac", ""), nodes), _end(b, words.get("right_mac", ""), nodes), line)
+
+
+def _end(port: Port, mac: str, nodes: dict[str, dict[str, str]]) -> End:
+    return End(*port, kind=nodes.get(port.device, {}).get("role", ""), mac=mac.lower())
+
+
+def _devices(nodes: dict[str, dict[str, str]], rows: Rows) -> dict[str, Device]:
+    """The nodes, then the further devices of edges; one without a cable whose role the file does not say is a host."""
+    roles = roles_of(rows.found)
+    devices: dict[str, Device] = {}
+    for name in (*nodes, *roles):
+        words = nodes.get(name, {})
+        role = Role(words["role"]) if words.get("role") in list(Role) else roles.get(name, Role.HOST)
+        devices[name] = Device(name, role, pod=words.get("pod", ""), rack=words.get("rack", ""))
+    return with_macs(devices, rows)
 
 
 def _cable(line: int, one: Port, other: Port, words: dict[str, str], devices: dict[str, Device]) -> Cable:

@@ -30,7 +30,7 @@ def device_entries(plan: Plan, role: Role, nics: dict[str, Nics]) -> list[Entry]
     groups: dict[tuple[object, ...], list[Device]] = defaultdict(list)
     for device in plan.of_role(role):
         reported = (bool(device.pod), bool(device.rack), device.unit is not None, bool(device.address))
-        lists = (len(device.aliases), len(device.chassis_ids))
+        lists = (len(device.aliases), len(device.chassis_ids), len(device.serials))
         groups[device.platform, device.gpus, nics.get(device.name), reported, lists].append(device)
     return [_entry(part, nics, units) for group in groups.values() for part, units in _by_units(group)]
 
@@ -59,6 +59,7 @@ def _entry(group: list[Device], nics: dict[str, Nics], by_place: Sequence[int]) 
         "platform": first.platform,
         "aliases": _columns([device.aliases for device in group]),
         "chassis_ids": _columns([device.chassis_ids for device in group]),
+        "serials": _columns([device.serials for device in group]),
         "gpus": plain(first.gpus),
         "nics": _nics(nics.get(first.name, ())),
     }

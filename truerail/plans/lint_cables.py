@@ -16,16 +16,14 @@ def unknown_device(view: View) -> Iterator[Problem]:
         for end in (cable.a, cable.b):
             if end.device not in view.plan.devices and end.device not in reported:
                 reported.add(end.device)
-                yield view.problem(cable.line, str(end), "the plan declares no such device", Severity.CRITICAL)
+                yield view.problem_of(cable, str(end), "the plan declares no such device", Severity.CRITICAL)
 
 
 def self_link(view: View) -> Iterator[Problem]:
     """A cable from a device to itself."""
     for cable in view.plan.cables:
         if cable.a.device == cable.b.device:
-            yield view.problem(
-                cable.line, f"{cable.a} - {cable.b}", "a cable from a device to itself", Severity.CRITICAL
-            )
+            yield view.problem_of(cable, f"{cable.a} - {cable.b}", "a cable from a device to itself", Severity.CRITICAL)
 
 
 def duplicate_cable(view: View) -> Iterator[Problem]:
@@ -35,8 +33,8 @@ def duplicate_cable(view: View) -> Iterator[Problem]:
         ends = (cable.a, cable.b) if cable.a <= cable.b else (cable.b, cable.a)
         before = first.setdefault(ends, cable)
         if before is not cable:
-            says = f"a duplicate cable, first on line {before.line}"
-            yield view.problem(cable.line, f"{cable.a} - {cable.b}", says)
+            says = f"a duplicate cable, first {view.place(before, before.a)}"
+            yield view.problem_of(cable, f"{cable.a} - {cable.b}", says)
 
 
 def port_used_twice(view: View) -> Iterator[Problem]:
@@ -48,8 +46,8 @@ def port_used_twice(view: View) -> Iterator[Problem]:
             if before is cable or peer in (before.a, before.b):
                 continue
             other = before.b if before.a == port else before.a
-            says = f"the port is used twice, for {peer} here and for {other} on line {before.line}"
-            yield view.problem(cable.line, str(port), says, Severity.CRITICAL)
+            says = f"the port is used twice, for {peer} here and for {other} {view.place(before, port)}"
+            yield view.problem_of(cable, str(port), says, Severity.CRITICAL)
 
 
 def speeds_in_a_rail(view: View) -> Iterator[Problem]:
@@ -64,7 +62,7 @@ def speeds_in_a_rail(view: View) -> Iterator[Problem]:
             if speed != usual:
                 ports = f"{cables[0].a} and {len(cables) - 1} more" if len(cables) > 1 else str(cables[0].a)
                 says = f"{ports}: {plain(speed)} Gb/s in rail {rail}, which has {plain(usual)} Gb/s"
-                yield view.problem(cables[0].line, plain(speed), says)
+                yield view.problem_of(cables[0], plain(speed), says)
 
 
 def speeds_between_two_devices(view: View) -> Iterator[Problem]:
@@ -80,5 +78,5 @@ def speeds_between_two_devices(view: View) -> Iterator[Problem]:
         if len(speeds) > 1:
             rare = min(speeds, key=lambda speed: (speeds[speed], speed))
             shown = ", ".join(f"{speeds[speed]} of {plain(speed)} Gb/s" for speed in sorted(speeds))
-            line = first[(*pair, rare)].line
-            yield view.problem(line, plain(rare), f"cables between {pair[0]} and {pair[1]} differ in speed: {shown}")
+            says = f"cables between {pair[0]} and {pair[1]} differ in speed: {shown}"
+            yield view.problem_of(first[(*pair, rare)], plain(rare), says)

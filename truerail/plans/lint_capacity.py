@@ -23,7 +23,7 @@ def oversubscription(view: View) -> Iterator[Problem]:
                 f"{leaf.name} is oversubscribed {ratio:g}:1{worse} ({leaf.down_ports} ports down, {leaf.up_ports} up)"
             )
             severity = Severity.WARNING if worse else Severity.INFO
-            yield view.problem(view.plan.uplinks_of(leaf.name)[0].line, f"{ratio:g}:1", says, severity)
+            yield view.problem_of(view.plan.uplinks_of(leaf.name)[0], f"{ratio:g}:1", says, severity)
 
 
 def _ratio(leaf: SwitchShape) -> float:

@@ -32,9 +32,8 @@ def missing_rail(view: View) -> Iterator[Problem]:
         expected = {place for place, count in counts.items() if 2 * count >= len(hosts)}
         for host in hosts:
             for place in sorted(expected - have[host], key=str):
-                line = view.of_host[host][0].line
                 others = f"{counts[place]} of {len(hosts)} hosts like it have it"
-                yield view.problem(line, host, f"{_named(place)} is missing on {host}; {others}")
+                yield view.problem_of(view.of_host[host][0], host, f"{_named(place)} is missing on {host}; {others}")
 
 
 def no_rails(view: View) -> Iterator[Problem]:
@@ -54,13 +53,13 @@ def fewer_rails_than_gpus(view: View) -> Iterator[Problem]:
     for (gpus, rails), hosts in found.items():
         if gpus <= rails:
             continue
-        first = view.of_host[hosts[0]][0].line
+        first = view.of_host[hosts[0]][0]
         count = f" and {len(hosts) - 1} more hosts" if len(hosts) > 1 else ""
         if len(found) == 1 and gpus % rails == 0:
             says = f"shared NICs: {gpus} GPUs on {rails} rails, {gpus // rails} a rail, on {hosts[0]}{count}"
-            yield view.problem(first, str(rails), says, Severity.INFO)
+            yield view.problem_of(first, str(rails), says, Severity.INFO)
         else:
-            yield view.problem(first, str(rails), f"fewer rails than GPUs: {rails} for {gpus} on {hosts[0]}{count}")
+            yield view.problem_of(first, str(rails), f"fewer rails than GPUs: {rails} for {gpus} on {hosts[0]}{count}")
 
 
 def overlapping_subnets(view: View) -> Iterator[Problem]:
@@ -96,8 +95,9 @@ def rail_on_two_leaves(view: View) -> Iterator[Problem]:
         if len(leaves) > 1:
             ranked = sorted(leaves, key=lambda leaf: -len(leaves[leaf]))
             shown = ", ".join(f"{leaf} ({len(leaves[leaf])} hosts)" for leaf in ranked)
-            line = leaves[ranked[1]][0].line
-            yield view.problem(line, ranked[1], f"{_named(place)} lands on {len(leaves)} leaves of one pod: {shown}")
+            yield view.problem_of(
+                leaves[ranked[1]][0], ranked[1], f"{_named(place)} lands on {len(leaves)} leaves of one pod: {shown}"
+            )
 
 
 def planes_on_one_leaf(view: View) -> Iterator[Problem]:
@@ -110,7 +110,7 @@ def planes_on_one_leaf(view: View) -> Iterator[Problem]:
         if len(found) > 1:
             last = list(found.values())[-1]
             shown = ", ".join(map(str, sorted(found)))
-            yield view.problem(last.line, leaf, f"{leaf} carries planes {shown}; each plane needs its own switches")
+            yield view.problem_of(last, leaf, f"{leaf} carries planes {shown}; each plane needs its own switches")
 
 
 def rail_twice_on_host(view: View) -> Iterator[Problem]:
@@ -121,7 +121,7 @@ def rail_twice_on_host(view: View) -> Iterator[Problem]:
             before = seen.setdefault(_place(cable), cable)
             if before is not cable and {before.a, before.b} != {cable.a, cable.b}:
                 says = f"{host} has two cables in {_named(_place(cable))}: {before.a.name} and {cable.a.name}"
-                yield view.problem(cable.line, str(cable.a), says, Severity.CRITICAL)
+                yield view.problem_of(cable, str(cable.a), says, Severity.CRITICAL)
 
 
 def not_rail_optimized(view: View) -> Iterator[Problem]:
@@ -133,10 +133,10 @@ def not_rail_optimized(view: View) -> Iterator[Problem]:
             f"not rail-optimized, this is classic top-of-rack: all rails of {len(hosts)} of {len(view.of_host)} hosts "
             f"land on one switch, those of {first.a.device} on {first.b.device}"
         )
-        yield view.problem(first.line, first.b.device, says)
+        yield view.problem_of(first, first.b.device, says)
         return
     if len(hosts) == len(view.of_host):
         return  # every host on the same switch: a small fabric whose only leaf carries all rails
     for host in hosts:
         cable = view.of_host[host][0]
-        yield view.problem(cable.line, host, f"all rails of {host} land on {cable.b.device}")
+        yield view.problem_of(cable, host, f"all rails of {host} land on {cable.b.device}")

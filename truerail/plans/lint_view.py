@@ -4,7 +4,7 @@ from collections import defaultdict
 from functools import cached_property
 
 from truerail.files.problems import Problem
-from truerail.model import Cable, Plan, Role, Severity
+from truerail.model import Cable, Plan, Port, Role, Severity
 from truerail.plans.standing import leaf_groups, pod_of
 
 
@@ -17,6 +17,21 @@ class View:
     def problem(self, line: int, value: str, says: str, severity: Severity = Severity.WARNING) -> Problem:
         """A problem of this plan."""
         return Problem(self.plan.source, line, value, says, severity)
+
+    def problem_of(self, cable: Cable, value: str, says: str, severity: Severity = Severity.WARNING) -> Problem:
+        """A problem of a cable: at the port that `value` names, else at the cable's first end."""
+        end = cable.b if value == str(cable.b) else cable.a
+        return Problem(self.plan.source, cable.line, value, says, severity, self._cell(cable, end))
+
+    def place(self, cable: Cable, end: Port) -> str:
+        """Where the file has one end of a cable: `on line 12`, `in sheet 'IB' row 12, column E`."""
+        found = self._cell(cable, end)
+        return f"in {found}" if found else f"on line {cable.line}"
+
+    def _cell(self, cable: Cable, end: Port) -> str:
+        """The cell of a table that names an end; empty in a file of lines."""
+        a, b = self.plan.places.get((cable.a, cable.b), ("", ""))
+        return b if end == cable.b else a
 
     @cached_property
     def rail_cables(self) -> list[Cable]:

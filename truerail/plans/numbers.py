@@ -9,6 +9,9 @@ MOST_PLANES = 64
 MOST_GPUS = 1024
 HIGHEST_VLAN = 4094
 """IEEE 802.1Q: 0 and 4095 are reserved."""
+HIGHEST_DSCP, HIGHEST_PRIORITY = 63, 7
+"""RFC 2474; IEEE 802.1Q."""
+MOST_MTU, MOST_BYTES = 65535, 999_999_999
 
 _SPEED = re.compile(r"(\d{1,6}(?:\.\d{1,3})?) ?([GT]?)(?:b/s|bps)?", re.ASCII | re.IGNORECASE)
 SPEED_EXPECTED = "expected a speed in Gb/s such as 400, 400G or 1.6T"

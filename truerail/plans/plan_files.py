@@ -16,6 +16,7 @@ from truerail.plans.csv_read import read_csv
 from truerail.plans.dot_read import read_dot
 from truerail.plans.plan_error import PlanError
 from truerail.plans.plan_yaml_read import read_yaml
+from truerail.plans.unnamed import check_named
 
 OWN = (".yaml", ".yml", ".csv", ".dot", ".gv")
 _OWN_CSV = re.compile(r"(?:^|[,;\t\"\ufeff])\s*[ab]_device\b", re.IGNORECASE)
@@ -23,10 +24,16 @@ _OWN_YAML = re.compile(r"^(?:hosts|leaves|spines|superspines|host_links|uplinks|
 _MOST_BYTES = {".yaml": 64 << 20, ".yml": 64 << 20, ".dot": 64 << 20, ".gv": 64 << 20, ".csv": 512 << 20}
 
 
-def load(path: Path, *, out_of_band: bool = False) -> Plan:
+def load(path: Path, *, out_of_band: bool = False, unnamed: bool = False) -> Plan:
     """The plan in a file, its format by suffix and content. `out_of_band` keeps the cables of the management network
-    that a cable list of another tool has. Raises `PlanError` with all problems.
+    that a cable list of another tool has; `unnamed` takes a plan with ports that have no name, which nothing can be
+    evaluated against. Raises `PlanError` with all problems.
     """
+    plan = _load(path, out_of_band=out_of_band)
+    return plan if unnamed else check_named(plan)
+
+
+def _load(path: Path, *, out_of_band: bool) -> Plan:
     file = str(path)
     suffix = path.suffix.lower()
     if suffix in imports.SUFFIXES:

@@ -18,7 +18,16 @@ from truerail.files.yaml_keys import (
     whole_numbers,
 )
 from truerail.model import LoadBalancing, Role, Transport
-from truerail.plans.numbers import HIGHEST_VLAN, MOST_GPUS, MOST_PLANES, MOST_RAILS
+from truerail.plans.numbers import (
+    HIGHEST_DSCP,
+    HIGHEST_PRIORITY,
+    HIGHEST_VLAN,
+    MOST_BYTES,
+    MOST_GPUS,
+    MOST_MTU,
+    MOST_PLANES,
+    MOST_RAILS,
+)
 
 _SPEED = matching(r"^ *\d{1,6}(\.\d{1,3})? ?[GTgt]?([bB]/[sS]|[bB][pP][sS])? *$", number=True)
 _PLANE = whole_number(MOST_PLANES)
@@ -28,6 +37,9 @@ _WITHIN_POD = Key(
     YES,
     "`no` joins devices of different pods. By default each pod is cabled by itself, where both sides have pods.",
 )
+
+TRUSTS = ("dscp", "pcp")
+WATCHDOGS = ("drop", "forward", "alert", "disabled")
 
 RAIL = Keys(
     "rail",
@@ -49,6 +61,7 @@ _OF_ALL = (
     Key("platform", TEXT, "linux, cumulus, sonic, eos, nxos, junos or snmp."),
     Key("aliases", NODE_SET_LISTS, "Further names: one for each device, or a list of node sets."),
     Key("chassis_ids", NODE_SET_LISTS, "MACs or GUIDs: one for each device, or a list of node sets."),
+    Key("serials", NODE_SET_LISTS, "Serial numbers or UUIDs of the machines: one for each, or a list of node sets."),
 )
 SWITCHES = Keys("switches", "Switches of one tier.", _OF_ALL)
 HOSTS = Keys(
@@ -114,6 +127,41 @@ CABLE_WORDS = CABLE.names[2:]
 _LINE = matching(rf"^\s*[^\s/]+/\S+\s+[^\s/]+/\S+(\s+({'|'.join(CABLE_WORDS)})(=\S*)?)*\s*$")
 _CABLES: Schema = {"type": "array", "items": {"anyOf": [_LINE, CABLE.one]}}
 
+QOS_CLASS = Keys(
+    "qos_class",
+    "DSCPs that have one priority.",
+    (
+        Key("values", whole_numbers(HIGHEST_DSCP), 'The DSCPs: 26, or `"[24-31]"`.', needed=True),
+        Key("priority", whole_number(HIGHEST_PRIORITY), "Their priority, 0 to 7.", needed=True),
+    ),
+)
+QOS_BUFFER = Keys(
+    "qos_buffer",
+    "Buffers of switch ports of one speed; of all others without `speed`.",
+    (
+        Key("speed", _SPEED, "400, 400G or 1.6T."),
+        Key("ecn_min_bytes", whole_number(MOST_BYTES), "The queue from which on packets are marked."),
+        Key("ecn_max_bytes", whole_number(MOST_BYTES), "The queue at which `ecn_probability` of them are marked."),
+        Key("ecn_probability", matching(r"^ *(0(\.\d+)?|\.\d+|1(\.0*)?) *$", number=True), "Above 0, up to 1."),
+        Key("headroom_bytes", whole_number(MOST_BYTES), "Headroom of a lossless priority, at least."),
+    ),
+)
+QOS = Keys(
+    "qos",
+    "The QoS of all ports that carry RDMA. What is left out is not compared with the plan.",
+    (
+        Key("trust", one_of(TRUSTS), "The field that gives a packet's priority."),
+        Key("pfc_priorities", whole_numbers(HIGHEST_PRIORITY), "Priorities that are paused; `[]` for none."),
+        Key("ecn_priorities", whole_numbers(HIGHEST_PRIORITY), "Priorities on which congestion is marked."),
+        Key("dscp", QOS_CLASS.some, "DSCPs and their priorities."),
+        Key("global_pause", YES, "Whether global pause (IEEE 802.3x) is on."),
+        Key("watchdog", one_of(WATCHDOGS), "What the PFC watchdog of switch ports does."),
+        Key("mtu", whole_number(MOST_MTU), "The MTU of NICs in bytes; switch ports take at least as much."),
+        Key("buffers", QOS_BUFFER.some, "Thresholds and headroom of switch ports, by speed."),
+        Key("roles", NODE_SETS, "Devices of these roles only: `[host, leaf]`."),
+    ),
+)
+
 SECTIONS = {"hosts": Role.HOST, "leaves": Role.LEAF, "spines": Role.SPINE, "superspines": Role.SUPERSPINE}
 """The sections that declare devices, and the role of these."""
 
@@ -125,6 +173,7 @@ PLAN = Keys(
         Key("transport", one_of([*Transport]), "What carries RDMA; determines which rules apply. roce by default."),
         Key("load_balancing", one_of([*LoadBalancing]), "How switches spread flows. ecmp by default."),
         Key("speed", _SPEED, "Of every cable without its own: 400, 400G or 1.6T."),
+        Key("qos", QOS.one, "The QoS that all ports with RDMA should have."),
         Key("rails", RAIL.some, "Names, VLANs and subnets of the rails."),
         *(
             Key(
@@ -145,4 +194,6 @@ PLAN = Keys(
 
 def plan_schema() -> dict[str, Any]:
     """The JSON Schema of a plan in YAML."""
-    return document("truerail plan", PLAN, (RAIL, HOSTS, SWITCHES, HOST_LINKS, UPLINKS, CABLE))
+    return document(
+        "truerail plan", PLAN, (RAIL, QOS, QOS_CLASS, QOS_BUFFER, HOSTS, SWITCHES, HOST_LINKS, UPLINKS, CABLE)
+    )

@@ -17,6 +17,7 @@ from truerail.plans.orient import oriented
 from truerail.plans.plan_error import PlanError
 from truerail.plans.plan_keys import CABLE, CABLE_WORDS, PLAN, RAIL
 from truerail.plans.plan_yaml_values import PlanValues
+from truerail.plans.qos_yaml import read_qos
 from truerail.plans.yaml_devices import Groups, read_groups
 from truerail.plans.yaml_links import Links, host_links, uplinks
 
@@ -52,6 +53,7 @@ def _plan(keys: dict[str, Node], values: PlanValues, file: str) -> Plan:
         rails=_rails(keys.get("rails"), values),
         transport=values.choice(keys.get("transport"), Transport, Transport.ROCE),
         load_balancing=values.choice(keys.get("load_balancing"), LoadBalancing, LoadBalancing.ECMP),
+        qos=read_qos(keys.get("qos"), values),
         source=file,
     )
 

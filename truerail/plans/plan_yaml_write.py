@@ -8,6 +8,7 @@ from truerail.plans.numbers import plain
 from truerail.plans.plan_error import PlanError
 from truerail.plans.plan_keys import SECTIONS
 from truerail.plans.plan_yaml_read import read_yaml
+from truerail.plans.qos_yaml import qos_lines
 
 
 def dump_yaml(plan: Plan) -> str:
@@ -33,6 +34,7 @@ def _text(plan: Plan, host_links: list[Folded], uplinks: list[Folded]) -> str:
     nics = nics_of(plan) if host_links else {}
     lines = [f"name: {quoted(plan.name)}"] if plan.name else []
     lines += [f"transport: {plan.transport}", f"load_balancing: {plan.load_balancing}"]
+    lines += qos_lines(plan.qos) if plan.qos else []
     lines += section("rails", [entry for rail in plan.rails.values() for entry in _rail(rail)])
     for name, role in SECTIONS.items():
         lines += section(name, device_entries(plan, role, nics if role is Role.HOST else {}))

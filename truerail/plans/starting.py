@@ -14,6 +14,8 @@ PORT_NAMES: dict[str, Callable[[int, int], str]] = {
     "infiniband": lambda first, last: f"[{first}-{last}]",
 }
 """The node set of ports `first` to `last`, counted from 1, as each network operating system names them."""
+_UNITS = 40
+"""Rack units that hosts may fill."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,12 @@ class _Shape:
     planes: int
     speed_gbps: float
     platform: str
+    uplink_speed_gbps: float | None
+    load_balancing: str
+    split: int
+    nics: str
+    hosts_per_rack: int
+    remark: str
 
     @property
     def hosts_per_pod(self) -> int:
@@ -56,18 +64,29 @@ def new_plan(
     planes: int = 1,
     speed_gbps: float = 400,
     platform: str = "cumulus",
+    uplink_speed_gbps: float | None = None,
+    load_balancing: str = "",
+    split: int = 1,
+    nics: str = "",
+    hosts_per_rack: int = 0,
+    remark: str = "A starting plan.",
 ) -> str:
     """The YAML of a rail-optimized fabric that loads and lints clean.
 
     `hosts` and `spines` count the whole fabric, `uplinks` the ports of one leaf towards the spines (default: as many as
     it has host ports, so that nothing is oversubscribed). `spines=0` is rail-only. `platform` decides how ports are
-    named: a key of `PORT_NAMES`. Raises ValueError, naming the number, where they do not make a fabric.
+    named: a key of `PORT_NAMES`; `split` parts each port of a Cumulus switch, as a breakout cable does. `nics` is a
+    node set of the names of a host's NICs, rail 0 first; `hosts_per_rack` fills racks with hosts, `remark` is the first
+    line. Raises ValueError, naming the number, where they do not make a fabric.
     """
     per_plane = spines // max(planes, 1)
     if uplinks is None:
         down = -(-hosts // max(pods, 1)) * rails_per_leaf
         uplinks = -(-down // per_plane) * per_plane if per_plane else 0
-    shape = _Shape(hosts, rails, spines, uplinks, pods, rails_per_leaf, planes, speed_gbps, platform)
+    shape = _Shape(
+        *(hosts, rails, spines, uplinks, pods, rails_per_leaf, planes, speed_gbps, platform),
+        *(uplink_speed_gbps, load_balancing, split, nics, hosts_per_rack, remark),
+    )
     _check(shape)
     return "\n".join((*_head(shape), *_devices(shape), *_links(shape), ""))
 
@@ -80,6 +99,10 @@ def _check(shape: _Shape) -> None:
             raise ValueError(f"{name} is {getattr(shape, name)}, expected 1 to {most}")
     if shape.platform not in PORT_NAMES:
         raise ValueError(f"platform is {shape.platform!r}, expected one of {', '.join(PORT_NAMES)}")
+    if not 1 <= shape.split <= 8 or (shape.split > 1 and shape.platform != "cumulus"):
+        raise ValueError(f"split is {shape.split}, expected 1 to 8, and ports of Cumulus")
+    if not 0 <= shape.hosts_per_rack <= _UNITS:
+        raise ValueError(f"hosts_per_rack is {shape.hosts_per_rack}, expected 0 to {_UNITS}")
     if not 0 < shape.speed_gbps < 100_000:
         raise ValueError(f"speed_gbps is {shape.speed_gbps}, expected Gb/s such as 400")
     if -(-shape.hosts // shape.hosts_per_pod) != shape.pods:
@@ -96,10 +119,11 @@ def _check(shape: _Shape) -> None:
 
 def _head(shape: _Shape) -> list[str]:
     return [
-        "# A starting plan. Put in the real names; `truerail plan lint` reports what does not match.",
+        f"# {shape.remark}",
+        "# Put in the real names; `truerail plan lint` reports what does not match.",
         "name: fabric",
         f"transport: {'infiniband' if shape.platform == 'infiniband' else 'roce'}",
-        f"load_balancing: {'adaptive' if shape.platform == 'infiniband' else 'ecmp'}",
+        f"load_balancing: {shape.load_balancing or ('adaptive' if shape.platform == 'infiniband' else 'ecmp')}",
         f"speed: {plain(shape.speed_gbps)}  # Gb/s of every cable without a speed of its own",
     ]
 
@@ -107,7 +131,8 @@ def _head(shape: _Shape) -> list[str]:
 def _devices(shape: _Shape) -> list[str]:
     pod = [f"  pod: {_set('p', 1, shape.pods)}"] if shape.pods > 1 else []
     platform = [] if shape.platform == "infiniband" else [f"  platform: {shape.platform}"]
-    lines = ["hosts:", f"  nodes: {_set('gpu-', 1, shape.hosts)}", *pod, f"  gpus: {shape.rails}", *_nics(shape)]
+    lines = ["hosts:", f"  nodes: {_set('gpu-', 1, shape.hosts)}", *pod, *_racks(shape), f"  gpus: {shape.rails}"]
+    lines += _nics(shape)
     lines += ["leaves:"]
     for plane in range(shape.planes):
         # One entry a plane, so that the leaves of every plane are shared out over the pods.
@@ -119,10 +144,21 @@ def _devices(shape: _Shape) -> list[str]:
     return lines
 
 
+def _racks(shape: _Shape) -> list[str]:
+    """Racks of equal numbers of hosts, each of which has as many rack units; whole racks only."""
+    racks, rest = divmod(shape.hosts, shape.hosts_per_rack) if shape.hosts_per_rack else (0, 1)
+    if rest:
+        return []
+    height = _UNITS // shape.hosts_per_rack
+    last = 1 + height * (shape.hosts_per_rack - 1)
+    return [f"  rack: {_set('r', 1, racks)}", f'  unit: "[1-{last}/{height}]"' if last > 1 else "  unit: 1"]
+
+
 def _nics(shape: _Shape) -> list[str]:
     """NIC N is rail N; with planes, the ports of one NIC in the order of the planes."""
     if shape.planes == 1:
-        return [f"  nics: {_set('nic', 0, shape.rails - 1)}  # rail 0 first; or netdevs, RDMA devices, PCI addresses"]
+        names = shape.nics or _set("nic", 0, shape.rails - 1)
+        return [f"  nics: {names}  # rail 0 first; or netdevs, RDMA devices, PCI addresses"]
     ports = [
         f"    - [{', '.join(f'mlx5_{rail * shape.planes + plane}' for plane in range(shape.planes))}]"
         for rail in range(shape.rails)
@@ -131,19 +167,36 @@ def _nics(shape: _Shape) -> list[str]:
 
 
 def _links(shape: _Shape) -> list[str]:
-    name = PORT_NAMES[shape.platform]
     lines = ["host_links:"]
     for plane in range(shape.planes):
         keys = [f'leaves: "{_leaves(shape, plane)}"', f"plane: {plane}"] if shape.planes > 1 else []
-        lines += _entry([*keys, f'ports: "{name(1, shape.down)}"'], shape.planes)
+        lines += _entry([*keys, f'ports: "{_ports(shape, 1, shape.down)}"'], shape.planes)
     if shape.spines:
         lines += ["uplinks:"]
         top = shape.uplinks // (shape.spines // shape.planes) * shape.leaves * shape.pods
         for plane in range(shape.planes):
             ends = [f'from: "{_leaves(shape, plane)}"', f'to: "{_spines(shape, plane)}"', f"plane: {plane}"]
-            ports = [f'ports: "{name(shape.down + 1, shape.down + shape.uplinks)}"', f'to_ports: "{name(1, top)}"']
-            lines += _entry([*(ends if shape.planes > 1 else []), *ports], shape.planes)
+            first = -(-shape.down // shape.split) * shape.split + 1
+            ports = [
+                f'ports: "{_ports(shape, first, first + shape.uplinks - 1)}"',
+                f'to_ports: "{_ports(shape, 1, top)}"',
+            ]
+            speed = [f"speed: {plain(shape.uplink_speed_gbps)}"] if shape.uplink_speed_gbps else []
+            lines += _entry([*(ends if shape.planes > 1 else []), *ports, *speed], shape.planes)
     return lines
+
+
+def _ports(shape: _Shape, first: int, last: int) -> str:
+    """The node set of the ports of a switch, counted from 1. Parts of a port are counted too; `first` begins one."""
+    if shape.split == 1:
+        return PORT_NAMES[shape.platform](first, last)
+    whole, rest = divmod(last, shape.split)
+    sets = (
+        [f"{_set('swp', (first - 1) // shape.split + 1, whole)}s[0-{shape.split - 1}]"]
+        if first <= whole * shape.split
+        else []
+    )
+    return ",".join([*sets, *([f"{_set(f'swp{whole + 1}s', 0, rest - 1)}"] if rest else [])])
 
 
 def _entry(keys: list[str], entries: int) -> list[str]:

@@ -60,10 +60,14 @@ def _devices(names: list[str], role: Role, keys: dict[str, Node], values: Values
     addresses = one_each(keys.get("address"), count, values)
     aliases = several_each(keys.get("aliases"), count, values)
     chassis = several_each(keys.get("chassis_ids"), count, values)
+    serials = several_each(keys.get("serials"), count, values)
     platform = values.text(keys.get("platform"))
     gpus = values.number(keys.get("gpus"), MOST_GPUS)
     return [
-        Device(name, role, pods[i], addresses[i], platform, racks[i], places[i], aliases[i], chassis[i], gpus, line)
+        Device(
+            *(name, role, pods[i], addresses[i], platform, racks[i], places[i]),
+            *(aliases[i], chassis[i], serials[i], gpus, line),
+        )
         for i, name in enumerate(names)
     ]
 

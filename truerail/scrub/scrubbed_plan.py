@@ -47,6 +47,7 @@ def _device(device: Device, scrub: Text, racks: _Numbered, pods: _Numbered) -> D
         address=scrub(device.address),
         aliases=tuple(map(scrub, device.aliases)),
         chassis_ids=tuple(map(scrub, device.chassis_ids)),
+        serials=(),
         rack=racks(device.rack),
         pod=pods(device.pod),
     )

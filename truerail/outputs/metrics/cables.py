@@ -5,7 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from truerail.analysis.cabling import BOTH_ENDS, ONE_END, State, Wiring
+from truerail.analysis.cabling import State, Wiring
+from truerail.analysis.cabling.named_by import VERIFIED, verified
 from truerail.model.columns import Codes, Mask
 from truerail.outputs.metrics.declared_links import (
     DEVICES,
@@ -19,7 +20,7 @@ from truerail.outputs.metrics.declared_links import (
 )
 from truerail.outputs.metrics.declaring import Declared
 from truerail.outputs.metrics.metric_series import Rows, Series
-from truerail.outputs.metrics.plan_rows import HOST_STATES, VERIFIED, Group, Layout
+from truerail.outputs.metrics.plan_rows import HOST_STATES, Group, Layout
 
 _LEVEL = np.array([0, 3, 2, 1], dtype=np.int64)
 """By `State`: its badness. Unknown is worse than right and better than known to be missing or wrong."""
@@ -37,7 +38,7 @@ def counts(layout: Layout, wiring: Wiring) -> Iterator[Series]:
     links, uplinks = layout.links.number, layout.uplinks.number
     state, level = wiring.state[links], levels(wiring, links)
     yield _series(LINKS, layout.rail_links, layout.by_rail.count(state, len(State)))
-    yield _series(LINKS_VERIFIED, layout.rail_verified, layout.by_rail.count(_verified(wiring, links), len(VERIFIED)))
+    yield _series(LINKS_VERIFIED, layout.rail_verified, layout.by_rail.count(verified(wiring)[links], len(VERIFIED)))
     yield _series(UPLINKS, layout.uplink_states, layout.uplinks_by_pod.count(wiring.state[uplinks], len(State)))
     railed, rails = layout.whole_rails
     yield _series(RAIL_STATE, rails.rows, rails.worst(level[railed]))
@@ -70,10 +71,3 @@ def _share(group: Group, chosen: Mask) -> npt.NDArray[np.float64]:
 
 def _series(metric: Declared, rows: Rows, values: Codes | npt.NDArray[np.float64]) -> Series:
     return Series(metric, rows, values.tolist())
-
-
-def _verified(wiring: Wiring, cables: Codes) -> Codes:
-    """Which ends confirm each cable's position, as an index of `VERIFIED`; see `Wiring.confidence`."""
-    a, b = wiring.index.a[cables], wiring.index.b[cables]
-    sure = np.maximum(wiring.sure[a], np.where(wiring.partner[b] == a, wiring.sure[b], 0.0))
-    return np.asarray((sure > 0).astype(np.int64) + (sure >= ONE_END) + (sure >= BOTH_ENDS))

@@ -133,6 +133,21 @@ JOURNAL_WRITTEN = counter(
 )  # fmt: skip
 BUILD_INFO = gauge("build_info", "1", "version python", "The running version.", "truerail_build_info")
 
+gauge(
+    "view_age_seconds", "seconds", "",
+    "Time since the process that evaluates last confirmed that the view, which the others show, is the newest.",
+    "truerail_view_age_seconds > 60",
+)  # fmt: skip
+gauge("view_write_seconds", "seconds", "", "What the newest write of the view took.",
+      "max_over_time(truerail_view_write_seconds[1h])")  # fmt: skip
+gauge("view_written_bytes", "bytes", "", "What changed in the newest write of the view.",
+      "max_over_time(truerail_view_written_bytes[1h])")  # fmt: skip
+
+gauge("judge_leader", "0 or 1", "", "Whether this judge leads; the others of a bus stand by.",
+      "sum(truerail_judge_leader) != 1")  # fmt: skip
+gauge("judge_epoch", "", "", "The epoch of this judge's leadership: the journal refuses the writes of a lower one.",
+      "changes(truerail_judge_epoch[1h]) > 2")  # fmt: skip
+
 SERVICE_PREFIX: Final = f"{PREFIX}service_"
 """The service names its own metrics; the known ones are declared here, others are shown under their own names."""
 SERVICE_SAYS: Final = "A figure of the service itself."
@@ -149,8 +164,40 @@ counter(
     "service_evaluations_failed_total", "evaluations", "", "Snapshots that could not be evaluated because of a bug.",
     "increase(truerail_service_evaluations_failed_total[1h]) > 0",
 )  # fmt: skip
+counter(
+    "service_full_parse_differences_total", "answers", "",
+    "Answers that counted as unchanged, in which the hourly full parse found other facts: always 0 but for a bug.",
+    "increase(truerail_service_full_parse_differences_total[1h]) > 0",
+)  # fmt: skip
 gauge("service_devices_in_flight", "devices", "", "Devices polled that have not answered yet.",
        "max_over_time(truerail_service_devices_in_flight[10m])")  # fmt: skip
+gauge("service_pollers", "processes", "", "Processes that poll, or pollers on the bus; 0 if the service itself polls.",
+      "truerail_service_pollers")  # fmt: skip
+gauge("service_pollers_running", "processes", "", "Of these, those that run.",
+      "truerail_service_pollers_running < truerail_service_pollers")  # fmt: skip
+counter("service_poller_restarts_total", "processes", "", "Processes that ended and were started again.",
+        "increase(truerail_service_poller_restarts_total[1h]) > 0")  # fmt: skip
+counter(
+    "service_poller_messages_dropped_total", "messages", "",
+    "Messages and answers of pollers that did not count: repeated, too old, refused, of an unknown kind.",
+    "increase(truerail_service_poller_messages_dropped_total[1h]) > 0",
+)  # fmt: skip
+gauge("service_bus_connected", "0 or 1", "", "Whether the bus of pollers on other machines answers the judge.",
+      "truerail_service_bus_connected == 0")  # fmt: skip
+counter("service_bus_reconnects_total", "connections", "", "Connections to the bus after the first one.",
+        "increase(truerail_service_bus_reconnects_total[1h]) > 3")  # fmt: skip
+counter(
+    "service_bus_store_losses_total", "losses", "",
+    "Times the bus came back without what it had stored: pollers then send all again.",
+    "increase(truerail_service_bus_store_losses_total[1d]) > 0",
+)  # fmt: skip
+counter(
+    "service_bus_other_schema_total", "messages", "",
+    "Messages of pollers whose version writes what this one cannot read: upgrade the judge first, then the pollers.",
+    "increase(truerail_service_bus_other_schema_total[1h]) > 0",
+)  # fmt: skip
+gauge("service_bus_zones_without_poller", "zones", "", "Zones of the inventory in which no poller runs.",
+      "truerail_service_bus_zones_without_poller > 0")  # fmt: skip
 gauge("service_event_streams", "streams", "", "Readers of the event stream.", "truerail_service_event_streams")
 gauge("service_history_failing", "0 or 1", "", "Whether the history store cannot be written, if there is one.",
       "truerail_service_history_failing == 1")  # fmt: skip

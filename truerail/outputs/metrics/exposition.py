@@ -5,7 +5,7 @@ used here.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain
 from threading import Lock
@@ -13,8 +13,6 @@ from threading import Lock
 from prometheus_client import Metric, generate_latest
 
 from truerail.analysis.published import Published
-from truerail.files.problems import nearest
-from truerail.model.finding import Evaluation
 from truerail.model.pause import garbage_collection_paused
 from truerail.outputs.metrics.cables import by_host, counts, levels
 from truerail.outputs.metrics.declared_links import (
@@ -33,6 +31,7 @@ from truerail.outputs.metrics.link_info import Affinity, LinkInfo, gpus, seen_in
 from truerail.outputs.metrics.metric_series import Block, Series
 from truerail.outputs.metrics.packed_text import PackedText
 from truerail.outputs.metrics.plan_rows import REST, Layout
+from truerail.outputs.metrics.scrape_page import ScrapePage
 from truerail.outputs.metrics.scrape_values import Live, declaration_of, newest_answers
 from truerail.outputs.metrics.traffic_series import TrafficText
 
@@ -45,11 +44,11 @@ class Exposition:
     def __init__(self) -> None:
         self._lock, self._packing = Lock(), Lock()
         self._plan: _OfPlan | None = None
-        self._page: _Page | None = None
+        self._last: _Rendered | None = None
 
     def prepare(self, publication: Published) -> None:
         """Renders a publication in advance of the next scrape."""
-        self._page_of(publication)
+        self.page_of(publication)
 
     def render(self, publication: Published | None, counters: Mapping[str, float], now: datetime) -> bytes:
         """The full page. Before the first evaluation it contains the service's own metrics alone."""
@@ -69,7 +68,7 @@ class Exposition:
         """The same as gzip: compressed once for a publication, except values of the moment. Raises LookupError."""
         if publication is None:
             return PackedText(()).followed_by(_of_moment(None, {}, counters, now, pod))
-        page = self._page_of(publication)
+        page = self.page_of(publication)
         with self._packing:
             if pod not in page.packed:
                 page.packed[pod] = PackedText(page.text(pod))
@@ -79,7 +78,7 @@ class Exposition:
         self, publication: Published, counters: Mapping[str, float], now: datetime, wanted: Wanted
     ) -> Iterator[Series | Metric]:
         """The wanted metrics of the page as values, for other formats than text."""
-        page, plan = self._page_of(publication), self._plan
+        page, plan = self.page_of(publication), self._plan
         if plan is None or not plan.fits(publication):
             return  # another plan is in force by now
         for series in chain(plan.series(publication, wanted), _of_faults(plan.layout, publication)):
@@ -94,27 +93,30 @@ class Exposition:
     ) -> bytes:
         if publication is None:
             return _of_moment(None, {}, counters, now, pod)
-        page = self._page_of(publication)
+        page = self.page_of(publication)
         return b"".join([*page.text(pod), _of_moment(publication, page.answered, counters, now, pod)])
 
-    def _page_of(self, publication: Published) -> "_Page":
+    def page_of(self, publication: Published) -> ScrapePage:
+        """The text of a publication, without the values of the moment."""
         with self._lock:
-            if self._page is None or self._page.publication is not publication:
+            if self._last is None or self._last.publication is not publication:
                 with garbage_collection_paused():
-                    self._page = self._rendered(publication, self._page)
-            return self._page
+                    self._last = self._rendered(publication, self._last)
+            return self._last.page
 
-    def _rendered(self, publication: Published, last: "_Page | None") -> "_Page":
+    def _rendered(self, publication: Published, last: "_Rendered | None") -> "_Rendered":
         if self._plan is None or not self._plan.fits(publication):
             self._plan = _OfPlan(publication)
         layout = self._plan.layout
-        if last is not None and last.evaluation is publication.evaluation and last.layout is layout:
-            cables, answered = last.cables, last.answered
+        same = last is not None and last.publication.evaluation is publication.evaluation and last.layout is layout
+        if last is not None and same:
+            cables, answered = last.cables, last.page.answered
         else:
             cables = tuple(self._plan.blocks(publication))
             answered = newest_answers(publication.snapshot.readings)
         found = tuple(series.block() for series in _of_faults(layout, publication))
-        return _Page(publication, layout, cables, found, generate_latest(FabricWide(publication)), answered)
+        wide = generate_latest(FabricWide(publication))
+        return _Rendered(publication, layout, cables, ScrapePage(layout.pods, (*cables, *found), wide, answered))
 
 
 class _OfPlan:
@@ -162,39 +164,13 @@ class _OfPlan:
 
 
 @dataclass(frozen=True)
-class _Page:
-    """The text of one publication, except values of the moment."""
+class _Rendered:
+    """A publication with its text, and the parts of the text that the next one can reuse."""
 
     publication: Published
     layout: Layout
     cables: tuple[Block, ...]
-    found: tuple[Block, ...]
-    wide: bytes
-    answered: Mapping[str, datetime]
-    packed: dict[str | None, PackedText] = field(default_factory=dict)
-    """By pod, what a scraper that takes gzip has read."""
-
-    @property
-    def evaluation(self) -> Evaluation:
-        """The source of the cables' text."""
-        return self.publication.evaluation
-
-    def text(self, pod: str | None) -> Iterator[bytes | memoryview]:
-        """The text of one pod, of everything without a pod (`-`), or of all. Raises LookupError."""
-        rank = self.layout.rank
-        if pod is None:
-            return chain(self._blocks(None), (self.wide,))
-        if pod == REST:
-            own = self._blocks(rank[REST]) if REST in rank else ()
-            return chain(self._blocks(rank[""]), own, (self.wide,))
-        if not pod or pod not in rank:
-            raise LookupError(f"no pod is called {pod!r}{nearest(pod, [*self.layout.pods[1:], REST])}")
-        return self._blocks(rank[pod])
-
-    def _blocks(self, pod: int | None) -> Iterator[bytes | memoryview]:
-        """The series of cables and devices of one pod by its rank, or of all pods."""
-        for block in (*self.cables, *self.found):
-            yield from block.parts(pod)
+    page: ScrapePage
 
 
 def _of_moment(

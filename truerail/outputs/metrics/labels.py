@@ -30,7 +30,7 @@ LABELS: Final = {
     "gpu": "the GPU's index, as dcgm-exporter labels it; on `truerail_link_info` only where one GPU alone is nearest",
     "state": "on links `right`, `wrong`, `missing` or `unknown`; on hosts `right`, `broken` or `unknown`; on findings "
     "the state of their life",
-    "verified": "`both ends`, `one end`, `device only` (a port is not named) or `none`",
+    "verified": "`both ends`, `one end`, `other sources` (without LLDP), `device only` (a port is not named) or `none`",
     "role": "`host`, `leaf`, `spine` or `superspine`",
     "rule": "the rule's code",
     "name": "the rule's or the plan's name",

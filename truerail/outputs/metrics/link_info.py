@@ -142,8 +142,8 @@ class _Reported:
 
 def _reported(wiring: Wiring, links: Cables, near: Gpus) -> _Reported:
     port, states = wiring.index.a[links.number], wiring.states
-    net = _Column(wiring.identity.seen.table(NetLink), states.link_row[port])
-    rdma = _Column(wiring.identity.seen.table(RdmaLink), states.rdma_row[port])
+    net = _Column(wiring.seen.table(NetLink), states.link_row[port])
+    rdma = _Column(wiring.seen.table(RdmaLink), states.rdma_row[port])
     return _Reported(
         netdev=net.of("netdev"),
         rdma_netdev=rdma.of("netdev"),

@@ -6,6 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
+from truerail.analysis.cabling.named_by import VERIFIED
 from truerail.model.columns import NONE, Codes, Mask
 from truerail.model.index import PlanIndex
 from truerail.model.names import natural_key
@@ -17,7 +18,6 @@ STATES = ("right", "wrong", "missing", "unknown")
 """Words of `State`, in its order."""
 REST = "-"
 """The pod parameter for everything without a pod."""
-VERIFIED = ("none", "device only", "one end", "both ends")
 HOST_STATES = ("right", "unknown", "broken")
 _Labels = Callable[[Codes], dict[str, list[str]]]
 

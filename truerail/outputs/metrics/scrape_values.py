@@ -12,7 +12,7 @@ from truerail import __version__
 from truerail.analysis.published import CollectorRun, JournalHealth, Published
 from truerail.model.reading import Reading
 from truerail.outputs.metrics import declared
-from truerail.outputs.metrics.declared import CATALOGUE, SERVICE_PREFIX, SERVICE_SAYS, Declared, Kind
+from truerail.outputs.metrics.declared import CATALOGUE, PREFIX, SERVICE_PREFIX, SERVICE_SAYS, Declared, Kind
 from truerail.outputs.metrics.families import family
 
 _Figure = Callable[[CollectorRun], float | None]
@@ -106,7 +106,10 @@ def _succeeded(run: CollectorRun) -> float | None:
 
 
 def _of_service(figure: str) -> Declared:
-    name = SERVICE_PREFIX + _UNSAFE.sub("_", figure)
+    word = _UNSAFE.sub("_", figure)
+    if (known := CATALOGUE.get(PREFIX + word)) is not None:
+        return known
+    name = SERVICE_PREFIX + word
     kind = Kind.COUNTER if name.endswith("_total") else Kind.GAUGE
     return CATALOGUE.get(name) or Declared(name, kind, "", (), SERVICE_SAYS, "")
 

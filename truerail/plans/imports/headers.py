@@ -34,6 +34,9 @@ _OF_CABLE = {
     **dict.fromkeys(("speed", "bandwidth", "band width", "link speed", "rate"), "speed"),
     "rail": "rail",
     "plane": "plane",
+    "length unit": "length unit",
+    "protocol": "protocol",
+    "shuffle id": "shuffle",
 }
 _WORDS = re.compile(r"[\s_\-]+")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -56,6 +59,12 @@ class Header:
     def lacks_ports(self) -> bool:
         """Whether both ends have a device, and one of them no port."""
         return all("device" in columns for columns in self.end.values()) and not self.complete
+
+    @property
+    def of_nodes(self) -> bool:
+        """Whether this is a list of devices: one device in the first column, and its rack, unit or type."""
+        mine = self.end["a"]
+        return mine.get("device") == 0 and not self.end["b"] and bool(mine.keys() & {"rack", "unit", "kind"})
 
 
 def words(cell: str) -> str:

@@ -5,17 +5,22 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from truerail.model import Cable, Role
+from truerail.model import Cable, Port, Role
 from truerail.model.names import natural_key
 from truerail.plans.imports.import_row import Rows
 
 _OUT_OF_BAND_PORT: Final = re.compile(
-    r"(?:[\w-]+:)?(?:bmc|ipmi|ilom?|idrac|drac|mgmt|management|oob|eth0|em0|ma1|fxp0|console|pdu)[\w:/-]*",
-    re.IGNORECASE,
+    r"(?:[\w-]+:)?(?:bmc|ipmi|ilom?|idrac|drac|mgmt|management|oob|ma1|fxp0|console|pdu)[\w:/-]*", re.IGNORECASE
 )
+_FIRST_PORT: Final = re.compile(r"(?:eth|em)0", re.IGNORECASE)
+"""The management port of a device that has further ports."""
 _OUT_OF_BAND_DEVICE: Final = re.compile(
-    r"(?:^|[-_.])(?:oob\w*|bmc|ipmi|pdu\w*|mgmt|console)(?:[-_.\d]|$)", re.IGNORECASE
+    r"(?:^|[-_.])(?:oob\w*|bmc|ipmi|pdu\w*|mgmt|management|console)(?:[-_.\d]|$)", re.IGNORECASE
 )
+_POWER_OR_CONSOLE: Final = re.compile(
+    r"dcim\.(?!interface$|frontport$|rearport$).+|(?:psu|power|feed)[- _]?\w*", re.IGNORECASE
+)
+"""NetBox's types of ports that carry no network, and power."""
 _OTHER_NETWORK: Final = re.compile(r"storage|scale-?up|nvl|in-?band|frontend|north|tan|mgmt", re.IGNORECASE)
 _NUMBERED: Final = re.compile(r"(?:rail|nic)[-_ ]?(\d{1,3})", re.IGNORECASE)
 _TWO_PORTS: Final = re.compile(r"(.+?)(?:f(\d)(?:np\d)?|[pP](\d)|[/:.](\d))")
@@ -27,9 +32,16 @@ _WORDS: Final = "rails are those that the ports' names give"
 _ORDER: Final = "rails are the order of each host's ports, which agrees over its leaves"
 
 
-def is_out_of_band(cable: Cable) -> bool:
-    """Whether a cable belongs to the management network: a BMC's port, a management switch, power."""
-    return any(_OUT_OF_BAND_PORT.fullmatch(end.name) or _OUT_OF_BAND_DEVICE.search(end.device) for end in cable[:2])
+def is_out_of_band(port: Port, kind: str = "", *, alone: bool = False) -> bool:
+    """Whether a port belongs to the management network or to power: a BMC's port, a management switch, a PDU.
+
+    `kind` is the file's word for the type of the port, if it has one; `alone`: the device has no other port.
+    """
+    if _OUT_OF_BAND_PORT.fullmatch(port.name) or _OUT_OF_BAND_DEVICE.search(port.device):
+        return True
+    if _FIRST_PORT.fullmatch(port.name) and not alone:
+        return True
+    return any(_POWER_OR_CONSOLE.fullmatch(word) for word in (port.name, kind))
 
 
 def with_rails(cables: Sequence[Cable], roles: Mapping[str, Role], rows: Rows) -> tuple[Cable, ...]:
@@ -53,7 +65,7 @@ def _on_rail(cable: Cable, rail: int | None, plane: int | None) -> Cable:
 def _may_have_rail(cable: Cable, roles: Mapping[str, Role]) -> bool:
     """Whether this is a host's cable to the fabric that carries rails."""
     hosted = roles[cable.a.device] is Role.HOST and roles[cable.b.device] is not Role.HOST
-    return hosted and not is_out_of_band(cable) and not _OTHER_NETWORK.search(cable.b.device)
+    return hosted and not any(map(is_out_of_band, cable[:2])) and not _OTHER_NETWORK.search(cable.b.device)
 
 
 Found = dict[int, tuple[int, int | None]]

@@ -9,7 +9,7 @@ from truerail.model import Role
 from truerail.plans.imports.import_row import ImportRow
 
 _KINDS: Final = (
-    (Role.SUPERSPINE, re.compile(r"super-?spine|\bcore", re.IGNORECASE)),
+    (Role.SUPERSPINE, re.compile(r"super[-_ ]?spine|\bcore", re.IGNORECASE)),
     (Role.SPINE, re.compile(r"spine", re.IGNORECASE)),
     (Role.LEAF, re.compile(r"leaf|\btor\b", re.IGNORECASE)),
     (Role.HOST, re.compile(r"host|server|gpu|compute|client|[dh]gx|\blinux\b|gateway", re.IGNORECASE)),

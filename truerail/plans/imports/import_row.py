@@ -11,8 +11,8 @@ _NO_DEVICE = re.compile(
     r"|customer\b.*|.*\bcustomer[- ]provided\b.*",
     re.IGNORECASE,
 )
-_OTHER_NETWORK = re.compile(r"dcim\.(?!interface$|frontport$|rearport$).+|(psu|power|feed)[- _]?\w*", re.IGNORECASE)
-"""NetBox's other types of ports, and power."""
+UNNAMED = "?"
+"""Begins the name of a port that the file does not name: `?1` is the first such port of its device."""
 _MOST_LISTED = 12
 
 
@@ -28,11 +28,16 @@ class End:
     unit: int | None = None
     kind: str = ""
     site: str = ""
+    mac: str = ""
+    column: str = ""
+    """The column of the port in a table, as spreadsheets count: `A`, `B`, ... `AA`."""
 
 
 @dataclass(frozen=True, slots=True)
 class ImportRow:
-    """One cable of a file. `line` is the row of `sheet`, or the line of the file, counted from one; 0 is unknown."""
+    """One cable of a file. `line` is the row of `sheet`, or the line of the file, counted from one; 0 is unknown.
+    `where` names the place in a file that is not read by lines: `link 3`.
+    """
 
     a: End
     b: End
@@ -43,15 +48,19 @@ class ImportRow:
     label: str = ""
     rail: int | None = None
     plane: int | None = None
+    where: str = ""
 
 
 @dataclass(slots=True)
 class Rows:
-    """The cables of a file in its order. `left_out` has the places of rows that are no cables, by the reason."""
+    """The cables of a file in its order. `left_out` has the places of rows that are no cables, by the reason; `nodes`
+    what the file says of a device beside its cables.
+    """
 
     found: list[ImportRow] = field(default_factory=list)
     left_out: dict[str, list[str]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    nodes: dict[str, End] = field(default_factory=dict)
 
     def add(self, row: ImportRow) -> None:
         """Takes a row in, or lists it among those that are no cables."""
@@ -70,10 +79,22 @@ class Rows:
         return [*(f"{_counted(places)}: {reason}" for reason, places in self.left_out.items()), *self.notes]
 
 
+class UnnamedPorts:
+    """Gives ports that a file does not name the names `?1`, `?2`, ...: for each device in the order of the file."""
+
+    def __init__(self) -> None:
+        self._count: dict[str, int] = {}
+
+    def next(self, device: str) -> str:
+        """The next name on a device."""
+        self._count[device] = self._count.get(device, 0) + 1
+        return f"{UNNAMED}{self._count[device]}"
+
+
 def place(row: ImportRow) -> str:
-    """Where a row is, for messages: `sheet 'IB' row 12`, `row 12`."""
+    """Where a row is, for messages: `sheet 'IB' row 12`, `row 12`, `link 3`."""
     sheet = f"sheet {printable(row.sheet, 60)!r} " if row.sheet else ""
-    return f"{sheet}row {row.line}" if row.line else f"{row.a.device}/{row.a.port}"
+    return f"{sheet}row {row.line}" if row.line else row.where or f"{row.a.device}/{row.a.port}"
 
 
 def why_no_cable(row: ImportRow) -> str:
@@ -83,9 +104,6 @@ def why_no_cable(row: ImportRow) -> str:
         return "not a cable, because a device or a port is empty"
     if vague := next((word for word in words if _NO_DEVICE.fullmatch(word)), ""):
         return f"not a cable, because it says {printable(vague, 40)!r}"
-    for end in (row.a, row.b):
-        if _OTHER_NETWORK.fullmatch(end.kind) or _OTHER_NETWORK.fullmatch(end.port):
-            return f"not a network cable, because it ends on a {printable(end.kind or end.port, 40)}"
     return "not a cable, because both ends are the same port" if words[:2] == words[2:] else ""
 
 

@@ -1,6 +1,6 @@
 """A plan from a cable list of another tool: its devices with roles, its cables each once, with rails and planes."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -8,6 +8,7 @@ from pathlib import Path
 from truerail.files.nodesets import name_fault
 from truerail.files.problems import Faults
 from truerail.model import Cable, Device, Plan, Port, Rail, Role
+from truerail.plans.imports.import_macs import with_macs
 from truerail.plans.imports.import_rails import is_out_of_band, with_rails
 from truerail.plans.imports.import_roles import roles_of
 from truerail.plans.imports.import_row import End, ImportRow, Rows, place
@@ -18,11 +19,15 @@ from truerail.plans.plan_error import PlanError
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """A plan, the format that it was read as, and notes: what was left out and why, how rails were decided."""
+    """A plan, and the format that it was read as."""
 
     plan: Plan
     format: str
-    notes: tuple[str, ...]
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was left out and why, how rails were decided."""
+        return self.plan.notes
 
 
 def import_plan(path: Path, *, out_of_band: bool = False) -> Imported:
@@ -44,16 +49,36 @@ def import_text(text: str, file: str, *, out_of_band: bool = False) -> Imported 
 def plan_of(form: str, rows: Rows, file: str, *, out_of_band: bool) -> Imported:
     """The plan of rows."""
     faults = Faults(file, PlanError)
-    found = _once(_with_sites(rows.found), rows)
+    found = _once(_with_nodes(_with_sites(rows.found), rows.nodes), rows)
     _check(found, rows, faults)
     roles = roles_of(found)
-    devices = _devices(found, roles)
-    cables = with_rails([_cable(row, devices) for row in found], roles, rows)
-    if not out_of_band:
-        cables, devices = _in_band(cables, devices, rows)
+    kept = found if out_of_band else _in_band(found, rows)
+    devices = with_macs(_devices(kept, roles), rows, kept)
+    cables = with_rails([_cable(row, devices) for row in kept], roles, rows)
     rails = {rail: Rail(rail) for rail in sorted({cable.rail for cable in cables if cable.rail is not None})}
-    plan = Plan(devices, cables, rails=rails, source=file, notes=tuple(rows.reported()))
-    return Imported(plan, form, plan.notes)
+    places = dict(_places(row, cable) for row, cable in zip(kept, cables, strict=True) if row.a.column and row.b.column)
+    plan = Plan(devices, cables, rails=rails, source=file, notes=tuple(rows.reported()), places=places)
+    return Imported(plan, form)
+
+
+def _places(row: ImportRow, cable: Cable) -> tuple[tuple[Port, Port], tuple[str, str]]:
+    """The ends of a cable, and the cells of its row that name them."""
+    ends = (row.a, row.b) if cable.a == (row.a.device, row.a.port) else (row.b, row.a)
+    a, b = (f"{place(row)}, column {end.column}" for end in ends)
+    return (cable.a, cable.b), (a, b)
+
+
+def _with_nodes(found: Sequence[ImportRow], nodes: Mapping[str, End]) -> list[ImportRow]:
+    """The rows with what the file says of their devices beside the cables."""
+    return [replace(row, a=_of_node(row.a, nodes), b=_of_node(row.b, nodes)) for row in found] if nodes else [*found]
+
+
+def _of_node(end: End, nodes: Mapping[str, End]) -> End:
+    node = nodes.get(end.device)
+    if node is None:
+        return end
+    rack, unit = (end.rack, end.unit) if end.rack else (node.rack, node.unit)
+    return replace(end, rack=rack, unit=unit, kind=end.kind or node.kind)
 
 
 def _check(found: Sequence[ImportRow], rows: Rows, faults: Faults) -> None:
@@ -111,15 +136,19 @@ def _cable(row: ImportRow, devices: Mapping[str, Device]) -> Cable:
     return Cable(a, b, row.rail, row.plane, row.speed_gbps, row.label, row.length_m, row.line)
 
 
-def _in_band(
-    cables: tuple[Cable, ...], devices: dict[str, Device], rows: Rows
-) -> tuple[tuple[Cable, ...], dict[str, Device]]:
-    """Without the cables of the management network and the devices that only they have."""
-    kept = tuple(cable for cable in cables if not is_out_of_band(cable))
-    if len(kept) == len(cables) or not kept:
-        return cables, devices
-    left = len(cables) - len(kept)
-    counted = "1 cable of the management network is" if left == 1 else f"{left:,} cables of the management network are"
-    rows.notes.append(f"{counted} not evaluated")
-    used = {end.device for cable in kept for end in cable[:2]}
-    return kept, {name: device for name, device in devices.items() if name in used}
+def _apart(end: End, ports: int) -> bool:
+    return is_out_of_band(Port(end.device, end.port), end.kind, alone=ports == 1)
+
+
+def _in_band(found: list[ImportRow], rows: Rows) -> list[ImportRow]:
+    """Without the cables of the management network and of power, which are listed. A file that has no others is a plan
+    of that network.
+    """
+    ports = Counter(end.device for row in found for end in (row.a, row.b))
+    aside = [any(_apart(end, ports[end.device]) for end in (row.a, row.b)) for row in found]
+    if all(aside):
+        rows.notes.append("every cable is of the management network or of power: none has a rail")
+        return found
+    for row in (row for row, apart in zip(found, aside, strict=True) if apart):
+        rows.leave_out("management network or power, not evaluated", place(row))
+    return [row for row, apart in zip(found, aside, strict=True) if not apart]

@@ -1,4 +1,5 @@
-"""Cable lists in JSON: NVIDIA Air, Nautobot, Apstra, Batfish, CANU, SONiC's DEVICE_NEIGHBOR, Arista's cabling check.
+"""Cable lists in JSON: NVIDIA Air and NetQ, Nautobot, Apstra, Batfish, CANU, SONiC's DEVICE_NEIGHBOR, Arista's cabling
+check.
 
 Each reader takes the parsed file and returns its rows, or None where the file is of another format.
 """
@@ -36,7 +37,7 @@ def _gathered(cables: Iterator[ImportRow]) -> Rows:
 
 
 def air(data: Any) -> Rows | None:
-    """NVIDIA Air: a link is a list of two ends, one of which may be the word `unconnected`."""
+    """NVIDIA Air: a link is a list of two ends with their MACs, one of which may be the word `unconnected`."""
     nodes, links = _get(data, "content", "nodes"), _get(data, "content", "links")
     if not isinstance(nodes, Mapping) or not isinstance(links, list):
         return None
@@ -54,8 +55,8 @@ def air(data: Any) -> Rows | None:
 
 
 def _air_end(one: Any) -> End | None:
-    device, port = _text(_get(one, "node")), _text(_get(one, "interface"))
-    return End(device, port) if device and port else None
+    device, port, mac = (_text(_get(one, name)) for name in ("node", "interface", "mac"))
+    return End(device, port, mac=mac.lower()) if device and port else None
 
 
 def nautobot(data: Any) -> Rows | None:
@@ -156,6 +157,29 @@ def _canu_end(node: Mapping[str, Any], cable: Mapping[str, Any], side: str) -> E
     return End(_text(node.get("common_name")), name, rack, int(digits) if digits.isdigit() else None, kind)
 
 
+def netq(data: Any) -> Rows | None:
+    """NetQ's topology graph: tiers of nodes with an id and a name, and groups of links between ids."""
+    graphs = [graph for graph in _dicts(data) if "nodes" in graph and "links" in graph]
+    if not graphs:
+        return None
+    nodes = [
+        node for graph in graphs for tier in _dicts(graph["nodes"]) for node in _dicts(tier.get("compounded_nodes"))
+    ]
+    known = {_text(node.get("id")): node for node in nodes}
+    return _gathered(
+        ImportRow(_netq_end(known, ends[0]), _netq_end(known, ends[1]))
+        for graph in graphs
+        for group in _dicts(graph["links"])
+        for link in _dicts(group.get("compounded_links"))
+        if len(ends := _dicts(link.get("interfaces"))) == 2
+    )
+
+
+def _netq_end(known: Mapping[str, Mapping[str, Any]], end: Mapping[str, Any]) -> End:
+    node = known.get(_text(end.get("node")), {})
+    return End(_text(node.get("name")), _text(end.get("interface")), kind=_text(node.get("device_type")))
+
+
 def sonic(data: Any) -> Rows | None:
     """A SONiC switch's config_db: DEVICE_NEIGHBOR by local port, with the peer's name and port."""
     neighbors = _get(data, "DEVICE_NEIGHBOR")
@@ -195,5 +219,6 @@ READERS: Final[dict[str, Reader]] = {
     "CANU": canu,
     "SONiC DEVICE_NEIGHBOR": sonic,
     "Arista cabling check": arista_check,
+    "NetQ topology graph": netq,
 }
 """By the name of the format."""

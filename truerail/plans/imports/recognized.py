@@ -5,23 +5,25 @@ import re
 from pathlib import Path
 from typing import Any, Final
 
-from truerail.errors import QueryError
-from truerail.files.file_text import read_text
+from truerail.errors import NodeSetError, QueryError
+from truerail.files.file_text import decoded, read_bytes
 from truerail.files.problems import Faults, Problem
 from truerail.files.yaml_plain import plain
 from truerail.files.yaml_tree import read_tree
+from truerail.plans.csv_columns import DELIMITERS
 from truerail.plans.imports import json_plans, yaml_plans
 from truerail.plans.imports.delimited import table_of
 from truerail.plans.imports.ib_topology import is_topology, read_topology
 from truerail.plans.imports.import_row import Rows
-from truerail.plans.imports.tables import Table, names_only_devices, read_table
-from truerail.plans.imports.workbook import MOST_BYTES, is_workbook, tables_of
+from truerail.plans.imports.tables import read_tables
+from truerail.plans.imports.workbook import is_workbook, tables_of
 from truerail.plans.plan_error import PlanError
 
-SUFFIXES: Final = (".xlsx", ".xlsm", ".ndt", ".topo", ".ibnl", ".json", ".tsv", ".txt", ".drawio", ".xml")
+DRAWINGS: Final = (".drawio", ".xml", ".svg", ".vsdx", ".pdf", ".png")
+SUFFIXES: Final = (".xlsx", ".xlsm", ".ndt", ".topo", ".ibnl", ".json", ".tsv", ".txt", *DRAWINGS)
 """Of files that are always cable lists; `.csv`, `.yaml` and `.yml` may be."""
 _DOCUMENT: Final = re.compile(r"^---(?:[ \t].*)?$", re.MULTILINE)
-_MOST_TEXT_BYTES: Final = 64 << 20
+_MOST_BYTES: Final = 64 << 20
 _NOTHING: Final = (
     "no cable list is recognized: expected columns for the device and the port of both ends (names such as "
     "A-Node Name, Source, StartDevice, Endpoint 1 Name), or one of the formats of docs/plan.md"
@@ -33,12 +35,12 @@ def recognized(path: Path) -> tuple[str, Rows] | None:
     one and cannot be used.
     """
     file = str(path)
-    try:
-        if is_workbook(path):
-            return "workbook", _workbook(path)
-    except OSError as error:
-        raise PlanError([Problem(file, 0, "", f"cannot be read: {error.strerror or error}")]) from error
-    return recognized_text(read_text(path, _MOST_TEXT_BYTES, PlanError), file)
+    if path.suffix.lower() in DRAWINGS and path.suffix.lower() != ".xml":
+        raise PlanError([Problem(file, 0, "", "a drawing has no ports: expected a cable list")])
+    raw = read_bytes(path, _MOST_BYTES, PlanError)
+    if is_workbook(raw):
+        return "workbook", _workbook(raw, file)
+    return recognized_text(decoded(raw, file, PlanError), file)
 
 
 def recognized_text(text: str, file: str) -> tuple[str, Rows] | None:
@@ -46,14 +48,21 @@ def recognized_text(text: str, file: str) -> tuple[str, Rows] | None:
     start = text.lstrip()[:200]
     try:
         if start.startswith("<"):
-            raise QueryError("a drawing has no ports: expected a cable list")
+            raise QueryError(_markup(start))
         if start.startswith(("{", "[")):
             return _first(json_plans.READERS, _json(text, file))
         if is_topology(text):
             return "InfiniBand topology", read_topology(text)
         return _table(text, file) or _first(yaml_plans.READERS, _documents(text))
-    except QueryError as error:
+    except (NodeSetError, QueryError) as error:
         raise PlanError([Problem(file, 0, "", str(error))]) from error
+
+
+def _markup(start: str) -> str:
+    """Why a text of tags is no plan."""
+    if "<system" in start:
+        return "a topology of NCCL describes the inside of one host: expected a cable list"
+    return "a drawing has no ports: expected a cable list"
 
 
 def unrecognized(file: str) -> PlanError:
@@ -86,38 +95,19 @@ def _documents(text: str) -> list[Any]:
 
 def _table(text: str, file: str) -> tuple[str, Rows] | None:
     head = text[:4096].partition("\n")[0]
-    if not any(delimiter in head for delimiter in ",;\t"):
+    if not any(delimiter in head for delimiter in DELIMITERS):
         return None
-    table, rows = table_of(text, file), Rows()
-    if read_table(table, rows):
-        return "cable list", rows
-    if names_only_devices(table):
-        raise QueryError("the columns name the devices of both ends, but not their ports")
-    return None
+    rows = Rows()
+    return ("cable list", rows) if read_tables([table_of(text, file)], rows) else None
 
 
-def _workbook(path: Path) -> Rows:
+def _workbook(raw: bytes, file: str) -> Rows:
     """The cables of all sheets that have any."""
-    file = str(path)
-    try:
-        if path.stat().st_size > MOST_BYTES:
-            raise PlanError([Problem(file, 0, "", f"larger than {MOST_BYTES:,} bytes")])
-        raw = path.read_bytes()
-    except OSError as error:
-        raise PlanError([Problem(file, 0, "", f"cannot be read: {error.strerror or error}")]) from error
     tables, notes = tables_of(raw, file)
     rows = Rows(notes=notes)
-    read = {table.sheet for table in tables if read_table(table, rows)}
+    read = read_tables(tables, rows)
     if not read:
-        raise _without_cables(tables, file)
+        raise unrecognized(file)
     others = [table.sheet for table in tables if table.sheet not in read and table.rows]
     rows.notes += [f"sheet {sheet!r} is no cable list" for sheet in others]
     return rows
-
-
-def _without_cables(tables: list[Table], file: str) -> PlanError:
-    lacking = next((table.sheet for table in tables if names_only_devices(table)), "")
-    if lacking:
-        summary = f"sheet {lacking!r} names the devices of both ends, but not their ports"
-        return PlanError([Problem(file, 0, "", summary)])
-    return unrecognized(file)

@@ -1,17 +1,21 @@
 """Cable lists in rows and columns: P2P workbooks, NDT, Apstra, NetBox, SONiC lab graphs, SHCD."""
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from truerail.plans.imports.headers import Header, header_of, words
-from truerail.plans.imports.import_row import End, ImportRow, Rows
+from truerail.plans.imports.import_row import End, ImportRow, Rows, UnnamedPorts, place
 from truerail.plans.numbers import MOST_PLANES, MOST_RAILS, metres, speed_gbps
 
+UNNAMED_NOTE = "the file names no ports: each is `?1`, `?2`, ... in the order of its device; name them before `check`"
+_NO_COLUMN = 1 << 20
 HEADER_ROWS = 60
 """A header stands in the first rows of a sheet that are not empty."""
 _UNIT = re.compile(r"[uU]?\s*(\d{1,3})(?:\.0)?")
 _MBPS = re.compile(r"\d{5,7}")
+_METRES = {"": 1.0, "m": 1.0, "km": 1000.0, "cm": 0.01, "mi": 1609.344, "ft": 0.3048, "in": 0.0254}
+"""NetBox's units of a cable's length."""
 
 Cells = Sequence[str]
 
@@ -24,8 +28,8 @@ class Table:
     rows: Sequence[tuple[int, Cells]]
 
 
-def header_in(table: Table) -> tuple[int, Header] | None:
-    """The place in `rows` of a table's header and what it says; None without one."""
+def header_in(table: Table, fits: Callable[[Header], bool]) -> tuple[int, Header] | None:
+    """The place in `rows` of a table's header that fits, and what it says; None without one."""
     above: Cells = ()
     tried = 0
     for at, (_, cells) in enumerate(table.rows):
@@ -33,7 +37,7 @@ def header_in(table: Table) -> tuple[int, Header] | None:
             continue
         for groups in (above, ()):
             header = header_of(cells, groups)
-            if header.complete:
+            if fits(header):
                 return at, header
         above, tried = cells, tried + 1
         if tried == HEADER_ROWS:
@@ -41,32 +45,65 @@ def header_in(table: Table) -> tuple[int, Header] | None:
     return None
 
 
-def names_only_devices(table: Table) -> bool:
-    """Whether a table has a header with the devices of both ends, and not their ports."""
-    return any(header_of(cells).lacks_ports for _, cells in table.rows[:HEADER_ROWS] if any(cells))
+def read_tables(tables: Sequence[Table], rows: Rows) -> set[str]:
+    """Adds the cables of all tables and returns the sheets that have any. Only where none names the ports of both ends,
+    the tables that name the devices alone are read.
+    """
+    read = {table.sheet for table in tables if _read(table, rows, lambda header: header.complete)}
+    if not read:
+        read = {table.sheet for table in tables if _read(table, rows, lambda header: header.lacks_ports)}
+        rows.notes += [UNNAMED_NOTE] if read else []
+    return (
+        read | {table.sheet for table in tables if table.sheet not in read and _read_nodes(table, rows)}
+        if read
+        else read
+    )
 
 
-def read_table(table: Table, rows: Rows) -> bool:
-    """Adds the cables of a table; False if it has no header of a cable list."""
-    found = header_in(table)
+def _read(table: Table, rows: Rows, fits: Callable[[Header], bool]) -> bool:
+    """Adds the cables of a table; False if it has no fitting header of a cable list."""
+    found = header_in(table, fits)
     if found is None:
         return False
     at, header = found
-    own = [words(cell) for cell in table.rows[at][1]]
+    own, unnamed = [words(cell) for cell in table.rows[at][1]], UnnamedPorts()
     for line, row in _rows(table, at + 1, header):
         if own == [words(cell) for cell in table.rows[line][1]]:
             continue  # the header again, as on each printed page
-        rows.add(row)
+        if _cell(table.rows[line][1], header.cable.get("protocol", _NO_COLUMN)).lower() == "nvlink":
+            rows.leave_out("NVLink, which is no cable of the fabric", place(row))
+        else:
+            rows.add(row if header.complete else _with_ports(row, header, unnamed))
     return True
 
 
+def _with_ports(row: ImportRow, header: Header, unnamed: UnnamedPorts) -> ImportRow:
+    """The row with names for the ports that have no column."""
+    ends = (
+        end if "port" in header.end[side] or not end.device else replace(end, port=unnamed.next(end.device))
+        for side, end in zip("ab", (row.a, row.b), strict=True)
+    )
+    a, b = ends
+    return replace(row, a=a, b=b)
+
+
+def _read_nodes(table: Table, rows: Rows) -> bool:
+    """Takes racks, units and types from a list of devices; False if the table is none."""
+    found = header_in(table, lambda header: header.of_nodes)
+    for _, cells in table.rows[found[0] + 1 :] if found else ():
+        end = _end(found[1].end["a"], cells) if found else End("", "")
+        if end.device:
+            rows.nodes.setdefault(end.device, end)
+    return found is not None
+
+
 def _rows(table: Table, first: int, header: Header) -> Iterator[tuple[int, ImportRow]]:
-    for place in range(first, len(table.rows)):
-        number, cells = table.rows[place]
+    for at in range(first, len(table.rows)):
+        number, cells = table.rows[at]
         a, b = (_end(header.end[side], cells) for side in "ab")
         if not any((a.device, a.port, b.device, b.port)):
             continue
-        yield place, _row(a, b, header, cells, number, table.sheet)
+        yield at, _row(a, b, header, cells, number, table.sheet)
 
 
 def _row(a: End, b: End, header: Header, cells: Cells, number: int, sheet: str) -> ImportRow:
@@ -77,8 +114,8 @@ def _row(a: End, b: End, header: Header, cells: Cells, number: int, sheet: str) 
         number,
         sheet,
         speed_gbps=_speed(cable.get("speed", "")),
-        length_m=metres(cable.get("length", "").removesuffix("m").strip()),
-        label=cable.get("label", ""),
+        length_m=_length_m(cable.get("length", ""), cable.get("length unit", "")),
+        label=cable.get("label", "") or cable.get("shuffle", ""),
         rail=_whole(cable.get("rail", ""), MOST_RAILS),
         plane=_whole(cable.get("plane", ""), MOST_PLANES),
     )
@@ -93,7 +130,27 @@ def _end(columns: dict[str, int], cells: Cells) -> End:
     if slot := of.get("slot", ""):
         port = f"{slot}:{port}"
     unit = _UNIT.fullmatch(of.get("unit", ""))
-    return End(device, port, of.get("rack", ""), int(unit[1]) if unit else None, of.get("kind", ""), of.get("site", ""))
+    return End(
+        device,
+        port,
+        of.get("rack", ""),
+        int(unit[1]) if unit else None,
+        of.get("kind", ""),
+        of.get("site", ""),
+        column=_letters(columns["port"]) if "port" in columns else "",
+    )
+
+
+def _letters(column: int) -> str:
+    """A column's name in spreadsheets, counted from 0: `A`, `Z`, `AA`."""
+    before, here = divmod(column, 26)
+    return (_letters(before - 1) if before else "") + chr(ord("A") + here)
+
+
+def _length_m(text: str, unit: str) -> float | None:
+    """A length in metres; None in a unit that is unknown."""
+    value, factor = metres(text.removesuffix("m").strip()), _METRES.get(unit.lower())
+    return None if value is None or factor is None else round(value * factor, 3)
 
 
 def _cell(cells: Cells, column: int) -> str:

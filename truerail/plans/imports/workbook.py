@@ -4,7 +4,6 @@ import io
 import zipfile
 from collections.abc import Iterator
 from datetime import date, time
-from pathlib import Path
 from typing import Any
 
 from truerail.files.problems import Problem
@@ -13,7 +12,7 @@ from truerail.plans.plan_error import PlanError
 
 MOST_BYTES, MOST_UNPACKED_BYTES = 32 << 20, 256 << 20
 MOST_SHEETS, MOST_ROWS, MOST_COLUMNS = 64, 100_000, 256
-MAGIC = b"PK\x03\x04"
+_MAGIC = b"PK\x03\x04"
 
 
 def tables_of(raw: bytes, file: str) -> tuple[list[Table], list[str]]:
@@ -32,14 +31,15 @@ def tables_of(raw: bytes, file: str) -> tuple[list[Table], list[str]]:
     return tables, notes
 
 
-def is_workbook(path: Path) -> bool:
+def is_workbook(raw: bytes) -> bool:
     """Whether a file begins as a zip archive does, as every xlsx."""
-    with path.open("rb") as file:
-        return file.read(len(MAGIC)) == MAGIC
+    return raw.startswith(_MAGIC)
 
 
 def _check(raw: bytes, file: str) -> None:
-    """Refuses an archive that unpacks to more than a workbook of cables may hold."""
+    """Refuses an archive that is, or unpacks to, more than a workbook of cables may hold."""
+    if len(raw) > MOST_BYTES:
+        raise PlanError([Problem(file, 0, f"{len(raw):,} bytes", f"a workbook larger than {MOST_BYTES:,} bytes")])
     try:
         with zipfile.ZipFile(io.BytesIO(raw)) as archive:
             unpacked = sum(entry.file_size for entry in archive.infolist())
@@ -51,7 +51,7 @@ def _check(raw: bytes, file: str) -> None:
 
 
 def _table(sheet: Any, notes: list[str]) -> Table:
-    rows = [(number, cells) for number, cells in _rows(sheet) if any(cells)]
+    rows = list(_rows(sheet))
     beyond = next((number for number, _ in rows if number > MOST_ROWS), 0)
     if beyond:
         notes.append(f"sheet {sheet.title!r}: rows beyond {MOST_ROWS:,} are not read; the first is row {beyond:,}")
@@ -61,14 +61,14 @@ def _table(sheet: Any, notes: list[str]) -> Table:
 def _rows(sheet: Any) -> Iterator[tuple[int, list[str]]]:
     """Rows with their numbers. A merged cell's text stands in its first row, as the file has it."""
     sheet.reset_dimensions()
-    beyond = 0
     for number, row in enumerate(sheet.iter_rows(max_col=MOST_COLUMNS, values_only=True), 1):
+        if row.count(None) == len(row):
+            continue  # openpyxl counts up to a cell far below in empty rows: a million of them in an instant
         cells = [_text(value) for value in row]
-        beyond += number > MOST_ROWS and any(cells)
         if any(cells):
             yield number, cells
-        if beyond:
-            return
+            if number > MOST_ROWS:
+                return
 
 
 def _text(value: Any) -> str:

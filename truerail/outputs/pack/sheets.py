@@ -1,0 +1,101 @@
+"""Rack sheets: what is in each rack and which cables end there. Port maps: each switch, port by port."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from reportlab.lib.units import mm
+
+from truerail.model import Cable, Device, Plan, Port, Role
+from truerail.model.names import natural_key
+from truerail.outputs.pack.labels import place_of
+from truerail.outputs.pack.paper import BOLD, BOX, MARGIN, Column, Document, put
+from truerail.outputs.report_words import count
+from truerail.plans.numbers import plain
+
+_UNITS: Final = 42
+_ELEVATION: Final = 46 * mm
+_OF_RACK: Final = (
+    *(Column("", 1), Column("U", 1.2), Column("device", 5), Column("port", 5), Column("to", 5)),
+    *(Column("port", 4.5), Column("place", 4), Column("m", 1.4), Column("label", 3.5)),
+)
+_OF_SWITCH: Final = (
+    *(Column("", 1), Column("port", 4), Column("rail", 1.5), Column("plane", 1.7), Column("to", 5)),
+    *(Column("port", 5), Column("place", 4), Column("Gb/s", 2), Column("m", 1.4), Column("label", 4)),
+)
+Ends = Mapping[str, list[tuple[Port, Port, Cable]]]
+
+
+def render_racks(plan: Plan, paper: str) -> bytes:
+    """A section for each rack with its elevation, then the devices that have no rack."""
+    document, ends = Document(paper, plan.name), _ends(plan)
+    racks: defaultdict[str, list[Device]] = defaultdict(list)
+    for device in plan.devices.values():
+        racks[device.rack].append(device)
+    for rack in sorted(racks, key=lambda name: (not name, natural_key(name))):
+        devices = sorted(racks[rack], key=lambda device: (-(device.unit or 0), natural_key(device.name)))
+        if rack:
+            _elevation(document, devices)
+        words = f"{count(len(devices), 'device')}, {count(sum(len(ends[one.name]) for one in devices), 'cable end')}"
+        title = f"Rack {rack}: {words}" if rack else f"No rack planned: {words}"
+        left = MARGIN + _ELEVATION + 4 * mm if rack else MARGIN
+        rows = (row for one in devices for row in _of_rack(plan, one, ends[one.name]))
+        document.section(title, _OF_RACK, rows, left)
+    return document.data()
+
+
+def render_ports(plan: Plan, paper: str) -> bytes:
+    """A section for each switch, leaves first."""
+    document, ends = Document(paper, plan.name), _ends(plan)
+    switches = [device for device in plan.devices.values() if device.role is not Role.HOST]
+    for switch in sorted(switches, key=lambda one: (one.role.tier, natural_key(one.name))):
+        words = f"{switch.name}: {switch.role.value}, {count(len(ends[switch.name]), 'cable')}"
+        title = "  ".join(filter(None, (words, place_of(switch))))
+        document.section(title, _OF_SWITCH, (_of_switch(plan, end) for end in ends[switch.name]))
+    return document.data()
+
+
+def _ends(plan: Plan) -> Ends:
+    """The cable ends of each device in the order of its ports: its port, the other end, the cable."""
+    ends: dict[str, list[tuple[Port, Port, Cable]]] = {name: [] for name in plan.devices}
+    for cable in plan.cables:
+        ends[cable.a.device].append((cable.a, cable.b, cable))
+        ends[cable.b.device].append((cable.b, cable.a, cable))
+    for mine in ends.values():
+        mine.sort(key=lambda end: natural_key(end[0].name))
+    return ends
+
+
+def _of_rack(plan: Plan, device: Device, ends: Iterable[tuple[Port, Port, Cable]]) -> Iterable[tuple[str, ...]]:
+    for here, there, cable in ends:
+        far = place_of(plan.devices.get(there.device))
+        about = (far, plain(cable.length_m), cable.label)
+        yield (BOX, plain(device.unit), here.device, here.name, there.device, there.name, *about)
+
+
+def _of_switch(plan: Plan, end: tuple[Port, Port, Cable]) -> tuple[str, ...]:
+    here, there, cable = end
+    about = (plain(cable.speed_gbps), plain(cable.length_m), cable.label)
+    place = place_of(plan.devices.get(there.device))
+    return (BOX, here.name, plain(cable.rail), plain(cable.plane), there.device, there.name, place, *about)
+
+
+def _elevation(document: Document, devices: Iterable[Device]) -> None:
+    """The rack from the front: units from below, each device at the lowest unit that the plan gives it."""
+    canvas = document.canvas
+    mine = {device.unit: device.name for device in devices if device.unit is not None}
+    units = max(_UNITS, *mine) if mine else _UNITS
+    bottom, top = MARGIN, document.height - MARGIN - 14 * mm
+    each = (top - bottom) / units
+    canvas.setLineWidth(0.8)
+    canvas.rect(MARGIN + 14, bottom, _ELEVATION - 14, top - bottom)
+    for unit in range(1, units + 1):
+        y = bottom + (unit - 1) * each
+        put(canvas, str(unit), (MARGIN, y + each / 2 - 2), 12, 6)
+        canvas.setLineWidth(0.15)
+        canvas.line(MARGIN + 14, y, MARGIN + _ELEVATION, y)
+        if unit in mine:
+            canvas.setFillGray(0.88)
+            canvas.rect(MARGIN + 14, y, _ELEVATION - 14, each, fill=1)
+            canvas.setFillGray(0)
+            put(canvas, mine[unit], (MARGIN + 18, y + each / 2 - 2.5), _ELEVATION - 22, 8, BOLD)

@@ -1,0 +1,145 @@
+"""Plans in the formats of other tools: each is read back by `truerail.plans.imports` to the same cables.
+
+What a format cannot hold is in `LOSES`, for the message; nothing is put where it has no column.
+"""
+
+import csv
+import io
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
+
+from truerail.errors import QueryError
+from truerail.model import Cable, Device, Plan, Port, Role
+from truerail.plans.csv_columns import guarded
+from truerail.plans.numbers import plain
+
+LOSES: Final = {
+    "ndt": "roles, racks, rails, planes, speeds, lengths and labels",
+    "netbox": "roles, racks, rails, planes and speeds",
+    "containerlab": "racks, rails, planes, speeds, lengths and labels",
+    "topo": "racks, rails, planes, speeds, lengths and labels",
+}
+"""By format, what it cannot hold."""
+_CVT_COLUMNS: Final = (
+    *("A-Rack", "A-U", "A-Node Name", "A-Type", "A-Port", "Z-Rack", "Z-RU", "Z-Node Name", "Z-Type", "Z-Port"),
+    *("Speed", "Length", "Label", "Rail", "Plane"),
+)
+"""UFM Cable Validation Tool 1.5, P2P File (docs.nvidia.com/networking/display/cablevalidationtool150/p2p+file), then
+columns of a cable that this project reads back.
+"""
+_KINDS: Final = {
+    "cumulus": "cumulus_cvx",
+    "eos": "arista_ceos",
+    "junos": "juniper_crpd",
+    "nxos": "cisco_n9kv",
+    "sonic": "sonic-vs",
+}
+"""containerlab.dev/manual/kinds, by platform."""
+
+
+def dump_ndt(plan: Plan) -> str:
+    """UFM's network diff topology: `StartDevice,StartPort,EndDevice,EndPort,LinkType`."""
+    rows = ((*cable.a, *cable.b, "Data") for cable in plan.cables)
+    return _delimited(("#StartDevice", "StartPort", "EndDevice", "EndPort", "LinkType"), rows)
+
+
+def dump_netbox(plan: Plan) -> str:
+    """NetBox's bulk import of cables (Cables, Import, in CSV): both ends are interfaces, lengths are metres."""
+    sides = ("side_a_device", "side_a_type", "side_a_name", "side_b_device", "side_b_type", "side_b_name")
+    rows = (
+        (*_interface(cable.a), *_interface(cable.b), cable.label, length, "m" if length else "")
+        for cable in plan.cables
+        for length in [plain(cable.length_m)]
+    )
+    return _delimited((*sides, "label", "length", "length_unit"), rows)
+
+
+def _interface(port: Port) -> tuple[str, str, str]:
+    return port.device, "dcim.interface", port.name
+
+
+def _delimited(header: Sequence[str], rows: Iterator[Sequence[str]]) -> str:
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows([guarded(cell) for cell in row] for row in rows)
+    return out.getvalue()
+
+
+def dump_workbook(plan: Plan) -> bytes:
+    """A P2P workbook of UFM's Cable Validation Tool. Names are text: no spreadsheet makes dates or formulas of them."""
+    import xlsxwriter
+
+    out = io.BytesIO()
+    with xlsxwriter.Workbook(out, {"in_memory": True, "constant_memory": True}) as book:
+        sheet = book.add_worksheet("P2P")
+        sheet.freeze_panes(1, 0)
+        for row, cells in enumerate([_CVT_COLUMNS, *(_p2p(cable, plan) for cable in plan.cables)]):
+            for column, cell in enumerate(cells):
+                if isinstance(cell, str):
+                    sheet.write_string(row, column, cell)
+                elif cell is not None:
+                    sheet.write_number(row, column, cell)
+    return out.getvalue()
+
+
+Cell = str | float | None
+
+
+def _p2p(cable: Cable, plan: Plan) -> tuple[Cell, ...]:
+    ends = (*_p2p_end(cable.a, plan), *_p2p_end(cable.b, plan))
+    return (*ends, cable.speed_gbps, cable.length_m, cable.label, cable.rail, cable.plane)
+
+
+def _p2p_end(port: Port, plan: Plan) -> tuple[Cell, ...]:
+    device = plan.devices.get(port.device, Device(port.device))
+    kind = "Host" if device.role is Role.HOST else "Switch"
+    return device.rack, device.unit, device.name, kind, port.name
+
+
+def dump_containerlab(plan: Plan) -> str:
+    """A containerlab topology: add the images of its kinds. Interfaces keep their names."""
+    lines = [f"name: {_in_quotes(plan.name or 'fabric')}", "", "topology:", "  nodes:"]
+    for device in plan.devices.values():
+        lines += [f"    {_in_quotes(device.name)}:", f"      kind: {_KINDS.get(device.platform, 'linux')}"]
+    lines += ["  links:"]
+    for cable in plan.cables:
+        ends = ", ".join(_in_quotes(f"{end.device}:{end.name}") for end in cable[:2])
+        lines.append(f"    - endpoints: [{ends}]")
+    return "\n".join((*lines, ""))
+
+
+def _in_quotes(text: str) -> str:
+    """A name that YAML takes for no number, truth value or mapping."""
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def dump_topology(plan: Plan) -> str:
+    """A topology file of ibdm and ibtopodiff: `SWITCH name`, and below it `  P1 -> HCA name P1`. Raises QueryError for
+    a name with a blank, which the format ends a word at.
+    """
+    for word in (word for cable in plan.cables for end in cable[:2] for word in end):
+        if word.split() != [word] or "#" in word:
+            raise QueryError(f"{word!r} has a blank or #, which a topology file cannot hold")
+    below: dict[str, list[Cable]] = {}
+    for cable in plan.cables:
+        below.setdefault(cable.b.device, []).append(cable)
+    lines: list[str] = []
+    for name, cables in below.items():
+        lines += [f"{_model(name, plan)} {name}"]
+        lines += [f"   {one.b.name} -> {_model(one.a.device, plan)} {one.a.device} {one.a.name}" for one in cables]
+        lines += [""]
+    return "\n".join(lines)
+
+
+def _model(name: str, plan: Plan) -> str:
+    return "HCA" if plan.role_of(name) is Role.HOST else "SWITCH"
+
+
+TEXTS: Final[dict[str, Callable[[Plan], str]]] = {
+    "ndt": dump_ndt,
+    "netbox": dump_netbox,
+    "containerlab": dump_containerlab,
+    "topo": dump_topology,
+}
+"""Writers of text, by format; the workbook is bytes."""
