@@ -59,11 +59,11 @@ class EpisodeRecorder:
             return
         written = path.stat().st_mtime
         later = [one for one in files_of(self._folder, rows.table).readable if one.stat().st_mtime >= written]
-        columns = [*rows.table.key, "begin"]
+        columns = [*rows.table.key, "began"]
         done = read_files(rows.table, [one for one in later if one != path], columns).to_pylist()
-        ended = {(rows.key(row), row["begin"]) for row in done}
+        ended = {(rows.key(row), row["began"]) for row in done}
         found = read_files(rows.table, [path]).to_pylist()
-        lasting = [row for row in found if (rows.key(row), row["begin"]) not in ended]
+        lasting = [row for row in found if (rows.key(row), row["began"]) not in ended]
         rows.restore(lasting)
         rows.changed = len(lasting) < len(found)
 

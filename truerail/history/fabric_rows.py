@@ -8,7 +8,7 @@ import numpy as np
 
 from truerail.analysis.cabling import Wiring
 from truerail.analysis.published import Published
-from truerail.journal.changes import LinkState
+from truerail.journal.changes import LinkState, finding_columns
 from truerail.model.columns import NONE, Codes, factorize
 from truerail.model.facts import Neighbor, Optic
 from truerail.model.finding import Cause, Finding, Severity
@@ -51,21 +51,7 @@ def finding_rows(publication: Published) -> Iterator[tuple[Row, datetime | None]
 
 def finding_row(finding: Finding, cause: str | None, *, muted: bool | None) -> Row:
     """A finding, with the key of the cause that explains it."""
-    return {
-        "id": finding.id,
-        "rule": finding.rule,
-        "name": finding.name,
-        "severity": finding.severity.value,
-        "subject": finding.subject,
-        "device": finding.device,
-        "rail": finding.rail,
-        "expected": finding.expected,
-        "observed": finding.observed,
-        "summary": finding.summary,
-        "action": finding.action,
-        "cause": cause,
-        "muted": muted,
-    }
+    return {"id": finding.id, **finding_columns(finding), "cause": cause, "muted": muted}
 
 
 def cause_rows_of(publication: Published) -> Iterator[tuple[Row, datetime | None]]:
@@ -117,7 +103,7 @@ def _heard(wiring: Wiring, field: str) -> dict[int, str]:
     """By the code of a planned device: the value that most of its planned neighbours hear from it; of equally frequent
     ones the first in order.
     """
-    table = wiring.identity.seen.table(Neighbor)
+    table = wiring.seen.table(Neighbor)
     if not len(table):
         return {}
     port = wiring.identity.local_ports(
@@ -140,7 +126,7 @@ def optic_rows(wiring: Wiring, rail: Codes) -> Iterator[Row]:
     from truerail.analysis.optics_lanes import lanes_of
 
     lanes = lanes_of(wiring)
-    rows = wiring.identity.seen.table(Optic).rows
+    rows = wiring.seen.table(Optic).rows
     ports, first = np.unique(lanes.port, return_index=True)
     for port, row in zip(ports.tolist(), lanes.row[first].tolist(), strict=True):
         optic = rows[row]

@@ -3,7 +3,7 @@
     import truerail
     store = truerail.history("history")
     store.cables(device="leaf-3")
-    store.counters_hours(since="7d", columns=["at", "rail", "rx_bytes", "seconds"])
+    store.counters_hours(since="7d", columns=["bucket", "rail", "rx_bytes", "seconds"])
 
 Times are in UTC, words with few values are categories, and what no device reported is missing (NaN, NaT, NA), never
 zero. Files that cannot be read are left out: `unreadable` lists them.
@@ -136,7 +136,7 @@ def _condition(
     import pyarrow.compute as pc
 
     found = []
-    first, last = (pc.field("end"), pc.field("begin")) if table.intervals else (pc.field("at"), pc.field("at"))
+    first, last = (pc.field("ended"), pc.field("began")) if table.intervals else 2 * (pc.field(table.time),)
     if since is not None:
         found.append((first >= since) | first.is_null())
     if until is not None:

@@ -54,12 +54,12 @@ class HourlyLight:
         known = np.flatnonzero(np.logical_not(np.isnan(np.stack(list(self.columns.values()))).all(axis=0)))
         columns: dict[str, Any] = {name: values[known] for name, values in self.columns.items()}
         at = arrow().array([self.hour] * len(known), arrow().timestamp("us", "UTC"))
-        return from_columns(LIGHTS, {"at": at, **self.ports.columns(known), **columns})
+        return from_columns(LIGHTS, {"bucket": at, **self.ports.columns(known), **columns})
 
 
 def _error_rates(wiring: Wiring) -> tuple[Codes, Numbers]:
     """Planned ports, and the error rates that they report."""
-    table = wiring.identity.seen.table(BitErrorRate)
+    table = wiring.seen.table(BitErrorRate)
     if not len(table):
         return np.empty(0, dtype=np.int64), np.empty(0)
     names = wiring.index.ports.name_codes(table.column("port"))

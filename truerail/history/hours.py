@@ -25,7 +25,7 @@ def hour_of(at: datetime) -> datetime:
 
 
 def newest(folder: StoreFolder, table: HistoryTable) -> datetime | None:
-    """The newest `at` of a table of samples, from the ends of its files; None for an empty table."""
+    """The newest time of a table of samples, from the ends of its files; None for an empty table."""
     for day in reversed(folder.days(table)):
         paths = files_of(folder, table, *_day(day)).readable
         times = [found for path in paths if (found := _times(path)) is not None]
@@ -53,7 +53,7 @@ def hour_rows(folder: StoreFolder, hour: datetime) -> "pa.Table":
         if span is None or span[1] < hour or span[0] >= hour + HOUR:
             continue
         rows = read_files(COUNTERS_MINUTES, [path])
-        within = pc.and_(pc.greater_equal(rows["at"], hour), pc.less(rows["at"], hour + HOUR))
+        within = pc.and_(pc.greater_equal(rows["bucket"], hour), pc.less(rows["bucket"], hour + HOUR))
         total = _summed(joined([total, rows.filter(within)]), hour)
     return total
 
@@ -69,17 +69,17 @@ def _summed(rows: "pa.Table", hour: datetime) -> "pa.Table":
     )
     columns = {name: found[name] for name in PORT_COLUMNS}
     columns |= {name: found[f"{name}_sum"] for name in _SUMMED}
-    columns |= {_SPEED: found[f"{_SPEED}_max"], "at": pa.array([hour] * len(found), pa.timestamp("us", "UTC"))}
+    columns |= {_SPEED: found[f"{_SPEED}_max"], "bucket": pa.array([hour] * len(found), pa.timestamp("us", "UTC"))}
     schema = arrow_schema(COUNTERS_HOURS)
     return pa.table([columns[name] for name in schema.names], schema=schema)
 
 
 def _times(path: Path) -> tuple[datetime, datetime] | None:
-    """The first and the last `at` of a file, from the statistics at its end; None for an empty file."""
+    """The first and the last time of a file, from the statistics at its end; None for an empty file."""
     import pyarrow.parquet as pq
 
     about = pq.ParquetFile(path).metadata
-    column = about.schema.names.index("at")
+    column = about.schema.names.index("bucket")
     groups = [about.row_group(number).column(column).statistics for number in range(about.num_row_groups)]
     known = [one for one in groups if one is not None and one.has_min_max]
     if not known:

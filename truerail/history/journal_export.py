@@ -39,8 +39,8 @@ def export_journal(history: History, plan: Plan, folder: StoreFolder, since: dat
     _write(folder, CABLES, cables.ended, list(cables.open_rows()), now)
     for table, rows in ((FINDINGS, _findings(history, begin, now)), (CAUSES, _causes(history, begin, now))):
         listed = list(rows)
-        ended = [row for row in listed if row["end"] is not None]
-        _write(folder, table, ended, [row for row in listed if row["end"] is None], now)
+        ended = [row for row in listed if row["ended"] is not None]
+        _write(folder, table, ended, [row for row in listed if row["ended"] is None], now)
     _write(folder, ROUNDS, [round_row(one) for one in _rounds(history) if one.at >= begin], None, now)
 
 
@@ -88,7 +88,7 @@ def _findings(history: History, since: datetime, now: datetime) -> Iterator[dict
     for record in records:
         row = finding_row(kept[record.life.id].finding, record.cause, muted=None) if record.life.id in kept else {}
         for begin, end in _spans(record, earlier):
-            yield {**row, "id": record.life.id, "begin": begin, "end": end}
+            yield {**row, "id": record.life.id, "began": begin, "ended": end}
 
 
 def _causes(history: History, since: datetime, now: datetime) -> Iterator[dict[str, Any]]:
@@ -101,7 +101,7 @@ def _causes(history: History, since: datetime, now: datetime) -> Iterator[dict[s
         kept: KeptCause | None = history.kept_cause(record.life.id)
         row = cause_row(kept.cause, None, None) if kept is not None else {}
         for begin, end in _spans(record, earlier):
-            yield {**row, "key": record.life.id, "findings": record.findings, "begin": begin, "end": end}
+            yield {**row, "key": record.life.id, "findings": record.findings, "began": begin, "ended": end}
 
 
 def _spans(record: FindingRecord | CauseRecord, earlier: Episodes) -> Iterator[tuple[datetime, datetime | None]]:

@@ -38,8 +38,8 @@ class OpenRows:
     def restore(self, rows: Iterable[Values]) -> None:
         """Continues rows that were open when the store was last written."""
         for row in rows:
-            values = {name: value for name, value in row.items() if name not in ("begin", "end")}
-            self.rows[self.key(values)] = OpenRow(values, row["begin"])
+            values = {name: value for name, value in row.items() if name not in ("began", "ended")}
+            self.rows[self.key(values)] = OpenRow(values, row["began"])
 
     def put(self, values: Values, begin: datetime) -> None:
         """Describes an open row as it is now; `begin` is used if it is new."""
@@ -65,7 +65,7 @@ class OpenRows:
         known = self.rows.pop(key, None)
         if known is not None:
             self.changed = True
-            self.ended.append({**known.values, "begin": known.begin, "end": max(at, known.begin)})
+            self.ended.append({**known.values, "began": known.begin, "ended": max(at, known.begin)})
             if len(self.ended) > MOST_ENDED:
                 self.lost += 1
                 del self.ended[0]
@@ -73,4 +73,4 @@ class OpenRows:
     def open_rows(self) -> Iterator[Values]:
         """All open rows, to be written."""
         for row in self.rows.values():
-            yield {**row.values, "begin": row.begin, "end": None}
+            yield {**row.values, "began": row.begin, "ended": None}

@@ -67,19 +67,19 @@ def counters_at(folder: StoreFolder, at: datetime) -> PastCounters | None:
 def _rows(folder: StoreFolder, table: HistoryTable, since: datetime, until: datetime) -> CounterView | None:
     import pyarrow.compute as pc
 
-    within = (pc.field("at") >= since) & (pc.field("at") < until)
-    columns = ["at", "device", "port", "seconds", *_QUANTITIES]
+    within = (pc.field("bucket") >= since) & (pc.field("bucket") < until)
+    columns = ["bucket", "device", "port", "seconds", *_QUANTITIES]
     rows = read_files(table, files_of(folder, table, since, until).readable, columns, within)
     step = timedelta(seconds=table.bucket_seconds)
     overdue = step if table is COUNTERS_MINUTES else timedelta(0)  # a port may be read once a minute
-    recent = len(rows) and pc.max(rows["at"]).as_py() >= until - step - overdue
+    recent = len(rows) and pc.max(rows["bucket"]).as_py() >= until - step - overdue
     return _view(rows, since, table.bucket_seconds, round((until - since).total_seconds())) if recent else None
 
 
 def _view(rows: "pa.Table", since: datetime, step: int, seconds: int) -> CounterView:
     samples = seconds // step
     ports, row = _ports(rows)
-    start = rows["at"].to_numpy().astype("datetime64[s]").astype(np.int64)
+    start = rows["bucket"].to_numpy().astype("datetime64[s]").astype(np.int64)
     sample = (start - round(since.timestamp())) // step
     spread = _Spread(len(ports), samples, row, sample)
     begun = since.timestamp() + step * np.arange(1, samples + 1, dtype=np.float64)

@@ -85,7 +85,7 @@ class SampleRecorder:
             known, columns = minute_columns(telemetry, samples)
             if len(known):
                 at = _constant(datetime.fromtimestamp(start, UTC), len(known))
-                self._minutes.append(from_columns(COUNTERS_MINUTES, {"at": at, **ports.columns(known), **columns}))
+                self._minutes.append(from_columns(COUNTERS_MINUTES, {"bucket": at, **ports.columns(known), **columns}))
         while len(self._minutes) > 1 and self.waiting_rows > MOST_ROWS:
             del self._minutes[0]
             self.lost_minutes += 1
@@ -106,7 +106,7 @@ class SampleRecorder:
         """Begins an hour, or continues it: after a restart, or with other ports."""
         light = HourlyLight(hour, ports)
         rows = self._written_light() if self._light is None else self._light.rows()
-        if len(rows) and rows["at"][0].as_py() == hour:
+        if len(rows) and rows["bucket"][0].as_py() == hour:
             light.restore(rows)
         elif len(rows):
             self._former_light.append(rows)
@@ -131,7 +131,7 @@ def round_row(record: RoundRecord) -> dict[str, Any]:
     """A round in numbers."""
     row = asdict(record)
     severities = {f"findings_{word}": record.findings.get(word) for word in ("critical", "warning", "info")}
-    return {name: row.get(name) for name in ROUNDS.names} | severities
+    return {name: row.get(name) for name in ROUNDS.names} | {"answered": record.at} | severities
 
 
 def _constant(at: datetime, rows: int) -> Any:

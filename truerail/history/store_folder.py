@@ -61,7 +61,9 @@ class StoreFolder:
             raise HistoryStoreError(f"{self.path / MANIFEST}: cannot be read: {error}") from error
         schema = found.get("schema") if isinstance(found, dict) else None
         if schema != SCHEMA:
-            raise HistoryStoreError(f"{self.path}: has the schema {schema!r}, this truerail reads {SCHEMA!r}")
+            raise HistoryStoreError(
+                f"{self.path}: has the schema {schema!r}, this truerail reads {SCHEMA!r}: name a new folder"
+            )
         return dict(found)
 
     def create(self, fabric: str) -> None:

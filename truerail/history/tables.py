@@ -1,14 +1,14 @@
 """The tables of the history store: every column with its type, its unit and its meaning.
 
 This is the only place that says what the store holds: the files, `truerail query --tables` and docs/history.md follow
-from it. A value that no device reported is null, never zero.
+from it. No column needs quotes in SQL. A value that no device reported is null, never zero.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-SCHEMA = "truerail/history/v1"
+SCHEMA = "truerail/history/v2"
 """The name of this schema in a store's `store.json`."""
 
 
@@ -42,9 +42,9 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class HistoryTable:
-    """One table. `key` identifies what a row is about; with `begin` or `at` it identifies the row.
+    """One table. `key` identifies what a row is about; with `began` or `time` it identifies the row.
 
-    `bucket_seconds` is the time that a row of samples covers; 0 for intervals, whose rows last from `begin` to `end`,
+    `bucket_seconds` is the time that a row of samples covers; 0 for intervals, whose rows last from `began` to `ended`,
     and for rounds.
     """
 
@@ -61,13 +61,17 @@ class HistoryTable:
 
     @property
     def intervals(self) -> bool:
-        """Whether a row is an episode, with `begin` and `end`, rather than a sample."""
-        return "begin" in self.names
+        """Whether a row is an episode, with `began` and `ended`, rather than a sample."""
+        return "began" in self.names
 
     @property
     def time(self) -> str:
-        """The column by whose day a finished row is filed: `end` of an episode, `at` of a sample."""
-        return "end" if self.intervals else "at"
+        """The column by whose day a finished row is filed: `ended` of an episode, `bucket` of samples, `answered` of a
+        round.
+        """
+        if self.intervals:
+            return "ended"
+        return "bucket" if self.bucket_seconds else "answered"
 
 
 def _time(name: str, meaning: str) -> Field:
@@ -92,8 +96,8 @@ def _number(name: str, meaning: str, unit: str) -> Field:
 
 def _lasts(what: str) -> tuple[Field, Field]:
     return (
-        _time("begin", f"first round that had {what}"),
-        _time("end", f"first round without {what}; null while it lasts"),
+        _time("began", f"first round that had {what}"),
+        _time("ended", f"first round without {what}; null while it lasts"),
     )
 
 
@@ -102,7 +106,7 @@ _PORT = _word("port", "port of the device, named as in the plan")
 _RAIL = _whole("rail", "rail of the planned cable at the port; null for an uplink")
 _POD = _word("pod", "pod of the device; null where the plan has none")
 _ROLE = _word("role", "role of the device: host, leaf, spine or superspine")
-_AT = _time("at", "start of the bucket")
+_BUCKET = _time("bucket", "start of the bucket")
 
 CABLES = HistoryTable(
     "cables",
@@ -194,7 +198,7 @@ OPTICS = HistoryTable(
     ("device", "port"),
 )
 _COUNTED = (
-    _AT,
+    _BUCKET,
     _DEVICE,
     _PORT,
     _RAIL,
@@ -238,7 +242,7 @@ LIGHTS = HistoryTable(
     "lights",
     "optics of planned ports, the extremes of each hour over all lanes of a module",
     (
-        _AT,
+        _BUCKET,
         _DEVICE,
         _PORT,
         _RAIL,
@@ -256,7 +260,7 @@ ROUNDS = HistoryTable(
     "rounds",
     "evaluations in numbers",
     (
-        _time("at", "time of the newest answer in it"),
+        _time("answered", "time of the newest answer in it"),
         _whole("number", "number of the evaluation; null if it was not recorded"),
         _whole("devices", "devices polled", "devices"),
         _whole("devices_read", "devices that answered", "devices"),

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
-from truerail.model.facts import KINDS, Fact
-from truerail.model.finding import Alternative, Cause, CauseKind, Evidence, Finding, Move
+from truerail.model.fact_kinds import KINDS
+from truerail.model.facts import Fact
+from truerail.model.finding import Alternative, Cause, CauseKind, Evidence, Finding, Move, Rename
 from truerail.model.plan import Port
 
 _FACTS = {kind.__name__: kind for kind in KINDS}
@@ -46,6 +47,7 @@ def cause_body(cause: Cause) -> bytes:
             ],
             "to_confirm": cause.to_confirm,
             "names_only": cause.names_only,
+            "renames": [(one.actual, one.planned) for one in cause.renames],
         }
     )
 
@@ -63,6 +65,7 @@ def cause_extras(body: bytes) -> _Packed:
         ),
         "to_confirm": found["to_confirm"],
         "names_only": found.get("names_only", False),
+        "renames": tuple(Rename(*pair) for pair in found.get("renames", ())),
     }
 
 

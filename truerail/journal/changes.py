@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from truerail.model.finding import Cause, Finding
 from truerail.model.history import CauseEvent, FindingEvent, LinkChange
@@ -134,3 +134,19 @@ class Backlog:
             links_gone=newer.links_gone | (self._gone - newer.link_states.keys()),
             resolved=newer.resolved | self._resolved,
         )
+
+
+def finding_columns(finding: Finding) -> dict[str, Any]:
+    """What a finding's row has wherever it is stored, by column."""
+    return {
+        "rule": finding.rule,
+        "name": finding.name,
+        "severity": finding.severity.value,
+        "subject": finding.subject,
+        "device": finding.device,
+        "rail": finding.rail,
+        "expected": finding.expected,
+        "observed": finding.observed,
+        "summary": finding.summary,
+        "action": finding.action,
+    }

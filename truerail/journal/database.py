@@ -17,7 +17,14 @@ from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, DataError, DBAPIError, IntegrityError, SQLAlchemyError, StatementError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from truerail.errors import JournalReadOnlyError, JournalUnavailableError, JournalUnusableError, SecretMissingError
+from truerail.errors import (
+    JournalFencedError,
+    JournalReadOnlyError,
+    JournalUnavailableError,
+    JournalUnusableError,
+    SecretMissingError,
+)
+from truerail.journal import fencing
 from truerail.journal.schema_migration import migrate
 from truerail.model.names import printable
 from truerail.model.target import Secret
@@ -59,6 +66,10 @@ class Database:
         self._writer = threading.Lock()
         self._preparing = threading.Lock()
         self._ready = False
+        self.epoch = 0
+        """Of the judge that writes; 0 for a service without a bus, whose writes are not fenced."""
+        self.fenced = False
+        """Whether a write was refused because another judge leads."""
         self._refused: tuple[float, JournalUnavailableError] = (0.0, JournalUnavailableError(""))
 
     def __repr__(self) -> str:
@@ -88,8 +99,35 @@ class Database:
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """A connection whose changes are on disk at the end of the block, or not at all. Raises
-        JournalUnavailableError.
+        JournalUnavailableError; JournalFencedError if a judge with a higher epoch leads.
         """
+        with self._alone() as connection:
+            if self.epoch:
+                self._refuse_lower(connection)
+            yield connection
+
+    def lead(self, revision: int) -> int:
+        """Fences off every leader before. Returns the epoch of this one's writes, at least `revision`. Raises
+        JournalUnavailableError if the database does not answer: the epoch is `revision` then.
+        """
+        epoch, self.fenced = revision, False
+        try:
+            with self._alone() as connection:
+                epoch = fencing.claim(connection, revision)
+        finally:
+            self.epoch = epoch
+        return epoch
+
+    def _refuse_lower(self, connection: Connection) -> None:
+        try:
+            fencing.refuse_lower(connection, self.epoch)
+        except JournalFencedError:
+            self.fenced = True
+            raise
+
+    @contextmanager
+    def _alone(self) -> Iterator[Connection]:
+        """A connection that writes; one at a time in this process."""
         if not self._ready:
             self.prepare()
         if not self._writer.acquire(timeout=2 * BUSY_SECONDS):

@@ -106,6 +106,6 @@ def _nobody_asked(wiring: Wiring, rows: Codes) -> Mask:
         return unknown
     index, identity = wiring.index, wiring.identity
     asked = np.zeros(len(index.devices.names) + 1, dtype=bool)
-    asked[[identity.filed(name) for name in {reading.device for reading in identity.seen.readings}]] = True
+    asked[[identity.filed(name) for name in {reading.device for reading in wiring.seen.readings}]] = True
     asked[-1] = False
     return np.asarray(unknown & ~asked[index.a_device[rows]] & ~asked[index.b_device[rows]], dtype=bool)

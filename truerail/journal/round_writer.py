@@ -10,7 +10,7 @@ from sqlalchemy import Connection, func, select
 
 from truerail.journal import tables
 from truerail.journal.bodies import cause_body, finding_body
-from truerail.journal.changes import CauseRow, Changes, FindingRow
+from truerail.journal.changes import CauseRow, Changes, FindingRow, finding_columns
 from truerail.journal.statements import among_keys, among_numbers, upsert
 from truerail.journal.types import digest, microseconds, packed_ids
 from truerail.model.history import CauseEvent, FindingEvent, LinkChange, RoundRecord
@@ -18,11 +18,11 @@ from truerail.model.history import CauseEvent, FindingEvent, LinkChange, RoundRe
 Row = dict[str, Any]
 
 
-def write_round(connection: Connection, record: RoundRecord, changes: Changes) -> None:
+def write_round(connection: Connection, record: RoundRecord, changes: Changes, epoch: int = 0) -> None:
     """Writes everything that a round changed. A round that is already there (its commit was not confirmed) stays
     unchanged.
     """
-    if not _write_record(connection, record):
+    if not _write_record(connection, record, epoch):
         return
     upsert(connection, tables.findings, [_finding(row) for row in changes.findings.values()], earliest=("first_seen",))
     upsert(connection, tables.causes, [_cause(row) for row in changes.causes.values()], earliest=("first_seen",))
@@ -31,7 +31,7 @@ def write_round(connection: Connection, record: RoundRecord, changes: Changes) -
     _end_acknowledgements(connection, changes.resolved, changes.at)
 
 
-def _write_record(connection: Connection, record: RoundRecord) -> bool:
+def _write_record(connection: Connection, record: RoundRecord, epoch: int) -> bool:
     rounds = tables.rounds
     at = connection.execute(select(rounds.c.at).where(rounds.c.number == record.number)).scalar_one_or_none()
     if at == record.at:
@@ -42,7 +42,7 @@ def _write_record(connection: Connection, record: RoundRecord) -> bool:
     row = asdict(record)
     found = row.pop("findings")
     severities = {word: found.get(word) for word in tables.SEVERITIES.words}
-    connection.execute(rounds.insert(), {**row, **severities, "number": number})
+    connection.execute(rounds.insert(), {**row, **severities, "number": number, "epoch": epoch})
     return True
 
 
@@ -64,21 +64,8 @@ def _life(row: FindingRow | CauseRow) -> Row:
 
 def _finding(row: FindingRow) -> Row:
     """The row of a finding, with its evidence as it was last seen."""
-    finding = row.finding
-    return _life(row) | {
-        "rule": finding.rule,
-        "name": finding.name,
-        "severity": finding.severity.value,
-        "subject": finding.subject,
-        "device": finding.device,
-        "rail": finding.rail,
-        "expected": finding.expected,
-        "observed": finding.observed,
-        "summary": finding.summary,
-        "action": finding.action,
-        "cause": row.cause,
-        "body": finding_body(finding),
-    }
+    more = {"cause": row.cause, "body": finding_body(row.finding)}
+    return _life(row) | finding_columns(row.finding) | more
 
 
 def _cause(row: CauseRow) -> Row:

@@ -231,6 +231,7 @@ def rounds(salvage: Salvage, connection: Connection, page: RowRange) -> Sequence
 
 def _round(row: dict[str, Any]) -> RoundRecord:
     found: Mapping[str, int | None] = {word: row.pop(word) for word in reversed(tables.SEVERITIES.words)}
+    del row["epoch"]
     return RoundRecord(findings={word: count for word, count in found.items() if count is not None}, **row)
 
 

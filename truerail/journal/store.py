@@ -100,6 +100,20 @@ class Journal:
         """Closes every connection."""
         self._database.close()
 
+    # --- leadership, of one judge among several -----------------------------------------------------------------------
+
+    @property
+    def fenced(self) -> bool:
+        """Whether a write was refused since `lead`: another judge leads, with a higher epoch."""
+        return self._database.fenced
+
+    def lead(self, revision: int) -> int:
+        """Fences off every leader before: its writes raise JournalFencedError from now on. Returns the epoch of the new
+        one: `revision` of its lease, or more if an earlier bus has counted further. Raises JournalUnavailableError;
+        `revision` is the epoch then.
+        """
+        return self._database.lead(revision)
+
     # --- rounds -------------------------------------------------------------------------------------------------------
 
     def restore(self) -> Memory:
@@ -115,7 +129,7 @@ class Journal:
     def record(self, record: RoundRecord, changes: Changes) -> None:
         """Stores a round and everything that it changed, all or nothing. Recording it twice changes nothing."""
         with self._database.writing() as connection:
-            write_round(connection, record, changes)
+            write_round(connection, record, changes, self._database.epoch)
 
     def retain(self, now: datetime) -> int:
         """Deletes rows older than the retention; returns their number. In small steps: nothing waits for it long."""

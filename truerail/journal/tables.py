@@ -11,6 +11,7 @@ from sqlalchemy import (
     Integer,
     LargeBinary,
     MetaData,
+    SmallInteger,
     Table,
     text,
 )
@@ -63,7 +64,17 @@ rounds = Table(
     Column("info", Integer),
     Column("causes", Integer, nullable=False),
     Column("plan_digest", Words, nullable=False),
+    Column("epoch", BigInteger, nullable=False, server_default=text("0")),
 )
+"""`epoch`: of the judge that evaluated the round; 0 for a service without a bus."""
+
+fence = Table(
+    "fence",
+    metadata,
+    Column("id", SmallInteger, primary_key=True, autoincrement=False),
+    Column("epoch", BigInteger, nullable=False),
+)
+"""One row: the highest epoch that has written; see `truerail.journal.fencing`."""
 
 findings = Table(
     "findings",

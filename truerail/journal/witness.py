@@ -102,7 +102,7 @@ class Witness:
     def _kinds(self, *, failed: bool) -> dict[str, set[type[Fact]]]:
         yields, nothing = _yields(), frozenset[type[Fact]]()
         found: dict[str, set[type[Fact]]] = {}
-        for reading in self._wiring.identity.seen.readings:
+        for reading in self._wiring.seen.readings:
             if bool(reading.error) is failed:
                 found.setdefault(reading.device, set()).update(yields.get(reading.collector, nothing))
         return found

@@ -17,6 +17,7 @@ from truerail.poller.limits import Ambient, Limits
 from truerail.poller.questions import Known, fabric_questions
 from truerail.transport.answers import Answers
 from truerail.transport.capture_files import Questions
+from truerail.transport.kept_answers import KeptAnswers
 from truerail.transport.probe import assumed_platform, assumed_role
 from truerail.transport.protocol import Transport
 from truerail.transport.turns import Turns
@@ -68,7 +69,8 @@ class Gathered:
 class Poller:
     """Polls a fleet in rounds. `devices` are the plan's, by name; a target is matched to them by any spelling.
 
-    Platforms and commands that work are stored between rounds; connections belong to the transport.
+    Platforms and commands that work are stored between rounds; connections belong to the transport. `kept` are the
+    answers of earlier rounds: with it an unchanged answer is not parsed again.
     """
 
     def __init__(
@@ -79,11 +81,13 @@ class Poller:
         devices: Mapping[str, Device] | None = None,
         limits: Limits | None = None,
         ambient: Ambient | None = None,
+        kept: KeptAnswers | None = None,
     ) -> None:
+        self._kept = kept
         self._limits = limits or Limits()
         self._ambient = ambient or Ambient()
         self._transport = transport
-        self._targets = _matched(targets, devices or {})
+        self._targets = matched(targets, devices or {})
         self._inventory = frozenset(target.name for target in targets)
         self._known: dict[str, Known] = {target.name: Known() for target, _, _ in self._targets}
 
@@ -103,7 +107,7 @@ class Poller:
         """
         limits = limits or self._limits
         at, notes = self._ambient.now().replace(microsecond=0), Notes()
-        reader = Answers(Questions(), at, notes)
+        reader = Answers(Questions(), at, notes, self._kept)
         asked = self._wanted(only, collectors)
         finished = _Counter(len(asked), progress)
         interviewer = DevicePoller(self._transport, limits, self._ambient)
@@ -209,7 +213,7 @@ class _Counter:
         row.answers.clear()
 
 
-def _matched(targets: Sequence[Target], devices: Mapping[str, Device]) -> list[tuple[Target, Device, bool]]:
+def matched(targets: Sequence[Target], devices: Mapping[str, Device]) -> list[tuple[Target, Device, bool]]:
     """Each target with the plan's device of that name, else one built from the target; planned ones first, by name."""
     known = Devices(Plan(devices, ()))
     planned = {device_key(name) for name in devices}

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from collector import collectors
-from truerail.model import Collector, Role
+from truerail.model import Collector, Neighbor, Role
 from truerail.model.names import answer_file
 from truerail.model.platforms import INFINIBAND
 from truerail.transport.capture_files import PORT
@@ -49,6 +49,13 @@ def applicable(role: Role, platform: str) -> Mapping[str, tuple[str, ...]]:
 def fabric_questions(collectors: Collection[str] | None) -> tuple[str, ...]:
     """The questions among these, or of all, for a machine that reports an InfiniBand fabric."""
     return tuple(name for name in applicable(Role.HOST, INFINIBAND) if collectors is None or name in collectors)
+
+
+@cache
+def neighbor_questions(role: Role, platform: str) -> tuple[str, ...]:
+    """The collectors that report what is at the other ends of this device's cables; each such device answers one."""
+    asked = (collectors()[name] for name in applicable(role, platform))
+    return tuple(one.name for one in asked if Neighbor in one.yields and not one.optional)
 
 
 @cache

@@ -21,6 +21,11 @@ class ServiceAPI(Protocol):
         ...
 
     @property
+    def stale_since(self) -> datetime | None:
+        """Since when it is not known whether that is the newest evaluation; None: it is."""
+        ...
+
+    @property
     def history(self) -> History:
         """The journal, or an empty history without one."""
         ...

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+from truerail.analysis.cabling import Wiring
 from truerail.analysis.cabling.plugs import LONGEST_UNSEEN_SECONDS, Plugs
 from truerail.analysis.cabling.replugged import Spans
 from truerail.analysis.counters import CounterView, Window
@@ -64,20 +65,25 @@ class Evaluator:
     plugs: Plugs = field(default_factory=Plugs)
     past: Past | None = None
     """The signals of all links over days; None before the first evaluation."""
+    cabled: Wiring | None = None
+    """The wiring of the last evaluation."""
     traffic: bool = True
     """Whether publications carry the traffic of every link."""
     page_url: str = ""
     """The public address of the page."""
+    first: int = 1
+    """The number of its first evaluation, if the journal does not have it or a higher one."""
     wordings: Wordings = field(default_factory=Wordings)
     _counting: threading.Lock = field(default_factory=threading.Lock)
     """Held while the window is filled, copied or replaced."""
 
     @classmethod
-    def begin(cls, settings: Settings) -> "Evaluator":
-        """An evaluator without history."""
+    def begin(cls, settings: Settings, *, last: int = 0) -> "Evaluator":
+        """An evaluator without history. `last` is the number of the last evaluation that readers have seen."""
         recovery = settings.recovery
         lives = Lives(recovery.resolve_after, recovery.flapping_episodes, recovery.flapping_within)
-        return cls(settings.fabric, lives, 1, traffic=settings.metrics.traffic, page_url=settings.page.url)
+        first, address = last + 1, settings.page.url
+        return cls(settings.fabric, lives, first, traffic=settings.metrics.traffic, page_url=address, first=first)
 
     def resume(self, journal: Journal) -> None:
         """Continues where the journal ends, at any time between two evaluations. Raises JournalUnavailableError.
@@ -90,7 +96,7 @@ class Evaluator:
             seen = {one.port: one.seen for one in memory.links if one.seen is not None}
             self.plugs = self.plugs.restored(seen, memory.at.timestamp())
             self._remember_plugs(journal, memory.at)
-        self.number += next_number - 1
+        self.number += max(self.first, next_number) - self.first
 
     def _remember_plugs(self, journal: Journal, at: datetime) -> None:
         """Finds cables moved since the newest stored counters: counters stored for them end there."""
@@ -143,7 +149,8 @@ class Evaluator:
             with self._counting:
                 self.window.put(counted)
                 counters = self.window.view()
-            round = Round(plan, snapshot, counters, self.plugs, self.past)
+            round = Round(plan, snapshot, counters, self.plugs, self.past, self.cabled)
+            self.cabled = round.cabling
             self.plugs = round.plugs
             evaluation = evaluate(round, notes=notes, work=work_now(plan, windows, now))
             self.past = round.past

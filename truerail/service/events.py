@@ -11,7 +11,7 @@ KEPT = 512
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """`kind` is `state` (everything again), `round`, `mutes`, `journal` or `stop`; `data` is JSON."""
+    """`kind` is `state` (everything again), `round`, `mutes`, `steps`, `journal`, `stale` or `stop`; `data` is JSON."""
 
     id: int
     kind: str
@@ -42,6 +42,20 @@ class EventLog:
         self._news.set()
         self._news = asyncio.Event()
         return event
+
+    @property
+    def oldest(self) -> int:
+        """Number of the oldest event that is kept, or of the next one."""
+        return self._kept[0].id if self._kept else self._next
+
+    def take(self, event: Event) -> None:
+        """Appends an event of another log under its number, and wakes the readers. After a gap the older ones are
+        dropped: a reader behind it needs the whole state.
+        """
+        if event.id != self._next:
+            self._kept.clear()
+        self._next = event.id
+        self.add(event.kind, event.data)
 
     def after(self, known: int) -> list[Event] | None:
         """The events after number `known`; None if some of them are gone, or `known` is from another process."""

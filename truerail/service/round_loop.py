@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -14,7 +14,9 @@ from truerail.errors import JournalUnavailableError
 from truerail.journal import Changes, Journal, Keeper
 from truerail.model import Plan, Target
 from truerail.model.history import RoundRecord
-from truerail.poller import Limits, Poller
+from truerail.poller.polling import PollingMaker, in_process
+from truerail.poller.schedule import Schedule
+from truerail.poller.work import Work
 from truerail.service.counted import KEPT_SECONDS, KeptCounters
 from truerail.service.current import CurrentEvaluation
 from truerail.service.evaluator import Evaluated, Evaluator
@@ -26,8 +28,7 @@ from truerail.service.muted_findings import mutes
 from truerail.service.mutes import Mutes
 from truerail.service.outlet import Outlet
 from truerail.service.plans import PlanInForce, version_of
-from truerail.service.poll_scheduler import PollScheduler, intervals
-from truerail.service.schedule import Schedule
+from truerail.service.polled_work import work_of
 from truerail.service.settings import Settings
 from truerail.service.step_marks import StepMarks
 from truerail.transport.protocol import Transport
@@ -35,9 +36,11 @@ from truerail.views.fabric_map import FabricMap
 
 if TYPE_CHECKING:
     from truerail.service.history_writer import HistoryWriter
+    from truerail.service.leadership import Leadership
 
 WINDOWS_SECONDS = 15.0
 RETENTION_SECONDS = 3600.0
+_DROP_SECONDS = 10.0
 FIXED = ("fabric", "history", "http", "journal", "page", "notify", "otlp")
 """Settings that a running service cannot change."""
 
@@ -60,10 +63,15 @@ class Watch:
         journal: Journal | None,
         clock: Callable[[], datetime] = utc_now,
         recording: "HistoryWriter | None" = None,
+        polling: PollingMaker | None = None,
+        leadership: "Leadership | None" = None,
     ) -> None:
+        """`polling` makes what polls, in place of `transport` in this process; `leadership` is that of one of several
+        judges.
+        """
         self.settings, self.plan, self.evaluator, self.journal, self.clock = settings, plan, evaluator, journal, clock
-        self.recording = recording
-        self._targets, self._transport = tuple(targets), transport
+        self.recording, self.leadership = recording, leadership
+        self._targets = tuple(targets)
         self._fresh = asyncio.Event()
         self._tasks: set[asyncio.Task[Any]] = set()
         self._loop = asyncio.get_running_loop()
@@ -83,21 +91,44 @@ class Watch:
         self._counters = KeptCounters(evaluator, journal, clock) if journal else None
         self._past = KeptPast(evaluator, journal, clock) if journal else None
         self._schedule = Schedule(overran=self._overran, failed=self._job_failed)
-        self.asking = PollScheduler(self._gatherer(), heard=self._fresh.set, **self._pace())
+        self.asking = (polling or in_process(transport))(self._work, self._fresh.set)
 
     async def run(self, stop: asyncio.Event) -> None:
         """Polls and evaluates until `stop` is set, then releases everything: no session and no row is left behind."""
+        self.asking.start()
+        beginning = asyncio.create_task(self._begin())
+        stopping = asyncio.create_task(stop.wait())
+        try:
+            await asyncio.wait((beginning, stopping), return_when=asyncio.FIRST_COMPLETED)
+            if beginning.done():
+                await beginning
+            await stopping
+        finally:
+            for task in (beginning, stopping):
+                task.cancel()
+            await asyncio.gather(beginning, stopping, return_exceptions=True)
+            await self._end()
+
+    async def _begin(self) -> None:
+        """Evaluates from now on; one of several judges from when it leads on."""
+        if self.leadership:
+            dropping = asyncio.create_task(self._drop_counters())
+            try:
+                await self.leadership.begin(self.journal)
+            finally:
+                dropping.cancel()
         await self.desk.load()
         await self.marks.load()
         self._jobs()
         self._log.info("watching", fabric=self.settings.fabric, devices=len(self.asking.devices))
         self.spawn(self._evaluating())
-        self.spawn(self.asking.everything())
         self._schedule.start()
-        try:
-            await stop.wait()
-        finally:
-            await self._end()
+
+    async def _drop_counters(self) -> None:
+        """A standby has no window of counters: it continues with the one that the leader has stored."""
+        while True:
+            await asyncio.sleep(_DROP_SECONDS)
+            self.asking.latest.counted()
 
     async def _end(self) -> None:
         self._schedule.stop()
@@ -145,7 +176,7 @@ class Watch:
         """Devices, plan or pace changed: polls accordingly from the next round on, and evaluates the known
         state again.
         """
-        self.asking.use(self._gatherer(), **self._pace())
+        self.asking.apply(self._work)
         self.evaluate_again()
 
     def evaluate_again(self) -> None:
@@ -185,12 +216,14 @@ class Watch:
             self.desk.windows,
             self.clock(),
         )
+        if self.leadership and not self.leadership.held:
+            return
         await self.shown.evaluated(evaluated)
         self.evaluations += 1
         if self.recording:
             self.recording.put(evaluated.publication, evaluated.record)
         await self._remember(plan, evaluated)
-        if self.outlets:
+        if self.outlets and (self.leadership is None or self.leadership.held):
             await asyncio.to_thread(self._hand_on, evaluated.publication)
         await asyncio.to_thread(free, self.shown.former)
         await self._garbage.evaluated(evaluated.publication.evaluated_seconds)
@@ -278,9 +311,8 @@ class Watch:
     # --- the schedule -------------------------------------------------------------------------------------------------
 
     def _jobs(self) -> None:
-        every = {name: run.every_seconds for name, run in self.asking.runs.items()}
         jitter = self.settings.schedule.jitter.total_seconds()
-        self._schedule.all_of(every, lambda name: partial(self.asking.due, name), jitter)
+        self._schedule.all_of(self.asking.scheduled, lambda name: partial(self.asking.due, name), jitter)
         self._schedule.every("maintenance windows", WINDOWS_SECONDS, self._remark)
         self._schedule.every("retention", RETENTION_SECONDS, self._retain)
         self._schedule.every("counters", KEPT_SECONDS, self._keep_counters)
@@ -300,23 +332,9 @@ class Watch:
         if not isinstance(error, asyncio.CancelledError):  # the service stops
             self._log.error("a job failed", job=job, exc_info=error)
 
-    def _pace(self) -> dict[str, Any]:
-        schedule = self.settings.schedule
-        wanted: Mapping[str, float] = {name: found.total_seconds() for name, found in schedule.every.items()}
-        return {
-            "every_seconds": intervals(wanted),
-            "patience_seconds": schedule.poll_timeout.total_seconds(),
-            "jitter_seconds": schedule.jitter.total_seconds(),
-        }
-
-    def _gatherer(self) -> Poller:
-        schedule, plan = self.settings.schedule, self.plan.plan
-        limits = Limits(
-            at_once=schedule.max_concurrency,
-            device_seconds=schedule.device_timeout.total_seconds(),
-            deadline_seconds=schedule.round_timeout.total_seconds(),
-        )
-        return Poller(self._targets, self._transport, devices=plan.devices if plan else None, limits=limits)
+    @property
+    def _work(self) -> Work:
+        return work_of(self.settings, self._targets, self.plan.plan)
 
     # --- the journal --------------------------------------------------------------------------------------------------
 

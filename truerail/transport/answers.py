@@ -10,6 +10,7 @@ from truerail.errors import FileRefusedError, UnreadableError
 from truerail.model import Collector, Device, Fact, Reading, Role
 from truerail.transport import unanswered
 from truerail.transport.capture_files import Claim, Questions
+from truerail.transport.kept_answers import KeptAnswers
 from truerail.transport.prefetch import Opened
 from truerail.transport.warnings import Notes
 
@@ -33,11 +34,12 @@ class _Hit:
 class Answers:
     """Reads devices' answers. One instance per capture: equal answers to a shared question are read once.
 
-    `questions` is the complete set; `at` is the time of the readings.
+    `questions` is the complete set; `at` is the time of the readings; `kept` are the answers of earlier rounds, if any.
     """
 
-    def __init__(self, questions: Questions, at: datetime, notes: Notes) -> None:
+    def __init__(self, questions: Questions, at: datetime, notes: Notes, kept: KeptAnswers | None = None) -> None:
         self._at = at
+        self._kept = kept
         self._notes = notes
         self._all = questions
         self._of_role = {role: questions.on(role) for role in Role}
@@ -97,13 +99,26 @@ class Answers:
         for hit in hits:
             try:
                 content = _content(hit)
-                facts = self._facts(collector, content, device, hit)
+                facts, facts_at = self._known(collector, content, device, hit)
             except (FileRefusedError, UnreadableError) as error:
                 errors.append(f"{hit.source}: {error}")
                 continue
             self._compare(hit, content, hits)
-            return Reading(name, collector.name, self._at, facts, source=hit.source)
+            return Reading(name, collector.name, self._at, facts, source=hit.source, facts_at=facts_at)
         return Reading(name, collector.name, self._at, error="; ".join(errors), source=hits[0].source)
+
+    def _known(
+        self, collector: Collector, content: bytes, device: Device, hit: _Hit
+    ) -> tuple[tuple[Fact, ...], datetime | None]:
+        """The facts, and when the answer came that they were parsed from, if that is an earlier one."""
+        if self._kept is None:
+            return self._facts(collector, content, device, hit), None
+
+        def parse(answer: bytes) -> tuple[Fact, ...]:
+            return self._facts(collector, answer, device, hit)
+
+        facts, at = self._kept.facts(collector, device, hit.source, content, self._at, parse)
+        return facts, None if at == self._at else at
 
     def _facts(self, collector: Collector, content: bytes, device: Device, hit: _Hit) -> tuple[Fact, ...]:
         text = self._text(content, hit)

@@ -1,8 +1,10 @@
 """A switch that has only an interactive shell, driven by netmiko over a connection that is logged in already.
 
 netmiko finds prompts, turns paging off and separates answers from echoes. For that it sends commands of its own, which
-change nothing but its terminal: `terminal length 0` and `terminal width 511` (EOS, NX-OS), `set cli screen-length 0`,
-`set cli screen-width 511`, `set cli complete-on-space off` (Junos).
+change nothing but its terminal: `terminal length 0` and `terminal width 511` (EOS, NX-OS, IOS-XR, OS10, the first also
+in sonic-cli, which is entered with `sonic-cli`), `set cli screen-length 0`, `set cli screen-width 511`, `set cli
+complete-on-space off` (Junos), `no page` (AOS-CX), `screen-length disable` (Comware), `screen-length 0
+temporary` (VRP), `environment complete-on-space false` and `environment cli-engine type basic` (SR Linux).
 """
 
 import time

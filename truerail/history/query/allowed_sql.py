@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 LONGEST_SQL = 100_000
 """Characters."""
 _EXPLAIN = re.compile(r"\s*explain(?P<analyze>\s+analyze)?\b(?!\s*\()", re.IGNORECASE)
-_BARE = re.compile(r'(?<!["\w])(?:at|end)(?!["\w])', re.IGNORECASE)
 _TABLE_FUNCTIONS = frozenset({"generate_series", "range", "unnest"})
 """All others read files, settings, memory of Python, or run text as SQL."""
 _REFUSED_FUNCTIONS = frozenset({"current_setting", "getenv", "getvariable", "write_log"})
@@ -56,18 +55,10 @@ def _only_statement(connection: "duckdb.DuckDBPyConnection", sql: str) -> str:
     try:
         statements = connection.extract_statements(sql)
     except duckdb.Error as error:
-        raise QueryError(_syntax(str(error), sql)) from None
+        raise QueryError("\n".join(filter(str.strip, str(error).splitlines()))) from None
     if len(statements) != 1:
         raise QueryError(f"one statement is run, not {len(statements)}")
     return str(statements[0].type.name)
-
-
-def _syntax(words: str, sql: str) -> str:
-    """DuckDB's message, and the usual reason: columns that are words of SQL."""
-    lines = [line for line in words.splitlines() if line.strip()]
-    if _BARE.search(sql):
-        lines.append('The columns "at" and "end" are words of SQL: write them in quotes')
-    return "\n".join(lines)
 
 
 def _explained(sql: str) -> tuple[str, str]:

@@ -27,17 +27,17 @@ QUESTION = ReadyQuestion(
     """
     WITH ports AS (
         SELECT device, port, any_value(rail) AS rail,
-            30 * regr_slope(log10(pre_fec_ber_max), epoch("at") / 86400) AS change,
-            arg_min(pre_fec_ber_max, "at") AS first_ber, arg_max(pre_fec_ber_max, "at") AS last_ber,
-            date_diff('hour', min("at"), max("at")) / 24 AS days
+            30 * regr_slope(log10(pre_fec_ber_max), epoch(bucket) / 86400) AS change,
+            arg_min(pre_fec_ber_max, bucket) AS first_ber, arg_max(pre_fec_ber_max, bucket) AS last_ber,
+            date_diff('hour', min(bucket), max(bucket)) / 24 AS days
         FROM lights
-        WHERE "at" >= $since::TIMESTAMPTZ AND "at" < $until::TIMESTAMPTZ AND pre_fec_ber_max > 0
+        WHERE bucket >= $since::TIMESTAMPTZ AND bucket < $until::TIMESTAMPTZ AND pre_fec_ber_max > 0
             AND ($device::VARCHAR IS NULL OR device = $device::VARCHAR)
             AND ($rail::BIGINT IS NULL OR rail = $rail::BIGINT)
-        GROUP BY device, port HAVING date_diff('hour', min("at"), max("at")) / 24 >= $least::BIGINT
+        GROUP BY device, port HAVING date_diff('hour', min(bucket), max(bucket)) / 24 >= $least::BIGINT
     ), modules AS (
-        SELECT device, port, arg_max(vendor, begin) AS vendor, arg_max(part, begin) AS part
-        FROM optics WHERE begin < $until::TIMESTAMPTZ AND ("end" IS NULL OR "end" >= $until::TIMESTAMPTZ)
+        SELECT device, port, arg_max(vendor, began) AS vendor, arg_max(part, began) AS part
+        FROM optics WHERE began < $until::TIMESTAMPTZ AND (ended IS NULL OR ended >= $until::TIMESTAMPTZ)
         GROUP BY device, port
     )
     SELECT p.device, p.port, p.rail, m.vendor, m.part, p.change AS decades_per_30_days,
@@ -63,8 +63,8 @@ QUESTION = ReadyQuestion(
     SELECT count(*) FILTER (known) AS known, count(*) AS total FROM (
         SELECT device, port, bool_or(pre_fec_ber_max IS NOT NULL) AS known
         FROM lights
-        WHERE "at" >= greatest($since::TIMESTAMPTZ, $until::TIMESTAMPTZ - INTERVAL 1 DAY)
-            AND "at" < $until::TIMESTAMPTZ
+        WHERE bucket >= greatest($since::TIMESTAMPTZ, $until::TIMESTAMPTZ - INTERVAL 1 DAY)
+            AND bucket < $until::TIMESTAMPTZ
             AND ($device::VARCHAR IS NULL OR device = $device::VARCHAR)
             AND ($rail::BIGINT IS NULL OR rail = $rail::BIGINT)
         GROUP BY device, port)

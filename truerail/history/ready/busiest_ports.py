@@ -30,7 +30,7 @@ QUESTION = ReadyQuestion(
             max(8 * greatest(tx_bytes, rx_bytes) / nullif(seconds * speed_bits_per_second, 0)) AS busiest_hour_share,
             count(tx_bytes) AS hours
         FROM counters_hours
-        WHERE "at" >= $since::TIMESTAMPTZ AND "at" < $until::TIMESTAMPTZ AND (role = 'host' OR rail IS NULL)
+        WHERE bucket >= $since::TIMESTAMPTZ AND bucket < $until::TIMESTAMPTZ AND (role = 'host' OR rail IS NULL)
             AND ($rail::BIGINT IS NULL OR rail = $rail::BIGINT)
         GROUP BY device, port
     )
@@ -55,16 +55,16 @@ QUESTION = ReadyQuestion(
     "No port reported bytes in this time: the load is unknown, not zero. Ports that report none are not listed.",
     """
     SELECT (SELECT count(*) FROM (SELECT DISTINCT device, port FROM counters_hours WHERE (role = 'host' OR rail IS NULL)
-            AND "at" >= $since::TIMESTAMPTZ AND "at" < $until::TIMESTAMPTZ
+            AND bucket >= $since::TIMESTAMPTZ AND bucket < $until::TIMESTAMPTZ
             AND (tx_bytes IS NOT NULL OR rx_bytes IS NOT NULL)
             AND ($rail::BIGINT IS NULL OR rail = $rail::BIGINT))) AS known,
         (SELECT count(*) FROM (
-            SELECT device, port FROM cables WHERE begin < $until::TIMESTAMPTZ
-                AND ("end" IS NULL OR "end" > $since::TIMESTAMPTZ)
+            SELECT device, port FROM cables WHERE began < $until::TIMESTAMPTZ
+                AND (ended IS NULL OR ended > $since::TIMESTAMPTZ)
                 AND ($rail::BIGINT IS NULL OR rail = $rail::BIGINT)
             UNION
-            SELECT planned_device, planned_port FROM cables WHERE kind = 'uplink' AND begin < $until::TIMESTAMPTZ
-                AND ("end" IS NULL OR "end" > $since::TIMESTAMPTZ) AND $rail::BIGINT IS NULL)) AS total
+            SELECT planned_device, planned_port FROM cables WHERE kind = 'uplink' AND began < $until::TIMESTAMPTZ
+                AND (ended IS NULL OR ended > $since::TIMESTAMPTZ) AND $rail::BIGINT IS NULL)) AS total
     """,
     "ports report bytes",
 )

@@ -28,21 +28,21 @@ QUESTION = ReadyQuestion(
     """
     WITH known AS (
         SELECT device, port, rail, planned_device || '/' || planned_port AS planned_end,
-            actual_device || coalesce('/' || actual_port, '') AS actual_end, begin
+            actual_device || coalesce('/' || actual_port, '') AS actual_end, began
         FROM cables
-        WHERE actual_device IS NOT NULL AND begin < $until::TIMESTAMPTZ
-            AND ("end" IS NULL OR "end" > $since::TIMESTAMPTZ)
+        WHERE actual_device IS NOT NULL AND began < $until::TIMESTAMPTZ
+            AND (ended IS NULL OR ended > $since::TIMESTAMPTZ)
             AND ($device::VARCHAR IS NULL OR device = $device::VARCHAR OR planned_device = $device::VARCHAR)
             AND ($rail::BIGINT IS NULL OR rail = $rail::BIGINT)
     ), ends AS (
-        SELECT *, lag(actual_end) OVER (PARTITION BY device, port ORDER BY begin) AS before FROM known
+        SELECT *, lag(actual_end) OVER (PARTITION BY device, port ORDER BY began) AS before FROM known
     ), changes AS (
-        SELECT *, before IS NOT NULL AND before <> actual_end AND begin >= $since::TIMESTAMPTZ AS moved
+        SELECT *, before IS NOT NULL AND before <> actual_end AND began >= $since::TIMESTAMPTZ AS moved
         FROM ends WHERE before IS NULL OR before <> actual_end
     )
-    SELECT device, port, any_value(rail) AS rail, arg_max(planned_end, begin) AS planned_end,
-        count(*) FILTER (moved) AS moves, list(actual_end ORDER BY begin) AS actual_ends,
-        max(begin) FILTER (moved) AS last_move
+    SELECT device, port, any_value(rail) AS rail, arg_max(planned_end, began) AS planned_end,
+        count(*) FILTER (moved) AS moves, list(actual_end ORDER BY began) AS actual_ends,
+        max(began) FILTER (moved) AS last_move
     FROM changes GROUP BY device, port HAVING count(*) FILTER (moved) >= $least::BIGINT
     ORDER BY moves DESC, last_move DESC, device, port
     """,

@@ -8,20 +8,20 @@ QUESTION = ReadyQuestion(
     (SINCE, UNTIL, DEVICE, RAIL),
     """
     WITH spans AS (
-        SELECT *, greatest(begin, $since::TIMESTAMPTZ) AS first,
-            least(coalesce("end", $until::TIMESTAMPTZ), $until::TIMESTAMPTZ) AS last
+        SELECT *, greatest(began, $since::TIMESTAMPTZ) AS first,
+            least(coalesce(ended, $until::TIMESTAMPTZ), $until::TIMESTAMPTZ) AS last
         FROM cables
-        WHERE begin < $until::TIMESTAMPTZ AND ("end" IS NULL OR "end" > $since::TIMESTAMPTZ)
+        WHERE began < $until::TIMESTAMPTZ AND (ended IS NULL OR ended > $since::TIMESTAMPTZ)
             AND ($device::VARCHAR IS NULL OR device = $device::VARCHAR OR planned_device = $device::VARCHAR)
             AND ($rail::BIGINT IS NULL OR rail = $rail::BIGINT)
     )
-    SELECT device, port, any_value(rail) AS rail, arg_max(planned_device || '/' || planned_port, begin) AS planned_end,
-        arg_max(actual_device || coalesce('/' || actual_port, ''), begin) FILTER (state = 'wrong') AS actual_end,
+    SELECT device, port, any_value(rail) AS rail, arg_max(planned_device || '/' || planned_port, began) AS planned_end,
+        arg_max(actual_device || coalesce('/' || actual_port, ''), began) FILTER (state = 'wrong') AS actual_end,
         sum(date_diff('second', first, last)) FILTER (state = 'wrong') AS wrong_seconds,
         coalesce(sum(date_diff('second', first, last)) FILTER (state = 'missing'), 0) AS missing_seconds,
         coalesce(sum(date_diff('second', first, last)) FILTER (state = 'unknown'), 0) AS unknown_seconds,
         count(*) FILTER (state = 'wrong') AS episodes,
-        arg_max(state, begin) AS state_at_end
+        arg_max(state, began) AS state_at_end
     FROM spans GROUP BY device, port HAVING count(*) FILTER (state = 'wrong') > 0
     ORDER BY wrong_seconds DESC, device, port
     """,
@@ -41,7 +41,7 @@ QUESTION = ReadyQuestion(
     """
     SELECT count(*) FILTER (sure) AS known, count(*) AS total FROM (
         SELECT device, port, bool_or(state <> 'unknown') AS sure FROM cables
-        WHERE begin < $until::TIMESTAMPTZ AND ("end" IS NULL OR "end" > $since::TIMESTAMPTZ)
+        WHERE began < $until::TIMESTAMPTZ AND (ended IS NULL OR ended > $since::TIMESTAMPTZ)
             AND ($device::VARCHAR IS NULL OR device = $device::VARCHAR OR planned_device = $device::VARCHAR)
             AND ($rail::BIGINT IS NULL OR rail = $rail::BIGINT)
         GROUP BY device, port)

@@ -7,16 +7,16 @@ QUESTION = ReadyQuestion(
     "Causes by kind and week, and the mean time to repair",
     (ReadyParameter(SINCE.name, SINCE.type, SINCE.meaning, "30d", example="90d"), UNTIL),
     """
-    SELECT date_trunc('week', begin) AS week, kind, count(*) AS causes,
-        count(*) FILTER ("end" < $until::TIMESTAMPTZ) AS repaired,
-        count(*) FILTER ("end" IS NULL OR "end" >= $until::TIMESTAMPTZ) AS open,
-        avg(date_diff('second', begin, "end")) FILTER ("end" < $until::TIMESTAMPTZ) AS mean_repair_seconds,
-        median(date_diff('second', begin, "end")) FILTER ("end" < $until::TIMESTAMPTZ) AS median_repair_seconds,
-        max(date_diff('second', begin, least(coalesce("end", $until::TIMESTAMPTZ), $until::TIMESTAMPTZ)))
+    SELECT date_trunc('week', began) AS week, kind, count(*) AS causes,
+        count(*) FILTER (ended < $until::TIMESTAMPTZ) AS repaired,
+        count(*) FILTER (ended IS NULL OR ended >= $until::TIMESTAMPTZ) AS open,
+        avg(date_diff('second', began, ended)) FILTER (ended < $until::TIMESTAMPTZ) AS mean_repair_seconds,
+        median(date_diff('second', began, ended)) FILTER (ended < $until::TIMESTAMPTZ) AS median_repair_seconds,
+        max(date_diff('second', began, least(coalesce(ended, $until::TIMESTAMPTZ), $until::TIMESTAMPTZ)))
             AS longest_seconds,
         sum(moves) AS moves, max(affected_gpus) AS most_affected_gpus
     FROM causes
-    WHERE begin >= $since::TIMESTAMPTZ AND begin < $until::TIMESTAMPTZ
+    WHERE began >= $since::TIMESTAMPTZ AND began < $until::TIMESTAMPTZ
     GROUP BY 1, 2 ORDER BY 1, causes DESC, kind
     """,
     (

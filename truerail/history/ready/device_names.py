@@ -23,26 +23,26 @@ QUESTION = ReadyQuestion(
     # rows that differ in other values only are one
     """
     WITH named AS (
-        SELECT device, role, rack, reported_name, chassis_id, begin, "end",
+        SELECT device, role, rack, reported_name, chassis_id, began, ended,
             lag(reported_name) OVER w IS DISTINCT FROM reported_name
                 OR lag(chassis_id) OVER w IS DISTINCT FROM chassis_id AS changes
         FROM devices
         WHERE ($device::VARCHAR IS NULL OR device = $device::VARCHAR) AND reported_name IS NOT NULL
-        WINDOW w AS (PARTITION BY device ORDER BY begin)
+        WINDOW w AS (PARTITION BY device ORDER BY began)
     ), numbered AS (
-        SELECT *, sum(changes::INTEGER) OVER (PARTITION BY device ORDER BY begin) AS number FROM named
+        SELECT *, sum(changes::INTEGER) OVER (PARTITION BY device ORDER BY began) AS number FROM named
     ), spans AS (
-        SELECT device, any_value(role) AS role, arg_max(rack, begin) AS rack, any_value(reported_name) AS reported_name,
-            any_value(chassis_id) AS chassis_id, min(begin) AS begin,
-            CASE WHEN count(*) = count("end") THEN max("end") END AS "end"
+        SELECT device, any_value(role) AS role, arg_max(rack, began) AS rack, any_value(reported_name) AS reported_name,
+            any_value(chassis_id) AS chassis_id, min(began) AS began,
+            CASE WHEN count(*) = count(ended) THEN max(ended) END AS ended
         FROM numbered GROUP BY device, number
     )
-    SELECT device, role, rack, reported_name, chassis_id, reported_name = device AS as_planned, begin, "end"
+    SELECT device, role, rack, reported_name, chassis_id, reported_name = device AS as_planned, began, ended
     FROM spans
-    WHERE begin < $until::TIMESTAMPTZ AND ("end" IS NULL OR "end" > $since::TIMESTAMPTZ)
+    WHERE began < $until::TIMESTAMPTZ AND (ended IS NULL OR ended > $since::TIMESTAMPTZ)
         AND ($lldp_name::VARCHAR IS NULL OR lower(reported_name) = lower($lldp_name::VARCHAR)
             OR lower(split_part(reported_name, '.', 1)) = lower($lldp_name::VARCHAR))
-    ORDER BY device, begin
+    ORDER BY device, began
     """,
     (
         text("device", "device, named as in the plan"),
@@ -51,8 +51,8 @@ QUESTION = ReadyQuestion(
         text("reported_name", "LLDP system name that its neighbours heard"),
         text("chassis_id", "LLDP chassis id that its neighbours heard"),
         flag("as_planned", "whether this is its name in the plan, letter by letter"),
-        time("begin", "first round with this name and chassis"),
-        time("end", "first round without; null while it lasts"),
+        time("began", "first round with this name and chassis"),
+        time("ended", "first round without; null while it lasts"),
     ),
     "No neighbour heard such a name since the store began. A device without a neighbour that hears it has no rows.",
 )

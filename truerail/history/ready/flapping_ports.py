@@ -26,9 +26,9 @@ QUESTION = ReadyQuestion(
     """
     WITH ports AS (
         SELECT device, port, any_value(role) AS role, any_value(rail) AS rail, sum(link_downs) AS link_downs,
-            count(*) AS hours_with_downs, max("at") AS last_hour
+            count(*) AS hours_with_downs, max(bucket) AS last_hour
         FROM counters_hours
-        WHERE "at" >= $since::TIMESTAMPTZ AND "at" < $until::TIMESTAMPTZ AND link_downs > 0
+        WHERE bucket >= $since::TIMESTAMPTZ AND bucket < $until::TIMESTAMPTZ AND link_downs > 0
             AND ($device::VARCHAR IS NULL OR device = $device::VARCHAR)
             AND ($rail::BIGINT IS NULL OR rail = $rail::BIGINT)
         GROUP BY device, port HAVING sum(link_downs) >= $least::BIGINT
@@ -55,17 +55,17 @@ QUESTION = ReadyQuestion(
     "No port that reports link downs had so many. Ports that do not report them are not listed.",
     """
     SELECT (SELECT count(*) FROM (SELECT DISTINCT device, port FROM counters_hours
-            WHERE "at" >= $since::TIMESTAMPTZ AND "at" < $until::TIMESTAMPTZ AND link_downs IS NOT NULL
+            WHERE bucket >= $since::TIMESTAMPTZ AND bucket < $until::TIMESTAMPTZ AND link_downs IS NOT NULL
             AND ($device::VARCHAR IS NULL OR device = $device::VARCHAR)
             AND ($rail::BIGINT IS NULL OR rail = $rail::BIGINT))) AS known,
         (SELECT count(*) FROM (
-            SELECT device, port FROM cables WHERE begin < $until::TIMESTAMPTZ
-                AND ("end" IS NULL OR "end" > $since::TIMESTAMPTZ)
+            SELECT device, port FROM cables WHERE began < $until::TIMESTAMPTZ
+                AND (ended IS NULL OR ended > $since::TIMESTAMPTZ)
                 AND ($device::VARCHAR IS NULL OR device = $device::VARCHAR)
                 AND ($rail::BIGINT IS NULL OR rail = $rail::BIGINT)
             UNION
-            SELECT planned_device, planned_port FROM cables WHERE begin < $until::TIMESTAMPTZ
-                AND ("end" IS NULL OR "end" > $since::TIMESTAMPTZ) AND planned_device IS NOT NULL
+            SELECT planned_device, planned_port FROM cables WHERE began < $until::TIMESTAMPTZ
+                AND (ended IS NULL OR ended > $since::TIMESTAMPTZ) AND planned_device IS NOT NULL
                 AND ($device::VARCHAR IS NULL OR planned_device = $device::VARCHAR)
                 AND ($rail::BIGINT IS NULL OR rail = $rail::BIGINT))) AS total
     """,

@@ -22,23 +22,24 @@ QUESTION = ReadyQuestion(
     # a line through all hours of a module; hours are assigned to modules only where a port had several
     """
     WITH modules AS (
-        SELECT device, port, vendor, part, begin, "end", count(*) OVER (PARTITION BY device, port) AS modules
-        FROM optics WHERE begin < $until::TIMESTAMPTZ AND ("end" IS NULL OR "end" > $since::TIMESTAMPTZ)
+        SELECT device, port, vendor, part, began, ended, count(*) OVER (PARTITION BY device, port) AS modules
+        FROM optics WHERE began < $until::TIMESTAMPTZ AND (ended IS NULL OR ended > $since::TIMESTAMPTZ)
     ), lines AS (
-        SELECT device, port, 30 * regr_slope(rx_power_dbm_min, epoch("at") / 86400) AS rx_change,
-            30 * regr_slope(tx_power_dbm_min, epoch("at") / 86400) AS tx_change,
-            arg_max(rx_power_dbm_min, "at") AS rx_last, date_diff('hour', min("at"), max("at")) / 24 AS days
-        FROM lights WHERE "at" >= $since::TIMESTAMPTZ AND "at" < $until::TIMESTAMPTZ
+        SELECT device, port, 30 * regr_slope(rx_power_dbm_min, epoch(bucket) / 86400) AS rx_change,
+            30 * regr_slope(tx_power_dbm_min, epoch(bucket) / 86400) AS tx_change,
+            arg_max(rx_power_dbm_min, bucket) AS rx_last, date_diff('hour', min(bucket), max(bucket)) / 24 AS days
+        FROM lights WHERE bucket >= $since::TIMESTAMPTZ AND bucket < $until::TIMESTAMPTZ
         GROUP BY device, port
     ), several AS (
         SELECT m.vendor, m.part, m.device, m.port,
-            30 * regr_slope(l.rx_power_dbm_min, epoch(l."at") / 86400) AS rx_change,
-            30 * regr_slope(l.tx_power_dbm_min, epoch(l."at") / 86400) AS tx_change,
-            arg_max(l.rx_power_dbm_min, l."at") AS rx_last, date_diff('hour', min(l."at"), max(l."at")) / 24 AS days
+            30 * regr_slope(l.rx_power_dbm_min, epoch(l.bucket) / 86400) AS rx_change,
+            30 * regr_slope(l.tx_power_dbm_min, epoch(l.bucket) / 86400) AS tx_change,
+            arg_max(l.rx_power_dbm_min, l.bucket) AS rx_last,
+            date_diff('hour', min(l.bucket), max(l.bucket)) / 24 AS days
         FROM lights l JOIN modules m ON l.device = m.device AND l.port = m.port
-        WHERE m.modules > 1 AND l."at" >= m.begin AND (m."end" IS NULL OR l."at" < m."end")
-            AND l."at" >= $since::TIMESTAMPTZ AND l."at" < $until::TIMESTAMPTZ
-        GROUP BY m.vendor, m.part, m.device, m.port, m.begin
+        WHERE m.modules > 1 AND l.bucket >= m.began AND (m.ended IS NULL OR l.bucket < m.ended)
+            AND l.bucket >= $since::TIMESTAMPTZ AND l.bucket < $until::TIMESTAMPTZ
+        GROUP BY m.vendor, m.part, m.device, m.port, m.began
     ), ports AS (
         SELECT vendor, part, device, port, rx_change, tx_change, rx_last
         FROM lines JOIN modules USING (device, port) WHERE modules = 1 AND days >= $least::BIGINT
@@ -64,10 +65,10 @@ QUESTION = ReadyQuestion(
     "No module reported light over enough days: the drift is unknown. Modules with fewer days are not counted.",
     """
     SELECT (SELECT count(*) FROM (SELECT DISTINCT device, port FROM lights
-            WHERE "at" >= greatest($since::TIMESTAMPTZ, $until::TIMESTAMPTZ - INTERVAL 1 DAY)
-                AND "at" < $until::TIMESTAMPTZ AND rx_power_dbm_min IS NOT NULL)) AS known,
+            WHERE bucket >= greatest($since::TIMESTAMPTZ, $until::TIMESTAMPTZ - INTERVAL 1 DAY)
+                AND bucket < $until::TIMESTAMPTZ AND rx_power_dbm_min IS NOT NULL)) AS known,
         (SELECT count(*) FROM (SELECT DISTINCT device, port FROM optics
-            WHERE begin < $until::TIMESTAMPTZ AND ("end" IS NULL OR "end" >= $until::TIMESTAMPTZ))) AS total
+            WHERE began < $until::TIMESTAMPTZ AND (ended IS NULL OR ended >= $until::TIMESTAMPTZ))) AS total
     """,
     "modules reported light on the last day",
 )

@@ -24,22 +24,22 @@ QUESTION = ReadyQuestion(
     # the module that was in the port in the middle of the hour counts
     """
     WITH downs AS (
-        SELECT device, port, rail, "at" + INTERVAL 30 MINUTE AS middle, link_downs
+        SELECT device, port, rail, bucket + INTERVAL 30 MINUTE AS middle, link_downs
         FROM counters_hours
-        WHERE "at" >= $since::TIMESTAMPTZ AND "at" < $until::TIMESTAMPTZ AND role = 'host' AND link_downs > 0
+        WHERE bucket >= $since::TIMESTAMPTZ AND bucket < $until::TIMESTAMPTZ AND role = 'host' AND link_downs > 0
             AND ($rail::BIGINT IS NULL OR rail = $rail::BIGINT)
     ), fitted AS (
         SELECT d.device, d.port, d.rail, d.link_downs,
-            CASE WHEN o."end" IS NULL OR o."end" > d.middle THEN o.vendor END AS vendor,
-            CASE WHEN o."end" IS NULL OR o."end" > d.middle THEN o.part END AS part
-        FROM downs d ASOF LEFT JOIN optics o ON d.device = o.device AND d.port = o.port AND d.middle >= o.begin
+            CASE WHEN o.ended IS NULL OR o.ended > d.middle THEN o.vendor END AS vendor,
+            CASE WHEN o.ended IS NULL OR o.ended > d.middle THEN o.part END AS part
+        FROM downs d ASOF LEFT JOIN optics o ON d.device = o.device AND d.port = o.port AND d.middle >= o.began
     ), nics AS (
         SELECT vendor, part, device, port, any_value(rail) AS rail, sum(link_downs) AS link_downs
         FROM fitted GROUP BY vendor, part, device, port
     ), vendors AS (
         SELECT vendor, count(DISTINCT (device, port)) AS vendor_nics
         FROM optics
-        WHERE begin < $until::TIMESTAMPTZ AND ("end" IS NULL OR "end" > $since::TIMESTAMPTZ)
+        WHERE began < $until::TIMESTAMPTZ AND (ended IS NULL OR ended > $since::TIMESTAMPTZ)
             AND device IN (SELECT device FROM devices WHERE role = 'host')
             AND ($rail::BIGINT IS NULL OR rail = $rail::BIGINT)
         GROUP BY vendor

@@ -23,19 +23,19 @@ QUESTION = ReadyQuestion(
         ReadyParameter("step", ParameterType.STEP, "one row for each of these intervals", "1d", example="6h"),
     ),
     """
-    SELECT time_bucket(to_seconds($step::BIGINT), "at") AS "at", rail,
+    SELECT time_bucket(to_seconds($step::BIGINT), bucket) AS bucket, rail,
         8 * sum(tx_bytes) / sum(CASE WHEN tx_bytes IS NOT NULL THEN seconds * speed_bits_per_second END) AS sent_share,
         8 * sum(rx_bytes) / sum(CASE WHEN rx_bytes IS NOT NULL THEN seconds * speed_bits_per_second END)
             AS received_share,
         sum(tx_bytes) AS sent_bytes, sum(rx_bytes) AS received_bytes,
         sum(CASE WHEN tx_bytes IS NOT NULL THEN seconds END) / 3600 AS nic_hours
     FROM counters_hours
-    WHERE "at" >= $since::TIMESTAMPTZ AND "at" < $until::TIMESTAMPTZ AND role = 'host' AND rail IS NOT NULL
+    WHERE bucket >= $since::TIMESTAMPTZ AND bucket < $until::TIMESTAMPTZ AND role = 'host' AND rail IS NOT NULL
         AND ($rail::BIGINT IS NULL OR rail = $rail::BIGINT)
     GROUP BY 1, 2 ORDER BY 1, 2
     """,
     (
-        time("at", "start of the interval"),
+        time("bucket", "start of the interval"),
         whole("rail", "rail"),
         number("sent_share", "bytes sent by the rail's NICs, of what their links can carry", "share"),
         number("received_share", "the same of bytes received", "share"),

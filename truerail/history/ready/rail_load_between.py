@@ -25,16 +25,16 @@ QUESTION = ReadyQuestion(
     """
     WITH minutes AS (
         SELECT * FROM counters_minutes
-        WHERE "at" >= $since::TIMESTAMPTZ AND "at" < $until::TIMESTAMPTZ AND rail = $rail::BIGINT AND role = 'host'
+        WHERE bucket >= $since::TIMESTAMPTZ AND bucket < $until::TIMESTAMPTZ AND rail = $rail::BIGINT AND role = 'host'
     ), counted AS (
         SELECT * FROM minutes
         UNION ALL
         SELECT * FROM counters_hours
-        WHERE "at" >= date_trunc('hour', $since::TIMESTAMPTZ) AND "at" < $until::TIMESTAMPTZ
+        WHERE bucket >= date_trunc('hour', $since::TIMESTAMPTZ) AND bucket < $until::TIMESTAMPTZ
             AND rail = $rail::BIGINT AND role = 'host'
-            AND "at" NOT IN (SELECT DISTINCT date_trunc('hour', "at") FROM minutes)
+            AND bucket NOT IN (SELECT DISTINCT date_trunc('hour', bucket) FROM minutes)
     ), ports AS (
-        SELECT time_bucket(to_seconds($step::BIGINT), "at") AS "at", device, port,
+        SELECT time_bucket(to_seconds($step::BIGINT), bucket) AS bucket, device, port,
             sum(CASE WHEN tx_bytes IS NOT NULL THEN seconds END) AS seconds,
             sum(tx_bytes) AS tx_bytes, sum(rx_bytes) AS rx_bytes,
             sum(CASE WHEN tx_bytes IS NOT NULL THEN seconds * speed_bits_per_second END) / 8 AS could_send,
@@ -42,14 +42,14 @@ QUESTION = ReadyQuestion(
             sum(pause_received_seconds) AS pause_received_seconds, sum(link_downs) AS link_downs
         FROM counted GROUP BY 1, 2, 3
     )
-    SELECT "at", sum(tx_bytes) / sum(could_send) AS sent_share, sum(rx_bytes) / sum(could_receive) AS received_share,
+    SELECT bucket, sum(tx_bytes) / sum(could_send) AS sent_share, sum(rx_bytes) / sum(could_receive) AS received_share,
         max(tx_bytes / could_send) AS busiest_share, arg_max(device || '/' || port, tx_bytes / could_send) AS busiest,
         count(tx_bytes) AS nics, max(seconds) AS seconds,
         sum(pause_received_seconds) AS pause_received_seconds, sum(link_downs) AS link_downs
     FROM ports GROUP BY 1 ORDER BY 1
     """,
     (
-        time("at", "start of the interval"),
+        time("bucket", "start of the interval"),
         number("sent_share", "bytes sent by the rail's NICs, of what their links can carry", "share"),
         number("received_share", "the same of bytes received", "share"),
         number("busiest_share", "bytes sent by the busiest NIC, of what its link can carry", "share"),
@@ -62,13 +62,13 @@ QUESTION = ReadyQuestion(
     "No NIC of the rail reported bytes between these times: the load is unknown, not zero.",
     """
     SELECT (SELECT count(*) FROM (SELECT DISTINCT device, port FROM counters_hours WHERE role = 'host'
-            AND "at" >= date_trunc('hour', $since::TIMESTAMPTZ) AND "at" < $until::TIMESTAMPTZ AND tx_bytes IS NOT NULL
-            AND rail = $rail::BIGINT
+            AND bucket >= date_trunc('hour', $since::TIMESTAMPTZ) AND bucket < $until::TIMESTAMPTZ
+            AND tx_bytes IS NOT NULL AND rail = $rail::BIGINT
             UNION SELECT DISTINCT device, port FROM counters_minutes WHERE role = 'host'
-            AND "at" >= $since::TIMESTAMPTZ AND "at" < $until::TIMESTAMPTZ AND tx_bytes IS NOT NULL
+            AND bucket >= $since::TIMESTAMPTZ AND bucket < $until::TIMESTAMPTZ AND tx_bytes IS NOT NULL
             AND rail = $rail::BIGINT)) AS known,
         (SELECT count(*) FROM (SELECT DISTINCT device, port FROM cables WHERE kind = 'host' AND rail = $rail::BIGINT
-            AND begin < $until::TIMESTAMPTZ AND ("end" IS NULL OR "end" > $since::TIMESTAMPTZ))) AS total
+            AND began < $until::TIMESTAMPTZ AND (ended IS NULL OR ended > $since::TIMESTAMPTZ))) AS total
     """,
     "NICs of the rail report bytes",
 )

@@ -155,9 +155,9 @@ def nics_reporting(column: str) -> str:
     """SQL for the coverage of a question about the NICs of `$rail`: those with this column, of those planned."""
     return f"""
     SELECT (SELECT count(*) FROM (SELECT DISTINCT device, port FROM counters_hours WHERE role = 'host'
-            AND "at" >= $since::TIMESTAMPTZ AND "at" < $until::TIMESTAMPTZ AND {column} IS NOT NULL
+            AND bucket >= $since::TIMESTAMPTZ AND bucket < $until::TIMESTAMPTZ AND {column} IS NOT NULL
             AND ($rail::BIGINT IS NULL OR rail = $rail::BIGINT))) AS known,
         (SELECT count(*) FROM (SELECT DISTINCT device, port FROM cables WHERE kind = 'host'
-            AND begin < $until::TIMESTAMPTZ AND ("end" IS NULL OR "end" > $since::TIMESTAMPTZ)
+            AND began < $until::TIMESTAMPTZ AND (ended IS NULL OR ended > $since::TIMESTAMPTZ)
             AND ($rail::BIGINT IS NULL OR rail = $rail::BIGINT))) AS total
     """  # noqa: S608 - columns are words of this package

@@ -9,17 +9,17 @@ QUESTION = ReadyQuestion(
     (SINCE, UNTIL, DEVICE),
     """
     WITH spans AS (
-        SELECT *, greatest(begin, $since::TIMESTAMPTZ) AS first,
-            least(coalesce("end", $until::TIMESTAMPTZ), $until::TIMESTAMPTZ) AS last
+        SELECT *, greatest(began, $since::TIMESTAMPTZ) AS first,
+            least(coalesce(ended, $until::TIMESTAMPTZ), $until::TIMESTAMPTZ) AS last
         FROM devices
-        WHERE begin < $until::TIMESTAMPTZ AND ("end" IS NULL OR "end" > $since::TIMESTAMPTZ)
+        WHERE began < $until::TIMESTAMPTZ AND (ended IS NULL OR ended > $since::TIMESTAMPTZ)
             AND ($device::VARCHAR IS NULL OR device = $device::VARCHAR)
     )
-    SELECT device, any_value(role) AS role, arg_max(rack, begin) AS rack,
+    SELECT device, any_value(role) AS role, arg_max(rack, began) AS rack,
         sum(date_diff('second', first, last)) FILTER (NOT read) AS unread_seconds,
         sum(date_diff('second', first, last)) FILTER (NOT read) / nullif(sum(date_diff('second', first, last)), 0)
             AS unread_share,
-        count(*) FILTER (NOT read) AS episodes, arg_max(NOT read, begin) AS unread_at_end,
+        count(*) FILTER (NOT read) AS episodes, arg_max(NOT read, began) AS unread_at_end,
         max(last) FILTER (NOT read) AS last_unread
     FROM spans GROUP BY device HAVING count(*) FILTER (NOT read) > 0
     ORDER BY unread_seconds DESC, device

@@ -5,7 +5,7 @@ because the service stopped is sent by the next evaluation.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -15,6 +15,7 @@ from truerail.model.finding import Severity
 from truerail.model.open_fault import OpenFault
 from truerail.outputs.report_words import count
 from truerail.service.notify.notification import MOST_FINDINGS, Affected, Event, Folded, Notification, in_words
+from truerail.service.notify.pod_use import as_sent
 
 MOST_SINGLE = 20
 """More messages than this from one evaluation are folded into one, except for the first ones."""
@@ -32,12 +33,13 @@ class Announced:
 
 
 def news_of(
-    publication: Published, announced: Mapping[str, Announced]
+    publication: Published, announced: Mapping[str, Announced], in_use: Collection[str]
 ) -> tuple[list[Notification], dict[str, Announced]]:
     """The messages that an evaluation causes, in the order in which to send them and without ids, and the faults that
-    are announced then. What ended comes first.
+    are announced then. What ended comes first. `in_use` are the pods in use.
     """
-    due = {fault.key: fault for fault in publication.open_faults if _due(fault, publication)}
+    faults = [as_sent(fault, in_use) for fault in publication.open_faults]
+    due = {fault.key: fault for fault in faults if _due(fault, publication)}
     began = [_message(publication, fault, Event.BEGAN) for key, fault in due.items() if key not in announced]
     worse = [
         _message(publication, fault, Event.WORSENED)

@@ -11,10 +11,12 @@ from truerail.model.finding import Severity
 from truerail.service.notify.courier import FIRST_WAIT_SECONDS, Channel, Courier
 from truerail.service.notify.fault_news import news_of
 from truerail.service.notify.outbox import Outbox
+from truerail.service.notify.pod_use import pods_in_use, use_after
 from truerail.service.notify_settings import OTLP, Otlp, Syslog, Webhook
 from truerail.service.settings import Settings
 
-CLOSE_SECONDS = 5.0
+CLOSE_SECONDS = 2.5
+"""For all receivers to end what they are sending, and again for the journal to take the queue."""
 
 
 class Notifier:
@@ -39,7 +41,8 @@ class Notifier:
                 self._outbox.load()
             except JournalUnavailableError:
                 return  # the next evaluation sends the same
-        self._outbox.put(*news_of(publication, self._outbox.announced))
+        use = use_after(self._outbox.use, publication.wiring, publication.at)
+        self._outbox.put(*news_of(publication, self._outbox.announced, pods_in_use(use)), use)
 
     def figures(self) -> Mapping[str, float]:
         """The metrics of all receivers together."""
@@ -51,10 +54,13 @@ class Notifier:
         }
 
     def close(self) -> None:
-        """Ends the couriers and writes the queue; what is being sent at that moment is sent again by the next start."""
-        self._outbox.close(CLOSE_SECONDS)
+        """Ends the couriers, then writes the queue. What a receiver has not answered by then is sent again by the next
+        start.
+        """
+        self._outbox.close()
         for courier in self._couriers:
             courier.join(CLOSE_SECONDS / len(self._couriers))
+        self._outbox.write(CLOSE_SECONDS)
 
 
 def least_severities(settings: Settings) -> dict[str, Severity]:

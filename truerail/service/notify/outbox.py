@@ -20,6 +20,7 @@ from truerail.model.finding import Severity
 from truerail.service.logs import logger
 from truerail.service.notify.fault_news import Announced
 from truerail.service.notify.notification import Notification
+from truerail.service.notify.pod_use import PodUse, merged
 
 MOST_QUEUED = 1000
 """Messages that wait for a receiver: the oldest are dropped, and counted."""
@@ -33,6 +34,7 @@ class _Stored:
     announced: dict[str, Announced]
     queue: list[Notification]
     taken: dict[str, int]
+    use: dict[str, dict[str, float]]
 
 
 _SHAPE = TypeAdapter(_Stored)
@@ -49,8 +51,10 @@ class Outbox:
         self._queue: deque[Notification] = deque()
         self._taken = dict.fromkeys(receivers, 0)
         self._announced: dict[str, Announced] = {}
+        self._use: PodUse = {}
         self._last = 0
-        self._loaded, self._dirty, self._closed = journal is None, False, False
+        self._loaded, self._dirty = journal is None, False
+        self._closed = self._last_write = False
         self.dropped = 0
         """Messages that a receiver did not get because too many waited."""
         self._writer = threading.Thread(target=self._write, args=(journal,), name="notifications", daemon=True)
@@ -61,6 +65,11 @@ class Outbox:
     def announced(self) -> Mapping[str, Announced]:
         """The faults about which a message was sent."""
         return self._announced
+
+    @property
+    def use(self) -> PodUse:
+        """How much of each pod was right in the last days."""
+        return self._use
 
     @property
     def waiting(self) -> int:
@@ -89,6 +98,7 @@ class Outbox:
             return
         with self._news:
             self._announced = {**stored.announced, **self._announced}
+            self._use = merged(stored.use, self._use)
             if any(self._taken.values()):  # messages were sent before the journal could be read: these come after them
                 self._queue.extend(map(self._numbered, stored.queue))
             else:
@@ -97,12 +107,12 @@ class Outbox:
                 self._last = max([self._last, *self._taken.values(), *map(_number, self._queue)])
             self._changed()
 
-    def put(self, messages: Sequence[Notification], announced: dict[str, Announced]) -> None:
-        """Queues messages, and remembers what is announced by them."""
+    def put(self, messages: Sequence[Notification], announced: dict[str, Announced], use: PodUse) -> None:
+        """Queues messages, and remembers what is announced by them and which pods are in use."""
         with self._news:
-            if not messages and announced == self._announced:
+            if not messages and announced == self._announced and use == self._use:
                 return
-            self._announced = announced
+            self._announced, self._use = announced, use
             self._queue.extend(map(self._numbered, messages))
             while len(self._queue) > MOST_QUEUED:
                 lost = self._queue.popleft()
@@ -132,10 +142,16 @@ class Outbox:
         with self._news:
             self._news.wait_for(lambda: self._closed, seconds)
 
-    def close(self, seconds: float) -> None:
-        """Ends all waiting, and writes what the journal does not have."""
+    def close(self) -> None:
+        """Hands out no further message. What receivers take from now on is still noted."""
         with self._news:
             self._closed = True
+            self._news.notify_all()
+
+    def write(self, seconds: float) -> None:
+        """Writes what the journal does not have, after `close` and once the receivers have ended."""
+        with self._news:
+            self._last_write = True
             self._news.notify_all()
         if self._journal:
             self._writer.join(seconds)
@@ -163,19 +179,21 @@ class Outbox:
             except JournalUnavailableError:  # reported by the rounds that are not stored either
                 with self._news:
                     self._dirty = True
-                    if self._closed:
+                    if self._last_write:
                         return
-                    self._news.wait_for(lambda: self._closed, _AGAIN_SECONDS)
+                    self._news.wait_for(lambda: self._last_write, _AGAIN_SECONDS)
 
     def _to_write(self) -> bytes | None:
         """The state to write, as soon as it has changed; None at the end."""
         with self._news:
             while not (self._dirty and self._loaded):
-                if self._closed:
+                if self._last_write:
                     return None
                 self._news.wait()
             self._dirty = False
-            return _SHAPE.dump_json(_Stored(dict(self._announced), list(self._queue), dict(self._taken)), by_alias=True)
+            use = {day: dict(pods) for day, pods in self._use.items()}
+            stored = _Stored(dict(self._announced), list(self._queue), dict(self._taken), use)
+            return _SHAPE.dump_json(stored, by_alias=True)
 
 
 def _number(message: Notification) -> int:

@@ -19,7 +19,7 @@ MOST_AUDITED = 50
 """Most names in the audit record of a recheck."""
 
 
-class Front:
+class WatchService:
     """The `ServiceAPI` of a watch; see there for the contract of each method."""
 
     def __init__(self, watch: Watch) -> None:
@@ -29,6 +29,11 @@ class Front:
     def publication(self) -> Published | None:
         """The newest evaluation; None before the first."""
         return self._watch.shown.publication
+
+    @property
+    def stale_since(self) -> datetime | None:
+        """None: it evaluates."""
+        return None
 
     @property
     def history(self) -> History:
@@ -65,6 +70,8 @@ class Front:
             "evaluations_failed_total": watch.evaluations_failed,
             "devices_in_flight": watch.asking.waiting,
             "event_streams": watch.shown.events.readers,
+            **watch.asking.figures,
+            **(watch.leadership.figures if watch.leadership else {}),
             **(watch.recording.figures if watch.recording else {}),
             **dict(chain.from_iterable(outlet.figures().items() for outlet in watch.outlets)),
         }

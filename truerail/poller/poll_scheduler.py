@@ -13,8 +13,10 @@ from typing import Any
 
 from collector import collectors
 from truerail.analysis.published import CollectorRun
-from truerail.poller import Gathered, Poller, Row
-from truerail.service.latest import Latest
+from truerail.bus.outbox import Outbox
+from truerail.poller.device_row import Row
+from truerail.poller.fleet import Gathered, Poller
+from truerail.poller.latest import Latest
 
 TOGETHER_SECONDS = 0.05
 """How long a round's first collector waits for others that come due at the same time, in addition to the jitter."""
@@ -31,7 +33,9 @@ class PollScheduler:
         patience_seconds: float,
         jitter_seconds: float,
         heard: Callable[[], None],
+        into: Outbox | None = None,
     ) -> None:
+        """`into` takes the answers in place of `latest`: they are evaluated by another process."""
         self._gatherer = gatherer
         self._names = [device.name for device in gatherer.devices]
         self._patience = patience_seconds
@@ -39,10 +43,12 @@ class PollScheduler:
         self._heard = heard
         self._busy: set[str] = set()
         self._due: set[str] = set()
-        self._next: asyncio.Task[None] | None = None
-        self._running: set[asyncio.Task[None]] = set()
+        self._next: asyncio.Task[Any] | None = None
+        self._running: set[asyncio.Task[Any]] = set()
         self._loud = False
-        self.latest = Latest(self._names)
+        self.latest = Latest(() if into else self._names)
+        self._into: Latest | Outbox = into or self.latest
+        self._into.keep(self._names)
         self.runs = {name: CollectorRun(name, seconds) for name, seconds in every_seconds.items()}
         self.rounds_total = 0
 
@@ -70,13 +76,13 @@ class PollScheduler:
         self._together = TOGETHER_SECONDS + jitter_seconds
         self.runs = {name: replace(run, every_seconds=every_seconds[name]) for name, run in self.runs.items()}
         self._names = [device.name for device in gatherer.devices]
-        self.latest.keep(self._names)
+        self._into.keep(self._names)
 
     async def due(self, collector: str) -> None:
         """Runs a collector that has come due. Returns when its round is over."""
         self._due.add(collector)
         if self._next is None or self._next.done():
-            self._next = self._spawned(self._soon())
+            self._next = self.spawn(self._soon())
         await asyncio.shield(self._next)
 
     async def _soon(self) -> None:
@@ -102,12 +108,12 @@ class PollScheduler:
             return 0
         self._busy.update(wanted)
         self.rounds_total += 1
-        task = self._spawned(self._ask(asked, wanted))
+        task = self.spawn(self._ask(asked, wanted))
         done, _ = await asyncio.wait({task}, timeout=self._patience)
         if done:
             await task
         else:
-            self._spawned(self._wait_on(task))
+            self.spawn(self._wait_on(task))
         self._tell()
         return len(wanted)
 
@@ -122,11 +128,11 @@ class PollScheduler:
 
     def _take(self, row: Row, done: int, total: int) -> None:
         """Adds a device's finished row: its answers count from now on, whatever the others do."""
-        self.latest.put(row.readings)
+        self._into.put(row.readings)
         self._busy.discard(row.device.name)
         self._loud = True
 
-    async def _wait_on(self, task: "asyncio.Task[None]") -> None:
+    async def _wait_on(self, task: "asyncio.Task[Any]") -> None:
         """Evaluates again whenever late answers came in, until the round is over."""
         while not task.done():
             await asyncio.wait({task}, timeout=self._patience)
@@ -148,7 +154,8 @@ class PollScheduler:
         for name, (total, answered) in tally.items():
             self.runs[name] = _after(self.runs[name], seen.at, took_seconds, total, answered)
 
-    def _spawned(self, work: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
+    def spawn(self, work: Coroutine[Any, Any, Any]) -> "asyncio.Task[Any]":
+        """Runs a task that `stop` ends."""
         task = asyncio.create_task(work)
         self._running.add(task)
         task.add_done_callback(self._running.discard)

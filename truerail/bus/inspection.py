@@ -1,0 +1,138 @@
+"""A look at a bus with the login of one role: the server, its streams, and what it refuses."""
+
+import asyncio
+import ssl
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from nats.errors import Error
+from nats.js.errors import APIError, NotFoundError, ServiceUnavailableError
+
+from truerail.bus.nats_link import CUT_OFF, BusAddress, BusClient
+from truerail.bus.rights import operator_inbox, streams
+from truerail.bus.rights_check import Refusals, Tried, attempts, tried
+from truerail.bus.streams import Timing, ensure
+from truerail.bus.subjects import Subjects
+from truerail.errors import BusError
+
+ANSWER_SECONDS, ATTEMPTS = 5.0, 5
+
+
+@dataclass(frozen=True, slots=True)
+class StreamState:
+    """One stream; `problem` where it is missing or may not be seen."""
+
+    name: str
+    messages: int = 0
+    bytes: int = 0
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Inspection:
+    """What was found."""
+
+    server: str
+    encrypted: bool
+    streams: Sequence[StreamState]
+    tried: Sequence[Tried]
+
+    @property
+    def good(self) -> bool:
+        """Whether nothing has to be put right."""
+        return not any(one.problem for one in self.streams) and all(one.good for one in self.tried)
+
+
+async def inspect(address: BusAddress, subjects: Subjects, zone: str) -> Inspection:
+    """Looks with the login of a poller of `zone`, or of a judge without one. Raises BusError with what is wrong."""
+    refusals = Refusals()
+    async with _connected(address, subjects.inbox(zone), refusals) as client:
+        names = (subjects.obs_stream,) if zone else streams(subjects)
+        states = [await _state(client, name, refusals, address) for name in names]
+        found = [await tried(client, refusals, attempt) for attempt in attempts(subjects, zone)]
+        version = client.connected_server_version
+        return Inspection(
+            f"nats-server {version.major}.{version.minor}.{version.patch}",
+            address.url.startswith("tls:"),
+            states,
+            found,
+        )
+
+
+async def make_streams(address: BusAddress, subjects: Subjects) -> list[str]:
+    """Makes the streams and the bucket that are missing, with the login of an operator. Returns their names. Raises
+    BusError.
+    """
+    refusals = Refusals()
+    async with _connected(address, operator_inbox(), refusals) as client:
+        try:
+            return await ensure(client.jetstream(timeout=ANSWER_SECONDS), subjects, Timing())
+        except (Error, OSError, TimeoutError) as error:
+            raise BusError(f"bus {address.url}: {refusals.last or _reason(error)}") from None
+
+
+@asynccontextmanager
+async def _connected(address: BusAddress, inbox: str, refusals: Refusals) -> AsyncIterator[BusClient]:
+    client = await _connection(address, inbox, refusals)
+    try:
+        yield client
+    except (Error, OSError, TimeoutError) as error:
+        raise BusError(f"bus {address.url}: {refusals.last or _reason(error)}") from None
+    finally:
+        await client.close()
+
+
+async def _connection(address: BusAddress, inbox: str, refusals: Refusals) -> BusClient:
+    """A connection. Where it is cut off, another attempt may bring the server's reason. Raises BusError."""
+    for attempts_left in reversed(range(ATTEMPTS)):
+        client = BusClient()
+        try:
+            await asyncio.wait_for(
+                client.connect(
+                    address.url,
+                    name="truerail bus",
+                    inbox_prefix=inbox,
+                    error_cb=refusals.take,
+                    allow_reconnect=False,
+                    connect_timeout=int(ANSWER_SECONDS),
+                    **address.options(),
+                ),
+                ANSWER_SECONDS,
+            )
+            break
+        except (Error, OSError, TimeoutError) as error:
+            client.abandon()
+            if not (attempts_left and isinstance(error, ConnectionResetError)):
+                raise BusError(f"bus {address.url}: {_why_not(address, error, refusals.last)}") from None
+    return client
+
+
+def _why_not(address: BusAddress, error: Exception, reported: str) -> str:
+    """Why there is no connection, and what to look at."""
+    reason = CUT_OFF if isinstance(error, ConnectionResetError) else reported or _reason(error)
+    if isinstance(error, ssl.SSLCertVerificationError) or "certificate verify failed" in reason.lower():
+        return f"its certificate is not trusted: {reason}; name the file of its authority by --ca"
+    if "authorization" in reason.lower():
+        login = f"the login by {address.creds}" if address.creds else "a connection without --creds"
+        return f"it refuses {login}: no user of its configuration has this key"
+    return reason
+
+
+def _reason(error: Exception) -> str:
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+async def _state(client: BusClient, name: str, refusals: Refusals, address: BusAddress) -> StreamState:
+    """Raises BusError for a server without JetStream."""
+    refusals.last = ""
+    try:
+        state = (await client.jetstream(timeout=ANSWER_SECONDS).stream_info(name)).state
+    except NotFoundError:
+        return StreamState(name, problem="missing: truerail bus init --bus makes it, and so does a judge")
+    except (ServiceUnavailableError, APIError) as error:
+        why = error.description if isinstance(error, APIError) and error.description else "it does not answer"
+        raise BusError(f"bus {address.url}: JetStream is not enabled: {why}") from None
+    except TimeoutError:
+        return StreamState(name, problem="its state is refused: the key is one of another role")
+    return StreamState(name, state.messages, state.bytes)

@@ -1,0 +1,221 @@
+"""The connection to a NATS server with JetStream. It comes back by itself; a problem is logged once, with the address
+of the bus.
+
+Source of the traps handled here: measured with nats-server 2.9.10 and nats-py. A publication without the right to make
+it is a timeout for its caller, the reason comes to `error_cb` alone; the default one prints a traceback at each
+reconnection.
+"""
+
+import asyncio
+import ssl
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import nkeys
+import structlog
+from nats.aio.client import Client
+from nats.errors import Error
+from nats.js import JetStreamContext
+from nats.js.errors import NoStreamResponseError
+
+from truerail.errors import BusError
+
+FIRST_SECONDS, ANSWER_SECONDS, AGAIN_SECONDS = 5.0, 5.0, 0.5
+"""The first connection; an answer of the server; between two attempts to come back."""
+PING_SECONDS = 5
+"""A connection that answers no two pings has ended."""
+CUT_OFF = "it cuts the connection off, as a server does that refuses a login"
+"""What is reported of a connection that ended before the server's reason arrived."""
+_LOOPBACK = ("127.0.0.1", "::1", "localhost")
+_JWT = b"-----BEGIN NATS USER JWT-----"
+
+
+@dataclass(frozen=True, slots=True)
+class BusAddress:
+    """Where the bus is: `tls://HOST:PORT`, or `nats://` for this machine alone; the file of an nkey seed or of NATS
+    credentials; the file of the certification authority, where it is not one of the system's. Raises BusError.
+    """
+
+    url: str
+    creds: Path | None = None
+    ca: Path | None = None
+
+    def __post_init__(self) -> None:
+        try:
+            parts = urlsplit(self.url)
+            host, _ = parts.hostname, parts.port
+        except ValueError as error:
+            raise BusError(f"--bus: not an address: {error}") from None
+        if parts.username or parts.password:
+            raise BusError(f"--bus {parts.scheme}://...@{host}: an address holds no secret, give a file by --creds")
+        if parts.scheme not in ("tls", "nats") or not host:
+            raise BusError(f"--bus {self.url}: expected tls://HOST:PORT, or nats://127.0.0.1:PORT for this machine")
+        if parts.scheme == "nats" and host not in _LOOPBACK:
+            raise BusError(f"--bus {self.url}: nats:// is not encrypted and for this machine alone; use tls://")
+        for path in (self.creds, self.ca):
+            if path and not path.is_file():
+                raise BusError(f"{path}: there is no such file")
+
+    def options(self) -> dict[str, Any]:
+        """Those of nats-py that log in and encrypt. Raises BusError."""
+        found: dict[str, Any] = {}
+        try:
+            if self.creds:
+                text = self.creds.read_bytes().strip()
+                if text.startswith(_JWT):
+                    found["user_credentials"] = str(self.creds)
+                else:
+                    nkeys.from_seed(bytearray(text))
+                    found["nkeys_seed_str"] = text.decode()
+            if self.url.startswith("tls:"):
+                found["tls"] = ssl.create_default_context(cafile=self.ca)
+        except (nkeys.NkeysError, ValueError):
+            raise BusError(f"{self.creds}: neither an nkey seed nor NATS credentials") from None
+        except (OSError, ssl.SSLError) as error:
+            raise BusError(f"{error.filename or self.ca or self.creds}: {error.strerror or error}") from None
+        return found
+
+
+class BusClient(Client):
+    """nats-py's client, which with `tls://` would also talk in the clear to a server that asks for no encryption: an
+    attacker on the way could be that server. It would also take a connection that ends before the server's answer to
+    the login for one that is made.
+    """
+
+    async def _process_info(self, info: dict[str, Any], initial_connection: bool = False) -> None:
+        if initial_connection and "tls" in self.options and not info.get("tls_required"):
+            raise Error("it does not encrypt: the address is tls://, and the server has no tls in its configuration")
+        await super()._process_info(info, initial_connection)
+
+    async def _process_connect_init(self) -> None:
+        await super()._process_connect_init()
+        if not self.is_connected:
+            for task in (self._reading_task, self._ping_interval_task, self._flusher_task):
+                if task:
+                    task.cancel()
+            raise ConnectionResetError(CUT_OFF)
+
+    def abandon(self) -> None:
+        """Closes what a connection that failed has left open: `close` waits for it."""
+        if self._transport is not None:
+            self._transport.close()  # type: ignore[no-untyped-call]
+
+
+class Bus:
+    """One connection. `changed` is called with True when it is back, and with False when it is lost."""
+
+    def __init__(self, address: BusAddress, name: str, inbox: str, changed: Callable[[bool], None]) -> None:
+        self.address = address
+        self.problem = ""
+        """What the server refused last, or why it cannot be reached."""
+        self.reconnects_total = 0
+        self.ended = asyncio.Event()
+        """The connection has ended for good: the server refuses the login."""
+        self._name, self._inbox, self._changed = name, inbox, changed
+        self._begun = self._closing = False
+        self._log = structlog.get_logger()
+        self._failed = asyncio.Event()
+        self.client = BusClient()
+        self.streams: JetStreamContext = self.client.jetstream(timeout=ANSWER_SECONDS)
+
+    @property
+    def connected(self) -> bool:
+        """Whether messages can be sent now."""
+        return self.client.is_connected
+
+    async def open(self) -> None:
+        """Connects. Raises BusError with the address and the reason."""
+        options = self.address.options()
+        self._begun = True
+        connecting = asyncio.create_task(
+            self.client.connect(
+                self.address.url,
+                name=self._name,
+                inbox_prefix=self._inbox,
+                error_cb=self._error,
+                disconnected_cb=self._lost,
+                reconnected_cb=self._back,
+                closed_cb=self._closed,
+                max_reconnect_attempts=-1,
+                connect_timeout=int(FIRST_SECONDS),
+                reconnect_time_wait=AGAIN_SECONDS,  # type: ignore[arg-type]  # seconds; it takes a part of one as well
+                ping_interval=PING_SECONDS,
+                max_outstanding_pings=2,
+                **options,
+            )
+        )
+        failed = asyncio.create_task(self._failed.wait())
+        await asyncio.wait({connecting, failed}, timeout=FIRST_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+        failed.cancel()
+        if connecting.done() and connecting.exception() is None:
+            return
+        connecting.cancel()
+        (error,) = await asyncio.gather(connecting, return_exceptions=True)
+        if not self.problem:
+            self.problem = "no answer" if isinstance(error, asyncio.CancelledError) else str(error)
+        await self.close()
+        raise BusError(f"bus {self.address.url}: {self.problem}")
+
+    async def close(self) -> None:
+        """Ends the connection."""
+        self._changed, self._closing = _nothing, True
+        if not self._begun:
+            return
+        with suppress(Error, OSError, asyncio.TimeoutError):  # a handshake that failed is waited for without end
+            await asyncio.wait_for(self.client.close(), ANSWER_SECONDS)
+
+    async def listen(self, subject: str, take: Callable[[str, bytes, dict[str, str]], None]) -> None:
+        """Calls `take` with subject, data and headers of each message. Subscriptions outlive a reconnection."""
+
+        async def taken(message: Any) -> None:
+            take(message.subject, message.data, message.headers or {})
+
+        await self.client.subscribe(subject, cb=taken)
+
+    async def send(self, subject: str, data: bytes, headers: dict[str, str] | None = None) -> None:
+        """Sends to those who listen now. Raises BusError."""
+        if not self.connected:
+            raise BusError(f"bus {self.address.url}: {self.problem or 'not connected'}")
+        await self.asked(self.client.publish(subject, data, headers=headers))
+
+    async def asked(self, work: Awaitable[Any]) -> Any:
+        """What the server answers. Raises BusError with its reason."""
+        try:
+            return await work
+        except NoStreamResponseError:
+            raise BusError(f"bus {self.address.url}: has no stream for this fabric: a judge makes it") from None
+        except (TimeoutError, Error, OSError) as error:
+            why = self.problem if isinstance(error, asyncio.TimeoutError) and self.problem else str(error)
+            raise BusError(f"bus {self.address.url}: {why or type(error).__name__}") from None
+
+    async def _error(self, error: Exception) -> None:
+        if isinstance(error, ConnectionResetError):  # why was reported before, or the next attempt brings it
+            self.problem = self.problem or CUT_OFF
+            return
+        problem = " ".join(str(error).split()) or type(error).__name__
+        if problem != self.problem and (self.client.is_connected or self._failed.is_set()):
+            self._log.error("the bus reports a problem", bus=self.address.url, problem=problem)
+        self.problem = problem
+        self._failed.set()
+
+    async def _lost(self) -> None:
+        if not self._closing:
+            self._log.warning("the bus does not answer", bus=self.address.url)
+        self._changed(False)
+
+    async def _back(self) -> None:
+        self.reconnects_total += 1
+        self.problem = ""
+        self._log.info("the bus is back", bus=self.address.url)
+        self._changed(True)
+
+    async def _closed(self) -> None:
+        self.ended.set()
+
+
+def _nothing(_: bool) -> None:
+    """The connection ends: its changes have no effect."""

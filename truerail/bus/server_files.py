@@ -1,0 +1,100 @@
+"""The configuration of a nats-server for one fabric, and the keys of its users.
+
+`nats-server.conf` belongs to the site: it is written once. `users.conf`, which it includes, follows from the zones and
+is written each time; `nats-server --signal reload` applies it. The server has public keys alone: a seed is in the file
+of its user, and nowhere else.
+"""
+
+import json
+import os
+import secrets
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import nkeys
+
+from truerail.bus.rights import User
+from truerail.bus.subjects import Subjects, name_token
+from truerail.errors import BusError
+
+SERVER, USERS, SEED = "nats-server.conf", "users.conf", ".nk"
+
+
+@dataclass(frozen=True, slots=True)
+class ServerOptions:
+    """Where the server listens and stores; certificate and key where it encrypts."""
+
+    host: str
+    port: int
+    store: Path
+    certificate: Path | None = None
+    key: Path | None = None
+
+
+def server_text(options: ServerOptions) -> str:
+    """`nats-server.conf`."""
+    tls = ""
+    if options.certificate and options.key:
+        names = f"cert_file: {_quoted(options.certificate)}\n  key_file: {_quoted(options.key)}"
+        tls = f"tls {{\n  {names}\n  timeout: 5\n}}\n"
+    return f"""# The bus of truerail. Written once by `truerail bus init`: change it as needed.
+host: {_quoted(options.host)}
+port: {options.port}
+max_payload: 8MB
+{tls}jetstream {{
+  store_dir: {_quoted(options.store)}
+  max_mem: 256MB
+  max_file: 8GB
+}}
+include {_quoted(USERS)}
+"""
+
+
+def users_text(subjects: Subjects, users: Iterable[User], public: dict[str, str]) -> str:
+    """`users.conf`: one account for the fabric, with each user's public key and rights."""
+    entries = "\n".join(_user(user, public[user.name]) for user in users)
+    return f"""# Written by `truerail bus init` at each call: call it again with other zones, then reload the server.
+accounts {{
+  {_quoted(f"truerail-{name_token(subjects.fabric)}")}: {{
+    jetstream: enabled
+    users: [
+{entries}
+    ]
+  }}
+}}
+"""
+
+
+def _user(user: User, public: str) -> str:
+    return f"""      {{ # {user.name}
+        nkey: {public}
+        permissions: {{
+          publish: {{allow: [{_list(user.publish)}]}}
+          subscribe: {{allow: [{_list(user.subscribe)}]}}
+        }}
+      }}"""
+
+
+def _list(subjects: Sequence[str]) -> str:
+    return "".join(f"\n            {_quoted(subject)}" for subject in subjects)
+
+
+def _quoted(text: str | Path) -> str:
+    """A string of the server's configuration. Quoted, `$` begins no variable."""
+    return json.dumps(str(text), ensure_ascii=False)
+
+
+def public_key(file: Path) -> str:
+    """The public key of the seed in a file, which is made where there is none, for its owner alone. Raises BusError."""
+    try:
+        if not file.exists():
+            seed = nkeys.encode_seed(secrets.token_bytes(32), nkeys.PREFIX_BYTE_USER)
+            with open(os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as out:
+                out.write(bytes(seed) + b"\n")
+        key: bytes = nkeys.from_seed(bytearray(file.read_bytes().strip())).public_key
+    except OSError as error:
+        raise BusError(f"{file}: {error.strerror or error}") from None
+    except (nkeys.NkeysError, ValueError) as error:
+        raise BusError(f"{file}: no seed of an nkey ({type(error).__name__})") from None
+    return key.decode()

@@ -1,0 +1,152 @@
+"""The poller role: asks its share of one zone, and sends what it reads over the bus.
+
+The share follows from the names of those that run in the zone. It needs inventory and credentials, no plan.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+
+import msgspec
+from structlog import get_logger
+
+from truerail.bus.codec import opened
+from truerail.bus.live_pollers import LivePollers
+from truerail.bus.messages import Command
+from truerail.bus.nats_link import Bus, BusAddress
+from truerail.bus.outbox import Outbox
+from truerail.bus.sending import BusSender
+from truerail.bus.shards import owner
+from truerail.bus.streams import Timing
+from truerail.bus.subjects import Subjects, fields
+from truerail.errors import BusError, BusMessageError
+from truerail.poller.work import Work
+from truerail.poller.worker import Worker
+from truerail.transport.protocol import Transport
+
+_LOOK_SECONDS = 0.2
+_COMMAND = msgspec.msgpack.Decoder(Command)
+
+
+class BusPoller:
+    """One poller of a zone. `work` has the devices of all zones."""
+
+    def __init__(
+        self,
+        work: Work,
+        transport: Transport,
+        address: BusAddress,
+        subjects: Subjects,
+        zone: str,
+        name: str,
+        timing: Timing | None = None,
+    ) -> None:
+        self._zone, self._name, self._subjects = zone, name, subjects
+        self._timing = timing or Timing()
+        self._place = (zone, name)
+        self._outbox = Outbox(zone, name)
+        self._bus = Bus(address, f"truerail poller {zone}/{name}", subjects.inbox(zone), self._changed)
+        sender = BusSender(self._bus, subjects, zone, name, self._lost)
+        self._sender = sender
+        self._worker = Worker(self._outbox, transport, sender, beat_seconds=self._timing.beat_seconds)
+        self._live = LivePollers(self._timing.ttl_seconds)
+        self._others = True
+        self._shared: frozenset[str] | None = None
+        self._log = get_logger().bind(zone=zone, poller=name)
+        self.use(work)
+
+    def use(self, work: Work) -> None:
+        """Other devices or another pace from now on."""
+        self._work = _of_zone(work, self._zone)
+        self._others, self._shared = True, None
+
+    async def run(self, stop: asyncio.Event, ready: Callable[[], None] = lambda: None) -> None:
+        """Polls until `stop` is set. `ready` is called once it polls. Raises BusError if it cannot begin, or if the bus
+        refuses it for good.
+        """
+        await self._bus.open()
+        try:
+            await self._bus.listen(self._subjects.live(self._zone), self._heard)
+            await self._listen(stop)
+            await self._bus.listen(self._subjects.cmd(self._zone, self._name), self._commanded)
+            self._share()
+            self._worker.start()
+            ready()
+            try:
+                await self._poll(stop)
+            finally:
+                await self._worker.stop()
+                with suppress(BusError):
+                    await self._bus.send(self._subjects.live(self._zone, self._name), b"", {"KV-Operation": "DEL"})
+        finally:
+            await self._bus.close()
+
+    async def _listen(self, stop: asyncio.Event) -> None:
+        """Waits until all that run are heard. Raises BusError if one of them has this name."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(stop.wait(), self._timing.listen_seconds)
+        if self._place in self._live.running:
+            raise BusError(f"zone {self._zone} has a poller {self._name} that runs: give this one another --name")
+
+    async def _poll(self, stop: asyncio.Event) -> None:
+        checked = time.monotonic()
+        while not stop.is_set():
+            if self._bus.ended.is_set():
+                raise BusError(f"bus {self._bus.address.url}: has ended the connection: {self._bus.problem}")
+            self._others |= self._live.expire()
+            if self._others:
+                self._share()
+            if time.monotonic() - checked > self._timing.check_seconds:
+                checked = time.monotonic()
+                await self._sender.check()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(stop.wait(), _LOOK_SECONDS)
+
+    def _share(self) -> None:
+        """Asks the devices that are this poller's now."""
+        self._others = False
+        pollers = {*self._live.of_zone(self._zone), self._name}
+        mine = frozenset(name for name in self._work.named() if owner(name, pollers) == self._name)
+        if mine == self._shared:
+            return
+        self._shared = mine
+        epoch = max(int(time.time()), self._live.epoch, self._outbox.epoch) + 1  # above all that have these devices now
+        self._worker.moved(epoch)
+        self._worker.apply(self._work.part(mine))
+        self._log.info("share of the zone", devices=len(mine), pollers=len(pollers), epoch=epoch)
+
+    def _heard(self, subject: str, data: bytes, headers: dict[str, str]) -> None:
+        """A sign of life of a poller of the zone, its own among them."""
+        place = fields(subject)
+        if not data:
+            self._others |= place != self._place and self._live.ended(place)
+            return
+        with suppress(BusMessageError):
+            envelope = opened(data)
+            if envelope.start != self._outbox.start:
+                self._others |= self._live.heard(place, envelope.start, envelope.epoch)
+
+    def _commanded(self, subject: str, data: bytes, headers: dict[str, str]) -> None:
+        with suppress(msgspec.MsgspecError):
+            self._worker.command(_COMMAND.decode(data))
+
+    def _changed(self, connected: bool) -> None:
+        if connected:
+            self._live.resume()
+        else:
+            self._live.pause()
+
+    def _lost(self) -> None:
+        self._log.warning("the bus has lost its store: all is sent again")
+        self._worker.command(Command("resend"))
+
+
+def _of_zone(work: Work, zone: str) -> Work:
+    """The devices of one zone. Raises BusError if there is none."""
+    targets = [target for target in work.targets if target.zone == zone]
+    if not targets:
+        known = ", ".join(sorted({target.zone for target in work.targets}))
+        raise BusError(f"--zone {zone}: the inventory has no device of this zone, only of {known}")
+    return replace(work, targets=tuple(targets))

@@ -1,0 +1,311 @@
+"""The fleet of a judge whose pollers are on other machines: their messages come over the bus."""
+
+import asyncio
+import math
+import time
+from collections.abc import Callable, Collection, Coroutine, Mapping
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import Any
+
+from nats.errors import Error
+from structlog import get_logger
+
+from truerail.analysis.published import CollectorRun
+from truerail.bus.codec import opened, pack
+from truerail.bus.following import Follower
+from truerail.bus.inbox import Place
+from truerail.bus.live_pollers import LivePollers
+from truerail.bus.messages import Command
+from truerail.bus.nats_link import Bus, BusAddress
+from truerail.bus.streams import Timing, ensure
+from truerail.bus.subjects import Subjects, fields
+from truerail.errors import BusError, BusMessageError
+from truerail.model import Target
+from truerail.poller.latest import Latest
+from truerail.poller.received import Received
+from truerail.poller.work import Work
+from truerail.poller.zone_watch import ZoneWatch
+
+_LOOK_SECONDS, _AGAIN_SECONDS = 0.5, 1.0
+_LACKING_SECONDS = 2.0
+"""A poller is asked to send again no more often than this: its answer is on its way."""
+
+
+class BusPolling:
+    """`Polling` by the pollers of a bus. Nothing is to be evaluated before all that run have reported a round."""
+
+    def __init__(
+        self,
+        work: Work,
+        heard: Callable[[], None],
+        address: BusAddress,
+        subjects: Subjects,
+        timing: Timing | None = None,
+    ) -> None:
+        self._address, self._subjects, self._timing = address, subjects, timing or Timing()
+        self._heard, self._log = heard, get_logger()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._live = LivePollers(self._timing.ttl_seconds)
+        self._bus = self._new_bus()
+        self._received = Received(work, self._new_answers, zone_of=_zone_of, lacking=self._lacking)
+        self._obs = self._cnt = self._rounds = self._follower(subjects.obs_stream, subjects.obs_of())
+        self._begun = time.monotonic()
+        self._away_at = datetime.now(UTC)
+        self._wake = asyncio.Event()
+        self._zones = ZoneWatch(self._received, self._live, self._away)
+        self._following = self._gathered = False
+        self._asked_again: dict[Place, float] = {}
+        self._problem = ""
+        self._losses = self._reconnects = 0
+
+    # --- what a service reads ---------------------------------------------------------------------------------------
+
+    @property
+    def latest(self) -> Latest:
+        """The newest answers; none before those of all pollers that run are there."""
+        return self._received.latest if self._gathered else Latest(())
+
+    @property
+    def runs(self) -> Mapping[str, CollectorRun]:
+        """Statistics of each collector, over all pollers."""
+        return self._received.runs(self._live.running)
+
+    @property
+    def rounds_total(self) -> int:
+        """Rounds of the poller with the most."""
+        return max((one.rounds_total for one in self._received.senders(self._live.running)), default=0)
+
+    @property
+    def devices(self) -> tuple[str, ...]:
+        """All polled devices."""
+        return tuple(self._received.named)
+
+    @property
+    def waiting(self) -> int:
+        """Devices that had not answered when their round was reported."""
+        return sum(one.waiting for one in self._received.senders(self._live.running))
+
+    @property
+    def scheduled(self) -> Mapping[str, float]:
+        """None: each poller has a schedule of its own."""
+        return {}
+
+    @property
+    def figures(self) -> Mapping[str, float]:
+        """Metrics of the pollers and of the bus."""
+        senders = self._received.senders(self._live.running)
+        counts = self._received.inbox.counts
+        return {
+            "pollers": len(self._live.running) + len(self._live.since),
+            "pollers_running": len(self._live.running),
+            "poller_messages_dropped_total": self._received.inbox.dropped_total,
+            "full_parse_differences_total": sum(one.beat.differences_total for one in senders),
+            "bus_connected": float(self._bus.connected),
+            "bus_reconnects_total": self._reconnects + self._bus.reconnects_total,
+            "bus_store_losses_total": self._losses,
+            "bus_other_schema_total": counts["skipped_schema_total"],
+            "bus_zones_without_poller": len(self._zones.without_poller),
+        }
+
+    # --- what a service does ----------------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Connects, and again after each end of the connection."""
+        self._spawn(self._serving())
+        self._spawn(self._watching())
+
+    def apply(self, work: Work) -> None:
+        """Other devices; pollers have an inventory of their own."""
+        self._received.apply(work)
+
+    async def due(self, collector: str) -> None:
+        """Pollers run collectors on their own."""
+
+    def overran(self, collector: str) -> None:
+        """Pollers count that themselves."""
+
+    async def everything(self, only: Collection[str] | None = None) -> int:
+        """Polls all devices now, or these, and those that report their fabric. Returns the number of devices."""
+        named = self._received.named
+        tellers = {name for name, (target, _) in named.items() if target.tells_fabric}
+        wanted = set(named) if only is None else set(named).intersection({*only, *tellers})
+        by_zone: dict[str, list[str]] = {}
+        for name in sorted(wanted):
+            by_zone.setdefault(named[name][0].zone, []).append(name)
+        for place in self._live.running:
+            if devices := by_zone.get(place[0]):
+                await self._command(place, Command("poll", self._spoken(devices)))
+        return len(wanted)
+
+    async def stop(self) -> None:
+        """Ends the connection."""
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._bus.close()
+
+    # --- the connection ---------------------------------------------------------------------------------------------
+
+    def _new_bus(self) -> Bus:
+        return Bus(self._address, "truerail judge", self._subjects.inbox(), self._changed)
+
+    def _follower(self, stream: str, subject: str, *, only_new: bool = False) -> Follower:
+        return Follower(self._bus, stream, subject, self._take, only_new=only_new)
+
+    async def _serving(self) -> None:
+        while True:
+            try:
+                await self._bus.open()
+                self._changed(True)
+                await self._follow()
+            except (BusError, Error) as error:
+                self._log.error("the bus cannot be used", error=str(error))
+            self._changed(False)
+            await self._bus.close()
+            self._reconnects += self._bus.reconnects_total
+            self._bus = self._new_bus()
+            await asyncio.sleep(_AGAIN_SECONDS)
+
+    async def _follow(self) -> None:
+        """Takes messages until the connection ends for good. The observations first: a round refers to them."""
+        names, timing = self._subjects, self._timing
+        await self._bus.listen(names.live("*"), self._beat)
+        await asyncio.sleep(timing.listen_seconds)
+        self._obs = self._follower(names.obs_stream, names.obs_of())
+        self._rounds = self._follower(names.round_stream, names.round("*"))
+        self._cnt = self._follower(names.cnt_stream, names.cnt("*"), only_new=True)
+        while not self._bus.ended.is_set():
+            if self._bus.connected:
+                await self._check()
+            self._following = self._obs.caught_up
+            pause = timing.check_seconds if self._rounds.caught_up else _LOOK_SECONDS
+            self._wake.clear()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._wake.wait(), pause)
+
+    async def _check(self) -> None:
+        try:
+            if made := await ensure(self._bus.streams, self._subjects, self._timing):
+                self._log.info("streams made", streams=", ".join(made))
+            if await self._obs.check():
+                self._store_lost()
+            if self._obs.caught_up:
+                await self._rounds.check()
+                await self._cnt.check()
+        except (BusError, Error) as error:
+            self._log.warning("the streams of the bus do not answer", error=str(error))
+
+    def _store_lost(self) -> None:
+        self._losses += 1
+        self._log.warning("the bus has lost its store: pollers send all again")
+        self._received.inbox.forget_order()
+        for place in self._live.running:
+            self._lacking(place, None)
+
+    def _changed(self, connected: bool) -> None:
+        if connected:
+            self._live.resume()
+            for follower in (self._obs, self._rounds, self._cnt):
+                follower.interrupted()
+            self._wake.set()
+        else:
+            self._away_at = datetime.now(UTC)
+            self._live.pause()
+
+    # --- messages ---------------------------------------------------------------------------------------------------
+
+    def _take(self, subject: str, data: bytes) -> None:
+        """A message that was stored: its arrival says nothing of the poller's clock."""
+        zone, last = fields(subject)
+        poller = "" if subject.startswith(f"{self._subjects.prefix}.obs.") else last
+        self._received.take(data, zone=zone, poller=poller, arrived_at=math.inf)
+        if self._following and self._received.all_reported(self._live.running):
+            self._received.evaluate()
+
+    def _beat(self, subject: str, data: bytes, headers: dict[str, str]) -> None:
+        place = fields(subject)
+        if not data:
+            self._live.ended(place)
+            return
+        with suppress(BusMessageError):
+            envelope = opened(data)
+            if self._live.heard(place, envelope.start, envelope.epoch):
+                self._began_to_run(place, envelope.epoch)
+        self._received.take(data, zone=place[0], poller=place[1])
+
+    def _began_to_run(self, place: Place, epoch: int) -> None:
+        """A sign of life is never an old message: this run counts, also where a clock was ahead before it."""
+        self._log.info("a poller runs", zone=place[0], poller=place[1])
+        if epoch < self._received.inbox.highest_epoch:
+            self._received.inbox.forget_order()
+            self._lacking(place, None)
+
+    def _new_answers(self) -> None:
+        if self._gathered:
+            self._heard()
+
+    def _lacking(self, place: Place, devices: Collection[str] | None) -> None:
+        now = time.monotonic()
+        if now - self._asked_again.get(place, -math.inf) > _LACKING_SECONDS:
+            self._asked_again[place] = now
+            wanted = None if devices is None else self._spoken(devices)
+            self._spawn(self._command(place, Command("resend", wanted)))
+
+    def _spoken(self, devices: Collection[str]) -> list[str]:
+        """Devices as pollers name them: by the inventory; and as the plan does, for messages of such pollers."""
+        named = self._received.named
+        return sorted({name for one in devices for name in (one, named[one][0].name if one in named else one)})
+
+    async def _command(self, place: Place, command: Command) -> None:
+        with suppress(BusError):  # the poller is asked again, or another one has its devices
+            await self._bus.send(self._subjects.cmd(*place), pack(command))
+
+    async def _watching(self) -> None:
+        while True:
+            await asyncio.sleep(_LOOK_SECONDS)
+            self._live.expire()
+            self._log_problem()
+            if self._gathered:
+                self._zones.expire()
+            else:
+                self._gather()
+
+    def _gather(self) -> None:
+        """Ends the wait of a judge that begins: all that run have reported, or the time is over."""
+        complete = self._following and self._zones.all_reported()
+        if complete or time.monotonic() - self._begun > self._timing.gather_seconds:
+            self._gathered = True
+            if not complete:
+                self._zones.give_up()
+            self._heard()
+
+    def _away(self) -> str:
+        if self._bus.connected:
+            return ""
+        return f"the bus {self._address.url} has not answered since {self._away_at:%H:%M} UTC"
+
+    def _log_problem(self) -> None:
+        if self._received.inbox.problem != self._problem:
+            self._problem = self._received.inbox.problem
+            self._log.warning("a message of a poller was not taken", problem=self._problem)
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+
+def _zone_of(target: Target) -> str:
+    return target.zone
+
+
+def _clock(at: datetime) -> str:
+    return f"{at:%H:%M} UTC"
+
+
+def bus_polling(
+    address: BusAddress, subjects: Subjects, timing: Timing | None = None
+) -> Callable[[Work, Callable[[], None]], BusPolling]:
+    """Polling by the pollers of a bus."""
+    return lambda work, heard: BusPolling(work, heard, address, subjects, timing)

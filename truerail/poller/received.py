@@ -1,0 +1,126 @@
+"""The fleet of a judge whose pollers are elsewhere: messages become the newest answers, silence becomes unknown."""
+
+import asyncio
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from truerail.analysis.published import CollectorRun
+from truerail.bus.inbox import Inbox, Place, Sender
+from truerail.bus.messages import ROUND, Run
+from truerail.model import Reading, Target
+from truerail.poller.latest import Latest
+from truerail.poller.questions import neighbor_questions
+from truerail.poller.work import Work
+from truerail.transport.probe import assumed_platform
+
+TOGETHER_SECONDS = 1.0
+"""How long an evaluation waits for the other pollers after the first one's round."""
+EXPIRY_INTERVALS = 3
+"""After so many of its intervals an answer is unknown, if no poller asks for a newer one."""
+
+
+class Received:
+    """Takes messages of pollers. `silent` are those that do not run, since when, and how to say so."""
+
+    def __init__(
+        self,
+        work: Work,
+        heard: Callable[[], None],
+        *,
+        zone_of: Callable[[Target], str],
+        lacking: Callable[[Place, Collection[str] | None], None],
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        self._heard, self._zone_of, self._now = heard, zone_of, now
+        self.latest = Latest(())
+        self.inbox = Inbox(self.latest, lacking=lacking, now=now)
+        self._reported: set[Place] = set()
+        self._later: asyncio.TimerHandle | None = None
+        self.apply(work)
+
+    def apply(self, work: Work) -> None:
+        """Other devices or another pace; answers of the devices that stay are kept."""
+        self.work = work
+        self.named = work.named()
+        self.latest.keep(tuple(self.named))
+        zones = {name: self._zone_of(target) for name, (target, _) in self.named.items()}
+        self.inbox.keep(zones, {target.name: name for name, (target, _) in self.named.items()})
+
+    def take(self, data: bytes, *, zone: str, poller: str = "", arrived_at: float | None = None) -> None:
+        """Takes a message; an evaluation follows a round, soon after it or once all pollers have said theirs."""
+        envelope = self.inbox.take(data, zone=zone, poller=poller, arrived_at=arrived_at)
+        if envelope is not None and envelope.kind == ROUND:
+            self._reported.add((zone, envelope.poller))
+            if self._later is None:
+                self._later = asyncio.get_running_loop().call_later(TOGETHER_SECONDS, self.evaluate)
+
+    def all_reported(self, running: Iterable[Place]) -> bool:
+        """Whether all of these pollers have said a round since the last evaluation."""
+        return self._reported.issuperset(running)
+
+    def evaluate(self) -> None:
+        """New answers are to be evaluated now."""
+        if self._later is not None:
+            self._later.cancel()
+        self._later = None
+        self._reported.clear()
+        self._heard()
+
+    def senders(self, running: Collection[Place]) -> list[Sender]:
+        """The pollers that run and have said something."""
+        return [sender for place, sender in self.inbox.senders.items() if place in running]
+
+    def runs(self, running: Collection[Place]) -> Mapping[str, CollectorRun]:
+        """Statistics of each collector over all pollers."""
+        runs = {name: CollectorRun(name, seconds) for name, seconds in self.work.every_seconds.items()}
+        for sender in self.senders(running):
+            for run in sender.runs.values():
+                if run.collector in runs:
+                    runs[run.collector] = _joined(runs[run.collector], run, sender.clock.offset_seconds)
+        return runs
+
+    def expire(self, silent: Mapping[Place, str]) -> None:
+        """Turns answers into unknown that none of the pollers keeps up to date: `silent` has the reason by poller."""
+        expired = False
+        for readings in self.inbox.devices_of(silent).values():
+            for reading in list(readings.values()):
+                if not reading.error and self._is_old(reading):
+                    self._forget(reading, silent[self.inbox.place_of(reading.device)])
+                    expired = True
+        if expired:
+            self._heard()
+
+    def never_polled(self, names: Iterable[str], why: str) -> None:
+        """Gives the devices among these that no poller has described a reason why they are unknown."""
+        at = datetime.fromtimestamp(self._now(), UTC).replace(microsecond=0)
+        missing = [name for name in names if not self.inbox.described(name)]
+        for name in missing:
+            target, device = self.named[name]
+            for collector in neighbor_questions(device.role, assumed_platform(target) or "linux")[:1]:
+                self.inbox.put_error(Reading(name, collector, at, error=why))
+        if missing:
+            self._heard()
+
+    def _is_old(self, reading: Reading) -> bool:
+        lasts = EXPIRY_INTERVALS * self.work.every_seconds.get(reading.collector, 60.0) + self.work.patience_seconds
+        return self._now() - (reading.read_at or reading.at.timestamp()) > lasts
+
+    def _forget(self, reading: Reading, why: str) -> None:
+        at = datetime.fromtimestamp(self._now(), UTC).replace(microsecond=0)
+        self.inbox.put_error(replace(reading, at=at, facts=(), error=why, took_seconds=0.0, read_at=self._now()))
+
+
+def _joined(known: CollectorRun, run: Run, offset_seconds: float) -> CollectorRun:
+    at = datetime.fromtimestamp(run.last_at + offset_seconds, UTC) if run.last_at is not None else None
+    return replace(
+        known,
+        last_at=max(filter(None, (known.last_at, at)), default=None),
+        took_seconds=max(known.took_seconds, run.took_seconds),
+        devices_asked=known.devices_asked + run.devices_asked,
+        devices_answered=known.devices_answered + run.devices_answered,
+        rounds_total=max(known.rounds_total, run.rounds_total),
+        failures_total=known.failures_total + run.failures_total,
+        missed_total=known.missed_total + run.missed_total,
+    )

@@ -1,0 +1,89 @@
+"""The front: page, API, metrics and events, from the view. It evaluates nothing and holds nothing of its own."""
+
+import asyncio
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Any
+
+from truerail.errors import AccessError, CertificateError, CommandError, JournalUnusableError, ListenError
+from truerail.journal import open_journal
+from truerail.model.history import History, NoHistory
+from truerail.model.pause import garbage_of_the_young_only
+from truerail.processes.child_signals import signals
+from truerail.processes.front_link import SILENT_SECONDS
+from truerail.processes.front_service import FrontService, StoredExposition
+from truerail.processes.judge import SWITCH_SECONDS
+from truerail.processes.post import Post
+from truerail.service.logs import logger
+from truerail.service.settings import Settings
+from truerail.web.application import create_app
+from truerail.web.http_server import Listening, serve
+
+
+async def front(settings: Settings, post: Post, renewed: Callable[[], Settings] | None) -> None:
+    """Serves until a signal comes. `renewed` reads the settings again, whose access applies then; it raises
+    CommandError. Raises CommandError if it cannot start.
+    """
+    sys.setswitchinterval(SWITCH_SECONDS)
+    garbage_of_the_young_only()
+    history = await asyncio.to_thread(_history, settings)
+    service, stop = FrontService(post.view, post.link_path, history), asyncio.Event()
+
+    async def ask(fields: Mapping[str, Any], body: bytes) -> tuple[int, list[tuple[str, str]], bytes]:
+        answer = await service.link.ask("ask", fields, body)
+        return answer.fields["status"], answer.fields["headers"], answer.body
+
+    try:
+        app = create_app(service, settings, ask=ask, exposition=StoredExposition(service))
+    except AccessError as error:
+        raise CommandError(str(error)) from error
+
+    def listening(found: Listening) -> None:
+        app.state.desk.certificates = found.certificates
+        post.started()
+
+    following: list[asyncio.Task[None]] = []
+    await service.refresh()
+    with signals(stop, (lambda: _renew(app, renewed)) if renewed else None):
+        following.append(asyncio.create_task(service.run()))
+        following.append(asyncio.create_task(_say_stop(service, stop)))
+        with suppress(TimeoutError):  # readers that come back find the events that they missed
+            await asyncio.wait_for(service.link.heard.wait(), SILENT_SECONDS)
+        try:
+            await serve(app, settings, stop, listening, post.http)
+        except (ListenError, CertificateError) as error:
+            raise CommandError(str(error)) from error
+        finally:
+            stop.set()
+            for task in following:
+                task.cancel()
+                with suppress(asyncio.CancelledError):
+                    await task
+
+
+async def _say_stop(service: FrontService, stop: asyncio.Event) -> None:
+    await stop.wait()
+    service.events.add("stop", b"{}")
+
+
+def _history(settings: Settings) -> History:
+    try:
+        return open_journal(settings.journal) if settings.journal.url else NoHistory()
+    except JournalUnusableError as error:
+        raise CommandError(str(error)) from error
+
+
+def _renew(app: Any, renewed: Callable[[], Settings]) -> None:
+    """Applies renewed certificates and access."""
+    certificates = app.state.desk.certificates
+    try:
+        if certificates is not None:
+            certificates.reload()
+            certificates.warn()
+    except CertificateError as error:
+        logger().error("certificate not reloaded, the old one is kept", error=str(error))
+    try:
+        app.state.gate.renew(renewed())
+    except (AccessError, CommandError) as error:
+        logger().error("access not reloaded, the old settings are kept", error=str(error))

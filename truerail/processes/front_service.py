@@ -1,0 +1,188 @@
+"""The `ServiceAPI` of a front: the newest publication of the view, and the judge behind the link for the rest."""
+
+import asyncio
+import sqlite3
+from collections.abc import Callable, Collection, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NoReturn
+
+import orjson
+
+from truerail.analysis.published import Published
+from truerail.errors import JournalUnavailableError, JudgeUnavailableError, NotInViewError
+from truerail.history.past_counters import PastCounters
+from truerail.model.history import Acknowledgement, History, MaintenanceWindow, PlanVersion
+from truerail.model.step_marks import StepChange, StepMark
+from truerail.outputs.metrics import Exposition
+from truerail.outputs.metrics.scrape_page import ScrapePage
+from truerail.processes.front_link import FrontLink
+from truerail.service.events import EventLog
+from truerail.service.logs import logger
+from truerail.viewfile.reader import Read, ViewReader
+from truerail.views.models import StepLine
+
+_LOCAL_BITS = 10
+"""An event of the judge has its number times 1,024 here: events of the front itself come between."""
+
+
+class FrontEvents(EventLog):
+    """The judge's events, and those that the front adds. After a restart the same events have the same numbers."""
+
+    def __init__(self) -> None:
+        super().__init__(first=1)
+        self._of_judge = 0
+
+    def pass_on(self, number: int, kind: str, data: bytes) -> None:
+        """Appends an event of the judge."""
+        if number != self._of_judge + 1:
+            self._kept.clear()
+        self._of_judge, self._next = number, number << _LOCAL_BITS
+        self.add(kind, data)
+
+
+class FrontService:
+    """One for the front; event loop's thread only. Writes are the judge's: `web.relay` passes them on."""
+
+    def __init__(self, view: Path, link: Path, history: History) -> None:
+        self._reader = ViewReader(view)
+        self._read: Read | None = None
+        self._history = history
+        self._events = FrontEvents()
+        self.link = FrontLink(link, self._on_event, self._on_stale)
+
+    async def run(self) -> None:
+        """Follows the judge until it is cancelled."""
+        try:
+            await self.link.run()
+        finally:
+            self._reader.close()
+
+    async def _on_event(self, number: int, kind: str, data: bytes) -> None:
+        await self.refresh()
+        self._events.pass_on(number, kind, data)
+
+    def _on_stale(self, since: datetime | None) -> None:
+        if since is None:
+            logger().info("the judge reports again")
+        else:
+            logger().error("the judge does not report: the last view is shown", since=since.isoformat())
+        self._events.add("stale", orjson.dumps({"since": since}))
+
+    async def refresh(self) -> None:
+        """Takes the newest publication of the view, if it is newer."""
+        try:
+            self._read = await asyncio.to_thread(self._reader.refresh)
+        except sqlite3.Error as error:
+            logger().error("the view cannot be read; the last one is shown", error=str(error))
+
+    def scrape_page(self) -> ScrapePage | None:
+        """The text of the metrics. In any thread."""
+        return self._reader.scrape_page()
+
+    # --- ServiceAPI ---------------------------------------------------------------------------------------------------
+
+    @property
+    def publication(self) -> Published | None:
+        """The newest evaluation; None before the first."""
+        return self._read.publication if self._read else None
+
+    @property
+    def stale_since(self) -> datetime | None:
+        """Since when the judge has not confirmed that this is the newest evaluation; None while it does."""
+        return self.link.stale_since
+
+    @property
+    def history(self) -> History:
+        """The journal, or an empty history without one."""
+        return self._history
+
+    @property
+    def counted(self) -> Callable[[datetime], PastCounters | None] | None:
+        """None: questions of the past are the judge's."""
+        return None
+
+    @property
+    def events(self) -> EventLog:
+        """The live events."""
+        return self._events
+
+    @property
+    def steps(self) -> Sequence[StepLine]:
+        """The punch list with its ticks."""
+        return self._read.state.steps if self._read else ()
+
+    @property
+    def step_marks(self) -> Sequence[StepMark]:
+        """What people wrote on these steps."""
+        return self._read.state.marks if self._read else ()
+
+    @property
+    def counters(self) -> Mapping[str, float]:
+        """The judge's own metrics as it last reported them, and the age of the view."""
+        known = self.link.figures or (self._read.state.figures if self._read else {})
+        return {**known, "view_age_seconds": self.link.age_seconds}
+
+    @property
+    def now(self) -> Callable[[], datetime]:
+        """The clock."""
+        return lambda: datetime.now(UTC)
+
+    async def audit(self, who: str, action: str, detail: str) -> None:
+        """Records a write of the front (a log-in). Raises JournalUnavailableError."""
+        try:
+            await self.link.ask("audit", {"who": who, "action": action, "detail": detail})
+        except JudgeUnavailableError as error:
+            raise JournalUnavailableError(str(error)) from error
+
+    async def recheck(self, devices: Collection[str], who: str) -> int:
+        """Raises NotInViewError, as each of the writes below."""
+        _write()
+
+    async def reload_plan(self, who: str) -> PlanVersion:
+        """Raises NotInViewError."""
+        _write()
+
+    async def acknowledge(self, target: str, who: str, reason: str, until: datetime | None) -> Acknowledgement:
+        """Raises NotInViewError."""
+        _write()
+
+    async def mark_step(self, change: StepChange, who: str) -> StepMark:
+        """Raises NotInViewError."""
+        _write()
+
+    async def withdraw(self, acknowledgement: int, who: str) -> None:
+        """Raises NotInViewError."""
+        _write()
+
+    async def open_window(
+        self, scope: str, what: str, starts: datetime, ends: datetime, who: str, reason: str
+    ) -> MaintenanceWindow:
+        """Raises NotInViewError."""
+        _write()
+
+    async def end_window(self, window: int, who: str) -> None:
+        """Raises NotInViewError."""
+        _write()
+
+
+def _write() -> NoReturn:
+    raise NotInViewError("a write")
+
+
+class StoredExposition(Exposition):
+    """The exposition whose text the judge has rendered."""
+
+    def __init__(self, service: FrontService) -> None:
+        super().__init__()
+        self._service = service
+        self._of: tuple[Published, ScrapePage] | None = None
+
+    def page_of(self, publication: Published) -> ScrapePage:
+        """The text of the newest publication, read from the view for its first scrape."""
+        with self._lock:
+            if self._of is None or self._of[0] is not publication:
+                page = self._service.scrape_page()
+                assert page is not None  # noqa: S101 - each publication is written with its page
+                self._of = (publication, page)
+            return self._of[1]

@@ -1,0 +1,98 @@
+"""The service as a whole: opens what its processes share, and runs them until a signal."""
+
+import fcntl
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from truerail.errors import CertificateError, CommandError, JournalUnusableError, ListenError
+from truerail.journal import open_journal
+from truerail.poller.event_loop import run
+from truerail.processes.front import front
+from truerail.processes.front_link import listening_at
+from truerail.processes.post import Post
+from truerail.processes.supervisor import Started, Supervisor, freeze
+from truerail.service.settings import Settings
+from truerail.viewfile.view_file import NAME
+from truerail.web.access.tls import Certificates
+from truerail.web.http_server import listening_address
+from truerail.web.listen import listen
+
+NICE = 10
+"""Of the judge: readers do not wait for a round. Alone on its core it has all of it."""
+_PREFIX, _LOCK, _SQLITE = "truerail-service-", "lock", "sqlite:///"
+Judging = Callable[[Post], Coroutine[Any, Any, None]]
+"""What runs in the judge's process, until the judge ends."""
+
+
+def serve(settings: Settings, judging: Judging, renewed: Callable[[], Settings] | None = None) -> None:
+    """Monitors and serves until a signal comes. `renewed` reads changed settings, at SIGHUP; without it SIGHUP ends
+    the service. Raises CommandError if it cannot start (port taken, journal of a newer release).
+    """
+    _check(settings)
+    try:
+        http = listen(settings.http.host, settings.http.port)
+    except ListenError as error:
+        raise CommandError(str(error)) from error
+    with _folder(_state_folder(settings)) as state, _folder(None) as folder:
+        path = folder / "link"
+        post = Post(state / NAME, path, listening_at(path), http, listening_address(settings.http, http).url)
+
+        def judge(started: Started) -> None:
+            for one in http:
+                one.close()
+            with suppress(OSError):  # a sandbox may forbid it
+                os.nice(NICE)
+            run(judging(replace(post, started=started)))
+
+        def serving(started: Started) -> None:
+            post.link.close()
+            run(front(settings, replace(post, started=started), renewed))
+
+        freeze()
+        Supervisor({"judge": judge, "front": serving}, chief="judge", reloads=renewed is not None).run()
+
+
+def _check(settings: Settings) -> None:
+    """What would keep a process from starting again and again. Raises CommandError."""
+    try:
+        if settings.journal.url:
+            open_journal(settings.journal).close()
+        if settings.http.tls:
+            Certificates(settings.http.tls)
+    except (JournalUnusableError, CertificateError) as error:
+        raise CommandError(str(error)) from error
+
+
+def _state_folder(settings: Settings) -> Path | None:
+    """Where the view stands: beside the journal, which has the room; without such a file among temporary files."""
+    url = settings.journal.url
+    return Path(url.removeprefix(_SQLITE)).parent if url.startswith(_SQLITE) else None
+
+
+@contextmanager
+def _folder(among: Path | None) -> Iterator[Path]:
+    """A folder that only this user can enter; without `among` one for temporary files, with a path short enough for a
+    socket. One that a killed service has left is removed: its lock is free.
+    """
+    with tempfile.TemporaryDirectory(prefix=_PREFIX, dir=among) as made:
+        folder = Path(made)
+        with (folder / _LOCK).open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            _remove_left(folder.parent)
+            yield folder
+
+
+def _remove_left(among: Path) -> None:
+    for found in among.glob(f"{_PREFIX}*/{_LOCK}"):
+        try:
+            with found.open("w") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(found.parent, ignore_errors=True)
+        except OSError:  # another user's, or in use
+            continue

@@ -1,0 +1,94 @@
+"""Who leads of several judges on one bus: this one stands by until it holds the lease, and ends when it has lost it."""
+
+import asyncio
+from collections.abc import Mapping
+from contextlib import suppress
+
+from structlog import get_logger
+
+from truerail.bus.leases import JudgeLease, LeaseTiming
+from truerail.bus.nats_link import Bus, BusAddress
+from truerail.bus.subjects import Subjects
+from truerail.errors import BusError, JournalUnavailableError
+from truerail.journal import Journal
+
+_AGAIN_SECONDS = 1.0
+
+
+class Leadership:
+    """One judge's part, with a connection of its own: a long round delays no renewal. Begin it once."""
+
+    def __init__(self, address: BusAddress, subjects: Subjects, judge: str, timing: LeaseTiming | None = None) -> None:
+        self._timing = timing or LeaseTiming()
+        self._bus = Bus(address, "truerail judge's lease", subjects.inbox(), lambda _: None)
+        self._lease = JudgeLease(self._bus.streams, subjects, judge, self._timing)
+        self._fence: asyncio.Task[None] | None = None
+        self._log = get_logger()
+        self.epoch = 0
+        """Of this leader; 0 before it leads."""
+
+    @property
+    def held(self) -> bool:
+        """Whether this judge leads now. Right also after the process was stopped for a while."""
+        return self.epoch > 0 and self._lease.held
+
+    @property
+    def figures(self) -> Mapping[str, float]:
+        """Metrics: of all judges of a fabric, one leads."""
+        return {"judge_leader": float(self.held), "judge_epoch": float(self.epoch)}
+
+    async def begin(self, journal: Journal | None) -> None:
+        """Stands by until this judge leads. Its epoch is then the highest in the journal, which refuses the writes of
+        every leader before.
+        """
+        await self._connect()
+        self._log.info("this judge stands by")
+        await self._lease.take()
+        self.epoch = await self._claim(journal)
+        if journal is not None:
+            self._fence = asyncio.create_task(self._claim_again(journal))
+
+    async def lost(self) -> str:
+        """Waits until this judge leads no more. Returns why."""
+        await self._lease.lost.wait()
+        return self._lease.why_lost
+
+    async def end(self) -> None:
+        """Lets a standby lead at once."""
+        if self._fence is not None:
+            self._fence.cancel()
+            await asyncio.gather(self._fence, return_exceptions=True)
+        await self._lease.release()
+        await self._bus.close()
+
+    async def _connect(self) -> None:
+        while True:
+            try:
+                await self._bus.open()
+            except BusError as error:
+                self._log.warning("this judge waits for the bus", error=str(error))
+                await asyncio.sleep(_AGAIN_SECONDS)
+            else:
+                return
+
+    async def _claim(self, journal: Journal | None) -> int:
+        """The epoch. A journal that does not answer learns it with the first write."""
+        epoch = self._lease.revision
+        if journal is not None:
+            with suppress(JournalUnavailableError):
+                epoch = await asyncio.to_thread(journal.lead, epoch)
+        self._lease.write_epoch(epoch)
+        return epoch
+
+    async def _claim_again(self, journal: Journal) -> None:
+        """Where the journal has fenced off a judge that the bus still lets lead: an earlier leader came late, or the
+        bus counts from the beginning again. Two renewals since then prove that this one leads.
+        """
+        while True:
+            await asyncio.sleep(self._timing.attempt_seconds)
+            if journal.fenced:
+                known = self._lease.renewals
+                while self._lease.renewals < known + 2:
+                    await asyncio.sleep(self._timing.attempt_seconds)
+                self.epoch = await self._claim(journal)
+                self._log.warning("this judge leads with another epoch", epoch=self.epoch)

@@ -1,0 +1,26 @@
+"""What the settings say about polling, as the work of pollers."""
+
+from collections.abc import Iterable
+
+from truerail.model import Plan, Target
+from truerail.poller.limits import Limits
+from truerail.poller.poll_scheduler import intervals
+from truerail.poller.work import Work
+from truerail.service.settings import Settings
+
+
+def work_of(settings: Settings, targets: Iterable[Target], plan: Plan | None) -> Work:
+    """The devices, and the pace of the schedule."""
+    schedule = settings.schedule
+    return Work(
+        tuple(targets),
+        dict(plan.devices) if plan else {},
+        intervals({name: found.total_seconds() for name, found in schedule.every.items()}),
+        schedule.poll_timeout.total_seconds(),
+        schedule.jitter.total_seconds(),
+        Limits(
+            at_once=schedule.max_concurrency,
+            device_seconds=schedule.device_timeout.total_seconds(),
+            deadline_seconds=schedule.round_timeout.total_seconds(),
+        ),
+    )

@@ -1,0 +1,171 @@
+"""A publication divided into the parts of the view. A part that is known to be as it was is not encoded again.
+
+Facts, findings and causes are compared as values: that costs a tenth of encoding them. Nothing that is kept between two
+publications belongs to the former one, except values that equal those of the new one.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+
+from truerail.analysis.cabling.joined import Wiring
+from truerail.analysis.published import Published
+from truerail.model.finding import Finding
+from truerail.model.plan import Plan
+from truerail.model.step_marks import StepMark
+from truerail.viewfile.encoding import encoded
+from truerail.viewfile.parts import (
+    CABLES,
+    READINGS,
+    ROWS,
+    StoredEvidence,
+    StoredFinding,
+    StoredReading,
+    StoredState,
+    StoredTopologies,
+)
+from truerail.viewfile.stored_round import StoredMacs, columns_of, seen_names
+from truerail.views.models import StepLine
+from truerail.views.view import view_of
+
+Part = tuple[str, str, bytes | None]
+"""Kind, key, and the body; None: as it was."""
+
+
+@dataclass(frozen=True, slots=True)
+class Publication:
+    """What is published: the evaluation, the punch list with what people wrote on it, and the judge's own metrics."""
+
+    evaluated: Published
+    steps: Sequence[StepLine] = ()
+    marks: Sequence[StepMark] = ()
+    figures: Mapping[str, float] | None = None
+
+
+class Divider:
+    """Divides one publication after the other."""
+
+    def __init__(self) -> None:
+        self._plan: Plan | None = None
+        self._values: dict[tuple[str, str], Any] = {}
+
+    def parts(self, publication: Publication) -> Iterator[Part]:
+        """All parts of a publication."""
+        published = publication.evaluated
+        wiring, before = published.wiring, self._values
+        self._values = {}
+        yield from self._of_plan(published.plan, before)
+        seen = seen_names(wiring.index)
+        key = (published.plan, *map(list, (seen.devices, seen.spellings)), seen.packed.tobytes())
+        yield self._part("index", "", key, before, lambda: seen)
+        yield from self._facts(published, key, before)
+        for name, column in columns_of(wiring).items():
+            yield "columns", name, encoded(column)
+        yield "columns", "gpu_rails", encoded(replace(wiring.gpu_rails, _reported=(), _convention={}))
+        readings = published.snapshot.readings
+        rows = [
+            StoredReading(r.device, r.collector, r.at, r.error, r.took_seconds, r.source, r.read_at) for r in readings
+        ]
+        yield from _chunks("readings", rows, READINGS)
+        yield from self._found(published, before)
+        yield from _chunks("lives", list(published.lives.items()), READINGS)
+        yield from _chunks("cause_lives", list(published.cause_lives.items()), READINGS)
+        yield "state", "", encoded(_state(publication, wiring))
+
+    def _part(self, kind: str, key: str, value: Any, before: Mapping[tuple[str, str], Any], make: Any = None) -> Part:
+        """A part whose body follows from `value`, or is what `make` returns."""
+        known = before.get((kind, key))
+        self._values[kind, key] = value
+        same = known is not None and bool(known == value)
+        return kind, key, None if same else encoded(make() if make else value)
+
+    def _of_plan(self, plan: Plan, before: Mapping[tuple[str, str], Any]) -> Iterator[Part]:
+        starts = range(0, len(plan.cables), CABLES)
+        same = plan is self._plan
+        rest = {one.name: getattr(plan, one.name) for one in fields(plan) if one.init and one.name != "cables"}
+        yield "plan", "", None if same else encoded(rest)
+        for number, start in enumerate(starts):
+            yield "cables", str(number), None if same else encoded(plan.cables[start : start + CABLES])
+        self._plan = plan
+
+    def _facts(self, published: Published, seen: Any, before: Mapping[tuple[str, str], Any]) -> Iterator[Part]:
+        wiring, view = published.wiring, view_of(published)
+        same = True
+        for kind, rows in (("links", wiring.states.links), ("rdma", wiring.states.rdma)):
+            for number, start in enumerate(range(0, len(rows), ROWS)):
+                part = self._part(kind, str(number), rows[start : start + ROWS], before)
+                same = same and part[2] is None
+                yield part
+        yield "topologies", "", encoded(_topologies(view.nics.topologies))
+        rows_and_ports = (len(wiring.states.links), seen) if same else object()  # which equals nothing that is known
+        yield self._part("macs", "", rows_and_ports, before, lambda: StoredMacs(view.nics.macs.by_mac))
+
+    def _found(self, published: Published, before: Mapping[tuple[str, str], Any]) -> Iterator[Part]:
+        at = {(reading.device, reading.collector): reading.at for reading in published.snapshot.readings}
+        for finding in (*published.evaluation.findings, *published.pending_resolution):
+            yield self._part("findings", finding.id, stored_finding(finding, at), before)
+        for cause in published.evaluation.causes:
+            yield self._part("causes", cause.key, cause, before)
+
+
+def stored_finding(finding: Finding, at: Mapping[tuple[str, str], datetime]) -> StoredFinding:
+    """A finding; `at` are the times of this publication's readings."""
+    evidence = tuple(
+        StoredEvidence(e.device, e.collector, None if at.get((e.device, e.collector)) == e.at else e.at, e.fact)
+        for e in finding.evidence
+    )
+    return replace(finding, evidence=()), evidence
+
+
+def _chunks(kind: str, rows: Sequence[Any], size: int) -> Iterator[Part]:
+    for number, start in enumerate(range(0, len(rows), size)):
+        yield kind, str(number), encoded(rows[start : start + size])
+
+
+def _topologies(read: Mapping[int, Any]) -> StoredTopologies:
+    """The topologies of all hosts; hosts of one model have equal ones."""
+    numbers: dict[int, int] = {}
+    distinct: dict[Any, int] = {}
+    facts: list[Any] = []
+    for one in read.values():
+        if id(one) not in numbers:
+            number = distinct.setdefault(one, len(facts))
+            if number == len(facts):
+                facts.append(one)
+            numbers[id(one)] = number
+    of = np.array([numbers[id(one)] for one in read.values()], dtype=np.int64)
+    return StoredTopologies(np.array(list(read), dtype=np.int64), of, facts)
+
+
+def _state(publication: Publication, wiring: Wiring) -> StoredState:
+    published, evaluation = publication.evaluated, publication.evaluated.evaluation
+    place = {id(reading): number for number, reading in enumerate(published.snapshot.readings)}
+    return StoredState(
+        number=published.number,
+        fabric=published.fabric,
+        at=published.at,
+        plan_digest=published.plan_digest,
+        findings=tuple(finding.id for finding in evaluation.findings),
+        pending=tuple(finding.id for finding in published.pending_resolution),
+        causes=tuple(cause.key for cause in evaluation.causes),
+        pending_causes=published.pending_causes,
+        mutes=dict(published.mutes),
+        runs=dict(published.runs),
+        journal=published.journal,
+        evaluated_seconds=published.evaluated_seconds,
+        open_faults=published.open_faults,
+        page_url=published.page_url,
+        verdicts=evaluation.verdicts,
+        errors=tuple(place[id(reading)] for reading in evaluation.collection_errors),
+        summary=evaluation.summary,
+        notes=evaluation.notes,
+        serials=dict(evaluation.serials),
+        steps=tuple(publication.steps),
+        marks=tuple(publication.marks),
+        links=len(wiring.states.links),
+        rdma=len(wiring.states.rdma),
+        figures=dict(publication.figures or {}),
+    )

@@ -1,0 +1,224 @@
+"""A round as the view holds it: its cabling, who answered, and no counters. What is not there raises NotInViewError:
+an answer is complete, or the judge gives it.
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NoReturn, TypeVar, cast
+
+import numpy as np
+
+from truerail.analysis.cabling import Wiring
+from truerail.analysis.cabling.identity import Identity
+from truerail.analysis.cabling.links import PortStates
+from truerail.analysis.cabling.macs import MacOwners
+from truerail.analysis.round import Round
+from truerail.errors import NotInViewError
+from truerail.model.columns import NONE, Codes
+from truerail.model.facts import Fact
+from truerail.model.index import PlanIndex
+from truerail.model.plan import Plan
+from truerail.model.snapshot import Snapshot, Table
+from truerail.viewfile.parts import ROWS, Columns, SeenNames
+
+F = TypeVar("F", bound=Fact)
+MOST_DECODED = 64
+"""Parts of a table of facts that stay decoded: 16,000 rows."""
+_OF_THE_JUDGE = frozenset(
+    (
+        "counters",
+        "telemetry",
+        "cabled",
+        "carried",
+        "rails",
+        "balance",
+        "flow_bounds",
+        "siblings",
+        "dead_members",
+        "pauses",
+    )
+) | {"pauses", "storm_culprits", "past", "earlier", "before", "plugs", "replugged"}
+_DIGITS = 17
+"""Characters of a MAC address in canonical form. The 20 bytes of an InfiniBand interface are not searched for."""
+
+
+class StoredSnapshot(Snapshot):
+    """Who answered, when, and the errors; without facts."""
+
+    def table(self, kind: type[F]) -> Table[F]:
+        """Raises NotInViewError."""
+        raise NotInViewError(f"the table of {kind.__name__}")
+
+
+@dataclass(frozen=True, eq=False)
+class StoredRound(Round):
+    """A round whose cabling is known. Reading what follows from counters raises NotInViewError."""
+
+    known: Wiring = field(kw_only=True)
+
+    @property
+    def cabling(self) -> Wiring:
+        """The cabling as the judge found it."""
+        return self.known
+
+    def __getattribute__(self, name: str) -> Any:
+        if name in _OF_THE_JUDGE:
+            raise NotInViewError(f"the round's {name}")
+        return super().__getattribute__(name)
+
+
+class StoredIdentity:
+    """Under which device's name a reading is filed. Everything else of `Identity` raises NotInViewError."""
+
+    def __init__(self, index: PlanIndex, announces: Mapping[int, int], met: Codes | None, macs: MacOwners) -> None:
+        self._index, self._announces = index, announces
+        self.discovery = None if met is None else _Met(met)
+        self.names = _Names(macs)
+
+    def filed(self, name: str) -> int:
+        """As `Identity.filed`."""
+        code = self._index.devices.find(name)
+        return self._announces.get(code, code)
+
+    def __getattr__(self, name: str) -> NoReturn:
+        raise NotInViewError(f"the identities' {name}")
+
+
+class _Met:
+    """Of a discovery, the devices that it met."""
+
+    def __init__(self, devices: Codes) -> None:
+        self.devices = devices
+
+    def __getattr__(self, name: str) -> NoReturn:
+        raise NotInViewError(f"the discovery's {name}")
+
+
+class _Names:
+    """Of the devices' own names, who owns which MAC."""
+
+    def __init__(self, macs: MacOwners) -> None:
+        self.macs = macs
+
+    def __getattr__(self, name: str) -> NoReturn:
+        raise NotInViewError(f"the devices' {name}")
+
+
+class StoredRows(Sequence[F]):
+    """The rows of a table of facts, decoded part by part when they are read."""
+
+    def __init__(self, size: int, part: Callable[[str], Any]) -> None:
+        self._size, self._part = size, part
+        self._decoded: OrderedDict[int, list[F]] = OrderedDict()
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __getitem__(self, row: Any) -> Any:
+        if not 0 <= row < self._size:
+            raise IndexError(row)
+        number, place = divmod(row, ROWS)
+        rows = self._decoded.get(number)
+        if rows is None:
+            rows = self._decoded[number] = self._part(str(number))
+            if len(self._decoded) > MOST_DECODED:
+                self._decoded.pop(next(iter(self._decoded)), None)
+        return rows[place]
+
+    def __iter__(self) -> Iterator[F]:
+        raise NotInViewError("all rows of a table of facts")
+
+
+class StoredStates(Mapping[Any, Any]):
+    """States by port name, which no view reads: columns have them."""
+
+    def __getitem__(self, port: Any) -> NoReturn:
+        raise NotInViewError("the states by port name")
+
+    def __iter__(self) -> NoReturn:
+        raise NotInViewError("the states by port name")
+
+    def __len__(self) -> int:
+        raise NotInViewError("the states by port name")
+
+
+def columns_of(wiring: Wiring) -> dict[str, Any]:
+    """The columns of a wiring by name, for `wiring_of`."""
+    states, discovery = wiring.states, wiring.identity.discovery
+    return {
+        **{name: getattr(wiring, name) for name in _WIRING},
+        **{name: getattr(states, name) for name in _STATES},
+        "derived": states.derived(),
+        "met": None if discovery is None else discovery.devices,
+        "announces": dict(wiring.identity.announces),
+    }
+
+
+_WIRING = (
+    "partner",
+    "sure",
+    "ambiguous",
+    "heard",
+    "state",
+    "why",
+    "place",
+    "listened",
+    "read",
+    "testimony",
+    "corroborated",
+)
+_STATES = ("link_row", "rdma_row", "speed_row", "found", "shared", "infiniband")
+
+
+def wiring_of(
+    index: PlanIndex,
+    columns: Columns,
+    links: Sequence[Any],
+    rdma: Sequence[Any],
+    macs: MacOwners,
+    seen: Snapshot,
+    follows: Mapping[Any, Any],
+) -> Wiring:
+    """The wiring with these columns; its facts are read when they are needed."""
+    rows: dict[str, Any] = {"links": links, "rdma": rdma, "speeds": StoredRows(0, lambda key: [])}
+    states = PortStates(**rows, **{name: columns[name] for name in _STATES}).with_derived(columns["derived"])
+    identity = cast("Identity", StoredIdentity(index, columns["announces"], columns["met"], macs))
+    return Wiring(
+        index, identity, states, **{name: columns[name] for name in _WIRING}, seen=seen, _follows=dict(follows)
+    )
+
+
+def seen_names(index: PlanIndex) -> SeenNames:
+    """What a snapshot added to the plan's index."""
+    return SeenNames(*index.devices.unplanned(), *index.ports.columns())
+
+
+def index_of(plan: Plan, seen: SeenNames) -> PlanIndex:
+    """The plan's index with the devices and ports of a snapshot."""
+    index = PlanIndex(plan)
+    index.devices.restore(seen.devices, seen.keys)
+    index.ports.restore(seen.spellings, seen.packed)
+    return index
+
+
+class StoredMacs:
+    """The port that owns each MAC: sorted columns."""
+
+    def __init__(self, macs: Mapping[str, int]) -> None:
+        found = {mac: port for mac, port in macs.items() if len(mac) == _DIGITS}
+        names = np.array(list(found), dtype=f"S{_DIGITS}")
+        order = np.argsort(names, kind="stable")
+        self._macs: Any = names[order]
+        self._ports: Codes = np.fromiter(found.values(), dtype=np.int64, count=len(found))[order]
+
+    @property
+    def by_mac(self) -> Mapping[str, int]:
+        """Raises NotInViewError."""
+        raise NotInViewError("all MAC addresses")
+
+    def port_of(self, mac: str) -> int:
+        """The port that owns this MAC; -1 if none does, or several do."""
+        wanted = mac.encode("ascii", "replace")
+        at = int(np.searchsorted(self._macs, wanted))
+        return int(self._ports[at]) if at < len(self._macs) and self._macs[at] == wanted else NONE
