@@ -153,6 +153,14 @@ class NotReadyError(TruerailError, RuntimeError):
     """The first round is still running: there is no evaluation yet."""
 
 
+class NotInViewError(TruerailError, LookupError):
+    """A value of the publication that the view does not hold: the judge has it."""
+
+
+class JudgeUnavailableError(TruerailError):
+    """The judge, which evaluates rounds, does not answer: what only it knows is unknown until it is back."""
+
+
 class JournalUnavailableError(TruerailError):
     """The journal cannot be read or written at the moment."""
 
@@ -165,12 +173,31 @@ class JournalReadOnlyError(JournalUnavailableError):
     """The database works and refuses these values. A retry does not help."""
 
 
+class JournalFencedError(JournalUnavailableError):
+    """A write of a judge that leads no more: another one leads with a higher epoch. Names both epochs."""
+
+
 class DeliveryError(TruerailError):
     """A message that a receiver did not take: it is sent again. Names no secret, not even the whole URL."""
 
 
 class DeliveryRefusedError(DeliveryError):
     """A message that the receiver will never take. It is not sent again."""
+
+
+# --- bus --------------------------------------------------------------------------------------------------------------
+
+
+class BusMessageError(TruerailError, ValueError):
+    """Bytes that are no message of a poller. They are counted and dropped, whole."""
+
+
+class BusSchemaError(BusMessageError):
+    """A message of a version that this one cannot read. Names both schemas, and what to upgrade."""
+
+
+class BusError(TruerailError):
+    """The bus cannot be used: it does not answer, refuses the login, or lacks a stream. Names its address and why."""
 
 
 # --- web --------------------------------------------------------------------------------------------------------------

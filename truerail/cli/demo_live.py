@@ -18,6 +18,7 @@ from truerail.simulator.live import LivingFabric, living_fabric
 from truerail.simulator.traffic import FlowFault
 
 if TYPE_CHECKING:
+    from truerail.processes.post import Post
     from truerail.service.settings import Settings
 
 ROUND_SECONDS = 5
@@ -39,8 +40,8 @@ def serve_living(
     quiet: bool,
 ) -> None:
     """Serves until Ctrl-C. Raises CommandError for errors that the user has to fix."""
-    from truerail.cli import serving
     from truerail.plans import dump_csv
+    from truerail.processes.service import serve
     from truerail.service.logs import set_up
 
     try:
@@ -52,14 +53,16 @@ def serve_living(
         settings = demo_settings(output, host, port)
         set_up(settings.log)
         terminal_output.write(output / "plan.csv", dump_csv(fabric.plan))
-        serving.run(_serve(fabric, settings, Stage(fabric, hosts, rails, quiet=quiet)))
+        stage = Stage(fabric, hosts, rails, quiet=quiet)
+        serve(settings, lambda post: _judge(fabric, settings, stage, post))
         kept = [f"The journal is in {output / JOURNAL}"]
         kept += [f"the history in {output / HISTORY}"] if settings.history else []
         terminal_output.say(f"\nStopped. {', '.join(kept)}.")
 
 
-async def _serve(fabric: LivingFabric, settings: "Settings", stage: Stage) -> None:
-    from truerail.cli.serving import serve_fabric
+async def _judge(fabric: LivingFabric, settings: "Settings", stage: Stage, post: "Post") -> None:
+    """The judge of a fabric that lives in its process."""
+    from truerail.processes.judge import judge
     from truerail.service.plans import PlanInForce
 
     stop = asyncio.Event()
@@ -68,7 +71,7 @@ async def _serve(fabric: LivingFabric, settings: "Settings", stage: Stage) -> No
     try:
         plan = PlanInForce(lambda: fabric.plan, fabric.plan)
         with stage.listening_to_keys():
-            await serve_fabric(settings, fabric.targets, plan, fabric.transport, ready=stage.open, stop=stop)
+            await judge(settings, fabric.targets, plan, fabric.transport, post, ready=stage.open, stop=stop)
     finally:
         playing.cancel()
         with suppress(asyncio.CancelledError):

@@ -24,14 +24,16 @@ from truerail.cli.oncall_options import (
 )
 from truerail.cli.oncall_options import capture as capture_option
 from truerail.cli.oncall_options import plan_file as plan_file_option
+from truerail.errors import CommandError
 from truerail.questions import questions
 from truerail.questions.question import Journal, Kind, Parameter, Question
 
 if TYPE_CHECKING:
     from truerail.cli.oncall_source import Source
 
-_TYPES: dict[Kind, Any] = {Kind.NUMBER: int, Kind.FLAG: bool, Kind.CAPTURE: Path, Kind.LIST: list[str]}
+_TYPES: dict[Kind, Any] = {Kind.NUMBER: int, Kind.FLAG: bool, Kind.CAPTURE: Path, Kind.TEXT: Path, Kind.LIST: list[str]}
 """All others are text."""
+_MOST_TEXT_BYTES = 16 << 20
 _LOCAL = ("capture", "inventory", "plan_file")
 _FOLLOWED = (
     Argument("watch", Argument.KEYWORD_ONLY, annotation=Watch, default=False),
@@ -100,7 +102,15 @@ def _command(question: Question[Any]) -> Callable[..., None]:
 
 
 def _value(one: Parameter, value: Any) -> Any:
-    """A parameter's value as the API takes it: a repeated option is one text."""
+    """A parameter's value as the API takes it: a repeated option is one text, a file its content."""
+    if one.kind is Kind.TEXT and value is not None:
+        from truerail.files.file_text import read_text
+        from truerail.files.problems import FileError
+
+        try:
+            return read_text(value, _MOST_TEXT_BYTES, FileError)
+        except FileError as error:
+            raise CommandError(str(error)) from error
     return "; ".join(value or ()) or None if one.kind is Kind.LIST else value
 
 

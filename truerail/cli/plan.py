@@ -8,7 +8,7 @@ import typer
 
 from truerail.cli.check import FailOn
 from truerail.cli.exit_codes import ExitCode
-from truerail.errors import CommandError
+from truerail.errors import CommandError, QueryError
 
 if TYPE_CHECKING:
     from truerail.model import Plan
@@ -29,42 +29,65 @@ class View(StrEnum):
     SVG = "svg"
 
 
+class Paper(StrEnum):
+    """The paper of label sheets, rack sheets and port maps."""
+
+    A4 = "a4"
+    LETTER = "letter"
+
+
 class Language(StrEnum):
-    """The format of a plan file."""
+    """The format of a plan file: this project's three, then those of other tools."""
 
     YAML = "yaml"
     CSV = "csv"
     DOT = "dot"
+    XLSX = "xlsx"
+    NDT = "ndt"
+    NETBOX = "netbox"
+    CONTAINERLAB = "containerlab"
+    TOPO = "topo"
 
 
 @app.command()
 def new(
-    hosts: Annotated[int, typer.Option(help="Number of hosts.")] = 64,
-    rails: Annotated[int, typer.Option(help="Rails: NICs of each host.")] = 8,
-    spines: Annotated[int, typer.Option(help="Number of spines; 0: rail-only.")] = 8,
+    template: Annotated[
+        str | None, typer.Option(metavar="NAME", help="A published design, its numbers changed by the other options.")
+    ] = None,
+    hosts: Annotated[int | None, typer.Option(help="Number of hosts. [default: 64]")] = None,
+    rails: Annotated[int | None, typer.Option(help="Rails: NICs of each host. [default: 8]")] = None,
+    spines: Annotated[int | None, typer.Option(help="Number of spines; 0: rail-only. [default: 8]")] = None,
     uplinks: Annotated[int | None, typer.Option(help="Uplinks of a leaf. [default: non-blocking]")] = None,
-    pods: Annotated[int, typer.Option(help="Pods.")] = 1,
-    rails_per_leaf: Annotated[int, typer.Option(help="Rails on each leaf.")] = 1,
-    planes: Annotated[int, typer.Option(help="Ports of each NIC, each to its own switch.")] = 1,
-    speed: Annotated[float, typer.Option(help="Gb/s of every cable.")] = 400,
-    platform: Annotated[str, typer.Option(help="Sets the names of switch ports: cumulus, sonic, eos, ...")] = "cumulus",
+    pods: Annotated[int | None, typer.Option(help="Pods. [default: 1]")] = None,
+    rails_per_leaf: Annotated[int | None, typer.Option(help="Rails on each leaf. [default: 1]")] = None,
+    planes: Annotated[int | None, typer.Option(help="Ports of each NIC, each to its own switch. [default: 1]")] = None,
+    speed: Annotated[float | None, typer.Option(help="Gb/s of every cable. [default: 400]")] = None,
+    platform: Annotated[
+        str | None, typer.Option(help="Sets the names of switch ports: cumulus, sonic, eos, ... [default: cumulus]")
+    ] = None,
+    templates: Annotated[bool, typer.Option("--list", help="List the templates and end.")] = False,
     output: Output = None,
 ) -> None:
-    """Write a starting plan of a regular fabric."""
-    from truerail.plans import new_plan
+    """Write a starting plan of a regular fabric, or of a published design."""
+    from truerail.plans.templates import TEMPLATES, from_template, summary
 
+    if templates:
+        width = max(map(len, TEMPLATES))
+        _put("\n".join(f"{name:<{width}}  {summary(name)}" for name in TEMPLATES), output)
+        return
+    numbers = {
+        "hosts": hosts,
+        "rails": rails,
+        "spines": spines,
+        "uplinks": uplinks,
+        "pods": pods,
+        "planes": planes,
+        "rails_per_leaf": rails_per_leaf,
+        "speed_gbps": speed,
+        "platform": platform,
+    }
     try:
-        text = new_plan(
-            hosts,
-            rails,
-            spines=spines,
-            uplinks=uplinks,
-            pods=pods,
-            rails_per_leaf=rails_per_leaf,
-            planes=planes,
-            speed_gbps=speed,
-            platform=platform,
-        )
+        text = from_template(template, {name: value for name, value in numbers.items() if value is not None})
     except ValueError as error:
         raise CommandError(str(error)) from error
     _put(text, output)
@@ -84,7 +107,7 @@ def lint(
     from truerail.outputs.report_words import count
     from truerail.plans import lint as problems_of
 
-    loaded = load_plan(plan)
+    loaded = load_plan(plan, unnamed=True)
     for note in loaded.notes:
         terminal_output.remark(note)
     problems = problems_of(loaded)
@@ -104,7 +127,7 @@ def show(
     """Show pods, rails and leaves, each leaf's oversubscription and the fabric's bisection bandwidth."""
     from truerail.cli.evaluating import load_plan
 
-    loaded = load_plan(plan)
+    loaded = load_plan(plan, unnamed=True)
     if view is View.SVG:
         from truerail.plans import draw_svg
 
@@ -122,17 +145,85 @@ def convert(
     out_of_band: Annotated[
         bool, typer.Option("--out-of-band", help="Keep the cables of the management network that a cable list has.")
     ] = False,
+    layout: Annotated[
+        Path | None, typer.Option(metavar="CSV", help="Racks and their scalable units, which become pods.")
+    ] = None,
+    hca_mapping: Annotated[
+        Path | None, typer.Option(metavar="CSV", help="port,hca-name: RDMA devices for the hosts' port numbers.")
+    ] = None,
     to: Annotated[Language | None, typer.Option(help="Format to write. [default: by --output, else csv]")] = None,
     output: Output = None,
 ) -> None:
-    """Write a plan, or a cable list of another tool, in a format of truerail."""
+    """Write a plan, or a cable list of another tool, in another format."""
     from truerail.cli import terminal_output
     from truerail.cli.evaluating import load_plan
 
-    loaded = load_plan(plan, out_of_band=out_of_band)
+    loaded = load_plan(plan, out_of_band=out_of_band, unnamed=True)
+    loaded = _with_companions(loaded, layout, hca_mapping)
     for note in loaded.notes:
         terminal_output.remark(note)
     _put(_written(loaded, to or _language(output, Language.CSV)), output)
+
+
+def _with_companions(plan: "Plan", layout: Path | None, hca_mapping: Path | None) -> "Plan":
+    """The plan with the files that come with a cable list. Raises CommandError."""
+    from truerail.plans import PlanError
+    from truerail.plans.companions import with_hca_names, with_layout
+
+    try:
+        plan = with_layout(plan, layout) if layout else plan
+        return with_hca_names(plan, hca_mapping) if hca_mapping else plan
+    except PlanError as error:
+        raise CommandError(str(error)) from error
+
+
+@app.command(short_help="Labels, rack sheets, port maps and a bill of cables.")
+def pack(
+    plan: PlanFile,
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Folder for the files.")],
+    base_url: Annotated[
+        str, typer.Option(metavar="URL", help="Address of the service's page: QR codes open the cable there.")
+    ] = "",
+    paper: Annotated[Paper, typer.Option(help="Sheets of labels: Avery L7160 on A4, 5160 on Letter.")] = Paper.A4,
+    label: Annotated[str, typer.Option(metavar="WxH", help="Label of the label printer, in mm.")] = "50.8x25.4",
+    dpi: Annotated[int, typer.Option(min=100, max=1200, help="Dots per inch of the label printer.")] = 203,
+) -> None:
+    """Write what is needed to cable a plan: labels with QR codes for both ends of each cable (PDF and ZPL), rack
+    sheets, port maps, and a bill of cables by kind and length.
+    """
+    from truerail.cli import terminal_output
+    from truerail.cli.evaluating import load_plan
+    from truerail.cli.text_table import aligned
+    from truerail.errors import MissingExtraError
+    from truerail.outputs.pack import Pack, make_pack
+    from truerail.outputs.pack.bill import COLUMNS, bill_of
+    from truerail.outputs.pack.zpl import Stock
+
+    width, height = _millimetres(label)
+    loaded = load_plan(plan)
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+        for name, content in make_pack(loaded, Pack(base_url, paper.value, Stock(width, height, dpi))):
+            terminal_output.write(output / name, content)
+            terminal_output.remark(f"written: {output / name}")
+    except (MissingExtraError, QueryError) as error:
+        raise CommandError(str(error)) from error
+    except OSError as error:
+        raise CommandError(f"{output}: {error.strerror or error}") from error
+    rows = [tuple(map(str, row)) for row in bill_of(loaded)]
+    terminal_output.say("\n".join(aligned([COLUMNS, *rows])))
+
+
+def _millimetres(text: str) -> tuple[float, float]:
+    """Width and height of `50.8x25.4`. Raises CommandError."""
+    width, _, height = text.lower().partition("x")
+    try:
+        found = float(width), float(height)
+    except ValueError:
+        found = (0.0, 0.0)
+    if not all(5 <= one <= 500 for one in found):
+        raise CommandError(f"--label {text}: expected width x height of 5 to 500 mm, such as 50.8x25.4")
+    return found
 
 
 @app.command(short_help="Infer the rails of a fabric; write them as a plan.")
@@ -151,33 +242,55 @@ def infer(
     language = to or _language(output, Language.YAML)
     doubts = [line for line in reported if plan.undecided and line.startswith("Not decided")]
     remarks = "".join(f"# {line}\n" for line in doubts) if language is Language.YAML else ""
-    _put(remarks + _written(plan, language), output)
+    written = _written(plan, language)
+    _put(remarks + written if isinstance(written, str) else written, output)
 
 
 def _language(output: Path | None, otherwise: Language) -> Language:
-    suffix = output.suffix.lower() if output else ""
     by_suffix = {
         ".yaml": Language.YAML,
         ".yml": Language.YAML,
         ".csv": Language.CSV,
         ".dot": Language.DOT,
         ".gv": Language.DOT,
+        ".xlsx": Language.XLSX,
+        ".ndt": Language.NDT,
+        ".topo": Language.TOPO,
     }
-    return by_suffix.get(suffix, otherwise)
+    if output and output.name.lower().endswith((".clab.yml", ".clab.yaml")):
+        return Language.CONTAINERLAB
+    return by_suffix.get(output.suffix.lower() if output else "", otherwise)
 
 
-def _written(plan: "Plan", language: Language) -> str:
+def _written(plan: "Plan", language: Language) -> str | bytes:
+    """The plan in a format. What that cannot hold is reported. Raises CommandError for names that it cannot."""
     from truerail import plans
+    from truerail.cli import terminal_output
+    from truerail.plans import exports
 
-    writers = {Language.YAML: plans.dump_yaml, Language.CSV: plans.dump_csv, Language.DOT: plans.dump_dot}
-    return writers[language](plan)
+    if plan.qos and language is not Language.YAML:
+        terminal_output.remark("not in this format: qos")
+    own = {Language.YAML: plans.dump_yaml, Language.CSV: plans.dump_csv, Language.DOT: plans.dump_dot}
+    if language in own:
+        return own[language](plan)
+    if language is Language.XLSX:
+        return exports.dump_workbook(plan)
+    try:
+        text = exports.TEXTS[language](plan)
+    except QueryError as error:
+        raise CommandError(str(error)) from error
+    terminal_output.remark(f"not in this format: {exports.LOSES[language]}")
+    return text
 
 
-def _put(text: str, output: Path | None) -> None:
+def _put(content: str | bytes, output: Path | None) -> None:
     from truerail.cli import terminal_output
 
     if output is None:
-        terminal_output.say(text)
-    else:
-        terminal_output.write(output, text if text.endswith("\n") else text + "\n")
-        terminal_output.remark(f"written: {output}")
+        if isinstance(content, bytes):
+            raise CommandError("a workbook is no text: give a file with --output")
+        terminal_output.say(content)
+        return
+    ends = isinstance(content, bytes) or content.endswith("\n")
+    terminal_output.write(output, content if ends else f"{content!s}\n")
+    terminal_output.remark(f"written: {output}")

@@ -19,9 +19,7 @@ def tables() -> str:
     """Every table of a store with its columns, their types, units and meanings."""
     from truerail.history.tables import TABLES
 
-    lines = [
-        'A column that no device reported is null, never 0. "at" and "end" are words of SQL: write them in quotes.'
-    ]
+    lines = ["A column that no device reported is null, never 0."]
     for table in TABLES.values():
         lines += ["", f"{table.name}: {table.meaning}", *_columns(table.fields)]
     return "\n".join(lines)

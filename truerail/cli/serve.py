@@ -1,15 +1,19 @@
 """`truerail serve`: the service. Runs rounds on a schedule, keeps a history, serves the page, the API and metrics."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from truerail.cli.serve_bus import BusOptions, judge_leadership, judge_polling, serve_poller
 from truerail.errors import CommandError
 
 if TYPE_CHECKING:
     from truerail.cli.live import Fleet
     from truerail.model import Plan
+    from truerail.poller.polling import PollingMaker
+    from truerail.service.leadership import Leadership
     from truerail.service.round_loop import Watch
     from truerail.service.settings import Settings
 
@@ -21,13 +25,43 @@ def serve(
     check: Annotated[
         bool, typer.Option("--check", help="Check settings, plan, inventory and certificate, then exit.")
     ] = False,
+    pollers: Annotated[
+        str,
+        typer.Option(
+            "--pollers", metavar="N", help="Processes that poll; auto: none below 2,000 devices, else one a core."
+        ),
+    ] = "auto",
+    role: Annotated[
+        str,
+        typer.Option("--role", metavar="ROLE", help="poller or judge, each on a machine of its own; else all in one."),
+    ] = "",
+    bus: Annotated[
+        str, typer.Option("--bus", metavar="URL", help="The bus of these roles: tls://HOST:PORT, a NATS server.")
+    ] = "",
+    creds: Annotated[
+        Path | None, typer.Option("--creds", metavar="FILE", help="Login at the bus: nkey seed or NATS credentials.")
+    ] = None,
+    ca: Annotated[
+        Path | None, typer.Option("--ca", metavar="FILE", help="Certification authority of the bus, a PEM file.")
+    ] = None,
+    zone: Annotated[
+        str, typer.Option("--zone", metavar="ZONE", help="The zone of a poller, as in the inventory; default: default.")
+    ] = "",
+    name: Annotated[
+        str, typer.Option("--name", metavar="NAME", help="The name of a poller in its zone; default: the host's.")
+    ] = "",
 ) -> None:
     """Monitor a fabric: rounds on a schedule, a journal, the page, the API and metrics. SIGHUP reloads."""
     from truerail.analysis.coverage import unlisted
-    from truerail.cli import serving, terminal_output
+    from truerail.cli import terminal_output
     from truerail.outputs.report_words import count
     from truerail.service.logs import set_up
 
+    options = BusOptions(role, bus, creds, ca, zone, name)
+    options.check()
+    if role == "poller" and not check:
+        serve_poller(options, config)
+        return
     settings, fleet = _read(config)
     if check:
         known = f"a plan of {len(fleet.plan.cables):,} cables" if fleet.plan else "no plan: the rails are inferred"
@@ -39,7 +73,31 @@ def serve(
         terminal_output.say(f"{config}: OK. {count(len(fleet.targets), 'device')}, {known}.")
         return
     set_up(settings.log)
-    serving.run(_serve(config, settings, fleet))
+    polling = _polling(pollers, options, settings, len(fleet.targets))
+    _serve(config, settings, fleet, polling, judge_leadership(options, settings))
+
+
+def _polling(pollers: str, options: BusOptions, settings: "Settings", devices: int) -> "PollingMaker | None":
+    """What polls, where the service does not do so itself. Raises CommandError."""
+    from truerail.poller.processes import processes
+
+    if options.role:
+        if pollers != "auto":
+            raise CommandError("--pollers is for a service without --role: pollers of a bus are started on their own")
+        return judge_polling(options, settings)
+    count = _pollers(pollers, devices)
+    return processes(count) if count else None
+
+
+def _pollers(wanted: str, devices: int) -> int:
+    """The number of polling processes. Raises CommandError."""
+    from truerail.poller.processes import MOST_POLLERS, auto_pollers
+
+    if wanted == "auto":
+        return auto_pollers(devices)
+    if not wanted.isdecimal() or int(wanted) > MOST_POLLERS:
+        raise CommandError(f"--pollers {wanted}: neither auto nor a number from 0 to {MOST_POLLERS}")
+    return int(wanted)
 
 
 def _extras(settings: "Settings") -> None:
@@ -65,11 +123,17 @@ def _certificate(settings: "Settings") -> str:
         raise CommandError(str(error)) from error
 
 
-async def _serve(config: Path, settings: "Settings", fleet: "Fleet") -> None:
-    import asyncio
-
+def _serve(
+    config: Path,
+    settings: "Settings",
+    fleet: "Fleet",
+    polling: "PollingMaker | None",
+    leading: "Callable[[], Leadership] | None",
+) -> None:
     from truerail.cli.live import open_transport
-    from truerail.cli.serving import serve_fabric
+    from truerail.processes.judge import judge
+    from truerail.processes.post import Post
+    from truerail.processes.service import serve
     from truerail.service.logs import logger
     from truerail.service.plans import PlanInForce
 
@@ -83,10 +147,23 @@ async def _serve(config: Path, settings: "Settings", fleet: "Fleet") -> None:
         except CommandError as error:
             logger().error("not reloaded, the running configuration is kept", error=str(error))
 
-    source = PlanInForce(lambda: _plan(config), fleet.plan)
-    await serve_fabric(
-        settings, fleet.targets, source, open_transport(), ready=listening, stop=asyncio.Event(), reload=reload
-    )
+    async def judging(post: Post) -> None:
+        import asyncio
+
+        await judge(
+            settings,
+            fleet.targets,
+            PlanInForce(lambda: _plan(config), fleet.plan),
+            open_transport(),
+            post,
+            ready=listening,
+            stop=asyncio.Event(),
+            reload=reload,
+            polling=polling,
+            leading=leading,
+        )
+
+    serve(settings, judging, lambda: read_settings(config))
 
 
 def _read(config: Path) -> "tuple[Settings, Fleet]":

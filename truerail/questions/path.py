@@ -26,6 +26,10 @@ class Hop:
     """Number of equal links at this hop (uplinks)."""
     nvlink: str = ""
     """The path inside the host, from GPU to GPU: PXN."""
+    witnesses: tuple[str, ...] = ()
+    """What names the place of a host's cable: `LLDP at both ends`, `MAC table`, ...; empty if it is not seen, at
+    switches, and as of a time.
+    """
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ Given = Mapping[str, Any]
 """The values of a question's parameters by name; what was not given has its default."""
 
 LONGEST_LIST = 16_384
-"""Characters of a list in the API: a URL may be twice as long."""
+"""Characters of a list or a text in the API: a URL may be twice as long."""
 
 
 class Kind(Enum):
@@ -38,6 +38,8 @@ class Kind(Enum):
     """Several texts in one, separated by `;`. On the command line the option is repeated instead."""
     NUMBER = "number"
     FLAG = "flag"
+    TEXT = "text"
+    """The text of a small file; on the command line the file."""
     CAPTURE = "capture"
     """A capture, on the command line only."""
 

@@ -1,10 +1,10 @@
-"""`repair-diff`: the names to change where no cable has to move, as text to review."""
+"""`repair-diff`: what configuration repairs, where no cable has to move, as text to review."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from truerail.questions.question import Asked, Form, Given, Parameter, Question
+from truerail.questions.question import Asked, Form, Given, Kind, Parameter, Question
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Rename:
+class DeviceRename:
     """One device: `device` is the name that it announces now, `place` where the plan has the new name. `commands` are
     by platform: several where the plan does not name one.
     """
@@ -25,17 +25,42 @@ class Rename:
 
 
 @dataclass(frozen=True, slots=True)
-class InventoryChange:
-    """A device in NetBox or Nautobot, and its new name."""
+class HostLinks:
+    """The names of one host's network interfaces, by the present ones, and the patch of its systemd `.link` files that
+    gives them these names; `no_diff` says why there is none.
+    """
+
+    host: str
+    names: Mapping[str, str]
+    diff: str
+    no_diff: str
+
+
+@dataclass(frozen=True, slots=True)
+class SettingChange:
+    """The settings of one device. `commands` are by platform; `no_diff` says what has none, and why."""
 
     device: str
+    finding: str
+    summary: str
+    warning: str
+    commands: Mapping[str, tuple[str, ...]]
+    no_diff: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class InventoryChange:
+    """A device or a port (`device/port`) in NetBox or Nautobot, and its new name."""
+
+    name: str
     new_name: str
 
 
 @dataclass(frozen=True, slots=True)
-class NameRepair:
-    """The repair of one cause: either `devices` get their names, or `inventory` and `plan_diff` exchange the names
-    there. `refused` says why there is none of both.
+class TextRepair:
+    """The repair of one cause, or of one finding that has none: `cause` is its key or the finding's id, `kind` the kind
+    or the rule. `devices` and `links` give devices their planned names; `inventory`, `bulk_updates`, `plan_diff` and
+    `topology_diff` change the names there instead. `refused` says why there is no diff.
     """
 
     cause: str
@@ -43,26 +68,32 @@ class NameRepair:
     kind: str
     summary: str
     confirm_first: str
-    devices: tuple[Rename, ...]
+    devices: tuple[DeviceRename, ...]
+    links: tuple[HostLinks, ...]
+    settings: tuple[SettingChange, ...]
     inventory: tuple[InventoryChange, ...]
+    bulk_updates: tuple[str, ...]
+    """Bodies of requests to NetBox or Nautobot, with the ids of the given export."""
     plan_diff: str
     """A unified diff of the plan in its CSV form."""
+    topology_diff: str
+    """A unified diff of the given topology.conf."""
     refused: str
 
 
 @dataclass(frozen=True, slots=True)
 class RepairDiff:
-    """`repair-diff`: the causes that changed names repair."""
+    """`repair-diff`: what configuration repairs, as text to review."""
 
     query: str
-    repairs: tuple[NameRepair, ...]
+    repairs: tuple[TextRepair, ...]
     summary: str
 
 
 def _find(asked: Asked, given: Given) -> RepairDiff:
-    from truerail.questions.answers.name_repairs import repair_diff
+    from truerail.questions.answers.repair_diff import repair_diff
 
-    return repair_diff(asked.publication, given["cause"] or "")
+    return repair_diff(asked.publication, given["cause"] or "", given["topology"] or "", given["ids"] or "")
 
 
 def _text(answer: RepairDiff, options: "Options") -> Iterator["RenderableType"]:
@@ -78,25 +109,45 @@ QUESTION = Question(
     (
         Parameter(
             "cause",
-            help="The key or id of a cause: 6f4dbffbab52, C1. Without it: every cause that changed names repair.",
-            description="key or id of a cause; all, where empty",
+            help="A cause (C1, 6f4dbffbab52) or the id of a finding. Without it: all that text repairs.",
+            description="key or id of a cause, or id of a finding; all, where empty",
             needed=False,
-            label="Cause",
+            label="Cause or finding",
             example="C1",
+        ),
+        Parameter(
+            "topology",
+            help="Slurm's topology.conf: its names change as those of the plan do.",
+            description="the text of Slurm's topology.conf",
+            kind=Kind.TEXT,
+            needed=False,
+            option=True,
+            metavar="FILE",
+            label="Slurm's topology.conf",
+        ),
+        Parameter(
+            "ids",
+            help="Devices, or interfaces, as NetBox or Nautobot export them (CSV or JSON): for bulk updates with ids.",
+            description="an export of devices or interfaces by NetBox or Nautobot: CSV or JSON with id, name, device",
+            kind=Kind.TEXT,
+            needed=False,
+            option=True,
+            metavar="FILE",
+            label="Export of NetBox or Nautobot",
         ),
     ),
     _find,
-    "The names to change where no cable has to move: commands for each device, changes of NetBox or Nautobot, and of "
-    "the plan, as text to review.",
-    short="On call: the names to change, as text to review.",
-    help="The names to change where no cable has to move: commands for each device by its platform; or, where the "
-    "names in the plan are wrong, changes of NetBox or Nautobot and a diff of the plan. Nothing is applied.",
+    "What configuration repairs where no cable has to move: commands for each device, changes of NetBox or Nautobot, "
+    "of the plan and of Slurm's topology, as text to review.",
+    short="On call: names and settings to change, as text to review.",
+    help="Names and settings to change where no cable has to move: commands for each device by its platform; or, if "
+    "the names in the plan are wrong, changes of NetBox or Nautobot, the plan, Slurm's topology. Nothing is applied.",
     good=lambda answer: not answer.repairs,
     text=_text,
     operation="the_repair_diff",
     form=Form(
-        "Which names are wrong?",
-        "The commands that give swapped devices their names, and the changes of inventory and plan, to review.",
+        "Which names and settings are wrong?",
+        "The commands that give devices their names and settings, and the changes of inventory and plan, to review.",
         "Show changes",
     ),
 )

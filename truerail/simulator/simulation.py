@@ -21,12 +21,12 @@ from truerail.simulator.faults.noise import QUIET, Noise, disturb
 from truerail.simulator.faults.planting import Fault, plant
 from truerail.simulator.faults.survey import survey
 from truerail.simulator.faults.truth import Truth
-from truerail.simulator.platforms import platforms
+from truerail.simulator.platforms import _beside_lldp, platforms
 
 TAKEN_AT = datetime(2026, 11, 20, 14, 0, tzinfo=UTC)
 _STRANGE = {
     "uptime": " 14:00:00 up 41 days,  3:12,  0 users,  load average: 0.08, 0.03, 0.01\n",
-    "dmidecode -t system": "# dmidecode 3.3\nGetting SMBIOS data from sysfs.\nSMBIOS 3.4.0 present.\n",
+    "dmidecode -t memory": "# dmidecode 3.3\nGetting SMBIOS data from sysfs.\nSMBIOS 3.4.0 present.\n",
 }
 
 
@@ -49,7 +49,7 @@ class Simulation:
     def _answers(self, ether: Ether, machine: str) -> dict[str, str]:
         if self.world.fabric.shape.infiniband:
             return platforms()["infiniband"].answers(ether, machine)
-        return self.world.system(machine).answers(ether, machine)
+        return {**self.world.system(machine).answers(ether, machine), **_beside_lldp.answers(self.world, machine)}
 
     def write(self, path: Path) -> Path:
         """Writes `capture/`, `plan.csv` and `truth.json` under `path`; returns the capture's folder.

@@ -84,7 +84,7 @@ def plan_of(case: Case) -> Plan:
     names = dict.fromkeys(end.device for cable in cables for end in (cable.a, cable.b))
     rails = {rail.index: rail for rail in map(_rail, case.rails.split())}
     devices = {name: Device(name, _role(name)) for name in names}
-    return Plan(devices, cables, "example", rails, transport=case.transport, load_balancing=case.load_balancing)
+    return Plan(devices, cables, "example", rails, case.transport, case.load_balancing, case.qos)
 
 
 def _role(name: str) -> Role:

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from truerail.analysis.cabling import State
+from truerail.analysis.cabling.named_by import VERIFIED
 from truerail.analysis.published import CollectorRun, Published
 from truerail.model.finding import Severity, Verdict
 from truerail.model.plan import Role
 from truerail.outputs.unevaluated import rule_name
 from truerail.views.headline import overview_headline
-from truerail.views.index import VERIFIED, EvaluationIndex
+from truerail.views.index import EvaluationIndex
 from truerail.views.lines import count_of, state_count
 from truerail.views.models import Coverage, FabricView, RailLine
 from truerail.views.pieces import AsOf
@@ -46,7 +47,7 @@ def fabric_view(publication: Published, now: datetime) -> FabricView:
         cables=count_of(wiring, np.arange(len(plan.cables))),
         uplinks=count_of(wiring, np.flatnonzero(~layout.from_host)),
         rails=rail_lines(sight),
-        coverage=coverage_of(sight) if publication.hindsight is None else Coverage(None, None, None, None),
+        coverage=coverage_of(sight) if publication.hindsight is None else Coverage(None, None, None, None, None),
         findings=_by_severity(view),
         muted=int(np.count_nonzero(view.muted)),
         causes=len(sight.causes),
@@ -87,10 +88,10 @@ def _rail_name(sight: EvaluationIndex, rail: int) -> str:
 
 
 def coverage_of(sight: EvaluationIndex) -> Coverage:
-    """How many ends confirm the planned cables. A cable with one end that names only the device counts as one end."""
-    none, device, one, both = np.bincount(sight.verified, minlength=len(VERIFIED)).tolist()
+    """What confirms the planned cables. A cable with one end that names only the device counts as one end."""
+    none, device, other, one, both = np.bincount(sight.verified, minlength=len(VERIFIED)).tolist()
     total = len(sight.verified)
-    return Coverage(both, device + one, none, both / total if total else None)
+    return Coverage(both, device + one, other, none, both / total if total else None)
 
 
 def _by_severity(view: View) -> dict[str, int]:

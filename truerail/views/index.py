@@ -5,7 +5,8 @@ from functools import cached_property
 
 import numpy as np
 
-from truerail.analysis.cabling import BOTH_ENDS, DEVICE_ONLY, ONE_END, State
+from truerail.analysis.cabling import State
+from truerail.analysis.cabling.named_by import verified
 from truerail.analysis.published import EvaluatedRound
 from truerail.model.columns import Codes
 from truerail.model.finding import Cause, Finding
@@ -19,9 +20,6 @@ from truerail.views.impact import affected_cables, harm_of
 from truerail.views.layout import Layout
 from truerail.views.nics import Nics
 from truerail.views.pieces import Uplinks
-
-VERIFIED = ("none", "device only", "one end", "both ends")
-"""Which ends confirm a cable, in the order of `EvaluationIndex.verified`."""
 
 
 class EvaluationIndex:
@@ -103,11 +101,8 @@ class EvaluationIndex:
 
     @cached_property
     def verified(self) -> Codes:
-        """Which ends confirm a cable's actual position, as an index of `VERIFIED`; 0 if the position is unknown."""
-        wiring = self.wiring
-        sure = wiring.sure[self.index.a]
-        level = np.select([sure >= BOTH_ENDS, sure >= ONE_END, sure >= DEVICE_ONLY], [3, 2, 1], 0)
-        return np.where((wiring.state == State.RIGHT) | (wiring.state == State.WRONG), level, 0)
+        """What confirms a cable's actual position, as an index of `VERIFIED`; 0 if the position is unknown."""
+        return verified(self.wiring)
 
     @cached_property
     def counts(self) -> Codes:
@@ -132,7 +127,7 @@ class EvaluationIndex:
     def switch_ports(self) -> tuple[Codes, Codes]:
         """Codes of all ports of planned switches in order, and of their devices."""
         layout, index = self.layout, self.index
-        every = np.arange(len(index.ports))
+        every = np.arange(self.wiring.ports)
         device = index.ports.device_of(every)
         switch = np.append(layout.tier > Role.HOST.tier, np.zeros(len(index.devices.names), dtype=bool))[device]
         ports = every[switch & (device >= 0)]
@@ -153,7 +148,7 @@ class EvaluationIndex:
 
     @cached_property
     def _seen_ports(self) -> tuple[Codes, Codes]:
-        ports = np.arange(len(self.index.ports))
+        ports = np.arange(self.wiring.ports)
         device = self.index.ports.device_of(ports)
         order = np.argsort(device, kind="stable")
         return order, np.searchsorted(device[order], np.arange(len(self.index.devices.names) + 1))

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from truerail.analysis.cabling import State, Why, Wiring
+from truerail.analysis.cabling.named_by import VERIFIED, named_by
 from truerail.errors import JournalUnavailableError
 from truerail.model.columns import NONE, Codes
 from truerail.model.finding import Cause, Finding, Move, Severity, causes_before
@@ -16,7 +17,6 @@ from truerail.model.history import History
 from truerail.model.life import Life, LifeState
 from truerail.model.plan import Port
 from truerail.outputs.report_words import order
-from truerail.views.index import VERIFIED
 from truerail.views.models import CableLine
 from truerail.views.pieces import CablePath, CauseLine, End, FindingLine, MoveLine, StateCount, Uplinks
 from truerail.views.view import View
@@ -216,7 +216,7 @@ def cable_line(view: View, cable: int) -> CableLine:
 
 
 def _verified(view: View, cable: int) -> str:
-    """Which ends confirm a cable: a word of `VERIFIED`, or `unknown` as of a time."""
+    """What confirms a cable: a word of `VERIFIED`, or `unknown` as of a time."""
     return UNKNOWN if view.hindsight else VERIFIED[view.sight.verified[cable]]
 
 
@@ -260,6 +260,7 @@ def cable_path(view: View, cable: int, since: datetime | None = None) -> CablePa
         state=STATES[State(int(view.wiring.state[cable]))],
         why=why_words(view, cable, seen),
         verified=_verified(view, cable),
+        witnesses=() if view.hindsight else named_by(view.wiring, cable),
         confidence=view.wiring.confidence(cable),
         since=since,
         uplinks=uplinks_of(view, switch) if switch != NONE else (),

@@ -259,6 +259,6 @@ def _rank(view: View) -> Codes:
 
 def _rates(view: View) -> Iterator[tuple[int, BitErrorRate]]:
     """The bit error rates of planned ports, by port."""
-    rates = view.wiring.identity.seen.table(BitErrorRate).rows
+    rates = view.wiring.seen.table(BitErrorRate).rows
     for port, row in zip(*(column.tolist() for column in rate_ports(view.wiring)), strict=True):
         yield port, rates[row]

@@ -7,6 +7,7 @@ Filters that are None are not set. A filter takes several values, separated by c
 import numpy as np
 
 from truerail.analysis.cabling import State
+from truerail.analysis.cabling.named_by import VERIFIED
 from truerail.analysis.published import Published
 from truerail.errors import QueryError
 from truerail.model.columns import NONE, Mask, factorize
@@ -15,7 +16,6 @@ from truerail.model.life import LifeState
 from truerail.model.names import printable
 from truerail.model.plan import Role
 from truerail.views.filters import Part, on_nodes, on_rail, on_words, part, rows_of
-from truerail.views.index import VERIFIED
 from truerail.views.layout import ranks
 from truerail.views.lines import cable_line, finding_line, state_count
 from truerail.views.models import CableLine, DeviceLine

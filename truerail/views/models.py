@@ -110,12 +110,13 @@ class RailLine:
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """The number of planned cables confirmed by both ends, by one, by none; and the share by both, 0..1. None as of a
-    time: the journal does not keep it.
+    """The number of planned cables confirmed by both ends, by one, by other sources than LLDP, by none; and the share
+    by both, 0..1. None as of a time: the journal does not keep it.
     """
 
     both_ends: int | None
     one_end: int | None
+    other_sources: int | None
     none: int | None
     share: float | None
 
@@ -157,6 +158,8 @@ class FabricView:
     notes: tuple[str, ...]
     as_of: AsOf | None = None
     """The time, and what is unknown of it; None: now."""
+    stale_since: datetime | None = None
+    """Since when no evaluation is confirmed, because the process that evaluates does not report; None: it does."""
 
 
 @dataclass(frozen=True, slots=True)

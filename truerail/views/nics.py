@@ -2,18 +2,16 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
 from typing import cast
 
 import numpy as np
 
 from truerail.analysis.cabling import Wiring
-from truerail.analysis.cabling.macs import MacTable
+from truerail.analysis.cabling.macs import MacOwners
 from truerail.analysis.cabling.paths import CLOSENESS
 from truerail.model.columns import NONE, Codes, equals
 from truerail.model.facts import GpuNicPath, Neighbor, NetLink, RdmaLink
 from truerail.model.names import printable
-from truerail.model.reading import Reading
 from truerail.views.pieces import GpuLink, Nic
 
 _RDMA_PORT = re.compile(r"^(.+?)[:/]\d+$")
@@ -101,29 +99,25 @@ class Nics:
         return {gpu: nearest for gpu, nics in of_gpu.items() if nics and (nearest := _nearest(nics))}
 
     def _topology(self, host: int) -> Sequence[GpuNicPath]:
-        reading = self.topologies.get(host)
-        return () if reading is None else cast("tuple[GpuNicPath, ...]", reading.facts)
+        return self.topologies.get(host, ())
 
-    @cached_property
-    def topologies(self) -> dict[int, Reading]:
-        """The reading with a host's topology, by the host's code."""
-        identity = self._wiring.identity
-        reported = (one for one in identity.seen.readings if one.facts and type(one.facts[0]) is GpuNicPath)
-        return {identity.filed(reading.device): reading for reading in reported}
+    @property
+    def topologies(self) -> Mapping[int, Sequence[GpuNicPath]]:
+        """A host's topology, by the host's code."""
+        return self._wiring.once(topologies_of)
 
-    @cached_property
-    def macs(self) -> MacTable:
+    @property
+    def macs(self) -> MacOwners:
         """The owner of each MAC."""
-        return MacTable(self._wiring.identity.names)
+        return self._wiring.identity.names.macs
 
     def port_of_mac(self, mac: str) -> int:
         """The port that owns this MAC according to its device's interface list; -1 if none does, or several do."""
-        ids, kinds = np.array([mac], dtype=object), np.array(["mac"], dtype=object)
-        return int(self.macs.ports(ids, kinds)[0])
+        return self.macs.port_of(mac)
 
     def port_hearing(self, mac: str) -> int:
         """The port that hears this MAC as its neighbour's port or chassis; -1 if none does, or several do."""
-        claims, seen = self._wiring.identity.claims, self._wiring.identity.seen
+        claims, seen = self._wiring.identity.claims, self._wiring.seen
         table = seen.table(Neighbor)
         for column in ("port_id", "chassis_id"):
             rows = np.flatnonzero(equals(table.column(column), mac))
@@ -131,6 +125,13 @@ class Nics:
             if len(ports) == 1:
                 return int(ports[0])
         return NONE
+
+
+def topologies_of(wiring: Wiring) -> Mapping[int, Sequence[GpuNicPath]]:
+    """A host's topology, by the host's code. The wiring owns it."""
+    reported = (one for one in wiring.seen.readings if one.facts and type(one.facts[0]) is GpuNicPath)
+    filed = wiring.identity.filed
+    return {filed(reading.device): cast("tuple[GpuNicPath, ...]", reading.facts) for reading in reported}
 
 
 def _nearest(nics: list[tuple[int, str]]) -> tuple[tuple[int, str], ...]:

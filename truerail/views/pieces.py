@@ -145,8 +145,9 @@ class Uplinks:
 class CablePath:
     """One planned cable with all details, from GPU to uplinks. For an uplink `a` is the lower switch's port.
 
-    `state` is a `CableState` word, `why` a short sentence, `verified` `both ends`, `one end`, `device only` or `none`;
-    `unknown` as of a time.
+    `state` is a `CableState` word, `why` a short sentence, `verified` `both ends`, `one end`, `other sources`, `device
+    only` or `none`; `unknown` as of a time. `witnesses` are what names its actual place: `LLDP at one end`, `MAC
+    table`, `cable serial number`, ...
     """
 
     subject: str
@@ -163,6 +164,7 @@ class CablePath:
     state: str
     why: str
     verified: str
+    witnesses: tuple[str, ...]
     confidence: float
     since: datetime | None
     """Time of the cable's last known change; None without a change or without a history."""

@@ -3,9 +3,10 @@
 from fastapi import FastAPI
 
 from truerail import __version__
+from truerail.outputs.metrics import Exposition
 from truerail.service.api import ServiceAPI
 from truerail.service.settings import Settings
-from truerail.web import problem_json
+from truerail.web import problem_json, relay
 from truerail.web.access import install as install_access
 from truerail.web.api import routes
 from truerail.web.api.service import router as service
@@ -13,11 +14,25 @@ from truerail.web.context import RequestContext
 from truerail.web.head import Head
 from truerail.web.openapi import DESCRIPTION, TAGS, complete
 from truerail.web.page.routes import Pages
+from truerail.web.relay import Ask
 from truerail.web.strict import parameters_of
 
 
-def create_app(tower: ServiceAPI, settings: Settings) -> FastAPI:
-    """The application; it starts and stops no part of the service."""
+def create_app(
+    tower: ServiceAPI, settings: Settings, *, ask: Ask | None = None, exposition: Exposition | None = None
+) -> FastAPI:
+    """The application behind access control; it starts and stops no part of the service. `ask` makes it that of a
+    front: what the view does not hold is asked of the judge.
+    """
+    app = open_app(tower, settings, exposition)
+    relay.install(app, ask)
+    install_access(app, settings, tower)
+    app.add_middleware(Head)
+    return app
+
+
+def open_app(tower: ServiceAPI, settings: Settings, exposition: Exposition | None = None) -> FastAPI:
+    """The application without access control: who calls it has checked the caller."""
     app = FastAPI(
         title="truerail",
         version=__version__,
@@ -29,7 +44,8 @@ def create_app(tower: ServiceAPI, settings: Settings) -> FastAPI:
         redirect_slashes=False,
         generate_unique_id_function=lambda route: route.name,
     )
-    app.state.desk = RequestContext(tower, settings)
+    app.state.relayed = False
+    app.state.desk = RequestContext(tower, settings, exposition)
     pages = Pages(tower, settings)
     problem_json.install(app, pages.lost)
     app.include_router(routes())
@@ -37,6 +53,4 @@ def create_app(tower: ServiceAPI, settings: Settings) -> FastAPI:
     app.include_router(pages.router(), include_in_schema=False)
     complete(app, open_to_all=not settings.access.required)
     app.state.parameters = parameters_of(app)
-    install_access(app, settings, tower)
-    app.add_middleware(Head)
     return app

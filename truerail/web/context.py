@@ -32,13 +32,13 @@ THINKING = 2
 class RequestContext:
     """One for each application; used from the event loop's thread."""
 
-    def __init__(self, tower: ServiceAPI, settings: Settings) -> None:
+    def __init__(self, tower: ServiceAPI, settings: Settings, exposition: Exposition | None = None) -> None:
         self.tower = tower
         self.settings = settings
         self.streams = 0
         self.certificates: Certificates | None = None
         """With TLS, once the service listens."""
-        self.exposition = Exposition()
+        self.exposition = exposition or Exposition()
         self.journal_threads = ThreadPoolExecutor(AT_ONCE, "journal questions")
         self.history_queries = HistoryQueries(settings)
         self.past = PastRounds()

@@ -4,7 +4,7 @@ import asyncio
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import uvicorn
 from starlette.types import ASGIApp
@@ -33,18 +33,24 @@ class Listening:
 
 
 async def serve(
-    app: ASGIApp, settings: Settings, stop: asyncio.Event, ready: Callable[[Listening], None] = lambda _: None
+    app: ASGIApp,
+    settings: Settings,
+    stop: asyncio.Event,
+    ready: Callable[[Listening], None] = lambda _: None,
+    sockets: list[socket.socket] | None = None,
 ) -> None:
     """Answers requests until `stop` is set and running ones have ended, within seconds. Leaves signals to the caller.
+
+    `sockets` listen already; else it listens where the settings say.
 
     Raises ListenError if the address is not available, CertificateError if TLS cannot be used.
     """
     http = settings.http
     certificates = Certificates(http.tls) if http.tls else None
-    sockets = listen(http.host, http.port)
+    sockets = listen(http.host, http.port) if sockets is None else sockets
     try:
         leaving = GracefulShutdown(app)
-        found = _listening(http, sockets, certificates)
+        found = replace(listening_address(http, sockets), certificates=certificates)
         server = _Server(_config(leaving, certificates), lambda: ready(found))
         beside = [asyncio.create_task(_stop(stop, server, leaving))]
         if certificates:
@@ -99,7 +105,8 @@ def _config(app: ASGIApp, certificates: Certificates | None) -> uvicorn.Config:
     )
 
 
-def _listening(http: Http, sockets: list[socket.socket], certificates: Certificates | None) -> Listening:
+def listening_address(http: Http, sockets: list[socket.socket]) -> Listening:
+    """Where these sockets listen."""
     port = sockets[0].getsockname()[1]
     name = f"[{http.host}]" if ":" in http.host else http.host
-    return Listening(http.host, port, f"{'https' if certificates else 'http'}://{name}:{port}/", certificates)
+    return Listening(http.host, port, f"{'https' if http.tls else 'http'}://{name}:{port}/", None)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from truerail.analysis.cabling.named_by import named_by
 from truerail.analysis.published import Published
 from truerail.errors import NotFoundError, QueryError
 from truerail.files.nodesets import fold
@@ -151,7 +152,7 @@ def _way(view: View, standing: RailStatus, ends: _Ends, rail: int) -> Way:
 def _hops(view: View, standing: RailStatus, way: Way) -> Iterator[Hop]:
     """Host, leaf, switches above, leaf, host; as far as the path leads."""
     a, b = view.plan.cables[way.source], view.plan.cables[way.target]
-    yield Hop(a.a.device, Role.HOST.value, "", a.a.name, a.rail)
+    yield Hop(a.a.device, Role.HOST.value, "", a.a.name, a.rail, witnesses=_witnesses(view, way.source))
     ends = [int(standing.end[cable]) for cable in (way.source, way.target)]
     if ends[0] < 0:
         return
@@ -165,7 +166,12 @@ def _hops(view: View, standing: RailStatus, way: Way) -> Iterator[Hop]:
         for step in way.steps[:-1]:
             yield _tier(view, step)
         yield _leaf(view, ends[1], "", out, way.rail, way.steps[-1].links)
-    yield Hop(b.a.device, Role.HOST.value, b.a.name, "", b.rail)
+    yield Hop(b.a.device, Role.HOST.value, b.a.name, "", b.rail, witnesses=_witnesses(view, way.target))
+
+
+def _witnesses(view: View, cable: int) -> tuple[str, ...]:
+    """As of a time only the places are known, not what named them."""
+    return () if view.hindsight else named_by(view.wiring, cable)
 
 
 def _leaf(view: View, device: int, into: str, out: str, rail: int, choices: int = 1) -> Hop:

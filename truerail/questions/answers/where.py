@@ -53,5 +53,7 @@ def _says(meant: ResolvedTarget, paths: tuple[CablePath, ...]) -> str:
 def _one(path: CablePath) -> str:
     rail = "no rail" if path.rail is None else f"rail {path.rail}"
     plane = "" if path.plane is None else f" plane {path.plane}"
-    confirmed = "" if path.verified not in _BY else f", confirmed by {_BY[path.verified]}"
+    confirmed = f", confirmed by {_BY[path.verified]}" if path.verified in _BY else ""
+    if path.verified == "other sources":
+        confirmed = f", confirmed by {' and '.join(path.witnesses)}"
     return f"{rail}{plane}, {path.a.name} to {path.planned.name}, is {path.state}: {path.why}{confirmed}"

@@ -11,6 +11,9 @@ from truerail.outputs.text.style import PORT, QUIET, TONE_MARKS
 from truerail.questions.answers.tones import TONES
 from truerail.questions.path import Hop, PathAnswer, RailPath
 
+_PLAIN = ("LLDP at both ends", "LLDP at one end", "discovery")
+"""Witnesses that need no mention."""
+
 
 def path_text(answer: PathAnswer) -> Iterator[RenderableType]:
     """Every rail: the hops, and a remark if it is not as planned."""
@@ -33,4 +36,6 @@ def _hop(hop: Hop, leaves_at: str) -> Text:
     line = Text().append(name(hop.device), style="bold red" if hop.device == leaves_at else PORT)
     line.append(f" (NVLink {name(hop.nvlink)}) " if hop.nvlink else "", style=QUIET)
     line.append(f"/{ports}" if ports else "")
+    beside = () if any(word in _PLAIN for word in hop.witnesses) else hop.witnesses
+    line.append(f" ({', '.join(map(name, beside))})" if beside else "", style=QUIET)
     return line.append(f" ×{hop.choices}", style=QUIET) if hop.choices > 1 else line

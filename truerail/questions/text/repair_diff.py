@@ -10,32 +10,41 @@ from truerail.outputs.options import Options
 from truerail.outputs.report_words import as_sentence, name, sentence
 from truerail.outputs.text.blocks import Verbatim, hanging, heading
 from truerail.outputs.text.style import QUIET
-from truerail.questions.repair_diff import NameRepair, Rename, RepairDiff
+from truerail.questions.repair_diff import DeviceRename, HostLinks, RepairDiff, SettingChange, TextRepair
 
 LONGEST_LINE = 4000
 
 
 def repair_diff_text(answer: RepairDiff, options: Options) -> Iterator[RenderableType]:
-    """Each repair: the devices, then what changes in inventory and plan instead."""
+    """Each repair: the devices, then what changes in inventory, plan and topology instead."""
     for repair in answer.repairs:
         yield heading(f"{repair.id}  {repair.kind}", repair.cause)
         yield hanging(" ", Text(as_sentence(repair.summary)))
         if repair.refused:
             yield hanging("-", Text(as_sentence(repair.refused)))
-            continue
         if repair.confirm_first:
             yield hanging("!", Text(f"Not confirmed. First: {sentence(repair.confirm_first)}"))
-        yield from _devices(repair)
-        yield from _instead(repair, options)
+        if repair.devices:
+            yield _title("The names of the devices: review, then paste into each; no port goes down.")
+            for device in repair.devices:
+                yield from _device(device)
+        if repair.links:
+            yield _title(
+                "The names of the NICs: review, save as a file, `patch -p0 -d /`; they count from the next boot."
+            )
+            for host in repair.links:
+                yield from _links(host)
+        for change in repair.settings:
+            yield from _setting(change)
+        if repair.inventory:
+            yield from _instead(repair, options)
 
 
-def _devices(repair: NameRepair) -> Iterator[RenderableType]:
-    yield Text("\n  The names of the devices: review, then paste into each; no port goes down.", style="bold")
-    for one in repair.devices:
-        yield from _device(one)
+def _title(words: str) -> Text:
+    return Text(f"\n  {words}", style="bold")
 
 
-def _device(one: Rename) -> Iterator[RenderableType]:
+def _device(one: DeviceRename) -> Iterator[RenderableType]:
     for platform, commands in one.commands.items():
         place = f", in {name(one.place)}" if one.place else ""
         yield Text()
@@ -43,12 +52,43 @@ def _device(one: Rename) -> Iterator[RenderableType]:
         yield from map(_line, commands)
 
 
-def _instead(repair: NameRepair, options: Options) -> Iterator[RenderableType]:
-    """Where the devices are right, and inventory and plan have the names exchanged."""
-    yield Text("\n  Or, if the devices have their names and the plan has not: exchange them there.", style="bold")
+def _links(one: HostLinks) -> Iterator[RenderableType]:
+    yield Text()
+    if one.no_diff:
+        yield hanging("-", Text(f"No diff for {name(one.host)}: {sentence(one.no_diff)}"))
+        return
+    names = ", ".join(f"{old} is {new}" for old, new in one.names.items())
+    yield _line(f"# linux: {one.host}: {names}")
+    yield from map(_line, one.diff.splitlines())
+
+
+def _setting(one: SettingChange) -> Iterator[RenderableType]:
+    if one.commands:
+        yield _title(f"Settings of {name(one.device)}: review, then paste.")
+        yield hanging(" ", Text(as_sentence(one.summary)))
+    if one.warning:
+        yield hanging("!", Text(as_sentence(one.warning)))
+    for platform, commands in one.commands.items():
+        yield Text()
+        yield _line(f"# {platform}: {one.device}")
+        yield from map(_line, commands)
+    for reason in one.no_diff:
+        yield hanging("-", Text(f"No diff for {name(one.device)}: {sentence(reason)}"))
+
+
+def _instead(repair: TextRepair, options: Options) -> Iterator[RenderableType]:
+    """Where the devices are right, and inventory and plan have other names."""
+    yield _title("Or, if the devices have their names and the plan has not: change them there.")
     yield Text("\n  NetBox, Nautobot or truerail's inventory, in this order", style=QUIET)
-    yield _line("device,new_name")
-    yield from (_line(f"{one.device},{one.new_name}") for one in repair.inventory)
+    yield _line("name,new_name")
+    yield from (_line(f"{one.name},{one.new_name}") for one in repair.inventory)
+    what = "interfaces" if repair.links else "devices"
+    for number, body in enumerate(repair.bulk_updates, 1):
+        yield Text(f"\n  {number}. PATCH /api/dcim/{what}/", style=QUIET)
+        yield from map(_line, body.splitlines())
+    if repair.topology_diff:
+        yield Text("\n  Slurm's topology.conf", style=QUIET)
+        yield from map(_line, repair.topology_diff.splitlines())
     lines = repair.plan_diff.splitlines()
     if not options.details:
         yield Text(f"\n  the plan: {len(lines)} lines of a diff: add --details", style=QUIET)

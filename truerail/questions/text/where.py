@@ -62,7 +62,9 @@ def _facts(path: CablePath) -> Iterator[tuple[str, RenderableType | str]]:
 def _confirmed(path: CablePath) -> str:
     if path.actual is None:
         return ""
-    return "" if path.verified == "unknown" else f"  {name(path.verified)}, {sure(path.confidence)} sure"
+    plain = path.verified != "other sources" and len(path.witnesses) < 2  # LLDP alone, whose ends the word names
+    by = name(path.verified) if plain else ", ".join(map(name, path.witnesses))
+    return "" if path.verified == "unknown" else f"  {by}, {sure(path.confidence)} sure"
 
 
 def _nic(nic: Nic) -> str:

@@ -42,7 +42,9 @@ class World:
     carrier and do not answer, `absent` machines that could not be read. A `mute` host sends no LLDP, a `deaf` one hears
     none. `stale` lists former neighbours that a jack still shows, `slow` the speeds in Gb/s of jacks whose link does
     not run at the fabric's. `switched_off` are jacks that are administratively down, `held_up` those that keep their
-    carrier nevertheless, `guests` unplanned machines that are plugged into a jack.
+    carrier nevertheless, `guests` unplanned machines that are plugged into a jack. Jacks `without_lldp` neither send
+    it nor listen; `stations` are the MACs in the table of a switch at its jacks, `serials` the numbers read in the ends
+    of cables.
     """
 
     fabric: Fabric
@@ -62,6 +64,9 @@ class World:
     switched_off: set[Port] = field(default_factory=set)
     held_up: set[Port] = field(default_factory=set)
     guests: dict[Port, str] = field(default_factory=dict)
+    without_lldp: set[Port] = field(default_factory=set)
+    stations: dict[Port, tuple[str, ...]] = field(default_factory=dict)
+    serials: dict[Port, str] = field(default_factory=dict)
     behaviours: Behaviours = NONE
     folders: str = "hostname"
     labels: bool = False
@@ -102,12 +107,13 @@ class World:
             if self.carrier(jack):
                 yield self.far[jack]
             return
-        if jack.device in self.deaf or silence.hears_nothing(self, jack):
+        if jack.device in self.deaf or jack in self.without_lldp or silence.hears_nothing(self, jack):
             return
         for member in self._smeared(jack):
             if self.carrier(member) and member in self.far:
                 far = self.far[member]
-                if far.device not in self.mute and far.device not in self.hung and far not in self.switched_off:
+                silent = far.device in self.mute or far.device in self.hung or far in self.without_lldp
+                if not silent and far not in self.switched_off:
                     yield far
         if jack in self.stale:
             yield self.stale[jack]

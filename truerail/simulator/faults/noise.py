@@ -6,6 +6,7 @@ from random import Random
 
 from truerail.model import Cable, CauseKind, Port
 from truerail.simulator.fabric.world import World
+from truerail.simulator.faults import beside_lldp
 from truerail.simulator.faults.site import Site
 from truerail.simulator.faults.truth import TrueCause
 
@@ -18,7 +19,9 @@ class Noise:
     consumes LLDP), `mute` ones are not heard, `silent` ones are both. A `stale` port still lists a former neighbour, on
     one end of the cable or on both. `forms` writes names as FQDN, short or in capitals, `labels` puts the planned peer
     into port descriptions, `management` cables management ports, `mixed` runs different commands on devices of one
-    kind, `strange_files` puts files of other commands into folders.
+    kind, `strange_files` puts files of other commands into folders. `lldp`
+    is the share of cables with LLDP at both ends, the others have none; `stations` gives switches MAC tables, `serials`
+    the ends of cables their numbers (`beside_lldp`).
     """
 
     unreachable: float = 0.0
@@ -31,6 +34,9 @@ class Noise:
     management: bool = False
     mixed: bool = False
     strange_files: bool = False
+    lldp: float = 1.0
+    stations: bool = False
+    serials: bool = False
 
 
 QUIET = Noise()
@@ -51,6 +57,7 @@ def disturb(site: Site, causes: Sequence[TrueCause], noise: Noise, rng: Random) 
     world.mute.update(drawn["mute"], drawn["silent"])
     quiet = {host for hosts in drawn.values() for host in hosts}
     remember(site, quiet, round(noise.stale * sum(map(world.is_host, _hosts_of_cables(world)))), rng)
+    beside_lldp.equip(world, noise.lldp, rng, stations=noise.stations, serials=noise.serials)
     if noise.forms:
         world.form.update((machine, rng.choice(("", "fqdn", "upper"))) for machine in world.fabric.plan.devices)
     return [

@@ -44,7 +44,7 @@ def answers(ether: Ether, switch: str) -> dict[str, str]:
         "ip -j link": ip_link.link(interfaces(ether, switch), details=False),
         sysfs.SPEEDS: speeds(ether, switch),
     }
-    if world.behaviours.hits("dac_serial", switch):
+    if world.serials or world.behaviours.hits("dac_serial", switch):
         jacks = (Port(switch, name) for name in world.fabric.ports[switch])
         found[cable_modules.ON_SWITCH] = cable_modules.memory(world, ((jack.name, jack) for jack in jacks))
     return as_pasted(ether, switch, found)

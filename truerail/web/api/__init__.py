@@ -18,6 +18,7 @@ from truerail.web.api import (
     step_routes,
 )
 from truerail.web.openapi import PROBLEMS
+from truerail.web.relay import on_view
 from truerail.web.strict import only_known
 
 PREFIX = "/api/v1"
@@ -25,7 +26,9 @@ PREFIX = "/api/v1"
 
 def routes() -> APIRouter:
     """All routes, for callers with read access. Each write requires an operator."""
-    router = APIRouter(prefix=PREFIX, dependencies=[Depends(reader), Depends(only_known)], responses=PROBLEMS)
+    router = APIRouter(
+        prefix=PREFIX, dependencies=[Depends(reader), Depends(only_known), Depends(on_view)], responses=PROBLEMS
+    )
     for part in (
         fabric_routes,
         list_routes,

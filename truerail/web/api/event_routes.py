@@ -12,7 +12,7 @@ router = APIRouter(tags=["service"])
 
 _STREAM: dict[int | str, dict[str, Any]] = {
     200: {
-        "description": "`state` (the fabric map), `round`, `mutes`, `steps`, `journal`, `stop`, numbered by `id`.",
+        "description": "`state` (the fabric map), `round`, `mutes`, `steps`, `journal`, `stale`, `stop`, by `id`.",
         "content": {"text/event-stream": {"schema": {"type": "string"}}},
     }
 }

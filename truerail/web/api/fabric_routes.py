@@ -1,6 +1,6 @@
 """The fabric at a glance, its map, its plan, and parts that could not be evaluated or read."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from fastapi import APIRouter, Request
@@ -70,8 +70,12 @@ async def fabric(request: Request, desk: WithContext, shown: NewestOrPast) -> Re
     now = desk.tower.now().replace(microsecond=0)
     if shown.publication.hindsight is not None:
         return published(request, shown, lambda: fabric_view(shown.publication, now))
-    tag = tag_of(shown.serial, "fabric", now.isoformat())
-    return reported(request, shown.answer(tag) or shown.keep(tag, to_bytes(fabric_view(shown.publication, now))))
+    stale = desk.tower.stale_since
+    tag = tag_of(shown.serial, "fabric", now.isoformat(), str(stale))
+    known = shown.answer(tag)
+    return reported(
+        request, known or shown.keep(tag, to_bytes(replace(fabric_view(shown.publication, now), stale_since=stale)))
+    )
 
 
 @router.get("/map", response_model=FabricMap)

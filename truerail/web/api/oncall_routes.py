@@ -20,13 +20,13 @@ from truerail.web.params import LONGEST_NAME, Time
 from truerail.web.remembering import remembered
 
 _TYPES: dict[Kind, Any] = {
-    **dict.fromkeys((Kind.NAME, Kind.NODES, Kind.LIST), str),
+    **dict.fromkeys((Kind.NAME, Kind.NODES, Kind.LIST, Kind.TEXT), str),
     Kind.TIME: Time,
     Kind.NUMBER: int,
     Kind.FLAG: bool,
 }
 """What the API takes; a parameter of another kind is one of the command line."""
-_LONGEST = {Kind.NAME: LONGEST_NAME, Kind.NODES: LONGEST_NODESET, Kind.LIST: LONGEST_LIST}
+_LONGEST = {Kind.NAME: LONGEST_NAME, Kind.NODES: LONGEST_NODESET, Kind.LIST: LONGEST_LIST, Kind.TEXT: LONGEST_LIST}
 _AT = Argument("at", Argument.KEYWORD_ONLY, annotation=Time, default=None)
 """A question of the past."""
 _BESIDE = (("request", Request), ("desk", WithContext), ("shown", Newest))

@@ -30,8 +30,12 @@ async def healthz() -> Response:
 
 @router.get("/readyz", response_class=PlainTextResponse)
 async def readyz(desk: WithContext) -> Response:
-    """Whether an evaluation exists: 503 until then. A failing journal is named, but does not change the status."""
+    """Whether an evaluation exists: 503 until then, and from a judge that stands by. A failing journal is named, but
+    does not change the status.
+    """
     publication = desk.tower.publication
+    if desk.tower.counters.get("judge_leader") == 0:
+        raise NotReadyError("standby: this judge evaluates when the one that leads has ended")
     if publication is None:
         raise NotReadyError("nothing has been evaluated yet: the first round still runs")
     journal = publication.journal
@@ -40,7 +44,9 @@ async def readyz(desk: WithContext) -> Response:
         if journal.health is JournalHealth.FAILING
         else ""
     )
-    return PlainTextResponse(f"ready{failing}\n", headers=_FRESH)
+    stale = f"; not evaluated since {desk.tower.stale_since:%Y-%m-%d %H:%M:%S UTC}" if desk.tower.stale_since else ""
+    leads = "; this judge leads" if "judge_leader" in desk.tower.counters else ""
+    return PlainTextResponse(f"ready{leads}{stale}{failing}\n", headers=_FRESH)
 
 
 @router.get("/metrics", response_class=Response, responses=_TEXT)

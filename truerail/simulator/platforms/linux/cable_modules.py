@@ -35,7 +35,9 @@ def _of_port(world: World, name: str, jack: Port) -> str:
 
 
 def _serial(world: World, jack: Port) -> str:
-    """The serial number in a cable's end: that of the cable at both, an end's own, none, or the maker's default."""
+    """The serial number in an end: as drawn, or by behaviour that of the cable, its own, none, the maker's default."""
+    if world.serials:
+        return world.serials.get(jack, "")
     ends = sorted((jack, world.far[jack]))
     number = f"MT24{int(world.behaviours.draw('dac', *ends) * 1e8):08}VS"
     match world.behaviours.value("dac_serial"):

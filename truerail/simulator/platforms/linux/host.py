@@ -40,7 +40,7 @@ def answers(ether: Ether, host: str) -> dict[str, str]:
     }
     if any(world.behaviours.hits(name, host) for name in ("networkd", "efa")):
         del found[command]  # no lldpd there
-    if world.behaviours.hits("dac_serial", host):
+    if world.serials or world.behaviours.hits("dac_serial", host):
         found[cable_modules.ON_HOST] = cable_modules.memory(
             world, ((nic.netdev, nic.jack) for nic in nics(world, host))
         )

@@ -9,7 +9,7 @@ import { instruction, treeLink } from "./causes.js";
 import { byId, el, redraw } from "./dom.js";
 import { frame, watchService } from "./frame.js";
 import { became, card, ended, findingList, life, table } from "./lines.js";
-import { cause as causePage, portLink, renames } from "./links.js";
+import { cause as causePage, changes, portLink } from "./links.js";
 import { watch } from "./watch.js";
 import { count, firstSentence, kindWords, percent, sentence } from "./words.js";
 
@@ -44,15 +44,15 @@ function draw(cause) {
     ),
       el("h1", null, sentence(first)), rest ? el("p", null, sentence(rest)) : null,
       over ? ended(cause, cause.repair) : at() ? became(cause, causePage(cause.key)) : [el("p.action", null, instruction(cause)), el("p", null, life(cause))]),
-    over || at() ? null : el("div.buttons", null, namesLink(cause), treeLink(cause, ".button"), acknowledgeButton(cause.key, cause.summary, cause.muted))),
+    over || at() ? null : el("div.buttons", null, changesLink(cause), treeLink(cause, ".button"), acknowledgeButton(cause.key, cause.summary, cause.muted))),
     moves(cause, over || Boolean(at())), otherwise(cause),
     el("div.halves", null, el("div", null, card(`Explains ${count(cause.explains.length, "finding")}`, findings)), el("div", null, over || at() ? null : (alert ??= alertCard(page.live, `causes/${piece(key)}`)), subjects(cause))));
 }
 
 /** @param {any} cause */
-function namesLink({ kind, moves: all, key: cause }) {
-  const url = renames(kind, all.length > 0, cause);
-  return url ? el("a.button", { href: url }, "Names to change") : null;
+function changesLink({ kind, moves: all, key: cause }) {
+  const found = changes(kind, all.length > 0, cause);
+  return found ? el("a.button", { href: found.href }, `${found.words[0].toUpperCase()}${found.words.slice(1)}`) : null;
 }
 
 /** @param {any} cause */

@@ -70,7 +70,7 @@ function ends(path) {
       ["Planned", endLink(path.planned)],
       ["Actual", path.actual ? endLink(path.actual) : "nothing"],
       ["State", stateChip(path.state)],
-      ["Confirmed by", path.verified],
+      ["Confirmed by", path.witnesses.length > 1 || path.verified === "other sources" ? path.witnesses.join(", ") : path.verified],
       ["Label", path.label],
       ["Length", path.length_m ? `${path.length_m} m` : null],
     ]

@@ -22,7 +22,7 @@ export function frame() {
   zoneSwitch(byId("zone"));
   keys();
   me().then(whoami, () => {});
-  live.on("journal", journal);
+  live.on("journal", journal).on("stale", ({ since }) => stale(since));
   return { live, clock, time: timeBar() };
 }
 
@@ -38,6 +38,7 @@ export function serviceTroubles(fabric, { clock, time }) {
     "No plan is given: the fabric is compared with what most of its hosts agree on.",
   );
   journal(fabric.journal);
+  stale(fabric.stale_since);
 }
 
 /** Asks for the fabric's view only for what concerns every page. @param {Frame} frame */
@@ -53,6 +54,12 @@ function journal({ health, error, since, waiting }) {
   const begun = since ? ` Since ${moment(since)}.` : "";
   const words = `The journal cannot be written: ${error || "the database does not answer"}. Evaluation continues; ${waiting} rounds are queued in memory.${begun}`;
   banner("journal", failing ? "bad" : null, words);
+}
+
+/** @param {string | null} since */
+function stale(since) {
+  const words = since ? `The process that evaluates has not reported since ${moment(since)}: this page shows its last evaluation, and what only that process knows is unknown.` : "";
+  banner("stale", since ? "bad" : null, words);
 }
 
 /** @param {{name: string, role: string, csrf: string}} who */

@@ -34,7 +34,7 @@ export function pathTable(paths) {
     el(
       "span",
       null,
-      path.verified,
+      path.witnesses.length > 1 || path.verified === "other sources" ? path.witnesses.join(", ") : path.verified,
       el("small.soft.block", null, path.why),
     ), agoOf(path.since) ?? el("span.soft", null, "–"),
   ]);

@@ -6,7 +6,7 @@ import { finding, portLink } from "./links.js";
 import { listing } from "./listing.js";
 
 const STATES = ["wrong", "missing", "unknown", "right", "wrong,missing,unknown"];
-const CONFIRMED = ["both ends", "one end", "device only", "none"];
+const CONFIRMED = ["both ends", "one end", "other sources", "device only", "none"];
 
 /** Findings as numbered links. @param {string[]} ids */
 function numbered(ids) {

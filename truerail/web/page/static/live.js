@@ -5,7 +5,7 @@ import { at, onTime } from "./asof.js";
 /** @typedef {"connecting" | "live" | "lost" | "stopped" | "past"} Status */
 
 const UNSEEN = 20000;
-const KINDS = ["state", "round", "mutes", "steps", "journal", "stop"];
+const KINDS = ["state", "round", "mutes", "steps", "journal", "stale", "stop"];
 
 /** The stream of events. Listeners are called with the event's data. */
 export class Live {
@@ -21,7 +21,7 @@ export class Live {
   }
 
   /**
-   * @param {"state" | "round" | "mutes" | "steps" | "journal" | "stop" | "status" | "time"} kind
+   * @param {"state" | "round" | "mutes" | "steps" | "journal" | "stale" | "stop" | "status" | "time"} kind
    * @param {(data: any) => void} heard
    */
   on(kind, heard) {

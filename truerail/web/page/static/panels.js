@@ -54,7 +54,7 @@ export function coverage(
   { coverage: c, hosts, hosts_read: read, switches, switches_read: switchesRead, notes, cables, uplinks, as_of: past }
 ) {
   if (past) return notKept("which ends confirmed a cable");
-  const all = c.both_ends + c.one_end + c.none || 1;
+  const all = c.both_ends + c.one_end + c.other_sources + c.none || 1;
   const row = (
     /** @type {string} */ word,
     /** @type {number} */ number,
@@ -72,6 +72,7 @@ export function coverage(
         null,
         row("both ends", c.both_ends, "right", "both+ends"),
         row("one end", c.one_end, "half", "one+end,device+only"),
+        row("other sources", c.other_sources, "half", "other+sources"),
         row("no end", c.none, "unknown", "none"),
       ),
     ),

@@ -4,7 +4,7 @@ import { me } from "./api.js";
 import { byId, el, redraw } from "./dom.js";
 import { frame, watchService } from "./frame.js";
 import { handwork, refused } from "./handwork.js";
-import { cause as causeUrl, placeOf, renames } from "./links.js";
+import { cause as causeUrl, placeOf, changes } from "./links.js";
 import { keepName, keepRole, Marks, storedName, storedRole } from "./marks.js";
 import { folded } from "./nodeset.js";
 import { keepForTheHall } from "./offline.js";
@@ -146,14 +146,14 @@ function line(step) {
         step.serial ? el("small", null, `serial ${step.serial}`) : null,
         step.far_serial ? el("small", null, `serial at the other end ${step.far_serial}`) : null,
       ),
-      el("p.small.soft", null, el("a", { href: causeUrl(step.cause), "data-key": step.key }, kindWords(step.kind)), namesLink(step), step.since ? [" · since ", agoOf(step.since)] : null, step.mark === "unseen" ? " · state unknown now" : ""),
+      el("p.small.soft", null, el("a", { href: causeUrl(step.cause), "data-key": step.key }, kindWords(step.kind)), changesLink(step), step.since ? [" · since ", agoOf(step.since)] : null, step.mark === "unseen" ? " · state unknown now" : ""),
       handwork(step, marks, who)));
 }
 
 /** @param {any} step */
-function namesLink({ kind, to, cause }) {
-  const url = renames(kind, Boolean(to), cause);
-  return url ? [" · ", el("a", { href: url }, "names to change")] : null;
+function changesLink({ kind, to, cause }) {
+  const found = changes(kind, Boolean(to), cause);
+  return found ? [" · ", el("a", { href: found.href }, found.words)] : null;
 }
 
 filter.value = new URLSearchParams(location.search).get("rack") ?? "";

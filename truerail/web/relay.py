@@ -1,0 +1,103 @@
+"""Passes on what a front does not hold: the judge answers it, and the front sends that answer.
+
+`ON_VIEW` names the endpoints that a front answers from the view and the journal. One of them that meets something the
+view does not hold raises NotInViewError before it has sent anything, and the judge answers it as well: an answer is
+always that of one process, and complete.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from fastapi import FastAPI, Request
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from truerail.errors import JudgeUnavailableError, NotInViewError
+from truerail.web.problem_json import RETRY_SECONDS, problem
+
+ON_VIEW = frozenset((
+    *("fabric", "the_map", "the_maps_causes", "the_topology", "verdicts", "unread"),
+    *("devices", "device", "ports", "cables", "racks", "steps"),
+    *("findings", "finding", "causes", "cause", "cause_alerts", "finding_alerts"),
+    *("the_place", "the_why"),
+    *("me", "events", "marks", "acknowledgements", "acknowledgement", "windows", "window"),
+    *("journal", "rounds", "history", "plans", "audit", "history_questions", "history_answer"),
+))  # fmt: skip
+Ask = Callable[[Mapping[str, Any], bytes], Awaitable[tuple[int, list[tuple[str, str]], bytes]]]
+"""Fields and body of a request; status, headers and body of the answer. Raises JudgeUnavailableError."""
+_PASSED_HEADERS = ("accept-encoding", "if-none-match", "content-type")
+
+
+async def on_view(request: Request) -> None:
+    """Dependency of every endpoint of the API. Raises NotInViewError in a front for one that only the judge answers."""
+    if request.app.state.relayed:
+        name = request.scope["route"].name
+        past = "at" in request.query_params
+        if request.method != "GET" or name not in ON_VIEW or past:
+            raise NotInViewError(name)
+
+
+class Relay:
+    """ASGI middleware of a front, behind access control."""
+
+    def __init__(self, app: ASGIApp, ask: Ask) -> None:
+        self._app, self._ask = app, ask
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """ASGI."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        body = _Body(receive)
+        try:
+            await self._app(scope, body, send)
+        except NotInViewError:
+            await self._pass_on(scope, await body.whole(), receive, send)
+
+    async def _pass_on(self, scope: Scope, body: bytes, receive: Receive, send: Send) -> None:
+        caller = scope["state"].get("caller")
+        headers = Headers(scope=scope)
+        fields = {
+            "method": scope["method"],
+            "path": scope["path"],
+            "query": scope["query_string"].decode("latin-1"),
+            "headers": [(name, headers[name]) for name in _PASSED_HEADERS if name in headers],
+            "caller": None if caller is None else {"name": caller.name, "role": caller.role, "csrf": ""},
+        }
+        try:
+            status, given, content = await self._ask(fields, body)
+        except JudgeUnavailableError as error:
+            again = {"Retry-After": str(RETRY_SECONDS)}
+            await problem(503, str(error), kind="judge away", headers=again)(scope, receive, send)
+            return
+        raw = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in given]
+        await send({"type": "http.response.start", "status": status, "headers": raw})
+        await send({"type": "http.response.body", "body": content})
+
+
+class _Body:
+    """A request's body, which can be read a second time."""
+
+    def __init__(self, receive: Receive) -> None:
+        self._receive = receive
+        self._parts: list[bytes] = []
+        self._complete = False
+
+    async def __call__(self) -> Message:
+        message = await self._receive()
+        if message["type"] == "http.request":
+            self._parts.append(message.get("body", b""))
+            self._complete = not message.get("more_body", False)
+        return message
+
+    async def whole(self) -> bytes:
+        while not self._complete and (await self())["type"] == "http.request":
+            pass
+        return b"".join(self._parts)
+
+
+def install(app: FastAPI, ask: Ask | None) -> None:
+    """Makes an application a front's, where there is a judge to ask. Call before access control is installed."""
+    app.state.relayed = ask is not None
+    if ask is not None:
+        app.add_middleware(Relay, ask=ask)
