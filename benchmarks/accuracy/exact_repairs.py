@@ -6,6 +6,7 @@ check walks through a schedule unit by unit.
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
@@ -19,13 +20,19 @@ Row = dict[int, float]
 """A constraint's coefficients by variable."""
 
 
-def optimum(work: Schedule) -> float:
-    """The highest objective of any schedule, in GPU-units; where the solver takes too long to prove one, a bound that
-    no schedule exceeds. Raises RuntimeError if it fails.
-    """
+@dataclass(frozen=True, slots=True)
+class Optimum:
+    """The highest objective of any schedule, in GPU-units; if it is not `proven`, a bound that no schedule exceeds."""
+
+    value: float
+    proven: bool = True
+
+
+def optimum(work: Schedule) -> Optimum:
+    """The optimum, or a bound where the solver takes too long to prove one. Raises RuntimeError if it fails."""
     begins = list(_begins(work))
     if not begins:
-        return 0.0
+        return Optimum(0.0)
     gain = [work.weight[row] * (work.horizon - at - work.units[row]) for row, at in begins]
     matrix, most = _matrix(list(_constraints(work, begins)), len(begins))
     found = milp(
@@ -38,7 +45,7 @@ def optimum(work: Schedule) -> float:
     least = {0: found.fun, 1: found.mip_dual_bound}.get(found.status)
     if least is None:
         raise RuntimeError(f"the solver found no optimum: {found.message}")
-    return -float(least)
+    return Optimum(-float(least), proven=found.status == 0)
 
 
 def _begins(work: Schedule) -> Iterator[tuple[int, int]]:

@@ -18,13 +18,13 @@ from benchmarks.accuracy import repairs
 from benchmarks.accuracy.fabrics import STRAINS, Drawn, draw, draw_behaving, draw_infiniband
 from benchmarks.accuracy.report import Results, report
 from benchmarks.accuracy.scoring import Score, score
+from benchmarks.accuracy.witnesses import SECTION as WITNESSES
 from benchmarks.behaviours.measure import alone
 from benchmarks.behaviours.results import BehaviourResults, section
 from benchmarks.behaviours.scoring import BehaviourScore, behaviour_score
-from benchmarks.degradation.report import placed
-from benchmarks.degradation.report import section_of as forecasts_of
+from benchmarks.degradation.report import SECTION as FORECASTS
 from benchmarks.telemetry.results import Results as Telemetry
-from benchmarks.telemetry.targets import section_of, summary
+from benchmarks.telemetry.targets import SECTION, summary
 from truerail.analysis.round import Round
 from truerail.rounds import evaluate
 
@@ -147,8 +147,9 @@ def main() -> int:
     before = options.write.read_text(encoding="utf-8") if options.write and options.write.exists() else ""
     whole = options.fabrics >= FABRICS
     order = repairs.measured(min(repairs.FABRICS, options.fabrics), repairs.HOSTS if whole else 0)
-    text = report(results, section(behaved), section_of(before) or summary(Telemetry()), order)
-    text = placed(text, forecasts) if (forecasts := forecasts_of(before)) else text
+    text = report(results, section(behaved), SECTION.of(before) or summary(Telemetry()), order)
+    text = FORECASTS.placed(text, forecasts) if (forecasts := FORECASTS.of(before)) else text
+    text = WITNESSES.placed(text, witnesses) if (witnesses := WITNESSES.of(before)) else text
     if options.write:
         options.write.write_text(text, encoding="utf-8")
     console.print(text, markup=False, highlight=False, soft_wrap=True)

@@ -10,7 +10,7 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from benchmarks.degradation.report import placed, section
+from benchmarks.degradation.report import SECTION, section
 from benchmarks.degradation.scoring import lives, plan_of
 from truerail.analysis.trends.declines import declines_of
 from truerail.analysis.trends.link_past import SAMPLES, LinkPast, PastSample
@@ -31,7 +31,7 @@ def main(
     text = section(found, DAYS, speed())
     typer.echo(text)
     if write is not None:
-        write.write_text(placed(write.read_text(encoding="utf-8"), text), encoding="utf-8")
+        write.write_text(SECTION.placed(write.read_text(encoding="utf-8"), text), encoding="utf-8")
 
 
 def speed() -> str:

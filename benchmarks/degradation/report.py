@@ -6,24 +6,13 @@ import numpy as np
 
 from benchmarks.degradation.drawn import DECAYS, REPAIRED, STEPS, TRAPS
 from benchmarks.degradation.scoring import FIRST_DAY, Life
+from benchmarks.sections import Section
 from benchmarks.telemetry.bounds import at_most
 from truerail.model import Severity
 
-BEGIN, END = "<!-- degradation: begin -->", "<!-- degradation: end -->"
+SECTION = Section("degradation")
 LEADS = (1, 3, 7, 14)
 MONTH = 30.0
-
-
-def section_of(text: str) -> str:
-    """The section in a page, with its marks; empty where there is none."""
-    begin, end = text.find(BEGIN), text.find(END)
-    return text[begin : end + len(END)] if 0 <= begin < end else ""
-
-
-def placed(text: str, section: str) -> str:
-    """A page with this section in place of the former one, or else before its mistakes."""
-    before = section_of(text)
-    return text.replace(before, section) if before else text.replace("## Mistakes\n", f"{section}\n\n## Mistakes\n")
 
 
 def section(lives: Sequence[Life], days: int, bench: str) -> str:
@@ -33,8 +22,7 @@ def section(lives: Sequence[Life], days: int, bench: str) -> str:
     warned = sum(_warned(one) for one in healthy)
     most = 1000 * at_most(warned) / (max(len(healthy), 1) * months)
     rate = _per_month(warned, healthy, months)
-    return f"""{BEGIN}
-## Forecasts of failing links
+    return SECTION.marked(f"""## Forecasts of failing links
 
 A simulator, and no field data: links of 400 Gb/s live {days} days each, with light, meters, heat and bit errors from
 published figures (`benchmarks/degradation/physics.py` names each source, and what is judged), through the product's own
@@ -60,7 +48,7 @@ horizon, after two days. Of links that were {REPAIRED}, {_share(lives)} had a wa
 
 | link | links | not failed at once | with information |
 |---|---|---|---|
-{"".join(_step_row(kind, lives) for kind in STEPS)}{END}"""
+{"".join(_step_row(kind, lives) for kind in STEPS).rstrip()}""")
 
 
 def _warned(life: Life) -> bool:

@@ -81,7 +81,7 @@ def write_store(path: Path, hosts: int, days: int, minutes_days: int, end: datet
     _samples(folder, COUNTERS_MINUTES, fabric, minutes_days, _minutes)
     for table, rows in ((CABLES, cables), (DEVICES, devices), (OPTICS, optics), (CAUSES, causes), (FINDINGS, findings)):
         _intervals(folder, table, list(rows(fabric)))
-    for table_rows in _by_day(list(rounds(fabric)), "at").values():
+    for table_rows in _by_day(list(rounds(fabric)), "answered").values():
         folder.append(ROUNDS, from_rows(ROUNDS, table_rows), end)
     return folder
 
@@ -107,7 +107,7 @@ def _hours(fabric: Fabric, of_hour: Any) -> Any:
         for hour in range(24):
             at = day + timedelta(hours=hour)
             ports = 2 * fabric.ports.nics
-            yield _places(fabric, ports) | {"at": _times([at] * ports)} | of_hour(fabric, at, ports, 3600.0)
+            yield _places(fabric, ports) | {"bucket": _times([at] * ports)} | of_hour(fabric, at, ports, 3600.0)
 
     return groups
 
@@ -118,7 +118,7 @@ def _minutes(fabric: Fabric, day: datetime) -> Iterator[dict[str, Any]]:
         at = [day + timedelta(minutes=part * _PART_MINUTES + minute) for minute in range(_PART_MINUTES)]
         times = np.repeat(np.array([one.replace(tzinfo=None) for one in at], "M8[us]"), nics)
         places = _places(fabric, nics, _PART_MINUTES)
-        yield places | {"at": _times(times)} | counted(fabric, at[0], nics * _PART_MINUTES, 60.0)
+        yield places | {"bucket": _times(times)} | counted(fabric, at[0], nics * _PART_MINUTES, 60.0)
 
 
 def _times(values: Any) -> Any:
@@ -193,10 +193,10 @@ def lit(fabric: Fabric, at: datetime, ports: int, seconds: float) -> dict[str, A
 
 
 def _intervals(folder: StoreFolder, table: HistoryTable, rows: list[Row]) -> None:
-    ended = [row for row in rows if row["end"] is not None]
-    for of_day in _by_day(ended, "end").values():
-        folder.append(table, from_rows(table, of_day), of_day[0]["end"])
-    folder.replace_open(table, from_rows(table, [row for row in rows if row["end"] is None]))
+    ended = [row for row in rows if row["ended"] is not None]
+    for of_day in _by_day(ended, "ended").values():
+        folder.append(table, from_rows(table, of_day), of_day[0]["ended"])
+    folder.replace_open(table, from_rows(table, [row for row in rows if row["ended"] is None]))
 
 
 def _by_day(rows: list[Row], time: str) -> dict[Any, list[Row]]:
@@ -232,7 +232,7 @@ def _lasting(row: Row, states: list[Row], fabric: Fabric) -> Iterator[Row]:
     for number, state in enumerate(states):
         last = number == len(states) - 1
         begin = fabric.begin + number * share
-        yield {**row, **state, "begin": begin, "end": None if last else begin + share}
+        yield {**row, **state, "began": begin, "ended": None if last else begin + share}
 
 
 def devices(fabric: Fabric) -> Iterator[Row]:
@@ -274,8 +274,8 @@ def causes(fabric: Fabric) -> Iterator[Row]:
             "findings": 2,
             "affected_gpus": 2,
             "confidence": 0.9,
-            "begin": begin,
-            "end": end if end < fabric.end else None,
+            "began": begin,
+            "ended": end if end < fabric.end else None,
         }
 
 
@@ -295,8 +295,8 @@ def findings(fabric: Fabric) -> Iterator[Row]:
                 "action": "move it",
                 "cause": row["key"],
                 "muted": False,
-                "begin": row["begin"],
-                "end": row["end"],
+                "began": row["began"],
+                "ended": row["ended"],
             }
 
 
@@ -304,7 +304,7 @@ def rounds(fabric: Fabric) -> Iterator[Row]:
     """An evaluation every five minutes."""
     for number in range(int((fabric.end - fabric.begin).total_seconds() // 300)):
         yield {
-            "at": fabric.begin + timedelta(minutes=5 * number),
+            "answered": fabric.begin + timedelta(minutes=5 * number),
             "number": number + 1,
             "devices": fabric.ports.hosts,
             "devices_read": fabric.ports.hosts,

@@ -18,7 +18,7 @@ import tempfile
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -47,48 +47,75 @@ class Figures:
     """What the server said of itself: seconds from a snapshot to its publication, megabytes, and seconds to start."""
 
     evaluated: list[float]
+    written: list[float]
+    """Seconds of each write of the view."""
     loop_held: float
-    peak_mb: float
+    judge_mb: float
+    front_mb: float
     resumed: float
 
 
 # --- the server -------------------------------------------------------------------------------------------------------
 
 
-async def serve(hosts: int, port: int, folder: Path) -> None:
+def serve(hosts: int, port: int, folder: Path) -> None:
     """Serves a fabric of this size and evaluates without a pause until standard input ends; prints what it measured."""
-    from truerail.cli.serving import SWITCH_SECONDS
-    from truerail.journal import open_journal
-    from truerail.model.pause import garbage_of_the_young_only
-    from truerail.service.evaluator import Evaluator
-    from truerail.service.front import Front
-    from truerail.service.plans import PlanInForce
-    from truerail.service.round_loop import Watch
+    from truerail.poller.event_loop import run
+    from truerail.processes.front import front
+    from truerail.processes.front_link import listening_at
+    from truerail.processes.post import Post
+    from truerail.processes.service import NICE
+    from truerail.processes.supervisor import Supervisor, freeze
     from truerail.service.settings import Http, Journal, Settings
-    from truerail.web.application import create_app
-    from truerail.web.http_server import serve as listen
+    from truerail.viewfile.view_file import NAME
+    from truerail.web.listen import listen
 
-    sys.setswitchinterval(SWITCH_SECONDS)
-    garbage_of_the_young_only()
     plan, versions = _fabric(hosts)
     settings = Settings(
         inventory=folder / "none.yaml", http=Http(port=port), journal=Journal(url=f"sqlite:///{folder}/journal.db")
     )
-    watch = Watch(
-        settings,
-        [],
-        PlanInForce(lambda: plan, plan),
-        _Nobody(),
-        Evaluator.begin(settings),
-        open_journal(settings.journal),
-    )
+    post = Post(folder / NAME, folder / "link", listening_at(folder / "link"), listen("127.0.0.1", port), "")
+
+    def judge(started: Any) -> None:
+        os.nice(NICE)
+        run(_judge(settings, plan, versions, replace(post, started=started), folder))
+
+    def serving(started: Any) -> None:
+        run(_held(front(settings, replace(post, started=started), None), folder))
+
+    freeze()
+    Supervisor({"judge": judge, "front": serving}, chief="judge", reloads=False).run()
+    measured = {**json.loads((folder / "judge.json").read_text()), **json.loads((folder / "front.json").read_text())}
+    sys.stdout.write(json.dumps(measured) + "\n")
+
+
+async def _judge(settings: Any, plan: Any, versions: list[list[Any]], post: Any, folder: Path) -> None:
+    """The judge, which is given answers instead of polling for them."""
+    from truerail.journal import open_journal
+    from truerail.model.pause import garbage_of_the_young_only
+    from truerail.outputs.metrics import Exposition
+    from truerail.processes.judge import SWITCH_SECONDS
+    from truerail.processes.judge_link import JudgeLink
+    from truerail.service.evaluator import Evaluator
+    from truerail.service.plans import PlanInForce
+    from truerail.service.round_loop import Watch
+    from truerail.service.watch_service import WatchService
+    from truerail.viewfile.writer import ViewWriter
+    from truerail.web.application import open_app
+
+    sys.setswitchinterval(SWITCH_SECONDS)
+    garbage_of_the_young_only()
+    evaluator, exposition, journal = Evaluator.begin(settings), Exposition(), open_journal(settings.journal)
+    watch = Watch(settings, [], PlanInForce(lambda: plan, plan), _Nobody(), evaluator, journal)
     watch.asking.latest.keep(list(plan.devices))
-    app = create_app(Front(watch), settings)
-    watch.evaluator.prepare.append(app.state.desk.exposition.prepare)
+    evaluator.prepare.append(exposition.prepare)
+    service = WatchService(watch)
+    link = JudgeLink(service, lambda: open_app(service, settings), ViewWriter(post.view), exposition)
     stop = asyncio.Event()
-    tasks = [asyncio.create_task(listen(app, settings, stop)), asyncio.create_task(watch.run(stop))]
-    held = asyncio.create_task(_longest_hold(stop))
+    tasks = [asyncio.create_task(link.run(post.link, lambda: None)), asyncio.create_task(watch.run(stop))]
+    post.started()
     evaluated: list[float] = []
+    written: list[float] = []
     ended = asyncio.create_task(asyncio.to_thread(sys.stdin.read))
     while not ended.done() or len(evaluated) < EVALUATIONS:
         await _hear(watch, versions[len(evaluated) % 2])
@@ -97,15 +124,33 @@ async def serve(hosts: int, port: int, folder: Path) -> None:
         while watch.evaluations == before:
             await asyncio.sleep(0.005)
         evaluated.append(time.monotonic() - began)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        written.append(link.figures.get("view_write_seconds", 0.0))
     stop.set()
-    await asyncio.gather(*tasks, return_exceptions=True)
+    await tasks[1]
+    tasks[0].cancel()
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     began = time.monotonic()
-    journal = open_journal(settings.journal)
-    Evaluator.begin(settings).resume(journal)
-    sys.stdout.write(
-        json.dumps([evaluated, held.result() if held.done() else await held, peak, time.monotonic() - began]) + "\n"
-    )
+    Evaluator.begin(settings).resume(open_journal(settings.journal))
+    found = {"evaluated": evaluated, "written": written, "judge_mb": peak, "resumed": time.monotonic() - began}
+    (folder / "judge.json").write_text(json.dumps(found))
+
+
+async def _held(serving: Any, folder: Path) -> None:
+    """Runs the front, and writes the longest time for which its event loop could do nothing else, and its memory."""
+    stop = asyncio.Event()
+    held = asyncio.create_task(_longest_hold(stop))
+    await serving
+    stop.set()
+    peak = _unshared_mb()
+    (folder / "front.json").write_text(json.dumps({"loop_held": await held, "front_mb": peak}))
+
+
+def _unshared_mb() -> float:
+    """The memory of this process, its share of what it shares with others: the benchmark's own fabric is shared."""
+    for line in Path("/proc/self/smaps_rollup").read_text().splitlines():
+        if line.startswith("Pss:"):
+            return int(line.split()[1]) / 1024
+    return 0.0
 
 
 async def _hear(watch: Any, answers: list[Any]) -> None:
@@ -212,7 +257,7 @@ def measured(hosts: int, seconds: float, port: int = 18765) -> tuple[Figures, di
         )
         out, _ = server.communicate(timeout=600)
     times, events = json.loads(client.stdout)
-    return Figures(*json.loads(out.splitlines()[-1])), times, events
+    return Figures(**json.loads(out.splitlines()[-1])), times, events
 
 
 def _wait(port: int, server: "subprocess.Popen[str]") -> None:
@@ -241,9 +286,11 @@ pause; {READERS} readers, each asking once every {THINK_SECONDS:g} s on average,
 |---|---|---|
 | from a snapshot to its publication, median of {len(evaluated)} | {evaluated[len(evaluated) // 2]:.1f} s | 5 s |
 | the same, worst | {evaluated[-1]:.1f} s | |
-| peak memory of the service | {figures.peak_mb:,.0f} MB | 3,000 MB |
+| writing the view after it, median | {sorted(figures.written)[len(figures.written) // 2]:.1f} s | |
+| peak memory of the judge | {figures.judge_mb:,.0f} MB | 3,000 MB |
+| memory of the front at the end (its share of shared pages) | {figures.front_mb:,.0f} MB | |
 | going on from the journal at the start | {figures.resumed:.2f} s | 5 s |
-| longest time for which the event loop was held | {figures.loop_held * 1000:.0f} ms | |
+| longest time for which the front's event loop was held | {figures.loop_held * 1000:.0f} ms | |
 | events that the streams took | {events:,} | |
 
 | question | asked | median ms | p99 ms | worst ms | goal for p99 |
@@ -268,9 +315,7 @@ def main() -> int:
     parser.add_argument("--read", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.serve:
-        import uvloop
-
-        uvloop.run(serve(options.hosts, options.port, options.serve))
+        serve(options.hosts, options.port, options.serve)
     elif options.read:
         asyncio.run(read(options.hosts, options.port, options.seconds))
     else:

@@ -102,9 +102,9 @@ def measured(hosts: int, folder: Path) -> Measured:
 def _sizes(found: Measured, store: StoreFolder) -> None:
     found.merged = _cpu(lambda: merge_parts(store, COUNTERS_MINUTES, TAKEN_AT + timedelta(days=2)))
     minutes = read_files(COUNTERS_MINUTES, files_of(store, COUNTERS_MINUTES).readable)
-    count = len(set(minutes["at"].to_pylist()))
+    count = len(set(minutes["bucket"].to_pylist()))
     hours: list[pa.Table] = []
-    first = hour_of(minutes["at"][0].as_py())
+    first = hour_of(minutes["bucket"][0].as_py())
     found.hour = _cpu(lambda: hours.append(hour_rows(store, first)))
     if not store.days(COUNTERS_HOURS):
         store.append(COUNTERS_HOURS, hours[0], TAKEN_AT)
@@ -124,7 +124,7 @@ def _sizes(found: Measured, store: StoreFolder) -> None:
 
 def _hours(store: StoreFolder) -> set[datetime]:
     """The hours with light."""
-    return set(read_files(LIGHTS, files_of(store, LIGHTS).readable, ["at"])["at"].to_pylist())
+    return set(read_files(LIGHTS, files_of(store, LIGHTS).readable, ["bucket"])["bucket"].to_pylist())
 
 
 def _export(found: Measured, store: StoreFolder, folder: Path) -> None:

@@ -25,7 +25,7 @@ from benchmarks.telemetry.drawn import draw, evaluated
 from benchmarks.telemetry.report import report
 from benchmarks.telemetry.results import FIRST_DAY, Results, State
 from benchmarks.telemetry.scoring import Score, score
-from benchmarks.telemetry.targets import section_of, summary
+from benchmarks.telemetry.targets import SECTION, summary
 
 RUNS, DAYS = 2000, 100
 CORES = 2
@@ -98,10 +98,9 @@ def publish(results: Results, page: Path) -> None:
     page.write_text(report(results), encoding="utf-8")
     beside = page.with_name("accuracy.md")
     text = beside.read_text(encoding="utf-8")
-    section = section_of(text)
-    if not section:
+    if not SECTION.of(text):
         raise ValueError(f"{beside} has no section about telemetry: benchmarks/accuracy/measure.py writes it again")
-    beside.write_text(text.replace(section, summary(results)), encoding="utf-8")
+    beside.write_text(SECTION.placed(text, summary(results)), encoding="utf-8")
 
 
 def main() -> int:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
+from benchmarks.sections import Section
 from benchmarks.telemetry.bounds import at_least, at_most
 from benchmarks.telemetry.drawn import CABLING
 from benchmarks.telemetry.results import HELD_OUT, Results
@@ -13,7 +14,7 @@ K = FlowFaultKind
 Scores = Mapping[str, Score]
 Counts = Callable[[Scores], tuple[int, int]]
 DAYS = 100
-BEGIN, END = "<!-- telemetry: begin -->", "<!-- telemetry: end -->"
+SECTION = Section("telemetry")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,18 +89,10 @@ def summary(results: Results) -> str:
     """The section about telemetry in the page about cabling."""
     runs = sum(one.runs for one in results.by_kind.values())
     false = sum(not alarm.load for alarm in results.alarms)
-    return f"""{BEGIN}
-## What counters say
+    return SECTION.marked(f"""## What counters say
 
 {runs} runs of simulated traffic with one fault each, and {len(results.days)} fabric-days without any, on which
 {false} findings were made that are not of congestion. By kind of fault, with false alarms, times and limits:
 [telemetry-accuracy.md](telemetry-accuracy.md). Bounds are at 95 % confidence.
 
-{table(results)}
-{END}"""
-
-
-def section_of(page: str) -> str:
-    """The section about telemetry as it stands in a page; empty where there is none."""
-    _, begin, rest = page.partition(BEGIN)
-    return f"{begin}{rest.partition(END)[0]}{END}" if begin else ""
+{table(results)}""")

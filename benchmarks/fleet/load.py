@@ -1,0 +1,266 @@
+"""The whole service under load: sessions, readers, judge, journal and page together, for as long as is wanted.
+
+    python -m benchmarks.fleet.load [--hosts 2000] [--counters 10] [--minutes 60] [--pollers 2] [--write PAGE]
+
+Needs root: it runs in a network namespace of its own, which has nothing but the loopback. The devices are SSH servers
+on the same machine, whose processor time is measured apart. Reports missed rounds, processor time and memory of each
+process, and how long a reader of the page waited, one question a second.
+"""
+
+import argparse
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.request import ProxyHandler, build_opener
+
+from benchmarks.fleet.answers import shape_of
+from benchmarks.fleet.site import make
+from benchmarks.sections import Section
+
+HTTP_PORT = 8777
+SETTLE_SECONDS = 120.0
+"""All logins and first answers, and two rounds of counters: not part of what is measured."""
+SAMPLE_SECONDS = 5.0
+_INSIDE = "TRUERAIL_BENCH_NAMESPACE"
+_TICK = os.sysconf("SC_CLK_TCK")
+_ask = build_opener(ProxyHandler({}))
+Answer = dict[str, Any]
+
+
+@dataclass(slots=True)
+class Role:
+    """The processes of one kind."""
+
+    cpu_seconds: float = 0.0
+    peak_mb: float = 0.0
+
+
+@dataclass(slots=True)
+class Load:
+    """What one run measured."""
+
+    hosts: int
+    switches: int
+    counters_seconds: float
+    minutes: float
+    roles: dict[str, Role]
+    waits_ms: list[float]
+    failed: int
+    collectors: list[tuple[str, int, int, int]]
+    """Name, rounds, missed rounds and failures while it was measured."""
+    findings: int
+    cables: tuple[int, int]
+    """Right and planned at the end."""
+    evaluations: int
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Runs it and prints the section."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--hosts", type=int, default=2000)
+    parser.add_argument("--counters", type=float, default=10.0, help="seconds between two readings of counters")
+    parser.add_argument("--minutes", type=float, default=60.0)
+    parser.add_argument("--pollers", default="2")
+    parser.add_argument("--servers", type=int, default=1, help="processes that are devices")
+    parser.add_argument("--write", type=Path)
+    options = parser.parse_args(arguments)
+    if not os.environ.get(_INSIDE):
+        again = [sys.executable, "-m", "benchmarks.fleet.load", *(arguments if arguments is not None else sys.argv[1:])]
+        limits = 'ip link set lo up && ulimit -n "$(ulimit -Hn)" && exec "$@"'
+        os.environ[_INSIDE] = "1"
+        os.execvp("unshare", ["unshare", "--net", "sh", "-c", limits, "sh", *again])  # noqa: S606, S607 - util-linux
+    text = section(measured(options.hosts, options.counters, options.minutes, options.pollers, options.servers))
+    if options.write:
+        at = Section(f"fleet-{options.hosts}")
+        page = options.write.read_text() if options.write.exists() else "# The whole service under load\n"
+        options.write.write_text(at.placed(page, at.marked(text)))
+    sys.stdout.write(text)
+
+
+def measured(hosts: int, counters: float, minutes: float, pollers: str, servers: int) -> Load:
+    """One run, of a fleet of its own."""
+    with tempfile.TemporaryDirectory(prefix="truerail-fleet-") as name:
+        folder = Path(name)
+        make(folder, shape_of(hosts), HTTP_PORT, counters)
+        device = [sys.executable, "-m", "benchmarks.fleet.server", name]
+        serve = [sys.executable, "-m", "truerail", "serve", "--config", f"{name}/truerail.yaml", "--pollers", pollers]
+        with running(device, folder / "devices.log", servers) as devices:
+            time.sleep(3)
+            with running(serve, folder / "serve.log", 1) as service:
+                return _watch(service[0], devices, hosts, counters, minutes, folder)
+
+
+@contextmanager
+def running(command: list[str], log: Path, times: int) -> Iterator[list[int]]:
+    """So many processes of a command, ended afterwards."""
+    with log.open("wb") as file:
+        processes = [subprocess.Popen(command, stdout=file, stderr=file) for _ in range(times)]  # noqa: S603 - our own
+    try:
+        yield [process.pid for process in processes]
+    finally:
+        for process in processes:
+            process.send_signal(signal.SIGINT)
+        for process in processes:
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(60)
+            process.kill()
+
+
+def _watch(service: int, devices: list[int], hosts: int, counters: float, minutes: float, folder: Path) -> Load:
+    until_read(hosts, folder)
+    time.sleep(SETTLE_SECONDS)
+    began, before = time.monotonic(), _cpu(service, devices)
+    first = get("fabric")
+    roles: dict[str, Role] = defaultdict(Role)
+    waits, failed, sampled = list[float](), 0, 0.0
+    while time.monotonic() < began + 60 * minutes:
+        asked = time.monotonic()
+        try:
+            get(f"where?port=gpu-{1 + len(waits) % hosts:0{len(str(hosts))}}:gpu{len(waits) % 8}")
+            waits.append(1000 * (time.monotonic() - asked))
+        except OSError:
+            failed += 1
+        if asked - sampled >= SAMPLE_SECONDS:
+            sampled = asked
+            for role, pid in _processes(service, devices):
+                roles[role].peak_mb = max(roles[role].peak_mb, resident_mb(pid))
+        time.sleep(max(0.0, asked + 1 - time.monotonic()))
+    passed = (time.monotonic() - began) / 60
+    for (role, pid), seconds in _cpu(service, devices).items():
+        roles[role].cpu_seconds += seconds - before.get((role, pid), 0.0)
+    last = get("fabric")
+    ran = {one["collector"]: one for one in first["collectors"]}
+    collectors = [
+        (one["collector"], *(one[key] - ran.get(one["collector"], {}).get(key, 0) for key in _COUNTED))
+        for one in last["collectors"]
+    ]
+    return Load(
+        hosts,
+        last["switches"],
+        counters,
+        passed,
+        dict(roles),
+        waits,
+        failed,
+        collectors,
+        sum(last["findings"].values()),
+        (last["cables"]["right"], last["cables"]["planned"]),
+        last["number"] - first["number"],
+    )
+
+
+_COUNTED = ("rounds_total", "missed_total", "failures_total")
+
+
+def until_read(hosts: int, folder: Path) -> None:
+    """Waits until all hosts have answered. Raises RuntimeError after ten minutes, with the end of the log."""
+    ends = time.monotonic() + 600
+    while time.monotonic() < ends:
+        with suppress(OSError):
+            if get("fabric")["hosts_read"] == hosts:
+                return
+        time.sleep(1)
+    raise RuntimeError(f"not all of {hosts} hosts were read: {(folder / 'serve.log').read_text()[-2000:]}")
+
+
+def get(path: str) -> Answer:
+    """What the API answers."""
+    with _ask.open(f"http://127.0.0.1:{HTTP_PORT}/api/v1/{path}", timeout=60) as answer:
+        found: Answer = json.load(answer)
+        return found
+
+
+# --- processes --------------------------------------------------------------------------------------------------------
+
+
+def _processes(service: int, devices: list[int]) -> Iterator[tuple[str, int]]:
+    """Each process with its role."""
+    yield from (("devices (not truerail)", pid) for pid in devices)
+    yield "parent", service
+    for child in _children(service):
+        pollers = _children(child)
+        yield "judge" if pollers else "front", child
+        yield from (("pollers", pid) for pid in pollers)
+
+
+def _children(pid: int) -> list[int]:
+    with suppress(OSError):
+        return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    return []
+
+
+def _cpu(service: int, devices: list[int]) -> dict[tuple[str, int], float]:
+    found = {}
+    for role, pid in _processes(service, devices):
+        with suppress(OSError):
+            fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+            found[role, pid] = (int(fields[11]) + int(fields[12])) / _TICK
+    return found
+
+
+def resident_mb(pid: int) -> float:
+    """Memory of a process."""
+    with suppress(OSError, StopIteration):
+        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+        return int(next(line for line in lines if line.startswith("VmRSS")).split()[1]) / 1024
+    return 0.0
+
+
+# --- the page ---------------------------------------------------------------------------------------------------------
+
+
+def section(load: Load) -> str:
+    """The run as Markdown."""
+    seconds = 60 * load.minutes
+    waits = sorted(load.waits_ms)
+    what = (
+        f"{load.minutes:.0f} min on {os.cpu_count()} cores, which the devices shared: {load.hosts:,} hosts of 8 rails "
+        f"and {load.switches:,} switches, each an SSH server at an address of its own, asked by the whole service. "
+        f"{load.evaluations:,} evaluations; at the end {load.cables[0]:,} of {load.cables[1]:,} cables right, "
+        f"{load.findings} findings on a fabric in which nothing is wrong."
+    )
+    waited = (
+        f"`where` asked once a second: p50 {_share(waits, 0.5):.1f} ms, p99 {_share(waits, 0.99):.1f} ms, worst "
+        f"{waits[-1] if waits else 0:.0f} ms; {load.failed} of {len(waits) + load.failed:,} failed."
+    )
+    lines = [
+        f"## {load.hosts:,} hosts, counters every {load.counters_seconds:g} s",
+        "",
+        what,
+        "",
+        "| process | cores used | peak memory, each |",
+        "|---|---:|---:|",
+        *(
+            f"| {name} | {role.cpu_seconds / seconds:.2f} | {role.peak_mb:,.0f} MB |"
+            for name, role in sorted(load.roles.items())
+        ),
+        "",
+        "| collector | rounds | missed | failed answers |",
+        "|---|---:|---:|---:|",
+        *(
+            f"| `{name}` | {rounds:,} | {missed:,} | {failures:,} |"
+            for name, rounds, missed, failures in load.collectors
+            if rounds or missed
+        ),
+        "",
+        waited,
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _share(ordered: list[float], share: float) -> float:
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else 0.0
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,49 @@
+"""The folder of a fleet: answers, keys, inventory, plan and settings, as an operator would have them."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import asyncssh
+
+from benchmarks.fleet.answers import addresses, prepare
+from benchmarks.fleet.server import DEVICES, HOST_KEY, PORT, STORE, USER_KEY
+from truerail.inventory import Inventory, dump_yaml
+from truerail.model import SshAccess, Target
+from truerail.plans import dump_csv
+from truerail.simulator import Shape
+
+SETTINGS = """\
+fabric: fleet
+inventory: inventory.yaml
+plan: plan.csv
+http: {{port: {port}}}
+schedule:
+  every: {{{every}}}
+log: {{level: warning}}
+"""
+COUNTERS = ("nic_counters", "rdma_counters", "port_counters", "pfc_counters", "queue_counters")
+
+
+def make(folder: Path, shape: Shape, port: int, counters_seconds: float) -> None:
+    """Fills an empty folder for a fabric of this shape, whose counters are read every so many seconds."""
+    plan = prepare(shape, folder / STORE)
+    at = addresses(plan)
+    for name in (HOST_KEY, USER_KEY):
+        key = asyncssh.generate_private_key("ssh-ed25519")
+        key.write_private_key(folder / name)
+        key.write_public_key(folder / f"{name}.pub")
+        (folder / name).chmod(0o600)
+    public = " ".join((folder / f"{HOST_KEY}.pub").read_text().split()[:2])
+    (folder / "known_hosts").write_text("".join(f"[{address}]:{PORT} {public}\n" for address in at.values()))
+    (folder / DEVICES).write_text("".join(f"{address} {name}\n" for name, address in at.items()))
+    ssh = replace(
+        SshAccess(), user="fleet", port=PORT, key=str(folder / USER_KEY), known_hosts=str(folder / "known_hosts")
+    )
+    targets = [
+        Target(name, at[name], device.role, device.platform or "linux", device.pod, device.rack, device.unit, ssh=ssh)
+        for name, device in plan.devices.items()
+    ]
+    (folder / "inventory.yaml").write_text(dump_yaml(Inventory(tuple(targets))))
+    (folder / "plan.csv").write_text(dump_csv(plan))
+    every = ", ".join(f"{name}: {counters_seconds:g}s" for name in COUNTERS)
+    (folder / "truerail.yaml").write_text(SETTINGS.format(port=port, every=every))
