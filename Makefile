@@ -14,6 +14,9 @@ DEMO_ARGS ?=
 LAB_ARGS ?=
 TEST_ARGS ?=
 
+# Tests start truerail hundreds of times: it is compiled once.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help setup demo lab test check format docs bench wheel clean
 
 help:
@@ -42,7 +45,7 @@ demo: .venv/.run
 
 test: .venv/.dev .venv/.deploy
 	@sh requirements/setup.sh daemons
-	@$(PY) -m pytest -n 2 $(or $(TEST_ARGS),--cov --cov-report=term --cov-fail-under=100)
+	@$(PY) -m pytest -n 3 --dist loadfile --no-loadscope-reorder $(or $(TEST_ARGS),--cov --cov-report=term --cov-fail-under=100)
 
 check: .venv/.dev
 	$(PY) -m ruff format --check $(CODE)
@@ -71,6 +74,7 @@ docs: .venv/.dev
 
 bench: .venv/.dev .venv/.bench
 	$(PY) -m benchmarks.accuracy.measure --write docs/measured/accuracy.md
+	$(PY) -m benchmarks.accuracy.witnesses --write docs/measured/accuracy.md
 	$(PY) -m benchmarks.degradation.measure --write docs/measured/accuracy.md
 	$(PY) -m benchmarks.speed.measure --write docs/measured/performance.md
 	@sh requirements/setup.sh daemons
@@ -84,6 +88,9 @@ bench: .venv/.dev .venv/.bench
 	$(PY) -m benchmarks.telemetry.measure --write docs/measured/telemetry-accuracy.md
 	$(PY) -m benchmarks.polarization.measure --trials 9000 --write docs/measured/polarization-accuracy.md
 	$(PY) -m benchmarks.speed.counters --write docs/measured/telemetry-performance.md
+	$(PY) -m benchmarks.speed.messages --write docs/measured/messages-performance.md
+	$(PY) -m benchmarks.fleet.bus --write docs/measured/bus-performance.md
+	$(PY) -m benchmarks.speed.pack --write docs/measured/pack-performance.md
 
 wheel: .venv/.dev
 	$(PY) -m build --wheel --no-isolation

@@ -1,14 +1,24 @@
 """What holds for every test: no network but loopback, and property tests that do not depend on the machine's speed,
-and draw the same examples in each run of the CI.
+and draw the same examples in each run of the CI. And what keeps the run short: coverage where it is wanted, no garbage
+collection while tests are collected, and a list of the modules that cost most.
 """
 
 import os
 import socket
+from collections import Counter
+from collections.abc import Generator, Iterator
 from ipaddress import ip_address
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from truerail.model.pause import garbage_collection_paused
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+    from tests.page_site import Site, Watched
 
 settings.register_profile(
     "truerail",
@@ -19,7 +29,85 @@ settings.register_profile(
 )
 settings.load_profile("truerail")
 
+UNMEASURED = (
+    *("access", "accuracy", "alerts", "api", "attacks", "behaviours", "bus", "changes", "cli", "correlation", "demo"),
+    *("deploy", "docs", "flows", "fuzz", "grafana", "history", "infer", "inventory", "journal", "lab", "living"),
+    *("metrics", "monitoring", "moves", "notify", "oncall", "open", "otlp", "page", "plan", "poller", "real"),
+    *("recipes", "repair", "report", "runbooks", "scrub", "service", "simulator", "transport", "watch", "wheel"),
+    *("wired", "yaml"),
+)
+"""The first words of test modules in which the coverage of collectors and rules is not measured: they run both, test
+neither, and take a third longer where it is.
+"""
+
+LONG = (
+    *("demo_faults", "lab_live", "living", "page", "docs_commands", "alerts_end_to_end", "lab_serve", "lab_alerts"),
+    *("processes", "poller_processes", "lab_ecmp", "recipes", "history_store", "cli", "slow_polls", "real_lldpd"),
+    *("page_storm", "page_grafana", "page_as_of", "page_states", "runbooks", "alerts", "wheel", "living_traffic"),
+)
+"""Modules that take long, or wait for daemons: they begin first, so that none of them is left over to the end."""
+
+_BEGAN = pytest.StashKey[float]()
+_COSTLY = 20
+"""Modules in the list of those that cost most; it is shown where more than these ran."""
 _LOOPBACK = ("127.", "::1", "localhost")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Without the garbage collector, which would scan a million values that last until the end, many times over."""
+    with garbage_collection_paused(freeze=True):
+        yield
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """No coverage in modules that are `UNMEASURED`; those that take long first."""
+    for item in items:
+        if _name(item).startswith(UNMEASURED):
+            item.add_marker("no_cover")
+    rank = {name: place for place, name in enumerate(LONG)}
+    items.sort(key=lambda item: rank.get(_name(item), len(LONG)))
+
+
+def _name(item: pytest.Item) -> str:
+    return item.path.stem.removeprefix("test_")
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    item.stash[_BEGAN] = _processor_seconds()
+    return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """The last report of a test has the seconds that it took of a processor, with those of its fixtures and of the
+    processes that it waited for.
+    """
+    report = yield
+    if call.when == "teardown":
+        report.processor_seconds = _processor_seconds() - item.stash[_BEGAN]  # xdist sends it along
+    return report
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """The modules that cost most, in seconds of a processor: other work on the machine does not change them much."""
+    seconds: Counter[str] = Counter()
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            if hasattr(report, "processor_seconds"):
+                seconds[report.nodeid.partition("::")[0]] += report.processor_seconds
+    if len(seconds) > _COSTLY:
+        terminalreporter.section(f"processor time: {seconds.total():.0f} s in {len(seconds)} modules")
+        for module, spent in seconds.most_common(_COSTLY):
+            terminalreporter.write_line(f"{spent:7.1f} s  {module}")
+
+
+def _processor_seconds() -> float:
+    """What this process and those that it waited for have used."""
+    return sum(os.times()[:4])
 
 
 @pytest.fixture(autouse=True)
@@ -48,3 +136,24 @@ def _is_address(name: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+@pytest.fixture(scope="module")
+def browser() -> "Iterator[Browser]":
+    """A Chromium for the tests of one file."""
+    from tests.page_site import chromium
+
+    with chromium() as one:
+        yield one
+
+
+@pytest.fixture
+def watched(browser: "Browser", site: "Site") -> "Iterator[Watched]":
+    """The file's own `site` in the browser: nothing is complained about, and nothing foreign is loaded."""
+    from tests.page_site import Watched
+
+    one = Watched(browser, site)
+    yield one
+    one.context.close()
+    assert one.complaints == []
+    assert one.foreign() == []

@@ -27,7 +27,10 @@ from truerail.simulator import Simulation, demo_simulation
 BIN = Path(sys.executable).parent
 ENDLESS = {"watch": ("--rounds", "1"), "serve": ("--check",)}
 """What is added to a command that goes on until Ctrl-C. The service itself is the one that the tests start."""
-PARSED_ONLY = {("inventory", "trust"): "there is no sshd; test_transport_ssh_keys.py has one"}
+PARSED_ONLY = {
+    ("inventory", "trust"): "there is no sshd; test_transport_ssh_keys.py has one",
+    ("bus", "check"): "there is no bus; test_bus_rights.py has one",
+}
 """Commands that no page can have run here, and why."""
 QUESTIONS = frozenset(question.name for question in questions() if question.text)
 ELSEWHERE = frozenset(("--from", "--capture", "--inventory"))

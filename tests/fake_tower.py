@@ -192,6 +192,7 @@ class FakeTower:
     def __init__(self, publication: Published | None = None) -> None:
         self.publication: Published | None = publication
         self.history = FakeHistory()
+        self.stale_since: datetime | None = None
         self.events = EventLog(1000)
         self.counted = None
         self.steps: Sequence[StepLine] = ()

@@ -40,6 +40,7 @@ def fault(
 @cache
 def _quiet() -> Published:
     plan = make_plan(2, 2)
+    plan = replace(plan, devices={name: replace(one, pod="p1") for name, one in plan.devices.items()})
     return published(plan, World(plan).snapshot())
 
 

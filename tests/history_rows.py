@@ -37,13 +37,13 @@ def store_of(path: Path, **tables: Sequence[Row]) -> Path:
         if ended:
             folder.append(table, from_rows(table, ended), NOW)
         if table.intervals:
-            folder.replace_open(table, from_rows(table, [row for row in rows if row.get("end") is None]))
+            folder.replace_open(table, from_rows(table, [row for row in rows if row.get("ended") is None]))
     return path
 
 
 def hour(device: str, port: str, hours: float, **counted: Any) -> Row:
     """One hour of counters of a NIC of rail 0 at 400 Gbit/s."""
-    place = {"device": device, "port": port, "rail": 0, "role": "host", "at": ago(hours)}
+    place = {"device": device, "port": port, "rail": 0, "role": "host", "bucket": ago(hours)}
     return place | {"seconds": 3600.0, "speed_bits_per_second": 400e9} | counted
 
 
@@ -52,7 +52,7 @@ def cable(device: str, begin: float, end: float | None, actual: str | None, stat
     place = {"device": device, "port": "nic0", "rail": 0, "kind": "host"}
     planned = {"planned_device": "leaf-0", "planned_port": "swp1"}
     found = {"actual_device": actual, "actual_port": "swp1" if actual else None, "state": state}
-    return place | planned | found | {"begin": ago(begin), "end": None if end is None else ago(end)} | more
+    return place | planned | found | {"began": ago(begin), "ended": None if end is None else ago(end)} | more
 
 
 def run(store: Path, sql: str, limits: Limits | None = None, form: Form = Form.ROWS) -> tuple[bytes, QueryReport]:

@@ -100,6 +100,15 @@ def test_uplinks_swapped() -> None:
     assert (cause.kind, cause.subjects) == (CauseKind.CABLE_SWAP, ("leaf-0/swp101", "leaf-2/swp101"))
 
 
+@pytest.mark.parametrize("seed", [17, 32], ids=["on two leaves", "on one leaf"])
+def test_two_swapped_pairs_of_uplinks_are_no_swap_of_spines_whose_other_uplinks_are_right(seed: int) -> None:
+    planted = simulate(
+        Shape(hosts=8, rails=2, spines=2, uplinks=4), [Fault(CauseKind.CABLE_SWAP, "uplinks")] * 2, seed=seed
+    )
+    causes = evaluate(Round(planted.plan, planted.snapshot())).causes
+    assert {frozenset(cause.subjects) for cause in causes} == {frozenset(one.subjects) for one in planted.truth.causes}
+
+
 @pytest.mark.parametrize(("start", "count", "offset"), [(5, 4, 4), (2, 5, 1), (1, 3, 7)])
 def test_a_block_shifted_into_free_ports(start: int, count: int, offset: int) -> None:
     plan = make_plan(hosts=8)

@@ -234,8 +234,10 @@ def test_a_journal_of_the_first_version_gets_what_came_later_and_keeps_its_rows(
     journal = open_journal(JournalSettings(url))
     journal.note("kim", "login", "", AT)
     with journal._database.writing() as connection:
-        for later in ("DROP TABLE blobs", "DROP TABLE cause_events", "ALTER TABLE links DROP COLUMN first_at"):
-            connection.execute(text(later))
+        for later in ("blobs", "cause_events", "fence"):
+            connection.execute(text(f"DROP TABLE {later}"))
+        for table, later in (("links", "first_at"), ("rounds", "epoch")):
+            connection.execute(text(f"ALTER TABLE {table} DROP COLUMN {later}"))
         connection.execute(text("UPDATE alembic_version SET version_num = '0001'"))
     journal.close()
     again = open_journal(JournalSettings(url))

@@ -101,6 +101,7 @@ NOT_ENDED = {
     "lldp_local/sonic_cut_alias",
     "lldp_switch/junos-table-cut-in-an-id",
     "pfc_counters/eos-text",
+    "pfc_counters/sonic-cli-unfinished",
     "pfc_counters/sonic-tables-without-line-feed",
     "rdma_counters/statistic_bnxt_quoted",
     "rdma_counters/sysfs_with_states_unfinished",

@@ -85,6 +85,16 @@ def test_each_fault_of_traffic_leads_to_its_cause_in_the_promised_time(kind: Flo
     assert {one.kind.value for one in causes} == ({cause} if cause else set())
 
 
+@pytest.mark.parametrize("kinds", [(K.STORM,), (K.DEADLOCK,), (K.STORM, K.INCAST)], ids="-".join)
+def test_what_a_storm_pauses_is_no_incast_and_an_incast_beside_it_is_named(kinds: tuple[FlowFaultKind, ...]) -> None:
+    site = Site(troubles=[FlowFault(kind) for kind in kinds], shape=living_shape(32, RAILS, kinds), pace=Pace())
+    causes = reported(site, Evaluator.begin(demo_settings(Path(), "127.0.0.1", 0)), 60)
+    assert {one.kind.value for one in causes} == {PROMISED[kind][0] for kind in kinds}
+    named = {subject for one in causes for subject in one.subjects}
+    planted = [trouble for trouble in site.director.standing if isinstance(trouble, Trouble)]
+    assert all(named & set(trouble.cause.subjects) for trouble in planted if trouble.kind is not K.DEADLOCK)
+
+
 def test_a_fault_that_was_wanted_stands_alone_until_it_is_fixed() -> None:
     site = Site(troubles=[FlowFault(K.DEADLOCK)], shape=living_shape(32, 4), pace=Pace(trouble_seconds=(10.0, 20.0)))
     for _ in range(60):

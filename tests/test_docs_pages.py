@@ -99,8 +99,9 @@ def _netbox(text: str, folder: Path) -> None:
 
 
 def _plan(text: str, folder: Path) -> None:
-    """A plan, or `cables` alone, which need the devices of another."""
-    assert loads(text if "hosts:" in text else DEVICES + text, ".yaml").cables
+    """A plan, or `cables` or `qos` alone, which need the devices of another."""
+    plan = loads(text if "hosts:" in text else DEVICES + text, ".yaml")
+    assert plan.cables or plan.qos
 
 
 def _prometheus(text: str, folder: Path) -> None:
@@ -138,7 +139,7 @@ READERS: tuple[tuple[set[str], Callable[[str, Path], None]], ...] = (
     ({"receivers"}, _alertmanager),
     (
         {"name", "transport", "load_balancing", "speed", "rails", "hosts", "leaves", "spines", "host_links", "uplinks"}
-        | {"cables"},
+        | {"cables", "qos"},
         _plan,
     ),
 )

@@ -9,10 +9,13 @@ from virtual_time import timeless
 from collector import collectors
 from truerail.analysis.round import Round
 from truerail.model import Neighbor, Role
+from truerail.model.platforms import SHOW_VERSION
 from truerail.poller import Gathered, Limits, Poller
 from truerail.poller.questions import applicable, optional
 from truerail.rounds import evaluate
 from truerail.simulator import Shape, simulate
+from truerail.transport.probe import platform_of
+from truerail.transport.protocol import Answer
 
 SHAPE = Shape(hosts=8, rails=4, spines=2, uplinks=2)
 QUICK = Limits(device_seconds=0.4, deadline_seconds=5.0, cancel_seconds=0.1)
@@ -240,6 +243,29 @@ def test_an_unknown_platform_is_said() -> None:
     gatherer = Poller(targets(simulation, roles=False), fleet, ambient=ambient())
     found = timeless(gatherer.round(only={"gpu-001"}))
     assert "platform is not recognised, name it in the inventory" in found.rows[0].error
+
+
+SHOW_VERSIONS = {
+    "srlinux": "Hostname             : leaf-0\nChassis Type         : 7220 IXR-H4\nSoftware Version     : v24.10.1\n",
+    "iosxr": "Cisco IOS XR Software, Version 24.2.1 LNT\nCopyright (c) 2013-2024 by Cisco Systems, Inc.\n",
+    "os10": "Dell SmartFabric OS10 Enterprise\nOS Version: 10.6.0.5\nSystem Type: Z9664F-ON\n",
+    "aoscx": "-----\nArubaOS-CX\n(c) Copyright 2017-2023 Hewlett Packard Enterprise Development LP\n-----\n",
+    "junos": "Hostname: leaf-0\nModel: qfx5240-64od\nJunos: 23.4X100-D20.7-EVO\n",
+}
+
+
+def test_switches_are_identified_by_their_show_version() -> None:
+    assert {name: platform_of([Answer(SHOW_VERSION, text)]) for name, text in SHOW_VERSIONS.items()} == {
+        name: name for name in SHOW_VERSIONS
+    }
+
+
+@pytest.mark.parametrize("platform", ["srlinux", "iosxr", "os10", "aoscx", "comware", "vrp", "sonic_cli"])
+def test_each_switch_is_asked_first_for_what_it_understands(platform: str) -> None:
+    first = {name: commands[0] for name, commands in applicable(Role.LEAF, platform).items()}
+    word = {"comware": "display", "vrp": "display", "srlinux": "info from state"}.get(platform, "show")
+    assert {name for name, command in first.items() if not command.startswith(word)} == set()
+    assert {"lldp_switch", "port_state", "link_speed", "port_counters"} <= first.keys()
 
 
 def test_only_some_devices() -> None:

@@ -49,8 +49,8 @@ def test_a_ready_made_question_is_a_table_and_says_what_it_lacks(store: Path) ->
 
 
 def test_sql_is_a_table_whose_text_commands_no_terminal(store: Path) -> None:
-    shown, _ = query('select device, actual_device, "end" from cables', "--store", store)
-    assert shown == "device  actual_device  end\ngpu-1   leaf-\\x1b[31m  -\n"
+    shown, _ = query("select device, actual_device, ended from cables", "--store", store)
+    assert shown == "device  actual_device  ended\ngpu-1   leaf-\\x1b[31m  -\n"
 
 
 def test_a_file_is_written_as_a_whole(store: Path, tmp_path: Path) -> None:

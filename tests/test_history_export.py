@@ -94,7 +94,7 @@ def test_a_journal_from_the_middle_of_an_episode(site: RecordedSite, tmp_path: P
     assert site.journal is not None
     store = StoreFolder(tmp_path)
     store.create("test")
-    (repaired,) = {row["end"] for row in rows(site.folder, CAUSES)}
+    (repaired,) = {row["ended"] for row in rows(site.folder, CAUSES)}
     export_journal(site.journal, site.plan, store, repaired + timedelta(seconds=30), site.now)
     assert {row["state"] for row in rows(store, CABLES)} == {"right"}
     assert rows(store, FINDINGS) == rows(store, CAUSES) == []
@@ -115,8 +115,8 @@ def test_a_finding_that_came_back_has_an_episode_for_each_time(tmp_path: Path) -
     store = StoreFolder(tmp_path / "export")
     store.create("test")
     export_journal(site.journal, site.plan, store, site.now - timedelta(days=1), site.now)
-    spans = sorted((row["begin"], row["end"] is None) for row in rows(store, CAUSES))
-    assert spans == sorted((row["begin"], row["end"] is None) for row in rows(site.folder, CAUSES))
+    spans = sorted((row["began"], row["ended"] is None) for row in rows(store, CAUSES))
+    assert spans == sorted((row["began"], row["ended"] is None) for row in rows(site.folder, CAUSES))
     assert [lasting for _, lasting in spans] == [False, True]
     site.journal.close()
 

@@ -46,14 +46,14 @@ def test_every_table_is_a_frame_with_times_in_utc_categories_and_missing_values(
 
 def test_intervals_are_found_by_any_moment_and_samples_by_their_time(site: RecordedSite) -> None:
     store = truerail.history(str(site.folder.path))
-    (repaired,) = store.causes()["end"]
+    (repaired,) = store.causes()["ended"]
     assert len(store.causes(until=repaired)) == 1
     assert len(store.causes(since=repaired + timedelta(seconds=1))) == 0
     assert set(store.cables(since=repaired + timedelta(seconds=1))["state"]) == {"right"}
     minutes = store.counters_minutes(since="2026-11-20 14:18", until="2026-11-20 14:19", device="gpu-001")
-    assert set(minutes["at"]) == {pd.Timestamp("2026-11-20 14:18", tz="UTC")}
+    assert set(minutes["bucket"]) == {pd.Timestamp("2026-11-20 14:18", tz="UTC")}
     assert set(minutes["device"]) == {"gpu-001"}
-    assert list(store.rounds(columns=["at", "number"]).columns) == ["at", "number"]
+    assert list(store.rounds(columns=["answered", "number"]).columns) == ["answered", "number"]
     ahead = timedelta(days=-36500)
     assert (len(store.rounds(since=ahead)), len(store.rounds(until=ahead))) == (0, 14)
     assert len(store.rounds(since="7000w")) == 14

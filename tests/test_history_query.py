@@ -14,7 +14,8 @@ from truerail.history.query import run_query
 from truerail.history.query.allowed_sql import LONGEST_SQL, allowed
 from truerail.history.query.query_request import MEBIBYTE, Form, Limits
 from truerail.history.query.store_views import connect, lock
-from truerail.history.tables import COUNTERS_HOURS, TABLES
+from truerail.history.ready import ready_questions
+from truerail.history.tables import COUNTERS_HOURS, TABLES, described
 
 FILES = (
     "SELECT * FROM read_csv('/etc/passwd')",
@@ -150,9 +151,9 @@ def test_what_reads_the_store_is_allowed(
 
 
 def test_a_result_has_rows_and_their_columns(store: Path) -> None:
-    raw, report = run(store, 'SELECT device, state, begin, "end" FROM cables ORDER BY begin')
+    raw, report = run(store, "SELECT device, state, began, ended FROM cables ORDER BY began")
     assert orjson.loads(raw) == {
-        "columns": ["device", "state", "begin", "end"],
+        "columns": ["device", "state", "began", "ended"],
         "rows": [
             ["gpu-1", "right", (NOW - 48 * HOUR).isoformat(), (NOW - 24 * HOUR).isoformat()],
             ["gpu-1", "wrong", (NOW - 24 * HOUR).isoformat(), None],
@@ -186,13 +187,20 @@ def test_rows_end_at_the_limit(store: Path) -> None:
     assert report.more
 
 
+def test_no_column_needs_quotes() -> None:
+    bare = "SELECT keyword_name FROM duckdb_keywords() WHERE keyword_category <> 'unreserved'"
+    words = {word for (word,) in duckdb.sql(bare).fetchall()}
+    fields = [*(field for _, field in described()), *(one for q in ready_questions().values() for one in q.columns)]
+    assert len(words) > 50
+    assert words.isdisjoint({field.name for field in fields})
+
+
 @pytest.mark.parametrize(
     ("sql", "words"),
     [
         ("SELECT * FROM cabels", "table 'cabels' is not known, did you mean 'cables'?"),
         ("SELECT devise FROM cables", "column 'devise' is not known, did you mean 'device'?"),
         ("SELECT c.stat FROM cables c", "column 'stat' is not known, did you mean 'state'?"),
-        ("SELECT at FROM lights", '"at" and "end" are words of SQL: write them in quotes'),
         ("SELECT nothing(1)", "nothing"),
     ],
 )
@@ -216,7 +224,7 @@ def test_a_query_ends_at_its_memory(store: Path, sql: str) -> None:
 
 
 def test_torn_files_are_left_out_and_reported(tmp_path: Path) -> None:
-    begin = [{"device": "gpu-1", "port": "nic0", "at": NOW - hours * HOUR, "seconds": 1.0} for hours in (1, 2)]
+    begin = [{"device": "gpu-1", "port": "nic0", "bucket": NOW - hours * HOUR, "seconds": 1.0} for hours in (1, 2)]
     store = store_of(tmp_path, counters_hours=begin[:1])
     store_of(tmp_path, counters_hours=begin[1:])
     parts = sorted((tmp_path / COUNTERS_HOURS.name).rglob("*.parquet"))

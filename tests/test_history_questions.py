@@ -68,11 +68,19 @@ def test_parameters_are_bound_and_never_become_sql(tmp_path: Path) -> None:
 
 def test_link_downs_are_those_of_the_module_that_was_in_the_port(tmp_path: Path) -> None:
     modules = [
-        {"device": "gpu-1", "port": "nic0", "rail": 0, "vendor": "Old", "part": "A", "begin": ago(200), "end": ago(50)},
-        {"device": "gpu-1", "port": "nic0", "rail": 0, "vendor": "New", "part": "B", "begin": ago(50), "end": None},
+        {
+            "device": "gpu-1",
+            "port": "nic0",
+            "rail": 0,
+            "vendor": "Old",
+            "part": "A",
+            "began": ago(200),
+            "ended": ago(50),
+        },
+        {"device": "gpu-1", "port": "nic0", "rail": 0, "vendor": "New", "part": "B", "began": ago(50), "ended": None},
     ]
     counters = [hour("gpu-1", "nic0", 60, link_downs=7.0), hour("gpu-1", "nic0", 5, link_downs=2.0)]
-    host = [{"device": "gpu-1", "role": "host", "begin": ago(200), "end": None}]
+    host = [{"device": "gpu-1", "role": "host", "began": ago(200), "ended": None}]
     store = store_of(tmp_path, optics=modules, counters_hours=counters, cables=NICS, devices=host)
     rows, report = answer(store, "link-downs-by-vendor")
     assert [(row["vendor"], row["link_downs"], row["vendor_nics"]) for row in rows] == [("Old", 7, 1), ("New", 2, 1)]
@@ -127,7 +135,7 @@ def test_hours_stand_in_where_minutes_are_not_stored(tmp_path: Path) -> None:
     hours = [hour("gpu-1", "nic0", n, tx_bytes=minute * 60) for n in (1, 2)]
     store = store_of(tmp_path, counters_minutes=minutes, counters_hours=hours, cables=NICS)
     rows, report = answer(store, "rail-load-between", rail="0", since="3h")
-    found = [(row["at"], row["sent_share"], row["busiest"], row["nics"], row["seconds"]) for row in rows]
+    found = [(row["bucket"], row["sent_share"], row["busiest"], row["nics"], row["seconds"]) for row in rows]
     assert found == [
         (ago(2).isoformat(), 1, "gpu-1/nic0", 1, 3600),
         (ago(1).isoformat(), 0.375, "gpu-2/nic0", 2, 60),
@@ -169,7 +177,7 @@ def test_wrong_time_counts_within_the_window_and_unknown_is_no_wrong(tmp_path: P
 
 def test_names_that_a_device_ever_had(tmp_path: Path) -> None:
     def named(begin: float, end: float | None, name: str | None, **more: object) -> dict[str, object]:
-        return {"device": "leaf-0", "reported_name": name, "begin": ago(begin), "end": end and ago(end), **more}
+        return {"device": "leaf-0", "reported_name": name, "began": ago(begin), "ended": end and ago(end), **more}
 
     rows = [
         named(90, 80, "leaf-0", read=True),
@@ -180,29 +188,32 @@ def test_names_that_a_device_ever_had(tmp_path: Path) -> None:
     ]
     store = store_of(tmp_path, devices=rows)
     found = [
-        (row["reported_name"], row["as_planned"], row["begin"], row["end"]) for row in answer(store, "device-names")[0]
+        (row["reported_name"], row["as_planned"], row["began"], row["ended"])
+        for row in answer(store, "device-names")[0]
     ]
     assert found == [
         ("leaf-0", True, ago(90).isoformat(), ago(70).isoformat()),
         ("leaf-7.example.net", False, ago(70).isoformat(), ago(60).isoformat()),
         ("leaf-0", True, ago(50).isoformat(), None),
     ]
-    assert [row["begin"] for row in answer(store, "device-names", lldp_name="LEAF-7")[0]] == [ago(70).isoformat()]
+    assert [row["began"] for row in answer(store, "device-names", lldp_name="LEAF-7")[0]] == [ago(70).isoformat()]
     assert answer(store, "device-names", device="leaf-1")[0] == []
 
 
 def test_light_drifts_by_vendor_and_an_exchanged_module_is_two(tmp_path: Path) -> None:
     lights, modules = [], []
     for name, slope, vendor in (("gpu-1", -0.1, "Fading"), ("gpu-2", 0.0, "Steady")):
-        modules.append({"device": name, "port": "nic0", "vendor": vendor, "part": "X", "begin": ago(300), "end": None})
+        modules.append(
+            {"device": name, "port": "nic0", "vendor": vendor, "part": "X", "began": ago(300), "ended": None}
+        )
         lights += [
-            {"device": name, "port": "nic0", "rail": 0, "role": "host", "at": ago(24 * (10 - day)),
+            {"device": name, "port": "nic0", "rail": 0, "role": "host", "bucket": ago(24 * (10 - day)),
              "rx_power_dbm_min": -1 + slope * day, "tx_power_dbm_min": 1.0,
              "pre_fec_ber_max": 1e-8 * 10 ** (-slope * day)}
             for day in range(10)
         ]  # fmt: skip
-    modules[1]["begin"] = ago(100)
-    modules.append({**modules[1], "vendor": "Before", "begin": ago(300), "end": ago(100)})
+    modules[1]["began"] = ago(100)
+    modules.append({**modules[1], "vendor": "Before", "began": ago(300), "ended": ago(100)})
     store = store_of(tmp_path, lights=lights, optics=modules)
     rows, report = answer(store, "light-drift")
     found = {row["vendor"]: (row["modules"], round(row["rx_db_per_30_days"], 6), row["worst_port"]) for row in rows}
@@ -238,8 +249,8 @@ def test_a_slow_receiver_is_seen_from_both_ends_where_the_cable_is_right(tmp_pat
 def test_mean_time_to_repair_is_that_of_resolved_causes(tmp_path: Path) -> None:
     times = ((50, 48), (49, 45), (20, None))
     rows = [
-        {"key": f"c{n}", "kind": "cable-swap", "subjects": ["x"], "moves": 2, "affected_gpus": n, "begin": ago(begin),
-         "end": end and ago(end)}
+        {"key": f"c{n}", "kind": "cable-swap", "subjects": ["x"], "moves": 2, "affected_gpus": n, "began": ago(begin),
+         "ended": end and ago(end)}
         for n, (begin, end) in enumerate(times)
     ]  # fmt: skip
     found, _ = answer(store_of(tmp_path, causes=rows), "causes-by-kind")
@@ -251,9 +262,9 @@ def test_mean_time_to_repair_is_that_of_resolved_causes(tmp_path: Path) -> None:
 
 def test_unread_time_counts_within_the_window(tmp_path: Path) -> None:
     rows = [
-        {"device": "gpu-1", "role": "host", "read": False, "begin": ago(300), "end": ago(40)},
-        {"device": "gpu-1", "role": "host", "read": True, "begin": ago(40), "end": None},
-        {"device": "gpu-2", "role": "host", "read": True, "begin": ago(300), "end": None},
+        {"device": "gpu-1", "role": "host", "read": False, "began": ago(300), "ended": ago(40)},
+        {"device": "gpu-1", "role": "host", "read": True, "began": ago(40), "ended": None},
+        {"device": "gpu-2", "role": "host", "read": True, "began": ago(300), "ended": None},
     ]
     found, _ = answer(store_of(tmp_path, devices=rows), "unread-devices", since="50h")
     assert [(row["device"], row["unread_seconds"], row["unread_share"], row["unread_at_end"]) for row in found] == [

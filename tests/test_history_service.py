@@ -16,12 +16,12 @@ from truerail.journal import open_journal
 from truerail.outputs.metrics.declared import CATALOGUE
 from truerail.service import history_writer
 from truerail.service.evaluator import Evaluator
-from truerail.service.front import Front
 from truerail.service.history_writer import HistoryWriter
 from truerail.service.loading import load_settings
 from truerail.service.plans import PlanInForce
 from truerail.service.round_loop import Watch, utc_now
 from truerail.service.settings import HistoryStore
+from truerail.service.watch_service import WatchService
 
 
 def store(folder: Path) -> HistoryStore:
@@ -46,7 +46,7 @@ def test_a_service_records_its_rounds_and_writes_them_at_its_end(tmp_path: Path)
             open_journal(settings.journal),
             recording=recording,
         )
-        front, stop = Front(watch), asyncio.Event()
+        front, stop = WatchService(watch), asyncio.Event()
         running = asyncio.create_task(watch.run(stop))
         await until(lambda: steady(front))
         assert front.counters["history_failing"] == 0
@@ -56,9 +56,9 @@ def test_a_service_records_its_rounds_and_writes_them_at_its_end(tmp_path: Path)
     run(body)
     folder = StoreFolder(tmp_path / "history")
     assert folder.manifest()["fabric"] == "test"
-    assert [row["state"] for row in rows(folder, CABLES) if row["end"] is None].count("wrong") == 2
-    assert [row["kind"] for row in rows(folder, CAUSES) if row["end"] is None] == ["cable-swap"]
-    assert len([row for row in rows(folder, FINDINGS) if row["end"] is None]) == 2
+    assert [row["state"] for row in rows(folder, CABLES) if row["ended"] is None].count("wrong") == 2
+    assert [row["kind"] for row in rows(folder, CAUSES) if row["ended"] is None] == ["cable-swap"]
+    assert len([row for row in rows(folder, FINDINGS) if row["ended"] is None]) == 2
     numbers = [row["number"] for row in rows(folder, ROUNDS)]
     assert numbers == list(range(1, len(numbers) + 1)), "every round, whether its publication was recorded or skipped"
     assert all(distinct(folder, table) for table in (CABLES, FINDINGS, CAUSES, COUNTERS_MINUTES))
@@ -73,7 +73,7 @@ def test_a_full_disk_is_reported_once_and_recording_goes_on_when_there_is_room(
     with structlog.testing.capture_logs() as logs:
         try:
             with full_disk():
-                recording._recorder._samples._rounds.append(dict.fromkeys(ROUNDS.names, 1) | {"at": utc_now()})
+                recording._recorder._samples._rounds.append(dict.fromkeys(ROUNDS.names, 1) | {"answered": utc_now()})
                 soon(lambda: recording.figures["history_failing"])
             soon(lambda: not recording.figures["history_failing"])
         finally:

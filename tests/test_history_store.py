@@ -53,7 +53,8 @@ def rows(folder: StoreFolder, table: HistoryTable) -> Rows:
 def distinct(folder: StoreFolder, table: HistoryTable) -> bool:
     """Whether each row is there once."""
     keys = [
-        (*(row[name] for name in table.key), row["begin" if table.intervals else "at"]) for row in rows(folder, table)
+        (*(row[name] for name in table.key), row["began" if table.intervals else table.time])
+        for row in rows(folder, table)
     ]
     return len(keys) == len(set(keys))
 
@@ -78,23 +79,23 @@ def test_a_swap_is_an_episode_of_cables_findings_and_its_cause(tmp_path: Path) -
     assert {(row["planned_device"], row["planned_port"]) for row in swapped} == {
         (row["actual_device"], row["actual_port"]) for row in swapped
     }
-    assert all(row["end"] is None for row in swapped)
+    assert all(row["ended"] is None for row in swapped)
     site.site.fabric.director.fix(1)
     site.site.settle()
     repaired = site.rounds(1).at
     site.rounds(3, seconds=60)
     site.write()
     cables = rows(site.folder, CABLES)
-    assert [(row["begin"], row["end"]) for row in cables if row["state"] == "wrong"] == 2 * [
-        (swapped[0]["begin"], repaired)
+    assert [(row["began"], row["ended"]) for row in cables if row["state"] == "wrong"] == 2 * [
+        (swapped[0]["began"], repaired)
     ]
-    assert len([row for row in cables if row["end"] is None]) == len(site.site.fabric.plan.cables)
+    assert len([row for row in cables if row["ended"] is None]) == len(site.site.fabric.plan.cables)
     (cause,) = rows(site.folder, CAUSES)
-    assert (cause["kind"], cause["moves"], cause["findings"], cause["end"]) == ("cable-swap", 2, 2, repaired)
-    assert cause["begin"] <= found
+    assert (cause["kind"], cause["moves"], cause["findings"], cause["ended"]) == ("cable-swap", 2, 2, repaired)
+    assert cause["began"] <= found
     findings = rows(site.folder, FINDINGS)
     assert {row["cause"] for row in findings} == {cause["key"]}
-    assert {row["end"] for row in findings} == {repaired}
+    assert {row["ended"] for row in findings} == {repaired}
     assert len(rows(site.folder, ROUNDS)) == 7
     assert {row["reported_name"] for row in rows(site.folder, DEVICES)} == set(site.site.fabric.plan.devices)
 
@@ -106,7 +107,7 @@ def test_minutes_add_up_to_what_the_ports_counted_and_hours_to_the_minutes(tmp_p
     telemetry = published.round.telemetry
     minutes = rows(site.folder, COUNTERS_MINUTES)
     assert distinct(site.folder, COUNTERS_MINUTES)
-    first, last = (edge(row["at"] for row in minutes) for edge in (min, max))
+    first, last = (edge(row["bucket"] for row in minutes) for edge in (min, max))
     begun = telemetry.counters.begun[telemetry.counters.order]  # type: ignore[union-attr]
     covered = begun - 5 < last.timestamp() + 60
     for quantity in (Quantity.RX_BYTES, Quantity.TX_BYTES, Quantity.TX_PACKETS):
@@ -117,8 +118,8 @@ def test_minutes_add_up_to_what_the_ports_counted_and_hours_to_the_minutes(tmp_p
     site.rounds(20)
     site.write()
     hours = rows(site.folder, COUNTERS_HOURS)
-    minutes = [row for row in rows(site.folder, COUNTERS_MINUTES) if row["at"].hour == 14]
-    assert {row["at"] for row in hours} == {first.replace(minute=0)}
+    minutes = [row for row in rows(site.folder, COUNTERS_MINUTES) if row["bucket"].hour == 14]
+    assert {row["bucket"] for row in hours} == {first.replace(minute=0)}
     assert len(hours) == len({(row["device"], row["port"]) for row in minutes}) == telemetry.ports
     for name in ("rx_bytes", "seconds", "link_downs"):
         assert sum(row[name] for row in hours) == pytest.approx(sum(row[name] for row in minutes))
@@ -142,7 +143,7 @@ def test_light_is_the_worst_lane_of_the_hour_and_modules_are_episodes(tmp_path: 
     site.weakest_dbm = -2.0
     site.rounds(5, seconds=60)
     site.write()
-    assert sorted({(row["at"].hour, row["rx_power_dbm_min"]) for row in rows(site.folder, LIGHTS)}) == [
+    assert sorted({(row["bucket"].hour, row["rx_power_dbm_min"]) for row in rows(site.folder, LIGHTS)}) == [
         (14, -7.5),
         (15, -2.0),
     ]
@@ -150,9 +151,9 @@ def test_light_is_the_worst_lane_of_the_hour_and_modules_are_episodes(tmp_path: 
     site.serial = "B2"
     site.rounds(2)
     site.write()
-    (former,) = {(row["serial"], row["end"] is None) for row in rows(site.folder, OPTICS) if row["end"]}
+    (former,) = {(row["serial"], row["ended"] is None) for row in rows(site.folder, OPTICS) if row["ended"]}
     assert former == ("A1", False)
-    assert {row["serial"] for row in rows(site.folder, OPTICS) if row["end"] is None} == {"B2"}
+    assert {row["serial"] for row in rows(site.folder, OPTICS) if row["ended"] is None} == {"B2"}
 
 
 def test_a_restart_continues_episodes_and_loses_what_was_not_written(tmp_path: Path) -> None:
@@ -171,7 +172,7 @@ def test_a_restart_continues_episodes_and_loses_what_was_not_written(tmp_path: P
     minutes = rows(site.folder, COUNTERS_MINUTES)
     assert minutes[: len(before["counters_minutes"])] == before["counters_minutes"]
     assert distinct(site.folder, COUNTERS_MINUTES), "the window still has the minutes that were not written"
-    assert len({row["at"] for row in minutes}) == 5
+    assert len({row["bucket"] for row in minutes}) == 5
 
 
 def test_what_ended_while_nothing_was_recorded_ends_with_the_first_round(tmp_path: Path) -> None:
@@ -184,8 +185,8 @@ def test_what_ended_while_nothing_was_recorded_ends_with_the_first_round(tmp_pat
     site.restarted()
     at = site.rounds(2).at - timedelta(seconds=10)
     site.write()
-    assert {row["end"] for row in rows(site.folder, FINDINGS)} == {at}
-    assert len([row for row in rows(site.folder, CABLES) if row["end"] == at]) == 2
+    assert {row["ended"] for row in rows(site.folder, FINDINGS)} == {at}
+    assert len([row for row in rows(site.folder, CABLES) if row["ended"] == at]) == 2
 
 
 def test_an_end_that_was_written_just_before_the_process_died_is_not_written_again(tmp_path: Path) -> None:
@@ -205,7 +206,7 @@ def test_an_end_that_was_written_just_before_the_process_died_is_not_written_aga
     site.rounds(2)
     site.write()
     assert all(distinct(site.folder, table) for table in (CABLES, FINDINGS, CAUSES))
-    assert len([row for row in rows(site.folder, CABLES) if row["end"] is None]) == len(site.site.fabric.plan.cables)
+    assert len([row for row in rows(site.folder, CABLES) if row["ended"] is None]) == len(site.site.fabric.plan.cables)
 
 
 def test_a_torn_file_and_one_of_another_schema_are_left_out_and_reported(tmp_path: Path) -> None:
@@ -221,7 +222,7 @@ def test_a_torn_file_and_one_of_another_schema_are_left_out_and_reported(tmp_pat
     site.restarted()
     assert [one.path for one in site.problems] == [torn, other]
     assert "is torn" in site.problems[0].why
-    assert "has another schema (column device, port, rail)" in site.problems[1].why
+    assert "has another schema (column bucket, device, port)" in site.problems[1].why
     assert rows(site.folder, COUNTERS_MINUTES) == whole
     merge_parts(site.folder, COUNTERS_MINUTES, site.now + timedelta(days=2))
     assert torn.exists(), "what cannot be read is not merged over"
@@ -230,7 +231,8 @@ def test_a_torn_file_and_one_of_another_schema_are_left_out_and_reported(tmp_pat
 def samples(count: int, day: datetime) -> Any:
     record = dict.fromkeys(ROUNDS.names, 1)
     return [
-        from_rows(ROUNDS, [{**record, "at": day + timedelta(minutes=n), "took_seconds": 0.5}]) for n in range(count)
+        from_rows(ROUNDS, [{**record, "answered": day + timedelta(minutes=n), "took_seconds": 0.5}])
+        for n in range(count)
     ]
 
 
@@ -268,13 +270,13 @@ def test_a_full_disk_costs_the_oldest_minutes_only_when_memory_is_full(
     assert not list((tmp_path / "store").rglob(".writing-*"))
     site.rounds(12)
     site.write()
-    assert len({row["at"] for row in rows(site.folder, COUNTERS_MINUTES)}) == 3
+    assert len({row["bucket"] for row in rows(site.folder, COUNTERS_MINUTES)}) == 3
     assert site.recorder.lost_minutes == 0
     monkeypatch.setattr("truerail.history.sample_recorder.MOST_ROWS", 50)
     site.rounds(12)
     assert site.recorder.lost_minutes == 1
     site.write()
-    assert len({row["at"] for row in rows(site.folder, COUNTERS_MINUTES)}) == 4
+    assert len({row["bucket"] for row in rows(site.folder, COUNTERS_MINUTES)}) == 4
 
 
 def test_a_clock_that_was_set_back_is_recorded_from_there_on(tmp_path: Path) -> None:
@@ -284,7 +286,7 @@ def test_a_clock_that_was_set_back_is_recorded_from_there_on(tmp_path: Path) -> 
     site = RecordedSite(tmp_path / "store")
     site.rounds(8)
     site.write()
-    assert {row["at"].hour for row in rows(site.folder, COUNTERS_MINUTES)} == {17, 14}
+    assert {row["bucket"].hour for row in rows(site.folder, COUNTERS_MINUTES)} == {17, 14}
 
 
 def test_a_folder_of_another_fabric_schema_or_purpose_is_refused(tmp_path: Path) -> None:
@@ -293,8 +295,10 @@ def test_a_folder_of_another_fabric_schema_or_purpose_is_refused(tmp_path: Path)
     folder.create("one")
     with pytest.raises(HistoryStoreError, match="is the history of the fabric 'one', not of 'two'"):
         folder.create("two")
-    (tmp_path / "store" / "store.json").write_text('{"schema": "truerail/history/v9"}')
-    with pytest.raises(HistoryStoreError, match="'truerail/history/v9', this truerail reads 'truerail/history/v1'"):
+    (tmp_path / "store" / "store.json").write_text('{"schema": "truerail/history/v1"}')
+    with pytest.raises(
+        HistoryStoreError, match="'truerail/history/v1', this truerail reads 'truerail/history/v2': name a new folder"
+    ):
         folder.manifest()
     with pytest.raises(HistoryStoreError, match=r"is no history store: it has no store\.json"):
         StoreFolder(tmp_path).manifest()
@@ -346,6 +350,6 @@ def test_another_plan_ends_the_rows_of_cables_that_it_does_not_have(tmp_path: Pa
     site.plan = replace(plan, cables=(*kept[:-1], kept[-1]._replace(plane=1)))
     at = site.rounds(1).at
     site.write()
-    ended = [row for row in rows(site.folder, CABLES) if row["end"] is not None]
+    ended = [row for row in rows(site.folder, CABLES) if row["ended"] is not None]
     assert sorted((row["device"], row["port"]) for row in ended) == sorted([tuple(gone.a), tuple(kept[-1].a)])
-    assert {row["end"] for row in ended} == {at}
+    assert {row["ended"] for row in ended} == {at}

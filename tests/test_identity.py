@@ -75,6 +75,22 @@ def test_a_kernels_eth0_is_not_ethernet0() -> None:
     assert port_key("Eth1/1") == port_key("Ethernet1/1")
 
 
+def test_long_and_short_names_of_ports_are_one_on_every_switch() -> None:
+    pairs = (
+        ("Ten-GigabitEthernet1/0/1", "XGE1/0/1"),
+        ("Twenty-FiveGigE1/0/1", "WGE1/0/1"),
+        ("HundredGigE1/0/1", "HGE1/0/1"),
+        ("FourHundredGigE1/0/1", "FHGE1/0/1"),
+        ("GigabitEthernet1/0/1", "GE1/0/1"),
+        ("XGigabitEthernet0/0/1", "XGE0/0/1"),
+        ("FourHundredGigE0/0/0/1", "FH0/0/0/1"),
+        ("TwentyFiveGigE0/0/0/1", "TF0/0/0/1"),
+        ("ethernet1/1/1:1", "Eth 1/1/1:1"),
+    )
+    assert [pair for pair in pairs if port_key(pair[0]) != port_key(pair[1])] == []
+    assert port_key("HGE1/0/1") != port_key("XGE1/0/1") != port_key("xe-1/0/1")
+
+
 def test_a_vendor_alias_is_read_from_the_description() -> None:
     plan = fabric("nic0", leaf_port="Ethernet0")
     wiring = evaluated(plan, {"gpu-1": [heard("nic0", "leaf-0", "etp1", "local", "Ethernet0")]})

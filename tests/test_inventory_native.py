@@ -13,7 +13,8 @@ EXAMPLE = """\
 defaults: {user: truerail, key: ~/.ssh/id_ed25519, port: 2222, timeout_seconds: 2.5}
 devices:
   - {name: "gpu-[001-064]", role: host, pod: "p[1-2]", rack: "r[01-16]", unit: "[2-26/8]", address: "10.0.1.[1-64]"}
-  - {name: "leaf-[0-7]", role: leaf, platform: sonic, address: "10.0.2.[1-8]", port: 22, jump: [ops@bastion, "b2:2200"]}
+  - {name: "leaf-[0-7]", role: leaf, platform: sonic, zone: dc-2, address: "10.0.2.[1-8]", port: 22,
+     jump: [ops@bastion, "b2:2200"]}
   - name: spine-1
     role: spine
     platform: snmp
@@ -62,6 +63,7 @@ def test_names_and_addresses_expand_together_and_defaults_hold_unless_an_entry_s
     )
     assert by_name["leaf-0"].ssh == replace(ssh, port=22, jump=("ops@bastion", "b2:2200"))
     assert by_name["leaf-0"].platform == "sonic"
+    assert (by_name["leaf-0"].zone, by_name["gpu-001"].zone) == ("dc-2", "default")
     assert by_name["spine-1"].address == "fd00::1"
     assert by_name["spine-1"].ssh.password == Secret("credential", "spine-1.password")
     assert by_name["spine-1"].snmp == SnmpAccess(
@@ -73,7 +75,7 @@ def test_names_and_addresses_expand_together_and_defaults_hold_unless_an_entry_s
         engine="pysnmp",
     )
     last = by_name["spine-2"]
-    assert (last.address, last.role, last.platform, last.line) == ("spine-2", None, "", 12)
+    assert (last.address, last.role, last.platform, last.line) == ("spine-2", None, "", 13)
     assert last.ssh == replace(
         ssh, agent=False, keyboard_interactive=True, legacy_algorithms=True, known_hosts="/etc/a, b"
     )
@@ -113,7 +115,7 @@ def test_two_devices_with_one_address_are_noted(tmp_path: Path) -> None:
         ("{nam: a}", "unknown key, did you mean 'name'? (value 'nam')"),
         ("{role: host}", "the key 'name' is missing"),
         ("{name: a, role: leef}", "expected one of host, leaf, spine, superspine, did you mean 'leaf'? (value 'leef')"),
-        ("{name: a, platform: sonik}", "expected one of linux, cumulus, sonic, eos, nxos, junos, snmp, infiniband, did you mean 'sonic'? (value 'sonik')"),  # noqa: E501 - one case a line
+        ("{name: a, platform: sonik}", "expected one of linux, cumulus, sonic, eos, nxos, junos, srlinux, iosxr, os10, aoscx, comware, vrp, sonic_cli, snmp, infiniband, did you mean 'sonic'? (value 'sonik')"),  # noqa: E501 - one case a line
         ("{name: a, platform: snmp}", "the platform is snmp: the key 'snmp' is missing"),
         ("{name: 'a[1-3]', address: 'b[1-2]'}", "expected one for each of 3 devices, found 2 (value 'b[1-2]')"),
         ("{name: 'a[3-1]'}", "the range 3-1 runs backwards, write 1-3 (value 'a[3-1]')"),

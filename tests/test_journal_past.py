@@ -143,8 +143,10 @@ def test_a_journal_of_the_last_release_is_brought_up_to_date(tmp_path: Path) -> 
     opened = open_journal(Settings(url))
     keep(opened, *fabric.rounds(2, swapped))
     with opened._database.writing() as connection:
-        connection.execute(text("DROP TABLE cause_events"))
-        connection.execute(text("ALTER TABLE links DROP COLUMN first_at"))
+        for later in ("cause_events", "fence"):
+            connection.execute(text(f"DROP TABLE {later}"))
+        for table, later in (("links", "first_at"), ("rounds", "epoch")):
+            connection.execute(text(f"ALTER TABLE {table} DROP COLUMN {later}"))
         connection.execute(text("UPDATE alembic_version SET version_num = '0002'"))
     opened.close()
     again = open_journal(Settings(url))

@@ -30,6 +30,8 @@ from truerail.model import Evidence, Finding, NetLink, Port, Severity
 from truerail.model.history import EventKind as Kind
 from truerail.model.history import FindingEvent, LinkChange, PlanVersion, RowRange
 from truerail.model.life import Life, LifeState
+from truerail.service.evaluator import Evaluator
+from truerail.service.settings import Settings as ServiceSettings
 
 HOSTILE = ("plain", "", "nul \x00 inside", "lone \ud800 surrogate", "ünï ☃ 𝄞", "'; DROP TABLE findings; --", "x" * 5000)
 
@@ -86,6 +88,22 @@ def test_rounds_come_back(journal: Journal) -> None:
     assert journal.rounds() == [record(number, rounds[number - 1]) for number in (5, 4, 3, 2, 1)]
     assert [one.number for one in journal.rounds(RowRange(2, before=4))] == [3, 2]
     assert journal.next_number() == 6
+
+
+@pytest.mark.parametrize(("last", "stored", "number"), [(0, 2, 3), (7, 2, 8), (3, 5, 6)])
+def test_an_evaluation_has_no_number_that_readers_have_seen(
+    journal: Journal, tmp_path: Path, last: int, stored: int, number: int
+) -> None:
+    """Whether the journal has it, or the service was killed before it was written; with one made beforehand."""
+    fabric = Fabric()
+    keep(journal, fabric, *fabric.rounds(stored))
+    evaluator = Evaluator.begin(ServiceSettings(inventory=tmp_path / "inventory.yaml"), last=last)
+    evaluator.resume(journal)
+    assert evaluator.number == number
+    early = Evaluator.begin(ServiceSettings(inventory=tmp_path / "inventory.yaml"), last=last)
+    early.number += 1
+    early.resume(journal)
+    assert early.number == number + 1
 
 
 def test_a_round_recorded_twice_changes_nothing(journal: Journal) -> None:
@@ -407,7 +425,7 @@ def test_a_newer_database_is_refused(new_url: Callable[[], str]) -> None:
     with database.writing() as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
     database.close()
-    with pytest.raises(JournalUnusableError, match=r"newer truerail \(schema 9999, this one knows 0003\)"):
+    with pytest.raises(JournalUnusableError, match=r"newer truerail \(schema 9999, this one knows 0004\)"):
         open_journal(Settings(url))
 
 

@@ -18,7 +18,8 @@ from tests.lab import cables, devices, fabric, files, hearing
 from tests.lab.layout import Layout
 from tests.lab.registry import remove_leftovers
 from tests.lab.serving import standing
-from tests.lab.system import namespaces
+from tests.lab.system import ip_batch, namespaces, run
+from truerail.model import Port
 
 BY_SSH, BY_SNMP, BY_SNMPV3 = "inventory.yaml", "inventory-snmp.yaml", "inventory-snmpv3.yaml"
 _RESETS = """
@@ -116,6 +117,66 @@ def test_a_pulled_cable_is_a_link_down(lab: Layout) -> None:
     finally:
         cables.plug(lab, port, far)
         hearing.settle(lab)
+
+
+@contextmanager
+def _switching(layout: Layout) -> Iterator[None]:
+    """Every leaf switches frames between its hosts with a kernel bridge, which learns MACs as a switch's chip does."""
+    down: dict[str, list[str]] = {}
+    for cable in layout.fabric.plan.host_cables:
+        down.setdefault(cable.b.device, []).append(cable.b.name)
+    for leaf, ports in down.items():
+        members = [f"link set {port} master bridge" for port in ports]
+        ip_batch(["link add bridge type bridge", *members, "link set bridge up"], layout.namespace(leaf))
+    try:
+        yield
+    finally:
+        for leaf in down:
+            ip_batch(["link del bridge"], layout.namespace(leaf))
+
+
+@contextmanager
+def _without_lldpd(layout: Layout, *names: str) -> Iterator[None]:
+    """Devices whose lldpd has ended, and of which their neighbours remember nothing."""
+    for name in names:
+        devices.stop(layout, name, "lldpd")
+    try:
+        soon(lambda: not any(far.device in names for heard in hearing.heard(layout).values() for far in heard))
+        yield
+    finally:
+        for name in names:  # an agent that lost its lldpd for long serves none of its tables again
+            devices.restart(layout, name, "snmpd")
+            devices.restart(layout, name, "lldpd")
+        hearing.settle(layout)
+
+
+def _learned(layout: Layout) -> set[Port]:
+    """The switch ports that have learned the MAC of the NIC that is cabled there."""
+    found = set()
+    for nic, port in cables.wiring(layout).items():
+        if nic.device not in layout.switches:
+            table = run("bridge", "-n", layout.namespace(port.device), "fdb", "show", "dev", port.name)
+            found |= {port} if f"{layout.mac(nic)} master bridge" in table else set()
+    return found
+
+
+def test_swapped_cables_of_a_host_and_a_switch_without_lldp_are_found_by_mac_tables(lab: Layout) -> None:
+    one, other = "gpu-002/enp26s0f0np0", "gpu-002/enp60s0f0np0"
+    nics = [lab.jack(one), lab.jack(other)]
+    with _switching(lab), _without_lldpd(lab, "gpu-002", "leaf-1"):
+        cables.swap(lab, *nics)
+        try:
+            soon(lambda: len(_learned(lab)) == 16)
+            evaluation = check(lab)
+        finally:
+            cables.swap(lab, *nics)
+    (swap,) = evaluation["causes"]
+    assert (swap["kind"], swap["subjects"], swap["moves"]) == ("cable-swap", [one, other], [])  # one source: no order
+    assert f"confirm before moving: {one} is in leaf-1/swp2, {other} is in leaf-0/swp2" in swap["to_confirm"]
+    evidence = {one["collector"] for finding in evaluation["findings"] for one in finding["evidence"]}
+    assert "mac_table" in evidence
+    counts = {state: evaluation["summary"][f"cables_{state}"] for state in ("right", "wrong", "unknown")}
+    assert counts == {"right": 20, "wrong": 2, "unknown": 2}  # unknown: the uplinks of leaf-1, which no bridge switches
 
 
 def _timeless(value: Any) -> Any:

@@ -27,10 +27,19 @@ PORT = 8765
 
 
 @pytest.fixture(scope="module")
-def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Layout]:
+def fabric_of_all(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Layout]:
     layout = Layout(f"s{os.getpid()}", 2, 4, 2, tmp_path_factory.mktemp("lab") / "user")
     with standing(layout, SETTINGS):
         yield layout
+
+
+@pytest.fixture
+def lab(fabric_of_all: Layout) -> Layout:
+    """The lab as it was built, and no journal of the test before."""
+    for left in fabric_of_all.folder.glob("truerail.db*"):
+        left.unlink()
+    hearing.settle(fabric_of_all)
+    return fabric_of_all
 
 
 def causes(answer: Answer) -> list[tuple[str, list[str]]]:
@@ -101,6 +110,49 @@ def test_the_commands_of_repair_diff_give_swapped_hosts_their_names_and_the_caus
         hearing.settle(lab)
         service.until("causes", lambda answer: not answer["items"])
         assert service.ask("fabric")["cables"]["right"] == 16
+
+
+NVUE = """
+nv() {
+    if [ "$1 $2 $4" = "set interface description" ]; then
+        lldpcli configure ports "$3" lldp portdescription "$5"
+    elif [ "$1 $2 $4 $5" = "set interface link mtu" ]; then
+        ip link set dev "$3" mtu "$6"
+    fi
+}
+"""
+"""What the leaves lack: NVUE. The kernel and lldpd get what switchd would give them."""
+
+
+def test_the_commands_of_repair_diff_correct_descriptions_and_mtus_and_nothing_else_is_found(lab: Layout) -> None:
+    nic, port, small = map(lab.jack, ("gpu-001/enp26s0f0np0", "leaf-1/swp1", "leaf-0/swp2"))
+    hurt = str(lab.fabric.plan.peer_of(small))
+    wrong = sorted([("CAB010", str(nic)), ("CAB010", str(port)), ("LNK002", hurt)])
+
+    def found(answer: Answer) -> list[tuple[str, str]]:
+        return sorted((one["rule"], one["subject"]) for one in answer["items"])
+
+    def describe(device: str, name: str, text: str) -> None:
+        devices.call(lab, device, "lldpcli", "configure", "ports", name, "lldp", "portdescription", text)
+
+    with serving(lab, PORT) as service:
+        try:
+            describe(nic.device, nic.name, "to leaf-1:swp1")
+            describe(port.device, port.name, "gpu-002")
+            devices.call(lab, small.device, "ip", "link", "set", "dev", small.name, "mtu", "1400")
+            service.until("findings", lambda answer: found(answer) == wrong)
+            for repair in service.ask("repair-diff")["repairs"]:
+                (change,) = repair["settings"]
+                (commands,) = change["commands"].values()
+                text = STAND_INS + NVUE + "\n".join(commands)
+                devices.call(lab, change["device"], "sh", "-ec", text)
+            service.until("findings", lambda answer: not answer["items"])
+            assert service.ask("fabric")["cables"]["right"] == 16
+        finally:
+            for device in (nic.device, port.device):
+                devices.restart(lab, device, "lldpd")
+            devices.call(lab, small.device, "ip", "link", "set", "dev", small.name, "mtu", str(cables.SWITCH_MTU))
+        hearing.settle(lab)
 
 
 def test_settings_that_cannot_be_used_end_with_the_line_and_what_is_wrong(lab: Layout, tmp_path: Path) -> None:

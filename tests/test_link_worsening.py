@@ -9,7 +9,7 @@ from scipy.special import erfc
 from scipy.stats import theilslopes
 
 from benchmarks.degradation.drawn import STEPS, TRAPS
-from benchmarks.degradation.report import BEGIN, END, placed, section, section_of
+from benchmarks.degradation.report import SECTION, section
 from benchmarks.degradation.scoring import lives
 from rules import rules
 from tests.small_fabric import make_plan
@@ -210,11 +210,9 @@ def test_days_are_means_and_a_day_with_long_gaps_is_none() -> None:
 def test_the_benchmark_shows_forecasts_and_no_alarm_on_few_links() -> None:
     found = lives(seed=3, days=40, links=60, each=3)
     text = section(found, 40, "Fast.")
-    assert text.startswith(BEGIN)
-    assert text.endswith(END)
     assert all(kind in text for kind in (*TRAPS[:1], *STEPS))
     assert not any(one.first(Severity.WARNING) for one in found if one.kind == "nothing")
     assert any(one.first(Severity.WARNING) for one in found if one.kind == "laser that ages")
-    page = placed("# Accuracy\n\n## Mistakes\n", text)
-    assert section_of(page) == text
-    assert placed(page, text.replace("Fast.", "Slow.")).count(BEGIN) == 1
+    page = SECTION.placed("# Accuracy\n\n## Mistakes\n", text)
+    assert SECTION.of(page) == text
+    assert SECTION.placed(page, text.replace("Fast.", "Slow.")).count(SECTION.begin) == 1

@@ -23,7 +23,7 @@ def _id(fault: Fault) -> str:
 
 def _quiet() -> Site:
     """A fabric on which nothing is wrong."""
-    site = Site([Fault(CauseKind.LINK_DOWN)])
+    site = Site([Fault(CauseKind.LINK_DOWN)], shape=SMALL)
     site.director.fix(1)
     site.settle()
     return site

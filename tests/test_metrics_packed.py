@@ -53,14 +53,13 @@ def test_the_packed_page_is_the_plain_page(pod: str | None) -> None:
 def test_a_publication_is_compressed_once_and_a_newer_one_again() -> None:
     publication, exposition = simulated(1), Exposition()
     exposition.packed(publication, None, COUNTERS, NOW)
-    page = exposition._page
-    assert page is not None
+    page = exposition.page_of(publication)
     kept = page.packed[None]
     exposition.packed(publication, None, COUNTERS, NOW + timedelta(seconds=15))
     assert page.packed == {None: kept}
     newer = replace(publication, number=publication.number + 1)
     assert b"evaluation_number" in gzip.decompress(exposition.packed(newer, None, COUNTERS, NOW))
-    assert exposition._page is not page
+    assert exposition.page_of(newer) is not page
 
 
 def test_a_pod_that_the_plan_lacks_is_named_in_both_forms() -> None:

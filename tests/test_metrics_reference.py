@@ -30,7 +30,17 @@ SHOWN_ELSEWHERE = {
     for name in (
         "evaluations_total",
         "evaluations_failed_total",
+        "full_parse_differences_total",
         "devices_in_flight",
+        "pollers",
+        "pollers_running",
+        "poller_restarts_total",
+        "poller_messages_dropped_total",
+        "bus_connected",
+        "bus_reconnects_total",
+        "bus_store_losses_total",
+        "bus_other_schema_total",
+        "bus_zones_without_poller",
         "tls_certificate_not_after_timestamp_seconds",
         "history_failing",
         "history_writes_total",
@@ -47,7 +57,8 @@ SHOWN_ELSEWHERE = {
         "otlp_export_points",
         "otlp_export_duration_seconds",
     )
-}
+} | {f"{PREFIX}view_{name}" for name in ("age_seconds", "write_seconds", "written_bytes")}
+SHOWN_ELSEWHERE |= {f"{PREFIX}judge_{name}" for name in ("leader", "epoch")}
 """Figures of the service that the tests' counters do not have."""
 
 

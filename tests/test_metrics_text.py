@@ -176,10 +176,10 @@ def test_an_unknown_pod_is_named() -> None:
 def test_the_same_publication_is_rendered_once() -> None:
     exposition, publication = Exposition(), simulated("one pod")
     exposition.prepare(publication)
-    kept = exposition._page
+    kept = exposition.page_of(publication)
     exposition.render(publication, COUNTERS, NOW)
     exposition.render_pod(publication, "-", COUNTERS, NOW)
-    assert exposition._page is kept
+    assert exposition.page_of(publication) is kept
 
 
 def test_a_later_evaluation_shows_nothing_of_an_earlier_one() -> None:

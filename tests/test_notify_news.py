@@ -1,6 +1,7 @@
 """Which messages an evaluation causes: each fault once, when it is due, and its end only after its beginning."""
 
 import json
+from collections.abc import Collection
 from datetime import timedelta
 
 import jsonschema
@@ -21,11 +22,12 @@ SCHEMA = jsonschema.Draft202012Validator(notification_schema())
 class Sent:
     """What is announced from one evaluation to the next."""
 
-    def __init__(self) -> None:
+    def __init__(self, in_use: Collection[str] = ("", "p1")) -> None:
         self.announced: dict[str, Announced] = {}
+        self.in_use = in_use
 
     def after(self, publication: Published) -> list[Notification]:
-        messages, self.announced = news_of(publication, self.announced)
+        messages, self.announced = news_of(publication, self.announced, self.in_use)
         for message in messages:
             SCHEMA.validate(message.body())
         return messages
@@ -107,6 +109,17 @@ def test_a_higher_severity_is_a_message_of_its_own_and_a_lower_one_is_none() -> 
     assert words(sent.after(seen(fault(severity=CRITICAL)))) == [("worsened", fault().key)]
     assert sent.after(seen(fault(severity=WARNING))) == []
     assert sent.after(seen(fault(severity=CRITICAL))) == [], "it was critical before"
+
+
+def test_in_a_pod_that_is_being_cabled_wrong_cables_are_warnings() -> None:
+    new = Sent(in_use=())
+    assert new.after(seen(fault(minutes=3))) == []
+    (message,) = new.after(seen(fault(minutes=6)))
+    assert message.severity == WARNING
+    (other,) = new.after(seen(fault(), fault(2, kind=CauseKind.PFC_STORM)))
+    assert (other.kind, other.severity) == ("pfc-storm", CRITICAL)
+    new.in_use = ("", "p1")
+    assert words(new.after(seen(fault(), fault(2, kind=CauseKind.PFC_STORM)))) == [("worsened", fault().key)]
 
 
 def test_what_is_muted_is_not_sent_until_it_is_not() -> None:

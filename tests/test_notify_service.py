@@ -11,14 +11,17 @@ import pytest
 from fault_scenes import CRITICAL, WARNING, fault, seen
 from journal_helpers import Settings as JournalSettings
 from live_site import runner
-from patience import soon
+from patience import ENOUGH, soon
 from ports import refusing_port
+from real_postgres import Postgres, postgres
 from receiving import Posts, posts, syslog_server
 from structlog.testing import capture_logs
 
 from truerail.errors import JournalUnavailableError
 from truerail.journal import Journal, open_journal
+from truerail.model import Severity
 from truerail.service.notify import outbox
+from truerail.service.notify.fault_news import news_of
 from truerail.service.notify.notifier import Notifier
 from truerail.service.settings import Settings
 
@@ -43,9 +46,19 @@ def notifier(configured: Settings, journal: Journal | None = None) -> Iterator[N
         found.close()
 
 
-@pytest.fixture
-def journal(tmp_path: Path) -> Iterator[Journal]:
-    found = open_journal(JournalSettings(f"sqlite:///{tmp_path}/truerail.db"))
+@pytest.fixture(scope="module")
+def server() -> Iterator[Postgres]:
+    """One PostgreSQL for all tests of this file."""
+    with postgres() as running:
+        yield running
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def journal(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Journal]:
+    in_file = request.param == "sqlite"
+    found = open_journal(
+        JournalSettings(f"sqlite:///{tmp_path}/truerail.db" if in_file else request.getfixturevalue("server").url())
+    )
     yield found
     found.close()
 
@@ -139,10 +152,31 @@ def test_a_restart_sends_what_was_not_delivered_and_nothing_twice(journal: Journ
             service.evaluated(seen(), resumed=True)
             expected = [("began", 2), ("began", 3), ("ended", 1), ("ended", 2), ("ended", 3)]
             assert events(receiver.take(5)) == [(event, fault(number).key) for event, number in expected]
+            soon(lambda: service.figures()["notifications_queue_length"] == 0)
         with notifier(to, journal) as service:
             service.evaluated(seen(), resumed=True)
             service.evaluated(seen(fault(4)), resumed=True)
             assert events(receiver.take(1)) == [("began", fault(4).key)]
+
+
+def test_what_a_receiver_takes_while_the_service_ends_is_not_sent_again(journal: Journal) -> None:
+    """The answer to the last message comes after the queue is closed."""
+    least = {"hook": Severity.WARNING}
+    first = outbox.Outbox(least, journal, lambda: NOW)
+    first.load()
+    use = {"2026-11-20": {"p1": 1.0}}
+    first.put(*news_of(seen(fault(1)), first.announced, ("", "p1")), use)
+    message = first.next("hook")
+    assert message
+    first.close()
+    assert first.next("hook") is None
+    first.took("hook", message)
+    first.write(ENOUGH)
+    second = outbox.Outbox(least, journal, lambda: NOW)
+    second.load()
+    assert (second.waiting, set(second.announced), second.use) == (0, {fault(1).key}, use)
+    second.close()
+    second.write(ENOUGH)
 
 
 def test_before_the_journal_is_read_beginnings_are_sent_and_what_it_has_comes_after(journal: Journal) -> None:

@@ -45,7 +45,7 @@ action(type="omfile" file="{folder}/lines" template="line")
 
 
 def message(**changes: Any) -> Notification:
-    return news_of(seen(replace(fault(), **changes)), {})[0][0].model_copy(update={"id": "7"})
+    return news_of(seen(replace(fault(), **changes)), {}, ("", "p1"))[0][0].model_copy(update={"id": "7"})
 
 
 @contextmanager

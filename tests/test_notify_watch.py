@@ -10,11 +10,11 @@ from structlog.testing import capture_logs
 from test_service_watch import fabric_of, run, settings_for, until, watched
 
 from truerail.analysis.published import Published
-from truerail.service.front import Front
 from truerail.service.notify import fault_news
 from truerail.service.notify.notifier import Notifier
 from truerail.service.notify_settings import Receiver, Webhook
 from truerail.service.settings import Page
+from truerail.service.watch_service import WatchService
 
 
 class _Broken:
@@ -63,5 +63,5 @@ def test_a_swap_that_the_service_finds_is_one_message(tmp_path: Path, monkeypatc
     assert broken.closed, "each outlet is closed before the journal"
 
 
-def _evaluations(front: Front) -> float:
+def _evaluations(front: WatchService) -> float:
     return front.counters["evaluations_total"]

@@ -19,7 +19,7 @@ from truerail.service.notify_settings import Webhook
 
 
 def message() -> Notification:
-    return news_of(seen(fault()), {})[0][0]
+    return news_of(seen(fault()), {}, ("", "p1"))[0][0]
 
 
 def webhook(url: str, **more: Any) -> WebhookChannel:

@@ -180,8 +180,8 @@ def record(receiver: Posts) -> tuple[Any, Mapping[str, Any]]:
 
 
 def test_beginning_and_end_of_a_fault_are_log_records() -> None:
-    began, announced = news_of(seen(fault(severity=CRITICAL)), {})
-    ended, _ = news_of(seen(), announced)
+    began, announced = news_of(seen(fault(severity=CRITICAL)), {}, ("", "p1"))
+    ended, _ = news_of(seen(), announced, ("", "p1"))
     with posts() as receiver:
         channel = OtlpLogChannel(otlp(receiver), "lab")
         for message in (*began, *ended):
@@ -198,7 +198,7 @@ def test_beginning_and_end_of_a_fault_are_log_records() -> None:
 
 
 def test_a_collector_that_does_not_take_a_record_gets_it_again() -> None:
-    message = news_of(seen(fault()), {})[0][0]
+    message = news_of(seen(fault()), {}, ("", "p1"))[0][0]
     with posts([401]) as receiver, pytest.raises(DeliveryError, match="did not take it"):
         OtlpLogChannel(otlp(receiver), "lab").send(message)
     missing = Otlp(endpoint="http://127.0.0.1:1", headers={"X-Api-Key": Secret("env", "TRUERAIL_NOT_SET")})

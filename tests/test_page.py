@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.fake_tower import fabric
-from tests.page_site import Site, Watched, chromium, publication
+from tests.page_site import Site, Watched, publication
 from tests.patience import soon
 from truerail.analysis.round import Round
 from truerail.model import Role
@@ -37,12 +37,6 @@ BROKEN, SEEN = fabric()
 _, WHOLE = fabric(faults=False)
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as one:
-        yield one
-
-
 @pytest.fixture
 def site() -> Iterator[Site]:
     with Site(publication(BROKEN.plan, SEEN)) as one:
@@ -50,13 +44,9 @@ def site() -> Iterator[Site]:
 
 
 @pytest.fixture
-def watched(browser: Browser, site: Site) -> Iterator[Watched]:
-    one = Watched(browser, site)
-    yield one
-    one.context.close()
-    assert one.complaints == []
-    assert one.foreign() == []
-    assert len(one.asked) > 5
+def watched(watched: Watched) -> Iterator[Watched]:
+    yield watched
+    assert len(watched.asked) > 5
 
 
 def test_the_overview_shows_the_verdict_and_every_cause(watched: Watched) -> None:

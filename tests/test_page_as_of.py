@@ -10,18 +10,12 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.as_of_journal import Kept, kept_journal
 from tests.fake_tower import FakeHistory
-from tests.page_site import Site, Watched, chromium
+from tests.page_site import Site, Watched
 
 PAGES = (
     "/", "/causes", "/findings", "/cables", "/devices", "/switch-ports", "/racks", "/topology", "/hosts/h1",
     "/switches/leaf-0", "/causes/{cause}", "/findings/{finding}",
 )  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as one:
-        yield one
 
 
 @pytest.fixture(scope="module")
@@ -36,15 +30,6 @@ def site(kept: Kept) -> Iterator[Site]:
     with Site(kept.live) as one:
         one.tower.history = kept.journal  # type: ignore[assignment]  # the journal itself, not a list of rows
         yield one
-
-
-@pytest.fixture
-def watched(browser: Browser, site: Site) -> Iterator[Watched]:
-    one = Watched(browser, site)
-    yield one
-    one.context.close()
-    assert one.complaints == []
-    assert one.foreign() == []
 
 
 def cells(page: Page, head: str) -> Locator:

@@ -9,18 +9,12 @@ from axe_playwright_python.base import AXE_SCRIPT
 from playwright.sync_api import Browser, expect
 
 from tests.fake_tower import fabric
-from tests.page_site import Site, Watched, chromium, publication
+from tests.page_site import Site, Watched, publication
 from truerail.model.history import MaintenanceWindow
 
 BROKEN, SEEN = fabric()
 AT = datetime(2026, 3, 28, 22, 15, 30, tzinfo=UTC)
 ZONED = re.compile(r"\d\d:\d\d:\d\d (UTC(?:[+-]\d+(?::\d\d)?)?)")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as one:
-        yield one
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,5 @@
 """Hosts and switches lead to their dashboards, where the settings name a Grafana, and to nothing else."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -8,18 +7,12 @@ from playwright.sync_api import Browser, expect
 
 from dashboards.grafana.boards import BOARDS
 from tests.fake_tower import fabric
-from tests.page_site import Site, Watched, chromium, publication
+from tests.page_site import Site, Watched, publication
 from truerail.errors import SettingsError
 from truerail.service.loading import load_settings
 
 BROKEN, SEEN = fabric()
 GRAFANA = "https://grafana.example.net/sub"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as one:
-        yield one
 
 
 @pytest.mark.parametrize(

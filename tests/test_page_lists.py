@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.fake_tower import fabric
-from tests.page_site import Site, Watched, chromium, publication
+from tests.page_site import Site, Watched, publication
 
 BROKEN, SEEN = fabric()
 SHOWN = publication(BROKEN.plan, SEEN)
@@ -16,24 +16,9 @@ LISTS = ("causes", "findings", "cables", "devices", "switch-ports")
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as one:
-        yield one
-
-
-@pytest.fixture(scope="module")
 def site() -> Iterator[Site]:
     with Site(SHOWN) as one:
         yield one
-
-
-@pytest.fixture
-def watched(browser: Browser, site: Site) -> Iterator[Watched]:
-    one = Watched(browser, site)
-    yield one
-    one.context.close()
-    assert one.complaints == []
-    assert one.foreign() == []
 
 
 def column(page: Page, head: str) -> list[str]:

@@ -1,16 +1,14 @@
 """The page when things are not as usual: nothing evaluated, nothing new, nobody there, hostile names, nobody logged
 in."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.access_site import OPERATOR, READER, WITH_TOKENS
 from tests.fake_tower import fabric
-from tests.page_site import Site, Watched, chromium, publication
+from tests.page_site import Site, Watched, publication
 from tests.small_fabric import World, make_plan
 from truerail.analysis.published import JournalHealth, JournalState
 from truerail.model import Port
@@ -18,12 +16,6 @@ from truerail.model import Port
 BROKEN, SEEN = fabric()
 IMAGE = "<img src=x onerror=window.hacked=1>"
 SCRIPT = '"><script>window.hacked=1</script>'
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as one:
-        yield one
 
 
 def test_before_the_first_evaluation_it_says_so_and_then_fills_itself(browser: Browser) -> None:

@@ -1,7 +1,7 @@
 """The page about traffic in a real Chromium: storms and their trees, rates of ports."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Page, expect
 from rules.pfc_storm import FIRES, QUIET
 from tests.fake_tower import fabric
 from tests.living_site import Site as Living
-from tests.page_site import Site, Watched, chromium, publication
+from tests.page_site import Site, Watched, publication
 from truerail.analysis.counters import Window
 from truerail.analysis.published import Published
 from truerail.analysis.rule import Case
@@ -27,12 +27,6 @@ IMAGE = "<img src=x onerror=window.hacked=1>"
 SCRIPT = '"><script>window.hacked=1</script>'
 COUNTED = ("nic_counters", "rdma_counters", "port_counters", "pfc_counters")
 SPREAD, BEHIND, TWO = FIRES[0], FIRES[7], FIRES[8]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as one:
-        yield one
 
 
 def reported(case: Case) -> Published:

@@ -93,7 +93,7 @@ def test_two_rows_of_headers_vague_rows_and_rows_listed_twice(tmp_path: Path) ->
     )
     evaluated = load(path)
     assert ends(evaluated) == [("gpu-1", "1", "leaf-1", "1/1")]
-    assert "1 cable of the management network is not evaluated" in evaluated.notes
+    assert "sheet 'Cables' row 8: management network or power, not evaluated" in evaluated.notes
     assert "oob-1" not in evaluated.devices
 
 
@@ -304,9 +304,12 @@ def test_a_topology_file_of_infiniband(tmp_path: Path) -> None:
     ("name", "text", "reason"),
     [
         ("x.drawio", "<mxfile host='x'/>", "a drawing has no ports"),
-        ("x.yml", "nodes: [a, b]\nlinks: [a-b]\n", "a netlab topology names no ports"),
-        ("x.yaml", "switches: {S1: {switches: [S2]}}\nblocks: []\n", "tree of switches and nodes without ports"),
-        ("x.csv", "StartDevice,StartPort,EndDevice\nc-1,10,sw-1\n", "not their ports"),
+        ("x.svg", "<svg/>", "a drawing has no ports"),
+        ("x.pdf", "", "a drawing has no ports"),
+        ("x.xml", "<system version='1'/>", "the inside of one host"),
+        ("x.yml", "nodes: [a, b]\nlinks: [a-b]\n", r"2 ports have no name, the first is a/\?1"),
+        ("x.yaml", "switches: {S1: {nodes: ['n[1-']}}\nnodes: []\n", "brackets|bracket"),
+        ("x.csv", "StartDevice,StartPort,EndDevice\nc-1,10,sw-1\n", r"1 ports? ha\w+ no name, the first is sw-1/\?1"),
         ("x.csv", "FrontPanel,Channel\n9,1\n", "unknown column"),
         ("x.ndt", "what is this\n", "no cable list is recognized"),
         ("x.json", '{"content": 1}', "no cable list is recognized"),
@@ -314,7 +317,7 @@ def test_a_topology_file_of_infiniband(tmp_path: Path) -> None:
         ("x.ndt", "StartDevice,StartPort,EndDevice,EndPort\na,1,tbd,TBD\n", "no cable; row 2: not a cable"),
         ("x.ndt", "StartDevice,StartPort,EndDevice,EndPort\na,1,\x1b[2Jb,2\n", r"control character \\x1b"),
         ("x.xlsx", "PK\x03\x04 but no archive", "not a workbook"),
-        ("x.pdf", "", "expected a plan file"),
+        ("x.doc", "", "expected a plan file"),
     ],
 )
 def test_what_is_no_plan_is_refused_with_the_reason(name: str, text: str, reason: str, tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Names that repair a cause: the commands, run against the simulated fabric, end its findings and bring none."""
 
+import configparser
 import re
 import subprocess
 from dataclasses import replace
@@ -20,12 +21,13 @@ from truerail.analysis.round import Round
 from truerail.cli.app import app
 from truerail.errors import NotFoundError
 from truerail.model import CauseKind, Device, Role, Snapshot
+from truerail.model.finding import Rename
 from truerail.outputs.options import Options
 from truerail.outputs.renaming import is_name, rename_commands, renamed_plan
 from truerail.plans import load
 from truerail.plans.csv_write import dump_csv
-from truerail.questions.answers.name_repairs import repair_diff
-from truerail.questions.repair_diff import NameRepair, Rename
+from truerail.questions.answers.repair_diff import repair_diff
+from truerail.questions.repair_diff import DeviceRename, TextRepair
 from truerail.questions.text import answer_text
 from truerail.rounds import evaluate
 from truerail.simulator import Fault, Shape
@@ -43,12 +45,28 @@ IN_A_CLI = {"eos": r"hostname (\S+)", "nxos": r"hostname (\S+)", "junos": r"set 
 SWITCHES = ("cumulus", "sonic", "eos", "nxos", "junos")
 
 
+NOTHING_LEFT = "no open cause or finding is repaired by text alone"
+
+
 def site(kind: CauseKind, variant: str, platform: str = "cumulus") -> Site:
     """A fabric in which two names are exchanged."""
     shape = Shape(hosts=8, rails=4, spines=2, uplinks=4, gpus=4, platforms=(platform,))
     found = Site((Fault(kind, variant),), shape=shape)
     found.fabric.living.settle()
     return found
+
+
+def named(names: dict[str, str]) -> Site:
+    """A fabric in which machines announce these names."""
+    found = site(CauseKind.LEAF_SWAP, "labels")
+    found.fabric.living.alter(lambda world: (world.hostname.clear(), world.hostname.update(names)))
+    found.fabric.living.settle()
+    return found
+
+
+def rotated(machines: list[str]) -> dict[str, str]:
+    """Each machine has the name of the next."""
+    return dict(zip(machines, [*machines[1:], machines[0]], strict=True))
 
 
 def published(fabric: Site) -> Published:
@@ -65,7 +83,7 @@ def new_name(platform: str, commands: tuple[str, ...], now: str) -> str:
     return next((line.split()[1] for line in done.stdout.splitlines() if line.startswith("named")), now)
 
 
-def applied(fabric: Site, renames: tuple[Rename, ...]) -> None:
+def applied(fabric: Site, renames: tuple[DeviceRename, ...]) -> None:
     """Gives each machine the name that the commands give it."""
     living = fabric.fabric.living
     machines = {name: machine for machine, name in living.world.hostname.items()}
@@ -95,7 +113,87 @@ def test_the_commands_end_the_findings_and_bring_none(kind: CauseKind, variant: 
     applied(fabric, repair.devices)
     after = published(fabric)
     assert after.evaluation.findings == ()
-    assert repair_diff(after, "").summary == "no open cause is repaired by names alone"
+    assert repair_diff(after, "").summary == NOTHING_LEFT
+
+
+@pytest.mark.parametrize("machines", [["gpu-001", "gpu-004", "gpu-002"], ["leaf-3", "leaf-1", "leaf-2", "leaf-0"]])
+def test_names_that_go_round_are_put_right_one_by_one(machines: list[str]) -> None:
+    fabric = named(rotated(machines))
+    before = published(fabric)
+    (repair,) = repair_diff(before, "").repairs
+    assert {one.new_name: one.device for one in repair.devices} == rotated(machines)
+    assert sorted({one.name for one in repair.inventory} - set(machines)) == [f"{repair.inventory[0].name}-renamed"]
+    applied(fabric, repair.devices)
+    assert published(fabric).evaluation.findings == ()
+
+
+def test_a_name_that_the_plan_does_not_have_is_wrong_on_the_device_or_misspelt_in_the_plan(tmp_path: Path) -> None:
+    require("patch")
+    fabric = named({"leaf-2": "sw-2"})
+    before = published(fabric)
+    (repair,) = repair_diff(before, "").repairs
+    assert [(one.device, one.new_name) for one in repair.devices] == [("sw-2", "leaf-2")]
+    assert [(one.name, one.new_name) for one in repair.inventory] == [("leaf-2", "sw-2")]
+    file = tmp_path / "plan.csv"
+    file.write_text(dump_csv(before.plan))
+    subprocess.run(["patch", "-s", str(file)], input=repair.plan_diff, text=True, check=True)
+    readings = [
+        replace(one, device="sw-2" if one.device == "leaf-2" else one.device) for one in before.snapshot.readings
+    ]
+    assert evaluate(Round(load(file), Snapshot(before.snapshot.at, readings), None)).findings == ()
+    applied(fabric, repair.devices)
+    assert published(fabric).evaluation.findings == ()
+
+
+@pytest.mark.parametrize("variant", ["names", "model"])
+def test_nics_in_another_order_get_link_files_or_the_plan_their_names(variant: str, tmp_path: Path) -> None:
+    require("patch")
+    fabric = site(CauseKind.GPU_NIC_ORDER, variant)
+    world = fabric.fabric.living.world
+    before = published(fabric)
+    (repair,) = repair_diff(before, "").repairs
+    assert {one.host for one in repair.links} == set(world.nic_order)
+    for one in repair.links:
+        root = tmp_path / one.host
+        root.mkdir()
+        subprocess.run(["patch", "-s", "-p0", "-d", str(root)], input=one.diff, text=True, check=True)
+        names = dict(map(named_by, root.rglob("*.link")))
+        slots = range(len(world.fabric.models[one.host].names))
+        mine = {world.host_mac(one.host, slot): world.fabric.models[one.host].names[slot].netdev for slot in slots}
+        assert names == {mac: name for mac, name in mine.items() if mac in names}
+        assert set(names.values()) == set(one.names.values()) == set(one.names)
+    file = tmp_path / "plan.csv"
+    file.write_text(dump_csv(before.plan))
+    subprocess.run(["patch", "-s", str(file)], input=repair.plan_diff, text=True, check=True)
+    assert evaluate(Round(load(file), before.snapshot, None)).findings == ()
+
+    fabric.fabric.living.alter(lambda _: world.nic_order.clear())
+    fabric.fabric.living.settle()
+    assert published(fabric).evaluation.findings == ()
+
+
+def named_by(file: Path) -> tuple[str, str]:
+    """MAC and name of a `.link` file."""
+    text = configparser.ConfigParser()
+    text.optionxform = str  # type: ignore[assignment,method-assign] - as the module's documentation does
+    text.read(file)
+    return text["Match"]["PermanentMACAddress"], text["Link"]["Name"]
+
+
+def test_gpus_in_another_order_have_no_diff() -> None:
+    before = published(site(CauseKind.GPU_NIC_ORDER, "gpus"))
+    assert repair_diff(before, "").summary == NOTHING_LEFT
+    assert repair_diff(before, "C1").summary.startswith("no diff: Move no cable. Fix the enumeration")
+
+
+def test_a_nic_whose_address_is_not_reported_has_no_link_file() -> None:
+    before = published(site(CauseKind.GPU_NIC_ORDER, "names"))
+    readings = [replace(one, facts=()) if one.collector == "net_link" else one for one in before.snapshot.readings]
+    answer = repair_diff(publication(before.plan, Snapshot(before.snapshot.at, readings)), "")
+    (host,) = answer.repairs[0].links
+    assert host.diff == ""
+    assert host.no_diff.startswith(f"{host.host} reports no network interface")
+    assert f"No diff for {host.host}: " in answer_text(answer, Options(200))
 
 
 @pytest.mark.parametrize(("kind", "variant"), [(CauseKind.HOST_SWAP, "labels"), (CauseKind.LEAF_SWAP, "labels")])
@@ -113,10 +211,10 @@ def test_the_change_of_plan_and_inventory_does_the_same(kind: CauseKind, variant
     file.write_text(dump_csv(before.plan))
     subprocess.run(["patch", "-s", str(file)], input=repair.plan_diff, text=True, check=True)
     assert evaluate(Round(load(file), snapshot, None)).findings == ()
-    assert [(one.device, one.new_name) for one in repair.inventory][::2] == [
-        (min(names), f"{min(names)}-renamed"),
-        (f"{min(names)}-renamed", max(names)),
-    ]
+    first = repair.inventory[0].name
+    other = next(name for name in names if name != first)
+    steps = [(first, f"{first}-renamed"), (other, first), (f"{first}-renamed", other)]
+    assert [(one.name, one.new_name) for one in repair.inventory] == steps
 
 
 def test_pasted_into_another_device_or_twice_nothing_is_renamed() -> None:
@@ -146,7 +244,8 @@ def test_what_is_no_host_name_is_refused(name: str) -> None:
     }
     cables = tuple(one._replace(a=one.a._replace(device=name)) if one.a.device == old else one for one in plan.cables)
     (cause,) = before.evaluation.causes
-    hostile = replace(cause, subjects=(name, *(one for one in cause.subjects if one != old)))
+    renames = [Rename(*(name if word == old else word for word in (one.actual, one.planned))) for one in cause.renames]
+    hostile = replace(cause, renames=tuple(renames))
     evaluation = replace(before.evaluation, plan=replace(plan, devices=devices, cables=cables), causes=(hostile,))
     shown = publication(evaluation.plan, before.snapshot)
     shown = replace(shown, evaluated=replace(shown.evaluated, evaluation=evaluation))
@@ -156,21 +255,20 @@ def test_what_is_no_host_name_is_refused(name: str) -> None:
     assert (refused.devices, refused.inventory, refused.plan_diff) == ((), (), "")
 
 
-def test_other_causes_and_longer_exchanges_say_why_there_is_none() -> None:
+def test_other_causes_say_why_there_is_none() -> None:
     before = published(site(CauseKind.LEAF_SWAP, "labels"))
     (cause,) = before.evaluation.causes
 
-    def refused(**change: object) -> NameRepair:
+    def refused(**change: object) -> TextRepair:
         evaluation = replace(before.evaluation, causes=(replace(cause, **change),))  # type: ignore[arg-type] - any field
         shown = replace(before, evaluated=replace(before.evaluated, evaluation=evaluation))
         (repair,) = repair_diff(shown, "c1").repairs
         return repair
 
-    three = refused(subjects=("leaf-0", "leaf-1", "leaf-2"))
-    assert three.refused.startswith("3 names are exchanged")
-    assert refused(subjects=("leaf-0", "sw")).refused == "'sw' is not in the plan"
-    assert refused(kind=CauseKind.LINK_DOWN).refused.startswith("changed names do not repair it: ")
-    with pytest.raises(NotFoundError, match="'C9'; repaired by names: C1"):
+    strange = refused(renames=(Rename("leaf-0", "sw"),))
+    assert strange.refused == "no diff: 'sw' is not in the plan"
+    assert refused(kind=CauseKind.LINK_DOWN, renames=()).refused.startswith("no diff: Swap the names")
+    with pytest.raises(NotFoundError, match="'C9'; causes repaired by text: C1"):
         repair_diff(before, "C9")
 
 

@@ -194,7 +194,11 @@ def services(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[str]]:
         socket.create_server(("127.0.0.1", 0)) as hung,
         socket.create_server(("127.0.0.1", 0)) as gone,
     ):
-        bad.action(lambda: bad.tower.counters.update(evaluations_failed_total=4.0))
+        waiting = {
+            f"notifications_{name}": 3.0 for name in ("sent_total", "failed_total", "lost_total", "queue_length")
+        }
+        failed = {"evaluations_failed_total": 4.0, "full_parse_differences_total": 2.0, "view_age_seconds": 312.4}
+        bad.action(lambda: bad.tower.counters.update(failed | waiting))
         closed = gone.getsockname()[1]
         gone.close()
         yield [fresh.url, well.url, bad.url, f"http://127.0.0.1:{hung.getsockname()[1]}", f"http://127.0.0.1:{closed}"]

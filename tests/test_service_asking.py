@@ -8,8 +8,8 @@ from fake_fleet import FakeFleet, ambient, targets
 from virtual_time import timeless
 
 from truerail.poller import Limits, Poller
-from truerail.service.poll_scheduler import PollScheduler, intervals
-from truerail.service.schedule import Schedule
+from truerail.poller.poll_scheduler import PollScheduler, intervals
+from truerail.poller.schedule import Schedule
 from truerail.simulator import Shape, Simulation, simulate
 
 SHAPE = Shape(hosts=4, rails=2, spines=2, uplinks=2)

@@ -21,12 +21,12 @@ from truerail.model.step_marks import MarkAction, StepChange
 from truerail.questions.answers.names import names_of
 from truerail.questions.answers.rail_status import rail_status_of
 from truerail.service.evaluator import Evaluator
-from truerail.service.front import Front
 from truerail.service.plans import PlanInForce
 from truerail.service.round_loop import Watch, utc_now
 from truerail.service.settings import Journal as Kept
 from truerail.service.settings import Recovery, Schedule, Settings
 from truerail.service.step_marks import MOST_MARKS, StepMarks
+from truerail.service.watch_service import WatchService
 from truerail.simulator import Fault, Shape
 from truerail.simulator.live import LivingFabric, Pace, living_fabric
 from truerail.views.models import StepLine
@@ -54,14 +54,14 @@ def fabric_of(*faults: Fault) -> LivingFabric:
 
 
 @asynccontextmanager
-async def watched(settings: Settings, fabric: LivingFabric, *, planned: bool = True) -> AsyncIterator[Front]:
+async def watched(settings: Settings, fabric: LivingFabric, *, planned: bool = True) -> AsyncIterator[WatchService]:
     journal: Journal | None = open_journal(settings.journal) if settings.journal.url else None
     plan = PlanInForce(lambda: fabric.plan, fabric.plan) if planned else PlanInForce(lambda: None)
     watch = Watch(settings, fabric.targets, plan, fabric.transport, Evaluator.begin(settings), journal)
     stop = asyncio.Event()
     running = asyncio.create_task(watch.run(stop))
     try:
-        yield Front(watch)
+        yield WatchService(watch)
     finally:
         stop.set()
         await asyncio.wait_for(running, PATIENCE_SECONDS)
@@ -78,7 +78,7 @@ def run(body: Callable[[], Awaitable[None]]) -> None:
     asyncio.run(body())  # type: ignore[arg-type]
 
 
-def steady(front: Front) -> bool:
+def steady(front: WatchService) -> bool:
     """Whether every device was heard, the swap is all that is wrong, and nothing of what was thought before is left.
 
     A first evaluation may be of a part of the devices: whoever answered quickly is asked, and evaluated, again already.
@@ -91,7 +91,7 @@ def steady(front: Front) -> bool:
     return heard == set(shown.plan.devices) and found == set(shown.lives)
 
 
-def kinds(front: Front) -> Collection[CauseKind]:
+def kinds(front: WatchService) -> Collection[CauseKind]:
     return [] if front.publication is None else [cause.kind for cause in front.publication.evaluation.causes]
 
 
@@ -307,7 +307,7 @@ def test_reloading_goes_on_with_another_plan_and_loses_nothing(tmp_path: Path) -
         watch = Watch(settings, fabric.targets, plan, fabric.transport, Evaluator.begin(settings), journal)
         stop = asyncio.Event()
         running = asyncio.create_task(watch.run(stop))
-        front = Front(watch)
+        front = WatchService(watch)
         await until(lambda: steady(front))
         first = front.publication
         other = settings.model_copy(

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator
 from importlib.machinery import FileFinder
 from itertools import chain
 from pathlib import Path
@@ -115,19 +116,28 @@ def test_every_recording_belongs_to_a_collector() -> None:
     assert {path.name for path in RECORDINGS.iterdir()} == {found.name for found in COLLECTORS}
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=named)
-def test_a_file_is_small_and_says_what_it_is(path: Path) -> None:
-    text = path.read_text(encoding="utf-8")
-    assert text.count("\n") <= MOST_LINES.get(path.relative_to(ROOT).parts[0], 400)
-    assert re.match(r'(#!.*\n)?r?"""\S', text), "a module starts with its docstring"
+def test_a_file_is_small_and_says_what_it_is() -> None:
+    texts = {named(path): path.read_text(encoding="utf-8") for path in SOURCES}
+    assert len(texts) > 1000
+    assert not [name for name, text in texts.items() if text.count("\n") > MOST_LINES.get(name.partition("/")[0], 400)]
+    begins = re.compile(r'(#!.*\n)?r?"""\S')
+    assert not [name for name, text in texts.items() if not begins.match(text)], "a module starts with its docstring"
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=named)
-def test_nothing_is_left_undone_and_no_check_is_silenced_without_a_reason(path: Path) -> None:
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-        assert not UNDONE.search(line), f"line {number}: {line.strip()}"
-        found = SUPPRESSION.search(line)
-        assert not found or found["reason"] or _explained_above(path, number), f"line {number} gives no reason: {line}"
+def test_nothing_is_left_undone_and_no_check_is_silenced_without_a_reason() -> None:
+    undone, unexplained = [], []
+    for path in SOURCES:
+        before = ""
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            if UNDONE.search(line):
+                undone.append(f"{named(path)}:{number}: {line.strip()}")
+            found = SUPPRESSION.search(line)
+            # a comment in the line before is the reason, where it does not fit beside the code
+            if found and not found["reason"] and not before.lstrip().startswith("#"):
+                unexplained.append(f"{named(path)}:{number}: {line.strip()}")
+            before = line
+    assert not undone
+    assert not unexplained
 
 
 def test_the_words_of_the_old_dialect_only_become_fewer() -> None:
@@ -136,27 +146,22 @@ def test_the_words_of_the_old_dialect_only_become_fewer() -> None:
     assert sum(len(DIALECT.findall(path.read_text(encoding="utf-8"))) for path in shown) <= MOST_DIALECT_WORDS
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=named)
-def test_no_text_stands_alone_behind_a_statement(path: Path) -> None:
+def test_no_text_stands_alone_behind_a_statement() -> None:
     """A text that is no docstring and is used nowhere is the lost end of the one before."""
+    assert not [f"{named(path)}:{number}" for path in SOURCES for number in _lost_texts(path)]
+
+
+def _lost_texts(path: Path) -> Iterator[int]:
+    """The lines of texts that are statements and begin as no docstring does."""
     source = path.read_text(encoding="utf-8")
-    alone = [
-        node.value
-        for body in (getattr(node, "body", []) for node in ast.walk(ast.parse(source)))
-        for node in (body if isinstance(body, list) else [])
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.JoinedStr | ast.Constant)
-    ]
-    lost = [
-        node.lineno
-        for node in alone
-        if not (ast.get_source_segment(source, node) or "").startswith(('"""', 'r"""', "..."))
-    ]
-    assert not lost
-
-
-def _explained_above(path: Path, number: int) -> bool:
-    """Whether the line before is a comment: the reason, where it does not fit beside the code."""
-    return number > 1 and path.read_text(encoding="utf-8").splitlines()[number - 2].lstrip().startswith("#")
+    lines = source.encode().split(b"\n")
+    for node in ast.walk(ast.parse(source)):
+        body = getattr(node, "body", [])
+        for statement in body if isinstance(body, list) else []:
+            if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.JoinedStr | ast.Constant):
+                begin = lines[statement.lineno - 1][statement.col_offset :]
+                if not begin.startswith((b'"""', b'r"""', b"...")):
+                    yield statement.lineno
 
 
 def test_no_folder_of_tests_shadows_a_package() -> None:

@@ -16,7 +16,7 @@ from benchmarks.telemetry.measure import measure, publish
 from benchmarks.telemetry.report import report
 from benchmarks.telemetry.results import Results, State
 from benchmarks.telemetry.scoring import Score
-from benchmarks.telemetry.targets import section_of, summary, target_rows
+from benchmarks.telemetry.targets import SECTION, summary, target_rows
 from truerail.model import CauseKind
 from truerail.simulator.traffic import FlowFault, FlowFaultKind, Pattern
 
@@ -116,7 +116,7 @@ def test_the_summary_takes_the_place_of_the_one_before(tmp_path: Path) -> None:
     publish(results, tmp_path / "telemetry-accuracy.md")
     text = beside.read_text(encoding="utf-8")
     assert text == f"# Accuracy\n\n{summary(results)}\n\n## Mistakes\n"
-    assert section_of(text) == summary(results)
+    assert SECTION.of(text) == summary(results)
     assert "# Accuracy of telemetry" in (tmp_path / "telemetry-accuracy.md").read_text(encoding="utf-8")
     beside.write_text("# Accuracy\n", encoding="utf-8")
     with pytest.raises(ValueError, match=r"accuracy\.md has no section about telemetry"):

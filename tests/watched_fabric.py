@@ -82,7 +82,7 @@ class Watched:
         rounds = float(self.evaluator.number)
         return {
             "rounds_total": rounds, "evaluations_total": rounds, "evaluations_failed_total": 0.0,
-            "event_streams": 1.0, "devices_in_flight": 0.0,
+            "event_streams": 1.0, "devices_in_flight": 0.0, "full_parse_differences_total": 0.0,
         }  # fmt: skip
 
     def rounds(self) -> Iterator[Published]:

@@ -69,9 +69,13 @@ def restart(layout: Layout, device: str, daemon: str) -> None:
 
 
 def stop(layout: Layout, device: str, daemon: str) -> None:
-    """Ends a daemon in a device without letting it say goodbye, as a crash would."""
-    signal_daemon(layout, device, daemon, signal.SIGKILL)
-    wait_until(lambda: not _running(layout, device, daemon), f"{daemon} of {device} does not end", seconds=60.0)
+    """Ends a daemon in a device without letting it say goodbye, as a crash would.
+
+    A process that ends leaves its namespace first and closes its sockets and locks last.
+    """
+    pids = _running(layout, device, daemon)
+    signal_all(pids, signal.SIGKILL)
+    wait_until(lambda: not any(map(_lives, pids)), f"{daemon} of {device} does not end", seconds=60.0)
 
 
 def _running(layout: Layout, device: str, daemon: str) -> list[int]:
@@ -80,6 +84,15 @@ def _running(layout: Layout, device: str, daemon: str) -> list[int]:
 
 def _of_program(pids: Sequence[int], name: str) -> list[int]:
     return [pid for pid in pids if _program(pid) == name]
+
+
+def _lives(pid: int) -> bool:
+    """Whether a process is there and still has something to close."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state not in "ZX"
 
 
 def _program(pid: int) -> str:

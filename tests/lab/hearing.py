@@ -1,6 +1,7 @@
 """What the lab's lldpds hear, read for the lab itself and not with the code that is tested on it."""
 
 import json
+import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -8,7 +9,7 @@ from truerail.model import Port
 
 from .cables import wiring
 from .layout import Layout
-from .system import run, wait_until
+from .system import LabError, run
 
 Heard = Mapping[Port, frozenset[Port]]
 
@@ -40,8 +41,16 @@ def hostname(layout: Layout, device: str) -> str:
 
 def settle(layout: Layout, seconds: float = 60.0) -> None:
     """Waits until every lldpd hears exactly what it is cabled to. Raises `LabError` where that takes too long."""
-    wanted = expected(layout)
-    wait_until(lambda: heard(layout) == wanted, "the lldpds do not hear what they are cabled to", seconds)
+    wanted, deadline = expected(layout), time.monotonic() + seconds
+    while (now := heard(layout)) != wanted:
+        if time.monotonic() > deadline:
+            other = [f"{jack} hears {_named(now[jack])}" for jack in now if now[jack] != wanted.get(jack)]
+            raise LabError(f"after {seconds:.0f} s the lldpds hear other than they are cabled to: {'; '.join(other)}")
+        time.sleep(0.05)
+
+
+def _named(ports: frozenset[Port]) -> str:
+    return " and ".join(sorted(map(str, ports))) or "nothing"
 
 
 def _interfaces(layout: Layout, device: str) -> list[dict[str, Any]]:

@@ -1,0 +1,49 @@
+"""A judge of a bus, with its front, as a service of its own: URL FABRIC FOLDER NAME. Its journal is in the folder."""
+
+import asyncio
+import sys
+from datetime import timedelta
+from pathlib import Path
+
+from tests.bus_timing import LEASE, SLOW
+from tests.fake_fleet import FakeFleet
+from tests.poller_fabric import simulation, zoned_work
+from tests.test_service_watch import settings_for
+from truerail.bus.nats_link import BusAddress
+from truerail.bus.subjects import Subjects
+from truerail.poller.bus_polling import bus_polling
+from truerail.processes.judge import judge
+from truerail.processes.post import Post
+from truerail.processes.service import serve
+from truerail.service.leadership import Leadership
+from truerail.service.logs import set_up
+from truerail.service.plans import PlanInForce
+from truerail.service.settings import Http
+
+
+def opened(url: str) -> None:
+    """Says where the front is."""
+    sys.stdout.write(f"open {url}\n")
+    sys.stdout.flush()
+
+
+def main() -> None:
+    url, fabric, folder, name = sys.argv[1:]
+    made, address, subjects = simulation(), BusAddress(url), Subjects(fabric)
+    settings = settings_for(Path(folder))
+    schedule = settings.schedule.model_copy(update={"poll_timeout": timedelta(seconds=2)})
+    settings = settings.model_copy(update={"fabric": fabric, "http": Http(port=0), "schedule": schedule})
+    set_up(settings.log)
+
+    async def judging(post: Post) -> None:
+        await judge(
+            settings, zoned_work().targets, PlanInForce(lambda: made.plan, made.plan), FakeFleet(made), post,
+            ready=opened, stop=asyncio.Event(),
+            polling=bus_polling(address, subjects, SLOW), leading=lambda: Leadership(address, subjects, name, LEASE),
+        )  # fmt: skip
+
+    serve(settings, judging)
+
+
+if __name__ == "__main__":
+    main()

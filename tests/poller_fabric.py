@@ -1,0 +1,58 @@
+"""The fabric of tests with pollers in processes of their own: each process builds the same one."""
+
+import os
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+from tests.fake_fleet import targets
+from truerail.model import CauseKind, Role
+from truerail.poller.limits import Limits
+from truerail.poller.poll_scheduler import intervals
+from truerail.poller.work import Work
+from truerail.simulator import Fault, Shape, Simulation, simulate
+
+PROGRAM = (sys.executable, "-m", "tests.simulated_poller")
+SHAPE = Shape(hosts=6, rails=4, spines=2, uplinks=2)
+QUICK = ("lldp_host", "lldp_switch", "net_link", "rdma_link")
+
+
+class _Flag:
+    """A file that says whether pollers can start: a process that cannot is what an operator's mistake looks like."""
+
+    def set(self, folder: Path) -> None:
+        """From now on processes started with this environment end at once."""
+        (folder / "gone").touch()
+
+    def clear(self, folder: Path) -> None:
+        """They start again."""
+        (folder / "gone").unlink()
+
+    def is_set(self) -> bool:
+        """Whether this process should end."""
+        return Path(os.environ["TRUERAIL_TEST_FOLDER"], "gone").exists()
+
+
+GONE = _Flag()
+
+
+def simulation() -> Simulation:
+    """Two cables of one host are swapped."""
+    return simulate(SHAPE, [Fault(CauseKind.CABLE_SWAP, "one-host")], seed=4, folders="inventory")
+
+
+def work(seconds: float = 0.3) -> Work:
+    """All devices, with short intervals for what this fabric reports."""
+    made = simulation()
+    every = intervals(dict.fromkeys(QUICK, seconds))
+    return Work(tuple(targets(made)), dict(made.plan.devices), every, 30.0, 0.0, Limits())
+
+
+def zoned_work(seconds: float = 0.5, *, planned: bool = True) -> Work:
+    """The same devices in two zones, spines in `core`, all others in `pods`; unplanned as a poller of a bus has it."""
+    made = work()
+    spine = {name for name, device in made.devices.items() if device.role is Role.SPINE}
+    zoned = tuple(replace(one, zone="core" if one.name in spine else "pods") for one in made.targets)
+    every = intervals(dict.fromkeys(("lldp_host", "lldp_switch"), seconds))
+    devices = made.devices if planned else {}
+    return replace(made, targets=zoned, devices=devices, every_seconds=every, patience_seconds=2.0)

@@ -1,0 +1,127 @@
+"""Two judges on one bus and one journal, as processes: one leads, the other stands by and takes over."""
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, closing
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from demo_process import get
+
+from tests.nats_bus import nats_server
+from tests.patience import ENOUGH, soon
+from tests.test_processes import children
+
+ROOT = Path(__file__).resolve().parent.parent
+FABRIC = "judged"
+
+
+class Judge:
+    """A service with the role of a judge."""
+
+    def __init__(self, url: str, folder: Path, name: str) -> None:
+        command = [sys.executable, "-m", "tests.bus_judge_process", url, FABRIC, str(folder), name]
+        self.process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+        assert self.process.stdout
+        self.url = next(line.split()[1] for line in self.process.stdout if line.startswith("open"))
+        _, self.front = children(self.process.pid)
+
+    @property
+    def leads(self) -> bool:
+        """Whether it is ready, and says that it leads."""
+        return get(f"{self.url}readyz") == (200, "ready; this judge leads\n")
+
+    @property
+    def figures(self) -> dict[str, float]:
+        """What its metrics say of judges."""
+        page = get(f"{self.url}metrics")[1]
+        lines = [line for line in page.splitlines() if line.startswith("truerail_judge")]
+        return {
+            name: float(value) for name, value in (line.split() for line in lines if line.startswith("truerail_judge"))
+        }
+
+    @property
+    def judging(self) -> int:
+        """The process that judges; 0 while it is started again."""
+        return next((pid for pid in children(self.process.pid) if pid != self.front), 0)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespace]:
+    """A bus, a poller in each zone, and two judges; the first one leads."""
+    folder = tmp_path_factory.mktemp("judges")
+    (folder / "nats").mkdir()
+    with nats_server(folder / "nats") as server, ExitStack() as ending:
+        for zone in ("pods", "core"):
+            command = [sys.executable, "-m", "tests.bus_poller_process", server.url, FABRIC, zone, zone]
+            poller = ending.enter_context(subprocess.Popen(command, cwd=ROOT))
+            ending.callback(poller.kill)
+        judges = []
+        for name in ("first", "second"):
+            judges.append(Judge(server.url, folder, name))
+            ending.callback(judges[-1].process.communicate)
+            ending.callback(judges[-1].process.wait, ENOUGH)
+            ending.callback(judges[-1].process.terminate)
+            if name == "first":
+                soon(lambda: judges[0].leads, "the first judge leads")
+        yield SimpleNamespace(first=judges[0], second=judges[1], journal=folder / "journal.db")
+
+
+def rounds(journal: Path) -> list[tuple[int, int]]:
+    """Number and epoch of each round of the journal."""
+    with closing(sqlite3.connect(f"file:{journal}?mode=ro", uri=True)) as database:
+        return database.execute("SELECT number, epoch FROM rounds ORDER BY number").fetchall()
+
+
+def findings(journal: Path) -> list[tuple[object, ...]]:
+    """Id, begin and number of episodes of each finding."""
+    with closing(sqlite3.connect(f"file:{journal}?mode=ro", uri=True)) as database:
+        return database.execute("SELECT id, first_seen, episodes FROM findings ORDER BY id").fetchall()
+
+
+def parts(site: SimpleNamespace) -> tuple[Judge, Judge]:
+    """The judge that leads and the one that stands by, as soon as that is so."""
+    pair = (site.first, site.second)
+    soon(lambda: [one.leads for one in pair].count(True) == 1, "one of them leads")
+    leader, standby = pair if site.first.leads else pair[::-1]
+    soon(lambda: standby.figures.get("truerail_judge_leader") == 0, "the other one stands by")
+    return leader, standby
+
+
+def test_a_standby_says_so_and_shows_nothing_as_fine(site: SimpleNamespace) -> None:
+    leader, standby = parts(site)
+    assert get(f"{standby.url}readyz")[0] == 503
+    assert get(f"{standby.url}healthz")[0] == 200
+    assert standby.figures == {"truerail_judge_leader": 0.0, "truerail_judge_epoch": 0.0}
+    assert leader.figures["truerail_judge_leader"] == 1
+    assert leader.figures["truerail_judge_epoch"] >= 1
+
+
+def test_a_leader_that_was_stopped_writes_nothing_when_it_goes_on(site: SimpleNamespace) -> None:
+    leader, standby = parts(site)
+    soon(lambda: findings(site.journal), "the findings are written")
+    before, epoch, stopped = findings(site.journal), rounds(site.journal)[-1][1], leader.judging
+    os.kill(stopped, signal.SIGSTOP)
+    soon(lambda: standby.leads, "the standby leads")
+    soon(lambda: rounds(site.journal)[-1][1] > epoch, "the standby writes")
+    os.kill(stopped, signal.SIGCONT)
+    soon(lambda: leader.judging not in (0, stopped), "the former leader ends, and is started again")
+    assert parts(site) == (standby, leader)
+    epochs = [one for _, one in rounds(site.journal)]
+    assert epochs == sorted(epochs), "an old leader wrote after a new one"
+    assert findings(site.journal) == before  # each once, with its begin, in its first episode
+
+
+def test_the_killed_leader_is_followed_by_another(site: SimpleNamespace) -> None:
+    leader, _ = parts(site)
+    soon(lambda: findings(site.journal), "the findings are written")
+    before, epoch = findings(site.journal), rounds(site.journal)[-1][1]
+    os.kill(leader.judging, signal.SIGKILL)
+    soon(lambda: rounds(site.journal)[-1][1] > epoch, "another one writes")
+    parts(site)
+    assert findings(site.journal) == before

@@ -1,0 +1,380 @@
+"""Pollers and a judge over a real NATS server: what they find, and what follows when one of them is killed."""
+
+import asyncio
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from datetime import datetime, timedelta
+from itertools import count
+from pathlib import Path
+
+import pytest
+from nkeys import PREFIX_BYTE_USER, encode_seed, from_seed
+
+from tests.fake_fleet import FakeFleet
+from tests.nats_bus import TIMING, NatsServer, nats_server
+from tests.patience import ENOUGH
+from tests.poller_fabric import simulation, zoned_work
+from tests.test_service_watch import settings_for
+from truerail.analysis.round import Round
+from truerail.bus.codec import sealed
+from truerail.bus.messages import BEAT, OBSERVATION, Beat, Entry, Envelope, Observation
+from truerail.bus.nats_link import Bus, BusAddress
+from truerail.bus.outbox import Outbox
+from truerail.bus.streams import Timing
+from truerail.bus.subjects import Subjects
+from truerail.errors import BusError
+from truerail.model import Role, Snapshot
+from truerail.model.life import LifeState
+from truerail.outputs.report_json import render_json
+from truerail.poller import Poller
+from truerail.poller.bus_poller import BusPoller
+from truerail.poller.bus_polling import BusPolling, bus_polling
+from truerail.rounds import evaluate
+from truerail.service.evaluator import Evaluator
+from truerail.service.plans import PlanInForce
+from truerail.service.round_loop import Watch
+
+ROOT = Path(__file__).resolve().parent.parent
+MADE = simulation()
+CABLES = len(MADE.plan.cables)
+_FABRICS = count(1)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NatsServer]:
+    with nats_server(tmp_path_factory.mktemp("nats")) as started:
+        yield started
+
+
+@pytest.fixture
+def subjects() -> Subjects:
+    """Of a fabric that no other test has."""
+    return Subjects(f"fabric {next(_FABRICS)}")
+
+
+@asynccontextmanager
+async def polled(server: NatsServer, subjects: Subjects, zone: str, name: str) -> AsyncIterator[FakeFleet]:
+    """A poller in this process, which knows the inventory and no plan; the fleet that it asks."""
+    fleet = FakeFleet(MADE)
+    poller = BusPoller(zoned_work(planned=False), fleet, server.address, subjects, zone, name, TIMING)
+    stop, begun = asyncio.Event(), asyncio.Event()
+    running = asyncio.create_task(poller.run(stop, begun.set))
+    await until(lambda: begun.is_set() or running.done())
+    try:
+        yield fleet
+    finally:
+        stop.set()
+        await asyncio.wait_for(running, ENOUGH)
+
+
+@asynccontextmanager
+async def process(server: NatsServer, subjects: Subjects, name: str) -> AsyncIterator["subprocess.Popen[bytes]"]:
+    """A poller of the zone `pods` in a process of its own."""
+    command = [sys.executable, "-m", "tests.bus_poller_process", server.url, subjects.fabric, "pods", name]
+    with subprocess.Popen(command, cwd=ROOT) as started:
+        try:
+            yield started
+        finally:
+            started.kill()
+
+
+@asynccontextmanager
+async def judged(
+    server: NatsServer, subjects: Subjects, folder: Path, timing: Timing = TIMING
+) -> AsyncIterator[tuple[Watch, BusPolling]]:
+    """A judge without pollers of its own."""
+    settings = settings_for(folder, url="")
+    schedule = settings.schedule.model_copy(update={"poll_timeout": timedelta(seconds=0.5)})
+    settings = settings.model_copy(update={"schedule": schedule})
+    plan = PlanInForce(lambda: MADE.plan, MADE.plan)
+    made = bus_polling(server.address, subjects, timing)
+    watch = Watch(settings, zoned_work().targets, plan, FakeFleet(MADE), Evaluator.begin(settings), None, polling=made)
+    stop = asyncio.Event()
+    running = asyncio.create_task(watch.run(stop))
+    assert isinstance(watch.asking, BusPolling)
+    try:
+        yield watch, watch.asking
+    finally:
+        stop.set()
+        await asyncio.wait_for(running, ENOUGH)
+
+
+async def until(true: Callable[[], object]) -> None:
+    async with asyncio.timeout(ENOUGH):
+        while not true():
+            await asyncio.sleep(0.02)
+
+
+def report(snapshot: Snapshot | None) -> str:
+    """The report of the cabling, with the same time whenever it was read."""
+    assert snapshot
+    at = datetime.fromisoformat("2026-11-20T14:00:00+00:00")
+    readings = [
+        replace(one, at=at, took_seconds=0.0, read_at=0.0, facts_at=None, facts=() if _counts(one.facts) else one.facts)
+        for one in sorted(snapshot.readings, key=lambda one: (one.device, one.collector))
+    ]
+    return render_json(evaluate(Round(MADE.plan, Snapshot(at, readings, None, snapshot.inventory), None)))
+
+
+def _counts(facts: tuple[object, ...]) -> bool:
+    return bool(facts) and type(facts[0]).__name__ == "PortCounters"
+
+
+def findings(watch: Watch) -> list[str]:
+    published = watch.shown.publication
+    return sorted(one.id for one in published.evaluation.findings) if published else []
+
+
+def summary(watch: Watch) -> tuple[int, int, int]:
+    """Cables that are right, missing and unknown."""
+    published = watch.shown.publication
+    assert published
+    found = published.evaluation.summary
+    return found.cables_right, found.cables_missing, found.cables_unknown
+
+
+def owners(asking: BusPolling) -> dict[str, str]:
+    """The poller that described each device last."""
+    return {name: asking._received.inbox.place_of(name)[1] for name in asking.devices}
+
+
+def test_pollers_on_the_bus_find_what_one_process_finds_also_when_one_is_killed(
+    server: NatsServer, subjects: Subjects, tmp_path: Path
+) -> None:
+    async def body() -> None:
+        alone = await Poller(zoned_work().targets, FakeFleet(MADE), devices=MADE.plan.devices).round()
+        expected = report(alone.snapshot())
+        async with (
+            judged(server, subjects, tmp_path) as (watch, asking),
+            process(server, subjects, "killed") as victim,
+            polled(server, subjects, "core", "c"),
+        ):
+            await until(lambda: ("pods", "killed") in asking._live.running)
+            async with polled(server, subjects, "pods", "other"):
+                await until(lambda: set(owners(asking).values()) == {"killed", "other", "c"} and watch.evaluations > 2)
+                assert report(asking.latest.snapshot()) == expected
+                known, shares = findings(watch), owners(asking)
+                assert summary(watch)[1:] == (0, 0)
+                victim.send_signal(signal.SIGKILL)
+                await until(lambda: set(owners(asking).values()) == {"other", "c"})
+                moved = {name for name, owner in owners(asking).items() if owner != shares[name]}
+                assert moved == {name for name, owner in shares.items() if owner == "killed"}
+                evaluations = watch.evaluations
+                await until(lambda: watch.evaluations > evaluations + 2)
+                assert report(asking.latest.snapshot()) == expected
+                assert findings(watch) == known
+                assert asking.figures["pollers_running"] == 2
+
+    asyncio.run(body())
+
+
+def test_a_bus_that_is_killed_loses_nothing_and_one_with_an_empty_store_is_filled_again(
+    server: NatsServer, subjects: Subjects, tmp_path: Path
+) -> None:
+    async def body() -> None:
+        async with (
+            judged(server, subjects, tmp_path) as (watch, asking),
+            polled(server, subjects, "pods", "a"),
+            polled(server, subjects, "core", "c") as fleet,
+        ):
+            await until(lambda: watch.evaluations > 2)
+            known, right = findings(watch), summary(watch)
+            assert known
+            for empty in (False, True):
+                server.kill()
+                await until(lambda: not asking.figures["bus_connected"])
+                asked = fleet.asks.total()
+                await until(lambda: fleet.asks.total() > asked + 2)  # noqa: B023 - awaited in this turn
+                if empty:
+                    server.empty()
+                server.start()
+                await until(lambda: asking.figures["bus_connected"])
+                evaluations = watch.evaluations
+                await until(lambda: watch.evaluations > evaluations + 3)  # noqa: B023 - awaited in this turn
+                assert findings(watch) == known
+                assert summary(watch) == right
+            await until(lambda: asking.figures["bus_store_losses_total"] == 1)
+            stored = asking._bus.streams
+            async with asyncio.timeout(ENOUGH):
+                while (await stored.stream_info(subjects.obs_stream)).state.messages != len(asking.devices):
+                    await asyncio.sleep(0.05)
+            async with judged(server, subjects, tmp_path) as (second, other):
+                await until(lambda: second.evaluations)
+                assert (findings(second), summary(second)) == (known, right)
+                assert set(owners(other).values()) == {"a", "c"}
+
+    asyncio.run(body())
+
+
+def test_a_zone_without_pollers_is_unknown_and_nothing_is_missing(
+    server: NatsServer, subjects: Subjects, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def body() -> None:
+        async with judged(server, subjects, tmp_path) as (watch, asking), polled(server, subjects, "core", "c"):
+            async with polled(server, subjects, "pods", "a"):
+                await until(lambda: watch.evaluations > 1 and len(findings(watch)) == 2)
+                known = findings(watch)
+                assert asking.figures["bus_zones_without_poller"] == 0
+            await until(lambda: not asking._live.of_zone("pods"))
+            assert asking.figures["bus_zones_without_poller"] == 1
+            await until(lambda: summary(watch)[2] and not set(known) & set(findings(watch)))
+            published = watch.shown.publication
+            assert published
+            assert summary(watch)[1] == 0
+            reasons = {one.error for one in published.snapshot.readings if one.error and "poller" in one.error}
+            assert reasons
+            assert all(re.fullmatch(r"no poller in zone pods since \d\d:\d\d UTC", one) for one in reasons)
+            assert {published.lives[key].state for key in known} == {LifeState.UNSEEN}
+
+    monkeypatch.setattr("truerail.poller.received.EXPIRY_INTERVALS", 1)
+    asyncio.run(body())
+
+
+def test_a_judge_that_begins_waits_for_all_pollers_and_then_shows_the_rest_as_unknown(
+    server: NatsServer, subjects: Subjects, tmp_path: Path
+) -> None:
+    async def body() -> None:
+        async with judged(server, subjects, tmp_path, replace(TIMING, gather_seconds=2.0)) as (watch, asking):
+            assert asking.latest.snapshot() is None
+            await until(lambda: watch.evaluations)
+            assert summary(watch) == (0, 0, CABLES)
+            published = watch.shown.publication
+            assert published
+            assert {re.sub(r"\d\d:\d\d", "", one.error) for one in published.snapshot.readings} == {
+                "no poller in zone pods since  UTC",
+                "no poller in zone core since  UTC",
+            }
+
+    asyncio.run(body())
+
+
+def test_what_is_late_repeated_of_another_schema_or_of_another_zone_does_not_count(
+    server: NatsServer, subjects: Subjects, tmp_path: Path
+) -> None:
+    async def body() -> None:
+        async with (
+            judged(server, subjects, tmp_path) as (watch, asking),
+            polled(server, subjects, "pods", "a"),
+            polled(server, subjects, "core", "c"),
+        ):
+            await until(lambda: watch.evaluations > 1)
+            counts, known = asking._received.inbox.counts, findings(watch)
+            host = next(name for name in asking.devices if owners(asking)[name] == "a")
+            bus = Bus(server.address, "test", subjects.inbox("pods"), lambda _: None)
+            await bus.open()
+
+            async def stored(data: bytes, zone: str = "pods", key: str = "") -> None:
+                headers = {"Nats-Msg-Id": key} if key else None
+                await bus.streams.publish(subjects.obs(zone, host), data, headers=headers)
+
+            old = Outbox("pods", "a", epoch=1)  # an earlier run, before the one that polls now
+            blank = Envelope(1, OBSERVATION, "pods", "a", old.start, 1, 7, 0.0, b"\xc0")  # type: ignore[arg-type]
+            body_of = Observation(host, [Entry("lldp_host", "", "late", 0.0, 0.0, 0.0)])
+            stale, other = sealed(blank, body_of), sealed(replaced(blank, schema=9), body_of)
+            foreign = sealed(replaced(blank, zone="core", poller="c", start="x", epoch=1 << 40), body_of)
+            before = dict(counts)
+            await stored(stale)
+            await stored(other)
+            await stored(other, key="twice")
+            await stored(other, key="twice")
+            await stored(foreign)
+            await stored(foreign, zone="core")
+            await stored(b"no message")
+            await until(lambda: counts["refused_total"] == before.get("refused_total", 0) + 3)
+            assert counts["stale_total"] == before.get("stale_total", 0) + 1
+            assert counts["skipped_schema_total"] == asking.figures["bus_other_schema_total"] == 2
+            evaluations = watch.evaluations
+            await until(lambda: watch.evaluations > evaluations + 2)
+            assert findings(watch) == known
+            await bus.close()
+
+    asyncio.run(body())
+
+
+def test_a_second_poller_of_the_same_name_is_refused_and_the_first_one_goes_on(
+    server: NatsServer, subjects: Subjects, tmp_path: Path
+) -> None:
+    async def body() -> None:
+        async with judged(server, subjects, tmp_path) as (_, asking), polled(server, subjects, "core", "c") as first:
+            second = BusPoller(zoned_work(), FakeFleet(MADE), server.address, subjects, "core", "c", TIMING)
+            with pytest.raises(BusError, match="zone core has a poller c that runs"):
+                await second.run(asyncio.Event())
+            await until(lambda: "c" in owners(asking).values() and ("core", "c") in asking._live.running)
+            spine = next(name for name, owner in owners(asking).items() if owner == "c")
+            asked = first.asks[spine]
+            assert await asking.everything({spine}) == 1
+            await until(lambda: first.asks[spine] > asked)
+
+    asyncio.run(body())
+
+
+def test_a_poller_counts_also_after_one_whose_clock_was_far_ahead(
+    server: NatsServer, subjects: Subjects, tmp_path: Path
+) -> None:
+    async def body() -> None:
+        async with judged(server, subjects, tmp_path) as (_, asking):
+            spine = next(name for name, device in MADE.plan.devices.items() if device.role is Role.SPINE)
+            ahead = Envelope(1, BEAT, "core", "d", "start", 1 << 40, 1, 0.0, b"\xc0")  # type: ignore[arg-type]
+            bus = Bus(server.address, "test", subjects.inbox("core"), lambda _: None)
+            await bus.open()
+            await until(lambda: asking._following)
+            await bus.send(subjects.live("core", "d"), sealed(ahead, Beat(1)))
+            old = Observation(spine, [Entry("lldp_switch", "", "old", 0.0, 0.0, 0.0)])
+            await bus.streams.publish(subjects.obs("core", spine), sealed(replaced(ahead, kind=OBSERVATION), old))
+            await until(lambda: owners(asking)[spine] == "d" and not asking._live.running)
+            await bus.close()
+            async with polled(server, subjects, "core", "c"):
+                await until(lambda: owners(asking)[spine] == "c")
+
+    asyncio.run(body())
+
+
+def test_an_answer_that_is_too_large_for_the_bus_is_unknown_with_that_reason(
+    server: NatsServer, subjects: Subjects, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nats.aio.client.Client.max_payload", 200)
+    monkeypatch.setattr("truerail.bus.sending._PACKED_FROM_BYTES", 100)
+
+    async def body() -> None:
+        async with (
+            judged(server, subjects, tmp_path, replace(TIMING, gather_seconds=3.0)) as (watch, asking),
+            polled(server, subjects, "core", "c"),
+        ):
+            await until(lambda: watch.evaluations)
+            snapshot = asking.latest.snapshot()
+            assert snapshot
+            errors = {one.error for one in snapshot.readings if one.device.startswith("spine")}
+            assert any("more than the bus takes: raise max_payload of the server above 200" in one for one in errors)
+
+    asyncio.run(body())
+
+
+def test_the_wrong_login_and_a_bus_that_is_off_are_named_with_the_address(tmp_path: Path) -> None:
+    async def opened(address: BusAddress) -> None:
+        bus = Bus(address, "test", "_INBOX.test", lambda _: None)
+        await bus.open()
+        await bus.close()
+
+    right, wrong = (from_seed(encode_seed(bytes([one] * 32), PREFIX_BYTE_USER)) for one in (1, 2))
+    login = f"authorization {{ users: [ {{ nkey: {right.public_key.decode()} }} ] }}"
+    for name, key in (("right", right), ("wrong", wrong)):
+        (tmp_path / name).write_bytes(bytes(key.seed) + b"\n")
+    with nats_server(tmp_path, login) as started:
+        asyncio.run(opened(BusAddress(started.url, tmp_path / "right")))
+        for creds in (tmp_path / "wrong", None):
+            with pytest.raises(BusError, match=rf"bus {started.url}: .*Authorization Violation"):
+                asyncio.run(opened(BusAddress(started.url, creds)))
+        (tmp_path / "bad").write_text("no seed")
+        with pytest.raises(BusError, match=f"{tmp_path}/bad: neither an nkey seed nor NATS credentials"):
+            asyncio.run(opened(BusAddress(started.url, tmp_path / "bad")))
+    with pytest.raises(BusError, match=rf"bus {started.url}: .*[Cc]onnect"):
+        asyncio.run(opened(BusAddress(started.url)))
+
+
+def replaced(envelope: Envelope, **values: object) -> Envelope:
+    return Envelope(**{name: values.get(name, getattr(envelope, name)) for name in Envelope.__struct_fields__})

@@ -1,0 +1,172 @@
+"""The service as processes: what each of them does when another is killed. One real service, on a simulated fabric."""
+
+import http.client
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from demo_process import get, running
+from patience import ENOUGH, soon
+
+pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="processes are found in /proc")
+_VIEW = ("fabric", "map", "devices", "cables?limit=5", "findings", "causes", "where?port=gpu-001", "devices/gpu-001")
+_OF_THE_JUDGE = ("blast?of=gpu-001", "find?text=gpu-00", "status", "plan")
+
+
+def children(parent: int) -> list[int]:
+    """Child processes, the oldest first: judge and front."""
+    found = Path(f"/proc/{parent}/task/{parent}/children").read_text().split()
+    return [int(pid) for pid in found if "Z" not in _state(int(pid))]
+
+
+def _state(pid: int) -> str:
+    with suppress(OSError):
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    return "Z"
+
+
+class Service:
+    """A service with its processes."""
+
+    def __init__(self, process: "subprocess.Popen[str]", url: str) -> None:
+        self.process, self.url = process, url
+        self.judge, self.front = children(process.pid)
+
+    def json(self, path: str) -> Any:
+        status, body = get(f"{self.url}api/v1/{path}")
+        assert status == 200, (path, status)
+        return json.loads(body)
+
+    def stale(self) -> str | None:
+        since: str | None = self.json("fabric")["stale_since"]
+        return since
+
+    def replaced(self, pid: int) -> int:
+        """The process that was started in place of one that ended."""
+        known = {self.judge, self.front}
+        soon(lambda: len(set(children(self.process.pid)) - {pid}) == 2, "a new process")
+        (new,) = set(children(self.process.pid)) - known
+        return new
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    with running(tmp_path_factory.mktemp("demo"), "--hosts", "8", "--rails", "4", "--quiet") as (process, url):
+        soon(lambda: get(f"{url}readyz")[0] == 200, "the first evaluation")
+        yield Service(process, url)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(ENOUGH) == 0
+        assert not _left(process.pid)
+
+
+def _left(parent: int) -> list[int]:
+    with suppress(OSError):
+        return children(parent)
+    return []
+
+
+@contextmanager
+def events(url: str, after: str | None) -> Iterator[Iterator[tuple[str, str]]]:
+    """Number and kind of each event of a stream."""
+    connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=ENOUGH)
+    with closing(connection):
+        connection.request("GET", "/api/v1/events", headers={"Last-Event-ID": after} if after else {})
+        with connection.getresponse() as stream:
+            yield _events(stream)
+
+
+def _events(stream: http.client.HTTPResponse) -> Iterator[tuple[str, str]]:
+    number = ""
+    for line in stream:
+        name, _, value = line.decode().strip().partition(": ")
+        if name == "id":
+            number = value
+        elif name == "event":
+            yield number, value
+
+
+def test_the_judge_is_another_process_than_the_front(service: Service) -> None:
+    for path in (*_VIEW, *_OF_THE_JUDGE):
+        assert get(f"{service.url}api/v1/{path}")[0] == 200, path
+    assert "truerail_view_age_seconds" in get(f"{service.url}metrics")[1]
+    assert service.stale() is None
+    listens = subprocess.run(["ss", "-tlnpH"], capture_output=True, text=True, check=False).stdout
+    assert f"pid={service.judge}," not in listens
+
+
+def test_a_write_reaches_the_journal_through_the_judge_and_shows_in_the_front(service: Service) -> None:
+    finding = service.json("findings")["items"][0]["id"]
+    body = json.dumps({"target": finding, "reason": "known"})
+    connection = http.client.HTTPConnection(urlsplit(service.url).netloc, timeout=ENOUGH)
+    connection.request("POST", "/api/v1/acknowledgements", body, {"Content-Type": "application/json"})
+    response = connection.getresponse()
+    made = json.loads(response.read())
+    assert response.status == 201
+    assert response.headers["Location"] == f"/api/v1/acknowledgements/{made['id']}"
+    soon(lambda: [row["id"] for row in service.json("findings?muted=true")["items"]] == [finding], "the mute")
+    assert [row["id"] for row in service.json("acknowledgements")["items"]] == [made["id"]]
+    connection.request("DELETE", f"/api/v1/acknowledgements/{made['id']}")
+    assert connection.getresponse().status == 204
+    connection.close()
+
+
+def test_a_killed_judge_leaves_the_last_view_and_says_since_when(service: Service) -> None:
+    killed = service.judge
+    os.kill(killed, signal.SIGSTOP)  # away, and not yet replaced
+    number = service.json("fabric")["number"]
+    soon(lambda: service.stale(), "the view is stale")
+    for path in _VIEW:
+        assert get(f"{service.url}api/v1/{path}")[0] == 200, path
+    assert "not evaluated since" in get(f"{service.url}readyz")[1]
+    age = next(line for line in get(f"{service.url}metrics")[1].splitlines() if line.startswith("truerail_view_age"))
+    assert float(age.split()[1]) > 1
+    status, _ = get(f"{service.url}api/v1/blast?of=gpu-001")
+    assert status == 503
+    os.kill(killed, signal.SIGKILL)
+    service.judge = service.replaced(killed)
+    soon(lambda: service.stale() is None, "the new judge has evaluated")
+    assert service.json("fabric")["number"] > number
+    assert get(f"{service.url}api/v1/blast?of=gpu-001")[0] == 200
+
+
+def test_a_killed_front_is_replaced_and_events_go_on_by_their_numbers(service: Service) -> None:
+    with events(service.url, None) as stream:
+        assert next(stream)[1] == "state"
+        number, kind = next(stream)
+        assert kind != "state"
+        killed = service.front
+        os.kill(killed, signal.SIGKILL)
+        with suppress(http.client.HTTPException, OSError):
+            list(stream)
+    service.front = service.replaced(killed)
+    with events(service.url, number) as stream:
+        following, kind = next(stream)
+    assert kind != "state"
+    assert int(following) > int(number)
+    assert get(f"{service.url}api/v1/where?port=gpu-001")[0] == 200
+
+
+def test_children_end_with_their_parent(tmp_path: Path) -> None:
+    with running(tmp_path, "--hosts", "8", "--rails", "4", "--quiet") as (process, _):
+        both = children(process.pid)
+        process.send_signal(signal.SIGKILL)
+        process.wait(ENOUGH)
+        soon(lambda: all(_state(pid) == "Z" or not Path(f"/proc/{pid}").exists() for pid in both), "the children end")
+
+
+def test_what_keeps_the_front_from_starting_ends_the_service_with_its_reason(tmp_path: Path) -> None:
+    (tmp_path / "inventory.yaml").write_text("devices: [{name: a, role: host, platform: linux, address: 192.0.2.1}]\n")
+    settings = tmp_path / "truerail.yaml"
+    settings.write_text("inventory: inventory.yaml\nhttp: {port: 0}\naccess: {metrics_token: {env: NO_SUCH_TOKEN}}\n")
+    command = [sys.executable, "-m", "truerail", "serve", "--config", str(settings)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=ENOUGH, check=False)
+    assert done.returncode == 2, done.stderr
+    assert "NO_SUCH_TOKEN" in done.stderr
