@@ -33,7 +33,7 @@ WORDS: Final = {
     "unknown": UNKNOWN, "none": UNKNOWN, "error": UNKNOWN, "off": UNKNOWN,
     "missing": MISSING, "warning": MISSING, "device only": MISSING, "recovering": MISSING,
     "wrong": WRONG, "broken": WRONG, "critical": WRONG, "fail": WRONG, "failing": WRONG,
-    "info": NEUTRAL, "one end": NEUTRAL, "not applicable": NEUTRAL,
+    "info": NEUTRAL, "one end": NEUTRAL, "other sources": NEUTRAL, "not applicable": NEUTRAL,
 }  # fmt: skip
 """The colour of a word, wherever it is a label's value."""
 

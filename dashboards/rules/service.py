@@ -56,6 +56,14 @@ SERVICE_ALERTS = Group(
             keep=KEEP,
         ),
         Alert(
+            "TruerailJudgeAway", C, "truerail_view_age_seconds > 30", 1,
+            "The process of truerail that evaluates is away since {{ $value | humanizeDuration }}",
+            "The page and the API still answer, with the last evaluation: no change since is shown or alerted. It is "
+            f"started again by itself if it ended, so it ends again and again, or it hangs. Next: {_LOGS}",
+            "TruerailJudgeAway", Story((Series("truerail_view_age_seconds", (), 0.4, 90),), (), 90, resolves=8),
+            keep=KEEP,
+        ),
+        Alert(
             "TruerailEvaluationFailing", C, "increase(truerail_service_evaluations_failed_total[15m]) > 0", 1,
             "truerail cannot evaluate what it gathers",
             "truerail gathers, and fails to evaluate what it gathered, because of a bug. The page shows the last "
@@ -63,6 +71,16 @@ SERVICE_ALERTS = Group(
             "the plan.",
             "TruerailEvaluationFailing",
             _counted("truerail_service_evaluations_failed_total", window=15),
+            keep=KEEP,
+        ),
+        Alert(
+            "TruerailFullParseDiffers", W, "increase(truerail_service_full_parse_differences_total[1h]) > 0", 1,
+            "truerail took a changed answer for an unchanged one",
+            "An answer that counted as unchanged had other facts when it was parsed as a whole, because of a bug: for "
+            "up to an hour a change of this device may not have been shown. It is shown now. Next: the log names the "
+            "device and the collector.",
+            "TruerailFullParseDiffers",
+            _counted("truerail_service_full_parse_differences_total", window=60),
             keep=KEEP,
         ),
         Alert(
@@ -119,6 +137,24 @@ SERVICE_ALERTS = Group(
             "lost. Next: bring the database back.",
             "TruerailJournalLosingRounds",
             _counted("truerail_journal_lost_rounds_total", window=30, fabric="losing"),
+            keep=KEEP,
+        ),
+        Alert(
+            "TruerailNotificationsWaiting", W, "truerail_service_notifications_queue_length > 0", 10,
+            "{{ $value }} messages about faults wait for a receiver that takes none",
+            "A receiver under `notify` has not taken a message for ten minutes; the others have theirs. Next: the log "
+            "names the receiver and its error; `truerail notify test --config truerail.yaml` tries each.",
+            "TruerailNotificationsWaiting",
+            Story((Series("truerail_service_notifications_queue_length", (), 0, 3),), (), 3, resolves=8),
+            keep=KEEP,
+        ),
+        Alert(
+            "TruerailNotificationsLost", W, "increase(truerail_service_notifications_lost_total[1h]) > 0", 1,
+            "Messages about faults did not reach a receiver, and are not sent again",
+            "Within an hour a receiver under `notify` refused a message for good, or so many waited for it that the "
+            "oldest were dropped. Next: read the list of causes on the page; the log names receiver and reason.",
+            "TruerailNotificationsWaiting",
+            _counted("truerail_service_notifications_lost_total", window=60),
             keep=KEEP,
         ),
     ),

@@ -192,7 +192,9 @@ def _verified() -> Panel:
         "none is unknown.",
         over_time(f"sum by (verified) (truerail_links_verified{{{POD}}})", "{{verified}}"),
         unit="short", stacked=True, low=0, width=12,
-        colours={"both ends": RIGHT, "one end": NEUTRAL, "device only": MISSING, "none": UNKNOWN},
+        colours={
+            "both ends": RIGHT, "one end": NEUTRAL, "other sources": NEUTRAL, "device only": MISSING, "none": UNKNOWN
+        },
     )  # fmt: skip
 
 
