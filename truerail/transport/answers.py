@@ -40,7 +40,8 @@ class Answers:
     def __init__(self, questions: Questions, at: datetime, notes: Notes, kept: KeptAnswers | None = None) -> None:
         self._at = at
         self._kept = kept
-        self._notes = notes
+        self.notes = notes
+        """Where remarks go."""
         self._all = questions
         self._of_role = {role: questions.on(role) for role in Role}
         self._shared: dict[tuple[str, bytes], tuple[Fact, ...] | UnreadableError] = {}
@@ -56,7 +57,7 @@ class Answers:
         listed = [place for place in places if not place.refused]
         for place in places:
             if place.refused:
-                self._notes.add(f"folders not read, {place.refused}", place.name)
+                self.notes.add(f"folders not read, {place.refused}", place.name)
         if not listed:
             why = "; ".join(f"{place.name}: {place.refused}" for place in places)
             return [Reading(name, asked.name, self._at, error=why) for asked in questions.collectors]
@@ -86,12 +87,12 @@ class Answers:
 
     def _ignore(self, file: str, place: Opened, device: Device | None) -> None:
         if device and self._all.claims(file):
-            self._notes.add(
+            self.notes.add(
                 "answers ignored, because the plan gives the device a role that is not asked for them",
                 f"{place.name}/{file}: planned as {device.role}",
             )
         else:
-            self._notes.add("unknown files ignored", f"{place.name}/{file}")
+            self.notes.add("unknown files ignored", f"{place.name}/{file}")
 
     def _answer(self, collector: Collector, hits: list[_Hit], name: str, device: Device) -> Reading:
         errors: list[str] = []
@@ -144,7 +145,7 @@ class Answers:
         try:
             text = content.decode()
         except UnicodeDecodeError:
-            self._notes.add("answers with bytes that are not UTF-8, read as \ufffd", hit.source)
+            self.notes.add("answers with bytes that are not UTF-8, read as \ufffd", hit.source)
             text = content.decode(errors="replace")
         return text.removeprefix(_BOM)
 
@@ -152,7 +153,7 @@ class Answers:
         """Notes where two folders of one device hold different answers to one command."""
         for other in hits:
             if other.rank == used.rank and other is not used and _differs(other, content):
-                self._notes.add(
+                self.notes.add(
                     "answers that differ between two folders of one device, the first is used",
                     f"{used.source}, {other.source}",
                 )

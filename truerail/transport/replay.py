@@ -6,10 +6,10 @@ What cannot be read becomes a reading with an error or a note, and the rest is r
 counters also from those before it.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 
 from collector import at_once, collectors
@@ -28,6 +28,7 @@ from truerail.transport.capture_layout import Layout, find_devices
 from truerail.transport.fabric_wide import NAME, fabric_wide, place_of, tells_fabric
 from truerail.transport.folders import DiskFolder, Folder
 from truerail.transport.prefetch import Place, newest, opened
+from truerail.transport.reading_processes import processes, read_by_processes
 from truerail.transport.times import round_time
 from truerail.transport.warnings import Notes
 
@@ -228,9 +229,24 @@ def _read(
     places: Mapping[str, list[Place]], devices: Mapping[str, Device], answers: Answers, progress: Progress | None
 ) -> list[Reading]:
     asked = {name: answers.questions(devices.get(name)) for name in places}
+
+    def read(names: Iterable[str]) -> Iterator[list[Reading]]:
+        for name, found in opened({name: places[name] for name in names}, asked):
+            yield answers.of_device(name, devices.get(name), found)
+
+    def apart(names: Sequence[str]) -> tuple[list[Reading], Notes]:
+        answers.notes = Notes()
+        return list(chain.from_iterable(read(names))), answers.notes
+
     readings: list[Reading] = []
-    for number, (name, found) in enumerate(opened(places, asked), 1):
-        readings += answers.of_device(name, devices.get(name), found)
+    notes, number = answers.notes, processes(len(places))
+    parts = read_by_processes(list(places), apart, number) if number > 1 else ((1, one, None) for one in read(places))
+    done = 0
+    for devices_read, found, noted in parts:
+        readings += found
+        done += devices_read
+        if noted:
+            notes.merge(noted)
         if progress:
-            progress(number, len(places))
+            progress(done, len(places))
     return readings

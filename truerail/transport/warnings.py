@@ -19,6 +19,13 @@ class Notes:
         if len(examples) < _EXAMPLES:
             examples.append(printable(where, 120))
 
+    def merge(self, later: "Notes") -> None:
+        """Adds what was remarked after it, elsewhere."""
+        for what, count in later._count.items():
+            self._count[what] = self._count.get(what, 0) + count
+            examples = self._examples.setdefault(what, [])
+            examples += later._examples[what][: _EXAMPLES - len(examples)]
+
     def lines(self) -> tuple[str, ...]:
         """One line a kind: `unknown files: 12 (gpu-1/dmesg, gpu-2/dmesg, gpu-3/dmesg, ...)`."""
         return tuple(self._line(what, count) for what, count in self._count.items())
