@@ -145,7 +145,8 @@ def _without_lldpd(layout: Layout, *names: str) -> Iterator[None]:
         yield
     finally:
         for name in names:  # an agent that lost its lldpd for long serves none of its tables again
-            devices.restart(layout, name, "snmpd")
+            if name in layout.switches:
+                devices.restart(layout, name, "snmpd")
             devices.restart(layout, name, "lldpd")
         hearing.settle(layout)
 
