@@ -1,6 +1,6 @@
 """The members of link aggregations, and what the LACP partner of each says of itself (IEEE 802.1AX).
 
-Question: which system, and which of its ports, is behind this member?
+Question: which system, and which of its ports, is behind this member, and does the member carry traffic?
 Needs: a read-only login; on Linux nothing.
 
 | system | answers |
@@ -9,10 +9,11 @@ Needs: a read-only login; on Linux nothing.
 | SONiC | `teamdctl PORTCHANNEL state` |
 | Arista EOS | `show lacp neighbor \\| json` |
 | Cisco NX-OS | `show lacp neighbor` |
-| Junos | `show lacp interfaces`: states alone, no partner |
+| Junos | `show lacp interfaces`: states alone, no partner's name |
 
-Sources: Linux `drivers/net/bonding/bond_procfs.c`, libteam `teamdctl`, Arista's EOS command API, recorded answers in
-genieparser and ntc-templates.
+Sources: Linux `drivers/net/bonding/bond_procfs.c`, libteam `teamdctl` and its runner_lacp, Arista's EOS command API
+(`partnerPortState`, `actorPortStatus`), recorded answers in genieparser and ntc-templates. The states are the octets of
+IEEE 802.1AX, of which systems print the number, the names of its bits, or one column for each.
 
 Traps:
 
@@ -20,6 +21,9 @@ Traps:
 - The partner's port number is its own: NX-OS prints it in hexadecimal, others in decimal.
 - Both switches of an MLAG pair send one system MAC: the device is one of the two.
 - NX-OS prints octets without leading zeros, with hyphens: `5e-2-0-1-0-7`.
+- NX-OS prints the partner's state only, in a table of its own below the port. The partner collects and distributes only
+  while the port itself is in sync, so this shows both.
+- Linux has one active aggregator for each bond: a member of another one is up and carries nothing.
 """
 
 import re
@@ -37,7 +41,20 @@ _FILE = re.compile(r"(?:==> |# cat )?(?:/proc/net/bonding/)(\S+)(?: <==)?")
 _NXOS_LAG = re.compile(r"(\S*\d) neighbors")
 _NXOS_ROW = re.compile(r"(\S+)[ \t]+\d+,[ \t]*([0-9a-fA-F]{1,2}(?:-[0-9a-fA-F]{1,2}){5})[ \t]+0x([0-9a-fA-F]+)\b.*")
 _JUNOS_LAG = re.compile(r"Aggregated interface: (\S+)")
-_JUNOS_ROW = re.compile(r"(\S+)[ \t]+Actor[ \t]+.*")
+_NXOS_STATE = re.compile(r"\d+[ \t]+0x[0-9a-fA-F]+[ \t]+0x([0-9a-fA-F]{1,2})")
+_JUNOS_ROW = re.compile(r"(\S+)[ \t]+(Actor|Partner)[ \t]+" + r"(Yes|No)[ \t]+" * 6 + r"(\S+)[ \t]+(\S+)")
+_JUNOS_BITS = (128, 64, 32, 16, 8, 4)
+"""The bits of Junos' columns: Exp, Def, Dist, Col, Syn, Aggr."""
+_EOS_BITS = {
+    "activity": 1,
+    "timeout": 2,
+    "aggregation": 4,
+    "synchronization": 8,
+    "collecting": 16,
+    "distributing": 32,
+    "defaulted": 64,
+    "expired": 128,
+}
 _NONE = "00:00:00:00:00:00"
 
 
@@ -76,7 +93,7 @@ def _partner(text: Any) -> str | None:
 
 def _bonding(text: list[str]) -> Iterator[LagMember]:
     """The kernel's file of each bond. Below `details partner`, keys mean the partner; the members stand last."""
-    lag, member, partner = None, None, False
+    lag, member, partner, active = None, None, None, None
     for line in [*text, _BONDING]:
         key, _, value = (part.strip() for part in line.partition(":"))
         ends = key == "Slave Interface" or line.startswith(_BONDING)
@@ -85,12 +102,19 @@ def _bonding(text: list[str]) -> Iterator[LagMember]:
         if named := _FILE.fullmatch(line):
             lag = named[1]
         elif ends:
-            member = LagMember(value, lag) if key == "Slave Interface" else None
-            partner = False
+            member, active = (LagMember(value, lag), active) if key == "Slave Interface" else (None, None)
+            partner = None
         elif key.startswith("details "):
             partner = "partner" in key
-        elif member and key == "Aggregator ID" and value.isdigit():
-            member = member._replace(aggregator=int(value))
+        elif key == "Aggregator ID" and value.isdigit():
+            number = int(value)
+            if member:
+                member = member._replace(aggregator=number, selected=None if active is None else number == active)
+            else:
+                active = number
+        elif member and partner is not None and key == "port state" and value.isdigit():
+            state = int(value)
+            member = member._replace(partner_state=state) if partner else member._replace(actor_state=state)
         elif member and partner and key == "system mac address":
             member = member._replace(partner_system=_partner(value))
         elif member and partner and key == "port number" and value.isdigit() and member.partner_system:
@@ -98,21 +122,36 @@ def _bonding(text: list[str]) -> Iterator[LagMember]:
 
 
 def _nxos(text: list[str]) -> Iterator[LagMember]:
-    lag = None
+    lag, members = None, list[LagMember]()
     for line in text:
         if named := _NXOS_LAG.fullmatch(line):
             lag = named[1]
         elif found := _NXOS_ROW.fullmatch(line):
-            yield LagMember(found[1], lag, _partner(found[2]), int(found[3], 16))
+            members.append(LagMember(found[1], lag, _partner(found[2]), int(found[3], 16)))
+        elif members and (state := _NXOS_STATE.fullmatch(line)):
+            members[-1] = members[-1]._replace(partner_state=int(state[1], 16))
+    return iter(members)
+
+
+def _junos_state(row: re.Match[str]) -> int:
+    yes = sum(bit for bit, word in zip(_JUNOS_BITS, row.groups()[2:8], strict=True) if word == "Yes")
+    return yes + 2 * (row[9] == "Fast") + (row[10] == "Active")
 
 
 def _junos(text: list[str]) -> Iterator[LagMember]:
-    lag = None
+    lag, member = None, None
     for line in text:
         if named := _JUNOS_LAG.match(line):
             lag = named[1]
-        elif found := _JUNOS_ROW.fullmatch(line):
-            yield LagMember(found[1], lag)
+        elif (found := _JUNOS_ROW.fullmatch(line)) and found[2] == "Actor":
+            member = LagMember(found[1], lag, actor_state=_junos_state(found))
+        elif found and member and member.port == found[1]:
+            yield member._replace(partner_state=_junos_state(found))
+            member = None
+
+
+def _eos_state(bits: dict[str, bool] | None) -> int | None:
+    return None if bits is None else sum(bit for name, bit in _EOS_BITS.items() if bits[name])
 
 
 def _from_json(found: Any) -> Iterator[LagMember]:
@@ -120,14 +159,31 @@ def _from_json(found: Any) -> Iterator[LagMember]:
         for lag, channel in found["portChannels"].items():
             for port, row in channel["interfaces"].items():
                 system = _partner(row.get("partnerSystemId"))
-                yield LagMember(port, lag, system, row.get("partnerPortId") if system else None)
+                yield LagMember(
+                    port,
+                    lag,
+                    system,
+                    row.get("partnerPortId") if system else None,
+                    actor_state=_eos_state(row.get("actorPortState")),
+                    partner_state=_eos_state(row.get("partnerPortState")),
+                    selected=row["actorPortStatus"] == "bundled" if "actorPortStatus" in row else None,
+                )
     elif isinstance(found, dict) and "ports" in found and "setup" in found:
         lag = found.get("team_device", {}).get("ifinfo", {}).get("ifname")
         for port, row in found["ports"].items():
             runner = row.get("runner", {})
             said = runner.get("partner_lacpdu_info", {})
             system = _partner(said.get("system"))
-            aggregator = runner.get("aggregator", {}).get("id")
-            yield LagMember(port, lag, system, said.get("port") if system else None, aggregator)
+            aggregator = runner.get("aggregator", {})
+            yield LagMember(
+                port,
+                lag,
+                system,
+                said.get("port") if system else None,
+                aggregator.get("id"),
+                runner.get("actor_lacpdu_info", {}).get("state"),
+                said.get("state"),
+                aggregator.get("selected"),
+            )
     else:
         raise UnreadableError("not an answer about members of link aggregations")

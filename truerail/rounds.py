@@ -115,6 +115,8 @@ def _run(rule: Rule, round: Round, answered: set[type[Fact]]) -> tuple[Verdict, 
         culprit, found = without_culprit(rule, round)
         on = f"; {culprit} causes it, the others are evaluated" if culprit else ""
         return Verdict(rule.code, Status.ERROR, error=f"{type(error).__name__}: {printable(str(error))}{on}"), found
+    if not evaluated.applies:
+        return Verdict(rule.code, Status.NOT_APPLICABLE), ()
     status = Status.FAIL if evaluated.findings else Status.UNKNOWN if evaluated.not_evaluated else Status.PASS
     why = "; ".join(part.why for part in evaluated.not_evaluated)
     return Verdict(rule.code, status, why=why, not_evaluated=evaluated.not_evaluated), evaluated.findings

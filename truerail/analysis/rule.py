@@ -71,6 +71,10 @@ class InsufficientDataError(TruerailError):
         super().__init__("; ".join(part.why for part in self.parts))
 
 
+class NotApplicableError(TruerailError):
+    """Raised by a rule when the facts show that the fabric has nothing that it evaluates: no NIC is in a bond."""
+
+
 def report_not_evaluated(parts: Iterable[NotEvaluated]) -> None:
     """The last step of a rule: raises InsufficientDataError if there are parts that it could not evaluate."""
     if not_evaluated := tuple(parts):
@@ -83,6 +87,8 @@ class Evaluated:
 
     findings: tuple[Finding, ...]
     not_evaluated: tuple[NotEvaluated, ...] = ()
+    applies: bool = True
+    """False where the facts show that there is nothing to evaluate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +137,8 @@ class Rule:
             findings.extend(self.evaluate(round))  # findings before the exception stay
         except InsufficientDataError as undecided:
             return Evaluated(tuple(findings), undecided.parts)
+        except NotApplicableError:
+            return Evaluated((), applies=False)
         return Evaluated(tuple(findings))
 
     def findings(self, round: "Round") -> tuple[Finding, ...]:
@@ -242,6 +250,7 @@ __all__ = [
     "Evaluated",
     "Evidence",
     "InsufficientDataError",
+    "NotApplicableError",
     "NotEvaluated",
     "Rule",
     "report_not_evaluated",

@@ -64,7 +64,7 @@ _ALERTS: Final = (
     CauseAlert(_K.SLOW_HOST, "A host is slow", 5, 10, "NIC005", "host"),
     CauseAlert(_K.PFC_DEADLOCK, "Switches wait for each other in a circle", 1, 5, "PFC003", "congestion"),
     CauseAlert(_K.PFC_STORM, "A device pauses its neighbors continuously", 1, 5, "PFC001", "congestion"),
-    CauseAlert(_K.CONFIGURATION, "Lossless settings differ", 2, 10, "CFG001", "congestion"),
+    CauseAlert(_K.CONFIGURATION, "Settings of devices do not fit together", 2, 10, "CFG001", "congestion"),
     CauseAlert(_K.ECMP_POLARIZATION, "Flows hash alike in two tiers", 10, 10, "LBL001", "ecmp"),
     CauseAlert(_K.DEAD_MEMBER, "An uplink is up and carries nothing", 10, 10, "LBL003", "ecmp"),
     CauseAlert(_K.OVERLOAD, "More traffic than a link carries", 5, 10, "INC001", "congestion"),

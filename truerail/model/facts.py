@@ -309,7 +309,13 @@ class BgpPeer(NamedTuple):
     """`Established`, `Idle`, ... as in RFC 4271."""
 
 
-@fact("members of link aggregations", partner_port=(0, 2**16), aggregator=(0, 2**16))
+@fact(
+    "members of link aggregations",
+    partner_port=(0, 2**16),
+    aggregator=(0, 2**16),
+    actor_state=(0, 255),
+    partner_state=(0, 255),
+)
 class LagMember(NamedTuple):
     """One member of a link aggregation, and what its LACP partner says of itself (IEEE 802.1AX)."""
 
@@ -320,6 +326,13 @@ class LagMember(NamedTuple):
     partner_port: int | None = None
     """The partner's own number of its port."""
     aggregator: int | None = None
+    actor_state: int | None = None
+    """The port's own LACP state, the octet of IEEE 802.1AX: 1 activity, 2 short timeout, 4 aggregation, 8
+    synchronization, 16 collecting, 32 distributing, 64 defaulted (no LACP received), 128 expired."""
+    partner_state: int | None = None
+    """The same of the partner's port, as last received."""
+    selected: bool | None = None
+    """Whether its aggregator is the one that carries the traffic of the lag."""
 
 
 @fact("shared link aggregations")
@@ -332,6 +345,18 @@ class SharedLag(NamedTuple):
     peer_lag: str | None = None
     state: str | None = None
     """`dual` where the other switch has a working member as well; else as the device prints it."""
+
+
+@fact("MLAG peer links")
+class MlagPeer(NamedTuple):
+    """The connection of a switch to the other one of its MLAG or vPC pair, as this switch reports it."""
+
+    peer_link: str | None = None
+    """The interface of the peer link."""
+    up: bool | None = None
+    """Whether the pair is formed: the peer link works, and the other switch answers over it."""
+    backup: bool | None = None
+    """Whether the keepalive beside the peer link works; None where there is none."""
 
 
 @fact("serial numbers of machines")
@@ -363,6 +388,7 @@ Fact: TypeAlias = (
     | BgpPeer
     | LagMember
     | SharedLag
+    | MlagPeer
     | MachineIdentity
 )
 """A kind of fact: each class with `@fact`, for the type checker."""

@@ -134,21 +134,21 @@ LAGS = ("RAL002", "RAL001")
 """Symptoms of a port that carries less than its peers; also at a NIC whose flows end at the slow one."""
 
 _SLOW_LINK = (
-    Row("C4", S.LINK, ("LNK003", "LNK004", "LNK005", "RAL002", "LBL003", "INC001", "ECN001")),
+    Row("C4", S.LINK, ("LNK003", "LNK004", "LNK005", "RAL002", "LBL003", "INC001", "ECN001", "LAG001")),
     Row("C4", S.LINK, PAUSES, egress),
     Row("C4", S.HOST, ("RAL001",)),
     Row("C4", S.OTHER_END, LAGS),
     Row("C4", S.SWITCH, ("LBL002", "CAP001")),
 )
 _BAD_SIGNAL = (
-    Row("C5", S.LINK, ("LNK003", "RAL002", "LBL003")),
+    Row("C5", S.LINK, ("LNK003", "RAL002", "LBL003", "LAG001")),
     Row("C5", S.LINK, PAUSES, egress),
     Row("C5", S.HOST, ("RAL001",)),
     Row("C5", S.OTHER_END, LAGS),
     Row("C5", S.SWITCH, ("LBL002",)),
 )
 _FLAP = (
-    Row("C7", S.LINK, ("RAL002", "LBL003")),
+    Row("C7", S.LINK, ("RAL002", "LBL003", "LAG001")),
     Row("C7", S.LINK, PAUSES, egress),
     Row("C7", S.HOST, ("RAL001",)),
     Row("C7", S.OTHER_END, LAGS),
@@ -191,7 +191,7 @@ MAINTAINED_SWITCH = (
 )
 """Symptoms that work on a device explains at its neighbours: those of the loss of its links (C6)."""
 WRONG_RAIL = (
-    Row("C1", S.LINK, ("RAL002",)),
+    Row("C1", S.LINK, ("RAL002", "LAG001")),
     Row("C1", S.HOST, ("RAL001",)),
 )
 CROSSES_SPINES = (
@@ -200,7 +200,7 @@ CROSSES_SPINES = (
 )
 """Further symptoms of a wrong-rail cable whose traffic is, as measured, most of its leaf's upward traffic."""
 WRONG_UPLINK = (
-    Row("C3", S.LINK, ("LBL003",)),
+    Row("C3", S.LINK, ("LBL003", "LAG001")),
     Row("C3", S.SWITCH, ("LBL002", "CAP001")),
 )
 WRONG_NETWORK = (Row("C9", S.LINK, ("PFC005", "CFG001", "PFC004")),)
@@ -235,6 +235,8 @@ ROWS: Mapping[str, tuple[Row, ...]] = {
         Row("configuration", S.DEVICE, ("PFC005", "PFC004", "ECN001"), lambda f, r, _: int(f.port[r]) < 0),
     ),
     "PFC005": (Row("configuration", S.LINK, ("PFC004",)),),
+    "LAG002": (Row("configuration", S.LINK, ("LAG001",)),),
+    "LAG001": (Row("C10", S.LINK, ("RAL002",)), Row("C10", S.HOST, ("RAL001",))),
     "LBL001": (
         Row("load", S.SWITCH, ("LBL002", "CAP001")),
         Row("load", S.UPLINKS, ("LBL003", *CROWDED), egress),

@@ -1,0 +1,58 @@
+"""The state of a switch's MLAG or vPC pair: its peer link, and the keepalive beside it.
+
+Question: does this switch still reach the other one of its pair?
+Needs: a read-only login.
+
+| network OS | answers |
+|---|---|
+| Cumulus Linux | `clagctl -j`, `net show clag json` |
+| Arista EOS | `show mlag \\| json` |
+| Cisco NX-OS | `show vpc \\| json` |
+
+Sources: recorded answers in SuzieQ and genieparser; Arista's ANTA (`VerifyMlagStatus`: `state` `active`, `negStatus`
+`connected`, `peerLinkStatus` and `localIntfStatus` `up`) for EOS.
+
+Trap: EOS with MLAG disabled answers `{"state": "disabled"}`: there is no pair, and the answer is refused.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from collector._documents import listed, unwrapped
+from truerail.errors import UnreadableError
+from truerail.model import SWITCHES, Command, Device, MlagPeer, collector, minutes
+
+
+@collector(
+    on=SWITCHES,
+    ask=[
+        Command("clagctl -j", ("cumulus",)),
+        Command("net show clag json", ("cumulus",)),
+        Command("show mlag | json", ("eos",)),
+        Command("show vpc | json", ("nxos",)),
+    ],
+    every=minutes(5),
+    yields=[MlagPeer],
+    optional=True,
+)
+def mlag_peers(answer: str, device: Device) -> list[MlagPeer]:
+    """The switch's `MlagPeer`. Raises `UnreadableError`."""
+    return list(_from_json(unwrapped(answer)))
+
+
+def _from_json(found: Any) -> Iterator[MlagPeer]:
+    status = found.get("status") if isinstance(found, dict) else None
+    if isinstance(status, dict) and "peerAlive" in status:
+        backup = status.get("backupActive") if status.get("backupIp") else None
+        yield MlagPeer(status.get("peerIf"), status["peerAlive"], backup)
+    elif isinstance(found, dict) and "vpc-domain-id" in found:
+        links = [row for table in listed(found.get("TABLE_peerlink")) for row in listed(table["ROW_peerlink"])]
+        alive = {"peer-alive": True, "peer-not-reachable": False}.get(found.get("vpc-peer-keepalive-status", ""))
+        formed = found.get("vpc-peer-status")
+        name = links[0].get("peerlink-ifindex") if links else None
+        yield MlagPeer(name, None if formed is None else formed == "peer-ok", alive)
+    elif isinstance(found, dict) and "negStatus" in found:
+        states = found.get("state"), found["negStatus"], found.get("peerLinkStatus")
+        yield MlagPeer(found.get("peerLink"), states == ("active", "connected", "up"))
+    else:
+        raise UnreadableError("not an answer about an MLAG pair")
