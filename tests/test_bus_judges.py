@@ -69,7 +69,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespace]:
             ending.callback(judges[-1].process.terminate)
             if name == "first":
                 soon(lambda: judges[0].leads, "the first judge leads")
-        yield SimpleNamespace(first=judges[0], second=judges[1], journal=folder / "journal.db")
+        yield SimpleNamespace(server=server, first=judges[0], second=judges[1], journal=folder / "journal.db")
 
 
 def rounds(journal: Path) -> list[tuple[int, int]]:
@@ -82,6 +82,20 @@ def findings(journal: Path) -> list[tuple[object, ...]]:
     """Id, begin and number of episodes of each finding."""
     with closing(sqlite3.connect(f"file:{journal}?mode=ro", uri=True)) as database:
         return database.execute("SELECT id, first_seen, episodes FROM findings ORDER BY id").fetchall()
+
+
+def settled(journal: Path) -> list[tuple[object, ...]]:
+    """The findings, as soon as three rounds have left them as they are."""
+    known, since = findings(journal), rounds(journal)
+
+    def last() -> bool:
+        nonlocal known, since
+        if findings(journal) != known:
+            known, since = findings(journal), rounds(journal)
+        return bool(known) and len(rounds(journal)) >= len(since) + 3
+
+    soon(last, "the findings are written, and stay")
+    return known
 
 
 def parts(site: SimpleNamespace) -> tuple[Judge, Judge]:
@@ -104,8 +118,7 @@ def test_a_standby_says_so_and_shows_nothing_as_fine(site: SimpleNamespace) -> N
 
 def test_a_leader_that_was_stopped_writes_nothing_when_it_goes_on(site: SimpleNamespace) -> None:
     leader, standby = parts(site)
-    soon(lambda: findings(site.journal), "the findings are written")
-    before, epoch, stopped = findings(site.journal), rounds(site.journal)[-1][1], leader.judging
+    before, epoch, stopped = settled(site.journal), rounds(site.journal)[-1][1], leader.judging
     os.kill(stopped, signal.SIGSTOP)
     soon(lambda: standby.leads, "the standby leads")
     soon(lambda: rounds(site.journal)[-1][1] > epoch, "the standby writes")
@@ -119,9 +132,20 @@ def test_a_leader_that_was_stopped_writes_nothing_when_it_goes_on(site: SimpleNa
 
 def test_the_killed_leader_is_followed_by_another(site: SimpleNamespace) -> None:
     leader, _ = parts(site)
-    soon(lambda: findings(site.journal), "the findings are written")
-    before, epoch = findings(site.journal), rounds(site.journal)[-1][1]
+    before, epoch = settled(site.journal), rounds(site.journal)[-1][1]
     os.kill(leader.judging, signal.SIGKILL)
     soon(lambda: rounds(site.journal)[-1][1] > epoch, "another one writes")
     parts(site)
+    assert findings(site.journal) == before
+
+
+def test_judges_whose_bus_was_away_for_longer_than_the_lease_lead_again(site: SimpleNamespace) -> None:
+    leader, standby = parts(site)
+    before, epoch, judging = settled(site.journal), rounds(site.journal)[-1][1], leader.judging
+    site.server.kill()
+    soon(lambda: leader.judging not in (0, judging), "the leader ends, and is started again")
+    soon(lambda: not leader.leads and not standby.leads, "nobody leads without a bus")
+    site.server.start()
+    parts(site)
+    soon(lambda: rounds(site.journal)[-1][1] > epoch, "one of them writes")
     assert findings(site.journal) == before

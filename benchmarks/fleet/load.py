@@ -173,9 +173,9 @@ def until_read(hosts: int, folder: Path) -> None:
     raise RuntimeError(f"not all of {hosts} hosts were read: {(folder / 'serve.log').read_text()[-2000:]}")
 
 
-def get(path: str) -> Answer:
+def get(path: str, port: int = HTTP_PORT) -> Answer:
     """What the API answers."""
-    with _ask.open(f"http://127.0.0.1:{HTTP_PORT}/api/v1/{path}", timeout=60) as answer:
+    with _ask.open(f"http://127.0.0.1:{port}/api/v1/{path}", timeout=60) as answer:
         found: Answer = json.load(answer)
         return found
 

@@ -106,7 +106,7 @@ class BusClient(Client):
 
 
 class Bus:
-    """One connection. `changed` is called with True when it is back, and with False when it is lost."""
+    """One connection, opened once. `changed` is called with True when it is back, and with False when it is lost."""
 
     def __init__(self, address: BusAddress, name: str, inbox: str, changed: Callable[[bool], None]) -> None:
         self.address = address

@@ -58,6 +58,7 @@ class BusPolling:
         self._asked_again: dict[Place, float] = {}
         self._problem = ""
         self._losses = self._reconnects = 0
+        self._problem = ""
 
     # --- what a service reads ---------------------------------------------------------------------------------------
 
@@ -157,10 +158,13 @@ class BusPolling:
         while True:
             try:
                 await self._bus.open()
+                self._problem = ""
                 self._changed(True)
                 await self._follow()
             except (BusError, Error) as error:
-                self._log.error("the bus cannot be used", error=str(error))
+                if str(error) != self._problem:
+                    self._log.error("the bus cannot be used", error=str(error))
+                self._problem = str(error)
             self._changed(False)
             await self._bus.close()
             self._reconnects += self._bus.reconnects_total

@@ -19,9 +19,9 @@ class Leadership:
     """One judge's part, with a connection of its own: a long round delays no renewal. Begin it once."""
 
     def __init__(self, address: BusAddress, subjects: Subjects, judge: str, timing: LeaseTiming | None = None) -> None:
+        self._address, self._subjects, self._judge = address, subjects, judge
         self._timing = timing or LeaseTiming()
-        self._bus = Bus(address, "truerail judge's lease", subjects.inbox(), lambda _: None)
-        self._lease = JudgeLease(self._bus.streams, subjects, judge, self._timing)
+        self._connection()
         self._fence: asyncio.Task[None] | None = None
         self._log = get_logger()
         self.epoch = 0
@@ -61,13 +61,21 @@ class Leadership:
         await self._lease.release()
         await self._bus.close()
 
+    def _connection(self) -> None:
+        self._bus = Bus(self._address, "truerail judge's lease", self._subjects.inbox(), lambda _: None)
+        self._lease = JudgeLease(self._bus.streams, self._subjects, self._judge, self._timing)
+
     async def _connect(self) -> None:
+        known = ""
         while True:
             try:
                 await self._bus.open()
             except BusError as error:
-                self._log.warning("this judge waits for the bus", error=str(error))
+                if str(error) != known:
+                    known = str(error)
+                    self._log.warning("this judge waits for the bus", error=known)
                 await asyncio.sleep(_AGAIN_SECONDS)
+                self._connection()
             else:
                 return
 
