@@ -3,6 +3,7 @@
 import re
 from typing import Any
 
+from collector import _gnmi
 from collector._answer import decode
 from truerail.errors import UnreadableError
 
@@ -11,8 +12,12 @@ _WRAPPERS = ("result", "ins_api", "outputs", "output", "body")
 
 
 def unwrapped(answer: str) -> Any:
-    """The JSON in an answer, without the envelopes of eAPI and NX-API. Raises `UnreadableError` where there is none."""
-    return _without_wrappers(_decoded(answer))
+    """The JSON in an answer, without the envelopes of eAPI, NX-API and gNMI. Raises `UnreadableError` where there is
+    none.
+    """
+    streamed = _gnmi.stream(answer)
+    found = _decoded(answer) if streamed is None else streamed
+    return _gnmi.tree(found) if _gnmi.is_notifications(found) else _without_wrappers(found)
 
 
 def listed(value: Any) -> list[Any]:

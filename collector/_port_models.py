@@ -20,6 +20,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from collector._documents import listed
+from collector._gnmi import requests
 from collector._medium import medium_of
 from collector._module_json import DARK_DBM
 from collector._module_json import optics as of_lanes
@@ -52,6 +53,11 @@ _COUNTERS = {
 }
 _NUMBER = re.compile(r"-?\d{1,6}(?:\.\d{1,12})?")
 _CASTS = ("unicast", "multicast", "broadcast")
+REQUESTS = (
+    *requests("/interfaces/interface[name=*]/state", "/interfaces/interface[name=*]/ethernet/state"),
+    *requests("/interfaces"),
+)
+"""State, speed and counters of ports in one request; a device without wildcards gives its whole container."""
 Leaves = Mapping[str, Any]
 
 
@@ -69,9 +75,9 @@ def port_counters(found: Any) -> list[PortCounters]:
     """Counters of the ports of a document. Raises `UnreadableError` for a value that is none, or for no counters."""
     tally = Tally()
     for port in _ports(found):
-        name, state = str(port["name"]), _inside(port, "state")
-        counted = {**_inside(port, "statistics"), **_inside(state, "counters")}
-        counted |= _inside(_inside(_inside(port, "ethernet"), "state"), "counters")
+        name, state = str(port["name"]), inside(port, "state")
+        counted = {**inside(port, "statistics"), **inside(state, "counters")}
+        counted |= inside(inside(inside(port, "ethernet"), "state"), "counters")
         for word, counter in _COUNTERS.items():
             tally.note(name, Counter(counter), count(counted.get(word)))
         for way, counter in (("in", "rx_packets"), ("out", "tx_packets")):
@@ -84,18 +90,18 @@ def port_counters(found: Any) -> list[PortCounters]:
 def optics(found: Any) -> Iterator[Optic]:
     """The modules of SR Linux' ports, one `Optic` for each channel."""
     for port in _ports(found):
-        module = _inside(port, "transceiver")
+        module = inside(port, "transceiver")
         if module.get("vendor-serial-number") or module.get("vendor-part-number"):
             yield from _module(str(port["name"]), module)
 
 
 def _module(port: str, module: Leaves) -> Iterator[Optic]:
     part = str(module.get("vendor-part-number", "")).strip() or None
-    channels = [_plain(channel) for channel in listed(module.get("channel"))]
-    limits = _inside(channels[0], "input-power") if channels else {}
+    channels = [plain(channel) for channel in listed(module.get("channel"))]
+    limits = inside(channels[0], "input-power") if channels else {}
     whole = Optic(
         port,
-        temperature_celsius=_value(_inside(module, "temperature").get("latest-value")),
+        temperature_celsius=_value(inside(module, "temperature").get("latest-value")),
         rx_power_low_dbm=_value(limits.get("low-alarm-threshold")),
         rx_power_high_dbm=_value(limits.get("high-alarm-threshold")),
         vendor=str(module.get("vendor", "")).strip() or None,
@@ -106,7 +112,7 @@ def _module(port: str, module: Leaves) -> Iterator[Optic]:
     lanes = {int(channel["index"]): channel for channel in channels if str(channel.get("index")).isdecimal()}
     readings = ("input-power", "output-power", "laser-bias-current")
     rx, tx, bias = (
-        {lane: _value(_inside(of, name).get("latest-value")) for lane, of in lanes.items()} for name in readings
+        {lane: _value(inside(of, name).get("latest-value")) for lane, of in lanes.items()} for name in readings
     )
     yield from of_lanes(whole, _lit(rx), _lit(tx), bias)
 
@@ -120,10 +126,10 @@ def _value(leaf: Any) -> float | None:
 
 
 def _status(port: Leaves) -> PortStatus:
-    ethernet, state = _inside(port, "ethernet"), _inside(port, "state")
+    ethernet, state = inside(port, "ethernet"), inside(port, "state")
     admin = str(port.get("admin-state", state.get("admin-status", ""))).lower()
     oper = str(port.get("oper-state", state.get("oper-status", ""))).lower()
-    speed = str(ethernet.get("port-speed", _inside(ethernet, "state").get("port-speed", "")))
+    speed = str(ethernet.get("port-speed", inside(ethernet, "state").get("port-speed", "")))
     word = speed.rpartition(":")[2].removeprefix("SPEED_").removesuffix("B")
     why = "xcvr not present" if "not-present" in str(port.get("oper-down-reason", "")) else None
     return status(str(port["name"]), of_words(oper, _ADMIN.get(admin, admin), why), gbps(word))
@@ -135,20 +141,20 @@ def _ports(found: Any) -> Iterator[Leaves]:
         for value in found:
             yield from _ports(value)
     elif isinstance(found, Mapping):
-        leaves = _plain(found)
-        if "name" in leaves and ("oper-state" in leaves or "oper-status" in _inside(leaves, "state")):
+        leaves = plain(found)
+        if "name" in leaves and ("oper-state" in leaves or "oper-status" in inside(leaves, "state")):
             yield leaves
             return
         for key in ("interfaces", "interface", "notification", "update", "val", "values", "output"):
             yield from _ports(leaves.get(key))
 
 
-def _inside(leaves: Leaves, name: str) -> Leaves:
+def inside(leaves: Leaves, name: str) -> Leaves:
     """A container of a port; empty if it has none."""
     value = leaves.get(name)
-    return _plain(value) if isinstance(value, Mapping) else {}
+    return plain(value) if isinstance(value, Mapping) else {}
 
 
-def _plain(leaves: Leaves) -> dict[str, Any]:
+def plain(leaves: Leaves) -> dict[str, Any]:
     """The leaves without the prefixes of their modules."""
     return {str(key).rpartition(":")[2]: value for key, value in leaves.items()}

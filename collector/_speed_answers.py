@@ -5,6 +5,7 @@ import re
 from collector import _speed_json, _speed_paragraphs, _speed_table, _speed_text
 from collector._answer import is_json, lines
 from collector._documents import unwrapped
+from collector._port_models import REQUESTS
 from collector._speed_status import PortStatus
 from truerail.model import Command
 
@@ -35,6 +36,7 @@ ASK = (
     Command("show interface", ("nxos", "aoscx", "os10", "sonic_cli")),
     Command("display interface", ("comware", "vrp")),
     Command("display interface brief", ("comware", "vrp")),
+    *REQUESTS,
     Command("openconfig-interfaces", ("capture",)),
 )
 """For each platform JSON first, the shortest output before the rest."""

@@ -18,7 +18,7 @@ Needs: sysfs (any user); on a switch a read-only login.
 | Huawei VRP | `display interface`; state alone in `display interface brief` |
 | Comware | `display interface [brief]` |
 | Nokia SR Linux | `info from state interface * \\| as json`; rests on documentation |
-| OpenConfig | JSON of `openconfig-interfaces`; rests on documentation |
+| OpenConfig | JSON of `openconfig-interfaces`, by gNMI or RESTCONF; rests on documentation |
 
 Read from sysfs: `/sys/class/net/*/speed` (Mb/s), `/sys/class/infiniband/*/ports/*/rate` (`400 Gb/sec (4X NDR)`).
 Sources: the kernel's `Documentation/ABI/testing/sysfs-class-net` and `Documentation/ABI/stable/sysfs-class-infiniband`,

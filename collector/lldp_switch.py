@@ -15,7 +15,7 @@ made by hand:
 | IOS, Dell OS9 and OS10, AOS-CX, Comware, VRP, OcNOS | their tables and their detailed text |
 | Nokia SR Linux | `show system lldp neighbor` |
 | `sonic-cli` | `show lldp neighbor`; rests on its template |
-| OpenConfig, SR Linux' model | JSON of RESTCONF and gNMI |
+| OpenConfig, SR Linux' model | JSON of gNMI and RESTCONF |
 
 Sources: recorded answers of these systems; `lldpshow` in sonic-utilities for the SONiC table. Traps:
 
@@ -35,6 +35,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from collector import (
+    _gnmi,
     _lldp_blocks,
     _lldp_boxed,
     _lldp_cumulus,
@@ -117,6 +118,7 @@ _NOBODY = re.compile(r"^[ \t]*error: no neighbou?r information", re.MULTILINE | 
         Command("show lldp neighbors"),
         Command("show lldp neighbor-info", ("aoscx",)),
         Command("nv show interface lldp", ("cumulus",)),
+        *_gnmi.requests("/lldp/interfaces"),
         Command("openconfig-lldp", ("capture",)),
     ],
     every=minutes(1),

@@ -15,6 +15,7 @@ read-only login; on Cumulus Linux as on a host.
 | AOS-CX | `show interface dom detail` |
 | Comware | `display transceiver diagnosis\\|manuinfo interface`; rests on documentation |
 | VRP | `display transceiver diagnosis interface` |
+| OpenConfig | JSON of `openconfig-platform` by gNMI; rests on documentation |
 | Cumulus Linux | `ethtool -m` of each port, the command above it; NVUE's `nv show platform transceiver -o json` |
 
 Formats: `ethtool -m` as text (SFF-8472, SFF-8636, CMIS) and as JSON (ethtool 6.14 and newer), with the command above
@@ -38,6 +39,7 @@ Traps:
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
+from collector import _optics_models
 from collector._answer import is_json, lines
 from collector._documents import unwrapped
 from collector._medium import medium_of
@@ -99,6 +101,7 @@ Reported = Mapping[str, Mapping[int, str]]
         Command("show inventory", ("iosxr", "capture")),
         Command("show interface dom detail", ("aoscx",)),
         Command("display transceiver diagnosis interface", ("comware", "vrp")),
+        *_optics_models.REQUESTS,
         *(
             Command(text, ("capture",))
             for text in (
@@ -132,6 +135,8 @@ def optics(answer: str, device: Device) -> list[Optic]:
     modules = None if is_json(answer) else of_paragraphs(text)
     if modules is None and '"vendor-serial-number"' in answer:
         modules = list(of_models(unwrapped(answer)))
+    if modules is None and is_json(answer) and _optics_models.is_model(answer):
+        modules = list(_optics_models.optics(unwrapped(answer)))
     if modules is not None:
         return _some(modules, text)
     if _OTHER_INVENTORY.search(answer):

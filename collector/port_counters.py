@@ -17,7 +17,7 @@ The form of the answer selects the parser, not the platform or the command:
 | Dell OS10, `sonic-cli` | `show interface` |
 | VRP, Comware | `display interface` |
 | Nokia SR Linux | `info from state interface * \\| as json`; rests on documentation |
-| OpenConfig | JSON of `openconfig-interfaces`; rests on documentation |
+| OpenConfig | JSON of `openconfig-interfaces`, by gNMI or RESTCONF; rests on documentation |
 
 Sources: sonic-utilities `scripts/portstat` and its tests, SAI `saiport.h`, recorded answers of EOS and NX-OS, NVUE's
 documentation, Linux `mlxsw/spectrum_ethtool.c`, the XML tags in Junos' documentation. Traps:
@@ -79,6 +79,7 @@ from truerail.model import SWITCHES, Command, Device, PortCounters, collector, m
         Command("show interfaces", ("iosxr",)),
         Command("show interface", ("aoscx", "os10", "sonic_cli")),
         Command("display interface", ("comware", "vrp")),
+        *_port_models.REQUESTS,
         Command("openconfig-interfaces", ("capture",)),
         Command("ethtool -S {port}", ("cumulus", "linux")),
         Command("nv show interface {port}", ("cumulus",)),

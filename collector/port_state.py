@@ -16,7 +16,7 @@ Needs: a read-only login.
 | Huawei VRP | `display interface`; state alone in `display interface brief` |
 | Comware | `display interface [brief]` |
 | Nokia SR Linux | `info from state interface * \\| as json`; rests on documentation |
-| OpenConfig | JSON of `openconfig-interfaces`; rests on documentation |
+| OpenConfig | JSON of `openconfig-interfaces`, by gNMI or RESTCONF; rests on documentation |
 
 The answers are those of `link_speed` and are requested once. Each port becomes an interface with the kernel's words for
 its state: `UP` and `LOWER_UP`, `NO-CARRIER`, and no `UP` among its flags if it is administratively down. Traps:

@@ -9,6 +9,7 @@ Question: which queues are so long that packets are marked or dropped, and in wh
 | Cisco NX-OS | `show queuing interface \\| json` |
 | Cumulus NVUE | `nv show interface ... counters qos -o json`, `egress-queue-stats` |
 | Junos | `show interfaces extensive \\| display json`, `queue-counters` |
+| OpenConfig | JSON of `openconfig-qos` by gNMI; rests on documentation |
 
 Sources: sonic-utilities `scripts/queuestat`, `wredstat`, `pgdropstat` and their tests, recorded answers, Cisco's list
 of NX-OS' show commands, NVUE's documentation, the XML tags in Junos' documentation. Traps:
@@ -26,7 +27,7 @@ of NX-OS' show commands, NVUE's documentation, the XML tags in Junos' documentat
 from collections.abc import Mapping
 from typing import Any
 
-from collector import _nvue, _port_junos, _queue_nxos, _queue_sonic
+from collector import _nvue, _port_junos, _queue_models, _queue_nxos, _queue_sonic
 from collector._answer import is_json
 from collector._documents import unwrapped
 from collector._ruled_table import tables
@@ -51,6 +52,7 @@ _EOS = "intfQueueCounters"
         Command("show queuing interface | json", ("nxos",)),
         Command("show interfaces extensive | display json", ("junos",)),
         Command("show interfaces extensive | display json | no-more", ("junos",)),
+        *_queue_models.REQUESTS,
         Command("nv show interface {port}", ("cumulus",)),
         Command("show queue counters {port}", ("sonic",)),
     ],
@@ -77,6 +79,8 @@ def _from_json(found: Any) -> list[PortCounters]:
         return _eos(found)
     if isinstance(found, dict) and _port_junos.KEY in found:
         return _port_junos.queue_counters(found)
+    if _queue_models.is_model(found):
+        return _queue_models.port_counters(found)
     raise UnreadableError("JSON that does not speak of queues")
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from truerail.inventory import Inventory, InventoryError, dump_yaml, load_inventory
-from truerail.model import Role, Secret, SnmpAccess, SshAccess, Target
+from truerail.model import GnmiAccess, Role, Secret, SnmpAccess, SshAccess, Target
 
 SECRET = "hunter2"
 EXAMPLE = """\
@@ -22,6 +22,9 @@ devices:
     password: {credential: spine-1.password}
     snmp: {version: 3, user: mon, auth: {file: /run/auth}, privacy: {env: PRIV}, privacy_protocol: aes256,
            engine: pysnmp}
+  - {name: "super-[1-2]", role: superspine, platform: srlinux, address: "10.0.4.[1-2]", transport: gnmi,
+     gnmi: {ca: /etc/ca.pem, user: mon, password: {env: PRIV}, port: 57400, server_name: super.dc.example,
+            certificate: /etc/c.pem, key: /etc/c.key, target: OC-YANG}}
   - {name: spine-2, agent: no, keyboard_interactive: yes, legacy_algorithms: yes, known_hosts: "/etc/a, b"}
 """
 
@@ -47,7 +50,7 @@ def test_names_and_addresses_expand_together_and_defaults_hold_unless_an_entry_s
     inventory = loaded(tmp_path, EXAMPLE)
     by_name = {target.name: target for target in inventory.targets}
     hosts = [f"gpu-{n:03}" for n in range(1, 65)]
-    assert list(by_name) == [*hosts, *(f"leaf-{n}" for n in range(8)), "spine-1", "spine-2"]
+    assert list(by_name) == [*hosts, *(f"leaf-{n}" for n in range(8)), "spine-1", "super-1", "super-2", "spine-2"]
     ssh = SshAccess(user="truerail", key="~/.ssh/id_ed25519", port=2222)
     assert by_name["gpu-064"] == Target(
         name="gpu-064",
@@ -74,8 +77,22 @@ def test_names_and_addresses_expand_together_and_defaults_hold_unless_an_entry_s
         privacy_protocol="aes256",
         engine="pysnmp",
     )
+    assert by_name["super-2"].by_gnmi
+    assert (by_name["super-2"].platform, by_name["super-2"].gnmi) == (
+        "srlinux",
+        GnmiAccess(
+            ca="/etc/ca.pem",
+            user="mon",
+            password=Secret("env", "PRIV"),
+            port=57400,
+            server_name="super.dc.example",
+            certificate="/etc/c.pem",
+            key="/etc/c.key",
+            target="OC-YANG",
+        ),
+    )
     last = by_name["spine-2"]
-    assert (last.address, last.role, last.platform, last.line) == ("spine-2", None, "", 13)
+    assert (last.address, last.role, last.platform, last.line) == ("spine-2", None, "", 16)
     assert last.ssh == replace(
         ssh, agent=False, keyboard_interactive=True, legacy_algorithms=True, known_hosts="/etc/a, b"
     )
@@ -93,6 +110,19 @@ def test_what_is_dumped_loads_to_the_same_targets(tmp_path: Path) -> None:
 def test_a_rack_that_would_read_as_a_node_set_is_not_dumped() -> None:
     targets = (Target("a", "10.0.0.1", rack="row [1, 2]"), Target("b", "10.0.0.2", rack="r,1"))
     assert "rack" not in dump_yaml(Inventory(targets))
+
+
+def test_the_transport_of_the_defaults_is_for_switches(tmp_path: Path) -> None:
+    text = (
+        "defaults: {transport: gnmi, gnmi: {ca: c}}\ndevices:\n  - {name: h, role: host}\n  - {name: l, role: leaf}\n"
+    )
+    text += "  - {name: s, role: spine, transport: ssh}\n  - {name: u, platform: infiniband}\n"
+    assert [(target.name, target.by_gnmi, bool(target.gnmi)) for target in loaded(tmp_path, text).targets] == [
+        ("h", False, False),
+        ("l", True, True),
+        ("s", False, False),
+        ("u", False, False),
+    ]
 
 
 def test_devices_are_chosen_by_name(tmp_path: Path) -> None:
@@ -137,6 +167,15 @@ def test_two_devices_with_one_address_are_noted(tmp_path: Path) -> None:
         ("{name: a, snmp: {version: 3}}", "SNMP version 3: the key 'user' is missing"),
         ("{name: a, snmp: {version: 3, user: u, privacy: {env: P}}}", "'privacy' without 'auth': SNMP version 3 encrypts only what it authenticates"),  # noqa: E501 - one case a line
         ("{name: a, snmp: {version: 3, user: u, auth_protocol: sha512}}", "'auth_protocol' without 'auth'"),
+        ("{name: a, transport: gnmi}", "the transport is gnmi: the key 'gnmi' is missing"),
+        ("{name: a, transport: gmni, gnmi: {ca: c}}", "expected one of ssh, gnmi, did you mean 'gnmi'? (value 'gmni')"),
+        ("{name: a, role: host, transport: gnmi, gnmi: {ca: c}}", "the transport is gnmi: it is for switches, this is host"),  # noqa: E501 - one case a line
+        ("{name: a, platform: snmp, snmp: {community: {env: C}}, transport: gnmi, gnmi: {ca: c}}", "the transport is gnmi: it is for switches, this is snmp"),  # noqa: E501 - one case a line
+        ("{name: a, platform: gnmi}", "expected one of linux, cumulus, sonic, eos, nxos, junos, srlinux, iosxr, os10, aoscx, comware, vrp, sonic_cli, snmp, infiniband (value 'gnmi')"),  # noqa: E501 - one case a line
+        ("{name: a, gnmi: {user: u}}", "the key 'ca' is missing"),
+        ("{name: a, gnmi: {ca: c, password: {env: P}}}", "gNMI: 'password' without 'user'"),
+        ("{name: a, gnmi: {ca: c, certificate: x}}", "gNMI: 'certificate' without 'key'"),
+        ("{name: a, gnmi: {ca: c, skip_verify: yes}}", "unknown key; known are ca, server_name, user, password, certificate, key, target, port (value 'skip_verify')"),  # noqa: E501 - one case a line
         ("{name: a, snmp: {version: 3, user: u, comunity: x}}", "unknown key, did you mean 'community'? (value 'comunity')"),  # noqa: E501 - one case a line
     ],
 )  # fmt: skip
@@ -167,6 +206,9 @@ def test_fault(tmp_path: Path, entry: str, expected: str) -> None:
         "snmp: {hunter2}",
         "snmp: {community: hunter2}",
         "snmp: {version: 3, user: u, auth: hunter2, privacy: hunter2}",
+        "gnmi: {ca: c, user: u, password: hunter2}",
+        "gnmi: {ca: c, user: 'u:hunter2'}",
+        "gnmi: hunter2",
     ],
 )
 def test_a_secret_in_the_file_is_an_error_that_does_not_show_it(
@@ -189,7 +231,7 @@ def test_a_secret_is_read_when_used_and_shown_by_no_repr_or_dump(
 ) -> None:
     monkeypatch.setenv("PRIV", SECRET)
     inventory = loaded(tmp_path, EXAMPLE)
-    snmp = inventory.targets[-2].snmp
+    snmp = next(target.snmp for target in inventory.targets if target.snmp)
     assert snmp
     assert snmp.privacy
     assert snmp.privacy.read() == SECRET

@@ -80,7 +80,7 @@ def trust(
     from truerail.transport.fleet_transport import kind_of
 
     results: list[Trust] = []
-    reached = [target for target in _targets(inventory, only) if kind_of(target) not in ("snmp", "local")]
+    reached = [target for target in _targets(inventory, only) if kind_of(target) not in ("snmp", "gnmi", "local")]
     for file, targets in _by_file(reached, known_hosts).items():
         results += asyncio.run(keys.trust(targets, Path(file), replace=replace))
     terminal_output.say("\n".join(aligned([("device", "host key", "fingerprint", "what"), *map(_trusted, results)])))
@@ -106,7 +106,9 @@ def _with_findings(targets: "Sequence[Target]", rows: "Iterable[Row]") -> str:
     fabric = {target.name for target in targets if target.tells_fabric}
     found = {row.name: row for row in rows if not row.error and row.name not in fabric}
     reported = (
-        replace(target, role=row.device.role, platform=row.platform) if (row := found.get(target.name)) else target
+        replace(target, role=row.device.role, platform=target.platform if target.by_gnmi else row.platform)
+        if (row := found.get(target.name))
+        else target
         for target in targets
     )
     return dump_yaml(Inventory(tuple(reported)))
@@ -121,7 +123,9 @@ def _by_file(targets: "Iterable[Target]", given: Path | None) -> "dict[str, list
 
 
 def _way(target: "Target") -> str:
-    """`ssh truerail@10.0.1.1:22 via ops@bastion`, `snmp 2c 10.0.3.1:161` or `local`. It contains no secret."""
+    """`ssh truerail@10.0.1.1:22 via ops@bastion`, `snmp 2c 10.0.3.1:161`, `gnmi 10.0.3.1:9339` or `local`. It
+    contains no secret.
+    """
     from truerail.transport.fleet_transport import kind_of
 
     kind = kind_of(target)
@@ -132,6 +136,8 @@ def _way(target: "Target") -> str:
         return (
             f"snmp {access.version} {target.address}:{access.port}" if access else f"snmp {target.address}: no access"
         )
+    if kind == "gnmi":
+        return f"gnmi {target.address}:{target.gnmi.port}" if target.gnmi else f"gnmi {target.address}: no access"
     user = f"{target.ssh.user}@" if target.ssh.user else ""
     jump = f" via {', '.join(target.ssh.jump)}" if target.ssh.jump else ""
     return f"ssh {user}{target.address}:{target.ssh.port}{jump}"

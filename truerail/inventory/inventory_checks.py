@@ -68,6 +68,11 @@ def zone_fault(zone: str) -> str:
     return "" if is_plain_name(zone) else "expected a zone's name: letters, digits, _ and -, at most 64"
 
 
+def target_fault(target: str) -> str:
+    """Why this cannot be the target of gNMI's prefix."""
+    return "" if is_plain_name(target.replace(".", "_")) else "expected a target such as OC-YANG"
+
+
 def role_in(text: str) -> Role | None:
     """The role in a name: `leaf-3`, `gpu_nodes`, `tor-switch`; None if it names none, or two."""
     words = _WORD.findall(_SUPER.sub("superspine", text.lower()))

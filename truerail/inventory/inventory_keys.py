@@ -48,6 +48,22 @@ SNMP = Keys(
     ),
 )
 
+GNMI = Keys(
+    "gnmi",
+    "How gNMI is spoken. The device's certificate is always checked.",
+    (
+        Key("ca", TEXT, "PEM file of the CA that signs the devices' certificates.", needed=True),
+        Key("server_name", matching(r"^[A-Za-z0-9_][A-Za-z0-9._-]{0,252}$"), "In the certificate, if not the address."),
+        Key("user", _USER, "Login, sent as metadata; none by default."),
+        Key("password", SECRET, f"Of that user: {_REFERENCE}"),
+        Key("certificate", TEXT, "PEM file of a client certificate."),
+        Key("key", TEXT, "PEM file of the client certificate's private key."),
+        Key("target", matching(r"^[A-Za-z0-9._-]{1,64}$"), "The target of the prefix: OC-YANG on SONiC."),
+        Key("port", _PORT, "9339 by default."),
+    ),
+)
+TRANSPORTS = ("ssh", "gnmi")
+
 _ACCESS = (
     Key("role", one_of(ROLES), "Detected where absent."),
     Key("platform", one_of(PLATFORMS), "Detected where absent; infiniband reports the links of an entire fabric."),
@@ -65,6 +81,8 @@ _ACCESS = (
     Key("keyboard_interactive", YES, "Whether it is allowed: no by default."),
     Key("legacy_algorithms", YES, "Whether they are allowed: no by default."),
     Key("snmp", SNMP.one, "How SNMP is spoken."),
+    Key("transport", one_of(TRANSPORTS), "gnmi: switches are asked by gNMI. ssh by default; hosts always are."),
+    Key("gnmi", GNMI.one, "How gNMI is spoken."),
 )
 DEFAULTS = Keys(
     "defaults",
@@ -113,7 +131,7 @@ NETBOX_FILE = Keys(
 
 def inventory_schema() -> dict[str, Any]:
     """The JSON Schema of an inventory in YAML: native, or a NetBox."""
-    parts = (DEFAULTS, DEVICE, SNMP, NETBOX)
+    parts = (DEFAULTS, DEVICE, SNMP, GNMI, NETBOX)
     schema = document("truerail inventory", NATIVE, parts)
     schema["properties"] = {**NETBOX_FILE.schema["properties"], **schema["properties"]}
     del schema["required"]

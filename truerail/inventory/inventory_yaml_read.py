@@ -7,8 +7,9 @@ from truerail.inventory.inventory_error import InventoryFaults
 from truerail.inventory.inventory_keys import DEFAULTS, DEVICE, NATIVE
 from truerail.inventory.inventory_yaml_values import InventoryValues
 from truerail.inventory.value import Inventory, shared_addresses
-from truerail.inventory.yaml_access import read_access
-from truerail.model import Target
+from truerail.inventory.yaml_access import Access, read_access
+from truerail.model import Role, Target
+from truerail.model.platforms import INFINIBAND
 
 
 def read_native(tree: Node, faults: InventoryFaults) -> Inventory:
@@ -51,6 +52,9 @@ def _targets(entry: Node, defaults: dict[str, Node], values: InventoryValues) ->
     access = read_access(keys, values)
     if access.platform == "snmp" and "snmp" not in keys:
         values.faults.add(keys["platform"].line, "", "the platform is snmp: the key 'snmp' is missing")
+    transport = _transport(access, own, values)
+    if transport and "gnmi" not in keys:
+        values.faults.add(keys["transport"].line, "", "the transport is gnmi: the key 'gnmi' is missing")
     return [
         Target(
             name=name,
@@ -63,12 +67,24 @@ def _targets(entry: Node, defaults: dict[str, Node], values: InventoryValues) ->
             timeout_seconds=access.timeout_seconds,
             ssh=access.ssh,
             snmp=access.snmp,
+            transport=transport,
+            gnmi=access.gnmi if transport else None,
             zone=access.zone,
             file=values.faults.file,
             line=entry.line,
         )
         for at, name in enumerate(names)
     ]
+
+
+def _transport(access: Access, own: dict[str, Node], values: InventoryValues) -> str:
+    """The transport of an entry. That of `defaults` is not for hosts: they do not speak gNMI."""
+    if access.transport and (access.role is Role.HOST or access.platform in ("snmp", INFINIBAND)):
+        if "transport" in own:
+            what = access.platform or Role.HOST.value
+            values.faults.add(own["transport"].line, "", f"the transport is gnmi: it is for switches, this is {what}")
+        return ""
+    return access.transport
 
 
 def _addresses(node: Node | None, names: list[str], values: InventoryValues) -> list[str]:

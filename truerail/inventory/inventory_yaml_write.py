@@ -8,10 +8,12 @@ from truerail.errors import NodeSetError
 from truerail.files.nodesets import expand, fold
 from truerail.files.yaml_text import in_flow
 from truerail.inventory.value import Inventory
-from truerail.model import Secret, SnmpAccess, SshAccess, Target
+from truerail.model import GnmiAccess, Secret, SnmpAccess, SshAccess, Target
 
 Pairs = list[tuple[str, str]]
-_SSH, _SNMP, _TARGET = SshAccess(), SnmpAccess(), Target("", "")
+_SSH, _SNMP, _GNMI, _TARGET = SshAccess(), SnmpAccess(), GnmiAccess(), Target("", "")
+
+_REPORTED = ("role", "platform", "pod", "rack", "unit", "zone", "timeout_seconds", "transport")
 
 
 def dump_yaml(inventory: Inventory) -> str:
@@ -46,11 +48,13 @@ def _entry(group: list[Target]) -> str:
     pairs: Pairs = [("name", in_flow(fold([target.name for target in group])))]
     if first.address != first.name:
         pairs.append(("address", in_flow(fold([target.address for target in group]))))
-    pairs += _reported(first, _TARGET, ("role", "platform", "pod", "rack", "unit", "zone", "timeout_seconds"))
+    pairs += _reported(first, _TARGET, _REPORTED)
     pairs += _reported(first.ssh, _SSH, tuple(SshAccess.__slots__))
     if first.snmp:
         snmp = _reported(first.snmp, replace(_SNMP, version=""), tuple(SnmpAccess.__slots__))
         pairs.append(("snmp", _mapping(snmp)))
+    if first.gnmi:
+        pairs.append(("gnmi", _mapping(_reported(first.gnmi, _GNMI, tuple(GnmiAccess.__slots__)))))
     return f"  - {_mapping(pairs)}"
 
 

@@ -69,6 +69,8 @@ def _target(row: Row, name: str, role: Role | None, netbox: NetBox, file: str) -
         timeout_seconds=access.timeout_seconds,
         ssh=access.ssh,
         snmp=access.snmp,
+        transport="" if role is Role.HOST else access.transport,
+        gnmi=None if role is Role.HOST else access.gnmi,
         zone=access.zone,
         file=file,
         line=netbox.line,

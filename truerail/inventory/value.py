@@ -34,7 +34,6 @@ def shared_addresses(targets: Sequence[Target]) -> list[str]:
     """
     at: dict[tuple[str, int, tuple[str, ...], bool], list[str]] = {}
     for target in targets:
-        at.setdefault((target.address.lower(), target.ssh.port, target.ssh.jump, target.tells_fabric), []).append(
-            target.name
-        )
+        port = target.gnmi.port if target.gnmi else target.ssh.port
+        at.setdefault((target.address.lower(), port, target.ssh.jump, target.tells_fabric), []).append(target.name)
     return [f"{several(names)} have the same address, {key[0]}" for key, names in at.items() if len(names) > 1]

@@ -3,13 +3,20 @@
 from dataclasses import dataclass, field
 
 from truerail.files.yaml_tree import Node
-from truerail.inventory.inventory_checks import HIGHEST_PORT, hop_fault, user_fault, zone_fault
-from truerail.inventory.inventory_keys import AUTH_PROTOCOLS, ENGINES, PRIVACY_PROTOCOLS, ROLES, SNMP
+from truerail.inventory.inventory_checks import (
+    HIGHEST_PORT,
+    address_fault,
+    hop_fault,
+    target_fault,
+    user_fault,
+    zone_fault,
+)
+from truerail.inventory.inventory_keys import AUTH_PROTOCOLS, ENGINES, GNMI, PRIVACY_PROTOCOLS, ROLES, SNMP, TRANSPORTS
 from truerail.inventory.inventory_yaml_values import InventoryValues
-from truerail.model import DEFAULT_ZONE, PLATFORMS, Role, Secret, SnmpAccess, SshAccess
+from truerail.model import DEFAULT_ZONE, PLATFORMS, GnmiAccess, Role, Secret, SnmpAccess, SshAccess
 
 _V3_KEYS = ("user", "auth_protocol", "auth", "privacy_protocol", "privacy")
-_SSH, _SNMP = SshAccess(), SnmpAccess()
+_SSH, _SNMP, _GNMI = SshAccess(), SnmpAccess(), GnmiAccess()
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,11 +29,14 @@ class Access:
     timeout_seconds: float = 10.0
     ssh: SshAccess = field(default_factory=SshAccess)
     snmp: SnmpAccess | None = None
+    transport: str = ""
+    gnmi: GnmiAccess | None = None
 
 
 def read_access(keys: dict[str, Node], values: InventoryValues) -> Access:
     """The access in an entry's keys, those of `defaults` among them."""
-    snmp = keys.get("snmp")
+    snmp, gnmi = keys.get("snmp"), keys.get("gnmi")
+    transport = values.word(keys.get("transport"), TRANSPORTS)
     platform = values.word(keys.get("platform"), PLATFORMS)
     role = values.word(keys.get("role"), ROLES)
     return Access(
@@ -36,6 +46,8 @@ def read_access(keys: dict[str, Node], values: InventoryValues) -> Access:
         timeout_seconds=values.seconds(keys.get("timeout_seconds"), Access().timeout_seconds),
         ssh=_ssh(keys, values),
         snmp=None if snmp is None else _snmp(snmp, values),
+        transport="" if transport == TRANSPORTS[0] else transport,
+        gnmi=None if gnmi is None else _gnmi(gnmi, values),
     )
 
 
@@ -66,6 +78,24 @@ def _jump(node: Node | None, values: InventoryValues) -> tuple[str, ...]:
         if node is not None and (fault := hop_fault(hop)):
             values.faults.add(node.line, "", fault)
     return tuple(hops)
+
+
+def _gnmi(node: Node, values: InventoryValues) -> GnmiAccess:
+    keys = values.fields(node, GNMI)
+    access = GnmiAccess(
+        ca=values.text(keys.get("ca")),
+        user=values.checked(keys.get("user"), user_fault),
+        password=values.secret("password", keys.get("password")),
+        port=_port(keys.get("port"), _GNMI.port, values),
+        server_name=values.checked(keys.get("server_name"), address_fault),
+        certificate=values.text(keys.get("certificate")),
+        key=values.text(keys.get("key")),
+        target=values.checked(keys.get("target"), target_fault),
+    )
+    for one, other in (("password", "user"), ("certificate", "key"), ("key", "certificate")):
+        if one in keys and other not in keys:
+            values.faults.add(node.line, "", f"gNMI: {one!r} without {other!r}")
+    return access
 
 
 def _snmp(node: Node, values: InventoryValues) -> SnmpAccess | None:

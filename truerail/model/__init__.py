@@ -47,7 +47,7 @@ from truerail.model.platforms import PLATFORMS
 from truerail.model.qos_profile import QosBuffer, QosProfile
 from truerail.model.reading import Reading
 from truerail.model.snapshot import Snapshot, Table
-from truerail.model.target import DEFAULT_ZONE, Secret, SnmpAccess, SshAccess, Target
+from truerail.model.target import DEFAULT_ZONE, GnmiAccess, Secret, SnmpAccess, SshAccess, Target
 
 __all__ = [
     "DEFAULT_ZONE",
@@ -72,6 +72,7 @@ __all__ = [
     "Evidence",
     "Fact",
     "Finding",
+    "GnmiAccess",
     "GpuNicPath",
     "HostSetting",
     "LagMember",

@@ -36,6 +36,8 @@ class Platform:
 INFINIBAND = "infiniband"
 """The platform of a Linux machine that walks the InfiniBand fabric. It is no device of the plan, and has no role."""
 SNMP = "snmp"
+GNMI = "gnmi"
+"""What a device is asked by `transport: gnmi`: OpenConfig's paths, whatever its network operating system."""
 
 TABLE = (
     Platform("linux", OS_RELEASE, r'^id=(?!"?cumulus)', is_host=True, takes_forced_command=True),
@@ -52,6 +54,8 @@ TABLE = (
     Platform("vrp", "", "", "huawei_vrp"),
     Platform("sonic_cli", "", "", "dell_sonic"),
     Platform(SNMP, named_commands_only=True),
+    Platform(GNMI, named_commands_only=True),
     Platform(INFINIBAND, is_host=True, named_commands_only=True, takes_forced_command=True),
 )
-PLATFORMS = tuple(one.name for one in TABLE)
+PLATFORMS = tuple(one.name for one in TABLE if one.name != GNMI)
+"""What an inventory or a plan may name."""

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from truerail.errors import SecretMissingError
 from truerail.model.plan import Role
-from truerail.model.platforms import INFINIBAND
+from truerail.model.platforms import GNMI, INFINIBAND
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +55,23 @@ class SnmpAccess:
 
 
 @dataclass(frozen=True, slots=True)
+class GnmiAccess:
+    """gNMI over TLS. The device's certificate must be signed by `ca`, a PEM file, and name the device's address, or
+    `server_name` where that is set. `certificate` and `key` are PEM files of a client certificate.
+    """
+
+    ca: str = ""
+    user: str = ""
+    password: Secret | None = None
+    port: int = 9339
+    server_name: str = ""
+    certificate: str = ""
+    key: str = ""
+    target: str = ""
+    """The `target` of the requests' prefix: `OC-YANG` on SONiC."""
+
+
+@dataclass(frozen=True, slots=True)
 class SshAccess:
     """How to log in by SSH. `jump` is a ProxyJump chain such as `ops@bastion:22`, the first hop first."""
 
@@ -87,6 +104,9 @@ class Target:
     timeout_seconds: float = 10.0
     ssh: SshAccess = field(default_factory=SshAccess)
     snmp: SnmpAccess | None = None
+    transport: str = ""
+    """`gnmi`: it is asked by gNMI with `gnmi`. Empty: by SSH, or by SNMP where that is the platform."""
+    gnmi: GnmiAccess | None = None
     zone: str = DEFAULT_ZONE
     """The pollers of this zone can reach it."""
     file: str = ""
@@ -96,6 +116,11 @@ class Target:
     def tells_fabric(self) -> bool:
         """Whether it is polled only for the links of an InfiniBand fabric."""
         return self.platform == INFINIBAND
+
+    @property
+    def by_gnmi(self) -> bool:
+        """Whether it is asked by gNMI."""
+        return self.transport == GNMI
 
     @property
     def answer_seconds(self) -> float:

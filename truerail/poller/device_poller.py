@@ -15,7 +15,7 @@ from truerail.poller.device_row import Row
 from truerail.poller.limits import Ambient, Limits, pause_before
 from truerail.poller.questions import Known, applicable, by_file, first_commands, further_commands, optional
 from truerail.transport.answers import Answers
-from truerail.transport.probe import assumed_platform, assumed_role, platform_of
+from truerail.transport.probe import asked_platform, assumed_role, platform_of
 from truerail.transport.protocol import Answer, Transport
 from truerail.transport.turns import timed_by
 
@@ -94,7 +94,7 @@ class DevicePoller:
 
     async def _identified(self, row: Row, target: Target, known: Known) -> Target:
         """The target with its platform, probed if unknown; sets the role of the row's device."""
-        platform = known.platform or assumed_platform(target)
+        platform = known.platform or asked_platform(target)
         if not platform:
             platform = platform_of(await self._patiently(target, PROBES))
         known.platform = row.platform = platform

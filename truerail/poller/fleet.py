@@ -18,7 +18,7 @@ from truerail.poller.questions import Known, fabric_questions
 from truerail.transport.answers import Answers
 from truerail.transport.capture_files import Questions
 from truerail.transport.kept_answers import KeptAnswers
-from truerail.transport.probe import assumed_platform, assumed_role
+from truerail.transport.probe import asked_platform, assumed_platform, assumed_role
 from truerail.transport.protocol import Transport
 from truerail.transport.turns import Turns
 from truerail.transport.unanswered import Unanswered
@@ -234,7 +234,7 @@ def _completed(target: Target, device: Device | None) -> Target:
 
 
 def _device_of(target: Target) -> Device:
-    role = target.role or assumed_role(assumed_platform(target) or "linux")
+    role = target.role or assumed_role(asked_platform(target) or "linux")
     return Device(target.name, role, target.pod, target.address, target.platform, target.rack, target.unit)
 
 

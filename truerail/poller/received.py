@@ -13,7 +13,7 @@ from truerail.model import Reading, Target
 from truerail.poller.latest import Latest
 from truerail.poller.questions import neighbor_questions
 from truerail.poller.work import Work
-from truerail.transport.probe import assumed_platform
+from truerail.transport.probe import asked_platform
 
 TOGETHER_SECONDS = 1.0
 """How long an evaluation waits for the other pollers after the first one's round."""
@@ -98,7 +98,7 @@ class Received:
         missing = [name for name in names if not self.inbox.described(name)]
         for name in missing:
             target, device = self.named[name]
-            for collector in neighbor_questions(device.role, assumed_platform(target) or "linux")[:1]:
+            for collector in neighbor_questions(device.role, asked_platform(target) or "linux")[:1]:
                 self.inbox.put_error(Reading(name, collector, at, error=why))
         if missing:
             self._heard()

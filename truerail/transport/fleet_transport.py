@@ -39,6 +39,12 @@ def _snmp() -> Transport:
     return SnmpTransport()
 
 
+def _gnmi() -> Transport:
+    from truerail.transport.gnmi_transport import GnmiTransport
+
+    return GnmiTransport()
+
+
 def _local() -> Transport:
     from truerail.transport.local_shell import Local
 
@@ -50,14 +56,19 @@ _MAKERS: dict[str, Callable[[], Transport]] = {
     "fabric": _fabric,
     "switches": _switches,
     "snmp": _snmp,
+    "gnmi": _gnmi,
     "local": _local,
 }
 
 
 def kind_of(target: Target) -> str:
-    """`local`, `fabric`, `snmp`, `switches` or `hosts`. A device of unknown platform is queried like a host: by SSH."""
+    """`local`, `gnmi`, `fabric`, `snmp`, `switches` or `hosts`. A device of unknown platform is queried like a host:
+    by SSH.
+    """
     if target.address == LOCAL:
         return "local"
+    if target.by_gnmi:
+        return "gnmi"
     if target.tells_fabric:
         return "fabric"
     if target.platform == "snmp":

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from truerail.errors import TransportError
 from truerail.model import Role, SshAccess, Target
-from truerail.model.platforms import PROBES, SNMP, TABLE
+from truerail.model.platforms import GNMI, PROBES, SNMP, TABLE
 from truerail.transport.protocol import Answer
 
 
@@ -29,6 +29,11 @@ def assumed_platform(target: Target) -> str:
     if target.snmp is not None and target.ssh == SshAccess():
         return SNMP
     return "linux" if target.role is Role.HOST else ""
+
+
+def asked_platform(target: Target) -> str:
+    """The platform whose commands a device is sent, as far as it is known without a query."""
+    return GNMI if target.by_gnmi else assumed_platform(target)
 
 
 def assumed_role(platform: str) -> Role:
