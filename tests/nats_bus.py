@@ -6,6 +6,7 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Protocol
 
 from tests.patience import soon
 from tests.ports import free_address
@@ -14,6 +15,14 @@ from truerail.bus.nats_link import BusAddress
 from truerail.bus.streams import Timing
 
 TIMING = Timing(beat_seconds=0.3, ttl_seconds=1.5, check_seconds=0.5, gather_seconds=20.0)
+
+
+class Addressed(Protocol):
+    """A bus, as one role reaches it."""
+
+    @property
+    def address(self) -> BusAddress:
+        """With its login."""
 
 
 class NatsServer:

@@ -16,7 +16,7 @@ import pytest
 from nkeys import PREFIX_BYTE_USER, encode_seed, from_seed
 
 from tests.fake_fleet import FakeFleet
-from tests.nats_bus import TIMING, NatsServer, nats_server
+from tests.nats_bus import TIMING, Addressed, NatsServer, nats_server
 from tests.patience import ENOUGH
 from tests.poller_fabric import simulation, zoned_work
 from tests.test_service_watch import settings_for
@@ -58,7 +58,7 @@ def subjects() -> Subjects:
 
 
 @asynccontextmanager
-async def polled(server: NatsServer, subjects: Subjects, zone: str, name: str) -> AsyncIterator[FakeFleet]:
+async def polled(server: Addressed, subjects: Subjects, zone: str, name: str) -> AsyncIterator[FakeFleet]:
     """A poller in this process, which knows the inventory and no plan; the fleet that it asks."""
     fleet = FakeFleet(MADE)
     poller = BusPoller(zoned_work(planned=False), fleet, server.address, subjects, zone, name, TIMING)
@@ -85,7 +85,7 @@ async def process(server: NatsServer, subjects: Subjects, name: str) -> AsyncIte
 
 @asynccontextmanager
 async def judged(
-    server: NatsServer, subjects: Subjects, folder: Path, timing: Timing = TIMING
+    server: Addressed, subjects: Subjects, folder: Path, timing: Timing = TIMING
 ) -> AsyncIterator[tuple[Watch, BusPolling]]:
     """A judge without pollers of its own."""
     settings = settings_for(folder, url="")

@@ -40,6 +40,7 @@ SHOWN_ELSEWHERE = {
         "bus_reconnects_total",
         "bus_store_losses_total",
         "bus_other_schema_total",
+        "bus_copies_missing",
         "bus_zones_without_poller",
         "tls_certificate_not_after_timestamp_seconds",
         "history_failing",

@@ -198,7 +198,12 @@ def services(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[str]]:
             f"notifications_{name}": 3.0 for name in ("sent_total", "failed_total", "lost_total", "queue_length")
         }
         failed = {"evaluations_failed_total": 4.0, "full_parse_differences_total": 2.0, "view_age_seconds": 312.4}
-        bad.action(lambda: bad.tower.counters.update(failed | waiting))
+        bus = {"connected": 0.0, "reconnects_total": 2.0, "store_losses_total": 1.0, "other_schema_total": 2.0}
+        bus |= {"zones_without_poller": 1.0, "copies_missing": 2.0}
+        roles = {f"bus_{name}": value for name, value in bus.items()}
+        roles |= {"pollers": 3.0, "pollers_running": 2.0, "poller_restarts_total": 4.0}
+        well.action(lambda: well.tower.counters.update({"judge_leader": 1.0, "judge_epoch": 7.0}))
+        bad.action(lambda: bad.tower.counters.update(failed | waiting | roles))
         closed = gone.getsockname()[1]
         gone.close()
         yield [fresh.url, well.url, bad.url, f"http://127.0.0.1:{hung.getsockname()[1]}", f"http://127.0.0.1:{closed}"]

@@ -15,7 +15,7 @@ def _one(metric: str, good: float, bad: float, **more: str) -> Story:
     return Story((Series(metric, mine, good, bad),), mine, bad, (other,), 8)
 
 
-def _counted(metric: str, *, window: int, **more: str) -> Story:
+def counted(metric: str, *, window: int, **more: str) -> Story:
     """A counter that climbs, beside one that stands."""
     mine = labels(**more)
     quiet = Series(metric, labels(**{**more, "fabric": "counter-quiet"}), 3, 3)
@@ -70,7 +70,7 @@ SERVICE_ALERTS = Group(
             "evaluation that went well. Next: the log has the traceback; roll back the last update of truerail or of "
             "the plan.",
             "TruerailEvaluationFailing",
-            _counted("truerail_service_evaluations_failed_total", window=15),
+            counted("truerail_service_evaluations_failed_total", window=15),
             keep=KEEP,
         ),
         Alert(
@@ -80,7 +80,7 @@ SERVICE_ALERTS = Group(
             "up to an hour a change of this device may not have been shown. It is shown now. Next: the log names the "
             "device and the collector.",
             "TruerailFullParseDiffers",
-            _counted("truerail_service_full_parse_differences_total", window=60),
+            counted("truerail_service_full_parse_differences_total", window=60),
             keep=KEEP,
         ),
         Alert(
@@ -118,7 +118,7 @@ SERVICE_ALERTS = Group(
             "In {{ $labels.fabric }}, more than five rounds of {{ $labels.collector }} were left out within half an "
             "hour because the one before still ran. Next: lengthen its interval, or see which devices are slow.",
             "TruerailRoundsOverrun",
-            _counted("truerail_collector_missed_total", window=30, fabric="overrun", collector="lldp_host"),
+            counted("truerail_collector_missed_total", window=30, fabric="overrun", collector="lldp_host"),
             keep=KEEP,
         ),
         Alert(
@@ -136,7 +136,7 @@ SERVICE_ALERTS = Group(
             "Rounds were dropped within half an hour. Findings keep their state; steps between are "
             "lost. Next: bring the database back.",
             "TruerailJournalLosingRounds",
-            _counted("truerail_journal_lost_rounds_total", window=30, fabric="losing"),
+            counted("truerail_journal_lost_rounds_total", window=30, fabric="losing"),
             keep=KEEP,
         ),
         Alert(
@@ -154,7 +154,7 @@ SERVICE_ALERTS = Group(
             "Within an hour a receiver under `notify` refused a message for good, or so many waited for it that the "
             "oldest were dropped. Next: read the list of causes on the page; the log names receiver and reason.",
             "TruerailNotificationsWaiting",
-            _counted("truerail_service_notifications_lost_total", window=60),
+            counted("truerail_service_notifications_lost_total", window=60),
             keep=KEEP,
         ),
     ),

@@ -11,6 +11,8 @@ from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy
 from truerail.bus.codec import MOST_BYTES
 from truerail.bus.nats_link import Bus
 from truerail.bus.sending import PACKED
+from truerail.bus.store_watch import StoreWatch
+from truerail.bus.streams import missing_copies
 
 _PENDING_MESSAGES, _PENDING_BYTES = 1 << 20, 1 << 30
 _INACTIVE_SECONDS = 60.0
@@ -27,6 +29,9 @@ class Follower:
         self._run, self._again = 0, True
         self._before = self.seen = 0
         self._target: int | None = None
+        self._store = StoreWatch()
+        self.copies_missing = 0
+        """Servers of a cluster without a current copy of the stream, at the last `check`."""
 
     @property
     def caught_up(self) -> bool:
@@ -38,8 +43,12 @@ class Follower:
         store has been lost since the last call. Raises BusError.
         """
         seen = self.seen  # messages come while the question is on its way
-        state = (await self._bus.asked(self._bus.streams.stream_info(self._stream))).state
-        first, lost = self._target is None, bool(state.last_seq < seen)
+        found = await self._bus.asked(self._bus.streams.stream_info(self._stream))
+        state = found.state
+        self.copies_missing = len(missing_copies(found))
+        first, lost = self._target is None, self._store.lost(found, seen)
+        if state.last_seq < seen and not lost:
+            return False
         if first:
             self._target = state.last_seq
         if lost or (first and self._only_new):

@@ -3,8 +3,8 @@
 import asyncio
 import ssl
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, replace
 
 from nats.errors import Error
 from nats.js.errors import APIError, NotFoundError, ServiceUnavailableError
@@ -12,7 +12,7 @@ from nats.js.errors import APIError, NotFoundError, ServiceUnavailableError
 from truerail.bus.nats_link import CUT_OFF, BusAddress, BusClient
 from truerail.bus.rights import operator_inbox, streams
 from truerail.bus.rights_check import Refusals, Tried, attempts, tried
-from truerail.bus.streams import Timing, ensure
+from truerail.bus.streams import REPLICAS, Timing, ensure, missing_copies, require_leader
 from truerail.bus.subjects import Subjects
 from truerail.errors import BusError
 
@@ -21,32 +21,51 @@ ANSWER_SECONDS, ATTEMPTS = 5.0, 5
 
 @dataclass(frozen=True, slots=True)
 class StreamState:
-    """One stream; `problem` where it is missing or may not be seen."""
+    """One stream; `problem` where it is missing, stands still, has no copy on some server, or may not be seen."""
 
     name: str
     messages: int = 0
     bytes: int = 0
+    replicas: int = 1
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerState:
+    """One server of several; `problem` where it does not answer."""
+
+    url: str
     problem: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Inspection:
-    """What was found."""
+    """What was found. `servers` are those of a cluster, by their addresses."""
 
     server: str
     encrypted: bool
+    servers: Sequence[ServerState]
     streams: Sequence[StreamState]
     tried: Sequence[Tried]
 
     @property
     def good(self) -> bool:
         """Whether nothing has to be put right."""
-        return not any(one.problem for one in self.streams) and all(one.good for one in self.tried)
+        return not self.problems and all(one.good for one in self.tried)
+
+    @property
+    def problems(self) -> list[str]:
+        """Those of servers and streams."""
+        return [
+            *filter(None, (one.problem for one in self.servers)),
+            *filter(None, (one.problem for one in self.streams)),
+        ]
 
 
 async def inspect(address: BusAddress, subjects: Subjects, zone: str) -> Inspection:
     """Looks with the login of a poller of `zone`, or of a judge without one. Raises BusError with what is wrong."""
     refusals = Refusals()
+    servers = [await _server(replace(address, url=url), subjects.inbox(zone)) for url in address.servers]
     async with _connected(address, subjects.inbox(zone), refusals) as client:
         names = (subjects.obs_stream,) if zone else streams(subjects)
         states = [await _state(client, name, refusals, address) for name in names]
@@ -55,6 +74,7 @@ async def inspect(address: BusAddress, subjects: Subjects, zone: str) -> Inspect
         return Inspection(
             f"nats-server {version.major}.{version.minor}.{version.patch}",
             address.url.startswith("tls:"),
+            servers if len(servers) > 1 else (),
             states,
             found,
         )
@@ -67,14 +87,31 @@ async def make_streams(address: BusAddress, subjects: Subjects) -> list[str]:
     refusals = Refusals()
     async with _connected(address, operator_inbox(), refusals) as client:
         try:
-            return await ensure(client.jetstream(timeout=ANSWER_SECONDS), subjects, Timing())
-        except (Error, OSError, TimeoutError) as error:
+            streams = client.jetstream(timeout=ANSWER_SECONDS)
+            return await ensure(streams, subjects, Timing(), in_cluster=client.in_cluster)
+        except (BusError, Error, OSError, TimeoutError) as error:
             raise BusError(f"bus {address.url}: {refusals.last or _reason(error)}") from None
+
+
+async def _server(address: BusAddress, inbox: str) -> ServerState:
+    """Whether one server lets the role in."""
+    try:
+        await (await _connection(address, inbox, Refusals())).close()
+    except BusError as error:
+        return ServerState(address.url, str(error).removeprefix(f"bus {address.url}: "))
+    return ServerState(address.url)
 
 
 @asynccontextmanager
 async def _connected(address: BusAddress, inbox: str, refusals: Refusals) -> AsyncIterator[BusClient]:
-    client = await _connection(address, inbox, refusals)
+    *others, last = (replace(address, url=url) for url in address.servers)
+    client = None
+    for one in others:
+        with suppress(BusError):
+            client = await _connection(one, inbox, refusals)
+            break
+    client = client or await _connection(last, inbox, refusals)
+    refusals.last = ""
     try:
         yield client
     except (Error, OSError, TimeoutError) as error:
@@ -127,7 +164,8 @@ async def _state(client: BusClient, name: str, refusals: Refusals, address: BusA
     """Raises BusError for a server without JetStream."""
     refusals.last = ""
     try:
-        state = (await client.jetstream(timeout=ANSWER_SECONDS).stream_info(name)).state
+        found = await client.jetstream(timeout=ANSWER_SECONDS).stream_info(name)
+        require_leader(found)
     except NotFoundError:
         return StreamState(name, problem="missing: truerail bus init --bus makes it, and so does a judge")
     except (ServiceUnavailableError, APIError) as error:
@@ -135,4 +173,11 @@ async def _state(client: BusClient, name: str, refusals: Refusals, address: BusA
         raise BusError(f"bus {address.url}: JetStream is not enabled: {why}") from None
     except TimeoutError:
         return StreamState(name, problem="its state is refused: the key is one of another role")
-    return StreamState(name, state.messages, state.bytes)
+    except BusError as error:
+        return StreamState(name, problem=str(error))
+    replicas = 1 + len(found.cluster.replicas or ()) if found.cluster else 1
+    behind = missing_copies(found)
+    problem = f"no current copy on {', '.join(behind)}: does this server run?" if behind else ""
+    if client.in_cluster and replicas < REPLICAS:
+        problem = f"one copy alone: remove it as the operator, truerail makes it again with {REPLICAS}"
+    return StreamState(name, found.state.messages, found.state.bytes, replicas, problem)

@@ -26,6 +26,8 @@ from truerail.errors import BusError
 
 FIRST_SECONDS, ANSWER_SECONDS, AGAIN_SECONDS = 5.0, 5.0, 0.5
 """The first connection; an answer of the server; between two attempts to come back."""
+NEXT_SECONDS = 2.0
+"""A server of several that has not answered in this time is passed over."""
 PING_SECONDS = 5
 """A connection that answers no two pings has ended."""
 CUT_OFF = "it cuts the connection off, as a server does that refuses a login"
@@ -36,8 +38,9 @@ _JWT = b"-----BEGIN NATS USER JWT-----"
 
 @dataclass(frozen=True, slots=True)
 class BusAddress:
-    """Where the bus is: `tls://HOST:PORT`, or `nats://` for this machine alone; the file of an nkey seed or of NATS
-    credentials; the file of the certification authority, where it is not one of the system's. Raises BusError.
+    """Where the bus is: `tls://HOST:PORT`, or `nats://` for this machine alone, those of a cluster with commas between;
+    the file of an nkey seed or of NATS credentials; the file of the certification authority, where it is not one of the
+    system's. Raises BusError.
     """
 
     url: str
@@ -45,20 +48,17 @@ class BusAddress:
     ca: Path | None = None
 
     def __post_init__(self) -> None:
-        try:
-            parts = urlsplit(self.url)
-            host, _ = parts.hostname, parts.port
-        except ValueError as error:
-            raise BusError(f"--bus: not an address: {error}") from None
-        if parts.username or parts.password:
-            raise BusError(f"--bus {parts.scheme}://...@{host}: an address holds no secret, give a file by --creds")
-        if parts.scheme not in ("tls", "nats") or not host:
-            raise BusError(f"--bus {self.url}: expected tls://HOST:PORT, or nats://127.0.0.1:PORT for this machine")
-        if parts.scheme == "nats" and host not in _LOOPBACK:
-            raise BusError(f"--bus {self.url}: nats:// is not encrypted and for this machine alone; use tls://")
+        schemes = {_scheme(server) for server in self.servers}
+        if len(schemes) > 1:
+            raise BusError(f"--bus {self.url}: tls:// and nats:// do not go together")
         for path in (self.creds, self.ca):
             if path and not path.is_file():
                 raise BusError(f"{path}: there is no such file")
+
+    @property
+    def servers(self) -> list[str]:
+        """The address of each server of the bus."""
+        return [server.strip() for server in self.url.split(",")]
 
     def options(self) -> dict[str, Any]:
         """Those of nats-py that log in and encrypt. Raises BusError."""
@@ -80,6 +80,22 @@ class BusAddress:
         return found
 
 
+def _scheme(server: str) -> str:
+    """That of the address of one server. Raises BusError."""
+    try:
+        parts = urlsplit(server)
+        host, _ = parts.hostname, parts.port
+    except ValueError as error:
+        raise BusError(f"--bus: not an address: {error}") from None
+    if parts.username or parts.password:
+        raise BusError(f"--bus {parts.scheme}://...@{host}: an address holds no secret, give a file by --creds")
+    if parts.scheme not in ("tls", "nats") or not host:
+        raise BusError(f"--bus {server}: expected tls://HOST:PORT, or nats://127.0.0.1:PORT for this machine")
+    if parts.scheme == "nats" and host not in _LOOPBACK:
+        raise BusError(f"--bus {server}: nats:// is not encrypted and for this machine alone; use tls://")
+    return parts.scheme
+
+
 class BusClient(Client):
     """nats-py's client, which with `tls://` would also talk in the clear to a server that asks for no encryption: an
     attacker on the way could be that server. It would also take a connection that ends before the server's answer to
@@ -98,6 +114,11 @@ class BusClient(Client):
                 if task:
                     task.cancel()
             raise ConnectionResetError(CUT_OFF)
+
+    @property
+    def in_cluster(self) -> bool:
+        """Whether the server that answers is one of a cluster. Source: INFO, docs.nats.io, "NATS Client Protocol"."""
+        return bool(self._server_info.get("cluster"))
 
     def abandon(self) -> None:
         """Closes what a connection that failed has left open: `close` waits for it."""
@@ -119,6 +140,7 @@ class Bus:
         self._begun = self._closing = False
         self._log = structlog.get_logger()
         self._failed = asyncio.Event()
+        self._refusals = 0
         self.client = BusClient()
         self.streams: JetStreamContext = self.client.jetstream(timeout=ANSWER_SECONDS)
 
@@ -129,11 +151,12 @@ class Bus:
 
     async def open(self) -> None:
         """Connects. Raises BusError with the address and the reason."""
-        options = self.address.options()
+        options, servers = self.address.options(), self.address.servers
+        several = len(servers) > 1
         self._begun = True
         connecting = asyncio.create_task(
             self.client.connect(
-                self.address.url,
+                servers,
                 name=self._name,
                 inbox_prefix=self._inbox,
                 error_cb=self._error,
@@ -141,7 +164,7 @@ class Bus:
                 reconnected_cb=self._back,
                 closed_cb=self._closed,
                 max_reconnect_attempts=-1,
-                connect_timeout=int(FIRST_SECONDS),
+                connect_timeout=int(NEXT_SECONDS if several else FIRST_SECONDS),
                 reconnect_time_wait=AGAIN_SECONDS,  # type: ignore[arg-type]  # seconds; it takes a part of one as well
                 ping_interval=PING_SECONDS,
                 max_outstanding_pings=2,
@@ -149,7 +172,8 @@ class Bus:
             )
         )
         failed = asyncio.create_task(self._failed.wait())
-        await asyncio.wait({connecting, failed}, timeout=FIRST_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+        patience = FIRST_SECONDS + NEXT_SECONDS * (len(servers) - 1)
+        await asyncio.wait({connecting, failed}, timeout=patience, return_when=asyncio.FIRST_COMPLETED)
         failed.cancel()
         if connecting.done() and connecting.exception() is None:
             return
@@ -200,7 +224,9 @@ class Bus:
         if problem != self.problem and (self.client.is_connected or self._failed.is_set()):
             self._log.error("the bus reports a problem", bus=self.address.url, problem=problem)
         self.problem = problem
-        self._failed.set()
+        self._refusals += 1
+        if self._refusals >= len(self.address.servers):  # none of them is left to try
+            self._failed.set()
 
     async def _lost(self) -> None:
         if not self._closing:

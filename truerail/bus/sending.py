@@ -13,6 +13,7 @@ from truerail.bus.codec import body_of, opened, sealed
 from truerail.bus.messages import BEAT, COUNTS, OBSERVATION, SCHEMA, Observation
 from truerail.bus.nats_link import ANSWER_SECONDS, Bus
 from truerail.bus.outbox import Outgoing
+from truerail.bus.store_watch import StoreWatch
 from truerail.bus.subjects import Subjects
 from truerail.errors import BusError
 
@@ -30,6 +31,7 @@ class BusSender:
     def __init__(self, bus: Bus, subjects: Subjects, zone: str, poller: str, lost: Callable[[], None]) -> None:
         self._bus, self._subjects, self._zone, self._poller, self._lost = bus, subjects, zone, poller, lost
         self._last, self._problem = 0, ""
+        self._store = StoreWatch()
 
     async def deliver(self, messages: Iterable[Outgoing]) -> None:
         """Sends messages in order, and waits until all are stored. None is taken while there is no connection. Raises
@@ -64,11 +66,12 @@ class BusSender:
         if not self._bus.connected or not last:
             return
         try:
-            state = (await self._bus.asked(self._bus.streams.stream_info(self._subjects.obs_stream))).state
+            found = await self._bus.asked(self._bus.streams.stream_info(self._subjects.obs_stream))
         except BusError:  # the bus is away, or the stream is: it is asked again
             return
-        if state.last_seq < last:
-            self._found(state.last_seq)
+        if self._store.lost(found, last):
+            self._last = found.state.last_seq
+            self._lost()
 
     def _require(self) -> None:
         if not self._bus.connected:
@@ -103,7 +106,7 @@ class BusSender:
         self._require()
         ack = await self._bus.asked(asyncio.wait_for(flying[0], ANSWER_SECONDS))
         flying.popleft()
-        if ack.stream == self._subjects.obs_stream:
+        if ack.stream == self._subjects.obs_stream and not ack.duplicate:
             self._found(ack.seq)
 
     def _found(self, last: int) -> None:

@@ -5,7 +5,6 @@ is written each time; `nats-server --signal reload` applies it. The server has p
 of its user, and nowhere else.
 """
 
-import json
 import os
 import secrets
 from collections.abc import Iterable, Sequence
@@ -14,6 +13,7 @@ from pathlib import Path
 
 import nkeys
 
+from truerail.bus.cluster_files import ClusterServer, cluster_block, quoted
 from truerail.bus.rights import User
 from truerail.bus.subjects import Subjects, name_token
 from truerail.errors import BusError
@@ -23,31 +23,38 @@ SERVER, USERS, SEED = "nats-server.conf", "users.conf", ".nk"
 
 @dataclass(frozen=True, slots=True)
 class ServerOptions:
-    """Where the server listens and stores; certificate and key where it encrypts."""
+    """Where the server listens and stores; certificate and key where it encrypts; the certification authority of the
+    certificates of a cluster's servers.
+    """
 
     host: str
     port: int
     store: Path
     certificate: Path | None = None
     key: Path | None = None
+    authority: Path | None = None
 
 
-def server_text(options: ServerOptions) -> str:
-    """`nats-server.conf`."""
-    tls = ""
+def server_text(options: ServerOptions, fabric: str = "", server: ClusterServer | None = None) -> str:
+    """`nats-server.conf`; that of one server of a cluster."""
+    tls = cluster = ""
     if options.certificate and options.key:
-        names = f"cert_file: {_quoted(options.certificate)}\n  key_file: {_quoted(options.key)}"
+        names = f"cert_file: {quoted(options.certificate)}\n  key_file: {quoted(options.key)}"
         tls = f"tls {{\n  {names}\n  timeout: 5\n}}\n"
+        names += f"\n  ca_file: {quoted(options.authority)}\n  verify: true" if options.authority else ""
+    if server:
+        between = f"tls {{\n  {names}\n  timeout: 5\n}}".replace("\n", "\n  ") if tls else ""
+        cluster = cluster_block(f"truerail-{name_token(fabric)}", server, options.host, between)
     return f"""# The bus of truerail. Written once by `truerail bus init`: change it as needed.
-host: {_quoted(options.host)}
+host: {quoted(options.host)}
 port: {options.port}
 max_payload: 8MB
-{tls}jetstream {{
-  store_dir: {_quoted(options.store)}
+{tls}{cluster}jetstream {{
+  store_dir: {quoted(options.store)}
   max_mem: 256MB
   max_file: 8GB
 }}
-include {_quoted(USERS)}
+include {quoted(USERS)}
 """
 
 
@@ -56,7 +63,7 @@ def users_text(subjects: Subjects, users: Iterable[User], public: dict[str, str]
     entries = "\n".join(_user(user, public[user.name]) for user in users)
     return f"""# Written by `truerail bus init` at each call: call it again with other zones, then reload the server.
 accounts {{
-  {_quoted(f"truerail-{name_token(subjects.fabric)}")}: {{
+  {quoted(f"truerail-{name_token(subjects.fabric)}")}: {{
     jetstream: enabled
     users: [
 {entries}
@@ -77,12 +84,7 @@ def _user(user: User, public: str) -> str:
 
 
 def _list(subjects: Sequence[str]) -> str:
-    return "".join(f"\n            {_quoted(subject)}" for subject in subjects)
-
-
-def _quoted(text: str | Path) -> str:
-    """A string of the server's configuration. Quoted, `$` begins no variable."""
-    return json.dumps(str(text), ensure_ascii=False)
+    return "".join(f"\n            {quoted(subject)}" for subject in subjects)
 
 
 def public_key(file: Path) -> str:

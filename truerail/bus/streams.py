@@ -4,10 +4,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from nats.js import JetStreamContext
-from nats.js.api import DiscardPolicy, StorageType, StreamConfig
+from nats.js.api import DiscardPolicy, PeerInfo, StorageType, StreamConfig, StreamInfo
 from nats.js.errors import NotFoundError
 
 from truerail.bus.subjects import Subjects
+from truerail.errors import BusError
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,10 @@ class Timing:
 REPEATS_SECONDS = 120.0
 """The server drops a message with the id of one that it took less than this time ago."""
 ROUND_SECONDS = 3600.0
+REPLICAS = 3
+"""Servers of a cluster that have each message: any one of them may end."""
+SILENT_SECONDS = 5.0
+"""A server that copies a stream is heard several times in this time."""
 
 
 def configurations(subjects: Subjects, timing: Timing) -> Iterator[StreamConfig]:
@@ -75,14 +80,36 @@ def configurations(subjects: Subjects, timing: Timing) -> Iterator[StreamConfig]
     )
 
 
-async def ensure(stream: JetStreamContext, subjects: Subjects, timing: Timing) -> list[str]:
-    """Makes the streams that are missing. Returns their names. Raises nats.errors.Error."""
+async def ensure(
+    stream: JetStreamContext, subjects: Subjects, timing: Timing, *, in_cluster: bool = False
+) -> list[str]:
+    """Makes the streams that are missing; in a cluster of servers, replicated. Returns their names. Raises
+    nats.errors.Error, and BusError for a stream that stands still.
+    """
     made = []
     for configuration in configurations(subjects, timing):
         name = str(configuration.name)
         try:
-            await stream.stream_info(name)
+            found = await stream.stream_info(name)
         except NotFoundError:
-            await stream.add_stream(configuration)
+            await stream.add_stream(configuration.evolve(num_replicas=REPLICAS if in_cluster else 1))
             made.append(name)
+        else:
+            require_leader(found)
     return made
+
+
+def require_leader(found: StreamInfo) -> None:
+    """A server answers what it knows of a stream also when it is alone: nothing is stored then. Raises BusError."""
+    if found.cluster is not None and not found.cluster.leader:
+        raise BusError(f"the stream {found.config.name} stands still: fewer than half of the cluster's servers run")
+
+
+def missing_copies(found: StreamInfo) -> list[str]:
+    """Servers of a cluster that have no current copy of a stream: for a moment each is behind."""
+    copies = (found.cluster.replicas or ()) if found.cluster else ()
+    return [str(one.name) for one in copies if one.offline or (not one.current and _silent(one))]
+
+
+def _silent(copy: PeerInfo) -> bool:
+    return (copy.active or 0) > SILENT_SECONDS * 1e9

@@ -56,7 +56,7 @@ class BusPolling:
         self._zones = ZoneWatch(self._received, self._live, self._away)
         self._following = self._gathered = False
         self._asked_again: dict[Place, float] = {}
-        self._problem = ""
+        self._problem = self._still = ""
         self._losses = self._reconnects = 0
         self._problem = ""
 
@@ -102,10 +102,11 @@ class BusPolling:
             "pollers_running": len(self._live.running),
             "poller_messages_dropped_total": self._received.inbox.dropped_total,
             "full_parse_differences_total": sum(one.beat.differences_total for one in senders),
-            "bus_connected": float(self._bus.connected),
+            "bus_connected": float(self._answers),
             "bus_reconnects_total": self._reconnects + self._bus.reconnects_total,
             "bus_store_losses_total": self._losses,
             "bus_other_schema_total": counts["skipped_schema_total"],
+            "bus_copies_missing": self._obs.copies_missing,
             "bus_zones_without_poller": len(self._zones.without_poller),
         }
 
@@ -190,15 +191,20 @@ class BusPolling:
 
     async def _check(self) -> None:
         try:
-            if made := await ensure(self._bus.streams, self._subjects, self._timing):
+            bus = self._bus
+            if made := await ensure(bus.streams, self._subjects, self._timing, in_cluster=bus.client.in_cluster):
                 self._log.info("streams made", streams=", ".join(made))
             if await self._obs.check():
                 self._store_lost()
             if self._obs.caught_up:
                 await self._rounds.check()
                 await self._cnt.check()
+            self._still = ""
         except (BusError, Error) as error:
             self._log.warning("the streams of the bus do not answer", error=str(error))
+            if not self._still:
+                why = str(error).removeprefix(f"bus {self._address.url}: ") or type(error).__name__
+                self._still, self._away_at = why, datetime.now(UTC)
 
     def _store_lost(self) -> None:
         self._losses += 1
@@ -214,7 +220,7 @@ class BusPolling:
                 follower.interrupted()
             self._wake.set()
         else:
-            self._away_at = datetime.now(UTC)
+            self._away_at, self._still = datetime.now(UTC), ""
             self._live.pause()
 
     # --- messages ---------------------------------------------------------------------------------------------------
@@ -285,9 +291,16 @@ class BusPolling:
             self._heard()
 
     def _away(self) -> str:
-        if self._bus.connected:
+        if self._answers:
             return ""
-        return f"the bus {self._address.url} has not answered since {self._away_at:%H:%M} UTC"
+        since = f"since {self._away_at:%H:%M} UTC"
+        if self._bus.connected:
+            return f"the bus {self._address.url} stores nothing {since}: {self._still}"
+        return f"the bus {self._address.url} has not answered {since}"
+
+    @property
+    def _answers(self) -> bool:
+        return self._bus.connected and not self._still
 
     def _log_problem(self) -> None:
         if self._received.inbox.problem != self._problem:

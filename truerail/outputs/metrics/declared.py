@@ -196,6 +196,9 @@ counter(
     "Messages of pollers whose version writes what this one cannot read: upgrade the judge first, then the pollers.",
     "increase(truerail_service_bus_other_schema_total[1h]) > 0",
 )  # fmt: skip
+gauge("service_bus_copies_missing", "servers", "",
+      "Servers of a cluster of the bus that run without a current copy of what is stored, or do not run.",
+      "max(truerail_service_bus_copies_missing) > 0")  # fmt: skip
 gauge("service_bus_zones_without_poller", "zones", "", "Zones of the inventory in which no poller runs.",
       "truerail_service_bus_zones_without_poller > 0")  # fmt: skip
 gauge("service_event_streams", "streams", "", "Readers of the event stream.", "truerail_service_event_streams")
