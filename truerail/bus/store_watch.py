@@ -17,7 +17,7 @@ class StoreWatch:
         self._behind = False
 
     def lost(self, found: StreamInfo, seen: int) -> bool:
-        """Whether it was made again since the last look, or for two looks ends before `seen`, a place that was there."""
+        """Whether it was made again since the last look, or ends for two looks before `seen`, which was there."""
         made_again = self._created is not None and found.created != self._created
         behind = found.state.last_seq < seen
         lost = made_again or (behind and self._behind)
