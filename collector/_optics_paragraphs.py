@@ -29,7 +29,6 @@ _HEAD = re.compile(
     r"[ \t]*(?:Transceiver in (?P<aoscx>\d+/\d+/\d+(?::\d+)?)|(?:Port )?(?P<display>[A-Za-z0-9][\w/:-]*) transceiver "
     r"(?P<kind>diagnostic|manufacture) information:)[ \t]*"
 )
-_SIGN = re.compile(_HEAD.pattern + "$", re.MULTILINE)
 _XR_NAME = re.compile(
     r'^NAME: "(?P<port>[A-Za-z]+GigE\d+(?:/\d+){3,4})", DESCR: "(?P<words>[^"\n]*)"[ \t\r]*\n'
     r"PID: (?P<part>\S+)[ \t]*, VID: [^,\n]*, SN: (?P<serial>\S+)[ \t\r]*\n",
@@ -46,6 +45,10 @@ _VRP_LANE = re.compile(r"[ \t]+(-?\d+\.\d+)[ \t]*\([Ll]ane(\d)\)[ \t]*")
 _LIMITS = re.compile(r"(-?\d+\.\d+)[ \t]+(-?\d+\.\d+)\b.*")
 _COLUMN = re.compile(r"(Temp|Voltage|Bias|RX power|TX power)\.? ?\([^)]*\)", re.IGNORECASE)
 _NUMBERS = re.compile(r"[ \t]*(?:(High|Low)[ \t]+)?(-?\d+(?:\.\d+)?(?:[ \t]+-?\d+(?:\.\d+)?)*)[ \t]*")
+_SIGN = "ransceiver "
+"""In each line that begins a module, and in few other answers."""
+_LONGEST_LINE = 256
+"""Characters. A longer line is none of these forms."""
 _ABSENT = frozenset(("n/a", "-", "--"))
 Lanes = dict[int, float | None]
 
@@ -55,7 +58,7 @@ def of_paragraphs(text: Sequence[str]) -> list[Optic] | None:
     whole = "\n".join(text)
     if _XR_CHASSIS.search(whole) and _XR_NAME.search(whole):
         return list(_inventory(whole))
-    if not _SIGN.search(whole):
+    if _SIGN not in whole or not any(map(_HEAD.fullmatch, text)):
         return None
     found: list[Optic] = []
     head: re.Match[str] | None = None
@@ -66,7 +69,7 @@ def of_paragraphs(text: Sequence[str]) -> list[Optic] | None:
             found.extend(_module(head, body))
         if begun:
             head, body = begun, []
-        else:
+        elif len(line) <= _LONGEST_LINE:
             body.append(line)
     return found
 
