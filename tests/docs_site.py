@@ -47,7 +47,7 @@ _CHANGING = (
     (re.compile(r"\b\d{4}-\d\d-\d\d\b"), "DATE"),
     (re.compile(r"\b\d\d:\d\d:\d\d(?:\.\d+)?(?: UTC|Z)?"), "TIME"),
     (re.compile(r"\bin \d+\.\d s\b"), "in SECONDS"),
-    (re.compile(r"\b0\.\d(?=  )"), "0.0"),
+    (re.compile(r"\b\d\.\d(?=  )"), "0.0"),
 )
 
 
