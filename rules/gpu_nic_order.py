@@ -43,6 +43,7 @@ from truerail.model import Evidence, Finding, GpuNicPath, Neighbor, NetLink, Rdm
 _HOSTS_FOR_TRUST = 5
 """detection.md section 7: a majority of hosts is worth 0.9 if at least five agree."""
 _SURE, _UNSURE = 0.9, 0.7
+_PORTS_SHOWN = 2
 _SHOWN = 4
 
 
@@ -108,7 +109,8 @@ def _rails(bits: int) -> str:
 
 
 def _nics(wiring: Wiring, paths: GpuRails, host: int, gpu: int) -> str:
-    return "/".join(wiring.index.spell(port).name for port in sorted(paths.nearest[host][gpu]))
+    names = [wiring.index.spell(port).name for port in sorted(paths.nearest[host][gpu])]
+    return "/".join(names) if len(names) <= _PORTS_SHOWN else f"{names[0]} and its {len(names) - 1} other ports"
 
 
 def _evidence(wiring: Wiring, paths: GpuRails, host: int) -> tuple[Evidence, ...]:

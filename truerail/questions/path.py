@@ -44,6 +44,12 @@ class RailPath:
     summary: str
     from_rail: int | None = None
     """The rail of the sending GPU, if it is another one: PXN brings its data to this rail."""
+    planes: int = 1
+    """Planes of this rail on which both hosts have a cable; `hops` are those of the best one."""
+    planes_off: tuple[int, ...] = ()
+    """Planes on which the two hosts do not reach each other within the rail."""
+    planes_unknown: tuple[int, ...] = ()
+    """Planes of which this is not known."""
 
 
 @dataclass(frozen=True, slots=True)

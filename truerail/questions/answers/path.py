@@ -19,7 +19,7 @@ from truerail.model.columns import NONE, Codes
 from truerail.model.plan import Role
 from truerail.questions.answers.climb import Step, between
 from truerail.questions.answers.gpus import gpus_of
-from truerail.questions.answers.path_words import Way, headline, pxn_says, rail_says
+from truerail.questions.answers.path_words import Way, headline, planes_say, pxn_says, rail_says
 from truerail.questions.answers.rail_status import RailStatus, Stand, rail_status_of
 from truerail.questions.answers.resolve import recognise
 from truerail.questions.answers.subjects import host_asked, in_order, rail_words
@@ -114,8 +114,18 @@ def _on_rail(view: View, standing: RailStatus, one: int, other: int, rail: int) 
     """The best path on a rail: a plane where both hosts are connected goes before one where either is not."""
     ways = [_way(view, standing, ends, rail) for ends in _planes(standing, one, other, rail)]
     best = min(ways, key=lambda way: (way.stays is not True, way.stays is None, not way.reaches))
+    off, unknown = (_planes_that(view, ways, stays) for stays in (False, None))
+    found = rail_says(view, standing, best)
+    if len(ways) > 1 and best.stays is True and (off or unknown):
+        found = f"{found} {planes_say(len(ways), off, unknown)}"
     hops = tuple(_hops(view, standing, best))
-    return RailPath(rail, hops, best.stays, best.leaves_at, rail_says(view, standing, best))
+    return RailPath(rail, hops, best.stays, best.leaves_at, found, None, len(ways), off, unknown)
+
+
+def _planes_that(view: View, ways: Sequence[Way], stays: bool | None) -> tuple[int, ...]:
+    """The planes of these paths whose verdict is this one; none where the plan has no planes."""
+    planes = [int(view.index.plane[way.source]) for way in ways if way.stays is stays]
+    return tuple(sorted(plane for plane in planes if plane >= 0))
 
 
 def _planes(standing: RailStatus, one: int, other: int, rail: int) -> Iterator[_Ends]:

@@ -38,6 +38,11 @@ def headline(source: str, target: str, rails: Sequence[RailPath]) -> str:
     if doubt:
         parts.append(f"{rail_words(doubt)} unknown")
     rest = len(rails) - len(off) - len(doubt)
+    lost = [path.rail for path in rails if path.stays and path.planes_off and path.rail is not None]
+    if not parts and lost:
+        return (
+            f"{source} to {target}: all {len(rails)} rails stay within the rail, {rail_words(lost)} not on all planes."
+        )
     if not parts:
         return f"{source} to {target}: all {len(rails)} rails stay within the rail."
     return f"{source} to {target}: {'; '.join(parts)}; {rest} of {len(rails)} rails stay within the rail."
@@ -61,6 +66,16 @@ def rail_says(view: View, standing: RailStatus, way: Way) -> str:
     if standing.rail_only:
         return f"Cut: {why}. No switch connects the leaves, so NCCL drops the connection."
     return f"No path on this rail: {why}. NCCL uses another NIC (PXN), if there is one."
+
+
+def planes_say(planes: int, off: Sequence[int], unknown: Sequence[int]) -> str:
+    """The planes of a rail that do not connect its two NICs, as a sentence."""
+    words = [
+        f"{'planes' if len(which) > 1 else 'plane'} {', '.join(map(str, which))} {state}"
+        for which, state in ((off, "not"), (unknown, "unknown"))
+        if which
+    ]
+    return f"This holds on {planes - len(off) - len(unknown)} of {planes} planes: {', '.join(words)}."
 
 
 def pxn_says(leg: str, from_rail: int, found: RailPath, *, rail_only: bool) -> str:

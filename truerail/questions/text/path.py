@@ -26,7 +26,10 @@ def _rail(path: RailPath, *, alone: bool) -> RenderableType:
     mark, style = TONE_MARKS[TONES[path.stays]]
     title = Text(mark, style).append(" rail -" if path.rail is None else f" rail {path.rail}", style="bold")
     body = Text(" → ").join(_hop(hop, path.leaves_at) for hop in path.hops)
-    if path.stays is not True and not alone:
+    reduced = bool(path.stays and (path.planes_off or path.planes_unknown))
+    if path.planes > 1 and not reduced and path.stays:
+        body.append(f"  {path.planes} of {path.planes} planes", style=QUIET)
+    if (path.stays is not True or reduced) and not alone:
         body.append(f"\n{sentence(path.summary)}")
     return hanging(title, body)
 

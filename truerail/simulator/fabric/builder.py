@@ -11,6 +11,10 @@ SPEED_GBPS = 400.0
 """The speed of every link of a simulated fabric, as planned, unless its shape has another."""
 
 
+_PLANES = "abcdefgh"
+"""The letters of planes in the names of leaves; a PCI device has eight functions, and so a NIC eight ports."""
+
+
 @dataclass(frozen=True, slots=True)
 class Shape:
     """The shape of a fabric. Hosts are spread evenly over pods; every pod has its own leaves.
@@ -52,8 +56,8 @@ class Shape:
         return platforms()[platform].port_name(number, self)
 
     def __post_init__(self) -> None:
-        if self.hosts < self.pods or self.pods < 1 or self.rails < 1 or self.planes not in (1, 2):
-            raise ValueError("a fabric needs a rail, a host in every pod, and one plane or two")
+        if self.hosts < self.pods or self.pods < 1 or self.rails < 1 or not 1 <= self.planes <= len(_PLANES):
+            raise ValueError(f"a fabric needs a rail, a host in every pod, and 1 to {len(_PLANES)} planes")
         if self.rails % self.rails_per_leaf:
             raise ValueError(f"{self.rails} rails do not share leaves by {self.rails_per_leaf}")
         if self.infiniband and set(self.platforms) != {"infiniband"}:
@@ -173,7 +177,7 @@ def _hosts(builder: _Builder) -> None:
 def leaf_name(shape: Shape, pod: int, rail: int, plane: int) -> str:
     """The leaf that carries this rail and plane in this pod."""
     prefix = f"{_pod_name(shape, pod)}-" if shape.pods > 1 else ""
-    return f"{prefix}leaf-{rail // shape.rails_per_leaf}{'ab'[plane] if shape.planes > 1 else ''}"
+    return f"{prefix}leaf-{rail // shape.rails_per_leaf}{_PLANES[plane] if shape.planes > 1 else ''}"
 
 
 def _leaves(builder: _Builder) -> None:
