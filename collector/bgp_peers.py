@@ -1,11 +1,11 @@
 """BGP sessions over interfaces without addresses (unnumbered): which device is behind which port, by its own name.
 
-Question: what does the BGP peer on this port call itself?
+Question: what does the BGP peer on this port call itself, and are its BGP and BFD sessions up?
 Needs: a read-only login; on Linux the right to run `vtysh`.
 
 Formats, all JSON: FRR `show bgp [vrf all] summary json` and `show bgp [vrf all] neighbors json`, also below VRFs; EOS
 `show bgp summary vrf all | json`; NX-OS `show bgp all summary vrf all | json`. Sources: recorded answers of FRR 7.0 and
-8.4 and of NX-OS; Arista's EOS command API.
+8.4 and of NX-OS; Arista's EOS command API; FRR `bgpd/bgp_bfd.c` (`peerBfdInfo`) and `bgp_vty.c` (`adminShutDown`).
 
 Traps:
 
@@ -43,7 +43,9 @@ _SIGNS = ("bgpNeighborAddr", "peers", "TABLE_vrf", "vrfs", "remoteAs")
     every=minutes(1),
     yields=[BgpPeer],
     optional=True,
-    volatile={b'"remoteAs"': rb'"(?:\w+(?:Sent|Recv|Rcvd|Msecs?)|peerUptime\w*|bgpTimer\w*)": ?(?:"[^"]*"|[0-9]+)'},
+    volatile={
+        b'"remoteAs"': rb'"(?:\w+(?:Sent|Recv|Rcvd|Msecs?)|peerUptime\w*|bgpTimer\w*|lastUpdate)": ?(?:"[^"]*"|[0-9]+)'
+    },
 )
 def bgp_peers(answer: str, device: Device) -> list[BgpPeer]:
     """One `BgpPeer` for each session whose key is a port, in the answer's order. Raises `UnreadableError`."""
@@ -74,4 +76,7 @@ def _peer(key: str, row: dict[str, Any]) -> Iterator[BgpPeer]:
         address, port = str(row.get("bgpNeighborAddr") or ""), key
     if is_port(port):
         state = next((str(row[name]) for name in _STATES if name in row), None)
-        yield BgpPeer(port, row.get("hostname") or None, address or None, state)
+        if row.get("adminShutDown"):
+            state = "Idle (Admin)"
+        bfd = row.get("peerBfdInfo", {}).get("status")
+        yield BgpPeer(port, row.get("hostname") or None, address or None, state, bfd)

@@ -306,7 +306,9 @@ class BgpPeer(NamedTuple):
     address: str | None = None
     """The peer's link-local address."""
     state: str | None = None
-    """`Established`, `Idle`, ... as in RFC 4271."""
+    """`Established`, `Idle`, ... as in RFC 4271; `Idle (Admin)` where its operator shut the session."""
+    bfd: str | None = None
+    """`Up` or `Down`: the BFD session (RFC 5880) beside it, if it has one and the answer shows it."""
 
 
 @fact(

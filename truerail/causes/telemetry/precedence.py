@@ -141,14 +141,14 @@ _SLOW_LINK = (
     Row("C4", S.SWITCH, ("LBL002", "CAP001")),
 )
 _BAD_SIGNAL = (
-    Row("C5", S.LINK, ("LNK003", "RAL002", "LBL003", "LAG001")),
+    Row("C5", S.LINK, ("LNK003", "RAL002", "LBL003", "LAG001", "BGP001")),
     Row("C5", S.LINK, PAUSES, egress),
     Row("C5", S.HOST, ("RAL001",)),
     Row("C5", S.OTHER_END, LAGS),
     Row("C5", S.SWITCH, ("LBL002",)),
 )
 _FLAP = (
-    Row("C7", S.LINK, ("RAL002", "LBL003", "LAG001")),
+    Row("C7", S.LINK, ("RAL002", "LBL003", "LAG001", "BGP001")),
     Row("C7", S.LINK, PAUSES, egress),
     Row("C7", S.HOST, ("RAL001",)),
     Row("C7", S.OTHER_END, LAGS),
@@ -163,27 +163,27 @@ _SLOW_HOST = (
 _PAUSED = ("PFC004", "LBL003", "CAP001", "INC001", "ECN001", "LBL002", "RAL002", "RAL001")
 
 LINK_DOWN_UPLINK = (
-    Row("C6", S.LINK, ("LNK003", "LBL003", "RAL002")),
+    Row("C6", S.LINK, ("LNK003", "LBL003", "RAL002", "BGP001")),
     Row("C6", S.SWITCH, ("LBL002", "CAP001")),
     Row("C6", S.UPLINKS, CROWDED, egress),
 )
 LINK_DOWN_HOST = (
-    Row("C6", S.LINK, ("LNK003", "RAL002")),
+    Row("C6", S.LINK, ("LNK003", "RAL002", "BGP001")),
     Row("C6", S.HOST, ("RAL001",)),
     Row("C6", S.OTHER_END, LAGS),
 )
 OFF = (
     Row("C6", S.OTHER_END, LAGS),
-    Row("C6", S.LINK, ("LNK003", "LBL003", "RAL002")),
-    Row("C6", S.DEVICE, ("LNK003", "RAL001", "RAL002")),
+    Row("C6", S.LINK, ("LNK003", "LBL003", "RAL002", "BGP001")),
+    Row("C6", S.DEVICE, ("LNK003", "RAL001", "RAL002", "BGP001")),
 )
 MAINTAINED_HOST = (
     Row("maintenance", S.OTHER_END, LAGS),
-    Row("maintenance", S.LINK, ("LNK003", "LBL003", "RAL002")),
-    Row("maintenance", S.DEVICE, ("LNK003", "RAL001", "RAL002")),
+    Row("maintenance", S.LINK, ("LNK003", "LBL003", "RAL002", "BGP001")),
+    Row("maintenance", S.DEVICE, ("LNK003", "RAL001", "RAL002", "BGP001")),
 )
 MAINTAINED_SWITCH = (
-    Row("maintenance", S.LINK, ("LNK003", "LBL003", "RAL002")),
+    Row("maintenance", S.LINK, ("LNK003", "LBL003", "RAL002", "BGP001")),
     Row("maintenance", S.HOST, ("RAL001",)),
     Row("maintenance", S.OTHER_END, LAGS),
     Row("maintenance", S.SWITCH, ("LBL002", "CAP001")),
@@ -191,7 +191,7 @@ MAINTAINED_SWITCH = (
 )
 """Symptoms that work on a device explains at its neighbours: those of the loss of its links (C6)."""
 WRONG_RAIL = (
-    Row("C1", S.LINK, ("RAL002", "LAG001")),
+    Row("C1", S.LINK, ("RAL002", "LAG001", "BGP001")),
     Row("C1", S.HOST, ("RAL001",)),
 )
 CROSSES_SPINES = (
@@ -200,7 +200,7 @@ CROSSES_SPINES = (
 )
 """Further symptoms of a wrong-rail cable whose traffic is, as measured, most of its leaf's upward traffic."""
 WRONG_UPLINK = (
-    Row("C3", S.LINK, ("LBL003", "LAG001")),
+    Row("C3", S.LINK, ("LBL003", "LAG001", "BGP001")),
     Row("C3", S.SWITCH, ("LBL002", "CAP001")),
 )
 WRONG_NETWORK = (Row("C9", S.LINK, ("PFC005", "CFG001", "PFC004")),)
@@ -235,6 +235,7 @@ ROWS: Mapping[str, tuple[Row, ...]] = {
         Row("configuration", S.DEVICE, ("PFC005", "PFC004", "ECN001"), lambda f, r, _: int(f.port[r]) < 0),
     ),
     "PFC005": (Row("configuration", S.LINK, ("PFC004",)),),
+    "BGP001": (),
     "LAG002": (Row("configuration", S.LINK, ("LAG001",)),),
     "LAG001": (Row("C10", S.LINK, ("RAL002",)), Row("C10", S.HOST, ("RAL001",))),
     "LBL001": (
