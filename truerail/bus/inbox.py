@@ -257,7 +257,8 @@ class Inbox:
                         lacking.append(name)
                     continue
                 held = [device.readings[one] for one in same.collectors if one in device.readings]
-                at, read_at = _time(body.at + offset), read_at + offset if read_at else 0.0
+                at = _time(min(body.at, read_at or body.at) + offset)  # an agent's answer is older than its round
+                read_at = read_at + offset if read_at else 0.0
                 self._put(
                     envelope,
                     device,

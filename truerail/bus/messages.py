@@ -149,6 +149,10 @@ class Beat(Struct, array_like=True, frozen=True):
     """The last thing that went wrong inside, for the log of the judge."""
     differences_total: int = 0
     """Answers that counted as unchanged and had other facts."""
+    agents_running: int = 0
+    agents_silent: int = 0
+    agent_dropped_total: int = 0
+    """Messages of agents, and answers in them, that did not count."""
 
 
 class Command(Struct, array_like=True, frozen=True):

@@ -40,18 +40,22 @@ _JWT = b"-----BEGIN NATS USER JWT-----"
 class BusAddress:
     """Where the bus is: `tls://HOST:PORT`, or `nats://` for this machine alone, those of a cluster with commas between;
     the file of an nkey seed or of NATS credentials; the file of the certification authority, where it is not one of the
-    system's. Raises BusError.
+    system's; certificate and key of this role, where the bus asks for one. Raises BusError.
     """
 
     url: str
     creds: Path | None = None
     ca: Path | None = None
+    certificate: Path | None = None
+    key: Path | None = None
 
     def __post_init__(self) -> None:
         schemes = {_scheme(server) for server in self.servers}
         if len(schemes) > 1:
             raise BusError(f"--bus {self.url}: tls:// and nats:// do not go together")
-        for path in (self.creds, self.ca):
+        if (self.certificate is None) is not (self.key is None):
+            raise BusError(f"--{'key' if self.certificate else 'cert'}: give certificate and key together")
+        for path in (self.creds, self.ca, self.certificate, self.key):
             if path and not path.is_file():
                 raise BusError(f"{path}: there is no such file")
 
@@ -73,6 +77,8 @@ class BusAddress:
                     found["nkeys_seed_str"] = text.decode()
             if self.url.startswith("tls:"):
                 found["tls"] = ssl.create_default_context(cafile=self.ca)
+                if self.certificate:
+                    found["tls"].load_cert_chain(self.certificate, self.key, password=_no_password)
         except (nkeys.NkeysError, ValueError):
             raise BusError(f"{self.creds}: neither an nkey seed nor NATS credentials") from None
         except (OSError, ssl.SSLError) as error:
@@ -94,6 +100,10 @@ def _scheme(server: str) -> str:
     if parts.scheme == "nats" and host not in _LOOPBACK:
         raise BusError(f"--bus {server}: nats:// is not encrypted and for this machine alone; use tls://")
     return parts.scheme
+
+
+def _no_password() -> str:
+    raise BusError("--key: it has a passphrase, which cannot be asked for")
 
 
 class BusClient(Client):

@@ -57,6 +57,8 @@ class _Known:
     readings: dict[str, Reading] = field(default_factory=dict)
     digests: dict[str, bytes] = field(default_factory=dict)
     number: int = 0
+    counted_at: dict[str, float] = field(default_factory=dict)
+    """When the newest counters of each collector were read."""
 
 
 class Outbox:
@@ -67,6 +69,8 @@ class Outbox:
         self.dropped_total = self.differences_total = 0
         self.problem = ""
         """The last thing that went wrong inside."""
+        self.agents: Callable[[], tuple[int, int, int]] = lambda: (0, 0, 0)
+        """The last fields of a `Beat`: agents that run, that are silent, and what was dropped of them."""
         self._now = now
         self._number = self._counts_number = 0
         self._known: dict[str, _Known] = {}
@@ -112,9 +116,8 @@ class Outbox:
 
     def beat(self) -> Outgoing:
         """The sign of life."""
-        return self._sealed(
-            BEAT, "", Beat(len(self._known), 0, self.dropped_total, self.problem, self.differences_total)
-        )
+        counts = (len(self._known), 0, self.dropped_total, self.problem, self.differences_total)
+        return self._sealed(BEAT, "", Beat(*counts, *self.agents()))
 
     def messages(self) -> Iterator[Outgoing]:
         """All that is to be sent now, oldest first. A message that is taken from here counts as sent."""
@@ -131,6 +134,10 @@ class Outbox:
             yield self._sealed(ROUND, "", self._round_body(*done))
 
     def _count(self, reading: Reading, known: _Known) -> None:
+        """An answer of an agent may be asked for twice: counters without an interval between them have no rate."""
+        if known.counted_at.get(reading.collector) == _read_at(reading) and not self._writer.fresh:
+            return
+        known.counted_at[reading.collector] = _read_at(reading)
         self._counted.append(reading)
         while _read_at(self._counted[0]) < _read_at(reading) - SPOOL_SECONDS:
             self._counted.popleft()
@@ -156,14 +163,16 @@ class Outbox:
     def _round_body(self, runs: Mapping[str, CollectorRun], rounds_total: int, waiting: int) -> RoundDone:
         same, self._same = self._same, {}
         groups: dict[tuple[str, ...], Same] = {}
-        at = self._now()
+        at = max((one.at.timestamp() for of in same.values() for one in of.values()), default=self._now())
         for device, of in same.items():
-            newest = max(of.values(), key=lambda one: one.read_at)
-            at = newest.at.timestamp()
-            group = groups.setdefault(tuple(of), Same(list(of), [], [], []))
-            group.devices.append(device)
-            group.numbers.append(self._known[device].number)
-            group.read_at.append(newest.read_at)
+            read: dict[float, list[str]] = {}
+            for name, reading in of.items():
+                read.setdefault(reading.read_at, []).append(name)
+            for read_at, names in read.items():
+                group = groups.setdefault(tuple(names), Same(names, [], [], []))
+                group.devices.append(device)
+                group.numbers.append(self._known[device].number)
+                group.read_at.append(read_at)
         return RoundDone(at, list(groups.values()), [_run(one) for one in runs.values()], rounds_total, waiting)
 
     def _differs(self, reading: Reading, known: _Known) -> bool:

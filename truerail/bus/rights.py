@@ -7,7 +7,7 @@ Each role receives replies under a prefix of its own, which no other role can re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from truerail.bus.subjects import JUDGE_KEY, Subjects
+from truerail.bus.subjects import JUDGE_KEY, Subjects, name_token
 from truerail.errors import BusError
 from truerail.model.names import is_plain_name
 
@@ -46,10 +46,17 @@ def poller(subjects: Subjects, zone: str) -> User:
             subjects.cnt(zone),
             subjects.round(zone),
             subjects.live(zone),
+            f"{subjects.agent_inbox(zone)}.>",
             f"{API}.STREAM.INFO.{subjects.obs_stream}",
         ),
-        (subjects.live(zone), subjects.cmd(zone), f"{subjects.inbox(zone)}.>"),
+        (subjects.live(zone), subjects.cmd(zone), subjects.raw(zone), f"{subjects.inbox(zone)}.>"),
     )
+
+
+def agent(subjects: Subjects, zone: str, host: str) -> User:
+    """The agent of one host, which logs in by the certificate of that name: its own answers, and what is lacking."""
+    token = name_token(host)
+    return User(host, (subjects.raw(zone, token),), (f"{subjects.agent_inbox(zone, token)}.>",))
 
 
 def judge(subjects: Subjects) -> User:

@@ -6,6 +6,7 @@ of its user, and nowhere else.
 """
 
 import os
+import re
 import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from truerail.bus.rights import User
 from truerail.bus.subjects import Subjects, name_token
 from truerail.errors import BusError
 
+_MAPS = re.compile(r"^\s*verify_and_map\s*[:=]\s*true\b", re.MULTILINE)
 SERVER, USERS, SEED = "nats-server.conf", "users.conf", ".nk"
 
 
@@ -33,6 +35,8 @@ class ServerOptions:
     certificate: Path | None = None
     key: Path | None = None
     authority: Path | None = None
+    clients: Path | None = None
+    """The authority of client certificates: each client must show one, and is known by its name if it has no key."""
 
 
 def server_text(options: ServerOptions, fabric: str = "", server: ClusterServer | None = None) -> str:
@@ -40,7 +44,8 @@ def server_text(options: ServerOptions, fabric: str = "", server: ClusterServer 
     tls = cluster = ""
     if options.certificate and options.key:
         names = f"cert_file: {quoted(options.certificate)}\n  key_file: {quoted(options.key)}"
-        tls = f"tls {{\n  {names}\n  timeout: 5\n}}\n"
+        mapped = f"\n  ca_file: {quoted(options.clients)}\n  verify_and_map: true" if options.clients else ""
+        tls = f"tls {{\n  {names}{mapped}\n  timeout: 5\n}}\n"
         names += f"\n  ca_file: {quoted(options.authority)}\n  verify: true" if options.authority else ""
     if server:
         between = f"tls {{\n  {names}\n  timeout: 5\n}}".replace("\n", "\n  ") if tls else ""
@@ -58,9 +63,16 @@ include {quoted(USERS)}
 """
 
 
+def maps_certificates(configuration: str) -> bool:
+    """Whether a server knows clients by their certificates. Without that a user without a key needs no login at all."""
+    return _MAPS.search(configuration) is not None
+
+
 def users_text(subjects: Subjects, users: Iterable[User], public: dict[str, str]) -> str:
-    """`users.conf`: one account for the fabric, with each user's public key and rights."""
-    entries = "\n".join(_user(user, public[user.name]) for user in users)
+    """`users.conf`: one account for the fabric, with each user's public key, or the name in its certificate, and its
+    rights.
+    """
+    entries = "\n".join(_user(user, public.get(user.name, "")) for user in users)
     return f"""# Written by `truerail bus init` at each call: call it again with other zones, then reload the server.
 accounts {{
   {quoted(f"truerail-{name_token(subjects.fabric)}")}: {{
@@ -74,8 +86,9 @@ accounts {{
 
 
 def _user(user: User, public: str) -> str:
-    return f"""      {{ # {user.name}
-        nkey: {public}
+    login = f"nkey: {public}" if public else f"user: {quoted(user.name)}"
+    return f"""      {{ # {quoted(user.name)}
+        {login}
         permissions: {{
           publish: {{allow: [{_list(user.publish)}]}}
           subscribe: {{allow: [{_list(user.subscribe)}]}}

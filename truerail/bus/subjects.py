@@ -54,6 +54,10 @@ class Subjects:
         """The last round of a poller."""
         return f"{self.prefix}.round.{zone}.{poller}"
 
+    def raw(self, zone: str, host: str = "*") -> str:
+        """What the agent of one host has answered. `host` is its `name_token`. Not stored."""
+        return f"{self.prefix}.raw.{zone}.{host}"
+
     def cmd(self, zone: str, poller: str = "*") -> str:
         """Commands to a poller: poll now, send again. Not stored."""
         return f"{self.prefix}.cmd.{zone}.{poller}"
@@ -69,6 +73,10 @@ class Subjects:
     def inbox(self, zone: str = "") -> str:
         """The prefix of the replies to the pollers of a zone; without one, to a judge."""
         return f"_INBOX.poller.{zone}" if zone else "_INBOX.judge"
+
+    def agent_inbox(self, zone: str, host: str = "") -> str:
+        """The prefix of what an agent receives: that answers of it are lacking. Without a host: of all of a zone."""
+        return f"_INBOX.agent.{zone}.{host}" if host else f"_INBOX.agent.{zone}"
 
     # --- streams and buckets ------------------------------------------------------------------------------------------
 

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from truerail.cli import (
+    agent_commands,
     bus_commands,
     capture,
     check,
@@ -74,4 +75,5 @@ app.add_typer(plan.app, name="plan")
 app.add_typer(monitoring.app, name="monitoring")
 app.add_typer(notify.app, name="notify")
 app.add_typer(bus_commands.app, name="bus")
+app.add_typer(agent_commands.app, name="agent")
 app.add_typer(rules.app, name="rules")

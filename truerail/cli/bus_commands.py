@@ -15,6 +15,10 @@ if TYPE_CHECKING:
 app = typer.Typer(no_args_is_help=True, help="The bus between pollers and judges: set it up, check its rights.")
 Fabric = Annotated[str, typer.Option("--fabric", metavar="NAME", help="The fabric, as the settings name it.")]
 Ca = Annotated[Path | None, typer.Option("--ca", metavar="FILE", help="Certificate of the bus's authority.")]
+Cert = Annotated[
+    Path | None, typer.Option("--cert", metavar="FILE", help="Certificate of this role, where the bus asks for one.")
+]
+Key = Annotated[Path | None, typer.Option("--key", metavar="FILE", help="Its key.")]
 
 
 @app.command("init", short_help="Write the server's configuration, users and keys; make the streams.")
@@ -37,8 +41,16 @@ def init(
     tls_ca: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Of a cluster: the authority of its servers' certificates.")
     ] = None,
+    clients_ca: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Authority of client certificates: all clients need one then.")
+    ] = None,
+    agents: Annotated[
+        Path | None, typer.Option(metavar="INVENTORY", help="Let the agents of its hosts log in, by certificate.")
+    ] = None,
     bus: Annotated[str, typer.Option("--bus", metavar="URL", help="A running bus: make its streams too.")] = "",
     ca: Ca = None,
+    cert: Cert = None,
+    key: Key = None,
 ) -> None:
     """Write nats-server.conf (once), users.conf, and a key file for each role. Existing keys are kept. With --routes
     a configuration for each server of a cluster, and cluster.conf, which has their password (once).
@@ -46,15 +58,15 @@ def init(
     from truerail.bus.rights import OPERATOR
     from truerail.bus.server_files import SEED
     from truerail.cli import terminal_output
-    from truerail.cli.bus_files import ServerWords, next_step, write_files
+    from truerail.cli.bus_files import ServerWords, agents_of, next_step, write_files
 
-    subjects = _subjects(fabric)
-    words = ServerWords(listen, routes, store, tls_cert, tls_key, tls_ca)
-    write_files(out, subjects, [zone.strip() for zone in zones.split(",")], words)
+    subjects, known = _subjects(fabric), [zone.strip() for zone in zones.split(",")]
+    words = ServerWords(listen, routes, store, tls_cert, tls_key, tls_ca, clients_ca)
+    write_files(out, subjects, known, words, agents_of(agents, known, subjects))
     if not bus:
         terminal_output.remark(next_step(out, words))
         return
-    made = _make_streams(_address(bus, out / f"{OPERATOR}{SEED}", ca), subjects)
+    made = _make_streams(_address(bus, out / f"{OPERATOR}{SEED}", ca, cert, key), subjects)
     terminal_output.say("\n".join(f"made    stream {name}" for name in made) or "all streams are there")
 
 
@@ -65,12 +77,14 @@ def check(
     zone: Annotated[str, typer.Option("--zone", metavar="NAME", help="Zone of a poller's key; none: a judge's.")] = "",
     fabric: Fabric = "fabric",
     ca: Ca = None,
+    cert: Cert = None,
+    key: Key = None,
 ) -> None:
     """Try with one role's key what the bus must accept and refuse; nothing changes. Exit code 1 if it does not."""
     from truerail.cli import terminal_output
     from truerail.cli.exit_codes import ExitCode
 
-    found = _inspect(_address(bus, creds, ca), _subjects(fabric), zone)
+    found = _inspect(_address(bus, creds, ca, cert, key), _subjects(fabric), zone)
     terminal_output.say(_text(found, zone))
     if not found.good:
         raise typer.Exit(ExitCode.FOUND)
@@ -100,14 +114,14 @@ def _inspect(address: "BusAddress", subjects: "Subjects", zone: str) -> "Inspect
         raise CommandError(str(error)) from error
 
 
-def _address(bus: str, creds: Path | None, ca: Path | None) -> "BusAddress":
+def _address(bus: str, creds: Path | None, ca: Path | None, certificate: Path | None, key: Path | None) -> "BusAddress":
     """Raises CommandError."""
     _require()
     from truerail.bus.nats_link import BusAddress
     from truerail.errors import BusError
 
     try:
-        return BusAddress(bus, creds, ca)
+        return BusAddress(bus, creds, ca, certificate, key)
     except BusError as error:
         raise CommandError(str(error)) from error
 

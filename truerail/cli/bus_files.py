@@ -1,6 +1,6 @@
 """The files that `truerail bus init` writes: of one server, or of each server of a cluster."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from os import O_CREAT, O_EXCL, O_WRONLY
@@ -29,6 +29,7 @@ class ServerWords:
     certificate: Path | None
     key: Path | None
     authority: Path | None
+    clients: Path | None = None
 
     @property
     def servers(self) -> "list[ClusterServer]":
@@ -51,7 +52,9 @@ class ServerWords:
         places = [_place(listen.strip()) for listen in listens]
         self._check([host for host, _ in places], [server.host for server in servers])
         places *= len(servers) if servers and len(places) == 1 else 1
-        files = [file.absolute() if file else None for file in (self.certificate, self.key, self.authority)]
+        files = [
+            file.absolute() if file else None for file in (self.certificate, self.key, self.authority, self.clients)
+        ]
         return [ServerOptions(*place, self.store.absolute(), *files) for place in places]
 
     def _check(self, hosts: list[str], others: list[str]) -> None:
@@ -65,7 +68,9 @@ class ServerWords:
                 raise CommandError(f"{words} {given}: others can reach it, so it needs --tls-cert and --tls-key")
         if bool(self.authority) is not bool(certificate and others):
             raise CommandError("--tls-ca: servers of a cluster with certificates need it, and they alone")
-        for file in (certificate, key):
+        if self.clients and certificate is None:
+            raise CommandError("--clients-ca needs --tls-cert and --tls-key: certificates are part of the encryption")
+        for file in (certificate, key, self.clients):
             if file and not others and not file.is_file():
                 raise CommandError(f"{file}: there is no such file")
 
@@ -78,7 +83,23 @@ def _place(listen: str) -> tuple[str, int]:
     return host, int(port)
 
 
-def write_files(out: Path, subjects: "Subjects", zones: list[str], words: ServerWords) -> None:
+def agents_of(inventory: Path | None, zones: list[str], subjects: "Subjects") -> "list[User]":
+    """The agents of the hosts of an inventory. Raises CommandError."""
+    if inventory is None:
+        return []
+    from truerail.bus.rights import agent
+    from truerail.cli.live import load_fleet
+    from truerail.transport.fleet_transport import kind_of
+
+    hosts = [one for one in load_fleet(inventory, None).targets if kind_of(one) == "hosts"]
+    if lacking := sorted({one.zone for one in hosts} - set(zones)):
+        raise CommandError(f"--zones lacks {', '.join(lacking)}: {inventory} has hosts there")
+    return [agent(subjects, one.zone, one.name) for one in hosts]
+
+
+def write_files(
+    out: Path, subjects: "Subjects", zones: list[str], words: ServerWords, agents: "Sequence[User]" = ()
+) -> None:
     """Writes the files and says which. Raises CommandError."""
     from truerail.bus.rights import users
     from truerail.bus.server_files import SEED, USERS, public_key, users_text
@@ -89,6 +110,9 @@ def write_files(out: Path, subjects: "Subjects", zones: list[str], words: Server
         wanted = list(users(subjects, dict.fromkeys(zones)))
         out.mkdir(parents=True, exist_ok=True, mode=0o700)
         there = {file.name for file in out.iterdir()}
+        if agents:
+            known = {name: (out / name).read_text() if name in there else text for name, text in texts.items()}
+            _require_certificates(out, known)
         public = {user.name: public_key(out / f"{user.name}{SEED}") for user in wanted}
     except (BusError, OSError) as error:
         raise CommandError(str(error)) from error
@@ -98,10 +122,23 @@ def write_files(out: Path, subjects: "Subjects", zones: list[str], words: Server
         _report(out / name, kept=name in there)
         if name not in there:
             _write_once(out / name, text)
-    terminal_output.write(out / USERS, users_text(subjects, wanted, public))
+    terminal_output.write(out / USERS, users_text(subjects, [*wanted, *agents], public))
     _report(out / USERS, kept=False)
     for name in sorted(there - {USERS, *texts, *_seeds(wanted)}):
         terminal_output.say(f"unused  {out / name}")
+
+
+def _require_certificates(out: Path, texts: Mapping[str, str]) -> None:
+    """Users without a key would be open to everybody on a server that asks for no certificate. Raises CommandError."""
+    from truerail.bus.cluster_files import CLUSTER
+    from truerail.bus.server_files import maps_certificates
+
+    for name, text in texts.items():
+        if name != CLUSTER and not maps_certificates(text):
+            raise CommandError(
+                f"{out / name}: agents log in by certificate, and its tls has no `verify_and_map: true`: give "
+                "--clients-ca, --tls-cert and --tls-key; in a file that exists, add it with `ca_file`"
+            )
 
 
 def _texts(subjects: "Subjects", words: ServerWords) -> Iterator[tuple[str, str]]:

@@ -44,6 +44,11 @@ def serve(
     ca: Annotated[
         Path | None, typer.Option("--ca", metavar="FILE", help="Certification authority of the bus, a PEM file.")
     ] = None,
+    cert: Annotated[
+        Path | None,
+        typer.Option("--cert", metavar="FILE", help="Certificate of this role, where the bus asks for one."),
+    ] = None,
+    key: Annotated[Path | None, typer.Option("--key", metavar="FILE", help="Its key.")] = None,
     zone: Annotated[
         str, typer.Option("--zone", metavar="ZONE", help="The zone of a poller, as in the inventory; default: default.")
     ] = "",
@@ -57,7 +62,7 @@ def serve(
     from truerail.outputs.report_words import count
     from truerail.service.logs import set_up
 
-    options = BusOptions(role, bus, creds, ca, zone, name)
+    options = BusOptions(role, bus, creds, ca, cert, key, zone, name)
     options.check()
     if role == "poller" and not check:
         serve_poller(options, config)

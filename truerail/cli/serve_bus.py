@@ -30,13 +30,15 @@ class BusOptions:
     bus: str = ""
     creds: Path | None = None
     ca: Path | None = None
+    cert: Path | None = None
+    key: Path | None = None
     zone: str = ""
     name: str = ""
 
     def check(self) -> None:
         """Raises CommandError if they do not fit together, or a package is missing."""
         if not self.role:
-            given = [name for name in ("bus", "creds", "ca", "zone", "name") if getattr(self, name)]
+            given = [name for name in ("bus", "creds", "ca", "cert", "key", "zone", "name") if getattr(self, name)]
             if given:
                 raise CommandError(f"--{given[0]} needs --role poller or --role judge")
             return
@@ -55,7 +57,7 @@ class BusOptions:
         from truerail.bus.nats_link import BusAddress
 
         try:
-            return BusAddress(self.bus, self.creds, self.ca)
+            return BusAddress(self.bus, self.creds, self.ca, self.cert, self.key)
         except BusError as error:
             raise CommandError(str(error)) from error
 

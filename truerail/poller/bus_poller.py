@@ -20,13 +20,15 @@ from truerail.bus.outbox import Outbox
 from truerail.bus.sending import BusSender
 from truerail.bus.shards import owner
 from truerail.bus.streams import Timing
-from truerail.bus.subjects import Subjects, fields
+from truerail.bus.subjects import Subjects, fields, name_token
 from truerail.errors import BusError, BusMessageError
+from truerail.poller.agent_answers import AgentAnswers
+from truerail.poller.agent_transport import AgentTransport
 from truerail.poller.work import Work
 from truerail.poller.worker import Worker
 from truerail.transport.protocol import Transport
 
-_LOOK_SECONDS = 0.2
+_LOOK_SECONDS, _LOG_SECONDS = 0.2, 10.0
 _COMMAND = msgspec.msgpack.Decoder(Command)
 
 
@@ -50,8 +52,13 @@ class BusPoller:
         self._bus = Bus(address, f"truerail poller {zone}/{name}", subjects.inbox(zone), self._changed)
         sender = BusSender(self._bus, subjects, zone, name, self._lost)
         self._sender = sender
-        self._worker = Worker(self._outbox, transport, sender, beat_seconds=self._timing.beat_seconds)
+        self._lacking: asyncio.Queue[tuple[str, bytes]] = asyncio.Queue()
+        self._agents = AgentAnswers(lambda device, word: self._lacking.put_nowait((device, word)))
+        self._outbox.agents = self._of_agents
+        asked = AgentTransport(self._agents, transport)
+        self._worker = Worker(self._outbox, asked, sender, beat_seconds=self._timing.beat_seconds)
         self._live = LivePollers(self._timing.ttl_seconds)
+        self._problem, self._logged = "", -_LOG_SECONDS
         self._others = True
         self._shared: frozenset[str] | None = None
         self._log = get_logger().bind(zone=zone, poller=name)
@@ -60,6 +67,7 @@ class BusPoller:
     def use(self, work: Work) -> None:
         """Other devices or another pace from now on."""
         self._work = _of_zone(work, self._zone)
+        self._agents.devices(self._work.targets)
         self._others, self._shared = True, None
 
     async def run(self, stop: asyncio.Event, ready: Callable[[], None] = lambda: None) -> None:
@@ -67,8 +75,10 @@ class BusPoller:
         refuses it for good.
         """
         await self._bus.open()
+        asking = asyncio.create_task(self._ask_agents())
         try:
             await self._bus.listen(self._subjects.live(self._zone), self._heard)
+            await self._bus.listen(self._subjects.raw(self._zone), self._answered)
             await self._listen(stop)
             await self._bus.listen(self._subjects.cmd(self._zone, self._name), self._commanded)
             self._share()
@@ -81,6 +91,7 @@ class BusPoller:
                 with suppress(BusError):
                     await self._bus.send(self._subjects.live(self._zone, self._name), b"", {"KV-Operation": "DEL"})
         finally:
+            asking.cancel()
             await self._bus.close()
 
     async def _listen(self, stop: asyncio.Event) -> None:
@@ -113,6 +124,7 @@ class BusPoller:
             return
         self._shared = mine
         epoch = max(int(time.time()), self._live.epoch, self._outbox.epoch) + 1  # above all that have these devices now
+        self._agents.keep(mine)
         self._worker.moved(epoch)
         self._worker.apply(self._work.part(mine))
         self._log.info("share of the zone", devices=len(mine), pollers=len(pollers), epoch=epoch)
@@ -128,6 +140,29 @@ class BusPoller:
             if envelope.start != self._outbox.start:
                 self._others |= self._live.heard(place, envelope.start, envelope.epoch)
 
+    def _answered(self, subject: str, data: bytes, headers: dict[str, str]) -> None:
+        """Answers of an agent. What has changed by an event is read at once."""
+        device, collectors = self._agents.take(fields(subject)[1], data)
+        if collectors:
+            self._worker.changed(device, collectors)
+        if self._agents.problem != self._problem and time.monotonic() - self._logged > _LOG_SECONDS:
+            self._problem, self._logged = self._agents.problem, time.monotonic()
+            self._log.warning("a message of an agent was not taken", problem=self._problem)
+
+    async def _ask_agents(self) -> None:
+        """Asks who runs, then for what is lacking. A bus without these rights is not asked: no agent can use it."""
+        await asyncio.sleep(self._timing.listen_seconds / 4)
+        self._agents.find()
+        while True:
+            device, word = await self._lacking.get()
+            subject = f"{self._subjects.agent_inbox(self._zone, name_token(device))}.ask"
+            if self._subjects.agent_inbox(self._zone).lower() not in self._bus.problem.lower():
+                with suppress(BusError):
+                    await self._bus.send(subject, word)
+
+    def _of_agents(self) -> tuple[int, int, int]:
+        return self._agents.running, self._agents.silent, self._agents.counts["dropped_total"]
+
     def _commanded(self, subject: str, data: bytes, headers: dict[str, str]) -> None:
         with suppress(msgspec.MsgspecError):
             self._worker.command(_COMMAND.decode(data))
@@ -135,6 +170,7 @@ class BusPoller:
     def _changed(self, connected: bool) -> None:
         if connected:
             self._live.resume()
+            self._agents.resume()
         else:
             self._live.pause()
 

@@ -1,7 +1,8 @@
 """One device's row of a round: its answers as bytes for a capture and as readings for rules."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 
 from truerail.model import Device, Reading
 from truerail.model.names import answer_file, printable
@@ -69,10 +70,10 @@ class Row:
         folder = ArchiveFolder()
         folder.files = self.files()
         place = Opened(printable(self.name, 64), folder, folder.list(), held=dict(folder.files))
-        took = {f"{place.name}/{answer_file(a.command)}": a.took_seconds for a in self.answers.values()}
+        answers = {f"{place.name}/{answer_file(a.command)}": a for a in self.answers.values()}
         with garbage_collection_paused():
             readings = reader.of_device(self.device.name, self.device, [place])
-        self.readings = [_timed(reading, took, self.read_at) for reading in readings]
+        self.readings = [_timed(reading, answers.get(reading.source), self.read_at) for reading in readings]
 
     def keep(self, needed: Collection[str]) -> None:
         """Removes the answers of all other commands."""
@@ -80,8 +81,14 @@ class Row:
         self.unanswered.commands = {text: why for text, why in self.unanswered.commands.items() if text in needed}
 
 
-def _timed(reading: Reading, took: Mapping[str, float], read_at: float) -> Reading:
-    return replace(reading, took_seconds=took.get(reading.source, 0.0), read_at=read_at)
+def _timed(reading: Reading, answer: Answer | None, read_at: float) -> Reading:
+    """The reading with its times: those of an answer that was there before it was asked for are its own."""
+    took = answer.took_seconds if answer else 0.0
+    if answer is None or not answer.read_at:
+        return replace(reading, took_seconds=took, read_at=read_at)
+    at = datetime.fromtimestamp(answer.read_at, UTC)
+    facts_at = min(reading.facts_at, at) if reading.facts_at else None
+    return replace(reading, at=at, took_seconds=took, read_at=answer.read_at, facts_at=facts_at)
 
 
 def _why(answer: Answer) -> str:

@@ -97,6 +97,10 @@ class PollScheduler:
         """
         return await self.round(set(self.runs), None if only is None else {*only, *self._gatherer.tellers})
 
+    def idle(self, devices: Iterable[str]) -> list[str]:
+        """Those of these devices that are not being polled."""
+        return [name for name in devices if name not in self._busy]
+
     def overran(self, collector: str) -> None:
         """Counts a collector that came due while its round still ran."""
         self.runs[collector] = replace(self.runs[collector], missed_total=self.runs[collector].missed_total + 1)

@@ -1,7 +1,7 @@
 """A poller: asks its devices on a schedule of its own, and sends what it hears wherever its messages go."""
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 from functools import partial
 from typing import Protocol
@@ -9,6 +9,7 @@ from typing import Protocol
 from truerail.bus.messages import Command
 from truerail.bus.outbox import Outbox, Outgoing
 from truerail.errors import BusError
+from truerail.poller.event_rounds import EventRounds
 from truerail.poller.poll_scheduler import PollScheduler
 from truerail.poller.schedule import Schedule
 from truerail.poller.work import Work
@@ -35,6 +36,7 @@ class Worker:
         self._schedule = Schedule(overran=self._overran, failed=self._failed)
         self._asking: PollScheduler | None = None
         self._tasks: list[asyncio.Task[None]] = []
+        self._events = EventRounds()
 
     def start(self) -> None:
         """Begins to send, and to show that it runs."""
@@ -44,9 +46,10 @@ class Worker:
     async def stop(self) -> None:
         """Ends polling; nothing more is sent."""
         self._schedule.stop()
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        while left := [task for task in self._tasks if not task.done()]:
+            for task in left:
+                task.cancel()
+            await asyncio.wait(left, timeout=1.0)  # Python 3.11's wait_for may swallow a cancellation
         if self._asking:
             await self._asking.stop()
 
@@ -77,6 +80,11 @@ class Worker:
         elif command.action == "resend":
             self._outbox.resend(command.devices)
             self._heard()
+
+    def changed(self, device: str, collectors: Collection[str]) -> None:
+        """These answers of a device are to be read now, whatever the schedule says."""
+        if self._asking is not None and device in self._asking.devices:
+            self._events.add(device, collectors, self._asking)
 
     def moved(self, epoch: int) -> None:
         """Another share of the devices, from this epoch on."""

@@ -18,6 +18,8 @@ class Answer:
     took_seconds: float = 0.0
     refused: bool = field(default=False, compare=False)
     """Whether the device itself rejected the command (exit status, not found): another command may work."""
+    read_at: float = field(default=0.0, compare=False)
+    """When the answer was created, in Unix seconds, where that was before it was asked for; else 0."""
 
 
 class Transport(Protocol):

@@ -182,6 +182,16 @@ counter(
     "Messages and answers of pollers that did not count: repeated, too old, refused, of an unknown kind.",
     "increase(truerail_service_poller_messages_dropped_total[1h]) > 0",
 )  # fmt: skip
+gauge("service_agents_running", "agents", "", "Agents on hosts whose answers are taken in place of SSH.",
+      "truerail_service_agents_running")  # fmt: skip
+gauge("service_agents_silent", "agents", "",
+      "Agents that are silent and have not said that they end: their hosts are asked by SSH.",
+      "truerail_service_agents_silent > 0")  # fmt: skip
+counter(
+    "service_agent_messages_dropped_total", "messages", "",
+    "Messages of agents, and answers in them, that did not count: damaged, too large, too many, of unknown commands.",
+    "increase(truerail_service_agent_messages_dropped_total[1h]) > 0",
+)  # fmt: skip
 gauge("service_bus_connected", "0 or 1", "", "Whether the bus of pollers on other machines answers the judge.",
       "truerail_service_bus_connected == 0")  # fmt: skip
 counter("service_bus_reconnects_total", "connections", "", "Connections to the bus after the first one.",

@@ -1,0 +1,44 @@
+"""What the agent may run: the list that `truerail agent build` has written into the file, and nothing else."""
+
+from __future__ import annotations
+
+import json
+import pkgutil
+from hashlib import blake2b
+
+
+class Question:
+    """A collector: its commands, best first, all of which only read.
+
+    `cabling`: asked again at once when lldpd reports a change; `ages`: its answers differ although nothing has changed.
+    """
+
+    def __init__(self, name: str, every_seconds: float, commands: list[str], cabling: bool, ages: bool) -> None:
+        self.name, self.every_seconds, self.commands = name, every_seconds, commands
+        self.cabling, self.ages = cabling, ages
+
+
+class Declared:
+    """The list and the limits of one build. Sizes in bytes."""
+
+    def __init__(self, found: dict[str, object]) -> None:
+        self.version = str(found["version"])
+        self.beat_seconds = float(str(found["beat_seconds"]))
+        self.answer_seconds = float(str(found["answer_seconds"]))
+        self.answer_bytes = int(str(found["answer_bytes"]))
+        questions = found["questions"]
+        assert isinstance(questions, list)  # noqa: S101 - it was written by the build
+        self.questions = [Question(**one) for one in questions]
+
+
+def declared() -> Declared:
+    """Those of this file. Raises RuntimeError where it was not built."""
+    data = pkgutil.get_data(__package__ or "", "commands.json")
+    if data is None:
+        raise RuntimeError("no list of commands: build the agent with `truerail agent build`")
+    return Declared(json.loads(data))
+
+
+def command_id(command: str) -> str:
+    """A command as messages name it: 16 hexadecimal digits."""
+    return blake2b(command.encode(), digest_size=8).hexdigest()

@@ -1,0 +1,230 @@
+"""What the agents on hosts have answered: who runs, the newest answer to each command, and what is to be asked for.
+
+Messages come on the subject of their host, which the server lets no other host use. An answer counts while its agent
+runs and lists it; an agent that is silent for three signs of life counts as none.
+"""
+
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from truerail.bus.clocks import Clock
+from truerail.bus.raw_answers import Answered, Head, command_id, raw_message, text_of
+from truerail.bus.subjects import name_token
+from truerail.errors import BusMessageError
+from truerail.model import Target
+from truerail.model.names import printable
+from truerail.poller.agent_package import ANSWER_BYTES, BEAT_SECONDS, PROBE, questions
+from truerail.transport.fleet_transport import kind_of
+from truerail.transport.framing import first_line, refusal
+from truerail.transport.protocol import Answer
+
+SILENT_SECONDS = 3 * BEAT_SECONDS
+MOST_HELD_BYTES = 8 << 20
+"""Of one host, compressed."""
+MOST_MESSAGES, WITHIN_SECONDS = 100, 10.0
+"""Messages of one host in a time: what is beyond is dropped."""
+_CLOCK_SECONDS = 300.0
+"""The offset of a clock is measured again after this time: clocks drift."""
+_AGAIN_SECONDS = 2.0
+_NEVER_ASKED = "the agent has not run this command"
+
+
+@dataclass(slots=True)
+class _Held:
+    """One answer: `read_at` in Unix seconds of this machine's clock."""
+
+    version: int
+    head: Answered
+    packed: bytes
+    read_at: float
+
+
+@dataclass(slots=True)
+class _Life:
+    """One agent, as it is heard."""
+
+    start: str
+    clock: Clock
+    clock_since: float
+    heard: float
+    heard_at: datetime
+    recent: deque[float]
+    """When its last messages came, also those of runs before."""
+    number: int = 0
+    held: dict[str, _Held] = field(default_factory=dict)
+    whole: bool = False
+    """Whether all that the agent lists is held."""
+    asked_at: float = float("-inf")
+    running: bool = True
+
+
+class AgentAnswers:
+    """Those of one zone. `ask` sends a word to the agent of a device: `all`, to send all answers; `beat`, to show that
+    it runs. `clock` never goes back, `now` gives Unix seconds.
+    """
+
+    def __init__(
+        self,
+        ask: Callable[[str, bytes], None],
+        clock: Callable[[], float] = time.monotonic,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        self._ask, self._clock, self._now = ask, clock, now
+        self._names: dict[str, str] = {}
+        self._mine: frozenset[str] = frozenset()
+        self._lives: dict[str, _Life] = {}
+        self._collector = {command_id(text): one["name"] for one in questions() for text in one["commands"]}
+        self.counts: Counter[str] = Counter()
+        self.problem = ""
+        """The last message that was dropped, and why."""
+
+    def devices(self, targets: Iterable[Target]) -> None:
+        """Sets the devices of the zone: agents of others are not heard."""
+        self._names = {name_token(one.name): one.name for one in targets if kind_of(one) == "hosts"}
+        names = set(self._names.values())
+        self._lives = {name: life for name, life in self._lives.items() if name in names}
+
+    def keep(self, mine: Collection[str]) -> None:
+        """Sets the devices that are asked here; of the others only signs of life are taken."""
+        self._mine = frozenset(mine)
+        for name, life in self._lives.items():
+            if name not in self._mine:
+                life.held, life.whole = {}, False
+
+    def find(self) -> None:
+        """Asks who runs."""
+        for name in self._names.values():
+            self._ask(name, b"beat")
+
+    def resume(self) -> None:
+        """The bus is back: each agent has the time to be heard."""
+        for life in self._lives.values():
+            life.heard = self._clock()
+
+    # --- what is known ----------------------------------------------------------------------------------------------
+
+    def runs(self, device: str) -> bool:
+        """Whether the agent of a device runs."""
+        life = self._lives.get(device)
+        return life is not None and life.running and self._clock() - life.heard <= SILENT_SECONDS
+
+    def whole(self, device: str) -> bool:
+        """Whether all is here that the agent of a device has answered."""
+        life = self._lives.get(device)
+        return life is not None and life.whole
+
+    def silent_since(self, device: str) -> datetime | None:
+        """When an agent was heard last that has not ended and is silent."""
+        life = self._lives.get(device)
+        return life.heard_at if life and life.running and not self.runs(device) else None
+
+    @property
+    def running(self) -> int:
+        """Number of agents that run on the devices asked here."""
+        return sum(self.runs(name) for name in self._lives.keys() & self._mine)
+
+    @property
+    def silent(self) -> int:
+        """Number of agents on them that are silent and have not ended."""
+        return sum(self.silent_since(name) is not None for name in self._lives.keys() & self._mine)
+
+    def request(self, device: str) -> None:
+        """Asks the agent of a device for all answers, if that was not just done."""
+        life = self._lives.get(device)
+        if life is not None and self._clock() - life.asked_at >= _AGAIN_SECONDS:
+            life.asked_at = self._clock()
+            self._ask(device, b"all")
+
+    def answers(self, device: str, commands: Sequence[str]) -> list[Answer]:
+        """The newest answer to each command; one that the agent has not run counts as refused."""
+        held = self._lives[device].held
+        return [self._answer(text, held.get(command_id(text))) for text in commands]
+
+    # --- messages ---------------------------------------------------------------------------------------------------
+
+    def take(self, token: str, data: bytes) -> tuple[str, frozenset[str]]:
+        """Takes a message of the host with this part of a subject. Returns the device and the collectors whose answers
+        have changed by an event that it reports; neither, if there is none. Never raises on what a message contains.
+        """
+        name = self._names.get(token)
+        if name is None:
+            return self._drop("a host that the inventory does not have in this zone", token)
+        life, now = self._lives.get(name), self._clock()
+        if life and len(life.recent) == MOST_MESSAGES and now - life.recent[0] < WITHIN_SECONDS:
+            return self._drop(f"more than {MOST_MESSAGES} messages within {WITHIN_SECONDS:g} s", name)
+        if life:
+            life.recent.append(now)
+        if life and name not in self._mine and life.running:
+            life.heard, life.heard_at, life.whole = now, datetime.now(UTC), False
+            return "", frozenset()
+        try:
+            message = raw_message(data)
+        except BusMessageError as error:
+            return self._drop(str(error), name)
+        return self._take(name, message.head, message.texts)
+
+    def _take(self, name: str, head: Head, texts: tuple[bytes, ...]) -> tuple[str, frozenset[str]]:
+        life, now = self._lives.get(name), self._clock()
+        if life is None or life.start != head.start:
+            recent = life.recent if life else deque([now], MOST_MESSAGES)
+            life = self._lives[name] = _Life(head.start, Clock(), now, now, datetime.now(UTC), recent)
+        if head.number <= life.number:
+            return self._drop("a message that came twice", name)
+        life.number, life.heard, life.heard_at, life.running = head.number, now, datetime.now(UTC), not head.ends
+        if now - life.clock_since > _CLOCK_SECONDS:
+            life.clock, life.clock_since = Clock(), now
+        arrived = self._now()
+        life.clock.heard(head.sent, arrived)
+        if name not in self._mine:
+            return "", frozenset()
+        sent_at = min(head.sent + life.clock.offset_seconds, arrived)
+        changed = self._hold(name, life, head, texts, sent_at)
+        return (name, changed) if head.event and changed else ("", frozenset())
+
+    def _hold(self, name: str, life: _Life, head: Head, texts: tuple[bytes, ...], sent_at: float) -> frozenset[str]:
+        """Holds the answers of a message. Returns the collectors that they are for."""
+        changed = set()
+        for answered, packed in zip(head.answers, texts, strict=True):
+            collector = self._collector.get(answered.id)
+            if collector is None:
+                self._drop("an answer to a command that no collector declares", name)
+                continue
+            life.held[answered.id] = _Held(answered.version, answered, packed, sent_at)
+            changed.add(collector)
+        listed = {one: (version, age) for one, version, age in head.held if one in self._collector}
+        if not head.more:
+            life.held = {one: held for one, held in life.held.items() if one in listed}
+        for one, (version, age) in listed.items():
+            held = life.held.get(one)
+            if held is not None and held.version == version:
+                held.read_at = sent_at - age
+        if sum(len(held.packed) for held in life.held.values()) > MOST_HELD_BYTES:
+            life.held = {}
+            self._drop(f"more than {MOST_HELD_BYTES:,} bytes of answers", name)
+        life.whole = not head.more and all(
+            one in life.held and life.held[one].version == version for one, (version, _) in listed.items()
+        )
+        if not life.whole and not head.more:
+            self.request(name)
+        return frozenset(changed - {PROBE})
+
+    def _answer(self, command: str, held: _Held | None) -> Answer:
+        if held is None:
+            return Answer(command, error=_NEVER_ASKED, refused=True)
+        head, at = held.head, held.read_at
+        if head.why:
+            return Answer(command, error=printable(head.why, 160), took_seconds=head.took, read_at=at)
+        try:
+            text = text_of(held.packed, ANSWER_BYTES).decode(errors="replace")
+        except BusMessageError as error:
+            return Answer(command, error=str(error), read_at=at)
+        why = refusal(min(max(head.status, 0), 255), first_line(head.complaint.encode()))
+        return Answer(command, text, why, head.took, bool(why), at)
+
+    def _drop(self, why: str, of: str) -> tuple[str, frozenset[str]]:
+        self.counts["dropped_total"] += 1
+        self.problem = f"agent of {printable(of, 64)}: {why}"
+        return "", frozenset()

@@ -1,0 +1,75 @@
+"""Makes the agent of hosts: one file that Python runs, with the commands that collectors declare for hosts inside.
+
+Only this list is run there, so the file is built again with each version of truerail. Equal sources make equal bytes.
+"""
+
+import io
+import json
+import zipfile
+from importlib.resources import files
+from typing import Any
+
+from collector import collectors
+from truerail import __version__
+from truerail.model import PortCounters, Role
+from truerail.model.platforms import PROBES
+from truerail.poller.questions import applicable
+
+BEAT_SECONDS = 10.0
+"""Between two signs of life of an agent."""
+ANSWER_SECONDS, ANSWER_BYTES = 30.0, 4 << 20
+"""Limits of one command on the host."""
+CABLING_SECONDS = 60.0
+"""What is asked at least so often, and is no counter, is asked again when lldpd reports a change."""
+PROBE = "platform"
+"""The question for the commands that identify a platform: an inventory need not name it."""
+_PLATFORM, _PACKAGE = "linux", "truerail_agent"
+_MAIN = f"import sys\n\nfrom {_PACKAGE}.program import main\n\nsys.exit(main())\n"
+
+
+def questions() -> list[dict[str, Any]]:
+    """What the agent asks its host, by collector."""
+    known = collectors()
+    found: list[dict[str, Any]] = [
+        {
+            "name": name,
+            "every_seconds": known[name].every_seconds,
+            "commands": list(commands),
+            "cabling": known[name].every_seconds <= CABLING_SECONDS and PortCounters not in known[name].yields,
+            "ages": bool(known[name].volatile),
+        }
+        for name, commands in applicable(Role.HOST, _PLATFORM).items()
+    ]
+    found.sort(key=lambda one: (not one["cabling"], one["every_seconds"], one["name"]))
+    probes = [
+        {"name": PROBE, "every_seconds": 3600.0, "commands": [text], "cabling": False, "ages": False} for text in PROBES
+    ]
+    return found + probes
+
+
+def agent_file(beat_seconds: float = BEAT_SECONDS) -> bytes:
+    """The file's bytes: `python3 truerail-agent.pyz` runs it, and so does the file itself where it may be executed."""
+    declared = {
+        "version": __version__,
+        "beat_seconds": beat_seconds,
+        "answer_seconds": ANSWER_SECONDS,
+        "answer_bytes": ANSWER_BYTES,
+        "questions": questions(),
+    }
+    sources = {
+        f"{_PACKAGE}/{one.name}": one.read_bytes() for one in files("truerail.agent").iterdir() if _is_code(one.name)
+    }
+    sources[f"{_PACKAGE}/commands.json"] = json.dumps(declared, indent=1).encode()
+    sources["__main__.py"] = _MAIN.encode()
+    made = io.BytesIO()
+    made.write(b"#!/usr/bin/env python3\n")
+    with zipfile.ZipFile(made, "a", zipfile.ZIP_DEFLATED) as archive:
+        for name in sorted(sources):
+            entry = zipfile.ZipInfo(name)
+            entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
+            archive.writestr(entry, sources[name])
+    return made.getvalue()
+
+
+def _is_code(name: str) -> bool:
+    return name.endswith(".py")
