@@ -41,7 +41,7 @@ class Case:
     """Whether a QUIET case is unknown instead of passed: its data are insufficient for the rule."""
     errors: Mapping[str, str] = field(default_factory=dict)
     rails: str = ""
-    """Rails with subnets, if a case needs them: `0=10.0.0.0/24 1=10.0.1.0/24`."""
+    """Rails with subnets or VLANs, if a case needs them: `0=10.0.0.0/24 1=10.0.1.0/24,vlan101`."""
     qos: QosProfile | None = None
     """The QoS that the plan declares, if a case needs it."""
     ages_seconds: Mapping[str, float] = field(default_factory=dict)

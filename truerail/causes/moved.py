@@ -18,7 +18,7 @@ from truerail.model.columns import Codes
 from truerail.model.finding import Alternative, CauseKind, Move, Rename, cause_key
 from truerail.model.names import natural_key
 
-WIRING = ("CAB", "RAL003", "CFG002", "LAG001", "BGP001")
+WIRING = ("CAB", "RAL003", "CFG002", "CFG003", "LAG001", "BGP001")
 ORDER = ("CAB001", "CAB002", "CAB008", "NIC001", "CFG002", "RAL003")
 
 

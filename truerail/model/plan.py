@@ -136,10 +136,13 @@ class Plan(Owner):
 
     @cached_property
     def digest(self) -> str:
-        """Equal for plans with the same devices and cables, whatever their file."""
-        devices = "\n".join(f"{d.name} {d.role} {d.pod} {d.rack} {d.unit}" for d in self.devices.values())
+        """Equal for plans with the same devices, serial numbers, cables and QoS, whatever their file."""
+        devices = "\n".join(
+            " ".join((f"{d.name} {d.role} {d.pod} {d.rack} {d.unit}", *d.serials)) for d in self.devices.values()
+        )
         cables = "\n".join(f"{c.a} {c.b} {c.rail} {c.plane} {c.speed_gbps} {c.label}" for c in self.cables)
-        return blake2s(f"{devices}\0{cables}".encode(), digest_size=8).hexdigest()
+        qos = f"\0{self.qos!r}" if self.qos else ""
+        return blake2s(f"{devices}\0{cables}{qos}".encode(), digest_size=8).hexdigest()
 
     @cached_property
     def _cable_at(self) -> dict[Port, Cable]:

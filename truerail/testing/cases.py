@@ -111,8 +111,9 @@ def _port(text: str) -> Port:
 
 
 def _rail(text: str) -> Rail:
-    index, _, subnets = text.partition("=")
-    return Rail(int(index), subnets=tuple(subnets.split(",")))
+    index, _, given = text.partition("=")
+    vlans = tuple(int(word.removeprefix("vlan")) for word in given.split(",") if word.startswith("vlan"))
+    return Rail(int(index), vlans=vlans, subnets=tuple(one for one in given.split(",") if not one.startswith("vlan")))
 
 
 def _readings(case: Case) -> Iterator[Reading]:

@@ -214,6 +214,7 @@ ROWS: Mapping[str, tuple[Row, ...]] = {
     "LNK005": (Row("C5", S.LINK, ("LNK004", "LNK006")), *_BAD_SIGNAL),
     "LNK004": (Row("C5", S.LINK, ("LNK006",)), *_BAD_SIGNAL),
     "LNK006": (),
+    "EFA001": (Row("C5", S.LINK, ("RAL002",)), Row("C5", S.HOST, ("RAL001",))),
     "LNK003": (*_FLAP, Row("C7", S.DEVICE, ("RAL002", "RAL001", "LBL003", "LBL002"))),
     "NIC005": (*_SLOW_HOST, Row("C8", S.DEVICE, PAUSES, _and(loud, drains_slowly))),
     "NIC004": (

@@ -1,0 +1,140 @@
+"""A NIC's leaf port is in another VLAN than its rail's.
+
+## Why it matters
+The cable is right, the link is up, and the NIC reaches nobody of its rail: it is in another rail's broadcast domain, or
+in none. RDMA connections on this rail time out, and nothing in the cabling shows why.
+
+## How it is detected
+The leaf's MAC table: the VLANs in which it learned a planned NIC's own MAC on the NIC's planned port, against the VLANs
+that the plan gives the rail. One right VLAN is enough: a port may carry others, tagged. A NIC that is learned elsewhere
+is a matter of its cable (CAB001 and others), not of this rule.
+
+Unknown instead of passed: NICs of such rails whose MAC no leaf has learned on their port, and rows without a VLAN.
+Where the plan gives no rail a VLAN, the rule does not apply.
+
+## What to do
+Put the leaf's port into the rail's VLAN, or correct the plan.
+
+## Decide
+- `in VLAN`: compare the port's configuration with that of its neighbours on the same leaf, which are in the rail's.
+
+## False positives
+A VLAN that was added to the fabric and not to the plan: all NICs of the rail then report it.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from rules._places import places
+from truerail.analysis.cabling import ONE_END, State, evidence_of
+from truerail.analysis.round import Round
+from truerail.analysis.rule import Case, NotApplicableError, report_not_evaluated, rule
+from truerail.model import Finding, MacEntry, Neighbor, NetLink, NotEvaluated, Severity
+from truerail.model.finding import MOST_EXAMPLES
+
+
+@rule("CFG003", severity=Severity.WARNING, needs=[MacEntry])
+def rail_vlan_mismatch(round: Round) -> Iterator[Finding]:
+    """Planned NICs whose port is in none of their rail's VLANs."""
+    vlans = {rail.index: rail.vlans for rail in round.plan.rails.values() if rail.vlans}
+    if not vlans:
+        raise NotApplicableError("the plan gives no rail a VLAN")
+    wiring, seen = round.cabling, _seen(round)
+    index = wiring.index
+    wanted = np.flatnonzero(index.from_host & np.isin(index.rail, list(vlans)) & (wiring.state != State.WRONG)).tolist()
+    for cable in wanted:
+        rail, rows = int(index.rail[cable]), seen.get(cable, [])
+        found = sorted({vlan for vlan, _ in rows})
+        if not rows or not set(found).isdisjoint(vlans[rail]):
+            continue
+        words, mine = ", ".join(map(str, found)), ", ".join(map(str, vlans[rail]))
+        yield rail_vlan_mismatch.found(
+            index.a_port(cable),
+            summary=f"{places(round).subject(cable)} is at {index.b_port(cable)} in VLAN {words}, its rail in {mine}",
+            action=f"Put {index.b_port(cable)} into VLAN {mine}.",
+            rail=rail,
+            expected=mine,
+            observed=words,
+            confidence=ONE_END,
+            evidence=tuple(evidence_of(round.snapshot, MacEntry, row) for _, row in rows),
+            detail=(("vlans", words),),
+        )
+    blind = tuple(str(index.a_port(cable)) for cable in wanted if cable not in seen)
+    if blind:
+        why = f"no leaf shows the VLAN of {len(blind):,} of {len(wanted):,} NICs ({', '.join(blind[:4])})"
+        examples = blind[:MOST_EXAMPLES]
+        report_not_evaluated([NotEvaluated(why, "cable", len(blind), len(wanted), examples, rest_evaluated=True)])
+
+
+def _seen(round: Round) -> dict[int, list[tuple[int, int]]]:
+    """By planned cable, the VLANs in which its leaf learned its NIC's MAC on its port, with the rows of the table."""
+    wiring, table = round.cabling, round.snapshot.table(MacEntry)
+    index, names = wiring.index, wiring.identity.names
+    device = wiring.identity.devices_of(table)
+    ports = wiring.identity.local_ports(device, index.ports.name_codes(table.column("port")))
+    cables, nics = index.cables_at(ports), names.macs.owners(table.column("mac"))[0]
+    found: dict[int, list[tuple[int, int]]] = {}
+    for row in np.flatnonzero((cables >= 0) & (nics >= 0)).tolist():
+        entry, cable = table.rows[row], int(cables[row])
+        if entry.vlan is not None and entry.kind == "dynamic" and not entry.by_peer and index.a[cable] == nics[row]:
+            found.setdefault(cable, []).append((entry.vlan, row))
+    return found
+
+
+_PLAN = "gpu-1/nic0 leaf-0/swp1 rail=0\ngpu-1/nic1 leaf-1/swp1 rail=1"
+_RAILS = "0=vlan100 1=vlan101"
+_HOST = [NetLink("nic0", "b8:ce:f6:00:00:01"), NetLink("nic1", "b8:ce:f6:00:00:02")]
+
+FIRES = (
+    Case(
+        "The leaf's port was left in the default VLAN.",
+        _PLAN,
+        {
+            "gpu-1": _HOST,
+            "leaf-0": [MacEntry("swp1", "b8:ce:f6:00:00:01", 1)],
+            "leaf-1": [MacEntry("swp1", "b8:ce:f6:00:00:02", 101)],
+        },
+        ("gpu-1/nic0",),
+        rails=_RAILS,
+    ),
+)
+
+QUIET = (
+    Case(
+        "Each port is in its rail's VLAN, one in a second one as well.",
+        _PLAN,
+        {
+            "gpu-1": _HOST,
+            "leaf-0": [MacEntry("swp1", "b8:ce:f6:00:00:01", 100), MacEntry("swp1", "b8:ce:f6:00:00:01", 7)],
+            "leaf-1": [MacEntry("swp1", "b8:ce:f6:00:00:02", 101)],
+        },
+        rails=_RAILS,
+    ),
+    Case(
+        "The cables are swapped: the VLANs follow them.",
+        _PLAN,
+        {
+            "gpu-1": [
+                *_HOST,
+                Neighbor("nic0", system_name="leaf-1", port_id="swp1", port_id_type="ifname"),
+                Neighbor("nic1", system_name="leaf-0", port_id="swp1", port_id_type="ifname"),
+            ],
+            "leaf-0": [MacEntry("swp1", "b8:ce:f6:00:00:02", 100)],
+        },
+        rails=_RAILS,
+    ),
+    Case(
+        "A static row and one without a VLAN show nothing.",
+        _PLAN,
+        {
+            "gpu-1": _HOST,
+            "leaf-0": [MacEntry("swp1", "b8:ce:f6:00:00:01", 1, "static"), MacEntry("swp1", "b8:ce:f6:00:00:01")],
+        },
+        rails=_RAILS,
+        unknown=True,
+    ),
+    Case(
+        "The plan gives no rail a VLAN: not applicable.", _PLAN, {"leaf-0": [MacEntry("swp1", "b8:ce:f6:00:00:01", 1)]}
+    ),
+)
