@@ -1,8 +1,8 @@
 """A NIC's leaf port is in another VLAN than its rail's.
 
 ## Why it matters
-The cable is right, the link is up, and the NIC reaches nobody of its rail: it is in another rail's broadcast domain, or
-in none. RDMA connections on this rail time out, and nothing in the cabling shows why.
+The cable is right, the link is up, and the NIC reaches no other NIC of its rail: it is in another rail's broadcast
+domain, or in none. RDMA connections on this rail time out, and nothing in the cabling shows why.
 
 ## How it is detected
 The leaf's MAC table: the VLANs in which it learned a planned NIC's own MAC on the NIC's planned port, against the VLANs
@@ -16,7 +16,8 @@ Where the plan gives no rail a VLAN, the rule does not apply.
 Put the leaf's port into the rail's VLAN, or correct the plan.
 
 ## Decide
-- `in VLAN`: compare the port's configuration with that of its neighbours on the same leaf, which are in the rail's.
+- `, its rail in`: compare the port's configuration with that of its neighbours on the leaf, which are in the rail's.
+- `in VLAN 1,`: the default VLAN: the port was never configured.
 
 ## False positives
 A VLAN that was added to the fabric and not to the plan: all NICs of the rail then report it.

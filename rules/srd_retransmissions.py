@@ -18,6 +18,7 @@ reason. Drain the instance and replace it where it stays; where all devices of o
 
 ## Decide
 - `of its packets again`: one device is far above its peers. Look at the instance's health and at its remotes.
+- `and its remotes`: its counters of remotes (above) show which of the two it is.
 
 ## False positives
 An incast at one receiver, whose senders all repeat: then several devices are named at once, for as long as the job does
@@ -70,7 +71,8 @@ def srd_retransmissions(round: Round) -> Iterator[Finding]:
         cable = int(np.flatnonzero(index.from_host)[at])
         yield srd_retransmissions.found(
             index.a_port(cable),
-            summary=f"{index.a_port(cable)} sends {share[at]:.1%} of its packets again: {usual:.2%} is usual among its peers",
+            summary=f"{index.a_port(cable)} sends {share[at]:.1%} of its packets again: its peers' usual share is "
+            f"{usual:.2%} (median)",
             action=f"Check the instance {index.a_port(cable).device} and its remotes; replace it where this stays.",
             rail=round.plan.cables[cable].rail,
             confidence=BY_COUNTERS,
@@ -89,7 +91,7 @@ _PLAN = "\n".join(f"gpu-{host}/rdmap0 leaf-0/p{host} rail=0 speed=200" for host 
 
 
 def _rates(again: float, hosts: range = _HOSTS) -> dict[str, dict[str, float]]:
-    """Everybody sends a million packets a second and repeats a few; gpu-3 so many."""
+    """All send a million packets a second and repeats a few; gpu-3 so many."""
     return {
         f"gpu-{host}/rdmap0": {"tx_packets": 1e6, "retransmitted_packets": again if host == 3 else 100.0}
         for host in hosts
