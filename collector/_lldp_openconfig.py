@@ -17,7 +17,7 @@ from truerail.model import Neighbor
 _IN_PATH = re.compile(r"\binterface\[name=([^\]]+)\]")
 _SIGN = re.compile(
     r'"(?:openconfig-lldp|srl_nokia-lldp):|\blldp/interfaces?\b|'
-    r'"lldp"\s*:\s*\{\s*"interfaces"|"system"\s*:\s*\{\s*"lldp"\s*:\s*\{\s*"interface"'
+    r'"lldp"\s*:\s*\{\s*"interfaces"|"system"\s*:\s*\{\s*"lldp"\s*:\s*\{'
 )
 _HOLDS_NEIGHBORS = frozenset(("neighbor", "neighbors"))
 

@@ -133,7 +133,7 @@ def optics(answer: str, device: Device) -> list[Optic]:
     module."""
     text = lines(answer)
     modules = None if is_json(answer) else of_paragraphs(text)
-    if modules is None and '"vendor-serial-number"' in answer:
+    if modules is None and '"oper-state"' in answer and '"port-speed"' in answer and is_json(answer):
         modules = list(of_models(unwrapped(answer)))
     if modules is None and is_json(answer) and _optics_models.is_model(answer):
         modules = list(_optics_models.optics(unwrapped(answer)))

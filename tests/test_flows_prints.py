@@ -7,7 +7,9 @@ import pytest
 from collector import collectors
 from truerail.analysis.counters import Quantity, columns_of
 from truerail.model import Fact, PortCounters, Role
+from truerail.model.names import port_key
 from truerail.simulator import Shape, simulate
+from truerail.simulator.fabric.ether import Ether
 from truerail.simulator.platforms import platforms
 from truerail.simulator.platforms.cumulus import qos_json
 from truerail.simulator.traffic import FlowFault, FlowFaultKind, FlowSimulation, Polls, flows
@@ -31,13 +33,13 @@ def stormy(platform: str) -> FlowSimulation:
 
 
 def by_quantity(facts: Iterable[Fact]) -> Reported:
-    """Port, quantity and priority to value, of everything that a rule uses."""
+    """Port, as names are compared, quantity and priority to value, of everything that a rule uses."""
     found: Reported = {}
     for fact in facts:
         assert isinstance(fact, PortCounters)
         for column, value in zip(columns_of(fact.counters), fact.values, strict=True):
             if column is not None:
-                found[fact.port, column.quantity, column.priority] = value // column.divisor
+                found[port_key(fact.port), column.quantity, column.priority] = value // column.divisor
     return found
 
 
@@ -58,9 +60,9 @@ def compare(made: FlowSimulation, machine: str, collector: str, text: str) -> se
     assert read
     reported = {(quantity, priority) for _, quantity, priority in known}
     assert all(known.get(key, 0) == value for key, value in read.items())  # of other priorities nothing was counted
-    assert {key[1] for key in read} <= {quantity for quantity, _ in reported}
+    assert {key[1] for key, value in read.items() if value} <= {quantity for quantity, _ in reported}
     if collector == "rdma_counters":
-        assert ports == {f"{device}/1" for device in sheet_of(made.net, made.ledger, machine, 0.0, 3).rdma}
+        assert ports == {port_key(f"{device}/1") for device in sheet_of(made.net, made.ledger, machine, 0.0, 3).rdma}
     return {key[1:] for key in read}
 
 
@@ -97,6 +99,27 @@ def test_switches(platform: str, command: str, collector: str, tells: set[tuple[
         assert made.world.fabric.plan.role_of(machine) in (Role.LEAF, Role.SPINE)
         printed = text(sheet_of(made.net, made.ledger, machine, 0.0, 3))
         assert compare(made, machine, collector, printed) >= tells
+
+
+@pytest.mark.parametrize(
+    ("platform", "command", "tells"),
+    [
+        ("srlinux", "info from state interface * | as json", BYTES),
+        ("iosxr", "show interfaces", BYTES),
+        ("os10", "show interface", BYTES),
+        ("aoscx", "show interface", BYTES),
+    ],
+)
+def test_switches_that_print_state_and_counters_together(
+    platform: str, command: str, tells: set[tuple[Quantity, int | None]]
+) -> None:
+    made = stormy(platform)
+    printed = platforms()[platform].ports[command](
+        Ether(made.world), "leaf-0", sheet_of(made.net, made.ledger, "leaf-0", 0.0, 3)
+    )
+    assert compare(made, "leaf-0", "port_counters", printed) >= tells
+    states = collectors()["port_state"].read(printed, made.world.fabric.plan.devices["leaf-0"])
+    assert len(states) == len(made.world.fabric.ports["leaf-0"])
 
 
 @pytest.mark.parametrize(

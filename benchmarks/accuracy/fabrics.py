@@ -88,14 +88,15 @@ class Drawn:
         )
 
 
-def draw(seed: int, strain: Strain | None = None) -> Drawn:
+def draw(seed: int, strain: Strain | None = None, platforms: tuple[str, ...] = ()) -> Drawn:
     """The fabric of this seed: up to 6 faults, one of them perhaps inside another, and everything else drawn.
 
-    `strain` sets the number of faults and the noise instead.
+    `strain` sets the number of faults and the noise instead, `platforms` the switches.
     """
     rng = Random(f"fabric {seed}")  # noqa: S311 - reproducible is what is wanted, not secret
     shape = rng.choice(list(SHAPES))
-    platforms = rng.choice(PLATFORMS)
+    drawn_platforms = rng.choice(PLATFORMS)
+    platforms = platforms or drawn_platforms
     noise = rng.choice(list(NOISES))
     if "sonic" in platforms and noise == "labels":
         noise = "usual"  # SONiC sends its alias and a label: no answer says which port the alias is
@@ -112,15 +113,18 @@ def draw(seed: int, strain: Strain | None = None) -> Drawn:
     return Drawn(seed, shape, platforms, noise, folders, simulation)
 
 
-def draw_behaving(seed: int) -> Drawn:
+def draw_behaving(seed: int, platforms: tuple[str, ...] = ()) -> Drawn:
     """The fabric of this seed whose devices behave as real ones do: every behaviour is drawn, with up to 3 faults.
 
-    One fabric in eight is of InfiniBand.
+    One fabric in eight is of InfiniBand, unless `platforms` names its switches.
     """
     rng = Random(f"behaving {seed}")  # noqa: S311 - reproducible is what is wanted, not secret
-    known = INFINIBAND if seed % 8 == 7 else SHAPES
+    known = INFINIBAND if seed % 8 == 7 and not platforms else SHAPES
     shape = rng.choice([name for name, one in known.items() if one.hosts <= _MEDIUM])
-    platforms = tuple(dict.fromkeys(rng.choices(list(SWITCHES), list(SWITCHES.values()), k=rng.choice((1, 1, 2)))))
+    drawn_platforms = tuple(
+        dict.fromkeys(rng.choices(list(SWITCHES), list(SWITCHES.values()), k=rng.choice((1, 1, 2))))
+    )
+    platforms = platforms or drawn_platforms
     if known is INFINIBAND:
         platforms = ("infiniband",)
     of_shape = replace(known[shape], platforms=platforms)

@@ -25,6 +25,8 @@ class Devices:
         if (counted := self._traffic.answer(machine, command)) is not None:
             return counted
         system = self._living.world.system(machine)
+        if prints := system.ports.get(command):
+            return prints(ether, machine, self._traffic.sheet(machine))
         if tool := system.fleeting.get(command):
             return tool(ether, machine)
         return self._steady(system, ether, machine, command)

@@ -131,14 +131,15 @@ class LivingTraffic:
     def answer(self, machine: str, command: str) -> str | None:
         """A machine's current counters as printed; None if the command is not for counters."""
         prints = self._living.world.system(machine).counters.get(command)
-        return None if prints is None else prints(self._sheet(machine))
+        return None if prints is None else prints(self.sheet(machine))
 
     def counted(self, machine: str) -> dict[str, list[int]]:
         """The current counters of a switch's ports, for its SNMP agent."""
-        sheet = self._sheet(machine)
+        sheet = self.sheet(machine)
         return {quantity.value: sheet.of(quantity, rdma=rdma) for quantity, rdma in SNMP_COUNTERS}
 
-    def _sheet(self, machine: str) -> CounterTable:
+    def sheet(self, machine: str) -> CounterTable:
+        """A machine's current counters."""
         ahead = self._catch_up()
         made = self._flows
         return sheet_of(made.net, made.ledger, machine, ahead, made.switching.priority)

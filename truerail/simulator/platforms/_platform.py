@@ -17,6 +17,8 @@ Tool = Callable[["Ether", str], str]
 Tools = Mapping[str, Tool]
 Print = Callable[["CounterTable"], str]
 """A machine's printed counters."""
+PrintsAll = Callable[["Ether", str, "CounterTable | None"], str]
+"""A switch's ports, printed with their state and their counters; without a table, no traffic was counted."""
 VERSION = "show version"
 
 
@@ -65,6 +67,8 @@ class Platform:
     """The commands of a live device whose answers also change with time."""
     counters: Mapping[str, Print] = field(default_factory=dict)
     """The commands that print counters."""
+    ports: Mapping[str, PrintsAll] = field(default_factory=dict)
+    """The commands that print state and counters of ports in one answer."""
 
 
 def prints_text(text: str) -> Tool:

@@ -1,9 +1,10 @@
 """Common parts of switches: their ports for LLDP agents and command lines, and spellings."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from truerail.analysis.counters.quantities import Quantity
 from truerail.model import Port
 from truerail.simulator.behaviours import identities
 from truerail.simulator.behaviours.chosen import Behaviours
@@ -13,6 +14,7 @@ from truerail.simulator.platforms._platform import Link, Tool
 if TYPE_CHECKING:
     from truerail.simulator.fabric.ether import Ether
     from truerail.simulator.fabric.world import World
+    from truerail.simulator.traffic.counter_table import CounterTable
 
 MTU = 9216
 ANYCAST = "2001:db8::12"
@@ -106,6 +108,15 @@ def links(ether: "Ether", switch: str) -> Iterator[Link]:
 def prints_links(render: Callable[[Iterable[Link]], str]) -> Tool:
     """A tool that prints the state and speed of a switch's ports."""
     return lambda ether, switch: render(links(ether, switch))
+
+
+def counted(sheet: "CounterTable | None", columns: Mapping[str, Quantity]) -> Callable[[str], dict[str, int]]:
+    """From a port to what it counted, by the words of a platform; 0 where there is no traffic."""
+    if sheet is None:
+        return lambda port: dict.fromkeys(columns, 0)
+    values = {word: sheet.of(quantity) for word, quantity in columns.items()}
+    places = {port: place for place, port in enumerate(sheet.ports)}
+    return lambda port: {word: of[places[port]] for word, of in values.items()}
 
 
 def is_asked_otherwise(world: "World", switch: str) -> bool:
