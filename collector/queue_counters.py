@@ -9,6 +9,7 @@ Question: which queues are so long that packets are marked or dropped, and in wh
 | Cisco NX-OS | `show queuing interface \\| json` |
 | Cumulus NVUE | `nv show interface ... counters qos -o json`, `egress-queue-stats` |
 | Junos | `show interfaces extensive \\| display json`, `queue-counters` |
+| Dell OS10 | `show queuing statistics interface` of each port, from captures |
 | OpenConfig | JSON of `openconfig-qos` by gNMI; rests on documentation |
 
 Sources: sonic-utilities `scripts/queuestat`, `wredstat`, `pgdropstat` and their tests, recorded answers, Cisco's list
@@ -27,8 +28,8 @@ of NX-OS' show commands, NVUE's documentation, the XML tags in Junos' documentat
 from collections.abc import Mapping
 from typing import Any
 
-from collector import _nvue, _port_junos, _queue_models, _queue_nxos, _queue_sonic
-from collector._answer import is_json
+from collector import _nvue, _port_junos, _queue_models, _queue_nxos, _queue_os10, _queue_sonic
+from collector._answer import is_json, lines
 from collector._documents import unwrapped
 from collector._ruled_table import tables
 from collector._tally import Tally, priority, size
@@ -55,6 +56,7 @@ _EOS = "intfQueueCounters"
         *_queue_models.REQUESTS,
         Command("nv show interface {port}", ("cumulus",)),
         Command("show queue counters {port}", ("sonic",)),
+        Command("show queuing statistics interface {port}", ("os10",)),
     ],
     every=minutes(1 / 6),
     yields=[PortCounters],
@@ -64,6 +66,8 @@ def queue_counters(answer: str, device: Device) -> list[PortCounters]:
     """One `PortCounters` for each port with queues. Raises `UnreadableError`."""
     if is_json(answer):
         return _nvue.queue_counters(answer) if _nvue.understands(answer) else _from_json(unwrapped(answer))
+    if _queue_os10.is_table(answer):
+        return _queue_os10.counters(lines(answer))
     found = [table for table in tables(answer) if _queue_sonic.is_table(table)]
     if not found:
         raise UnreadableError("not an answer about queues", line=1, text=answer.strip().split("\n")[0])
