@@ -24,11 +24,11 @@ OF_SWITCHES = {
     b'"lastContactTime"': rb": ?[\d.]+",
     b'"ttl"': rb': ?"?\d+"?(?=, ?"system_capability")',
     b"Time remaining: ": rb"\d+(?= seconds)",
-    b"Information valid for next ": rb"\d+ seconds(?:\r?\nTime since last information change of this neighbor: [^\r\n]+)?"
-    rb"(?=\r?\n)",
+    b"Information valid for next ": rb"\d+ seconds(?:\r?\nTime since last information change of this neighbor: "
+    rb"[^\r\n]+)?(?=\r?\n)",
     b'"lldp-age"': rb'\s*:\s*\[\s*\{\s*"data"\s*:\s*"\d+"',
     b"<lldp-age>": rb"\d+",
 }
-"""The same, and NVUE's text, EOS' JSON, NX-OS' JSON, NX-OS and IOS, OS10, Junos' JSON and XML. EOS' text has two ages for
-each neighbour, and is parsed each time: its JSON is asked for first.
+"""The same, and NVUE's text, EOS' JSON, NX-OS' JSON, NX-OS and IOS, OS10, Junos' JSON and XML. EOS' text has two ages
+for each neighbour, and is parsed each time: its JSON is asked for first.
 """
