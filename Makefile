@@ -75,6 +75,7 @@ docs: .venv/.dev
 bench: .venv/.dev .venv/.bench
 	$(PY) -m benchmarks.accuracy.measure --write docs/measured/accuracy.md
 	$(PY) -m benchmarks.accuracy.witnesses --write docs/measured/accuracy.md
+	$(PY) -m benchmarks.accuracy.newer --write docs/measured/accuracy.md
 	$(PY) -m benchmarks.degradation.measure --write docs/measured/accuracy.md
 	$(PY) -m benchmarks.speed.measure --write docs/measured/performance.md
 	@sh requirements/setup.sh daemons
