@@ -23,7 +23,14 @@ from truerail.rounds import evaluate
 
 SECTION = Section("newer platforms")
 FABRICS = 40
-PLATFORMS = (("srlinux",), ("iosxr",), ("os10",), ("aoscx",), ("srlinux", "sonic"), ("iosxr", "aoscx", "os10"))
+PLATFORMS: tuple[tuple[str, ...], ...] = (
+    ("srlinux",),
+    ("iosxr",),
+    ("os10",),
+    ("aoscx",),
+    ("srlinux", "sonic"),
+    ("iosxr", "aoscx", "os10"),
+)
 COLUMNS = (
     "switches",
     "fabrics of each kind",
