@@ -1,10 +1,12 @@
 """The playbook and its roles, as ansible-lint and ansible-playbook evaluate them."""
 
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from deploying import DEPLOY, document, passes, tool
 
 FOLDER = DEPLOY / "ansible"
@@ -34,12 +36,41 @@ def test_the_playbook_is_understood_with_the_example_of_an_inventory(tmp_path: P
     assert "hosts (1):" in listed
 
 
+def test_the_playbook_is_understood_with_the_example_of_a_bus(tmp_path: Path) -> None:
+    playbook = ("ansible-playbook", "-i", "inventory.bus.example.yml", "site.yml")
+    passes(ansible(*playbook, "--syntax-check", home=tmp_path))
+    listed = passes(ansible(*playbook, "--list-hosts", home=tmp_path))
+    assert re.findall(r"hosts \((\d+)\):", listed) == ["0", "3", "2", "2", "4"]
+
+
+def test_each_role_of_a_bus_runs_its_own_unit_with_all_servers(tmp_path: Path) -> None:
+    """The role's defaults, with the variables of the example's hosts."""
+    units = {
+        "judge-1.example.net": "truerail-judge.service",
+        "front-2.example.net": "truerail-front.service",
+        "poller-dc2-1.example.net": "truerail-poller@dc2.service",
+    }
+    defaults = tmp_path / "roles" / "truerail_service" / "defaults"
+    defaults.mkdir(parents=True)
+    shutil.copy(FOLDER / "roles" / "truerail_service" / "defaults" / "main.yml", defaults)
+    names = ("inventory_hostname", "truerail_service_file", "truerail_service_name")
+    shown = " ".join(f"{{{{ {name} }}}}" for name in (*names, "truerail_service_bus | join(',')"))
+    task = {"ansible.builtin.debug": {"msg": shown}}
+    play = {"hosts": ":".join(units), "gather_facts": False, "roles": ["truerail_service"], "tasks": [task]}
+    (tmp_path / "show.yml").write_text(yaml.safe_dump([play]))
+    show = ("ansible-playbook", "-i", FOLDER / "inventory.bus.example.yml", "show.yml")
+    found = re.findall(r'"msg": "(\S+) (\S+) (\S+) (\S+)"', passes(ansible(*show, home=tmp_path, cwd=tmp_path)))
+    assert {host: name for host, _, name, _ in found} == units
+    assert all((DEPLOY / "systemd" / file).exists() for _, file, _, _ in found)
+    assert {bus for *_, bus in found} == {",".join(f"tls://bus-{number}.example.net:4222" for number in (1, 2, 3))}
+
+
 @pytest.mark.parametrize("role", ROLES, ids=lambda path: path.name)
 def test_every_variable_of_a_role_is_declared_with_its_type(role: Path) -> None:
     declared = set(document(role / "meta" / "argument_specs.yml")["argument_specs"]["main"]["options"])
     defaults = set(document(role / "defaults" / "main.yml"))
     assert declared == defaults
-    example = (FOLDER / "inventory.example.yml").read_text()
+    example = "".join(path.read_text() for path in FOLDER.glob("inventory*.example.yml"))
     assert set(re.findall(rf"({role.name}_\w+):", example)) <= declared
 
 
@@ -48,8 +79,9 @@ def test_every_file_that_a_role_copies_is_there(role: Path) -> None:
     text = "".join(path.read_text() for path in (role / "tasks").glob("*.yml"))
     for source in re.findall(r"^ +src: (\S+)$", text, re.MULTILINE):
         assert list((role / "files").glob(source)) or list((role / "templates").glob(source)), source
-    for source in re.findall(r'src: "\{\{ role_path \}\}/(\S+)"', text):
-        assert (role / source).exists(), source
+    for source in re.findall(r'src: "\{\{ role_path \}\}/(.+)"', text):
+        wanted = re.sub(r"\{\{.*?\}\}", "*", source)
+        assert list((role / "tasks").glob(f"../{wanted}")) or (role / source).exists(), source
 
 
 def test_secrets_are_not_logged() -> None:

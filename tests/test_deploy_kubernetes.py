@@ -12,6 +12,7 @@ import pytest
 import yaml
 from deploying import DEPLOY, ROOT, document, passes, run, tool
 
+from truerail.bus.cluster_files import cluster_servers
 from truerail.outputs.monitoring import monitoring_files, write
 
 FOLDER = DEPLOY / "kubernetes"
@@ -50,7 +51,7 @@ def references(kustomization: dict[str, Any]) -> Iterator[str]:
     yield from kustomization.get("components", ())
     yield from (patch["path"] for patch in kustomization.get("patches", ()) if "path" in patch)
     for made in kustomization.get("configMapGenerator", ()):
-        yield from made["files"]
+        yield from (file.rpartition("=")[2] for file in made["files"])
 
 
 def test_every_manifest_is_valid_by_itself(tmp_path: Path) -> None:
@@ -82,7 +83,7 @@ def test_every_overlay_is_valid_and_refers_to_what_it_has(overlay: Path, tmp_pat
     objects = built(overlay)
     validated(objects, tmp_path)
     by_name = {(one["kind"], one["metadata"]["name"]) for one in objects}
-    (deployment,) = (one for one in objects if one["kind"] == "Deployment")
+    (deployment,) = (one for one in objects if one["kind"] == "Deployment" and one["metadata"]["name"] == "truerail")
     spec = deployment["spec"]["template"]["spec"]
     volumes = {volume["name"]: volume for volume in spec["volumes"]}
     assert ("ConfigMap", volumes["config"]["configMap"]["name"]) in by_name
@@ -96,10 +97,13 @@ def test_every_overlay_is_valid_and_refers_to_what_it_has(overlay: Path, tmp_pat
 def test_the_settings_of_every_overlay_are_good(overlay: Path, tmp_path: Path) -> None:
     for name in ("inventory.yaml", "known_hosts"):
         shutil.copy(FOLDER / "overlays" / "example" / name, tmp_path)
-    shutil.copy(overlay / "truerail.yaml", tmp_path)
-    done = run(Path(sys.executable).with_name("truerail"), "serve", "--check", "-c", tmp_path / "truerail.yaml")
-    passes(done)
-    assert "OK. 80 devices" in done.stdout + done.stderr
+    settings = [overlay / name for name in ("truerail.yaml", "poller.yaml", "front.yaml") if (overlay / name).exists()]
+    assert settings
+    for file in settings:
+        shutil.copy(file, tmp_path)
+        done = run(Path(sys.executable).with_name("truerail"), "serve", "--check", "-c", tmp_path / file.name)
+        passes(done)
+        assert "OK. 80 devices" in done.stdout + done.stderr
 
 
 def test_the_pod_may_do_nothing_that_it_does_not_need() -> None:
@@ -172,3 +176,66 @@ def test_a_config_map_holds_each_dashboard(tmp_path: Path) -> None:
     assert maps
     assert all(len(json.dumps(one)) < CONFIG_MAP_BYTES for one in maps)
     validated([*maps, yaml.safe_load(texts[made["resources"][0]])], tmp_path)
+
+
+ROLES = {"truerail": "judge", "truerail-poller": "poller", "truerail-front": "front"}
+"""Deployments of the overlay with a bus."""
+
+
+@pytest.fixture(scope="module")
+def in_roles() -> dict[tuple[str, str], dict[str, Any]]:
+    """The objects of the overlay with a bus, by kind and name."""
+    return {(one["kind"], one["metadata"]["name"]): one for one in built(FOLDER / "overlays" / "bus")}
+
+
+def test_each_role_knows_all_servers_and_has_the_key_of_its_role(
+    in_roles: dict[tuple[str, str], dict[str, Any]],
+) -> None:
+    bus = in_roles["StatefulSet", "truerail-bus"]["spec"]
+    (clients, servers) = in_roles["Service", "truerail-bus"]["spec"]["ports"]
+    names = [f"truerail-bus-{number}.{bus['serviceName']}" for number in range(bus["replicas"])]
+    assert [server.name for server in cluster_servers(",".join(f"{name}:{servers['port']}" for name in names))] == [
+        name.partition(".")[0] for name in names
+    ]
+    for deployment, role in ROLES.items():
+        (container,) = in_roles["Deployment", deployment]["spec"]["template"]["spec"]["containers"]
+        assert f"--role={role}" in container["args"]
+        assert "--bus=" + ",".join(f"tls://{name}:{clients['port']}" for name in names) in container["args"]
+        key = "poller-default" if role == "poller" else role
+        assert f"--creds=/run/secrets/truerail/{key}.nk" in container["args"]
+    secrets = {
+        volume["secret"]["secretName"]
+        for one in (*(in_roles["Deployment", name] for name in ROLES), in_roles["StatefulSet", "truerail-bus"])
+        for volume in one["spec"]["template"]["spec"]["volumes"]
+        if "secret" in volume
+    }
+    assert len(secrets) == 4, "no role sees the key of another one"
+
+
+@pytest.mark.parametrize("name", [*ROLES, "truerail-bus"])
+def test_each_role_is_as_locked_down_as_the_service(in_roles: dict[tuple[str, str], dict[str, Any]], name: str) -> None:
+    kind = "StatefulSet" if name == "truerail-bus" else "Deployment"
+    template = in_roles[kind, name]["spec"]["template"]
+    spec, (container,) = template["spec"], template["spec"]["containers"]
+    assert spec["securityContext"] == POD["spec"]["securityContext"]
+    assert container["securityContext"] == POD["spec"]["containers"][0]["securityContext"]
+    assert (spec["automountServiceAccountToken"], spec["enableServiceLinks"]) == (False, False)
+    labels = template["metadata"]["labels"].items()
+    for policy in ("NetworkPolicy", "PodDisruptionBudget"):
+        found = [one["spec"] for (of, _), one in in_roles.items() if of == policy]
+        chosen = [one.get("podSelector", one.get("selector"))["matchLabels"].items() <= labels for one in found]
+        assert chosen.count(True) == 1, policy
+
+
+def test_people_come_in_by_the_fronts_and_prometheus_by_the_judges(
+    in_roles: dict[tuple[str, str], dict[str, Any]],
+) -> None:
+    monitor = in_roles["ServiceMonitor", "truerail"]["spec"]["selector"]["matchLabels"].items()
+    scraped = [
+        one for (kind, _), one in in_roles.items() if kind == "Service" and monitor <= one["metadata"]["labels"].items()
+    ]
+    assert [one["spec"]["selector"] for one in scraped] == [{"app.kubernetes.io/name": "truerail"}]
+    entrance = in_roles["Service", "truerail"]["spec"]
+    assert entrance["selector"] == {"app.kubernetes.io/name": "truerail-front"}
+    judges = in_roles["NetworkPolicy", "truerail"]["spec"]["egress"]
+    assert {port["port"] for rule in judges for port in rule["ports"]} == {53, "clients", 5432}

@@ -1,44 +1,54 @@
-"""The systemd unit: what systemd itself says of it, and that its example fits it."""
+"""The systemd units: what systemd itself says of them, and that their examples fit them."""
 
 import re
+import shutil
 import sys
 from pathlib import Path
 
+import pytest
 from deploying import DEPLOY, document, passes, run
 from real import require
 
 FOLDER = DEPLOY / "systemd"
 UNIT = FOLDER / "truerail.service"
+ROLES = {"truerail-judge.service": "judge", "truerail-poller@.service": "poller", "truerail-front.service": "front"}
+UNITS = [UNIT, *(FOLDER / name for name in ROLES)]
+NATS = Path("/lib/systemd/system/nats-server.service")
+HARDENING = re.compile(
+    r"^(?:NoNew|Capability|Ambient|Protect|Private|ProcSubset|Restrict|Lock|MemoryDeny|Remove|Keyring|SystemCall)"
+)
 TRUERAIL = Path(sys.executable).with_name("truerail")
 AT_MOST = 20
 """Tenths of systemd's exposure level: 2.0 of 10."""
 
 
-def settings() -> dict[str, list[str]]:
+def settings(unit: Path = UNIT) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
-    for line in UNIT.read_text(encoding="utf-8").splitlines():
+    for line in unit.read_text(encoding="utf-8").splitlines():
         if "=" in line and not line.startswith("#"):
             name, _, value = line.partition("=")
             found.setdefault(name, []).append(value)
     return found
 
 
-def test_systemd_finds_no_fault_in_the_unit(tmp_path: Path) -> None:
+@pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.stem)
+def test_systemd_finds_no_fault_in_the_unit(unit: Path, tmp_path: Path) -> None:
     require("systemd-analyze")
-    here = tmp_path / UNIT.name
-    here.write_text(UNIT.read_text().replace("/opt/truerail/bin/truerail", str(TRUERAIL)))
+    here = tmp_path / unit.name
+    here.write_text(unit.read_text().replace("/opt/truerail/bin/truerail", str(TRUERAIL)))
     done = run("systemd-analyze", "verify", "--man=no", here)
     assert (done.returncode, done.stderr) == (0, "")
     here.write_text(here.read_text().replace("RestartSec=10s", "RestartSec=soon"))
     assert "soon" in run("systemd-analyze", "verify", "--man=no", here).stderr
 
 
-def test_the_unit_is_exposed_by_at_most_two_of_ten(tmp_path: Path) -> None:
+@pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.stem)
+def test_the_unit_is_exposed_by_at_most_two_of_ten(unit: Path, tmp_path: Path) -> None:
     require("systemd-analyze")
     score = ("systemd-analyze", "security", "--offline=true", f"--threshold={AT_MOST}")
-    passes(run(*score, UNIT))
-    bare = tmp_path / UNIT.name
-    bare.write_text(f"[Service]\nExecStart={settings()['ExecStart'][0]}\n")
+    passes(run(*score, unit))
+    bare = tmp_path / unit.name
+    bare.write_text(f"[Service]\nExecStart={settings(unit)['ExecStart'][0]}\n")
     assert run(*score, bare).returncode == 1
 
 
@@ -66,3 +76,33 @@ def test_the_example_is_good(tmp_path: Path) -> None:
     done = run(TRUERAIL, "serve", "--check", "-c", FOLDER / "truerail.yaml", CREDENTIALS_DIRECTORY=str(tmp_path))
     passes(done)
     assert "OK. 80 devices" in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(("name", "role"), ROLES.items())
+def test_a_role_is_as_locked_down_as_the_service_and_logs_in_with_its_own_key(name: str, role: str) -> None:
+    reported, service = settings(FOLDER / name), settings()
+    assert {key: reported.get(key) for key in service if HARDENING.match(key)} == {
+        key: values for key, values in service.items() if HARDENING.match(key)
+    }
+    words = reported["ExecStart"][0].split()
+    assert words[words.index("--role") + 1] == role
+    key = f"{role}-%i" if "@" in name else role
+    assert words[words.index("--creds") + 1] == f"%d/secret_{key}.nk"
+    assert ("--zone" in words) is ("@" in name)
+    assert reported["EnvironmentFile"] == ["/etc/truerail/bus.env"]
+    assert [*settings(FOLDER / "bus.env")] == [words[words.index("--bus") + 1].strip("${}")]
+
+
+def test_the_bus_is_as_locked_down_as_the_service(tmp_path: Path) -> None:
+    """Debian's unit with the drop-in."""
+    require("systemd-analyze", "nats-server")
+    dropped = tmp_path / "nats-server.service.d"
+    dropped.mkdir()
+    shutil.copy(NATS, tmp_path)
+    shutil.copy(FOLDER / "nats-server.service.d" / "truerail.conf", dropped)
+    done = run("systemd-analyze", "verify", "--man=no", tmp_path / NATS.name)
+    assert (done.returncode, done.stderr) == (0, "")
+    passes(run("systemd-analyze", "security", "--offline=true", f"--threshold={AT_MOST}", tmp_path / NATS.name))
+    reported = settings(dropped / "truerail.conf")
+    assert reported["StateDirectory"] == ["nats"]
+    assert reported["ExecStart"][0] == ""
