@@ -12,8 +12,11 @@ import pytest
 from deploying import DEPLOY, ROOT, document, passes, run, tool
 from real import require
 
+from truerail.bus.cluster_files import cluster_servers
+
 COMPOSE = DEPLOY / "compose"
 SERVICES: dict[str, Any] = document(COMPOSE / "compose.yaml")["services"]
+BUS: dict[str, Any] = document(COMPOSE / "bus.yaml")
 PYTHON_FIRST = {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "PIP_ROOT_USER_ACTION": "ignore"}
 VARIABLE = re.compile(r"\$\{([A-Z_]+):-([^}]*)\}")
 
@@ -112,8 +115,9 @@ def copy(source: Path, target: Path) -> None:
         shutil.copy(source, target)
 
 
-def test_the_compose_file_follows_the_specification() -> None:
-    passes(tool("check-jsonschema", "--builtin-schema", "vendor.compose-spec", COMPOSE / "compose.yaml"))
+def test_the_compose_files_follow_the_specification() -> None:
+    files = [COMPOSE / "compose.yaml", COMPOSE / "bus.yaml"]
+    passes(tool("check-jsonschema", "--builtin-schema", "vendor.compose-spec", *files))
 
 
 def test_the_validator_of_the_compose_file_can_fail(tmp_path: Path) -> None:
@@ -156,9 +160,40 @@ def test_secrets_are_files_that_are_never_in_the_repository() -> None:
 
 
 def test_the_example_of_env_names_every_variable_with_its_default() -> None:
-    defaults = dict(VARIABLE.findall((COMPOSE / "compose.yaml").read_text()))
+    files = (COMPOSE / "compose.yaml", COMPOSE / "bus.yaml")
+    defaults = dict(VARIABLE.findall("".join(file.read_text() for file in files)))
     lines = [line for line in (COMPOSE / ".env.example").read_text().splitlines() if line[0] != "#"]
     assert dict(line.split("=", 1) for line in lines) == defaults
+
+
+@pytest.mark.parametrize("name", sorted(BUS["services"].keys() - SERVICES.keys()))
+def test_every_container_of_a_bus_is_as_locked_down(name: str) -> None:
+    service = BUS["services"][name]
+    for key in ("read_only", "cap_drop", "security_opt", "restart", "logging"):
+        assert service[key] == SERVICES["truerail"][key]
+    assert not {"privileged", "cap_add", "network_mode", "pid", "env_file"} & set(service)
+    assert all(port.startswith("127.0.0.1:") for port in service.get("ports", ()))
+    assert re.fullmatch(r"[a-z/]+:(\d+\.\d+\.\d+-alpine|local)", VARIABLE.sub(r"\2", service["image"]))
+    for mount in service["volumes"]:
+        source, _, rest = mount.partition(":")
+        assert source in BUS["volumes"] or rest.endswith(":ro"), mount
+
+
+def test_each_role_of_a_bus_has_its_own_key_and_all_servers() -> None:
+    services, servers = BUS["services"], [name for name in BUS["services"] if name.startswith("bus-")]
+    assert [one.name for one in cluster_servers(",".join(f"{name}:6222" for name in servers))] == servers
+    for name in servers:
+        assert services[name]["command"] == ["--config", f"/etc/nats/nats-server-{name}.conf"]
+    for name, role in (("truerail", "judge"), ("poller", "poller"), ("front", "front")):
+        command = services[name]["command"]
+        assert f"--role={role}" in command
+        assert f"--bus={','.join(f'tls://{server}:4222' for server in servers)}" in command
+        assert f"--creds=/run/secrets/{role}_nk" in command
+        keys = {secret for secret in services[name]["secrets"] if secret.endswith("_nk")}
+        assert keys == {f"{role}_nk"}
+    kept = document(COMPOSE / "compose.yaml")["secrets"].keys() | BUS["secrets"].keys()
+    assert {secret for service in services.values() for secret in service.get("secrets", ())} <= kept
+    assert all(secret["file"].startswith("./secrets/bus/") for secret in BUS["secrets"].values())
 
 
 def test_the_settings_of_the_example_are_good() -> None:

@@ -27,12 +27,12 @@ TRUERAIL = [
     for line in LINES
     if (found := re.match(r"(/opt/truerail/bin/|docker compose run --rm --no-deps )?truerail ", line))
 ]
-PLACES = re.compile(r"(?<![\w/.-])(?:deploy|requirements|dashboards)/[\w./-]*\w")
+PLACES = re.compile(r"(?<![\w/.-])(?:deploy|requirements|dashboards)/[\w./@-]*\w")
 FOLDERS = ("deploy/compose", "deploy/ansible", "deploy/kubernetes", "deploy/ansible/roles/truerail_device/files")
 
 
 def test_there_are_commands_to_look_at() -> None:
-    assert len(TRUERAIL) == 9
+    assert len(TRUERAIL) == 11
     assert ["serve", "--check", "--config", "/etc/truerail/truerail.yaml"] in TRUERAIL
 
 
