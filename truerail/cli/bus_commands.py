@@ -1,7 +1,8 @@
 """`truerail bus`: sets up the bus between pollers and judges, and checks what it refuses."""
 
+from collections.abc import Coroutine
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from truerail.bus.nats_link import BusAddress
     from truerail.bus.subjects import Subjects
 
+_T = TypeVar("_T")
 app = typer.Typer(no_args_is_help=True, help="The bus between pollers and judges: set it up, check its rights.")
 Fabric = Annotated[str, typer.Option("--fabric", metavar="NAME", help="The fabric, as the settings name it.")]
 Ca = Annotated[Path | None, typer.Option("--ca", metavar="FILE", help="Certificate of the bus's authority.")]
@@ -91,25 +93,27 @@ def check(
 
 
 def _make_streams(address: "BusAddress", subjects: "Subjects") -> list[str]:
-    import asyncio
-
     from truerail.bus.inspection import make_streams
-    from truerail.errors import BusError
 
-    try:
-        return asyncio.run(make_streams(address, subjects))
-    except BusError as error:
-        raise CommandError(str(error)) from error
+    return _run(make_streams(address, subjects))
 
 
 def _inspect(address: "BusAddress", subjects: "Subjects", zone: str) -> "Inspection":
-    import asyncio
-
     from truerail.bus.inspection import inspect
+
+    return _run(inspect(address, subjects, zone))
+
+
+def _run(work: Coroutine[Any, Any, _T]) -> _T:
+    """Raises CommandError."""
+    import asyncio
+    import logging
+
     from truerail.errors import BusError
 
+    logging.getLogger("asyncio").setLevel(logging.ERROR)  # it warns of each TLS connection that a server closes first
     try:
-        return asyncio.run(inspect(address, subjects, zone))
+        return asyncio.run(work)
     except BusError as error:
         raise CommandError(str(error)) from error
 

@@ -213,7 +213,7 @@ def _roles() -> tuple[Panel, ...]:
     leads = said({0: ("no judge leads", WRONG), 1: ("a judge leads", RIGHT)})
     stores = said({0: ("stores nothing", WRONG), 1: ("stores", RIGHT)})
     return (
-        history("Judge", "Of a service with a bus: whether a judge leads. Without one, nothing that is shown is of now.",
+        history("Judge", "Of a service with a bus: whether a judge leads. Without one, nothing shown is of now.",
                 over_time(f"max by (job) (truerail_judge_leader) {_SCRAPED}", "judge"), unit="short", mappings=leads,
                 width=6),
         history("Bus", "Whether the bus answers the judge that leads, and most servers of its cluster run.",
