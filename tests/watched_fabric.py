@@ -83,9 +83,6 @@ class Watched:
         return {
             "rounds_total": rounds, "evaluations_total": rounds, "evaluations_failed_total": 0.0,
             "event_streams": 1.0, "devices_in_flight": 0.0, "full_parse_differences_total": 0.0,
-            "judge_leader": 1.0, "judge_epoch": 7.0, "pollers_running": 4.0, "poller_restarts_total": 0.0,
-            "poller_messages_dropped_total": 0.0, "bus_connected": 1.0, "bus_reconnects_total": 0.0,
-            "bus_store_losses_total": 0.0, "bus_zones_without_poller": 0.0, "bus_copies_missing": 0.0,
         }  # fmt: skip
 
     def rounds(self) -> Iterator[Published]:

@@ -126,7 +126,7 @@ def twice(boards: Sequence[Board]) -> Iterator[Complaint]:
 
 
 def _of_service(metric: str) -> bool:
-    return metric.startswith(("truerail_service_", "truerail_judge_"))
+    return metric.startswith("truerail_service_")
 
 
 def _asked(json: Mapping[str, Any]) -> Any:

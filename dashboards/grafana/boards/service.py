@@ -32,7 +32,6 @@ def board() -> Board:
             Row("Which collectors fail?", 8, (_answered(), _failures(), _overruns())),
             Row("What could not be evaluated?", 8, (_not_evaluated(), _plan())),
             Row("Is it remembered?", 7, (_journal(), _waiting(), _written())),
-            Row("Do judges, pollers and bus work together?", 7, _roles()),
             Row("What does it cost?", 7, _cost()),
         ),
     )
@@ -206,33 +205,6 @@ def _written() -> Panel:
         over_time(f"rate(truerail_journal_written_rounds_total{_ONE}[$__rate_interval])", "written"),
         over_time(f"rate(truerail_journal_lost_rounds_total{_ONE}[$__rate_interval])", "lost"),
         unit="ops", low=0, width=8, colours={"lost": WRONG},
-    )  # fmt: skip
-
-
-def _roles() -> tuple[Panel, ...]:
-    leads = said({0: ("no judge leads", WRONG), 1: ("a judge leads", RIGHT)})
-    stores = said({0: ("stores nothing", WRONG), 1: ("stores", RIGHT)})
-    return (
-        history("Judge", "Of a service with a bus: whether a judge leads. Without one, nothing shown is of now.",
-                over_time(f"max by (job) (truerail_judge_leader) {_SCRAPED}", "judge"), unit="short", mappings=leads,
-                width=6),
-        history("Bus", "Whether the bus answers the judge that leads, and most servers of its cluster run.",
-                over_time(f"truerail_service_bus_connected {_HERE}", "bus"), unit="short", mappings=stores, width=6),
-        lines("Pollers", "Pollers that run, on the bus or as processes of the service, and zones without one: their "
-              "devices are unknown.",
-              over_time(f"truerail_service_pollers_running {_HERE}", "pollers that run"),
-              over_time(f"truerail_service_bus_zones_without_poller {_HERE}", "zones without a poller"),
-              over_time(f"truerail_service_bus_copies_missing {_HERE}", "servers of the bus away"),
-              unit="short", low=0, width=6,
-              colours={"zones without a poller": WRONG, "servers of the bus away": WRONG}),
-        lines("What went wrong on the way", "Connections to the bus that were made again, messages of pollers that did "
-              "not count, pollers that were started again, and losses of the bus's store.",
-              over_time(f"increase(truerail_service_bus_reconnects_total[$__rate_interval]) {_HERE}", "connections"),
-              over_time(f"increase(truerail_service_poller_messages_dropped_total[$__rate_interval]) {_HERE}",
-                        "messages"),
-              over_time(f"increase(truerail_service_poller_restarts_total[$__rate_interval]) {_HERE}", "restarts"),
-              over_time(f"increase(truerail_service_bus_store_losses_total[$__rate_interval]) {_HERE}", "losses"),
-              unit="short", low=0, width=6),
     )  # fmt: skip
 
 
