@@ -207,6 +207,17 @@ class PcieLink(NamedTuple):
     """`mlx5_3` or `GPU3`, if reported."""
 
 
+@fact("NVLinks", gpu=ANY_NUMBER, link=ANY_NUMBER, gigabytes_per_second=GBPS)
+class NvLink(NamedTuple):
+    """One NVLink of one GPU (`nvidia-smi nvlink -s`)."""
+
+    gpu: int
+    link: int
+    active: bool
+    gigabytes_per_second: float | None = None
+    """The rate of an active link in each direction."""
+
+
 @fact("settings of hosts")
 class HostSetting(NamedTuple):
     """One setting of a host: `nvidia_peermem` `loaded`, `iommu` `on`, `acs` `enabled`, ..."""
@@ -382,6 +393,7 @@ Fact: TypeAlias = (
     | PortCounters
     | PortQos
     | PcieLink
+    | NvLink
     | HostSetting
     | Optic
     | BitErrorRate

@@ -221,6 +221,7 @@ ROWS: Mapping[str, tuple[Row, ...]] = {
         Row("C8", S.DEVICE, PAUSES, _and(loud, drains_slowly)),
         Row("C8", S.DEVICE, ("RAL001", "RAL002"), loud),
     ),
+    "NIC006": (Row("C8", S.DEVICE, ("RAL001", "RAL002")),),
     "PFC003": (
         Row("C11", S.PAUSED, (*PAUSES, *_PAUSED), same_priority),
         Row("C11", S.DEVICE, PAUSES, same_priority),
@@ -276,5 +277,5 @@ ROWS: Mapping[str, tuple[Row, ...]] = {
 }
 """In the order of precedence: physical state, (wiring,) the root of a storm, configuration, load, statistics."""
 
-PHYSICAL = ("LNK001", "LNK005", "LNK004", "LNK003", "NIC005", "NIC004")
+PHYSICAL = ("LNK001", "LNK005", "LNK004", "LNK003", "NIC005", "NIC004", "NIC006")
 """Rules that outrank wiring."""
