@@ -13,6 +13,7 @@ GBPS: Bounds = (0.0, 1e6)
 DBM: Bounds = (-200.0, 200.0)
 SHARE: Bounds = (0.0, 1.0)
 BYTES: Bounds = (0, 2**40)
+OCTET: Bounds = (0, 255)
 K = TypeVar("K")
 
 

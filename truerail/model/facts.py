@@ -8,7 +8,7 @@ create, and a tuple transposes into columns at once. `None` means not reported; 
 from collections.abc import Iterator
 from typing import Literal, NamedTuple, TypeAlias
 
-from truerail.model.fact_kinds import ANY_NUMBER, BYTES, DBM, GBPS, SECONDS, SHARE, fact
+from truerail.model.fact_kinds import ANY_NUMBER, BYTES, DBM, GBPS, OCTET, SECONDS, SHARE, fact
 
 DownReason: TypeAlias = Literal[
     "switched off", "no module", "no light", "error-disabled", "module not accepted", "hardware failure"
@@ -162,13 +162,7 @@ class PortCounters(NamedTuple):
             yield {"port": self.port, "counter": counter, "value": value, "priority": priority}
 
 
-@fact(
-    "the QoS of ports",
-    ecn_min_bytes=BYTES,
-    ecn_max_bytes=BYTES,
-    ecn_probability=SHARE,
-    headroom_bytes=BYTES,
-)
+@fact("the QoS of ports", ecn_min_bytes=BYTES, ecn_max_bytes=BYTES, ecn_probability=SHARE, headroom_bytes=BYTES)
 class PortQos(NamedTuple):
     """A port's settings for lossless traffic (`mlnx_qos`, `dcb`, a switch's PFC and ECN settings)."""
 
@@ -322,13 +316,7 @@ class BgpPeer(NamedTuple):
     """`Up` or `Down`: the BFD session (RFC 5880) beside it, if it has one and the answer shows it."""
 
 
-@fact(
-    "members of link aggregations",
-    partner_port=(0, 2**16),
-    aggregator=(0, 2**16),
-    actor_state=(0, 255),
-    partner_state=(0, 255),
-)
+@fact("members of lags", partner_port=(0, 2**16), aggregator=(0, 2**16), actor_state=OCTET, partner_state=OCTET)
 class LagMember(NamedTuple):
     """One member of a link aggregation, and what its LACP partner says of itself (IEEE 802.1AX)."""
 
