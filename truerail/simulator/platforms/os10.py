@@ -1,7 +1,7 @@
 """Dell OS10: `show lldp neighbors detail`, `show interface status` and `show interface`, all text.
 
 Written from answers recorded in canu and in public clients. What a neighbour does not send reads `Not Advertised`; the
-table of ports shortens their names to `Eth 1/1/1`.
+table of ports shortens their names to `Eth 1/1/1` and has no administrative state; a paragraph begins with that state.
 """
 
 from collections.abc import Iterable
@@ -85,8 +85,8 @@ def interface_text(ether: Ether, switch: str, sheet: CounterTable | None) -> str
 
 def _interface(link: Link, n: dict[str, int]) -> str:
     described = f"Description: {link.label}\n" if link.label else ""
-    state = "up, line protocol is up" if link.up else "down, line protocol is down"
-    return f"""Ethernet {link.name.removeprefix("ethernet")} is {state}
+    first, second = "down" if link.off else "up", "up" if link.up else "down"
+    return f"""Ethernet {link.name.removeprefix("ethernet")} is {first}, line protocol is {second}
 {described}Hardware is Eth, address is 02:00:00:00:00:31
     Current address is 02:00:00:00:00:31
 Interface index is 40
