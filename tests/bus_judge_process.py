@@ -1,4 +1,6 @@
-"""A judge of a bus, with its front, as a service of its own: URL FABRIC FOLDER NAME. Its journal is in the folder."""
+"""A judge of a bus, with its front, as a service of its own: URL FABRIC FOLDER NAME [CREDS]. Its journal is in the
+folder.
+"""
 
 import asyncio
 import sys
@@ -28,8 +30,8 @@ def opened(url: str) -> None:
 
 
 def main() -> None:
-    url, fabric, folder, name = sys.argv[1:]
-    made, address, subjects = simulation(), BusAddress(url), Subjects(fabric)
+    url, fabric, folder, name, *creds = sys.argv[1:]
+    made, address, subjects = simulation(), BusAddress(url, *map(Path, creds)), Subjects(fabric)
     settings = settings_for(Path(folder))
     schedule = settings.schedule.model_copy(update={"poll_timeout": timedelta(seconds=2)})
     settings = settings.model_copy(update={"fabric": fabric, "http": Http(port=0), "schedule": schedule})

@@ -193,6 +193,7 @@ class FakeTower:
         self.publication: Published | None = publication
         self.history = FakeHistory()
         self.stale_since: datetime | None = None
+        self.away = ""
         self.events = EventLog(1000)
         self.counted = None
         self.steps: Sequence[StepLine] = ()

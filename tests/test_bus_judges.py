@@ -24,8 +24,9 @@ FABRIC = "judged"
 class Judge:
     """A service with the role of a judge."""
 
-    def __init__(self, url: str, folder: Path, name: str) -> None:
-        command = [sys.executable, "-m", "tests.bus_judge_process", url, FABRIC, str(folder), name]
+    def __init__(self, url: str, folder: Path, name: str, *creds: Path) -> None:
+        words = [url, FABRIC, str(folder), name, *map(str, creds)]
+        command = [sys.executable, "-m", "tests.bus_judge_process", *words]
         self.process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
         assert self.process.stdout
         self.url = next(line.split()[1] for line in self.process.stdout if line.startswith("open"))

@@ -57,7 +57,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespace]:
 
 def test_keys_are_for_their_owner_alone_and_never_shown(site: SimpleNamespace) -> None:
     seeds = {file.name: file.read_text().strip() for file in site.out.glob("*.nk")}
-    assert sorted(seeds) == ["judge.nk", "operator.nk", "poller-dc1.nk", "poller-dc2.nk"]
+    assert sorted(seeds) == ["front.nk", "judge.nk", "operator.nk", "poller-dc1.nk", "poller-dc2.nk"]
     assert {stat.S_IMODE(file.stat().st_mode) for file in site.out.glob("*.nk")} == {0o600}
     texts = site.printed + (site.out / "users.conf").read_text() + (site.out / "nats-server.conf").read_text()
     assert not [name for name, seed in seeds.items() if seed in texts]
@@ -73,7 +73,12 @@ def test_init_makes_the_streams_and_all_rights_are_as_they_must_be(site: SimpleN
     assert code == 0
     assert out.count("made    stream") == 4
     assert "all streams are there" in run("bus", "init", "--zones", "dc1,dc2", "--out", site.out, *at)[1]
-    for role in (("judge.nk",), ("poller-dc1.nk", "--zone", "dc1"), ("poller-dc2.nk", "--zone", "dc2")):
+    for role in (
+        ("judge.nk",),
+        ("front.nk", "--role", "front"),
+        ("poller-dc1.nk", "--zone", "dc1"),
+        ("poller-dc2.nk", "--zone", "dc2"),
+    ):
         code, out, err = run("bus", "check", *at, "--creds", site.out / role[0], *role[1:])
         assert (code, err) == (0, "")
         assert "TLS" in out.splitlines()[0]
@@ -88,6 +93,10 @@ def test_a_key_of_another_role_is_found_out_and_nothing_is_changed(site: SimpleN
     code, out, _ = run("bus", "check", *at, "--creds", site.out / "poller-dc2.nk", "--zone", "dc1")
     assert code == 1
     assert "REFUSED, but needed    report a device of zone dc1" in out
+    code, out, _ = run("bus", "check", *at, "--creds", site.out / "judge.nk", "--role", "front")
+    assert code == 1
+    assert "REFUSED, but needed    read the view" in out
+    assert "NOT refused            report a view" in out
     code, out, _ = run("bus", "check", *at, "--creds", site.out / "operator.nk")
     assert code == 1
     for verb in ("delete", "purge", "change"):
@@ -103,6 +112,9 @@ def test_a_key_of_another_role_is_found_out_and_nothing_is_changed(site: SimpleN
         (lambda site: ("--bus", site.url, "--creds", site.out / "judge.nk"), "its certificate is not trusted"),
         (lambda site: ("--bus", f"tls://{free_address()}", "--ca", site.ca), "Connect call failed"),
         (lambda site: ("--bus", site.url.replace("tls:", "http:")), "expected tls://HOST:PORT"),
+        (lambda site: ("--bus", site.url, "--role", "fron"), "--role fron: expected one of poller, judge, front"),
+        (lambda site: ("--bus", site.url, "--role", "poller"), "--role poller needs --zone"),
+        (lambda site: ("--bus", site.url, "--role", "front", "--zone", "a"), "--zone is for a poller, not for a front"),
         (lambda site: ("--bus", site.url, "--creds", site.out / "nobody.nk"), "nobody.nk: there is no such file"),
     ],
 )

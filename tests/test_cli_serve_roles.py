@@ -20,9 +20,12 @@ BUS = "nats://127.0.0.1:1"
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        (("--bus", BUS), "--bus needs --role poller or --role judge"),
-        (("--zone", "dc1"), "--zone needs --role poller or --role judge"),
-        (("--role", "front", "--bus", BUS), "--role front: expected one of poller, judge"),
+        (("--bus", BUS), "--bus needs --role poller, judge or front"),
+        (("--zone", "dc1"), "--zone needs --role poller, judge or front"),
+        (("--role", "fron", "--bus", BUS), "--role fron: expected one of poller, judge, front"),
+        (("--role", "front"), "--role front needs --bus"),
+        (("--role", "front", "--bus", BUS, "--name", "a"), "--name is for --role poller: a front has all zones"),
+        (("--role", "front", "--bus", BUS), f"bus {BUS}: "),
         (("--role", "poller"), "--role poller needs --bus, such as tls://bus.example:4222"),
         (("--role", "judge", "--bus", BUS, "--zone", "dc1"), "--zone is for --role poller"),
         (("--role", "judge", "--bus", BUS, "--pollers", "2"), "--pollers is for a service without --role"),

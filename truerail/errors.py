@@ -161,6 +161,10 @@ class JudgeUnavailableError(TruerailError):
     """The judge, which evaluates rounds, does not answer: what only it knows is unknown until it is back."""
 
 
+class ViewRefusedError(TruerailError, ValueError):
+    """Another machine's view is not read: it has another structure, or holds what no view is made of. Names it."""
+
+
 class JournalUnavailableError(TruerailError):
     """The journal cannot be read or written at the moment."""
 

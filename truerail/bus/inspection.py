@@ -10,7 +10,7 @@ from nats.errors import Error
 from nats.js.errors import APIError, NotFoundError, ServiceUnavailableError
 
 from truerail.bus.nats_link import CUT_OFF, BusAddress, BusClient
-from truerail.bus.rights import operator_inbox, streams
+from truerail.bus.rights import FRONT, operator_inbox, streams
 from truerail.bus.rights_check import Refusals, Tried, attempts, tried
 from truerail.bus.streams import REPLICAS, Timing, ensure, missing_copies, require_leader
 from truerail.bus.subjects import Subjects
@@ -62,14 +62,15 @@ class Inspection:
         ]
 
 
-async def inspect(address: BusAddress, subjects: Subjects, zone: str) -> Inspection:
-    """Looks with the login of a poller of `zone`, or of a judge without one. Raises BusError with what is wrong."""
+async def inspect(address: BusAddress, subjects: Subjects, role: str, zone: str) -> Inspection:
+    """Looks with the login of a role, of a poller with that of `zone`. Raises BusError with what is wrong."""
     refusals = Refusals()
-    servers = [await _server(replace(address, url=url), subjects.inbox(zone)) for url in address.servers]
-    async with _connected(address, subjects.inbox(zone), refusals) as client:
-        names = (subjects.obs_stream,) if zone else streams(subjects)
-        states = [await _state(client, name, refusals, address) for name in names]
-        found = [await tried(client, refusals, attempt) for attempt in attempts(subjects, zone)]
+    inbox = subjects.front_inbox if role == FRONT else subjects.inbox(zone)
+    servers = [await _server(replace(address, url=url), inbox) for url in address.servers]
+    async with _connected(address, inbox, refusals) as client:
+        seen = () if role == FRONT else (subjects.obs_stream,) if zone else streams(subjects)
+        states = [await _state(client, name, refusals, address) for name in seen]
+        found = [await tried(client, refusals, attempt) for attempt in attempts(subjects, role, zone)]
         version = client.connected_server_version
         return Inspection(
             f"nats-server {version.major}.{version.minor}.{version.patch}",

@@ -11,7 +11,7 @@ from truerail.bus.subjects import JUDGE_KEY, Subjects, name_token
 from truerail.errors import BusError
 from truerail.model.names import is_plain_name
 
-JUDGE, OPERATOR = "judge", "operator"
+JUDGE, FRONT, OPERATOR = "judge", "front", "operator"
 API = "$JS.API"
 """What JetStream is asked by. Source: docs.nats.io, "NATS API Reference"."""
 
@@ -26,14 +26,15 @@ class User:
 
 
 def users(subjects: Subjects, zones: Iterable[str]) -> Iterator[User]:
-    """The users of a fabric: the pollers of each zone, the judges, and the operator. Raises BusError for a name that
-    cannot stand in a subject.
+    """The users of a fabric: the pollers of each zone, judges, fronts, and the operator. Raises BusError for a name
+    that cannot stand in a subject.
     """
     for zone in zones:
         if not is_plain_name(zone):
             raise BusError(f"zone {zone!r}: expected letters, digits, _ and -, at most 64")
         yield poller(subjects, zone)
     yield judge(subjects)
+    yield front(subjects)
     yield operator(subjects)
 
 
@@ -60,7 +61,7 @@ def agent(subjects: Subjects, zone: str, host: str) -> User:
 
 
 def judge(subjects: Subjects) -> User:
-    """All judges: they read the streams, make a missing one, hold the lease, and command pollers."""
+    """All judges: they read the streams, make a missing one, hold the lease, command pollers, and serve fronts."""
     stored = (subjects.obs_stream, subjects.cnt_stream, subjects.round_stream)
     making = [f"{API}.STREAM.{verb}.{stream}" for stream in streams(subjects) for verb in ("INFO", "CREATE")]
     reading = [
@@ -69,9 +70,14 @@ def judge(subjects: Subjects) -> User:
     lease = (judge_lease(subjects), f"{API}.STREAM.MSG.GET.{subjects.live_stream}")
     return User(
         JUDGE,
-        (subjects.cmd("*"), *lease, *making, *reading),
-        (subjects.live("*"), f"{subjects.inbox()}.>"),
+        (subjects.cmd("*"), *lease, *making, *reading, subjects.view, f"{subjects.front_inbox}.>"),
+        (subjects.live("*"), subjects.ask(), f"{subjects.inbox()}.>"),
     )
+
+
+def front(subjects: Subjects) -> User:
+    """All fronts: they read the view, and ask the judge that leads, which has their commands as questions too."""
+    return User(FRONT, (subjects.ask(),), (subjects.view, f"{subjects.front_inbox}.>"))
 
 
 def operator(subjects: Subjects) -> User:

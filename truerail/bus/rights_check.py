@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from nats.aio.client import Client
 
-from truerail.bus.rights import API, judge_lease
+from truerail.bus.rights import API, FRONT, judge_lease
 from truerail.bus.subjects import Subjects
 
 _NAME, _OTHER = "truerail-bus-check", "truerail-bus-check-other-zone"
@@ -49,9 +49,12 @@ class Tried:
         return "refused as it must be" if self.refused else "NOT refused"
 
 
-def attempts(subjects: Subjects, zone: str) -> Iterator[Attempt]:
-    """Those of a poller of `zone`; of a judge without one."""
-    yield from _of_poller(subjects, zone) if zone else _of_judge(subjects)
+def attempts(subjects: Subjects, role: str, zone: str) -> Iterator[Attempt]:
+    """Those of a role; of a poller those of `zone`."""
+    if role == FRONT:
+        yield from _of_front(subjects)
+    else:
+        yield from _of_poller(subjects, zone) if zone else _of_judge(subjects)
     for verb, stream in (
         ("DELETE", subjects.obs_stream),
         ("PURGE", subjects.obs_stream),
@@ -76,6 +79,9 @@ def _of_poller(subjects: Subjects, zone: str) -> Iterator[Attempt]:
         yield Attempt(f"receive commands to {place}", subjects.cmd(of, _NAME), needed, publishes=False)
     yield Attempt("send answers as an agent", subjects.raw(zone, _NAME), needed=False)
     yield Attempt("command pollers", subjects.cmd(zone, _NAME), needed=False)
+    yield Attempt("report a view", subjects.view, needed=False)
+    yield Attempt("read the view", subjects.view, needed=False, publishes=False)
+    yield Attempt("ask the judge", subjects.ask(_NAME), needed=False)
     yield Attempt("take the judge's lease", judge_lease(subjects), needed=False)
     yield Attempt("read the fabric's messages", f"{subjects.prefix}.>", needed=False, publishes=False)
     yield Attempt(
@@ -89,8 +95,28 @@ def _of_judge(subjects: Subjects) -> Iterator[Attempt]:
     for stream in (subjects.obs_stream, subjects.cnt_stream, subjects.round_stream):
         yield Attempt(f"read the stream {stream}", f"{API}.CONSUMER.CREATE.{stream}", needed=True)
     yield Attempt("see which pollers run", subjects.live("*"), needed=True, publishes=False)
+    yield Attempt("report a view", subjects.view, needed=True)
+    yield Attempt("receive questions of fronts", subjects.ask(), needed=True, publishes=False)
+    yield Attempt("reply to fronts", f"{subjects.front_inbox}.{_NAME}", needed=True)
     yield Attempt("report a device", subjects.obs(_OTHER, _NAME), needed=False)
     yield Attempt("send counters", subjects.cnt(_OTHER, _NAME), needed=False)
+
+
+def _of_front(subjects: Subjects) -> Iterator[Attempt]:
+    yield Attempt("read the view", subjects.view, needed=True, publishes=False)
+    yield Attempt("ask the judge", subjects.ask(_NAME), needed=True)
+    yield Attempt("report a view", subjects.view, needed=False)
+    yield Attempt("receive questions of fronts", subjects.ask(), needed=False, publishes=False)
+    yield Attempt("report a device", subjects.obs(_OTHER, _NAME), needed=False)
+    yield Attempt("send counters", subjects.cnt(_OTHER, _NAME), needed=False)
+    yield Attempt("be a live poller", subjects.live(_OTHER, _NAME), needed=False)
+    yield Attempt("command pollers", subjects.cmd(_OTHER, _NAME), needed=False)
+    yield Attempt("take the judge's lease", judge_lease(subjects), needed=False)
+    yield Attempt("read the fabric's messages", f"{subjects.prefix}.>", needed=False, publishes=False)
+    yield Attempt("see which pollers run", subjects.live("*"), needed=False, publishes=False)
+    yield Attempt(
+        f"read the stream {subjects.obs_stream}", f"{API}.CONSUMER.CREATE.{subjects.obs_stream}", needed=False
+    )
 
 
 class Refusals:
@@ -111,16 +137,16 @@ async def tried(client: Client, refusals: Refusals, attempt: Attempt) -> Tried:
         order = attempt.subject.startswith(f"{API}.")
         headers, body = (None, _UNREADABLE) if order else (_HARMLESS, b"")
         await client.publish(attempt.subject, body, headers=headers)
-        await _answered(client)
+        await answered(client)
     else:
         subscription = await client.subscribe(attempt.subject)
-        await _answered(client)
+        await answered(client)
         if not refusals.last:
             await subscription.unsubscribe()
     return Tried(attempt, "permissions violation" in refusals.last.lower())
 
 
-async def _answered(client: Client) -> None:
+async def answered(client: Client) -> None:
     """Returns when the server has read all that was sent. nats-py's flush may overtake what still waits in memory."""
     while client.pending_data_size:
         await asyncio.sleep(0)

@@ -70,6 +70,20 @@ class Subjects:
         """The key of a poller in the bucket of live roles."""
         return f"poller.{zone}.{poller}"
 
+    @property
+    def view(self) -> str:
+        """What the judge that leads reports of its view, each second and at each change. Not stored."""
+        return f"{self.prefix}.view"
+
+    def ask(self, run: str = "*") -> str:
+        """Questions and commands of fronts to one run of a judge: request and reply."""
+        return f"{self.prefix}.ask.{run}"
+
+    @property
+    def front_inbox(self) -> str:
+        """The prefix of the replies to fronts."""
+        return "_INBOX.front"
+
     def inbox(self, zone: str = "") -> str:
         """The prefix of the replies to the pollers of a zone; without one, to a judge."""
         return f"_INBOX.poller.{zone}" if zone else "_INBOX.judge"

@@ -1,4 +1,4 @@
-"""`truerail bus`: sets up the bus between pollers and judges, and checks what it refuses."""
+"""`truerail bus`: sets up the bus between pollers, judges and fronts, and checks what it refuses."""
 
 from collections.abc import Coroutine
 from pathlib import Path
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from truerail.bus.subjects import Subjects
 
 _T = TypeVar("_T")
-app = typer.Typer(no_args_is_help=True, help="The bus between pollers and judges: set it up, check its rights.")
+app = typer.Typer(no_args_is_help=True, help="The bus between pollers, judges and fronts: set it up, check its rights.")
 Fabric = Annotated[str, typer.Option("--fabric", metavar="NAME", help="The fabric, as the settings name it.")]
 Ca = Annotated[Path | None, typer.Option("--ca", metavar="FILE", help="Certificate of the bus's authority.")]
 Cert = Annotated[
@@ -77,6 +77,9 @@ def check(
     bus: Annotated[str, typer.Option("--bus", metavar="URL", help="tls://HOST:PORT, or nats://127.0.0.1:PORT.")],
     creds: Annotated[Path | None, typer.Option("--creds", metavar="FILE", help="The key file of the role.")] = None,
     zone: Annotated[str, typer.Option("--zone", metavar="NAME", help="Zone of a poller's key; none: a judge's.")] = "",
+    role: Annotated[
+        str, typer.Option("--role", metavar="ROLE", help="poller, judge or front; default: as --zone says.")
+    ] = "",
     fabric: Fabric = "fabric",
     ca: Ca = None,
     cert: Cert = None,
@@ -86,10 +89,21 @@ def check(
     from truerail.cli import terminal_output
     from truerail.cli.exit_codes import ExitCode
 
-    found = _inspect(_address(bus, creds, ca, cert, key), _subjects(fabric), zone)
-    terminal_output.say(_text(found, zone))
+    role = _role(role, zone)
+    found = _inspect(_address(bus, creds, ca, cert, key), _subjects(fabric), role, zone)
+    terminal_output.say(_text(found, role, zone))
     if not found.good:
         raise typer.Exit(ExitCode.FOUND)
+
+
+def _role(role: str, zone: str) -> str:
+    """Raises CommandError."""
+    found = role or ("poller" if zone else "judge")
+    if found not in ("poller", "judge", "front"):
+        raise CommandError(f"--role {role}: expected one of poller, judge, front")
+    if (found == "poller") is not bool(zone):
+        raise CommandError("--role poller needs --zone" if not zone else f"--zone is for a poller, not for a {found}")
+    return found
 
 
 def _make_streams(address: "BusAddress", subjects: "Subjects") -> list[str]:
@@ -98,10 +112,10 @@ def _make_streams(address: "BusAddress", subjects: "Subjects") -> list[str]:
     return _run(make_streams(address, subjects))
 
 
-def _inspect(address: "BusAddress", subjects: "Subjects", zone: str) -> "Inspection":
+def _inspect(address: "BusAddress", subjects: "Subjects", role: str, zone: str) -> "Inspection":
     from truerail.bus.inspection import inspect
 
-    return _run(inspect(address, subjects, zone))
+    return _run(inspect(address, subjects, role, zone))
 
 
 def _run(work: Coroutine[Any, Any, _T]) -> _T:
@@ -147,11 +161,11 @@ def _require() -> None:
         raise CommandError(str(MissingExtraError("bus", "truerail bus")))
 
 
-def _text(found: "Inspection", zone: str) -> str:
+def _text(found: "Inspection", role: str, zone: str) -> str:
     from truerail.cli.text_table import aligned
 
-    role = f"a poller of zone {zone}" if zone else "a judge"
-    head = f"{found.server}, {'TLS' if found.encrypted else 'not encrypted'}, as {role}"
+    whose = f"a poller of zone {zone}" if zone else f"a {role}"
+    head = f"{found.server}, {'TLS' if found.encrypted else 'not encrypted'}, as {whose}"
     servers = [(one.url, one.problem or "answers") for one in found.servers]
     states = [(one.name, one.problem or _stored(one)) for one in found.streams]
     rows = [(one.verdict, one.attempt.words) for one in found.tried]

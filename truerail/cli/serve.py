@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from truerail.cli.serve_bus import BusOptions, judge_leadership, judge_polling, serve_poller
+from truerail.cli.serve_bus import BusOptions, judge_leadership, judge_polling, serve_front, serve_poller
 from truerail.errors import CommandError
 
 if TYPE_CHECKING:
@@ -33,7 +33,9 @@ def serve(
     ] = "auto",
     role: Annotated[
         str,
-        typer.Option("--role", metavar="ROLE", help="poller or judge, each on a machine of its own; else all in one."),
+        typer.Option(
+            "--role", metavar="ROLE", help="poller, judge or front, each on a machine of its own; else all in one."
+        ),
     ] = "",
     bus: Annotated[
         str, typer.Option("--bus", metavar="URL", help="The bus of these roles: tls://HOST:PORT, a NATS server.")
@@ -67,11 +69,14 @@ def serve(
     if role == "poller" and not check:
         serve_poller(options, config)
         return
+    if role == "front":
+        serve_front(options, config, check=check)
+        return
     settings, fleet = _read(config)
     if check:
         known = f"a plan of {len(fleet.plan.cables):,} cables" if fleet.plan else "no plan: the rails are inferred"
         _extras(settings)
-        if said := _certificate(settings):
+        if said := certificate_warning(settings):
             terminal_output.remark(said)
         if fleet.plan and (missing := unlisted(fleet.plan, [target.name for target in fleet.targets])).devices:
             terminal_output.remark(f"{missing.summary}.")
@@ -117,7 +122,7 @@ def _extras(settings: "Settings") -> None:
         raise CommandError(str(error)) from error
 
 
-def _certificate(settings: "Settings") -> str:
+def certificate_warning(settings: "Settings") -> str:
     """The warning about the certificate's expiry. Raises CommandError if certificate or key cannot be used."""
     from truerail.errors import CertificateError
     from truerail.web.access.tls import Certificates

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from truerail.service.leadership import Leadership
     from truerail.service.settings import Settings
 
-ROLES = ("poller", "judge")
+ROLES = ("poller", "judge", "front")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,14 +40,14 @@ class BusOptions:
         if not self.role:
             given = [name for name in ("bus", "creds", "ca", "cert", "key", "zone", "name") if getattr(self, name)]
             if given:
-                raise CommandError(f"--{given[0]} needs --role poller or --role judge")
+                raise CommandError(f"--{given[0]} needs --role poller, judge or front")
             return
         if self.role not in ROLES:
             raise CommandError(f"--role {self.role}: expected one of {', '.join(ROLES)}")
         if not self.bus:
             raise CommandError(f"--role {self.role} needs --bus, such as tls://bus.example:4222")
-        if self.role == "judge" and (self.zone or self.name):
-            raise CommandError(f"--{'zone' if self.zone else 'name'} is for --role poller: a judge takes all zones")
+        if self.role != "poller" and (self.zone or self.name):
+            raise CommandError(f"--{'zone' if self.zone else 'name'} is for --role poller: a {self.role} has all zones")
         if find_spec("nats") is None:
             raise CommandError(str(MissingExtraError("bus", f"--role {self.role}")))
 
@@ -88,6 +88,34 @@ def judge_leadership(options: BusOptions, settings: "Settings") -> "Callable[[],
     from truerail.service.leadership import Leadership
 
     return lambda: Leadership(options.address, _subjects(settings), f"{gethostname()}:{getpid()}")
+
+
+def serve_front(options: BusOptions, config: Path, *, check: bool) -> None:
+    """Serves until a signal comes; with `check` it only reads the settings. A front needs no inventory and no journal.
+    Raises CommandError if it cannot begin: settings, port, or the bus.
+    """
+    from truerail.bus.front_login import front_login
+    from truerail.cli import terminal_output
+    from truerail.cli.serve import certificate_warning, read_settings
+    from truerail.processes.post import Post
+    from truerail.processes.relaying import relaying
+    from truerail.processes.service import serve
+    from truerail.service.logs import logger, set_up
+
+    settings = read_settings(config)
+    if check:
+        if warning := certificate_warning(settings):
+            terminal_output.remark(warning)
+        terminal_output.say(f"{config}: OK for a front of the fabric {settings.fabric}.")
+        return
+    set_up(settings.log)
+    address, subjects = options.address, _subjects(settings)
+    _run(front_login(address, subjects))
+
+    async def follow(post: Post) -> None:
+        await relaying(address, subjects, post, lambda url: logger().info("listening", url=url, bus=options.bus))
+
+    serve(settings, follow, lambda: read_settings(config), remote=True)
 
 
 def serve_poller(options: BusOptions, config: Path) -> None:

@@ -21,13 +21,16 @@ from truerail.web.application import create_app
 from truerail.web.http_server import Listening, serve
 
 
-async def front(settings: Settings, post: Post, renewed: Callable[[], Settings] | None) -> None:
+async def front(
+    settings: Settings, post: Post, renewed: Callable[[], Settings] | None, *, remote: bool = False
+) -> None:
     """Serves until a signal comes. `renewed` reads the settings again, whose access applies then; it raises
-    CommandError. Raises CommandError if it cannot start.
+    CommandError. `remote`: the judge is on another machine, and reads the journal. Raises CommandError if it cannot
+    start.
     """
     sys.setswitchinterval(SWITCH_SECONDS)
     garbage_of_the_young_only()
-    history = await asyncio.to_thread(_history, settings)
+    history = None if remote else await asyncio.to_thread(_history, settings)
     service, stop = FrontService(post.view, post.link_path, history), asyncio.Event()
 
     async def ask(fields: Mapping[str, Any], body: bytes) -> tuple[int, list[tuple[str, str]], bytes]:
@@ -35,7 +38,7 @@ async def front(settings: Settings, post: Post, renewed: Callable[[], Settings] 
         return answer.fields["status"], answer.fields["headers"], answer.body
 
     try:
-        app = create_app(service, settings, ask=ask, exposition=StoredExposition(service))
+        app = create_app(service, settings, ask=ask, exposition=StoredExposition(service), remote=remote)
     except AccessError as error:
         raise CommandError(str(error)) from error
 

@@ -35,6 +35,8 @@ class FrontLink:
         """Set once the judge has reported, after the events of before."""
         self.stale_since: datetime | None = None
         self.figures: Mapping[str, float] = {}
+        self.problem = ""
+        """What keeps this machine from the judge, in words; empty where the judge is on it."""
 
     @property
     def age_seconds(self) -> float:
@@ -71,6 +73,8 @@ class FrontLink:
             self._waiting.pop(number, None)
         if found.kind == "failed":
             raise JournalUnavailableError(str(found.fields["error"]))
+        if found.kind == "away":
+            raise JudgeUnavailableError(str(found.fields["error"]))
         return found
 
     def _words(self) -> str:
@@ -90,7 +94,7 @@ class FrontLink:
 
     async def _heard(self, message: Message) -> None:
         if message.kind == "alive":
-            self.figures = message.fields["figures"]
+            self.figures, self.problem = message.fields["figures"], message.fields.get("problem", "")
             self.heard.set()
             if message.fields["written"]:
                 self._confirmed = datetime.now(UTC)

@@ -5,7 +5,7 @@ import sqlite3
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, cast
 
 import orjson
 
@@ -17,6 +17,7 @@ from truerail.model.step_marks import StepChange, StepMark
 from truerail.outputs.metrics import Exposition
 from truerail.outputs.metrics.scrape_page import ScrapePage
 from truerail.processes.front_link import FrontLink
+from truerail.processes.judge_history import JudgeHistory
 from truerail.service.events import EventLog
 from truerail.service.logs import logger
 from truerail.viewfile.reader import Read, ViewReader
@@ -44,10 +45,12 @@ class FrontEvents(EventLog):
 class FrontService:
     """One for the front; event loop's thread only. Writes are the judge's: `web.relay` passes them on."""
 
-    def __init__(self, view: Path, link: Path, history: History) -> None:
+    def __init__(self, view: Path, link: Path, history: History | None) -> None:
+        """`history` is None where the judge is on another machine, and reads the journal."""
         self._reader = ViewReader(view)
         self._read: Read | None = None
-        self._history = history
+        self._remote = history is None
+        self._history = history or cast("History", JudgeHistory(lambda: self.link.stale_since is not None))
         self._events = FrontEvents()
         self.link = FrontLink(link, self._on_event, self._on_stale)
 
@@ -67,7 +70,7 @@ class FrontService:
             logger().info("the judge reports again")
         else:
             logger().error("the judge does not report: the last view is shown", since=since.isoformat())
-        self._events.add("stale", orjson.dumps({"since": since}))
+        self._events.add("stale", orjson.dumps({"since": since, "why": self.away}))
 
     async def refresh(self) -> None:
         """Takes the newest publication of the view, if it is newer."""
@@ -91,6 +94,13 @@ class FrontService:
     def stale_since(self) -> datetime | None:
         """Since when the judge has not confirmed that this is the newest evaluation; None while it does."""
         return self.link.stale_since
+
+    @property
+    def away(self) -> str:
+        """Why a front on another machine than the judge does not show the newest evaluation; empty: it does."""
+        if not self._remote or self.link.stale_since is None:
+            return ""
+        return self.link.problem or "what follows the judge does not report"
 
     @property
     def history(self) -> History:

@@ -31,6 +31,7 @@ from truerail.viewfile.writer import ViewWriter
 from truerail.web.application import open_app
 
 if TYPE_CHECKING:
+    from truerail.processes.bus_fronts import BusFronts
     from truerail.service.history_writer import HistoryWriter
     from truerail.service.leadership import Leadership
 
@@ -72,9 +73,11 @@ async def judge(
     service = WatchService(watch)
     watch.outlets += _outlets(settings, watch, exposition, lambda: service.counters)
     link = JudgeLink(service, cache(lambda: _app(service, settings, exposition)), writer, exposition)
+    fronts = _bus_fronts(leadership, link, post)
     post.started()
     with signals(stop, (lambda: reload(watch)) if reload else None):
         linked = asyncio.create_task(link.run(post.link, lambda: ready(post.url)))
+        serving = asyncio.create_task(fronts.run()) if fronts else None
         ending = asyncio.create_task(_end_without_lease(leadership)) if leadership else None
         try:
             await watch.run(stop)
@@ -82,11 +85,22 @@ async def judge(
             if leadership and ending:
                 ending.cancel()
                 await leadership.end()
-            linked.cancel()
-            with suppress(asyncio.CancelledError):
-                await linked
+            for task in (linked, serving):
+                if task:
+                    task.cancel()
+                    with suppress(asyncio.CancelledError):
+                        await task
             await transport.close()
             writer.close()
+
+
+def _bus_fronts(leadership: "Leadership | None", link: JudgeLink, post: Post) -> "BusFronts | None":
+    """What serves fronts on other machines; None without a bus."""
+    if leadership is None:
+        return None
+    from truerail.processes.bus_fronts import BusFronts
+
+    return BusFronts(leadership, link, post.view)
 
 
 async def _end_without_lease(leadership: "Leadership") -> None:

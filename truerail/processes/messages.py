@@ -6,7 +6,9 @@ front to judge   hello {after}                what follows: events after this nu
 judge to front   answer {id, status, headers} + body
                  failed {id, error}           the error of an audit, in words
                  event {number, event} + data
-                 alive {written, figures}     each second; `written` is False while the view lacks an evaluation
+                 away {id, error}             on a front's own machine: why the judge gave no answer, in words
+                 alive {written, figures, problem}     each second; `written` is False while the view lacks an
+                                              evaluation, `problem` says what keeps another machine from the judge
 """
 
 import asyncio

@@ -30,16 +30,19 @@ Judging = Callable[[Post], Coroutine[Any, Any, None]]
 """What runs in the judge's process, until the judge ends."""
 
 
-def serve(settings: Settings, judging: Judging, renewed: Callable[[], Settings] | None = None) -> None:
+def serve(
+    settings: Settings, judging: Judging, renewed: Callable[[], Settings] | None = None, *, remote: bool = False
+) -> None:
     """Monitors and serves until a signal comes. `renewed` reads changed settings, at SIGHUP; without it SIGHUP ends
-    the service. Raises CommandError if it cannot start (port taken, journal of a newer release).
+    the service. `remote`: the judge is on another machine, and `judging` follows it. Raises CommandError if it cannot
+    start (port taken, journal of a newer release).
     """
-    _check(settings)
+    _check(settings, remote=remote)
     try:
         http = listen(settings.http.host, settings.http.port)
     except ListenError as error:
         raise CommandError(str(error)) from error
-    with _folder(_state_folder(settings)) as state, _folder(None) as folder:
+    with _folder(None if remote else _state_folder(settings)) as state, _folder(None) as folder:
         path = folder / "link"
         post = Post(state / NAME, path, listening_at(path), http, listening_address(settings.http, http).url)
 
@@ -47,21 +50,22 @@ def serve(settings: Settings, judging: Judging, renewed: Callable[[], Settings] 
             for one in http:
                 one.close()
             with suppress(OSError):  # a sandbox may forbid it
-                os.nice(NICE)
+                os.nice(0 if remote else NICE)
             run(judging(replace(post, started=started)))
 
         def serving(started: Started) -> None:
             post.link.close()
-            run(front(settings, replace(post, started=started), renewed))
+            run(front(settings, replace(post, started=started), renewed, remote=remote))
 
         freeze()
-        Supervisor({"judge": judge, "front": serving}, chief="judge", reloads=renewed is not None).run()
+        chief = "relay" if remote else "judge"
+        Supervisor({chief: judge, "front": serving}, chief=chief, reloads=renewed is not None).run()
 
 
-def _check(settings: Settings) -> None:
+def _check(settings: Settings, *, remote: bool) -> None:
     """What would keep a process from starting again and again. Raises CommandError."""
     try:
-        if settings.journal.url:
+        if settings.journal.url and not remote:
             open_journal(settings.journal).close()
         if settings.http.tls:
             Certificates(settings.http.tls)

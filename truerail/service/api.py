@@ -26,6 +26,11 @@ class ServiceAPI(Protocol):
         ...
 
     @property
+    def away(self) -> str:
+        """Why a front on another machine than the judge does not show the newest evaluation; empty: it does."""
+        ...
+
+    @property
     def history(self) -> History:
         """The journal, or an empty history without one."""
         ...

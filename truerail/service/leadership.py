@@ -19,7 +19,7 @@ class Leadership:
     """One judge's part, with a connection of its own: a long round delays no renewal. Begin it once."""
 
     def __init__(self, address: BusAddress, subjects: Subjects, judge: str, timing: LeaseTiming | None = None) -> None:
-        self._address, self._subjects, self._judge = address, subjects, judge
+        self.address, self.subjects, self.judge = address, subjects, judge
         self._timing = timing or LeaseTiming()
         self._connection()
         self._fence: asyncio.Task[None] | None = None
@@ -62,8 +62,8 @@ class Leadership:
         await self._bus.close()
 
     def _connection(self) -> None:
-        self._bus = Bus(self._address, "truerail judge's lease", self._subjects.inbox(), lambda _: None)
-        self._lease = JudgeLease(self._bus.streams, self._subjects, self._judge, self._timing)
+        self._bus = Bus(self.address, "truerail judge's lease", self.subjects.inbox(), lambda _: None)
+        self._lease = JudgeLease(self._bus.streams, self.subjects, self.judge, self._timing)
 
     async def _connect(self) -> None:
         known = ""

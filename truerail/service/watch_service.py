@@ -36,6 +36,11 @@ class WatchService:
         return None
 
     @property
+    def away(self) -> str:
+        """Empty: it evaluates."""
+        return ""
+
+    @property
     def history(self) -> History:
         """The journal, or an empty history without one."""
         return self._watch.journal or NoHistory()

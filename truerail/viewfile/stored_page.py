@@ -9,7 +9,8 @@ from truerail.outputs.metrics.metric_series import Block
 from truerail.outputs.metrics.scrape_page import ScrapePage
 from truerail.viewfile.encoding import decoded, encoded
 
-_CONTENTS = "contents"
+CONTENTS = "contents"
+"""The key of the part that is no text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,7 @@ def stored_page(page: ScrapePage) -> Iterator[tuple[str, list[bytes | memoryview
     """Key and pieces of each part."""
     sizes = tuple(tuple(map(len, block.pods)) for block in page.blocks)
     heads = tuple(block.head for block in page.blocks)
-    yield _CONTENTS, [encoded(_Contents(tuple(page.pods), heads, sizes, page.wide, dict(page.answered)))]
+    yield CONTENTS, [encoded(_Contents(tuple(page.pods), heads, sizes, page.wide, dict(page.answered)))]
     for number, block in enumerate(page.blocks):
         yield str(number), list(block.pods)
 
@@ -35,7 +36,7 @@ def stored_page(page: ScrapePage) -> Iterator[tuple[str, list[bytes | memoryview
 def restored_page(rows: list[tuple[str, bytes]]) -> ScrapePage:
     """The page with these parts, by key."""
     bodies = dict(rows)
-    contents: _Contents = decoded(bodies[_CONTENTS])
+    contents: _Contents = decoded(bodies[CONTENTS])
     blocks = [
         Block(head, _cut(bodies[str(number)], sizes))
         for number, (head, sizes) in enumerate(zip(contents.heads, contents.sizes, strict=True))

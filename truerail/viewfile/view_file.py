@@ -4,8 +4,8 @@
     meta(name, value)                         `written`: the number of the last write; `published`: its publication's
 
 `body` is a pickle, which is safe here alone: writer and readers are processes of one service, and the file stands in
-a folder that only their user can enter. The format belongs to one release: `SCHEMA` is in the name of the file and in
-its `user_version`.
+a folder that only their user can enter. A part from another machine passes `admission` first. The format belongs to one
+release: `SCHEMA` is in the name of the file and in its `user_version`.
 """
 
 import sqlite3
@@ -21,6 +21,9 @@ CREATE INDEX part_changed ON part (changed);
 CREATE TABLE meta (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
 INSERT INTO meta VALUES ('written', 0), ('published', 0);
 """
+WRITE_PART = """INSERT INTO part (kind, key, digest, changed, body) VALUES (?, ?, ?, ?, ?)
+ON CONFLICT (kind, key) DO UPDATE SET digest = excluded.digest, changed = excluded.changed, body = excluded.body"""
+"""Writes one part: kind, key, digest, number of the write, body."""
 
 
 def open_to_write(path: Path) -> sqlite3.Connection:

@@ -10,10 +10,7 @@ from truerail.viewfile.divided import Publication
 from truerail.viewfile.encoding import digest_of
 from truerail.viewfile.parts import METRICS
 from truerail.viewfile.stored_page import stored_page
-from truerail.viewfile.view_file import open_to_write
-
-_WRITE = """INSERT INTO part (kind, key, digest, changed, body) VALUES (?, ?, ?, ?, ?)
-ON CONFLICT (kind, key) DO UPDATE SET digest = excluded.digest, changed = excluded.changed, body = excluded.body"""
+from truerail.viewfile.view_file import WRITE_PART, open_to_write
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +30,8 @@ class ViewWriter:
         rows = self._db.execute("SELECT kind, key, digest FROM part")
         self._digests: dict[tuple[str, str], bytes] = {(kind, key): digest for kind, key, digest in rows}
         numbers = dict(self._db.execute("SELECT name, value FROM meta"))
-        self._number: int = numbers["written"]
+        self.number: int = numbers["written"]
+        """Of the last write; 0 for none."""
         self.published: int = numbers["published"]
         """The number of the publication in the view, perhaps one of a former writer; 0 for none."""
         self._divider = divided.Divider()
@@ -45,7 +43,7 @@ class ViewWriter:
 
     def write(self, publication: Publication, page: ScrapePage | None) -> Written:
         """Brings the view to this publication, in one transaction. Raises sqlite3.Error, and then has not changed."""
-        number, kept = self._number + 1, dict(self._digests)
+        number, kept = self.number + 1, dict(self._digests)
         parts = size = 0
         self._db.execute("BEGIN IMMEDIATE")
         try:
@@ -54,7 +52,7 @@ class ViewWriter:
                 name = (kind, key)
                 present.add(name)
                 if digest is not None and self._digests.get(name) != digest:
-                    self._db.execute(_WRITE, (kind, key, digest, number, b"".join(body)))
+                    self._db.execute(WRITE_PART, (kind, key, digest, number, b"".join(body)))
                     self._digests[name] = digest
                     parts, size = parts + 1, size + sum(map(len, body))
             for gone in self._digests.keys() - present:
@@ -68,7 +66,7 @@ class ViewWriter:
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")
             raise
-        self._number, self.published = number, publication.evaluated.number
+        self.number, self.published = number, publication.evaluated.number
         return Written(number, parts, size)
 
     def close(self) -> None:

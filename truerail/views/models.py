@@ -160,6 +160,8 @@ class FabricView:
     """The time, and what is unknown of it; None: now."""
     stale_since: datetime | None = None
     """Since when no evaluation is confirmed, because the process that evaluates does not report; None: it does."""
+    stale_reason: str = ""
+    """What keeps a front on another machine from the judge that leads."""
 
 
 @dataclass(frozen=True, slots=True)

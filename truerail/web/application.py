@@ -19,13 +19,18 @@ from truerail.web.strict import parameters_of
 
 
 def create_app(
-    tower: ServiceAPI, settings: Settings, *, ask: Ask | None = None, exposition: Exposition | None = None
+    tower: ServiceAPI,
+    settings: Settings,
+    *,
+    ask: Ask | None = None,
+    exposition: Exposition | None = None,
+    remote: bool = False,
 ) -> FastAPI:
     """The application behind access control; it starts and stops no part of the service. `ask` makes it that of a
-    front: what the view does not hold is asked of the judge.
+    front: what the view does not hold is asked of the judge, which is on another machine if `remote`.
     """
     app = open_app(tower, settings, exposition)
-    relay.install(app, ask)
+    relay.install(app, ask, remote=remote)
     install_access(app, settings, tower)
     app.add_middleware(Head)
     return app

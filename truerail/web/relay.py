@@ -23,6 +23,8 @@ ON_VIEW = frozenset((
     *("me", "events", "marks", "acknowledgements", "acknowledgement", "windows", "window"),
     *("journal", "rounds", "history", "plans", "audit", "history_questions", "history_answer"),
 ))  # fmt: skip
+OF_STORED_HISTORY = frozenset(("history_questions", "history_answer"))
+"""Those of `ON_VIEW` that read the folder of the history: only a front on the judge's machine has it."""
 Ask = Callable[[Mapping[str, Any], bytes], Awaitable[tuple[int, list[tuple[str, str]], bytes]]]
 """Fields and body of a request; status, headers and body of the answer. Raises JudgeUnavailableError."""
 _PASSED_HEADERS = ("accept-encoding", "if-none-match", "content-type")
@@ -33,7 +35,7 @@ async def on_view(request: Request) -> None:
     if request.app.state.relayed:
         name = request.scope["route"].name
         past = "at" in request.query_params
-        if request.method != "GET" or name not in ON_VIEW or past:
+        if request.method != "GET" or name not in request.app.state.on_view or past:
             raise NotInViewError(name)
 
 
@@ -96,8 +98,11 @@ class _Body:
         return b"".join(self._parts)
 
 
-def install(app: FastAPI, ask: Ask | None) -> None:
-    """Makes an application a front's, where there is a judge to ask. Call before access control is installed."""
+def install(app: FastAPI, ask: Ask | None, *, remote: bool = False) -> None:
+    """Makes an application a front's, where there is a judge to ask; `remote`: on another machine. Call before access
+    control is installed.
+    """
     app.state.relayed = ask is not None
+    app.state.on_view = ON_VIEW - OF_STORED_HISTORY if remote else ON_VIEW
     if ask is not None:
         app.add_middleware(Relay, ask=ask)

@@ -70,12 +70,12 @@ async def fabric(request: Request, desk: WithContext, shown: NewestOrPast) -> Re
     now = desk.tower.now().replace(microsecond=0)
     if shown.publication.hindsight is not None:
         return published(request, shown, lambda: fabric_view(shown.publication, now))
-    stale = desk.tower.stale_since
-    tag = tag_of(shown.serial, "fabric", now.isoformat(), str(stale))
-    known = shown.answer(tag)
-    return reported(
-        request, known or shown.keep(tag, to_bytes(replace(fabric_view(shown.publication, now), stale_since=stale)))
-    )
+    stale, reason = desk.tower.stale_since, desk.tower.away
+    tag = tag_of(shown.serial, "fabric", now.isoformat(), str(stale), reason)
+    if (known := shown.answer(tag)) is None:
+        view = replace(fabric_view(shown.publication, now), stale_since=stale, stale_reason=reason)
+        known = shown.keep(tag, to_bytes(view))
+    return reported(request, known)
 
 
 @router.get("/map", response_model=FabricMap)

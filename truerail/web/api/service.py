@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from fastapi import APIRouter, Depends, Query, Request
 from starlette.responses import PlainTextResponse, Response
 
-from truerail.analysis.published import JournalHealth
+from truerail.analysis.published import JournalHealth, Published
 from truerail.errors import NotFoundError, NotReadyError
 from truerail.model.names import printable
 from truerail.outputs.metrics import CONTENT_TYPE, sd
@@ -30,10 +30,12 @@ async def healthz() -> Response:
 
 @router.get("/readyz", response_class=PlainTextResponse)
 async def readyz(desk: WithContext) -> Response:
-    """Whether an evaluation exists: 503 until then, and from a judge that stands by. A failing journal is named, but
-    does not change the status.
+    """Whether an evaluation exists: 503 until then, from a judge that stands by, and from a front on another machine
+    that shows no newest evaluation. A failing journal is named, but does not change the status.
     """
     publication = desk.tower.publication
+    if desk.tower.away:
+        raise NotReadyError(_away(desk, publication))
     if desk.tower.counters.get("judge_leader") == 0:
         raise NotReadyError("standby: this judge evaluates when the one that leads has ended")
     if publication is None:
@@ -47,6 +49,15 @@ async def readyz(desk: WithContext) -> Response:
     stale = f"; not evaluated since {desk.tower.stale_since:%Y-%m-%d %H:%M:%S UTC}" if desk.tower.stale_since else ""
     leads = "; this judge leads" if "judge_leader" in desk.tower.counters else ""
     return PlainTextResponse(f"ready{leads}{stale}{failing}\n", headers=_FRESH)
+
+
+def _away(desk: RequestContext, publication: Published | None) -> str:
+    """Why the newest evaluation is not shown, and how old the one that is."""
+    why = printable(desk.tower.away, 300)
+    if publication is None:
+        return f"this front has no view yet: {why}"
+    age = max((desk.tower.now() - publication.at).total_seconds(), 0.0)
+    return f"this front shows an evaluation of {age:.0f} s ago, not known to be the newest: {why}"
 
 
 @router.get("/metrics", response_class=Response, responses=_TEXT)

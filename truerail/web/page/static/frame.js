@@ -22,7 +22,7 @@ export function frame() {
   zoneSwitch(byId("zone"));
   keys();
   me().then(whoami, () => {});
-  live.on("journal", journal).on("stale", ({ since }) => stale(since));
+  live.on("journal", journal).on("stale", ({ since, why }) => stale(since, why));
   return { live, clock, time: timeBar() };
 }
 
@@ -38,7 +38,7 @@ export function serviceTroubles(fabric, { clock, time }) {
     "No plan is given: the fabric is compared with what most of its hosts agree on.",
   );
   journal(fabric.journal);
-  stale(fabric.stale_since);
+  stale(fabric.stale_since, fabric.stale_reason);
 }
 
 /** Asks for the fabric's view only for what concerns every page. @param {Frame} frame */
@@ -56,9 +56,9 @@ function journal({ health, error, since, waiting }) {
   banner("journal", failing ? "bad" : null, words);
 }
 
-/** @param {string | null} since */
-function stale(since) {
-  const words = since ? `The process that evaluates has not reported since ${moment(since)}: this page shows its last evaluation, and what only that process knows is unknown.` : "";
+/** @param {string | null} since @param {string} [why] what keeps a front from the judge */
+function stale(since, why) {
+  const words = since ? `The process that evaluates has not reported since ${moment(since)}: this page shows its last evaluation, and what only that process knows is unknown.${why ? ` Reason: ${why}.` : ""}` : "";
   banner("stale", since ? "bad" : null, words);
 }
 

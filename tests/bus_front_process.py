@@ -1,0 +1,30 @@
+"""A front of a bus, as a service of its own: URL FABRIC FOLDER [CREDS]."""
+
+import sys
+from pathlib import Path
+
+from tests.bus_judge_process import opened
+from tests.test_service_watch import settings_for
+from truerail.bus.nats_link import BusAddress
+from truerail.bus.subjects import Subjects
+from truerail.processes.post import Post
+from truerail.processes.relaying import relaying
+from truerail.processes.service import serve
+from truerail.service.logs import set_up
+from truerail.service.settings import Http
+
+
+def main() -> None:
+    url, fabric, folder, *login = sys.argv[1:]
+    address, subjects = BusAddress(url, *map(Path, login)), Subjects(fabric)
+    settings = settings_for(Path(folder)).model_copy(update={"fabric": fabric, "http": Http(port=0)})
+    set_up(settings.log)
+
+    async def following(post: Post) -> None:
+        await relaying(address, subjects, post, opened)
+
+    serve(settings, following, remote=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,194 @@
+"""Fronts on other machines than the judge: real processes on a real bus whose users have the rights of their roles."""
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from demo_process import get
+
+from tests.nats_bus import nats_server
+from tests.patience import ENOUGH, soon
+from tests.test_bus_judges import Judge
+from truerail.bus.front_login import front_login
+from truerail.bus.nats_link import BusAddress
+from truerail.bus.rights import users
+from truerail.bus.server_files import SEED, public_key, users_text
+from truerail.bus.subjects import Subjects
+from truerail.errors import BusError
+
+ROOT = Path(__file__).resolve().parent.parent
+FABRIC = "judged"
+SMALL_MESSAGES = "max_payload: 32KB"
+"""So that a view and an answer come in parts."""
+SAME = ("findings", "causes", "cables", "map", "devices", "where?port=gpu-001", "blast?of=gpu-001", "rounds?limit=1")
+
+
+class Front:
+    """A service with the role of a front."""
+
+    def __init__(self, url: str, folder: Path, creds: Path) -> None:
+        command = [sys.executable, "-m", "tests.bus_front_process", url, FABRIC, str(folder), str(creds)]
+        self.process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+        assert self.process.stdout
+        self.url = next((line.split()[1] for line in self.process.stdout if line.startswith("open")), "")
+
+    @property
+    def ready(self) -> bool:
+        return get(f"{self.url}readyz")[0] == 200
+
+    def why_not(self) -> str:
+        """What `/readyz` says with 503; empty while it is ready."""
+        try:
+            with urllib.request.urlopen(f"{self.url}readyz", timeout=ENOUGH):
+                return ""
+        except urllib.error.HTTPError as error:
+            with error:
+                return str(json.loads(error.read())["detail"]) if error.code == 503 else ""
+
+    def json(self, path: str) -> Any:
+        status, body = get(f"{self.url}api/v1/{path}")
+        assert status == 200, (path, status)
+        return json.loads(body)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespace]:
+    """A bus, a poller in each zone, two judges and a front; the first judge leads."""
+    folder = tmp_path_factory.mktemp("fronts")
+    (folder / "nats").mkdir()
+    known = list(users(Subjects(FABRIC), ("pods", "core")))
+    public = {user.name: public_key(folder / f"{user.name}{SEED}") for user in known}
+    (folder / "nats" / "users.conf").write_text(users_text(Subjects(FABRIC), known, public))
+    extra = f'{SMALL_MESSAGES}\ninclude "users.conf"'
+    with nats_server(folder / "nats", extra) as server, ExitStack() as ending:
+        for zone in ("pods", "core"):
+            words = [server.url, FABRIC, zone, zone, str(folder / f"poller-{zone}.nk")]
+            poller = subprocess.Popen([sys.executable, "-m", "tests.bus_poller_process", *words], cwd=ROOT)
+            ending.enter_context(poller)
+            ending.callback(poller.kill)
+
+        def ended_with_it(process: "subprocess.Popen[str]") -> None:
+            ending.callback(process.communicate)
+            ending.callback(process.wait, ENOUGH)
+            ending.callback(process.terminate)
+
+        judges = []
+        for name in ("first", "second"):
+            judges.append(Judge(server.url, folder, name, folder / "judge.nk"))
+            ended_with_it(judges[-1].process)
+            if name == "first":
+                soon(lambda: judges[0].leads, "the first judge leads")
+        front = Front(server.url, folder, folder / "front.nk")
+        ended_with_it(front.process)
+        soon(lambda: front.ready, "the front is ready")
+        yield SimpleNamespace(server=server, folder=folder, judges=judges, front=front)
+
+
+def leader(site: SimpleNamespace) -> Judge:
+    """The judge that leads."""
+    soon(lambda: any(one.leads for one in site.judges), "a judge leads")
+    found: Judge = next(one for one in site.judges if one.leads)
+    return found
+
+
+def without_times(value: Any) -> Any:
+    """An answer without what the next round changes."""
+    if isinstance(value, dict):
+        changing = ("at", "next", "number", "last_seen", "age_seconds", "took_seconds", "seen_at", "read_at", "rounds")
+        return {name: without_times(one) for name, one in value.items() if name not in changing}
+    return [without_times(one) for one in value] if isinstance(value, list) else value
+
+
+def test_a_front_answers_what_the_judge_answers(site: SimpleNamespace) -> None:
+    judge = leader(site)
+    for path in SAME:
+        status, body = get(f"{judge.url}api/v1/{path}")
+        assert status == 200, path
+        assert without_times(site.front.json(path)) == without_times(json.loads(body)), path
+
+
+def test_a_front_counts_no_judge_and_names_the_age_of_its_view(site: SimpleNamespace) -> None:
+    page = get(f"{site.front.url}metrics")[1]
+    assert "truerail_view_age_seconds" in page
+    assert "truerail_judge_leader" not in page
+    assert get(f"{site.front.url}readyz")[1] == "ready\n"
+
+
+def test_a_command_of_a_front_reaches_the_journal_with_its_user_and_shows(site: SimpleNamespace) -> None:
+    front = site.front
+    finding = front.json("findings")["items"][0]["id"]
+    body = json.dumps({"target": finding, "reason": "seen from afar"}).encode()
+    headers = {"Content-Type": "application/json"}
+    order = urllib.request.Request(f"{front.url}api/v1/acknowledgements", body, headers)
+    with urllib.request.urlopen(order, timeout=ENOUGH) as answer:
+        made = json.loads(answer.read())
+    soon(lambda: [row["id"] for row in front.json("findings?muted=true")["items"]] == [finding], "the mute")
+    assert [row["id"] for row in front.json("acknowledgements")["items"]] == [made["id"]]
+    assert (made["author"], front.json("audit?limit=1")["items"][0]["who"]) == ("local", "local")
+    order = urllib.request.Request(f"{front.url}api/v1/acknowledgements/{made['id']}", method="DELETE")
+    urllib.request.urlopen(order, timeout=ENOUGH).close()
+    soon(lambda: not front.json("findings?muted=true")["items"], "the mute ends")
+
+
+def test_fronts_follow_the_judge_that_takes_over(site: SimpleNamespace) -> None:
+    former, front = leader(site), site.front
+    number, findings = front.json("fabric")["number"], without_times(front.json("findings"))
+    os.kill(former.judging, signal.SIGKILL)
+    soon(lambda: front.json("fabric")["number"] > number + 2, "evaluations of another judge")
+    soon(lambda: front.ready, "the front is ready again")
+    assert without_times(front.json("findings")) == findings
+    assert front.json("fabric")["stale_since"] is None
+
+
+def test_without_a_bus_a_front_shows_its_last_view_and_says_why(site: SimpleNamespace) -> None:
+    leader(site)
+    front = site.front
+    site.server.kill()
+    soon(front.why_not, "the front is not ready")
+    shown = front.json("fabric")
+    assert shown["stale_since"]
+    assert "s ago, not known to be the newest: bus nats://127.0.0.1:" in front.why_not()
+    assert shown["stale_reason"].startswith("bus nats://127.0.0.1:")
+    assert front.json("where?port=gpu-001")["matched_type"] == "host"
+    assert get(f"{front.url}api/v1/blast?of=gpu-001")[0] == 503
+    site.server.start()
+    soon(lambda: front.ready, "the front is ready again")
+    assert front.json("fabric")["stale_since"] is None
+    assert get(f"{front.url}api/v1/blast?of=gpu-001")[0] == 200
+
+
+def follows(front: Front, number: int) -> bool:
+    """Whether the front is ready, and shows a later evaluation than this one."""
+    return front.ready and int(front.json("fabric")["number"]) > number
+
+
+def test_a_killed_relay_and_a_killed_front_come_back(site: SimpleNamespace) -> None:
+    leader(site)
+    front = site.front
+    for child in Path(f"/proc/{front.process.pid}/task/{front.process.pid}/children").read_text().split():
+        os.kill(int(child), signal.SIGKILL)
+        soon(lambda: get(f"{front.url}healthz")[0] == 200, "the front answers again")
+        number = front.json("fabric")["number"]
+        soon(partial(follows, front, number), "it follows the judge")
+
+
+def test_a_key_of_another_role_is_named_before_a_front_starts(site: SimpleNamespace) -> None:
+    def login(key: str, fabric: str) -> None:
+        asyncio.run(front_login(BusAddress(site.server.url, site.folder / key), Subjects(fabric)))
+
+    login("front.nk", FABRIC)
+    for key, fabric in (("judge.nk", FABRIC), ("poller-core.nk", FABRIC), ("front.nk", "other")):
+        with pytest.raises(BusError, match=f"{key} is no front's login of the fabric '{fabric}'"):
+            login(key, fabric)
