@@ -67,11 +67,11 @@ def test_keys_are_for_their_owner_alone_and_never_shown(site: SimpleNamespace) -
 def test_init_makes_the_streams_and_all_rights_are_as_they_must_be(site: SimpleNamespace, run: Run) -> None:
     at = ("--bus", site.url, "--ca", site.ca)
     code, out, _ = run("bus", "check", *at, "--creds", site.out / "judge.nk")
-    assert code == 1
-    assert out.count("missing: truerail bus init --bus makes it") == 4
+    missing = out.count("missing: truerail bus init --bus makes it")
+    assert (code, missing) in ((1, 4), (0, 0))  # the latter where another test has made them
     code, out, _ = run("bus", "init", "--zones", "dc1,dc2", "--out", site.out, *at)
     assert code == 0
-    assert out.count("made    stream") == 4
+    assert out.count("made    stream") == missing
     assert "all streams are there" in run("bus", "init", "--zones", "dc1,dc2", "--out", site.out, *at)[1]
     for role in (
         ("judge.nk",),

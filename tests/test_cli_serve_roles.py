@@ -1,5 +1,6 @@
 """`truerail serve --role`: options that do not fit together are named, with the exit code of bad input."""
 
+import logging
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +13,9 @@ from live_site import Run, runner
 def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[Run]:
     yield runner(monkeypatch, capsys)
     structlog.reset_defaults()
+    root = logging.getLogger()
+    for handler in [one for one in root.handlers if type(one) is logging.StreamHandler]:
+        root.removeHandler(handler)  # it writes to this test's captured stream
 
 
 BUS = "nats://127.0.0.1:1"

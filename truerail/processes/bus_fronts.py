@@ -39,7 +39,7 @@ class BusFronts:
     def __init__(self, leadership: Leadership, link: JudgeLink, view: Path) -> None:
         self._leadership, self._link, self._view = leadership, link, view
         self._subjects, self._run = leadership.subjects, uuid4().hex
-        self._bus = Bus(leadership.address, "truerail judge's fronts", self._subjects.inbox(), lambda _: None)
+        self._bus = self._connection()
         self._views: OrderedDict[tuple[int, int], bytes] = OrderedDict()
         self._reading = asyncio.Lock()
         self._answers: OrderedDict[str, tuple[float, bytes]] = OrderedDict()
@@ -62,12 +62,17 @@ class BusFronts:
             await asyncio.gather(*self._tasks, return_exceptions=True)
             await self._bus.close()
 
+    def _connection(self) -> Bus:
+        """One that was not opened; it is opened once."""
+        return Bus(self._leadership.address, "truerail judge's fronts", self._subjects.inbox(), lambda _: None)
+
     async def _connect(self) -> None:
         while True:
             with suppress(BusError):  # the judge's other connections report it
                 await self._bus.open()
                 return
             await asyncio.sleep(ALIVE_SECONDS)
+            self._bus = self._connection()
 
     # --- what the view is now -----------------------------------------------------------------------------------------
 

@@ -44,7 +44,8 @@ class FrontRelay(LinkServer):
     def __init__(self, address: BusAddress, subjects: Subjects, view: Path) -> None:
         super().__init__(EventLog(first=1))
         self._subjects, self._copy = subjects, ViewCopy(view)
-        self._bus = Bus(address, "truerail front", subjects.front_inbox, self._changed)
+        self._address = address
+        self._bus = self._connection()
         self._lost = asyncio.Event()
         self._notice: Notice | None = None
         self._heard_at = float("-inf")
@@ -68,7 +69,7 @@ class FrontRelay(LinkServer):
                 await asyncio.wait((following, ended), return_when=asyncio.FIRST_COMPLETED)
                 if following.done():
                     await following
-                raise BusError(f"bus {self._bus.address.url}: {self._bus.problem or 'the connection has ended'}")
+                raise BusError(f"bus {self._address.url}: {self._bus.problem or 'the connection has ended'}")
             finally:
                 following.cancel()
                 ended.cancel()
@@ -82,12 +83,17 @@ class FrontRelay(LinkServer):
             self._lost.set()
             self._lost = asyncio.Event()
 
+    def _connection(self) -> Bus:
+        """One that was not opened; it is opened once."""
+        return Bus(self._address, "truerail front", self._subjects.front_inbox, self._changed)
+
     async def _connect(self) -> None:
         while True:
             try:
                 await self._bus.open()
             except BusError:
                 await asyncio.sleep(ALIVE_SECONDS)
+                self._bus = self._connection()
             else:
                 return
 
@@ -172,7 +178,7 @@ class FrontRelay(LinkServer):
         """What keeps this front from the judge; empty: nothing."""
         notice = self._notice
         if not self._bus.connected:
-            return f"bus {self._bus.address.url}: {self._bus.problem or 'it does not answer'}"
+            return f"bus {self._address.url}: {self._bus.problem or 'it does not answer'}"
         if notice is None or time.monotonic() - self._heard_at > SILENT_SECONDS:
             return self._trouble if notice is None and self._trouble else "no judge that leads reports on the bus"
         if self._trouble:
@@ -216,7 +222,7 @@ class FrontRelay(LinkServer):
             raise JudgeUnavailableError("the judge that led is away, and no other one leads yet; ask again") from None
         except (TimeoutError, Error, OSError) as error:
             why = bus.problem or str(error) or f"no answer within {seconds:g} s"
-            raise JudgeUnavailableError(f"the judge was not reached by the bus {bus.address.url}: {why}") from None
+            raise JudgeUnavailableError(f"the judge was not reached by the bus {self._address.url}: {why}") from None
         answer = unpack(Answer, message)
         if answer.refused or answer.failed:
             raise JudgeUnavailableError(answer.refused or answer.failed)
