@@ -1,6 +1,6 @@
 """The view of another machine: all that a judge writes is read, and nothing that could do more than be a value."""
 
-import datetime
+import datetime as dt
 import os
 import pickle
 import sqlite3
@@ -109,7 +109,7 @@ def test_an_incomplete_view_changes_nothing(tmp_path: Path) -> None:
         pytest.param(Naming(os.system, "false"), id="a command"),
         pytest.param(Naming(eval, "1"), id="an expression"),
         pytest.param(Naming(getattr, Port, "__init__"), id="an attribute"),
-        pytest.param(Naming(datetime.datetime.fromisoformat, "2026-01-01"), id="a method, by a dotted name"),
+        pytest.param(Naming(dt.datetime.fromisoformat, "2026-01-01"), id="a method, by a dotted name"),
         pytest.param(Naming(published, True), id="a function of another module"),
         pytest.param(np.array([Port("a", "b")], dtype=object), id="an array of objects"),
         pytest.param(np.dtype("O"), id="numpy's own types"),
