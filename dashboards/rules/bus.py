@@ -1,6 +1,6 @@
 """Alerts on judges, pollers and the bus between them: whether one judge leads, and whether answers come.
 
-Their metrics have no fabric: the judges and fronts of one fabric are one job of Prometheus.
+Their metrics have no fabric: the judges of one fabric are one job of Prometheus.
 """
 
 from dashboards.rules.declared import Alert, Group, Series, Severity, Story, labels
