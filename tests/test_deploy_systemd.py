@@ -17,6 +17,7 @@ NATS = Path("/lib/systemd/system/nats-server.service")
 HARDENING = re.compile(
     r"^(?:NoNew|Capability|Ambient|Protect|Private|ProcSubset|Restrict|Lock|MemoryDeny|Remove|Keyring|SystemCall)"
 )
+AGENT = FOLDER / "truerail-agent.service"
 TRUERAIL = Path(sys.executable).with_name("truerail")
 AT_MOST = 20
 """Tenths of systemd's exposure level: 2.0 of 10."""
@@ -50,6 +51,23 @@ def test_the_unit_is_exposed_by_at_most_two_of_ten(unit: Path, tmp_path: Path) -
     bare = tmp_path / unit.name
     bare.write_text(f"[Service]\nExecStart={settings(unit)['ExecStart'][0]}\n")
     assert run(*score, bare).returncode == 1
+
+
+def test_the_unit_of_the_agent_is_good_and_starts_what_is_built(tmp_path: Path) -> None:
+    require("systemd-analyze")
+    done = run("systemd-analyze", "verify", "--man=no", AGENT)
+    assert (done.returncode, done.stderr) == (0, "")
+    passes(run("systemd-analyze", "security", "--offline=true", f"--threshold={AT_MOST}", AGENT))
+    program = tmp_path / "truerail-agent.pyz"
+    passes(run(TRUERAIL, "agent", "build", "--out", program))
+    words = next(line for line in AGENT.read_text().splitlines() if line.startswith("ExecStart="))
+    words = words.replace("/usr/local/lib/truerail-agent.pyz", str(program)).replace(
+        "$TRUERAIL_AGENT", "--bus tls://h:1"
+    )
+    _, isolated, *given = words.split()
+    done = run(sys.executable, isolated, *given)
+    assert done.returncode == 2
+    assert "truerail-agent: --ca, --cert or --key: No such file" in done.stderr
 
 
 def test_the_unit_reloads_by_the_signal_that_serve_takes() -> None:
