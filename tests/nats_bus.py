@@ -1,6 +1,7 @@
 """A real nats-server on loopback, its store in a folder: it can be killed, started again, and lose its store."""
 
 import shutil
+import signal
 import socket
 import subprocess
 from collections.abc import Iterator
@@ -56,6 +57,11 @@ class NatsServer:
             self._process.kill()
             self._process.wait()
             self._process = None
+
+    def hold(self, held: bool) -> None:
+        """Stops it without ending it, or lets it go on."""
+        if self._process:
+            self._process.send_signal(signal.SIGSTOP if held else signal.SIGCONT)
 
     def empty(self) -> None:
         """Removes the store of a server that does not run."""

@@ -211,7 +211,7 @@ def test_an_answer_has_the_time_at_which_the_host_read_it() -> None:
     poller = Poller()
     poller.answer(LINK, b"[]")
     poller.answer(LLDP, b"", status=1)
-    assert poller.send() == [("", frozenset())]
+    assert poller.send() == [("gpu-001", frozenset({"net_link", "lldp_host"}))]
     link, lldp, never = poller.agents.answers("gpu-001", [LINK, LLDP, "rdma link"])
     assert (link.text, link.error, link.read_at) == ("[]", "", 1e9 + 997.0)
     assert (lldp.error, lldp.refused, never.refused) == ("exit status 1", True, True)
@@ -231,11 +231,24 @@ def test_a_clock_that_runs_ahead_makes_no_answer_newer_than_it_is() -> None:
 
 def test_an_event_names_the_collectors_that_are_to_be_read() -> None:
     poller = Poller()
+    poller.send()
     poller.answer(LINK, b"[]")
+    assert poller.send() == [("", frozenset())]
+    poller.answer(LINK, b"[{}]")
     poller.sent.mark_event()
     assert poller.send() == [("gpu-001", frozenset({"net_link"}))]
     poller.sent.mark_event()
     assert poller.send() == [("", frozenset())], "an event without an answer is none"
+
+
+def test_an_agent_that_begins_has_no_answers_yet() -> None:
+    poller = Poller()
+    poller.answer(LINK, b"[]")
+    poller.send(begins=True)
+    assert (poller.agents.whole("gpu-001"), poller.agents.begins("gpu-001")) == (False, True)
+    assert poller.asked == []
+    poller.send()
+    assert (poller.agents.whole("gpu-001"), poller.agents.begins("gpu-001")) == (True, False)
 
 
 def test_what_is_lacking_is_asked_for_once() -> None:
@@ -258,8 +271,10 @@ def test_an_agent_is_silent_after_three_signs_of_life_and_gone_when_it_says_so()
     poller.now += SILENT_SECONDS + 1
     assert (poller.agents.running, poller.agents.silent) == (0, 1)
     assert poller.agents.silent_since("gpu-001")
+    poller.agents.pause()
+    assert (poller.agents.running, poller.agents.silent) == (0, 0), "the bus is away, not the agent"
     poller.agents.resume()
-    assert poller.agents.running == 1, "the bus was away, not the agent"
+    assert poller.agents.running == 1
     poller.send(ends=True)
     assert (poller.agents.running, poller.agents.silent) == (0, 0)
 

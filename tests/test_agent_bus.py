@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import selectors
 import signal
 import ssl
 import time
@@ -16,9 +17,10 @@ from nats.errors import Error
 from tests.agent_site import AgentSite, Authority, Host, agent_site
 from tests.fake_fleet import FakeFleet
 from tests.live_site import runner
-from tests.nats_bus import TIMING
+from tests.nats_bus import TIMING, nats_server
 from tests.patience import ENOUGH, soon
 from tests.poller_fabric import simulation, zoned_work
+from truerail.agent import bus_connection
 from truerail.bus.subjects import Subjects
 from truerail.model import Reading, Role
 from truerail.poller import Poller, agent_answers
@@ -94,14 +96,15 @@ def test_an_agents_answers_are_read_as_if_they_had_been_asked_for(site: AgentSit
         with one.agent():
             soon(lambda: "connected to" in one.log)
             async with watched(site, 0.3, ONE) as (fleet, judge):
-                await until(lambda: "rdma_link" in readings(judge))
-                found = readings(judge)
+                await until(lambda: (one := readings(judge).get("rdma_link")) and one.facts)
+                found, asks, rounds = readings(judge), fleet.asks[ONE], judge.rounds_total
                 assert found["lldp_host"].facts
                 for name in ("lldp_host", "net_link", "rdma_link", "gpu_nic_topology"):
                     assert (found[name].facts, found[name].error) == (expected[name].facts, expected[name].error)
                     assert 0.0 <= time.time() - found[name].read_at < ENOUGH
                     assert found[name].at.timestamp() <= found[name].read_at + 0.01
-                assert fleet.asks[ONE] == 0
+                await until(lambda: judge.rounds_total > rounds + 3)
+                assert fleet.asks[ONE] == asks, "only while the agent began"
                 assert fleet.asks[OTHER] > 0
                 await until(lambda: judge.figures["agents_running"] == 1)
                 assert judge.figures["agents_silent"] == 0
@@ -116,12 +119,29 @@ def test_a_change_that_lldpd_reports_is_read_at_once(site: AgentSite) -> None:
         one = host(site)
         with one.agent():
             async with watched(site, HOURLY, ONE) as (_, judge):
-                await until(lambda: judge.figures["agents_running"] == 1 and readings(judge).get("lldp_host"))
+                await until(lambda: (known := readings(judge).get("lldp_host")) and known.facts)
                 before = readings(judge)["lldp_host"]
                 one.change(LLDP, ANSWERS[OTHER][LLDP])
                 began = time.monotonic()
                 await until(lambda: readings(judge)["lldp_host"].facts != before.facts)
                 assert time.monotonic() - began < ENOUGH / 2
+
+    asyncio.run(body())
+
+
+def test_while_an_agent_has_not_asked_all_once_its_host_is_asked_by_ssh(site: AgentSite) -> None:
+    """What has no answer yet would else count as refused, for an hour."""
+
+    async def body() -> None:
+        one = host(site)
+        (one.folder / "hangs").touch()
+        with one.agent():
+            soon(lambda: "connected to" in one.log)
+            async with watched(site, 0.3) as (fleet, judge):
+                await until(lambda: readings(judge).get("lldp_host"))
+                assert readings(judge)["lldp_host"].facts
+                assert fleet.asks[ONE] > 0
+        (one.folder / "hangs").unlink()
 
     asyncio.run(body())
 
@@ -199,6 +219,45 @@ def test_a_certificate_of_another_authority_or_none_is_refused(site: AgentSite, 
 
     asyncio.run(body())
     asyncio.run(body(*site.authority.certificate("no-such-host")))
+
+
+def test_a_silent_server_is_asked_for_a_word_and_left_when_it_has_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bus_connection, "PING_SECONDS", 0.2)
+    monkeypatch.setattr(bus_connection, "SILENT_SECONDS", 3.0)
+    said: list[str] = []
+    with nats_server(tmp_path) as server, selectors.DefaultSelector() as selector:
+        one = bus_connection.Connection(
+            bus_connection.Address(server.url),
+            "agent",
+            "_INBOX.agent.>",
+            selector,
+            time.monotonic,
+            opened=lambda: said.append("opened"),
+            heard=lambda data: None,
+            report=said.append,
+        )
+
+        def steps(true: Callable[[], bool]) -> bool:
+            one.step()
+            for key, _ in selector.select(0.05):
+                key.data()
+            return true()
+
+        soon(lambda: steps(lambda: one.ready))
+        begun = time.monotonic()
+        soon(lambda: steps(lambda: time.monotonic() - begun > 4.0))
+        assert one.ready
+        assert said.count("opened") == 1, "it answers: the connection stays"
+        server.hold(True)
+        try:
+            soon(lambda: steps(lambda: not one.ready))
+        finally:
+            server.hold(False)
+        assert "no word for 3 s" in "".join(said)
+        soon(lambda: steps(lambda: one.ready))
+        one.close()
 
 
 async def _nothing(_: Exception) -> None:

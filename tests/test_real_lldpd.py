@@ -5,10 +5,12 @@ that it finds its files in a /run of its own and ends with the one process that 
 """
 
 import os
+import selectors
 import subprocess
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -16,6 +18,7 @@ import pytest
 from real import give_up, require
 
 from collector import collectors
+from truerail.agent import neighbor_watch
 from truerail.model import Device, Neighbor, NetLink, Role
 from truerail.model.names import answer_file
 from truerail.transport.replay import read_capture
@@ -160,3 +163,29 @@ def test_a_capture_of_both_ends_is_read_whole(cable: tuple[End, End], tmp_path: 
         ("enp26s0f0np0", "UP"),
         ("swp7", "UP"),
     }
+
+
+def test_the_agent_hears_of_a_change_as_the_daemon_reports_it(
+    cable: tuple[End, End], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    host, leaf = cable
+    sockets = [str(end.folder / "run" / "lldpd.socket") for end in (host, leaf)]
+    monkeypatch.setattr(neighbor_watch, "COMMAND", ("lldpcli", "-u", sockets[0], "-f", "json0", "watch"))
+    changes: list[float] = []
+    with selectors.DefaultSelector() as selector:
+        watch = neighbor_watch.NeighborWatch(selector, time.monotonic, lambda: changes.append(time.monotonic()))
+        watch.step()
+        try:
+            deadline = time.monotonic() + WAIT_SECONDS
+            for number in count():
+                command = ["lldpcli", "-u", sockets[1], "configure", "system", "description", f"changed {number}"]
+                subprocess.run(command, capture_output=True, timeout=WAIT_SECONDS, check=True)
+                for key, _ in selector.select(2.0):  # the watch may not have begun yet: the next change is heard
+                    key.data()
+                assert time.monotonic() < deadline
+                if changes:
+                    break
+            assert watch.running
+        finally:
+            watch.close()
+    assert not watch.running

@@ -16,8 +16,10 @@ from collections.abc import Callable
 from contextlib import suppress
 from urllib.parse import urlsplit
 
-CONNECT_SECONDS, SILENT_SECONDS = 5.0, 40.0
-"""For a connection and each step of its login; after so long without a word a connection has ended."""
+CONNECT_SECONDS, PING_SECONDS, SILENT_SECONDS = 5.0, 10.0, 30.0
+"""For a connection and each step of its login; after so long without a word the server is asked for one, and after so
+long a connection has ended.
+"""
 FIRST_SECONDS, MOST_SECONDS = 0.5, 30.0
 """Before another attempt: at first, and at most."""
 MOST_LINE_BYTES, MOST_WAITING_BYTES = 1 << 16, 16 << 20
@@ -113,7 +115,7 @@ class Connection:
         self._expected: int | None = None
         self._pause = FIRST_SECONDS
         self._problem = self._refusal = ""
-        self._last = 0.0
+        self._last = self._pinged = 0.0
         self._ready = False
         self._next_at = 0.0
         self.most_payload = 1 << 20
@@ -126,16 +128,19 @@ class Connection:
     @property
     def due_at(self) -> float:
         """When `step` has something to do, by the clock."""
-        return self._next_at if self._socket is None else self._last + SILENT_SECONDS
+        return self._next_at if self._socket is None else max(self._last, self._pinged) + PING_SECONDS
 
     def step(self) -> None:
-        """Connects where that is due; ends a connection that is silent."""
+        """Connects where that is due; asks a silent server for a word, and ends a connection that has none."""
         now = self._clock()
         if self._socket is None:
             if now >= self._next_at:
                 self._open()
         elif now - self._last > SILENT_SECONDS:
             self._lost(f"no word for {SILENT_SECONDS:g} s")
+        elif now - max(self._last, self._pinged) > PING_SECONDS:
+            self._pinged = now
+            self._put(b"PING\r\n")
 
     def send(self, subject: str, data: bytes) -> None:
         """Sends a message, or keeps it until the server takes it. Without a connection it is lost."""

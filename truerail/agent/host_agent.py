@@ -41,7 +41,7 @@ class Asked:
         self.chosen = 0
         self.left: list[str] = []
         self.tried: list[str] = []
-        self.running = self.urgent = self.event = False
+        self.running = self.urgent = self.event = self.ended = False
         self._clock = clock
         self._readers: dict[str, SysfsReader | None] = {}
 
@@ -151,7 +151,8 @@ class HostAgent:
     def _send(self, ends: bool = False) -> None:
         now = self._clock()
         self._send_at, self._beat_at = 0.0, now + self._declared.beat_seconds
-        for message in self._answers.messages(now, self._bus.most_payload, ends):
+        begins = any(not asked.ended for asked in self._asked)
+        for message in self._answers.messages(now, self._bus.most_payload, begins=begins, ends=ends):
             self._bus.send(self._subject, message)
 
     def _next(self, asked: Asked) -> None:
@@ -196,7 +197,7 @@ class HostAgent:
             self._next(asked)
             return
         question = asked.question
-        asked.running = False
+        asked.running, asked.ended = False, True
         if answered:
             asked.chosen = question.commands.index(result.command)
         elif not result.why:

@@ -83,8 +83,10 @@ class Answers:
         for answer in self._of.values():
             answer.sent = False
 
-    def messages(self, now: float, most_bytes: int, ends: bool = False) -> Iterator[bytes]:
-        """All that is to be sent now: at least one message, which is the sign of life. `now` by the agent's clock."""
+    def messages(self, now: float, most_bytes: int, *, begins: bool = False, ends: bool = False) -> Iterator[bytes]:
+        """All that is to be sent now: at least one message, which is the sign of life. `now` by the agent's clock.
+        While it `begins`, not every question has been asked once: what has no answer yet is then not refused.
+        """
         part: list[tuple[str, Answer]] = []
         size = 0
         limit = min(_PART_BYTES, most_bytes // 2)
@@ -95,14 +97,16 @@ class Answers:
             if len(answer.packed) > limit:
                 answer.why, answer.packed = "more than the bus takes in one message", zlib.compress(b"")
             if part and size + len(answer.packed) > limit:
-                yield self._message(now, part, more=True)
+                yield self._message(now, part, more=True, begins=begins)
                 part, size = [], 0
             part.append((name, answer))
             size += len(answer.packed)
-        yield self._message(now, part, more=False, ends=ends)
+        yield self._message(now, part, more=False, begins=begins, ends=ends)
         self._event = False
 
-    def _message(self, now: float, part: list[tuple[str, Answer]], more: bool, ends: bool = False) -> bytes:
+    def _message(
+        self, now: float, part: list[tuple[str, Answer]], *, more: bool, begins: bool, ends: bool = False
+    ) -> bytes:
         self._number += 1
         head = {
             "schema": SCHEMA,
@@ -112,6 +116,7 @@ class Answers:
             "agent": self._version,
             "event": self._event,
             "more": more,
+            "begins": begins,
             "ends": ends,
             "held": [[name, one.version, round(now - one.read_at, 3)] for name, one in self._of.items()],
             "answers": [

@@ -36,7 +36,8 @@ class Answered(Struct, frozen=True):
 
 class Head(Struct, frozen=True):
     """The line of JSON. `sent` is in seconds of a clock of the agent that never goes back; `held` has the id, version
-    and age of each answer that it has; `more` says that another part follows; `ends` that the agent stops.
+    and age of each answer that it has; `more` says that another part follows; `begins` that not every
+    question was asked once; `ends` that the agent stops.
     """
 
     schema: int
@@ -46,6 +47,7 @@ class Head(Struct, frozen=True):
     agent: str = ""
     event: bool = False
     more: bool = False
+    begins: bool = False
     ends: bool = False
     held: list[tuple[str, int, float]] = []
     answers: list[Answered] = []

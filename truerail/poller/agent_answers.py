@@ -56,7 +56,10 @@ class _Life:
     number: int = 0
     held: dict[str, _Held] = field(default_factory=dict)
     whole: bool = False
-    """Whether all that the agent lists is held."""
+    """Whether all that the agent lists is held, and it has asked every question once."""
+    begins: bool = False
+    taken: bool = False
+    """Whether its answers were reported when they were whole for the first time."""
     asked_at: float = float("-inf")
     running: bool = True
 
@@ -76,6 +79,7 @@ class AgentAnswers:
         self._names: dict[str, str] = {}
         self._mine: frozenset[str] = frozenset()
         self._lives: dict[str, _Life] = {}
+        self._away = False
         self._collector = {command_id(text): one["name"] for one in questions() for text in one["commands"]}
         self.counts: Counter[str] = Counter()
         self.problem = ""
@@ -99,8 +103,13 @@ class AgentAnswers:
         for name in self._names.values():
             self._ask(name, b"beat")
 
+    def pause(self) -> None:
+        """The bus is away: no agent can be heard."""
+        self._away = True
+
     def resume(self) -> None:
         """The bus is back: each agent has the time to be heard."""
+        self._away = False
         for life in self._lives.values():
             life.heard = self._clock()
 
@@ -111,6 +120,11 @@ class AgentAnswers:
         life = self._lives.get(device)
         return life is not None and life.running and self._clock() - life.heard <= SILENT_SECONDS
 
+    def begins(self, device: str) -> bool:
+        """Whether the agent of a device has not asked every question yet."""
+        life = self._lives.get(device)
+        return life is not None and life.begins
+
     def whole(self, device: str) -> bool:
         """Whether all is here that the agent of a device has answered."""
         life = self._lives.get(device)
@@ -119,7 +133,8 @@ class AgentAnswers:
     def silent_since(self, device: str) -> datetime | None:
         """When an agent was heard last that has not ended and is silent."""
         life = self._lives.get(device)
-        return life.heard_at if life and life.running and not self.runs(device) else None
+        silent = life is not None and life.running and not self._away and not self.runs(device)
+        return life.heard_at if life and silent else None
 
     @property
     def running(self) -> int:
@@ -147,7 +162,8 @@ class AgentAnswers:
 
     def take(self, token: str, data: bytes) -> tuple[str, frozenset[str]]:
         """Takes a message of the host with this part of a subject. Returns the device and the collectors whose answers
-        have changed by an event that it reports; neither, if there is none. Never raises on what a message contains.
+        are to be read now: all when they are whole for the first time, later those of an event; neither, if there are
+        none. Never raises on what a message contains.
         """
         name = self._names.get(token)
         if name is None:
@@ -182,6 +198,9 @@ class AgentAnswers:
             return "", frozenset()
         sent_at = min(head.sent + life.clock.offset_seconds, arrived)
         changed = self._hold(name, life, head, texts, sent_at)
+        if life.whole and not life.taken:
+            life.taken = True
+            return name, frozenset(self._collector[one] for one in life.held) - {PROBE}
         return (name, changed) if head.event and changed else ("", frozenset())
 
     def _hold(self, name: str, life: _Life, head: Head, texts: tuple[bytes, ...], sent_at: float) -> frozenset[str]:
@@ -204,10 +223,9 @@ class AgentAnswers:
         if sum(len(held.packed) for held in life.held.values()) > MOST_HELD_BYTES:
             life.held = {}
             self._drop(f"more than {MOST_HELD_BYTES:,} bytes of answers", name)
-        life.whole = not head.more and all(
-            one in life.held and life.held[one].version == version for one, (version, _) in listed.items()
-        )
-        if not life.whole and not head.more:
+        there = all(one in life.held and life.held[one].version == version for one, (version, _) in listed.items())
+        life.begins, life.whole = head.begins, there and not head.more and not head.begins
+        if not there and not head.more:
             self.request(name)
         return frozenset(changed - {PROBE})
 

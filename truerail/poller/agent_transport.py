@@ -43,7 +43,7 @@ class AgentTransport:
     async def _has_answers(self, device: str) -> bool:
         """Whether an agent runs that has sent all; one that runs and has not is asked for it."""
         left = WHOLE_SECONDS
-        while self._agents.runs(device) and left > 0.0:
+        while self._agents.runs(device) and not self._agents.begins(device) and left > 0.0:
             if self._agents.whole(device):
                 return True
             self._agents.request(device)

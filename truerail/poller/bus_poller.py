@@ -173,6 +173,7 @@ class BusPoller:
             self._agents.resume()
         else:
             self._live.pause()
+            self._agents.pause()
 
     def _lost(self) -> None:
         self._log.warning("the bus has lost its store: all is sent again")
