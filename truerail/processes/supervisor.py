@@ -161,7 +161,7 @@ def _become(child: _Child, parent: int, reports: int) -> None:
             signal.signal(number, signal.SIG_DFL)
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all of the terminal: the parent passes it on
         signal.set_wakeup_fd(-1)
-        _end_with(parent)
+        end_with(parent)
         child.main(lambda: _report(reports, _STARTED))
         code = 0
     except CommandError as error:
@@ -179,7 +179,7 @@ def _report(reports: int, words: bytes) -> None:
     os.write(reports, words)
 
 
-def _end_with(parent: int) -> None:
+def end_with(parent: int) -> None:
     """Asks the kernel to end this process with its parent."""
     if sys.platform == "linux":
         with suppress(OSError, MemoryError):  # a sandbox may forbid it: systemd ends all processes of a unit itself
