@@ -9,7 +9,8 @@ The device did not answer at all, or every answer was an error; the errors are n
 stay unknown because of it, info where each of them is known from its other end, or the host is down (CAB003 `pending`).
 Where there are no answers from a whole role, as in a capture of the hosts alone, its devices were not queried: the
 notes say so once. Planned devices that are not in the inventory were never queried: they are one finding together, with
-the names of the inventory that may be meant, and no cause.
+the names of the inventory that may be meant, and no cause. Unknown for devices that truerail itself does not poll: no
+poller of their zone runs, or the bus stores nothing (alert TruerailZoneWithoutPoller).
 
 On InfiniBand a device that the discovery found is known by it: unless it was queried and failed, it is named only where
 most of its role were queried. A device that the discovery did not find is named. So is a machine that was queried for
@@ -44,11 +45,12 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 
 from rules._places import unknown_cables
+from rules._unpolled import not_polled, unpolled
 from truerail.analysis.cabling import State, Why, Wiring
 from truerail.analysis.cabling.discovery import COLLECTOR as DISCOVERY
 from truerail.analysis.coverage import not_listed, roles_not_asked
 from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, rule
+from truerail.analysis.rule import Case, report_not_evaluated, rule
 from truerail.model import Finding, Neighbor, NetLink, RdmaLink, Severity, Transport
 from truerail.model.names import printable
 
@@ -71,7 +73,13 @@ def device_unreachable(round: Round) -> Iterator[Finding]:
     answered = {find[reading.device] for reading in round.snapshot.readings if not reading.error}
     absent = {role.tier for role in roles_not_asked(wiring)}
     contested = wiring.identity.contested
-    known = answered | _known_without(wiring, set(find.values())) | {by_hosts for by_hosts, _ in contested.values()}
+    away = {code: why for code, why in unpolled(round).items() if code not in answered}
+    known = (
+        answered
+        | away.keys()
+        | _known_without(wiring, set(find.values()))
+        | {by_hosts for by_hosts, _ in contested.values()}
+    )
     unlisted = not_listed(wiring)
     down = {*wiring.index.a_device[wiring.why == Why.PENDING].tolist()}
     left_out = {devices.find(name) for name in unlisted.devices}
@@ -115,7 +123,8 @@ def device_unreachable(round: Round) -> Iterator[Finding]:
             detail=(("unknown_cables", count),),
         )
     if round.plan.transport is Transport.INFINIBAND:
-        yield from _unreported(wiring, {devices.names[code] for code in silent})
+        yield from _unreported(wiring, {devices.names[code] for code in (*silent, *away)})
+    report_not_evaluated(not_polled(round, away))
 
 
 def _unreported(wiring: Wiring, named: Collection[str]) -> Iterator[Finding]:
@@ -251,4 +260,11 @@ QUIET = (
         transport=Transport.INFINIBAND,
     ),
     Case("Only the host was queried, no leaf.", _PLAN, {"gpu-1": [NetLink("nic0")]}),
+    Case(
+        "No poller runs for the host: nobody has asked it.",
+        _PLAN,
+        {"leaf-0": [], "leaf-1": []},
+        unpolled={"gpu-1": "no poller in zone dc1 since 03:12 UTC"},
+        unknown=True,
+    ),
 )

@@ -11,8 +11,8 @@ or it was not queried. Warning where cables stay unknown because of it; info whe
 from another witness (MAC tables, neighbour tables, serial numbers of cables), or has a finding of its own: the other
 end contradicts itself (CAB005), or hears no neighbour (CAB003). A device that was not queried is named only in the
 first case, and where two or more ports hear a host by its name alone, such as a DPU's host: each of its cables may then
-be in the place of another of them, and `places_by_name` counts these ports. InfiniBand has no LLDP: this rule does not
-apply to it.
+be in the place of another of them, and `places_by_name` counts these ports. Unknown for devices that truerail itself
+does not poll at the moment. InfiniBand has no LLDP: this rule does not apply to it.
 
 ## What to do
 - `command not found`: install lldpd, then `systemctl enable --now lldpd`.
@@ -42,10 +42,11 @@ import numpy as np
 import numpy.typing as npt
 
 from rules._places import places_by_name, unknown_cables
+from rules._unpolled import not_polled, unpolled
 from truerail.analysis.cabling import ONE_END, Why, Wiring
 from truerail.analysis.cabling.named_by import named_by
 from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, rule
+from truerail.analysis.rule import Case, report_not_evaluated, rule
 from truerail.model import Finding, Neighbor, NetLink, Severity, Transport
 from truerail.model.names import printable
 
@@ -83,6 +84,8 @@ def lldp_silent(round: Round) -> Iterator[Finding]:
     unknown, failed = unknown_cables(wiring)[known] - reported, _failed(wiring)
     quiet = wiring.read[known] & ~wiring.hears[known]
     quiet &= _linked(wiring, quiet)
+    away = {code: why for code, why in unpolled(round, "lldp").items() if quiet[code]}
+    quiet[list(away)] = False
     listened, by_name = wiring.listened[known], places_by_name(wiring)[known]
     for code in np.flatnonzero(quiet).tolist():
         name, error = devices.names[code], failed.get(code, "")
@@ -106,6 +109,7 @@ def lldp_silent(round: Round) -> Iterator[Finding]:
             confidence=ONE_END,
             detail=(("reason", reason), ("unknown_cables", count), ("places_by_name", nameless)),
         )
+    report_not_evaluated(not_polled(round, away))
 
 
 def _known_from(wiring: Wiring, device: int) -> str:
@@ -216,4 +220,11 @@ QUIET = (
         {"gpu-1": [NetLink("nic0", operstate="DOWN", flags=("UP", "NO-CARRIER"))], "leaf-0": _LEAF[1:]},
     ),
     Case("A host that does not answer at all is TEL001.", _PLAN, {"leaf-0": _LEAF}, errors={"gpu-1": "timed out"}),
+    Case(
+        "No poller runs for the host any more: its last answer about neighbours is too old, that about links is not.",
+        _PLAN,
+        {"gpu-1": [NetLink("nic0", operstate="UP")], "leaf-0": _LEAF},
+        unpolled={"gpu-1": "no poller in zone dc1 since 03:12 UTC"},
+        unknown=True,
+    ),
 )

@@ -230,6 +230,9 @@ def test_a_zone_without_pollers_is_unknown_and_nothing_is_missing(
             assert reasons
             assert all(re.fullmatch(r"no poller in zone pods since \d\d:\d\d UTC", one) for one in reasons)
             assert {published.lives[key].state for key in known} == {LifeState.UNSEEN}
+            assert findings(watch) == []  # no device is at fault
+            unknown = {one.rule: one.why for one in published.evaluation.verdicts}
+            assert re.match(r"10 devices are not polled: no poller in zone pods since", unknown["TEL003"])
 
     monkeypatch.setattr("truerail.poller.received.EXPIRY_INTERVALS", 1)
     asyncio.run(body())

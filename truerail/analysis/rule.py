@@ -44,6 +44,8 @@ class Case:
     """Rails with subnets or VLANs, if a case needs them: `0=10.0.0.0/24 1=10.0.1.0/24,vlan101`."""
     qos: QosProfile | None = None
     """The QoS that the plan declares, if a case needs it."""
+    unpolled: Mapping[str, str] = field(default_factory=dict)
+    """Why truerail itself did not poll a device, if a case needs it."""
     ages_seconds: Mapping[str, float] = field(default_factory=dict)
     """Age of a device's answers, if not 0."""
     transport: Transport = Transport.ROCE

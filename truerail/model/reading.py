@@ -25,6 +25,9 @@ class Reading:
     """When the answer came that the facts were read from, if it was an earlier one with the same facts but for ages:
     the time base of the facts' ages.
     """
+    polled: bool = True
+    """False if truerail itself did not poll the device for it: `error` has the reason, which is no fault of the device.
+    """
 
     def aged(self, fact: Fact) -> Fact:
         """A fact of this reading with its age at the time of the reading."""

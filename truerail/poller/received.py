@@ -99,7 +99,7 @@ class Received:
         for name in missing:
             target, device = self.named[name]
             for collector in neighbor_questions(device.role, asked_platform(target) or "linux")[:1]:
-                self.inbox.put_error(Reading(name, collector, at, error=why))
+                self.inbox.put_error(Reading(name, collector, at, error=why, polled=False))
         if missing:
             self._heard()
 
@@ -109,7 +109,8 @@ class Received:
 
     def _forget(self, reading: Reading, why: str) -> None:
         at = datetime.fromtimestamp(self._now(), UTC).replace(microsecond=0)
-        self.inbox.put_error(replace(reading, at=at, facts=(), error=why, took_seconds=0.0, read_at=self._now()))
+        unknown = replace(reading, at=at, facts=(), error=why, took_seconds=0.0, read_at=self._now(), polled=False)
+        self.inbox.put_error(unknown)
 
 
 def _joined(known: CollectorRun, run: Run, offset_seconds: float) -> CollectorRun:

@@ -35,7 +35,8 @@ class Leadership:
     @property
     def figures(self) -> Mapping[str, float]:
         """Metrics: of all judges of a fabric, one leads."""
-        return {"judge_leader": float(self.held), "judge_epoch": float(self.epoch)}
+        held = self.held
+        return {"judge_leader": float(held), "judge_epoch": float(self.epoch if held else 0)}
 
     async def begin(self, journal: Journal | None) -> None:
         """Stands by until this judge leads. Its epoch is then the highest in the journal, which refuses the writes of

@@ -120,8 +120,10 @@ def _readings(case: Case) -> Iterator[Reading]:
     for device, facts in case.facts.items():
         at = AT - timedelta(seconds=case.ages_seconds.get(device, 0.0))
         for collector, answer in _answers(device, facts):
-            if collector != _lldp(device) or device not in case.errors:
+            if collector != _lldp(device) or device not in {*case.errors, *case.unpolled}:
                 yield Reading(device, collector, at, answer)
+    for device, why in case.unpolled.items():
+        yield Reading(device, _lldp(device), AT, error=why, polled=False)
     for device, error in case.errors.items():
         tells_fabric = case.transport is Transport.INFINIBAND and f"{device}/" not in case.plan
         yield Reading(device, "ib_fabric" if tells_fabric else _lldp(device), AT, error=error)

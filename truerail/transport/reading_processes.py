@@ -30,7 +30,7 @@ Read = Callable[[Sequence[str]], tuple[list[Reading], Notes]]
 """Reads the devices of these names."""
 _Runs = list[tuple[type[Any], int]]
 """The facts of a reading: kinds and numbers of rows, one after the other."""
-_FIELDS = ("device", "collector", "at", "error", "took_seconds", "source", "read_at", "facts_at")
+_FIELDS = ("device", "collector", "at", "error", "took_seconds", "source", "read_at", "facts_at", "polled")
 _values = attrgetter(*_FIELDS)
 
 
