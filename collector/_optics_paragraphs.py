@@ -63,7 +63,7 @@ def of_paragraphs(text: Sequence[str]) -> list[Optic] | None:
     found: list[Optic] = []
     head: re.Match[str] | None = None
     body: list[str] = []
-    for line in (*text, "Transceiver in 0/0/0"):
+    for line in (*text[:-1], "Transceiver in 0/0/0"):  # a last line without a line feed may be cut
         begun = _HEAD.fullmatch(line)
         if begun and head:
             found.extend(_module(head, body))

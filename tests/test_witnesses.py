@@ -10,7 +10,8 @@ from truerail.analysis.cabling.named_by import VERIFIED, named_by, verified
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case
 from truerail.model import CableState, CauseKind, Evaluation
-from truerail.model.facts import AddressEntry, BgpPeer, Fact, LagMember, MacEntry, Neighbor, NetLink, Optic
+from truerail.model.facts import Fact, Neighbor, NetLink, Optic
+from truerail.model.witness_facts import AddressEntry, BgpPeer, LagMember, MacEntry
 from truerail.outputs.options import Options
 from truerail.questions.answers.path import path
 from truerail.questions.text import answer_text

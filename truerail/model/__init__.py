@@ -3,19 +3,13 @@
 from truerail.model.collector import EVERYWHERE, SWITCHES, Collector, Command, collector, minutes
 from truerail.model.fact_kinds import KINDS
 from truerail.model.facts import (
-    AddressEntry,
-    BgpPeer,
     BitErrorRate,
     Counter,
     DownReason,
     Fact,
     GpuNicPath,
     HostSetting,
-    LagMember,
     LinkSpeed,
-    MacEntry,
-    MachineIdentity,
-    MlagPeer,
     Neighbor,
     NetAddress,
     NetLink,
@@ -26,7 +20,6 @@ from truerail.model.facts import (
     PortIdentity,
     PortQos,
     RdmaLink,
-    SharedLag,
 )
 from truerail.model.finding import (
     Alternative,
@@ -49,6 +42,15 @@ from truerail.model.qos_profile import QosBuffer, QosProfile
 from truerail.model.reading import Reading
 from truerail.model.snapshot import Snapshot, Table
 from truerail.model.target import DEFAULT_ZONE, GnmiAccess, Secret, SnmpAccess, SshAccess, Target
+from truerail.model.witness_facts import (
+    AddressEntry,
+    BgpPeer,
+    LagMember,
+    MacEntry,
+    MachineIdentity,
+    MlagPeer,
+    SharedLag,
+)
 
 __all__ = [
     "DEFAULT_ZONE",

@@ -24,8 +24,9 @@ import numpy as np
 from truerail.analysis.cabling.local import LocalNames
 from truerail.analysis.cabling.serials import cable_ends
 from truerail.model.columns import NONE, Codes, Mask, Objects, factorize
-from truerail.model.facts import AddressEntry, BgpPeer, Fact, LagMember, MacEntry, Optic
+from truerail.model.facts import Fact, Optic
 from truerail.model.snapshot import Table
+from truerail.model.witness_facts import AddressEntry, BgpPeer, LagMember, MacEntry
 
 
 class Source(IntEnum):
