@@ -261,7 +261,7 @@ QUIET = (
     ),
     Case("Only the host was queried, no leaf.", _PLAN, {"gpu-1": [NetLink("nic0")]}),
     Case(
-        "No poller runs for the host: nobody has asked it.",
+        "No poller runs for the host: it was not polled.",
         _PLAN,
         {"leaf-0": [], "leaf-1": []},
         unpolled={"gpu-1": "no poller in zone dc1 since 03:12 UTC"},

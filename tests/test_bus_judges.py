@@ -145,7 +145,7 @@ def test_judges_whose_bus_was_away_for_longer_than_the_lease_lead_again(site: Si
     before, epoch, judging = settled(site.journal), rounds(site.journal)[-1][1], leader.judging
     site.server.kill()
     soon(lambda: leader.judging not in (0, judging), "the leader ends, and is started again")
-    soon(lambda: not leader.leads and not standby.leads, "nobody leads without a bus")
+    soon(lambda: not leader.leads and not standby.leads, "none leads without a bus")
     site.server.start()
     parts(site)
     soon(lambda: rounds(site.journal)[-1][1] > epoch, "one of them writes")
