@@ -97,7 +97,8 @@ class BusPoller:
     async def _listen(self, stop: asyncio.Event) -> None:
         """Waits until all that run are heard. Raises BusError if one of them has this name."""
         with suppress(TimeoutError):
-            await asyncio.wait_for(stop.wait(), self._timing.listen_seconds)
+            async with asyncio.timeout(self._timing.listen_seconds):
+                await stop.wait()
         if self._place in self._live.running:
             raise BusError(f"zone {self._zone} has a poller {self._name} that runs: give this one another --name")
 
@@ -113,7 +114,8 @@ class BusPoller:
                 checked = time.monotonic()
                 await self._sender.check()
             with suppress(TimeoutError):
-                await asyncio.wait_for(stop.wait(), _LOOK_SECONDS)
+                async with asyncio.timeout(_LOOK_SECONDS):
+                    await stop.wait()
 
     def _share(self) -> None:
         """Asks the devices that are this poller's now."""

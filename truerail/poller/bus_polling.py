@@ -189,8 +189,9 @@ class BusPolling:
             self._following = self._obs.caught_up
             pause = timing.check_seconds if self._rounds.caught_up else _LOOK_SECONDS
             self._wake.clear()
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self._wake.wait(), pause)
+            with suppress(TimeoutError):  # not wait_for: before Python 3.12 it may miss that it is cancelled
+                async with asyncio.timeout(pause):
+                    await self._wake.wait()
 
     async def _check(self) -> None:
         try:

@@ -27,6 +27,8 @@ FIRST_PAUSE_SECONDS = 0.1
 LONGEST_PAUSE_SECONDS = 30.0
 STEADY_SECONDS = 60.0
 """A child that ran for so long starts again without a longer pause."""
+END_SECONDS = 60.0
+"""A child that has not ended in this time after its signal is killed."""
 _STARTED = b"\0"
 _CANNOT_START = 2
 _PR_SET_PDEATHSIG = 1
@@ -189,12 +191,13 @@ def end_with(parent: int) -> None:
 
 
 def _end(running: list[_Child], signals: list[int]) -> None:
-    """Ends all children and waits for them; a second signal ends them at once."""
+    """Ends all children and waits for them; a second signal ends them at once, and so does the end of their time."""
+    late = time.monotonic() + END_SECONDS
     for child in running:
         _send(child, signal.SIGTERM)
     for child in running:
         while child.pid:
-            if any(number in _ENDING for number in signals):
+            if any(number in _ENDING for number in signals) or time.monotonic() > late:
                 signals.clear()
                 for one in running:
                     _send(one, signal.SIGKILL)

@@ -5,6 +5,7 @@ functions that make a value; everything else, and a dotted name, is refused befo
 documentation of `pickle`, "Restricting Globals".
 """
 
+import copyreg
 import io
 import pickle
 from collections.abc import Iterable, Iterator
@@ -32,6 +33,7 @@ _MODULES = (
     "truerail.model.open_fault",
     "truerail.model.plan",
     "truerail.model.step_marks",
+    "truerail.model.witness_facts",
     "truerail.viewfile.parts",
     "truerail.viewfile.stored_page",
     "truerail.viewfile.stored_round",
@@ -67,6 +69,8 @@ def _is_value(one: type) -> bool:
 
 @cache
 def _as_imported() -> dict[type, dict[str, Any]]:
+    for one in _classes().values():
+        copyreg._slotnames(one)  # type: ignore[attr-defined]  # else the first pickle of a value adds what this caches
     return {one: dict(vars(one)) for one in _classes().values()}
 
 
