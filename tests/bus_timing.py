@@ -3,5 +3,5 @@
 from truerail.bus.leases import LeaseTiming
 from truerail.bus.streams import Timing
 
-SLOW = Timing(beat_seconds=0.5, ttl_seconds=4.0, check_seconds=0.5, gather_seconds=20.0)
-LEASE = LeaseTiming(renew_seconds=0.4, stop_seconds=3.0, attempt_seconds=0.2)
+SLOW = Timing(beat_seconds=0.5, ttl_seconds=8.0, check_seconds=0.5, gather_seconds=20.0)
+LEASE = LeaseTiming(renew_seconds=0.4, stop_seconds=6.0, attempt_seconds=0.2)
