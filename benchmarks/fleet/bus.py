@@ -149,7 +149,7 @@ def _followed(judges: list[Judge]) -> tuple[float, float, bool]:
 def _judged(judge: Judge) -> tuple[object, ...]:
     fabric = get("fabric", judge.port)
     findings = get("findings", judge.port)["items"]
-    return fabric["cables"], sorted((one["id"], one["first_seen"]) for one in findings)
+    return fabric["cables"], sorted((one["id"], one["since"]) for one in findings)
 
 
 def _has_share(log: Path) -> bool:
