@@ -20,12 +20,12 @@ from functools import partial
 from http.client import HTTPConnection
 from pathlib import Path
 
+from benchmarks.fleet.alone import enter_namespace, write
 from benchmarks.fleet.answers import shape_of
 from benchmarks.fleet.load import HTTP_PORT, get, resident_mb, running, until_read
 from benchmarks.fleet.site import make
-from benchmarks.sections import Section
 
-_INSIDE, _BUS = "TRUERAIL_BENCH_NAMESPACE", "nats://127.0.0.1:4222"
+_BUS = "nats://127.0.0.1:4222"
 _SETTLE_SECONDS, _ENOUGH_SECONDS, _STEP_SECONDS = 20.0, 120.0, 0.1
 _SHARE = re.compile(r"devices=(\d+)")
 
@@ -37,17 +37,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--kills", type=int, default=20, help="of pollers, and as many of judges")
     parser.add_argument("--write", type=Path)
     options = parser.parse_args(arguments)
-    if not os.environ.get(_INSIDE):
-        again = [sys.executable, "-m", "benchmarks.fleet.bus", *(arguments if arguments is not None else sys.argv[1:])]
-        limits = 'ip link set lo up && ulimit -n "$(ulimit -Hn)" && exec "$@"'
-        os.environ[_INSIDE] = "1"
-        os.execvp("unshare", ["unshare", "--net", "sh", "-c", limits, "sh", *again])  # noqa: S606, S607 - util-linux
+    enter_namespace("benchmarks.fleet.bus", arguments)
     text = measured(options.hosts, options.kills)
-    if options.write:
-        at = Section("bus")
-        page = options.write.read_text() if options.write.exists() else "# Pollers on a bus, measured\n"
-        options.write.write_text(at.placed(page, at.marked(text)))
-    sys.stdout.write(text)
+    write(text, options.write, "bus", "Pollers on a bus, measured")
 
 
 def measured(hosts: int, kills: int) -> str:

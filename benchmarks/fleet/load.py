@@ -23,15 +23,14 @@ from pathlib import Path
 from typing import Any
 from urllib.request import ProxyHandler, build_opener
 
+from benchmarks.fleet.alone import enter_namespace, write
 from benchmarks.fleet.answers import shape_of
 from benchmarks.fleet.site import make
-from benchmarks.sections import Section
 
 HTTP_PORT = 8777
 SETTLE_SECONDS = 120.0
 """All logins and first answers, and two rounds of counters: not part of what is measured."""
 SAMPLE_SECONDS = 5.0
-_INSIDE = "TRUERAIL_BENCH_NAMESPACE"
 _TICK = os.sysconf("SC_CLK_TCK")
 _ask = build_opener(ProxyHandler({}))
 Answer = dict[str, Any]
@@ -74,17 +73,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--servers", type=int, default=1, help="processes that are devices")
     parser.add_argument("--write", type=Path)
     options = parser.parse_args(arguments)
-    if not os.environ.get(_INSIDE):
-        again = [sys.executable, "-m", "benchmarks.fleet.load", *(arguments if arguments is not None else sys.argv[1:])]
-        limits = 'ip link set lo up && ulimit -n "$(ulimit -Hn)" && exec "$@"'
-        os.environ[_INSIDE] = "1"
-        os.execvp("unshare", ["unshare", "--net", "sh", "-c", limits, "sh", *again])  # noqa: S606, S607 - util-linux
+    enter_namespace("benchmarks.fleet.load", arguments)
     text = section(measured(options.hosts, options.counters, options.minutes, options.pollers, options.servers))
-    if options.write:
-        at = Section(f"fleet-{options.hosts}")
-        page = options.write.read_text() if options.write.exists() else "# The whole service under load\n"
-        options.write.write_text(at.placed(page, at.marked(text)))
-    sys.stdout.write(text)
+    write(text, options.write, f"fleet-{options.hosts}", "The whole service under load")
 
 
 def measured(hosts: int, counters: float, minutes: float, pollers: str, servers: int) -> Load:
