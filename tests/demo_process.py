@@ -25,10 +25,15 @@ def running(folder: Path, *words: str) -> Iterator[tuple[subprocess.Popen[str], 
             assert process.stdout
             lines = iter(process.stdout.readline, "")
             url = next((line.split()[1] for line in lines if line.startswith("  Open ")), "")
-            assert url, process.communicate()
+            assert url, (process.communicate(), logs(folder))
             yield process, url
         finally:
             process.kill()
+
+
+def logs(folder: Path) -> dict[str, str]:
+    """What the parts of a demo wrote, by the name of the file."""
+    return {file.name: file.read_text() for file in sorted(folder.glob("*.log"))}
 
 
 def get(url: str) -> tuple[int, str]:

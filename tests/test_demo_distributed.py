@@ -4,7 +4,7 @@ import re
 import signal
 from pathlib import Path
 
-from demo_process import get, running
+from demo_process import get, logs, running
 from patience import ENOUGH
 from real import require
 
@@ -27,13 +27,17 @@ def test_one_of_each_role_is_killed_and_the_page_goes_on(tmp_path: Path) -> None
         lines = iter(process.stdout.readline, "")
         other = next(line.split()[1] for line in lines if line.startswith("  Open "))
         for wanted in FOLLOWED:
-            assert any(re.search(wanted, line) for line in lines), f"{wanted}: {process.communicate()}"
+            assert any(re.search(wanted, line) for line in lines), (
+                wanted,
+                process.communicate(),
+                logs(tmp_path / "demo"),
+            )
         assert [get(f"{url}readyz")[0] for url in (front, other)] == [200, 200]
         assert get(f"{front}api/v1/fabric")[0] == 200
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=ENOUGH)
         assert (process.returncode, err) == (0, "")
         assert f"The logs of all parts are in {tmp_path / 'demo'}" in out
-    logs = {file.name: file.read_text() for file in (tmp_path / "demo").glob("*.log")}
-    assert {"bus.log", "judge-1.log", "judge-2.log", "poller-2.log", "front-1.log"} <= logs.keys()
-    assert not [name for name, text in logs.items() if "Traceback" in text]
+    written = logs(tmp_path / "demo")
+    assert {"bus.log", "judge-1.log", "judge-2.log", "poller-2.log", "front-1.log"} <= written.keys()
+    assert not [name for name, text in written.items() if "Traceback" in text]

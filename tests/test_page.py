@@ -459,13 +459,14 @@ def test_a_tab_in_the_background_gives_its_stream_back(watched: Watched) -> None
     watched.page.clock.install()
     page = watched.open("/")
     expect(page.locator("#live")).to_have_attribute("data-status", "live")
+    soon(lambda: watched.site.tower.events.readers == 1)
     page.evaluate(hide, True)
     page.clock.fast_forward(25_000)
     soon(lambda: watched.site.tower.events.readers == 0)
     watched.site.publish(publication(BROKEN.plan, WHOLE, 2))
     page.evaluate(hide, False)
     expect(page.locator("#verdict")).to_contain_text("are right")
-    assert watched.site.tower.events.readers == 1
+    soon(lambda: watched.site.tower.events.readers == 1)
 
 
 def test_dark_and_light_follow_the_system_until_one_is_chosen(browser: Browser, site: Site) -> None:

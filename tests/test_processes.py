@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
@@ -15,6 +16,8 @@ from urllib.parse import urlsplit
 import pytest
 from demo_process import get, running
 from patience import ENOUGH, soon
+
+from truerail.processes.service import _folder
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="processes are found in /proc")
 _VIEW = ("fabric", "map", "devices", "cables?limit=5", "findings", "causes", "where?port=gpu-001", "devices/gpu-001")
@@ -170,3 +173,28 @@ def test_what_keeps_the_front_from_starting_ends_the_service_with_its_reason(tmp
     done = subprocess.run(command, capture_output=True, text=True, timeout=ENOUGH, check=False)
     assert done.returncode == 2, done.stderr
     assert "NO_SUCH_TOKEN" in done.stderr
+
+
+def test_services_that_start_at_one_moment_keep_their_folders(tmp_path: Path) -> None:
+    kept: list[bool] = []
+
+    def start() -> None:
+        for _ in range(50):
+            with _folder(tmp_path) as folder:
+                kept.append((folder / "lock").exists())
+
+    threads = [threading.Thread(target=start) for _ in range(8)]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join(ENOUGH)
+    assert kept == [True] * 400
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_folder_of_a_killed_service_is_removed(tmp_path: Path) -> None:
+    left = tmp_path / "truerail-service-left"
+    left.mkdir()
+    (left / "lock").touch()
+    with _folder(tmp_path) as folder:
+        assert [*tmp_path.iterdir()] == [folder]

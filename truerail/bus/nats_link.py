@@ -160,7 +160,9 @@ class Bus:
         return self.client.is_connected
 
     async def open(self) -> None:
-        """Connects. Raises BusError with the address and the reason."""
+        """Connects. Raises BusError with the address and the reason. A connection that failed is not opened again."""
+        if self._begun:
+            raise RuntimeError("a connection is opened once")
         options, servers = self.address.options(), self.address.servers
         several = len(servers) > 1
         self._begun = True

@@ -104,7 +104,7 @@ class BusSender:
     async def _stored(self, flying: "deque[asyncio.Future[Any]]") -> None:
         """Waits for the oldest one."""
         self._require()
-        ack = await self._bus.asked(asyncio.wait_for(flying[0], ANSWER_SECONDS))
+        ack = await self._bus.asked(_in_time(flying[0]))
         flying.popleft()
         if ack.stream == self._subjects.obs_stream and not ack.duplicate:
             self._found(ack.seq)
@@ -127,3 +127,9 @@ def _without_facts(data: bytes, why: str) -> bytes:
     body: Observation = body_of(envelope)
     entries = [replace(entry, facts=[], error=entry.error or why) for entry in body.entries]
     return sealed(envelope, replace(body, entries=entries))
+
+
+async def _in_time(ack: "asyncio.Future[Any]") -> Any:
+    """Raises TimeoutError. (`asyncio.wait_for` of Python 3.11 can miss a cancellation.)"""
+    async with asyncio.timeout(ANSWER_SECONDS):
+        return await ack

@@ -26,6 +26,7 @@ from truerail.cli.demo_processes import Part
 from truerail.cli.demo_roles import Roles
 from truerail.cli.demo_stage import Stage
 from truerail.errors import CommandError, NoRoomError
+from truerail.processes.supervisor import wait_for_orphans
 from truerail.simulator import Fault
 from truerail.simulator.live import living_fabric
 from truerail.simulator.live.fabric_socket import asked
@@ -87,6 +88,7 @@ class Show:
         self._bus = roles.bus
 
     def __enter__(self) -> "Show":
+        wait_for_orphans()
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -41,7 +41,9 @@ class Part:
         if self.pid:
             with suppress(ProcessLookupError):
                 os.killpg(self.pid, signal.SIGKILL)
-            os.waitpid(self.pid, 0)
+            with suppress(ChildProcessError):  # until none is left: a port is free when its last process has ended
+                while True:
+                    os.waitpid(-self.pid, 0)
             self.pid = 0
 
     def end(self) -> None:

@@ -1,5 +1,6 @@
 """`truerail watch`: the technician's live list. Open steps in walking order; repaired ones are ticked off."""
 
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -84,10 +85,9 @@ async def _pause(stop: "asyncio.Event", seconds: float) -> None:
     import asyncio
 
     if seconds > 0:
-        try:
-            await asyncio.wait_for(stop.wait(), seconds)
-        except TimeoutError:
-            return
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await stop.wait()
 
 
 def _replayed(capture: Path, plan: Path | None, interval: float, rounds: int) -> "Watch":

@@ -52,7 +52,8 @@ async def front(
         following.append(asyncio.create_task(service.run()))
         following.append(asyncio.create_task(_say_stop(service, stop)))
         with suppress(TimeoutError):  # readers that come back find the events that they missed
-            await asyncio.wait_for(service.link.heard.wait(), SILENT_SECONDS)
+            async with asyncio.timeout(SILENT_SECONDS):
+                await service.link.heard.wait()
         try:
             await serve(app, settings, stop, listening, post.http)
         except (ListenError, CertificateError) as error:

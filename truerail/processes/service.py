@@ -5,7 +5,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Coroutine, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -84,18 +84,21 @@ def _folder(among: Path | None) -> Iterator[Path]:
     """A folder that only this user can enter; without `among` one for temporary files, with a path short enough for a
     socket. One that a killed service has left is removed: its lock is free.
     """
-    with tempfile.TemporaryDirectory(prefix=_PREFIX, dir=among) as made:
-        folder = Path(made)
-        with (folder / _LOCK).open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            _remove_left(folder.parent)
-            yield folder
+    with ExitStack() as stack:
+        while True:
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix=_PREFIX, dir=among)))
+            lock = folder / _LOCK
+            fcntl.flock(stack.enter_context(lock.open("w")), fcntl.LOCK_EX)
+            if lock.exists():  # else a service that starts at this moment took it for one that was left
+                break
+        _remove_left(folder.parent)
+        yield folder
 
 
 def _remove_left(among: Path) -> None:
     for found in among.glob(f"{_PREFIX}*/{_LOCK}"):
         try:
-            with found.open("w") as lock:
+            with found.open("r+") as lock:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 shutil.rmtree(found.parent, ignore_errors=True)
         except OSError:  # another user's, or in use

@@ -31,7 +31,8 @@ END_SECONDS = 60.0
 """A child that has not ended in this time after its signal is killed."""
 _STARTED = b"\0"
 _CANNOT_START = 2
-_PR_SET_PDEATHSIG = 1
+_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
+"""prctl(2)."""
 _ENDING = (signal.SIGINT, signal.SIGTERM)
 
 Started = Callable[[], None]
@@ -183,11 +184,22 @@ def _report(reports: int, words: bytes) -> None:
 
 def end_with(parent: int) -> None:
     """Asks the kernel to end this process with its parent."""
-    if sys.platform == "linux":
-        with suppress(OSError, MemoryError):  # a sandbox may forbid it: systemd ends all processes of a unit itself
-            ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+    _prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
     if os.getppid() != parent:
         os._exit(1)
+
+
+def wait_for_orphans() -> None:
+    """Asks the kernel to make this process the parent of its children's children when those end first, so that it can
+    wait for them.
+    """
+    _prctl(_PR_SET_CHILD_SUBREAPER, 1)
+
+
+def _prctl(option: int, value: int) -> None:
+    if sys.platform == "linux":
+        with suppress(OSError, MemoryError):  # a sandbox may forbid it: systemd ends all processes of a unit itself
+            ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
 
 
 def _end(running: list[_Child], signals: list[int]) -> None:

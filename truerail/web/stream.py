@@ -51,7 +51,8 @@ class EventStream(Response):
             finally:
                 self._desk.streams -= 1
         with contextlib.suppress(TimeoutError, OSError):
-            await asyncio.wait_for(send({"type": "http.response.body", "body": b""}), STUCK_SECONDS)
+            async with asyncio.timeout(STUCK_SECONDS):
+                await send({"type": "http.response.body", "body": b""})
 
     async def _run(self, receive: Receive, send: Send) -> None:
         """Sends until the reader leaves, is stuck, or the stream ends."""
@@ -68,7 +69,8 @@ class EventStream(Response):
         async with contextlib.aclosing(self._texts()) as texts:
             async for text in texts:
                 message: Message = {"type": "http.response.body", "body": text, "more_body": True}
-                await asyncio.wait_for(send(message), STUCK_SECONDS)
+                async with asyncio.timeout(STUCK_SECONDS):
+                    await send(message)
 
     async def _texts(self) -> AsyncGenerator[bytes, None]:
         """The sent data: events, the whole state if the reader lacks it, comments in quiet times."""
