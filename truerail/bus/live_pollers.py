@@ -10,6 +10,9 @@ from datetime import UTC, datetime
 
 from truerail.bus.inbox import Place
 
+MISSING_SECONDS = 3600.0
+"""A poller that fell silent is missing for so long; then it is one that was removed, such as a container's."""
+
 
 @dataclass(slots=True)
 class _Life:
@@ -25,6 +28,7 @@ class LivePollers:
         self._ttl, self._clock = ttl_seconds, clock
         self._lives: dict[Place, _Life] = {}
         self._paused_since: float | None = None
+        self._silent_at: dict[Place, float] = {}
         self.since: dict[Place, datetime] = {}
         """When a poller that has ended was heard last."""
         self.epoch = 0
@@ -34,6 +38,12 @@ class LivePollers:
     def running(self) -> list[Place]:
         """Zone and name of each poller that runs."""
         return list(self._lives)
+
+    @property
+    def missing(self) -> list[Place]:
+        """Those that fell silent within `MISSING_SECONDS`; one that reported its end is not missing."""
+        oldest = self._clock() - MISSING_SECONDS
+        return [place for place, at in self._silent_at.items() if at >= oldest]
 
     def of_zone(self, zone: str) -> list[str]:
         """The names of those that run in a zone."""
@@ -50,6 +60,7 @@ class LivePollers:
         known = self._lives.get(place)
         self._lives[place] = _Life(start, self._clock(), datetime.now(UTC))
         self.since.pop(place, None)
+        self._silent_at.pop(place, None)
         return known is None or known.start != start
 
     def ended(self, place: Place) -> bool:
@@ -68,6 +79,7 @@ class LivePollers:
         silent = [place for place, life in self._lives.items() if life.heard < oldest]
         for place in silent:
             self.ended(place)
+            self._silent_at[place] = self._clock()
         return bool(silent)
 
     def pause(self) -> None:

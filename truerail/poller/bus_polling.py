@@ -98,7 +98,7 @@ class BusPolling:
         senders = self._received.senders(self._live.running)
         counts = self._received.inbox.counts
         return {
-            "pollers": len(self._live.running) + len(self._live.since),
+            "pollers": len(self._live.running) + len(self._live.missing),
             "pollers_running": len(self._live.running),
             "poller_messages_dropped_total": self._received.inbox.dropped_total,
             "full_parse_differences_total": sum(one.beat.differences_total for one in senders),

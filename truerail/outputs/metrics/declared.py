@@ -171,7 +171,8 @@ counter(
 )  # fmt: skip
 gauge("service_devices_in_flight", "devices", "", "Devices polled that have not answered yet.",
        "max_over_time(truerail_service_devices_in_flight[10m])")  # fmt: skip
-gauge("service_pollers", "processes", "", "Processes that poll, or pollers on the bus; 0 if the service itself polls.",
+gauge("service_pollers", "processes", "",
+      "Processes that poll, or pollers on the bus with those silent for up to an hour; 0 if the service itself polls.",
       "truerail_service_pollers")  # fmt: skip
 gauge("service_pollers_running", "processes", "", "Of these, those that run.",
       "truerail_service_pollers_running < truerail_service_pollers")  # fmt: skip
