@@ -31,7 +31,7 @@ from truerail.analysis.cabling import ONE_END, State, Wiring, evidence_of
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, rule
 from truerail.model import Finding, Neighbor, Severity
-from truerail.model.columns import NONE, Codes
+from truerail.model.columns import NONE, Codes, Objects, factorize
 from truerail.model.names import printable
 
 _LABEL = re.compile(r"(?://\s*)?(?:(?:connected )?to[- ])?([^\s:/]+)(?:[:/ ]([^\s:]\S*))?", re.IGNORECASE)
@@ -58,20 +58,23 @@ def _misdescribed(wiring: Wiring) -> dict[int, dict[int, int]]:
     right[right] = wiring.state[cable[right]] == State.RIGHT
     rows = np.flatnonzero(right)
     texts = wiring.seen.table(Neighbor).column("port_description")[claims.row[rows]]
-    wrong = rows[_names_another_end(wiring, texts.tolist(), claims.u[rows], claims.w[rows])]
+    wrong = rows[_names_another_end(wiring, texts, claims.u[rows], claims.w[rows])]
     found: dict[int, dict[int, int]] = {}
     for row in wrong.tolist():
         found.setdefault(int(claims.w[row]), {}).setdefault(int(claims.v[row]), row)
     return found
 
 
-def _names_another_end(wiring: Wiring, texts: list[str | None], heard_at: Codes, sender: Codes) -> Codes:
+def _names_another_end(wiring: Wiring, texts: Objects, heard_at: Codes, sender: Codes) -> Codes:
     """The places of the texts that name a planned device or port other than the port that hears them."""
     index = wiring.index
-    split = [_LABEL.fullmatch(text.strip()) if text else None for text in texts]
-    device = np.array([index.devices.find(one[1]) if one else NONE for one in split], dtype=np.int64)
+    code, distinct = factorize(texts)
+    split = [*(_LABEL.fullmatch(text.strip()) for text in distinct), None]  # -1, no text, is the last one
+    spoken, names = factorize([one[1] if one else None for one in split])
+    of_name = np.array([*map(index.devices.find, names), NONE], dtype=np.int64)
+    device = of_name[spoken][code]
     device[(device >= index.devices.planned) | (device == sender)] = NONE
-    named = index.ports.name_codes(one[2] if one else None for one in split)
+    named = index.ports.name_codes(one[2] if one else None for one in split)[code]
     port = index.ports.find(device, named)
     other_device = (device >= 0) & (device != index.ports.device_of(heard_at))
     other_port = (port >= 0) & (port < index.planned_ports) & (port != heard_at)
