@@ -21,7 +21,6 @@ ASK = (
             "show interface | json",
         )
     ),
-    Command("show interface status", ("nxos", "os10", "sonic_cli")),
     *(
         Command(f"show interfaces {kind}| display json{rest}", ("junos",))
         for kind in ("media ", "", "extensive ")
@@ -34,12 +33,13 @@ ASK = (
     Command("show interface physical", ("aoscx",)),
     Command("show interface brief", ("aoscx",)),
     Command("show interface", ("nxos", "aoscx", "os10", "sonic_cli")),
+    Command("show interface status", ("nxos", "os10", "sonic_cli")),
     Command("display interface", ("comware", "vrp")),
     Command("display interface brief", ("comware", "vrp")),
     *REQUESTS,
     Command("openconfig-interfaces", ("capture",)),
 )
-"""For each platform JSON first, the shortest output before the rest."""
+"""For each platform JSON first, the shortest output before the rest; OS10's has no administrative state and is last."""
 _PARAGRAPHS = re.compile(
     r"^[ \t]*(?:LineSpeed \d|Current state: |(?:Full|Half)-duplex, \d+Mb/s, (?:THD, )?link type is )"
     r"|^\S+ current state ?: ",

@@ -24,6 +24,8 @@ its state: `UP` and `LOWER_UP`, `NO-CARRIER`, and no `UP` among its flags if it 
 - One table, `collector/_port_words.py`, maps words to administratively down, a missing module, no light, or an error.
 - NX-OS prints `is down (XCVR not inserted)` even if the port is administratively down: `admin state is down`, in the
   line below, shows that. `inactive`, `suspended`, `channelDown` and the like leave the port's state unknown.
+- The table of OS10's `show interface status` has no administrative state: a port switched off there reads as down. Its
+  `show interface` has it, and is asked first.
 - MTU comes from SONiC's table, where it is the kernel's. Junos includes the Ethernet header, EOS and NX-OS print it
   elsewhere: not read.
 """

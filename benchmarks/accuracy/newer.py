@@ -95,8 +95,7 @@ def section(found: dict[tuple[str, ...], Measured]) -> str:
 
 The fabrics of the first two sections with switches of the platforms that were simulated last: plain ones with up to 6
 faults, and ones whose devices behave as real ones do, with up to 3. Their answers are written from recordings, those of
-SR Linux from Nokia's YANG. OS10's table of ports has no administrative state: there a port that the operator switched
-off (`admin_down`) is reported as a link that is down, which costs precision. No cable is moved for it.
+SR Linux from Nokia's YANG.
 `python -m benchmarks.accuracy.newer` writes this section.
 
 | {" | ".join(COLUMNS)} |

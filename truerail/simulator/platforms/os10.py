@@ -46,7 +46,7 @@ def announced(port: SwitchPort) -> Frame:
 
 def answers(ether: Ether, switch: str) -> dict[str, str]:
     """Command to answer."""
-    found = {_LLDP: lldp_text(ether.neighbors(switch)), _STATUS: status_text(links(ether, switch))}
+    found = {_LLDP: lldp_text(ether.neighbors(switch)), _INTERFACE: interface_text(ether, switch, None)}
     return as_pasted(ether, switch, found)
 
 
