@@ -1,6 +1,7 @@
 """How a host is set up for GPUs to reach NICs directly, and how its PCIe links came up.
 
-Question: is nvidia-peermem loaded, do IOMMU and ACS let peers talk directly, is any NIC or GPU on a slow PCIe link?
+Question: can NICs and storage reach GPU memory (nvidia-peermem, DMA-BUF, nvidia-fs), do IOMMU and ACS let peers talk
+directly, is any NIC or GPU on a slow PCIe link?
 Needs: sysfs (any user); ACS is in the part of the configuration space that `lspci` shows only to root.
 
 Formats: `path:value` lines of `grep -H .` over sysfs, followed by the lines of `lspci -vv`; `lspci -vv` alone, as
@@ -10,7 +11,11 @@ sosreport keeps it; `lsmod`. Sources: the kernel's `Documentation/ABI/testing/sy
 Facts: `PcieLink` of each RDMA device and GPU, and as `HostSetting`
 
 - `nvidia_peermem`: `loaded`, or `not loaded` if NVIDIA's driver is loaded without it (`nv_peer_mem` counts as it).
-  With an open kernel module and DMA-BUF it is not needed.
+- `nvidia_fs`, the module of GPUDirect Storage: the same.
+- `dma_buf`: `supported` by NVIDIA's open kernel module with Linux 5.12 or newer, where nvidia-peermem is not needed;
+  `not supported` by the proprietary one. Unknown with an older kernel, into which a distribution may have brought it.
+  Source: NVIDIA GPU Operator, "GPUDirect RDMA and GPUDirect Storage"; `/proc/driver/nvidia/version` names the module
+  (`NVIDIA UNIX Open Kernel Module`, `NVIDIA UNIX x86_64 Kernel Module`; driver README, "Open Linux Kernel Modules").
 - `iommu` of a device: `on` (its addresses are translated) or `passthrough` (its group's type is `identity`). Unknown
   for a device without a group, and with a kernel before 5.11.
 - `acs` of a bridge: `enabled` if any of SrcValid, ReqRedir, CmpltRedir, UpstreamFwd is on, so that traffic between
@@ -38,13 +43,18 @@ from truerail.errors import NoAnswerError
 from truerail.model import Command, Device, HostSetting, PcieLink, Role, collector, minutes
 
 _LIVE = (
-    "cd /sys; i=class/infiniband/*/device; d=bus/pci/drivers; grep -sH . module/nv*/initstate $i/uevent "
-    "$i/*_link_* $i/iommu_group/type $d/nvidia/*:*/*_link_* $d/amdgpu/*:*/*_link_*; "
+    "cd /sys; i=class/infiniband/*/device; d=bus/pci/dr*; grep -sH . module/nv*/inits* $i/uevent "
+    "$i/*_link_* $i/iommu_group/type $d/nvidia/*:*/*_link_* $d/amdgpu/*:*/*_link_* /proc/d*/nvidia/v* /proc/version; "
     'lspci -Dvv | grep -E "^[0-9a-f]|ACSCtl"; :'
 )
 Reported: TypeAlias = HostSetting | PcieLink
 _DRIVER = "nvidia"
 _PEERMEM = frozenset(("nvidia_peermem", "nv_peer_mem"))
+_STORAGE = frozenset(("nvidia_fs",))
+_PROC, _DRIVER_VERSION, _KERNEL_VERSION = "/proc/", "driver/nvidia/version", "version"
+_OPEN, _PROPRIETARY = "NVIDIA UNIX Open Kernel ", re.compile(r"NVIDIA UNIX \S+ Kernel Module ")
+_KERNEL = re.compile(r"Linux version (\d{1,3})\.(\d{1,3})\.")
+_WITH_DMA_BUF = (5, 12)
 _MODULE = re.compile(r"(?:.*/)?module/([^/]+)/initstate")
 _OF_DEVICE = re.compile(
     r"(?:.*/)?(?:infiniband/(?P<rdma>[^/]+)/device|(?P<pci>[0-9a-f]{4,}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]))/(?P<what>.+)"
@@ -73,7 +83,7 @@ def host_facts(answer: str, device: Device) -> Iterable[Reported]:
     found: list[Reported]
     listed = next((at for at, line in enumerate(text[:_ABOVE_LSMOD]) if _LSMOD.match(line)), None)
     if listed is not None:
-        found = list(_peermem({line.split()[0]: "live" for line in text[listed + 1 : -1] if line.strip()}))
+        found = list(_modules({line.split()[0]: "live" for line in text[listed + 1 : -1] if line.strip()}))
     else:
         found = [*_from_sysfs(list(files(answer))), *from_lspci(text[:-1])]
     if not found:
@@ -83,6 +93,7 @@ def host_facts(answer: str, device: Device) -> Iterable[Reported]:
 
 def _from_sysfs(reported: Sequence[tuple[str, str]]) -> Iterator[Reported]:
     modules: dict[str, str] = {}
+    said: dict[str, str] = {}
     devices: dict[str, dict[str, str]] = {}
     for path, value in reported:
         module, of_device = _MODULE.fullmatch(path), _OF_DEVICE.fullmatch(path)
@@ -92,16 +103,30 @@ def _from_sysfs(reported: Sequence[tuple[str, str]]) -> Iterator[Reported]:
             kept = devices.setdefault(of_device["rdma"] or of_device["pci"], {})
             key, _, content = value.partition("=") if of_device["what"] == "uevent" else (of_device["what"], "", value)
             kept[key] = content
+        else:
+            said.setdefault(path.rpartition(_PROC)[2], value)
     if reported and not _MODULE.fullmatch(reported[-1][0]):
-        yield from _peermem(modules)
+        yield from _modules(modules)
+    yield from _dma_buf(said.get(_DRIVER_VERSION, ""), said.get(_KERNEL_VERSION, ""))
     for name, kept in devices.items():
         yield from _device(name, kept)
 
 
-def _peermem(modules: dict[str, str]) -> Iterator[HostSetting]:
-    loaded = any(modules.get(name) == "live" for name in _PEERMEM)
-    if loaded or _DRIVER in modules:
-        yield HostSetting("nvidia_peermem", "loaded" if loaded else "not loaded")
+def _modules(modules: dict[str, str]) -> Iterator[HostSetting]:
+    for setting, names in (("nvidia_peermem", _PEERMEM), ("nvidia_fs", _STORAGE)):
+        loaded = any(modules.get(name) == "live" for name in names)
+        if loaded or _DRIVER in modules:
+            yield HostSetting(setting, "loaded" if loaded else "not loaded")
+
+
+def _dma_buf(driver: str, linux: str) -> Iterator[HostSetting]:
+    """By the first line of the driver's version and the release of the kernel; none where these do not decide."""
+    kernel = _KERNEL.match(linux)
+    if _OPEN in driver:
+        if kernel and (int(kernel[1]), int(kernel[2])) >= _WITH_DMA_BUF:
+            yield HostSetting("dma_buf", "supported")
+    elif _PROPRIETARY.search(driver):
+        yield HostSetting("dma_buf", "not supported")
 
 
 def _device(name: str, kept: dict[str, str]) -> Iterator[Reported]:

@@ -9,8 +9,11 @@ host, and so for the whole job. No cable and no counter shows why.
 The settings that the host reports, and the distance of its GPUs to NICs (`nvidia-smi topo -m`), compared with other
 hosts:
 
-- NVIDIA's driver is loaded and nvidia-peermem is not. NCCL can use DMA-BUF instead where the driver's open kernel
-  module is installed: a warning where most hosts have nvidia-peermem loaded, else info.
+- NVIDIA's driver is loaded and nvidia-peermem is not. Nothing is wrong where DMA-BUF does its work (NVIDIA's open
+  kernel module, Linux 5.12 or newer); a warning with the proprietary module, which lacks it. Where the kind of module
+  is unknown: a warning where most hosts have nvidia-peermem loaded, else info.
+- nvidia-fs, by which storage reaches GPU memory (GPUDirect Storage), is not loaded, and is on most hosts, three of them
+  at least.
 - ACS redirects traffic between devices below a PCIe bridge up to the root complex. A warning, unless all hosts that
   report it, at least three, do so: virtual machines and Grace hosts need it.
 - The IOMMU translates the NICs' addresses (not `passthrough`): the same.
@@ -25,12 +28,13 @@ far from its NIC compare the slots with a host that is right.
 
 ## Decide
 - `nvidia-peermem is not loaded`: `modprobe nvidia-peermem`; make it permanent in the image.
+- `nvidia-fs is not loaded`: `modprobe nvidia-fs`; reads of storage pass through the host's memory until then.
 - `ACS redirects`: a BIOS or kernel setting. Drain the host, switch ACS off, reboot.
 - `IOMMU translates`: set `iommu=pt`, at the next reboot.
 
 ## False positives
-With the open kernel module and DMA-BUF NCCL needs no nvidia-peermem: `NCCL_DEBUG=INFO` shows `GPU Direct RDMA Enabled`
-or `DMABUF`. Virtual machines need ACS and the IOMMU.
+A distribution may have brought DMA-BUF into a kernel before 5.12: then NCCL needs no nvidia-peermem either, and
+`NCCL_DEBUG=INFO` shows `GPU Direct RDMA Enabled` or `DMABUF`. Virtual machines need ACS and the IOMMU.
 """
 
 from collections import Counter
@@ -88,11 +92,21 @@ class _Host:
     evidence: list[Evidence] = field(default_factory=list)
 
 
-_IN_THE_WAY = {"nvidia_peermem": "not loaded", "acs": "enabled", "iommu": "on"}
+_IN_THE_WAY = {
+    "nvidia_peermem": "not loaded",
+    "dma_buf": "not supported",
+    "acs": "enabled",
+    "iommu": "on",
+    "nvidia_fs": "not loaded",
+}
+_NEITHER = "neither"
+"""Key of a host that has neither nvidia-peermem nor DMA-BUF."""
 _SAYS = {
+    _NEITHER: ("nvidia-peermem is not loaded, and NVIDIA's proprietary module has no DMA-BUF", "load nvidia-peermem"),
     "nvidia_peermem": ("nvidia-peermem is not loaded", "load nvidia-peermem, or make sure that NCCL uses DMA-BUF"),
     "acs": ("ACS redirects traffic between devices", "switch ACS off"),
     "iommu": ("the IOMMU translates the NICs' addresses", "set `iommu=pt`"),
+    "nvidia_fs": ("nvidia-fs is not loaded: storage does not reach GPU memory directly", "load nvidia-fs"),
 }
 
 
@@ -107,7 +121,7 @@ _SAYS = {
 def gpudirect_broken(round: Round) -> Iterator[Finding]:
     """Planned hosts on which something stands between GPUs and NICs."""
     hosts = _reported(round.cabling)
-    for setting in _IN_THE_WAY:
+    for setting in _SAYS:
         _evaluate_setting(setting, hosts)
     _evaluate_paths(hosts)
     for name, host in hosts.items():
@@ -171,6 +185,10 @@ def _settings(facts: tuple[Fact, ...]) -> Settings:
             bad = found.setdefault(fact.name, [])
             if fact.value == _IN_THE_WAY[fact.name]:
                 bad.append(fact)
+    if "dma_buf" in found and "nvidia_peermem" in found:  # one of the two is enough
+        without, missing = found.pop("dma_buf"), found["nvidia_peermem"]
+        found[_NEITHER] = [*missing, *without] if missing and without else []
+        found["nvidia_peermem"] = []
     return found
 
 
@@ -189,7 +207,7 @@ def _evaluate_setting(name: str, hosts: Mapping[str, _Host]) -> None:
     reported = [host for host in hosts.values() if name in host.settings]
     bad = [host for host in reported if host.settings[name]]
     common = 2 * len(bad) > len(reported) >= LEAST_PEERS
-    meant = name != "nvidia_peermem" and len(bad) == len(reported) >= LEAST_PEERS
+    meant = _is_meant(name, len(bad), len(reported))
     summary, does = _SAYS[name]
     for host in bad if not meant else ():
         facts = host.settings[name]
@@ -200,6 +218,13 @@ def _evaluate_setting(name: str, hosts: Mapping[str, _Host]) -> None:
         quiet = name == "nvidia_peermem" and (common or len(reported) < LEAST_PEERS)
         host.faults.append((f"{summary}{where}{peers}", does, Severity.INFO if quiet else Severity.WARNING))
         host.evidence += _evidence(host.answer, facts[:_SHOWN])
+
+
+def _is_meant(name: str, bad: int, reported: int) -> bool:
+    """Whether a setting may be intended, because all hosts have it, or of storage, because not most are without it."""
+    if name == "nvidia_fs":
+        return reported < LEAST_PEERS or 2 * (reported - bad) <= reported
+    return name in ("acs", "iommu") and bad == reported >= LEAST_PEERS
 
 
 def _evaluate_paths(hosts: Mapping[str, _Host]) -> None:
@@ -257,6 +282,21 @@ def _paths(level: str) -> list[GpuNicPath]:
 
 FIRES = (
     Case(
+        "Neither nvidia-peermem nor DMA-BUF, on every host.",
+        _PLAN,
+        {
+            f"gpu-{host}": [HostSetting("nvidia_peermem", "not loaded"), HostSetting("dma_buf", "not supported")]
+            for host in (1, 2, 3)
+        },
+        ("gpu-1", "gpu-2", "gpu-3"),
+    ),
+    Case(
+        "Storage reaches GPU memory on three of four hosts.",
+        _PLAN,
+        {f"gpu-{host}": [HostSetting("nvidia_fs", "not loaded" if host == 4 else "loaded")] for host in (1, 2, 3, 4)},
+        ("gpu-4",),
+    ),
+    Case(
         "nvidia-peermem is loaded on three of four hosts.",
         _PLAN,
         {**{f"gpu-{host}": _RIGHT for host in (1, 2, 3)}, "gpu-4": [HostSetting("nvidia_peermem", "not loaded")]},
@@ -283,6 +323,19 @@ FIRES = (
 )
 
 QUIET = (
+    Case(
+        "The open kernel module does the work of nvidia-peermem by DMA-BUF.",
+        _PLAN,
+        {
+            **{f"gpu-{host}": _RIGHT for host in (1, 2, 3)},
+            "gpu-4": [HostSetting("nvidia_peermem", "not loaded"), HostSetting("dma_buf", "supported")],
+        },
+    ),
+    Case(
+        "Two hosts of four are without nvidia-fs: not all use GPUDirect Storage.",
+        _PLAN,
+        {f"gpu-{host}": [HostSetting("nvidia_fs", "not loaded" if host > 2 else "loaded")] for host in (1, 2, 3, 4)},
+    ),
     Case("All is set right on every host.", _PLAN, {f"gpu-{host}": [*_RIGHT] for host in (1, 2, 3, 4)}),
     Case(
         "Every host has the IOMMU on: it is intended, as for virtual machines.",

@@ -340,9 +340,33 @@ def tree(root: Path, files: dict[str, str]) -> None:
         path.chmod(0o755)
 
 
+OPEN = "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  570.86.15  Release Build  (dvs-builder@U16)"
+PROPRIETARY = "NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.183.01  Sun May 12 19:39:15 UTC 2024"
+
+
+@pytest.mark.parametrize(
+    ("driver", "linux", "value"),
+    [
+        (OPEN, "Linux version 6.8.0-40-generic (b@h)", "supported"),
+        (OPEN.replace("Module for x86_64", "x86_64 Kernel Module"), "Linux version 5.12.1 (b@h)", "supported"),
+        (OPEN, "Linux version 4.18.0-553.el8_10.x86_64 (b@h)", None),
+        (OPEN, None, None),
+        (PROPRIETARY, "Linux version 6.8.0-40-generic (b@h)", "not supported"),
+        (PROPRIETARY, None, "not supported"),
+        ("another", "Linux version 6.8.0 (b@h)", None),
+    ],
+)
+def test_dma_buf_follows_from_the_kind_of_module_and_the_kernel(driver: str, linux: str | None, value: str) -> None:
+    answer = f"module/nvidia/initstate:live\n/proc/driver/nvidia/version:{driver}\n"
+    answer += f"/proc/version:{linux}\n" if linux else ""
+    found = {fact.name: fact.value for fact in read("host_facts", answer) if isinstance(fact, HostSetting)}
+    assert found.pop("dma_buf", None) == value
+    assert found == {"nvidia_peermem": "not loaded", "nvidia_fs": "not loaded"}
+
+
 def asked(name: str, root: Path, shell: str) -> tuple[str, int]:
     """What the first command of a collector prints where `/sys` is a folder of the test's, and its exit status."""
-    text = collectors()[name].ask[0].text.replace("/sys", str(root / "sys"))
+    text = collectors()[name].ask[0].text.replace("/sys", str(root / "sys")).replace("/proc", str(root / "proc"))
     done = subprocess.run(
         [shell, "-c", text], env={"PATH": f"{root / 'bin'}:/usr/bin:/bin"}, capture_output=True, text=True, check=False
     )
@@ -369,6 +393,8 @@ def machine(tmp_path: Path) -> Path:
             f"{device}/current_link_speed": "16.0 GT/s PCIe\n",
             f"{device}/iommu_group/type": "DMA\n",
             "sys/module/nvidia/initstate": "live\n",
+            "proc/driver/nvidia/version": f"{OPEN}\nGCC version:  gcc version 13.3.0\n",
+            "proc/version": "Linux version 6.8.0-40-generic (build@host) #40-Ubuntu SMP\n",
             "sys/bus/pci/drivers/nvidia/0000:1b:00.0/max_link_width": "16\n",
             "sys/class/infiniband/mlx5_0/ports/1/hw_counters/out_of_buffer": "3\n",
             "sys/class/infiniband/mlx5_0/ports/1/hw_counters/lifespan": "10\n",
@@ -389,6 +415,8 @@ EXPECTED: dict[str, tuple[Fact, ...]] = {
     "rdma_counters": (PortCounters("mlx5_0/1", (Counter("out_of_buffer"), Counter("link_downed")), (3, 1)),),
     "host_facts": (
         HostSetting("nvidia_peermem", "not loaded"),
+        HostSetting("nvidia_fs", "not loaded"),
+        HostSetting("dma_buf", "supported"),
         HostSetting("iommu", "on", "0000:1a:00.0"),
         PcieLink("0000:1a:00.0", 16.0, None, None, None, "mlx5_0"),
         PcieLink("0000:1b:00.0", None, None, None, 16),
