@@ -38,6 +38,7 @@ from truerail.model.finding import (
 )
 from truerail.model.plan import Cable, Device, LoadBalancing, Plan, Port, Rail, Role, Transport
 from truerail.model.platforms import PLATFORMS
+from truerail.model.probe_facts import ProbeHop, ProbeReach, ProbeTrouble
 from truerail.model.qos_profile import QosBuffer, QosProfile
 from truerail.model.reading import Reading
 from truerail.model.snapshot import Snapshot, Table
@@ -97,6 +98,9 @@ __all__ = [
     "PortCounters",
     "PortIdentity",
     "PortQos",
+    "ProbeHop",
+    "ProbeReach",
+    "ProbeTrouble",
     "QosBuffer",
     "QosProfile",
     "Rail",

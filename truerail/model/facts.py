@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Literal, NamedTuple, TypeAlias
 
 from truerail.model.fact_kinds import ANY_NUMBER, BYTES, DBM, GBPS, SECONDS, SHARE, fact
+from truerail.model.probe_facts import ProbeHop, ProbeReach, ProbeTrouble
 from truerail.model.witness_facts import (
     AddressEntry,
     BgpPeer,
@@ -281,7 +282,10 @@ class BitErrorRate(NamedTuple):
 
 
 Fact: TypeAlias = (
-    MacEntry
+    ProbeReach
+    | ProbeHop
+    | ProbeTrouble
+    | MacEntry
     | AddressEntry
     | BgpPeer
     | LagMember

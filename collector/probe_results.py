@@ -1,0 +1,192 @@
+"""What a host sent, heard and was answered in a run of `truerail probe`: the JSON that `truerail-probe` prints.
+
+Question: does a packet from this NIC arrive, by which NIC, at which size, in which class, over which hops?
+Needs: a run of `truerail probe`. No round of polls sends anything: this answer comes from recordings of such runs.
+
+Format: one object, version 1. It has counts only, so its size depends on the flows and not on the packets.
+
+| key | rows |
+|---|---|
+| `sends`, `hears` | the flows that the host was to send, or to listen for: objects |
+| `sent` | flow, source port, TTL, size, packets |
+| `heard` | flow, source port, TTL as sent, size, TOS as heard, interface of arrival, packets |
+| `hops` | flow, source port, TTL, size, address, ICMP message, its MTU, answers |
+| `trouble` | word, NIC or "", flow or null, count, detail or null |
+
+Traps:
+
+- A flow of which `sent` has no row was not tried; one of which `heard` has none was listened for and not heard.
+- Heard probes with a TTL below 64 were sent to name hops; they arrived because the path is that short. Not counted.
+- A host that took no part has a recording too: its flows, and the trouble `left out`.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Any
+
+from collector._answer import decode
+from truerail.errors import UnreadableError
+from truerail.model import Command, Device, ProbeHop, ProbeReach, ProbeTrouble, Role, collector, minutes
+
+VERSION = 1
+FULL_TTL = 64
+_MODES = frozenset(("routed", "wired"))
+_MESSAGES = frozenset(
+    ("time exceeded", "too big", "port unreachable", "net unreachable", "host unreachable", "prohibited")
+)
+_MOST_COUNTED = 2**40
+_Key = tuple[int, int, int, int]
+"""Flow, source port, TTL, size."""
+
+
+@collector(
+    on=[Role.HOST],
+    ask=[Command("truerail-probe", ("capture",))],
+    every=minutes(10),
+    yields=[ProbeReach, ProbeHop, ProbeTrouble],
+    optional=True,
+)
+def probe_results(answer: str, device: Device) -> list[ProbeReach | ProbeHop | ProbeTrouble]:
+    """`ProbeReach` of both roles, `ProbeHop` and `ProbeTrouble`, in the recording's order. Raises `UnreadableError`."""
+    found = decode(answer)
+    if type(found) is not dict or "truerail_probe" not in found:
+        raise UnreadableError("not a recording of `truerail probe`")
+    if found["truerail_probe"] != VERSION:
+        raise UnreadableError(f"version {found['truerail_probe']!r:.20} of the recording: only {VERSION} is known")
+    recording = _Recording(found)
+    return [*recording.sent(), *recording.heard(), *recording.hops(), *recording.troubles()]
+
+
+class _Recording:
+    """One recording. Every method raises `UnreadableError` with the row that is not understood."""
+
+    def __init__(self, found: dict[str, Any]) -> None:
+        self._found = found
+        self._run = _text(found, "run", "the recording")
+        self._sends = {flow["flow"]: flow for flow in self._flows("sends")}
+        self._hears = {flow["flow"]: flow for flow in self._flows("hears")}
+        self._sent: dict[_Key, int] = defaultdict(int)
+        for flow, source_port, ttl, size, count in self._rows("sent", 5):
+            self._known(self._sends, flow, "sent")
+            self._sent[flow, source_port, ttl, size] += count
+
+    def sent(self) -> Iterator[ProbeReach]:
+        """Rows of the sender: one for each source port and size; of an untried flow one with 0."""
+        tried = set()
+        for (flow, source_port, ttl, size), count in self._sent.items():
+            if ttl == FULL_TTL:
+                tried.add(flow)
+                yield self._reach(self._sends[flow], size=size, source_port=source_port, sent=count)
+        for flow, about in self._sends.items():
+            if flow not in tried:
+                yield self._reach(about, sent=0)
+
+    def heard(self) -> Iterator[ProbeReach]:
+        """Rows of the listener: at least one for each flow that it listened for."""
+        heard = set()
+        for flow, source_port, ttl, size, tos, arrived_on, count in self._rows("heard", 7, texts=(5,)):
+            self._known(self._hears, flow, "heard")
+            if ttl == FULL_TTL:
+                heard.add(flow)
+                reach = self._reach(self._hears[flow], size=size, source_port=source_port)
+                yield reach._replace(heard=count, arrived_on=arrived_on, tos_heard=tos)
+        for flow, about in self._hears.items():
+            if flow not in heard:
+                yield self._reach(about)._replace(heard=0)
+
+    def hops(self) -> Iterator[ProbeHop]:
+        """Answers, and one row for each question with a short TTL that had none."""
+        answered = set()
+        for flow, source_port, ttl, size, address, message, mtu, count in self._rows("hops", 8, texts=(4, 5)):
+            self._known(self._sends, flow, "hops")
+            if message not in _MESSAGES:
+                raise UnreadableError("hops: not an ICMP message", text=message)
+            key = (flow, source_port, ttl, size)
+            answered.add(key)
+            yield self._hop(key, address, count, message, mtu if message == "too big" else None)
+        for key in self._sent:
+            if key[2] != FULL_TTL and key not in answered:
+                yield self._hop(key, None, 0, None, None)
+
+    def troubles(self) -> Iterator[ProbeTrouble]:
+        """What kept the host from being a good witness."""
+        for what, port, flow, count, detail in self._rows("trouble", 5, texts=(0, 1, 4), null=(2, 4)):
+            yield ProbeTrouble(port, what, count, self._run, flow, detail)
+
+    def _reach(
+        self, about: dict[str, Any], *, size: int | None = None, source_port: int | None = None, sent: int | None = None
+    ) -> ProbeReach:
+        return ProbeReach(
+            about["port"],
+            about["peer"],
+            about["peer_port"],
+            self._run,
+            about["flow"],
+            about["mode"],
+            about["tos"],
+            size,
+            source_port,
+            sent,
+            left_by=about.get("left_by"),
+            address=about.get("address"),
+            peer_address=about.get("peer_address"),
+            pinglist=about.get("pinglist"),
+        )
+
+    def _hop(self, key: _Key, address: str | None, answered: int, message: Any, mtu: int | None) -> ProbeHop:
+        about = self._sends[key[0]]
+        where = (about["port"], about["peer"], about["peer_port"], self._run)
+        return ProbeHop(*where, *key, self._sent.get(key, 0), address, answered, message, mtu)
+
+    def _flows(self, key: str) -> Iterator[dict[str, Any]]:
+        """The flows of one role, with every field that a row needs."""
+        for flow in self._list(key):
+            if type(flow) is not dict or not _count(flow.get("flow")):
+                raise UnreadableError(f"{key}: a flow without its number", text=str(flow)[:40])
+            about = f"{key}: flow {flow['flow']}"
+            for name in ("port", "peer", "peer_port"):
+                _text(flow, name, about)
+            for name in ("left_by", "address", "peer_address", "pinglist"):
+                if flow.get(name) is not None:
+                    _text(flow, name, about)
+            if flow.get("mode") not in _MODES:
+                raise UnreadableError(f"{about}: not a mode", text=str(flow.get("mode"))[:40])
+            if not _count(flow.get("tos")) or flow["tos"] > 255:
+                raise UnreadableError(f"{about}: not a TOS", text=str(flow.get("tos"))[:40])
+            yield flow
+
+    def _rows(
+        self, key: str, columns: int, *, texts: tuple[int, ...] = (), null: tuple[int, ...] = ()
+    ) -> Iterator[list[Any]]:
+        """The rows of one table: numbers, but for the columns of texts; those of `null` may be null."""
+        for row in self._list(key):
+            if type(row) is not list or len(row) != columns:
+                raise UnreadableError(f"{key}: a row that has not {columns} values", text=str(row)[:60])
+            for place, value in enumerate(row):
+                good = type(value) is str if place in texts else _count(value)
+                if not good and not (value is None and place in null):
+                    raise UnreadableError(f"{key}: value {place + 1} of a row is not understood", text=str(row)[:60])
+            yield row
+
+    def _list(self, key: str) -> list[Any]:
+        found = self._found.get(key)
+        if type(found) is not list:
+            raise UnreadableError(f"the recording has no list `{key}`")
+        return found
+
+    def _known(self, flows: dict[int, Any], flow: int, key: str) -> None:
+        if flow not in flows:
+            raise UnreadableError(f"{key}: flow {flow} is not among the flows of the recording")
+
+
+def _count(value: object) -> bool:
+    """Whether a value is a number of packets, bytes or a flow: not negative, and no bool."""
+    return type(value) is int and 0 <= value < _MOST_COUNTED
+
+
+def _text(found: dict[str, Any], key: str, about: str) -> str:
+    """A text that is not empty."""
+    value = found.get(key)
+    if type(value) is not str or not value:
+        raise UnreadableError(f"{about} has no `{key}`", text=str(value)[:40])
+    return value

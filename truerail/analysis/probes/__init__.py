@@ -1,0 +1,1 @@
+"""What `truerail probe` shows: both ends of each flow joined, and what was tried."""

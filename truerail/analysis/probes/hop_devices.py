@@ -1,0 +1,63 @@
+"""Which device answered a probe: the addresses of hops, by what the devices themselves report of their interfaces."""
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from truerail.analysis.probes.reached import planned_cables
+from truerail.model.columns import NONE
+from truerail.model.facts import NetAddress
+from truerail.model.probe_facts import ProbeHop, ProbeReach
+
+if TYPE_CHECKING:
+    from truerail.analysis.round import Round
+
+
+class Owner(NamedTuple):
+    """The device that has an address, by its code, and the interface that has it."""
+
+    device: int
+    interface: str
+
+
+def owners(round: "Round") -> dict[str, Owner]:
+    """The device of each reported address. An address that two devices have names none: it is left out."""
+    return round.once(_owners)
+
+
+def _owners(round: "Round") -> dict[str, Owner]:
+    table = round.snapshot.table(NetAddress)
+    found: dict[str, Owner] = {}
+    shared: set[str] = set()
+    for fact, device in zip(table.rows, round.cabling.identity.devices_of(table).tolist(), strict=True):
+        known = found.setdefault(fact.address, Owner(device, fact.netdev))
+        if known.device != device:
+            shared.add(fact.address)
+    return {address: owner for address, owner in found.items() if address not in shared}
+
+
+def first_hops(round: "Round") -> dict[int, tuple[int, int]]:
+    """The device that answered one hop behind each planned NIC, for probes that were bound to the NIC: its code and a
+    row of the table of hops, by cable. Hops whose address is unknown or shared are left out.
+    """
+    hops, reach = round.snapshot.table(ProbeHop), round.snapshot.table(ProbeReach)
+    wired = {
+        (reach.devices[int(device)], row.run, row.flow)
+        for row, device in zip(reach.rows, reach.device, strict=True)
+        if row.mode == "wired" and row.heard is None
+    }
+    of_address, index = owners(round), round.cabling.index
+    rows = [
+        number
+        for number, row in enumerate(hops.rows)
+        if row.ttl == 1 and row.kind == "time exceeded" and row.address in of_address
+    ]
+    rows = [n for n in rows if (hops.devices[int(hops.device[n])], hops.rows[n].run, hops.rows[n].flow) in wired]
+    at = np.array(rows, dtype=np.int64)
+    names = index.ports.name_codes(hops.column("port")[at])
+    cables = planned_cables(round.cabling, round.cabling.identity.devices_of(hops)[at], names)
+    return {
+        cable: (of_address[str(hops.rows[number].address)].device, number)
+        for cable, number in zip(cables.tolist(), rows, strict=True)
+        if cable != NONE
+    }

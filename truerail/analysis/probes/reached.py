@@ -1,0 +1,190 @@
+"""Both ends of every probed flow: what the sender sent, joined with what the listener heard.
+
+The join is by run and flow number. A flow whose listener has no row, started late, or dropped packets itself has no
+witness: what it lost is unknown.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from truerail.model.columns import NONE, Codes, Mask
+from truerail.model.probe_facts import BUFFER_FULL, PROBE_TROUBLES, STARTED_LATE, ProbeReach, ProbeTrouble
+from truerail.model.snapshot import Table
+
+if TYPE_CHECKING:
+    from truerail.analysis.cabling.joined import Wiring
+    from truerail.analysis.round import Round
+
+_CLASS = 0xFC
+"""DSCP in the octet; the other two bits are ECN, which switches set."""
+_FLOW_BITS = 40
+
+
+@dataclass(frozen=True)
+class Reached:
+    """Flows as columns of shape (flows,), packets as matrices of shape (flows, sizes); sizes are those of `sizes`."""
+
+    table: Table[ProbeReach]
+    row: Codes
+    """A row of the table by its sender."""
+    device: Codes
+    """The sender, by its device code; -1 if unknown."""
+    peer: Codes
+    cable: Codes
+    """The planned cable of the NIC that it shall leave by; -1 if that is not planned."""
+    peer_cable: Codes
+    """The planned cable of the NIC that it shall arrive on."""
+    wired: Mask
+    refused: Mask
+    """Whether the sender's kernel refused to send at least one packet: no route, no such address."""
+    witnessed: Mask
+    """Whether its listener can say what arrived."""
+    sizes: Codes
+    """Bytes of the IP packets, in rising order."""
+    sent: Codes
+    heard: Codes
+    stray: Codes
+    """Packets heard on another interface than the planned one."""
+    rewritten: Codes
+    """Packets heard with another class than they were sent with."""
+    stray_row: Codes
+    """A listener's row of packets that came on another interface; -1 if there is none."""
+    rewritten_row: Codes
+    """A listener's row of packets with another class."""
+
+    @property
+    def tried(self) -> Mask:
+        """Flows of which at least one packet was sent, or refused by the sender's kernel."""
+        return np.asarray((self.sent.sum(axis=1) > 0) | self.refused, dtype=bool)
+
+    @property
+    def arrived(self) -> Mask:
+        """Flows of which at least one packet was heard, on whatever interface."""
+        return np.asarray(self.heard.sum(axis=1) > 0, dtype=bool)
+
+    @property
+    def lost(self) -> Mask:
+        """Flows that were tried, of which a listener that can say so heard nothing."""
+        known = self.witnessed | (self.refused & (self.sent.sum(axis=1) == 0))
+        return np.asarray(self.tried & known & ~self.arrived, dtype=bool)
+
+    def fact(self, flow: int) -> ProbeReach:
+        """What the sender reports of a flow."""
+        return self.table.rows[int(self.row[flow])]
+
+
+def reached(round: "Round") -> Reached:
+    """The joined flows of all runs of a round's snapshot."""
+    return round.once(_join)
+
+
+def _join(round: "Round") -> Reached:
+    wiring = round.cabling
+    table = round.snapshot.table(ProbeReach)
+    runs: dict[str, int] = {}
+    run = np.array([runs.setdefault(name, len(runs)) for name in table.column("run")], dtype=np.int64)
+    key = run << _FLOW_BITS | _numbers(table.column("flow"))
+    count = {name: _numbers(table.column(name)) for name in ("sent", "heard", "size", "tos", "tos_heard")}
+    ours = np.flatnonzero(count["sent"] >= 0)
+    theirs = np.flatnonzero(count["heard"] >= 0)
+    flows, first, of = np.unique(key[ours], return_index=True, return_inverse=True)
+    at = np.searchsorted(flows, key[theirs])
+    known = at < len(flows)
+    known[known] = flows[at[known]] == key[theirs[known]]
+    theirs, at = theirs[known], at[known]
+    sizes = np.unique(count["size"][count["size"] >= 0])
+    port, arrived_on = table.column("port"), table.column("arrived_on")
+    stray = np.array([on is not None and on != port[i] for i, on in zip(theirs, arrived_on[theirs], strict=True)])
+    stray = stray.astype(bool)
+    heard_tos = count["tos_heard"][theirs]
+    rewritten = (heard_tos >= 0) & ((heard_tos ^ count["tos"][theirs]) & _CLASS != 0)
+    shape = (len(flows), len(sizes))
+    row = ours[first]
+    device, peer, cable, peer_cable = _ends(wiring, table, row)
+    noisy, refused = _troubles(round, runs, flows)
+    listener = wiring.identity.devices_of(table)[theirs]
+    witnessed = np.zeros(len(flows), dtype=bool)
+    witnessed[at[~np.isin(run[theirs] << _FLOW_BITS | listener, noisy)]] = True
+    return Reached(
+        table=table,
+        row=row,
+        device=device,
+        peer=peer,
+        cable=cable,
+        peer_cable=peer_cable,
+        wired=np.array([mode == "wired" for mode in table.column("mode")[row]], dtype=bool),
+        refused=refused,
+        witnessed=witnessed,
+        sizes=sizes,
+        sent=_summed(shape, sizes, of, count["size"][ours], count["sent"][ours]),
+        heard=_summed(shape, sizes, at, count["size"][theirs], count["heard"][theirs]),
+        stray=_summed(shape, sizes, at[stray], count["size"][theirs[stray]], count["heard"][theirs[stray]]),
+        rewritten=_summed(
+            shape, sizes, at[rewritten], count["size"][theirs[rewritten]], count["heard"][theirs[rewritten]]
+        ),
+        stray_row=_a_row(len(flows), at[stray], theirs[stray]),
+        rewritten_row=_a_row(len(flows), at[rewritten], theirs[rewritten]),
+    )
+
+
+def _numbers(values: Iterable[Any]) -> Codes:
+    """Numbers, -1 for None."""
+    return np.array([NONE if value is None else value for value in values], dtype=np.int64)
+
+
+def _summed(shape: tuple[int, int], sizes: Codes, flow: Codes, size: Codes, count: Codes) -> Codes:
+    """Packets by flow and size. Rows without a size are those of nothing sent or heard."""
+    total = np.zeros(shape, dtype=np.int64)
+    some = size >= 0
+    np.add.at(total, (flow[some], np.searchsorted(sizes, size[some])), count[some])
+    return total
+
+
+def _a_row(flows: int, at: Codes, row: Codes) -> Codes:
+    found = np.full(flows, NONE, dtype=np.int64)
+    found[at] = row
+    return found
+
+
+def _ends(wiring: "Wiring", table: Table[ProbeReach], row: Codes) -> tuple[Codes, Codes, Codes, Codes]:
+    """Sender, its peer, and the planned cables of the two NICs."""
+    index = wiring.index
+    device = wiring.identity.devices_of(table)[row]
+    of_name: dict[str, int] = {}
+    for name in table.column("peer")[row]:
+        if name not in of_name:
+            of_name[name] = wiring.identity.filed(name)
+    peer = np.array([of_name[name] for name in table.column("peer")[row]], dtype=np.int64)
+    own, far = (index.ports.name_codes(table.column(name)[row]) for name in ("port", "peer_port"))
+    return device, peer, planned_cables(wiring, device, own), planned_cables(wiring, peer, far)
+
+
+def planned_cables(wiring: "Wiring", device: Codes, name: Codes) -> Codes:
+    """The cable that is planned at each NIC, by device code and name code; -1 if there is none. Shapes (n,)."""
+    index = wiring.index
+    port = index.ports.find(device, name)
+    known = np.flatnonzero(port >= 0)  # a netdev that nothing else has reported is neither planned nor an alias
+    found = np.full(len(port), NONE, dtype=np.int64)
+    found[known] = index.cables_at(wiring.identity.local_ports(device[known], name[known]))
+    return np.where((found >= 0) & index.from_host[found], found, NONE) if len(index.from_host) else found
+
+
+def _troubles(round: "Round", runs: dict[str, int], flows: Codes) -> tuple[Codes, Mask]:
+    """Run and device of listeners that are no witnesses, in one number; the flows that a kernel refused to send."""
+    table = round.snapshot.table(ProbeTrouble)
+    device = round.cabling.identity.devices_of(table)
+    noisy, refused = [], np.zeros(len(flows), dtype=bool)
+    for row, one in enumerate(table.rows):
+        if one.run not in runs:
+            continue
+        run = runs[one.run] << _FLOW_BITS
+        if one.what in (BUFFER_FULL, STARTED_LATE):
+            noisy.append(run | int(device[row]))
+        elif one.flow is not None and one.what not in PROBE_TROUBLES:
+            at = int(np.searchsorted(flows, run | one.flow))
+            if at < len(flows) and int(flows[at]) == run | one.flow:
+                refused[at] = True
+    return np.array(noisy, dtype=np.int64), refused
