@@ -103,7 +103,7 @@ def _with_findings(targets: "Sequence[Target]", rows: "Iterable[Row]") -> str:
 
     from truerail.inventory import Inventory, dump_yaml
 
-    fabric = {target.name for target in targets if target.tells_fabric}
+    fabric = {target.name for target in targets if target.apart}
     found = {row.name: row for row in rows if not row.error and row.name not in fabric}
     reported = (
         replace(target, role=row.device.role, platform=target.platform if target.by_gnmi else row.platform)
@@ -145,7 +145,7 @@ def _way(target: "Target") -> str:
 
 def _role(target: "Target") -> str:
     """`-` for a machine that reports a fabric: it is no device of the plan."""
-    return "-" if target.tells_fabric else target.role or "?"
+    return "-" if target.apart else target.role or "?"
 
 
 def _place(target: "Target") -> str:

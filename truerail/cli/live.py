@@ -41,7 +41,7 @@ class Fleet:
             if device_key(name) not in keys:
                 raise CommandError(f"--only {only}: {name} is not in the inventory {self.path}")
         ends = ({cable.a.device, cable.b.device} for cable in self.plan.cables)
-        fabric = {target.name for target in self.targets if target.tells_fabric}
+        fabric = {target.name for target in self.targets if target.apart}
         return wanted.union(fabric, *(pair for pair in ends if pair & wanted))
 
     def gatherer(self, transport: Transport, limits: Limits | None = None) -> Poller:

@@ -9,7 +9,7 @@ from truerail.inventory.inventory_yaml_values import InventoryValues
 from truerail.inventory.value import Inventory, shared_addresses
 from truerail.inventory.yaml_access import Access, read_access
 from truerail.model import Role, Target
-from truerail.model.platforms import INFINIBAND
+from truerail.model.platforms import APART
 
 
 def read_native(tree: Node, faults: InventoryFaults) -> Inventory:
@@ -79,7 +79,7 @@ def _targets(entry: Node, defaults: dict[str, Node], values: InventoryValues) ->
 
 def _transport(access: Access, own: dict[str, Node], values: InventoryValues) -> str:
     """The transport of an entry. That of `defaults` is not for hosts: they do not speak gNMI."""
-    if access.transport and (access.role is Role.HOST or access.platform in ("snmp", INFINIBAND)):
+    if access.transport and (access.role is Role.HOST or access.platform in ("snmp", *APART)):
         if "transport" in own:
             what = access.platform or Role.HOST.value
             values.faults.add(own["transport"].line, "", f"the transport is gnmi: it is for switches, this is {what}")

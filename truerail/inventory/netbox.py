@@ -19,7 +19,7 @@ def read_netbox(netbox: NetBox, faults: InventoryFaults) -> Inventory:
             "",
             f"NetBox has no device for this filter that is a host or a switch of the fabric{_why(notes)}",
         )
-    ids = [device for device, target in targets.items() if not target.tells_fabric]
+    ids = [device for device, target in targets.items() if not target.apart]
     plan, left_out = read_cables(
         {device: targets[device] for device in ids}, rows, api.interfaces(ids), api.cables(ids), netbox.url
     )

@@ -8,7 +8,7 @@ from truerail.inventory.netbox_api import Row
 from truerail.inventory.netbox_file import NetBox
 from truerail.inventory.value import several
 from truerail.model import PLATFORMS, Role, Target
-from truerail.model.platforms import INFINIBAND
+from truerail.model.platforms import APART, INFINIBAND
 
 _PLATFORM_SIGNS = (
     ("cumulus", "cumulus"),
@@ -23,7 +23,7 @@ _PLATFORM_SIGNS = (
     ("rhel", "linux"),
     ("rocky", "linux"),
 )
-_SLUGS = frozenset(PLATFORMS) - {INFINIBAND}
+_SLUGS = frozenset(PLATFORMS) - set(APART)
 """Platforms that a slug names by itself. InfiniBand switches may well have the slug `infiniband`."""
 
 

@@ -32,8 +32,10 @@ def shared_addresses(targets: Sequence[Target]) -> list[str]:
 
     A host may also report its fabric, in an entry of its own.
     """
-    at: dict[tuple[str, int, tuple[str, ...], bool], list[str]] = {}
+    at: dict[tuple[str, int, tuple[str, ...], str], list[str]] = {}
     for target in targets:
         port = target.gnmi.port if target.gnmi else target.ssh.port
-        at.setdefault((target.address.lower(), port, target.ssh.jump, target.tells_fabric), []).append(target.name)
+        at.setdefault(
+            (target.address.lower(), port, target.ssh.jump, target.platform if target.apart else ""), []
+        ).append(target.name)
     return [f"{several(names)} have the same address, {key[0]}" for key, names in at.items() if len(names) > 1]

@@ -36,6 +36,7 @@ from truerail.model.finding import (
     Summary,
     Verdict,
 )
+from truerail.model.job_facts import PodOfJob, SchedulerJob, SchedulerNode, TopologyUnit
 from truerail.model.plan import Cable, Device, LoadBalancing, Plan, Port, Rail, Role, Transport
 from truerail.model.platforms import PLATFORMS
 from truerail.model.probe_facts import ProbeHop, ProbeReach, ProbeTrouble
@@ -94,6 +95,7 @@ __all__ = [
     "Optic",
     "PcieLink",
     "Plan",
+    "PodOfJob",
     "Port",
     "PortCounters",
     "PortIdentity",
@@ -107,6 +109,8 @@ __all__ = [
     "RdmaLink",
     "Reading",
     "Role",
+    "SchedulerJob",
+    "SchedulerNode",
     "Secret",
     "Severity",
     "SharedLag",
@@ -117,6 +121,7 @@ __all__ = [
     "Summary",
     "Table",
     "Target",
+    "TopologyUnit",
     "Transport",
     "Verdict",
     "collector",

@@ -52,6 +52,9 @@ class Collector:
     follows the label. The first label that an answer has counts.
     """
 
+    empty: bool = False
+    """True if no output at all is an answer: that there is nothing."""
+
     def digest(self, answer: bytes) -> bytes:
         """SHA-256 of an answer without its volatile parts, 32 bytes. Equal digests mean equal facts, for one device."""
         for label, volatile in self.volatile.items():
@@ -64,6 +67,8 @@ class Collector:
     def read(self, answer: str, device: Device) -> tuple[Fact, ...]:
         """The facts in `answer`, grouped by kind. Raises `UnreadableError` if it is incomplete or not understood."""
         answer = untouched(answer)
+        if self.empty and not answer.strip():
+            return ()
         refuse_refusals(answer)
         try:
             facts = tuple(bounded(tuple(self.parse(answer, device)), texts=len(answer) > LONGEST_TEXT))
@@ -140,6 +145,7 @@ def collector(
     shared: bool = False,
     optional: bool = False,
     volatile: Mapping[bytes, bytes] = MappingProxyType({}),
+    empty: bool = False,
 ) -> Callable[[Parse], Collector]:
     """Declares a collector. The function's name is the collector's; its module's docstring explains it.
 
@@ -158,6 +164,6 @@ def collector(
             raise TypeError(f"collector {name!r}: file name and function name must agree, and the file must explain it")
         left_out = {label: re.compile(pattern) for label, pattern in volatile.items()}
         asked, kinds = tuple(ask), tuple(yields)
-        return Collector(name, tuple(on), asked, every, kinds, shared, module.__doc__, parse, optional, left_out)
+        return Collector(name, tuple(on), asked, every, kinds, shared, module.__doc__, parse, optional, left_out, empty)
 
     return declare

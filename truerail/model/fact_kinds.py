@@ -26,7 +26,7 @@ class Kind(NamedTuple):
 
 
 KINDS: dict[type[Any], Kind] = {}
-"""Every kind of fact: those of `witness_facts.py`, then those of `facts.py`."""
+"""Every kind of fact: those of `job_facts.py` and `witness_facts.py`, then those of `facts.py`."""
 
 
 def fact(words: str, **bounds: Bounds) -> Callable[[type[K]], type[K]]:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Literal, NamedTuple, TypeAlias
 
 from truerail.model.fact_kinds import ANY_NUMBER, BYTES, DBM, GBPS, SECONDS, SHARE, fact
+from truerail.model.job_facts import PodOfJob, SchedulerJob, SchedulerNode, TopologyUnit
 from truerail.model.probe_facts import ProbeHop, ProbeReach, ProbeTrouble
 from truerail.model.witness_facts import (
     AddressEntry,
@@ -282,7 +283,11 @@ class BitErrorRate(NamedTuple):
 
 
 Fact: TypeAlias = (
-    ProbeReach
+    SchedulerJob
+    | SchedulerNode
+    | TopologyUnit
+    | PodOfJob
+    | ProbeReach
     | ProbeHop
     | ProbeTrouble
     | MacEntry

@@ -35,6 +35,11 @@ class Platform:
 
 INFINIBAND = "infiniband"
 """The platform of a Linux machine that walks the InfiniBand fabric. It is no device of the plan, and has no role."""
+SLURM = "slurm"
+KUBERNETES = "kubernetes"
+"""The platforms of a machine with the clients of a scheduler. It is polled for jobs only, and is no device of the
+plan.
+"""
 SNMP = "snmp"
 GNMI = "gnmi"
 """What a device is asked by `transport: gnmi`: OpenConfig's paths, whatever its network operating system."""
@@ -56,6 +61,10 @@ TABLE = (
     Platform(SNMP, named_commands_only=True),
     Platform(GNMI, named_commands_only=True),
     Platform(INFINIBAND, is_host=True, named_commands_only=True, takes_forced_command=True),
+    Platform(SLURM, is_host=True, named_commands_only=True, takes_forced_command=True),
+    Platform(KUBERNETES, is_host=True, named_commands_only=True, takes_forced_command=True),
 )
+APART = (INFINIBAND, SLURM, KUBERNETES)
+"""The platforms of machines that are polled for what they know of others, not for their own cables."""
 PLATFORMS = tuple(one.name for one in TABLE if one.name != GNMI)
 """What an inventory or a plan may name."""

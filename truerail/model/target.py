@@ -9,7 +9,7 @@ from pathlib import Path
 
 from truerail.errors import SecretMissingError
 from truerail.model.plan import Role
-from truerail.model.platforms import GNMI, INFINIBAND
+from truerail.model.platforms import APART, GNMI, INFINIBAND
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +116,13 @@ class Target:
     def tells_fabric(self) -> bool:
         """Whether it is polled only for the links of an InfiniBand fabric."""
         return self.platform == INFINIBAND
+
+    @property
+    def apart(self) -> bool:
+        """Whether it is polled for what it knows of others, a fabric's links or a scheduler's jobs, and is no device of
+        the plan.
+        """
+        return self.platform in APART
 
     @property
     def by_gnmi(self) -> bool:

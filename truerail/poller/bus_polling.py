@@ -133,7 +133,7 @@ class BusPolling:
     async def everything(self, only: Collection[str] | None = None) -> int:
         """Polls all devices now, or these, and those that report their fabric. Returns the number of devices."""
         named = self._received.named
-        tellers = {name for name, (target, _) in named.items() if target.tells_fabric}
+        tellers = {name for name, (target, _) in named.items() if target.apart}
         wanted = set(named) if only is None else set(named).intersection({*only, *tellers})
         by_zone: dict[str, list[str]] = {}
         for name in sorted(wanted):

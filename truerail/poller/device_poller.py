@@ -20,7 +20,7 @@ from truerail.transport.protocol import Answer, Transport
 from truerail.transport.turns import timed_by
 
 Asked = Mapping[str, tuple[str, ...]]
-_BOTH = f"platform {INFINIBAND} is for an entry under a name that no plan has"
+_BOTH = "is for an entry under a name that no plan has"
 
 
 class DevicePoller:
@@ -39,7 +39,7 @@ class DevicePoller:
         A device that fails affects only its own row; only a cancellation propagates.
         """
         began = self._ambient.clock()
-        seconds = max(self._limits.device_seconds, target.answer_seconds if target.tells_fabric else 0.0)
+        seconds = max(self._limits.device_seconds, target.answer_seconds if target.apart else 0.0)
         try:
             async with asyncio.timeout(seconds) as limit:
                 with timed_by(limit):
@@ -58,8 +58,8 @@ class DevicePoller:
     async def _ask_all(
         self, row: Row, target: Target, known: Known, reader: Answers, collectors: Collection[str] | None
     ) -> None:
-        if row.planned and target.tells_fabric:
-            raise TransportError(f"{_BOTH}: in the plan it is a {row.device.role}")
+        if row.planned and target.apart:
+            raise TransportError(f"platform {target.platform} {_BOTH}: in the plan it is a {row.device.role}")
         target = await self._identified(row, target, known)
         asked = applicable(row.device.role, target.platform)
         if not asked:

@@ -10,11 +10,11 @@ from collector import collectors as all_collectors
 from truerail.model import PLATFORMS, Device, Plan, Reading, Snapshot, Target
 from truerail.model.index import Devices
 from truerail.model.names import device_key
-from truerail.model.platforms import INFINIBAND
+from truerail.model.platforms import APART
 from truerail.poller.device_poller import DevicePoller
 from truerail.poller.device_row import Row
 from truerail.poller.limits import Ambient, Limits
-from truerail.poller.questions import Known, fabric_questions
+from truerail.poller.questions import Known, questions_apart
 from truerail.transport.answers import Answers
 from truerail.transport.capture_files import Questions
 from truerail.transport.kept_answers import KeptAnswers
@@ -133,21 +133,21 @@ class Poller:
 
     @property
     def tellers(self) -> tuple[str, ...]:
-        """Those of them that are only polled for the links of an InfiniBand fabric."""
-        return tuple(device.name for target, device, _ in self._targets if target.tells_fabric)
+        """Those of them that are only polled for what they know of others: a fabric's links, a scheduler's jobs."""
+        return tuple(device.name for target, device, _ in self._targets if target.apart)
 
     def _wanted(self, only: Collection[str] | None, collectors: Collection[str] | None) -> list[tuple[Target, Row]]:
-        """A row for each device, with its questions; a machine that reports a fabric has no row if no question is for
-        it.
+        """A row for each device, with its questions; a machine that is polled for what it knows of others has none if
+        no question is for it.
         """
         keys = None if only is None else {device_key(name) for name in only}
-        of_fabric = fabric_questions(collectors)
-        others = tuple(sorted(set(collectors or all_collectors()).difference(of_fabric)))
+        of_apart = {platform: questions_apart(platform, collectors) for platform in APART}
+        others = tuple(sorted(set(collectors or all_collectors()).difference(*of_apart.values())))
         rows = []
         for target, device, planned in self._targets:
-            asked = of_fabric if target.tells_fabric else others
+            asked = of_apart[target.platform] if target.apart else others
             named = keys is None or device_key(target.name) in keys or device_key(device.name) in keys
-            if named and (asked or not target.tells_fabric):
+            if named and (asked or not target.apart):
                 rows.append((target, Row(target.name, device, planned, unanswered=Unanswered(collectors=asked))))
         return rows
 
@@ -229,7 +229,7 @@ def _completed(target: Target, device: Device | None) -> Target:
     if device is None:
         return target
     target = replace(target, role=device.role)
-    planned = device.platform if device.platform in PLATFORMS and device.platform != INFINIBAND else ""
+    planned = device.platform if device.platform in PLATFORMS and device.platform not in APART else ""
     return replace(target, platform=assumed_platform(target) or planned)
 
 

@@ -158,7 +158,7 @@ class PollerProcesses:
 
     async def everything(self, only: Collection[str] | None = None) -> int:
         """Polls all devices now, or these, and those that report their fabric. Returns the number of devices."""
-        tellers = {name for name, (target, _) in self._received.named.items() if target.tells_fabric}
+        tellers = {name for name, (target, _) in self._received.named.items() if target.apart}
         wanted = set(self.devices) if only is None else set(self.devices).intersection({*only, *tellers})
         for child in self._children.values():
             if share := wanted.intersection(self._shares[child.name]):

@@ -7,7 +7,6 @@ from functools import cache
 from collector import collectors
 from truerail.model import Collector, Neighbor, Role
 from truerail.model.names import answer_file
-from truerail.model.platforms import INFINIBAND
 from truerail.transport.capture_files import PORT
 from truerail.transport.command_gate import fits
 
@@ -46,9 +45,9 @@ def applicable(role: Role, platform: str) -> Mapping[str, tuple[str, ...]]:
     return found
 
 
-def fabric_questions(collectors: Collection[str] | None) -> tuple[str, ...]:
-    """The questions among these, or of all, for a machine that reports an InfiniBand fabric."""
-    return tuple(name for name in applicable(Role.HOST, INFINIBAND) if collectors is None or name in collectors)
+def questions_apart(platform: str, collectors: Collection[str] | None) -> tuple[str, ...]:
+    """The questions among these, or of all, for a machine that reports an InfiniBand fabric or a scheduler's jobs."""
+    return tuple(name for name in applicable(Role.HOST, platform) if collectors is None or name in collectors)
 
 
 @cache

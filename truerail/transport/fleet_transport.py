@@ -69,7 +69,7 @@ def kind_of(target: Target) -> str:
         return "local"
     if target.by_gnmi:
         return "gnmi"
-    if target.tells_fabric:
+    if target.apart:
         return "fabric"
     if target.platform == "snmp":
         return "snmp"

@@ -1,0 +1,141 @@
+"""The topology that a Slurm cluster places its jobs by: switches or blocks, and the nodes in them.
+
+Question: which hosts does the scheduler take for neighbours?
+Needs: any user on a machine with Slurm's clients. Files are read from captures and by `truerail lint-topology`.
+
+Formats: `scontrol show topology`, `topology.conf` of the plugins tree and block, and `topology.yaml` (25.05 and later).
+Sources: measured with Slurm 22.05.8; topology.conf(5), topology.yaml(5); Slurm's test suite (test_133_1, test_150_9).
+
+Traps:
+
+- `scontrol show topology` prints for a switch all nodes below it: only those of a switch without switches are its own.
+- Where a cluster has both files, `topology.yaml` alone counts.
+- A topology of the plugin `flat` has no units.
+- Keys come in any case; a line may go on behind `\\`; `#` begins a comment.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import yaml
+
+from collector._slurm_words import Names
+from truerail.errors import UnreadableError
+from truerail.model import Command, Device, Role, TopologyUnit, collector
+
+_PAIR = re.compile(r"([A-Za-z]+)\s*=\s*(\S+)")
+_SHOWN = re.compile(r"^SwitchName=\S+ Level=", re.MULTILINE)
+"""What `scontrol` prints always ends with its line; a file that people write may not."""
+_IGNORED = frozenset(("level", "linkspeed", "blocksizes", "blockindex", "blocksize", "topologyname"))
+_YAML = re.compile(r"^(?:---\s*$|-\s+[A-Za-z_]+:)", re.MULTILINE)
+_MOST_YAML = 8 << 20
+
+
+@collector(
+    on=[Role.HOST],
+    ask=[
+        Command("scontrol show topology", ("slurm",)),
+        Command("cat /etc/slurm/topology.yaml", ("capture",)),
+        Command("cat /etc/slurm/topology.conf", ("capture",)),
+    ],
+    every=300.0,
+    yields=[TopologyUnit],
+    optional=True,
+    empty=True,
+)
+def slurm_topology(answer: str, device: Device) -> Iterator[TopologyUnit]:
+    """One `TopologyUnit` for each switch or block. Raises `UnreadableError`."""
+    if _YAML.search(answer) and not re.search(r"^\s*(?:Switch|Block)Name\s*=", answer, re.IGNORECASE | re.MULTILINE):
+        return _from_yaml(answer)
+    return _from_conf(answer)
+
+
+def _from_conf(answer: str) -> Iterator[TopologyUnit]:
+    names = Names()
+    found = answer.replace("\r", "").split("\n")  # not `lines`: a file of comments alone is one
+    if found[-1] and _SHOWN.search(answer):
+        raise UnreadableError("cut short: its last line has no end", line=len(found), text=found[-1])
+    held, begun = "", 0
+    for at, raw in enumerate(found, 1):
+        line = raw.partition("#")[0].rstrip()
+        begun = begun if held else at
+        if line.endswith("\\"):
+            held += line[:-1] + " "
+            continue
+        text, held = (held + line).strip(), ""
+        if text:
+            yield from _unit(text, names, begun)
+
+
+def _unit(text: str, names: Names, at: int) -> Iterator[TopologyUnit]:
+    pairs: dict[str, str] = {}
+    rest = text
+    while rest:
+        found = _PAIR.match(rest)
+        if found is None:
+            raise UnreadableError("not a line of a topology", line=at, text=rest)
+        pairs[found[1].lower()] = found[2]
+        rest = rest[found.end() :].lstrip()
+    unknown = pairs.keys() - _IGNORED - {"switchname", "blockname", "nodes", "switches"}
+    name = pairs.get("switchname") or pairs.get("blockname")
+    if unknown or (name is None and pairs.keys() - _IGNORED):
+        raise UnreadableError(
+            f"not a line of a topology: {', '.join(sorted(unknown)) or 'no name'}", line=at, text=text
+        )
+    if name is not None:
+        children = names.expand(pairs.get("switches", ""), at)
+        nodes = () if children else names.expand(pairs.get("nodes", ""), at)
+        yield TopologyUnit(name, "switch" if "switchname" in pairs else "block", nodes, children)
+
+
+def _from_yaml(answer: str) -> Iterator[TopologyUnit]:
+    if len(answer) > _MOST_YAML:
+        raise UnreadableError(f"larger than {_MOST_YAML:,} characters")
+    try:
+        loader = yaml.CBaseLoader if hasattr(yaml, "CBaseLoader") else yaml.BaseLoader
+        if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(answer, Loader=loader)):
+            raise UnreadableError("an alias, which no topology.yaml needs")
+        document = yaml.load(answer, Loader=loader)  # noqa: S506 - texts, lists and mappings of them are all it makes
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        raise UnreadableError(
+            f"not YAML: {getattr(error, 'problem', error)}", line=mark.line + 1 if mark else 0
+        ) from error
+    names = Names()
+    for at, entry in enumerate(_list(document, "topologies")):
+        if not isinstance(entry, dict) or not isinstance(entry.get("topology"), str):
+            raise UnreadableError(f"topology {at + 1} has no name", text=str(entry)[:80])
+        yield from _named(entry, names)
+
+
+def _named(entry: dict[str, Any], names: Names) -> Iterator[TopologyUnit]:
+    known = [plugin for plugin in ("tree", "block", "flat") if plugin in entry]
+    if len(known) != 1:
+        raise UnreadableError(f"topology {entry['topology']}: not one of tree, block and flat", text=str(list(entry)))
+    if known == ["tree"]:
+        rows, key, kind = _list(_inside(entry["tree"]).get("switches"), "switches"), "switch", "switch"
+    elif known == ["block"]:
+        rows, key, kind = _list(_inside(entry["block"]).get("blocks"), "blocks"), "block", "block"
+    else:
+        return
+    for row in rows:
+        name = row.get(key) if isinstance(row, dict) else None
+        if not isinstance(name, str):
+            raise UnreadableError(f"topology {entry['topology']}: a {key} without a name", text=str(row)[:80])
+        children, nodes = (names.expand(_text(row.get(part))) for part in ("children", "nodes"))
+        yield TopologyUnit(name, kind, nodes, children, entry["topology"])
+
+
+def _inside(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _list(value: Any, what: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise UnreadableError(f"no list of {what}", text=str(value)[:80])
+    return value
