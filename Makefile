@@ -45,7 +45,7 @@ demo: .venv/.run
 
 test: .venv/.dev .venv/.deploy
 	@sh requirements/setup.sh daemons
-	@$(PY) -m pytest -n 2 --dist loadfile --no-loadscope-reorder $(or $(TEST_ARGS),--cov --cov-report=term --cov-fail-under=100)
+	@$(PY) -m pytest -n 3 --dist loadfile --no-loadscope-reorder $(or $(TEST_ARGS),--cov --cov-report=term --cov-fail-under=100)
 
 check: .venv/.dev
 	$(PY) -m ruff format --check $(CODE)

@@ -1,7 +1,8 @@
 """What the devices of a fleet answer, prepared once and read by any number of servers.
 
-Counters rise with the rates of simulated traffic: between two renderings of an answer every number moves in a straight
-line. Any other answer that changes by itself, as the age of a neighbour does, alternates between two renderings.
+Counters rise with the rates of one minute of simulated traffic, for ever: between two renderings of an answer every
+number moves in a straight line, and on beyond it. A pause that belongs to one busy minute then never ends, and PFC002
+reports it, as it should. Any other answer that changes by itself, as the age of a neighbour does, alternates between two renderings.
 """
 
 import re

@@ -79,7 +79,9 @@ def measured(hosts: int, kills: int) -> str:
         stack.enter_context(running(server, folder / "bus.log", 1))
         back = _until(lambda: get("fabric")["number"] > number + 1)
         last = get("fabric")
+        stands = [f"{one['rule']} on {one['subject']}" for one in get("findings")["items"]]
         right = f"{last['cables']['right']:,} of {last['cables']['planned']:,} cables right"
+        right += f", {len(stands)} findings: {', '.join(stands[:9])}" if stands else ", no finding"
         return _section(hosts, last["switches"], first, found, followed, back, memory, right)
 
 
@@ -185,6 +187,7 @@ def _section(
         f"## {hosts:,} hosts and {switches:,} switches over a bus",
         "",
         f"{os.cpu_count()} cores, shared by devices, bus, pollers and judge; counters every 10 s. At the end {right}.",
+        "The fleet repeats one minute of traffic for ever: pauses of a busy minute do not end there (PFC002).",
         "",
         "| what | measured |",
         "|---|---:|",
