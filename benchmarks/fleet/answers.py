@@ -2,7 +2,8 @@
 
 Counters rise with the rates of one minute of simulated traffic, for ever: between two renderings of an answer every
 number moves in a straight line, and on beyond it. A pause that belongs to one busy minute then never ends, and PFC002
-reports it, as it should. Any other answer that changes by itself, as the age of a neighbour does, alternates between two renderings.
+reports it, as it should. Any other answer that changes by itself, as the age of a neighbour does, alternates between
+two renderings.
 """
 
 import re

@@ -218,8 +218,8 @@ def section(load: Load) -> str:
         f"{load.minutes:.0f} min on {os.cpu_count()} cores, which the devices shared: {load.hosts:,} hosts of 8 rails "
         f"and {load.switches:,} switches, each an SSH server at an address of its own, asked by the whole service. "
         f"{load.evaluations:,} evaluations; at the end {load.cables[0]:,} of {load.cables[1]:,} cables right, "
-        f"{load.findings} findings on a fabric whose cabling is right; its counters repeat one minute of traffic for ever, "
-        "so that pauses of a busy minute do not end (PFC002)."
+        f"{load.findings} findings on a fabric whose cabling is right. Its counters repeat one minute of traffic for "
+        "ever: pauses of a busy minute do not end there (PFC002)."
     )
     waited = (
         f"`where` asked once a second: p50 {_share(waits, 0.5):.1f} ms, p99 {_share(waits, 0.99):.1f} ms, worst "
