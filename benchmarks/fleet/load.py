@@ -1,6 +1,7 @@
 """The whole service under load: sessions, readers, judge, journal and page together, for as long as is wanted.
 
     python -m benchmarks.fleet.load [--hosts 2000] [--counters 10] [--minutes 60] [--pollers 2] [--write PAGE]
+    python -m benchmarks.fleet.load --hosts 64 --minutes 5 --before OTHER_TREE [--write PAGE]
 
 Needs root: it runs in a network namespace of its own, which has nothing but the loopback. The devices are SSH servers
 on the same machine, whose processor time is measured apart. Reports missed rounds, processor time and memory of each
@@ -61,6 +62,8 @@ class Load:
     cables: tuple[int, int]
     """Right and planned at the end."""
     evaluations: int
+    first_answer_seconds: float
+    """From the start of the service until all hosts were read."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -71,24 +74,34 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--minutes", type=float, default=60.0)
     parser.add_argument("--pollers", default="2")
     parser.add_argument("--servers", type=int, default=1, help="processes that are devices")
+    parser.add_argument("--before", type=Path, help="checkout of another version")
     parser.add_argument("--write", type=Path)
     options = parser.parse_args(arguments)
     enter_namespace("benchmarks.fleet.load", arguments)
-    text = section(measured(options.hosts, options.counters, options.minutes, options.pollers, options.servers))
-    write(text, options.write, f"fleet-{options.hosts}", "The whole service under load")
+    serve = [sys.executable, "-m", "truerail", "serve"]
+    if options.before:
+        serve = ["env", "-C", str(options.before), f"PYTHONPATH={options.before}", *serve]
+    else:
+        serve += ["--pollers", options.pollers]
+    text = section(
+        measured(options.hosts, options.counters, options.minutes, serve, options.servers),
+        ", the version before" if options.before else "",
+    )
+    name = f"fleet-{options.hosts}{'-before' if options.before else ''}"
+    write(text, options.write, name, "The whole service under load")
 
 
-def measured(hosts: int, counters: float, minutes: float, pollers: str, servers: int) -> Load:
-    """One run, of a fleet of its own."""
+def measured(hosts: int, counters: float, minutes: float, serve: list[str], servers: int) -> Load:
+    """One run, of a fleet of its own; `serve` is the command of the service, without its settings."""
     with tempfile.TemporaryDirectory(prefix="truerail-fleet-") as name:
         folder = Path(name)
         make(folder, shape_of(hosts), HTTP_PORT, counters)
         device = [sys.executable, "-m", "benchmarks.fleet.server", name]
-        serve = [sys.executable, "-m", "truerail", "serve", "--config", f"{name}/truerail.yaml", "--pollers", pollers]
+        service = [*serve, "--config", f"{name}/truerail.yaml"]
         with running(device, folder / "devices.log", servers) as devices:
             time.sleep(3)
-            with running(serve, folder / "serve.log", 1) as service:
-                return _watch(service[0], devices, hosts, counters, minutes, folder)
+            with running(service, folder / "serve.log", 1) as (parent,):
+                return _watch(parent, devices, hosts, counters, minutes, folder)
 
 
 @contextmanager
@@ -108,7 +121,9 @@ def running(command: list[str], log: Path, times: int) -> Iterator[list[int]]:
 
 
 def _watch(service: int, devices: list[int], hosts: int, counters: float, minutes: float, folder: Path) -> Load:
+    started = time.monotonic()
     until_read(hosts, folder)
+    first_answer = time.monotonic() - started
     time.sleep(SETTLE_SECONDS)
     began, before = time.monotonic(), _cpu(service, devices)
     first = get("fabric")
@@ -147,6 +162,7 @@ def _watch(service: int, devices: list[int], hosts: int, counters: float, minute
         sum(last["findings"].values()),
         (last["cables"]["right"], last["cables"]["planned"]),
         last["number"] - first["number"],
+        first_answer,
     )
 
 
@@ -210,14 +226,15 @@ def resident_mb(pid: int) -> float:
 # --- the page ---------------------------------------------------------------------------------------------------------
 
 
-def section(load: Load) -> str:
+def section(load: Load, which: str = "") -> str:
     """The run as Markdown."""
     seconds = 60 * load.minutes
     waits = sorted(load.waits_ms)
     what = (
         f"{load.minutes:.0f} min on {os.cpu_count()} cores, which the devices shared: {load.hosts:,} hosts of 8 rails "
         f"and {load.switches:,} switches, each an SSH server at an address of its own, asked by the whole service. "
-        f"{load.evaluations:,} evaluations; at the end {load.cables[0]:,} of {load.cables[1]:,} cables right, "
+        f"All hosts were read {load.first_answer_seconds:.0f} s after the start. {load.evaluations:,} evaluations; "
+        f"at the end {load.cables[0]:,} of {load.cables[1]:,} cables right, "
         f"{load.findings} findings on a fabric whose cabling is right. Its counters repeat one minute of traffic for "
         "ever: pauses of a busy minute do not end there (PFC002)."
     )
@@ -226,7 +243,7 @@ def section(load: Load) -> str:
         f"{waits[-1] if waits else 0:.0f} ms; {load.failed} of {len(waits) + load.failed:,} failed."
     )
     lines = [
-        f"## {load.hosts:,} hosts, counters every {load.counters_seconds:g} s",
+        f"## {load.hosts:,} hosts, counters every {load.counters_seconds:g} s{which}",
         "",
         what,
         "",
