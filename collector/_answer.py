@@ -9,7 +9,7 @@ import orjson
 from truerail.errors import UnreadableError
 
 _DOCUMENT = re.compile(r"""^[ \t]*(?=\{\s*["}]|\[\s*["\]\[{])""", re.MULTILINE)
-"""Where a JSON document begins: not at the bracket of a prompt, be it `[root@gpu-001 ~]#` or Junos' `{master:0}`."""
+"""Where a JSON document begins: not at the bracket of a prompt, such as `[root@gpu-001 ~]#` or Junos' `{master:0}`."""
 
 PASTED = "#> \t"
 """What indents, comments out or quotes a line."""

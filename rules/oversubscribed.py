@@ -159,7 +159,7 @@ def _congested(telemetry: Telemetry) -> Codes:
 
 
 def _telling(telemetry: Telemetry) -> Codes:
-    """Devices that count marks or pauses sent, be it none."""
+    """Devices that count marks or pauses sent, also none."""
     telling = np.zeros(telemetry.ports, dtype=bool)
     for quantity in (Quantity.ECN_MARKED_PACKETS, Quantity.TX_PAUSE_FRAMES):
         for priority in telemetry.priorities(quantity):

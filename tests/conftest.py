@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 settings.register_profile(
     "truerail",
     deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],  # a second of wall time, whoever else takes of it
+    suppress_health_check=[HealthCheck.too_slow],  # a second of wall time, however much others take of it
     print_blob=True,
     derandomize=bool(os.environ.get("CI")),
 )

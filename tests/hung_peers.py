@@ -33,7 +33,7 @@ def hung(stage: str, folder: Path) -> Iterator[int]:
             yield stack.enter_context(_full())
         elif stage == "no banner":
             listener = stack.enter_context(socket.create_server(("127.0.0.1", 0), backlog=_BACKLOG))
-            yield int(listener.getsockname()[1])  # the kernel takes connections, and nobody answers
+            yield int(listener.getsockname()[1])  # the kernel takes connections, and no one answers
         elif stage == "banner and silence":
             yield stack.enter_context(odd_server(stuck_after_banner))
         elif stage == "after login":

@@ -19,7 +19,7 @@ QUICK = Limits(device_seconds=5.0, deadline_seconds=10.0, retries=1)
 
 
 class Site:
-    """A fabric, whoever asks it, and the time, which stands still between calls of `wait`."""
+    """A fabric that answers questions, and the time, which stands still between calls of `wait`."""
 
     def __init__(
         self,

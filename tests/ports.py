@@ -17,9 +17,9 @@ _HELD: list[int] = []
 
 
 def free_port() -> int:
-    """A port that nobody listens on, by TCP or UDP, and that no other test is given until this process ends.
+    """A port that no one listens on, by TCP or UDP, and that no other test is given until this process ends.
 
-    It is none of those that the system gives to whoever asks for port 0 or connects to somebody.
+    It is none of those that the system gives to a program that asks for port 0 or connects to somebody.
     """
     low, high = map(int, _EPHEMERAL.read_text().split())
     _FOLDER.mkdir(mode=0o700, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Large answers are packed for whoever takes gzip; streams, pages and what is somebody's own never are."""
+"""Large answers are packed for clients that take gzip; streams, pages and what is somebody's own never are."""
 
 import gzip
 import json

@@ -1,4 +1,4 @@
-"""What operators may change: it is kept before it is answered, said by whom, and checked before it is asked."""
+"""What operators may change: it is stored before it is answered, logged with its author, and checked first."""
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta

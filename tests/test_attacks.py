@@ -1,4 +1,4 @@
-"""Small attacks on the service and on what it reads: each is answered in words, and costs nobody else anything."""
+"""Small attacks on the service and on what it reads: each is answered in words, and costs no one else anything."""
 
 import asyncio
 import gzip

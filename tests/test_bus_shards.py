@@ -1,4 +1,4 @@
-"""Which poller polls a device: even shares, and nobody's but its own devices move when one ends."""
+"""Which poller polls a device: even shares, and no one's but its own devices move when one ends."""
 
 from collections import Counter
 

@@ -53,7 +53,7 @@ def test_all_explain_every_finding_of_two_faults_that_touch(seed: int) -> None:
 
 
 def silenced(made: Simulation) -> Snapshot:
-    """Its snapshot; the fault's first place hears nobody, though its link is up."""
+    """Its snapshot; the fault's first place hears no one, though its link is up."""
     seen, cable = made.snapshot(), made.truth.causes[0].cables[0]
     place = made.plan.peer_of(cable)
     assert place is not None
@@ -97,7 +97,7 @@ def test_a_silent_cable_of_the_same_host_is_not_the_one_that_is_elsewhere(seed: 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_a_circle_of_hosts_that_share_a_name_is_open(seed: int) -> None:
-    """Nobody can say of the ARM of a host that was never named whose it is: the truth has the path as well."""
+    """No one can say of the ARM of a host that was never named whose it is: the truth has the path as well."""
     fault = [Fault(CauseKind.CABLE_ROTATION, "hosts")]
     made = simulate(SHAPE, fault, seed=seed, folders="inventory", behaviours=["dpu", "default_name@0.25"])
     (cause,) = made.truth.causes

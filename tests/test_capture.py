@@ -1,4 +1,4 @@
-"""Captures that are written: whole or not at all, gone on with, packed, and equal to the round they were taken of."""
+"""Captures that are written: whole or not at all, continued, packed, and equal to the round they were taken of."""
 
 import asyncio
 import tarfile

@@ -115,7 +115,7 @@ def test_a_block_shifted_into_free_ports(start: int, count: int, offset: int) ->
     world = World(plan)
     for i in range(start, start + count):
         world.where[nic(i, 2)] = Port("leaf-2", f"swp{i + offset}")
-    for i in range(start + count, start + count + offset):  # whoever was there is not cabled
+    for i in range(start + count, start + count + offset):  # the host that was there is not cabled
         if nic(i, 2) in world.where:
             world.where[nic(i, 2)] = None
     _, causes = causes_of(world)

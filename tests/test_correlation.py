@@ -218,7 +218,7 @@ def test_a_nic_that_lacks_more_than_it_is_paused_for_is_slow_by_itself() -> None
         (C.SLOW_HOST, ("h2/nic0",)),
         (C.OVERLOAD, ("leaf-0/swp5",)),
     ]
-    assert len(causes_of(pressed, *lags)) == 1, "where nobody counts pauses, the share cannot be reported"
+    assert len(causes_of(pressed, *lags)) == 1, "where no one counts pauses, the share cannot be reported"
 
 
 @pytest.mark.parametrize("slot", [found("NIC005", "h2/nic3"), found("NIC005", "h2"), found("NIC004", "h2")])

@@ -83,7 +83,7 @@ def test_cables_of_one_host_in_each_others_places_are_said_to_be_unknown(kind: C
     score = behaviour_score(made, evaluation)
     assert (score.causes_unknown, score.causes_missed, score.problems) == (1, 0, [])
     passed = replace(evaluation, findings=())
-    assert behaviour_score(made, passed).causes_missed == 1  # nobody says that it may be so
+    assert behaviour_score(made, passed).causes_missed == 1  # no one says that it may be so
 
 
 @pytest.mark.parametrize(("how", "flags"), [("across", ["dpu"]), ("one-host", []), ("one-host", ["junos_no_portid"])])
@@ -114,7 +114,7 @@ def test_swapped_leaves_that_send_no_ports_are_one_cause(answering: str) -> None
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_cable_in_a_spare_port_of_its_own_leaf_is_found(seed: int) -> None:
-    """The host hears its leaf and not the port; the planned port hears nobody, and another one hears the host: the only
+    """The host hears its leaf and not the port; the planned port hears no one, and another one hears the host: the only
     NIC of the host that hears this leaf, and the leaf's only port that hears the host, are the ends of one cable.
     """
     shape = Shape(hosts=12, rails=4, spines=2, uplinks=8, spare_ports=4, platforms=("junos",))

@@ -23,7 +23,7 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
 
 @pytest.fixture
 def captures(tmp_path: Path) -> Path:
-    """Three rounds: right, two cables swapped, and then nobody but leaf-0 answers."""
+    """Three rounds: right, two cables swapped, and then no one but leaf-0 answers."""
     folder = tmp_path / "captures"
     right, swapped = simulate(SHAPE), simulate(SHAPE, (Fault(CauseKind.CABLE_SWAP, "one-host"),), seed=2)
     folder.mkdir()

@@ -60,7 +60,7 @@ def test_every_guide_is_linked_from_the_index_and_the_index_from_the_readme() ->
 def test_yaml_is_read_by_what_it_is_for(block: Block, tmp_path: Path) -> None:
     keys = set(yaml.safe_load(block.text))
     readers = [read for known, read in READERS if keys <= known]
-    assert readers, f"{block.where}: nobody reads a file with {sorted(keys)}"
+    assert readers, f"{block.where}: no one reads a file with {sorted(keys)}"
     readers[0](block.text, tmp_path)
 
 

@@ -34,7 +34,7 @@ def heard(numbers: dict[int, int]) -> Wiring:
 
 
 def test_a_number_out_of_order_names_a_port_whose_own_host_is_silent() -> None:
-    """The host planned there hears nobody, so that no other row says which name that number has."""
+    """The host planned there hears no one, so that no other row says which name that number has."""
     found = heard({**{n: n for n in range(5)}, 5: 7})
     assert [int(state) for state in found.state[:5]] == [State.RIGHT] * 5
     assert found.state[5] == State.WRONG

@@ -1,4 +1,4 @@
-"""LNK003 to LNK005: severities, whom they blame, and the sums that they rest on."""
+"""LNK003 to LNK005: severities, the devices that they blame, and the sums that they rest on."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

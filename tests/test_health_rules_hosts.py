@@ -35,7 +35,7 @@ from truerail.testing.cases import AT, plan_of, scene
 MINE = ("LNK003", "LNK004", "LNK005", "NIC004", "NIC005", "CFG001", "ECN001")
 
 
-# What nobody reported
+# What no one reported
 
 
 @pytest.mark.parametrize("code", MINE)

@@ -157,7 +157,7 @@ def test_a_host_port_is_known_by_what_the_host_itself_calls_it(port: str) -> Non
         answer("gpu-1", NetLink("ibp24s0", mac=mac, operstate="DOWN", flags=("BROADCAST", "MULTICAST"))),
     )
     assert seen.state.tolist() == [State.RIGHT, State.RIGHT]  # gpu-2 is named as gpu-1 is
-    assert not seen.states.down(seen.index.a).any()  # an IPoIB interface that nobody uses
+    assert not seen.states.down(seen.index.a).any()  # an IPoIB interface that no one uses
     assert not seen.states.disabled(seen.index.a).any()
 
 

@@ -296,7 +296,7 @@ def test_a_lab_that_was_killed_is_found_and_removed(tmp_path: Path) -> None:
             os.kill(holder, signal.SIGKILL)
 
         def removed() -> bool:
-            """Whoever starts a lab beside this test removes it too."""
+            """A lab that is started beside this test is removed too."""
             remove_leftovers()
             return not layout.root.exists()
 

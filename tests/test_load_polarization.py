@@ -1,4 +1,4 @@
-"""What a repeated hash leaves to each switch, what chance leaves, and what nobody can tell."""
+"""What a repeated hash leaves to each switch, what chance leaves, and what no one can tell."""
 
 from dataclasses import replace
 from itertools import combinations, product

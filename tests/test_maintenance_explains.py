@@ -65,7 +65,7 @@ def test_a_spine_that_is_not_drained_yet_explains_no_uneven_load() -> None:
 
 
 def _slow() -> Case:
-    """A host that works for nobody: the NICs that swap with it get less."""
+    """A host that works for no one: the NICs that swap with it get less."""
     return next(case for case in rules()["RAL001"].fires if "idle" in case.summary)
 
 

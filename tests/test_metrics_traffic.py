@@ -1,4 +1,4 @@
-"""What the metrics say of traffic: the newest minute, by whichever end tells it, and nothing where nobody does."""
+"""What the metrics say of traffic: the newest minute, by whichever end tells it, and nothing where no one does."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

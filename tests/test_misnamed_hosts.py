@@ -1,4 +1,4 @@
-"""Hosts that send another host's name while nobody sends theirs: clones, of which the original is not heard."""
+"""Hosts that send another host's name while no one sends theirs: clones, of which the original is not heard."""
 
 from collections.abc import Mapping, Sequence
 

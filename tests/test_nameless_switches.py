@@ -1,4 +1,4 @@
-"""Switches that nobody named, wired to each other: their chassis ids are known from their other cables."""
+"""Switches that no one named, wired to each other: their chassis ids are known from their other cables."""
 
 from collections.abc import Mapping, Sequence
 

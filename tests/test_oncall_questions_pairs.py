@@ -108,7 +108,7 @@ def disturbed(draw: st.DrawFn) -> RailStatus:
             stand[cable] = random.choice((Stand.OFF, Stand.UNKNOWN))
             end[cable] = random.choice((*leaves, -1)) if stand[cable] == Stand.OFF else end[cable]
     possible, certain = standing.possible.copy(), standing.certain.copy()
-    for leaf in leaves:  # an isolated leaf, or one whose uplinks nobody can tell
+    for leaf in leaves:  # an isolated leaf, or one whose uplinks no one can tell
         if not standing.rail_only and random.random() < share / 2:
             certain[leaf] = leaf
             possible[leaf] = random.choice((leaf, possible[leaf]))

@@ -51,7 +51,7 @@ def up() -> list[NetLink]:
 
 
 def findings(facts: Mapping[str, Sequence[Fact]], listening: Sequence[str] = ()) -> dict[tuple[str, str], Finding]:
-    """Findings by rule and subject. Hosts hear nobody; those that are `listening` were asked, and say so."""
+    """Findings by rule and subject. Hosts hear no one; those that are `listening` were asked, and say so."""
     reported: dict[str, Sequence[Fact]] = {host: up() for host in HOSTS}
     reported |= facts
     readings = [

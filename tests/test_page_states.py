@@ -1,4 +1,4 @@
-"""The page when things are not as usual: nothing evaluated, nothing new, nobody there, hostile names, nobody logged
+"""The page when things are not as usual: nothing evaluated, nothing new, no one there, hostile names, no one logged
 in."""
 
 from dataclasses import replace

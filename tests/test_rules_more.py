@@ -1,4 +1,4 @@
-"""What the examples of rules cannot show: bad names, plans with holes, questions that nobody asked, real captures."""
+"""What the examples of rules cannot show: bad names, plans with holes, questions that no one asked, real captures."""
 
 import json
 from contextlib import suppress

@@ -1,4 +1,4 @@
-"""Captures to be shared: nobody is recognised in them, and they evaluate the same up to names."""
+"""Captures to be shared: no one is recognised in them, and they evaluate the same up to names."""
 
 import re
 from collections import Counter

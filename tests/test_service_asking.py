@@ -1,4 +1,4 @@
-"""Asking in rounds: together what comes due together, and one slow device holds nobody."""
+"""Asking in rounds: together what comes due together, and one slow device holds no one."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

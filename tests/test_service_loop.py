@@ -30,7 +30,7 @@ class Part:
 
 @pytest.fixture
 def collecting() -> Iterator[None]:
-    """The collector is on, and nobody else's values are young."""
+    """The collector is on, and no other collector's values are young."""
     was = gc.isenabled()
     gc.enable()
     gc.collect()

@@ -81,7 +81,7 @@ def run(body: Callable[[], Awaitable[None]]) -> None:
 def steady(front: WatchService) -> bool:
     """Whether every device was heard, the swap is all that is wrong, and nothing of what was thought before is left.
 
-    A first evaluation may be of a part of the devices: whoever answered quickly is asked, and evaluated, again already.
+    A first evaluation may be of a part of the devices: a quick device is asked, and evaluated, again already.
     """
     shown = front.publication
     if shown is None or shown.pending_resolution or kinds(front) != [CauseKind.CABLE_SWAP]:

@@ -34,7 +34,7 @@ MOST_GENERATED_LINES = 15_000
 DIALECT = re.compile(r"\b(told|anew|whom|nobody|whoever|lets go|stands for)\b", re.IGNORECASE)
 """Words for which the field has others: report, show, read, again, no device, means."""
 MOST_DIALECT_WORDS = 2
-"""It only falls: whoever removes some lowers it."""
+"""It only falls: a change that removes some lowers it."""
 FAMILIES = ("CAB", "NIC", "LNK", "PFC", "CFG", "ECN", "LBL", "RAL", "INC", "CAP", "LAG", "BGP", "EFA", "TEL")
 INDEX_ADDRESS = re.compile(r"(?<!no-emit-)index-url|pypi\.org|pythonhosted|://[^\s\"')]*/simple\b", re.IGNORECASE)
 UNDONE = re.compile(r"\b[T]ODO\b|\b[F]IXME\b|\b[X]XX\b")

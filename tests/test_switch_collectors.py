@@ -346,7 +346,7 @@ Port Description: enp26s0f0np0
 System Name: gpu-001
 
 System Description:
-Ubuntu 22.04.4 LTS: the long term one, whose line of prose runs on until nobody takes it for a key any more: no
+Ubuntu 22.04.4 LTS: the long term one, whose line of prose runs on until no one takes it for a key any more: no
    Port id: not this one
 
 Time remaining: 110 seconds

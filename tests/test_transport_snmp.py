@@ -252,7 +252,7 @@ def test_another_agent_at_the_same_address(tmp_path: Path) -> None:
 def test_one_agent_is_walked_once_at_a_time(agent: Snmpd, engine: str) -> None:
     async def crowd() -> list[list[Answer]]:
         transport = SnmpTransport()
-        async with Relay(agent) as relay:  # it answers whoever asked last: two at once would starve
+        async with Relay(agent) as relay:  # it answers the client that asked last: two at once would starve
             device = target(relay.port, engine)
             found = await asyncio.gather(*(transport.ask(device, (WALK,)) for _ in range(10)))
         await transport.close()

@@ -88,7 +88,7 @@ def community(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def walked(engine: str, rows: Rows, value: Integer32 | OctetString = ONE) -> Answer:
-    """The answer of an agent that is always quick: nobody comes near the deadline."""
+    """The answer of an agent that is always quick: no one comes near the deadline."""
     loop = asyncio.get_running_loop()
     server, _ = await loop.create_datagram_endpoint(lambda: OddAgent(rows, value), local_addr=("127.0.0.1", 0))
     port = server.get_extra_info("sockname")[1]

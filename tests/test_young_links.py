@@ -1,4 +1,4 @@
-"""Links that are up and on which nobody hears anybody: there is light, so the cable is unknown and never missing."""
+"""Links that are up and on which no one hears anybody: there is light, so the cable is unknown and never missing."""
 
 import json
 from pathlib import Path

@@ -173,7 +173,7 @@ def _prometheus(folder: Path, own: str, targets: list[dict[str, Any]]) -> Iterat
 
 
 def _rules(folder: Path) -> Path:
-    """The generated rules, evaluated every second and firing at once: nobody waits here for minutes."""
+    """The generated rules, evaluated every second and firing at once: no one waits here for minutes."""
     rules = yaml.safe_load((ROOT / GENERATED / "prometheus/truerail.rules.yaml").read_text(encoding="utf-8"))
     for group in rules["groups"]:
         group.pop("interval", None)

@@ -138,7 +138,7 @@ def _moves(result: Score, truth: Truth, evaluation: Evaluation) -> None:
                 result.mistakes.append(f"a right cable is moved: {move.cable} from {move.source} to {move.target}")
         return
     moves = [move for cause in evaluation.causes for move in cause.moves]
-    needed = len(truth.moved - truth.unknown)  # nobody can be asked to move a cable that no answer speaks of
+    needed = len(truth.moved - truth.unknown)  # no one can be asked to move a cable that no answer speaks of
     result.moves, result.moves_needed = len(moves), needed
     result.moves_beyond, result.moves_short = max(0, len(moves) - needed), max(0, needed - len(moves))
     if len(moves) != needed:

@@ -186,7 +186,7 @@ def _is_on_its_device(simulation: Simulation, port: Port) -> bool:
 
 def _is_seen_in_part(cause: TrueCause, named: "Named") -> bool:
     """Whether the cables of a circle or of crossed bundles that are seen wrong are named, one by one or in pairs, and
-    nothing else, where others that nobody hears belong to it. Takes these causes from `named`.
+    nothing else, where others that no one hears belong to it. Takes these causes from `named`.
     """
     seen = {str(port) for other in cause.alternatives if other.kind is CauseKind.CABLE_MOVE for port in other.cables}
     if not seen:

@@ -84,7 +84,7 @@ def draw(seed: int) -> Trial:
 class Clos:
     """Leaves with `below` uplinks, one to each spine, and spines with `above`, in as many blocks as the siblings take.
 
-    The siblings are of one pod. Other spines are of pods of their own, so that nobody compares them.
+    The siblings are of one pod. Other spines are of pods of their own, so that no one compares them.
     """
 
     def __init__(self, below: int, above: int, siblings: int) -> None:

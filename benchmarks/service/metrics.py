@@ -50,7 +50,7 @@ CHOSEN = (("by default", ()), ("`truerail_link_*`", ("truerail_link_*",)), ("all
 LINE = 5e10
 """Bytes per second of 400 Gb/s."""
 SILENT = 0.01
-"""Share of ports of which nobody tells what they carry."""
+"""Share of ports of which no one tells what they carry."""
 
 
 @dataclass(frozen=True, slots=True)

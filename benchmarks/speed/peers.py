@@ -94,7 +94,7 @@ async def _anta_run(switches: list[dict[str, Any]]) -> tuple[float, float]:
 
 
 def _device(mock: Any, name: str) -> Any:
-    """A device that nobody connects to."""
+    """A device that no one connects to."""
     mock.name = name
     return mock
 

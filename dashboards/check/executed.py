@@ -18,7 +18,7 @@ class Refused(Exception):  # noqa: N818 - what happened to a query
 
 
 class Source(Protocol):
-    """Whoever answers PromQL: a Prometheus itself, or a Grafana in front of it."""
+    """What answers PromQL: a Prometheus itself, or a Grafana in front of it."""
 
     @property
     def times(self) -> Mapping[str, str]:

@@ -33,7 +33,7 @@ SOURCE: Final = "prometheus"
 
 
 class Grafana:
-    """The server at `url`, asked as whoever `authorization` (a header's value) says.
+    """The server at `url`, asked by the user that `authorization` (a header's value) names.
 
     API: https://grafana.com/docs/grafana/latest/developer-resources/api-reference/http-api/
     """

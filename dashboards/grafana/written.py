@@ -42,7 +42,7 @@ def cleaned(made: dict[str, Any]) -> dict[str, Any]:
         for key in _NOT_OF_VARIABLES:
             variable.pop(key, None)
         if variable["type"] == "constant":
-            variable["skipUrlSync"] = True  # nobody's address may lead the links elsewhere
+            variable["skipUrlSync"] = True  # no one's address may lead the links elsewhere
     for panel in made["panels"]:
         for one in (panel, *panel.get("panels", ())):
             one.get("options", {}).pop("footer", None)  # of a table; Grafana 13 keeps it in the columns

@@ -26,7 +26,7 @@ def start(layout: Layout, device: str, alive: int, *, tied: bool) -> None:
             pass_fds=[alive],
         )
     _pid_file(layout, device).write_text(str(process.pid), encoding="ascii")
-    process.returncode = 0  # the device outlives this command: nobody here waits for it
+    process.returncode = 0  # the device outlives this command: no one here waits for it
 
 
 def is_running(layout: Layout, device: str) -> bool:

@@ -16,7 +16,7 @@ PATH = "/run/lab/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bi
 
 INIT = """\
 #!/bin/sh
-# Process 1 of a device. Its names are its own, and what it mounts nobody else sees.
+# Process 1 of a device. Its names are its own, and what it mounts no one else sees.
 set -e
 hostname "$(cat {home}/lab/hostname)"
 mount --bind {home} /run

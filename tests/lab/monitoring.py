@@ -1,4 +1,4 @@
-"""Prometheus, Alertmanager and whom they wake, in the lab's management network, configured as the project ships it.
+"""Prometheus, Alertmanager and their receiver, in the lab's management network, configured as the project ships it.
 
 Only waits are shortened. What is checked of the documents is that nothing else differs.
 """

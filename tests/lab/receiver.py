@@ -1,4 +1,4 @@
-"""Whom Alertmanager wakes, as a program: takes webhooks and writes each down as a line of JSON, with the time.
+"""Alertmanager's receiver, as a program: takes webhooks and writes each down as a line of JSON, with the time.
 
 python -m tests.lab.receiver PORT FILE
 """

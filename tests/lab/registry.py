@@ -78,7 +78,7 @@ def _lock(path: Path) -> int:
 
 
 def _is_free(path: Path) -> bool:
-    """Whether no living process holds the lock; a file that is not there is held by nobody."""
+    """Whether no living process holds the lock; a file that is not there is held by no one."""
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
     except OSError:

@@ -217,7 +217,7 @@ def _remark(layout: Layout, places: Mapping[str, list[Place]], beside: frozenset
 
 
 def _only(places: Mapping[str, list[Place]], keys: Collection[str]) -> dict[str, list[Place]]:
-    """The devices that have one of these names, be it the plan's or a folder's."""
+    """The devices that have one of these names, the plan's or a folder's."""
     return {
         name: found
         for name, found in places.items()

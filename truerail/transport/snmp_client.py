@@ -17,7 +17,7 @@ REPETITIONS = 25
 SENDS = 3
 """How often a request is sent before an agent counts as silent: UDP loses packets."""
 MOST_ROWS = 100_000
-"""A walk with more rows than this is broken off. A 512-port switch has 12,000."""
+"""A walk with more rows than this is ended. A 512-port switch has 12,000."""
 
 
 @dataclass(frozen=True, slots=True)

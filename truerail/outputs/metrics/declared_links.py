@@ -36,7 +36,7 @@ LINKS = gauge(
 )  # fmt: skip
 LINKS_VERIFIED = gauge(
     "links_verified", "cables", "fabric pod rail plane verified",
-    "Planned cables of hosts by who confirms where they are plugged, be it the right place or a wrong one.",
+    "Planned cables of hosts by who confirms where they are plugged, in the right place or a wrong one.",
     'sum(truerail_links_verified{verified="both ends"}) / sum(truerail_links_verified)',
 )  # fmt: skip
 UPLINKS = gauge(
