@@ -19,6 +19,7 @@ from truerail.analysis.ecmp.dead import dead_members
 from truerail.analysis.ecmp.flow_bounds import FlowBounds, flow_bounds
 from truerail.analysis.ecmp.siblings import Siblings, siblings_of
 from truerail.analysis.ecmp.uplink_balance import Balance, balance_of
+from truerail.analysis.nccl import NcclJob, nccl_job
 from truerail.analysis.pfc.culprits import Culprit, storm_culprits
 from truerail.analysis.pfc.trees import Pauses, pauses_of
 from truerail.analysis.trends.link_past import Past, begun
@@ -49,6 +50,11 @@ class Round(Owner):
         """The actual cabling, and the state of every planned cable."""
         carried = None if self.cabled is None else self.cabled.of(self.plan, self.snapshot)
         return carried or join(self.plan, self.snapshot)
+
+    @cached_property
+    def nccl(self) -> NcclJob | None:
+        """What the logs of NCCL in the snapshot show of jobs; None without any."""
+        return nccl_job(self.cabling, self.snapshot)
 
     @cached_property
     def plugs(self) -> Plugs:

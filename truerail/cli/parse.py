@@ -1,14 +1,15 @@
 """`truerail parse`: one recorded answer to JSON facts."""
 
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from truerail.errors import CommandError
 
 STDIN = Path("-")
-MOST_BYTES = 64 << 20
+MOST_BYTES = 1 << 30
 
 
 def parse(
@@ -24,7 +25,13 @@ def parse(
     from truerail.cli import terminal_output
     from truerail.errors import UnreadableError
     from truerail.files.problems import nearest
-    from truerail.model import Device, PortCounters, Role
+    from truerail.model import Device, Fact, PortCounters, Role
+    from truerail.model.nccl_facts import NCCL_FACTS
+
+    def rows(fact: Fact) -> Iterable[dict[str, Any]]:
+        if isinstance(fact, PortCounters):
+            return fact.rows()
+        return (fact.row() if isinstance(fact, NCCL_FACTS) else fact._asdict(),)
 
     known = collectors()
     if collector not in known:
@@ -35,8 +42,8 @@ def parse(
         facts = chosen.read(_answer(file), Device(device, role, platform=platform))
     except UnreadableError as error:
         raise CommandError(f"{file}: not an answer that {collector} can read: {error}") from error
-    rows = (row for fact in facts for row in (fact.rows() if isinstance(fact, PortCounters) else (fact._asdict(),)))
-    lines = ",\n".join(json.dumps(row, default=str) for row in rows)
+    encode = json.JSONEncoder(default=str).encode
+    lines = ",\n".join(encode(row) for fact in facts for row in rows(fact))
     terminal_output.say(f"[\n{lines}\n]" if lines else "[]")
 
 
@@ -53,5 +60,5 @@ def _answer(file: Path) -> str:
     except OSError as error:
         raise CommandError(f"{file}: cannot be read: {error.strerror or error}") from error
     if len(raw) > MOST_BYTES:
-        raise CommandError(f"{file}: larger than {MOST_BYTES:,} bytes, more than any device answers")
+        raise CommandError(f"{file}: larger than {MOST_BYTES:,} bytes, more than any device answers or job logs")
     return raw.decode("utf-8", "replace")

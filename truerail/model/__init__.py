@@ -1,6 +1,6 @@
 """The data model: plan, facts, findings, causes. Imports no other package of the project."""
 
-from truerail.model.collector import EVERYWHERE, SWITCHES, Collector, Command, collector, minutes
+from truerail.model.collector import BY_HAND, EVERYWHERE, SWITCHES, Collector, Command, collector, minutes
 from truerail.model.fact_kinds import KINDS
 from truerail.model.facts import (
     BitErrorRate,
@@ -55,6 +55,7 @@ from truerail.model.witness_facts import (
 )
 
 __all__ = [
+    "BY_HAND",
     "DEFAULT_ZONE",
     "EVERYWHERE",
     "KINDS",

@@ -34,7 +34,8 @@ def bounded(facts: Sequence[F], *, texts: bool = True) -> Sequence[F]:
     Raises OutOfBoundsError, and TypeError for a value that is no number.
     """
     kinds = set(map(type, facts))
-    if len(kinds) == 1 and _all_within(kinds.pop(), facts, texts):
+    of = {kind: facts if len(kinds) == 1 else [fact for fact in facts if type(fact) is kind] for kind in kinds}
+    if all(_all_within(kind, found, texts) for kind, found in of.items()):
         return facts
     return [_one(fact, texts) for fact in facts]
 

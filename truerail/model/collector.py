@@ -27,6 +27,8 @@ class Command:
         return answer_file(self.text)
 
 
+BY_HAND = ("by hand",)
+"""The platforms of a file that people give, or put into a capture: no device is one, so that none is asked for it."""
 Parse = Callable[[str, Device], Iterable[Fact]]
 
 
@@ -69,7 +71,8 @@ class Collector:
         answer = untouched(answer)
         if self.empty and not answer.strip():
             return ()
-        refuse_refusals(answer)
+        if any(command.platforms != BY_HAND for command in self.ask):
+            refuse_refusals(answer)
         try:
             facts = tuple(bounded(tuple(self.parse(answer, device)), texts=len(answer) > LONGEST_TEXT))
             return facts if len(self.yields) == 1 else tuple(sorted(facts, key=lambda fact: type(fact).__name__))

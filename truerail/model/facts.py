@@ -10,6 +10,20 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from truerail.model.fact_kinds import ANY_NUMBER, BYTES, DBM, GBPS, SECONDS, SHARE, fact
 from truerail.model.job_facts import PodOfJob, SchedulerJob, SchedulerNode, TopologyUnit
+from truerail.model.nccl_facts import (
+    NcclBandwidth,
+    NcclHop,
+    NcclNetwork,
+    NcclNic,
+    NcclOverride,
+    NcclRank,
+    NcclRing,
+    NcclSetting,
+    NcclTree,
+    NcclVersion,
+    RasComm,
+    RasRank,
+)
 from truerail.model.probe_facts import ProbeHop, ProbeReach, ProbeTrouble
 from truerail.model.witness_facts import (
     AddressEntry,
@@ -287,6 +301,18 @@ Fact: TypeAlias = (
     | SchedulerNode
     | TopologyUnit
     | PodOfJob
+    | NcclVersion
+    | NcclRank
+    | NcclNic
+    | NcclHop
+    | NcclRing
+    | NcclTree
+    | NcclNetwork
+    | NcclSetting
+    | NcclOverride
+    | RasComm
+    | RasRank
+    | NcclBandwidth
     | ProbeReach
     | ProbeHop
     | ProbeTrouble

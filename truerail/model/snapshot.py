@@ -11,13 +11,16 @@ import numpy as np
 from truerail.model.columns import PIECE, Codes, Objects
 from truerail.model.facts import BitErrorRate, Fact, Optic, PortCounters
 from truerail.model.job_facts import PodOfJob, SchedulerJob, SchedulerNode, TopologyUnit
+from truerail.model.nccl_facts import NCCL_FACTS
 from truerail.model.reading import Reading
 
 if TYPE_CHECKING:
     import pandas as pd
 
 F = TypeVar("F", bound=Fact)
-MEASURED = frozenset({PortCounters, Optic, BitErrorRate, SchedulerJob, SchedulerNode, TopologyUnit, PodOfJob})
+MEASURED = frozenset(
+    {PortCounters, Optic, BitErrorRate, SchedulerJob, SchedulerNode, TopologyUnit, PodOfJob, *NCCL_FACTS}
+)
 """Kinds of facts that change in each round, and that no cabling follows from; but for the numbers of cables, which
 `Optic` has.
 """

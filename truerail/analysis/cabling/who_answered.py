@@ -4,6 +4,7 @@ import numpy as np
 
 from truerail.analysis.cabling.identity import Identity
 from truerail.model.columns import Mask
+from truerail.model.nccl_facts import JOB_COLLECTORS
 
 
 def who_answered(identity: Identity) -> tuple[Mask, Mask]:
@@ -13,7 +14,7 @@ def who_answered(identity: Identity) -> tuple[Mask, Mask]:
     for name in dict.fromkeys(reading.device for reading in identity.names.seen.readings):
         identity.filed(name)  # now: a device that is filed later would have no place in the columns made here
     for reading in identity.names.seen.readings:
-        if not reading.error and not answers.get(reading.device):
+        if not reading.error and not answers.get(reading.device) and reading.collector not in JOB_COLLECTORS:
             answers[reading.device] = reading.collector.startswith("lldp")
     codes = [(identity.filed(name), lldp) for name, lldp in answers.items()]
     read = np.zeros(len(devices.names) + 1, dtype=bool)

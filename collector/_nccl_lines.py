@@ -1,0 +1,214 @@
+"""The lines of a log of NCCL: which process printed what, and the hops between ranks.
+
+Terminals break lines at their width, launchers put text before them, and processes that share a pipe glue them: so a
+log is cut at `NCCL INFO` and not at line feeds. What ends a message is either the next header or the end of the line.
+"""
+
+import re
+from collections.abc import Callable
+from typing import NamedTuple, Protocol, TypeVar
+
+from truerail.errors import UnreadableError
+from truerail.model.nccl_facts import NcclHop
+
+MARK = "NCCL INFO "
+_MOST_HEADER = 300
+"""Characters searched before a mark for the process that printed it."""
+_MOST_MESSAGE = 400
+"""Characters of a hop, its line breaks included: its longest form has less than 200."""
+_ENDS = (
+    r"(?:Channel|Ring) (\d{1,5})(?:/(\d{1,4}))? ?: "
+    r"(\d{1,9})(?:\[([0-9a-f]{1,16})\])? -> (\d{1,9})(?:\[([0-9a-f]{1,16})\])? \[(send|receive)\] "
+)
+_VIA = (
+    r"via NET/([^/\n]{1,100})/(\d{1,4})(?!\d)(?:\((\d{1,9})\))?"
+    r"(/GDRDMA(?:\(PCI\))?)?(?:/MEM-?\d{1,4})?(/Shared)?(?![/(])"
+)
+_BEGIN, _END, _HOP = re.compile(_ENDS), re.compile(_VIA), re.compile(_ENDS + _VIA)
+_BROKEN = re.compile(r"\n{1,3}[ \t]?(?:\d{0,3}(?:\(\d{0,9}\))?/[GSM]|\((?:\d|PCI)|\d{0,9}\)[/\s])")
+"""The rest of a hop whose line was broken after the index of its device."""
+_LIKE_HOP = re.compile(r"via NET/|(?:Channel|Ring) [^\n]{0,100} -> [^\n]{0,40}\[(?:send|rec)")
+_TOKENS = ("NCCL INFO ", "Channel ", "[send] via NET/", "[receive] via NET/", "/GDRDMA", "/Shared")
+_GLUED = re.compile(r"[^\s:]{0,200}:\d{1,9}:\d{1,9} \[-?\d{1,3}\] NCCL INFO ")
+_MOST_BROKEN = 8
+"""Lines into which a terminal breaks one hop: 20 columns are narrow."""
+
+
+class Process(NamedTuple):
+    """What printed a message. All None where the line does not say."""
+
+    host: str | None = None
+    process: str | None = None
+    thread: str | None = None
+
+
+UNKNOWN = Process()
+_Via = tuple[str, int, int | None, bool, bool]
+
+
+class Reader(Protocol):
+    """What takes the messages of a log, in their order."""
+
+    hops: list[NcclHop]
+    open: dict[str | None, str | None]
+    """The communicator that a thread initializes."""
+
+    def add(self, by: Process, message: str) -> None:
+        """A message that is no hop."""
+
+
+R = TypeVar("R", bound=Reader)
+
+
+def read(text: str, new: Callable[[], R]) -> R:
+    """A new reader that has taken all messages of a log. Raises `UnreadableError` for one that looks like a hop and is
+    not understood.
+    """
+    wanted = text.count("[send] via NET/") + text.count("[receive] via NET/")
+    torn = text.count("[send]") + text.count("[receive]") - text.count("via COLLNET/") != wanted
+    reader = new()
+    _cut(text, reader)
+    if torn or text.count("via NET/") != wanted or len(reader.hops) != wanted:
+        whole = mended(text)
+        _refuse_unknown(whole)
+        reader = new()
+        _cut("\n".join(line for _, line in whole), reader)
+    return reader
+
+
+def _cut(text: str, reader: Reader) -> None:
+    pieces = iter(text.split(MARK))
+    known: dict[str, Process] = {}
+    ways: dict[str, tuple[_Via, int] | None] = {}
+    number = _Numbers()
+    before, end = next(pieces), 0
+    match, make, add, other, comm = _BEGIN.match, NcclHop._make, reader.hops.append, reader.add, reader.open.get
+    for piece in pieces:
+        tail = before[max(before.rfind("\n") + 1, end) :]
+        by = known.get(tail)
+        if by is None:
+            by = known[tail] = _process(tail)
+        before, end = piece, 0
+        if piece.startswith(("Channel", "Ring")) and (found := match(piece)):
+            start = found.end()
+            stop = piece.find("\n", start)
+            rest = piece[start:] if stop < 0 else piece[start:stop]
+            if rest not in ways:
+                ways[rest] = _way(rest)
+            way = ways[rest]
+            if way is not None and not (start + way[1] == stop and _BROKEN.match(piece, stop)):
+                end = start + way[1]
+                channel, connection, source, gpu, target, to_gpu, direction = found.groups()
+                add(
+                    make(
+                        (
+                            *(by[0], number[channel], number[connection], number[source], number[target], direction),
+                            *way[0],
+                            *(gpu, to_gpu, by[1], comm(by[2])),
+                        )
+                    )
+                )
+                continue
+        other(by, piece)
+
+
+class _Numbers(dict[str | None, int | None]):
+    """Numbers by their digits: a log repeats few of them often."""
+
+    def __init__(self) -> None:
+        super().__init__({None: None})
+
+    def __missing__(self, digits: str | None) -> int:
+        found = self[digits] = int(digits or 0)
+        return found
+
+
+def _way(rest: str) -> tuple[_Via, int] | None:
+    """Transport, device, rank that sends in another one's place, GPUDirect and shared buffers; and where they end."""
+    found = _END.match(rest)
+    if found is None:
+        return None
+    net, nic, proxy, gdr, shared = found.groups()
+    way = (net, int(nic), None if proxy is None else int(proxy), gdr is not None, shared is not None)
+    return way, found.end()
+
+
+def _process(tail: str) -> Process:
+    """The process of the header that ends a text: `HOST:PID:TID [cudaDev] `, behind whatever a launcher put there."""
+    words = tail[-_MOST_HEADER:].split()
+    if len(words) < 2 or words[-1][0] != "[" or words[-1][-1] != "]":
+        return UNKNOWN
+    host, _, rest = words[-2].partition(":") if words[-2].count(":") == 2 else _behind_launcher(words[-2])
+    pid, _, thread = rest.partition(":")
+    if not host or not pid.isdecimal() or not thread.isdecimal():
+        return UNKNOWN
+    return Process(host, f"{host}:{pid}", f"{host}:{thread}")
+
+
+def _behind_launcher(word: str) -> tuple[str, str, str]:
+    """Host, colon and rest of `[1,0]<stdout>:gpu-001:34001:34043`."""
+    parts = word.rsplit(":", 3)
+    return (parts[-3], ":", ":".join(parts[-2:])) if len(parts) > 2 else ("", "", "")
+
+
+def mended(text: str) -> list[tuple[int, str]]:
+    """The lines with their numbers, without the line breaks of a terminal inside of hops, and with a mark before hops
+    that have none.
+    """
+    numbered = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+    lines = [line for _, line in numbered]
+    out: list[tuple[int, str]] = []
+    at = 0
+    while at < len(lines):
+        parts = [lines[at]]
+        number, tail = numbered[at][0], lines[at][-_MOST_MESSAGE:]
+        at += 1
+        while at < len(lines) and (more := _continued(tail, lines[at : at + _MOST_BROKEN])):
+            parts += more
+            tail = (tail + "".join(more))[-_MOST_MESSAGE:]
+            at += len([one for one in more if one != " "])
+        out.append((number, _marked("".join(parts))))
+    return out
+
+
+def _continued(tail: str, following: list[str]) -> list[str]:
+    """The lines that a hop, a mark or a glued header goes on with behind its line break; and a blank that it took."""
+    head = following[0][:_MOST_MESSAGE]
+    start = max(tail.rfind("Channel "), tail.rfind("Ring "))
+    whole = _HOP.match(tail, start) if start >= 0 else None
+    if whole is not None:
+        broken = whole.end() == len(tail) and _BROKEN.match(f"\n{head}\n")
+        return following[:1] if broken else _glued(tail, head)
+    if start >= 0:
+        for count in range(1, len(following) + 1):
+            if len(following[count - 1]) > _MOST_MESSAGE or (count > 1 and MARK in following[count - 2]):
+                break
+            for blank in ("", " "):
+                found = _HOP.match(tail[start:] + blank + "".join(following[:count]))
+                if found and found.end() > len(tail) - start + sum(map(len, following[: count - 1])):
+                    return [*filter(None, [blank]), *following[:count]]
+    straddles = any(token in tail[1 - len(token) :] + head[: len(token) - 1] for token in _TOKENS)
+    return following[:1] if straddles else _glued(tail, head)
+
+
+def _glued(tail: str, head: str) -> list[str]:
+    """The next line, if the header at its beginning lost its own beginning to a line that has several messages."""
+    return [head] if tail.count(MARK) > 1 and tail[-1:].strip() and _GLUED.match(head) else []
+
+
+def _marked(line: str) -> str:
+    """A hop without any header, as in excerpts, behind a mark."""
+    if MARK in line or "via NET/" not in line[:_MOST_MESSAGE]:
+        return line
+    start = max(line.find("Channel ", 0, _MOST_MESSAGE), line.find("Ring ", 0, _MOST_MESSAGE))
+    return line if start < 0 else f"{line[:start]}{MARK}{line[start:]}"
+
+
+def _refuse_unknown(lines: list[tuple[int, str]]) -> None:
+    """Raises `UnreadableError` for the first line that looks like a hop and is none."""
+    for number, line in lines:
+        for part in line.split(MARK) if " -> " in line or "via NET/" in line else ():
+            like = _LIKE_HOP.search(part)
+            if like is not None and _HOP.match(part) is None:
+                why = "looks like a hop of NCCL and is not understood"
+                raise UnreadableError(why, line=number, text=part[:_MOST_MESSAGE].strip())

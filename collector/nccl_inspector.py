@@ -1,0 +1,94 @@
+"""The bus bandwidth of collectives, as NCCL's Inspector writes it for Prometheus.
+
+Question: how fast is each GPU in each collective of its communicator?
+Needs: the profiler plugin of NCCL with `NCCL_INSPECTOR_PROM_DUMP=1`, whose files node_exporter's textfile collector
+reads. No device is asked for it: Prometheus has the series already. A file of a capture is read.
+
+Format: Prometheus' text format, `nccl_bus_bandwidth_gbs{slurm_job_id,node,gpu,comm_name,nranks,collective,
+message_size}`; `nccl_p2p_bus_bandwidth_gbs` with `p2p_operation` for sends and receives. Source: NCCL,
+`plugins/profiler/inspector/README.md`.
+
+Traps:
+
+- `slurm_job_id="unknown"` on Kubernetes: the job is unknown.
+- `message_size` is a range (`4-5GB`).
+- Execution times are in series of their own (`nccl_collective_exec_time_microseconds`), and are left out.
+"""
+
+import math
+import re
+from collections.abc import Iterator
+
+from collector._answer import lines
+from truerail.errors import UnreadableError
+from truerail.model import BY_HAND, Command, Device, Role, collector, minutes
+from truerail.model.nccl_facts import NcclBandwidth
+
+_SAMPLE = re.compile(r"(nccl_[a-z0-9_]{1,100})\{([^\n]{0,4000})\}[ \t]+(\S{1,40})(?:[ \t]+-?\d{1,20})?[ \t]*$")
+_LABEL = re.compile(r'([a-z_][a-z0-9_]{0,60})="((?:[^"\\]|\\.){0,500})"[ \t]*(?:,[ \t]*|$)')
+_BANDWIDTH = {"nccl_bus_bandwidth_gbs": "collective", "nccl_p2p_bus_bandwidth_gbs": "p2p_operation"}
+_ESCAPES = {"\\n": "\n", '\\"': '"', "\\\\": "\\"}
+
+
+@collector(
+    on=[Role.HOST],
+    ask=[Command("nccl_inspector.prom", BY_HAND)],
+    every=minutes(1),
+    yields=[NcclBandwidth],
+)
+def nccl_inspector(answer: str, device: Device) -> list[NcclBandwidth]:
+    """One `NcclBandwidth` for each sample of a bandwidth, in the file's order. Raises `UnreadableError`."""
+    return list(_samples(answer))
+
+
+def _samples(answer: str) -> Iterator[NcclBandwidth]:
+    for number, line in enumerate(lines(answer), 1):
+        text = line.strip()
+        if not text or text.startswith(("# HELP ", "# TYPE ", "# EOF")):
+            continue
+        found = _SAMPLE.match(text)
+        labels = found and _labels(found[2])
+        if not found or labels is None:
+            raise UnreadableError("not a sample of NCCL's Inspector", line=number, text=text[:200])
+        kind = _BANDWIDTH.get(found[1])
+        if kind is not None:
+            yield _bandwidth(labels or {}, kind, found[3], number)
+
+
+def _labels(text: str) -> dict[str, str] | None:
+    labels: dict[str, str] = {}
+    at = 0
+    while at < len(text):
+        found = _LABEL.match(text, at)
+        if found is None:
+            return None
+        labels[found[1]] = re.sub(r"\\.", lambda one: _ESCAPES.get(one[0], one[0]), found[2])
+        at = found.end()
+    return labels
+
+
+def _bandwidth(labels: dict[str, str], kind: str, value: str, number: int) -> NcclBandwidth:
+    lacking = [name for name in ("node", "comm_name", kind) if name not in labels]
+    if lacking:
+        raise UnreadableError(f"a bandwidth without {lacking[0]}", line=number)
+    try:
+        rate = float(value)
+    except ValueError as error:
+        raise UnreadableError("not a number", line=number, text=value) from error
+    if not math.isfinite(rate):
+        raise UnreadableError("not a bandwidth", line=number, text=value)
+    job = labels.get("slurm_job_id", "unknown")
+    return NcclBandwidth(
+        None if job in ("unknown", "") else job,
+        labels["node"],
+        _number(labels.get("gpu", "").removeprefix("GPU")),
+        labels["comm_name"],
+        _number(labels.get("nranks", "")),
+        labels[kind],
+        labels.get("message_size", ""),
+        rate,
+    )
+
+
+def _number(text: str) -> int | None:
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else None

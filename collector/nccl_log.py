@@ -1,0 +1,252 @@
+"""The log of a job that uses NCCL or RCCL, with `NCCL_DEBUG=INFO`.
+
+Question: which ranks are where, which network device does each connection between them use, and over which transport?
+Needs: a log with the subsystems INIT, NET, GRAPH and ENV (`NCCL_DEBUG_SUBSYS=INIT,NET,GRAPH,ENV`), given by hand: no
+device is asked for it. In a capture it is a file of the host that wrote it.
+
+Format: `HOST:PID:TID [cudaDev] NCCL INFO` before each message, and launchers' prefixes before that. Sources: NCCL 2.2
+to 2.30, `src/init.cc`, `src/transport/net.cc`, `src/transport/net_ib`, `src/graph/connect.cc`; RCCL prints the same.
+
+- `Channel 05/0 : 6[6] -> 13[5] [send] via NET/IB/6(4)/GDRDMA/Shared`: a hop. `Ring 00 : 0 -> 1` up to 2.4, with bus ids
+  in brackets up to 2.17 (`3[3b000]`), then with the GPU's number for NVML; `(4)` is the rank that sends for it (PXN).
+- `NET/IB : Using [0]mlx5_0:1/RoCE [1]={[0] mlx5_2:1/RoCE, [1] mlx5_3:1/RoCE} [RO]; OOB eth0:...`: network devices by
+  index; fused ones in braces from 2.20 to 2.23, later `Made virtual device [2] name=mlx5_0+mlx5_1 ... ndevs=2`.
+- `comm 0x... rank 12 nranks 16 cudaDev 4 nvmlDev 4 busId 9a000 commId 0x... - Init COMPLETE`: a rank; with the number
+  for NVML and the communicator's id since 2.16, and also at `Init START` since 2.18.
+
+Traps:
+
+- The index of a network device counts those that this process found, in its own order: it is not a rail.
+- Terminals break lines, with or without a blank, and glue them: a line that looks like a hop and is not understood is
+  an error with its number.
+- The name of a plugin may have blanks: `via NET/NCCL RDMA Plugin v6/0(2)/GDRDMA/Shared`.
+- A message has at most 1,024 characters: the last rank of a long ring may be cut, and is left out.
+- `CollNet 00/0 : 3 [receive] via COLLNET/SHARP/0` names no second rank and is no hop.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from collector._nccl_lines import MARK, Process, read
+from truerail.errors import UnreadableError
+from truerail.model import BY_HAND, Command, Device, Fact, Role, collector, minutes
+from truerail.model.nccl_facts import (
+    NcclHop,
+    NcclNetwork,
+    NcclNic,
+    NcclOverride,
+    NcclRank,
+    NcclRing,
+    NcclSetting,
+    NcclTree,
+    NcclVersion,
+)
+from truerail.model.pause import garbage_collection_paused
+
+_MOST_LIST = 8192
+_MOST_RING = 1000
+"""Characters of a message from which on its end may be cut."""
+_MOST_LINES = 8
+_VERSION = re.compile(r"([NR]CCL) version (\d[\w.+-]{0,60})")
+_RANK = re.compile(
+    r"comm (0x[0-9a-f]{1,16}|\(nil\)) rank (\d{1,9}) nranks (\d{1,9}) cudaDev (\d{1,4})(?: nvmlDev (\d{1,4}))?"
+    r"(?: busId ([0-9a-f]{1,16}))?(?:[^\n]{0,200}? commId (0x[0-9a-f]{1,16}))?[^\n]{0,200}?(START|COMPLETE)?$",
+    re.MULTILINE,
+)
+_SETTING = re.compile(r"((?:NCCL|RCCL)_[A-Z0-9_]{1,60}) set (?:by environment )?to ([^\n]{0,1024})")
+_DEVICES = re.compile(r"NET/([^:\n]{1,100}?) ?: Using ")
+_DEVICE = re.compile(r"\[(\d{1,4})\](?:=?\{([^{}]{0,1000})\}|([^\s:;\[\]{},]{1,100}):(\d{1,4})/([A-Za-z]{1,16}))")
+_MEMBER = re.compile(r"([^\s:;\[\]{},]{1,100}):(\d{1,4})/([A-Za-z]{1,16})")
+_SOCKET = re.compile(r"\[(\d{1,4})\]([^\s:;\[\]{},]{1,100}):[^\s<]{1,100}<\d{1,5}>")
+_GOES_ON = re.compile(r"[ \t]*\[\d{1,4}\][^\s:]{1,100}:")
+_VIRTUAL = re.compile(
+    r"NET/([^:\n]{1,100}?) ?: Made virtual device \[(\d{1,4})\] name=(\S{1,255})[^\n]{0,200}?ndevs=(\d{1,4})"
+)
+_OVERRIDE = re.compile(r"NET/[^:\n]{1,100}: Subnet-aware routing: overriding dev (\d{1,4}) with dev (\d{1,4})")
+_RING = re.compile(r"Channel (\d{1,5})(?:/\d{1,5})? : ((?: *\d{1,9})+)[ \r]*$", re.MULTILINE)
+_TREES = re.compile(r"\[(\d{1,5})\] (-?\d{1,9}(?:/-?\d{1,9}){0,2})->(\d{1,9})->(-?\d{1,9})(?=[\s|]|$)")
+_TREE = re.compile(r"Tree (\d{1,5}) : (-?\d{1,9}) -> (\d{1,9}) -> (-?\d{1,9}(?:/-?\d{1,9}){0,2})")
+
+Devices = dict[int, tuple[tuple[str, ...], str | None]]
+
+
+@collector(
+    on=[Role.HOST],
+    ask=[Command("NCCL_DEBUG=INFO", BY_HAND)],
+    every=minutes(1),
+    yields=[
+        NcclHop,
+        NcclNetwork,
+        NcclNic,
+        NcclOverride,
+        NcclRank,
+        NcclRing,
+        NcclSetting,
+        NcclTree,
+        NcclVersion,
+    ],
+)
+def nccl_log(answer: str, device: Device) -> list[Fact]:
+    """The facts of a log, each once. Raises `UnreadableError` if it is none of NCCL, or has a hop that is not
+    understood.
+    """
+    text = answer.replace("\r", "")
+    with garbage_collection_paused():  # half a million tuples, none of them garbage
+        facts = [*_versions(text), *read(text, _Log).facts()]
+    if not facts and answer.strip() and MARK not in answer and "# nThread " not in answer:
+        raise UnreadableError("not a log of NCCL", line=1, text=answer.strip().split("\n")[0])
+    return facts
+
+
+def _versions(text: str) -> list[NcclVersion]:
+    if "CCL version " not in text:
+        return []
+    return list(dict.fromkeys(NcclVersion(*found.groups()) for found in _VERSION.finditer(text)))
+
+
+@dataclass
+class _Log:
+    """What a log has shown so far."""
+
+    hops: list[NcclHop] = field(default_factory=list)
+    once: dict[Fact, None] = field(default_factory=dict)
+    ranks: dict[tuple[str | None, str | None, int], NcclRank] = field(default_factory=dict)
+    """By process, pointer and rank."""
+    devices: dict[tuple[str | None, str | None], Devices] = field(default_factory=dict)
+    open: dict[str | None, str | None] = field(default_factory=dict)
+    """The communicator that a thread initializes."""
+
+    def add(self, by: Process, message: str) -> None:
+        """A message that is no hop, by how it begins."""
+        if message.startswith("NET/"):
+            self._network_device(by, message)
+        elif message.startswith(("NCCL_", "RCCL_")):
+            if found := _SETTING.match(message):
+                self.once[NcclSetting(by.host, found[1], _without_dot(found[2]))] = None
+        elif message.startswith("Channel "):
+            if found := _RING.match(message):
+                ranks = found[2].split()
+                whole = ranks[:-1] if found.end() >= _MOST_RING else ranks
+                self.once[NcclRing(by.host, int(found[1]), tuple(map(int, whole)), by.process)] = None
+        elif message.startswith("Tree"):
+            self.once.update(dict.fromkeys(_trees(by.host, message)))
+        elif message.startswith("Using network "):
+            self.once[NcclNetwork(by.host, message.partition("\n")[0].removeprefix("Using network ").strip())] = None
+        elif " cudaDev " in message[:200] and (found := _RANK.search(message[:1000])):
+            self._rank(by, found)
+
+    def _rank(self, by: Process, found: re.Match[str]) -> None:
+        pointer, rank, ranks, cuda, nvml, bus, comm, phase = found.groups()
+        key = (by.process, pointer, int(rank))
+        earlier = self.ranks.get(key)
+        gpu = int(cuda if nvml is None else nvml)
+        now = NcclRank(by.host, int(rank), int(ranks), gpu, bus, comm, by.process)
+        if earlier is not None and earlier.ranks == now.ranks and earlier.comm in (comm, None):
+            self.ranks[key] = now
+        elif earlier is None or comm is not None:
+            if earlier is not None:
+                self.once[earlier] = None  # another communicator at the same address
+            self.ranks[key] = now
+        if phase == "START":
+            self.open[by.thread] = comm
+        elif phase == "COMPLETE":
+            self.open.pop(by.thread, None)
+
+    def _network_device(self, by: Process, message: str) -> None:
+        found = _OVERRIDE.match(message)
+        if found:
+            self.once[NcclOverride(by.host, int(found[1]), int(found[2]), by.process)] = None
+        elif found := _DEVICES.match(message):
+            sockets = found[1] == "Socket"
+            listed = _listed(message[found.end() - 1 :])
+            self.devices.setdefault((by.host, by.process), {}).update(_sockets(listed) if sockets else _devices(listed))
+        elif (found := _VIRTUAL.match(message)) and int(found[4]) > 1:
+            members = tuple(found[3].split("+"))
+            known = self.devices.setdefault((by.host, by.process), {})
+            layers = {layer for names, layer in known.values() if set(names) & set(members)}
+            known[int(found[2])] = (members, layers.pop() if len(layers) == 1 else None)
+
+    def facts(self) -> Iterator[Fact]:
+        """Everything once, hops with the communicator that only they can be of."""
+        yield from _nics(self.devices)
+        ranks = [*(one for one in self.once if isinstance(one, NcclRank)), *self.ranks.values()]
+        yield from dict.fromkeys(ranks)
+        yield from (one for one in self.once if not isinstance(one, NcclRank))
+        yield from _of_communicators(self.hops, ranks)
+
+
+def _without_dot(value: str) -> str:
+    """A value without the full stop that most versions print behind it."""
+    return value.strip().removesuffix(".")
+
+
+def _trees(host: str | None, message: str) -> Iterator[NcclTree]:
+    line = message.partition("\n")[0][:_MOST_LIST]
+    if line.startswith("Trees "):
+        for channel, down, rank, up in _TREES.findall(line):
+            yield NcclTree(host, int(channel), int(rank), _one(up), tuple(_several(down)))
+    elif found := _TREE.match(line):
+        yield NcclTree(host, int(found[1]), int(found[3]), _one(found[2]), tuple(_several(found[4])))
+
+
+def _one(rank: str) -> int | None:
+    return None if rank.startswith("-") else int(rank)
+
+
+def _several(ranks: str) -> Iterator[int]:
+    yield from (int(rank) for rank in ranks.split("/") if not rank.startswith("-"))
+
+
+def _listed(message: str) -> str:
+    """The list of devices, with the lines that it goes on in."""
+    first, *more = message[:_MOST_LIST].split("\n", _MOST_LINES)
+    for line in filter(str.strip, more):
+        if "OOB" in first or not (first.rstrip().endswith("\\") or _GOES_ON.match(line)):
+            break
+        first = f"{first.rstrip().removesuffix(chr(92))} {line}"
+    return first
+
+
+def _devices(listed: str) -> Iterator[tuple[int, tuple[tuple[str, ...], str | None]]]:
+    for index, fused, name, port, layer in _DEVICE.findall(listed):
+        members = _MEMBER.findall(fused) if fused else [(name, port, layer)]
+        names = tuple(one for device, number, _ in members for one in _named(device, number))
+        if names:
+            yield int(index), (names, members[0][2])
+
+
+def _named(device: str, port: str) -> list[str]:
+    return [one if int(port) == 1 else f"{one}:{port}" for one in device.split("+")]
+
+
+def _sockets(listed: str) -> Iterator[tuple[int, tuple[tuple[str, ...], str | None]]]:
+    for index, name in _SOCKET.findall(listed):
+        yield int(index), ((name,), "Socket")
+
+
+def _nics(devices: dict[tuple[str | None, str | None], Devices]) -> Iterator[NcclNic]:
+    """The devices of each host, once where all of its processes agree."""
+    of_host: dict[str | None, dict[str | None, Devices]] = {}
+    for (host, process), found in devices.items():
+        of_host.setdefault(host, {}).setdefault(process, {}).update(found)
+    for host, lists in of_host.items():
+        agreed: Devices = {}
+        agree = all(agreed.setdefault(index, one) == one for found in lists.values() for index, one in found.items())
+        for process, found in [(None, agreed)] if agree else lists.items():
+            for index, (names, layer) in found.items():
+                yield NcclNic(host, index, names, layer, process)
+
+
+def _of_communicators(hops: list[NcclHop], ranks: Iterable[NcclRank]) -> Iterator[NcclHop]:
+    """The hops; where the thread does not show a hop's communicator, that of which alone it can be."""
+    of: dict[str | None, set[NcclRank]] = {}
+    for rank in ranks:
+        of.setdefault(rank.process, set()).add(rank)
+    for hop in hops:
+        if hop.comm is None and hop.process is not None and (known := of.get(hop.process)):
+            own, other = (hop.from_rank, hop.to_rank) if hop.direction == "send" else (hop.to_rank, hop.from_rank)
+            comms = {rank.comm for rank in known if rank.rank == own and other < rank.ranks}
+            yield NcclHop(*hop[:-1], comms.pop() if len(comms) == 1 else None)
+        else:
+            yield hop

@@ -1,0 +1,160 @@
+"""Two ranks of a job are connected over NICs on different rails.
+
+## Why it matters
+On a rail-optimized fabric the NICs of one rail share leaves, and traffic between two rails climbs to the spine: it
+shares uplinks with everything else, and collides there. On a fabric without a spine it has no way at all.
+
+## How it is detected
+Both ends of a connection print the NIC that they use in the job's log (`[send] via NET/IB/3`, `[receive] via
+NET/IB/1`). Each is joined with the plan: index, RDMA device, planned port, and the rail of the leaf where its cable is
+seen. Only connections of which the log has both ends count. A NIC that another rank uses (PXN) has its own rail: PXN
+is how a connection stays on one. NICs on leaves that serve both rails do not cross.
+
+## What to do
+The finding says why: a cable in the wrong place, `NCCL_CROSS_NIC`, hosts that number their NICs differently, or ranks
+on GPUs of different rails. Without a reason compare the NICs that both hosts offer to NCCL.
+
+## Decide
+- `a cable is in another place`: follow the cause of that cable.
+- `NCCL_CROSS_NIC`: the job lets its rings change rails. Set it to 0, unless the fabric is meant for it.
+- `number their NICs differently`: `NCCL_IB_HCA` or the order of cards differs between the hosts.
+- `ranks on different GPUs`: the ranks of the job are placed unequally on its hosts.
+- `the log shows no reason`: compare the NICs that both hosts offer to NCCL (`NET/IB : Using`).
+
+## False positives
+`NCCL_CROSS_NIC=1` on purpose, on a fabric with enough uplinks. On dual-port ConnectX-7 and BlueField-3 NICs NCCL does
+not keep to `NCCL_CROSS_NIC=0`.
+"""
+
+from collections.abc import Iterator
+
+from rules._nccl import SHOWN, device_words, evidence, job_of, port_words, rail_words, unknown_nics
+from truerail.analysis.nccl import Crossing, NcclJob
+from truerail.analysis.round import Round
+from truerail.analysis.rule import Case, report_not_evaluated, rule
+from truerail.model import CauseKind, Finding, Neighbor, Severity
+from truerail.model.nccl_facts import NcclHop, NcclNic, NcclSetting
+
+
+@rule("JOB002", severity=Severity.WARNING, needs=[], cause=CauseKind.CONFIGURATION, first="where HOST")
+def job_crosses_rails(round: Round) -> Iterator[Finding]:
+    """Hosts that send to NICs on other rails."""
+    job = job_of(round)
+    by_host: dict[int, list[Crossing]] = {}
+    for crossing in job.crossings:
+        by_host.setdefault(crossing.send.nic.host, []).append(crossing)
+    for host, crossings in sorted(by_host.items()):
+        yield _finding(round, job, host, crossings)
+    report_not_evaluated(unknown_nics(job))
+
+
+def _finding(round: Round, job: NcclJob, host: int, crossings: list[Crossing]) -> Finding:
+    first, name = crossings[0], job.names(host)
+    assert first.other is not None  # noqa: S101 - both ends are there
+    reason = _reason(job, first)
+    shown = [
+        f"rank {one.send.hop.from_rank} to {one.send.hop.to_rank} from {rail_words(one.rails)} "
+        f"to {rail_words(one.other_rails)}"
+        for one in crossings[:SHOWN]
+    ]
+    more = f", and {len(crossings) - SHOWN} more" if len(crossings) > SHOWN else ""
+    channels = len({one.send.hop.channel for one in crossings})
+    of = sum(send.nic.host == host for send, _ in job.pairs)
+    return job_crosses_rails.found(
+        name,
+        summary=f"{name}: {len(crossings)} of {of} connections of the job cross rails, on {channels} channels: "
+        f"{', '.join(shown)}{more}; {reason}",
+        action=_action(reason),
+        severity=Severity.WARNING if _has_spine(job, first) else Severity.CRITICAL,
+        expected=rail_words(first.rails),
+        observed=rail_words(first.other_rails),
+        evidence=evidence(round, job, (first.send.hop, first.other.hop)),
+        detail=(
+            ("connections", len(crossings)),
+            ("nics", tuple(sorted({port_words(job, one.send.nic.ports) for one in crossings}))),
+            ("reason", reason),
+        ),
+    )
+
+
+def _reason(job: NcclJob, crossing: Crossing) -> str:
+    send, receive = crossing.send, crossing.other
+    assert receive is not None  # noqa: S101 - both ends are there
+    if send.nic.planned_rails & receive.nic.planned_rails:
+        moved = send if send.nic.planned_rails != send.nic.rails else receive
+        return f"a cable is in another place than planned: {port_words(job, moved.nic.ports)}"
+    cross = job.values("CROSS_NIC")
+    if cross - {"0"}:
+        return f"NCCL_CROSS_NIC={'/'.join(sorted(cross))} lets rings change rails"
+    if send.nic.index == receive.nic.index:
+        return (
+            f"the hosts number their NICs differently: index {send.nic.index} is {device_words(send)} here and "
+            f"{device_words(receive)} on {job.names(receive.nic.host)}"
+        )
+    hop = send.hop
+    if hop.from_gpu is not None and hop.to_gpu is not None and hop.from_gpu != hop.to_gpu and hop.proxy_rank is None:
+        return f"they connect ranks on different GPUs, {hop.from_gpu} and {hop.to_gpu}"
+    return "the log shows no reason"
+
+
+def _action(reason: str) -> str:
+    if reason.startswith("a cable"):
+        return "Follow the cause of that cable; its moves are there."
+    if reason.startswith("NCCL_CROSS_NIC"):
+        return "Move no cable. Set NCCL_CROSS_NIC=0, unless the fabric is meant for crossing rails."
+    return "Move no cable. Compare NCCL_IB_HCA and the order of NICs and GPUs on both hosts."
+
+
+def _has_spine(job: NcclJob, crossing: Crossing) -> bool:
+    index = job.wiring.index
+    leaves = {index.plan.peer_of(index.spell(port)) for port in crossing.send.nic.ports}
+    return any(leaf is not None and index.plan.uplinks_of(leaf.device) for leaf in leaves)
+
+
+_PLAN = "\n".join(f"gpu-{host}/mlx5_{rail} leaf-{rail}/p{host} rail={rail}" for host in (1, 2) for rail in (0, 1))
+_SPINE = f"{_PLAN}\nleaf-0/u1 spine-1/p1\nleaf-1/u1 spine-1/p2"
+
+
+def _job(
+    send: int, receive: int, proxy: int | None = None
+) -> dict[str, list[NcclHop | NcclNic | NcclSetting | Neighbor]]:
+    """Rank 0 on gpu-1 sends to rank 2 on gpu-2."""
+    nics: dict[str, list[NcclHop | NcclNic | NcclSetting | Neighbor]] = {
+        host: [NcclNic(host, index, (f"mlx5_{index}",), "RoCE") for index in (0, 1)] for host in ("gpu-1", "gpu-2")
+    }
+    hop = NcclHop("gpu-1", 0, 0, 0, 2, "send", "IB", send, proxy, gdr=True)
+    return {
+        "gpu-1": [*nics["gpu-1"], hop],
+        "gpu-2": [*nics["gpu-2"], hop._replace(host="gpu-2", direction="receive", nic=receive, proxy_rank=None)],
+    }
+
+
+_CROSS_NIC = _job(0, 1)
+_CROSS_NIC["gpu-1"] += [NcclSetting("gpu-1", "NCCL_CROSS_NIC", "1")]
+_ONE_END = _job(0, 1)
+_ONE_END["gpu-2"] = []
+
+_OTHER_ORDER = _job(0, 0)
+_OTHER_ORDER["gpu-2"][:2] = [NcclNic("gpu-2", index, (f"mlx5_{1 - index}",), "RoCE") for index in (0, 1)]
+_OTHER_GPUS = {
+    host: [one._replace(from_gpu="0", to_gpu="1") if isinstance(one, NcclHop) else one for one in facts]
+    for host, facts in _job(0, 1).items()
+}
+_MOVED = _job(0, 0) | {
+    f"leaf-{leaf}": [Neighbor("p1", system_name="gpu-1", port_id=f"mlx5_{1 - leaf}", port_id_type="ifname")]
+    for leaf in (0, 1)
+}
+
+FIRES = (
+    Case("Two cables of a host are swapped.", _SPINE, _MOVED, ("gpu-1",)),
+    Case("One host numbers its NICs the other way round.", _SPINE, _OTHER_ORDER, ("gpu-1",)),
+    Case("The ranks are on GPUs of different rails.", _SPINE, _OTHER_GPUS, ("gpu-1",)),
+    Case("NCCL_CROSS_NIC lets a ring change rails.", _SPINE, _CROSS_NIC, ("gpu-1",)),
+    Case("A job crosses rails on a fabric without a spine.", _PLAN, _job(0, 1), ("gpu-1",)),
+)
+
+QUIET = (
+    Case("Both ends are on one rail.", _SPINE, _job(1, 1)),
+    Case("PXN: rank 1 sends for rank 0, over the rail of the receiver.", _SPINE, _job(1, 1, proxy=1)),
+    Case("The log has one end only.", _SPINE, _ONE_END),
+)

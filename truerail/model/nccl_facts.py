@@ -1,0 +1,254 @@
+"""Facts of NCCL and RCCL: what the log of a job, its RAS service and its Inspector report.
+
+Each has `row`, the object that `truerail parse` prints of it. A fact of a log names the host that printed the line;
+None where the line does not, as in logs of NCCL 2.5 and in excerpts.
+"""
+
+from typing import Any, NamedTuple
+
+from truerail.model.fact_kinds import ANY_NUMBER, GBPS, Bounds, fact
+
+_RANK: Bounds = (0, 2**31)
+_CHANNEL: Bounds = (0, 2**16)
+
+
+@fact("versions of NCCL")
+class NcclVersion(NamedTuple):
+    """The library that a job uses."""
+
+    library: str
+    """`NCCL` or `RCCL`."""
+    version: str
+
+    def row(self) -> dict[str, Any]:
+        """The object of `truerail parse`."""
+        return {"fact": "version", **self._asdict()}
+
+
+@fact("ranks of NCCL", rank=_RANK, ranks=_RANK, gpu=ANY_NUMBER)
+class NcclRank(NamedTuple):
+    """A rank of one communicator (`Init START`, `Init COMPLETE`)."""
+
+    host: str | None
+    rank: int
+    ranks: int
+    gpu: int | None = None
+    """Its number for NVML and nvidia-smi; for CUDA where the line has no other, as up to NCCL 2.17."""
+    bus_id: str | None = None
+    """Of the GPU, as printed: `9a000` is 0000:9a:00.0."""
+    comm: str | None = None
+    """The communicator's id, equal on all of its ranks; None up to NCCL 2.15."""
+    process: str | None = None
+
+    def row(self) -> dict[str, Any]:
+        """The object of `truerail parse`."""
+        row = {"fact": "rank", **self._asdict()}
+        del row["process"]
+        return row
+
+
+@fact("network devices of NCCL", index=_CHANNEL)
+class NcclNic(NamedTuple):
+    """A network device by the index that a process gave it (`NET/IB : Using`, `Made virtual device`)."""
+
+    host: str | None
+    index: int  # type: ignore[assignment]  # the contract's name; tuple.index is not used
+    devices: tuple[str, ...]
+    """`mlx5_0`, or `mlx5_0:2` for another port than the first; several where NICs are fused into one."""
+    layer: str | None = None
+    """`RoCE`, `IB` or `Socket`."""
+    process: str | None = None
+    """Processes of one host may see other devices, in another order."""
+
+    def row(self) -> dict[str, Any]:
+        """The object of `truerail parse`."""
+        return {
+            "fact": "nic",
+            "host": self.host,
+            "index": self.index,
+            "devices": list(self.devices),
+            "layer": self.layer,
+        }
+
+
+@fact(
+    "hops of NCCL",
+    channel=_CHANNEL,
+    connection=_CHANNEL,
+    from_rank=_RANK,
+    to_rank=_RANK,
+    nic=_CHANNEL,
+    proxy_rank=_RANK,
+)
+class NcclHop(NamedTuple):
+    """One end of a connection of two ranks over the network (`Channel 05/0 : 6[6] -> 13[5] [send] via NET/IB/6`)."""
+
+    host: str | None
+    channel: int
+    connection: int | None
+    from_rank: int
+    to_rank: int
+    direction: str
+    """`send` or `receive`: the end that printed the line."""
+    net: str
+    """The transport: `IB`, `Socket`, `AWS Libfabric`."""
+    nic: int
+    """The index of the network device at this end."""
+    proxy_rank: int | None = None
+    """The rank that sends in this one's place (PXN); the device is that rank's."""
+    gdr: bool = False
+    """GPUDirect RDMA."""
+    shared: bool = False
+    from_gpu: str | None = None
+    """As printed in brackets: the PCI bus id up to NCCL 2.17, later the GPU's number for NVML."""
+    to_gpu: str | None = None
+    process: str | None = None
+    comm: str | None = None
+    """Its communicator's id; None where the log does not show it, or up to NCCL 2.15."""
+
+    def row(self) -> dict[str, Any]:
+        """The object of `truerail parse`."""
+        return {"fact": "hop", **dict(zip(self._fields[:11], self, strict=False))}
+
+
+@fact("rings of NCCL", channel=_CHANNEL)
+class NcclRing(NamedTuple):
+    """The order of ranks in the ring of one channel (`Channel 00/16 : 0 7 6 ...`)."""
+
+    host: str | None
+    channel: int
+    ranks: tuple[int, ...]
+    process: str | None = None
+
+    def row(self) -> dict[str, Any]:
+        """The object of `truerail parse`."""
+        return {"fact": "ring", "host": self.host, "channel": self.channel, "ranks": list(self.ranks)}
+
+
+@fact("trees of NCCL", channel=_CHANNEL, rank=_RANK, parent=_RANK)
+class NcclTree(NamedTuple):
+    """The place of one rank in the tree of one channel (`Trees [0] 1/8/-1->0->-1`)."""
+
+    host: str | None
+    channel: int
+    rank: int
+    parent: int | None = None
+    """None for the root."""
+    children: tuple[int, ...] = ()
+
+    def row(self) -> dict[str, Any]:
+        """The object of `truerail parse`."""
+        return {"fact": "tree", **self._asdict(), "children": list(self.children)}
+
+
+@fact("networks of NCCL")
+class NcclNetwork(NamedTuple):
+    """The transport that a process chose (`Using network IB`)."""
+
+    host: str | None
+    network: str
+
+    def row(self) -> dict[str, Any]:
+        """The object of `truerail parse`."""
+        return {"fact": "network", **self._asdict()}
+
+
+@fact("settings of NCCL")
+class NcclSetting(NamedTuple):
+    """An environment variable that changed NCCL's behaviour (`NCCL_X set by environment to V`)."""
+
+    host: str | None
+    name: str
+    value: str
+
+    def row(self) -> dict[str, Any]:
+        """The object of `truerail parse`."""
+        return {"fact": "setting", **self._asdict()}
+
+
+@fact("replaced network devices of NCCL", nic=_CHANNEL, used=_CHANNEL)
+class NcclOverride(NamedTuple):
+    """A device that routing by subnets replaced by another one (`overriding dev 2 with dev 0`)."""
+
+    host: str | None
+    nic: int
+    used: int
+    process: str | None = None
+
+    def row(self) -> dict[str, Any]:
+        """The object of `truerail parse`."""
+        return {"fact": "override", "host": self.host, "nic": self.nic, "used": self.used}
+
+
+@fact("communicators of NCCL RAS", size=_RANK)
+class RasComm(NamedTuple):
+    """A communicator, as NCCL's RAS reports it."""
+
+    comm: str | None
+    """`0x` and 16 hexadecimal digits; None where the text form has no finding on it, and does not name it."""
+    size: int
+
+    def row(self) -> dict[str, Any]:
+        """The object of `truerail parse`."""
+        return {"fact": "comm", **self._asdict()}
+
+
+@fact("ranks of NCCL RAS", rank=_RANK, gpu=ANY_NUMBER, operations=(0, 2**63), most=(0, 2**63))
+class RasRank(NamedTuple):
+    """A rank, as NCCL's RAS reports it; the text form names outliers alone."""
+
+    comm: str
+    rank: int
+    host: str | None
+    """An address."""
+    gpu: int | None
+    state: str | None
+    """`running`, `init`, `finalize`, `abort`, `missing`, `dead`."""
+    behind: bool | None
+    """Whether others have launched more operations of one kind at this moment, which is normal while they move."""
+    operations: int | None = None
+    """The number of operations of all kinds that it has launched."""
+    most: int | None = None
+    """The largest such number of its communicator."""
+
+    def row(self) -> dict[str, Any]:
+        """The object of `truerail parse`."""
+        return {"fact": "rank", **dict(zip(self._fields[:6], self, strict=False))}
+
+
+@fact("bandwidths of NCCL Inspector", gpu=ANY_NUMBER, ranks=_RANK, busbw_gbs=GBPS)
+class NcclBandwidth(NamedTuple):
+    """The bus bandwidth of one GPU's collectives (`nccl_bus_bandwidth_gbs` of NCCL's Inspector)."""
+
+    job: str | None
+    node: str
+    gpu: int | None
+    comm: str
+    ranks: int | None
+    collective: str
+    bytes: str
+    """A range as printed: `4-5GB`."""
+    busbw_gbs: float
+
+    def row(self) -> dict[str, Any]:
+        """The object of `truerail parse`."""
+        return self._asdict()
+
+
+NCCL_FACTS = (
+    NcclVersion,
+    NcclRank,
+    NcclNic,
+    NcclHop,
+    NcclRing,
+    NcclTree,
+    NcclNetwork,
+    NcclSetting,
+    NcclOverride,
+    RasComm,
+    RasRank,
+    NcclBandwidth,
+)
+"""All of them: what jobs report, and not the device on which they run."""
+JOB_COLLECTORS = frozenset(("nccl_log", "nccl_ras", "nccl_inspector"))
+"""Those that yield them. That a file of a job is there does not show that its host answers."""
