@@ -194,10 +194,9 @@ def _processes(service: int, devices: list[int]) -> Iterator[tuple[str, int]]:
     """Each process with its role."""
     yield from (("devices (not truerail)", pid) for pid in devices)
     yield "parent", service
-    for child in _children(service):
-        pollers = _children(child)
-        yield "judge" if pollers else "front", child
-        yield from (("pollers", pid) for pid in pollers)
+    for role, child in zip(("judge", "front"), _children(service), strict=False):  # as they were started
+        yield role, child
+        yield from (("pollers", pid) for pid in _children(child))
 
 
 def _children(pid: int) -> list[int]:
@@ -216,7 +215,7 @@ def _cpu(service: int, devices: list[int]) -> dict[tuple[str, int], float]:
 
 
 def resident_mb(pid: int) -> float:
-    """Memory of a process."""
+    """Memory of a process, with the pages that it shares with others."""
     with suppress(OSError, StopIteration):
         lines = Path(f"/proc/{pid}/status").read_text().splitlines()
         return int(next(line for line in lines if line.startswith("VmRSS")).split()[1]) / 1024

@@ -8,7 +8,7 @@ import asyncssh
 from benchmarks.fleet.answers import addresses, prepare
 from benchmarks.fleet.server import DEVICES, HOST_KEY, PORT, STORE, USER_KEY
 from truerail.inventory import Inventory, dump_yaml
-from truerail.model import SshAccess, Target
+from truerail.model import Plan, SshAccess, Target
 from truerail.plans import dump_csv
 from truerail.simulator import Shape
 
@@ -24,9 +24,11 @@ log: {{level: warning}}
 COUNTERS = ("nic_counters", "rdma_counters", "port_counters", "pfc_counters", "queue_counters")
 
 
-def make(folder: Path, shape: Shape, port: int, counters_seconds: float) -> None:
-    """Fills an empty folder for a fabric of this shape, whose counters are read every so many seconds."""
-    plan = prepare(shape, folder / STORE)
+def make(folder: Path, shape: Shape, port: int, counters_seconds: float, *, swaps: int = 0) -> None:
+    """Fills an empty folder for a fabric of this shape, whose counters are read every so many seconds. `swaps`: so many
+    pairs of cables of hosts are swapped.
+    """
+    plan = _swapped(prepare(shape, folder / STORE), swaps)
     at = addresses(plan)
     for name in (HOST_KEY, USER_KEY):
         key = asyncssh.generate_private_key("ssh-ed25519")
@@ -47,3 +49,13 @@ def make(folder: Path, shape: Shape, port: int, counters_seconds: float) -> None
     (folder / "plan.csv").write_text(dump_csv(plan))
     every = ", ".join(f"{name}: {counters_seconds:g}s" for name in COUNTERS)
     (folder / "truerail.yaml").write_text(SETTINGS.format(port=port, every=every))
+
+
+def _swapped(plan: Plan, swaps: int) -> Plan:
+    """The plan of a fabric in which so many pairs of cables are swapped: cables of one host on neighboring rails."""
+    cables = list(plan.cables)
+    for number in range(swaps):
+        one = 16 * number
+        first, second = cables[one : one + 2]
+        cables[one : one + 2] = first._replace(b=second.b), second._replace(b=first.b)
+    return replace(plan, cables=tuple(cables))
