@@ -35,7 +35,24 @@ DIALECT = re.compile(r"\b(told|anew|whom|nobody|whoever|lets go|stands for)\b", 
 """Words for which the field has others: report, show, read, again, no device, means."""
 MOST_DIALECT_WORDS = 2
 """It only falls: a change that removes some lowers it."""
-FAMILIES = ("CAB", "NIC", "JOB", "LNK", "PFC", "CFG", "ECN", "LBL", "RAL", "INC", "CAP", "LAG", "BGP", "EFA", "TEL")
+FAMILIES = (
+    "CAB",
+    "NIC",
+    "JOB",
+    "LNK",
+    "PFC",
+    "CFG",
+    "ECN",
+    "LBL",
+    "RAL",
+    "INC",
+    "CAP",
+    "LAG",
+    "BGP",
+    "EFA",
+    "TEL",
+    "PRB",
+)
 INDEX_ADDRESS = re.compile(r"(?<!no-emit-)index-url|pypi\.org|pythonhosted|://[^\s\"')]*/simple\b", re.IGNORECASE)
 UNDONE = re.compile(r"\b[T]ODO\b|\b[F]IXME\b|\b[X]XX\b")
 SUPPRESSION = re.compile(r"#\s*(?:noqa|type:\s*ignore)(?P<codes>[:\[]\s*[\w, -]*?\]?)?(?P<reason>\s*[-#].*)?$")

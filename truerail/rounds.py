@@ -9,6 +9,7 @@ from collector import at_once, collectors
 from rules import rules as all_rules
 from truerail.analysis.cabling import State, Wiring
 from truerail.analysis.coverage import folded, not_listed, roles_not_asked
+from truerail.analysis.probes.coverage import coverage
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Rule
 from truerail.causes import explain
@@ -77,7 +78,7 @@ def evaluate(
         collection_errors=tuple(reading for reading in snapshot.readings if reading.error and _missed(reading, round)),
         summary=_summary(wiring, ordered),
         cable_states=cable_states(wiring),
-        notes=(*notes, *_notes(wiring), *_unplanned(ordered)),
+        notes=(*notes, *_notes(wiring), *_unplanned(ordered), *_probed(round)),
         serials=_serials(round, causes),
     )
 
@@ -160,6 +161,13 @@ def _unplanned(findings: Iterable[Finding]) -> Iterable[str]:
         more = f" and {len(counts) - _MOST_DEVICES:,} more devices" if len(counts) > _MOST_DEVICES else ""
         links = "1 link is" if counts.total() == 1 else f"{counts.total():,} links are"
         yield f"{links} not in the plan ({_UNPLANNED}): {shown}{more}"
+
+
+def _probed(round: Round) -> Iterable[str]:
+    """What the probes of the round speak for, if it has any."""
+    found = coverage(round)
+    if found:
+        yield found.words
 
 
 def _by_place(wiring: Wiring) -> Iterable[str]:

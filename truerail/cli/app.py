@@ -19,6 +19,7 @@ from truerail.cli import (
     oncall_mutes,
     parse,
     plan,
+    probe,
     query,
     rules,
     schema,
@@ -58,6 +59,7 @@ def _root(
 
 app.command("check", short_help="Check a fabric: what is wrong, why, the fewest moves.")(check.check)
 app.command("capture", short_help="Poll all devices, write the answers to files.")(capture.capture)
+app.command("probe", short_help="Send packets between hosts: does every rail carry them?")(probe.probe)
 app.command("watch", short_help="Show the remaining work, live.")(watch.watch)
 oncall.add_commands(app)
 app.command("query", short_help="Ask the history: SQL, or a ready-made question.")(query.query)

@@ -79,7 +79,7 @@ def check(
     """Compare a fabric with its plan: what is wrong, why, and the fewest moves that fix it."""
     from truerail.model import Severity
 
-    chosen = fmt or _by_suffix(output)
+    chosen = fmt or by_suffix(output)
     refuse_binary_on_terminal(chosen, output)
     found = _found(plan, capture, inventory, rule or [], only, deadline)
     severity = Severity(fail_on.value)
@@ -92,7 +92,7 @@ def check(
     raise typer.Exit(ExitCode.FOUND if found.evaluation.at_or_above(severity) else ExitCode.GOOD)
 
 
-def _by_suffix(output: Path | None) -> Format:
+def by_suffix(output: Path | None) -> Format:
     """The format for a file's suffix; text without one. Raises BadParameter for an unknown suffix."""
     suffix = output.suffix.lower() if output else ""
     if suffix and suffix not in _BY_SUFFIX:

@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from math import isnan
+from typing import Any
 
 from rules import rules
 from truerail.analysis.pfc.reasons import Reason
 from truerail.causes.telemetry.crossing import Crossing
 from truerail.causes.telemetry.found import FabricContext
+from truerail.causes.telemetry.precedence import PROBED
 from truerail.model.finding import CauseKind, Finding
 
 _BY_REASON: Mapping[str, CauseKind] = {
@@ -24,7 +26,17 @@ def kind_of(finding: Finding) -> CauseKind:
         return _BY_REASON.get(str(dict(finding.detail).get("sub_cause")), CauseKind.SLOW_HOST)
     if finding.rule == "RAL001" and dict(finding.detail).get("because") == "congestion":
         return CauseKind.OVERLOAD
+    if finding.rule in PROBED and _may_be_the_cable(dict(finding.detail)):
+        return CauseKind.UNKNOWN
     return rules()[finding.rule].cause or CauseKind.UNKNOWN
+
+
+def _may_be_the_cable(detail: Mapping[str, Any]) -> bool:
+    """Whether a probe's finding may come from a cable in another place: LLDP, or a look, decides that. A cable that is
+    right is no cause of it, nor is a NIC that carries what is bound to it.
+    """
+    elsewhere = detail.get("because", "first hop") == "first hop"
+    return detail.get("cable", "right") != "right" and elsewhere and not detail.get("bound_arrives")
 
 
 def said_of(finding: Finding) -> str:

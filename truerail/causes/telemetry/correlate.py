@@ -13,7 +13,7 @@ from truerail.causes.telemetry.correlator import Correlator
 from truerail.causes.telemetry.crossing import Crossing, Spines
 from truerail.causes.telemetry.found import FabricContext, found_in
 from truerail.causes.telemetry.maintenance import maintenance_roots
-from truerail.causes.telemetry.precedence import PHYSICAL, ROWS
+from truerail.causes.telemetry.precedence import PHYSICAL, PROBED, ROWS
 from truerail.causes.telemetry.roots import DOWN, MOVED, RootCandidate, root_of_draft
 from truerail.model.columns import Codes
 from truerail.model.finding import Alternative, CauseKind, Finding
@@ -50,10 +50,22 @@ def correlate(
     for draft in drafts:
         _say_impact(ground, draft, crossings.get(id(draft)))
     _doubt_slow_nics(ground, _by_traffic_only(board), drafts)
+    _confirm_by_probes(board, drafts)
     given = set(map(id, drafts))
     for key, draft in board.drafts.items():
         _say_behind(board, draft, own=key not in given)
     return [draft for key, draft in board.drafts.items() if key not in given and draft.explains]
+
+
+PROBE_DOUBT = 0.5
+"""Share of the doubt in a cable's place that is left once probes show the same. Chosen by judgement."""
+
+
+def _confirm_by_probes(board: Correlator, drafts: Sequence[CauseCandidate]) -> None:
+    """Raises the confidence in causes of the cabling that explain what probes show: a second witness."""
+    for draft in drafts:
+        if any(board.found.rules[number] in PROBED for number in board.behind.get(id(draft), ())):
+            draft.confidence = 1 - (1 - draft.confidence) * PROBE_DOUBT
 
 
 def _by_traffic_only(board: Correlator) -> list[CauseCandidate]:

@@ -102,6 +102,9 @@ class Correlator:
             return tuple(self.found.details[number].get("siblings", (number,)))
         if rule.startswith("LNK") and link >= 0:
             return ("link", link)
+        because = self.found.details[number].get("because")
+        if rule == "PRB002" and because in ("departure", "arrival"):
+            return (rule, because)  # hosts that are set up alike
         return self.congestion.get(number, number) if rule == "PFC002" else number
 
 

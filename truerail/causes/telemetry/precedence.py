@@ -168,19 +168,19 @@ LINK_DOWN_UPLINK = (
     Row("C6", S.UPLINKS, CROWDED, egress),
 )
 LINK_DOWN_HOST = (
-    Row("C6", S.LINK, ("LNK003", "RAL002", "BGP001")),
+    Row("C6", S.LINK, ("LNK003", "RAL002", "BGP001", "PRB001")),
     Row("C6", S.HOST, ("RAL001",)),
     Row("C6", S.OTHER_END, LAGS),
 )
 OFF = (
     Row("C6", S.OTHER_END, LAGS),
-    Row("C6", S.LINK, ("LNK003", "LBL003", "RAL002", "BGP001")),
-    Row("C6", S.DEVICE, ("LNK003", "RAL001", "RAL002", "BGP001")),
+    Row("C6", S.LINK, ("LNK003", "LBL003", "RAL002", "BGP001", "PRB001")),
+    Row("C6", S.DEVICE, ("LNK003", "RAL001", "RAL002", "BGP001", "PRB001")),
 )
 MAINTAINED_HOST = (
     Row("maintenance", S.OTHER_END, LAGS),
     Row("maintenance", S.LINK, ("LNK003", "LBL003", "RAL002", "BGP001")),
-    Row("maintenance", S.DEVICE, ("LNK003", "RAL001", "RAL002", "BGP001")),
+    Row("maintenance", S.DEVICE, ("LNK003", "RAL001", "RAL002", "BGP001", "PRB001")),
 )
 MAINTAINED_SWITCH = (
     Row("maintenance", S.LINK, ("LNK003", "LBL003", "RAL002", "BGP001")),
@@ -190,8 +190,10 @@ MAINTAINED_SWITCH = (
     Row("maintenance", S.UPLINKS, CROWDED, egress),
 )
 """Symptoms that work on a device explains at its neighbours: those of the loss of its links (C6)."""
+PROBED = ("PRB001", "PRB002")
+"""What probes show of a NIC whose cable is in another place: a second witness beside LLDP."""
 WRONG_RAIL = (
-    Row("C1", S.LINK, ("RAL002", "LAG001", "BGP001")),
+    Row("C1", S.LINK, ("RAL002", "LAG001", "BGP001", *PROBED)),
     Row("C1", S.HOST, ("RAL001",)),
 )
 CROSSES_SPINES = (
@@ -233,9 +235,15 @@ ROWS: Mapping[str, tuple[Row, ...]] = {
         Row("C11", S.PAUSED, ("PFC002", *_PAUSED), same_priority),
     ),
     "CFG001": (
-        Row("configuration", S.LINK, ("PFC005", "PFC004", "ECN001")),
+        Row("configuration", S.LINK, ("PFC005", "PFC004", "ECN001", "PRB006")),
         Row("configuration", S.DEVICE, ("PFC005", "PFC004", "ECN001"), lambda f, r, _: int(f.port[r]) < 0),
+        Row("configuration", S.SWITCH, ("PRB006",)),
     ),
+    "PRB002": (Row("configuration", S.LINK, ("PRB001", "PRB003")),),
+    "PRB001": (),
+    "PRB003": (),
+    "PRB006": (),
+    "PRB009": (),
     "PFC005": (Row("configuration", S.LINK, ("PFC004",)),),
     "BGP001": (),
     "LAG002": (Row("configuration", S.LINK, ("LAG001",)),),

@@ -1,0 +1,150 @@
+"""Packets arrive with another class (DSCP) than they were sent with.
+
+## Why it matters
+The class decides the queue. RoCE that loses its DSCP on the way travels in the best-effort queue: no PFC protects it,
+no ECN marks it, and losses stall the job although every port's own configuration looks right.
+
+## How it is detected
+`truerail probe` sends with the DSCP of RoCE (26, or the one that the plan maps to a lossless priority) and of its
+congestion notifications (48). The listener compares the six bits of the class; the two ECN bits may change. A leaf
+whose own pairs are rewritten does it; all that one NIC sends, the NIC or its host; else it happens between two leaves.
+
+## What to do
+Let the named switch trust the DSCP of its ports (CFG001 shows what it is set to), and remove policies that set it.
+
+## Decide
+- `packets under`: the leaf itself rewrites: check its trust mode and policies.
+- `everything that`: the host or its switch port rewrites what this NIC sends.
+- `between`: a switch above the two leaves.
+
+## False positives
+Fabrics that set the class at their edge on purpose, by another match than DSCP.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+import numpy as np
+
+from rules._probes import Probed, heard, probed, sent, some
+from truerail.analysis.cabling import ONE_END
+from truerail.analysis.round import Round
+from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
+from truerail.model import CauseKind, Finding, ProbeReach, Severity, Transport
+from truerail.model.columns import Codes
+
+
+@rule(
+    "PRB006",
+    severity=Severity.WARNING,
+    needs=[ProbeReach],
+    transports=[Transport.ROCE],
+    cause=CauseKind.CONFIGURATION,
+)
+def dscp_rewritten(round: Round) -> Iterator[Finding]:
+    """NICs, leaves and pairs of leaves whose packets arrive in another class."""
+    found = probed(round)
+    flows = found.flows
+    tos = np.array([flows.fact(flow).tos for flow in range(len(flows.row))], dtype=np.int64)
+    tried = found.planned & (tos > 0) & flows.arrived
+    if not tried.any():
+        raise InsufficientDataError("no packet with a class was sent and heard")
+    changed = tried & (flows.rewritten.sum(axis=1) > 0)
+    inside = found.leaf == found.peer_leaf
+    whole = found.counted(changed, flows.cable)
+    of_nic = (whole >= 2) & (whole == found.counted(tried, flows.cable))
+    kept = np.isin(found.round.cabling.index.b_device, found.leaf[tried & ~changed])
+    for cable in np.flatnonzero(of_nic & kept).tolist():
+        which = changed & (flows.cable == cable)
+        yield _found(
+            found, found.nic(cable), np.flatnonzero(which), f"everything that {found.nic(cable)} sends arrives"
+        )
+        changed &= ~which
+    for leaf in np.unique(found.leaf[changed & inside]).tolist():
+        which = changed & ((found.leaf == leaf) | (found.peer_leaf == leaf))
+        yield _found(found, found.device(leaf), np.flatnonzero(which), f"packets under {found.device(leaf)} arrive")
+        changed &= ~which
+    for leaf in found.leaves_of_all(tried, changed):
+        which = changed & ((found.leaf == leaf) | (found.peer_leaf == leaf))
+        words = f"packets between {found.device(leaf)} and all other leaves arrive"
+        yield _found(found, found.device(leaf), np.flatnonzero(which), words)
+        changed &= ~which
+    by_leaf: dict[int, list[int]] = defaultdict(list)
+    for flow in np.flatnonzero(changed).tolist():
+        by_leaf[int(found.leaf[flow])].append(flow)
+    for leaf, of in sorted(by_leaf.items()):
+        towards = some(sorted({found.device(int(found.peer_leaf[flow])) for flow in of}))
+        words = f"packets between {found.device(leaf)} and {towards} arrive"
+        yield _found(found, found.device(leaf), np.array(of, dtype=np.int64), words)
+    seen = found.counted(tried, flows.cable) > 0
+    report_not_evaluated(found.unseen(seen, "no packet with a class arrived from them"))
+
+
+def _found(found: Probed, subject: str, which: Codes, words: str) -> Finding:
+    flows = found.flows
+    first = flows.table.rows[int(flows.rewritten_row[which[0]])]
+    heard_as = sorted({int(flows.table.rows[int(row)].tos_heard or 0) >> 2 for row in flows.rewritten_row[which]})
+    return dscp_rewritten.found(
+        subject,
+        summary=f"{words} with DSCP {some(list(map(str, heard_as)))} instead of {first.tos >> 2}",
+        action=f"Let {subject} trust DSCP, and remove what sets it on the way.",
+        rail=found.rail(int(flows.cable[which[0]])),
+        confidence=ONE_END,
+        evidence=found.evidence(which, flows.rewritten_row[which]),
+        detail=(("sent_dscp", first.tos >> 2), ("heard_dscp", heard_as), ("flows", len(which))),
+    )
+
+
+_PLAN = """
+    h1/nic0 leaf-0/p1 rail=0
+    h2/nic0 leaf-0/p2 rail=0
+    h3/nic0 leaf-1/p1 rail=0
+    h4/nic0 leaf-1/p2 rail=0
+    leaf-0/u1 spine-1/p1
+    leaf-1/u1 spine-1/p2
+"""
+
+
+def _classes(*changed: tuple[str, str]) -> dict[str, list[ProbeReach]]:
+    """Four hosts, each to each; some pairs lose their class, all others have a mark of congestion."""
+    facts: dict[str, list[ProbeReach]] = {host: [] for host in ("h1", "h2", "h3", "h4")}
+    pairs = [(a, b) for a in facts for b in facts if a != b]
+    for flow, (a, b) in enumerate(pairs):
+        facts[a].append(sent(flow, "nic0", b, "nic0"))
+        facts[b].append(heard(flow, "nic0", a, "nic0", tos_heard=0 if (a, b) in changed else 107))
+    return facts
+
+
+_OVER = (("h1", "h3"), ("h1", "h4"), ("h2", "h3"), ("h2", "h4"))
+
+_THIRD = """
+    h5/nic0 leaf-2/p1 rail=0
+    h6/nic0 leaf-2/p2 rail=0
+    leaf-2/u1 spine-1/p3
+"""
+_HALL = _classes()
+_HALL["h1"] += [sent(90, "nic0", "h5", "nic0"), heard(91, "nic0", "h5", "nic0", tos_heard=0)]
+_HALL["h3"] += [sent(92, "nic0", "h5", "nic0"), heard(93, "nic0", "h5", "nic0", tos_heard=0)]
+_HALL["h5"] = [
+    *(sent(flow, "nic0", peer, "nic0") for flow, peer in ((91, "h1"), (93, "h3"))),
+    *(heard(flow, "nic0", peer, "nic0", tos_heard=0) for flow, peer in ((90, "h1"), (92, "h3"))),
+    sent(94, "nic0", "h6", "nic0"),
+]
+_HALL["h6"] = [heard(94, "nic0", "h5", "nic0")]
+
+FIRES = (
+    Case("All between one leaf and the others, both ways.", _PLAN + _THIRD, _HALL, ("leaf-2",)),
+    Case("Between two leaves.", _PLAN, _classes(*_OVER), ("leaf-0",)),
+    Case("Under a leaf, and all that crosses it.", _PLAN, _classes(*_OVER, ("h1", "h2"), ("h2", "h1")), ("leaf-0",)),
+    Case("All that one NIC sends.", _PLAN, _classes(("h1", "h2"), ("h1", "h3"), ("h1", "h4")), ("h1/nic0",)),
+)
+
+QUIET = (
+    Case("All keep it; ECN marks do not count.", _PLAN, _classes()),
+    Case(
+        "Packets without a class.",
+        "h1/nic0 leaf-0/p1 rail=0\nh2/nic0 leaf-0/p2 rail=0",
+        {"h1": [sent(0, "nic0", "h2", "nic0", tos=0)], "h2": [heard(0, "nic0", "h1", "nic0", tos=0, tos_heard=0)]},
+        unknown=True,
+    ),
+)

@@ -1,0 +1,245 @@
+"""Large packets are lost where small ones arrive: a hop of the path takes fewer bytes than the NICs send.
+
+## Why it matters
+RDMA at full size loses every full packet there, while LLDP, ping and connection setup work: jobs hang at their first
+large transfer. LNK002 compares the two ends of a NIC's link, and can see neither the links between switches nor ports
+that do not report their MTU.
+
+## How it is detected
+`truerail probe` sends IP packets of the plan's MTU (9000 bytes if it declares none) with the DF bit, on the flows of
+the lists A and B, beside packets of 64 bytes. A router whose next link is too small says so (ICMP), with its MTU. Where
+no router says so, the flows that lose their large packets are compared: all of one NIC, or all between two leaves. A
+host that refuses to send the size itself has that MTU on its own NIC.
+
+## What to do
+Raise the MTU of the named hop to that of the hosts' packets and more (9216 is usual on switches); on a host
+`ip link set dev NIC mtu 9000`, and in its network configuration.
+
+## Decide
+- `too big`: the device that says so has a smaller MTU on its next link towards the destination.
+- `refuses to send`: the NIC's own MTU is smaller.
+- `loses all large packets`: this NIC, or its switch port.
+- `large packets are lost between`: a link between the two leaves.
+
+## False positives
+Hosts that are meant to have a smaller MTU than the plan declares: correct the plan, or set --mtu.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+import numpy as np
+
+from rules._probes import Probed, heard, probed, sent, some
+from truerail.analysis.cabling import ONE_END, evidence_of
+from truerail.analysis.probes.hop_devices import owners
+from truerail.analysis.round import Round
+from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
+from truerail.model import CauseKind, Finding, NetAddress, ProbeHop, ProbeReach, ProbeTrouble, Severity
+from truerail.model.columns import NONE, Codes, Mask
+
+_LARGE = 1200
+"""Bytes from which a probe is a large one: more than every path has to take (RFC 8200: 1280, IPv4: 576)."""
+
+
+@rule(
+    "PRB003",
+    severity=Severity.CRITICAL,
+    needs=[ProbeReach],
+    cause=CauseKind.CONFIGURATION,
+)
+def path_mtu(round: Round) -> Iterator[Finding]:
+    """Hops, NICs and pairs of leaves that lose large packets."""
+    found = probed(round)
+    flows, large = found.flows, found.flows.sizes >= _LARGE
+    refused = _refused(found)
+    tried = found.judged & (((flows.sent[:, large].sum(axis=1) > 0) & flows.witnessed) | refused)
+    if not tried.any():
+        raise InsufficientDataError("no large packet was sent, or no listener can say whether it arrived")
+    small = flows.heard[:, ~large].sum(axis=1) > 0
+    lost = tried & small & (flows.heard[:, large].sum(axis=1) == 0)
+    for cable in np.unique(flows.cable[lost & refused]).tolist():
+        yield _own(found, cable, lost & refused & (flows.cable == cable))
+    lost &= ~np.isin(flows.cable, flows.cable[lost & refused])
+    named = _said(found)
+    at = np.array([named.get(int(flow), (NONE, NONE))[0] for flow in range(len(lost))], dtype=np.int64)
+    for device in np.unique(at[lost & (at != NONE)]).tolist():
+        yield _hop(found, device, np.flatnonzero(lost & (at == device)), named)
+    lost &= at == NONE
+    for ends in (flows.cable, flows.peer_cable):
+        of, missed = found.counted(tried & small, ends), found.counted(lost, ends)
+        dead = (missed >= 2) & (missed == of)
+        for cable in np.flatnonzero(dead & _others_pass(found, tried & small & ~lost)).tolist():
+            which = lost & ((flows.cable == cable) | (flows.peer_cable == cable))
+            yield _nic(found, cable, which)
+            lost &= ~which
+    yield from _between(found, lost)
+    seen = found.counted(tried, flows.cable) + found.counted(tried, flows.peer_cable) > 0
+    report_not_evaluated(found.unseen(seen, "no large packet was sent from them or to them"))
+
+
+def _refused(found: Probed) -> Mask:
+    """Flows of which the sender's kernel refused a size."""
+    flows = found.flows
+    table = found.round.snapshot.table(ProbeTrouble)
+    keys = {(table.devices[int(d)], t.run, t.flow) for t, d in zip(table.rows, table.device, strict=True)
+            if t.what == "EMSGSIZE"}  # fmt: skip
+    of = (flows.fact(flow) for flow in range(len(flows.row)))
+    hosts = (flows.table.devices[int(flows.table.device[row])] for row in flows.row.tolist())
+    return np.array([(host, one.run, one.flow) in keys for host, one in zip(hosts, of, strict=True)], dtype=bool)
+
+
+def _said(found: Probed) -> dict[int, tuple[int, int]]:
+    """By flow, the device that said `too big`, by its code, and the row of the answer."""
+    flows, hops = found.flows, found.round.snapshot.table(ProbeHop)
+    numbers = {
+        (flows.table.devices[int(flows.table.device[row])], flows.table.rows[row].run, flows.table.rows[row].flow): flow
+        for flow, row in enumerate(flows.row.tolist())
+    }
+    known, answered = owners(found.round), {}
+    for row, hop in enumerate(hops.rows):
+        flow = numbers.get((hops.devices[int(hops.device[row])], hop.run, hop.flow))
+        if flow is not None and hop.kind == "too big" and hop.address in known:
+            answered[flow] = (known[hop.address].device, row)
+    return answered
+
+
+def _others_pass(found: Probed, passing: Mask) -> Mask:
+    """NICs whose leaf passes large packets of other NICs, shape (cables,)."""
+    leaves = np.concatenate([found.leaf[passing], found.peer_leaf[passing]])
+    return np.isin(found.round.cabling.index.b_device, leaves)
+
+
+def _own(found: Probed, cable: int, which: Mask) -> Finding:
+    nic = found.nic(cable)
+    size = int(found.flows.sizes.max()) if len(found.flows.sizes) else 0
+    more = f" ({size} bytes)" if size >= _LARGE else ""
+    return path_mtu.found(
+        nic,
+        summary=f"{nic} refuses to send large packets{more}: its own MTU is smaller",
+        action=f"Raise the MTU of {nic}, here and in the host's network configuration.",
+        rail=found.rail(cable),
+        confidence=0.99,
+        evidence=found.evidence(np.flatnonzero(which)),
+        detail=(("because", "own MTU"),),
+    )
+
+
+def _hop(found: Probed, device: int, which: Codes, named: dict[int, tuple[int, int]]) -> Finding:
+    rows = [named[flow][1] for flow in which.tolist()]
+    hops = found.round.snapshot.table(ProbeHop).rows
+    mtus = sorted({mtu for row in rows if (mtu := hops[row].mtu)})
+    name = found.device(device)
+    towards = some(sorted({found.device(int(leaf)) for leaf in found.peer_leaf[which]}))
+    said = f" (its next link takes {', '.join(map(str, mtus))} bytes)" if mtus else ""
+    return path_mtu.found(
+        name,
+        summary=f"{name} answers that packets to {towards} are too big{said}: {len(which)} probed flows",
+        action=f"Raise the MTU of the links of {name} towards {towards}.",
+        rail=found.rail(int(found.flows.cable[which[0]])),
+        confidence=0.95,
+        evidence=(evidence_of(found.round.snapshot, ProbeHop, rows[0]), *found.evidence(which)),
+        detail=(("because", "router"), ("mtu", mtus), ("flows", len(which))),
+    )
+
+
+def _nic(found: Probed, cable: int, which: Mask) -> Finding:
+    nic, peers = found.nic(cable), found.flows.peer_cable
+    others = np.where(found.flows.cable == cable, peers, found.flows.cable)[which]
+    return path_mtu.found(
+        nic,
+        summary=f"{nic} loses all large packets to or from {found.peers(others)}, and small ones arrive",
+        action=f"Check the MTU of {nic} and of its switch port.",
+        rail=found.rail(cable),
+        confidence=ONE_END,
+        evidence=found.evidence(np.flatnonzero(which)),
+        detail=(("because", "NIC"), ("flows", int(which.sum()))),
+    )
+
+
+def _between(found: Probed, lost: Mask) -> Iterator[Finding]:
+    """By the sender's leaf."""
+    by_leaf: dict[int, list[int]] = defaultdict(list)
+    for flow in np.flatnonzero(lost).tolist():
+        by_leaf[int(found.leaf[flow])].append(flow)
+    for leaf, of in sorted(by_leaf.items()):
+        which = np.array(of, dtype=np.int64)
+        name, towards = found.device(leaf), some(sorted({found.device(int(one)) for one in found.peer_leaf[which]}))
+        yield path_mtu.found(
+            name,
+            summary=f"large packets are lost between {name} and {towards}, and small ones arrive: {len(of)} flows",
+            action=f"Check the MTU of the links between {name} and {towards}: no router names the hop.",
+            rail=found.rail(int(found.flows.cable[of[0]])),
+            confidence=ONE_END,
+            evidence=found.evidence(which),
+            detail=(("because", "between"), ("flows", len(of))),
+        )
+
+
+_PLAN = """
+    h1/nic0 leaf-0/p1 rail=0
+    h2/nic0 leaf-0/p2 rail=0
+    h3/nic0 leaf-1/p1 rail=0
+    h4/nic0 leaf-1/p2 rail=0
+    leaf-0/u1 spine-1/p1
+    leaf-1/u1 spine-1/p2
+"""
+
+
+def _sizes(*lost: tuple[str, str]) -> dict[str, list[ProbeReach]]:
+    """Four hosts, each to each, with small and large packets; some pairs lose the large ones."""
+    facts: dict[str, list[ProbeReach]] = {host: [] for host in ("h1", "h2", "h3", "h4")}
+    pairs = [(a, b) for a in facts for b in facts if a != b]
+    for flow, (a, b) in enumerate(pairs):
+        facts[a] += [sent(flow, "nic0", b, "nic0"), sent(flow, "nic0", b, "nic0", size=9000)]
+        facts[b].append(heard(flow, "nic0", a, "nic0"))
+        if (a, b) not in lost:
+            facts[b].append(heard(flow, "nic0", a, "nic0", size=9000))
+    return facts
+
+
+_OVER = (("h1", "h3"), ("h1", "h4"), ("h2", "h3"), ("h2", "h4"))
+_OF_H1 = (("h1", "h2"), ("h1", "h3"), ("h1", "h4"), ("h2", "h1"), ("h3", "h1"), ("h4", "h1"))
+_SAID = ProbeHop("nic0", "h3", "nic0", "r", 1, 50000, 64, 9000, 1, "10.9.0.1", 1, "too big", 1500)
+_ADDRESS = {"leaf-0": [NetAddress("p1", "10.9.0.1", 31)]}
+_SMALL = _sizes(*_OF_H1[:3])
+_SMALL["h1"] = [fact for fact in _SMALL["h1"] if fact.size != 9000 or fact.sent is None]
+
+FIRES = (
+    Case("No router says so: between two leaves.", _PLAN, _sizes(*_OVER), ("leaf-0",)),
+    Case(
+        "A router says so, for some of the flows; the others lose theirs there too.",
+        _PLAN,
+        {
+            **_sizes(("h1", "h3")),
+            **_ADDRESS,
+            "h1": [_SAID, _SAID._replace(ttl=1, kind="time exceeded", mtu=None), *_sizes(("h1", "h3"))["h1"]],
+        },
+        ("leaf-0",),
+    ),
+    Case("All that one NIC sends and receives.", _PLAN, _sizes(*_OF_H1), ("h1/nic0",)),
+    Case(
+        "The host refuses: its own MTU is smaller.",
+        _PLAN,
+        {**_SMALL, "h1": [*_SMALL["h1"], *(ProbeTrouble("nic0", "EMSGSIZE", 1, "r", flow) for flow in (0, 1, 2))]},
+        ("h1/nic0",),
+    ),
+)
+
+QUIET = (
+    Case("All sizes arrive.", _PLAN, _sizes()),
+    Case(
+        "Small packets do not arrive either: that is another rule's.",
+        "h1/nic0 leaf-0/p1 rail=0\nh2/nic0 leaf-0/p2 rail=0",
+        {
+            "h1": [sent(0, "nic0", "h2", "nic0"), sent(0, "nic0", "h2", "nic0", size=9000)],
+            "h2": [heard(0, "nic0", "h1", "nic0", 0)],
+        },
+    ),
+    Case(
+        "No large packet was sent.",
+        "h1/nic0 leaf-0/p1 rail=0\nh2/nic0 leaf-0/p2 rail=0",
+        {"h1": [sent(0, "nic0", "h2", "nic0")], "h2": [heard(0, "nic0", "h1", "nic0")]},
+        unknown=True,
+    ),
+)

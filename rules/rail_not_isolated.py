@@ -1,0 +1,111 @@
+"""Packets pass between rails that the plan keeps apart.
+
+## Why it matters
+A rail-only fabric has no way from one rail to another: collectives cross rails inside the hosts. Where packets pass all
+the same, something connects the rails that no one planned: a cable, a gateway, a host that forwards. Traffic then takes
+it, loads a link that has no capacity for it, and hides wrong cables.
+
+## How it is detected
+`truerail probe` sends between NICs of different rails, bound to the NIC itself, so that the host's own routes play no
+part. The plan has a way where a chain of planned links leads from one leaf to the other. Where it has none and packets
+arrive, the rails are not apart. Two rails on one leaf are not evaluated: the plan does not say whether it joins them.
+
+## What to do
+Look for what connects the two leaves: unplanned links (CAB009, CAB010), a shared gateway, `ip_forward` on hosts.
+
+## Decide
+- `reaches`, and CAB009 or CAB010 names a link between the rails: pull that cable, or add it to the plan.
+- `reaches`, and no link is unplanned: a gateway or a host forwards. Trace the path, bound to the NIC.
+
+## False positives
+A plan that leaves out the spines: add them, or the rails look apart that are not.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from rules._probes import Probed, heard, probed, sent
+from truerail.analysis.cabling import ONE_END
+from truerail.analysis.round import Round
+from truerail.analysis.rule import Case, InsufficientDataError, NotApplicableError, rule
+from truerail.model import CauseKind, Finding, ProbeReach, Severity
+from truerail.model.columns import Codes
+
+
+@rule(
+    "PRB009",
+    severity=Severity.WARNING,
+    needs=[ProbeReach],
+    cause=CauseKind.CONFIGURATION,
+)
+def rail_not_isolated(round: Round) -> Iterator[Finding]:
+    """NICs that reach a NIC of a rail to which the plan has no way."""
+    found = probed(round)
+    flows, part = found.flows, _parts(found)
+    apart = found.planned & ~found.railed & (found.leaf != found.peer_leaf) & flows.wired
+    apart &= part[found.leaf] != part[found.peer_leaf]
+    index = round.cabling.index
+    if len(np.unique(part[index.b_device[index.from_host & (index.rail >= 0)]])) < 2:
+        raise NotApplicableError("the plan joins all rails")
+    if not apart.any():
+        raise InsufficientDataError("no probe between rails that the plan keeps apart was planned")
+    for cable in np.unique(flows.cable[apart & flows.arrived]).tolist():
+        which = np.flatnonzero(apart & flows.arrived & (flows.cable == cable))
+        peers = found.peers(flows.peer_cable[which])
+        yield rail_not_isolated.found(
+            found.nic(cable),
+            summary=f"{found.nic(cable)} reaches {peers}, and the plan has no way between their rails",
+            action=f"Look for what connects {found.device(int(found.leaf[which[0]]))} with the other rail's leaf.",
+            rail=found.rail(cable),
+            confidence=ONE_END,
+            evidence=found.evidence(which),
+            detail=(("cable", found.cable_state(cable)), ("flows", len(which))),
+        )
+    untried = apart & ~found.judged
+    if untried.any():
+        raise InsufficientDataError(f"{int(untried.sum())} of {int(apart.sum())} probes between rails were not tried")
+
+
+def _parts(found: Probed) -> Codes:
+    """The part of the network that each device belongs to, by device code; hosts connect nothing."""
+    index = found.round.cabling.index
+    part = np.arange(len(index.devices.names) + 1, dtype=np.int64)
+    links = np.flatnonzero(~index.from_host & (index.a_device >= 0) & (index.b_device >= 0))
+    lower, upper = index.a_device[links], index.b_device[links]
+    while len(links) and (part[lower] != part[upper]).any():  # as often as the longest chain of switches is long
+        least = np.minimum(part[lower], part[upper])
+        np.minimum.at(part, lower, least)
+        np.minimum.at(part, upper, least)
+    return part
+
+
+_PLAN = """
+    h1/nic0 leaf-0/p1 rail=0
+    h2/nic0 leaf-0/p2 rail=0
+    h1/nic1 leaf-1/p1 rail=1
+    h2/nic1 leaf-1/p2 rail=1
+"""
+_SPINE = "\n    leaf-0/u1 spine-1/p1\n    leaf-1/u1 spine-1/p2"
+
+
+def _across(packets: int) -> dict[str, list[ProbeReach]]:
+    return {
+        "h1": [sent(0, "nic0", "h2", "nic1", mode="wired", pinglist="E")],
+        "h2": [heard(0, "nic1", "h1", "nic0", packets, mode="wired", pinglist="E")],
+    }
+
+
+FIRES = (Case("A packet of rail 0 arrives on rail 1; there is no spine.", _PLAN, _across(3), ("h1/nic0",)),)
+
+QUIET = (
+    Case("Nothing arrives.", _PLAN, _across(0)),
+    Case("The plan has a way, over the spine.", _PLAN + _SPINE, _across(3)),
+    Case(
+        "Nothing was sent between the rails.",
+        _PLAN,
+        {"h1": [sent(0, "nic0", "h2", "nic0")], "h2": [heard(0, "nic0", "h1", "nic0")]},
+        unknown=True,
+    ),
+    Case("It was not tried.", _PLAN, {"h1": [sent(0, "nic0", "h2", "nic1", 0, mode="wired")]}, unknown=True),
+)

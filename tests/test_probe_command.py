@@ -1,0 +1,145 @@
+"""`truerail probe` from beginning to end: real sshd servers in front of hosts in network namespaces."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+from live_site import Run, runner
+from patience import ENOUGH, soon
+from probe_fabric import NOBODY, PYTHON, ProbeFabric, routed
+from real import require
+from sshd import Sshd, sshd
+
+from truerail.inventory import Inventory, dump_yaml
+from truerail.model import Role, Target
+from truerail.plans import dump_csv
+
+LIMITS = {
+    "networks": ["10.0.0.0/8"],
+    "packets_per_second": 1000,
+    "seconds": 120,
+    "packets": 100_000,
+    "ports": [24791],
+    "source_ports": [49152, 65535],
+}
+
+
+@dataclass
+class Site:
+    """Hosts behind sshd servers, inventory and plan as files."""
+
+    fabric: ProbeFabric
+    servers: dict[str, Sshd]
+    words: tuple[object, ...]
+
+    def limits(self, host: str, **changed: object) -> None:
+        """Writes the file of limits of a host."""
+        path = self.fabric.folder / f"{host}.json"
+        path.write_text(json.dumps({**LIMITS, **changed}))
+        path.chmod(0o644)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    require("ip", "setpriv", "ssh-keygen", root=True)
+    folder = tmp_path_factory.mktemp("probe")
+    with ExitStack() as stack:
+        fabric = stack.enter_context(routed())
+        servers, targets = {}, list[Target]()
+        for host in fabric.hosts:
+            server = servers[host] = stack.enter_context(sshd(folder / host))
+            inside = f"exec ip netns exec {fabric.prefix}{host}"
+            server.program("ip", f'PATH=/usr/sbin:/usr/bin:/sbin:/bin; {inside} ip "$@"')
+            limits = fabric.folder / f"{host}.json"
+            server.program(
+                "truerail-probe",
+                f"touch {folder}/{host}/began; {inside} {' '.join((*NOBODY, *PYTHON, str(fabric.script)))} {limits}",
+            )
+            server.program("python3", f'{inside} {" ".join((*NOBODY, PYTHON[0]))} "$@"')
+            targets.append(replace(server.target(host), role=Role.HOST, timeout_seconds=ENOUGH))
+        inventory, plan = folder / "inventory.yaml", folder / "plan.csv"
+        inventory.write_text(dump_yaml(Inventory(tuple(targets))))
+        plan.write_text(dump_csv(fabric.plan))
+        user = targets[0].ssh.user
+        site = Site(fabric, servers, ("probe", "--inventory", inventory, "--plan", plan, "--user", user))
+        for host in fabric.hosts:
+            site.limits(host)
+        yield site
+
+
+def began(site: Site) -> list[Path]:
+    """What hosts leave behind that were asked to probe."""
+    return [path for server in site.servers.values() if (path := server.folder / "began").exists()]
+
+
+def forget(site: Site) -> None:
+    """Removes that."""
+    for path in began(site):
+        path.unlink()
+
+
+@pytest.fixture
+def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    return runner(monkeypatch, capsys)
+
+
+def test_nothing_is_sent_before_it_was_shown_and_agreed_to(site: Site, command: Run) -> None:
+    forget(site)
+    code, out, _ = command(*site.words, "--assume-idle", "--dry-run")
+    assert code == 0
+    assert "4 hosts send and listen, 8 NICs have an address" in out
+    assert re.search(r"pairs: A 8, B \d+, C \d+, E \d+", out)
+    assert "packets: " in out
+    assert "time: 5 s until the start" in out
+    code, _, err = command(*site.words, "--assume-idle")
+    assert code == 2
+    assert "nothing was sent: add --yes" in err
+    assert not began(site)
+
+
+def test_a_run_is_evaluated_and_stored_and_replays_the_same(site: Site, command: Run, tmp_path: Path) -> None:
+    site.fabric.ip("h1", "rule del from 10.0.1.2 table 100")
+    site.limits("h4", networks=["192.0.2.0/24"])
+    try:
+        words = (*site.words, "--assume-idle", "--yes", "--record", tmp_path / "c", "--format", "json")
+        code, out, err = command(*words)
+    finally:
+        site.fabric.ip("h1", "rule add from 10.0.1.2 table 100")
+        site.limits("h4")
+    found = json.loads(out)
+    assert code == 1, err
+    assert "h4: left out: refused: 10." in err
+    assert [f["subject"] for f in found["findings"] if f["rule"].startswith("PRB")] == ["h1/eth0"]
+    assert any(note.startswith("Probes: ") for note in found["notes"]), found.get("notes")
+    again, out, _ = command("check", "--from", tmp_path / "c", "--plan", site.words[4], "--format", "json")
+    assert (again, json.loads(out)["findings"]) == (1, found["findings"])
+
+
+def test_a_piped_script_needs_the_operators_own_account(site: Site, command: Run) -> None:
+    code, _, err = command(*site.words, "--pipe")
+    assert code == 2
+    assert "--pipe and --by-operator NAME belong together" in err
+    user = str(site.words[-1])
+    words = (*site.words, "--assume-idle", "--yes", "--pipe", "--by-operator", user, "--list", "A", "--format", "json")
+    code, out, err = command(*words)
+    verdicts = {verdict["rule"]: verdict["status"] for verdict in json.loads(out)["verdicts"]}
+    assert verdicts["PRB001"] == "pass", err
+
+
+def test_ctrl_c_ends_the_probes_and_keeps_what_came(site: Site) -> None:
+    forget(site)
+    words = [sys.executable, "-m", "truerail", *map(str, site.words), "--assume-idle", "--yes", "--rate", "2"]
+    with subprocess.Popen([*words, "--format", "json"], stdout=-1, stderr=-1, text=True) as process:
+        soon(lambda: len(began(site)) == 4)
+        os.kill(process.pid, signal.SIGINT)
+        out, err = process.communicate(timeout=ENOUGH)
+    assert process.returncode == 130, err
+    assert json.loads(out)["verdicts"]

@@ -1,0 +1,211 @@
+"""What `truerail probe` plans to send: pairs, flows, times; which hosts it leaves out; what a host refuses."""
+
+import ast
+import json
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from collector import collectors
+from truerail.analysis.round import Round
+from truerail.errors import CommandError
+from truerail.model import Counter as Named
+from truerail.model import Device, NetAddress, PortCounters, ProbeReach, ProbeTrouble, Reading, Snapshot
+from truerail.probe import host_script
+from truerail.probe.idle import activity
+from truerail.probe.nics import Nics, nics_of
+from truerail.probe.pinglists import LISTS, pairs_of
+from truerail.probe.summary import summary
+from truerail.probe.tasks import FULL_TTL, ProbePlan, Settings, limits_for, plan_run
+from truerail.simulator import Shape
+from truerail.simulator.fabric.builder import build
+
+AT = datetime(2026, 11, 20, 14, tzinfo=UTC)
+PLAN = build(Shape(hosts=16, rails=2, pods=2, spines=2, uplinks=2, spare_ports=0)).plan
+
+
+def _round(without: str = "") -> Round:
+    """The addresses of all NICs, IPv4 and IPv6, beside one that belongs to no rail."""
+    readings = []
+    for number, host in enumerate(PLAN.of_role(next(iter(PLAN.devices.values())).role), 1):
+        cables = [cable for cable in PLAN.cables if cable.a.device == host.name]
+        facts = [
+            fact
+            for cable in cables
+            for fact in (
+                NetAddress(cable.a.name, "not an address", 24),
+                NetAddress(cable.a.name, f"10.{cable.rail}.0.{number}", 24),
+                NetAddress(cable.a.name, f"fd00:{cable.rail}::{number}", 64),
+            )
+        ]
+        readings.append(Reading(host.name, "net_address", AT, () if host.name == without else tuple(facts)))
+    return Round(PLAN, Snapshot(AT, readings))
+
+
+NICS = nics_of(_round(), 4)
+
+
+def _plan(*lists: str, left_out: Mapping[str, str] | None = None, **settings: Any) -> ProbePlan:
+    return plan_run(pairs_of(PLAN, NICS.nics, lists), Settings(**settings), AT, left_out or {})
+
+
+def test_each_list_has_the_pairs_that_it_is_for() -> None:
+    assert (len(NICS.nics), NICS.without_address) == (32, ())
+    of = {name: [(pair.source, pair.to) for pair in pairs_of(PLAN, NICS.nics, (name,))] for name in LISTS}
+    assert {name: len(pairs) for name, pairs in of.items()} == {"A": 96, "B": 8, "C": 32, "D": 480, "E": 4}
+    for name, pairs in of.items():
+        assert len(set(pairs)) == len(pairs)
+        assert all(a.host != b.host for a, b in pairs)
+        assert all((a.group == b.group) is (name != "E") for a, b in pairs)
+    assert all(a.leaf == b.leaf for a, b in of["A"])
+    assert all(a.leaf != b.leaf for name in "BCE" for a, b in of[name])
+    assert {a for a, _ in of["C"]} == set(NICS.nics)
+    assert Counter(a for a, _ in of["A"]) == Counter(dict.fromkeys(NICS.nics, 3))
+    together = pairs_of(PLAN, NICS.nics, LISTS)
+    assert len({(pair.source, pair.to) for pair in together}) == len(together) == 484
+
+
+def test_addresses_of_the_wanted_version_are_probed_and_missing_ones_are_named() -> None:
+    assert {nic.address for nic in nics_of(_round(), 6).nics} >= {"fd00:0::1", "fd00:1::16"}
+    some = nics_of(_round(without="gpu-001"), 4)
+    assert (len(some.nics), len(some.without_address)) == (30, 2)
+    lines = list(summary(_plan("A"), Nics(some.nics, some.without_address)))
+    assert any(line.startswith("untried, 2 NICs without an address: gpu-001/") for line in lines)
+
+
+def test_flows_do_not_share_source_ports_and_ask_each_switch_for_little() -> None:
+    plan = _plan("A", "B", "C", "E")
+    ports = [(flow["address"], flow["source_port"]) for _, flow in plan.flows]
+    assert len(set(ports)) == len(ports)
+    tasks = plan.tasks(1000.0)
+    assert set(tasks) == set(plan.hosts)
+    begin = {one["start_at"] for one in tasks.values()}
+    assert (min(begin), {one["stop_at"] for one in tasks.values()}) == (1000.0, {1000.0 + plan.seconds})
+    asked = plan.answers_asked()
+    assert max(asked.values()) <= 50 * plan.spread_seconds + 1e-9
+    assert all(max(begin) - 1000.0 < plan.spread_seconds for _ in begin)
+    heard = {flow["flow"] for one in tasks.values() for flow in one["hears"]}
+    assert heard == {flow["flow"] for _, flow in plan.flows}
+    modes = {(pair.pinglist, flow["mode"]) for pair, flow in plan.flows}
+    assert modes == {("A", "routed"), ("A", "wired"), ("B", "routed"), ("C", "routed"), ("E", "wired")}
+    sizes = {size for _, flow in plan.flows for size, ttl, _ in flow["rounds"] if ttl == FULL_TTL}
+    assert sizes == {64, 9000}
+    assert {flow["tos"] for _, flow in plan.flows} == {104, 192}
+    assert {size for _, flow in _plan("A", version=6, what=("reach",)).flows for size, _, _ in flow["rounds"]} == {96}
+
+
+def test_a_host_that_is_left_out_is_neither_asked_nor_fine() -> None:
+    plan = _plan("A", left_out={"gpu-001": "busy: 4 connected queue pairs on mlx5_0/1"})
+    tasks = plan.tasks(0.0)
+    assert "gpu-001" not in tasks
+    untried = [flow for one in tasks.values() for flow in one["untried"]]
+    assert {flow["peer"] for flow in untried} == {"gpu-001"}
+    assert any("left out, 1 hosts: gpu-001 (busy: 4" in line for line in summary(plan, NICS))
+    read = collectors()["probe_results"].read(json.dumps(plan.recording_of("gpu-001", "busy")), Device("gpu-001"))
+    assert {fact.sent for fact in read if isinstance(fact, ProbeReach)} == {0}
+    assert [fact.detail for fact in read if isinstance(fact, ProbeTrouble)] == ["busy"]
+    assert plan.without({"gpu-002": "no login"}).left_out.keys() == {"gpu-001", "gpu-002"}
+
+
+def test_more_flows_than_source_ports_are_refused() -> None:
+    pair = pairs_of(PLAN, NICS.nics, ("C",))[0]
+    with pytest.raises(CommandError, match="more flows than source ports"):
+        plan_run([pair] * 20_000, Settings(what=("reach",)), AT, {})
+
+
+def _counted(at: datetime, values: Mapping[str, tuple[str, int]]) -> Snapshot:
+    readings = [
+        Reading(
+            host, "nic_counters", at, (PortCounters("eth0", (Named(name), Named("rx_prio3_bytes", 3)), (value, 9)),)
+        )
+        for host, (name, value) in values.items()
+    ]
+    return Snapshot(at, readings)
+
+
+def test_a_host_is_idle_only_if_it_shows_so() -> None:
+    first = _counted(AT, {"a": ("rx_bytes_phy", 0), "b": ("port_xmit_data", 0), "c": ("flows", 2), "d": ("drops", 1)})
+    later = _counted(AT + timedelta(seconds=2), {"a": ("rx_bytes_phy", 1000), "b": ("port_xmit_data", 10**8)})
+    found = activity(first, later, {"a", "b", "c", "d"})
+    assert found.busy == {"b": "eth0 carries 1.6 Gbit/s", "c": "2 connected queue pairs on eth0"}
+    assert found.unknown == {"d"}
+    assert activity(later, first, {"a"}).unknown == {"a"}
+
+
+def test_the_script_is_one_file_of_an_old_python() -> None:
+    source = Path(host_script.__file__).read_text(encoding="utf-8")
+    tree = ast.parse(source, feature_version=(3, 6))
+    imported = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    imported |= {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    assert imported <= sys.stdlib_module_names
+    assert source.startswith("#!/usr/bin/python3 -I\n")
+
+
+def _tasks(**changed: Any) -> dict[str, Any]:
+    plan = _plan("A", what=("reach",))
+    tasks = plan.tasks(time.time())["gpu-001"]
+    return {**tasks, "listen": [], "hears": [], "limits": limits_for(plan), **changed}
+
+
+REFUSED = [
+    ({"version": 2}, "tasks of version 2"),
+    ({"packets_per_second": 5000}, "packets_per_second of 5000, at most 100 are allowed"),
+    ({"stop_at": time.time() + 10**6}, "seconds of "),
+    ({"port": 53}, "port 53 is not allowed"),
+    ({"listen": [["10.0.0.1", 22]]}, "port 22 is not allowed"),
+    ({"sends": 5}, "not understood (TypeError"),
+    ({"limits": {}}, "not understood (KeyError"),
+]
+
+
+@pytest.mark.parametrize(("changed", "why"), REFUSED, ids=lambda value: str(value)[:30])
+def test_a_host_refuses_what_its_limits_do_not_allow(
+    changed: dict[str, Any], why: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code, said = _refusal(_tasks(**changed), capsys, monkeypatch)
+    assert code == 3
+    assert why in said
+
+
+FLOWS = [
+    ({"peer_address": "192.0.2.1"}, "192.0.2.1 is in no network"),
+    ({"source_port": 22}, "source port 22"),
+    ({"tos": 105}, "a size, TTL, count or TOS"),
+    ({"rounds": [[64, 0, 1]]}, "a size, TTL, count or TOS"),
+    ({"rounds": [[64, 64, 10**9]]}, "packets of "),
+]
+
+
+@pytest.mark.parametrize(("changed", "why"), FLOWS, ids=lambda value: str(value)[:30])
+def test_a_host_refuses_flows_that_its_limits_do_not_allow(
+    changed: dict[str, Any], why: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tasks = _tasks()
+    tasks["sends"][0] = {**tasks["sends"][0], **changed}
+    code, said = _refusal(tasks, capsys, monkeypatch)
+    assert code == 3
+    assert why in said
+
+
+def _refusal(
+    tasks: dict[str, Any], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> tuple[int, str]:
+    """Exit status and words of the script."""
+    from io import BytesIO, TextIOWrapper
+
+    monkeypatch.setattr(sys, "stdin", TextIOWrapper(BytesIO(json.dumps(tasks).encode() + b"\n")))
+    return host_script.main([]), capsys.readouterr().err
+
+
+def test_a_host_without_its_file_of_limits_sends_nothing() -> None:
+    command = ["/usr/bin/python3", "-I", host_script.__file__, "/nowhere/probe.json"]
+    done = subprocess.run(command, input=json.dumps(_tasks()) + "\n", capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (3, "")
+    assert "refused: [Errno 2] No such file or directory: '/nowhere/probe.json'" in done.stderr

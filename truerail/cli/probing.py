@@ -1,0 +1,209 @@
+"""The steps of `truerail probe`: poll, plan the pairs, show them, send, store, evaluate."""
+
+import asyncio
+import sys
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from collector import at_once
+from truerail.analysis.round import Round
+from truerail.cli import live, live_progress, terminal_output
+from truerail.cli.evaluating import evaluated_round, named, read
+from truerail.cli.probe import Wanted
+from truerail.errors import CommandError
+from truerail.model import Evaluation, Plan, Role, Snapshot, Target
+from truerail.model.names import answer_file
+from truerail.poller import Gathered, Limits, Row
+from truerail.probe.idle import activity
+from truerail.probe.nics import Nics, nics_of
+from truerail.probe.pinglists import pairs_of
+from truerail.probe.runner import Run
+from truerail.probe.summary import summary
+from truerail.probe.tasks import ProbePlan, Settings, plan_run
+from truerail.transport.fleet_transport import kind_of
+from truerail.transport.protocol import Transport
+from truerail.transport.writer import CaptureWriter
+
+_FILE = answer_file("truerail-probe")
+_LOAD = {"nic_counters", "rdma_counters"}
+_APART_SECONDS = 1.0
+_NOT_KNOWN = "does not show whether it is busy: --assume-idle probes it all the same"
+
+
+@dataclass(frozen=True, slots=True)
+class Probed:
+    """An evaluation, how many hosts took part, and whether Ctrl-C ended the run early."""
+
+    evaluation: Evaluation
+    recorded: int
+    interrupted: bool
+
+
+@dataclass(slots=True)
+class _Polled:
+    """The first round, the second one of counters, and the answers by device as a capture has them."""
+
+    first: Gathered
+    second: Snapshot
+    files: dict[str, dict[str, bytes]]
+
+
+def probed(wanted: Wanted) -> Probed | None:
+    """The whole of it; None if nothing was to be sent. Raises CommandError."""
+    fleet = live.load_fleet(wanted.inventory, wanted.plan)
+    if fleet.plan is None:
+        raise CommandError("probes need a plan: add --plan, or cables to the inventory")
+    polled = _poll(fleet, wanted)
+    if polled.first.interrupted:
+        return None
+    round = Round(fleet.plan, polled.first.snapshot())
+    targets = {row.device.name: _target(row_target, wanted) for row, row_target in _targets(polled, fleet)}
+    nics = _nics(round, wanted, fleet)
+    plan = _planned(round, nics, polled, targets, wanted)
+    lines = list(summary(plan, nics))
+    if not plan.hosts:
+        raise CommandError("\n".join(["no host can be probed", *lines]))
+    if not _agreed(lines, wanted):
+        return None
+    run, interrupted = _run(plan, targets, wanted)
+    return Probed(_evaluation(run, polled, fleet, wanted), len(run.answers), interrupted)
+
+
+def _poll(fleet: live.Fleet, wanted: Wanted) -> _Polled:
+    """What `check` polls, and the counters of hosts twice."""
+    files: dict[str, dict[str, bytes]] = {}
+    hosts = {target.name for target in fleet.targets if target.role in (None, Role.HOST)}
+
+    async def both(transport: Transport, stop: asyncio.Event) -> tuple[Gathered, Snapshot]:
+        poller = fleet.gatherer(transport, Limits(deadline_seconds=wanted.deadline))
+        first = await poller.round(only=None, collectors=at_once() | _LOAD | {"rdma_flows"}, progress=keep, stop=stop)
+        await asyncio.sleep(_APART_SECONDS)
+        second = await poller.round(only=hosts, collectors=_LOAD, progress=None, stop=stop)
+        return first, second.snapshot()
+
+    with live_progress.reported() as progress:
+
+        def keep(row: Row, done: int, total: int) -> None:
+            files[row.name] = row.files()
+            progress(row, done, total)
+
+        first, second = live.run(both)
+    return _Polled(first, second, files)
+
+
+def _planned(round: Round, nics: Nics, polled: _Polled, targets: Mapping[str, Target], wanted: Wanted) -> ProbePlan:
+    """The flows, with the hosts that are left out."""
+    hosts = {nic.host for nic in nics.nics}
+    found = activity(polled.first.snapshot(), polled.second, hosts)
+    left_out = {host: "not in the inventory, or not by SSH" for host in hosts if host not in targets}
+    if not wanted.allow_jobs:
+        left_out |= {host: f"busy: {why}" for host, why in found.busy.items()}
+        if not wanted.assume_idle:
+            left_out |= dict.fromkeys(found.unknown - left_out.keys(), _NOT_KNOWN)
+    settings = _settings(round.plan, wanted)
+    pairs = pairs_of(round.plan, nics.nics, wanted.lists)
+    return plan_run(pairs, settings, datetime.now(UTC), dict(sorted(left_out.items())))
+
+
+def _settings(plan: Plan, wanted: Wanted) -> Settings:
+    """The user's, with the MTU and the class that the plan declares."""
+    qos = plan.qos
+    lossless = [dscp for dscp, of in (qos.dscp_to_priority if qos else ()) if qos and of in (qos.pfc_priorities or ())]
+    what = tuple(word for word in wanted.settings.what if word != "mtu" or not wanted.allow_jobs)
+    return replace(
+        wanted.settings,
+        what=what,
+        mtu=wanted.settings.mtu or (qos.mtu if qos and qos.mtu else 9000),
+        dscp=lossless[0] if lossless else wanted.settings.dscp,
+    )
+
+
+def _nics(round: Round, wanted: Wanted, fleet: live.Fleet) -> Nics:
+    nics = nics_of(round, wanted.settings.version)
+    if wanted.only is None:
+        return nics
+    hosts = named(wanted.only, (*round.plan.devices, *(target.name for target in fleet.targets)))
+    without = tuple(port for port in nics.without_address if port.partition("/")[0] in hosts)
+    return Nics(tuple(nic for nic in nics.nics if nic.host in hosts), without)
+
+
+def _targets(polled: _Polled, fleet: live.Fleet) -> list[tuple[Row, Target]]:
+    """The hosts that are polled by SSH, with their rows."""
+    by_name = {target.name: target for target in fleet.targets}
+    rows = [(row, by_name[row.name]) for row in polled.first.rows]
+    return [(row, target) for row, target in rows if kind_of(target) == "hosts"]
+
+
+def _target(target: Target, wanted: Wanted) -> Target:
+    """The host with the account that sends."""
+    ssh = replace(target.ssh, user=wanted.user, key=wanted.key or target.ssh.key)
+    return replace(target, ssh=ssh)
+
+
+def _agreed(lines: list[str], wanted: Wanted) -> bool:
+    """Shows what would be sent; whether it shall be. Raises CommandError where there is no terminal to ask on."""
+    text = "\n".join(lines)
+    if wanted.dry_run:
+        terminal_output.say(text)
+        return False
+    for line in lines:
+        terminal_output.remark(line)
+    if wanted.yes:
+        return True
+    if not sys.stdin.isatty():
+        raise CommandError("nothing was sent: add --yes to send this without being asked")
+    sys.stderr.write("Send it? [y/N] ")
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def _run(plan: ProbePlan, targets: Mapping[str, Target], wanted: Wanted) -> tuple[Run, bool]:
+    """Sends. Whether Ctrl-C ended it early."""
+    shown = ""
+
+    def progress(done: int, hosts: int, sent: int, planned: int) -> None:
+        nonlocal shown
+        text = f"probes: {sent:,} of {planned:,} sent, {done:,} of {hosts:,} hosts done"
+        if text != shown and sys.stderr.isatty():
+            sys.stderr.write(f"\r\x1b[K{text}")
+            sys.stderr.flush()
+        shown = text
+
+    run = Run(plan, targets, piped=wanted.piped, progress=progress)
+
+    async def sending(transport: Transport, stop: asyncio.Event) -> bool:
+        await run.go(stop)
+        return stop.is_set()
+
+    interrupted = live.run(sending)
+    if sys.stderr.isatty():
+        sys.stderr.write("\r\x1b[K")
+    terminal_output.remark(shown or "probes: nothing sent")
+    for host, why in sorted(run.left_out.items()):
+        terminal_output.remark(f"{host}: left out: {why}")
+    return run, interrupted
+
+
+def _evaluation(run: Run, polled: _Polled, fleet: live.Fleet, wanted: Wanted) -> Evaluation:
+    """Stores all answers as one round of a capture, and evaluates it as `check --from` would."""
+    recordings = run.recordings()
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            writer = CaptureWriter(wanted.record or Path(folder), polled.first.at, alone=False)
+            of_device = {row.name: row.device.name for row in polled.first.rows}
+            for name, files in polled.files.items():
+                recording = recordings.get(of_device.get(name, name))
+                writer.add(name, files | ({} if recording is None else {_FILE: recording.encode()}))
+            writer.list_inventory(target.name for target in fleet.targets)
+            done = writer.finish()
+            if wanted.record:
+                terminal_output.remark(f"stored: {done}")
+            seen = read(done.parent, fleet.plan, done.name)
+    except OSError as error:
+        raise CommandError(
+            f"{error.filename or wanted.record}: cannot be written: {error.strerror or error}"
+        ) from error
+    return evaluated_round(fleet.plan, seen, None, None)[0]

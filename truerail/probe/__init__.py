@@ -1,0 +1,1 @@
+"""`truerail probe`: what is sent by which host, and the script that sends it."""

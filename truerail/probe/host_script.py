@@ -1,0 +1,398 @@
+#!/usr/bin/python3 -I
+"""truerail-probe: sends and hears UDP probes on one host, counts, and prints one JSON object.
+
+Runs with Python 3.6 or newer and its standard library alone, without root, and writes nothing to disk.
+
+    truerail-probe /etc/truerail/probe.json
+
+The file, which belongs to root, limits what this host sends, whatever is asked of it: allowed networks, packets a
+second, seconds, ports. Standard input is one line of JSON, the tasks; its end stops the probes at once, and what was
+counted by then is printed. Standard error has a line with this host's clock, and then the progress.
+
+Traps that this file avoids:
+
+- An ICMP error does not show the TTL that its probe had, and a router may quote 8 bytes of UDP alone, without payload.
+  So a socket has one TTL in flight at a time, and waits before the next.
+- A pending ICMP error makes the next `sendto` fail once, and nothing is sent: it is read, and the packet sent again.
+- With IP_PMTUDISC_DO the kernel remembers a smaller path MTU and refuses the next probe; with _PROBE it does not.
+- A connected UDP socket carries a random hash that some kernels use for ECMP: `sendto` alone.
+- This process' own full receive buffer looks like loss in the fabric: SO_RXQ_OVFL counts it.
+- Two flows of one source address must not share source ports: the second bind fails, and its peer was never tried.
+"""
+
+import errno
+import ipaddress
+import json
+import os
+import select
+import socket
+import struct
+import subprocess
+import sys
+import time
+import zlib
+from collections import Counter
+from typing import Any, Dict, List, Optional, Tuple
+
+VERSION = 1
+FULL_TTL = 64
+MOST_SOCKETS = 480
+MOST_INPUT_BYTES = 64 * 1024 * 1024
+LATE_SECONDS = 0.25
+SO_BINDTODEVICE, SO_RXQ_OVFL, MSG_ERRQUEUE, PMTUDISC_PROBE = 25, 40, 0x2000, 3
+V4, V6 = socket.AF_INET, socket.AF_INET6
+LEVEL = {V4: socket.IPPROTO_IP, V6: socket.IPPROTO_IPV6}
+# option numbers of linux/in.h and linux/in6.h: TOS, TTL, MTU_DISCOVER, RECVERR, PKTINFO, RECVTOS; what arrives as TOS
+OPTIONS = {V4: (1, 2, 10, 11, 8, 13, 1), V6: (67, 16, 23, 25, 49, 66, 67)}
+PKTINFO = {V4: 8, V6: 50}  # how the control message is numbered
+HEADERS = {V4: 28, V6: 48}  # bytes of IP and UDP
+HEAD = struct.Struct("!BBHIB3s4sIIHBB")  # the BTH of RoCEv2 (12 bytes), then magic, run, flow, source port, TTL, spare
+MAGIC = b"TRPB"
+# ICMP and ICMPv6 by origin of the error (linux/errqueue.h), type and code; None is any other code
+MESSAGES = {
+    (2, 11, None): "time exceeded",
+    (2, 3, 4): "too big",
+    (2, 3, 3): "port unreachable",
+    (2, 3, 1): "host unreachable",
+    (2, 3, 9): "prohibited",
+    (2, 3, 10): "prohibited",
+    (2, 3, 13): "prohibited",
+    (2, 3, None): "net unreachable",
+    (3, 3, None): "time exceeded",
+    (3, 2, None): "too big",
+    (3, 1, 4): "port unreachable",
+    (3, 1, 3): "host unreachable",
+    (3, 1, 1): "prohibited",
+    (3, 1, None): "net unreachable",
+}
+
+Json = Dict[str, Any]
+Key = Tuple[Any, ...]
+
+
+class RefusedError(Exception):
+    """What is asked is not understood, or not allowed on this host."""
+
+
+def family(address: str) -> socket.AddressFamily:
+    """AF_INET or AF_INET6."""
+    return V6 if ":" in address else V4
+
+
+def listener(address: str, port: int) -> socket.socket:
+    """A socket that reports interface of arrival, TOS, and packets that its own buffer dropped."""
+    of = family(address)
+    made = socket.socket(of, socket.SOCK_DGRAM)
+    made.setblocking(False)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 22)
+    made.setsockopt(socket.SOL_SOCKET, SO_RXQ_OVFL, 1)
+    for option in OPTIONS[of][4:6]:
+        made.setsockopt(LEVEL[of], option, 1)
+    made.bind((address, port))
+    return made
+
+
+def sender(flow: Json, source_port: int) -> socket.socket:
+    """A socket of one flow and source port: bound to the address, and for `wired` to the interface as well."""
+    of = family(flow["address"])
+    tos, _, discover, errors = OPTIONS[of][:4]
+    made = socket.socket(of, socket.SOCK_DGRAM)
+    made.setblocking(False)
+    if flow["mode"] == "wired":
+        made.setsockopt(socket.SOL_SOCKET, SO_BINDTODEVICE, flow["port"].encode() + b"\0")
+    for option, value in ((errors, 1), (discover, PMTUDISC_PROBE), (tos, flow["tos"])):
+        made.setsockopt(LEVEL[of], option, value)
+    made.bind((flow["address"], source_port))
+    return made
+
+
+class Probe:
+    """One run on one host: the flows of `sends`, and listeners for those of `hears`."""
+
+    def __init__(self, tasks: Json) -> None:
+        self.tasks = tasks
+        self.run = zlib.crc32(tasks["run"].encode()) & 0xFFFFFFFF
+        self.heard_flows = {flow["flow"] for flow in tasks["hears"]}
+        self.sent: Counter[Key] = Counter()
+        self.heard: Counter[Key] = Counter()
+        self.hops: Counter[Key] = Counter()
+        self.trouble: Counter[Key] = Counter()
+        self.full: Dict[int, int] = {}
+        self.in_flight: Dict[Key, Tuple[int, int]] = {}
+        self.names: Dict[int, str] = {}
+        self.sockets: Dict[int, Tuple[socket.socket, Any]] = {}
+        self.poll = select.poll()
+        self.stopped = False
+        self.planned = sum(flow["source_ports"] * count for flow in tasks["sends"] for _, _, count in flow["rounds"])
+        self.said = self.due = time.time()
+
+    def listen(self) -> None:
+        """Opens the listeners, and watches for the end of standard input."""
+        self.poll.register(0, select.POLLIN)
+        for address, port in self.tasks["listen"]:
+            try:
+                made = listener(address, port)
+            except OSError as error:
+                self.trouble[(name_of(error), "", None, f"listening on {address}")] += 1
+                self.heard_flows -= {one["flow"] for one in self.tasks["hears"] if one["peer_address"] == address}
+                continue
+            self.sockets[made.fileno()] = (made, None)
+            self.poll.register(made.fileno(), select.POLLIN)
+
+    def hear(self, made: socket.socket) -> None:
+        """Counts what a listener has received."""
+        of = made.family
+        while True:
+            try:
+                data, controls, _, _ = made.recvmsg(65535, 512)
+            except OSError:
+                return
+            tos = index = 0
+            for level, kind, value in controls:
+                if level == LEVEL[of] and kind == OPTIONS[of][6]:
+                    tos = value[0] if len(value) < 4 else struct.unpack("i", value[:4])[0]
+                elif level == LEVEL[of] and kind == PKTINFO[of]:
+                    index = struct.unpack("I", value[:4] if of == V4 else value[16:20])[0]
+                elif level == socket.SOL_SOCKET and kind == SO_RXQ_OVFL:
+                    self.full[made.fileno()] = struct.unpack("I", value[:4])[0]
+            if len(data) < HEAD.size or data[12:16] != MAGIC:
+                continue
+            run, flow, source_port, ttl = struct.unpack_from("!IIHB", data, 16)
+            if run != self.run:
+                continue
+            if flow in self.heard_flows:
+                self.heard[(flow, source_port, ttl, len(data) + HEADERS[of], tos, self.interface(index))] += 1
+            else:
+                self.trouble[("unknown flow", "", None, None)] += 1
+
+    def interface(self, index: int) -> str:
+        """The name of an interface by its number."""
+        if index not in self.names:
+            try:
+                self.names[index] = socket.if_indextoname(index)
+            except OSError:
+                self.names[index] = f"#{index}"
+        return self.names[index]
+
+    def complain(self, made: socket.socket, key: Key) -> None:
+        """Counts the ICMP errors that a sender's socket has received."""
+        of = made.family
+        while True:
+            try:
+                _, controls, _, _ = made.recvmsg(2048, 512, MSG_ERRQUEUE)
+            except OSError:
+                return
+            for level, kind, value in controls:
+                if level == LEVEL[of] and kind == OPTIONS[of][3]:
+                    _, origin, icmp, code, _, info, _ = struct.unpack_from("IBBBBII", value)
+                    message = MESSAGES.get((origin, icmp, code)) or MESSAGES.get((origin, icmp, None))
+                    if message is None:
+                        continue
+                    offender = value[20:24] if of == V4 else value[24:40]
+                    ttl, size = self.in_flight.get(key, (0, 0))
+                    self.hops[(*key, ttl, size, socket.inet_ntop(of, offender), message, info)] += 1
+
+    def drain(self, until: float) -> None:
+        """Reads what arrives until a time; ends early where standard input ends."""
+        while True:
+            left = until - time.time()
+            for number, _ in self.poll.poll(max(0.0, left * 1000)):
+                if number == 0:
+                    self.stopped = self.stopped or not os.read(0, 65536)
+                    continue
+                made, key = self.sockets[number]
+                if key is None:
+                    self.hear(made)
+                else:
+                    self.complain(made, key)
+            if left <= 0 or self.stopped:
+                return
+
+    def send_one(self, made: socket.socket, flow: Json, source_port: int, ttl: int, size: int) -> None:
+        """Sends one packet, again after a pending ICMP error."""
+        key, of = (flow["flow"], source_port), made.family
+        self.in_flight[key] = (ttl, size)
+        head = HEAD.pack(0x64, 0, 0xFFFF, source_port, 0, b"\0\0\0", MAGIC, self.run, flow["flow"], source_port, ttl, 0)
+        data = head + b"\0" * max(0, size - HEADERS[of] - len(head))
+        for again in (False, True):
+            try:
+                made.setsockopt(LEVEL[of], OPTIONS[of][1], ttl)
+                made.sendto(data, (flow["peer_address"], self.tasks["port"]))
+                self.sent[(*key, ttl, size)] += 1
+                return
+            except OSError as error:
+                self.complain(made, key)
+                if again or error.errno == errno.EMSGSIZE:
+                    self.trouble[(name_of(error), flow["port"], flow["flow"], None)] += 1
+                    return
+
+    def send_batch(self, batch: List[Tuple[Json, int]]) -> None:
+        """Sends for all flows and source ports that hold a socket at the same time: size by size and TTL by TTL."""
+        held = []
+        for flow, source_port in batch:
+            try:
+                made = sender(flow, source_port)
+            except OSError as error:
+                self.trouble[(name_of(error), flow["port"], flow["flow"], None)] += 1
+                continue
+            held.append((made, flow, source_port))
+            self.sockets[made.fileno()] = (made, (flow["flow"], source_port))
+            self.poll.register(made.fileno(), 0)
+        kinds: List[Tuple[int, int]] = []
+        for _, flow, _ in held:
+            kinds += [(size, ttl) for size, ttl, _ in flow["rounds"] if (size, ttl) not in kinds]
+        for size, ttl in kinds:
+            counted = [(one, sum(n for s, t, n in one[1]["rounds"] if (s, t) == (size, ttl))) for one in held]
+            for again in range(max(count for _, count in counted)):
+                for (made, flow, source_port), count in counted:
+                    if again < count and not self.pace(flow):
+                        self.send_one(made, flow, source_port, ttl, size)
+            self.drain(min(time.time() + self.tasks["wait"], self.tasks["stop_at"]))
+        for made, _, _ in held:
+            self.poll.unregister(made.fileno())
+            del self.sockets[made.fileno()]
+            made.close()
+
+    def pace(self, flow: Json) -> bool:
+        """Waits for the turn of the next packet. Returns whether it must not be sent: the run is over."""
+        self.due = max(self.due + 1.0 / self.tasks["packets_per_second"], time.time() - 0.05)
+        self.drain(self.due)
+        now = time.time()
+        if now - self.said >= 0.5:
+            self.said = now
+            say(f"sent {sum(self.sent.values())} of {self.planned}")
+        if self.stopped or now > self.tasks["stop_at"]:
+            self.trouble[("out of time", flow["port"], flow["flow"], None)] += 1
+            return True
+        return False
+
+    def go(self) -> Json:
+        """The whole run: listens from now on, sends from `start_at`, listens until `stop_at`."""
+        begun = time.time()
+        self.listen()
+        routes = departures(self.tasks["sends"])
+        late = time.time() - self.tasks["start_at"]
+        if late > LATE_SECONDS:
+            self.trouble[("started late", "", None, None)] += int(1000 * late)
+        self.drain(self.tasks["start_at"])
+        self.due = time.time()
+        todo = [(flow, flow["source_port"] + n) for flow in self.tasks["sends"] for n in range(flow["source_ports"])]
+        for at in range(0, len(todo), MOST_SOCKETS):
+            self.send_batch(todo[at : at + MOST_SOCKETS])
+        say(f"sent {sum(self.sent.values())} of {self.planned}")
+        self.drain(self.tasks["stop_at"])
+        if sum(self.full.values()):
+            self.trouble[("buffer full", "", None, None)] += sum(self.full.values())
+        tables = {
+            name: [[*list(key), count] for key, count in getattr(self, name).items()]
+            for name in ("sent", "heard", "hops")
+        }
+        flows = self.tasks["sends"] + self.tasks["untried"]
+        troubles = [[what, port, flow, count, detail] for (what, port, flow, detail), count in self.trouble.items()]
+        return dict(
+            tables,
+            truerail_probe=VERSION,
+            run=self.tasks["run"],
+            host=self.tasks["host"],
+            sends=[about(one, left_by=routes.get((one["address"], one["peer_address"]))) for one in flows],
+            hears=[about(flow) for flow in self.tasks["hears"] if flow["flow"] in self.heard_flows],
+            trouble=self.tasks["trouble"] + troubles,
+            started=self.tasks["start_at"],
+            seconds=round(time.time() - begun, 3),
+            cpu_seconds=round(time.process_time(), 3),
+        )
+
+
+def about(flow: Json, **more: Optional[str]) -> Json:
+    """What the recording says of a flow."""
+    names = ("flow", "port", "peer", "peer_port", "mode", "tos", "pinglist", "address", "peer_address")
+    return dict({name: flow[name] for name in names if name in flow}, **more)
+
+
+def departures(flows: List[Json]) -> Dict[Tuple[str, str], str]:
+    """The interface of `ip route get DESTINATION from SOURCE` by both, for flows that are sent as routed: one process
+    for all. A pair without a route, or a host without `ip`, has none.
+    """
+    pairs = sorted({(flow["address"], flow["peer_address"]) for flow in flows if flow["mode"] == "routed"})
+    asked = "".join(f"route get {to} from {source}\n" for source, to in pairs)
+    environment = dict(os.environ, PATH="/usr/sbin:/sbin:/usr/bin:/bin", LC_ALL="C")
+    command = ["ip", "-o", "-force", "-batch", "-"]
+    try:
+        done = subprocess.run(
+            command, input=asked.encode(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment, timeout=5
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return {}
+    found = {}
+    for line in done.stdout.decode("ascii", "replace").splitlines():
+        words = line.split()
+        if "from" in words[1:-1] and "dev" in words[1:-1]:
+            at = words.index("from")
+            found[words[at + 1], words[at - 1]] = words[words.index("dev") + 1]
+    return found
+
+
+def name_of(error: OSError) -> str:
+    """ENETUNREACH and the like."""
+    return errno.errorcode.get(error.errno or 0, str(error))
+
+
+def say(line: str) -> None:
+    """A line of progress. That it is no longer read is no error here: standard input ends then."""
+    try:
+        sys.stderr.write(line + "\n")
+        sys.stderr.flush()
+    except OSError:
+        pass
+
+
+def refuse(tasks: Json, limits: Json) -> None:
+    """Raises RefusedError where the tasks exceed what this host allows."""
+    networks = [ipaddress.ip_network(one) for one in limits["networks"]]
+    first, last = limits["source_ports"]
+    seconds = tasks["stop_at"] - time.time()
+    rate, packets = tasks["packets_per_second"], Probe(tasks).planned
+    asked = ((seconds, "seconds"), (rate, "packets_per_second"), (packets, "packets"))
+    for value, name in asked:
+        if value > limits[name]:
+            raise RefusedError(f"{name} of {value:g}, at most {limits[name]:g} are allowed here")
+    for port in [tasks["port"]] + [port for _, port in tasks["listen"]]:
+        if port not in limits["ports"]:
+            raise RefusedError(f"port {port} is not allowed here")
+    for flow in tasks["sends"]:
+        name, last_port = f"flow {flow['flow']}", flow["source_port"] + flow["source_ports"] - 1
+        if not any(ipaddress.ip_address(flow["peer_address"]) in network for network in networks):
+            raise RefusedError(f"{flow['peer_address']} is in no network that is allowed here")
+        if not first <= flow["source_port"] <= last_port <= last:
+            raise RefusedError(f"{name}: source port {flow['source_port']} is not allowed here")
+        for size, ttl, count in flow["rounds"]:
+            if not (64 <= size <= 65000 and 1 <= ttl <= FULL_TTL and count > 0) or flow["tos"] & ~0xFC:
+                raise RefusedError(f"{name}: a size, TTL, count or TOS that no probe has")
+
+
+def main(arguments: List[str]) -> int:
+    """Reads limits and tasks, probes, prints. Returns the exit status: 3 where the tasks are refused."""
+    try:
+        tasks = json.loads(sys.stdin.buffer.readline(MOST_INPUT_BYTES).decode())
+        say(f"clock {time.time():.3f}")
+        if tasks["version"] != VERSION:
+            raise RefusedError(
+                f"tasks of version {tasks['version']}: this script knows only {VERSION}, install the new one"
+            )
+        limits = tasks["limits"]
+        if arguments:
+            with open(arguments[0]) as file:
+                limits = json.load(file)
+        refuse(tasks, limits)
+    except (RefusedError, OSError) as error:
+        say(f"refused: {error}")
+        return 3
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        say(f"refused: tasks or limits are not understood ({type(error).__name__}: {error})")
+        return 3
+    sys.stdout.write(json.dumps(Probe(tasks).go(), separators=(",", ":")) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,128 @@
+"""Runs a probe plan over a fleet: logs in to all hosts first, then starts them at one time by their clocks."""
+
+import asyncio
+import json
+import time
+from collections.abc import Callable, Mapping
+from importlib.resources import files
+
+from truerail.errors import TransportError
+from truerail.model import Target
+from truerail.probe.tasks import LEAD_SECONDS, ProbePlan, limits_for
+from truerail.transport.probe_session import ProbeSessions
+
+CLOCK_SECONDS = 1.0
+"""A host whose clock is off by more does not take part: its listener would begin too late."""
+_SLACK_SECONDS = 15.0
+"""How long a host may take to print its counts after the end."""
+Progress = Callable[[int, int, int, int], None]
+"""Hosts that are done, hosts, packets sent by now, packets planned."""
+
+
+class Run:
+    """One run. `answers` are the recordings by host as they come."""
+
+    def __init__(self, plan: ProbePlan, targets: Mapping[str, Target], *, piped: bool, progress: Progress) -> None:
+        self.plan = plan
+        self.answers: dict[str, str] = {}
+        self._targets = targets
+        self._script = script() if piped else None
+        self._progress = progress
+        self._sent: dict[str, int] = {}
+        self._planned = 0
+        self._failed: dict[str, str] = {}
+
+    async def go(self, stop: asyncio.Event) -> None:
+        """The whole run; `stop` ends it early, with what came by then."""
+        sessions = ProbeSessions()
+        try:
+            await asyncio.gather(*(self._connect(sessions, host) for host in self.plan.hosts))
+            if stop.is_set():
+                return
+            self.plan = self.plan.without(self._failed)
+            start_at = time.time() + LEAD_SECONDS
+            tasks = self.plan.tasks(start_at)
+            self._planned = self.plan.packets().total()
+            limits = limits_for(self.plan)
+            seconds = self.plan.seconds + LEAD_SECONDS + _SLACK_SECONDS
+            async with asyncio.TaskGroup() as group:
+                for host, of_host in tasks.items():
+                    given = json.dumps({**of_host, "limits": limits}, separators=(",", ":")).encode() + b"\n"
+                    group.create_task(self._probe(sessions, host, given, seconds, stop))
+        finally:
+            await sessions.close()
+
+    @property
+    def left_out(self) -> dict[str, str]:
+        """Hosts without an answer of their own that were to take part, and why."""
+        return dict(self._failed)
+
+    def recordings(self) -> dict[str, str]:
+        """The recording of each host of the plan: its own, or one that says why there is none."""
+        found = {}
+        for host in {nic.host for pair, _ in self.plan.flows for nic in (pair.source, pair.to)}:
+            why = self._failed.get(host) or self.plan.left_out.get(host) or "ended before its answer came"
+            found[host] = self.answers.get(host) or json.dumps(self.plan.recording_of(host, why)) + "\n"
+        return found
+
+    async def _connect(self, sessions: ProbeSessions, host: str) -> None:
+        try:
+            await sessions.connect(self._targets[host])
+        except TransportError as error:
+            self._failed[host] = f"no login: {error}"
+
+    async def _probe(
+        self, sessions: ProbeSessions, host: str, given: bytes, seconds: float, stop: asyncio.Event
+    ) -> None:
+        begun, off = time.time(), asyncio.Event()
+        ends = asyncio.create_task(_any(stop, off))
+
+        def say(line: str) -> None:
+            word, _, rest = line.partition(" ")
+            if word == "sent" and rest.partition(" ")[0].isdigit():
+                self._sent[host] = int(rest.partition(" ")[0])
+                self._show()
+            elif word == "clock" and _is_off(rest, begun, time.time()):
+                self._failed[host] = f"its clock is off: it says {rest}, and it is {time.time():.3f}"
+                off.set()
+
+        stopped = asyncio.Event()
+        ends.add_done_callback(lambda _: stopped.set())
+        try:
+            answer = await sessions.run(
+                self._targets[host], given, script=self._script, seconds=seconds, stop=stopped, say=say
+            )
+            if host not in self._failed:
+                self.answers[host] = answer
+        except TransportError as error:
+            self._failed.setdefault(host, str(error))
+        finally:
+            ends.cancel()
+        self._show()
+
+    def _show(self) -> None:
+        done = len(self.answers) + len(self._failed)
+        self._progress(done, len(self.plan.hosts), sum(self._sent.values()), self._planned)
+
+
+async def _any(*events: asyncio.Event) -> None:
+    waiting = [asyncio.ensure_future(event.wait()) for event in events]
+    try:
+        await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in waiting:
+            task.cancel()
+
+
+def _is_off(reported: str, earliest: float, latest: float) -> bool:
+    """Whether a host's clock, read between two times of ours, is off by more than it may be. Unix seconds."""
+    try:
+        clock = float(reported)
+    except ValueError:
+        return False
+    return not earliest - CLOCK_SECONDS <= clock <= latest + CLOCK_SECONDS
+
+
+def script() -> bytes:
+    """The script that runs on hosts, as it is shipped."""
+    return files("truerail.probe").joinpath("host_script.py").read_bytes()
