@@ -28,18 +28,20 @@ from benchmarks.speed.clock import best, run
 RUNS = 5
 CHANGED = 14
 GOALS = {
-    "steady round": 0.7, "round with 14 hosts changed": 1.3, "check, one process": 6.0,
+    "steady round": 0.7, "round with 14 hosts changed": 1.3, "check, one process": 6.0, "check, all cores (wall)": 5.0,
     "808 tables of neighbours": 0.85, "12,500 hosts' lldpd JSON": 0.6, "counters of 1,000 hosts": 0.19,
 }  # fmt: skip
-"""CPU seconds."""
+"""CPU seconds; of the check on all cores those on the clock."""
 WHY = """
 Where a goal is missed:
 
 - A steady round consists of the answers themselves first: each byte is searched for ages and hashed, and each device's
   files are looked up. These switches list their neighbours as JSON, in answers of 280 kB. Rules, causes, indexes, map
-  and metrics are the smaller part, and the join no part of it.
+  and metrics are a third of it, and the join no part of it. A service of 2,000 devices and more does the first part in
+  its pollers, all cores at once, and its judge the last third alone.
 - A change in one host joins the whole fabric again, as before; only reading is saved.
-- `check` reads each answer once, so nothing is carried over; lldpd's JSON is read as before.
+- `check` reads each answer once, so nothing is carried over; lldpd's JSON is read as before. On several cores it reads
+  in processes, and what remains for one is to take their facts, join, evaluate and report.
 """
 _AGE = re.compile(rb'"age": ?"\d+ days?')
 Files = dict[str, dict[str, bytes]]
@@ -167,14 +169,14 @@ def in_tree(tree: Path, *arguments: str) -> dict[str, float]:
 
 
 def check(tree: Path, plan: Path, capture: Path) -> dict[str, float]:
-    """CPU seconds of `truerail check` in one process."""
+    """CPU seconds of `truerail check` on one core, which makes it one process, and its time on all cores."""
     start = "import sys; from truerail.cli import main; sys.exit(main())"
-    program = ("env", f"PYTHONPATH={tree}", sys.executable, "-c", start)
     report = ("--output", str(plan.with_name("report.json")))
+    words = ("check", "--plan", str(plan), "--from", str(capture), *report)
+    program = ("env", f"PYTHONPATH={tree}", sys.executable, "-c", start, *words)
     return {
-        "check, one process": run(
-            *program, "check", "--plan", str(plan), "--from", str(capture), *report, allowed=(0, 1)
-        ).cpu
+        "check, one process": run("taskset", "--cpu-list", "0", *program, allowed=(0, 1)).cpu,
+        "check, all cores (wall)": run(*program, allowed=(0, 1)).wall,
     }
 
 
