@@ -78,7 +78,8 @@ def added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def test_the_questions_are_in_order_and_each_is_found_by_its_answer() -> None:
     names = [question.name for question in questions()]
     known = ["status", "where", "job", "blast", "path", "diff", "why", "storm", "rails", "counters", "rates"]
-    assert names == [*known, "timeline", "drain", "plan-repair", "repair-diff"]
+    of_jobs = ["jobs", "gate", "scheduler-topology", "lint-topology"]
+    assert names == [*known, "timeline", "drain", "plan-repair", "repair-diff", *of_jobs]
     assert len({question.place for question in questions()}) == len(names)
     for question in questions():
         assert question.answer.__module__.startswith("truerail.")
@@ -120,6 +121,7 @@ def test_a_file_alone_makes_a_form_on_the_page() -> None:
         html = api.ask("GET", "//ask").text
     forms = dict(re.findall(r'<form class="ask" data-question="([\w-]+)">(.*?)</form>', html, re.DOTALL))
     known = ["where", "job", "blast", "path", "rails", "counters", "drain", "plan-repair", "repair-diff"]
+    known += ["jobs", "gate", "lint-topology"]
     assert list(forms) == [*known, "cables"]
     assert "<h2>How many cables</h2>" in forms["cables"]
     assert re.findall(r'<input name="(\w+)"', forms["cables"]) == ["of", "least"]

@@ -19,6 +19,7 @@ from truerail.analysis.ecmp.dead import dead_members
 from truerail.analysis.ecmp.flow_bounds import FlowBounds, flow_bounds
 from truerail.analysis.ecmp.siblings import Siblings, siblings_of
 from truerail.analysis.ecmp.uplink_balance import Balance, balance_of
+from truerail.analysis.jobs import Jobs, jobs_of
 from truerail.analysis.nccl import NcclJob, nccl_job
 from truerail.analysis.pfc.culprits import Culprit, storm_culprits
 from truerail.analysis.pfc.trees import Pauses, pauses_of
@@ -44,6 +45,8 @@ class Round(Owner):
     before: Plugs | None = None
     earlier: Past | None = None
     cabled: Wiring | None = None
+    jobs_before: Jobs | None = None
+    """The jobs of the round before: of schedulers that do not answer now they are the last ones known."""
 
     @cached_property
     def cabling(self) -> Wiring:
@@ -55,6 +58,11 @@ class Round(Owner):
     def nccl(self) -> NcclJob | None:
         """What the logs of NCCL in the snapshot show of jobs; None without any."""
         return nccl_job(self.cabling, self.snapshot)
+
+    @cached_property
+    def jobs(self) -> Jobs:
+        """The running jobs, as far as schedulers are polled."""
+        return jobs_of(self.cabling.index.devices, self.snapshot, self.jobs_before)
 
     @cached_property
     def plugs(self) -> Plugs:

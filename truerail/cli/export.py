@@ -1,33 +1,89 @@
-"""`truerail export`: the history of a fabric as a folder of Parquet files, for SQL, pandas and other tools."""
+"""`truerail export`: the history of a fabric as a folder of Parquet files, for SQL, pandas and other tools; and its
+topology for schedulers, as text.
+"""
 
 from datetime import UTC, datetime
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from truerail.cli.oncall_options import LOCAL_SERVICE, Inventory, Service, TokenFile
 from truerail.errors import CommandError
 
+TOPOLOGY = "topology"
+
+
+class TopologyFormat(StrEnum):
+    """The formats of the topology."""
+
+    SLURM = "slurm"
+    SLURM_YAML = "slurm-yaml"
+    TOPOGRAPH = "topograph"
+    K8S_LABELS = "k8s-labels"
+    NCCL = "nccl"
+
+
 if TYPE_CHECKING:
+    from truerail.cli.oncall_source import Source
     from truerail.history.store_folder import StoreFolder
     from truerail.service.settings import Settings
 
 
 def export(
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Empty or new folder for the Parquet files.")],
+    what: Annotated[
+        str, typer.Argument(metavar="[topology]", help="The topology for schedulers, in place of the history.")
+    ] = "",
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="DIR", help="Empty or new folder for the Parquet files.")
+    ] = None,
     config: Annotated[
         Path | None,
         typer.Option("--config", "-c", metavar="FILE", help="Settings of a service: its history, else its journal."),
     ] = None,
     capture: Annotated[
-        Path | None, typer.Option("--from", metavar="CAPTURE", help="Capture: every round in it.")
+        Path | None, typer.Option("--from", "--capture", metavar="CAPTURE", help="Capture: every round in it.")
     ] = None,
     plan: Annotated[
         Path | None, typer.Option(metavar="PLAN", help="Plan of the capture; without one the rails are inferred.")
     ] = None,
     since: Annotated[str, typer.Option(metavar="TIME", help="7d, yesterday, 2026-11-20.")] = "7d",
+    format: Annotated[  # noqa: A002 - the option's name
+        TopologyFormat, typer.Option(help="Of the topology; k8s-labels are kubectl commands, nccl is NCCL_IB_HCA.")
+    ] = TopologyFormat.SLURM,
+    service: Service = LOCAL_SERVICE,
+    token_file: TokenFile = None,
+    inventory: Inventory = None,
 ) -> None:
-    """Write a fabric's history as Parquet files: from a service's history store, its journal, or a capture."""
+    """Write a fabric's history as Parquet files: from a service's history store, its journal, or a capture.
+
+    With topology: print the tree of hosts and switches for a scheduler, from where cables are seen, by a service, a
+    capture or an inventory. Nothing is applied.
+    """
+    if what == TOPOLOGY and out is None and config is None:
+        from truerail.cli.oncall_source import Source
+
+        _topology(format, Source(service, token_file, capture, inventory, plan))
+    elif what:
+        raise CommandError(f"{what}: only topology can be named here, without --out and --config")
+    elif out is None:
+        raise CommandError("give a folder for the Parquet files: --out DIR")
+    else:
+        _history(out, config, capture, plan, since)
+
+
+def _topology(format: TopologyFormat, source: "Source") -> None:  # noqa: A002 - the option's name
+    from truerail.cli import terminal_output
+    from truerail.cli.oncall_source import ask
+    from truerail.questions.topology import QUESTION
+
+    answer, _ = ask(QUESTION, {"format": format.value}, source)
+    terminal_output.say(answer.text.removesuffix("\n"))
+    terminal_output.remark(answer.summary)
+
+
+def _history(out: Path, config: Path | None, capture: Path | None, plan: Path | None, since: str) -> None:
     from truerail.cli import terminal_output
     from truerail.errors import HistoryStoreError, JournalUnavailableError, MissingExtraError, QueryError
     from truerail.history.arrow_tables import arrow

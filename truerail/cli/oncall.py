@@ -25,7 +25,7 @@ from truerail.cli.oncall_options import (
 from truerail.cli.oncall_options import capture as capture_option
 from truerail.cli.oncall_options import plan_file as plan_file_option
 from truerail.errors import CommandError
-from truerail.questions import questions
+from truerail.questions import question_of, questions
 from truerail.questions.question import Journal, Kind, Parameter, Question
 
 if TYPE_CHECKING:
@@ -192,4 +192,7 @@ def _code(answer: Any) -> ExitCode:
     from truerail.outputs.report_words import Tone
     from truerail.questions.answers.tones import tone_of
 
-    return ExitCode.GOOD if tone_of(answer) is Tone.GOOD else ExitCode.FOUND
+    tone = tone_of(answer)
+    if tone is Tone.DOUBT and question_of(answer).gate:
+        return ExitCode.CANNOT_EVALUATE
+    return ExitCode.GOOD if tone is Tone.GOOD else ExitCode.FOUND

@@ -80,6 +80,8 @@ def _answer(asked: _Asked, options: Mapping[str, str], way: str) -> Any:
             found = answer.read(_MOST_BYTES + 1)
             return _read(found, service) if found else None
     except HTTPError as error:
+        if error.headers.get_content_type() == "application/json":  # an answer; a refusal is application/problem+json
+            return _read(error.read(_MOST_BYTES + 1), service)
         raise CommandError(_refused(error, service, options, given=bool(token))) from error
     except (OSError, ValueError) as error:
         reason = error.reason if isinstance(error, URLError) else error

@@ -1,9 +1,10 @@
-"""`job NODESET`: which rails of a job's hosts are connected."""
+"""`job NODESET|ID|NAME`: which rails of a job's hosts are connected, and what hurts it."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from truerail.questions.jobs import JobRun
 from truerail.questions.question import Asked, Form, Given, Kind, Parameter, Question
 from truerail.views.pieces import AsOf, CauseLine
 
@@ -60,7 +61,7 @@ class Pairs:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """`job NODESET`, worst first."""
+    """`job`, worst first."""
 
     query: str
     hosts: tuple[str, ...]
@@ -71,13 +72,15 @@ class Job:
     causes: tuple[CauseLine, ...]
     summary: str
     action: str
+    run: JobRun | None = None
+    """The job as its scheduler reports it, where its id or its name was asked for."""
     as_of: AsOf | None = None
 
 
 def _find(asked: Asked, given: Given) -> Job:
-    from truerail.questions.answers.job import job
+    from truerail.questions.answers.jobs import job_asked
 
-    return job(asked.publication, given["nodes"])
+    return job_asked(asked.publication, given["nodes"])
 
 
 def _good(answer: Job) -> bool | None:
@@ -101,18 +104,19 @@ QUESTION = Question(
     (
         Parameter(
             "nodes",
-            help="The hosts of the job: 'gpu-[001-064]'.",
-            description="hosts as a node set",
+            help="A running job's id or name: 1234, 324_5, llama, ml/llama; or its hosts: 'gpu-[001-064]'.",
+            description="a running job's id or name, or hosts as a node set",
             kind=Kind.NODES,
-            metavar="nodeset",
-            label="Hosts",
-            example="gpu-[001-064]",
+            metavar="job|nodeset",
+            label="Job or hosts",
+            example="1234, or gpu-[001-064]",
         ),
     ),
     _find,
-    "Which rails of these hosts are connected, which are not, and how NCCL reacts; worst first.",
+    "Whether the network slows a job, by its id, its name or its hosts: which rails are connected, which are not, and "
+    "how NCCL reacts; worst first.",
     short="On call: is the network slowing this job?",
-    help="Which rails of these hosts are connected, which are not, and how NCCL reacts.",
+    help="Whether the network slows a job: which rails of its hosts are connected, which are not, and how NCCL reacts.",
     good=_good,
     text=_text,
     form=Form(

@@ -154,6 +154,10 @@ class Question(Generic[A]):
     """Whether the answer also depends on the time: it contains the age of its data. Its command can follow it
     (`--watch`).
     """
+    gate: bool = False
+    """Whether programs ask it before they act: the status of the answer is 200 if all is good, 409 if it is not and 503
+    if that is not known, the exit code 0, 1 and 2.
+    """
     operation: str = ""
     """Its name in the API's document, where it is not `the_NAME`."""
     form: Form = Form()

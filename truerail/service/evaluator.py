@@ -12,6 +12,7 @@ from truerail.analysis.cabling.replugged import Spans
 from truerail.analysis.counters import CounterView, Window
 from truerail.analysis.counters.storage import Stored
 from truerail.analysis.counters.traffic import traffic_of
+from truerail.analysis.jobs import Jobs
 from truerail.analysis.published import CollectorRun, EvaluatedRound, JournalState, Published
 from truerail.analysis.round import Round
 from truerail.analysis.trends.link_past import Past
@@ -71,6 +72,8 @@ class Evaluator:
     """Whether publications carry the traffic of every link."""
     page_url: str = ""
     """The public address of the page."""
+    jobs: Jobs = field(default_factory=Jobs)
+    """The jobs of the last evaluation, and what is shown of them."""
     first: int = 1
     """The number of its first evaluation, if the journal does not have it or a higher one."""
     wordings: Wordings = field(default_factory=Wordings)
@@ -83,7 +86,9 @@ class Evaluator:
         recovery = settings.recovery
         lives = Lives(recovery.resolve_after, recovery.flapping_episodes, recovery.flapping_within)
         first, address = last + 1, settings.page.url
-        return cls(settings.fabric, lives, first, traffic=settings.metrics.traffic, page_url=address, first=first)
+        made = cls(settings.fabric, lives, first, traffic=settings.metrics.traffic, page_url=address, first=first)
+        made.settle(settings)
+        return made
 
     def resume(self, journal: Journal) -> None:
         """Continues where the journal ends, at any time between two evaluations. Raises JournalUnavailableError.
@@ -130,6 +135,8 @@ class Evaluator:
         self.lives.use(recovery.resolve_after, recovery.flapping_episodes, recovery.flapping_within)
         self.traffic = settings.metrics.traffic
         self.page_url = settings.page.url
+        shown = settings.jobs
+        self.jobs = Jobs(show_users=shown.show_users, show_names=shown.show_names)
 
     def evaluate(
         self,
@@ -149,11 +156,11 @@ class Evaluator:
             with self._counting:
                 self.window.put(counted)
                 counters = self.window.view()
-            round = Round(plan, snapshot, counters, self.plugs, self.past, self.cabled)
+            round = Round(plan, snapshot, counters, self.plugs, self.past, self.cabled, self.jobs)
             self.cabled = round.cabling
             self.plugs = round.plugs
             evaluation = evaluate(round, notes=notes, work=work_now(plan, windows, now))
-            self.past = round.past
+            self.past, self.jobs = round.past, round.jobs
             changes = self.lives.update(evaluation, round.cabling)
             evaluated_round = EvaluatedRound(round, evaluation)
             publication = Published(

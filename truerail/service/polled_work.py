@@ -11,11 +11,13 @@ from truerail.service.settings import Settings
 
 def work_of(settings: Settings, targets: Iterable[Target], plan: Plan | None) -> Work:
     """The devices, and the pace of the schedule."""
-    schedule = settings.schedule
+    schedule, polled = settings.schedule, tuple(targets)
     return Work(
-        tuple(targets),
+        (*polled, *settings.jobs.targets(polled)),
         dict(plan.devices) if plan else {},
-        intervals({name: found.total_seconds() for name, found in schedule.every.items()}),
+        intervals(
+            settings.jobs.every_seconds | {name: found.total_seconds() for name, found in schedule.every.items()}
+        ),
         schedule.poll_timeout.total_seconds(),
         schedule.jitter.total_seconds(),
         Limits(

@@ -16,6 +16,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 from collector import collectors
 from truerail.files.problems import nearest
+from truerail.service.job_settings import JobSettings
 from truerail.service.notify_settings import Otlp, Receiver, one_name_each
 from truerail.service.setting_values import Duration, Part, SecretRef, WebAddress, YesNo
 from truerail.service.token_hashes import is_token_hash
@@ -243,6 +244,8 @@ class Settings(BaseSettings):
     """A store of history beside the journal; none by default."""
     schedule: Schedule = Schedule()
     """How often each collector runs."""
+    jobs: JobSettings = JobSettings()
+    """Schedulers whose running jobs are joined with causes; none by default."""
     recovery: Recovery = Recovery()
     """When a finding counts as resolved."""
     page: Page = Page()

@@ -28,6 +28,8 @@ MOST_DECODED = 64
 _OF_THE_JUDGE = frozenset(
     (
         "counters",
+        "jobs",
+        "jobs_before",
         "telemetry",
         "cabled",
         "carried",

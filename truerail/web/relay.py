@@ -19,7 +19,7 @@ ON_VIEW = frozenset((
     *("fabric", "the_map", "the_maps_causes", "the_topology", "verdicts", "unread"),
     *("devices", "device", "ports", "cables", "racks", "steps"),
     *("findings", "finding", "causes", "cause", "cause_alerts", "finding_alerts"),
-    *("the_place", "the_why"),
+    *("the_place", "the_why", "the_gate"),
     *("me", "events", "marks", "acknowledgements", "acknowledgement", "windows", "window"),
     *("journal", "rounds", "history", "plans", "audit", "history_questions", "history_answer"),
 ))  # fmt: skip

@@ -13,12 +13,15 @@ from truerail.outputs.text.blocks import hanging, heading
 from truerail.outputs.text.style import PORT, QUIET
 from truerail.questions.answers.subjects import rail_words
 from truerail.questions.job import Job, JobHost
+from truerail.questions.text.jobs import run_lines
 from truerail.questions.text.pieces import MOST_LINES, cause, more, to_do
 
 
 def job_text(answer: Job, options: Options) -> Iterator[RenderableType]:
     """What to do, the pairs, every rail, the worst hosts, the causes."""
     yield from to_do(answer.action)
+    if answer.run is not None:
+        yield from run_lines(answer.run)
     if answer.not_in_plan:
         yield hanging("?", Text(f"not in the plan: {name(fold(answer.not_in_plan))}", style="bold magenta"))
     yield from _pairs(answer)

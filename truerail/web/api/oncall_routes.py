@@ -15,6 +15,7 @@ from truerail.questions.answers.moments import moment as moment_of
 from truerail.questions.question import LONGEST_LIST, Asked, Journal, Kind, Parameter, Question
 from truerail.views.view import LONGEST_NODESET
 from truerail.web.answering import pondered, timed
+from truerail.web.body import to_bytes
 from truerail.web.context import Newest, WithContext
 from truerail.web.params import LONGEST_NAME, Time
 from truerail.web.remembering import remembered
@@ -29,6 +30,12 @@ _TYPES: dict[Kind, Any] = {
 _LONGEST = {Kind.NAME: LONGEST_NAME, Kind.NODES: LONGEST_NODESET, Kind.LIST: LONGEST_LIST, Kind.TEXT: LONGEST_LIST}
 _AT = Argument("at", Argument.KEYWORD_ONLY, annotation=Time, default=None)
 """A question of the past."""
+_STATUS = {True: 200, False: 409, None: 503}
+"""Of the answer of a question that programs ask before they act."""
+_OTHER_STATUS: dict[int | str, dict[str, Any]] = {
+    409: {"description": "Not good."},
+    503: {"description": "Not known, or nothing has been evaluated yet."},
+}
 _BESIDE = (("request", Request), ("desk", WithContext), ("shown", Newest))
 
 
@@ -42,6 +49,7 @@ def router_of(declared: Iterable[Question[Any]]) -> APIRouter:
             response_model=question.answer,
             name=question.operation or f"the_{question.name}",
             description=question.description,
+            responses=_OTHER_STATUS if question.gate else None,
         )
     return router
 
@@ -66,6 +74,9 @@ def _endpoint(question: Question[Any]) -> Callable[..., Awaitable[Response]]:
         def found(history: History) -> Any:
             return question.find(Asked(shown.publication, history, desk.tower.now()), given)
 
+        if question.gate:
+            reported = found(NoHistory())
+            return Response(to_bytes(reported), _STATUS[question.good(reported)], media_type="application/json")
         if question.timed:
             return await timed(request, desk, lambda: found(NoHistory()))
         if question.journal(given) is Journal.UNUSED:

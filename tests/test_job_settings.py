@@ -1,0 +1,71 @@
+"""The setting `jobs`: which schedulers are asked, where and how often; and a service that asks one."""
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from fake_tower import settings as made
+from oncall_fabrics import SPINES, simulated
+
+from truerail.analysis.published import JournalState
+from truerail.errors import SettingsError
+from truerail.model import Reading, SchedulerJob, Snapshot, SshAccess, Target
+from truerail.service.evaluator import Evaluator
+from truerail.service.loading import load_settings
+from truerail.service.polled_work import work_of
+from truerail.service.settings import Settings
+
+LEAST = "inventory: inventory.yaml\n"
+HEAD = Target("head", "10.0.0.9", ssh=SshAccess(user="truerail", key="k", port=2222), timeout_seconds=7.0, zone="z")
+
+
+def loaded(folder: Path, jobs: str) -> Settings:
+    path = folder / "truerail.yaml"
+    path.write_text(f"{LEAST}jobs: {jobs}\n", encoding="utf-8")
+    return load_settings(path)
+
+
+def test_a_scheduler_is_one_more_machine_that_is_polled(tmp_path: Path) -> None:
+    settings = loaded(tmp_path, "{slurm: {via: ssh head, every: 45s}, kubernetes: {via: local}}")
+    work = work_of(settings, [HEAD], None)
+    head, slurm, kubernetes = work.targets
+    assert head is HEAD
+    assert (slurm.name, slurm.platform, slurm.address, slurm.zone) == ("slurm", "slurm", "10.0.0.9", "z")
+    assert (slurm.ssh, slurm.timeout_seconds) == (HEAD.ssh, 7.0)
+    assert (kubernetes.name, kubernetes.platform, kubernetes.address) == ("kubernetes", "kubernetes", "local")
+    assert (work.every_seconds["slurm_jobs"], work.every_seconds["k8s_pods"]) == (45.0, 30.0)
+    (slurm,) = loaded(tmp_path, "{slurm: {via: ssh ops@login.example}}").jobs.targets([HEAD])
+    assert (slurm.address, slurm.ssh.user) == ("login.example", "ops")
+    assert work_of(loaded(tmp_path, "{show_users: no}"), [HEAD], None).targets == (HEAD,)
+    assert loaded(tmp_path, "{slurm: {via: local}}").jobs.slurm is not None
+    every = "inventory: i.yaml\nschedule: {every: {slurm_jobs: 5s}}\njobs: {slurm: {via: local}}\n"
+    (tmp_path / "truerail.yaml").write_text(every)
+    assert work_of(load_settings(tmp_path / "truerail.yaml"), [], None).every_seconds["slurm_jobs"] == 5.0
+    assert loaded(tmp_path, "{slurm: {via: local, every: 2m}}").jobs.slurm.every == timedelta(minutes=2)  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("via", ["ftp head", "ssh", "ssh -oProxyCommand=x", "ssh a b", "local; rm"])
+def test_another_way_is_refused(tmp_path: Path, via: str) -> None:
+    with pytest.raises(SettingsError, match=r"truerail\.yaml:2: jobs\.slurm\.via .*is neither local nor ssh HOST"):
+        loaded(tmp_path, f"{{slurm: {{via: '{via}'}}}}")
+
+
+def test_the_service_keeps_the_jobs_of_a_scheduler_that_falls_silent() -> None:
+    simulation = simulated(SPINES)
+    seen = simulation.snapshot()
+    evaluator = Evaluator.begin(made(jobs={"show_users": False}))
+    job = SchedulerJob("7", 7, "train", "ann", "RUNNING", ("gpu-001",), 8, int(seen.at.timestamp()))
+    for number, reading in enumerate(
+        (
+            Reading("slurm", "slurm_jobs", seen.at, (job,)),
+            Reading("slurm", "slurm_jobs", seen.at + timedelta(minutes=1), error="timed out"),
+        )
+    ):
+        at = seen.at + timedelta(minutes=number)
+        evaluated = evaluator.evaluate(
+            simulation.plan, Snapshot(at, [*seen.readings, reading]), (), (), {}, JournalState(), (), (), at
+        )
+    jobs = evaluated.publication.round.jobs
+    assert [(one.key, one.user, one.name) for one in jobs.running] == [("7", "", "train")]
+    assert [(one.at, one.error) for one in jobs.away] == [(seen.at, "timed out")]
+    assert jobs.known

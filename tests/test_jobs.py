@@ -1,0 +1,230 @@
+"""Running jobs: joined from what schedulers report, and what hurts them."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from api_client import Api
+from fake_tower import FakeTower
+from oncall_fabrics import SPINES, all_hosts, simulated
+
+from truerail.analysis.jobs import Jobs as KnownJobs
+from truerail.analysis.published import Published
+from truerail.analysis.round import Round
+from truerail.errors import NotFoundError, QueryError
+from truerail.model import CauseKind, PodOfJob, Reading, SchedulerJob, Snapshot
+from truerail.model.history import NoHistory
+from truerail.model.life import Life, LifeState
+from truerail.outputs.options import Options
+from truerail.questions.answers.answers_json import answer_from_json
+from truerail.questions.answers.capture import publication_of
+from truerail.questions.answers.job_harm import hosts_hurt
+from truerail.questions.answers.jobs import jobs
+from truerail.questions.job import QUESTION as JOB
+from truerail.questions.job import Job
+from truerail.questions.jobs import QUESTION as JOBS
+from truerail.questions.jobs import Jobs
+from truerail.questions.question import Asked
+from truerail.questions.text import answer_text
+from truerail.simulator import Fault
+from truerail.views.plain import as_json
+from truerail.views.view import view_of
+
+SIMULATION = simulated(SPINES, Fault(CauseKind.CABLE_SWAP, "one-host"))
+AT = SIMULATION.snapshot().at
+START = int(AT.timestamp()) - 7200
+CLEAN = simulated(SPINES)
+
+
+def slurm(*jobs: SchedulerJob, error: str = "", at: datetime = AT) -> Reading:
+    return Reading("slurm", "slurm_jobs", at, jobs, error)
+
+
+def record(job: str, *nodes: str, gpus: int | None = None, **more: Any) -> SchedulerJob:
+    number = int(job.replace("_", "+").partition("+")[0])
+    values: dict[str, Any] = {"job_id": number, "name": "train", "user": "ann", "state": "RUNNING", "start_at": START}
+    return SchedulerJob(job=job, nodes=nodes, gpus=gpus, **{**values, **more})
+
+
+def shown(*readings: Reading, simulation: Any = SIMULATION, before: KnownJobs | None = None) -> Published:
+    seen = simulation.snapshot()
+    snapshot = Snapshot(seen.at, [*seen.readings, *readings])
+    return publication_of(Round(simulation.plan, snapshot, jobs_before=before))
+
+
+def lived(publication: Published, since: datetime) -> Published:
+    """The publication of a service that has seen every cause since then."""
+    lives = {
+        cause.key: Life(cause.key, LifeState.ONGOING, since, since, publication.at)
+        for cause in publication.evaluation.causes
+    }
+    return replace(publication, cause_lives=lives)
+
+
+def answered(publication: Published, on: str | None = None) -> Jobs:
+    answer = jobs(publication, on)
+    assert answer_from_json(Jobs, as_json(answer)) == answer
+    assert max(map(len, answer_text(answer, Options(80)).splitlines())) <= 80
+    return answer
+
+
+def asked(publication: Published, what: str) -> Job:
+    answer: Job = JOB.find(Asked(publication, NoHistory(), AT), {"nodes": what})
+    assert answer_from_json(Job, as_json(answer)) == answer
+    assert max(map(len, answer_text(answer, Options(80)).splitlines())) <= 80
+    return answer
+
+
+def hurt_host(publication: Published) -> str:
+    (hosts,) = hosts_hurt(view_of(publication)).values()
+    return publication.wiring.index.devices.names[int(hosts[0])]
+
+
+def others(publication: Published, host: str) -> list[str]:
+    return [one for one in all_hosts(publication).split(",") if one != host]
+
+
+def test_a_job_is_hurt_by_the_cause_on_its_host_for_as_long_as_both_last() -> None:
+    host = hurt_host(shown())
+    well = others(shown(), host)
+    publication = lived(
+        shown(
+            slurm(
+                record("1", host, *well[:3], gpus=16),
+                record("2", well[4], gpus=4),
+                record("3", well[5], state="COMPLETED"),
+                record("4", state="PENDING"),
+            )
+        ),
+        AT - timedelta(hours=3),
+    )
+    answer = answered(publication)
+    assert [(run.key, len(run.harm)) for run in answer.jobs] == [("1", 1), ("2", 0)]
+    (harm,) = answer.jobs[0].harm
+    assert (harm.kind, harm.hosts, harm.hosts_hurt, harm.gpus, harm.waiting) == ("cable-swap", host, 1, 2, 14)
+    assert (harm.since, harm.gpu_hours, harm.waiting_hours) == (datetime.fromtimestamp(START, UTC), 4.0, 28.0)
+    assert (answer.jobs[0].gpu_hours, answer.jobs[0].waiting_hours) == (4.0, 28.0)
+    assert answer.summary == "2 jobs run, 1 is hurt: 4.0 GPU-hours so far"
+    assert JOBS.good(answer) is False
+    assert [run.key for run in answered(publication, harm.id).jobs] == ["1"]
+    assert [run.key for run in answered(publication, harm.key).jobs] == ["1"]
+    assert [run.key for run in answered(publication, well[4]).jobs] == ["2"]
+    assert [run.key for run in answered(publication, "leaf-0").jobs] == ["1", "2"]
+    assert [run.key for run in answered(publication, "spine-1").jobs] == ["1", "2"]
+
+
+def test_what_is_not_known_of_gpus_and_times_stays_unknown() -> None:
+    host = hurt_host(shown())
+    (run,) = answered(shown(slurm(record("1", host, gpus=None, start_at=None, user=None, name=None)))).jobs
+    (harm,) = run.harm
+    assert (run.gpus, run.start, harm.gpus, harm.waiting, harm.gpu_hours, run.gpu_hours) == (None,) * 6
+    (run,) = answered(shown(slurm(record("1", host, gpus=1)))).jobs
+    assert (run.harm[0].gpus, run.harm[0].waiting, run.harm[0].since, run.gpu_hours) == (1, 0, None, None)
+    answer = asked(shown(slurm(record("1", host))), "1")
+    assert "GPU-hours unknown" in answer.summary
+
+
+def test_a_job_is_found_by_id_array_component_and_name() -> None:
+    first, second, third, fourth = others(shown(), hurt_host(shown()))[:4]
+    publication = shown(
+        slurm(
+            record("324_5", first, job_id=324, gpus=8),
+            record("324_3", second, job_id=327),
+            record("5+0", third, gpus=1, name="het", end_at=START + 9000),
+            record("5+1", fourth, job_id=6, gpus=2, name="het", start_at=START - 60, end_at=START + 9000),
+        ),
+        Reading("kubernetes", "k8s_pods", AT, (PodOfJob("ml/llama", "JobSet", "p", first, "Running", 8, 0),)),
+    )
+    assert asked(publication, "324_5").hosts == (first,)
+    assert asked(publication, "327").hosts == (second,)
+    assert asked(publication, " 5 ").hosts == (third, fourth)
+    assert asked(publication, "6").hosts == (third, fourth)
+    run = asked(publication, "het").run
+    assert run is not None
+    assert (run.key, run.gpus, run.nodes) == ("5", 3, 2)
+    assert (run.start, run.end) == tuple(datetime.fromtimestamp(START + more, UTC) for more in (-60, 9000))
+    assert asked(publication, "ml/llama").hosts == asked(publication, "llama").hosts == (first,)
+    with pytest.raises(QueryError, match=r"2 running jobs are meant by '324': 324_5 on .*; 324_3 on "):
+        asked(publication, "324")
+    assert asked(publication, first).run is None
+    many = shown(slurm(*(record(str(number), first) for number in range(1, 8))))
+    with pytest.raises(QueryError, match=r"7 running jobs .*; and 2 more"):
+        asked(many, "train")
+
+
+def test_the_first_line_answers_the_question() -> None:
+    host = hurt_host(shown())
+    publication = lived(shown(slurm(record("1", host, gpus=4))), AT - timedelta(hours=1))
+    answer = asked(publication, "1")
+    assert answer.summary.startswith("Yes: ")
+    assert answer.summary.endswith(
+        f"Job 1 is hurt since {AT - timedelta(hours=1):%Y-%m-%d %H:%M} UTC, 2.0 GPU-hours so far."
+    )
+    assert answer.query == "1"
+    clean = asked(shown(slurm(record("1", host, "cpu-1")), simulation=CLEAN), "1")
+    assert clean.summary.startswith("No network fault is known")
+    assert clean.not_in_plan == ("cpu-1",)
+    with pytest.raises(NotFoundError, match=r"job 1 runs on cpu-\[1-2\], and the plan has none of these"):
+        asked(shown(slurm(record("1", "cpu-1", "cpu-2"))), "1")
+
+
+def test_cables_that_were_not_seen_are_named() -> None:
+    seen = CLEAN.snapshot()
+    host = all_hosts(shown(simulation=CLEAN)).split(",")[0]
+    kept = [one for one in seen.readings if one.device != host and one.collector != "lldp_switch"]
+    snapshot = Snapshot(seen.at, [*kept, slurm(record("1", host))])
+    answer = asked(publication_of(Round(CLEAN.plan, snapshot)), "1")
+    assert "4 cables of its 4 not seen." in answer.summary
+
+
+def test_a_scheduler_that_is_away_leaves_its_jobs_as_they_were() -> None:
+    host = hurt_host(shown())
+    before = shown(slurm(record("1", host))).round.jobs
+    later = shown(slurm(error="connection refused"), before=before)
+    answer = answered(later)
+    assert [(run.key, run.stale, run.as_of) for run in answer.jobs] == [("1", True, AT)]
+    assert f"slurm does not answer (connection refused), its jobs are as of {AT:%Y-%m-%d %H:%M} UTC" in answer.summary
+    assert answer.action == "Check the access to slurm."
+    assert "slurm does not answer: the job is as of" in asked(later, "1").summary
+    never = answered(shown(slurm(error="connection refused")))
+    assert (never.known, never.jobs, JOBS.good(never)) == (False, (), None)
+    assert "No running job is known; slurm does not answer (connection refused), its jobs are unknown" in never.summary
+    with pytest.raises(
+        NotFoundError, match=r"no running job is .77. \(slurm does not answer.*the plan has no host .77."
+    ):
+        asked(later, "77")
+    gone = shown(before=before).round.jobs
+    assert (gone.running, gone.sources) == ((), ())
+
+
+def test_without_a_scheduler_nothing_is_known_of_jobs() -> None:
+    answer = answered(shown())
+    assert (answer.known, answer.summary) == (False, "No scheduler is asked for jobs, so none is known")
+    assert "jobs: {slurm: {via: local}}" in answer.action
+    with pytest.raises(NotFoundError, match=r"no scheduler is asked for jobs"):
+        asked(shown(), "1234")
+    with pytest.raises(QueryError, match="no scheduler is asked"):
+        asked(shown(), "gpu-[")
+    idle = answered(shown(slurm()))
+    assert (idle.known, idle.summary, JOBS.good(idle)) == (True, "No job runs", True)
+    well = answered(shown(slurm(record("1", "gpu-001")), simulation=CLEAN))
+    assert well.summary == "1 job runs, none is known to be hurt by a fault of the network"
+
+
+def test_names_that_a_site_keeps_to_itself_are_nowhere() -> None:
+    host = hurt_host(shown())
+    for how in (KnownJobs(show_users=False), KnownJobs(show_names=False)):
+        (run,) = answered(shown(slurm(record("1", host)), before=how)).jobs
+        assert (run.user, run.name) == (("", "train") if not how.show_users else ("ann", ""))
+
+
+def test_the_api_has_the_same_answers() -> None:
+    host = hurt_host(shown())
+    tower = FakeTower(shown(slurm(record("1", host, gpus=4))))
+    with Api(tower) as api:
+        assert api.json("jobs")["hurt"] == 1
+        assert api.json("job", nodes="1")["run"]["key"] == "1"
+        assert api.json("jobs/1")["run"]["key"] == "1"
+        assert api.get("jobs/77").status_code == 404
+        assert api.get("jobs", on="nothing").status_code == 404

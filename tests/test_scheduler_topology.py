@@ -1,0 +1,194 @@
+"""The tree for schedulers, from seen cabling, in each format; and the lint of existing ones."""
+
+import re
+from dataclasses import replace
+
+import pytest
+import yaml
+from oncall_fabrics import PLANES, PODS, RAIL_ONLY, SHARED, SPINES, STRIDED, published, shown, simulated
+from typer.testing import CliRunner
+
+from collector import collectors
+from truerail.analysis.published import Published
+from truerail.analysis.round import Round
+from truerail.cli.app import app
+from truerail.errors import CommandError, QueryError
+from truerail.model import CauseKind, Device, Reading, SchedulerNode, Snapshot, TopologyUnit
+from truerail.model.history import NoHistory
+from truerail.outputs.options import Options
+from truerail.questions.answers.answers_json import answer_from_json
+from truerail.questions.answers.capture import publication_of
+from truerail.questions.answers.fabric_tree import fabric_tree
+from truerail.questions.answers.topology_text import FORMATS, topology
+from truerail.questions.lint_topology import QUESTION as LINT
+from truerail.questions.lint_topology import LintedTopology
+from truerail.questions.question import Asked
+from truerail.questions.text import answer_text
+from truerail.questions.topology import QUESTION
+from truerail.simulator import Fault, Shape
+from truerail.views.plain import as_json
+
+SWAPPED = published(SPINES, Fault(CauseKind.CABLE_SWAP, "one-host"))
+CLEAN = published(PODS)
+
+
+def units(text: str) -> dict[str, TopologyUnit]:
+    found = collectors()["slurm_topology"].read(text, Device("slurm"))
+    return {one.name: one for one in found if isinstance(one, TopologyUnit)}
+
+
+def linted(publication: Published, text: str) -> LintedTopology:
+    answer: LintedTopology = LINT.find(Asked(publication, NoHistory(), publication.at), {"text": text})
+    assert answer_from_json(LintedTopology, as_json(answer)) == answer
+    assert max(map(len, answer_text(answer, Options(80)).splitlines())) <= 80
+    return answer
+
+
+def kinds(publication: Published, text: str) -> list[str]:
+    return [fault.kind for fault in linted(publication, text).faults]
+
+
+def hosts(publication: Published) -> list[str]:
+    return [name for name, device in publication.plan.devices.items() if device.role.tier == 0]
+
+
+@pytest.mark.parametrize("shape", [SPINES, PODS, PLANES, SHARED, STRIDED, RAIL_ONLY])
+def test_every_host_is_in_one_switch_and_the_lint_finds_nothing_in_what_is_exported(shape: Shape) -> None:
+    publication = published(shape)
+    for name in ("slurm", "slurm-yaml"):
+        answer = topology(publication, name)
+        found = units(answer.text)
+        assert sorted(node for unit in found.values() for node in unit.nodes) == sorted(hosts(publication))
+        assert linted(publication, answer.text).faults == ()
+        assert answer.verified == answer.cables == len(publication.plan.cables)
+        assert QUESTION.good(answer) is True
+
+
+def test_pods_are_the_lowest_switches_and_uplinks_make_the_ones_above() -> None:
+    found = units(topology(CLEAN, "slurm").text)
+    lowest = [unit for unit in found.values() if unit.nodes]
+    (root,) = fabric_tree(CLEAN).roots
+    assert [len(unit.nodes) for unit in lowest] == [4, 4, 4]
+    assert sorted(found[root].children) == sorted(unit.name for unit in lowest)
+    assert {unit.name for unit in lowest} == {device.pod for device in CLEAN.plan.devices.values() if device.pod}
+    apart = published(Shape(hosts=8, pods=2, rails=4, spines=0))
+    text = topology(apart, "slurm").text
+    assert len(fabric_tree(apart).roots) == 2
+    assert "# no common root: no uplinks lead from one to another of " in text
+    joined = f"{text}SwitchName=all Switches={','.join(fabric_tree(apart).roots)}\n"
+    assert kinds(apart, joined) == ["not-connected"]
+
+
+def test_a_miscabled_host_stays_in_its_group_and_is_named() -> None:
+    answer = topology(SWAPPED, "slurm")
+    assert answer.misplaced
+    assert answer.misplaced in answer.text
+    assert re.search(rf"# miscabled, kept in its planned group: {answer.misplaced} rails \d", answer.text)
+    assert f"scontrol update NodeName={answer.misplaced} State=DRAIN" in answer.text
+    assert QUESTION.good(answer) is None
+    assert linted(SWAPPED, answer.text).faults == ()
+
+
+def test_a_host_cabled_as_a_whole_to_another_group_is_in_that_group() -> None:
+    simulation = simulated(PODS)
+    plan = simulation.plan
+    first, second = sorted(_pods())[:2]
+    host = next(name for name in hosts(CLEAN) if plan.devices[name].pod == first)
+    there = {cable.rail: cable.b.device for cable in plan.cables if plan.devices[cable.a.device].pod == second}
+    cables = tuple(
+        cable._replace(b=cable.b._replace(device=there[cable.rail], name="spare1")) if cable.a.device == host else cable
+        for cable in plan.cables
+    )
+    publication = publication_of(Round(replace(plan, cables=cables), simulation.snapshot()))
+    answer = topology(publication, "slurm")
+    assert answer.moved == host
+    assert f"cabled as a whole to another group: {host}" in answer.text
+    (unit,) = [one for one in units(answer.text).values() if host in one.nodes]
+    assert plan.devices[unit.nodes[-1]].pod == first
+
+
+def test_what_was_not_seen_is_planned_and_says_so() -> None:
+    simulation = simulated(SPINES)
+    seen = simulation.snapshot()
+    host = hosts(CLEAN)[0]
+    kept = [one for one in seen.readings if one.device != host and one.collector != "lldp_switch"]
+    publication = publication_of(Round(simulation.plan, Snapshot(seen.at, kept)))
+    answer = topology(publication, "slurm")
+    assert answer.unseen == host
+    assert f"# not verified: {host} rails 0-3" in answer.text
+    assert "uplinks" in answer.text
+    assert answer.verified < answer.cables
+
+
+def test_nodes_have_the_names_of_their_scheduler() -> None:
+    simulation = simulated(SPINES)
+    seen = simulation.snapshot()
+    names = [f"{host}.cluster.local" for host in hosts(shown(simulation))]
+    facts = tuple(SchedulerNode(name, ("IDLE",), None) for name in (*names, "login-1"))
+    snapshot = Snapshot(seen.at, [*seen.readings, Reading("slurm", "slurm_nodes", seen.at, facts)])
+    publication = publication_of(Round(simulation.plan, snapshot))
+    found = units(topology(publication, "slurm").text)
+    assert sorted(node for unit in found.values() for node in unit.nodes) == sorted(names)
+
+
+def test_the_other_formats() -> None:
+    labels = topology(CLEAN, "k8s-labels").text.splitlines()
+    (line,) = [one for one in labels if one.startswith(f"kubectl label node {hosts(CLEAN)[0]} ")]
+    pod = CLEAN.plan.devices[hosts(CLEAN)[0]].pod
+    assert f"fabric.topograph.run/tier-0={pod} fabric.topograph.run/tier-1=" in line
+    model = yaml.safe_load(topology(CLEAN, "topograph").text)
+    assert set(model["nodes"]) == set(hosts(CLEAN))
+    assert sorted(node for one in model["switches"].values() for node in one.get("nodes", ())) == sorted(hosts(CLEAN))
+    nccl = topology(published(RAIL_ONLY), "nccl").text
+    assert re.search(r"^NCCL_IB_HCA==mlx5_\d+:1(,mlx5_\d+:1){3}$", nccl, re.MULTILINE)
+    assert "NCCL_CROSS_NIC=0" in nccl
+    assert "NCCL_CROSS_NIC" not in topology(CLEAN, "nccl").text
+    with pytest.raises(QueryError, match="see NIC001"):
+        topology(published(SPINES, Fault(CauseKind.GPU_NIC_ORDER)), "nccl")
+    with pytest.raises(QueryError, match=r"no format 'slrum', did you mean 'slurm'\?"):
+        topology(CLEAN, "slrum")
+    assert set(FORMATS) == {"slurm", "slurm-yaml", "topograph", "k8s-labels", "nccl"}
+
+
+def test_the_lint_finds_each_planted_fault() -> None:
+    text = "\n".join(line for line in topology(CLEAN, "slurm").text.splitlines() if not line.startswith("#")) + "\n"
+    first, second, third = sorted(_pods())
+    one, two = (next(iter(units(text)[pod].nodes)) for pod in (first, second))
+    moved = text.replace(f"SwitchName={first} Nodes=", f"SwitchName={first} Nodes={two},")
+    assert kinds(CLEAN, moved) == ["in-two-switches", "other-switch"]
+    lost = "".join(line + "\n" for line in text.splitlines() if f"SwitchName={third} " not in line)
+    assert kinds(CLEAN, lost) == ["undefined-switch", "host-absent"]
+    assert kinds(CLEAN, text + f"SwitchName={first} Nodes={one}\n")[0] == "defined-twice"
+    answer = linted(CLEAN, text + "SwitchName=old Nodes=cpu-[1-4]\n")
+    assert [fault.kind for fault in answer.faults] == ["no-planned-host"]
+    assert answer.unknown_nodes == "cpu-[1-4]"
+    assert linted(CLEAN, text).summary.startswith("The topology fits what is seen: 12 hosts in 4 switches")
+    circle = f"SwitchName=x Switches=y\nSwitchName=y Switches=x\nSwitchName=all Nodes={','.join(hosts(CLEAN))}\n"
+    assert kinds(CLEAN, circle) == ["other-switch", "other-switch"]
+    for nothing, why in (
+        ("BlockSizes=4\n", "nothing to compare"),
+        ("hello\n", "not a topology.conf or topology.yaml: line 1"),
+    ):
+        with pytest.raises(QueryError, match=why):
+            linted(CLEAN, nothing)
+
+
+def _pods() -> set[str]:
+    return {device.pod for device in CLEAN.plan.devices.values() if device.pod}
+
+
+def test_the_commands(tmp_path: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("truerail.cli.oncall_source._publication", lambda source: (CLEAN, None))
+    done = CliRunner().invoke(app, ["export", "topology", "--format", "slurm", "--from", "x"])
+    assert done.exit_code == 0
+    assert units(done.stdout)
+    file = f"{tmp_path}/topology.conf"
+    with open(file, "w") as out:
+        out.write(done.stdout)
+    assert CliRunner().invoke(app, ["lint-topology", file, "--from", "x"]).exit_code == 0
+    with open(file, "a") as out:
+        out.write("SwitchName=more Switches=none\n")
+    assert CliRunner().invoke(app, ["lint-topology", file, "--from", "x"]).exit_code == 1
+    for words in ([], ["tree"], ["topology", "--out", file]):
+        with pytest.raises(CommandError):
+            CliRunner().invoke(app, ["export", *words], catch_exceptions=False)

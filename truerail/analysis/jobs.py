@@ -1,0 +1,192 @@
+"""The jobs that run on the fabric's hosts, as schedulers report them.
+
+A scheduler that does not answer leaves its jobs as they were when it last did: they are shown with that time, and are
+never taken for ended.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from truerail.model.index import Devices
+from truerail.model.job_facts import PodOfJob, SchedulerJob
+from truerail.model.reading import Reading
+from truerail.model.snapshot import Snapshot
+
+SCHEDULERS: Mapping[str, str] = {"slurm_jobs": "slurm", "k8s_pods": "kubernetes"}
+"""The scheduler behind each collector of jobs."""
+_RUNNING = frozenset(("RUNNING", "COMPLETING"))
+
+
+@dataclass(frozen=True, slots=True)
+class RunningJob:
+    """One job. `hosts` are the plan's names in the order of the scheduler, `unplanned` nodes that the plan does not
+    have. `gpus` are those on all its nodes, None where the scheduler does not say. Times are seconds since 1970.
+    """
+
+    key: str
+    """What its users call it: `1234`, `324_5`, `ml/llama`. Unique among the jobs of a scheduler."""
+    scheduler: str
+    source: str
+    """The machine that reported it."""
+    name: str = ""
+    user: str = ""
+    hosts: tuple[str, ...] = ()
+    unplanned: tuple[str, ...] = ()
+    gpus: int | None = None
+    start_at: int | None = None
+    end_at: int | None = None
+    ids: tuple[str, ...] = ()
+    """Other numbers that name it: those of its records, and that of its array."""
+
+    @property
+    def nodes(self) -> int:
+        """The number of its nodes."""
+        return len(self.hosts) + len(self.unplanned)
+
+    @property
+    def gpus_on_a_node(self) -> float | None:
+        """GPUs on each node, all nodes alike; None where the scheduler does not say."""
+        return None if self.gpus is None or not self.nodes else self.gpus / self.nodes
+
+
+@dataclass(frozen=True, slots=True)
+class JobSource:
+    """One scheduler: when it last answered (None: never), and why it does not now."""
+
+    name: str
+    scheduler: str
+    at: datetime | None
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Jobs:
+    """The running jobs of all schedulers that are polled. Without a source nothing is known of jobs."""
+
+    running: tuple[RunningJob, ...] = ()
+    sources: tuple[JobSource, ...] = ()
+    show_users: bool = True
+    show_names: bool = True
+
+    @property
+    def known(self) -> bool:
+        """Whether every scheduler has answered at least once."""
+        return bool(self.sources) and all(source.at is not None for source in self.sources)
+
+    @property
+    def away(self) -> tuple[JobSource, ...]:
+        """The schedulers that do not answer now."""
+        return tuple(source for source in self.sources if source.error)
+
+    def named(self, asked: str) -> tuple[RunningJob, ...]:
+        """The jobs with this key; else with this id, or of the array with it; else with this name."""
+        for known in (_key, _ids, _name):
+            found = tuple(job for job in self.running if asked in known(job))
+            if found:
+                return found
+        return ()
+
+
+def _key(job: RunningJob) -> tuple[str, ...]:
+    return (job.key,)
+
+
+def _ids(job: RunningJob) -> tuple[str, ...]:
+    return job.ids
+
+
+def _name(job: RunningJob) -> tuple[str, ...]:
+    return (job.name, job.key.partition("/")[2]) if job.scheduler == "kubernetes" else (job.name,)
+
+
+def jobs_of(devices: Devices, snapshot: Snapshot, before: Jobs | None = None) -> Jobs:
+    """The jobs of a snapshot; those of a scheduler that did not answer are the ones `before`."""
+    before = before or Jobs()
+    known = {source.name: source for source in before.sources}
+    running: list[RunningJob] = []
+    sources: list[JobSource] = []
+    for reading in snapshot.readings:
+        scheduler = SCHEDULERS.get(reading.collector)
+        if scheduler is None:
+            continue
+        if reading.error:
+            last = known.get(reading.device)
+            sources.append(JobSource(reading.device, scheduler, last.at if last else None, reading.error))
+            running += (job for job in before.running if job.source == reading.device)
+        else:
+            sources.append(JobSource(reading.device, scheduler, reading.at))
+            found = _slurm(reading, devices) if scheduler == "slurm" else _pods(reading, devices)
+            running += (_shown(job, before) for job in found)
+    return replace(before, running=tuple(running), sources=tuple(sources))
+
+
+def _shown(job: RunningJob, how: Jobs) -> RunningJob:
+    """A job without what the settings keep to themselves."""
+    if how.show_users and how.show_names:
+        return job
+    return replace(job, user=job.user if how.show_users else "", name=job.name if how.show_names else "")
+
+
+def _slurm(reading: Reading, devices: Devices) -> Iterator[RunningJob]:
+    """Records as jobs: the components of a heterogeneous job are one."""
+    groups: dict[str, list[SchedulerJob]] = {}
+    for fact in reading.facts:
+        if (
+            isinstance(fact, SchedulerJob)
+            and fact.job
+            and fact.nodes
+            and not _RUNNING.isdisjoint(fact.state.split("+"))
+        ):
+            groups.setdefault(fact.job.partition("+")[0], []).append(fact)
+    for key, records in groups.items():
+        nodes = dict.fromkeys(node for record in records for node in record.nodes)
+        counts = [record.gpus for record in records]
+        starts = [record.start_at for record in records if record.start_at is not None]
+        ends = [record.end_at for record in records if record.end_at is not None]
+        array = key.partition("_")[0]
+        numbers = [str(record.job_id) for record in records if record.job_id is not None]
+        yield RunningJob(
+            key,
+            "slurm",
+            reading.device,
+            records[0].name or "",
+            records[0].user or "",
+            *_placed(nodes, devices),
+            None if None in counts else sum(count for count in counts if count is not None),
+            min(starts, default=None),
+            max(ends) if len(ends) == len(records) else None,
+            tuple(dict.fromkeys((array, *(number for number in numbers if array == key or number != array)))),
+        )
+
+
+def _pods(reading: Reading, devices: Devices) -> Iterator[RunningJob]:
+    groups: dict[str, list[PodOfJob]] = {}
+    for fact in reading.facts:
+        if isinstance(fact, PodOfJob) and fact.node and fact.phase == "Running":
+            groups.setdefault(fact.job, []).append(fact)
+    for key, pods in groups.items():
+        counts = [pod.gpus for pod in pods]
+        nodes = dict.fromkeys(pod.node for pod in pods if pod.node)
+        yield RunningJob(
+            key,
+            "kubernetes",
+            reading.device,
+            key.partition("/")[2],
+            "",
+            *_placed(nodes, devices),
+            None if None in counts else sum(count for count in counts if count is not None),
+        )
+
+
+def _placed(nodes: Mapping[str, None], devices: Devices) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The plan's names of nodes, and the nodes that the plan does not have."""
+    hosts: dict[str, None] = {}
+    unplanned: list[str] = []
+    for node in nodes:
+        code = devices.find(node)
+        if 0 <= code < devices.planned and devices.is_host(code):
+            hosts[devices.names[code]] = None
+        else:
+            unplanned.append(node)
+    return tuple(hosts), tuple(unplanned)

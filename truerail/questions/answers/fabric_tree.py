@@ -1,0 +1,201 @@
+"""The fabric as schedulers know it: groups of hosts that share their leaves, and switches above them, from where cables
+are seen.
+
+In a rail-optimized pod each host is on all rail leaves, and Slurm takes a host in one switch only ("Multiple leaf
+switches contain nodes"): the lowest unit is therefore not a leaf but the set of leaves that hosts share. A host that is
+cabled as a whole to the leaves of another unit is in that unit. One with some cables elsewhere stays where it is
+planned and is named: to take it out would make jobs of all hosts impossible. Groups have a common switch above them
+only where uplinks lead to one.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from truerail.analysis.published import Published
+from truerail.model.columns import Codes
+from truerail.model.job_facts import SchedulerNode
+from truerail.questions.answers.rail_status import RailStatus, Stand, rail_status_of
+from truerail.questions.answers.subjects import in_order
+from truerail.views.view import View, view_of
+
+_ODD = re.compile(r"[^A-Za-z0-9_.-]+")
+_TIERS = ("spine", "core", "super-core")
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A switch of the tree: with hosts (codes, in natural order), or with other units below it."""
+
+    name: str
+    hosts: tuple[int, ...] = ()
+    children: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FabricTree:
+    """Units, those below first. `misplaced` and `unseen` are rails by host: cabled elsewhere or not at all, and in
+    unknown state. `moved` are hosts in another unit than planned. `names` are the scheduler's names of hosts.
+    """
+
+    units: tuple[Unit, ...]
+    cables: int
+    verified: int
+    misplaced: Mapping[int, tuple[int, ...]]
+    unseen: Mapping[int, tuple[int, ...]]
+    moved: Mapping[int, str]
+    uplinks_unseen: int
+    names: Mapping[int, str] = field(default_factory=dict)
+
+    @property
+    def roots(self) -> tuple[str, ...]:
+        """The units under no other."""
+        below = {child for unit in self.units for child in unit.children}
+        return tuple(unit.name for unit in self.units if unit.name not in below)
+
+    @property
+    def parent(self) -> Mapping[str, str]:
+        """The unit above each unit."""
+        return {child: unit.name for unit in self.units for child in unit.children}
+
+
+def fabric_tree(publication: Published) -> FabricTree:
+    """The tree of a publication, which owns it."""
+    return publication.once(_tree)
+
+
+def _tree(publication: Published) -> FabricTree:
+    view, standing = view_of(publication), rail_status_of(publication.evaluated)
+    hosts = [code for code in range(view.index.devices.planned) if view.index.devices.is_host(code)]
+    cables = {host: standing.below.of(host) for host in hosts}
+    planned = {host: frozenset(view.index.b_device[found].tolist()) for host, found in cables.items()}
+    leaves = _units(planned)
+    home = {host: next(unit for unit in leaves if planned[host] <= unit) for host in hosts}
+    seen = {host: _seen(standing, found) for host, found in cables.items()}
+    at = {host: _place(home[host], seen[host], len(cables[host]), leaves) for host in hosts}
+    groups: dict[frozenset[int], list[int]] = {unit: [] for unit in leaves}
+    for host in hosts:
+        groups[at[host]].append(host)
+    names = _names(view, groups)
+    ranked = {unit: tuple(map(view.device, in_order(view, found))) for unit, found in groups.items() if found}
+    lowest = [Unit(names[unit], found) for unit, found in ranked.items()]
+    index = view.index
+    upper = list(_upper(standing, [(names[unit], unit) for unit in ranked], {*names.values(), *index.devices.names}))
+    uplinks = np.flatnonzero(~index.from_host)
+    on = standing.stand == Stand.ON
+    return FabricTree(
+        units=(*lowest, *upper),
+        cables=len(index.a_device),
+        verified=int(np.count_nonzero(on)),
+        misplaced={
+            host: rails
+            for host in hosts
+            if at[host] == home[host] and (rails := _rails(standing, cables[host], Stand.OFF))
+        },
+        unseen={host: rails for host in hosts if (rails := _rails(standing, cables[host], Stand.UNKNOWN))},
+        moved={host: names[home[host]] for host in hosts if at[host] != home[host]},
+        uplinks_unseen=int(np.count_nonzero(standing.stand[uplinks] == Stand.UNKNOWN)),
+        names=_scheduler_names(publication, view),
+    )
+
+
+def _units(planned: Mapping[int, frozenset[int]]) -> list[frozenset[int]]:
+    """The different sets of leaves, without those that another one contains; in the order of their first hosts."""
+    found = list(dict.fromkeys(planned.values()))
+    largest = sorted(found, key=len, reverse=True)
+    kept = [one for at, one in enumerate(largest) if not any(one < other for other in largest[:at])]
+    return [one for one in found if one in set(kept)] or [frozenset()]
+
+
+def _seen(standing: RailStatus, cables: Codes) -> list[int]:
+    """The switches on which these cables are seen."""
+    known = cables[standing.stand[cables] != Stand.UNKNOWN]
+    ends = standing.end[known]
+    return [int(end) for end in ends.tolist() if end >= 0]
+
+
+def _place(home: frozenset[int], seen: Sequence[int], cables: int, units: Iterable[frozenset[int]]) -> frozenset[int]:
+    """The unit of a host: another than its own only if most of its cables are seen, and all of these there."""
+    if not seen or 2 * len(seen) <= cables or any(end in home for end in seen):
+        return home
+    return next((unit for unit in units if all(end in unit for end in seen)), home)
+
+
+def _rails(standing: RailStatus, cables: Codes, stand: Stand) -> tuple[int, ...]:
+    return tuple(sorted({int(rail) for rail in standing.index.rail[cables[standing.stand[cables] == stand]].tolist()}))
+
+
+def _names(view: View, groups: Mapping[frozenset[int], Sequence[int]]) -> dict[frozenset[int], str]:
+    """A unit is called after its pod, with a number where the pod has several."""
+    devices = list(view.plan.devices.values())
+    pods = {unit: {devices[host].pod for host in hosts} for unit, hosts in groups.items()}
+    pod = {unit: _ODD.sub("-", next(iter(found))) if len(found) == 1 else "" for unit, found in pods.items()}
+    many = list(pod.values())
+    taken = set(view.index.devices.names)
+    names: dict[frozenset[int], str] = {}
+    for unit in groups:
+        base = pod[unit] or "unit"
+        alone = bool(pod[unit]) and many.count(pod[unit]) == 1
+        names[unit] = _free(base if alone else f"{base}-1", taken)
+    return names
+
+
+def _free(name: str, taken: set[str]) -> str:
+    """A name that no other unit and no device has: with the next number behind it."""
+    base, _, number = name.rpartition("-")
+    stem, at = (base, int(number)) if base and number.isdigit() else (name, 0)
+    while name in taken:
+        at += 1
+        name = f"{stem}-{at}"
+    taken.add(name)
+    return name
+
+
+def _upper(standing: RailStatus, lowest: list[tuple[str, frozenset[int]]], taken: set[str]) -> Iterator[Unit]:
+    """The units above: groups whose switches lead to a common switch, tier by tier."""
+    index = standing.index
+    use = np.flatnonzero(~index.from_host & (standing.stand != Stand.OFF) & (standing.end >= 0))
+    above: dict[int, set[int]] = {}
+    for lower, end in zip(index.a_device[use].tolist(), standing.end[use].tolist(), strict=True):
+        above.setdefault(lower, set()).add(int(end))
+    groups: list[tuple[str, frozenset[int]]] = lowest
+    for tier in _TIERS:
+        joined = _joined((name, _over(switches, above)) for name, switches in groups)
+        several = sum(len(names) > 1 for names, _ in joined) > 1
+        following: list[tuple[str, frozenset[int]]] = []
+        for names, switches in joined:
+            if len(names) == 1:
+                following.append((names[0], switches))
+                continue
+            name = _free(f"{tier}-1" if several else tier, taken)
+            yield Unit(name, children=tuple(names))
+            following.append((name, switches))
+        groups = following
+
+
+def _over(switches: Iterable[int], above: Mapping[int, set[int]]) -> frozenset[int]:
+    """The switches that lead up from these."""
+    return frozenset(end for one in switches for end in above.get(one, ()))
+
+
+def _joined(groups: Iterable[tuple[str, frozenset[int]]]) -> list[tuple[list[str], frozenset[int]]]:
+    """Groups that share a switch, together."""
+    found: list[tuple[list[str], frozenset[int]]] = []
+    for name, switches in groups:
+        touching = [one for one in found if one[1] & switches]
+        names = [member for one in touching for member in one[0]] + [name]
+        together = switches.union(*(one[1] for one in touching))
+        found = [one for one in found if one not in touching]
+        found.append((names, together))
+    return found
+
+
+def _scheduler_names(publication: Published, view: View) -> dict[int, str]:
+    """What the scheduler calls hosts, where it was asked for its nodes."""
+    if not any(reading.collector == "slurm_nodes" for reading in publication.snapshot.readings):
+        return {}
+    rows: Iterable[SchedulerNode] = publication.snapshot.table(SchedulerNode).rows
+    found = {view.device(row.node): row.node for row in rows}
+    return {code: name for code, name in found.items() if view.is_planned(code)}

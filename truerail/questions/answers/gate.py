@@ -1,0 +1,122 @@
+"""`gate`: whether hosts are fit for a job. What is known of each host is computed once for an evaluation, so that an
+answer is a look-up.
+
+A host is not fit if a rail of it is lost or on the wrong leaf, or if a cause stalls, slows or interrupts its traffic.
+It is not known if a rail of it is in unknown state. Hosts without cables in the plan are not known either.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from truerail.analysis.published import Published
+from truerail.errors import NotFoundError
+from truerail.files.nodesets import fold
+from truerail.model.finding import CauseKind
+from truerail.model.names import printable
+from truerail.outputs.report_words import count
+from truerail.questions.answers.job import DEGRADED, LOST, UNKNOWN, cells_of
+from truerail.questions.answers.job_harm import hosts_hurt
+from truerail.questions.answers.rail_status import rail_status_of
+from truerail.questions.answers.subjects import rail_words
+from truerail.questions.gate import Gate, GateHost
+from truerail.views.impact import STARVING
+from truerail.views.view import View, view_of
+
+_MOST_NAMED = 3
+
+
+@dataclass(frozen=True)
+class Fitness:
+    """What is wrong with hosts, by their codes: rails that are lost or degraded, rails that are unknown, and causes
+    that hurt their traffic. `rails` has the number of rails of every host.
+    """
+
+    rails: Mapping[int, int]
+    lost: Mapping[int, tuple[int, ...]]
+    degraded: Mapping[int, tuple[int, ...]]
+    unknown: Mapping[int, tuple[int, ...]]
+    causes: Mapping[int, tuple[str, ...]]
+
+
+def fitness_of(publication: Published) -> Fitness:
+    """The fitness of all hosts, computed once for each publication."""
+    return publication.once(_fitness)
+
+
+def _fitness(publication: Published) -> Fitness:
+    view, standing = view_of(publication), rail_status_of(publication.evaluated)
+    index = view.index
+    cells = cells_of(standing, np.flatnonzero(index.from_host))
+    hosts, rails = np.unique(cells.host, return_counts=True)
+    found: dict[int, dict[int, tuple[int, ...]]] = {}
+    for state in (LOST, DEGRADED, UNKNOWN):
+        here = cells.state == state
+        grouped: dict[int, tuple[int, ...]] = {}
+        for host, rail in zip(cells.host[here].tolist(), cells.rail[here].tolist(), strict=True):
+            grouped[host] = (*grouped.get(host, ()), rail)
+        found[state] = grouped
+    number = dict(zip(hosts.tolist(), rails.tolist(), strict=True))
+    return Fitness(number, found[LOST], found[DEGRADED], found[UNKNOWN], _hurt(view))
+
+
+def _hurt(view: View) -> dict[int, tuple[str, ...]]:
+    """Causes by the hosts whose traffic they stall, slow or interrupt, though their cables are right."""
+    found: dict[int, tuple[str, ...]] = {}
+    for key, hosts in hosts_hurt(view).items():
+        cause = view.sight.causes[key]
+        if cause.kind in STARVING or cause.kind is CauseKind.GPU_NIC_ORDER:
+            for host in hosts.tolist():
+                found[host] = (*found.get(host, ()), f"{cause.id} {cause.kind.value}")
+    return found
+
+
+def gate(publication: Published, nodes: str, rails: int | None, *, strict: bool) -> Gate:
+    """Whether these hosts are fit. Raises QueryError for an invalid node set."""
+    view, known = view_of(publication), fitness_of(publication)
+    found = [_host(view, known, name, rails) for name in dict.fromkeys(view.expand(nodes))]
+    bad = [one for one in found if one.fit is False]
+    unsure = [one for one in found if one.fit is None]
+    fit = False if bad or (strict and unsure) else None if unsure else True
+    return Gate(nodes, fit, (*bad, *unsure), publication.at, _summary(found, bad, unsure))
+
+
+def _host(view: View, known: Fitness, name: str, rails: int | None) -> GateHost:
+    try:
+        host = view.named(name)
+    except NotFoundError as error:
+        return GateHost(name, None, str(error.args[0]))
+    if not view.is_planned(host) or not view.index.devices.is_host(host):
+        return GateHost(name, None, f"the plan has no host {printable(name, 80)!r}")
+    spelled = view.index.devices.names[host]
+    if host not in known.rails:
+        return GateHost(spelled, None, "the plan has no cable of it")
+    lost, degraded, unknown = (of.get(host, ()) for of in (known.lost, known.degraded, known.unknown))
+    works = known.rails[host] - len(lost) - len(unknown)
+    if known.causes.get(host):
+        return GateHost(spelled, False, f"hurt by {', '.join(known.causes[host][:_MOST_NAMED])}")
+    if rails is None and (lost or degraded):
+        words = [f"{_rails(lost)} lost"] * bool(lost) + [f"one plane left on {_rails(degraded)}"] * bool(degraded)
+        return GateHost(spelled, False, ", ".join(words))
+    needed = known.rails[host] if rails is None else rails
+    if works >= needed:
+        return GateHost(spelled, True, "")
+    if works + len(unknown) >= needed:
+        return GateHost(spelled, None, f"{_rails(unknown)} not known")
+    return GateHost(spelled, False, f"{works:,} of {count(needed, 'rail')} that are needed")
+
+
+def _rails(rails: tuple[int, ...]) -> str:
+    return rail_words(rail for rail in rails if rail >= 0) or "a cable without a rail"
+
+
+def _summary(found: list[GateHost], bad: list[GateHost], unsure: list[GateHost]) -> str:
+    if not bad and not unsure:
+        return f"fit: {count(len(found), 'host')}"
+    worst = bad or unsure
+    word = "not fit" if bad else "not known"
+    named = "; ".join(f"{one.host} ({one.summary})" for one in worst[:_MOST_NAMED])
+    more = f"; and {len(worst) - _MOST_NAMED:,} more" if len(worst) > _MOST_NAMED else ""
+    beside = f". Not known: {fold([one.host for one in unsure])}" if bad and unsure else ""
+    return f"{word}: {named}{more}{beside}"

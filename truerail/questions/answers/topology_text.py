@@ -1,0 +1,179 @@
+"""The fabric's tree in the formats of schedulers.
+
+`topology.conf` (topology.conf(5)), `topology.yaml` (topology.yaml(5), Slurm 25.05), the model of NVIDIA's topograph
+(`tests/models` there), labels of Kubernetes nodes under topograph's keys (`fabric.topograph.run/tier-N`, the closest
+tier first), and NCCL_IB_HCA by kind of host. A text that the reader of `truerail lint-topology` would refuse, or that
+Slurm would not start with, is not printed.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from hashlib import sha256
+
+from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet
+
+import truerail
+from truerail.analysis.published import Published
+from truerail.errors import QueryError
+from truerail.files.problems import nearest
+from truerail.model.columns import NONE
+from truerail.outputs.report_words import count
+from truerail.questions.answers.fabric_tree import FabricTree, Unit, fabric_tree
+from truerail.questions.answers.subjects import rail_words
+from truerail.questions.answers.topology_lint import read_units, topology_faults
+from truerail.questions.topology import Topology
+from truerail.views.view import View, view_of
+
+_LONGEST_LABEL = 63
+"""Characters of a label's value in Kubernetes."""
+_MOST_REMARKS = 200
+
+
+def topology(publication: Published, format: str) -> Topology:  # noqa: A002 - the parameter of the API
+    """The tree in one format. Raises QueryError for an unknown one, and for a fabric that it cannot be made of."""
+    make = FORMATS.get(format)
+    if make is None:
+        raise QueryError(f"no format {format!r}{nearest(format, list(FORMATS))}")
+    view, tree = view_of(publication), fabric_tree(publication)
+    text = make(publication, view, tree)
+    if make in (_slurm, _slurm_yaml):
+        _refuse_broken(view, tree, text)
+    misplaced, unseen, moved = (_nodes(view, tree, of) for of in (tree.misplaced, tree.unseen, tree.moved))
+    beside = [f"{word} {names}" for word, names in (("miscabled", misplaced), ("not verified", unseen)) if names]
+    summary = f"verified {tree.verified:,} of {count(tree.cables, 'cable')}{''.join(f'; {one}' for one in beside)}"
+    return Topology(format, text, publication.at, tree.cables, tree.verified, misplaced, unseen, moved, summary)
+
+
+def _refuse_broken(view: View, tree: FabricTree, text: str) -> None:
+    """Raises QueryError for a text in which the lint finds a fault: Slurm would not start with some of them."""
+    faults = list(topology_faults(view, tree, read_units(text)))
+    if faults:
+        raise QueryError(f"no topology can be made of this plan: {faults[0].subject} {faults[0].summary}")
+
+
+def _nodes(view: View, tree: FabricTree, hosts: Iterable[int]) -> str:
+    """Hosts as a list that Slurm reads: without steps."""
+    names = [_name(view, tree, host) for host in hosts]
+    return str(NodeSet.fromlist(names, resolver=RESOLVER_NOGROUP)) if names else ""
+
+
+def _name(view: View, tree: FabricTree, host: int) -> str:
+    return tree.names.get(host) or view.index.devices.names[host]
+
+
+def _header(publication: Published, view: View, tree: FabricTree) -> Iterator[str]:
+    """What a reader must know before using it, as comments."""
+    yield f"# made by truerail {truerail.__version__} from the cabling seen at {publication.at:%Y-%m-%dT%H:%M:%SZ}"
+    yield f"# verified {tree.verified:,} of {tree.cables:,} cables; the others are as planned"
+    yield from _remarks(view, tree, "not verified", tree.unseen)
+    if tree.uplinks_unseen:
+        yield f"# not verified: {count(tree.uplinks_unseen, 'uplink')}"
+    yield from _remarks(view, tree, "miscabled, kept in its planned group", tree.misplaced)
+    for host, rails in list(tree.misplaced.items())[:_MOST_REMARKS]:
+        name = _name(view, tree, host)
+        yield f'#   scontrol update NodeName={name} State=DRAIN Reason="truerail: miscabled on {_rails(rails)}"'
+    for host, planned in tree.moved.items():
+        yield f"# planned in {planned}, cabled as a whole to another group: {_name(view, tree, host)}"
+    if len(tree.roots) > 1:
+        yield f"# no common root: no uplinks lead from one to another of {', '.join(tree.roots)}"
+
+
+def _remarks(view: View, tree: FabricTree, what: str, found: Mapping[int, tuple[int, ...]]) -> Iterator[str]:
+    by_rails: dict[tuple[int, ...], list[int]] = {}
+    for host, rails in found.items():
+        by_rails.setdefault(rails, []).append(host)
+    for rails, hosts in list(by_rails.items())[:_MOST_REMARKS]:
+        yield f"# {what}: {_nodes(view, tree, hosts)} {_rails(rails)}"
+    if len(by_rails) > _MOST_REMARKS:
+        yield f"# {what}: and {len(by_rails) - _MOST_REMARKS:,} more groups of hosts"
+
+
+def _rails(rails: Iterable[int]) -> str:
+    return rail_words(rail for rail in rails if rail != NONE) or "cables without a rail"
+
+
+def _slurm(publication: Published, view: View, tree: FabricTree) -> str:
+    lines = list(_header(publication, view, tree))
+    for unit in reversed(tree.units):
+        inside = f"Switches={_children(unit)}" if unit.children else f"Nodes={_nodes(view, tree, unit.hosts)}"
+        lines.append(f"SwitchName={unit.name} {inside}")
+    return "\n".join([*lines, ""])
+
+
+def _children(unit: Unit) -> str:
+    return str(NodeSet.fromlist(list(unit.children), resolver=RESOLVER_NOGROUP))
+
+
+def _slurm_yaml(publication: Published, view: View, tree: FabricTree) -> str:
+    lines = [*_header(publication, view, tree), "---", "- topology: truerail", "  cluster_default: true", "  tree:"]
+    lines.append("    switches:")
+    for unit in reversed(tree.units):
+        inside = f"children: {_children(unit)}" if unit.children else f"nodes: {_nodes(view, tree, unit.hosts)}"
+        key, _, names = inside.partition(": ")
+        lines += [f"      - switch: {json.dumps(unit.name)}", f"        {key}: {json.dumps(names)}"]
+    return "\n".join([*lines, ""])
+
+
+def _topograph(publication: Published, view: View, tree: FabricTree) -> str:
+    lines = [*_header(publication, view, tree), "switches:"]
+    for unit in reversed(tree.units):
+        members = unit.children or tuple(_name(view, tree, host) for host in unit.hosts)
+        lines += [f"  {json.dumps(unit.name)}:", f"    {'switches' if unit.children else 'nodes'}:"]
+        lines += [f"    - {json.dumps(member)}" for member in members]
+    lines.append("nodes:")
+    lines += [f"  {json.dumps(_name(view, tree, host))}: {{}}" for unit in tree.units for host in unit.hosts]
+    return "\n".join([*lines, ""])
+
+
+def _labels(publication: Published, view: View, tree: FabricTree) -> str:
+    lines = list(_header(publication, view, tree))
+    for unit in tree.units:
+        path = [unit.name]
+        while path[-1] in tree.parent:
+            path.append(tree.parent[path[-1]])
+        labels = " ".join(f"fabric.topograph.run/tier-{tier}={_label(name)}" for tier, name in enumerate(path))
+        lines += [f"kubectl label node {_name(view, tree, host)} --overwrite {labels}" for host in unit.hosts]
+    return "\n".join([*lines, ""])
+
+
+def _label(name: str) -> str:
+    """A value that Kubernetes takes: at most 63 characters; a longer one as its hash."""
+    return name if len(name) <= _LONGEST_LABEL else f"truerail-{sha256(name.encode()).hexdigest()[:32]}"
+
+
+def _nccl(publication: Published, view: View, tree: FabricTree) -> str:
+    """NCCL_IB_HCA in the order of rails, for each kind of host: those with the same devices on their rails."""
+    wrong = [finding.subject for finding in publication.evaluation.findings if finding.rule == "NIC001"]
+    if wrong:
+        raise QueryError(f"the order of GPUs and NICs is not as planned on {', '.join(wrong[:5])}: see NIC001")
+    kinds: dict[tuple[str | None, ...], list[int]] = {}
+    for unit in tree.units:
+        for host in unit.hosts:
+            kinds.setdefault(_devices(view, host), []).append(host)
+    lines = list(_header(publication, view, tree))
+    alone = not any(unit.children for unit in tree.units)
+    for devices, hosts in kinds.items():
+        lines.append(f"# {_nodes(view, tree, hosts)}")
+        if None in devices or not devices:
+            lines.append("# not known: these hosts do not report an RDMA device for every rail")
+            continue
+        lines.append(f"NCCL_IB_HCA=={','.join(f'{device}:1' for device in devices)}")
+        lines += ["NCCL_CROSS_NIC=0"] * alone
+    return "\n".join([*lines, ""])
+
+
+def _devices(view: View, host: int) -> tuple[str | None, ...]:
+    """The RDMA devices of a host in the order of its rails and planes; None where it reports none."""
+    index = view.index
+    cables = sorted(view.layout.host_cables_of(host).tolist(), key=lambda one: (index.rail[one], index.plane[one]))
+    found = [view.nics.rdma(int(index.a[cable])) for cable in cables if index.rail[cable] != NONE]
+    return tuple(one.device if one else None for one in found)
+
+
+FORMATS: Mapping[str, Callable[[Published, View, FabricTree], str]] = {
+    "slurm": _slurm,
+    "slurm-yaml": _slurm_yaml,
+    "topograph": _topograph,
+    "k8s-labels": _labels,
+    "nccl": _nccl,
+}

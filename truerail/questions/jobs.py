@@ -1,0 +1,138 @@
+"""`jobs`: the running jobs, those that a fault hurts first."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from truerail.questions.question import Asked, Form, Given, Parameter, Question
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from truerail.outputs.options import Options
+
+
+@dataclass(frozen=True, slots=True)
+class JobHarm:
+    """A cause that hurts a job: on which of its hosts, and since when both last. `gpus` are the job's GPUs whose rail
+    the cause lies on, `waiting` its others, which wait for them in a synchronous job. Hours are up to the answer; None
+    where the job's GPUs or the beginning is unknown.
+    """
+
+    key: str
+    id: str
+    """`C1`: its name within one evaluation only."""
+    kind: str
+    summary: str
+    hosts: str
+    """A node set."""
+    hosts_hurt: int
+    since: datetime | None
+    gpus: int | None
+    waiting: int | None
+    gpu_hours: float | None
+    waiting_hours: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class JobRun:
+    """One running job of a scheduler. `hosts` is a node set of the plan's names, `not_in_plan` its other nodes.
+
+    `gpu_hours` sums those of its causes, `waiting_hours` those of its other GPUs: two numbers that are not added.
+    `as_of` is when its scheduler last answered.
+    """
+
+    key: str
+    scheduler: str
+    name: str
+    user: str
+    hosts: str
+    nodes: int
+    not_in_plan: tuple[str, ...]
+    gpus: int | None
+    start: datetime | None
+    end: datetime | None
+    """When its time limit ends it; None without one."""
+    cables: int
+    cables_unknown: int
+    """Of its cables, those that were not seen."""
+    harm: tuple[JobHarm, ...]
+    gpu_hours: float | None
+    waiting_hours: float | None
+    as_of: datetime | None
+    stale: bool
+    """Whether its scheduler does not answer now: it may have ended since."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scheduler:
+    """A scheduler that is asked for jobs. `at` is None if it never answered; `error` is why it does not now."""
+
+    name: str
+    scheduler: str
+    at: datetime | None
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class Jobs:
+    """`jobs`. `known`: whether every scheduler has answered at least once; without any nothing is known."""
+
+    query: str | None
+    known: bool
+    schedulers: tuple[Scheduler, ...]
+    jobs: tuple[JobRun, ...]
+    """The worst first, at most 1,000."""
+    running: int
+    hurt: int
+    summary: str
+    action: str
+
+
+def _find(asked: Asked, given: Given) -> Jobs:
+    from truerail.questions.answers.jobs import jobs
+
+    return jobs(asked.publication, given["on"])
+
+
+def _good(answer: Jobs) -> bool | None:
+    if answer.hurt:
+        return False
+    return True if answer.known and not any(one.error for one in answer.schedulers) else None
+
+
+def _text(answer: Jobs, options: "Options") -> Iterator["RenderableType"]:
+    from truerail.questions.text.jobs import jobs_text
+
+    return jobs_text(answer, options)
+
+
+QUESTION = Question(
+    "jobs",
+    16,
+    Jobs,
+    (
+        Parameter(
+            "on",
+            help="Only jobs on this: gpu-012, gpu-012/mlx5_3, leaf-3, 'rail 3', or a cause: C4.",
+            description="only jobs on a device, a port, a rail, a pod, or those that a cause hurts",
+            needed=False,
+            option=True,
+            metavar="NAME",
+            label="On",
+            example="leaf-3",
+        ),
+    ),
+    _find,
+    "The running jobs, what hurts each of them, and the GPU-hours that this costs; worst first.",
+    short="On call: which jobs are hurt, and by what?",
+    help="The running jobs, what hurts each of them, since when, and the GPU-hours that this costs; worst first.",
+    good=_good,
+    text=_text,
+    form=Form(
+        "Which jobs are hurt?",
+        "The running jobs, what hurts each of them, and the GPU-hours that this costs.",
+        "Show jobs",
+    ),
+)
