@@ -9,7 +9,8 @@ RDMA takes the MAC of its peer from the same tables.
 Three witnesses of `truerail probe`. Departure: the host's own `ip route get` for the source address names another
 interface. Arrival: the listener received packets on another interface than that of the address. First hop: a packet
 that is bound to the NIC and may make one hop is answered by another switch than the planned leaf, as the addresses of
-the switches show; where these are not known, the first hop is unknown. One clean run does not prove that the ARP
+the switches show; where these are not known, the first hop is unknown. A NIC whose packets all arrive on another one
+may as well have that one's cable, unless LLDP shows its own in its place. One clean run does not prove that the ARP
 settings are right: which NIC answers first is a race.
 
 ## What to do
@@ -19,7 +20,8 @@ cable or the address is in the wrong place: LLDP, or a look, decides which; noth
 
 ## Decide
 - `leave by`: the host has no rule for this source address, or it names the wrong table.
-- `arrive on`: another NIC answers ARP for this address.
+- `arrive on`: another NIC answers ARP for this address. If none arrive on the NIC itself and LLDP does not show its
+  cable right, the two cables may be swapped: Linux answers for any of its addresses on any NIC. Look before a change.
 - `first hop`: the cable leads to another leaf. Where LLDP says so too, repair the cable; where LLDP shows it right, the
   address of the switch is known under a wrong name.
 
@@ -113,14 +115,25 @@ def _arriving(found: Probed, cable: int, which: Codes) -> Finding:
     nic, flows = found.nic(cable), found.flows
     rows = flows.stray_row[which]
     others = sorted({str(flows.table.rows[row].arrived_on) for row in rows.tolist()})
+    to_it = found.planned & (flows.peer_cable == cable)
+    alone = int(flows.heard[to_it].sum()) == int(flows.stray[to_it].sum()) and found.cable_state(cable) != "right"
+    summary = f"packets to the address of {nic} arrive on {some(others)}"
+    action = f"Set arp_ignore=1 and arp_announce=2 on {nic.partition('/')[0]}, and clear its peers' neighbours."
+    if alone:
+        summary += " and none on itself: ARP, or swapped cables"
+        action = f"See where the cables of {nic} and {some(others)} lead before anything is changed. If right: {action}"
     return wrong_source_nic.found(
         nic,
-        summary=f"packets to the address of {nic} arrive on {some(others)}",
-        action=f"Set arp_ignore=1 and arp_announce=2 on {nic.partition('/')[0]}, and clear its peers' neighbours.",
+        summary=summary,
+        action=action,
         rail=found.rail(cable),
-        confidence=0.99,
+        confidence=ONE_END if alone else 0.99,
         evidence=found.evidence(which, rows),
-        detail=(("because", "arrival"), ("arrived_on", others), ("cable", found.cable_state(cable))),
+        detail=(
+            ("because", "exchanged" if alone else "arrival"),
+            ("arrived_on", others),
+            ("cable", found.cable_state(cable)),
+        ),
     )
 
 
@@ -148,11 +161,14 @@ _STRAY = _both()
 _STRAY["h2"][1] = heard(0, "nic0", "h1", "nic0", arrived_on="nic1")
 _WIRED = sent(9, "nic0", "h2", "nic0", mode="wired")
 _HOP = ProbeHop("nic0", "h2", "nic0", "r", 9, 50000, 1, 64, 1, "10.9.1.1", 1, "time exceeded")
+_MIXED = _both()
+_MIXED["h2"] += [heard(0, "nic0", "h1", "nic0", arrived_on="nic1")]
 _SWITCHES = {"leaf-0": [NetAddress("p1", "10.9.0.1", 31)], "leaf-1": [NetAddress("p1", "10.9.1.1", 31)]}
 
 FIRES = (
     Case("Its packets leave by the other NIC.", _PLAN, _both(left_by="nic1"), ("h1/nic0",)),
-    Case("Packets to its address arrive on the other NIC.", _PLAN, _STRAY, ("h2/nic0",)),
+    Case("All packets to its address arrive on the other NIC.", _PLAN, _STRAY, ("h2/nic0",)),
+    Case("Some packets to its address arrive on the other NIC.", _PLAN, _MIXED, ("h2/nic0",)),
     Case(
         "Its first hop is the other rail's leaf.",
         _PLAN,

@@ -11,7 +11,10 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import jinja2
 import pytest
+import yaml
+from deploying import DEPLOY
 from live_site import Run, runner
 from patience import ENOUGH, soon
 from probe_fabric import NOBODY, PYTHON, ProbeFabric, routed
@@ -30,6 +33,11 @@ LIMITS = {
     "ports": [24791],
     "source_ports": [49152, 65535],
 }
+TASKS = {
+    "version": 1, "run": "r", "host": "h1", "start_at": 0.0, "stop_at": 0.0, "port": 24791, "packets_per_second": 100,
+    "wait": 0.0, "listen": [], "sends": [], "hears": [], "untried": [], "trouble": [],
+}  # fmt: skip
+"""What a host is given that sends nothing."""
 
 
 @dataclass
@@ -143,3 +151,38 @@ def test_ctrl_c_ends_the_probes_and_keeps_what_came(site: Site) -> None:
         out, err = process.communicate(timeout=ENOUGH)
     assert process.returncode == 130, err
     assert json.loads(out)["verdicts"]
+
+
+def test_the_forced_command_of_the_role_probes_within_its_limits_and_runs_nothing_else(site: Site) -> None:
+    role = DEPLOY / "ansible" / "roles" / "truerail_probe"
+    server, fabric = site.servers["h1"], site.fabric
+    values = yaml.safe_load((role / "defaults" / "main.yml").read_text())
+    values |= {"truerail_probe_public_key": server.key.with_suffix(".pub").read_text()}
+    values |= {"truerail_probe_networks": ["10.0.0.0/8"], "truerail_probe_from": ["127.0.0.1"]}
+    values |= {"truerail_probe_script": role / "files" / "truerail-probe"}
+    environment = jinja2.Environment(autoescape=False)
+    environment.filters["to_nice_json"] = json.dumps
+    limits, keys = ((environment.from_string((role / "templates" / name).read_text())).render(values) for name in
+                    ("probe.json.j2", "authorized_keys.j2"))  # fmt: skip
+    assert set(json.loads(limits)) == set(LIMITS)
+    (server.folder / "probe.json").write_text(limits)
+    before = (server.folder / "authorized_keys").read_text()
+    inside = f"ip netns exec {fabric.prefix}h1 {values['truerail_probe_python']}"
+    forced = keys.replace('command="/usr/bin/python3', f'command="{inside}')
+    assert forced != keys
+    (server.folder / "authorized_keys").write_text(
+        forced.replace("/etc/truerail/probe.json", str(server.folder / "probe.json"))
+    )
+    client = ["ssh", "-F", "none", "-p", str(server.port), "-i", str(server.key), "-o", "BatchMode=yes"]
+    client += ["-o", f"UserKnownHostsFile={server.known_hosts}", "127.0.0.1", "id"]
+    try:
+        answers = [
+            subprocess.run(client, input=json.dumps(given) + "\n", capture_output=True, text=True, check=False)
+            for given in ({**TASKS, "packets_per_second": 201}, {**TASKS, "stop_at": 0.0}, "id")
+        ]
+    finally:
+        (server.folder / "authorized_keys").write_text(before)
+    assert [(done.returncode, bool(done.stdout)) for done in answers] == [(3, False), (0, True), (3, False)]
+    assert "packets_per_second of 201, at most 200 are allowed here" in answers[0].stderr
+    assert json.loads(answers[1].stdout)["run"] == TASKS["run"]
+    assert "refused: tasks or limits are not understood" in answers[2].stderr

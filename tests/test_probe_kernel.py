@@ -36,6 +36,9 @@ def test_swapped_cables_are_both_unreachable_and_no_cable_is_moved_without_lldp(
         one for one in fabric.rules(evaluation) if one[0] == "PRB001"
     }
     assert not any(cause.moves for cause in evaluation.causes)
+    cause = next(cause for cause in evaluation.causes if "h1/eth0" in cause.subjects)
+    assert (cause.kind, set(cause.subjects)) == (CauseKind.UNKNOWN, {"h1/eth0", "h1/eth1"})
+    assert "swapped cables" in cause.summary
 
 
 def test_a_host_without_its_rule_sends_by_the_other_nic(fabric: ProbeFabric) -> None:

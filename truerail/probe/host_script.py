@@ -379,11 +379,11 @@ def main(arguments: List[str]) -> int:
             raise RefusedError(
                 f"tasks of version {tasks['version']}: this script knows only {VERSION}, install the new one"
             )
-        limits = tasks["limits"]
         if arguments:
             with open(arguments[0]) as file:
-                limits = json.load(file)
-        refuse(tasks, limits)
+                refuse(tasks, json.load(file))
+        else:
+            refuse(tasks, tasks["limits"])
     except (RefusedError, OSError) as error:
         say(f"refused: {error}")
         return 3

@@ -35,7 +35,7 @@ def _may_be_the_cable(detail: Mapping[str, Any]) -> bool:
     """Whether a probe's finding may come from a cable in another place: LLDP, or a look, decides that. A cable that is
     right is no cause of it, nor is a NIC that carries what is bound to it.
     """
-    elsewhere = detail.get("because", "first hop") == "first hop"
+    elsewhere = detail.get("because", "first hop") in ("first hop", "exchanged")
     return detail.get("cable", "right") != "right" and elsewhere and not detail.get("bound_arrives")
 
 

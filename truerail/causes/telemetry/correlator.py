@@ -105,6 +105,8 @@ class Correlator:
         because = self.found.details[number].get("because")
         if rule == "PRB002" and because in ("departure", "arrival"):
             return (rule, because)  # hosts that are set up alike
+        if rule == "PRB002" and because == "exchanged":
+            return (rule, int(self.found.device[number]))
         return self.congestion.get(number, number) if rule == "PFC002" else number
 
 
