@@ -16,7 +16,7 @@ On InfiniBand a device that the discovery found is known by it: unless it was qu
 most of its role were queried. A device that the discovery did not find is named. So is a machine that was queried for
 the fabric and failed, whether the plan has it or not: warning where no other machine reported the fabric. A switch
 without a name of its own that is one planned switch by its host cables and another by its uplinks matches neither:
-warning.
+warning. So is a scheduler that was asked which jobs run and did not answer: its jobs are then those of its last answer.
 
 ## What to do
 Try the same access by hand: name and address in the inventory, route, login, right to run the command. In a capture,
@@ -124,7 +124,21 @@ def device_unreachable(round: Round) -> Iterator[Finding]:
         )
     if round.plan.transport is Transport.INFINIBAND:
         yield from _unreported(wiring, {devices.names[code] for code in (*silent, *away)})
+    yield from _schedulers(round)
     report_not_evaluated(not_polled(round, away))
+
+
+def _schedulers(round: Round) -> Iterator[Finding]:
+    """Schedulers that were asked for their jobs and did not answer: which jobs run is then not known."""
+    for source in round.jobs.away:
+        name = printable(source.name, 64)
+        left = "its jobs are unknown" if source.at is None else f"its jobs are as of {source.at:%Y-%m-%d %H:%M} UTC"
+        yield device_unreachable.found(
+            name,
+            summary=f"{name} did not answer which jobs run ({printable(source.error, 240)}); {left}",
+            action=f"Try the access to {name} by hand, and its client there: squeue or kubectl.",
+            detail=(("unknown_cables", 0),),
+        )
 
 
 def _unreported(wiring: Wiring, named: Collection[str]) -> Iterator[Finding]:

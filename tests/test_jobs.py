@@ -16,6 +16,7 @@ from truerail.errors import NotFoundError, QueryError
 from truerail.model import CauseKind, PodOfJob, Reading, SchedulerJob, Snapshot
 from truerail.model.history import NoHistory
 from truerail.model.life import Life, LifeState
+from truerail.outputs.metrics.families import FabricWide
 from truerail.outputs.options import Options
 from truerail.questions.answers.answers_json import answer_from_json
 from truerail.questions.answers.capture import publication_of
@@ -122,7 +123,10 @@ def test_what_is_not_known_of_gpus_and_times_stays_unknown() -> None:
     (run,) = answered(shown(slurm(record("1", host, gpus=1)))).jobs
     assert (run.harm[0].gpus, run.harm[0].waiting, run.harm[0].since, run.gpu_hours) == (1, 0, None, None)
     answer = asked(shown(slurm(record("1", host))), "1")
-    assert "GPU-hours unknown" in answer.summary
+    assert "is hurt; its GPU-hours are unknown." in answer.summary
+    assert answered(shown(slurm(record("1", host)))).summary == "1 job runs, 1 is hurt: GPU-hours unknown"
+    two = lived(shown(slurm(record("1", host, gpus=8), record("2", host))), AT - timedelta(hours=1))
+    assert answered(two).summary == "2 jobs run, 2 are hurt: 4.0 GPU-hours so far or more"
 
 
 def test_a_job_is_found_by_id_array_component_and_name() -> None:
@@ -228,3 +232,40 @@ def test_the_api_has_the_same_answers() -> None:
         assert api.json("jobs/1")["run"]["key"] == "1"
         assert api.get("jobs/77").status_code == 404
         assert api.get("jobs", on="nothing").status_code == 404
+
+
+def test_metrics_count_jobs_and_say_which_scheduler_is_away() -> None:
+    at = AT - timedelta(minutes=5)
+    before = shown(slurm(record("1", "gpu-001"), record("2", "gpu-002"), at=at)).round.jobs
+    later = shown(
+        slurm(error="timed out"),
+        Reading("k", "k8s_pods", AT),
+        Reading("s2", "slurm_jobs", AT, error="x"),
+        before=before,
+    )
+    shown_now = {
+        (sample.name, sample.labels["source"]): sample.value
+        for metric in FabricWide(later).collect()
+        for sample in metric.samples
+        if "source" in sample.labels
+    }
+    assert shown_now == {
+        ("truerail_jobs_running", "slurm"): 2,
+        ("truerail_jobs_running", "k"): 0,
+        ("truerail_job_source_success", "slurm"): 0,
+        ("truerail_job_source_success", "k"): 1,
+        ("truerail_job_source_success", "s2"): 0,
+        ("truerail_job_source_age_seconds", "slurm"): 300,
+        ("truerail_job_source_age_seconds", "k"): 0,
+    }
+
+
+def test_a_scheduler_that_does_not_answer_is_a_finding() -> None:
+    before = shown(slurm(record("1", "gpu-001"))).round.jobs
+    for earlier, left in ((before, f"its jobs are as of {AT:%Y-%m-%d %H:%M} UTC"), (None, "its jobs are unknown")):
+        publication = shown(slurm(error="connection refused"), simulation=CLEAN, before=earlier)
+        (finding,) = publication.evaluation.findings
+        assert (finding.rule, finding.subject, finding.severity) == ("TEL001", "slurm", "warning")
+        assert finding.summary == f"slurm did not answer which jobs run (connection refused); {left}"
+        (cause,) = publication.evaluation.causes
+        assert (cause.kind, cause.subjects) == (CauseKind.UNREACHABLE, ("slurm",))

@@ -15,6 +15,7 @@ from rules import rules
 from tests.metrics_pages import page, published, with_traffic
 from tests.small_fabric import World, make_plan
 from truerail.analysis.published import Published
+from truerail.model import Reading, SchedulerJob, Snapshot
 from truerail.model.finding import CauseKind, Severity
 from truerail.model.life import Life, LifeState
 from truerail.model.open_fault import OpenFault
@@ -69,7 +70,11 @@ SHOWN_ELSEWHERE |= {f"{PREFIX}judge_{name}" for name in ("leader", "epoch")}
 def rich() -> Published:
     """A fabric that has something to say of everything."""
     simulation = simulate(Shape(hosts=12, rails=4, pods=2, planes=2, spines=2, uplinks=4), 4, Noise(unreachable=0.1))
-    publication = published(simulation.plan, simulation.snapshot())
+    seen = simulation.snapshot()
+    job = SchedulerJob("7", 7, "train", "ann", "RUNNING", (next(iter(simulation.plan.devices)),))
+    publication = published(
+        simulation.plan, Snapshot(seen.at, [*seen.readings, Reading("s", "slurm_jobs", seen.at, (job,))])
+    )
     at = publication.at
     lives = {finding.id: Life(finding.id, LifeState.NEW, at, at, at) for finding in publication.evaluation.findings}
     return with_traffic(

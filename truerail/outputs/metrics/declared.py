@@ -46,6 +46,22 @@ PLAN_INFO = gauge(
     "plan_info", "1", "fabric name digest inferred", "The plan in force.", 'truerail_plan_info{inferred="yes"}'
 )  # fmt: skip
 
+JOBS_RUNNING = gauge(
+    "jobs_running", "jobs", "fabric source",
+    "Running jobs that a scheduler reports, or last reported where it is away.",
+    "sum by (source) (truerail_jobs_running)",
+)  # fmt: skip
+JOB_SOURCE_SUCCESS = gauge(
+    "job_source_success", "0 or 1", "fabric source",
+    "Whether the scheduler answered when it was last asked for its jobs; until it does they are those of before.",
+    "truerail_job_source_success == 0",
+)  # fmt: skip
+JOB_SOURCE_AGE = gauge(
+    "job_source_age_seconds", "seconds", "fabric source",
+    "How old the jobs of a scheduler were at the evaluation; no series for one that never answered.",
+    "truerail_job_source_age_seconds > 120",
+)  # fmt: skip
+
 PUBLICATION_NUMBER = gauge(
     "evaluation_number", "number", "fabric", "Number of the evaluation shown; grows by one with each, over restarts.",
     "changes(truerail_evaluation_number[10m])",

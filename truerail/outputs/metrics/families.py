@@ -48,6 +48,9 @@ class FabricWide(Collector):
             family(declared.RULE_STATUS, self._statuses()),
             family(declared.RULE_INFO, self._rules()),
             family(declared.PLAN_INFO, self._plan()),
+            family(declared.JOBS_RUNNING, self._jobs()),
+            family(declared.JOB_SOURCE_SUCCESS, self._sources()),
+            family(declared.JOB_SOURCE_AGE, self._source_ages()),
         )
         return (metric for metric in families if metric.samples)
 
@@ -96,6 +99,22 @@ class FabricWide(Collector):
         plan = self._publication.plan
         inferred = "yes" if plan.inferred else "no"
         yield self._fabric | {"name": plan.name, "digest": self._publication.plan_digest, "inferred": inferred}, 1
+
+    def _jobs(self) -> Samples:
+        jobs = self._publication.round.jobs
+        counts = Counter[tuple[str, ...]]({(source.name,): 0 for source in jobs.sources if source.at is not None})
+        counts.update((job.source,) for job in jobs.running)
+        return self._counted(("source",), counts)
+
+    def _sources(self) -> Samples:
+        for source in self._publication.round.jobs.sources:
+            yield self._fabric | {"source": source.name}, not source.error
+
+    def _source_ages(self) -> Samples:
+        for source in self._publication.round.jobs.sources:
+            if source.at is not None:
+                age = (self._publication.at - source.at).total_seconds()
+                yield self._fabric | {"source": source.name}, max(age, 0.0)
 
     def _counted(self, labels: tuple[str, ...], counts: Mapping[tuple[str, ...], int]) -> Samples:
         return [(self._fabric | dict(zip(labels, key, strict=True)), count) for key, count in counts.items()]

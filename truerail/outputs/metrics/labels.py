@@ -45,6 +45,7 @@ LABELS: Final = {
     "page_url": "the address of its page, where the setting `page.url` gives the public one",
     "status": "`pass`, `fail`, `unknown`, `not applicable` or `error`",
     "collector": "the collector's name",
+    "source": "the machine that reports a scheduler's jobs: `slurm`, `kubernetes`, or its name in the inventory",
     "health": "`keeping`, `failing` or `off`",
     "digest": "the plan's digest",
     "inferred": "`yes` where no plan is given and the rails are inferred from the fabric, else `no`",

@@ -2,7 +2,8 @@
 
 GPU-hours hurt are those of GPUs whose rail the cause lies on, while both the cause and the job last. The others of a
 job wait: in a synchronous job all do. Which of a host's GPUs a job has is not known where it has only some of them:
-then as many of them are hurt as the cause affects, at most all that the job has there.
+then as many of them are hurt as the cause affects, at most all that the job has there. Where a host has more GPUs than
+the plan knows, they share its rails evenly.
 """
 
 from collections.abc import Mapping
@@ -127,8 +128,12 @@ def _gpus(view: View, job: RunningJob, cables: Codes, affected: Codes, hosts: li
         return None
     own = np.intersect1d(cables, affected)
     device = view.index.a_device[own]
-    found = sum(min(view.layout.gpus_on(own[device == host]) or each, each) for host in hosts)
-    return min(int(found), job.gpus)
+    found = 0.0
+    for host in hosts:
+        planned = view.layout.gpus_on(cables[view.index.a_device[cables] == host])
+        hit = view.layout.gpus_on(own[device == host]) * max(each / planned, 1.0) if planned else each
+        found += min(hit or each, each)
+    return min(round(found), job.gpus)
 
 
 def _hours(gpus: int | None, hours: float | None) -> float | None:

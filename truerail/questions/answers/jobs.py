@@ -72,9 +72,10 @@ def _summary(known: KnownJobs, runs: list[JobRun], hurt: list[JobRun], on: str |
     if not hurt:
         return f"{many}, none is known to be hurt by a fault of the network{away}"
     hours = [run.gpu_hours for run in hurt]
-    lost = sum(one for one in hours if one is not None)
-    more = " or more" if None in hours else ""
-    return f"{many}, {len(hurt):,} {'is' if len(hurt) == 1 else 'are'} hurt: {lost:,.1f} GPU-hours so far{more}{away}"
+    known_hours = [one for one in hours if one is not None]
+    lost = f"{sum(known_hours):,.1f} GPU-hours so far" if known_hours else "GPU-hours unknown"
+    more = " or more" if known_hours and None in hours else ""
+    return f"{many}, {len(hurt):,} {'is' if len(hurt) == 1 else 'are'} hurt: {lost}{more}{away}"
 
 
 def since(name: str, at: object, error: str) -> str:
@@ -142,6 +143,6 @@ def _first(run: JobRun, answer: Job) -> str:
         unseen = f" {count(run.cables_unknown, 'cable')} of its {run.cables:,} not seen." if run.cables_unknown else ""
         return f"{answer.summary}{unseen}{stale}"
     begun = min((one.since for one in run.harm if one.since is not None), default=None)
-    parts = [f"since {_time(begun)}"] if begun else []
-    parts += [f"{run.gpu_hours:,.1f} GPU-hours so far"] if run.gpu_hours is not None else ["GPU-hours unknown"]
-    return f"{answer.summary} Job {run.key} is hurt {', '.join(parts)}.{stale}"
+    since_when = f" since {_time(begun)}" if begun else ""
+    hours = f", {run.gpu_hours:,.1f} GPU-hours so far" if run.gpu_hours is not None else "; its GPU-hours are unknown"
+    return f"{answer.summary} Job {run.key} is hurt{since_when}{hours}.{stale}"

@@ -64,7 +64,7 @@ def _name(view: View, tree: FabricTree, host: int) -> str:
 def _header(publication: Published, view: View, tree: FabricTree) -> Iterator[str]:
     """What a reader must know before using it, as comments."""
     yield f"# made by truerail {truerail.__version__} from the cabling seen at {publication.at:%Y-%m-%dT%H:%M:%SZ}"
-    yield f"# verified {tree.verified:,} of {tree.cables:,} cables; the others are as planned"
+    yield f"# verified {tree.verified:,} of {tree.cables:,} cables"
     yield from _remarks(view, tree, "not verified", tree.unseen)
     if tree.uplinks_unseen:
         yield f"# not verified: {count(tree.uplinks_unseen, 'uplink')}"
