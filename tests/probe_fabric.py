@@ -220,9 +220,9 @@ def flat() -> Iterator[ProbeFabric]:
             port = f"p{host}{rail}"
             ip_batch([(f"link add eth{rail} netns {fabric.prefix}h{host} mtu {_MTU} type veth "
                       f"peer name {port} netns {fabric.prefix}leaf-0 mtu {_MTU}")])  # fmt: skip
-            fabric.ip(
-                f"h{host}", f"addr add 10.7.0.{2 * host + (rail or 0)}/24 dev eth{rail}", f"link set eth{rail} up"
-            )
+            number = 2 * host + (rail or 0)
+            addresses = (f"10.7.0.{number}/24", f"fd00:7::{number}/64 nodad")
+            fabric.ip(f"h{host}", f"link set eth{rail} up", *(f"addr add {one} dev eth{rail}" for one in addresses))
             fabric.ip("leaf-0", f"link set {port} master br0 up")
         yield fabric
 

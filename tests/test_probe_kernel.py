@@ -7,6 +7,7 @@ from probe_fabric import ProbeFabric, flat, rewriting, routed, swapped
 from real import require
 
 from truerail.analysis.probes.coverage import coverage
+from truerail.analysis.probes.reached import reached
 from truerail.model import CauseKind
 
 
@@ -74,10 +75,14 @@ def test_a_rewritten_class_is_seated_at_the_leaf_behind_whose_uplink_it_happens(
     assert fabric.rules(evaluation) == [("PRB006", "leaf-00")]
 
 
-def test_arp_flux_shows_in_departure_and_arrival() -> None:
+def test_arp_flux_shows_in_departure_with_ipv4_and_ipv6() -> None:
     require("ip", "setpriv", root=True)
     with flat() as fabric:
-        evaluation, _ = fabric.probe(("A",))
-    found = [finding for finding in evaluation.findings if finding.rule == "PRB002"]
-    departing = {f.subject for f in found if dict(f.detail)["because"] == "departure"}
-    assert departing == {"h1/eth1", "h2/eth1", "h3/eth1"}
+        for fabric.version in (4, 6):
+            evaluation, round = fabric.probe(("A",))
+            found = [finding for finding in evaluation.findings if finding.rule == "PRB002"]
+            departing = {f.subject for f in found if dict(f.detail)["because"] == "departure"}
+            assert departing == {"h1/eth1", "h2/eth1", "h3/eth1"}, (fabric.version, evaluation.findings)
+            flows = reached(round)
+            assert flows.arrived.all(), fabric.version
+            assert set(flows.sizes.tolist()) == {64 if fabric.version == 4 else 96, 9000}

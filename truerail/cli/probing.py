@@ -8,10 +8,13 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+import typer
+
 from collector import at_once
 from truerail.analysis.round import Round
 from truerail.cli import live, live_progress, terminal_output
 from truerail.cli.evaluating import evaluated_round, named, read
+from truerail.cli.exit_codes import ExitCode
 from truerail.cli.probe import Wanted
 from truerail.errors import CommandError
 from truerail.model import Evaluation, Plan, Role, Snapshot, Target
@@ -52,13 +55,14 @@ class _Polled:
 
 
 def probed(wanted: Wanted) -> Probed | None:
-    """The whole of it; None if nothing was to be sent. Raises CommandError."""
+    """The whole of it; None if nothing was to be sent. Raises CommandError, and Exit if Ctrl-C ends the polls."""
     fleet = live.load_fleet(wanted.inventory, wanted.plan)
     if fleet.plan is None:
         raise CommandError("probes need a plan: add --plan, or cables to the inventory")
     polled = _poll(fleet, wanted)
     if polled.first.interrupted:
-        return None
+        terminal_output.remark("interrupted: nothing was sent")
+        raise typer.Exit(ExitCode.INTERRUPTED)
     round = Round(fleet.plan, polled.first.snapshot())
     targets = {row.device.name: _target(row_target, wanted) for row, row_target in _targets(polled, fleet)}
     nics = _nics(round, wanted, fleet)
