@@ -62,9 +62,11 @@ PROBE_DOUBT = 0.5
 
 
 def _confirm_by_probes(board: Correlator, drafts: Sequence[CauseCandidate]) -> None:
-    """Raises the confidence in causes of the cabling that explain what probes show: a second witness."""
+    """Raises the confidence in moved cables that explain what probes show: a second witness."""
     for draft in drafts:
-        if any(board.found.rules[number] in PROBED for number in board.behind.get(id(draft), ())):
+        if draft.kind in MOVED and any(
+            board.found.rules[number] in PROBED for number in board.behind.get(id(draft), ())
+        ):
             draft.confidence = 1 - (1 - draft.confidence) * PROBE_DOUBT
 
 

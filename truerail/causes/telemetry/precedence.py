@@ -208,7 +208,7 @@ WRONG_UPLINK = (
 WRONG_NETWORK = (Row("C9", S.LINK, ("PFC005", "CFG001", "PFC004")),)
 HOST_ORDER = (
     Row("C8", S.DEVICE, PAUSES, drains_slowly),
-    Row("C8", S.DEVICE, ("NIC004", "RAL001", "RAL002")),
+    Row("C8", S.DEVICE, ("NIC004", "RAL001", "RAL002", *PROBED)),
 )
 
 ROWS: Mapping[str, tuple[Row, ...]] = {
