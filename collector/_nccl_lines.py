@@ -6,6 +6,7 @@ log is cut at `NCCL INFO` and not at line feeds. What ends a message is either t
 
 import re
 from collections.abc import Callable
+from itertools import pairwise
 from typing import NamedTuple, Protocol, TypeVar
 
 from truerail.errors import UnreadableError
@@ -30,6 +31,8 @@ _BROKEN = re.compile(r"\n{1,3}[ \t]?(?:\d{0,3}(?:\(\d{0,9}\))?/[GSM]|\((?:\d|PCI
 _LIKE_HOP = re.compile(r"via NET/|(?:Channel|Ring) [^\n]{0,100} -> [^\n]{0,40}\[(?:send|rec)")
 _TOKENS = ("NCCL INFO ", "Channel ", "[send] via NET/", "[receive] via NET/", "/GDRDMA", "/Shared")
 _GLUED = re.compile(r"[^\s:]{0,200}:\d{1,9}:\d{1,9} \[-?\d{1,3}\] NCCL INFO ")
+_LEAST_FULL = 3
+"""Lines of one length that show a width."""
 _MOST_BROKEN = 8
 """Lines into which a terminal breaks one hop: 20 columns are narrow."""
 
@@ -158,17 +161,29 @@ def mended(text: str) -> list[tuple[int, str]]:
     numbered = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
     lines = [line for _, line in numbered]
     out: list[tuple[int, str]] = []
+    width = _width(lines)
     at = 0
     while at < len(lines):
         parts = [lines[at]]
         number, tail = numbered[at][0], lines[at][-_MOST_MESSAGE:]
         at += 1
-        while at < len(lines) and (more := _continued(tail, lines[at : at + _MOST_BROKEN])):
+        while at < len(lines):
+            full = len(lines[at - 1]) == width and MARK not in lines[at]
+            more = lines[at : at + 1] if full else _continued(tail, lines[at : at + _MOST_BROKEN])
+            if not more:
+                break
             parts += more
             tail = (tail + "".join(more))[-_MOST_MESSAGE:]
             at += len([one for one in more if one != " "])
         out.append((number, _marked("".join(parts))))
     return out
+
+
+def _width(lines: list[str]) -> int:
+    """The width at which a terminal broke lines: the greatest length, if most lines of it go on in the next one."""
+    width = max(map(len, lines), default=0)
+    behind = [MARK not in following for line, following in pairwise(lines) if len(line) == width]
+    return width if len(behind) >= _LEAST_FULL and 2 * sum(behind) > len(behind) else 0
 
 
 def _continued(tail: str, following: list[str]) -> list[str]:

@@ -2,7 +2,8 @@
 
 Question: which ranks are where, which network device does each connection between them use, and over which transport?
 Needs: a log with the subsystems INIT, NET, GRAPH and ENV (`NCCL_DEBUG_SUBSYS=INIT,NET,GRAPH,ENV`), given by hand: no
-device is asked for it. In a capture it is a file of the host that wrote it.
+device is asked for it. `truerail nccl LOG` reads it; in a capture it is a file of the host
+that wrote it.
 
 Format: `HOST:PID:TID [cudaDev] NCCL INFO` before each message, and launchers' prefixes before that. Sources: NCCL 2.2
 to 2.30, `src/init.cc`, `src/transport/net.cc`, `src/transport/net_ib`, `src/graph/connect.cc`; RCCL prints the same.
@@ -199,12 +200,16 @@ def _several(ranks: str) -> Iterator[int]:
 
 
 def _listed(message: str) -> str:
-    """The list of devices, with the lines that it goes on in."""
+    """The list of devices, up to the interface behind it (`; OOB`), with the lines that it goes on in."""
     first, *more = message[:_MOST_LIST].split("\n", _MOST_LINES)
-    for line in filter(str.strip, more):
-        if "OOB" in first or not (first.rstrip().endswith("\\") or _GOES_ON.match(line)):
-            break
-        first = f"{first.rstrip().removesuffix(chr(92))} {line}"
+    rest = [line for line in more[:_MOST_LINES] if line.strip()]
+    if "OOB" not in first:
+        broken = next((at for at, line in enumerate(rest, 1) if "OOB" in line), 0)  # by a terminal, at its width
+        first = "".join((first, *rest[:broken]))
+        for line in () if broken else rest:
+            if not (first.rstrip().endswith("\\") or _GOES_ON.match(line)):
+                break
+            first = f"{first.rstrip().removesuffix(chr(92))} {line}"
     return first
 
 

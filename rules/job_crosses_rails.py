@@ -7,8 +7,9 @@ shares uplinks with everything else, and collides there. On a fabric without a s
 ## How it is detected
 Both ends of a connection print the NIC that they use in the job's log (`[send] via NET/IB/3`, `[receive] via
 NET/IB/1`). Each is joined with the plan: index, RDMA device, planned port, and the rail of the leaf where its cable is
-seen. Only connections of which the log has both ends count. A NIC that another rank uses (PXN) has its own rail: PXN
-is how a connection stays on one. NICs on leaves that serve both rails do not cross.
+seen. Only connections of which the log has both ends count; `truerail nccl` also shows what follows by symmetry. A NIC
+that another rank uses (PXN) has its own rail: PXN is how a connection stays on one. NICs on leaves that serve both
+rails do not cross.
 
 ## What to do
 The finding says why: a cable in the wrong place, `NCCL_CROSS_NIC`, hosts that number their NICs differently, or ranks

@@ -310,3 +310,10 @@ def test_errors_of_ranks_and_a_status_without_a_word_do_not_change_their_state()
     )
     (rank,) = (row for row in rows("nccl_ras", text) if row.get("rank") == 4)
     assert (rank["state"], rank["behind"], rank["host"]) == ("running", True, "10.0.0.2")
+
+
+def test_a_list_of_devices_that_a_terminal_broke_is_whole() -> None:
+    text = f"{HEAD}NET/IB : Using [0]mlx5_0:1/RoCE [1]m\nlx5_1:1/RoCE [RO]; OOB eth0:10.0.0.1<0>\n{REST}"
+    assert [row["devices"] for row in rows("nccl_log", text)] == [["mlx5_0"], ["mlx5_1"]]
+    text = f"{HEAD}NET/IB : Using [0]mlx5_0:1/RoCE [RO]\nanother line\n{REST}"
+    assert [row["devices"] for row in rows("nccl_log", text)] == [["mlx5_0"]]

@@ -14,6 +14,7 @@ from truerail.cli import (
     inventory,
     licenses,
     monitoring,
+    nccl,
     notify,
     oncall,
     oncall_mutes,
@@ -62,6 +63,7 @@ app.command("capture", short_help="Poll all devices, write the answers to files.
 app.command("probe", short_help="Send packets between hosts: does every rail carry them?")(probe.probe)
 app.command("watch", short_help="Show the remaining work, live.")(watch.watch)
 oncall.add_commands(app)
+app.command("nccl", short_help="On call: a job's NCCL log, on the rails of the fabric.")(nccl.nccl)
 app.command("query", short_help="Ask the history: SQL, or a ready-made question.")(query.query)
 app.command("ack", short_help="On call: acknowledge a finding or a cause.")(oncall_mutes.ack)
 app.command("maintenance", short_help="On call: announce maintenance.")(oncall_mutes.maintenance)

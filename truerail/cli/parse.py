@@ -39,7 +39,7 @@ def parse(
     chosen = known[collector]
     role = Role.HOST if Role.HOST in chosen.on else chosen.on[0]
     try:
-        facts = chosen.read(_answer(file), Device(device, role, platform=platform))
+        facts = chosen.read(answer_of(file), Device(device, role, platform=platform))
     except UnreadableError as error:
         raise CommandError(f"{file}: not an answer that {collector} can read: {error}") from error
     encode = json.JSONEncoder(default=str).encode
@@ -47,8 +47,10 @@ def parse(
     terminal_output.say(f"[\n{lines}\n]" if lines else "[]")
 
 
-def _answer(file: Path) -> str:
-    """The text of a file or of stdin; bytes that are not UTF-8 are replaced, since devices may print any."""
+def answer_of(file: Path) -> str:
+    """The text of a file or of stdin; bytes that are not UTF-8 are replaced, since devices may print any. Raises
+    CommandError.
+    """
     import sys
 
     try:

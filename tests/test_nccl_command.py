@@ -1,0 +1,120 @@
+"""`truerail nccl`: a job's log over a simulated fabric, findings on its path, and when it is not the network."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from benchmarks.nccl.drawn import Drawn, draw
+from collector import collectors
+from truerail.analysis.nccl.path import job_path
+from truerail.analysis.round import Round
+from truerail.cli.app import app
+from truerail.errors import CommandError
+from truerail.model import Device, Evaluation, NotEvaluated, Reading, Snapshot, Status, Verdict
+from truerail.rounds import evaluate
+
+SWAPPED, HALF = 1, 7
+"""Seeds: two cables of a host of the job are swapped; the log has one end of each connection."""
+
+
+@pytest.fixture(scope="module")
+def swapped(tmp_path_factory: pytest.TempPathFactory) -> tuple[Drawn, Path]:
+    drawn, place = draw(SWAPPED), tmp_path_factory.mktemp("nccl")
+    drawn.simulation.write(place)
+    (place / "job.log").write_text(drawn.log)
+    return drawn, place
+
+
+def run(place: Path, *words: str) -> tuple[int, str]:
+    files = [str(place / "job.log"), "--plan", str(place / "plan.csv"), "--capture", str(place / "capture")]
+    done = CliRunner().invoke(app, ["nccl", *files, *words])
+    assert done.exception is None or isinstance(done.exception, SystemExit)
+    return done.exit_code, done.stdout
+
+
+def test_a_swapped_cable_is_a_finding_on_the_path(swapped: tuple[Drawn, Path]) -> None:
+    drawn, place = swapped
+    code, text = run(place, "--format", "json")
+    answer = json.loads(text)
+    assert (code, answer["network"]) == (1, "fault")
+    cause = drawn.simulation.truth.causes[0]
+    assert set(cause.subjects) <= {one["subject"] for one in answer["findings"] if one["ranks"]}
+    assert {(one["channel"], one["from_rank"], one["to_rank"]) for one in answer["crossings"]} == {
+        (channel, source, target) for channel, _, source, target in drawn.crossings
+    }
+    for hop in answer["hops"]:
+        key = (hop["host"], hop["channel"], hop["connection"], hop["from_rank"], hop["to_rank"], hop["direction"])
+        assert set(hop["rails"]) == drawn.rails[key]
+
+
+def test_text_has_the_findings_and_with_details_every_hop(swapped: tuple[Drawn, Path]) -> None:
+    drawn, place = swapped
+    _, short = run(place)
+    _, whole = run(place, "--details")
+    assert short.startswith("✗ The network: ")
+    assert "Findings on the path" in short
+    assert "Connections that cross rails" in short
+    assert "Hops: rank" not in short
+    assert whole.count(" -> rail ") == len(drawn.rails)
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        ((), "a log knows no rails"),
+        (("--capture", "a", "--inventory", "b"), "not both"),
+        (("--plan", "{place}/plan.csv"), "no lines of NCCL"),
+    ],
+)
+def test_what_is_missing_is_said(swapped: tuple[Drawn, Path], tmp_path: Path, words: tuple[str, ...], why: str) -> None:
+    log = tmp_path / "other.log"
+    log.write_text("# nThread 1 nGpus 8\n")
+    done = CliRunner().invoke(app, ["nccl", str(log), *(word.format(place=swapped[1]) for word in words)])
+    assert isinstance(done.exception, CommandError)
+    assert why in str(done.exception)
+    log.write_text("another log\n")
+    done = CliRunner().invoke(app, ["nccl", str(log), "--plan", str(swapped[1] / "plan.csv")])
+    assert "line 1: not a log of NCCL" in str(done.exception)
+
+
+def test_without_a_capture_the_planned_rails_are_not_known_to_be_good(swapped: tuple[Drawn, Path]) -> None:
+    place = swapped[1]
+    done = CliRunner().invoke(app, ["nccl", str(place / "job.log"), "--plan", str(place / "plan.csv")])
+    assert done.exit_code == 1
+    assert "? Not known whether it is the network" in done.stdout
+
+
+def evaluated(drawn: Drawn) -> tuple[Round, Evaluation]:
+    snapshot = drawn.simulation.snapshot()
+    facts = collectors()["nccl_log"].read(drawn.log, Device("log"))
+    log = Reading("log", "nccl_log", snapshot.at, facts)
+    round = Round(drawn.simulation.plan, Snapshot(snapshot.at, [*snapshot.readings, log]))
+    return round, evaluate(round)
+
+
+def test_not_the_network_is_a_claim_about_all_of_it() -> None:
+    drawn = draw(4)  # a fault beside the path, both ends of all connections
+    round, evaluation = evaluated(drawn)
+    job = round.nccl
+    assert job is not None
+    known = replace(evaluation, verdicts=tuple(one for one in evaluation.verdicts if not one.missing))
+    known = replace(known, verdicts=tuple(one for one in known.verdicts if one.status is not Status.UNKNOWN))
+    assert job_path(job, known, counted=True).good is True
+    assert job_path(job, known, counted=False).good is None
+    cable = job_path(job, known, counted=True).cables[0]
+    other = NotEvaluated("why", subjects=("gpu-999",), rest_evaluated=True)
+    for part, good in ((other, True), (replace(other, subjects=(str(cable.b),)), None), (NotEvaluated("why"), None)):
+        verdict = Verdict("PFC001", Status.UNKNOWN, not_evaluated=(part,))
+        assert job_path(job, replace(known, verdicts=(verdict,)), counted=True).good is good
+    error = Reading(cable.b.device, "lldp_switch", evaluation.at, error="timed out")
+    assert job_path(job, replace(known, collection_errors=(error,)), counted=True).good is None
+
+
+def test_one_end_alone_is_not_known() -> None:
+    round, evaluation = evaluated(draw(HALF))
+    assert round.nccl is not None
+    path = job_path(round.nccl, replace(evaluation, verdicts=()), counted=True)
+    assert (path.good, path.unknown) == (None, ("16 of its 16 connections have one end in the log",))

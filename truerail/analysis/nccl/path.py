@@ -1,0 +1,130 @@
+"""The path of a job: the cables that its connections use, the findings on them, and whether all of it is known.
+
+"Not the network" is a claim about all of it: every connection has both ends in the log, every cable is seen where it is
+planned, every device on the way answered, the counters of two rounds are there, and no rule on cables, links or pauses
+left a part of it out. Otherwise it is not known.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from truerail.analysis.cabling.joined import State
+from truerail.analysis.nccl.job import NcclJob
+from truerail.model.finding import Evaluation, Finding, Status, Verdict
+from truerail.model.plan import Cable
+
+_NEEDED = ("CAB", "LNK001", "LNK002", "LNK003", "NIC002", "NIC003", "PFC001", "PFC002", "PFC003", "JOB")
+"""Rules without which a path is not known to be good."""
+_SHOWN = 4
+
+
+@dataclass(frozen=True)
+class JobPath:
+    """`cables` are planned ones. `unknown` are the reasons why nothing can be said of the rest, as sentences without
+    their full stops; empty if all of it is known.
+    """
+
+    cables: tuple[Cable, ...]
+    findings: tuple[Finding, ...]
+    unknown: tuple[str, ...]
+
+    @property
+    def good(self) -> bool | None:
+        """Whether it is known to have no fault; None if that is unknown."""
+        return False if self.findings else None if self.unknown or not self.cables else True
+
+
+def job_path(job: NcclJob, evaluation: Evaluation, *, counted: bool) -> JobPath:
+    """The path of all connections of a job. `counted`: whether counters of two rounds were evaluated."""
+    cables = _cables(job)
+    numbers = {cable: number for number, cable in enumerate(job.wiring.index.plan.cables)}
+    ports = {str(port) for cable in cables for port in (cable.a, cable.b)}
+    devices = {port.device for cable in cables for port in (cable.a, cable.b)} | set(map(job.names, job.hosts))
+    findings = tuple(one for one in evaluation.findings if _is_on(one, ports, devices))
+    unknown = [*_unread(job, evaluation, devices), *_unseen(job, [numbers[cable] for cable in cables])]
+    if not counted:
+        unknown.append("counters of two rounds were not read: pauses and errors are unknown")
+    unknown += _not_evaluated(evaluation.verdicts, ports | devices)
+    return JobPath(cables, findings, tuple(dict.fromkeys(unknown)))
+
+
+def _cables(job: NcclJob) -> tuple[Cable, ...]:
+    """Those of the NICs in use, and the uplinks of leaves between which connections run."""
+    index = job.wiring.index
+    plan = index.plan
+    found = {job.nics.cable[port] for port in job.used_ports}
+    leaf_of = {port: int(index.b_device[job.nics.cable[port]]) for port in job.used_ports}
+    climbing: set[int] = set()
+    for ends in {(send.nic, receive.nic) for send, receive in job.pairs}:
+        leaves = {leaf_of[port] for nic in ends for port in nic.ports}
+        if len(leaves) > 1:
+            climbing |= leaves
+    cables = [plan.cables[number] for number in sorted(found)]
+    above = [job.names(leaf) for leaf in sorted(climbing)]
+    while above:
+        uplinks = [cable for device in above for cable in plan.uplinks_of(device) if cable not in cables]
+        cables += uplinks
+        above = list(dict.fromkeys(cable.b.device for cable in uplinks))
+    return tuple(dict.fromkeys(cables))
+
+
+def _is_on(finding: Finding, ports: set[str], devices: set[str]) -> bool:
+    if finding.subject in ports or finding.subject in devices or {finding.expected, finding.observed} & ports:
+        return True
+    return any(text in ports for text in _texts(finding.detail))
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        yield from _texts(tuple(value.items()))
+    elif isinstance(value, list | tuple | set | frozenset):
+        for one in value:
+            yield from _texts(one)
+
+
+def _unread(job: NcclJob, evaluation: Evaluation, devices: set[str]) -> Iterator[str]:
+    outside = sorted(str(host) for host, code in job.host_of.items() if code < 0 and host is not None)
+    if outside:
+        yield f"the plan has no host {_few(outside)}"
+    if job.unknown_nics:
+        yield f"the planned ports of {len(job.unknown_nics)} of its {len(job.used)} NICs are unknown"
+    lone = len({end.key for end in job.ends}) - len(job.pairs)
+    if lone:
+        yield f"{lone} of its {len(job.pairs) + lone} connections have one end in the log"
+    if not job.ends:
+        yield "the log has no connections over the network"
+    codes = [job.wiring.index.devices.find(device) for device in devices]
+    unread = sorted(job.names(code) for code in codes if not job.wiring.read[code])
+    unread = sorted({*unread, *(one.device for one in evaluation.collection_errors if one.device in devices)})
+    if unread:
+        yield f"{len(unread)} of its {len(devices)} devices were not read, or not wholly: {_few(unread)}"
+
+
+def _unseen(job: NcclJob, numbers: list[int]) -> Iterator[str]:
+    unseen = [number for number in numbers if job.wiring.state[number] != State.RIGHT]
+    if unseen:
+        names = [str(job.wiring.index.a_port(number)) for number in unseen]
+        yield f"{len(unseen)} of its {len(numbers)} cables were not seen where they are planned: {_few(names)}"
+
+
+def _not_evaluated(verdicts: Iterable[Verdict], path: set[str]) -> Iterator[str]:
+    lacking = [
+        one.rule
+        for one in verdicts
+        if one.rule.startswith(_NEEDED)
+        and (one.status is Status.ERROR or one.missing or any(_concerns(part, path) for part in one.not_evaluated))
+    ]
+    if lacking:
+        yield f"rules that were not evaluated on all of it: {_few(lacking)}"
+
+
+def _concerns(part: Any, path: set[str]) -> bool:
+    """Whether a part that was not evaluated is, or may be, on the path."""
+    return not part.rest_evaluated or not part.subjects or any(subject in path for subject in part.subjects)
+
+
+def _few(names: list[str]) -> str:
+    return f"{', '.join(names[:_SHOWN])}{f' and {len(names) - _SHOWN} more' if len(names) > _SHOWN else ''}"

@@ -1,0 +1,204 @@
+"""What `truerail nccl` answers: every connection of a job on its rail, and whether the network slows it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from truerail.analysis.cabling.joined import State
+from truerail.analysis.nccl import End, NcclJob
+from truerail.analysis.nccl.job import Crossing
+from truerail.analysis.nccl.path import JobPath, job_path
+from truerail.analysis.round import Round
+from truerail.model.finding import Evaluation
+
+_STATES = {State.RIGHT: "right", State.WRONG: "wrong", State.MISSING: "missing", State.UNKNOWN: "unknown"}
+
+
+@dataclass(frozen=True, slots=True)
+class NcclNicLine:
+    """A NIC that a job uses. `cable` is its planned host port, `leaf` the planned port above; `rails` where it is seen
+    plugged in. None and empty are unknown.
+    """
+
+    host: str | None
+    index: int
+    devices: tuple[str, ...]
+    cables: tuple[str, ...]
+    leaves: tuple[str, ...]
+    rails: tuple[int, ...]
+    planned_rails: tuple[int, ...]
+    state: str
+    """Of its cables, the worst: `right`, `wrong`, `missing`, `unknown`."""
+    ends: int
+    gdr: int
+    ranks: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NcclHopLine:
+    """One end of a connection: rank, GPU, NIC, cable, leaf, rail. `carried_by` is the rank that sends in its place."""
+
+    channel: int
+    connection: int | None
+    from_rank: int
+    to_rank: int
+    direction: str
+    rank: int
+    host: str | None
+    gpu: str | None
+    carried_by: int | None
+    nic: int
+    devices: tuple[str, ...]
+    cables: tuple[str, ...]
+    leaves: tuple[str, ...]
+    rails: tuple[int, ...]
+    gdr: bool
+
+
+@dataclass(frozen=True, slots=True)
+class NcclCrossing:
+    """A connection between rails. `by_symmetry`: one end is not in the log, and follows from hosts that are alike."""
+
+    channel: int
+    from_rank: int
+    to_rank: int
+    from_rails: tuple[int, ...]
+    to_rails: tuple[int, ...]
+    by_symmetry: bool
+
+
+@dataclass(frozen=True, slots=True)
+class NcclFinding:
+    """A finding on the path, and the ranks that use what it is about; none if it is about a switch."""
+
+    rule: str
+    severity: str
+    subject: str
+    summary: str
+    action: str
+    ranks: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NcclAnswer:
+    """`truerail nccl`. `network` is `fault`, `good` or `unknown`; `unknown` says why."""
+
+    summary: str
+    network: str
+    unknown: tuple[str, ...]
+    versions: tuple[str, ...]
+    hosts: tuple[str, ...]
+    not_in_plan: tuple[str, ...]
+    ranks: int
+    channels: int
+    rings: int
+    trees: int
+    connections: int
+    both_ends: int
+    pxn: int
+    networks: tuple[str, ...]
+    settings: tuple[str, ...]
+    cables: int
+    nics: tuple[NcclNicLine, ...]
+    crossings: tuple[NcclCrossing, ...]
+    findings: tuple[NcclFinding, ...]
+    hops: tuple[NcclHopLine, ...]
+
+
+def nccl_answer(round: Round, evaluation: Evaluation, job: NcclJob) -> NcclAnswer:
+    """The answer for the jobs whose logs a round has."""
+    path = job_path(job, evaluation, counted=round.counters is not None)
+    ranks_of = _ranks_of(job)
+    own = {rank.rank for rank in job.ranks} | {end.rank for end in job.ends}
+    crossings = tuple(_crossing(one) for one in (*job.crossings, *job.symmetric_crossings))
+    return NcclAnswer(
+        _summary(job, path),
+        {False: "fault", True: "good", None: "unknown"}[path.good],
+        path.unknown,
+        tuple(f"{one.library} {one.version}" for one in job.versions),
+        tuple(map(job.names, job.hosts)),
+        tuple(sorted(str(host) for host, code in job.host_of.items() if code < 0 and host is not None)),
+        len(own),
+        len({end.hop.channel for end in job.ends}),
+        len({ring.ranks for ring in job.rings}),
+        len({tree.channel for tree in job.trees}),
+        len({end.key for end in job.ends}),
+        len(job.pairs),
+        sum(end.hop.proxy_rank is not None for end in job.ends),
+        tuple(sorted({one.network for one in job.networks} | {end.hop.net for end in job.ends})),
+        tuple(dict.fromkeys(f"{one.name}={one.value}" for one in job.settings)),
+        len(path.cables),
+        tuple(_nics(job, ranks_of)),
+        crossings,
+        tuple(_findings(job, path, ranks_of)),
+        tuple(_hop(job, end) for end in job.ends),
+    )
+
+
+def _summary(job: NcclJob, path: JobPath) -> str:
+    cables = f"this job's {len(path.cables)} cable{'s' if len(path.cables) != 1 else ''}"
+    if path.findings:
+        count = len(path.findings)
+        return f"the network: {count} finding{'s' if count > 1 else ''} on the path of {cables}"
+    if path.good:
+        return f"not the network: no finding on {cables}, all of them seen"
+    if not path.cables:
+        return "not known whether it is the network: no connection of this job could be joined with a planned cable"
+    return f"not known whether it is the network: no finding on {cables}, but not all of it is known"
+
+
+def _ranks_of(job: NcclJob) -> dict[int, set[int]]:
+    """Planned host port to the ranks that use it."""
+    found: dict[int, set[int]] = {}
+    for end in job.ends:
+        for port in end.nic.ports:
+            found.setdefault(port, set()).add(end.rank)
+    return found
+
+
+def _ends_of(job: NcclJob, ports: tuple[int, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    cables = [job.wiring.index.plan.cables[job.nics.cable[port]] for port in ports]
+    return tuple(str(cable.a) for cable in cables), tuple(str(cable.b) for cable in cables)
+
+
+def _nics(job: NcclJob, ranks_of: dict[int, set[int]]) -> Iterator[NcclNicLine]:
+    order = (State.WRONG, State.MISSING, State.UNKNOWN, State.RIGHT)
+    for nic, (ends, direct) in sorted(job.used.items(), key=lambda one: (one[0].host, one[0].index)):
+        states = {State(int(job.wiring.state[job.nics.cable[port]])) for port in nic.ports}
+        state = next((_STATES[one] for one in order if one in states), "unknown")
+        ranks = {rank for port in nic.ports for rank in ranks_of[port]}
+        host = job.names(nic.host) if nic.host >= 0 else None
+        rails, planned = tuple(sorted(nic.rails)), tuple(sorted(nic.planned_rails))
+        places = _ends_of(job, nic.ports)
+        yield NcclNicLine(
+            host, nic.index, nic.devices, *places, rails, planned, state, ends, direct, tuple(sorted(ranks))
+        )
+
+
+def _hop(job: NcclJob, end: End) -> NcclHopLine:
+    hop, nic = end.hop, end.nic
+    gpu = hop.from_gpu if hop.direction == "send" else hop.to_gpu
+    places = _ends_of(job, nic.ports)
+    return NcclHopLine(
+        *(hop.channel, hop.connection, hop.from_rank, hop.to_rank, hop.direction, end.rank, hop.host, gpu),
+        *(hop.proxy_rank, hop.nic, nic.devices, *places, tuple(sorted(nic.rails)), hop.gdr),
+    )
+
+
+def _crossing(one: Crossing) -> NcclCrossing:
+    hop = one.send.hop
+    sends = hop.direction == "send"
+    rails = (one.rails, one.other_rails) if sends else (one.other_rails, one.rails)
+    return NcclCrossing(hop.channel, hop.from_rank, hop.to_rank, *rails, one.by_symmetry)
+
+
+def _findings(job: NcclJob, path: JobPath, ranks_of: dict[int, set[int]]) -> Iterator[NcclFinding]:
+    by_name = {
+        str(end): ranks
+        for port, ranks in ranks_of.items()
+        for end in (job.wiring.index.plan.cables[job.nics.cable[port]][:2])
+    }
+    for one in path.findings:
+        places = {one.subject, one.expected or "", one.observed or ""}
+        ranks = set().union(*(by_name.get(place, set()) for place in places))
+        ranks |= {rank for name, of in by_name.items() if name.partition("/")[0] == one.subject for rank in of}
+        yield NcclFinding(one.rule, one.severity.value, one.subject, one.summary, one.action, tuple(sorted(ranks)))

@@ -1,0 +1,119 @@
+"""`truerail nccl` as text: the verdict, the findings on the path, the NICs, crossings, and on demand every hop."""
+
+from collections.abc import Iterable, Iterator
+
+from truerail.files.nodesets import fold
+from truerail.outputs.report_words import as_sentence, count, name, sentence
+from truerail.questions.answers.nccl import NcclAnswer, NcclCrossing, NcclNicLine
+
+_MARKS = {"fault": "✗", "good": "✓", "unknown": "?"}
+_MOST = 12
+_MOST_RANKS = 8
+
+
+def nccl_text(answer: NcclAnswer, *, details: bool) -> str:
+    """Lines for a terminal."""
+    return "\n".join(_lines(answer, details))
+
+
+def _lines(answer: NcclAnswer, details: bool) -> Iterator[str]:
+    yield f"{_MARKS[answer.network]} {as_sentence(answer.summary)}"
+    for why in answer.unknown:
+        yield f"  ? {sentence(why)}"
+    yield ""
+    yield f"  {', '.join(map(name, answer.versions)) or 'version unknown'}, {_over(answer.networks)}"
+    hosts = f"{count(len(answer.hosts), 'host')} ({name(fold(answer.hosts))})" if answer.hosts else "no planned host"
+    yield f"  {hosts}, {count(answer.ranks, 'rank')}, {count(answer.channels, 'channel')}, {_shapes(answer)}"
+    if answer.not_in_plan:
+        yield f"  not in the plan: {name(', '.join(answer.not_in_plan))}"
+    both = f"{answer.both_ends} with both ends in the log"
+    yield f"  {count(answer.connections, 'connection')}, {both}; PXN on {answer.pxn}"
+    if answer.settings:
+        yield f"  settings: {name(', '.join(answer.settings))}"
+    yield from _findings(answer)
+    yield from _crossings(answer.crossings, details)
+    yield from _nics(answer.nics, details)
+    if details:
+        yield from _hops(answer)
+
+
+def _over(networks: Iterable[str]) -> str:
+    return f"over {', '.join(map(name, networks)) or 'an unknown network'}"
+
+
+def _shapes(answer: NcclAnswer) -> str:
+    return f"{count(answer.rings, 'ring')}, {count(answer.trees, 'tree')}"
+
+
+def _findings(answer: NcclAnswer) -> Iterator[str]:
+    if answer.findings:
+        yield ""
+        yield "Findings on the path"
+    for one in answer.findings[:_MOST]:
+        yield f"  ! {one.severity} {name(one.rule)} {name(one.subject)}{_ranks(one.ranks)}"
+        yield f"    {sentence(one.summary)}"
+        yield f"    do {sentence(one.action)}"
+    if len(answer.findings) > _MOST:
+        yield f"  and {len(answer.findings) - _MOST} more: --format json"
+
+
+def _ranks(ranks: tuple[int, ...]) -> str:
+    if not ranks:
+        return ""
+    more = ", ..." if len(ranks) > _MOST_RANKS else ""
+    return f", rank{'s' if len(ranks) > 1 else ''} {', '.join(map(str, ranks[:_MOST_RANKS]))}{more}"
+
+
+def _crossings(crossings: tuple[NcclCrossing, ...], details: bool) -> Iterator[str]:
+    for symmetric, words in (
+        (False, "Connections that cross rails"),
+        (True, "By symmetry, not seen: they cross rails"),
+    ):
+        found = [one for one in crossings if one.by_symmetry is symmetric]
+        if found:
+            yield ""
+            yield f"{words} ({len(found)})"
+        shown = found if details else found[:_MOST]
+        for one in shown:
+            rails = f"rail {_rails(one.from_rails)} to rail {_rails(one.to_rails)}"
+            yield f"  channel {one.channel:02}  rank {one.from_rank} to {one.to_rank}: {rails}"
+        if len(found) > len(shown):
+            yield f"  and {len(found) - len(shown)} more: --details"
+
+
+def _rails(rails: tuple[int, ...]) -> str:
+    return "/".join(map(str, rails)) or "?"
+
+
+def _nics(nics: tuple[NcclNicLine, ...], details: bool) -> Iterator[str]:
+    if nics:
+        yield ""
+        yield "NICs in use: device, cable, leaf, rail; state; ends of connections"
+    shown = nics if details else nics[: 2 * _MOST]
+    for one in shown:
+        device = "+".join(one.devices) or f"index {one.index}"
+        cables = "+".join(one.cables) or f"{one.host or 'unknown host'}: planned port unknown"
+        planned = f", planned rail {_rails(one.planned_rails)}" if one.planned_rails != one.rails else ""
+        gdr = (
+            ""
+            if one.gdr == one.ends
+            else " without GPUDirect RDMA"
+            if not one.gdr
+            else f", {one.gdr} with GPUDirect RDMA"
+        )
+        place = f"{name(cables)} -> {name('+'.join(one.leaves)) or '?'}  rail {_rails(one.rails)}{planned}"
+        yield f"  [{one.index}] {name(device)}  {place}; {one.state}; {count(one.ends, 'end')}{gdr}{_ranks(one.ranks)}"
+    if len(nics) > len(shown):
+        yield f"  and {len(nics) - len(shown)} more: --details"
+
+
+def _hops(answer: NcclAnswer) -> Iterator[str]:
+    yield ""
+    yield "Hops: rank, GPU, NIC, cable, leaf, rail"
+    for one in answer.hops:
+        connection = "" if one.connection is None else f"/{one.connection}"
+        by = "" if one.carried_by is None else f" by rank {one.carried_by} (PXN)"
+        gpu = "" if one.gpu is None else f" GPU {name(one.gpu)}"
+        places = ("+".join(one.devices) or str(one.nic), "+".join(one.cables) or "?", "+".join(one.leaves) or "?")
+        hop = f"{one.channel:02}{connection} {one.from_rank} -> {one.to_rank} {one.direction}"
+        yield f"  {hop}: rank {one.rank}{gpu}{by} -> {name(' -> '.join(places))} -> rail {_rails(one.rails)}"
