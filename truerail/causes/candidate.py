@@ -32,6 +32,7 @@ _SHOWN_FIRST = (
     CauseKind.LINK_DOWN,
     CauseKind.DEGRADED_LINK,
     CauseKind.FLAPPING_LINK,
+    CauseKind.SILENT_LINK,
     CauseKind.SLOW_HOST,
     CauseKind.PFC_DEADLOCK,
     CauseKind.PFC_STORM,

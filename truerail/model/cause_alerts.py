@@ -61,6 +61,7 @@ _ALERTS: Final = (
     CauseAlert(_K.UNREACHABLE, "A device does not answer", 5, 10, "TEL001"),
     CauseAlert(_K.DEGRADED_LINK, "A link is degraded", 5, 10, "LNK004", "congestion"),
     CauseAlert(_K.FLAPPING_LINK, "A link falls and comes back", 1, 5, "LNK003", "congestion"),
+    CauseAlert(_K.SILENT_LINK, "A link loses packets in one direction", 5, 10, "PRB005", "congestion"),
     CauseAlert(_K.SLOW_HOST, "A host is slow", 5, 10, "NIC005", "host"),
     CauseAlert(_K.PFC_DEADLOCK, "Switches wait for each other in a circle", 1, 5, "PFC003", "congestion"),
     CauseAlert(_K.PFC_STORM, "A device pauses its neighbors continuously", 1, 5, "PFC001", "congestion"),

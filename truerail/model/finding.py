@@ -95,6 +95,8 @@ class CauseKind(StrEnum):
     DEGRADED_LINK = "degraded-link"
     """Slower than planned, fewer lanes, errors, or optics out of range."""
     FLAPPING_LINK = "flapping-link"
+    SILENT_LINK = "silent-link"
+    """Loses packets in one direction without an error counter that shows it."""
     SLOW_HOST = "slow-host"
     """PCIe, GPUDirect, or a receiver that does not drain."""
     PFC_DEADLOCK = "pfc-deadlock"

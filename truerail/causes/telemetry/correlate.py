@@ -15,6 +15,7 @@ from truerail.causes.telemetry.found import FabricContext, found_in
 from truerail.causes.telemetry.maintenance import maintenance_roots
 from truerail.causes.telemetry.precedence import PHYSICAL, PROBED, ROWS
 from truerail.causes.telemetry.roots import DOWN, MOVED, RootCandidate, root_of_draft
+from truerail.causes.telemetry.sweep_doubts import doubt_by_sweep
 from truerail.model.columns import Codes
 from truerail.model.finding import Alternative, CauseKind, Finding
 from truerail.model.maintained import Maintained
@@ -51,6 +52,7 @@ def correlate(
         _say_impact(ground, draft, crossings.get(id(draft)))
     _doubt_slow_nics(ground, _by_traffic_only(board), drafts)
     _confirm_by_probes(board, drafts)
+    doubt_by_sweep(round, board)
     given = set(map(id, drafts))
     for key, draft in board.drafts.items():
         _say_behind(board, draft, own=key not in given)

@@ -14,6 +14,8 @@ from truerail.causes.telemetry.roots import RootCandidate, reached, root_of_find
 GONE = ("the other end of its flows has no link", "the host at the other end of its flows is idle")
 """RAL001's `because` in the detail, for a NIC whose peer has no link or whose peer's host is idle."""
 
+_ONE_TIER = {"LBL001": "siblings", "PRB004": "switches"}
+"""The detail that findings about one tier's hash share."""
 _OF_SWITCHES = (Reason.EGRESS_UNREPORTED.value, Reason.INCAST.value)
 
 
@@ -98,8 +100,8 @@ class Correlator:
     def _one_with(self, number: int) -> Hashable:
         """The key shared by findings of a rule that are one cause: a link, a tier's hash, a pause tree."""
         rule, link = self.found.findings[number].rule, int(self.found.link[number])
-        if rule == "LBL001":
-            return tuple(self.found.details[number].get("siblings", (number,)))
+        if rule in _ONE_TIER:
+            return tuple(self.found.details[number].get(_ONE_TIER[rule], (number,)))
         if rule.startswith("LNK") and link >= 0:
             return ("link", link)
         because = self.found.details[number].get("because")

@@ -133,6 +133,9 @@ CROWDED = ("ECN001", "PFC002", "INC001")
 LAGS = ("RAL002", "RAL001")
 """Symptoms of a port that carries less than its peers; also at a NIC whose flows end at the slow one."""
 
+LOSSES = ("PRB005", "PRB007")
+"""What probes see of a link that loses packets."""
+
 _SLOW_LINK = (
     Row("C4", S.LINK, ("LNK003", "LNK004", "LNK005", "RAL002", "LBL003", "INC001", "ECN001", "LAG001")),
     Row("C4", S.LINK, PAUSES, egress),
@@ -141,14 +144,20 @@ _SLOW_LINK = (
     Row("C4", S.SWITCH, ("LBL002", "CAP001")),
 )
 _BAD_SIGNAL = (
-    Row("C5", S.LINK, ("LNK003", "RAL002", "LBL003", "LAG001", "BGP001")),
+    Row("C5", S.LINK, ("LNK003", "RAL002", "LBL003", "LAG001", "BGP001", *LOSSES)),
     Row("C5", S.LINK, PAUSES, egress),
     Row("C5", S.HOST, ("RAL001",)),
     Row("C5", S.OTHER_END, LAGS),
     Row("C5", S.SWITCH, ("LBL002",)),
 )
+_LOSES = (
+    Row("C5", S.LINK, ("PRB007",)),
+    Row("C5", S.LINK, ("RAL002", "BGP001")),
+    Row("C5", S.HOST, ("RAL001",)),
+    Row("C5", S.OTHER_END, LAGS),
+)
 _FLAP = (
-    Row("C7", S.LINK, ("RAL002", "LBL003", "LAG001", "BGP001")),
+    Row("C7", S.LINK, ("RAL002", "LBL003", "LAG001", "BGP001", *LOSSES, "PRB008")),
     Row("C7", S.LINK, PAUSES, egress),
     Row("C7", S.HOST, ("RAL001",)),
     Row("C7", S.OTHER_END, LAGS),
@@ -163,18 +172,18 @@ _SLOW_HOST = (
 _PAUSED = ("PFC004", "LBL003", "CAP001", "INC001", "ECN001", "LBL002", "RAL002", "RAL001")
 
 LINK_DOWN_UPLINK = (
-    Row("C6", S.LINK, ("LNK003", "LBL003", "RAL002", "BGP001")),
+    Row("C6", S.LINK, ("LNK003", "LBL003", "RAL002", "BGP001", *LOSSES, "PRB008")),
     Row("C6", S.SWITCH, ("LBL002", "CAP001")),
     Row("C6", S.UPLINKS, CROWDED, egress),
 )
 LINK_DOWN_HOST = (
-    Row("C6", S.LINK, ("LNK003", "RAL002", "BGP001", "PRB001")),
+    Row("C6", S.LINK, ("LNK003", "RAL002", "BGP001", "PRB001", *LOSSES)),
     Row("C6", S.HOST, ("RAL001",)),
     Row("C6", S.OTHER_END, LAGS),
 )
 OFF = (
     Row("C6", S.OTHER_END, LAGS),
-    Row("C6", S.LINK, ("LNK003", "LBL003", "RAL002", "BGP001", "PRB001")),
+    Row("C6", S.LINK, ("LNK003", "LBL003", "RAL002", "BGP001", "PRB001", *LOSSES, "PRB008")),
     Row("C6", S.DEVICE, ("LNK003", "RAL001", "RAL002", "BGP001", "PRB001")),
 )
 MAINTAINED_HOST = (
@@ -183,7 +192,7 @@ MAINTAINED_HOST = (
     Row("maintenance", S.DEVICE, ("LNK003", "RAL001", "RAL002", "BGP001", "PRB001")),
 )
 MAINTAINED_SWITCH = (
-    Row("maintenance", S.LINK, ("LNK003", "LBL003", "RAL002", "BGP001")),
+    Row("maintenance", S.LINK, ("LNK003", "LBL003", "RAL002", "BGP001", *LOSSES, "PRB008")),
     Row("maintenance", S.HOST, ("RAL001",)),
     Row("maintenance", S.OTHER_END, LAGS),
     Row("maintenance", S.SWITCH, ("LBL002", "CAP001")),
@@ -218,6 +227,8 @@ ROWS: Mapping[str, tuple[Row, ...]] = {
     "LNK006": (),
     "EFA001": (Row("C5", S.LINK, ("RAL002",)), Row("C5", S.HOST, ("RAL001",))),
     "LNK003": (*_FLAP, Row("C7", S.DEVICE, ("RAL002", "RAL001", "LBL003", "LBL002"))),
+    "PRB005": _LOSES,
+    "PRB007": _LOSES[1:],
     "NIC005": (*_SLOW_HOST, Row("C8", S.DEVICE, PAUSES, _and(loud, drains_slowly))),
     "NIC004": (
         Row("C8", S.DEVICE, PAUSES, _and(loud, drains_slowly)),
@@ -248,6 +259,16 @@ ROWS: Mapping[str, tuple[Row, ...]] = {
     "BGP001": (),
     "LAG002": (Row("configuration", S.LINK, ("LAG001",)),),
     "LAG001": (Row("C10", S.LINK, ("RAL002",)), Row("C10", S.HOST, ("RAL001",))),
+    "PRB004": (
+        Row("load", S.DEVICE, ("LBL001", "LBL003", "LBL002", "CAP001")),
+        Row("load", S.UPLINKS, CROWDED, egress),
+        Row("load", S.DEVICE, ("PFC002",), unreported_egress),
+    ),
+    "PRB008": (
+        Row("load", S.LINK, ("LBL003",)),
+        Row("load", S.SWITCH, ("LBL002",)),
+        Row("load", S.UPLINKS, CROWDED, egress),
+    ),
     "LBL001": (
         Row("load", S.SWITCH, ("LBL002", "CAP001")),
         Row("load", S.UPLINKS, ("LBL003", *CROWDED), egress),

@@ -30,6 +30,10 @@ MOVED = (CauseKind.CABLE_SWAP, CauseKind.CABLE_ROTATION, CauseKind.CABLE_MOVE, C
 """Cables that end elsewhere than planned while the rest of their leaf stays: only these change traffic's path."""
 
 
+_OF_SEVERAL = {"PFC003": "cycle", "PRB004": "switches"}
+"""Findings about several devices, and the detail that names these."""
+
+
 @dataclass(frozen=True)
 class RootCandidate:
     """A possible explanation of findings. `number` is that of its own finding, -1 for a cable's cause."""
@@ -54,8 +58,8 @@ def root_of_finding(found: Found, number: int) -> RootCandidate:
     port, device = int(found.port[number]), int(found.device[number])
     links = (int(found.link[number]),) if port >= 0 else ()
     whole = [device] if port < 0 else []
-    if finding.rule == "PFC003":
-        owners, _ = ground.places([str(name) for name in detail.get("cycle", ())])
+    if finding.rule in _OF_SEVERAL:
+        owners, _ = ground.places([str(name) for name in detail.get(_OF_SEVERAL[finding.rule], ())])
         whole = owners.tolist()
     return _root(ground, number, ROWS[finding.rule], links, _known(whole), found.paused.get(number, ()))
 

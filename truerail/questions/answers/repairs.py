@@ -53,6 +53,7 @@ _WORK = {
     CauseKind.LINK_DOWN: Work.LINK,
     CauseKind.DEGRADED_LINK: Work.LINK,
     CauseKind.FLAPPING_LINK: Work.LINK,
+    CauseKind.SILENT_LINK: Work.LINK,
     CauseKind.SLOW_HOST: Work.HOST,
     CauseKind.PFC_STORM: Work.HOST,
     CauseKind.PFC_DEADLOCK: Work.HOST,

@@ -1,0 +1,59 @@
+"""A small sweep for the examples of rules: the flows of two NICs over given switches, as hosts report them."""
+
+from collections.abc import Callable, Sequence
+
+from truerail.model.facts import Fact, NetAddress
+from truerail.model.probe_facts import ProbeHop, ProbeReach
+
+RUN, TOS, SMALL, FIRST_PORT = "example", 104, 64, 30_000
+Facts = dict[str, list[Fact]]
+
+
+def swept_example(
+    path: Callable[[int], Sequence[str]],
+    flows: int = 64,
+    *,
+    packets: int = 100,
+    lost: Callable[[int], int] = lambda flow: 0,
+    deepest: Callable[[int], int] = lambda flow: 99,
+    ends: tuple[str, str] = ("h1", "h2"),
+    number: int = 0,
+) -> Facts:
+    """What two hosts report of flows from `nic0` to `nic0` over the switches that `path` names for each flow, and the
+    addresses of these switches. `lost` are the packets lost of each flow, `deepest` the last TTL that is answered.
+    """
+    here, there = ends
+    facts: Facts = {here: [], there: []}
+    for flow in range(flows):
+        port, switches = FIRST_PORT + flow, path(flow)
+        own = ProbeReach("nic0", there, "nic0", RUN, number, "routed", TOS, SMALL, port)
+        facts[here].append(own._replace(sent=packets))
+        heard = packets - lost(flow)
+        if heard:
+            facts[there].append(own._replace(peer=here, heard=heard, arrived_on="nic0", tos_heard=TOS))
+        for ttl, switch in enumerate(switches, 1):
+            hop = ProbeHop("nic0", there, "nic0", RUN, number, port, ttl, SMALL, 2)
+            if ttl <= deepest(flow):
+                hop = hop._replace(address=address_of(switch), answered=2, kind="time exceeded")
+            facts[here].append(hop)
+            facts[switch] = [NetAddress("lo", address_of(switch), 32)]
+    facts[there].append(ProbeReach("nic0", here, "nic0", RUN, number, "routed", TOS, heard=0))
+    return facts
+
+
+def address_of(switch: str) -> str:
+    """The loopback of a switch in an example."""
+    words = switch.split("-")
+    tier = ("leaf", "spine", "superspine").index(words[0])
+    digits = [int(word) for word in words[1:]]
+    return f"10.{200 + tier}.{digits[0]}.{digits[1] if len(digits) > 1 else 0}"
+
+
+def together(*parts: Facts) -> Facts:
+    """Several sweeps as one; addresses are alike in all."""
+    found: Facts = {}
+    for part in parts:
+        for device, facts in part.items():
+            known = found.setdefault(device, [])
+            known += [fact for fact in facts if fact not in known or not isinstance(fact, NetAddress)]
+    return found

@@ -1,0 +1,145 @@
+"""A link loses some of the packets that one of its ends sends.
+
+## Why it matters
+RoCE sends everything again from the lost packet on, so 1 % loss takes most of a flow's speed, while ports may count
+nothing: a bad buffer or a policer drops without an error.
+
+## How it is detected
+`truerail probe` sends at least 1,000 packets over each directed link that it can reach, on flows whose path is known
+hop by hop, and counts what the listener hears. Each link's own loss rate is compared with a background of one in
+100,000 by likelihood; the fewest links that explain what was lost are named, each beyond chance by a factor of a
+million. Links that carry the same flows explain it alike, and are separated by probes whose TTL ends just behind each
+of them: where the loss begins, fewer are answered; where switches limit their answers, all are named. Loss on flows
+whose path is not known is reported without a seat. Unknown instead of passed: links that fewer than 1,000 packets of
+known path have crossed.
+
+## What to do
+Reseat and clean the optics of this direction, that of the sending end first; then exchange it. See LNK004, LNK005.
+
+## Decide
+- `on one or more of`: these links carry the same flows. Compare their counters; exchange nothing before.
+- `somewhere between`: the paths of these flows are not known. Read the switches' addresses, or sweep more slowly.
+- `packets are lost on`: one link, one direction: repair it.
+
+## False positives
+A policer or a full queue of another class loses packets by design: sweep in a quiet hour, in the class of RoCE.
+"""
+
+from collections.abc import Iterator
+
+from rules._sweeps import (
+    UNSEATED,
+    between_unseated,
+    confidence_of,
+    details_of,
+    evidence_of,
+    not_covered,
+    repair_of,
+    subject_of,
+    sweep_to_evaluate,
+    words_of,
+)
+from rules._swept_example import swept_example
+from rules._swept_example import together as _together
+from truerail.analysis.round import Round
+from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
+from truerail.analysis.sweep.losses import together
+from truerail.analysis.sweep.seats import Seat
+from truerail.analysis.sweep.swept import Swept
+from truerail.model import CauseKind, Finding, ProbeHop, Severity
+from truerail.model.columns import Codes
+
+LEAST_PACKETS = 1000
+"""Packets over a directed link from which on 1 % loss is seen (probe.md, section 4)."""
+
+
+@rule("PRB007", severity=Severity.WARNING, needs=[ProbeHop], cause=CauseKind.SILENT_LINK, first="where SWITCH/PORT")
+def lossy_link(round: Round) -> Iterator[Finding]:
+    """Links that lose some packets in one direction."""
+    found = sweep_to_evaluate(round)
+    for seat in found.losses.lossy_seats:
+        yield _seated(round, found, seat)
+    for leaf, flows in together(found.losses):
+        yield _unseated(round, found, leaf, flows)
+    if found.losses.by_device:
+        raise InsufficientDataError("paths change from packet to packet: loss is seated at leaves and NICs alone")
+    short = found.coverage.short_of(LEAST_PACKETS)
+    report_not_evaluated(not_covered(found, short, f"fewer than {LEAST_PACKETS:,} packets of known path have crossed"))
+
+
+def _seated(round: Round, found: Swept, seat: Seat) -> Finding:
+    graph, flows = found.paths.graph, found.losses.flows_of(seat)
+    names = words_of(graph, seat.segments)
+    return lossy_link.found(
+        subject_of(graph, seat.segments),
+        summary=f"{seat.lost:,} of {seat.sent:,} packets are lost on {names} ({seat.rate:.2%}), in {len(flows)} flows",
+        action=repair_of(graph, seat.segments),
+        confidence=confidence_of(seat),
+        evidence=evidence_of(round, found, flows),
+        detail=details_of(graph, seat),
+    )
+
+
+def _unseated(round: Round, found: Swept, leaf: int, flows: Codes) -> Finding:
+    lost, sent = int(found.paths.flows.lost[flows].sum()), int(found.paths.flows.sent[flows].sum())
+    where = between_unseated(found.losses, flows)
+    return lossy_link.found(
+        found.paths.graph.index.devices.names[leaf],
+        summary=f"{lost:,} of {sent:,} packets are lost somewhere between {where}; the paths of the flows are unknown",
+        action="Exchange nothing yet: sweep again, more slowly, so that all hops answer.",
+        confidence=UNSEATED,
+        evidence=evidence_of(round, found, flows),
+        detail=(("links", ()), ("sent", sent), ("lost", lost)),
+    )
+
+
+_PLAN = "\n".join(
+    ["h1/nic0 leaf-0/p1 rail=0", "h2/nic0 leaf-1/p1 rail=0"]
+    + [f"leaf-{leaf}/up{spine} spine-{spine}/d{leaf}" for spine in range(4) for leaf in range(3)]
+    + ["h3/nic0 leaf-2/p1 rail=0"]
+)
+
+
+def _way(flow: int) -> tuple[str, ...]:
+    return "leaf-0", f"spine-{flow % 4}", "leaf-1"
+
+
+def _other_way(flow: int) -> tuple[str, ...]:
+    return "leaf-0", f"spine-{flow % 4}", "leaf-2"
+
+
+def _some(flow: int) -> int:
+    return 2 if flow % 4 == 1 else 0
+
+
+FIRES = (
+    Case(
+        "One of four spines loses 2 % of what it sends to one leaf, and nothing of what it sends to the other.",
+        _PLAN,
+        _together(swept_example(_way, lost=_some), swept_example(_other_way, ends=("h1", "h3"), number=1)),
+        ("spine-1/d1",),
+    ),
+    Case(
+        "Up and down carry the same flows: one of two links.",
+        _PLAN,
+        swept_example(_way, lost=_some),
+        ("leaf-0/up1",),
+    ),
+    Case(
+        "Loss on flows of which no spine answers: without a seat.",
+        _PLAN,
+        _together(
+            swept_example(_way, 16),
+            swept_example(_other_way, ends=("h1", "h3"), number=1, lost=_some, deepest=lambda _: 1),
+        ),
+        ("leaf-0",),
+    ),
+)
+
+QUIET = (
+    Case(
+        "Everything arrives, in one direction; the other one was not swept.", _PLAN, swept_example(_way), unknown=True
+    ),
+    Case("One packet of thousands is lost.", _PLAN, swept_example(_way, lost=lambda flow: flow == 7), unknown=True),
+    Case("Hops were not asked.", _PLAN, {}, unknown=True),
+)

@@ -1,0 +1,120 @@
+"""A link loses everything that one of its ends sends, and no counter shows it.
+
+## Why it matters
+Both ends are up and count no error, and the packets are gone. The flows that a hash puts on this link hang until a
+timeout, while others on the same rail run at full speed.
+
+## How it is detected
+`truerail probe` sweeps source ports, so that flows take every path, and names each hop by probes whose TTL ends there.
+Loss is what the listener at the other end did not hear; ICMP answers only name paths. Of flows that lost everything,
+the links behind the last switch that answered count, but for those that a flow that arrived has used. The fewest that
+explain all are named, several where they explain it alike. Over 90 % loss is silent, less is PRB007; a NIC of which
+nothing is heard is PRB001. Unknown instead of passed: links that no flow of known path has crossed.
+
+## What to do
+Shut the link down: routing avoids what is down. Reseat and clean the optics of this direction, that of the sending end
+first; then exchange it. Where the receiving end counts errors, see LNK004.
+
+## Decide
+- `N of N packets`: the link is dead in this direction. Shut it down, then repair.
+- `one or more of`: the sweep cannot separate these links. Compare their counters; exchange nothing before.
+
+## False positives
+An access list or a wrong entry in a forwarding table of the switch behind the link loses the same flows.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from rules._sweeps import (
+    confidence_of,
+    details_of,
+    evidence_of,
+    not_covered,
+    repair_of,
+    subject_of,
+    sweep_to_evaluate,
+    words_of,
+)
+from rules._swept_example import swept_example
+from truerail.analysis.round import Round
+from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
+from truerail.analysis.sweep.seats import Seat
+from truerail.analysis.sweep.swept import Swept
+from truerail.model import CauseKind, Finding, ProbeHop, Severity
+
+
+@rule("PRB005", severity=Severity.CRITICAL, needs=[ProbeHop], cause=CauseKind.SILENT_LINK, first="where SWITCH/PORT")
+def silent_link(round: Round) -> Iterator[Finding]:
+    """Links that lose everything in one direction."""
+    found = sweep_to_evaluate(round)
+    for seat in found.losses.silent_seats:
+        yield _finding(round, found, seat)
+    if found.losses.by_device:
+        raise InsufficientDataError("paths change from packet to packet: loss is seated at leaves and NICs alone")
+    passed = np.isin(found.coverage.segment, [*found.paths.good.tolist(), *found.losses.spoilt.tolist()])
+    report_not_evaluated(not_covered(found, ~passed, "no flow of known path has crossed"))
+
+
+def _finding(round: Round, found: Swept, seat: Seat) -> Finding:
+    graph, losses = found.paths.graph, found.losses
+    flows = losses.flows_of(seat)
+    lost, sent = int(found.paths.flows.lost[flows].sum()), int(found.paths.flows.sent[flows].sum())
+    names = words_of(graph, seat.segments)
+    return silent_link.found(
+        subject_of(graph, seat.segments),
+        summary=f"{lost:,} of {sent:,} packets of {len(flows)} flows are lost on {names}; no other flow passes there",
+        action=repair_of(graph, seat.segments),
+        confidence=confidence_of(seat),
+        evidence=evidence_of(round, found, flows),
+        detail=details_of(graph, seat),
+    )
+
+
+_PLAN = "\n".join(
+    ["h1/nic0 leaf-0/p1 rail=0", "h2/nic0 leaf-1/p1 rail=0"]
+    + [f"leaf-{leaf}/up{spine} spine-{spine}/d{leaf}" for spine in range(4) for leaf in range(2)]
+)
+
+
+def _way(flow: int) -> tuple[str, ...]:
+    return "leaf-0", f"spine-{flow % 4}", "leaf-1"
+
+
+def _dead(flow: int) -> int:
+    return 100 if flow % 4 == 2 else 0
+
+
+def _half(flow: int) -> int:
+    return 100 if flow % 4 > 1 else 0
+
+
+FIRES = (
+    Case(
+        "The spine receives and answers; what it sends down is lost.",
+        _PLAN,
+        swept_example(_way, lost=_dead, deepest=lambda flow: 2 if _dead(flow) else 9),
+        ("spine-2/d1",),
+    ),
+    Case(
+        "The leaf answers, the spine behind it never: no other flow has used that uplink.",
+        _PLAN,
+        swept_example(_way, lost=_dead, deepest=lambda flow: 1 if _dead(flow) else 9),
+        ("leaf-0/up2",),
+    ),
+    Case(
+        "Two uplinks of the leaf carry nothing that arrives.",
+        _PLAN,
+        swept_example(_way, lost=_half, deepest=lambda flow: 1 if _half(flow) else 9),
+        ("leaf-0/up2",),
+    ),
+)
+
+QUIET = (
+    Case(
+        "Everything arrives, in one direction; the other one was not swept.", _PLAN, swept_example(_way), unknown=True
+    ),
+    Case("Nothing of the NIC arrives anywhere: PRB001.", _PLAN, swept_example(_way, lost=lambda _: 100), unknown=True),
+    Case("Hops were not asked.", _PLAN, {}, unknown=True),
+)

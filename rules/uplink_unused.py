@@ -1,0 +1,117 @@
+"""A link that routing offers takes no flow, while the others beside it take them all.
+
+## Why it matters
+Its capacity is lost, and the links beside it carry its share: a withdrawn route, a wrong weight, a member missing in
+the switch's table. The port is up and counts no error.
+
+## How it is detected
+`truerail probe` sends flows from many source ports and reads from the hops which link each switch took. A link on a
+shortest way to the targets that none of them took is named where chance leaves it out less than once in ten thousand
+times, over all links together: with four links that needs some 45 flows at the switch, with eight some 110. Leaves
+whose choice shows the next one (PRB004) leave links idle for another reason, and are left out. A switch whose next hops
+do not answer is not evaluated: a neighbour that is silent is not one that is unused. LBL003 sees the same in counters,
+where there is load. Where the same source port changes its path (spraying, adaptive routing), the rule does not apply.
+
+## What to do
+Look at the routes over this next hop (`show ip route`, the ECMP group in the ASIC), and whether its neighbour is
+drained or withdraws the route.
+
+## Decide
+- `takes none of N flows`: no route over it, drained, or missing in the ECMP group. `show ip route` on the switch.
+- `dead-member`: counters show it too.
+
+## False positives
+A neighbour that is drained for maintenance: announce the maintenance in truerail. Weights that prefer other links.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from rules._sweeps import evidence_of, not_covered, round_rate, subject_of, sweep_to_evaluate
+from rules._swept_example import swept_example
+from truerail.analysis.round import Round
+from truerail.analysis.rule import Case, InsufficientDataError, NotApplicableError, report_not_evaluated, rule
+from truerail.analysis.sweep.choices import IdleMember
+from truerail.analysis.sweep.flow_paths import CHANGING
+from truerail.analysis.sweep.swept import Swept
+from truerail.model import CauseKind, Finding, ProbeHop, Severity
+from truerail.model.facts import Fact
+from truerail.model.plan import LoadBalancing
+
+
+@rule(
+    "PRB008",
+    severity=Severity.WARNING,
+    needs=[ProbeHop],
+    balancing=(LoadBalancing.ECMP,),
+    cause=CauseKind.DEAD_MEMBER,
+    first="where SWITCH/PORT",
+)
+def uplink_unused(round: Round) -> Iterator[Finding]:
+    """Links that no flow takes."""
+    found = sweep_to_evaluate(round)
+    if found.paths.changing > CHANGING:
+        raise NotApplicableError("paths change from packet to packet")
+    choices = found.choices
+    for member in choices.idle:
+        yield _finding(round, found, member)
+    if not len(choices.of):
+        raise InsufficientDataError("no flow passed a switch with a choice whose next hop is known")
+    segments = found.paths.edge_segments()
+    open_ = np.setdiff1d(segments[choices.of], segments[choices.tested])
+    short = np.isin(found.coverage.segment, open_)
+    report_not_evaluated(not_covered(found, short, "too few flows with known hops could have taken"))
+
+
+def _finding(round: Round, found: Swept, member: IdleMember) -> Finding:
+    graph = found.paths.graph
+    name = subject_of(graph, (member.segment,))
+    tail = int(graph.tails(np.array([member.segment]))[0])
+    switch = graph.index.devices.names[tail]
+    flows = np.flatnonzero((found.paths.node == tail).any(axis=1))
+    return uplink_unused.found(
+        name,
+        summary=f"takes none of {member.flows} flows that {switch} could send over {graph.name(member.segment)}; by "
+        f"chance less than once in {1 / max(member.chance, 1e-300):.0e} times",
+        action=f"Check why {switch} does not send over {name}: routes, weights, a drained neighbour, the ECMP group.",
+        confidence=0.95,
+        evidence=evidence_of(round, found, flows),
+        detail=(
+            ("links", (graph.name(member.segment),)),
+            ("flows", member.flows),
+            ("chance", round_rate(member.chance)),
+        ),
+    )
+
+
+_PLAN = "\n".join(
+    ["h1/nic0 leaf-0/p1 rail=0", "h2/nic0 leaf-1/p1 rail=0"]
+    + [f"leaf-{leaf}/up{spine} spine-{spine}/d{leaf}" for spine in range(4) for leaf in range(2)]
+)
+
+
+def _over(*spines: int) -> dict[str, list[Fact]]:
+    return swept_example(lambda flow: ("leaf-0", f"spine-{spines[flow % len(spines)]}", "leaf-1"))
+
+
+FIRES = Case("Three of four uplinks share 64 flows.", _PLAN, _over(0, 1, 3), ("leaf-0/up2",))
+
+QUIET = (
+    Case("All uplinks take flows.", _PLAN, _over(0, 1, 2, 3)),
+    Case(
+        "One of four spines never answers: it may be the one that is used.",
+        _PLAN,
+        swept_example(
+            lambda flow: ("leaf-0", f"spine-{flow % 4}", "leaf-1"), deepest=lambda flow: 1 if flow % 4 == 2 else 9
+        ),
+        unknown=True,
+    ),
+    Case(
+        "Twelve flows are too few.",
+        _PLAN,
+        swept_example(lambda flow: ("leaf-0", "spine-0", "leaf-1"), 12),
+        unknown=True,
+    ),
+    Case("Hops were not asked.", _PLAN, {}, unknown=True),
+)

@@ -1,0 +1,99 @@
+"""What a path sweep sends: enough flows for every conclusion, no switch asked too often, and what is asked again."""
+
+from collections import Counter
+from math import log
+
+import numpy as np
+import pytest
+
+from benchmarks.probe.fabrics import SHAPES, Shape, fabric
+from tests.sweep_fabrics import TWO_TIERS, graph_of, swept_paths
+from truerail.analysis.rule import Case
+from truerail.analysis.sweep.losses import losses_of
+from truerail.probe.path_questions import FULL_TTL, confirming, more_packets, unanswered
+from truerail.probe.path_sweep import A_SECOND_AND_SWITCH, MISSED, path_sweep, ports_for
+from truerail.testing.cases import plan_of
+
+
+def test_ports_leave_no_member_out() -> None:
+    assert [ports_for(members) for members in (1, 2, 4, 8, 16, 32, 64)] == [1, 15, 37, 85, 186, 400, 849]
+    assert ports_for(4, places=32) == 45
+
+
+@pytest.mark.parametrize("shape", SHAPES[1:3], ids=lambda shape: shape.name)
+def test_every_leaf_has_flows_for_its_uplinks_and_those_above(shape: Shape) -> None:
+    plan = fabric(shape).plan
+    sweep = path_sweep(plan, across_rails=True)
+    leaf_of = {cable.a: cable.b.device for cable in plan.host_cables}
+    flows = Counter[str]()
+    for pair in sweep.pairs:
+        if pair.hops > 3:
+            flows[leaf_of[pair.source]] += pair.source_ports
+        assert leaf_of[pair.target] != leaf_of[pair.source] or pair.hops == 1
+    spine = sum(flows.values()) / len(flows) * shape.rails / shape.spines
+    assert spine * log(1 - 1 / shape.cores) < log(MISSED / (4 * shape.cores * shape.spines))
+    assert {pair.source.device for pair in sweep.pairs} == {cable.a.device for cable in plan.host_cables}
+    assert {pair.hops for pair in sweep.pairs} == {1, 3, 5}
+    assert sweep.busiest <= A_SECOND_AND_SWITCH
+
+
+def test_a_large_fabric_is_swept_more_slowly_and_not_its_switches_asked_more() -> None:
+    lines = [f"h{leaf}x{n}/nic0 leaf-{leaf}/p{n} rail=0" for leaf in range(6) for n in range(60)]
+    lines += [f"leaf-{leaf}/up{spine} spine-{spine}/d{leaf}" for leaf in range(6) for spine in range(2)]
+    sweep = path_sweep(plan_of(Case("", "\n".join(lines), {})))
+    assert sweep.busiest == pytest.approx(A_SECOND_AND_SWITCH)
+    hosts = frozenset(f"h{leaf}x{n}" for leaf in range(2) for n in range(3))
+    assert {
+        pair.source.device for pair in path_sweep(plan_of(Case("", "\n".join(lines), {})), hosts=hosts).pairs
+    } == hosts
+
+
+def test_leaves_without_uplinks_are_swept_under_themselves() -> None:
+    plan = plan_of(Case("", "h1/nic0 leaf-0/p1 rail=0\nh2/nic0 leaf-0/p2 rail=0\nh3/nic0 leaf-1/p1 rail=0", {}))
+    sweep = path_sweep(plan)
+    assert [(str(pair.source), str(pair.target), pair.hops) for pair in sweep.pairs] == [
+        ("h1/nic0", "h2/nic0", 1),
+        ("h2/nic0", "h1/nic0", 1),
+    ]
+    assert path_sweep(plan_of(Case("", "", {}))).pairs == ()
+
+
+def test_what_did_not_answer_is_asked_again_and_links_with_few_packets_get_more() -> None:
+    graph = graph_of(TWO_TIERS)
+    flows = [("h0", "h1")] * 4
+    paths = swept_paths(
+        graph,
+        flows,
+        lambda flow: ("leaf-0", f"spine-{flow}", "leaf-1"),
+        packets=300,
+        answers=lambda flow, ttl: 0 if (flow, ttl) == (3, 2) else 2,
+    )
+    assert [(one.source_port, one.ttl, one.packets) for one in unanswered(paths)] == [(3, 2, 1)]
+    more = list(more_packets(paths))
+    assert [(one.source_port, one.ttl, one.packets) for one in more] == [(flow, FULL_TTL, 700) for flow in range(3)]
+    assert str(more[0].source) == "h0/nic0"
+
+
+def test_a_tie_is_asked_behind_each_of_its_links_with_others_beside() -> None:
+    graph = graph_of(TWO_TIERS)
+    flows = [("h0", "h1")] * 32 + [("h2", "h0")] * 8
+    paths = swept_paths(
+        graph,
+        flows,
+        lambda flow: (flows[flow][0].replace("h", "leaf-"), f"spine-{flow % 4}", flows[flow][1].replace("h", "leaf-")),
+        packets=400,
+        lost=lambda flow: 8 if flow < 32 and flow % 4 == 1 else 0,
+    )
+    losses = losses_of(paths)
+    (seat,) = losses.lossy_seats
+    assert len(seat.segments) == 2
+    asked = list(confirming(paths, losses))
+    behind = Counter(
+        one.ttl for one in asked if one.source_port < 32 and one.source_port % 4 == 1 for _ in range(one.packets)
+    )
+    assert behind[2] >= 8 / seat.rate
+    assert behind[3] >= 8 / seat.rate
+    assert any(one.source_port >= 32 for one in asked)
+    clean = swept_paths(graph, flows, lambda flow: ("leaf-0", "spine-1", "leaf-1"), packets=10)
+    assert not list(confirming(clean, losses_of(clean)))
+    assert np.all(clean.flows.lost == 0)

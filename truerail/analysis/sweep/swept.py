@@ -1,0 +1,191 @@
+"""A round's path sweep: both ends of every flow and source port joined, its hops named, and what follows from them."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from truerail.analysis.probes.reached import Reached, reached
+from truerail.analysis.sweep.choices import Choices, choices_of
+from truerail.analysis.sweep.coverage import Coverage, coverage_of
+from truerail.analysis.sweep.flow_paths import FlowPaths, paths_of
+from truerail.analysis.sweep.flow_tables import Flows, Hops, by_row
+from truerail.analysis.sweep.hop_addresses import HopAddresses
+from truerail.analysis.sweep.losses import Losses, losses_of
+from truerail.analysis.sweep.packet_seats import CutOff, Rewriter, cut_offs, rewriters
+from truerail.analysis.sweep.plan_graph import PlanGraph
+from truerail.model.columns import NONE, Codes, Mask, mapped
+from truerail.model.probe_facts import ProbeHop, ProbeReach
+from truerail.model.snapshot import Table
+
+if TYPE_CHECKING:
+    from truerail.analysis.round import Round
+
+SMALL_MOST_BYTES = 1500
+"""Packets up to this size pass everywhere."""
+CLASS_BITS = 0xFC
+"""DSCP in the octet; the other two bits are ECN, which switches set."""
+_PORT_BITS, _FLOW_BITS = 16, 40
+
+
+@dataclass(frozen=True)
+class Swept:
+    """What a sweep shows. `rows` are rows of `reach`, the sender's one of each flow; `strangers` the addresses that
+    answered and that no planned device has.
+    """
+
+    paths: FlowPaths
+    reach: Table[ProbeReach]
+    rows: Codes
+    strangers: tuple[str, ...] = ()
+
+    @cached_property
+    def losses(self) -> Losses:
+        """Where packets are lost."""
+        return losses_of(self.paths)
+
+    @cached_property
+    def choices(self) -> Choices:
+        """How switches spread flows."""
+        return choices_of(self.paths, self.losses)
+
+    @cached_property
+    def coverage(self) -> Coverage:
+        """What it covered."""
+        return coverage_of(self.paths)
+
+    @cached_property
+    def cut_offs(self) -> list[CutOff]:
+        """Where large packets end."""
+        return cut_offs(self.paths, self.losses)
+
+    @cached_property
+    def rewriters(self) -> list[Rewriter]:
+        """What rewrites the class of packets."""
+        return rewriters(self.paths)
+
+
+def swept(round: "Round") -> Swept:
+    """The sweep of a round, of all its runs together. Without probes it has no flows."""
+    return round.once(_swept)
+
+
+def _swept(round: "Round") -> Swept:
+    table, graph = round.snapshot.table(ProbeReach), PlanGraph(round.cabling.index)
+    flows, rows, keys = _flows(graph, reached(round), table)
+    hops, strangers = _hops(round, keys)
+    return Swept(paths_of(graph, flows, hops), table, rows, strangers)
+
+
+def _numbers(values: Any) -> Codes:
+    return mapped(lambda value: NONE if value is None else int(value), values)
+
+
+class _Keys:
+    """Flows with their source ports as numbers: the pair of run and flow, and the port."""
+
+    def __init__(self, run: Any, flow: Codes) -> None:
+        self._runs: dict[str, int] = {}
+        for name in run:
+            self._runs.setdefault(name, len(self._runs))
+        self._pairs = np.unique(self._packed(run, flow))
+        self.sorted: Codes = np.zeros(0, dtype=np.int64)
+
+    def _packed(self, run: Any, flow: Codes) -> Codes:
+        number = mapped(lambda name: self._runs.get(name, NONE), run)
+        return np.where(number >= 0, number << _FLOW_BITS | flow, NONE)
+
+    def pair(self, run: Any, flow: Codes) -> Codes:
+        """The number of each pair of run and flow; -1 for an unknown one."""
+        return found(self._pairs, self._packed(run, flow))
+
+    def of(self, run: Any, flow: Codes, source_port: Codes) -> Codes:
+        """The number of each row; -1 for an unknown flow."""
+        pair = self.pair(run, flow)
+        return np.where(pair >= 0, pair << _PORT_BITS | np.maximum(source_port, 0), NONE)
+
+
+def found(values: Codes, wanted: Codes) -> Codes:
+    """The place of each wanted value among ascending ones, -1 if it is none of them."""
+    if not len(values):
+        return np.full(len(wanted), NONE, dtype=np.int64)
+    place = np.minimum(np.searchsorted(values, wanted), len(values) - 1)
+    return np.where(values[place] == wanted, place, NONE)
+
+
+def _flows(graph: PlanGraph, joined: Reached, table: Table[ProbeReach]) -> tuple[Flows, Codes, _Keys]:
+    number = {name: _numbers(table.column(name)) for name in ("flow", "source_port", "size", "sent", "heard", "tos")}
+    keys = _Keys(table.column("run"), number["flow"])
+    pair = keys.pair(table.column("run"), number["flow"])
+    key = pair << _PORT_BITS | np.maximum(number["source_port"], 0)
+    one_of = _by_flow(joined, pair)
+    sender = np.flatnonzero((number["sent"] > 0) & (one_of >= 0))
+    sender = sender[_known(joined, one_of[sender])]
+    keys.sorted, first, of = np.unique(key[sender], return_index=True, return_inverse=True)
+    rows, size = sender[first], len(first)
+    heard = np.flatnonzero(number["heard"] > 0)
+    at = found(keys.sorted, key[heard])
+    heard, at = heard[at >= 0], at[at >= 0]
+    small, small_heard = number["size"][sender] <= SMALL_MOST_BYTES, number["size"][heard] <= SMALL_MOST_BYTES
+    changed = _rewritten(table, number["tos"], heard) & small_heard
+    flow = one_of[rows]
+    count, arrived = number["sent"][sender], number["heard"][heard]
+    flows = Flows(
+        graph.index.a[joined.cable[flow]],
+        graph.index.a[joined.peer_cable[flow]],
+        number["source_port"][rows],
+        by_row(of[small], count[small], size),
+        by_row(at[small_heard], arrived[small_heard], size),
+        by_row(of[~small], count[~small], size),
+        by_row(at[~small_heard], arrived[~small_heard], size),
+        by_row(at[changed], arrived[changed], size),
+        np.asarray(joined.stray.sum(axis=1)[flow] > 0, dtype=bool),
+    )
+    return flows, rows, keys
+
+
+def _by_flow(joined: Reached, pair: Codes) -> Codes:
+    """The row of `joined` of each row of the table, -1 if there is none."""
+    row = np.full(int(pair.max(initial=0)) + 1, NONE, dtype=np.int64)
+    row[pair[joined.row]] = np.arange(len(joined.row))
+    return row[pair] if len(pair) else pair
+
+
+def _known(joined: Reached, flow: Codes) -> Mask:
+    """Flows between planned NICs that a listener witnessed."""
+    planned = (joined.cable[flow] >= 0) & (joined.peer_cable[flow] >= 0)
+    return np.asarray(planned & joined.witnessed[flow], dtype=bool)
+
+
+def _rewritten(table: Table[ProbeReach], sent: Codes, rows: Codes) -> Mask:
+    heard = _numbers(table.column("tos_heard")[rows])
+    return np.asarray((heard >= 0) & ((heard ^ sent[rows]) & CLASS_BITS != 0), dtype=bool)
+
+
+def _hops(round: "Round", keys: _Keys) -> tuple[Hops, tuple[str, ...]]:
+    """The answers of hops, and the addresses among them that no planned device has."""
+    table = round.snapshot.table(ProbeHop)
+    number = {name: _numbers(table.column(name)) for name in ("flow", "source_port", "ttl", "size", "sent", "answered")}
+    flow = found(keys.sorted, keys.of(table.column("run"), number["flow"], number["source_port"]))
+    kind = table.column("kind")
+    expired, too_big = kind == "time exceeded", kind == "too big"
+    rows = np.flatnonzero(flow >= 0)
+    addresses = table.column("address")[rows].tolist()
+    device, port = HopAddresses(round).find(addresses)
+    answers = np.asarray((expired | too_big)[rows], dtype=bool)
+    mtu = np.where(too_big[rows], np.maximum(_numbers(table.column("mtu")[rows]), 0), NONE)
+    strangers = {
+        one for one, code, answer in zip(addresses, device, answers, strict=True) if one and answer and code < 0
+    }
+    hops = Hops(
+        flow[rows],
+        number["ttl"][rows],
+        np.asarray(number["size"][rows] > SMALL_MOST_BYTES, dtype=bool),
+        number["sent"][rows],
+        np.where(answers, number["answered"][rows], 0),
+        device,
+        port,
+        mtu,
+    )
+    return hops, tuple(sorted(strangers))

@@ -1,0 +1,221 @@
+"""What a path sweep sends: which NIC to which, from how many source ports, how many packets, and how slowly.
+
+A switch chooses the link of a flow by its addresses and ports. So the flows of a leaf are spread over its NICs and over
+the leaves that they can reach, with as many source ports as coverage and statistics need. Probes with a short TTL end
+at switches, whose CPUs answer few of them: each switch is asked at most so often a second.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil, log
+
+import numpy as np
+import numpy.typing as npt
+
+from truerail.analysis.sweep.choices import flows_for
+from truerail.analysis.sweep.plan_graph import PlanGraph
+from truerail.model.index import PlanIndex
+from truerail.model.plan import Plan, Port
+
+MISSED = 1e-4
+"""Chance that some member of a switch gets none of the flows."""
+LEAST_PACKETS = 1000
+"""Packets over each directed link: 1 % loss is seen by about as many (probe.md, section 4)."""
+MOST_PACKETS = 1000
+"""Packets of one flow and source port."""
+ASKS = 2
+"""How often each TTL is asked: once would not show that paths change from packet to packet."""
+A_SECOND_AND_SWITCH = 50.0
+A_SECOND_SWITCH_AND_SOURCE = 1.0
+"""Probes that end at a switch: the rates that the limits of common switches bear (probe.md, section 4)."""
+MOST_FLOWS = 1024
+"""Flows of one leaf."""
+SPARE = 1.25
+"""A switch above a leaf gets its share of flows by chance: so many times those that it needs are sent."""
+TURNING_PORTS = 16
+"""Source ports of a pair of list E, whose packets turn round inside their pod."""
+
+Numbers = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class SweptPair:
+    """Flows from one NIC to another one, from `source_ports` ports, over `hops` switches."""
+
+    source: Port
+    target: Port
+    source_ports: int
+    hops: int
+
+
+@dataclass(frozen=True)
+class PathSweep:
+    """What is sent. `packets` of each source port arrive; each TTL up to `hops` is asked `ASKS` times."""
+
+    pairs: tuple[SweptPair, ...]
+    packets: int
+    seconds: float
+    """How long the probes with a short TTL take within their budget."""
+    busiest: float
+    """Probes a second that end at the switch that is asked most, on average."""
+
+
+def ports_for(members: int, places: int = 0) -> int:
+    """Source ports that leave some member out less than once in ten thousand times: one of these members, or of
+    `places` in the whole fabric whose switches have as many.
+    """
+    if members < 2:
+        return 1
+    return ceil(log(MISSED / max(members, places)) / log(1 - 1 / members))
+
+
+def path_sweep(plan: Plan, *, across_rails: bool = False, hosts: frozenset[str] | None = None) -> PathSweep:
+    """The sweep of a plan, of `hosts` alone where given. `across_rails` adds pairs of different rails under one pod
+    (list E), where the plan lets them reach each other.
+    """
+    graph = PlanGraph(PlanIndex(plan))
+    nics = _nics(graph, hosts)
+    pairs = [*_between_leaves(graph, nics), *(_turning(graph, nics) if across_rails else ())]
+    seconds, busiest = _timetable(graph, pairs)
+    return PathSweep(tuple(pairs), _packets(graph, pairs), seconds, busiest)
+
+
+Nics = Mapping[tuple[int, int], Sequence[Port]]
+"""The NICs of each leaf and rail."""
+
+
+def _nics(graph: PlanGraph, hosts: frozenset[str] | None) -> Nics:
+    index, found = graph.index, dict[tuple[int, int], list[Port]]()
+    for cable in np.flatnonzero(index.from_host & (index.b >= 0)).tolist():
+        nic = index.a_port(cable)
+        if hosts is None or nic.device in hosts:
+            found.setdefault((int(index.b_device[cable]), int(index.rail[cable])), []).append(nic)
+    return found
+
+
+def _between_leaves(graph: PlanGraph, nics: Nics) -> Iterator[SweptPair]:
+    """Flows of every leaf to the leaves of the same rail, and a few under the leaf itself."""
+    needed = _flows_of_leaves(graph, nics)
+    for place, ((leaf, rail), own) in enumerate(nics.items()):
+        if len(own) > 1:
+            yield from (SweptPair(nic, own[(n + 1) % len(own)], 2, 1) for n, nic in enumerate(own))
+        others = [(there, int(graph.hops_to(there)[leaf])) for there, of in nics if of == rail and there != leaf]
+        others = [(there, far) for there, far in others if far > 0]
+        if not others:
+            continue
+        flows = needed[leaf]
+        pairs = min(flows, max(len(own), len(others)))
+        for number in range(pairs):
+            there, far = others[(number + number // len(own) + place) % len(others)]
+            targets = nics[there, rail]
+            target = targets[(number + number // len(others) + place) % len(targets)]
+            yield SweptPair(own[number % len(own)], target, ceil(flows / pairs), far + 1)
+
+
+def _flows_of_leaves(graph: PlanGraph, nics: Nics) -> dict[int, int]:
+    """The flows of each leaf: those that show polarization, and that leave no member of the leaf or of the switches
+    above it out, which share the flows of their leaves.
+    """
+    members, places = _members(graph), len(graph.edges[0])
+    above = {leaf: _above(graph, leaf) for leaf in dict.fromkeys(leaf for leaf, _ in nics)}
+    leaves = Counter(switch for switches in above.values() for switch in switches)
+    found = {}
+    for leaf, switches in above.items():
+        uplinks = members.get(leaf, 1)
+        flows = [ports_for(uplinks, places), flows_for(max([uplinks, *(members.get(one, 1) for one in switches)]))]
+        for one in switches:
+            of_one = SPARE * ports_for(members.get(one, 1), places)
+            flows.append(ceil(of_one * len(switches) / leaves[one]))
+        found[leaf] = min(MOST_FLOWS, max(flows))
+    return found
+
+
+def _turning(graph: PlanGraph, nics: Nics) -> Iterator[SweptPair]:
+    """Pairs of two rails whose leaves have a switch in common."""
+    leaves = list(nics)
+    for place, (leaf, rail) in enumerate(leaves):
+        near = [one for one in leaves if one[1] != rail and graph.hops_to(one[0])[leaf] == 2]
+        if near:
+            there = min(near, key=lambda one: (leaves.index(one) - place) % len(leaves))
+            own, targets = nics[leaf, rail], nics[there]
+            ports = ceil(max(TURNING_PORTS, ports_for(_members(graph).get(leaf, 1))) / len(own))
+            for number, nic in enumerate(own):
+                yield SweptPair(nic, targets[(number + 1) % len(targets)], ports, 3)
+
+
+def _members(graph: PlanGraph) -> dict[int, int]:
+    """The number of uplinks of each switch."""
+    index = graph.index
+    devices, count = np.unique(index.a_device[~index.from_host], return_counts=True)
+    return dict(zip(devices.tolist(), count.tolist(), strict=True))
+
+
+def _above(graph: PlanGraph, leaf: int) -> list[int]:
+    tail, head, segment = graph.edges
+    found: list[int] = np.unique(head[(tail == leaf) & (segment % 2 == 0)]).tolist()
+    return found
+
+
+@dataclass(frozen=True)
+class _Stream:
+    """The flows from one leaf to another one: their number, the NICs that they keep busy, and the share of them that is
+    expected on every edge at each place of the way, shape (hops - 1, edges).
+    """
+
+    leaf: int
+    flows: int
+    nics: float
+    ways: Numbers
+
+
+def _streams(graph: PlanGraph, pairs: Sequence[SweptPair]) -> Iterator[_Stream]:
+    index, ports = graph.index, dict[Port, int]()
+    for pair in pairs:
+        ports[pair.source] = ports.get(pair.source, 0) + pair.source_ports
+    device = {name: code for code, name in enumerate(index.devices.names)}
+    leaf_of = {cable.a: device[cable.b.device] for cable in index.plan.host_cables}
+    grouped: dict[tuple[int, int, int], list[SweptPair]] = {}
+    for pair in pairs:
+        grouped.setdefault((leaf_of[pair.source], leaf_of[pair.target], pair.hops), []).append(pair)
+    tail, head, _ = graph.edges
+    for (leaf, target, hops), members in grouped.items():
+        onward = graph.onward(target)
+        degree = np.bincount(tail[onward], minlength=len(device))
+        at = np.zeros(len(device))
+        at[leaf] = 1.0
+        ways = np.zeros((max(0, hops - 1), len(tail)))
+        for place in range(hops - 1):
+            ways[place, onward] = at[tail[onward]] / degree[tail[onward]]
+            at = np.asarray(np.bincount(head, weights=ways[place], minlength=len(device)), dtype=np.float64)
+        flows = sum(pair.source_ports for pair in members)
+        yield _Stream(leaf, flows, sum(pair.source_ports / ports[pair.source] for pair in members), ways)
+
+
+def _packets(graph: PlanGraph, pairs: Sequence[SweptPair]) -> int:
+    """Packets of each flow and source port, so that the least used link of the sweep carries enough."""
+    tail, _, _ = graph.edges
+    flows = np.zeros(len(tail))
+    for stream in _streams(graph, pairs):
+        flows += stream.flows * stream.ways.sum(axis=0)
+    used = flows[flows > 0]
+    return int(min(MOST_PACKETS, ceil(LEAST_PACKETS / used.min()))) if len(used) else LEAST_PACKETS
+
+
+def _timetable(graph: PlanGraph, pairs: Sequence[SweptPair]) -> tuple[float, float]:
+    """Seconds of the probes with a short TTL, and the rate at the switch that is asked most. Each NIC asks each TTL
+    once a second, so no switch is asked more often by one source; all slow down where a switch is asked too often.
+    """
+    _, head, _ = graph.edges
+    load = np.zeros(len(graph.index.devices.names))
+    for stream in _streams(graph, pairs):
+        load[stream.leaf] += stream.nics
+        for way in stream.ways:
+            load += stream.nics * np.bincount(head, weights=way, minlength=len(load))
+    busiest = float(load.max(initial=0.0)) * A_SECOND_SWITCH_AND_SOURCE
+    slower = max(1.0, busiest / A_SECOND_AND_SWITCH)
+    ports: dict[Port, int] = {}
+    for pair in pairs:
+        ports[pair.source] = ports.get(pair.source, 0) + pair.source_ports
+    longest = max(ports.values(), default=0) * ASKS / A_SECOND_SWITCH_AND_SOURCE
+    return longest * slower, busiest / slower
