@@ -107,6 +107,8 @@ def number(value: Any) -> int | None:
     """A number of Slurm's JSON: plain, or `{"set": true, "infinite": false, "number": 8}` since 23.02."""
     if isinstance(value, dict):
         value = value.get("number") if value.get("set") and not value.get("infinite") else None
+    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 20:
+        value = int(value)
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return int(value) if 0 <= value < NO_TIME or NO_TIME + 1 < value < 2**62 else None

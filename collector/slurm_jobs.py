@@ -62,10 +62,10 @@ _PATHS = re.compile(r"(?<![^\s])Command=")
 )
 def slurm_jobs(answer: str, device: Device) -> Iterator[SchedulerJob]:
     """One `SchedulerJob` for each record. Raises `UnreadableError`."""
-    if answer.lstrip().startswith(("{", "[")) and is_json(answer):
-        return _from_json(decode(answer))
     if re.search(r"^JobId=", answer, re.MULTILINE):
         return _from_records(answer)
+    if SEPARATOR not in answer and is_json(answer):
+        return _from_json(decode(answer))
     return iter(()) if answer.strip() == _NONE else _from_fields(answer)
 
 

@@ -40,7 +40,7 @@ _LONGEST_ROW = 20_000
 )
 def slurm_nodes(answer: str, device: Device) -> Iterator[SchedulerNode]:
     """One `SchedulerNode` for each node. Raises `UnreadableError`."""
-    if answer.lstrip().startswith(("{", "[")) and is_json(answer):
+    if not answer.startswith("NodeName=") and is_json(answer):
         return _from_json(decode(answer))
     if _TABLE.match(answer):
         return _from_table(answer)

@@ -9,6 +9,7 @@ from patience import ENOUGH, soon, waited
 from collector import collectors
 from truerail.errors import UndeclaredCommandError
 from truerail.model import PLATFORMS, Target
+from truerail.poller.event_loop import run
 from truerail.transport.capture_files import PORT
 from truerail.transport.command_gate import declared, refuse_undeclared
 from truerail.transport.framing import LIMITS, Limits
@@ -32,6 +33,17 @@ def program(folder: Path, name: str, script: str) -> None:
 
 def ask(commands: list[str], seconds: float = ENOUGH, limits: Limits = LIMITS) -> list[Answer]:
     return asyncio.run(asking(commands, seconds, limits))
+
+
+def test_the_loop_of_the_service_runs_commands_too(programs: Path) -> None:
+    program(programs, "nvidia-smi", "echo GPU0")
+    found: list[Answer] = []
+
+    async def body() -> None:
+        found.extend(await asking([TOPO], ENOUGH))
+
+    run(body())
+    assert [(answer.text, answer.error) for answer in found] == [("GPU0\n", "")]
 
 
 async def asking(commands: list[str], seconds: float, limits: Limits = LIMITS) -> list[Answer]:
@@ -80,7 +92,7 @@ def test_every_declared_command_may_be_sent_to_its_platforms_and_to_no_other() -
             text = command.text.replace(PORT, "swp1")
             for platform in PLATFORMS:
                 target = Target("x", "10.0.0.1", platform=platform)
-                everybodys = not command.platforms and platform not in ("snmp", "infiniband")
+                everybodys = not command.platforms and platform not in ("snmp", "infiniband", "slurm", "kubernetes")
                 if everybodys or platform in command.platforms:
                     refuse_undeclared(target, [text])
                 elif text not in declared(platform)[0] and not text.startswith(declared(platform)[1]):

@@ -5,6 +5,7 @@ import os
 import signal
 from collections.abc import Sequence
 from contextlib import suppress
+from typing import Any
 
 from truerail.errors import TransportError
 from truerail.model import Target
@@ -75,10 +76,9 @@ class Local:
 
 
 def _tell(transport: asyncio.SubprocessTransport, opening: bytes) -> None:
-    stdin = transport.get_pipe_transport(0)
-    if isinstance(stdin, asyncio.WriteTransport):
-        stdin.write(opening)
-        stdin.close()
+    stdin: Any = transport.get_pipe_transport(0)  # uvloop's is no asyncio.WriteTransport
+    stdin.write(opening)
+    stdin.close()
 
 
 async def _end(transport: asyncio.SubprocessTransport, output: _Output) -> None:
