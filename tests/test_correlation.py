@@ -389,3 +389,21 @@ def test_the_order_of_findings_does_not_matter(data: st.DataObject) -> None:
         return {(cause.key, frozenset(cause.explains)) for cause in causes}
 
     assert reported(causes_of(*findings)) == reported(causes_of(*mixed))
+
+
+def test_a_job_crosses_rails_by_the_cable_that_is_wrong_and_by_no_other_reason() -> None:
+    by_cable = found("JOB002", "h1", reason="a cable is in another place than planned: h1/nic0")
+    assert one(by_cable, facts=MOVED).kind is C.CABLE_MOVE
+    assert set(apart(found("JOB002", "h1", reason="NCCL_CROSS_NIC=1 lets rings change rails"), facts=MOVED)) == {
+        C.CABLE_MOVE,
+        C.CONFIGURATION,
+    }
+
+
+def test_a_host_that_numbers_its_nics_otherwise_crosses_rails_and_leaves_some_unused() -> None:
+    cause = one(found("JOB003", "h1"), found("JOB002", "h1"), found("JOB005", "h1/nic2"))
+    assert (cause.kind, cause.subjects) == (C.CONFIGURATION, ("h1",))
+
+
+def test_a_host_without_gpudirect_runs_jobs_without_it() -> None:
+    assert one(found("NIC004", "h1"), found("JOB004", "h1/nic1")).kind is C.SLOW_HOST

@@ -125,6 +125,11 @@ def marked_here(found: Found, root: int, symptom: int) -> bool:
     return here > 0 and here >= MARKED_HERE * len(named)
 
 
+def by_a_cable(found: Found, root: int, symptom: int) -> bool:
+    """A job crosses rails because a cable of the host is in another place than planned."""
+    return str(found.details[symptom].get("reason", "")).startswith("a cable")
+
+
 S = Scope
 PAUSES = ("PFC001", "PFC002")
 CROWDED = ("ECN001", "PFC002", "INC001")
@@ -177,7 +182,7 @@ LINK_DOWN_UPLINK = (
     Row("C6", S.UPLINKS, CROWDED, egress),
 )
 LINK_DOWN_HOST = (
-    Row("C6", S.LINK, ("LNK003", "RAL002", "BGP001", "PRB001", *LOSSES)),
+    Row("C6", S.LINK, ("LNK003", "RAL002", "BGP001", "PRB001", *LOSSES, "JOB005")),
     Row("C6", S.HOST, ("RAL001",)),
     Row("C6", S.OTHER_END, LAGS),
 )
@@ -204,6 +209,7 @@ PROBED = ("PRB001", "PRB002")
 WRONG_RAIL = (
     Row("C1", S.LINK, ("RAL002", "LAG001", "BGP001", *PROBED)),
     Row("C1", S.HOST, ("RAL001",)),
+    Row("C1", S.HOST, ("JOB002",), by_a_cable),
 )
 CROSSES_SPINES = (
     Row("C1", S.SWITCH, ("LBL002", "CAP001")),
@@ -217,7 +223,7 @@ WRONG_UPLINK = (
 WRONG_NETWORK = (Row("C9", S.LINK, ("PFC005", "CFG001", "PFC004")),)
 HOST_ORDER = (
     Row("C8", S.DEVICE, PAUSES, drains_slowly),
-    Row("C8", S.DEVICE, ("NIC004", "RAL001", "RAL002", *PROBED)),
+    Row("C8", S.DEVICE, ("NIC004", "RAL001", "RAL002", *PROBED, "JOB002", "JOB003")),
 )
 
 ROWS: Mapping[str, tuple[Row, ...]] = {
@@ -232,7 +238,7 @@ ROWS: Mapping[str, tuple[Row, ...]] = {
     "NIC005": (*_SLOW_HOST, Row("C8", S.DEVICE, PAUSES, _and(loud, drains_slowly))),
     "NIC004": (
         Row("C8", S.DEVICE, PAUSES, _and(loud, drains_slowly)),
-        Row("C8", S.DEVICE, ("RAL001", "RAL002"), loud),
+        Row("C8", S.DEVICE, ("RAL001", "RAL002", "JOB004"), loud),
     ),
     "NIC006": (Row("C8", S.DEVICE, ("RAL001", "RAL002")),),
     "PFC003": (
@@ -255,6 +261,11 @@ ROWS: Mapping[str, tuple[Row, ...]] = {
     "PRB003": (),
     "PRB006": (),
     "PRB009": (),
+    "JOB003": (Row("configuration", S.DEVICE, ("JOB002", "JOB005")),),
+    "JOB002": (),
+    "JOB004": (),
+    "JOB005": (),
+    "JOB006": (),
     "PFC005": (Row("configuration", S.LINK, ("PFC004",)),),
     "BGP001": (),
     "LAG002": (Row("configuration", S.LINK, ("LAG001",)),),
