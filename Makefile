@@ -77,6 +77,7 @@ bench: .venv/.dev .venv/.bench
 	$(PY) -m benchmarks.accuracy.witnesses --write docs/measured/accuracy.md
 	$(PY) -m benchmarks.accuracy.newer --write docs/measured/accuracy.md
 	$(PY) -m benchmarks.degradation.measure --write docs/measured/accuracy.md
+	$(PY) -m benchmarks.nccl.measure --write docs/measured/nccl-accuracy.md
 	$(PY) -m benchmarks.speed.measure --write docs/measured/performance.md
 	@sh requirements/setup.sh daemons
 	$(PY) -m benchmarks.transport.measure --write docs/measured/live-performance.md
