@@ -26,7 +26,7 @@ def sweep_to_evaluate(round: Round) -> Swept:
     found = swept(round)
     if not len(found.paths.flows):
         raise InsufficientDataError("no probe between two planned NICs has a listener that can say what arrived")
-    if not (found.paths.node >= 0).any():
+    if not found.coverage.hops_named:
         why = f"; they answer from {', '.join(found.strangers[:SHOWN])}" if found.strangers else ""
         raise InsufficientDataError(f"no switch is known by the address that it answers from{why}")
     return found
