@@ -30,7 +30,8 @@ RULES = list(rules.rules().values())
 RECORDINGS = ROOT / "tests" / "recordings"
 MOST_LINES = {"tests": 700}
 """By top folder, else 400: a test may be one long table of what recorded answers say."""
-MOST_GENERATED_LINES = 16_000
+MOST_GENERATED_LINES, MOST_OF_A_RULE = 11_700, 75
+"""Without rules, and what each rule adds: its runbook, and its place in the catalogue."""
 DIALECT = re.compile(r"\b(told|anew|whom|nobody|whoever|lets go|stands for)\b", re.IGNORECASE)
 """Words for which the field has others: report, show, read, again, no device, means."""
 MOST_DIALECT_WORDS = 2
@@ -211,7 +212,9 @@ def test_few_lines_are_generated_and_committed() -> None:
     made = [path for path, head in heads.items() if any(map(marked.match, head))]
     made += (ROOT / "dashboards/generated/grafana").glob("*.json")
     assert len(made) > 50
-    assert sum(path.read_bytes().count(b"\n") for path in made) <= MOST_GENERATED_LINES
+    assert sum(path.read_bytes().count(b"\n") for path in made) <= MOST_GENERATED_LINES + MOST_OF_A_RULE * len(
+        rules.rules()
+    )
 
 
 def test_no_file_names_a_package_index() -> None:
