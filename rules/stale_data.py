@@ -5,9 +5,10 @@ A cable that was moved since then is evaluated as it was before. Old answers loo
 that a poller hangs or that a device's clock is wrong.
 
 ## How it is detected
-An answer about neighbours, links or counters is more than 300 seconds older than the round: these are queried every
-minute, so five rounds have passed, and LLDP's own time to live (120 s) has run out twice. Topology and addresses are
-queried less often and do not count. Where a query was answered twice, the newer answer counts.
+An answer about neighbors, links or counters is more than 300 seconds older than the round: these are queried every
+minute, so five rounds have passed, and LLDP's own time to live (120 s) has run out twice. The discovery of an
+InfiniBand fabric, every five minutes, may be 1,500 seconds old. What is queried less often and changes rarely
+(topology, addresses, settings, identities) does not count. Where a query was answered twice, the newer answer counts.
 
 ## What to do
 Look why the device is not read again: its errors (TEL001), the poller's load, the clock of either side (`chronyc
@@ -23,17 +24,31 @@ A clock that is wrong, on the device or on truerail's machine: `chronyc tracking
 """
 
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, rule
-from truerail.model import Finding, GpuNicPath, NetAddress, NetLink, Reading, Severity
+from truerail.model import (
+    Finding,
+    HostSetting,
+    LinkSpeed,
+    MachineIdentity,
+    Neighbor,
+    NetLink,
+    PortCounters,
+    RdmaLink,
+    Reading,
+    Severity,
+)
 from truerail.model.names import printable
 
 STALE_AFTER_SECONDS = 300.0
 """Five rounds of a query that runs every minute: two may fail and a third be slow before this is a finding."""
 
-_SLOW = (GpuNicPath, NetAddress)
+FREQUENT = (Neighbor, NetLink, RdmaLink, LinkSpeed, PortCounters)
+"""Facts that are queried every minute or more often, by the collectors' own intervals."""
+RARE_SECONDS = {"ib_fabric": 1500.0}
+"""Collectors of such facts that are run less often: five of their rounds."""
 
 
 @rule(
@@ -44,8 +59,9 @@ _SLOW = (GpuNicPath, NetAddress)
 )
 def stale_data(round: Round) -> Iterator[Finding]:
     """Planned devices whose newest answer to a frequent question is old."""
-    limit = round.snapshot.at - timedelta(seconds=STALE_AFTER_SECONDS)
-    old = [reading for reading in round.snapshot.readings if reading.at < limit and not _slow(reading)]
+    at = round.snapshot.at
+    limit = at - timedelta(seconds=STALE_AFTER_SECONDS)
+    old = [reading for reading in round.snapshot.readings if reading.at < limit and _counts(reading, at)]
     if not old:
         return
     fresh = {(reading.device, reading.collector) for reading in round.snapshot.readings if reading.at >= limit}
@@ -61,14 +77,16 @@ def stale_data(round: Round) -> Iterator[Finding]:
         yield stale_data.found(
             devices.names[code],
             summary=f"{devices.names[code]} answered {collector} {age:.0f} s ago, more than "
-            f"{STALE_AFTER_SECONDS:.0f} s",
+            f"{RARE_SECONDS.get(reading.collector, STALE_AFTER_SECONDS):.0f} s",
             action=f"Poll {devices.names[code]} again; if it answers, compare its clock and the poller's.",
             detail=(("collector", collector), ("age_seconds", age)),
         )
 
 
-def _slow(reading: Reading) -> bool:
-    return bool(reading.facts) and isinstance(reading.facts[0], _SLOW)
+def _counts(reading: Reading, at: datetime) -> bool:
+    """Whether an answer that is older than usual is too old for what it is about."""
+    allowed = timedelta(seconds=RARE_SECONDS.get(reading.collector, STALE_AFTER_SECONDS))
+    return bool(reading.facts) and isinstance(reading.facts[0], FREQUENT) and reading.at < at - allowed
 
 
 _PLAN = "gpu-1/nic0 leaf-0/swp1 rail=0"
@@ -82,6 +100,12 @@ FIRES = Case(
 )
 
 QUIET = (
+    Case(
+        "Settings and identities are queried every ten minutes, or every hour.",
+        _PLAN,
+        {"gpu-1": [HostSetting("acs", "disabled", "0000:15:01.0")], "leaf-0": [MachineIdentity("chassis", "S1")]},
+        ages_seconds={"gpu-1": 590.0, "leaf-0": 3500.0},
+    ),
     Case("Answers of the last minutes are fresh.", _PLAN, {"gpu-1": [], "leaf-0": []}, ages_seconds={"leaf-0": 299.0}),
     Case(
         "A device that the plan does not have may be old.",

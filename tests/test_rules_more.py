@@ -3,12 +3,15 @@
 import json
 from contextlib import suppress
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 import rules as rules_package
+from collector import collectors
 from rules import rules
+from rules.stale_data import FREQUENT, RARE_SECONDS, STALE_AFTER_SECONDS
 from truerail.analysis.cabling import State
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, InsufficientDataError
@@ -168,6 +171,25 @@ def test_a_newer_answer_to_the_same_question_is_not_stale() -> None:
     assert [f.subject for f in rule.findings(made)] == ["gpu-1"]
     again = tuple(replace(reading, at=AT) for reading in seen.readings)
     assert not list(rule.findings(Round(plan, Snapshot(AT, (*seen.readings, *again)))))
+
+
+def test_an_answer_counts_as_old_only_after_five_rounds_of_its_collector() -> None:
+    for one in collectors().values():
+        if set(one.yields) & set(FREQUENT):
+            assert 5 * one.every_seconds <= RARE_SECONDS.get(one.name, STALE_AFTER_SECONDS), one.name
+
+
+def test_the_discovery_of_an_infiniband_fabric_may_be_older() -> None:
+    made = scene(Case("", PLAN, {}))
+
+    def named(age_seconds: float) -> list[str]:
+        fact = Neighbor("swp2", system_name="gpu-2", port_id="nic0")
+        reading = Reading("leaf-0", "ib_fabric", AT - timedelta(seconds=age_seconds), (fact,))
+        newest = Reading("gpu-1", "net_link", AT)
+        return [f.summary for f in rules()["TEL002"].findings(Round(made.plan, Snapshot(AT, (reading, newest))))]
+
+    assert named(1400.0) == []
+    assert named(1600.0) == ["leaf-0 answered ib_fabric 1600 s ago, more than 1500 s"]
 
 
 def _why_unreachable(*errors: str) -> str:
