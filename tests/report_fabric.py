@@ -281,6 +281,7 @@ def _counted(m: Maker) -> None:
             (CauseKind.DEGRADED_LINK, "LNK004", "signal_degraded"),
             (CauseKind.FLAPPING_LINK, "LNK003", "link_flapping"),
             (CauseKind.SLOW_HOST, "NIC005", "pcie_downtrained"),
+            (CauseKind.SILENT_LINK, "PRB005", "silent_link"),
             (CauseKind.PFC_DEADLOCK, "PFC003", "pfc_deadlock"),
             (CauseKind.PFC_STORM, "PFC001", "pfc_storm"),
             (CauseKind.CONFIGURATION, "CFG001", "qos_mismatch"),
