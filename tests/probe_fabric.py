@@ -246,6 +246,8 @@ def _exchange(fabric: ProbeFabric, host: int) -> None:
         fabric.ip(leaves[rail], f"link set x{rail} netns {fabric.prefix}{leaves[1 - rail]}")
     for rail in RAILS:
         fabric.ip(leaves[1 - rail], f"link set x{rail} name p{host}", *port_lines(host, 1 - rail))
+    for node in (f"h{host}", *leaves):  # what an earlier test left in these tables is not of this cabling
+        fabric.ip(node, "neigh flush all")
 
 
 @contextmanager
