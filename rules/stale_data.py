@@ -77,7 +77,7 @@ def stale_data(round: Round) -> Iterator[Finding]:
         yield stale_data.found(
             devices.names[code],
             summary=f"{devices.names[code]} answered {collector} {age:.0f} s ago, more than "
-            f"{RARE_SECONDS.get(reading.collector, STALE_AFTER_SECONDS):.0f} s",
+            f"{_allowed_seconds(reading):.0f} s",
             action=f"Poll {devices.names[code]} again; if it answers, compare its clock and the poller's.",
             detail=(("collector", collector), ("age_seconds", age)),
         )
@@ -85,8 +85,12 @@ def stale_data(round: Round) -> Iterator[Finding]:
 
 def _counts(reading: Reading, at: datetime) -> bool:
     """Whether an answer that is older than usual is too old for what it is about."""
-    allowed = timedelta(seconds=RARE_SECONDS.get(reading.collector, STALE_AFTER_SECONDS))
+    allowed = timedelta(seconds=_allowed_seconds(reading))
     return bool(reading.facts) and isinstance(reading.facts[0], FREQUENT) and reading.at < at - allowed
+
+
+def _allowed_seconds(reading: Reading) -> float:
+    return RARE_SECONDS.get(reading.collector, STALE_AFTER_SECONDS)
 
 
 _PLAN = "gpu-1/nic0 leaf-0/swp1 rail=0"
