@@ -7,17 +7,25 @@ import subprocess
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, cast
 
 import asyncssh
 import pytest
+from patience import ENOUGH
 from ports import refusing_port
 from sshd import Sshd, new_key, sshd
 
 from truerail.errors import ConnectError, HostKeyError, TransportError
 from truerail.model import Secret, SshAccess, Target
+from truerail.transport.framing import LIMITS
+from truerail.transport.hops import device_hop
 from truerail.transport.known_hosts import Trust, trust
 from truerail.transport.protocol import Answer, Transport
+from truerail.transport.shell_sessions import Ended
+from truerail.transport.ssh_connections import Connections
+from truerail.transport.ssh_exec import Whole
 from truerail.transport.ssh_hosts import SshHosts
+from truerail.transport.ssh_session import converse
 from truerail.transport.switch_cli import SwitchCli
 
 RDMA = "ip -j addr"
@@ -351,6 +359,35 @@ def test_old_algorithms_are_used_for_a_device_that_says_so_and_for_no_other(
         assert "no algorithm in common" in said
         assert "legacy_algorithms: true" in said
         assert ask(transport, server.target(legacy_algorithms=True))[0].text == "links\n"
+
+
+class Late:
+    """A connection whose sessions are handed over once the device has ended them: it was faster than we are."""
+
+    def __init__(self, connection: asyncssh.SSHClientConnection) -> None:
+        self._connection = connection
+
+    async def create_session(self, *args: Any, **options: Any) -> tuple[Any, Any]:
+        channel, session = await self._connection.create_session(*args, **options)
+        await channel.wait_closed()
+        return channel, session
+
+
+def test_a_command_that_ended_before_its_input_came_is_an_answer(server: Sshd) -> None:
+    """A command that needs no input may end before the end of that input is sent: no fault of the device."""
+
+    async def run() -> tuple[Ended, int | None, str]:
+        sink = Whole(LIMITS)
+        connections = Connections(1)
+        try:
+            connection = await connections.to(device_hop(server.target()))
+            late = cast("asyncssh.SSHClientConnection", Late(connection))
+            ended, status = await converse(late, RDMA, b"input", sink, ENOUGH)
+        finally:
+            await connections.close()
+        return ended, status, sink.output.decode()
+
+    assert asyncio.run(run()) == (Ended.BY_ITSELF, 0, "links\n")
 
 
 def test_the_error_is_a_kind_of_its_own(server: Sshd) -> None:

@@ -6,6 +6,7 @@ from enum import Enum
 from typing import Protocol
 
 from truerail.errors import SilentSessionError, TransportError
+from truerail.model.names import printable
 from truerail.transport.framing import Frames
 from truerail.transport.protocol import Answer
 
@@ -86,3 +87,9 @@ def outcome(frames: Frames, ended: Ended, seconds: float) -> list[Answer]:
     else:
         why = "the session ended before the answer was whole" + (f": {complaint}" if complaint else "")
     return [*answers, Answer(culprit, error=why), *(Answer(command, error=f"not asked: {why}") for command in rest)]
+
+
+def reason(error: Exception) -> str:
+    """Why no session opened, in the words of the SSH library or of the system, where they have any."""
+    said = getattr(error, "reason", "") or getattr(error, "strerror", "") or str(error) or type(error).__name__
+    return printable(said, 160)

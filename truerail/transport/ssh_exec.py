@@ -7,16 +7,15 @@ import asyncssh
 
 from truerail.errors import TransportError
 from truerail.model import Target
-from truerail.model.names import printable
 from truerail.transport.framing import Limits, first_line, refusal
 from truerail.transport.hops import Hop, device_hop
 from truerail.transport.protocol import Answer
-from truerail.transport.shell_sessions import Ended
+from truerail.transport.shell_sessions import Ended, reason
 from truerail.transport.ssh_connections import Connections
 from truerail.transport.ssh_session import converse
 
 
-class _Whole:
+class Whole:
     """Takes the output of one command."""
 
     def __init__(self, limits: Limits) -> None:
@@ -57,13 +56,15 @@ class SshExec:
 
     async def _answer(self, hop: Hop, command: str) -> Answer:
         connection = await self._connections.to(hop)
-        sink = _Whole(self._limits)
+        sink = Whole(self._limits)
         try:
             ended, status = await converse(connection, command, b"", sink, hop.seconds)
+        except TimeoutError:
+            self._connections.drop(hop)
+            raise TransportError(f"{hop.where}: no session within {hop.seconds:g} s") from None
         except (asyncssh.Error, OSError) as error:
             self._connections.drop(hop)
-            why = getattr(error, "reason", "") or f"no session within {hop.seconds:g} s"
-            raise TransportError(f"{hop.where}: {printable(why, 160)}") from None
+            raise TransportError(f"{hop.where}: no session: {reason(error)}") from None
         took = asyncio.get_running_loop().time() - sink.since
         if ended is Ended.SLOW:
             return Answer(command, error=f"no answer within {hop.seconds:g} s", took_seconds=took)

@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING
 
 from truerail.errors import SilentSessionError, TransportError
 from truerail.model import Target
-from truerail.model.names import printable
 from truerail.transport.command_gate import refuse_undeclared
 from truerail.transport.framing import LIMITS, Frames, Limits
 from truerail.transport.hops import Hop, device_hop
 from truerail.transport.protocol import Answer
-from truerail.transport.shell_sessions import ask_in_sessions, outcome
+from truerail.transport.shell_sessions import ask_in_sessions, outcome, reason
 
 if TYPE_CHECKING:
     from truerail.transport.shell_sessions import Ended
@@ -69,7 +68,7 @@ class SshHosts:
             except (_library_error(), OSError) as error:
                 self._connections.drop(hop)
                 if again:
-                    raise TransportError(f"{hop.where}: no session: {_reason(error)}") from None
+                    raise TransportError(f"{hop.where}: no session: {reason(error)}") from None
                 continue
             if frames.started or again or not connection.is_closed():
                 break
@@ -80,7 +79,3 @@ def _library_error() -> type[Exception]:
     import asyncssh
 
     return asyncssh.Error
-
-
-def _reason(error: Exception) -> str:
-    return printable(getattr(error, "reason", "") or getattr(error, "strerror", "") or type(error).__name__, 160)

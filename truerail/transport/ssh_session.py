@@ -1,6 +1,7 @@
 """One session on an SSH connection: sends one command line, hands its output on as it comes, ends it in time."""
 
 import asyncio
+from contextlib import suppress
 from functools import partial
 
 import asyncssh
@@ -45,8 +46,9 @@ async def converse(
             partial(_Session, sink, ended), command, encoding=None, request_pty=False, window=_WINDOW_BYTES
         )
     try:
-        channel.write(opening)
-        channel.write_eof()
+        with suppress(BrokenPipeError):  # the command needed no input, and has ended before it came
+            channel.write(opening)
+            channel.write_eof()
         how = await end_of(ended, sink, seconds)
         return how, channel.get_exit_status()
     finally:
