@@ -77,7 +77,11 @@ class Site:
 
     def round(self, collectors: Collection[str] | None = None) -> Gathered:
         """One round over all devices, for everything or these collectors."""
-        return asyncio.run(self.gatherer.round(collectors=collectors))
+        loop = asyncio.new_event_loop()  # asyncio.run writes the whole task, answers included, into an error it drops
+        try:
+            return loop.run_until_complete(self.gatherer.round(collectors=collectors))
+        finally:
+            loop.close()
 
     def snapshot(self) -> Snapshot:
         """What one round saw."""

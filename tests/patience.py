@@ -6,7 +6,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
 T = TypeVar("T")
-ENOUGH = 120.0
+ENOUGH = 300.0
 """Seconds that no machine needs for what a test waits for. A test that passes does not wait so long."""
 _POLL_SECONDS, _TICK_SECONDS = 0.02, 0.01
 _LINEAR, _NO_GROWTH_SECONDS = 10, 0.5

@@ -108,8 +108,8 @@ def test_the_commands_of_repair_diff_give_swapped_hosts_their_names_and_the_caus
             for name in hosts:
                 fabric.rename(lab, name, name)
         hearing.settle(lab)
-        service.until("causes", lambda answer: not answer["items"])
-        assert service.ask("fabric")["cables"]["right"] == 16
+        service.until("fabric", lambda answer: answer["cables"]["right"] == 16)
+        assert service.ask("causes")["items"] == []
 
 
 NVUE = """
