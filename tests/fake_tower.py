@@ -30,6 +30,7 @@ from truerail.model.history import (
     RoundRecord,
     RowRange,
 )
+from truerail.model.job_record import JobRecord
 from truerail.model.life import Mute, MuteKind
 from truerail.model.step_marks import StepChange, StepMark, changed
 from truerail.plans import PlanError, Problem
@@ -95,6 +96,7 @@ class FakeHistory:
     kept_findings_by_id: dict[str, KeptFinding] = field(default_factory=dict)
     kept_causes: dict[str, KeptCause] = field(default_factory=dict)
     since: datetime | None = None
+    job_records: list[JobRecord] = field(default_factory=list)
     past: PastState = field(default_factory=lambda: NoHistory().as_of(NOW))
 
     def _alive(self) -> None:
@@ -140,6 +142,12 @@ class FakeHistory:
     def kept_since(self) -> datetime | None:
         self._alive()
         return self.since
+
+    def job_runs(
+        self, start: datetime, end: datetime, *, hosts: Collection[str] | None = None, page: RowRange = ALL
+    ) -> Sequence[JobRecord]:
+        self._alive()
+        return [run for run in self.job_records if run.begun_at <= end and (run.ended_at or end) >= start]
 
     def as_of(self, at: datetime) -> PastState:
         self._alive()

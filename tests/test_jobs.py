@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from api_client import Api
-from fake_tower import FakeTower
+from fake_tower import FakeHistory, FakeTower
 from oncall_fabrics import SPINES, all_hosts, simulated
 
 from truerail.analysis.jobs import Jobs as KnownJobs
@@ -15,6 +15,7 @@ from truerail.analysis.round import Round
 from truerail.errors import NotFoundError, QueryError
 from truerail.model import CauseKind, PodOfJob, Reading, SchedulerJob, Snapshot
 from truerail.model.history import NoHistory
+from truerail.model.job_record import JobRecord
 from truerail.model.life import Life, LifeState
 from truerail.outputs.metrics.families import FabricWide
 from truerail.outputs.options import Options
@@ -223,10 +224,64 @@ def test_names_that_a_site_keeps_to_itself_are_nowhere() -> None:
         assert (run.user, run.name) == (("", "train") if not how.show_users else ("ann", ""))
 
 
+def run_of(key: str, nodes: str, begun: datetime, ended: datetime | None, gpus: int | None = 4) -> JobRecord:
+    return JobRecord(int(key), "slurm", "slurm", key, "train", "ann", nodes, gpus, begun, begun, ended, ended)
+
+
+def test_jobs_that_ran_since_a_fault_began_are_named_with_those_that_have_ended() -> None:
+    host, hour = hurt_host(shown()), timedelta(hours=1)
+    well = others(shown(), host)[0]
+    publication = lived(shown(slurm(record("1", host, gpus=4))), AT - 3 * hour)
+    history = FakeHistory(
+        since=AT - 100 * hour,
+        job_records=[
+            run_of("1", host, datetime.fromtimestamp(START, UTC), None),
+            run_of("2", f"{host},cpu-1", AT - 5 * hour, AT - hour),
+            run_of("3", host, AT - 9 * hour, AT - 4 * hour),
+            run_of("4", well, AT - 9 * hour, AT - hour, None),
+            replace(run_of("5", "", AT - 9 * hour, None), source="other"),
+            run_of("6", "", AT - 9 * hour, None),
+        ],
+    )
+
+    def since(begin: str, on: str | None = None) -> Jobs:
+        answer: Jobs = JOBS.find(Asked(publication, history, AT), {"on": on, "since": begin})
+        assert answer_from_json(Jobs, as_json(answer)) == answer
+        assert "ended 2" in answer_text(answer, Options(100))
+        return answer
+
+    (cause,) = publication.evaluation.causes
+    found = since("6h")
+    assert [(run.key, run.ended, run.gpu_hours, run.stale) for run in found.jobs] == [
+        ("1", None, 4.0, False),
+        ("2", AT - hour, 4.0, False),
+        ("3", AT - 4 * hour, 0.0, False),
+        ("5", None, 0.0, True),
+        ("6", AT, 0.0, False),
+        ("4", AT - hour, 0.0, False),
+    ]
+    assert found.jobs[1].not_in_plan == ("cpu-1",)
+    assert (found.running, found.ended, found.hurt, found.since) == (2, 4, 2, AT - 6 * hour)
+    assert found.summary.endswith("4 of them have ended; 2 are or were hurt: 8.0 GPU-hours so far")
+    broke = since("fault", cause.id)
+    assert (broke.since, [run.key for run in broke.jobs]) == (AT - 3 * hour, ["1", "2", "5", "6", "4"])
+    early = JOBS.find(Asked(publication, replace(history, since=AT - hour), AT), {"on": None, "since": "3h"})
+    assert f"; the journal begins {AT - hour:%Y-%m-%d %H:%M} UTC" in early.summary
+    quiet = JOBS.find(Asked(shown(), FakeHistory(), AT), {"on": None, "since": "3h"})
+    assert quiet.summary.startswith("No scheduler is asked for jobs, and the journal has none since")
+    with pytest.raises(QueryError, match="no fault hurts the fabric now"):
+        JOBS.find(Asked(shown(), FakeHistory(), AT), {"on": None, "since": "fault"})
+    with pytest.raises(QueryError, match=f"no fault hurts {well} now"):
+        since("fault", well)
+    assert JOBS.journal({"since": None}) is not JOBS.journal({"since": "2h"})
+
+
 def test_the_api_has_the_same_answers() -> None:
     host = hurt_host(shown())
     tower = FakeTower(shown(slurm(record("1", host, gpus=4))))
+    tower.history.job_records = [run_of("2", host, AT - timedelta(hours=2), AT - timedelta(hours=1))]
     with Api(tower) as api:
+        assert [run["key"] for run in api.json("jobs", since="5h")["jobs"]] == ["1", "2"]
         assert api.json("jobs")["hurt"] == 1
         assert api.json("job", nodes="1")["run"]["key"] == "1"
         assert api.json("jobs/1")["run"]["key"] == "1"

@@ -20,12 +20,14 @@ from tests.journal_helpers import ROUND, Fabric, Settings, lives, record
 from tests.patience import ENOUGH
 from tests.real_postgres import Postgres, postgres
 from tests.small_fabric import AT, World
+from truerail.analysis.jobs import Jobs, JobSource, RunningJob
 from truerail.errors import JournalUnavailableError, JournalUnusableError
 from truerail.journal import Journal, open_journal, tables
 from truerail.journal import database as database_module
 from truerail.journal.blobs import STEP_MARKS
 from truerail.journal.changes import Changes, FindingRow, LinkState
 from truerail.journal.database import Database
+from truerail.journal.job_memory import JobMemory
 from truerail.model import Evidence, Finding, NetLink, Port, Severity
 from truerail.model.history import EventKind as Kind
 from truerail.model.history import FindingEvent, LinkChange, PlanVersion, RowRange
@@ -316,6 +318,63 @@ def test_what_is_written_on_steps_lasts_until_it_is_replaced(journal: Journal) -
     assert (journal.blob(STEP_MARKS), journal.blob("counters")) == (b"ann takes it", None)
 
 
+def job(key: str, *hosts: str, start: datetime | None = AT, **more: Any) -> RunningJob:
+    begun = None if start is None else int(start.timestamp())
+    return RunningJob(key, "slurm", "head", "train", "ann", hosts, ("cpu-1",), 8 * len(hosts), begun, **more)
+
+
+def jobs(*running: RunningJob, minutes: int, error: str = "") -> Jobs:
+    """What the scheduler `head` runs some minutes after AT."""
+    return Jobs(running, (JobSource("head", "slurm", AT + timedelta(minutes=minutes), error),))
+
+
+def keep_jobs(journal: Journal, memory: JobMemory, *rounds: Jobs) -> None:
+    """Records rounds in which nothing else happens."""
+    for found in rounds:
+        at = found.sources[0].at or AT
+        changes = Changes(at, jobs=memory.update(found))
+        journal.record(record(journal.next_number(), changes), changes)
+
+
+def test_runs_of_jobs_by_time_and_host(journal: Journal) -> None:
+    memory, other = JobMemory(), job("2", "h2", start=None)
+    keep_jobs(journal, memory, jobs(job("1", "h1", "h2"), other, minutes=1), jobs(other, minutes=2))
+    keep_jobs(journal, memory, jobs(other, minutes=30), jobs(minutes=40), jobs(other, minutes=50, error="away"))
+    start, end = AT - timedelta(hours=1), AT + timedelta(hours=1)
+    late, early = journal.job_runs(start, end)
+    assert (early.key, early.name, early.user, early.gpus, early.nodes) == ("1", "train", "ann", 16, "h[1-2],cpu-1")
+    assert (early.started_at, early.first_seen) == (AT, AT + timedelta(minutes=1))
+    assert (early.last_seen, early.ended_at) == (AT + timedelta(minutes=1), AT + timedelta(minutes=2))
+    assert (late.key, late.started_at, late.begun_at) == ("2", None, AT + timedelta(minutes=1))
+    assert (late.last_seen, late.ended_at) == (AT + timedelta(minutes=30), AT + timedelta(minutes=40))
+    assert [run.key for run in journal.job_runs(start, end, hosts=["H1.example"])] == ["1"]
+    assert [run.key for run in journal.job_runs(start, end, hosts=["cpu-1"])] == ["2", "1"]
+    assert [run.key for run in journal.job_runs(start, end, hosts=["h3"])] == []
+    assert [run.key for run in journal.job_runs(AT + timedelta(minutes=3), end)] == ["2"]
+    assert [run.key for run in journal.job_runs(start, AT)] == ["1"]
+    assert [run.key for run in journal.job_runs(start, end, page=RowRange(1))] == ["2"]
+
+
+def test_a_restart_continues_the_runs_of_jobs(journal: Journal) -> None:
+    known, unnamed = job("1", "h1"), job("ml/a", "h2", start=None)
+    keep_jobs(journal, JobMemory(), jobs(known, unnamed, minutes=1))
+    memory = JobMemory()
+    before = memory.update(jobs(known, unnamed, job("3", "h3"), minutes=5))
+    assert [run.key for run in before] == ["1", "ml/a", "3"]
+    found = journal.restore()
+    memory.restore(found.jobs, found.at or AT)
+    keep_jobs(journal, memory, jobs(known, unnamed, error="away", minutes=6), jobs(job("1", "h1", "h4"), minutes=7))
+    runs = {(run.key, run.first_seen): run for run in journal.job_runs(AT, AT + timedelta(hours=1))}
+    minute = timedelta(minutes=1)
+    grown, again = runs["1", AT + minute], runs["ml/a", AT + minute]
+    assert (grown.nodes, grown.ended_at) == ("h1,h4,cpu-1", None)
+    assert (again.ended_at, again.last_seen) == (AT + 5 * minute, AT + minute)
+    assert runs["ml/a", AT + 5 * minute].ended_at == AT + 7 * minute
+    assert [run.key for run in journal.job_runs(AT, AT + 60 * minute, hosts=["h4"])] == ["1"]
+    assert journal.retain(AT + timedelta(days=401)) == 5, "the run that has not ended stays"
+    assert [run.key for run in journal.job_runs(AT, AT + timedelta(days=500), hosts=["h1", "h2"])] == ["1"]
+
+
 def test_retention_works_in_small_steps(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("truerail.journal.retention.STEP", 3)
     for number in range(10):
@@ -425,7 +484,7 @@ def test_a_newer_database_is_refused(new_url: Callable[[], str]) -> None:
     with database.writing() as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
     database.close()
-    with pytest.raises(JournalUnusableError, match=r"newer truerail \(schema 9999, this one knows 0004\)"):
+    with pytest.raises(JournalUnusableError, match=r"newer truerail \(schema 9999, this one knows 0005\)"):
         open_journal(Settings(url))
 
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from truerail.model.finding import Cause, Finding
 from truerail.model.history import CauseEvent, FindingEvent, LinkChange
+from truerail.model.job_record import JobRecord
 from truerail.model.life import Life
 
 
@@ -74,6 +75,8 @@ class Changes:
     link_states: Mapping[str, LinkState] = field(default_factory=dict)
     links_gone: frozenset[str] = frozenset()
     """Ports that the plan no longer has."""
+    jobs: tuple[JobRecord, ...] = ()
+    """Runs of jobs that began, changed or ended."""
 
 
 class Past(NamedTuple):
@@ -98,6 +101,8 @@ class Memory:
     links: tuple[LinkState, ...] = ()
     at: datetime | None = None
     """Time of the newest round."""
+    jobs: tuple[JobRecord, ...] = ()
+    """The runs of jobs that have not ended."""
 
 
 class Backlog:
@@ -109,9 +114,10 @@ class Backlog:
         self._links: dict[str, LinkState] = {}
         self._gone: set[str] = set()
         self._resolved: set[str] = set()
+        self._jobs: dict[int, JobRecord] = {}
 
     def __bool__(self) -> bool:
-        return bool(self._findings or self._causes or self._links or self._gone or self._resolved)
+        return bool(self._findings or self._causes or self._links or self._gone or self._resolved or self._jobs)
 
     def add(self, dropped: Changes) -> None:
         """Adds a round newer than all previous ones."""
@@ -122,6 +128,7 @@ class Backlog:
             self._links.pop(port, None)
         self._gone = (self._gone - dropped.link_states.keys()) | dropped.links_gone
         self._resolved |= dropped.resolved
+        self._jobs.update((run.id, run) for run in dropped.jobs)
 
     def under(self, newer: Changes) -> Changes:
         """A newer round, extended by the states that it does not set itself."""
@@ -133,6 +140,7 @@ class Backlog:
             link_states={port: state for port, state in links.items() if port not in newer.links_gone},
             links_gone=newer.links_gone | (self._gone - newer.link_states.keys()),
             resolved=newer.resolved | self._resolved,
+            jobs=tuple({**self._jobs, **{run.id: run for run in newer.jobs}}.values()),
         )
 
 

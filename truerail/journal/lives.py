@@ -9,9 +9,11 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from truerail.analysis.cabling import Wiring
+from truerail.analysis.jobs import Jobs
 from truerail.journal.changes import CauseRow, Changes, FindingRow, Memory
 from truerail.journal.chronicle import Chronicle, Kept, Steps
 from truerail.journal.episodes import Episode, Patience, Sight, resumed
+from truerail.journal.job_memory import JobMemory
 from truerail.journal.link_memory import LinkMemory
 from truerail.journal.witness import Witness
 from truerail.model.finding import Cause, Evaluation, Finding
@@ -41,6 +43,7 @@ class Lives:
         self._findings: Chronicle[Explained] = Chronicle(_facts, _wording)
         self._causes: Chronicle[Cause] = Chronicle(_cause_facts, _cause_wording)
         self._links = LinkMemory()
+        self._jobs = JobMemory()
         self._explained: dict[str, set[str]] = {}
         """By the key of each open cause: the findings that it has explained since it began."""
         self._at: datetime | None = None
@@ -64,6 +67,7 @@ class Lives:
         self._findings.restore(open_findings, memory.past, at)
         self._causes.restore(((_resumed(row, at), row.cause) for row in memory.causes), memory.past_causes, at)
         self._links.restore(memory.links)
+        self._jobs.restore(memory.jobs, at)
         for row in memory.causes:
             self._explained.setdefault(row.life.id, set()).update(row.cause.explains)
 
@@ -72,8 +76,10 @@ class Lives:
         self._findings.forget(before)
         self._causes.forget(before)
 
-    def update(self, evaluation: Evaluation, wiring: Wiring) -> Changes:
-        """Advances by one round. Time never runs backwards here, whatever the clock does."""
+    def update(self, evaluation: Evaluation, wiring: Wiring, jobs: Jobs | None = None) -> Changes:
+        """Advances by one round. Time never runs backwards here, whatever the clock does. Without `jobs` their runs are
+        not followed.
+        """
         at = self._at = evaluation.at if self._at is None else max(evaluation.at, self._at)
         findings = self._findings.update(_explained(evaluation), _sight_of(evaluation, wiring), at, self._patience)
         present = {cause.key: cause for cause in evaluation.causes}
@@ -95,6 +101,7 @@ class Lives:
             causes={key: _cause_row(kept) for key, kept in causes.written.items()},
             link_states={one.port: one for one in links.states},
             links_gone=links.gone,
+            jobs=() if jobs is None else self._jobs.update(jobs),
         )
 
     def _cause_events(self, steps: Steps[Cause], at: datetime) -> Iterator[CauseEvent]:

@@ -8,6 +8,7 @@ from sqlalchemy import BigInteger, Connection, Row, select, type_coerce
 
 from truerail.journal import tables
 from truerail.journal.changes import CauseRow, FindingRow, LinkState, Memory, Past
+from truerail.journal.job_rows import open_jobs
 from truerail.journal.kept_rows import cause_of, finding_of
 from truerail.journal.row_values import life_of, newest_round_at
 from truerail.journal.salvage import UNREADABLE, Salvage
@@ -29,6 +30,7 @@ def memory_of(salvage: Salvage, connection: Connection) -> Memory:
         past=_past(salvage, connection, tables.findings, at),
         past_causes=_past(salvage, connection, tables.causes, at),
         links=_links(salvage, connection),
+        jobs=open_jobs(salvage, connection),
         at=at,
     )
 

@@ -32,6 +32,7 @@ def _old(before: datetime, rounds_before: datetime) -> list[tuple[Table, ColumnE
         (tables.texts, tables.texts.c.used_at < before),
         (tables.link_changes, tables.link_changes.c.at < before),
         (tables.places, and_(tables.places.c.used_at < before, ~_in_use())),
+        (tables.jobs, tables.jobs.c.ended_at < before),
         (tables.acknowledgements, or_(notes.ended_at < before, notes.until < before)),
         (tables.windows, or_(windows.ended_at < before, windows.ends < before)),
         (tables.plans, and_(plans.at < before, plans.seq != newest_plan.scalar_subquery())),

@@ -11,6 +11,7 @@ from sqlalchemy import Connection, func, select
 from truerail.journal import tables
 from truerail.journal.bodies import cause_body, finding_body
 from truerail.journal.changes import CauseRow, Changes, FindingRow, finding_columns
+from truerail.journal.job_rows import write_jobs
 from truerail.journal.statements import among_keys, among_numbers, upsert
 from truerail.journal.types import digest, microseconds, packed_ids
 from truerail.model.history import CauseEvent, FindingEvent, LinkChange, RoundRecord
@@ -28,6 +29,7 @@ def write_round(connection: Connection, record: RoundRecord, changes: Changes, e
     upsert(connection, tables.causes, [_cause(row) for row in changes.causes.values()], earliest=("first_seen",))
     _write_events(connection, changes)
     _write_links(connection, changes)
+    write_jobs(connection, changes.jobs)
     _end_acknowledgements(connection, changes.resolved, changes.at)
 
 

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from sqlalchemy import Connection, func, select
 
 from truerail.errors import JournalUnavailableError, JournalUnusableError
-from truerail.journal import as_of, blobs, kept_rows, retention, row_values, tables
+from truerail.journal import as_of, blobs, job_rows, kept_rows, retention, row_values, tables
 from truerail.journal.changes import Changes, Memory
 from truerail.journal.database import Database
 from truerail.journal.restoring import memory_of
@@ -31,6 +31,7 @@ from truerail.model.history import (
     RoundRecord,
     RowRange,
 )
+from truerail.model.job_record import JobRecord
 from truerail.model.target import Secret
 
 FIRST = RowRange()
@@ -258,6 +259,13 @@ class Journal:
         """Everything that was known at a time."""
         with self._database.reading() as connection:
             return as_of.as_of(self._salvage, connection, at)
+
+    def job_runs(
+        self, start: datetime, end: datetime, *, hosts: Collection[str] | None = None, page: RowRange = FIRST
+    ) -> Sequence[JobRecord]:
+        """Runs of jobs between two times, those that began last first; with hosts, only those on one of them."""
+        with self._database.reading() as connection:
+            return job_rows.job_runs(self._salvage, connection, start, end, hosts, page)
 
     def findings(self, *, resolved_since: datetime | None = None, page: RowRange = FIRST) -> Sequence[FindingRecord]:
         """Open findings, or those resolved since. Findings have no `seq`: `page.before` is how many to skip."""

@@ -190,6 +190,35 @@ link_changes = Table(
     sqlite_autoincrement=True,
 )
 
+jobs = Table(
+    "jobs",
+    metadata,
+    Column("id", Number, primary_key=True, autoincrement=False),
+    Column("source", Words, nullable=False),
+    Column("scheduler", Words, nullable=False),
+    Column("job", Key, nullable=False),
+    Column("name", Words, nullable=False),
+    Column("owner", Words, nullable=False),
+    Column("nodes", Words, nullable=False),
+    Column("gpus", BigInteger),
+    Column("started_at", Utc),
+    Column("first_seen", Utc, nullable=False),
+    Column("last_seen", Utc),
+    Column("ended_at", Utc),
+    Index("jobs_ended", "ended_at"),
+    Index("jobs_job", "job"),
+)
+"""Runs of jobs. `id` is a hash of the source, the job's key and its begin."""
+
+job_hosts = Table(
+    "job_hosts",
+    metadata,
+    Column("host", BigInteger, primary_key=True, autoincrement=False),
+    Column("job", Number, ForeignKey("jobs.id", ondelete="CASCADE"), primary_key=True, autoincrement=False, index=True),
+    sqlite_with_rowid=False,
+)
+"""Which runs were on a host: hashes of the names of their nodes."""
+
 acknowledgements = Table(
     "acknowledgements",
     metadata,

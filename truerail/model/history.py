@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import Protocol
 
 from truerail.model.finding import Cause, Finding
+from truerail.model.job_record import JobRecord
 from truerail.model.life import Life
 
 
@@ -285,6 +286,12 @@ class History(Protocol):
         """Everything that was known at a time."""
         ...
 
+    def job_runs(
+        self, start: datetime, end: datetime, *, hosts: Collection[str] | None = None, page: RowRange = RowRange()
+    ) -> Sequence[JobRecord]:
+        """Runs of jobs between two times, those that began last first; with hosts, only those on one of them."""
+        ...
+
     def causes(
         self, *, resolved_since: datetime | None = None, page: RowRange = RowRange()
     ) -> Sequence[CauseRecord]: ...
@@ -340,6 +347,12 @@ class NoHistory:
     def as_of(self, at: datetime) -> PastState:
         """Nothing is known."""
         return PastState(at, None, None, "", {}, (), ())
+
+    def job_runs(
+        self, start: datetime, end: datetime, *, hosts: Collection[str] | None = None, page: RowRange = RowRange()
+    ) -> Sequence[JobRecord]:
+        """Nothing."""
+        return ()
 
     def findings(
         self, *, resolved_since: datetime | None = None, page: RowRange = RowRange()

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from truerail.questions.question import Asked, Form, Given, Parameter, Question
+from truerail.questions.question import Asked, Form, Given, Journal, Parameter, Question
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -63,6 +63,8 @@ class JobRun:
     as_of: datetime | None
     stale: bool
     """Whether its scheduler does not answer now: it may have ended since."""
+    ended: datetime | None = None
+    """When it was gone; None while it runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +79,9 @@ class Scheduler:
 
 @dataclass(frozen=True, slots=True)
 class Jobs:
-    """`jobs`. `known`: whether every scheduler has answered at least once; without any nothing is known."""
+    """`jobs`. `known`: whether every scheduler has answered at least once; without any nothing is known. With `since`
+    also the jobs that have ended since then, as far as the journal has them.
+    """
 
     query: str | None
     known: bool
@@ -88,12 +92,18 @@ class Jobs:
     hurt: int
     summary: str
     action: str
+    since: datetime | None = None
+    ended: int = 0
+    """Those among them that have ended."""
 
 
 def _find(asked: Asked, given: Given) -> Jobs:
     from truerail.questions.answers.jobs import jobs
+    from truerail.questions.answers.jobs_since import jobs_since
 
-    return jobs(asked.publication, given["on"])
+    if given["since"] is None:
+        return jobs(asked.publication, given["on"])
+    return jobs_since(asked.publication, given["on"], given["since"], asked.history, asked.now)
 
 
 def _good(answer: Jobs) -> bool | None:
@@ -123,6 +133,16 @@ QUESTION = Question(
             label="On",
             example="leaf-3",
         ),
+        Parameter(
+            "since",
+            help="Also jobs that have ended since then: 14:00, 2h, or fault: since the first fault there began.",
+            description="also jobs that have ended since a time, or since `fault`: when the first fault there began",
+            needed=False,
+            option=True,
+            metavar="TIME",
+            label="Since",
+            example="14:00, or fault",
+        ),
     ),
     _find,
     "The running jobs, what hurts each of them, and the GPU-hours that this costs; worst first.",
@@ -130,6 +150,7 @@ QUESTION = Question(
     help="The running jobs, what hurts each of them, since when, and the GPU-hours that this costs; worst first.",
     good=_good,
     text=_text,
+    journal=lambda given: Journal.UNUSED if given["since"] is None else Journal.NEEDED,
     form=Form(
         "Which jobs are hurt?",
         "The running jobs, what hurts each of them, and the GPU-hours that this costs.",

@@ -161,7 +161,7 @@ class Evaluator:
             self.plugs = round.plugs
             evaluation = evaluate(round, notes=notes, work=work_now(plan, windows, now))
             self.past, self.jobs = round.past, round.jobs
-            changes = self.lives.update(evaluation, round.cabling)
+            changes = self.lives.update(evaluation, round.cabling, round.jobs)
             evaluated_round = EvaluatedRound(round, evaluation)
             publication = Published(
                 number=self.number,

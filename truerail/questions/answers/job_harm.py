@@ -6,8 +6,9 @@ then as many of them are hurt as the cause affects, at most all that the job has
 the plan knows, they share its rails evenly.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from types import MappingProxyType
 
 import numpy as np
 
@@ -44,9 +45,15 @@ def _hosts(view: View, key: str, cause: Cause) -> Codes:
 
 
 def runs_of(
-    view: View, standing: RailStatus, jobs: tuple[RunningJob, ...], sources: tuple[JobSource, ...]
+    view: View,
+    standing: RailStatus,
+    jobs: Sequence[RunningJob],
+    sources: Iterable[JobSource],
+    ended: Mapping[int, datetime] = MappingProxyType({}),
 ) -> list[JobRun]:
-    """The jobs with what hurts them, in the order given."""
+    """The jobs with what hurts them, in the order given. `ended` are the ends of those that do not run any more, by
+    their place: a cause that began later did not hurt them.
+    """
     codes = [np.array(sorted(map(view.named, job.hosts)), dtype=np.int64) for job in jobs]
     on_host: dict[int, list[int]] = {}
     for number, hosts in enumerate(codes):
@@ -59,16 +66,23 @@ def runs_of(
                 hit[number].setdefault(key, []).append(host)
     at = {source.name: source for source in sources}
     return [
-        _run(view, standing, job, hosts, found, at[job.source])
-        for job, hosts, found in zip(jobs, codes, hit, strict=True)
+        _run(view, standing, job, hosts, found, at.get(job.source), ended.get(number))
+        for number, (job, hosts, found) in enumerate(zip(jobs, codes, hit, strict=True))
     ]
 
 
 def _run(
-    view: View, standing: RailStatus, job: RunningJob, hosts: Codes, hit: Mapping[str, list[int]], source: JobSource
+    view: View,
+    standing: RailStatus,
+    job: RunningJob,
+    hosts: Codes,
+    hit: Mapping[str, list[int]],
+    source: JobSource | None,
+    ended: datetime | None,
 ) -> JobRun:
     cables = standing.below.of_all(hosts.tolist())
-    harm = tuple(sorted((_harm(view, job, cables, key, found) for key, found in hit.items()), key=_by_harm))
+    found = (_harm(view, job, cables, key, on, ended) for key, on in hit.items())
+    harm = tuple(sorted((one for one in found if ended is None or _before(one.since, ended)), key=_by_harm))
     hours = [one.gpu_hours for one in harm]
     waiting = [one.waiting_hours for one in harm]
     return JobRun(
@@ -89,23 +103,28 @@ def _run(
         waiting_hours=None
         if None in waiting
         else round(max((one for one in waiting if one is not None), default=0.0), 2),
-        as_of=source.at,
-        stale=bool(source.error),
+        as_of=source.at if source else None,
+        stale=ended is None and (source is None or bool(source.error)),
+        ended=ended,
     )
+
+
+def _before(since: datetime | None, ended: datetime) -> bool:
+    return since is not None and since < ended
 
 
 def _by_harm(one: JobHarm) -> tuple[float, int, str]:
     return (-(one.gpu_hours or 0.0), -one.hosts_hurt, one.key)
 
 
-def _harm(view: View, job: RunningJob, cables: Codes, key: str, hosts: list[int]) -> JobHarm:
+def _harm(view: View, job: RunningJob, cables: Codes, key: str, hosts: list[int], ended: datetime | None) -> JobHarm:
     cause = view.sight.causes[key]
     (line,) = cause_lines(view, [cause])
     begun = _moment(job.start_at)
     since = None if line.since is None else max(line.since, begun) if begun else line.since
     gpus = _gpus(view, job, cables, view.sight.affected[key], hosts)
     waiting = None if gpus is None or job.gpus is None else job.gpus - gpus
-    lasts = None if since is None else max((view.at - since).total_seconds(), 0.0) / 3600
+    lasts = None if since is None else max(((ended or view.at) - since).total_seconds(), 0.0) / 3600
     return JobHarm(
         key=key,
         id=cause.id,

@@ -1,5 +1,6 @@
 """`jobs`: the running jobs by what hurts them, and the job behind a key, an id or a name."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -33,22 +34,33 @@ def jobs(publication: Published, on: str | None) -> Jobs:
     known = publication.round.jobs
     wanted = known.running if on is None else _on(view, standing, known.running, on)
     runs = runs_of(view, standing, wanted, known.sources)
-    runs.sort(key=lambda run: (-(run.gpu_hours or 0.0), -len(run.harm), -(run.gpus or 0), run.key))
     hurt = [run for run in runs if run.harm]
+    return answer_of(known, runs, on, _summary(known, runs, hurt, on))
+
+
+def answer_of(known: KnownJobs, runs: list[JobRun], on: str | None, summary: str) -> Jobs:
+    """The answer with these jobs, the worst first."""
+    runs.sort(key=lambda run: (-(run.gpu_hours or 0.0), -len(run.harm), -(run.gpus or 0), run.key))
     return Jobs(
         query=on,
         known=known.known,
         schedulers=tuple(Scheduler(one.name, one.scheduler, one.at, one.error) for one in known.sources),
         jobs=tuple(runs[:MOST_JOBS]),
-        running=len(runs),
-        hurt=len(hurt),
-        summary=_summary(known, runs, hurt, on),
+        running=sum(run.ended is None for run in runs),
+        hurt=sum(bool(run.harm) for run in runs),
+        summary=summary,
         action=_action(known),
     )
 
 
 def _on(view: View, standing: RailStatus, running: tuple[RunningJob, ...], on: str) -> tuple[RunningJob, ...]:
     """The jobs with a host that this concerns."""
+    names = hosts_on(view, standing, on)
+    return tuple(job for job in running if not names.isdisjoint(job.hosts))
+
+
+def hosts_on(view: View, standing: RailStatus, on: str) -> set[str]:
+    """The hosts that something concerns: a cause, or a device, port, rail or pod. Raises NotFoundError, QueryError."""
     keys = [key for key, cause in view.sight.causes.items() if on in (key, cause.id)]
     hosts: Codes
     if keys:
@@ -57,8 +69,7 @@ def _on(view: View, standing: RailStatus, running: tuple[RunningJob, ...], on: s
         target = target_of(view, standing, on)
         of_cables = np.unique(view.index.a_device[target.host_cables])
         hosts = of_cables if len(of_cables) else hosts_below(standing, target)
-    names = {view.index.devices.names[code] for code in hosts.tolist()}
-    return tuple(job for job in running if not names.isdisjoint(job.hosts))
+    return {view.index.devices.names[code] for code in hosts.tolist()}
 
 
 def _summary(known: KnownJobs, runs: list[JobRun], hurt: list[JobRun], on: str | None) -> str:
@@ -71,22 +82,27 @@ def _summary(known: KnownJobs, runs: list[JobRun], hurt: list[JobRun], on: str |
     many = f"{count(len(runs), 'job')} run{'s' if len(runs) == 1 else ''}{place}"
     if not hurt:
         return f"{many}, none is known to be hurt by a fault of the network{away}"
+    return f"{many}, {len(hurt):,} {'is' if len(hurt) == 1 else 'are'} hurt: {hours_of(hurt)}{away}"
+
+
+def hours_of(hurt: Sequence[JobRun]) -> str:
+    """What hurt jobs cost so far."""
     hours = [run.gpu_hours for run in hurt]
     known_hours = [one for one in hours if one is not None]
     lost = f"{sum(known_hours):,.1f} GPU-hours so far" if known_hours else "GPU-hours unknown"
-    more = " or more" if known_hours and None in hours else ""
-    return f"{many}, {len(hurt):,} {'is' if len(hurt) == 1 else 'are'} hurt: {lost}{more}{away}"
+    return f"{lost}{' or more' if known_hours and None in hours else ''}"
 
 
 def since(name: str, at: object, error: str) -> str:
     """How old what a scheduler said is, and why."""
     why = printable(error, 120)
     return f"{name} does not answer ({why}), " + (
-        "its jobs are unknown" if at is None else f"its jobs are as of {_time(at)}"
+        "its jobs are unknown" if at is None else f"its jobs are as of {time_words(at)}"
     )
 
 
-def _time(at: object) -> str:
+def time_words(at: object) -> str:
+    """A time in a sentence."""
     return f"{at:%Y-%m-%d %H:%M} UTC"
 
 
@@ -138,11 +154,11 @@ def _of_run(publication: Published, known: KnownJobs, found: RunningJob, asked: 
 
 def _first(run: JobRun, answer: Job) -> str:
     """The answer to "is the network slowing this job?", with what it cost so far."""
-    stale = f" {run.scheduler} does not answer: the job is as of {_time(run.as_of)}." if run.stale else ""
+    stale = f" {run.scheduler} does not answer: the job is as of {time_words(run.as_of)}." if run.stale else ""
     if not run.harm:
         unseen = f" {count(run.cables_unknown, 'cable')} of its {run.cables:,} not seen." if run.cables_unknown else ""
         return f"{answer.summary}{unseen}{stale}"
     begun = min((one.since for one in run.harm if one.since is not None), default=None)
-    since_when = f" since {_time(begun)}" if begun else ""
+    since_when = f" since {time_words(begun)}" if begun else ""
     hours = f", {run.gpu_hours:,.1f} GPU-hours so far" if run.gpu_hours is not None else "; its GPU-hours are unknown"
     return f"{answer.summary} Job {run.key} is hurt{since_when}{hours}.{stale}"

@@ -19,7 +19,7 @@ def jobs_text(answer: Jobs, options: Options) -> Iterator[RenderableType]:
     shown = answer.jobs if options.details else answer.jobs[:MOST_LINES]
     for run in shown:
         yield from run_lines(run)
-    yield from more(answer.running - len(shown), "jobs")
+    yield from more(answer.running + answer.ended - len(shown), "jobs")
 
 
 def run_lines(run: JobRun) -> Iterator[RenderableType]:
@@ -29,6 +29,7 @@ def run_lines(run: JobRun) -> Iterator[RenderableType]:
     about = [f"of {name(run.user)}"] if run.user else []
     about += ["GPUs unknown" if run.gpus is None else count(run.gpus, "GPU")]
     about += [f"since {when(run.start)}"] if run.start else []
+    about += [f"ended {when(run.ended)}"] if run.ended else []
     about += [name(run.scheduler)]
     about += [f"as of {when(run.as_of)}"] if run.stale and run.as_of else []
     yield hanging("!" if run.harm else "-", title.append(f"  {', '.join(about)}", style=QUIET))

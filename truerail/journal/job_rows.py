@@ -1,0 +1,99 @@
+"""Runs of jobs in the tables: written with a round, read by time and host."""
+
+from collections.abc import Collection, Iterable, Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, Row, delete, func, or_, select
+
+from truerail.errors import NodeSetError
+from truerail.files.nodesets import expand
+from truerail.journal.salvage import Salvage
+from truerail.journal.statements import CHUNK, among_numbers, upsert
+from truerail.journal.tables import job_hosts, jobs
+from truerail.journal.types import digest
+from truerail.model.history import RowRange
+from truerail.model.job_record import JobRecord
+from truerail.model.names import device_key, short_name
+
+_COLUMNS = (
+    jobs.c.id, jobs.c.source, jobs.c.scheduler, jobs.c.job, jobs.c.name, jobs.c.owner, jobs.c.nodes, jobs.c.gpus,
+    jobs.c.started_at, jobs.c.first_seen, jobs.c.last_seen, jobs.c.ended_at,
+)  # fmt: skip
+
+
+def write_jobs(connection: Connection, runs: Collection[JobRecord]) -> None:
+    """Writes runs, and the hosts of each."""
+    if not runs:
+        return
+    rows = [dict(zip((column.name for column in _COLUMNS), _values(run), strict=True)) for run in runs]
+    upsert(connection, jobs, rows, earliest=("first_seen",))
+    hosts = {run.id: _hosts(run.nodes) for run in runs}
+    known = _hosts_of(connection, hosts)
+    wrong = {number for number, found in known.items() if found != hosts[number]}
+    if wrong:
+        connection.execute(delete(job_hosts).where(among_numbers(connection, job_hosts.c.job, wrong)))
+    fresh = hosts.keys() - known.keys() | wrong
+    pairs = [{"host": host, "job": number} for number in fresh for host in hosts[number]]
+    for start in range(0, len(pairs), CHUNK):
+        connection.execute(job_hosts.insert(), pairs[start : start + CHUNK])
+
+
+def _values(run: JobRecord) -> tuple[Any, ...]:
+    return (
+        run.id, run.source, run.scheduler, run.key, run.name, run.user, run.nodes, run.gpus,
+        run.started_at, run.first_seen, run.last_seen, run.ended_at,
+    )  # fmt: skip
+
+
+def _hosts_of(connection: Connection, numbers: Iterable[int]) -> dict[int, set[int]]:
+    found: dict[int, set[int]] = {}
+    asked = select(job_hosts.c.job, job_hosts.c.host).where(among_numbers(connection, job_hosts.c.job, numbers))
+    for number, host in connection.execute(asked):
+        found.setdefault(number, set()).add(host)
+    return found
+
+
+def _hosts(nodes: str) -> set[int]:
+    return {host_number(name) for name in node_names(nodes)}
+
+
+def host_number(name: str) -> int:
+    """The number under which a host is looked up, however its domain is written."""
+    return digest(short_name(device_key(name)))
+
+
+def node_names(nodes: str) -> list[str]:
+    """The names of a node set that the journal has."""
+    try:
+        return expand(nodes) if nodes else []
+    except NodeSetError:
+        return [nodes]
+
+
+def open_jobs(salvage: Salvage, connection: Connection) -> tuple[JobRecord, ...]:
+    """The runs that have not ended."""
+    asked = select(*_COLUMNS).where(jobs.c.ended_at.is_(None))
+    return tuple(salvage.rows(connection, asked, jobs.c.id, _record))
+
+
+def job_runs(
+    salvage: Salvage,
+    connection: Connection,
+    start: datetime,
+    end: datetime,
+    hosts: Collection[str] | None,
+    page: RowRange,
+) -> Sequence[JobRecord]:
+    """Runs between two times, those that began last first."""
+    begun = func.coalesce(jobs.c.started_at, jobs.c.first_seen)
+    asked = select(*_COLUMNS).where(or_(jobs.c.ended_at.is_(None), jobs.c.ended_at >= start), begun <= end)
+    if hosts is not None:
+        on = select(job_hosts.c.job).where(among_numbers(connection, job_hosts.c.host, map(host_number, hosts)))
+        asked = asked.where(jobs.c.id.in_(on))
+    asked = asked.order_by(begun.desc(), jobs.c.id).limit(page.limit)
+    return salvage.rows(connection, asked, jobs.c.id, _record)
+
+
+def _record(row: Row[Any]) -> JobRecord:
+    return JobRecord(*tuple(row))
