@@ -12,10 +12,11 @@ Source: lldpd's `src/client/{json,xml,kv,text}_writer.c` and real daemons (0.7 t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from collector._answer import decode
+from collector._lldpd_json0 import neighbors_from_json0
 from collector._lldpd_text import neighbors_from_keyvalue, neighbors_from_plain, seconds, whole
 from truerail.errors import UnreadableError
 from truerail.model import Neighbor
@@ -31,10 +32,10 @@ _DEPTH = 3
 """Depth of the values below the root: interface, chassis or port, id."""
 
 
-def neighbors_from_json(answer: str) -> Iterator[Neighbor]:
+def neighbors_from_json(answer: str) -> Iterable[Neighbor]:
     """Neighbours in the answer of `lldpctl -f json` or `-f json0`, recognised by shape. Raises `UnreadableError`."""
-    for port, seen in _interfaces(decode(answer)):
-        yield _neighbor(port, seen)
+    found = neighbors_from_json0(answer)
+    return [_neighbor(port, seen) for port, seen in _interfaces(decode(answer))] if found is None else found
 
 
 def own_ids(document: Any) -> Iterator[tuple[str, str]]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Final
 
 from truerail.analysis.published import Published
@@ -53,15 +54,17 @@ def words(rule: Rule, subject: str) -> tuple[str, ...]:
 
 def first_example(rule: Rule) -> Example:
     """The one that a runbook shows: the first of the severity that the rule has most often."""
-    found = list(examples(rule))
-    return next((one for one in found if one.finding.severity is rule.severity), found[0])
+    every = examples(rule)
+    first = next(every)
+    return next((one for one in chain([first], every) if one.finding.severity is rule.severity), first)
 
 
 def _evaluated(rule: Rule, case: Case) -> tuple[Published, list[Finding]]:
     """An example evaluated by all rules; the cabling is right where the example does not speak of it, if the rule finds
     the same then.
     """
-    alone, right = (publication_of(scene(one)) for one in (case, _cabled(case)))
+    alone, cabled = publication_of(scene(case)), _cabled(case)
+    right = alone if cabled is case else publication_of(scene(cabled))
     found, same = _found(rule, alone), _found(rule, right)
     if [(one.subject, one.severity) for one in found] == [(one.subject, one.severity) for one in same]:
         return right, same
