@@ -102,9 +102,7 @@ def probed(round: Round) -> Probed:
     mine, theirs = flows.cable, flows.peer_cable
     planned = (rail[mine] >= 0) & (rail[theirs] >= 0)
     railed = planned & (rail[mine] == rail[theirs]) & (plane[mine] == plane[theirs])
-    silent = flows.refused & (flows.sent.sum(axis=1) == 0)
-    judged = planned & flows.tried & (flows.witnessed | silent)
-    return Probed(round, flows, leaf[mine], leaf[theirs], planned, railed, judged)
+    return Probed(round, flows, leaf[mine], leaf[theirs], planned, railed, planned & flows.judged)
 
 
 def some(names: Sequence[str]) -> str:

@@ -66,10 +66,15 @@ class Reached:
         return np.asarray(self.heard.sum(axis=1) > 0, dtype=bool)
 
     @property
+    def judged(self) -> Mask:
+        """Flows that were tried, and one of whose hosts can say what became of them."""
+        silent = self.refused & (self.sent.sum(axis=1) == 0)
+        return np.asarray(self.tried & (self.witnessed | silent), dtype=bool)
+
+    @property
     def lost(self) -> Mask:
         """Flows that were tried, of which a listener that can say so heard nothing."""
-        known = self.witnessed | (self.refused & (self.sent.sum(axis=1) == 0))
-        return np.asarray(self.tried & known & ~self.arrived, dtype=bool)
+        return np.asarray(self.judged & ~self.arrived, dtype=bool)
 
     def fact(self, flow: int) -> ProbeReach:
         """What the sender reports of a flow."""

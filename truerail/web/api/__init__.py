@@ -16,6 +16,7 @@ from truerail.web.api import (
     maintenance_routes,
     oncall_routes,
     past,
+    probe_routes,
     step_routes,
 )
 from truerail.web.openapi import PROBLEMS
@@ -32,6 +33,7 @@ def routes() -> APIRouter:
     )
     for part in (
         fabric_routes,
+        probe_routes,
         list_routes,
         finding_routes,
         oncall_routes,

@@ -32,6 +32,7 @@ NAVIGATION = (
     ("/punch", "Punch list", "punch"),
     ("/racks", "Racks", "racks"),
     ("/topology", "Topology", "topology"),
+    ("/probes", "Probes", "probes"),
     ("/changes", "Changes", "changes"),
     ("/storm", "Storms", "storm"),
     ("/ask", "Ask", "ask"),
@@ -71,6 +72,7 @@ class Pages:
             ("/racks", "racks", "Racks"),
             ("/topology", "topology", "Topology"),
             ("/ports", "ports", "Ports"),
+            ("/probes", "probes", "Probes"),
             ("/changes", "changes", "Changes"),
             ("/storm", "storm", "PFC storms"),
             ("/timeline", "timeline", "Timeline"),
@@ -80,7 +82,7 @@ class Pages:
             ("/maintenance", "maintenance", "Maintenance"),
         ):
             router.add_api_route(path, self._fixed(name, title), response_class=HTMLResponse)
-        for path, title, name in LISTS:
+        for path, title, name in (*LISTS, ("/probed-nics", "Probed NICs", "list_nics")):
             router.add_api_route(path, self._fixed(name, title, "list"), response_class=HTMLResponse)
         for path, name in (
             ("/hosts/{thing:path}", "device"),

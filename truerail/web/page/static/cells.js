@@ -15,6 +15,7 @@ import { SEVERITIES, STATES } from "./words.js";
  * @property {string} cells
  */
 
+const WORDS = Object.freeze(["no cable planned", ...STATES.slice(1)]);
 const RIGHT = 1;
 const MANY = 12;
 
@@ -37,6 +38,8 @@ export class Cells {
     this.causes = null;
     /** @type {boolean[]} by that place: whether the cause explains so many cells that they would hide the others */
     this.many = [];
+    /** @type {readonly string[]} what each state is called */
+    this.words = WORDS;
   }
 
   /** Which cause explains which cell; an answer for another plan is ignored. @param {any} answer MapCauses */
@@ -171,11 +174,9 @@ export class Cells {
 
   /** A cell in words. @param {number} cell */
   summary(cell) {
-    const state = STATES[this.state(cell)];
     const severity = SEVERITIES[this.severity(cell)];
     const plane = this.planes > 1 ? ` plane ${cell % this.planes}` : "";
-    const words = state === "none" ? "no cable planned" : state;
-    return `${this.hosts[this.hostOf(cell)]} rail ${this.railOf(cell)}${plane}: ${words}${severity ? `, ${severity}` : ""}${this.muted(cell) ? ", muted" : ""}${this.causeOf(cell) ? `, ${this.causeWords(cell)}` : ""}`;
+    return `${this.hosts[this.hostOf(cell)]} rail ${this.railOf(cell)}${plane}: ${this.words[this.state(cell)]}${severity ? `, ${severity}` : ""}${this.muted(cell) ? ", muted" : ""}${this.causeOf(cell) ? `, ${this.causeWords(cell)}` : ""}`;
   }
 }
 

@@ -9,20 +9,32 @@ const PLAIN = "right";
 
 /** @typedef {(ctx: CanvasRenderingContext2D, size: number) => void} Draw */
 
+/** @param {import("./map.js").FabricMap} map */
+const sizeOn = (map) => Math.min(MOST, Math.max(LEAST, (map.layout?.size ?? MOST) - 1));
+
+/** The mark of a state. @param {import("./map.js").FabricMap} map @param {number} state @returns {Draw} */
+const markOf = ({ colours }, state) => (ctx, size) => {
+  ctx.fillStyle = colours.right;
+  if (state === 1) ctx.fillRect(0, 0, size, size);
+  SHAPES[state](ctx, 0, 0, size, colours);
+};
+
+/** The marks of the states alone, in the words of the map. @param {import("./map.js").FabricMap} map */
+export function stateLegend(map) {
+  const words = map.cells?.words ?? [];
+  return [1, 2, 3, 4, 0].map((state) => el("span.mark-key", null, sample(markOf(map, state), sizeOn(map)), words[state]));
+}
+
 /** The marks that are in use on a map, with their words. @param {import("./map.js").FabricMap} map */
 export function legend(map) {
   const { cells, colours } = map;
   if (!cells) return [];
-  const size = Math.min(MOST, Math.max(LEAST, (map.layout?.size ?? MOST) - 1));
+  const size = sizeOn(map);
   const states = cells.counts();
   /** @param {Draw} draw @param {string} word */
   const entry = (draw, word) => el("span.mark-key", null, sample(draw, size), word);
   /** @param {number} state @returns {Draw} */
-  const of = (state) => (ctx) => {
-    ctx.fillStyle = colours.right;
-    if (state === 1) ctx.fillRect(0, 0, size, size);
-    SHAPES[state](ctx, 0, 0, size, colours);
-  };
+  const of = (state) => (ctx) => markOf(map, state)(ctx, size);
   /** @param {number} severity @returns {Draw} */
   const noted = (severity) => (ctx) => {
     of(1)(ctx, size);

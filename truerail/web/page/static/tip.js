@@ -39,7 +39,7 @@ export class Tip {
       el(
         `span.state.${state}`,
         null,
-        state === "none" ? "no cable planned" : `${GLYPHS[/** @type {"right"} */ (state)]} ${state}`,
+        `${GLYPHS[/** @type {"right"} */ (state)]} ${cells.words[cells.state(cell)]}`.trim(),
       ),
       severity ? el(`span.${severity}`, null, severity) : "", cells.muted(cell) ? el("span.soft", null, "muted") : "", cells.causeOf(cell) ? el("span", null, cells.causeWords(cell)) : "", place ? el("small", null, place) : "");
     this.node.hidden = false;

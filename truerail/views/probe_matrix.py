@@ -1,0 +1,257 @@
+"""What probes show: hosts by rails as one byte for each cell, figures by rail, and a list of NICs."""
+
+from base64 import b64encode
+from dataclasses import dataclass
+from datetime import datetime
+
+import numpy as np
+
+from truerail.analysis.probes.coverage import coverage
+from truerail.analysis.probes.results import (
+    LOST,
+    NIC_STATES,
+    NO_NIC,
+    PARTLY,
+    REACHED,
+    UNTRIED,
+    ProbeResults,
+    probe_results,
+)
+from truerail.analysis.published import Published
+from truerail.model.columns import Codes
+from truerail.model.names import natural_key, printable
+from truerail.views.fabric_map import Grid, PodSpan, grid_of
+from truerail.views.filters import Part, on_nodes, on_rail, on_words, part, rows_of
+from truerail.views.sorting import Keys, arranged, of_device, with_text
+from truerail.views.view import View, view_of
+
+MOST_LEFT_OUT = 200
+_BADNESS = np.zeros(len(NIC_STATES), dtype=np.int64)
+_BADNESS[[NO_NIC, REACHED, UNTRIED, PARTLY, LOST]] = range(5)
+"""By state. If several NICs of a host share a rail and plane, the worst shows."""
+NOT_PROBED = "no probe has been sent, or none of its results is recent: every NIC is untried"
+
+
+@dataclass(frozen=True, slots=True)
+class ProbedRail:
+    """Figures of one rail. `packets` are those that had a witness; None where none had."""
+
+    rail: int
+    nics: int
+    reached: int
+    partly: int
+    lost: int
+    untried: int
+    pairs_reached: int
+    pairs_lost: int
+    pairs_wrong_nic: int
+    pairs_implied: int
+    pairs_untried: int
+    packets: int | None
+    packets_lost: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A host that took no part, and why."""
+
+    host: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeMatrix:
+    """The cell of a host, rail and plane is at `(host * len(rails) + rail position) * planes + plane`: 0 no NIC
+    planned, 1 reached, 2 lost, 3 partly lost, 4 untried. `cells` is the base64 of one byte for each.
+    """
+
+    number: int
+    at: datetime
+    plan_digest: str
+    rails: tuple[int | None, ...]
+    planes: int
+    pods: tuple[PodSpan, ...]
+    hosts: tuple[str, ...]
+    racks: tuple[str, ...]
+    cells: str
+    probed_at: datetime | None
+    """When the oldest part was probed; None without probes."""
+    summary: str
+    by_rail: tuple[ProbedRail, ...]
+    left_out: tuple[LeftOut, ...]
+    """The first 200 of `left_out_total`."""
+    left_out_total: int
+
+
+@dataclass(frozen=True, slots=True)
+class ProbedNic:
+    """A planned NIC as a row of a list. Flows count where a witness can say what became of them."""
+
+    nic: str
+    host: str
+    rail: int
+    plane: int | None
+    leaf: str
+    state: str
+    """`reached`, `lost`, `partly` or `untried`."""
+    sent: int
+    """Flows that it sent."""
+    sent_lost: int
+    """Those of them of which nothing arrived."""
+    received: int
+    received_lost: int
+    faulty: int
+    """Flows with anything wrong: lost, not whole, on another NIC, in another class."""
+    why_untried: str
+
+
+def probe_matrix(publication: Published) -> ProbeMatrix:
+    """The matrix of a publication, which owns it."""
+    return publication.once(_matrix)
+
+
+def _matrix(publication: Published) -> ProbeMatrix:
+    view, grid = view_of(publication), grid_of(publication.plan)
+    results = probe_results(publication.round)
+    found = coverage(publication.round)
+    left_out = sorted(results.left_out.items(), key=lambda one: natural_key(one[0])) if results else []
+    return ProbeMatrix(
+        number=publication.number,
+        at=publication.at,
+        plan_digest=publication.plan_digest,
+        rails=grid.rails,
+        planes=grid.planes,
+        pods=grid.pods,
+        hosts=grid.hosts,
+        racks=grid.racks,
+        cells=b64encode(_cells(grid, states_of(view)).tobytes()).decode("ascii"),
+        probed_at=results.at if results else None,
+        summary=found.words.removeprefix("Probes: ") if found else NOT_PROBED,
+        by_rail=_by_rail(view, results),
+        left_out=tuple(LeftOut(printable(host), printable(why, 300)) for host, why in left_out[:MOST_LEFT_OUT]),
+        left_out_total=len(left_out),
+    )
+
+
+def states_of(view: View) -> Codes:
+    """The state of the NIC of each cable, as indices of `NIC_STATES`. Without probes all NICs are untried."""
+    results = probe_results(view.round)
+    if results is not None:
+        return results.state
+    index = view.index
+    return np.where(index.from_host & (index.rail >= 0), UNTRIED, NO_NIC)
+
+
+def _cells(grid: Grid, state: Codes) -> Codes:
+    use = (grid.cell >= 0) & (state != NO_NIC)
+    worst = np.zeros(grid.size, dtype=np.int64)
+    np.maximum.at(worst, grid.cell[use], _BADNESS[state[use]])
+    return np.argsort(_BADNESS)[worst].astype(np.uint8)
+
+
+def _by_rail(view: View, results: ProbeResults | None) -> tuple[ProbedRail, ...]:
+    state, rail = states_of(view), view.index.rail
+    found = []
+    for number in np.unique(rail[state != NO_NIC]).tolist():
+        count = np.bincount(state[(rail == number) & (state != NO_NIC)], minlength=len(NIC_STATES))
+        pairs = results.pairs.get(number) if results else None
+        packets = results.packets.get(number) if results else None
+        found.append(
+            ProbedRail(
+                number,
+                int(count.sum()),
+                *(int(count[code]) for code in (REACHED, PARTLY, LOST, UNTRIED)),
+                *(pairs or (0, 0, 0, 0, 0)),
+                *(packets or (None, None)),
+            )
+        )
+    return tuple(found)
+
+
+def _flows(view: View, of: str) -> Codes:
+    """A count of flows of each cable's NIC, shape (cables,)."""
+    results = probe_results(view.round)
+    if results is None:
+        return np.zeros(len(view.index.rail), dtype=np.int64)
+    return {
+        "sent": results.out.tried,
+        "sent_lost": results.out.lost,
+        "received": results.into.tried,
+        "received_lost": results.into.lost,
+        "faulty": results.out.faulty + results.into.faulty,
+    }[of]
+
+
+NIC_KEYS: Keys = {
+    "nic": lambda view: view.layout.place,
+    "host": lambda view: of_device(view.layout.rank, view.layout.a_device),
+    "rail": lambda view: view.layout.rail,
+    "plane": lambda view: view.layout.plane,
+    "leaf": lambda view: of_device(view.layout.rank, view.layout.b_device),
+    "state": lambda view: len(NIC_STATES) - _BADNESS[states_of(view)],
+    "sent": lambda view: _flows(view, "sent"),
+    "sent_lost": lambda view: _flows(view, "sent_lost"),
+    "received": lambda view: _flows(view, "received"),
+    "received_lost": lambda view: _flows(view, "received_lost"),
+    "faulty": lambda view: _flows(view, "faulty"),
+}
+"""The columns that the list is sorted by; by state the worst is first."""
+
+
+def probed_nics(
+    publication: Published,
+    *,
+    nodes: str | None = None,
+    rail: int | None = None,
+    state: str | None = None,
+    text: str | None = None,
+    sort: str | None = None,
+    offset: int = 0,
+    limit: int = 100,
+) -> Part[ProbedNic]:
+    """Planned NICs on rails, worst first. Raises `QueryError` for an unknown value of a filter."""
+    view = view_of(publication)
+    layout, states = view.layout, states_of(view)
+    masks = (
+        states != NO_NIC,
+        on_nodes(view, nodes, layout.a_device),
+        on_rail(view, rail, layout.rail),
+        on_words("state", state, NIC_STATES[1:], NIC_STATES, states),
+        with_text(text, lambda: layout.cable_words),
+    )
+    rows = rows_of(len(layout.rail), masks)
+    rows = rows[np.lexsort((layout.place[rows], -_BADNESS[states[rows]]))]
+    return part(arranged(view, rows, NIC_KEYS, sort), offset, limit, lambda cable: _line(view, cable))
+
+
+def _line(view: View, cable: int) -> ProbedNic:
+    results, planned = probe_results(view.round), view.plan.cables[cable]
+    state = NIC_STATES[int(states_of(view)[cable])]
+    sent, sent_lost, received, received_lost, faulty = (
+        int(_flows(view, name)[cable]) for name in ("sent", "sent_lost", "received", "received_lost", "faulty")
+    )
+    why = "" if state != "untried" else _why(results, planned.a.device, sent, received)
+    return ProbedNic(
+        nic=str(planned.a),
+        host=planned.a.device,
+        rail=int(view.index.rail[cable]),
+        plane=planned.plane,
+        leaf=planned.b.device,
+        state=state,
+        sent=sent,
+        sent_lost=sent_lost,
+        received=received,
+        received_lost=received_lost,
+        faulty=faulty,
+        why_untried=why,
+    )
+
+
+def _why(results: ProbeResults | None, host: str, sent: int, received: int) -> str:
+    if results is None:
+        return NOT_PROBED
+    if host in results.left_out:
+        return printable(results.left_out[host], 300)
+    if sent or received:
+        return f"tried in one direction alone: nothing that it {'received' if sent else 'sent'} has a witness"
+    return "no address, no pair, or a peer without a witness"
