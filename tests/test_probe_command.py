@@ -1,5 +1,6 @@
 """`truerail probe` from beginning to end: real sshd servers in front of hosts in network namespaces."""
 
+import asyncio
 import json
 import os
 import re
@@ -9,6 +10,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import jinja2
@@ -21,9 +23,16 @@ from probe_fabric import NOBODY, PYTHON, ProbeFabric, routed
 from real import require
 from sshd import Sshd, sshd
 
+from truerail.analysis.published import EvaluatedRound, Published
+from truerail.analysis.round import Round
 from truerail.inventory import Inventory, dump_yaml
-from truerail.model import Role, Target
+from truerail.model import Counter, PortCounters, ProbeReach, Reading, Role, Snapshot, Target
 from truerail.plans import dump_csv
+from truerail.poller.latest import Latest
+from truerail.rounds import evaluate
+from truerail.service.probe_settings import ProbeSettings
+from truerail.service.prober import Prober
+from truerail.views.probe_matrix import probe_matrix
 
 LIMITS = {
     "networks": ["10.0.0.0/8"],
@@ -38,6 +47,8 @@ TASKS = {
     "wait": 0.0, "listen": [], "sends": [], "hears": [], "untried": [], "trouble": [],
 }  # fmt: skip
 """What a host is given that sends nothing."""
+PACE = {"nic_counters": 0.5}
+"""Seconds between rounds of the counters that show whether a host is busy."""
 
 
 @dataclass
@@ -47,6 +58,7 @@ class Site:
     fabric: ProbeFabric
     servers: dict[str, Sshd]
     words: tuple[object, ...]
+    targets: tuple[Target, ...]
 
     def limits(self, host: str, **changed: object) -> None:
         """Writes the file of limits of a host."""
@@ -77,7 +89,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         inventory.write_text(dump_yaml(Inventory(tuple(targets))))
         plan.write_text(dump_csv(fabric.plan))
         user = targets[0].ssh.user
-        site = Site(fabric, servers, ("probe", "--inventory", inventory, "--plan", plan, "--user", user))
+        site = Site(
+            fabric, servers, ("probe", "--inventory", inventory, "--plan", plan, "--user", user), tuple(targets)
+        )
         for host in fabric.hosts:
             site.limits(host)
         yield site
@@ -186,3 +200,82 @@ def test_the_forced_command_of_the_role_probes_within_its_limits_and_runs_nothin
     assert "packets_per_second of 201, at most 200 are allowed here" in answers[0].stderr
     assert json.loads(answers[1].stdout)["run"] == TASKS["run"]
     assert "refused: tasks or limits are not understood" in answers[2].stderr
+
+
+class Service:
+    """A prober over the newest answers of the fabric's hosts, which show their load each time that it looks."""
+
+    def __init__(self, site: Site, busy: str = "") -> None:
+        self.site, self.busy, self.moment, self.looks, self.heard = site, busy, datetime.now(UTC), 0, 0
+        self.latest = Latest(site.fabric.plan.devices)
+        self.latest.put(site.fabric.polled())
+        self.prober = Prober(self._latest, lambda: self.moment, self._count)
+
+    def _latest(self) -> Latest:
+        self.looks += 1
+        for host in self.site.fabric.hosts:
+            gained = 10**10 * self.looks if host == self.busy else self.looks
+            facts = (PortCounters("eth0", (Counter("rx_bytes"),), (gained,)),)
+            self.latest.put([Reading(host, "nic_counters", self.moment, facts, read_at=float(self.looks))])
+        return self.latest
+
+    def _count(self) -> None:
+        self.heard += 1
+
+    @property
+    def shown(self) -> Published:
+        """The newest evaluation."""
+        round = Round(self.site.fabric.plan, self.latest.snapshot() or Snapshot(self.moment, ()))
+        return Published(1, "lab", EvaluatedRound(round, evaluate(round)))
+
+    def probe(self, **more: object) -> Published:
+        """One run, and the evaluation after it."""
+        settings = ProbeSettings.model_validate(
+            {"user": self.site.targets[0].ssh.user, "packets_per_second": 100, **more}
+        )
+        named = {one.name: (one, self.site.fabric.plan.devices[one.name]) for one in self.site.targets}
+        asyncio.run(self.prober.run(settings, self.shown, named, PACE))
+        return self.shown
+
+
+def _status(shown: Published) -> dict[str, str]:
+    return {verdict.rule: verdict.status.value for verdict in shown.evaluation.verdicts}
+
+
+def test_the_service_probes_idle_hosts_and_forgets_what_gets_too_old(site: Site) -> None:
+    service = Service(site, busy="h4")
+    shown = service.probe()
+    matrix = probe_matrix(shown)
+    assert [(one.host, one.why.split(" carries")[0]) for one in matrix.left_out] == [("h4", "busy: eth0")]
+    assert {(rail.nics, rail.reached, rail.untried) for rail in matrix.by_rail} == {(4, 3, 1)}
+    assert service.heard == 1
+    figures = service.prober.figures
+    assert (figures["probe_runs_total"], figures["probe_runs_failed_total"]) == (1, 0)
+    assert (
+        figures["probe_packets_total"] == sum(row.sent or 0 for row in shown.round.snapshot.table(ProbeReach).rows) + 6
+    ), "and one to the leaf by each NIC and mode"
+    service.moment += timedelta(minutes=25)
+    asyncio.run(service.prober.forget_old())
+    assert service.heard == 2
+    assert _status(service.shown)["PRB001"] == "unknown"
+    assert {rail.untried for rail in probe_matrix(service.shown).by_rail} == {4}
+
+
+def test_a_run_that_no_host_answers_leaves_all_of_them_untried(site: Site) -> None:
+    forget(site)
+    service = Service(site)
+    service.probe(every="60s")
+    assert began(site)
+    for host in site.fabric.hosts:
+        site.limits(host, networks=["192.0.2.0/24"])
+    try:
+        shown = service.probe(every="60s")
+    finally:
+        for host in site.fabric.hosts:
+            site.limits(host)
+    assert service.prober.figures["probe_runs_failed_total"] == 1
+    assert _status(shown)["PRB001"] == "unknown"
+    matrix = probe_matrix(shown)
+    assert {rail.untried for rail in matrix.by_rail} == {4}
+    assert all("refused" in one.why for one in matrix.left_out)
+    assert matrix.left_out_total == 4

@@ -20,7 +20,8 @@ from truerail.errors import CommandError
 from truerail.model import Evaluation, Plan, Role, Snapshot, Target
 from truerail.model.names import answer_file
 from truerail.poller import Gathered, Limits, Row
-from truerail.probe.idle import activity
+from truerail.probe.background import of_plan
+from truerail.probe.idle import ACTIVITY, LOAD, activity
 from truerail.probe.nics import Nics, nics_of
 from truerail.probe.pinglists import pairs_of
 from truerail.probe.runner import Run
@@ -31,7 +32,6 @@ from truerail.transport.protocol import Transport
 from truerail.transport.writer import CaptureWriter
 
 _FILE = answer_file("truerail-probe")
-_LOAD = {"nic_counters", "rdma_counters"}
 _APART_SECONDS = 1.0
 _NOT_KNOWN = "does not show whether it is busy: --assume-idle probes it all the same"
 
@@ -83,9 +83,9 @@ def _poll(fleet: live.Fleet, wanted: Wanted) -> _Polled:
 
     async def both(transport: Transport, stop: asyncio.Event) -> tuple[Gathered, Snapshot]:
         poller = fleet.gatherer(transport, Limits(deadline_seconds=wanted.deadline))
-        first = await poller.round(only=None, collectors=at_once() | _LOAD | {"rdma_flows"}, progress=keep, stop=stop)
+        first = await poller.round(only=None, collectors=at_once() | ACTIVITY, progress=keep, stop=stop)
         await asyncio.sleep(_APART_SECONDS)
-        second = await poller.round(only=hosts, collectors=_LOAD, progress=None, stop=stop)
+        second = await poller.round(only=hosts, collectors=LOAD, progress=None, stop=stop)
         return first, second.snapshot()
 
     with live_progress.reported() as progress:
@@ -114,15 +114,8 @@ def _planned(round: Round, nics: Nics, polled: _Polled, targets: Mapping[str, Ta
 
 def _settings(plan: Plan, wanted: Wanted) -> Settings:
     """The user's, with the MTU and the class that the plan declares."""
-    qos = plan.qos
-    lossless = [dscp for dscp, of in (qos.dscp_to_priority if qos else ()) if qos and of in (qos.pfc_priorities or ())]
     what = tuple(word for word in wanted.settings.what if word != "mtu" or not wanted.allow_jobs)
-    return replace(
-        wanted.settings,
-        what=what,
-        mtu=wanted.settings.mtu or (qos.mtu if qos and qos.mtu else 9000),
-        dscp=lossless[0] if lossless else wanted.settings.dscp,
-    )
+    return of_plan(replace(wanted.settings, what=what), plan)
 
 
 def _nics(round: Round, wanted: Wanted, fleet: live.Fleet) -> Nics:

@@ -92,6 +92,8 @@ def _polling(pollers: str, options: BusOptions, settings: "Settings", devices: i
     from truerail.poller.processes import processes
 
     if options.role:
+        if settings.probe:
+            raise CommandError("probe: only a service without --role logs in to hosts, so that it can probe them")
         if pollers != "auto":
             raise CommandError("--pollers is for a service without --role: pollers of a bus are started on their own")
         return judge_polling(options, settings)

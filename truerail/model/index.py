@@ -100,6 +100,10 @@ class Ports:
         """Codes of port names: one code for all spellings of a name, -1 for None."""
         return mapped(self._raw.__getitem__, names)
 
+    def known_codes(self, names: Iterable[str | None]) -> Codes:
+        """The same without new ones: -1 for a spelling that nothing has. Another thread may add names meanwhile."""
+        return mapped(lambda name: self._raw.get(name, NONE), names)
+
     def find(self, device: Codes, name: Codes) -> Codes:
         """Port codes of (device, name) pairs; -1 where there is no such port or either is -1. Shapes (n,)."""
         wanted = self._pack(device, name)

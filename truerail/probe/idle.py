@@ -2,11 +2,15 @@
 
 import re
 from collections.abc import Collection, Iterable
+from itertools import chain
 from typing import NamedTuple
 
 from truerail.model import PortCounters, Snapshot
 from truerail.model.reading import Reading
 
+LOAD = frozenset(("nic_counters", "rdma_counters"))
+ACTIVITY = LOAD | {"rdma_flows"}
+"""Collectors that show load, and those that show whether a host carries a job."""
 LOADED_BYTES_PER_SECOND = 12_500_000.0
 """100 Mbit/s on one NIC: idle hosts' chatter is far below, a job far above. Chosen by judgement."""
 _BYTES = re.compile(r"(?:bytes|octets)(?:_phy|_ok)?$")
@@ -35,7 +39,7 @@ def activity(first: Snapshot, second: Snapshot, hosts: Collection[str]) -> Activ
             rate = (value - was) / (at - since)
             if rate > LOADED_BYTES_PER_SECOND:
                 busy.setdefault(host, f"{port} carries {rate * 8 / 1e9:.1f} Gbit/s")
-    for reading in first.readings:
+    for reading in chain(first.readings, second.readings):
         for fact in reading.facts:
             if reading.device in hosts and isinstance(fact, PortCounters):
                 flows = sum(v for c, v in zip(fact.counters, fact.values, strict=True) if c.counter == "flows")

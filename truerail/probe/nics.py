@@ -40,7 +40,7 @@ def nics_of(round: Round, version: int) -> Nics:
     wiring, index = round.cabling, round.cabling.index
     table = round.snapshot.table(NetAddress)
     device = wiring.identity.devices_of(table)
-    cable = planned_cables(wiring, device, index.ports.name_codes(table.column("netdev")))
+    cable = planned_cables(wiring, device, index.ports.known_codes(table.column("netdev")))
     best: dict[int, tuple[bool, int]] = {}
     subnets = {
         rail.index: [ip_network(text, strict=False) for text in rail.subnets] for rail in round.plan.rails.values()

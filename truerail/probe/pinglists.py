@@ -33,8 +33,24 @@ class Pair(NamedTuple):
     pinglist: str
 
 
-def pairs_of(plan: Plan, nics: Sequence[Nic], lists: Sequence[str]) -> list[Pair]:
-    """The pairs of some lists, each pair once, in the lists' order. NICs of one host are never paired."""
+class Share(NamedTuple):
+    """One of `of` equal shares of each list: its pairs, or its pairs of leaves, by their numbers."""
+
+    number: int = 0
+    of: int = 1
+
+    def has(self, number: int) -> bool:
+        """Whether a pair with this number belongs to it."""
+        return number % self.of == self.number
+
+
+ALL = Share()
+
+
+def pairs_of(plan: Plan, nics: Sequence[Nic], lists: Sequence[str], share: Share = ALL) -> list[Pair]:
+    """The pairs of some lists, or a share of each, each pair once, in the lists' order. NICs of one host are never
+    paired.
+    """
     under: dict[tuple[tuple[int, int], str], list[Nic]] = defaultdict(list)
     for nic in nics:
         under[nic.group, nic.leaf].append(nic)
@@ -45,9 +61,9 @@ def pairs_of(plan: Plan, nics: Sequence[Nic], lists: Sequence[str]) -> list[Pair
     found: dict[tuple[int, int], Pair] = {}
     for name in lists:
         pairs = (
-            _between_rails(plan, groups)
+            _between_rails(plan, groups, share)
             if name == "E"
-            else (pair for leaves in groups.values() for pair in makers[name](leaves))
+            else (pair for leaves in groups.values() for pair in makers[name](leaves, share))
         )
         for source, to in pairs:
             if source.host != to.host:
@@ -55,33 +71,39 @@ def pairs_of(plan: Plan, nics: Sequence[Nic], lists: Sequence[str]) -> list[Pair
     return list(found.values())
 
 
-def _ring(leaves: Sequence[Sequence[Nic]]) -> Iterator[tuple[Nic, Nic]]:
+def _ring(leaves: Sequence[Sequence[Nic]], share: Share) -> Iterator[tuple[Nic, Nic]]:
     for members in leaves:
         for offset in _OFFSETS:
             if offset < len(members):
-                yield from ((one, members[(at + offset) % len(members)]) for at, one in enumerate(members))
+                yield from (
+                    (one, members[(at + offset) % len(members)]) for at, one in enumerate(members) if share.has(at)
+                )
 
 
-def _between_leaves(leaves: Sequence[Sequence[Nic]]) -> Iterator[tuple[Nic, Nic]]:
+def _between_leaves(leaves: Sequence[Sequence[Nic]], share: Share) -> Iterator[tuple[Nic, Nic]]:
     """The NICs of a leaf take turns, so that no NIC carries the probes of all other leaves."""
-    for (x, ours), (y, theirs) in permutations(enumerate(leaves), 2):
-        for turn in (0, 1):
+    for number, ((x, ours), (y, theirs)) in enumerate(permutations(enumerate(leaves), 2)):
+        for turn in (0, 1) if share.has(number) else ():
             yield ours[(y + turn) % len(ours)], theirs[(x + 2 * turn) % len(theirs)]
 
 
-def _to_each_leaf(leaves: Sequence[Sequence[Nic]]) -> Iterator[tuple[Nic, Nic]]:
-    for ours, theirs in permutations(leaves, 2):
-        yield from ((one, theirs[at % len(theirs)]) for at, one in enumerate(ours))
+def _to_each_leaf(leaves: Sequence[Sequence[Nic]], share: Share) -> Iterator[tuple[Nic, Nic]]:
+    for number, (ours, theirs) in enumerate(permutations(leaves, 2)):
+        if share.has(number):
+            yield from ((one, theirs[at % len(theirs)]) for at, one in enumerate(ours))
 
 
-def _mesh(leaves: Sequence[Sequence[Nic]]) -> Iterator[tuple[Nic, Nic]]:
-    yield from permutations([nic for members in leaves for nic in members], 2)
+def _mesh(leaves: Sequence[Sequence[Nic]], share: Share) -> Iterator[tuple[Nic, Nic]]:
+    pairs = permutations([nic for members in leaves for nic in members], 2)
+    yield from (pair for number, pair in enumerate(pairs) if share.has(number))
 
 
-def _between_rails(plan: Plan, groups: dict[tuple[int, int], list[list[Nic]]]) -> Iterator[tuple[Nic, Nic]]:
+def _between_rails(
+    plan: Plan, groups: dict[tuple[int, int], list[list[Nic]]], share: Share
+) -> Iterator[tuple[Nic, Nic]]:
     """Of one plane and pod. Two rails under one leaf are left out: the plan does not say whether it joins them."""
-    for (x, ours), (y, theirs) in permutations(sorted(groups.items()), 2):
-        if x[0] == y[0] or x[1] != y[1]:
+    for number, ((x, ours), (y, theirs)) in enumerate(permutations(sorted(groups.items()), 2)):
+        if x[0] == y[0] or x[1] != y[1] or not share.has(number):
             continue
         for a, b in product(ours, theirs):
             if a[0].leaf != b[0].leaf and plan.devices[a[0].leaf].pod == plan.devices[b[0].leaf].pod:

@@ -57,11 +57,23 @@ class Run:
         """Hosts without an answer of their own that were to take part, and why."""
         return dict(self._failed)
 
-    def recordings(self) -> dict[str, str]:
-        """The recording of each host of the plan: its own, or one that says why there is none."""
-        found = {}
+    @property
+    def sent(self) -> int:
+        """Packets that hosts have reported as sent."""
+        return sum(self._sent.values())
+
+    def recordings(self, lacking: Mapping[str, str] | None = None) -> dict[str, str]:
+        """The recording of each host of the plan: its own, or one that says why there is none. `lacking` has reasons
+        beside those of the run itself.
+        """
+        found, lacking = {}, lacking or {}
         for host in {nic.host for pair, _ in self.plan.flows for nic in (pair.source, pair.to)}:
-            why = self._failed.get(host) or self.plan.left_out.get(host) or "ended before its answer came"
+            why = (
+                self._failed.get(host)
+                or self.plan.left_out.get(host)
+                or lacking.get(host)
+                or "ended before its answer came"
+            )
             found[host] = self.answers.get(host) or json.dumps(self.plan.recording_of(host, why)) + "\n"
         return found
 

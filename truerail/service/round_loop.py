@@ -29,6 +29,7 @@ from truerail.service.mutes import Mutes
 from truerail.service.outlet import Outlet
 from truerail.service.plans import PlanInForce, version_of
 from truerail.service.polled_work import work_of
+from truerail.service.prober import FORGET_SECONDS, Prober
 from truerail.service.settings import Settings
 from truerail.service.step_marks import StepMarks
 from truerail.transport.protocol import Transport
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 WINDOWS_SECONDS = 15.0
 RETENTION_SECONDS = 3600.0
 _DROP_SECONDS = 10.0
+PROBE, PROBE_AGE = "probe", "age of probes"
 FIXED = ("fabric", "history", "http", "journal", "page", "notify", "otlp")
 """Settings that a running service cannot change."""
 
@@ -90,6 +92,7 @@ class Watch:
         self._keeper = Keeper(journal, settings.journal.max_queued_rounds, self._journal_changed) if journal else None
         self._counters = KeptCounters(evaluator, journal, clock) if journal else None
         self._past = KeptPast(evaluator, journal, clock) if journal else None
+        self.prober = Prober(lambda: self.asking.latest, clock, self._fresh.set)
         self._schedule = Schedule(overran=self._overran, failed=self._job_failed)
         self.asking = (polling or in_process(transport))(self._work, self._fresh.set)
 
@@ -132,6 +135,7 @@ class Watch:
 
     async def _end(self) -> None:
         self._schedule.stop()
+        await self.prober.end()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -317,6 +321,16 @@ class Watch:
         self._schedule.every("retention", RETENTION_SECONDS, self._retain)
         self._schedule.every("counters", KEPT_SECONDS, self._keep_counters)
         self._schedule.every("garbage", EVERY_SECONDS, self._garbage.collect)
+        if probe := self.settings.probe:
+            self._schedule.every(PROBE, probe.every.total_seconds(), self._probe, jitter_seconds=jitter)
+            self._schedule.every(PROBE_AGE, FORGET_SECONDS, self.prober.forget_old)
+        else:
+            self._schedule.drop(PROBE)
+
+    async def _probe(self) -> None:
+        if probe := self.settings.probe:
+            work = self._work
+            await self.prober.run(probe, self.shown.publication, work.named(), work.every_seconds)
 
     async def _retain(self) -> None:
         if self.journal:

@@ -18,6 +18,7 @@ from collector import collectors
 from truerail.files.problems import nearest
 from truerail.service.job_settings import JobSettings
 from truerail.service.notify_settings import Otlp, Receiver, one_name_each
+from truerail.service.probe_settings import ProbeSettings
 from truerail.service.setting_values import Duration, Part, SecretRef, WebAddress, YesNo
 from truerail.service.token_hashes import is_token_hash
 
@@ -246,6 +247,8 @@ class Settings(BaseSettings):
     """How often each collector runs."""
     jobs: JobSettings = JobSettings()
     """Schedulers whose running jobs are joined with causes; none by default."""
+    probe: ProbeSettings | None = None
+    """The probe in the background; off by default."""
     recovery: Recovery = Recovery()
     """When a finding counts as resolved."""
     page: Page = Page()

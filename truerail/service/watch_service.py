@@ -76,6 +76,7 @@ class WatchService:
             "devices_in_flight": watch.asking.waiting,
             "event_streams": watch.shown.events.readers,
             **watch.asking.figures,
+            **watch.prober.figures,
             **(watch.leadership.figures if watch.leadership else {}),
             **(watch.recording.figures if watch.recording else {}),
             **dict(chain.from_iterable(outlet.figures().items() for outlet in watch.outlets)),

@@ -127,7 +127,7 @@ def _pairs(
     pairs, of = np.unique(both, axis=0, return_inverse=True)
     state = np.zeros(len(pairs), dtype=np.int64)
     np.maximum.at(state, of.ravel(), worst)
-    found = {}
+    found: dict[int, tuple[int, ...]] = {}
     for number, (implied, untried) in rest.items():
         here = np.bincount(state[rail[pairs[:, 0]] == number], minlength=3).tolist()
         found[number] = (here[0], here[2], here[1], implied, untried)

@@ -1,0 +1,140 @@
+"""What probes found of each NIC: the states, the figures by rail, and what the API and the list show of them."""
+
+import csv
+import io
+from base64 import b64decode
+from datetime import timedelta
+
+import pytest
+from api_client import Api
+from fake_tower import FakeTower, fabric
+
+from rules._probes import heard, sent
+from tests.page_site import publication
+from tests.probed_fabric import RUN_AT, nics_of_plan, probes_of, with_probes
+from truerail.analysis.probes.results import NIC_STATES, ProbeResults, probe_results
+from truerail.analysis.round import Round
+from truerail.analysis.rule import Case
+from truerail.model import Fact, Snapshot
+from truerail.testing.cases import scene
+from truerail.views.probe_matrix import probe_matrix, probed_nics
+
+BROKEN, SEEN = fabric()
+PLAN = BROKEN.plan
+NICS = [str(PLAN.cables[nic.cable].a) for nic in nics_of_plan(PLAN)]
+LOST, DEAF, BUSY = NICS[4], NICS[9], NICS[-1].partition("/")[0]
+SHOWN = publication(PLAN, with_probes(PLAN, SEEN, lost=[LOST], one_way=[DEAF], left_out={BUSY: "busy: <job>"}))
+
+
+def _states(found: ProbeResults) -> dict[str, str]:
+    return {str(cable.a): NIC_STATES[code] for cable, code in zip(PLAN.cables, found.state.tolist(), strict=True)}
+
+
+def test_a_nic_is_reached_only_where_both_directions_were_tried_and_arrived() -> None:
+    found = probe_results(SHOWN.round)
+    assert found
+    states = _states(found)
+    assert (states[LOST], states[DEAF]) == ("lost", "partly")
+    untried = [nic for nic, state in states.items() if state == "untried"]
+    assert {nic.partition("/")[0] for nic in untried} == {BUSY}
+    assert set(states.values()) == {"none", "lost", "partly", "untried", "reached"}, "peers of a bad NIC are not bad"
+    assert found.left_out == {BUSY: "busy: <job>"}
+
+
+TWO = "h1/nic0 leaf-0/p1 rail=0\nh2/nic0 leaf-0/p2 rail=0"
+
+
+@pytest.mark.parametrize(
+    ("h1", "h2", "states"),
+    [
+        ([sent(0, "nic0", "h2", "nic0")], [heard(0, "nic0", "h1", "nic0")], ["untried", "untried"]),
+        ([sent(0, "nic0", "h2", "nic0")], [], ["untried", "untried"]),
+        ([sent(0, "nic0", "h2", "nic0")], [heard(0, "nic0", "h1", "nic0", 0)], ["lost", "lost"]),
+        (
+            [sent(0, "nic0", "h2", "nic0"), heard(1, "nic0", "h2", "nic0")],
+            [heard(0, "nic0", "h1", "nic0"), sent(1, "nic0", "h1", "nic0")],
+            ["reached", "reached"],
+        ),
+        (
+            [sent(0, "nic0", "h2", "nic0"), heard(1, "nic0", "h2", "nic0", tos_heard=0)],
+            [heard(0, "nic0", "h1", "nic0"), sent(1, "nic0", "h1", "nic0")],
+            ["partly", "partly"],
+        ),
+        (
+            [sent(0, "nic0", "h2", "nic0"), sent(0, "nic0", "h2", "nic0", size=9000), heard(1, "nic0", "h2", "nic0")],
+            [heard(0, "nic0", "h1", "nic0"), sent(1, "nic0", "h1", "nic0")],
+            ["partly", "partly"],
+        ),
+    ],
+)
+def test_the_worst_of_what_was_tried_shows(h1: list[Fact], h2: list[Fact], states: list[str]) -> None:
+    found = probe_results(scene(Case("", TWO, {"h1": h1, "h2": h2})))
+    assert found
+    assert [NIC_STATES[code] for code in found.state.tolist()] == states
+
+
+def test_a_round_without_probes_has_no_results_and_every_nic_is_untried() -> None:
+    shown = publication(PLAN, SEEN)
+    assert probe_results(shown.round) is None
+    matrix = probe_matrix(shown)
+    assert set(b64decode(matrix.cells)) == {4}
+    assert matrix.probed_at is None
+    assert {(rail.untried, rail.packets) for rail in matrix.by_rail} == {(24, None)}
+    assert "untried" in matrix.summary
+
+
+def test_the_matrix_has_a_cell_for_each_nic_and_figures_that_add_up() -> None:
+    matrix = probe_matrix(SHOWN)
+    cells = b64decode(matrix.cells)
+    assert len(cells) == len(matrix.hosts) * len(matrix.rails)
+    host, nic = LOST.split("/")
+    rail = next(cable.rail for cable in PLAN.cables if str(cable.a) == LOST)
+    assert nic
+    assert cells[matrix.hosts.index(host) * len(matrix.rails) + matrix.rails.index(rail)] == 2
+    assert matrix.probed_at == SEEN.at
+    for one in matrix.by_rail:
+        assert one.nics == one.reached + one.partly + one.lost + one.untried == 24
+        assert (one.packets_lost or 0) <= (one.packets or 0)
+    (bad,) = (one for one in matrix.by_rail if one.rail == rail)
+    assert bad.pairs_lost > 0
+    assert bad.packets_lost == 3 * bad.pairs_lost
+
+
+def test_the_oldest_part_says_when_it_was_probed() -> None:
+    old, new = probes_of(PLAN, ("A",)), probes_of(PLAN, ("B",), at=RUN_AT + timedelta(minutes=5))
+    hosts = {reading.device for reading in new}
+    readings = [*new, *(reading for reading in old if reading.device not in hosts)]
+    found = probe_results(Round(PLAN, Snapshot(RUN_AT + timedelta(minutes=6), readings)))
+    assert found
+    assert found.at == min(reading.at for reading in readings)
+
+
+def test_the_api_shows_the_matrix_and_lists_nics_worst_first() -> None:
+    with Api(FakeTower(SHOWN)) as api:
+        assert api.json("probe")["left_out"] == [{"host": BUSY, "why": "busy: <job>"}]
+        rows = api.json("probe/nics", state="lost,partly,untried", limit=500)["items"]
+        assert [row["nic"] for row in rows][:2] == [LOST, DEAF]
+        assert {row["why_untried"] for row in rows} == {"", "busy: <job>"}
+        one = api.json("probe/nics", nodes=LOST.partition("/")[0], sort="-faulty")["items"][0]
+        assert (one["nic"], one["sent_lost"]) == (LOST, one["sent"])
+        assert api.get("probe/nics?state=fine").status_code == 400
+        table = list(csv.DictReader(io.StringIO(api.get("probe/nics?format=csv&rail=0").text)))
+    assert len(table) == 24
+
+
+@pytest.mark.parametrize("sort", ["nic", "host", "rail", "plane", "leaf", "state", "sent", "received", "received_lost"])
+def test_the_list_is_sorted_by_every_column(sort: str) -> None:
+    up, down = (probed_nics(SHOWN, sort=f"{sign}{sort}", limit=500) for sign in ("", "-"))
+    assert up.total == down.total == len(NICS)
+    assert {row.nic for row in up.items} == set(NICS)
+
+
+def test_why_a_nic_is_untried_is_said() -> None:
+    facts: dict[str, list[Fact]] = {"h1": [sent(0, "nic0", "h2", "nic0")], "h2": [heard(0, "nic0", "h1", "nic0")]}
+    round = scene(Case("", TWO + "\nh3/nic0 leaf-0/p3 rail=0", facts))
+    shown = publication(round.plan, round.snapshot)
+    why = {row.nic: row.why_untried for row in probed_nics(shown).items}
+    assert "nothing that it received" in why["h1/nic0"]
+    assert "nothing that it sent" in why["h2/nic0"]
+    assert "no address" in why["h3/nic0"]
+    assert "no probe has been sent" in probed_nics(publication(PLAN, SEEN)).items[0].why_untried

@@ -1,0 +1,142 @@
+"""What the service probes in the background: a share of the pairs at a time, and the results of each share until they
+are probed again, or are too old to count.
+"""
+
+import threading
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from math import ceil
+from typing import NamedTuple
+
+from collector import collectors
+from truerail.model import Plan, Reading
+from truerail.model.facts import Fact
+from truerail.model.names import natural_key
+from truerail.model.plan import Device
+from truerail.model.probe_facts import ProbeHop, ProbeReach, ProbeTrouble
+from truerail.probe.nics import Nic
+from truerail.probe.pinglists import USUAL, Pair, Share, pairs_of
+from truerail.probe.tasks import ProbePlan, Settings, plan_run
+
+NEAR, FAR = ("A", "B"), ("C", "E")
+"""Each run has its share of both; that of `FAR` grows with the fabric."""
+MOST_PAIRS = 100_000
+"""Pairs in one run: about 200 MB while it is planned."""
+RUN_SHARE = 0.25
+"""Of the interval, that a run may take: the others are for hosts that answer late, and for jobs."""
+_PACKETS_OF_PAIR = {NEAR: 16, FAR: 4}
+"""A little above what `tasks` sends for one pair."""
+_PLACE: dict[type[object], int] = {kind: place for place, kind in enumerate((ProbeReach, ProbeHop, ProbeTrouble))}
+COLLECTOR = "probe_results"
+
+
+class Turn(NamedTuple):
+    """Which lists a run has, and which share of them."""
+
+    lists: tuple[str, ...]
+    share: Share
+
+
+def of_plan(settings: Settings, plan: Plan) -> Settings:
+    """Settings with the MTU and the class that the plan declares."""
+    qos = plan.qos
+    lossless = [dscp for dscp, of in (qos.dscp_to_priority if qos else ()) if qos and of in (qos.pfc_priorities or ())]
+    return replace(
+        settings,
+        mtu=settings.mtu or (qos.mtu if qos and qos.mtu else 9000),
+        dscp=lossless[0] if lossless else settings.dscp,
+    )
+
+
+def turns_of(nics: Iterable[Nic], every: timedelta, settings: Settings, number: int) -> tuple[Turn, ...]:
+    """The turns of the run with this number: one of all pairs where they fit, else a share of the near ones and a
+    share of the far ones.
+    """
+    leaves: dict[tuple[int, int], dict[str, int]] = {}
+    hosts: dict[str, int] = {}
+    for nic in nics:
+        of_group = leaves.setdefault(nic.group, {})
+        of_group[nic.leaf] = of_group.get(nic.leaf, 0) + 1
+        hosts[nic.host] = hosts.get(nic.host, 0) + 1
+    others = max((len(of_group) - 1 for of_group in leaves.values()), default=0)
+    far = sum(sum(of_group.values()) * (len(of_group) - 1) for of_group in leaves.values())
+    near = sum(3 * sum(of_group.values()) + 2 * len(of_group) * (len(of_group) - 1) for of_group in leaves.values())
+    most = max(hosts.values(), default=0)
+    packets = every.total_seconds() * RUN_SHARE * settings.packets_per_second
+    shares = {
+        NEAR: max(ceil(near / MOST_PAIRS), ceil(most * 3 * _PACKETS_OF_PAIR[NEAR] / packets)),
+        FAR: max(ceil(far / MOST_PAIRS), ceil(most * others * _PACKETS_OF_PAIR[FAR] / packets)),
+    }
+    if all(share <= 1 for share in shares.values()):
+        return (Turn(USUAL, Share()),)
+    return tuple(Turn(lists, Share(number % max(of, 1), max(of, 1))) for lists, of in shares.items())
+
+
+def plan_turn(
+    turn: Turn, plan: Plan, nics: tuple[Nic, ...], settings: Settings, at: datetime, left_out: Mapping[str, str]
+) -> ProbePlan:
+    """The flows of a turn. Raises CommandError where a NIC has more flows than source ports."""
+    pairs: list[Pair] = pairs_of(plan, nics, turn.lists, turn.share)
+    return plan_run(pairs, settings, at, dict(sorted(left_out.items(), key=lambda one: natural_key(one[0]))))
+
+
+@dataclass(frozen=True)
+class _Result:
+    at: datetime
+    until: datetime
+    facts: dict[str, tuple[Fact, ...]]
+
+
+class Results:
+    """The newest facts of each turn, by host. For any thread."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._of: dict[Turn, _Result] = {}
+        self._hosts: set[str] = set()
+
+    def put(self, turn: Turn, at: datetime, every: timedelta, recordings: Mapping[str, str]) -> None:
+        """Takes what a run brought. It counts until its turn should have come twice more. Other turns of the same lists
+        that are cut in another way are forgotten.
+        """
+        collector = collectors()[COLLECTOR]
+        facts = {host: tuple(collector.read(text, Device(host))) for host, text in recordings.items()}
+        with self._lock:
+            self._of = {one: result for one, result in self._of.items() if not _supersedes(turn, one)}
+            self._of[turn] = _Result(at, at + every * (turn.share.of + 1), facts)
+
+    def any_old(self, now: datetime) -> bool:
+        """Whether a result is too old to count."""
+        with self._lock:
+            return any(now > result.until for result in self._of.values())
+
+    def readings(self, now: datetime) -> list[Reading]:
+        """The reading of each host that was ever probed: what is too old is left out, down to nothing."""
+        with self._lock:
+            self._of = {turn: result for turn, result in self._of.items() if now <= result.until}
+            kept = list(self._of.values())
+        found: dict[str, list[Fact]] = {}
+        oldest: dict[str, datetime] = {}
+        for result in kept:
+            for host, facts in result.facts.items():
+                found.setdefault(host, []).extend(facts)
+                oldest[host] = min(oldest.get(host, result.at), result.at)
+        self._hosts |= found.keys()
+        return [
+            Reading(
+                host, COLLECTOR, oldest.get(host, now), tuple(_grouped(found.get(host, ()))), source="truerail-probe"
+            )
+            for host in sorted(self._hosts)
+        ]
+
+
+def _supersedes(new: Turn, old: Turn) -> bool:
+    """Whether the same lists are cut in another way now."""
+    alike = new.lists == old.lists and new.share.of == old.share.of
+    return not alike and bool(set(new.lists) & set(old.lists))
+
+
+def _grouped(facts: Iterable[Fact]) -> list[Fact]:
+    """Facts by kind, as a reading has them."""
+    return sorted(facts, key=lambda fact: _PLACE[type(fact)])

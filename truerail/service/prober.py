@@ -1,0 +1,164 @@
+"""The probe in the background: idle hosts send each other a few packets, and what they report joins the snapshot.
+
+What was not tried, failed or came too late is no result: its part is unknown until it is probed again.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from truerail.analysis.published import Published
+from truerail.model import Reading, Snapshot, Target
+from truerail.model.plan import Device
+from truerail.poller.latest import Latest
+from truerail.probe.background import Results, Turn, of_plan, plan_turn, turns_of
+from truerail.probe.idle import ACTIVITY, LOAD, activity
+from truerail.probe.nics import Nic, nics_of
+from truerail.probe.runner import Run
+from truerail.probe.tasks import LEAD_SECONDS, ProbePlan
+from truerail.probe.tasks import Settings as RunSettings
+from truerail.service.logs import logger
+from truerail.service.probe_settings import ProbeSettings
+from truerail.transport.fleet_transport import kind_of
+
+MOST_SECONDS_BEYOND = 60.0
+"""Logins and answers may take so much longer than the packets."""
+FORGET_SECONDS = 30.0
+"""How often results that are too old are looked for."""
+NOT_KNOWN = "does not show whether it carries a job"
+Named = Mapping[str, tuple[Target, Device]]
+Pace = Mapping[str, float]
+
+
+class Prober:
+    """One for a service. `latest` are its newest answers; `heard` is called when there are new results."""
+
+    def __init__(self, latest: Callable[[], Latest], clock: Callable[[], datetime], heard: Callable[[], None]) -> None:
+        self._latest, self._clock, self._heard = latest, clock, heard
+        self._results = Results()
+        self._turn = 0
+        self._log = logger()
+        self._stop = asyncio.Event()
+        self.figures: dict[str, float] = {}
+
+    async def run(
+        self, settings: ProbeSettings, publication: Published | None, named: Named, every_seconds: Pace
+    ) -> None:
+        """One run: waits for two readings of counters, plans, sends, takes the results."""
+        before = self._recent(every_seconds)
+        if publication is None or before is None:
+            return
+        await asyncio.sleep(min(2 * _slowest(every_seconds), settings.every.total_seconds() / 3))
+        after = self._recent(every_seconds)
+        if after is None:
+            return
+        began = time.monotonic()
+        turns = await asyncio.to_thread(self._planned, settings, publication, named, before, after)
+        self._turn += 1
+        self.figures |= {name: self.figures.get(name, 0.0) for name in COUNTED}
+        for turn, plan in turns:
+            await self._probe(turn, plan, settings, named)
+        self.figures["probe_duration_seconds"] = time.monotonic() - began
+        await self._publish()
+
+    def _planned(
+        self, settings: ProbeSettings, publication: Published, named: Named, before: Snapshot, after: Snapshot
+    ) -> list[tuple[Turn, ProbePlan]]:
+        plan, at = publication.plan, self._clock()
+        asked = of_plan(
+            RunSettings(packets_per_second=settings.packets_per_second, version=6 if settings.ipv6 else 4, mtu=0), plan
+        )
+        nics = nics_of(publication.round, asked.version).nics
+        left_out = _left_out(settings, publication, nics, named, before, after)
+        turns = turns_of(nics, settings.every, asked, self._turn)
+        return [(turn, plan_turn(turn, plan, nics, asked, at, left_out)) for turn in turns]
+
+    async def _probe(self, turn: Turn, plan: ProbePlan, settings: ProbeSettings, named: Named) -> None:
+        """Sends the packets of one turn. A run that fails leaves all its hosts out, with the reason."""
+        targets = {host: _with_account(named[host][0], settings) for host in plan.hosts}
+        run = Run(plan, targets, piped=False, progress=_unseen)
+        self.figures["probe_runs_total"] += 1
+        why = ""
+        try:
+            async with asyncio.timeout(LEAD_SECONDS + plan.seconds + MOST_SECONDS_BEYOND):
+                await run.go(self._stop)
+        except TimeoutError:
+            why = "the run took too long"
+        except Exception as error:  # noqa: BLE001 - a bug must not end the service: all of the run is untried
+            why = "the run failed"
+            self._log.error("a probe failed", exc_info=error)
+        lacking = {host: why for host in plan.hosts if why and host not in run.answers}
+        self.figures["probe_runs_failed_total"] += bool(plan.hosts) and not run.answers
+        self.figures["probe_packets_total"] += run.sent
+        await asyncio.to_thread(self._results.put, turn, self._clock(), settings.every, run.recordings(lacking))
+        self._log.info("probed", hosts=len(run.answers), left_out=len(plan.left_out) + len(run.left_out) + len(lacking))
+        if run.answers:
+            self.figures["probe_run_timestamp_seconds"] = self._clock().timestamp()
+
+    async def _publish(self) -> None:
+        """Puts the results that still count among the newest answers, and no others."""
+        self._latest().put(await asyncio.to_thread(self._results.readings, self._clock()))
+        self._heard()
+
+    async def forget_old(self) -> None:
+        """Removes what became too old, so that it is shown as untried."""
+        if self._results.any_old(self._clock()):
+            await self._publish()
+
+    async def end(self) -> None:
+        """Ends a run that is under way."""
+        self._stop.set()
+
+    def _recent(self, every_seconds: Pace) -> Snapshot | None:
+        """What hosts show of their activity, without answers that are older than three rounds."""
+        snapshot = self._latest().snapshot()
+        if snapshot is None:
+            return None
+        oldest = self._clock() - timedelta(seconds=3 * _slowest(every_seconds))
+        return Snapshot(snapshot.at, [one for one in snapshot.readings if _tells(one) and one.at >= oldest])
+
+
+COUNTED = ("probe_runs_total", "probe_runs_failed_total", "probe_packets_total")
+
+
+def _tells(reading: Reading) -> bool:
+    return reading.collector in ACTIVITY and not reading.error
+
+
+def _slowest(every_seconds: Pace) -> float:
+    return max((every_seconds[name] for name in LOAD if name in every_seconds), default=10.0)
+
+
+def _left_out(
+    settings: ProbeSettings,
+    publication: Published,
+    nics: tuple[Nic, ...],
+    named: Named,
+    before: Snapshot,
+    after: Snapshot,
+) -> dict[str, str]:
+    """Hosts that take no part, and why: without a login, with a job, or without a sign that they have none."""
+    hosts = {nic.host for nic in nics}
+    left_out = {
+        host: "not in the inventory, or not by SSH"
+        for host in hosts
+        if host not in named or kind_of(named[host][0]) != "hosts"
+    }
+    jobs = publication.round.jobs
+    busy = {host: f"job {job.key}" for job in jobs.running for host in job.hosts if host in hosts}
+    found = activity(before, after, hosts)
+    left_out |= {host: f"busy: {why}" for host, why in (busy | found.busy).items()}
+    if not settings.assume_idle:
+        left_out |= dict.fromkeys(found.unknown - left_out.keys(), NOT_KNOWN)
+    return left_out
+
+
+def _with_account(target: Target, settings: ProbeSettings) -> Target:
+    key = str(settings.key) if settings.key else target.ssh.key
+    return replace(target, ssh=replace(target.ssh, user=settings.user, key=key))
+
+
+def _unseen(done: int, hosts: int, sent: int, planned: int) -> None:
+    """No one follows a run of the service."""
