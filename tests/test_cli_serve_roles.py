@@ -51,3 +51,12 @@ def test_a_mistake_is_named(run: Run, tmp_path: Path, options: tuple[str, ...], 
     assert code == 2
     assert expected in err
     assert "hunter2" not in err
+
+
+def test_a_judge_does_not_probe_because_it_logs_in_nowhere(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "inventory.yaml").write_text("devices: [{name: h1}]\n")
+    config = tmp_path / "truerail.yaml"
+    config.write_text("inventory: inventory.yaml\njournal: {url: ''}\nprobe: {every: 10m}\n")
+    code, _, err = run("serve", "--config", config, "--role", "judge", "--bus", BUS)
+    assert code == 2
+    assert "probe: only a service without --role logs in to hosts" in err

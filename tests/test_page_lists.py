@@ -12,7 +12,7 @@ from tests.page_site import Site, Watched, publication
 
 BROKEN, SEEN = fabric()
 SHOWN = publication(BROKEN.plan, SEEN)
-LISTS = ("causes", "findings", "cables", "devices", "switch-ports")
+LISTS = ("causes", "findings", "cables", "devices", "switch-ports", "probed-nics")
 
 
 @pytest.fixture(scope="module")

@@ -39,6 +39,7 @@ def test_paths_are_relative_to_the_file_and_a_postgresql_url_stays(tmp_path: Pat
         "plan: plans/plan.csv\n"
         "journal: {url: 'postgresql://truerail@db/truerail', password: {env: DB_PASSWORD}}\n"
         "http: {tls: {certificate: cert.pem, key: /etc/key.pem}}\n"
+        "probe: {key: probe.key}\n"
     )
     settings = load_settings(written(tmp_path, text))
     assert settings.plan == tmp_path / "plans/plan.csv"
@@ -47,6 +48,8 @@ def test_paths_are_relative_to_the_file_and_a_postgresql_url_stays(tmp_path: Pat
     assert settings.http.tls is not None
     assert settings.http.tls.certificate == tmp_path / "cert.pem"
     assert settings.http.tls.key == Path("/etc/key.pem")
+    assert settings.probe is not None
+    assert settings.probe.key == tmp_path / "probe.key"
 
 
 def test_the_environment_overrides_single_values(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

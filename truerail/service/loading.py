@@ -15,7 +15,7 @@ from truerail.service.settings import Settings
 
 _PATHS = (
     *(("inventory",), ("plan",), ("history", "path"), ("http", "tls", "certificate"), ("http", "tls", "key")),
-    *(("otlp", "ca"), ("notify", "webhook", "ca"), ("notify", "syslog", "ca")),
+    *(("otlp", "ca"), ("probe", "key"), ("notify", "webhook", "ca"), ("notify", "syslog", "ca")),
 )
 """The settings that are paths; of a list, in each of its items."""
 _SQLITE = "sqlite:///"

@@ -24,6 +24,7 @@ LISTS = (
     ("/cables", "Cables", "list_cables"),
     ("/devices", "Devices", "list_devices"),
     ("/switch-ports", "Switch ports", "list_ports"),
+    ("/probed-nics", "Probed NICs", "list_nics"),
 )
 """Pages of one template, each with its own module."""
 NAVIGATION = (
@@ -82,7 +83,7 @@ class Pages:
             ("/maintenance", "maintenance", "Maintenance"),
         ):
             router.add_api_route(path, self._fixed(name, title), response_class=HTMLResponse)
-        for path, title, name in (*LISTS, ("/probed-nics", "Probed NICs", "list_nics")):
+        for path, title, name in LISTS:
             router.add_api_route(path, self._fixed(name, title, "list"), response_class=HTMLResponse)
         for path, name in (
             ("/hosts/{thing:path}", "device"),
