@@ -11,6 +11,7 @@ from truerail.rounds import evaluate
 from truerail.simulator import Fault, Shape
 from truerail.simulator.live import LivingFabric, Pace, living_fabric
 from truerail.simulator.traffic import FlowFault
+from truerail.transport.kept_answers import KeptAnswers
 
 BEGAN = datetime(2026, 11, 20, 14, tzinfo=UTC)
 POD = Shape(hosts=16, rails=8, spines=4, uplinks=8)
@@ -50,6 +51,7 @@ class Site:
             devices=self.fabric.plan.devices,
             limits=QUICK,
             ambient=ambient,
+            kept=KeptAnswers(),  # as the service has it
         )
 
     @property

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from functools import cache
 
 from collector import collectors
 from truerail.model import Collector, Command, Role
@@ -39,7 +40,7 @@ class Questions:
 
     def on(self, role: Role) -> "Questions":
         """Those of them that apply to a role."""
-        return Questions(role, self._only)
+        return _on(role, None if self._only is None else frozenset(self._only))
 
     def _claim(self, command: Command, claim: Claim) -> None:
         if command.text.endswith(PORT):
@@ -60,3 +61,9 @@ class Questions:
             if file.startswith(start) and len(file) > len(start):
                 return [Claim(claim.collector, claim.rank, text + file.removeprefix(start)) for claim in claims]
         return ()
+
+
+@cache
+def _on(role: Role, only: frozenset[str] | None) -> Questions:
+    """The same object each time: collectors stay as they are, and each round needs those of every role."""
+    return Questions(role, only)
