@@ -17,7 +17,7 @@ TEST_ARGS ?=
 # Tests start truerail hundreds of times: it is compiled once.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup demo lab test check format docs bench wheel clean
+.PHONY: help setup daemons demo lab test check format docs bench wheel clean
 
 help:
 	@sed -n 's/^# make /make /p' Makefile
@@ -43,8 +43,11 @@ setup: .venv/.dev
 demo: .venv/.run
 	@.venv/bin/truerail demo $(DEMO_ARGS)
 
-test: .venv/.dev .venv/.deploy
+daemons:
 	@sh requirements/setup.sh daemons
+
+test: .venv/.dev
+	@$(MAKE) --no-print-directory -j2 .venv/.deploy daemons
 	@$(PY) -m pytest -n 3 --dist loadfile --no-loadscope-reorder $(or $(TEST_ARGS),--cov --cov-report=term --cov-fail-under=100)
 
 check: .venv/.dev

@@ -32,8 +32,9 @@ settings.load_profile("truerail")
 UNMEASURED = (
     *("access", "accuracy", "agent", "alerts", "api", "attacks", "behaviours", "bus", "changes", "cli"),
     *("correlation", "demo", "deploy", "docs", "flows", "fuzz", "grafana", "history", "infer", "inventory"),
-    *("journal", "lab", "living", "metrics", "monitoring", "moves", "notify", "oncall", "open", "otlp", "page"),
-    *("plan", "poller", "real", "recipes", "repair", "report", "runbooks", "scrub", "service", "simulator"),
+    *("carried", "gather", "hung", "journal", "lab", "live", "living", "metrics", "monitoring", "moves", "notify"),
+    *("oncall", "one_action", "open", "otlp", "page", "pass", "plan", "poller", "probe_kernel", "processes", "real"),
+    *("recipes", "repair", "report", "runbooks", "scrub", "service", "shape", "simulator", "slow", "slurm_real"),
     *("transport", "watch", "wheel", "wired", "yaml"),
 )
 """The first words of test modules in which the coverage of collectors and rules is not measured: they run both, test
@@ -44,6 +45,7 @@ LONG = (
     *("demo_faults", "lab_live", "living", "page", "docs_commands", "alerts_end_to_end", "lab_serve", "lab_alerts"),
     *("processes", "poller_processes", "lab_ecmp", "recipes", "history_store", "cli", "slow_polls", "real_lldpd"),
     *("page_storm", "page_grafana", "page_as_of", "page_states", "runbooks", "alerts", "wheel", "living_traffic"),
+    *("demo_distributed", "grafana_checks", "slurm_real", "probe_kernel", "history_past"),
 )
 """Modules that take long, or wait for daemons: they begin first, so that none of them is left over to the end."""
 
