@@ -31,6 +31,8 @@ _BROKEN = re.compile(r"\n{1,3}[ \t]?(?:\d{0,3}(?:\(\d{0,9}\))?/[GSM]|\((?:\d|PCI
 _LIKE_HOP = re.compile(r"via NET/|(?:Channel|Ring) [^\n]{0,100} -> [^\n]{0,40}\[(?:send|rec)")
 _TOKENS = ("NCCL INFO ", "Channel ", "[send] via NET/", "[receive] via NET/", "/GDRDMA", "/Shared")
 _GLUED = re.compile(r"[^\s:]{0,200}:\d{1,9}:\d{1,9} \[-?\d{1,3}\] NCCL INFO ")
+_SAMPLED = 1 << 18
+"""Characters at the beginning that show whether lines were broken at a width."""
 _LEAST_FULL = 3
 """Lines of one length that show a width."""
 _MOST_BROKEN = 8
@@ -70,7 +72,9 @@ def read(text: str, new: Callable[[], R]) -> R:
     wanted = text.count("[send] via NET/") + text.count("[receive] via NET/")
     torn = text.count("[send]") + text.count("[receive]") - text.count("via COLLNET/") != wanted
     reader = new()
-    _cut(text, reader)
+    torn = torn or _is_wrapped(text[:_SAMPLED].split("\n"))
+    if not torn:
+        _cut(text, reader)
     if torn or text.count("via NET/") != wanted or len(reader.hops) != wanted:
         whole = mended(text)
         _refuse_unknown(whole)
@@ -177,6 +181,13 @@ def mended(text: str) -> list[tuple[int, str]]:
             at += len([one for one in more if one != " "])
         out.append((number, _marked("".join(parts))))
     return out
+
+
+def _is_wrapped(lines: list[str]) -> bool:
+    """Whether a terminal broke messages at its width: some are as long as no line is longer, and go on in the next."""
+    width = max(map(len, lines), default=0)
+    behind = [MARK not in following for line, following in pairwise(lines) if len(line) == width and MARK in line]
+    return len(behind) >= _LEAST_FULL and 2 * sum(behind) > len(behind)
 
 
 def _width(lines: list[str]) -> int:

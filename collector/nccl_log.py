@@ -51,8 +51,9 @@ _MOST_RING = 1000
 _MOST_LINES = 8
 _VERSION = re.compile(r"([NR]CCL) version (\d[\w.+-]{0,60})")
 _RANK = re.compile(
-    r"comm (0x[0-9a-f]{1,16}|\(nil\)) rank (\d{1,9}) nranks (\d{1,9}) cudaDev (\d{1,4})(?: nvmlDev (\d{1,4}))?"
-    r"(?: busId ([0-9a-f]{1,16}))?(?:[^\n]{0,200}? commId (0x[0-9a-f]{1,16}))?[^\n]{0,200}?(START|COMPLETE)?$",
+    r"comm (0x[0-9a-f]{1,16}|\(nil\)) rank (\d{1,9}) nranks (\d{1,9}) cudaDev (\d{1,4})(?= )"
+    r"(?: nvmlDev (\d{1,4})(?= ))?(?: busId ([0-9a-f]{1,16})(?= ))?"
+    r"(?:[^\n]{0,200}? commId (0x[0-9a-f]{1,16})(?= ))?[^\n]{0,200}?(START|COMPLETE)?$",
     re.MULTILINE,
 )
 _SETTING = re.compile(r"((?:NCCL|RCCL)_[A-Z0-9_]{1,60}) set (?:by environment )?to ([^\n]{0,1024})")
@@ -65,7 +66,7 @@ _VIRTUAL = re.compile(
     r"NET/([^:\n]{1,100}?) ?: Made virtual device \[(\d{1,4})\] name=(\S{1,255})[^\n]{0,200}?ndevs=(\d{1,4})"
 )
 _OVERRIDE = re.compile(r"NET/[^:\n]{1,100}: Subnet-aware routing: overriding dev (\d{1,4}) with dev (\d{1,4})")
-_RING = re.compile(r"Channel (\d{1,5})(?:/\d{1,5})? : ((?: *\d{1,9})+)[ \r]*$", re.MULTILINE)
+_RING = re.compile(r"Channel (\d{1,5})(?:/\d{1,5})? :((?: ++\d{1,9}+(?!\S))++)")
 _TREES = re.compile(r"\[(\d{1,5})\] (-?\d{1,9}(?:/-?\d{1,9}){0,2})->(\d{1,9})->(-?\d{1,9})(?=[\s|]|$)")
 _TREE = re.compile(r"Tree (\d{1,5}) : (-?\d{1,9}) -> (\d{1,9}) -> (-?\d{1,9}(?:/-?\d{1,9}){0,2})")
 
@@ -129,9 +130,10 @@ class _Log:
             if found := _RING.match(message):
                 ranks = found[2].split()
                 whole = ranks[:-1] if found.end() >= _MOST_RING else ranks
-                self.once[NcclRing(by.host, int(found[1]), tuple(map(int, whole)), by.process)] = None
+                comm = self.open.get(by.thread)
+                self.once[NcclRing(by.host, int(found[1]), tuple(map(int, whole)), by.process, comm)] = None
         elif message.startswith("Tree"):
-            self.once.update(dict.fromkeys(_trees(by.host, message)))
+            self.once.update(dict.fromkeys(_trees(by.host, message, self.open.get(by.thread))))
         elif message.startswith("Using network "):
             self.once[NcclNetwork(by.host, message.partition("\n")[0].removeprefix("Using network ").strip())] = None
         elif " cudaDev " in message[:200] and (found := _RANK.search(message[:1000])):
@@ -182,13 +184,13 @@ def _without_dot(value: str) -> str:
     return value.strip().removesuffix(".")
 
 
-def _trees(host: str | None, message: str) -> Iterator[NcclTree]:
+def _trees(host: str | None, message: str, comm: str | None) -> Iterator[NcclTree]:
     line = message.partition("\n")[0][:_MOST_LIST]
     if line.startswith("Trees "):
         for channel, down, rank, up in _TREES.findall(line):
-            yield NcclTree(host, int(channel), int(rank), _one(up), tuple(_several(down)))
+            yield NcclTree(host, int(channel), int(rank), _one(up), tuple(_several(down)), comm)
     elif found := _TREE.match(line):
-        yield NcclTree(host, int(found[1]), int(found[3]), _one(found[2]), tuple(_several(found[4])))
+        yield NcclTree(host, int(found[1]), int(found[3]), _one(found[2]), tuple(_several(found[4])), comm)
 
 
 def _one(rank: str) -> int | None:

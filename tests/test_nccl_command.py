@@ -14,9 +14,11 @@ from truerail.analysis.round import Round
 from truerail.cli.app import app
 from truerail.errors import CommandError
 from truerail.model import Device, Evaluation, NotEvaluated, Reading, Snapshot, Status, Verdict
+from truerail.questions.answers.nccl import nccl_answer
+from truerail.questions.text.nccl import nccl_text
 from truerail.rounds import evaluate
 
-SWAPPED, HALF = 1, 7
+SWAPPED, HALF = 29, 7
 """Seeds: two cables of a host of the job are swapped; the log has one end of each connection."""
 
 
@@ -46,7 +48,7 @@ def test_a_swapped_cable_is_a_finding_on_the_path(swapped: tuple[Drawn, Path]) -
         (channel, source, target) for channel, _, source, target in drawn.crossings
     }
     for hop in answer["hops"]:
-        key = (hop["host"], hop["channel"], hop["connection"], hop["from_rank"], hop["to_rank"], hop["direction"])
+        key = (hop["host"], hop["channel"], hop["connection"] or 0, hop["from_rank"], hop["to_rank"], hop["direction"])
         assert set(hop["rails"]) == drawn.rails[key]
 
 
@@ -64,7 +66,6 @@ def test_text_has_the_findings_and_with_details_every_hop(swapped: tuple[Drawn, 
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        ((), "a log knows no rails"),
         (("--capture", "a", "--inventory", "b"), "not both"),
         (("--plan", "{place}/plan.csv"), "no lines of NCCL"),
     ],
@@ -96,7 +97,7 @@ def evaluated(drawn: Drawn) -> tuple[Round, Evaluation]:
 
 
 def test_not_the_network_is_a_claim_about_all_of_it() -> None:
-    drawn = draw(4)  # a fault beside the path, both ends of all connections
+    drawn = draw(10)  # a fault beside the path, both ends of all connections
     round, evaluation = evaluated(drawn)
     job = round.nccl
     assert job is not None
@@ -117,4 +118,44 @@ def test_one_end_alone_is_not_known() -> None:
     round, evaluation = evaluated(draw(HALF))
     assert round.nccl is not None
     path = job_path(round.nccl, replace(evaluation, verdicts=()), counted=True)
-    assert (path.good, path.unknown) == (None, ("16 of its 16 connections have one end in the log",))
+    assert path.good is None
+    assert path.unknown == (
+        "33 of its 33 connections have one end in the log",
+        "4 of its ranks have no line in the log",
+        "25 steps of its rings and trees are not in the log",
+    )
+
+
+def test_rings_and_trees_stand_in_the_order_of_the_log(swapped: tuple[Drawn, Path]) -> None:
+    drawn, place = swapped
+    answer = json.loads(run(place, "--format", "json")[1])
+    rings = {one["channel"]: tuple(one["ranks"]) for one in answer["chains"] if one["kind"] == "ring"}
+    assert rings == drawn.rings
+    steps = [(one, step) for one in answer["chains"] for step in one["steps"]]
+    assert {(one["kind"], one["channel"], step["from_rank"], step["to_rank"]) for one, step in steps} == drawn.steps
+    for one, step in steps:
+        ends = {}
+        for direction in ("send", "receive"):
+            end = step[direction]
+            key = (end["host"], one["channel"], 0, step["from_rank"], step["to_rank"], direction)
+            assert set(end["rails"]) == drawn.rails[key]
+            assert all(cable.partition("/")[0] == end["host"] for cable in end["cables"])
+            ends[direction] = set(end["rails"])
+        assert step["crosses"] is not bool(ends["send"] & ends["receive"])
+    assert sum(one["crossings"] for one in answer["chains"]) > 0
+    _, text = run(place, "--details")
+    assert f"ranks {' '.join(map(str, drawn.rings[0]))}\n" in text
+    assert " crosses rails\n" in text
+
+
+def test_a_step_that_has_one_end_or_none_is_unknown() -> None:
+    round, evaluation = evaluated(draw(HALF))
+    assert round.nccl is not None
+    answer = nccl_answer(round, evaluation, round.nccl)
+    steps = [step for one in answer.chains for step in one.steps]
+    assert {step.crosses for step in steps} == {None}
+    assert {(step.send is None) != (step.receive is None) for step in steps} == {True}
+    assert sum(one.unknown for one in answer.chains) > len(steps)
+    text = nccl_text(answer, details=True)
+    assert "not in the log" in text
+    assert " unknown\n" in text

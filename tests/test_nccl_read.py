@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 import pytest
@@ -317,3 +318,21 @@ def test_a_list_of_devices_that_a_terminal_broke_is_whole() -> None:
     assert [row["devices"] for row in rows("nccl_log", text)] == [["mlx5_0"], ["mlx5_1"]]
     text = f"{HEAD}NET/IB : Using [0]mlx5_0:1/RoCE [RO]\nanother line\n{REST}"
     assert [row["devices"] for row in rows("nccl_log", text)] == [["mlx5_0"]]
+
+
+@pytest.mark.parametrize("end", ["", "x", " gpu", "          gpu-001:3000:4000 [0] ", "\n\n", "/"])
+def test_a_ring_of_many_ranks_costs_little_whatever_follows_it(end: str) -> None:
+    ranks = " ".join(map(str, range(100_000, 100_140)))
+    began = process_time()
+    (ring,) = (row for row in rows("nccl_log", f"{HEAD}Channel 00/02 : {ranks}{end}") if row["fact"] == "ring")
+    assert process_time() - began < 1
+    assert ring["ranks"][:100] == list(range(100_000, 100_100))
+
+
+def test_the_end_of_a_broken_line_is_no_shorter_number() -> None:
+    whole = f"{HEAD}comm 0x55 rank 3 nranks 16 cudaDev 3 nvmlDev 3 busId 5b000 commId 0x45a3c2 - Init COMPLETE"
+    for at in range(len(HEAD) + 20, len(whole)):
+        found = [row for row in rows("nccl_log", f"{whole[:at]}\n{whole[at:]}\n") if row["fact"] == "rank"]
+        assert all(row["ranks"] == 16 and row["gpu"] == 3 for row in found)
+        assert {row["comm"] for row in found} <= {None, "0x45a3c2"}
+        assert {row["bus_id"] for row in found} <= {None, "5b000"}

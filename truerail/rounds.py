@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -67,7 +68,7 @@ def evaluate(
             verdict, found = _run(rule, round, answered)
             verdicts.append(verdict)
             findings += found
-    ordered = tuple(sorted(findings, key=lambda f: (-f.severity.rank, f.rule, natural_key(f.subject))))
+    ordered = _ordered(findings)
     causes = explain(round, ordered, work)
     return Evaluation(
         at=snapshot.at,
@@ -81,6 +82,26 @@ def evaluate(
         notes=(*notes, *_notes(wiring), *_unplanned(ordered), *_probed(round)),
         serials=_serials(round, causes),
     )
+
+
+def evaluate_further(evaluation: Evaluation, round: Round, codes: Collection[str]) -> Evaluation:
+    """The evaluation of a round that contains further facts, which only the rules `codes` read: these are evaluated,
+    the rest is taken over.
+    """
+    answered = _answered(round)
+    verdicts = {one.rule: one for one in evaluation.verdicts}
+    found: list[Finding] = []
+    for code in codes:
+        verdicts[code], more = _run(all_rules()[code], round, answered)
+        found += more
+    rest = [one for one in evaluation.findings if one.rule not in codes]
+    causes = explain(round, _ordered([*rest, *found]))
+    findings = _ordered([*rest, *with_actions(found, causes)])
+    return replace(evaluation, findings=findings, causes=causes, verdicts=tuple(verdicts.values()))
+
+
+def _ordered(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    return tuple(sorted(findings, key=lambda f: (-f.severity.rank, f.rule, natural_key(f.subject))))
 
 
 def _serials(round: Round, causes: Iterable[Cause]) -> dict[str, str]:

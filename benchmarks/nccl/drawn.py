@@ -23,9 +23,11 @@ FAULTS: dict[CauseKind, tuple[str, ...]] = {
     CauseKind.CABLE_SWAP: ("one-host", "one-leaf", "across"),
     CauseKind.CABLE_ROTATION: ("hosts", "one-host"),
     CauseKind.CABLE_MOVE: ("one-leaf", "other-leaf"),
-    CauseKind.LINK_DOWN: ("host",),
-    CauseKind.DEGRADED_LINK: ("host",),
+    CauseKind.LINK_DOWN: ("host", "uplink"),
+    CauseKind.DEGRADED_LINK: ("host", "uplink"),
+    CauseKind.UNREACHABLE: ("off", "hung"),
 }
+_OF_SPINES = frozenset(("uplink", "uplinks"))
 FORMS = ("2.4", "2.8", "2.12", "2.20", "2.27", "rccl 2.20")
 PREFIXES = ("", "[1,{rank}]<stdout>:", "(Worker pid={rank}, ip=10.0.0.1) ", "[2026-11-20 14:00:00] ", "{rank}: ")
 
@@ -48,6 +50,11 @@ class Drawn:
     whole: bool
     """Whether the log has both ends of all connections."""
     on_path: bool
+    """Whether a cable or a device that it uses has a fault, or does not answer."""
+    rings: dict[int, tuple[int, ...]]
+    """By channel the order of ranks; empty if the log does not have it."""
+    steps: frozenset[tuple[str, int, int, int]]
+    """`ring` or `tree`, channel and ranks of each connection of one between hosts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +66,18 @@ class _Nic:
     index: int
 
 
+@dataclass(frozen=True, slots=True)
+class _End:
+    """One end: the rail that its NIC has in the plan, and the rank that sends in another one's place. `kind` is what it
+    is a step of.
+    """
+
+    key: Key
+    rail: int
+    proxy: int | None
+    kind: str = ""
+
+
 def draw(seed: int) -> Drawn:
     """The job of this seed: every third fabric has no fault."""
     rng = Random(f"nccl {seed}")  # noqa: S311 - reproducible is what is wanted, not secret
@@ -66,7 +85,8 @@ def draw(seed: int) -> Drawn:
     faults = []
     if seed % 3:
         kind = rng.choice(list(FAULTS))
-        faults = [Fault(kind, rng.choice(FAULTS[kind]))]
+        known = [one for one in FAULTS[kind] if shape.spines or one not in _OF_SPINES]
+        faults = [Fault(kind, rng.choice(known))]
     simulation = simulate(shape, faults, seed=seed)
     hosts = rng.sample(sorted(simulation.world.fabric.models), rng.randint(2, min(5, shape.hosts)))
     writer = _Writer(rng, simulation, hosts, rng.choice(FORMS))
@@ -82,27 +102,63 @@ class _Writer:
         self.plan: Plan = simulation.plan
         self.rails = simulation.world.fabric.shape.rails
         self.cross = rng.random() < 0.4
-        self.pxn = form not in ("2.4", "2.8") and rng.random() < 0.5
+        self.pxn = form not in ("2.4", "2.8")
+        self.loss = rng.choice((0.0, 0.0, 0.0, 0.02))
         self.prefix = rng.choice(PREFIXES)
         self.nics = {host: self._nics(host) for host in hosts}
         self.silent = set(rng.sample(hosts, rng.randint(1, len(hosts) - 1))) if rng.random() < 0.3 else set()
 
     def drawn(self, seed: int) -> Drawn:
         """The log and its truth."""
-        ends = list(self._ends())
-        rails = {key: self._rails(key[0], nic) for key, nic, _ in ends if key[0] not in self.silent}
+        ends = [end for end in self._ends() if end.key[0] not in self.silent]
+        lost = {end.key for end in ends if self.rng.random() < self.loss}
+        lines = [*self._heads(), *(self._line(end) for end in ends if end.key not in lost)]
+        rails = {end.key: self._rails(end.key[0], end.rail) for end in ends if end.key not in lost}
         both: dict[tuple[int, int, int, int], list[frozenset[int]]] = {}
         for key, found in rails.items():
             both.setdefault(key[1:5], []).append(found)
         crossings = {key for key, found in both.items() if len(found) == 2 and all(found) and not found[0] & found[1]}
-        lines = [*self._heads(), *(self._line(key, proxy) for key, _, proxy in ends if key[0] not in self.silent)]
-        used = {port for host in self.hosts for nic in self.nics[host] for port in nic.ports}
-        truth = self.simulation.truth
-        hurt = {*truth.wrong, *truth.missing, *(cable for cause in truth.causes for cable in cause.cables)}
-        text = self._mangled(lines)
+        first = self.hosts[0] not in self.silent
+        kinds = {"ring", "tree"} if first else {"tree"}
+        there = [end for end in ends if end.kind in kinds and end.key in rails]
+        steps = {(end.kind, *(end.key[at] for at in (1, 3, 4))) for end in there}
         return Drawn(
-            seed, self.simulation, text, self.form, rails, frozenset(crossings), not self.silent, bool(used & hurt)
+            seed,
+            self.simulation,
+            self._mangled(lines),
+            self.form,
+            rails,
+            frozenset(crossings),
+            not self.silent and not lost,
+            self._is_hurt(crosses=bool(crossings) or self.cross),
+            {channel: self._ring(channel) for channel in range(2 * self.rails)} if first else {},
+            frozenset(steps),  # type: ignore[arg-type]  # mypy cannot count the parts of a key
         )
+
+    def _is_hurt(self, *, crosses: bool) -> bool:
+        """Whether a fault is on a cable or a device of the job. `crosses`: whether it uses uplinks."""
+        truth = self.simulation.truth
+        ports = {port for host in self.hosts for nic in self.nics[host] for port in nic.ports}
+        cables = [cable for cable in self.plan.cables if cable.a in ports]
+        leaves = {cable.b.device for cable in cables}
+        if crosses:
+            cables += [cable for cable in self.plan.cables if cable.a.device in leaves]
+        places = {str(end) for cable in cables for end in cable[:2]}
+        devices = {end.device for cable in cables for end in cable[:2]}
+        hurt = {str(port) for port in (*truth.wrong, *truth.missing)}
+        for cause in (*truth.causes, *truth.noise):
+            hurt |= {*cause.subjects, *map(str, cause.cables)}
+        return bool(hurt & (places | devices))
+
+    def _ring(self, channel: int) -> tuple[int, ...]:
+        """The ring of a channel: each host is entered at one rank and left at the next one, the others between."""
+        enters, leaves = self._doors(channel)
+        inside = [enters, *(gpu for gpu in range(self.rails) if gpu not in (enters, leaves)), leaves]
+        return tuple(at * self.rails + gpu for at in range(len(self.hosts)) for gpu in inside)
+
+    def _doors(self, channel: int) -> tuple[int, int]:
+        enters = channel % self.rails
+        return enters, (enters + 1) % self.rails
 
     def _nics(self, host: str) -> list[_Nic]:
         """The NICs of a host by rail. NCCL numbers devices in their own order, not by rail."""
@@ -126,23 +182,31 @@ class _Writer:
             found.append(None if place is None else self.plan.rail_of(place))
         return frozenset() if None in found else frozenset(rail for rail in found if rail is not None)
 
-    def _ends(self) -> Iterator[tuple[Key, int, int | None]]:
-        """Every end: its key, the rail that its NIC has in the plan, and the rank that sends in another one's place."""
-        size = len(self.hosts)
-        for channel in range(2 * self.rails):
-            enters = channel % self.rails
-            leaves = (enters + 1) % self.rails if self.cross else enters
+    def _ends(self) -> Iterator[_End]:
+        """Every end. A ring that does not cross leaves a host on the rail on which it enters."""
+        size, width = len(self.hosts), self.rails
+        for channel in range(2 * width):
+            enters, leaves = self._doors(channel)
+            rail = leaves if self.cross else enters
             for at, host in enumerate(self.hosts):
                 after = (at + 1) % size
-                pair = (at * self.rails + leaves, after * self.rails + enters)
-                yield (host, channel, 0, *pair, "send"), leaves, None
-                yield (self.hosts[after], channel, 0, *pair, "receive"), enters, None
+                pair = (at * width + leaves, after * width + enters)
+                proxy = at * width + rail if rail != leaves and self.pxn else None
+                yield _End((host, channel, 0, *pair, "send"), rail, proxy, "ring")
+                yield _End((self.hosts[after], channel, 0, *pair, "receive"), enters, None, "ring")
+                if at:
+                    up = (at - 1) // 2
+                    ranks = (at * width + enters, up * width + enters)
+                    for kind, (source, target) in (("tree", ranks), ("", ranks[::-1])):
+                        sender, receiver = self.hosts[source // width], self.hosts[target // width]
+                        yield _End((sender, channel, 0, source, target, "send"), enters, None, kind)
+                        yield _End((receiver, channel, 0, source, target, "receive"), enters, None, kind)
         for at, host in enumerate(self.hosts) if self.pxn else ():
             after = (at + 1) % size
-            gpu, other = self.rng.sample(range(self.rails), 2)
-            pair = (at * self.rails + gpu, after * self.rails + other)
-            yield (host, at, 1, *pair, "send"), other, at * self.rails + other
-            yield (self.hosts[after], at, 1, *pair, "receive"), other, None
+            gpu, other = self.rng.sample(range(width), 2)
+            pair = (at * width + gpu, after * width + other)
+            yield _End((host, at, 1, *pair, "send"), other, at * width + other)
+            yield _End((self.hosts[after], at, 1, *pair, "receive"), other, None)
 
     def _head(self, host: str, gpu: int) -> str:
         rank = self.hosts.index(host) * self.rails + gpu
@@ -165,12 +229,30 @@ class _Writer:
                 yield f"{head}NET/IB : Using {listed} [RO]; OOB eth0:10.0.0.{self.hosts.index(host)}<0>"
                 yield f"{head}Using network IB"
                 yield f"{head}NCCL_CROSS_NIC set by environment to {int(self.cross)}."
-                yield f"{head}Channel 00/01 : {' '.join(map(str, range(len(self.hosts) * self.rails)))}"
+                yield from self._shapes(host, gpu)
 
-    def _line(self, key: Key, proxy: int | None) -> str:
-        host, channel, connection, source, target, direction = key
-        own = source if direction == "send" else target
-        gpu, rail = own % self.rails, (target if proxy is not None or direction == "receive" else source) % self.rails
+    def _shapes(self, host: str, gpu: int) -> Iterator[str]:
+        """What a rank prints of itself, of rings (the first rank alone), and of its place in the trees."""
+        head, width = self._head(host, gpu), self.rails
+        at, count = self.hosts.index(host), len(self.hosts) * width
+        named = "" if self.form in ("2.4", "2.8", "2.12") else f" nvmlDev {gpu} busId {16 + 8 * gpu:x}000 commId 0x45a3"
+        yield f"{head}comm 0x5581a86a1830 rank {at * width + gpu} nranks {count} cudaDev {gpu}{named} - Init COMPLETE"
+        trees = []
+        for channel in range(2 * width):
+            enters = channel % width
+            if at == 0 and gpu == 0:
+                yield f"{head}Channel {channel:02}/{2 * width:02} : {' '.join(map(str, self._ring(channel)))}"
+            below = [one for one in (2 * at + 1, 2 * at + 2) if one < len(self.hosts)] if gpu == enters else []
+            after = (gpu + 1) % width
+            inside = [at * width + after] if after != enters else []
+            up = at * width + (gpu - 1) % width if gpu != enters else (at - 1) // 2 * width + enters if at else -1
+            down = [*(one * width + enters for one in below), *inside, -1, -1, -1][:3]
+            trees.append(f"[{channel}] {'/'.join(map(str, down))}->{at * width + gpu}->{up}")
+        yield f"{head}Trees {' '.join(trees)}"
+
+    def _line(self, end: _End) -> str:
+        (host, channel, connection, source, target, direction), rail, proxy = end.key, end.rail, end.proxy
+        gpu = (source if direction == "send" else target) % self.rails
         index = self.nics[host][rail].index
         via = f"{index}({proxy})" if proxy is not None else f"{index}"
         from_gpu, to_gpu = (self._gpu(rank % self.rails) for rank in (source, target))

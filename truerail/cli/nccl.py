@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from truerail.cli.exit_codes import ExitCode
-from truerail.cli.oncall_options import Details, Format, Inventory, Shown
+from truerail.cli.oncall_options import LOCAL_SERVICE, Details, Format, Inventory, Service, Shown, TokenFile
 from truerail.errors import CommandError
 
 if TYPE_CHECKING:
@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
     from truerail.analysis.round import Round
     from truerail.cli.evaluating import Seen
-    from truerail.model import Plan, Reading
+    from truerail.model import Fact, Plan, Reading
+    from truerail.questions.answers.nccl import NcclAnswer
 
 Capture = Annotated[
     Path | None,
@@ -28,27 +29,28 @@ def nccl(
     plan: PlanFile = None,
     capture: Capture = None,
     inventory: Inventory = None,
+    service: Service = LOCAL_SERVICE,
+    token_file: TokenFile = None,
     fmt: Shown = Format.TEXT,
     details: Details = False,
 ) -> None:
     """Show which cable and rail each connection of a job uses, and the findings on its path.
 
-    Logs with the subsystems INIT, NET, GRAPH and ENV of all hosts show both ends of each connection. Ends with 0 if the
-    path is known to be good, 1 if it has findings or is not known.
+    Logs with the subsystems INIT, NET, GRAPH and ENV of all hosts show both ends of each connection. The cabling is
+    that of the running service, unless a capture, an inventory or a plan is given. Ends with 0 if the path is known to
+    be good, 1 if it has findings or is not known.
     """
     from truerail.cli import terminal_output
-    from truerail.questions.answers.nccl import nccl_answer
     from truerail.questions.text.nccl import nccl_text
-    from truerail.rounds import evaluate
 
     if capture is not None and inventory is not None:
         raise CommandError("give a capture or an inventory, not both")
     if plan is None and capture is None and inventory is None:
-        raise CommandError("--plan PLAN is needed, --capture CAPTURE or --inventory INVENTORY: a log knows no rails")
-    round = _round(logs, plan, capture, inventory)
-    if round.nccl is None:
-        raise CommandError(f"{', '.join(map(str, logs))}: no lines of NCCL with ranks, devices or connections")
-    answer = nccl_answer(round, evaluate(round), round.nccl)
+        from truerail.cli.nccl_service import of_service
+
+        answer = of_service(logs, service, token_file, hops=details or fmt is Format.JSON)
+    else:
+        answer = _here(logs, plan, capture, inventory)
     if fmt is Format.JSON:
         import json
 
@@ -58,6 +60,16 @@ def nccl(
     else:
         terminal_output.say(nccl_text(answer, details=details))
     raise typer.Exit(ExitCode.GOOD if answer.network == "good" else ExitCode.FOUND)
+
+
+def _here(logs: list[Path], plan: Path | None, capture: Path | None, inventory: Path | None) -> "NcclAnswer":
+    from truerail.questions.answers.nccl import nccl_answer
+    from truerail.rounds import evaluate
+
+    round = _round(logs, plan, capture, inventory)
+    if round.nccl is None:
+        raise CommandError(f"{', '.join(map(str, logs))}: no lines of NCCL with ranks, devices or connections")
+    return nccl_answer(round, evaluate(round), round.nccl)
 
 
 def _round(logs: list[Path], plan: Path | None, capture: Path | None, inventory: Path | None) -> "Round":
@@ -93,20 +105,25 @@ def _round(logs: list[Path], plan: Path | None, capture: Path | None, inventory:
 
 
 def _logs(logs: list[Path], plan: "Plan", at: "datetime") -> "list[Reading]":
-    """The logs as readings. Lines without a host are of the planned host that the file is named after."""
+    """The logs as readings."""
+    from truerail.model import Reading
+    from truerail.questions.answers.nccl_asked import devices_of
+
+    devices = devices_of([log.name for log in logs], plan)
+    return [
+        Reading(device, "nccl_log", at, facts_of(log), source=str(log))
+        for log, device in zip(logs, devices, strict=True)
+    ]
+
+
+def facts_of(log: Path) -> "tuple[Fact, ...]":
+    """What one log shows. Raises CommandError."""
     from collector import collectors
     from truerail.cli.parse import answer_of
     from truerail.errors import UnreadableError
-    from truerail.model import Device, Reading
-    from truerail.model.names import device_key
+    from truerail.model import Device
 
-    known = {device_key(name): name for name in plan.devices}
-    found = []
-    for log in logs:
-        device = known.get(device_key(log.name.partition(".")[0]), f"log {log.name}")
-        try:
-            facts = collectors()["nccl_log"].read(answer_of(log), Device(device))
-        except UnreadableError as error:
-            raise CommandError(f"{log}: {error}") from error
-        found.append(Reading(device, "nccl_log", at, facts, source=str(log)))
-    return found
+    try:
+        return collectors()["nccl_log"].read(answer_of(log), Device(f"log {log.name}"))
+    except UnreadableError as error:
+        raise CommandError(f"{log}: {error}") from error

@@ -119,6 +119,8 @@ class NcclRing(NamedTuple):
     channel: int
     ranks: tuple[int, ...]
     process: str | None = None
+    comm: str | None = None
+    """Its communicator's id; None where the log does not show it."""
 
     def row(self) -> dict[str, Any]:
         """The object of `truerail parse`."""
@@ -135,10 +137,12 @@ class NcclTree(NamedTuple):
     parent: int | None = None
     """None for the root."""
     children: tuple[int, ...] = ()
+    comm: str | None = None
+    """Its communicator's id; None where the log does not show it."""
 
     def row(self) -> dict[str, Any]:
         """The object of `truerail parse`."""
-        return {"fact": "tree", **self._asdict(), "children": list(self.children)}
+        return {"fact": "tree", **dict(zip(self._fields[:4], self, strict=False)), "children": list(self.children)}
 
 
 @fact("networks of NCCL")

@@ -113,6 +113,12 @@ class NcclJob:
             if len(rails) == 1 and self._apart(end.nic, next(iter(nics))):
                 yield Crossing(end, tuple(sorted(end.nic.rails)), tuple(sorted(rails.pop())), None, True)
 
+    def crosses(self, send: End | None, receive: End | None) -> bool | None:
+        """Whether a connection crosses rails; None unless both ends are there and the rails of both are known."""
+        if send is None or receive is None or not send.nic.rails or not receive.nic.rails:
+            return None
+        return self._apart(send.nic, receive.nic)
+
     def _apart(self, one: Nic, other: Nic) -> bool:
         if not one.rails or not other.rails or one.rails & other.rails:
             return False

@@ -1,8 +1,8 @@
 """The path of a job: the cables that its connections use, the findings on them, and whether all of it is known.
 
-"Not the network" is a claim about all of it: every connection has both ends in the log, every cable is seen where it is
-planned, every device on the way answered, the counters of two rounds are there, and no rule on cables, links or pauses
-left a part of it out. Otherwise it is not known.
+"Not the network" is a claim about all of it: every rank, every connection with both ends and every step of a connected
+ring or tree is in the log, every cable is seen where it is planned, every device on the way answered, the counters of
+two rounds are there, and no rule on cables, links or pauses left a part of it out. Otherwise it is not known.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from truerail.analysis.cabling.joined import State
+from truerail.analysis.nccl.chains import Chain, absent_ranks, chains
 from truerail.analysis.nccl.job import NcclJob
 from truerail.model.finding import Evaluation, Finding, Status, Verdict
 from truerail.model.plan import Cable
@@ -28,6 +29,8 @@ class JobPath:
     cables: tuple[Cable, ...]
     findings: tuple[Finding, ...]
     unknown: tuple[str, ...]
+    chains: tuple[Chain, ...]
+    """The job's rings and trees."""
 
     @property
     def good(self) -> bool | None:
@@ -42,11 +45,16 @@ def job_path(job: NcclJob, evaluation: Evaluation, *, counted: bool) -> JobPath:
     ports = {str(port) for cable in cables for port in (cable.a, cable.b)}
     devices = {port.device for cable in cables for port in (cable.a, cable.b)} | set(map(job.names, job.hosts))
     findings = tuple(one for one in evaluation.findings if _is_on(one, ports, devices))
-    unknown = [*_unread(job, evaluation, devices), *_unseen(job, [numbers[cable] for cable in cables])]
+    shapes = chains(job)
+    unknown = [
+        *_not_in_log(job, shapes),
+        *_unread(job, evaluation, devices),
+        *_unseen(job, [numbers[cable] for cable in cables]),
+    ]
     if not counted:
         unknown.append("counters of two rounds were not read: pauses and errors are unknown")
     unknown += _not_evaluated(evaluation.verdicts, ports | devices)
-    return JobPath(cables, findings, tuple(dict.fromkeys(unknown)))
+    return JobPath(cables, findings, tuple(dict.fromkeys(unknown)), shapes)
 
 
 def _cables(job: NcclJob) -> tuple[Cable, ...]:
@@ -57,9 +65,9 @@ def _cables(job: NcclJob) -> tuple[Cable, ...]:
     leaf_of = {port: int(index.b_device[job.nics.cable[port]]) for port in job.used_ports}
     climbing: set[int] = set()
     for ends in {(send.nic, receive.nic) for send, receive in job.pairs}:
-        leaves = {leaf_of[port] for nic in ends for port in nic.ports}
-        if len(leaves) > 1:
-            climbing |= leaves
+        sending, receiving = ({leaf_of[port] for port in nic.ports} for nic in ends)
+        if sending != receiving:  # planes have a leaf each, and connect leaf by leaf
+            climbing |= sending | receiving
     cables = [plan.cables[number] for number in sorted(found)]
     above = [job.names(leaf) for leaf in sorted(climbing)]
     while above:
@@ -85,17 +93,27 @@ def _texts(value: Any) -> Iterator[str]:
             yield from _texts(one)
 
 
+def _not_in_log(job: NcclJob, shapes: Iterable[Chain]) -> Iterator[str]:
+    """What the log lacks. A ring or tree of which no connection is there was not connected: NCCL does so on use."""
+    lone = len({end.key for end in job.ends}) - len(job.pairs)
+    if lone:
+        yield f"{lone} of its {len(job.pairs) + lone} connections have one end in the log"
+    if not job.ends:
+        yield "the log has no connections over the network"
+    absent = absent_ranks(job)
+    if absent:
+        yield f"{absent} of its ranks have no line in the log"
+    lacking = sum(chain.unknown for chain in shapes if chain.steps)
+    if lacking:
+        yield f"{lacking} steps of its rings and trees are not in the log"
+
+
 def _unread(job: NcclJob, evaluation: Evaluation, devices: set[str]) -> Iterator[str]:
     outside = sorted(str(host) for host, code in job.host_of.items() if code < 0 and host is not None)
     if outside:
         yield f"the plan has no host {_few(outside)}"
     if job.unknown_nics:
         yield f"the planned ports of {len(job.unknown_nics)} of its {len(job.used)} NICs are unknown"
-    lone = len({end.key for end in job.ends}) - len(job.pairs)
-    if lone:
-        yield f"{lone} of its {len(job.pairs) + lone} connections have one end in the log"
-    if not job.ends:
-        yield "the log has no connections over the network"
     codes = [job.wiring.index.devices.find(device) for device in devices]
     unread = sorted(job.names(code) for code in codes if not job.wiring.read[code])
     unread = sorted({*unread, *(one.device for one in evaluation.collection_errors if one.device in devices)})

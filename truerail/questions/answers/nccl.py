@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from truerail.analysis.cabling.joined import State
 from truerail.analysis.nccl import End, NcclJob
+from truerail.analysis.nccl.chains import Chain, Step
 from truerail.analysis.nccl.job import Crossing
 from truerail.analysis.nccl.path import JobPath, job_path
 from truerail.analysis.round import Round
@@ -55,6 +56,52 @@ class NcclHopLine:
 
 
 @dataclass(frozen=True, slots=True)
+class NcclPlace:
+    """One end of a step: the NIC, its planned cables and leaves, and the rails where they are seen. `carried_by` is the
+    rank whose NIC it is, with PXN.
+    """
+
+    host: str | None
+    carried_by: int | None
+    nic: int
+    devices: tuple[str, ...]
+    cables: tuple[str, ...]
+    leaves: tuple[str, ...]
+    rails: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NcclStep:
+    """A step of a ring or tree from host to host. An end that is None is not in the log. `crosses` rails: None if
+    that is unknown.
+    """
+
+    from_rank: int
+    to_rank: int
+    send: NcclPlace | None
+    receive: NcclPlace | None
+    crosses: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class NcclChain:
+    """A ring or a tree. `ranks` are a ring's in the log's order, a tree's from the root down; without `complete` the
+    log does not have all of them. `rails` are those of its steps, of which `crossings` leave the rail and `unknown` are
+    not known to stay.
+    """
+
+    kind: str
+    channel: int
+    comm: str | None
+    ranks: tuple[int, ...]
+    complete: bool
+    rails: tuple[int, ...]
+    crossings: int
+    unknown: int
+    steps: tuple[NcclStep, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class NcclCrossing:
     """A connection between rails. `by_symmetry`: one end is not in the log, and follows from hosts that are alike."""
 
@@ -101,6 +148,7 @@ class NcclAnswer:
     nics: tuple[NcclNicLine, ...]
     crossings: tuple[NcclCrossing, ...]
     findings: tuple[NcclFinding, ...]
+    chains: tuple[NcclChain, ...]
     hops: tuple[NcclHopLine, ...]
 
 
@@ -130,6 +178,7 @@ def nccl_answer(round: Round, evaluation: Evaluation, job: NcclJob) -> NcclAnswe
         tuple(_nics(job, ranks_of)),
         crossings,
         tuple(_findings(job, path, ranks_of)),
+        tuple(_chain(job, one) for one in path.chains),
         tuple(_hop(job, end) for end in job.ends),
     )
 
@@ -140,7 +189,7 @@ def _summary(job: NcclJob, path: JobPath) -> str:
         count = len(path.findings)
         return f"the network: {count} finding{'s' if count > 1 else ''} on the path of {cables}"
     if path.good:
-        return f"not the network: no finding on {cables}, all of them seen"
+        return f"not the network: no finding on {cables}, every one of them seen and right"
     if not path.cables:
         return "not known whether it is the network: no connection of this job could be joined with a planned cable"
     return f"not known whether it is the network: no finding on {cables}, but not all of it is known"
@@ -182,6 +231,30 @@ def _hop(job: NcclJob, end: End) -> NcclHopLine:
         *(hop.channel, hop.connection, hop.from_rank, hop.to_rank, hop.direction, end.rank, hop.host, gpu),
         *(hop.proxy_rank, hop.nic, nic.devices, *places, tuple(sorted(nic.rails)), hop.gdr),
     )
+
+
+def _chain(job: NcclJob, chain: Chain) -> NcclChain:
+    steps = tuple(_step(job, step) for step in chain.steps)
+    rails = {rail for step in steps for end in (step.send, step.receive) if end for rail in end.rails}
+    return NcclChain(
+        *(chain.kind, chain.channel, chain.comm, chain.ranks, not chain.cut, tuple(sorted(rails))),
+        sum(step.crosses is True for step in steps),
+        chain.unknown + sum(step.crosses is None for step in steps),
+        steps,
+    )
+
+
+def _step(job: NcclJob, step: Step) -> NcclStep:
+    crosses = job.crosses(step.send, step.receive)
+    return NcclStep(step.source, step.target, _place(job, step.send), _place(job, step.receive), crosses)
+
+
+def _place(job: NcclJob, end: End | None) -> NcclPlace | None:
+    if end is None:
+        return None
+    hop, nic = end.hop, end.nic
+    rails = tuple(sorted(nic.rails))
+    return NcclPlace(hop.host, hop.proxy_rank, hop.nic, nic.devices, *_ends_of(job, nic.ports), rails)
 
 
 def _crossing(one: Crossing) -> NcclCrossing:

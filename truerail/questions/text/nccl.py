@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from truerail.files.nodesets import fold
 from truerail.outputs.report_words import as_sentence, count, name, sentence
-from truerail.questions.answers.nccl import NcclAnswer, NcclCrossing, NcclNicLine
+from truerail.questions.answers.nccl import NcclAnswer, NcclChain, NcclCrossing, NcclNicLine, NcclPlace
 
 _MARKS = {"fault": "✗", "good": "✓", "unknown": "?"}
 _MOST = 12
@@ -33,6 +33,7 @@ def _lines(answer: NcclAnswer, details: bool) -> Iterator[str]:
     yield from _findings(answer)
     yield from _crossings(answer.crossings, details)
     yield from _nics(answer.nics, details)
+    yield from _chains(answer.chains, details)
     if details:
         yield from _hops(answer)
 
@@ -105,6 +106,38 @@ def _nics(nics: tuple[NcclNicLine, ...], details: bool) -> Iterator[str]:
         yield f"  [{one.index}] {name(device)}  {place}; {one.state}; {count(one.ends, 'end')}{gdr}{_ranks(one.ranks)}"
     if len(nics) > len(shown):
         yield f"  and {len(nics) - len(shown)} more: --details"
+
+
+def _chains(chains: tuple[NcclChain, ...], details: bool) -> Iterator[str]:
+    between = [one for one in chains if one.steps or one.unknown]
+    if between:
+        yield ""
+        yield "Rings and trees: their steps between hosts"
+    first = between if details else sorted(between, key=lambda one: (-one.crossings, -one.unknown))
+    shown = first if details else first[:_MOST]
+    for one in shown:
+        parts = [f"{count(len(one.steps), 'step')} on rail {_rails(one.rails)}"]
+        parts += [f"{one.crossings} cross rails"] if one.crossings else []
+        parts += [f"{one.unknown} unknown"] if one.unknown else []
+        parts += [] if one.complete else ["not all ranks are in the log"]
+        yield f"  {one.kind} {one.channel:02}  {'; '.join(parts)}"
+        if details:
+            yield f"    ranks {' '.join(map(str, one.ranks))}"
+            for step in one.steps:
+                ends = f"{_place(step.send)} => {_place(step.receive)}"
+                mark = " crosses rails" if step.crosses else "" if step.crosses is False else " unknown"
+                yield f"    {step.from_rank} -> {step.to_rank}: {ends}{mark}"
+    if len(between) > len(shown):
+        yield f"  and {len(between) - len(shown)} more: --details"
+
+
+def _place(place: NcclPlace | None) -> str:
+    if place is None:
+        return "not in the log"
+    devices = "+".join(place.devices) or f"{place.host or 'unknown host'} index {place.nic}"
+    by = "" if place.carried_by is None else f" of rank {place.carried_by} (PXN)"
+    way = " -> ".join(("+".join(place.cables) or "?", "+".join(place.leaves) or "?"))
+    return f"{name(devices)}{by}, {name(way)}, rail {_rails(place.rails)}"
 
 
 def _hops(answer: NcclAnswer) -> Iterator[str]:

@@ -25,7 +25,7 @@ from truerail.web.access.failures import Failures
 from truerail.web.access.origins import Origins
 from truerail.web.access.proxy import Proxy
 from truerail.web.access.refusal import LOGIN, slow_down
-from truerail.web.access.request import bearer_token, header, peer, peer_name, writes
+from truerail.web.access.request import asks, bearer_token, header, peer, peer_name, writes
 from truerail.web.access.sessions import Sessions
 from truerail.web.access.token_check import MetricsToken, Tokens
 
@@ -92,7 +92,7 @@ class Authenticator:
         if known.proof == "csrf":
             self._own_page(request)
             self._has_csrf_token(request, known.caller)
-        if known.caller.role != "operator" and request["path"] != LOGOUT:
+        if known.caller.role != "operator" and request["path"] != LOGOUT and not asks(request):
             raise RequestRefusedError(403, needs_operator(known.caller))
 
     def secure(self, request: Request) -> bool:

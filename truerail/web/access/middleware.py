@@ -12,7 +12,7 @@ from truerail.web.access.authenticator import Authenticator, is_open
 from truerail.web.access.headers import with_headers
 from truerail.web.access.login import MOST_BYTES
 from truerail.web.access.refusal import answer
-from truerail.web.access.request import peer_name, writes
+from truerail.web.access.request import asks, peer_name, writes
 from truerail.web.access.sizes import check_head, whole_body
 from truerail.web.problem_json import problem
 
@@ -47,7 +47,7 @@ class AuthMiddleware:
                 await problem(500, "internal error; the log of the service has the details")(scope, receive, sent)
             raise
         finally:
-            if writes(request):
+            if writes(request) and not asks(request):
                 _log(scope, request, sent.status)
 
     async def _let_in(self, scope: Scope, request: Request, receive: Receive) -> Receive:

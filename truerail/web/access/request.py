@@ -10,6 +10,8 @@ from starlette.requests import Request
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+_READ_BY_POST = frozenset({"/api/v1/nccl"})
+"""Questions with a body: they change nothing."""
 _FOR_PROGRAMS = ("/api/", "/metrics", "/sd", "/openapi.json")
 
 
@@ -28,6 +30,11 @@ def bearer_token(request: Request) -> str | None:
 def writes(request: Request) -> bool:
     """Whether the method may change something."""
     return request.method not in _SAFE_METHODS
+
+
+def asks(request: Request) -> bool:
+    """Whether a request with a body changes nothing: readers may make it."""
+    return request.method == "POST" and request["path"] in _READ_BY_POST
 
 
 def has_body(request: Request) -> bool:

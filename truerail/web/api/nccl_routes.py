@@ -1,0 +1,55 @@
+"""A job's NCCL log on the rails: a question whose input is too large for an address."""
+
+import asyncio
+from base64 import b64decode
+from typing import Annotated
+
+from fastapi import APIRouter
+from pydantic import Field, StringConstraints
+from starlette.responses import Response
+
+from truerail.bus.fact_columns import unpacked
+from truerail.errors import BusMessageError, QueryError
+from truerail.model import Fact
+from truerail.model.nccl_facts import NCCL_FACTS
+from truerail.questions.answers.nccl import NcclAnswer
+from truerail.questions.answers.nccl_asked import nccl_asked
+from truerail.web.context import Newest, WithContext
+from truerail.web.params import LONGEST_NAME
+from truerail.web.writing import LINE, Written, done
+
+router = APIRouter(tags=["on-call"])
+_MOST_LOGS = 10_000
+
+
+class JobLog(Written):
+    """What one log shows. `facts` is made by `truerail nccl`, for services of the same version."""
+
+    name: Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_NAME, pattern=LINE)]
+    facts: str
+
+
+class JobLogs(Written):
+    """The logs of one job. `hops`: whether the answer lists every end of every connection."""
+
+    logs: Annotated[list[JobLog], Field(min_length=1, max_length=_MOST_LOGS)]
+    hops: bool = False
+
+
+@router.post("/nccl", response_model=NcclAnswer, name="the_nccl_job")
+async def nccl(desk: WithContext, shown: Newest, body: JobLogs) -> Response:
+    """Which cable and rail each connection of a job uses, and the findings on its path. Nothing is stored: readers may
+    ask it.
+    """
+
+    def answer() -> NcclAnswer:
+        return nccl_asked(shown.publication, [(one.name, _facts(one)) for one in body.logs], hops=body.hops)
+
+    return done(await asyncio.get_running_loop().run_in_executor(desk.thinking, answer))
+
+
+def _facts(log: JobLog) -> tuple[Fact, ...]:
+    try:
+        return unpacked(b64decode(log.facts, validate=True), NCCL_FACTS)
+    except (BusMessageError, ValueError) as error:
+        raise QueryError(f"the facts of log {log.name!r}: {error}") from None
