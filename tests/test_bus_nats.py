@@ -6,9 +6,9 @@ import signal
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from itertools import count
 from pathlib import Path
 
@@ -42,6 +42,7 @@ from truerail.service.round_loop import Watch
 ROOT = Path(__file__).resolve().parent.parent
 MADE = simulation()
 CABLES = len(MADE.plan.cables)
+HOUR = 3600.0
 _FABRICS = count(1)
 
 
@@ -58,10 +59,12 @@ def subjects() -> Subjects:
 
 
 @asynccontextmanager
-async def polled(server: Addressed, subjects: Subjects, zone: str, name: str) -> AsyncIterator[FakeFleet]:
+async def polled(
+    server: Addressed, subjects: Subjects, zone: str, name: str, seconds: float = 0.5
+) -> AsyncIterator[FakeFleet]:
     """A poller in this process, which knows the inventory and no plan; the fleet that it asks."""
     fleet = FakeFleet(MADE)
-    poller = BusPoller(zoned_work(planned=False), fleet, server.address, subjects, zone, name, TIMING)
+    poller = BusPoller(zoned_work(seconds, planned=False), fleet, server.address, subjects, zone, name, TIMING)
     stop, begun = asyncio.Event(), asyncio.Event()
     running = asyncio.create_task(poller.run(stop, begun.set))
     await until(lambda: begun.is_set() or running.done())
@@ -252,6 +255,32 @@ def test_a_judge_that_begins_waits_for_all_pollers_and_then_shows_the_rest_as_un
                 "no poller in zone pods since  UTC",
                 "no poller in zone core since  UTC",
             }
+
+    asyncio.run(body())
+
+
+def test_a_judge_that_begins_knows_when_devices_were_read_last_although_they_say_the_same_as_ever(
+    server: NatsServer, subjects: Subjects, tmp_path: Path
+) -> None:
+    def read(watch: Watch) -> set[datetime]:
+        published = watch.shown.publication
+        return {one.at for one in published.snapshot.readings if not _counts(one.facts)} if published else set()
+
+    async def body() -> None:
+        async with AsyncExitStack() as stack:
+            for zone in ("pods", "core"):
+                await stack.enter_async_context(polled(server, subjects, zone, "p1", HOUR))
+            first, asking = await stack.enter_async_context(judged(server, subjects, tmp_path / "first"))
+            await until(lambda: first.evaluations)
+            begun = datetime.now(UTC)
+            await until(lambda: datetime.now(UTC) > begun + timedelta(seconds=1))  # answers have whole seconds
+            await asking.everything()
+            await until(lambda: min(read(first)) >= begun.replace(microsecond=0))
+            await asking.everything({"gpu-001"})
+            await until(lambda: len(read(first)) > 1)
+            second, _ = await stack.enter_async_context(judged(server, subjects, tmp_path / "second"))
+            await until(lambda: second.evaluations)
+            assert min(read(second)) == min(read(first)) >= begun.replace(microsecond=0)
 
     asyncio.run(body())
 

@@ -142,6 +142,27 @@ def test_a_judge_that_starts_later_has_everything_after_one_request() -> None:
     assert later.held("gpu-2", "nic_counters").facts[0].values == (7,)  # type: ignore[union-attr]
 
 
+def test_a_judge_that_begins_learns_when_answers_were_read_that_have_not_changed_since() -> None:
+    """The bus keeps the newest observation of a device, and of a poller the newest round alone."""
+    pair, later = Pair(), Pair()
+    pair.outbox.put([reading("gpu-1", UP), reading("gpu-1", UP, collector="net_address"), reading("gpu-2", UP)])
+    kept = pair.deliver()
+    for device, seconds in (("gpu-1", 700.0), ("gpu-2", 710.0)):
+        pair.outbox.put([replace(reading(device, UP, read_at=seconds), read_at=0.0)])
+        round_done(pair)
+        last = pair.deliver()
+    for message in (*kept, *last):
+        later.inbox.take(message.data, zone="dc1")
+    assert [later.held(device).at.timestamp() for device in later.devices] == [100.0, 710.0]
+    pair.outbox.report()
+    round_done(pair)
+    (answer,) = pair.outbox.messages()
+    later.inbox.take(answer.data, zone="dc1")
+    assert [later.held(device).at.timestamp() for device in later.devices] == [700.0, 710.0]
+    assert later.held("gpu-1", "net_address").at.timestamp() == 100.0
+    assert not later.lacking
+
+
 def test_a_zone_reports_its_own_devices_only() -> None:
     pair = Pair()
     pair.inbox.keep({"gpu-1": "dc2", "gpu-2": "dc1"})

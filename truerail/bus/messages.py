@@ -156,8 +156,8 @@ class Beat(Struct, array_like=True, frozen=True):
 
 
 class Command(Struct, array_like=True, frozen=True):
-    """`cmd`: `poll` these devices now, or `resend` what is known of them. None: all devices. To a process of the same
-    service also `work`: what to poll from now on.
+    """`cmd`: `poll` these devices now, `resend` what is known of them, or `report` when each answer was read. None: all
+    devices. To a process of the same service also `work`: what to poll from now on.
     """
 
     action: str

@@ -110,6 +110,12 @@ class Outbox:
         self._changed = {device: None for device in self._changed if self._known[device].readings}
         self._writer.begin_again()
 
+    def report(self) -> None:
+        """The receiver has what the bus stored, which is as old as its last change: the next round says of all answers
+        when they were read.
+        """
+        self._same = {device: dict(known.readings) for device, known in self._known.items() if known.readings}
+
     def moved(self, epoch: int) -> None:
         """The devices of this poller are others from now on: its messages come after all with a lower epoch."""
         self.epoch = epoch
@@ -167,7 +173,8 @@ class Outbox:
         for device, of in same.items():
             read: dict[float, list[str]] = {}
             for name, reading in of.items():
-                read.setdefault(reading.read_at, []).append(name)
+                read_at = 0.0 if reading.at.timestamp() == at else reading.at.timestamp()
+                read.setdefault(reading.read_at or read_at, []).append(name)
             for read_at, names in read.items():
                 group = groups.setdefault(tuple(names), Same(names, [], [], []))
                 group.devices.append(device)

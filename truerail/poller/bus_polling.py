@@ -54,7 +54,7 @@ class BusPolling:
         self._away_at = datetime.now(UTC)
         self._wake = asyncio.Event()
         self._zones = ZoneWatch(self._received, self._live, self._away)
-        self._following = self._gathered = False
+        self._following = self._gathered = self._report_asked = False
         self._asked_again: dict[Place, float] = {}
         self._problem = self._still = ""
         self._losses = self._reconnects = 0
@@ -180,18 +180,29 @@ class BusPolling:
         names, timing = self._subjects, self._timing
         await self._bus.listen(names.live("*"), self._beat)
         await asyncio.sleep(timing.listen_seconds)
+        self._report_asked = False
         self._obs = self._follower(names.obs_stream, names.obs_of())
         self._rounds = self._follower(names.round_stream, names.round("*"))
         self._cnt = self._follower(names.cnt_stream, names.cnt("*"), only_new=True)
         while not self._bus.ended.is_set():
             if self._bus.connected:
                 await self._check()
-            self._following = self._obs.caught_up
+            if self._rounds.caught_up and not self._report_asked:
+                self._report_asked = True
+                await self._ask_report()
+            self._following = self._obs.caught_up and self._report_asked
             pause = timing.check_seconds if self._rounds.caught_up else _LOOK_SECONDS
             self._wake.clear()
             with suppress(TimeoutError):  # not wait_for: before Python 3.12 it may miss that it is cancelled
                 async with asyncio.timeout(pause):
                     await self._wake.wait()
+
+    async def _ask_report(self) -> None:
+        """What is stored of a device is as old as its last change: pollers report when each answer was last read."""
+        for sender in self._received.inbox.senders.values():
+            sender.reported = False
+        for place in self._live.running:
+            await self._command(place, Command("report"))
 
     async def _check(self) -> None:
         try:

@@ -80,6 +80,9 @@ class Worker:
         elif command.action == "resend":
             self._outbox.resend(command.devices)
             self._heard()
+        elif command.action == "report":
+            self._outbox.report()
+            self._heard()
 
     def changed(self, device: str, collectors: Collection[str]) -> None:
         """These answers of a device are to be read now, whatever the schedule says."""
