@@ -5,13 +5,14 @@ namespace of its own, where a kernel bridge passes frames on, or a process that 
 script as `nobody`, without new privileges. All of it is removed at the end; every process is ended by its own id.
 """
 
+import asyncio
 import json
 import os
 import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,12 +23,16 @@ from patience import ENOUGH
 from collector import collectors
 from tests.lab.system import ip_batch, namespaces, run
 from truerail.analysis.round import Round
+from truerail.analysis.sweep.swept import swept
 from truerail.model import Cable, Device, Evaluation, Plan, Port, Reading, Role, Snapshot
 from truerail.model.probe_facts import STARTED_LATE
 from truerail.probe import host_script
+from truerail.probe.follow_ups import follow_up
 from truerail.probe.nics import nics_of
+from truerail.probe.path_sweep import Budget
 from truerail.probe.pinglists import USUAL, pairs_of
-from truerail.probe.tasks import Settings, limits_for, plan_run
+from truerail.probe.sweep_pairs import sweep_of
+from truerail.probe.tasks import ProbePlan, Settings, limits_for, plan_run
 from truerail.rounds import evaluate
 
 RAILS, HOSTS = (0, 1), (1, 2, 3, 4)
@@ -103,20 +108,34 @@ class ProbeFabric:
             recordings = self.recordings(lists, **settings)
             if not any(STARTED_LATE in text for text in recordings.values()) or time.monotonic() > deadline:
                 break
+        round = self._round(recordings)
+        return evaluate(round), round
+
+    def _round(self, recordings: Mapping[str, str]) -> Round:
+        """What devices report of themselves, and what recordings show."""
         collector = collectors()["probe_results"]
         readings = self.polled()
         for host, text in recordings.items():
             facts = collector.read(text, self.plan.devices[host])
             readings.append(Reading(host, collector.name, datetime.now(UTC), facts))
-        round = Round(self.plan, Snapshot(datetime.now(UTC), readings))
-        return evaluate(round), round
+        return Round(self.plan, Snapshot(datetime.now(UTC), readings))
 
     def recordings(self, lists: Sequence[str], **settings: object) -> dict[str, str]:
-        """What each host prints."""
-        round = Round(self.plan, Snapshot(datetime.now(UTC), self.polled()))
+        """What the hosts have counted in all rounds."""
+        round = self._round({})
         asked = Settings(packets_per_second=500, version=self.version, **settings)  # type: ignore[arg-type] - a test names its fields
-        pairs = pairs_of(self.plan, nics_of(round, self.version).nics, lists)
-        planned = plan_run(pairs, asked, datetime.now(UTC), {})
+        nics = nics_of(round, self.version).nics
+        budget = Budget(asked.per_switch, asked.per_nic)
+        sweep = sweep_of(self.plan, nics, (), budget, across_rails="E" in lists) if asked.sweeps else None
+        planned = plan_run(pairs_of(self.plan, nics, lists), asked, datetime.now(UTC), {}, sweep)
+
+        async def again(plan: ProbePlan) -> dict[str, str]:
+            return self._sent(plan)
+
+        return asyncio.run(follow_up(planned, self._sent(planned), again, lambda found: swept(self._round(found))))
+
+    def _sent(self, planned: ProbePlan) -> dict[str, str]:
+        """What each host prints."""
         limits = limits_for(planned)
         running = {}
         for host, tasks in planned.tasks(time.time() + LEAD_SECONDS).items():

@@ -176,10 +176,11 @@ def test_a_host_refuses_what_its_limits_do_not_allow(
 
 FLOWS = [
     ({"peer_address": "192.0.2.1"}, "192.0.2.1 is in no network"),
-    ({"source_port": 22}, "source port 22"),
-    ({"tos": 105}, "a size, TTL, count or TOS"),
-    ({"rounds": [[64, 0, 1]]}, "a size, TTL, count or TOS"),
-    ({"rounds": [[64, 64, 10**9]]}, "packets of "),
+    ({"packets": [[22, 64, 64, 1, 0.0, 0.0]]}, "source port 22"),
+    ({"tos": 105}, "a TOS that no probe has"),
+    ({"packets": [[50000, 0, 64, 1, 0.0, 0.0]]}, "a size, TTL, count or time"),
+    ({"packets": [[50000, 64, 64, 1, -1.0, 0.0]]}, "a size, TTL, count or time"),
+    ({"packets": [[50000, 64, 64, 10**9, 0.0, 0.0]]}, "packets of "),
 ]
 
 

@@ -10,8 +10,10 @@ from benchmarks.probe.fabrics import SHAPES, Shape, fabric
 from tests.sweep_fabrics import TWO_TIERS, graph_of, swept_paths
 from truerail.analysis.rule import Case
 from truerail.analysis.sweep.losses import losses_of
-from truerail.probe.path_questions import FULL_TTL, confirming, more_packets, unanswered
+from truerail.model import Port
+from truerail.probe.path_questions import confirming, more_packets, unanswered
 from truerail.probe.path_sweep import A_SECOND_AND_SWITCH, MISSED, path_sweep, ports_for
+from truerail.probe.schedule import FULL_TTL
 from truerail.testing.cases import plan_of
 
 
@@ -42,10 +44,8 @@ def test_a_large_fabric_is_swept_more_slowly_and_not_its_switches_asked_more() -
     lines += [f"leaf-{leaf}/up{spine} spine-{spine}/d{leaf}" for leaf in range(6) for spine in range(2)]
     sweep = path_sweep(plan_of(Case("", "\n".join(lines), {})))
     assert sweep.busiest == pytest.approx(A_SECOND_AND_SWITCH)
-    hosts = frozenset(f"h{leaf}x{n}" for leaf in range(2) for n in range(3))
-    assert {
-        pair.source.device for pair in path_sweep(plan_of(Case("", "\n".join(lines), {})), hosts=hosts).pairs
-    } == hosts
+    nics = {Port(f"h{leaf}x{n}", "nic0") for leaf in range(2) for n in range(3)}
+    assert {pair.source for pair in path_sweep(plan_of(Case("", "\n".join(lines), {})), nics=nics).pairs} == nics
 
 
 def test_leaves_without_uplinks_are_swept_under_themselves() -> None:

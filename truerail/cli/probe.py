@@ -40,7 +40,8 @@ def probe(
         Path | None, typer.Option(metavar="PLAN", help="Plan file. Without it the cables of the inventory.")
     ] = None,
     what: Annotated[
-        str, typer.Option(metavar="WORDS", help="What to show: reach, nic, mtu, dscp; with commas.")
+        str,
+        typer.Option(metavar="WORDS", help="What to show: reach, nic, mtu, dscp, paths, loss; or all."),
     ] = "reach,nic,mtu,dscp",
     lists: Annotated[
         str, typer.Option("--list", metavar="LETTERS", help="Pinglists: A, B, C, D, E; with commas.")
@@ -67,6 +68,12 @@ def probe(
         int | None, typer.Option(min=128, max=65_000, help="Bytes of a large packet. [default: the plan's, else 9000]")
     ] = None,
     ipv6: Annotated[bool, typer.Option("--ipv6", help="Probe the IPv6 addresses.")] = False,
+    per_switch: Annotated[
+        float, typer.Option(min=1, max=10_000, help="ICMP answers a second that a path sweep asks of one switch.")
+    ] = 50.0,
+    per_nic: Annotated[
+        float, typer.Option(min=0.1, max=1000, help="The same, by one NIC: Linux answers one target once a second.")
+    ] = 1.0,
     record: Annotated[
         Path | None, typer.Option("--record", metavar="DIR", help="Store all answers for `check --from`.")
     ] = None,
@@ -84,6 +91,7 @@ def probe(
 ) -> None:
     """Send packets between the hosts: does each NIC reach its rail, by itself, at full size, in its class?
 
+    With --what all, also over every path: which links lose packets, which tiers hash alike, which uplinks are unused.
     The devices are polled first, as by `check`. Hosts that carry a job are left out. Ctrl-C ends the probes within a
     second; what came by then is evaluated.
     """
@@ -97,10 +105,12 @@ def probe(
     if pipe != bool(by_operator):
         raise typer.BadParameter("--pipe and --by-operator NAME belong together: it runs a script by your own account")
     settings = Settings(
-        what=_words(what, WHAT, "--what"),
+        what=WHAT if what == "all" else _words(what, WHAT, "--what"),
         version=6 if ipv6 else 4,
         packets_per_second=min(rate, 20) if allow_jobs else rate,
         mtu=mtu or 0,
+        per_switch=per_switch,
+        per_nic=per_nic,
     )
     wanted = Wanted(
         inventory,

@@ -4,34 +4,42 @@ import asyncio
 import sys
 import tempfile
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import typer
 
-from collector import at_once
+from collector import at_once, collectors
 from truerail.analysis.round import Round
+from truerail.analysis.sweep.swept import Swept, swept
 from truerail.cli import live, live_progress, terminal_output
 from truerail.cli.evaluating import evaluated_round, named, read
 from truerail.cli.exit_codes import ExitCode
 from truerail.cli.probe import Wanted
-from truerail.errors import CommandError
-from truerail.model import Evaluation, Plan, Role, Snapshot, Target
+from truerail.errors import CommandError, UnreadableError
+from truerail.model import Evaluation, Fact, Plan, Reading, Role, Snapshot, Target
 from truerail.model.names import answer_file
 from truerail.poller import Gathered, Limits, Row
 from truerail.probe.background import of_plan
+from truerail.probe.follow_ups import Look, follow_up
 from truerail.probe.idle import ACTIVITY, LOAD, activity
 from truerail.probe.nics import Nics, nics_of
+from truerail.probe.path_sweep import Budget
 from truerail.probe.pinglists import pairs_of
 from truerail.probe.runner import Run
 from truerail.probe.summary import summary
+from truerail.probe.sweep_pairs import sweep_of
 from truerail.probe.tasks import ProbePlan, Settings, plan_run
 from truerail.transport.fleet_transport import kind_of
+from truerail.transport.probe_session import ProbeSessions
 from truerail.transport.protocol import Transport
 from truerail.transport.writer import CaptureWriter
 
 _FILE = answer_file("truerail-probe")
+_COLLECTOR = "probe_results"
 _APART_SECONDS = 1.0
 _NOT_KNOWN = "does not show whether it is busy: --assume-idle probes it all the same"
 
@@ -72,8 +80,8 @@ def probed(wanted: Wanted) -> Probed | None:
         raise CommandError("\n".join(["no host can be probed", *lines]))
     if not _agreed(lines, wanted):
         return None
-    run, interrupted = _run(plan, targets, wanted)
-    return Probed(_evaluation(run, polled, fleet, wanted), len(run.answers), interrupted)
+    run, recordings, interrupted = _run(plan, round, targets, wanted)
+    return Probed(_evaluation(recordings, polled, fleet, wanted), len(run.answers), interrupted)
 
 
 def _poll(fleet: live.Fleet, wanted: Wanted) -> _Polled:
@@ -109,7 +117,11 @@ def _planned(round: Round, nics: Nics, polled: _Polled, targets: Mapping[str, Ta
             left_out |= dict.fromkeys(found.unknown - left_out.keys(), _NOT_KNOWN)
     settings = _settings(round.plan, wanted)
     pairs = pairs_of(round.plan, nics.nics, wanted.lists)
-    return plan_run(pairs, settings, datetime.now(UTC), dict(sorted(left_out.items())))
+    sweep = None
+    if settings.sweeps:
+        budget = Budget(settings.per_switch, settings.per_nic)
+        sweep = sweep_of(round.plan, nics.nics, left_out, budget, across_rails="E" in wanted.lists)
+    return plan_run(pairs, settings, datetime.now(UTC), dict(sorted(left_out.items())), sweep)
 
 
 def _settings(plan: Plan, wanted: Wanted) -> Settings:
@@ -157,36 +169,92 @@ def _agreed(lines: list[str], wanted: Wanted) -> bool:
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
-def _run(plan: ProbePlan, targets: Mapping[str, Target], wanted: Wanted) -> tuple[Run, bool]:
-    """Sends. Whether Ctrl-C ended it early."""
-    shown = ""
+def _seen(round: Round, recordings: Mapping[str, str]) -> Swept:
+    """What recordings show beside what was polled; those that are not understood show nothing."""
+    at, readings = datetime.now(UTC), list(round.snapshot.readings)
+    for host, text in recordings.items():
+        with suppress(UnreadableError):
+            readings.append(Reading(host, _COLLECTOR, at, _read(round.plan, host, text)))
+    return swept(Round(round.plan, Snapshot(at, readings)))
 
-    def progress(done: int, hosts: int, sent: int, planned: int) -> None:
-        nonlocal shown
+
+def _read(plan: Plan, host: str, text: str) -> tuple[Fact, ...]:
+    return tuple(collectors()[_COLLECTOR].read(text, plan.devices[host]))
+
+
+@dataclass(slots=True)
+class _Sending:
+    """The rounds of a run over the fleet."""
+
+    plan: Plan
+    targets: Mapping[str, Target]
+    piped: bool
+    shown: str = "probes: nothing sent"
+
+    async def all_rounds(self, first: Run, look: Look, stop: asyncio.Event) -> dict[str, str]:
+        """Sends, and asks what a path sweep leaves open: the recordings of all rounds as one."""
+        sessions = ProbeSessions()
+
+        async def send(next_round: ProbePlan) -> Mapping[str, str]:
+            if stop.is_set():
+                return {}
+            more = f"for what is open: {next_round.packets().total():,} packets more in {next_round.seconds:,.0f} s"
+            _remark(f"{self.shown}; {more}")
+            later = self.run(next_round)
+            await later.go(sessions, stop)
+            return {host: text for host, text in later.answers.items() if self._understood(host, text)}
+
+        try:
+            await first.go(sessions, stop)
+            return await follow_up(first.plan, first.recordings(), send, look)
+        finally:
+            await sessions.close()
+
+    def run(self, plan: ProbePlan) -> Run:
+        """One round that shows its progress."""
+        return Run(plan, self.targets, piped=self.piped, progress=self._progress)
+
+    def _understood(self, host: str, text: str) -> bool:
+        try:
+            _read(self.plan, host, text)
+        except UnreadableError:
+            return False
+        return True
+
+    def _progress(self, done: int, hosts: int, sent: int, planned: int) -> None:
         text = f"probes: {sent:,} of {planned:,} sent, {done:,} of {hosts:,} hosts done"
-        if text != shown and sys.stderr.isatty():
+        if text != self.shown and sys.stderr.isatty():
             sys.stderr.write(f"\r\x1b[K{text}")
             sys.stderr.flush()
-        shown = text
+        self.shown = text
 
-    run = Run(plan, targets, piped=wanted.piped, progress=progress)
 
-    async def sending(transport: Transport, stop: asyncio.Event) -> bool:
-        await run.go(stop)
-        return stop.is_set()
+def _run(
+    plan: ProbePlan, round: Round, targets: Mapping[str, Target], wanted: Wanted
+) -> tuple[Run, dict[str, str], bool]:
+    """The first round, all recordings as one, and whether Ctrl-C ended it early."""
+    rounds = _Sending(round.plan, targets, wanted.piped)
+    run = rounds.run(plan)
 
-    interrupted = live.run(sending)
-    if sys.stderr.isatty():
-        sys.stderr.write("\r\x1b[K")
-    terminal_output.remark(shown or "probes: nothing sent")
+    async def sending(transport: Transport, stop: asyncio.Event) -> tuple[dict[str, str], bool]:
+        return await rounds.all_rounds(run, partial(_seen, round), stop), stop.is_set()
+
+    recordings, interrupted = live.run(sending)
+    _remark(rounds.shown)
     for host, why in sorted(run.left_out.items()):
         terminal_output.remark(f"{host}: left out: {why}")
-    return run, interrupted
+    return run, recordings, interrupted
 
 
-def _evaluation(run: Run, polled: _Polled, fleet: live.Fleet, wanted: Wanted) -> Evaluation:
+def _remark(text: str) -> None:
+    """A line on standard error, in the place of that of the progress."""
+    if sys.stderr.isatty():
+        sys.stderr.write("\r\x1b[K")
+    terminal_output.remark(text)
+
+
+def _evaluation(recordings: Mapping[str, str], polled: _Polled, fleet: live.Fleet, wanted: Wanted) -> Evaluation:
     """Stores all answers as one round of a capture, and evaluates it as `check --from` would."""
-    recordings = run.recordings()
     try:
         with tempfile.TemporaryDirectory() as folder:
             writer = CaptureWriter(wanted.record or Path(folder), polled.first.at, alone=False)

@@ -64,7 +64,7 @@ class ProbeReach(NamedTuple):
     peer_address: str | None = None
     """The flow's destination address."""
     pinglist: str | None = None
-    """`A`, `B`, `C`, `D` or `E`: the list that the flow belongs to."""
+    """`A`, `B`, `C`, `D` or `E`: the list that the flow belongs to; `P`: the path sweep."""
 
 
 @fact(

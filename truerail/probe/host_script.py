@@ -9,6 +9,8 @@ The file, which belongs to root, limits what this host sends, whatever is asked 
 second, seconds, ports. Standard input is one line of JSON, the tasks; its end stops the probes at once, and what was
 counted by then is printed. Standard error has a line with this host's clock, and then the progress.
 
+A flow has rows of packets: source port, TTL, size, count, seconds until the first one, seconds from each to the next.
+
 Traps that this file avoids:
 
 - An ICMP error does not show the TTL that its probe had, and a router may quote 8 bytes of UDP alone, without payload.
@@ -21,6 +23,7 @@ Traps that this file avoids:
 """
 
 import errno
+import heapq
 import ipaddress
 import json
 import os
@@ -31,14 +34,14 @@ import subprocess
 import sys
 import time
 import zlib
-from collections import Counter
+from collections import Counter, OrderedDict
 from typing import Any, Dict, List, Optional, Tuple
 
 VERSION = 1
 FULL_TTL = 64
 MOST_SOCKETS = 480
 MOST_INPUT_BYTES = 64 * 1024 * 1024
-LATE_SECONDS = 0.25
+LATE_SECONDS, LINGER_SECONDS = 0.25, 0.5
 SO_BINDTODEVICE, SO_RXQ_OVFL, MSG_ERRQUEUE, PMTUDISC_PROBE = 25, 40, 0x2000, 3
 V4, V6 = socket.AF_INET, socket.AF_INET6
 LEVEL = {V4: socket.IPPROTO_IP, V6: socket.IPPROTO_IPV6}
@@ -50,21 +53,11 @@ HEAD = struct.Struct("!BBHIB3s4sIIHBB")  # the BTH of RoCEv2 (12 bytes), then ma
 MAGIC = b"TRPB"
 # ICMP and ICMPv6 by origin of the error (linux/errqueue.h), type and code; None is any other code
 MESSAGES = {
-    (2, 11, None): "time exceeded",
-    (2, 3, 4): "too big",
-    (2, 3, 3): "port unreachable",
-    (2, 3, 1): "host unreachable",
-    (2, 3, 9): "prohibited",
-    (2, 3, 10): "prohibited",
-    (2, 3, 13): "prohibited",
-    (2, 3, None): "net unreachable",
-    (3, 3, None): "time exceeded",
-    (3, 2, None): "too big",
-    (3, 1, 4): "port unreachable",
-    (3, 1, 3): "host unreachable",
-    (3, 1, 1): "prohibited",
-    (3, 1, None): "net unreachable",
-}
+    (2, 11, None): "time exceeded", (2, 3, 4): "too big", (2, 3, 3): "port unreachable", (2, 3, 1): "host unreachable",
+    (2, 3, 9): "prohibited", (2, 3, 10): "prohibited", (2, 3, 13): "prohibited", (2, 3, None): "net unreachable",
+    (3, 3, None): "time exceeded", (3, 2, None): "too big", (3, 1, 4): "port unreachable",
+    (3, 1, 3): "host unreachable", (3, 1, 1): "prohibited", (3, 1, None): "net unreachable",
+}  # fmt: skip
 
 Json = Dict[str, Any]
 Key = Tuple[Any, ...]
@@ -118,12 +111,13 @@ class Probe:
         self.hops: Counter[Key] = Counter()
         self.trouble: Counter[Key] = Counter()
         self.full: Dict[int, int] = {}
-        self.in_flight: Dict[Key, Tuple[int, int]] = {}
-        self.names: Dict[int, str] = {}
+        self.in_flight: Dict[Key, Tuple[int, int, float]] = {}
+        self.senders: "OrderedDict[Key, socket.socket]" = OrderedDict()
+        self.names = dict(socket.if_nameindex())
         self.sockets: Dict[int, Tuple[socket.socket, Any]] = {}
         self.poll = select.poll()
         self.stopped = False
-        self.planned = sum(flow["source_ports"] * count for flow in tasks["sends"] for _, _, count in flow["rounds"])
+        self.planned = sum(row[3] for flow in tasks["sends"] for row in flow["packets"])
         self.said = self.due = time.time()
 
     def listen(self) -> None:
@@ -161,18 +155,10 @@ class Probe:
             if run != self.run:
                 continue
             if flow in self.heard_flows:
-                self.heard[(flow, source_port, ttl, len(data) + HEADERS[of], tos, self.interface(index))] += 1
+                name = self.names.get(index, f"#{index}")
+                self.heard[(flow, source_port, ttl, len(data) + HEADERS[of], tos, name)] += 1
             else:
                 self.trouble[("unknown flow", "", None, None)] += 1
-
-    def interface(self, index: int) -> str:
-        """The name of an interface by its number."""
-        if index not in self.names:
-            try:
-                self.names[index] = socket.if_indextoname(index)
-            except OSError:
-                self.names[index] = f"#{index}"
-        return self.names[index]
 
     def complain(self, made: socket.socket, key: Key) -> None:
         """Counts the ICMP errors that a sender's socket has received."""
@@ -189,7 +175,7 @@ class Probe:
                     if message is None:
                         continue
                     offender = value[20:24] if of == V4 else value[24:40]
-                    ttl, size = self.in_flight.get(key, (0, 0))
+                    ttl, size, _ = self.in_flight.get(key, (0, 0, 0.0))
                     self.hops[(*key, ttl, size, socket.inet_ntop(of, offender), message, info)] += 1
 
     def drain(self, until: float) -> None:
@@ -208,10 +194,32 @@ class Probe:
             if left <= 0 or self.stopped:
                 return
 
+    def socket_of(self, flow: Json, source_port: int) -> Optional[socket.socket]:
+        """The socket of a flow and source port, opened if need be; that which was used longest ago is closed for it.
+        None where the kernel refuses.
+        """
+        key = (flow["flow"], source_port)
+        made = self.senders.pop(key, None)
+        if made is None:
+            if len(self.senders) >= MOST_SOCKETS:
+                _, old = self.senders.popitem(last=False)
+                self.poll.unregister(old.fileno())
+                del self.sockets[old.fileno()]
+                old.close()
+            try:
+                made = sender(flow, source_port)
+            except OSError as error:
+                self.trouble[(name_of(error), flow["port"], flow["flow"], None)] += 1
+                return None
+            self.sockets[made.fileno()] = (made, key)
+            self.poll.register(made.fileno(), 0)
+        self.senders[key] = made
+        return made
+
     def send_one(self, made: socket.socket, flow: Json, source_port: int, ttl: int, size: int) -> None:
         """Sends one packet, again after a pending ICMP error."""
         key, of = (flow["flow"], source_port), made.family
-        self.in_flight[key] = (ttl, size)
+        self.in_flight[key] = (ttl, size, time.time())
         head = HEAD.pack(0x64, 0, 0xFFFF, source_port, 0, b"\0\0\0", MAGIC, self.run, flow["flow"], source_port, ttl, 0)
         data = head + b"\0" * max(0, size - HEADERS[of] - len(head))
         for again in (False, True):
@@ -226,45 +234,39 @@ class Probe:
                     self.trouble[(name_of(error), flow["port"], flow["flow"], None)] += 1
                     return
 
-    def send_batch(self, batch: List[Tuple[Json, int]]) -> None:
-        """Sends for all flows and source ports that hold a socket at the same time: size by size and TTL by TTL."""
-        held = []
-        for flow, source_port in batch:
-            try:
-                made = sender(flow, source_port)
-            except OSError as error:
-                self.trouble[(name_of(error), flow["port"], flow["flow"], None)] += 1
+    def send_all(self) -> None:
+        """Sends what is scheduled, as the limits allow. A socket waits before it sends with another TTL or size."""
+        start = self.tasks["start_at"]
+        queue = [(start + row[4], flow["flow"], n, row[3], flow) for flow in self.tasks["sends"] for n, row in
+                 enumerate(flow["packets"])]  # fmt: skip
+        heapq.heapify(queue)
+        while queue:
+            at, number, place, left, flow = heapq.heappop(queue)
+            source_port, ttl, size, _, _, every = flow["packets"][place]
+            *before, last = self.in_flight.get((flow["flow"], source_port), (ttl, size, 0.0))
+            free = last + self.tasks["wait"] if before != [ttl, size] else 0.0
+            if free > max(at, time.time()):
+                heapq.heappush(queue, (free, number, place, left, flow))
                 continue
-            held.append((made, flow, source_port))
-            self.sockets[made.fileno()] = (made, (flow["flow"], source_port))
-            self.poll.register(made.fileno(), 0)
-        kinds: List[Tuple[int, int]] = []
-        for _, flow, _ in held:
-            kinds += [(size, ttl) for size, ttl, _ in flow["rounds"] if (size, ttl) not in kinds]
-        for size, ttl in kinds:
-            counted = [(one, sum(n for s, t, n in one[1]["rounds"] if (s, t) == (size, ttl))) for one in held]
-            for again in range(max(count for _, count in counted)):
-                for (made, flow, source_port), count in counted:
-                    if again < count and not self.pace(flow):
-                        self.send_one(made, flow, source_port, ttl, size)
-            self.drain(min(time.time() + self.tasks["wait"], self.tasks["stop_at"]))
-        for made, _, _ in held:
-            self.poll.unregister(made.fileno())
-            del self.sockets[made.fileno()]
-            made.close()
+            if self.pace(at):
+                for _, _, _, count, one in [(at, number, place, left, flow), *queue]:
+                    self.trouble[("out of time", one["port"], one["flow"], None)] += count
+                return
+            made = self.socket_of(flow, source_port)
+            if made is not None:
+                self.send_one(made, flow, source_port, ttl, size)
+                if left > 1:
+                    heapq.heappush(queue, (at + every, number, place, left - 1, flow))
 
-    def pace(self, flow: Json) -> bool:
-        """Waits for the turn of the next packet. Returns whether it must not be sent: the run is over."""
-        self.due = max(self.due + 1.0 / self.tasks["packets_per_second"], time.time() - 0.05)
-        self.drain(self.due)
+    def pace(self, at: float) -> bool:
+        """Waits for the turn of the next packet, due at a time. Returns whether the run is over."""
+        self.due = max(at, self.due + 1.0 / self.tasks["packets_per_second"], time.time() - 0.05)
+        self.drain(min(self.due, self.tasks["stop_at"]))
         now = time.time()
         if now - self.said >= 0.5:
             self.said = now
             say(f"sent {sum(self.sent.values())} of {self.planned}")
-        if self.stopped or now > self.tasks["stop_at"]:
-            self.trouble[("out of time", flow["port"], flow["flow"], None)] += 1
-            return True
-        return False
+        return self.stopped or now >= self.tasks["stop_at"]
 
     def go(self) -> Json:
         """The whole run: listens from now on, sends from `start_at`, listens until `stop_at`."""
@@ -275,19 +277,17 @@ class Probe:
         if late > LATE_SECONDS:
             self.trouble[("started late", "", None, None)] += int(1000 * late)
         self.drain(self.tasks["start_at"])
-        self.due = time.time()
-        todo = [(flow, flow["source_port"] + n) for flow in self.tasks["sends"] for n in range(flow["source_ports"])]
-        for at in range(0, len(todo), MOST_SOCKETS):
-            self.send_batch(todo[at : at + MOST_SOCKETS])
+        self.send_all()
         say(f"sent {sum(self.sent.values())} of {self.planned}")
+        if self.stopped:  # others may have sent until now: what is under way shall not look lost
+            self.stopped = False
+            self.poll.unregister(0)
+            self.tasks["stop_at"] = min(self.tasks["stop_at"], time.time() + LINGER_SECONDS)
         self.drain(self.tasks["stop_at"])
         if sum(self.full.values()):
             self.trouble[("buffer full", "", None, None)] += sum(self.full.values())
-        tables = {
-            name: [[*list(key), count] for key, count in getattr(self, name).items()]
-            for name in ("sent", "heard", "hops")
-        }
         flows = self.tasks["sends"] + self.tasks["untried"]
+        tables = {n: [[*key, count] for key, count in getattr(self, n).items()] for n in ("sent", "heard", "hops")}
         troubles = [[what, port, flow, count, detail] for (what, port, flow, detail), count in self.trouble.items()]
         return dict(
             tables,
@@ -350,24 +350,25 @@ def refuse(tasks: Json, limits: Json) -> None:
     """Raises RefusedError where the tasks exceed what this host allows."""
     networks = [ipaddress.ip_network(one) for one in limits["networks"]]
     first, last = limits["source_ports"]
-    seconds = tasks["stop_at"] - time.time()
-    rate, packets = tasks["packets_per_second"], Probe(tasks).planned
-    asked = ((seconds, "seconds"), (rate, "packets_per_second"), (packets, "packets"))
-    for value, name in asked:
+    seconds, packets = tasks["stop_at"] - time.time(), sum(row[3] for flow in tasks["sends"] for row in flow["packets"])
+    asked = {"seconds": seconds, "packets_per_second": tasks["packets_per_second"], "packets": packets}
+    for name, value in asked.items():
         if value > limits[name]:
             raise RefusedError(f"{name} of {value:g}, at most {limits[name]:g} are allowed here")
     for port in [tasks["port"]] + [port for _, port in tasks["listen"]]:
         if port not in limits["ports"]:
             raise RefusedError(f"port {port} is not allowed here")
     for flow in tasks["sends"]:
-        name, last_port = f"flow {flow['flow']}", flow["source_port"] + flow["source_ports"] - 1
+        name = f"flow {flow['flow']}"
         if not any(ipaddress.ip_address(flow["peer_address"]) in network for network in networks):
             raise RefusedError(f"{flow['peer_address']} is in no network that is allowed here")
-        if not first <= flow["source_port"] <= last_port <= last:
-            raise RefusedError(f"{name}: source port {flow['source_port']} is not allowed here")
-        for size, ttl, count in flow["rounds"]:
-            if not (64 <= size <= 65000 and 1 <= ttl <= FULL_TTL and count > 0) or flow["tos"] & ~0xFC:
-                raise RefusedError(f"{name}: a size, TTL, count or TOS that no probe has")
+        for port, ttl, size, count, at, every in flow["packets"]:
+            if not first <= port <= last:
+                raise RefusedError(f"{name}: source port {port} is not allowed here")
+            if not (64 <= size <= 65000 and 1 <= ttl <= FULL_TTL and count > 0 and at >= 0 and every >= 0):
+                raise RefusedError(f"{name}: a size, TTL, count or time that no probe has")
+        if flow["tos"] & ~0xFC:
+            raise RefusedError(f"{name}: a TOS that no probe has")
 
 
 def main(arguments: List[str]) -> int:

@@ -11,29 +11,34 @@ import numpy as np
 
 from truerail.analysis.sweep.flow_paths import FlowPaths
 from truerail.analysis.sweep.losses import Losses
-from truerail.model.columns import Codes, Mask
+from truerail.model.columns import NONE, Codes, Mask
 from truerail.model.plan import Port
 from truerail.probe.path_sweep import LEAST_PACKETS
+from truerail.probe.schedule import FULL_TTL
 
-FULL_TTL = 64
-"""The TTL of probes that shall arrive."""
 FOR_EACH_LOSS = 8
 """Packets that a loss expected once in so many is asked with: 8 / rate of them behind each link of a tie."""
 MOST_FLOWS = 24
 """Flows over which these are spread."""
 MOST_PACKETS = 20_000
 """Packets behind one link."""
+MOST_CUT, LEAST_BESIDE = 512, 64
+"""Flows of which large probes are sent to each hop: of those that lose large packets, and beside them."""
 
 
 @dataclass(frozen=True)
 class HopProbes:
-    """Small probes of one flow that end at a TTL, or arrive with `FULL_TTL`."""
+    """Probes of one flow that end at a TTL, or arrive with `FULL_TTL`; small ones, or `large` ones. `device` is the
+    code of the switch where they end, -1 if that is not known.
+    """
 
     source: Port
     target: Port
     source_port: int
     ttl: int
     packets: int
+    device: int = NONE
+    large: bool = False
 
 
 def unanswered(paths: FlowPaths) -> Iterator[HopProbes]:
@@ -47,14 +52,39 @@ def unanswered(paths: FlowPaths) -> Iterator[HopProbes]:
         yield _probes(paths, one >> 8, one & 0xFF, 1)
 
 
+def large_hops(paths: FlowPaths) -> Iterator[HopProbes]:
+    """Large probes to every hop of the flows whose large packets are lost without a router that reports it: the last
+    hop that they reach shows the link that is too small. As many flows that pass show what share switches answer.
+    """
+    flows, hops = paths.flows, paths.hops
+    reported = np.zeros(len(flows), dtype=bool)
+    reported[hops.flow[hops.large & (hops.mtu >= 0)]] = True
+    tried = paths.whole & (flows.large_sent > 0) & ~reported
+    cut, passing = (np.flatnonzero(tried & heard) for heard in (flows.large_heard == 0, flows.large_heard > 0))
+    cut_flows = _one_of_each(flows.source, cut)[:MOST_CUT]
+    beside = _one_of_each(flows.source, passing)[: max(LEAST_BESIDE, len(cut_flows))] if cut_flows else []
+    for flow in cut_flows + beside:
+        for ttl in range(1, int(paths.length[flow]) + 1):
+            yield _probes(paths, flow, ttl, 1, large=True)
+
+
+def _one_of_each(source: Codes, rows: Codes) -> list[int]:
+    """Flows so that each of the first ones has a NIC of its own: many NICs may ask more in a second than one."""
+    order = np.argsort(source[rows], kind="stable")
+    of = source[rows][order]
+    turn = np.arange(len(of)) - np.searchsorted(of, of)
+    found: list[int] = rows[order][np.argsort(turn, kind="stable")].tolist()
+    return found
+
+
 def confirming(paths: FlowPaths, losses: Losses) -> Iterator[HopProbes]:
     """Probes that end just behind each link of a tie: where the loss begins, fewer are answered."""
     for seat in losses.lossy_seats:
         if len(seat.segments) < 2 or paths.graph.is_device(np.array(seat.segments)).any():
             continue
         inside = np.isin(paths.segment, seat.segments) & paths.whole[:, None]
-        flows = np.flatnonzero(inside.any(axis=1))[:MOST_FLOWS]
-        behind = {(flow, ttl) for flow in flows.tolist() for ttl in _ttls(inside[flow], int(paths.length[flow]))}
+        flows = _one_of_each(paths.flows.source, np.flatnonzero(inside.any(axis=1)))[:MOST_FLOWS]
+        behind = {(flow, ttl) for flow in flows for ttl in _ttls(inside[flow], int(paths.length[flow]))}
         packets = min(MOST_PACKETS, ceil(FOR_EACH_LOSS / seat.rate))
         each = ceil(packets / max(1, len(flows)))
         yield from (_probes(paths, flow, ttl, each) for flow, ttl in sorted(behind))
@@ -66,8 +96,9 @@ def _controls(paths: FlowPaths, device: int, passing: Mask, packets: int) -> Ite
     """As many probes that end at a switch, of flows that do not pass a tie: they show what share it answers."""
     row, place = np.nonzero((paths.node == device) & (paths.whole & ~passing)[:, None])
     each = ceil(packets / max(1, min(MOST_FLOWS, len(row))))
-    for flow, at in list(zip(row.tolist(), place.tolist(), strict=True))[:MOST_FLOWS]:
-        yield _probes(paths, flow, at + 1, each)
+    at = dict(zip(row.tolist(), place.tolist(), strict=True))
+    for flow in _one_of_each(paths.flows.source, np.unique(row))[:MOST_FLOWS]:
+        yield _probes(paths, flow, at[flow] + 1, each)
 
 
 def more_packets(paths: FlowPaths, least: int = LEAST_PACKETS) -> Iterator[HopProbes]:
@@ -90,7 +121,8 @@ def _ttls(inside: Codes, length: int) -> list[int]:
     return [place + 1 for place in np.flatnonzero(inside).tolist() if place < length]
 
 
-def _probes(paths: FlowPaths, flow: int, ttl: int, packets: int) -> HopProbes:
+def _probes(paths: FlowPaths, flow: int, ttl: int, packets: int, *, large: bool = False) -> HopProbes:
     flows, spell = paths.flows, paths.graph.index.spell
     source, target = spell(int(flows.source[flow])), spell(int(flows.target[flow]))
-    return HopProbes(source, target, int(flows.source_port[flow]), ttl, packets)
+    device = int(paths.node[flow, ttl - 1]) if ttl <= paths.node.shape[1] else NONE
+    return HopProbes(source, target, int(flows.source_port[flow]), ttl, packets, device, large)

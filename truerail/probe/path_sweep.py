@@ -5,8 +5,8 @@ the leaves that they can reach, with as many source ports as coverage and statis
 at switches, whose CPUs answer few of them: each switch is asked at most so often a second.
 """
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, log
 
@@ -55,10 +55,22 @@ class PathSweep:
 
     pairs: tuple[SweptPair, ...]
     packets: int
+    every: float
+    """Seconds between two probes of a NIC that have the same TTL."""
     seconds: float
     """How long the probes with a short TTL take within their budget."""
     busiest: float
     """Probes a second that end at the switch that is asked most, on average."""
+    most_asked: int
+    """Probes that end there in all."""
+
+
+@dataclass(frozen=True)
+class Budget:
+    """Probes a second that may end at one switch: in all, and of one NIC."""
+
+    per_switch: float = A_SECOND_AND_SWITCH
+    per_nic: float = A_SECOND_SWITCH_AND_SOURCE
 
 
 def ports_for(members: int, places: int = 0) -> int:
@@ -70,26 +82,37 @@ def ports_for(members: int, places: int = 0) -> int:
     return ceil(log(MISSED / max(members, places)) / log(1 - 1 / members))
 
 
-def path_sweep(plan: Plan, *, across_rails: bool = False, hosts: frozenset[str] | None = None) -> PathSweep:
-    """The sweep of a plan, of `hosts` alone where given. `across_rails` adds pairs of different rails under one pod
+USUAL = Budget()
+
+
+def path_sweep(
+    plan: Plan, *, across_rails: bool = False, nics: Collection[Port] | None = None, budget: Budget = USUAL
+) -> PathSweep:
+    """The sweep of a plan, of `nics` alone where given. `across_rails` adds pairs of different rails under one pod
     (list E), where the plan lets them reach each other.
     """
     graph = PlanGraph(PlanIndex(plan))
-    nics = _nics(graph, hosts)
-    pairs = [*_between_leaves(graph, nics), *(_turning(graph, nics) if across_rails else ())]
-    seconds, busiest = _timetable(graph, pairs)
-    return PathSweep(tuple(pairs), _packets(graph, pairs), seconds, busiest)
+    of_leaf = _nics(graph, nics)
+    pairs = [*_between_leaves(graph, of_leaf), *(_turning(graph, of_leaf) if across_rails else ())]
+    pairs = [pair for pair in pairs if pair.source.device != pair.target.device]
+    load = _load(graph, pairs)
+    every, busiest = _timetable(load, budget)
+    ports = Counter[Port]()
+    for pair in pairs:
+        ports[pair.source] += pair.source_ports
+    seconds = max(ports.values(), default=0) * ASKS * every
+    return PathSweep(tuple(pairs), _packets(load), every, seconds, busiest, ASKS * round(load.flows.max(initial=0.0)))
 
 
 Nics = Mapping[tuple[int, int], Sequence[Port]]
 """The NICs of each leaf and rail."""
 
 
-def _nics(graph: PlanGraph, hosts: frozenset[str] | None) -> Nics:
+def _nics(graph: PlanGraph, nics: Collection[Port] | None) -> Nics:
     index, found = graph.index, dict[tuple[int, int], list[Port]]()
     for cable in np.flatnonzero(index.from_host & (index.b >= 0)).tolist():
         nic = index.a_port(cable)
-        if hosts is None or nic.device in hosts:
+        if nics is None or nic in nics:
             found.setdefault((int(index.b_device[cable]), int(index.rail[cable])), []).append(nic)
     return found
 
@@ -158,64 +181,52 @@ def _above(graph: PlanGraph, leaf: int) -> list[int]:
 
 
 @dataclass(frozen=True)
-class _Stream:
-    """The flows from one leaf to another one: their number, the NICs that they keep busy, and the share of them that is
-    expected on every edge at each place of the way, shape (hops - 1, edges).
-    """
+class _Load:
+    """What a sweep is expected to bring: flows over every edge, and the flows and NICs that ask every device."""
 
-    leaf: int
-    flows: int
-    nics: float
-    ways: Numbers
+    edge_flows: Numbers
+    flows: Numbers
+    nics: Numbers
 
 
-def _streams(graph: PlanGraph, pairs: Sequence[SweptPair]) -> Iterator[_Stream]:
-    index, ports = graph.index, dict[Port, int]()
+def _load(graph: PlanGraph, pairs: Sequence[SweptPair]) -> _Load:
+    """Every switch is taken to spread what it sends to a leaf evenly over its links towards that leaf."""
+    index, ports = graph.index, Counter[Port]()
     for pair in pairs:
-        ports[pair.source] = ports.get(pair.source, 0) + pair.source_ports
+        ports[pair.source] += pair.source_ports
     device = {name: code for code, name in enumerate(index.devices.names)}
     leaf_of = {cable.a: device[cable.b.device] for cable in index.plan.host_cables}
-    grouped: dict[tuple[int, int, int], list[SweptPair]] = {}
+    towards: dict[int, dict[int, Numbers]] = defaultdict(dict)
     for pair in pairs:
-        grouped.setdefault((leaf_of[pair.source], leaf_of[pair.target], pair.hops), []).append(pair)
+        of = towards[leaf_of[pair.target]].setdefault(leaf_of[pair.source], np.zeros(2))
+        of += (pair.source_ports, pair.source_ports / ports[pair.source])
     tail, head, _ = graph.edges
-    for (leaf, target, hops), members in grouped.items():
-        onward = graph.onward(target)
+    edge_flows, asked = np.zeros(len(tail)), np.zeros((2, len(device)))
+    for target, sources in towards.items():
+        at = np.zeros((2, len(device)))
+        for leaf, of in sources.items():
+            at[:, leaf] = of
+        onward = np.flatnonzero(graph.onward(target))
         degree = np.bincount(tail[onward], minlength=len(device))
-        at = np.zeros(len(device))
-        at[leaf] = 1.0
-        ways = np.zeros((max(0, hops - 1), len(tail)))
-        for place in range(hops - 1):
-            ways[place, onward] = at[tail[onward]] / degree[tail[onward]]
-            at = np.asarray(np.bincount(head, weights=ways[place], minlength=len(device)), dtype=np.float64)
-        flows = sum(pair.source_ports for pair in members)
-        yield _Stream(leaf, flows, sum(pair.source_ports / ports[pair.source] for pair in members), ways)
+        while at.any():
+            asked += at
+            share = at[:, tail[onward]] / degree[tail[onward]]
+            edge_flows[onward] += share[0]
+            at = np.stack([np.bincount(head[onward], weights=one, minlength=len(device)) for one in share])
+    return _Load(edge_flows, asked[0], asked[1])
 
 
-def _packets(graph: PlanGraph, pairs: Sequence[SweptPair]) -> int:
+def _packets(load: _Load) -> int:
     """Packets of each flow and source port, so that the least used link of the sweep carries enough."""
-    tail, _, _ = graph.edges
-    flows = np.zeros(len(tail))
-    for stream in _streams(graph, pairs):
-        flows += stream.flows * stream.ways.sum(axis=0)
-    used = flows[flows > 0]
+    used = load.edge_flows[load.edge_flows > 0]
     return int(min(MOST_PACKETS, ceil(LEAST_PACKETS / used.min()))) if len(used) else LEAST_PACKETS
 
 
-def _timetable(graph: PlanGraph, pairs: Sequence[SweptPair]) -> tuple[float, float]:
-    """Seconds of the probes with a short TTL, and the rate at the switch that is asked most. Each NIC asks each TTL
-    once a second, so no switch is asked more often by one source; all slow down where a switch is asked too often.
+def _timetable(load: _Load, budget: Budget) -> tuple[float, float]:
+    """Seconds between two probes of a NIC with the same TTL, and the rate at the switch that is asked most. Each NIC
+    asks each TTL at its own rate, so no switch is asked more often by one source; all slow down where a switch is asked
+    too often.
     """
-    _, head, _ = graph.edges
-    load = np.zeros(len(graph.index.devices.names))
-    for stream in _streams(graph, pairs):
-        load[stream.leaf] += stream.nics
-        for way in stream.ways:
-            load += stream.nics * np.bincount(head, weights=way, minlength=len(load))
-    busiest = float(load.max(initial=0.0)) * A_SECOND_SWITCH_AND_SOURCE
-    slower = max(1.0, busiest / A_SECOND_AND_SWITCH)
-    ports: dict[Port, int] = {}
-    for pair in pairs:
-        ports[pair.source] = ports.get(pair.source, 0) + pair.source_ports
-    longest = max(ports.values(), default=0) * ASKS / A_SECOND_SWITCH_AND_SOURCE
-    return longest * slower, busiest / slower
+    busiest = float(load.nics.max(initial=0.0)) * budget.per_nic
+    slower = max(1.0, busiest / budget.per_switch)
+    return slower / budget.per_nic, busiest / slower

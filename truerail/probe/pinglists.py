@@ -22,6 +22,8 @@ from truerail.probe.nics import Nic
 LISTS = ("A", "B", "C", "D", "E")
 USUAL = ("A", "B", "C", "E")
 """What is shown before a hand-over. D is for up to a thousand hosts: its pairs grow with their square."""
+SWEPT = "P"
+"""The mark of a path sweep's pairs between leaves of one rail."""
 _OFFSETS = (1, 2, 4)
 
 

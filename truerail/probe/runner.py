@@ -32,25 +32,21 @@ class Run:
         self._planned = 0
         self._failed: dict[str, str] = {}
 
-    async def go(self, stop: asyncio.Event) -> None:
+    async def go(self, sessions: ProbeSessions, stop: asyncio.Event) -> None:
         """The whole run; `stop` ends it early, with what came by then."""
-        sessions = ProbeSessions()
-        try:
-            await asyncio.gather(*(self._connect(sessions, host) for host in self.plan.hosts))
-            if stop.is_set():
-                return
-            self.plan = self.plan.without(self._failed)
-            start_at = time.time() + LEAD_SECONDS
-            tasks = self.plan.tasks(start_at)
-            self._planned = self.plan.packets().total()
-            limits = limits_for(self.plan)
-            seconds = self.plan.seconds + LEAD_SECONDS + _SLACK_SECONDS
-            async with asyncio.TaskGroup() as group:
-                for host, of_host in tasks.items():
-                    given = json.dumps({**of_host, "limits": limits}, separators=(",", ":")).encode() + b"\n"
-                    group.create_task(self._probe(sessions, host, given, seconds, stop))
-        finally:
-            await sessions.close()
+        await asyncio.gather(*(self._connect(sessions, host) for host in self.plan.hosts))
+        if stop.is_set():
+            return
+        self.plan = self.plan.without(self._failed)
+        start_at = time.time() + LEAD_SECONDS
+        tasks = self.plan.tasks(start_at)
+        self._planned = self.plan.packets().total()
+        limits = limits_for(self.plan)
+        seconds = self.plan.seconds + LEAD_SECONDS + _SLACK_SECONDS
+        async with asyncio.TaskGroup() as group:
+            for host, of_host in tasks.items():
+                given = json.dumps({**of_host, "limits": limits}, separators=(",", ":")).encode() + b"\n"
+                group.create_task(self._probe(sessions, host, given, seconds, stop))
 
     @property
     def left_out(self) -> dict[str, str]:

@@ -3,8 +3,11 @@
 from collections import Counter
 from collections.abc import Iterator
 
+from truerail.probe.follow_ups import MOST_ROUNDS, MOST_SECONDS
 from truerail.probe.nics import Nics
-from truerail.probe.tasks import ANSWERS_PER_SECOND, LEAD_SECONDS, ProbePlan, uncovered
+from truerail.probe.path_sweep import ASKS, PathSweep
+from truerail.probe.pinglists import SWEPT
+from truerail.probe.tasks import LEAD_SECONDS, ProbePlan, uncovered
 
 _SHOWN = 8
 
@@ -12,7 +15,7 @@ _SHOWN = 8
 def summary(plan: ProbePlan, nics: Nics) -> Iterator[str]:
     """A line for each thing that an operator has to know."""
     tried = list(plan.tried())
-    pairs = Counter(pair.pinglist for pair in dict.fromkeys(pair for pair, _ in tried))
+    pairs = Counter(pair.pinglist for pair in dict.fromkeys(pair for pair, _ in tried) if pair.pinglist != SWEPT)
     packets, hosts = plan.packets(), plan.hosts
     rate = plan.settings.packets_per_second
     yield f"{len(hosts):,} hosts send and listen, {len(nics.nics):,} NICs have an address"
@@ -24,14 +27,35 @@ def summary(plan: ProbePlan, nics: Nics) -> Iterator[str]:
     under = Counter({leaf: len(found) for leaf, found in _hosts_by_leaf(plan).items()})
     yield f"at one leaf: at most {max(under.values(), default=0) * rate:,} packets a second"
     asked = max(plan.answers_asked().values(), default=0)
-    yield f"ICMP answers asked of one switch: {asked:,}, {min(asked, ANSWERS_PER_SECOND):g} a second"
-    yield f"time: {LEAD_SECONDS:.0f} s until the start, {plan.seconds:.0f} s until the end"
+    if asked or plan.sweep is None:
+        limit = min(asked, plan.settings.per_switch)
+        yield f"ICMP answers asked of one switch: {asked:,}, {limit:g} a second"
+    if plan.sweep is not None:
+        yield from _swept(plan, plan.sweep.planned)
+    yield f"time: {LEAD_SECONDS:.0f} s until the start, {plan.seconds:,.0f} s until the end"
+    if plan.sweep is not None:
+        yield f"then, for what stays open: at most {MOST_ROUNDS} rounds more of at most {MOST_SECONDS:.0f} s each"
     if plan.left_out:
         yield f"left out, {len(plan.left_out):,} hosts: {_some([f'{h} ({w})' for h, w in plan.left_out.items()])}"
     if nics.without_address:
         yield f"untried, {len(nics.without_address):,} NICs without an address: {_some(nics.without_address)}"
     if lone := uncovered(nics.nics, plan):
         yield f"untried, {len(lone):,} NICs without a pair: {_some(lone)}"
+
+
+def _swept(plan: ProbePlan, sweep: PathSweep) -> Iterator[str]:
+    """What the path sweep sends, and what it asks of switches."""
+    flows = [flow for _, flow in plan.tried() if flow["paced"]]
+    ports = sum(flow["source_ports"] for flow in flows)
+    arriving = sum(count for _, _, count in flows[0]["rounds"]) if flows else 0
+    yield (
+        f"path sweep: {len(flows):,} pairs by {ports:,} source ports, {arriving:,} packets of each that arrive; "
+        f"each hop is asked {ASKS} times"
+    )
+    yield (
+        f"ICMP answers that it asks of one switch: about {sweep.most_asked:,}, {sweep.busiest:.0f} a second, "
+        f"by one NIC {1 / sweep.every:.2g} a second"
+    )
 
 
 def _hosts_by_leaf(plan: ProbePlan) -> dict[str, set[str]]:

@@ -1,7 +1,7 @@
 """From pairs to what each host sends and listens for: flows with their source ports, rounds of packets, times.
 
 A flow's packets are sent in rounds of one size and one TTL. All hosts begin within `spread_seconds`, so that the leaves
-are asked for no more ICMP answers a second than they are allowed.
+are asked for no more ICMP answers a second than they are allowed. What a path sweep asks of switches is paced.
 """
 
 import secrets
@@ -9,45 +9,60 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import cached_property
 from typing import Any
 
 from truerail.errors import CommandError
 from truerail.model.names import natural_key
 from truerail.model.probe_facts import LEFT_OUT, PEER_LEFT_OUT
 from truerail.probe.nics import Nic
-from truerail.probe.pinglists import Pair
+from truerail.probe.path_sweep import A_SECOND_AND_SWITCH, A_SECOND_SWITCH_AND_SOURCE, ASKS
+from truerail.probe.pinglists import SWEPT, Pair
+from truerail.probe.schedule import FULL_TTL, Flow, ask_hops, rows_of, seconds_of_rounds, seconds_paced
+from truerail.probe.schedule import WAIT_SECONDS as WAIT_SECONDS
+from truerail.probe.sweep_pairs import Sweep
 
 VERSION = 1
-WHAT = ("reach", "nic", "mtu", "dscp")
+WHAT = ("reach", "nic", "mtu", "dscp", "paths", "loss")
+USUAL_WHAT = ("reach", "nic", "mtu", "dscp")
+SWEEPING = frozenset(("paths", "loss"))
+"""What needs a path sweep. Loss is seated on paths, so it comes with them."""
 PORT = 24791
 """The UDP port that is listened on. Not 4791: a RoCE NIC takes that port's packets for itself."""
 ROCE_DSCP, CNP_DSCP = 26, 48
 """The usual classes of RoCE and of its congestion notifications."""
-FULL_TTL = 64
 _SMALL = {4: 64, 6: 96}
 """Bytes of the smallest IP packet that has the payload of a probe."""
 _FIRST_PORT, _LAST_PORT = 49152, 65535
 _REACH, _LARGE, _CNP = 3, 3, 1
 """Packets of a flow: one of three is enough to show that it arrives."""
-ANSWERS_PER_SECOND = 50.0
-"""ICMP answers that are asked of one switch in a second: a third of the lowest limit in the field (150/s)."""
-LEAD_SECONDS, WAIT_SECONDS, TAIL_SECONDS = 5.0, 0.3, 1.0
-_BATCH = 480
-"""Sockets that the script on the host holds at once."""
-
-Flow = dict[str, Any]
+LEAD_SECONDS, TAIL_SECONDS = 5.0, 1.0
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What is asked for."""
+    """What is asked for. `per_switch` and `per_nic` are the ICMP answers that one switch is asked for in a second: in
+    all, a third of the lowest limit in the field (150/s), and by one NIC (Linux: 1/s to one target).
+    """
 
-    what: tuple[str, ...] = WHAT
+    what: tuple[str, ...] = USUAL_WHAT
     version: int = 4
     packets_per_second: int = 100
     dscp: int = ROCE_DSCP
     mtu: int = 9000
     port: int = PORT
+    per_switch: float = A_SECOND_AND_SWITCH
+    per_nic: float = A_SECOND_SWITCH_AND_SOURCE
+
+    @property
+    def sweeps(self) -> bool:
+        """Whether a path sweep is part of it."""
+        return not SWEEPING.isdisjoint(self.what)
+
+    @property
+    def small(self) -> int:
+        """Bytes of a small packet."""
+        return _SMALL[self.version]
 
 
 @dataclass(frozen=True)
@@ -58,6 +73,7 @@ class ProbePlan:
     settings: Settings
     flows: tuple[tuple[Pair, Flow], ...]
     left_out: Mapping[str, str] = field(default_factory=dict)
+    sweep: Sweep | None = None
 
     @property
     def hosts(self) -> list[str]:
@@ -75,15 +91,24 @@ class ProbePlan:
             if pair.source.host not in self.left_out and pair.to.host not in self.left_out:
                 yield pair, flow
 
+    @cached_property
+    def _by_host(self) -> dict[str, list[Flow]]:
+        """The flows that each host sends."""
+        found: dict[str, list[Flow]] = defaultdict(list)
+        for pair, flow in self.tried():
+            found[pair.source.host].append(flow)
+        return found
+
     def packets(self) -> Counter[str]:
         """Packets that each host sends."""
         found: Counter[str] = Counter()
         for pair, flow in self.tried():
-            found[pair.source.host] += sum(count for _, _, count in flow["rounds"])
+            found[pair.source.host] += flow["source_ports"] * sum(count for _, _, count in flow["rounds"])
+            found[pair.source.host] += sum(row[3] for row in flow["paced"])
         return found
 
     def answers_asked(self) -> Counter[str]:
-        """ICMP answers that are asked of each leaf."""
+        """ICMP answers that are asked of each leaf as fast as hosts begin: those of a path sweep are paced instead."""
         found: Counter[str] = Counter()
         for pair, flow in self.tried():
             found[pair.source.leaf] += sum(count for _, ttl, count in flow["rounds"] if ttl < FULL_TTL)
@@ -92,16 +117,20 @@ class ProbePlan:
     @property
     def spread_seconds(self) -> float:
         """How far apart the hosts begin to send."""
-        return max(self.answers_asked().values(), default=0) / ANSWERS_PER_SECOND
+        return max(self.answers_asked().values(), default=0) / self.settings.per_switch
 
-    @property
+    @cached_property
+    def paced_after(self) -> float:
+        """Seconds after a host's start until its paced packets begin: until all hosts have sent their rounds."""
+        rate = self.settings.packets_per_second
+        return max((seconds_of_rounds(flows, rate) for flows in self._by_host.values()), default=0.0)
+
+    @cached_property
     def seconds(self) -> float:
         """From the common start to the end."""
-        sending = max(self.packets().values(), default=0) / self.settings.packets_per_second
-        flows = Counter(pair.source.host for pair, _ in self.tried())
-        batches = -(-max(flows.values(), default=0) // _BATCH)
-        kinds = len({(size, ttl) for _, flow in self.flows for size, ttl, _ in flow["rounds"]})
-        return self.spread_seconds + sending + batches * kinds * WAIT_SECONDS + TAIL_SECONDS
+        rate = self.settings.packets_per_second
+        paced = max((seconds_paced(flows, rate) for flows in self._by_host.values()), default=0.0)
+        return self.spread_seconds + self.paced_after + paced + TAIL_SECONDS
 
     def tasks(self, start_at: float) -> dict[str, dict[str, Any]]:
         """What each host that takes part is to do. `start_at` and all times are in Unix seconds."""
@@ -112,9 +141,10 @@ class ProbePlan:
                 untried[pair.source.host].append(flow)
             elif pair.source.host not in self.left_out:
                 sends[pair.source.host].append(flow)
-                hears[pair.to.host].append(_heard(pair, flow))
-                listen[pair.to.host].add(pair.to.address)
-        hosts = self.hosts
+                if flow["rounds"] or any(row[1] == FULL_TTL for row in flow["paced"]):
+                    hears[pair.to.host].append(_heard(pair, flow))
+                    listen[pair.to.host].add(pair.to.address)
+        hosts, rate = self.hosts, self.settings.packets_per_second
         return {
             host: {
                 "version": VERSION,
@@ -123,12 +153,12 @@ class ProbePlan:
                 "start_at": start_at + number / len(hosts) * self.spread_seconds,
                 "stop_at": start_at + self.seconds,
                 "port": self.settings.port,
-                "packets_per_second": self.settings.packets_per_second,
+                "packets_per_second": rate,
                 "wait": WAIT_SECONDS,
                 "listen": [[address, self.settings.port] for address in sorted(listen[host])],
-                "sends": sends[host],
+                "sends": _sent(sends[host], rows_of(sends[host], rate, self.paced_after)),
                 "hears": hears[host],
-                "untried": untried[host],
+                "untried": _sent(untried[host]),
                 "trouble": [[PEER_LEFT_OUT, flow["port"], flow["flow"], 1, None] for flow in untried[host]],
             }
             for number, host in enumerate(hosts)
@@ -136,7 +166,7 @@ class ProbePlan:
 
     def recording_of(self, host: str, why: str) -> dict[str, Any]:
         """The recording of a host that took no part: all its flows, none of them tried."""
-        sends = [flow for pair, flow in self.flows if pair.source.host == host]
+        sends = _sent([flow for pair, flow in self.flows if pair.source.host == host])
         return {
             "truerail_probe": VERSION,
             "run": self.run,
@@ -147,9 +177,12 @@ class ProbePlan:
         }
 
 
-def plan_run(pairs: Sequence[Pair], settings: Settings, at: datetime, left_out: Mapping[str, str]) -> ProbePlan:
+def plan_run(
+    pairs: Sequence[Pair], settings: Settings, at: datetime, left_out: Mapping[str, str], sweep: Sweep | None = None
+) -> ProbePlan:
     """The flows of some pairs: as routed, and of the first pair of each NIC as wired, in the class of RoCE and of CNP,
-    and with the TTL that ends at the leaf. Raises CommandError where a NIC has more flows than source ports.
+    and with the TTL that ends at the leaf; behind them those of a path sweep. Raises CommandError where a NIC has more
+    flows than source ports.
     """
     run = f"{at:%Y%m%dT%H%M%SZ}-{secrets.token_hex(2)}"
     free: Counter[str] = Counter()
@@ -157,18 +190,44 @@ def plan_run(pairs: Sequence[Pair], settings: Settings, at: datetime, left_out: 
     first: set[int] = set()
     for pair in pairs:
         for mode, tos, rounds in _rounds(pair, settings, pair.source.cable not in first):
-            source_port = _FIRST_PORT + free[pair.source.address]
-            free[pair.source.address] += 1
-            if source_port > _LAST_PORT:
-                raise CommandError(f"{pair.source.host}/{pair.source.netdev} has more flows than source ports")
-            flows.append((pair, _flow(len(flows), pair, mode, tos, source_port, rounds)))
+            flows.append((pair, _flow(len(flows), pair, mode, tos, _ports(free, pair.source, 1), rounds)))
         first.add(pair.source.cable)
-    return ProbePlan(run, settings, tuple(flows), dict(left_out))
+    if sweep is not None:
+        flows += _swept(sweep, settings, free, len(flows))
+    return ProbePlan(run, settings, tuple(flows), dict(left_out), sweep)
+
+
+def _ports(free: Counter[str], nic: Nic, count: int) -> int:
+    """The first of so many source ports that no other flow of a NIC has."""
+    source_port = _FIRST_PORT + free[nic.address]
+    free[nic.address] += count
+    if source_port + count - 1 > _LAST_PORT:
+        raise CommandError(f"{nic.host}/{nic.netdev} has more flows than source ports")
+    return source_port
+
+
+def _swept(sweep: Sweep, settings: Settings, free: Counter[str], number: int) -> list[tuple[Pair, Flow]]:
+    """The flows of a path sweep: packets that arrive, of both sizes, and each hop paced."""
+    found: list[tuple[Pair, Flow]] = []
+    of_nic: dict[int, list[tuple[Flow, int, int]]] = defaultdict(list)
+    rounds = [[settings.small, FULL_TTL, sweep.planned.packets if "loss" in settings.what else _REACH]]
+    rounds += [[settings.mtu, FULL_TTL, _LARGE]] if "mtu" in settings.what else []
+    tos = settings.dscp << 2 if "dscp" in settings.what else 0
+    for pair, swept in sweep.pairs:
+        mode = "routed" if pair.pinglist == SWEPT else "wired"  # as in list E
+        port = _ports(free, pair.source, swept.source_ports)
+        flow = _flow(number + len(found), pair, mode, tos, port, rounds, swept.source_ports)
+        of_nic[pair.source.cable] += [(flow, port + n, swept.hops) for n in range(swept.source_ports)]
+        found.append((pair, flow))
+    for ends in of_nic.values():
+        ports, hops = [(flow, port) for flow, port, _ in ends], [far for _, _, far in ends]
+        ask_hops(ports, hops, settings.small, sweep.planned.every, ASKS)
+    return found
 
 
 def _rounds(pair: Pair, settings: Settings, is_first: bool) -> Iterator[tuple[str, int, list[list[int]]]]:
     """Mode, TOS and rounds of each flow of a pair."""
-    what, small = settings.what, _SMALL[settings.version]
+    what, small = settings.what, settings.small
     tos = settings.dscp << 2 if "dscp" in what else 0
     hop = [[small, 1, 1]] if is_first and "nic" in what else []
     large = [[settings.mtu, FULL_TTL, _LARGE]] if "mtu" in what and pair.pinglist in "AB" else []
@@ -183,7 +242,9 @@ def _rounds(pair: Pair, settings: Settings, is_first: bool) -> Iterator[tuple[st
         yield "routed", CNP_DSCP << 2, [[small, FULL_TTL, _CNP]]
 
 
-def _flow(number: int, pair: Pair, mode: str, tos: int, source_port: int, rounds: list[list[int]]) -> Flow:
+def _flow(
+    number: int, pair: Pair, mode: str, tos: int, source_port: int, rounds: list[list[int]], source_ports: int = 1
+) -> Flow:
     return {
         "flow": number,
         **_ends(pair.source, pair.to),
@@ -193,9 +254,17 @@ def _flow(number: int, pair: Pair, mode: str, tos: int, source_port: int, rounds
         "address": pair.source.address,
         "peer_address": pair.to.address,
         "source_port": source_port,
-        "source_ports": 1,
+        "source_ports": source_ports,
         "rounds": rounds,
+        "paced": [],
     }
+
+
+def _sent(flows: Sequence[Flow], rows: Mapping[int, list[list[Any]]] | None = None) -> list[Flow]:
+    """Flows as their sender knows them, with their rows of packets if given."""
+    planned = ("source_port", "source_ports", "rounds", "paced")
+    about = [{name: value for name, value in flow.items() if name not in planned} for flow in flows]
+    return about if rows is None else [{**flow, "packets": rows[flow["flow"]]} for flow in about]
 
 
 def _heard(pair: Pair, flow: Flow) -> Flow:

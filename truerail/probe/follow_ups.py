@@ -1,0 +1,96 @@
+"""The rounds of a path sweep after its first one: what that left open is asked within the same limits."""
+
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import replace
+from math import floor
+
+from truerail.analysis.sweep.swept import Swept
+from truerail.model.plan import Port
+from truerail.probe.path_questions import HopProbes, confirming, large_hops, more_packets, unanswered
+from truerail.probe.pinglists import Pair
+from truerail.probe.recordings import merged
+from truerail.probe.schedule import FULL_TTL, WAIT_SECONDS, Flow
+from truerail.probe.tasks import ProbePlan
+
+MOST_ROUNDS = 2
+"""What did not answer or got few packets; then the links of ties."""
+MOST_SECONDS = 240.0
+"""How long one of these rounds may send: what does not fit stays open, and is counted as not covered."""
+
+Send = Callable[[ProbePlan], Awaitable[Mapping[str, str]]]
+"""Sends what a plan says, and returns the recordings by host; none where the run was ended."""
+Look = Callable[[Mapping[str, str]], Swept]
+
+
+async def follow_up(plan: ProbePlan, recordings: Mapping[str, str], send: Send, look: Look) -> dict[str, str]:
+    """The recordings of a plan's sweep with those of the rounds that follow from it. `look` evaluates recordings."""
+    found = dict(recordings)
+    for questions in (_open, _ties) if plan.sweep is not None else ():
+        next_round = round_of(plan, questions(look(found)))
+        if next_round is None:
+            continue
+        answers = await send(next_round)
+        if not answers:
+            break
+        found = merged(found, answers)
+    return found
+
+
+def _open(swept: Swept) -> list[HopProbes]:
+    return [*unanswered(swept.paths), *large_hops(swept.paths), *more_packets(swept.paths)]
+
+
+def _ties(swept: Swept) -> list[HopProbes]:
+    return list(confirming(swept.paths, swept.losses))
+
+
+def round_of(plan: ProbePlan, questions: Iterable[HopProbes]) -> ProbePlan | None:
+    """The questions as a plan of the same run; None if there is nothing to send. Packets that shall arrive are spread
+    over their host's rate, those that end at switches are paced: so many a second for each NIC and TTL, and fewer where
+    more NICs ask one switch than it may be asked.
+    """
+    nic_of, flows = plan.sweep.nic_of if plan.sweep else {}, {}
+    for pair, flow in plan.tried():
+        for source_port in range(flow["source_port"], flow["source_port"] + flow["source_ports"]):
+            flows[pair.source.cable, source_port] = pair, flow
+    arriving: dict[str, list[tuple[HopProbes, Pair, Flow]]] = defaultdict(list)
+    ending: dict[tuple[Port, int], list[tuple[HopProbes, Pair, Flow]]] = defaultdict(list)
+    for one in questions:
+        known = flows.get((nic_of[one.source].cable, one.source_port)) if one.source in nic_of else None
+        if known is not None and one.ttl == FULL_TTL:
+            arriving[one.source.device].append((one, *known))
+        elif known is not None:
+            ending[one.source, one.ttl].append((one, *known))
+    made: dict[int, tuple[Pair, Flow]] = {}
+
+    def add(one: HopProbes, pair: Pair, flow: Flow, first: float, every: float) -> None:
+        count = min(one.packets, floor(max(0.0, MOST_SECONDS - first) / every) + 1)
+        size = plan.settings.mtu if one.large else plan.settings.small
+        if first <= MOST_SECONDS:
+            _, of = made.setdefault(flow["flow"], (pair, {**flow, "rounds": [], "paced": []}))
+            of["paced"].append([one.source_port, one.ttl, size, count, first, every])
+
+    apart = 1 / plan.settings.packets_per_second
+    for probes in arriving.values():
+        for number, (one, pair, flow) in enumerate(probes):
+            add(one, pair, flow, number * apart, len(probes) * apart)
+    every = _every(plan, (one for probes in ending.values() for one, _, _ in probes))
+    step = max(every, WAIT_SECONDS + 0.05)
+    for (_, ttl), probes in ending.items():
+        for number, (one, pair, flow) in enumerate(probes):
+            add(one, pair, flow, number * every + ttl * step, max(len(probes) * every, step))
+    if not made:
+        return None
+    return replace(plan, flows=tuple(made[number] for number in sorted(made)), sweep=None)
+
+
+def _every(plan: ProbePlan, asked: Iterable[HopProbes]) -> float:
+    """Seconds between two probes of a NIC with one TTL, so that no switch is asked too often. Where it is not known
+    at which switch probes end, it is taken to be one.
+    """
+    nics: dict[int, set[Port]] = defaultdict(set)
+    for one in asked:
+        nics[one.device].add(one.source)
+    busiest = max(map(len, nics.values()), default=0)
+    return max(1 / plan.settings.per_nic, busiest / plan.settings.per_switch)
