@@ -1,6 +1,6 @@
 """What the rules on probes share: NICs and leaves of each flow, what was not evaluated, the rows of their examples."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -89,6 +89,11 @@ class Probed:
             of_leaf = (self.leaf == leaf) | (self.peer_leaf == leaf)
             use, bad = use & ~of_leaf, bad & ~of_leaf
         return found
+
+    def between(self, pairs: Collection[tuple[int, int]]) -> Mask:
+        """Flows from and to some leaves, shape (flows,)."""
+        both = zip(self.leaf.tolist(), self.peer_leaf.tolist(), strict=True)
+        return np.array([pair in pairs for pair in both], dtype=bool)
 
     def counted(self, which: Mask, ends: Codes) -> Codes:
         """How many of some flows each cable has at an end, shape (cables,)."""

@@ -32,6 +32,19 @@ def sweep_to_evaluate(round: Round) -> Swept:
     return found
 
 
+def between_switches(found: Swept, seat: Sequence[int]) -> bool:
+    """Whether a seat is a switch, or lies between switches: not at a NIC."""
+    graph, segments = found.paths.graph, np.array(seat)
+    cable = graph.cable_of(segments)
+    return bool((graph.is_device(segments) | ~graph.index.from_host[cable]).all())
+
+
+def leaves_of(found: Swept, flows: Codes) -> set[tuple[int, int]]:
+    """The leaves that flows go from and to."""
+    sources, targets = found.paths.leaf
+    return set(zip(sources[flows].tolist(), targets[flows].tolist(), strict=True))
+
+
 def evidence_of(round: Round, found: Swept, flows: Codes) -> tuple[Evidence, ...]:
     """What the senders of the first of these flows report."""
     table = found.reach

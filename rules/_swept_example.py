@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from truerail.model.facts import Fact, NetAddress
 from truerail.model.probe_facts import ProbeHop, ProbeReach
 
-RUN, TOS, SMALL, FIRST_PORT = "example", 104, 64, 30_000
+RUN, TOS, SMALL, LARGE, FIRST_PORT = "example", 104, 64, 9000, 30_000
 Facts = dict[str, list[Fact]]
 
 
@@ -18,9 +18,13 @@ def swept_example(
     deepest: Callable[[int], int] = lambda flow: 99,
     ends: tuple[str, str] = ("h1", "h2"),
     number: int = 0,
+    large: Callable[[int], int] | None = None,
+    too_big: Callable[[int], str] = lambda flow: "",
+    tos_heard: Callable[[int], int] = lambda flow: TOS,
 ) -> Facts:
     """What two hosts report of flows from `nic0` to `nic0` over the switches that `path` names for each flow, and the
-    addresses of these switches. `lost` are the packets lost of each flow, `deepest` the last TTL that is answered.
+    addresses of these switches. `lost` are the packets lost of each flow, `deepest` the last TTL that is answered;
+    `large` the large ones heard of each flow, of 3, `too_big` the switch that refuses them.
     """
     here, there = ends
     facts: Facts = {here: [], there: []}
@@ -29,8 +33,15 @@ def swept_example(
         own = ProbeReach("nic0", there, "nic0", RUN, number, "routed", TOS, SMALL, port)
         facts[here].append(own._replace(sent=packets))
         heard = packets - lost(flow)
+        there_heard = own._replace(peer=here, arrived_on="nic0", tos_heard=tos_heard(flow))
         if heard:
-            facts[there].append(own._replace(peer=here, heard=heard, arrived_on="nic0", tos_heard=TOS))
+            facts[there].append(there_heard._replace(heard=heard))
+        if large is not None:
+            facts[here].append(own._replace(size=LARGE, sent=3))
+            facts[there] += [there_heard._replace(size=LARGE, heard=large(flow))] if large(flow) else []
+        if switch := too_big(flow):
+            refused = ProbeHop("nic0", there, "nic0", RUN, number, port, 64, LARGE, 3, address_of(switch), 3)
+            facts[here].append(refused._replace(kind="too big", mtu=1500))
         for ttl, switch in enumerate(switches, 1):
             hop = ProbeHop("nic0", there, "nic0", RUN, number, port, ttl, SMALL, 2)
             if ttl <= deepest(flow):

@@ -8,6 +8,7 @@ no ECN marks it, and losses stall the job although every port's own configuratio
 `truerail probe` sends with the DSCP of RoCE (26, or the one that the plan maps to a lossless priority) and of its
 congestion notifications (48). The listener compares the six bits of the class; the two ECN bits may change. A leaf
 whose own pairs are rewritten does it; all that one NIC sends, the NIC or its host; else it happens between two leaves.
+With `--what paths,dscp` the switch is named that all rewritten paths share, and no path that keeps its class.
 
 ## What to do
 Let the named switch trust the DSCP of its ports (CFG001 shows what it is set to), and remove policies that set it.
@@ -16,6 +17,7 @@ Let the named switch trust the DSCP of its ports (CFG001 shows what it is set to
 - `packets under`: the leaf itself rewrites: check its trust mode and policies.
 - `everything that`: the host or its switch port rewrites what this NIC sends.
 - `between`: a switch above the two leaves.
+- `over`: this switch, or one of these, by the paths of a sweep.
 
 ## False positives
 Fabrics that set the class at their edge on purpose, by another match than DSCP.
@@ -27,9 +29,13 @@ from collections.abc import Iterator
 import numpy as np
 
 from rules._probes import Probed, heard, probed, sent, some
+from rules._sweeps import SURE, TIED, between_switches, leaves_of, subject_of, words_of
+from rules._swept_example import swept_example
 from truerail.analysis.cabling import ONE_END
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
+from truerail.analysis.sweep.packet_seats import Rewriter
+from truerail.analysis.sweep.swept import Swept, swept
 from truerail.model import CauseKind, Finding, ProbeReach, Severity, Transport
 from truerail.model.columns import Codes
 
@@ -50,6 +56,12 @@ def dscp_rewritten(round: Round) -> Iterator[Finding]:
     if not tried.any():
         raise InsufficientDataError("no packet with a class was sent and heard")
     changed = tried & (flows.rewritten.sum(axis=1) > 0)
+    sweep = swept(round)
+    for one in sweep.rewriters if sweep.over_paths else ():
+        if between_switches(sweep, one.segments):
+            which = changed & found.between(leaves_of(sweep, one.flows))
+            yield _seated(found, sweep, one, np.flatnonzero(which))
+            changed &= ~which
     inside = found.leaf == found.peer_leaf
     whole = found.counted(changed, flows.cable)
     of_nic = (whole >= 2) & (whole == found.counted(tried, flows.cable))
@@ -80,7 +92,14 @@ def dscp_rewritten(round: Round) -> Iterator[Finding]:
     report_not_evaluated(found.unseen(seen, "no packet with a class arrived from them"))
 
 
-def _found(found: Probed, subject: str, which: Codes, words: str) -> Finding:
+def _seated(found: Probed, sweep: Swept, one: Rewriter, which: Codes) -> Finding:
+    graph = sweep.paths.graph
+    where, subject = words_of(graph, one.segments), subject_of(graph, one.segments)
+    words = f"packets over {where} arrive"
+    return _found(found, subject, which, words, TIED if len(one.segments) > 1 else SURE)
+
+
+def _found(found: Probed, subject: str, which: Codes, words: str, confidence: float = ONE_END) -> Finding:
     flows = found.flows
     first = flows.table.rows[int(flows.rewritten_row[which[0]])]
     heard_as = sorted({int(flows.table.rows[int(row)].tos_heard or 0) >> 2 for row in flows.rewritten_row[which]})
@@ -89,7 +108,7 @@ def _found(found: Probed, subject: str, which: Codes, words: str) -> Finding:
         summary=f"{words} with DSCP {some(list(map(str, heard_as)))} instead of {first.tos >> 2}",
         action=f"Let {subject} trust DSCP, and remove what sets it on the way.",
         rail=found.rail(int(flows.cable[which[0]])),
-        confidence=ONE_END,
+        confidence=confidence,
         evidence=found.evidence(which, flows.rewritten_row[which]),
         detail=(("sent_dscp", first.tos >> 2), ("heard_dscp", heard_as), ("flows", len(which))),
     )
@@ -132,7 +151,23 @@ _HALL["h5"] = [
 ]
 _HALL["h6"] = [heard(94, "nic0", "h5", "nic0")]
 
+_SPINES = "\n".join(
+    ["h1/nic0 leaf-0/p1 rail=0", "h2/nic0 leaf-1/p1 rail=0"]
+    + [f"leaf-{leaf}/up{spine} spine-{spine}/d{leaf}" for leaf in range(2) for spine in range(4)]
+)
+
+
+def _way(flow: int) -> tuple[str, ...]:
+    return "leaf-0", f"spine-{flow % 4}", "leaf-1"
+
+
 FIRES = (
+    Case(
+        "One of four spines clears it.",
+        _SPINES,
+        swept_example(_way, tos_heard=lambda flow: 0 if flow % 4 == 1 else 104),
+        ("spine-1",),
+    ),
     Case("All between one leaf and the others, both ways.", _PLAN + _THIRD, _HALL, ("leaf-2",)),
     Case("Between two leaves.", _PLAN, _classes(*_OVER), ("leaf-0",)),
     Case("Under a leaf, and all that crosses it.", _PLAN, _classes(*_OVER, ("h1", "h2"), ("h2", "h1")), ("leaf-0",)),

@@ -9,7 +9,8 @@ that do not report their MTU.
 `truerail probe` sends IP packets of the plan's MTU (9000 bytes if it declares none) with the DF bit, on the flows of
 the lists A and B, beside packets of 64 bytes. A router whose next link is too small says so (ICMP), with its MTU. Where
 no router says so, the flows that lose their large packets are compared: all of one NIC, or all between two leaves. A
-host that refuses to send the size itself has that MTU on its own NIC.
+host that refuses to send the size itself has that MTU on its own NIC. With `--what paths,mtu` large packets go over
+every path, and the link is named: behind the router that says so, or behind the last hop that large probes reach.
 
 ## What to do
 Raise the MTU of the named hop to that of the hosts' packets and more (9216 is usual on switches); on a host
@@ -20,6 +21,7 @@ Raise the MTU of the named hop to that of the hosts' packets and more (9216 is u
 - `refuses to send`: the NIC's own MTU is smaller.
 - `loses all large packets`: this NIC, or its switch port.
 - `large packets are lost between`: a link between the two leaves.
+- `large packets end on`: this link, in this direction, by the paths of a sweep.
 
 ## False positives
 Hosts that are meant to have a smaller MTU than the plan declares: correct the plan, or set --mtu.
@@ -31,10 +33,15 @@ from collections.abc import Iterator
 import numpy as np
 
 from rules._probes import Probed, heard, probed, sent, some
+from rules._sweeps import SURE, TIED, between_switches, leaves_of, not_covered, subject_of, words_of
+from rules._sweeps import evidence_of as sweep_evidence
+from rules._swept_example import swept_example
 from truerail.analysis.cabling import ONE_END, evidence_of
 from truerail.analysis.probes.hop_devices import owners
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
+from truerail.analysis.sweep.packet_seats import CutOff
+from truerail.analysis.sweep.swept import Swept, swept
 from truerail.model import CauseKind, Finding, NetAddress, ProbeHop, ProbeReach, ProbeTrouble, Severity
 from truerail.model.columns import NONE, Codes, Mask
 
@@ -61,6 +68,11 @@ def path_mtu(round: Round) -> Iterator[Finding]:
     for cable in np.unique(flows.cable[lost & refused]).tolist():
         yield _own(found, cable, lost & refused & (flows.cable == cable))
     lost &= ~np.isin(flows.cable, flows.cable[lost & refused])
+    sweep = swept(round)
+    for cut in sweep.cut_offs if sweep.over_paths else ():
+        if between_switches(sweep, cut.segments):
+            yield _seated(round, sweep, cut)
+            lost &= ~found.between(leaves_of(sweep, cut.flows))
     named = _said(found)
     at = np.array([named.get(int(flow), (NONE, NONE))[0] for flow in range(len(lost))], dtype=np.int64)
     for device in np.unique(at[lost & (at != NONE)]).tolist():
@@ -76,6 +88,31 @@ def path_mtu(round: Round) -> Iterator[Finding]:
     yield from _between(found, lost)
     seen = found.counted(tried, flows.cable) + found.counted(tried, flows.peer_cable) > 0
     report_not_evaluated(found.unseen(seen, "no large packet was sent from them or to them"))
+    if sweep.over_paths:
+        short = ~np.isin(sweep.coverage.segment, sweep.large_passed)
+        short &= ~np.isin(sweep.coverage.segment, [one for cut in sweep.cut_offs for one in cut.segments])
+        report_not_evaluated(not_covered(sweep, short, "no large packet of known path has crossed"))
+
+
+def _seated(round: Round, sweep: Swept, cut: CutOff) -> Finding:
+    graph = sweep.paths.graph
+    where = words_of(graph, cut.segments)
+    reports = (
+        "" if cut.mtu is None else f"; the router reports an MTU of {cut.mtu} bytes" if cut.mtu else "; ICMP says so"
+    )
+    return path_mtu.found(
+        subject_of(graph, cut.segments),
+        summary=f"large packets end on {where}, and small ones arrive: {len(cut.flows)} flows{reports}",
+        action=f"Raise the MTU on {where}, at the sending end first.",
+        confidence=TIED if len(cut.segments) > 1 else SURE,
+        evidence=sweep_evidence(round, sweep, cut.flows),
+        detail=(
+            ("because", "path"),
+            ("links", tuple(graph.name(one) for one in cut.segments)),
+            ("mtu", cut.mtu or None),
+            ("flows", len(cut.flows)),
+        ),
+    )
 
 
 def _refused(found: Probed) -> Mask:
@@ -205,7 +242,28 @@ _ADDRESS = {"leaf-0": [NetAddress("p1", "10.9.0.1", 31)]}
 _SMALL = _sizes(*_OF_H1[:3])
 _SMALL["h1"] = [fact for fact in _SMALL["h1"] if fact.size != 9000 or fact.sent is None]
 
+_SPINES = "\n".join(
+    ["h1/nic0 leaf-0/p1 rail=0", "h2/nic0 leaf-1/p1 rail=0"]
+    + [f"leaf-{leaf}/up{spine} spine-{spine}/d{leaf}" for leaf in range(2) for spine in range(4)]
+)
+
+
+def _way(flow: int) -> tuple[str, ...]:
+    return "leaf-0", f"spine-{flow % 4}", "leaf-1"
+
+
+def _cut(flow: int) -> int:
+    return 0 if flow % 4 == 1 else 3
+
+
 FIRES = (
+    Case("One of four spines passes no large packets.", _SPINES, swept_example(_way, large=_cut), ("leaf-0/up1",)),
+    Case(
+        "The router at one of four links says so.",
+        _SPINES,
+        swept_example(_way, large=_cut, too_big=lambda flow: "spine-1" if flow % 4 == 1 else ""),
+        ("spine-1/d1",),
+    ),
     Case("No router says so: between two leaves.", _PLAN, _sizes(*_OVER), ("leaf-0",)),
     Case(
         "A router says so, for some of the flows; the others lose theirs there too.",
@@ -228,6 +286,12 @@ FIRES = (
 
 QUIET = (
     Case("All sizes arrive.", _PLAN, _sizes()),
+    Case(
+        "All arrive by all paths; the other direction was not swept.",
+        _SPINES,
+        swept_example(_way, large=lambda _: 3),
+        unknown=True,
+    ),
     Case(
         "Small packets do not arrive either: that is another rule's.",
         "h1/nic0 leaf-0/p1 rail=0\nh2/nic0 leaf-0/p2 rail=0",

@@ -8,7 +8,8 @@ timeout that names neither host nor NIC, although its link is up and LLDP sees i
 `truerail probe` sends three UDP packets for each pair, by the source address, and the host at the other end says what
 it heard. A NIC of which no packet arrived, over all tried pairs, in one direction or in both, is unreachable. Where
 two NICs were tried with each other alone, it is one of the two. What is left are pairs: of two leaves, where nothing
-arrives between them, else of NICs. Pairs that were not tried, or whose listener dropped packets itself, are unknown.
+arrives between them, else of NICs. Pairs whose packets met a silent link, as a path sweep shows, are left to PRB005.
+Pairs that were not tried, or whose listener dropped packets itself, are unknown.
 
 ## What to do
 Where LLDP shows the cable at its place, no cable is moved: look at the address, the policy rule (`ip rule`), the
@@ -35,6 +36,7 @@ from rules._probes import Probed, heard, probed, sent, some
 from truerail.analysis.cabling import ONE_END
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, report_not_evaluated, rule
+from truerail.analysis.sweep.swept import swept
 from truerail.model import CauseKind, Fact, Finding, Neighbor, NetAddress, ProbeReach, ProbeTrouble, Severity
 from truerail.model.columns import Mask
 
@@ -67,9 +69,19 @@ def rail_unreachable(round: Round) -> Iterator[Finding]:
         for cable in np.flatnonzero(all_lost).tolist():
             yield _of_nic(found, cable, use & (ends == cable), direction)
         lost &= ~all_lost[ends]
-    yield from _pairs(found, use, lost)
+    yield from _pairs(found, use, lost & ~_on_silent_links(found))
     seen = found.counted(found.judged, flows.cable) + found.counted(found.judged, flows.peer_cable) > 0
     report_not_evaluated(found.unseen(seen, "no probe of them was tried, or no listener can say what arrived"))
+
+
+def _on_silent_links(found: Probed) -> Mask:
+    """Flows that a silent link explains (PRB005), as a sweep shows: their pairs reach each other by other links."""
+    sweep, flows = swept(found.round), found.flows
+    seats = sweep.losses.silent_seats if sweep.over_paths else ()
+    rows = [row for seat in seats for row in sweep.rows[sweep.losses.flows_of(seat)].tolist()]
+    known = {(sweep.reach.rows[row].run, sweep.reach.rows[row].flow) for row in rows}
+    of = [flows.fact(flow) for flow in range(len(flows.row))]
+    return np.array([(one.run, one.flow) in known for one in of], dtype=bool)
 
 
 def _isolated(found: Probed, use: Mask, lost: Mask) -> tuple[list[int], list[tuple[int, int]]]:

@@ -108,6 +108,10 @@ class ProbeFabric:
             recordings = self.recordings(lists, **settings)
             if not any(STARTED_LATE in text for text in recordings.values()) or time.monotonic() > deadline:
                 break
+        return self.evaluated(recordings)
+
+    def evaluated(self, recordings: Mapping[str, str]) -> tuple[Evaluation, Round]:
+        """What recordings show."""
         round = self._round(recordings)
         return evaluate(round), round
 
@@ -123,7 +127,7 @@ class ProbeFabric:
     def recordings(self, lists: Sequence[str], **settings: object) -> dict[str, str]:
         """What the hosts have counted in all rounds."""
         round = self._round({})
-        asked = Settings(packets_per_second=500, version=self.version, **settings)  # type: ignore[arg-type] - a test names its fields
+        asked = Settings(packets_per_second=1000, version=self.version, **settings)  # type: ignore[arg-type] - a test names its fields
         nics = nics_of(round, self.version).nics
         budget = Budget(asked.per_switch, asked.per_nic)
         sweep = sweep_of(self.plan, nics, (), budget, across_rails="E" in lists) if asked.sweeps else None
@@ -166,7 +170,7 @@ def routed(version: int = 4) -> Iterator[ProbeFabric]:
     with ExitStack() as stack:
         folder = Path(stack.enter_context(TemporaryDirectory(prefix="truerail-probe-")))
         fabric = ProbeFabric(f"truerail-probe-{os.getpid()}-", _plan(), folder, version)
-        stack.callback(_remove, fabric.prefix)
+        stack.callback(remove, fabric.prefix)
         ip_batch(f"netns add {fabric.prefix}{name}" for name in (*fabric.plan.devices, "mid"))
         for name, device in fabric.plan.devices.items():
             _configure(fabric, name, forward=device.role is not Role.HOST)
@@ -231,7 +235,7 @@ def flat() -> Iterator[ProbeFabric]:
     with ExitStack() as stack:
         folder = Path(stack.enter_context(TemporaryDirectory(prefix="truerail-probe-")))
         fabric = ProbeFabric(f"truerail-flat-{os.getpid()}-", Plan(devices, tuple(cables)), folder)
-        stack.callback(_remove, fabric.prefix)
+        stack.callback(remove, fabric.prefix)
         ip_batch(f"netns add {fabric.prefix}{name}" for name in fabric.plan.devices)
         fabric.ip("leaf-0", "link add br0 type bridge mcast_snooping 0", f"link set br0 up mtu {_MTU}")
         for cable in cables:
@@ -306,6 +310,6 @@ def _configure(fabric: ProbeFabric, name: str, *, forward: bool) -> None:
     run("ip", "netns", "exec", fabric.prefix + name, "sh", "-c", script)
 
 
-def _remove(prefix: str) -> None:
+def remove(prefix: str) -> None:
     for namespace in namespaces(prefix):
         run("ip", "netns", "del", namespace, check=False)

@@ -22,8 +22,8 @@ MOST_FLOWS = 24
 """Flows over which these are spread."""
 MOST_PACKETS = 20_000
 """Packets behind one link."""
-MOST_CUT, LEAST_BESIDE = 512, 64
-"""Flows of which large probes are sent to each hop: of those that lose large packets, and beside them."""
+MOST_CUT, BESIDE = 512, 16
+"""Flows of which large probes are sent to each hop: of those that lose large packets, and beside them at a switch."""
 
 
 @dataclass(frozen=True)
@@ -54,18 +54,28 @@ def unanswered(paths: FlowPaths) -> Iterator[HopProbes]:
 
 def large_hops(paths: FlowPaths) -> Iterator[HopProbes]:
     """Large probes to every hop of the flows whose large packets are lost without a router that reports it: the last
-    hop that they reach shows the link that is too small. As many flows that pass show what share switches answer.
+    hop that they reach shows the link that is too small. Other flows over the same switches show what share these
+    answer.
     """
     flows, hops = paths.flows, paths.hops
     reported = np.zeros(len(flows), dtype=bool)
     reported[hops.flow[hops.large & (hops.mtu >= 0)]] = True
     tried = paths.whole & (flows.large_sent > 0) & ~reported
     cut, passing = (np.flatnonzero(tried & heard) for heard in (flows.large_heard == 0, flows.large_heard > 0))
-    cut_flows = _one_of_each(flows.source, cut)[:MOST_CUT]
-    beside = _one_of_each(flows.source, passing)[: max(LEAST_BESIDE, len(cut_flows))] if cut_flows else []
-    for flow in cut_flows + beside:
-        for ttl in range(1, int(paths.length[flow]) + 1):
-            yield _probes(paths, flow, ttl, 1, large=True)
+    wanted = {
+        (flow, ttl)
+        for flow in _one_of_each(flows.source, cut)[:MOST_CUT]
+        for ttl in range(1, int(paths.length[flow]) + 1)
+    }
+    devices = np.unique(np.array([paths.node[flow, ttl - 1] for flow, ttl in wanted], dtype=np.int64))
+    row, place = np.nonzero(np.isin(paths.node[passing], devices[devices >= 0]))
+    for device in devices[devices >= 0].tolist():
+        here = paths.node[passing[row], place] == device
+        at = dict(zip(passing[row[here]].tolist(), place[here].tolist(), strict=True))
+        beside = _one_of_each(flows.source, passing[np.unique(row[here])])[:BESIDE]
+        wanted |= {(flow, at[flow] + 1) for flow in beside}
+    for flow, ttl in sorted(wanted):
+        yield _probes(paths, flow, ttl, 1, large=True)
 
 
 def _one_of_each(source: Codes, rows: Codes) -> list[int]:

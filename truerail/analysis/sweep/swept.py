@@ -41,6 +41,12 @@ class Swept:
     strangers: tuple[str, ...] = ()
 
     @cached_property
+    def over_paths(self) -> bool:
+        """Whether hops behind the first one were asked: else it is a run of probes without a sweep."""
+        hops = self.paths.hops
+        return bool((hops.expired & ~hops.large & (hops.ttl > 1)).any())
+
+    @cached_property
     def losses(self) -> Losses:
         """Where packets are lost."""
         return losses_of(self.paths)
@@ -59,6 +65,11 @@ class Swept:
     def cut_offs(self) -> list[CutOff]:
         """Where large packets end."""
         return cut_offs(self.paths, self.losses)
+
+    @cached_property
+    def large_passed(self) -> Codes:
+        """The segments of known paths that large packets have passed, ascending."""
+        return np.unique(self.paths.segment[self.paths.whole & (self.paths.flows.large_heard > 0)])
 
     @cached_property
     def rewriters(self) -> list[Rewriter]:
@@ -121,7 +132,7 @@ def _flows(graph: PlanGraph, joined: Reached, table: Table[ProbeReach]) -> tuple
     key = pair << _PORT_BITS | np.maximum(number["source_port"], 0)
     one_of = _by_flow(joined, pair)
     sender = np.flatnonzero((number["sent"] > 0) & (one_of >= 0))
-    sender = sender[_known(joined, one_of[sender])]
+    sender = sender[_known(graph, joined, table)[one_of[sender]]]
     keys.sorted, first, of = np.unique(key[sender], return_index=True, return_inverse=True)
     rows, size = sender[first], len(first)
     heard = np.flatnonzero(number["heard"] > 0)
@@ -140,7 +151,7 @@ def _flows(graph: PlanGraph, joined: Reached, table: Table[ProbeReach]) -> tuple
         by_row(of[~small], count[~small], size),
         by_row(at[~small_heard], arrived[~small_heard], size),
         by_row(at[changed], arrived[changed], size),
-        np.asarray(joined.stray.sum(axis=1)[flow] > 0, dtype=bool),
+        _astray(joined, table)[flow],
     )
     return flows, rows, keys
 
@@ -152,10 +163,29 @@ def _by_flow(joined: Reached, pair: Codes) -> Codes:
     return row[pair] if len(pair) else pair
 
 
-def _known(joined: Reached, flow: Codes) -> Mask:
-    """Flows between planned NICs that a listener witnessed."""
-    planned = (joined.cable[flow] >= 0) & (joined.peer_cable[flow] >= 0)
-    return np.asarray(planned & joined.witnessed[flow], dtype=bool)
+def _known(graph: PlanGraph, joined: Reached, table: Table[ProbeReach]) -> Mask:
+    """Flows between planned NICs that a listener witnessed, shape (flows,). Rails of which no packet of list E reaches
+    the other have no way to each other: what is sent between them is no loss.
+    """
+    known = (joined.cable >= 0) & (joined.peer_cable >= 0) & joined.witnessed
+    between = known & (table.column("pinglist")[joined.row] == "E")
+    if between.any():
+        rail = graph.index.rail
+        pair = rail[joined.cable] * (int(rail.max()) + 1) + rail[joined.peer_cable]
+        known &= ~between | np.isin(pair, pair[between & joined.arrived])
+    return np.asarray(known, dtype=bool)
+
+
+def _astray(joined: Reached, table: Table[ProbeReach]) -> Mask:
+    """Flows that took another NIC than the planned one, shape (flows,): heard on another, or sent by another. Where the
+    host's routes send what has a NIC's address by another one, flows that are bound to that NIC have no route of their
+    own and are no witnesses either.
+    """
+    left_by, port = (table.column(name)[joined.row] for name in ("left_by", "port"))
+    away = np.array([by is not None and by != own for by, own in zip(left_by, port, strict=True)], dtype=bool)
+    away &= ~joined.wired
+    bound = joined.wired & np.isin(joined.cable, joined.cable[away])
+    return np.asarray(away | bound | (joined.stray.sum(axis=1) > 0), dtype=bool)
 
 
 def _rewritten(table: Table[ProbeReach], sent: Codes, rows: Codes) -> Mask:
