@@ -252,7 +252,7 @@ def test_the_service_probes_idle_hosts_and_forgets_what_gets_too_old(site: Site)
     figures = service.prober.figures
     assert (figures["probe_runs_total"], figures["probe_runs_failed_total"]) == (1, 0)
     assert (
-        figures["probe_packets_total"] == sum(row.sent or 0 for row in shown.round.snapshot.table(ProbeReach).rows) + 6
+        figures["probe_packets_total"] == sum(row.sent or 0 for row in shown.round.snapshot.table(ProbeReach).rows) + 8
     ), "and one to the leaf by each NIC and mode"
     service.moment += timedelta(minutes=25)
     asyncio.run(service.prober.forget_old())

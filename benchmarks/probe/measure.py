@@ -15,12 +15,12 @@ from rich.progress import track
 
 from benchmarks.probe.drawn import draw
 from benchmarks.probe.forwarding import Network
-from benchmarks.probe.probing import Sweeper
+from benchmarks.probe.probing import LARGE, SMALL, Sweeper
 from benchmarks.probe.report import HELD_OUT, report
 from benchmarks.probe.scoring import Outcome, Said, Truth, said_of, scored
 from truerail.analysis.round import Round
 from truerail.analysis.sweep.swept import Swept, swept
-from truerail.probe.path_questions import HopProbes, confirming, more_packets, unanswered
+from truerail.probe.path_questions import HopProbes, confirming, large_hops, more_packets, unanswered
 
 TRIALS = 800
 """Held-out trials."""
@@ -45,6 +45,7 @@ def judged(seed: int) -> tuple[Sweeper, list[Said]]:
     sweeper.send()
     paths = _swept(sweeper).paths
     _ask(sweeper, unanswered(paths))
+    _ask(sweeper, large_hops(paths))
     _ask(sweeper, more_packets(paths))
     first = _swept(sweeper)
     _ask(sweeper, confirming(first.paths, first.losses))
@@ -57,7 +58,10 @@ def _swept(sweeper: Sweeper) -> Swept:
 
 def _ask(sweeper: Sweeper, wanted: Iterable[HopProbes]) -> None:
     flow_of = {(flow[1], flow[2], flow[3]): flow for flow in sweeper.flows}
-    sweeper.ask((flow_of[one.source, one.target, one.source_port], one.ttl, one.packets) for one in wanted)
+    sweeper.ask(
+        (flow_of[one.source, one.target, one.source_port], one.ttl, LARGE if one.large else SMALL, one.packets)
+        for one in wanted
+    )
 
 
 def show(seed: int, console: Console) -> None:

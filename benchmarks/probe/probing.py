@@ -14,8 +14,8 @@ from benchmarks.probe.fabrics import Hop, Shape, fabric
 from benchmarks.probe.forwarding import Network
 from truerail.model import NetAddress, Port, Reading, Snapshot
 from truerail.model.probe_facts import ProbeHop, ProbeReach
-from truerail.probe.path_questions import FULL_TTL
 from truerail.probe.path_sweep import ASKS, PathSweep, path_sweep
+from truerail.probe.schedule import FULL_TTL
 
 AT = datetime(2026, 11, 20, 14, 0, tzinfo=UTC)
 RUN, TOS, SMALL, LARGE = "run", 104, 64, 9000
@@ -71,15 +71,14 @@ class Sweeper:
             self._arriving(flow, way, ((SMALL, packets), (LARGE, LARGE_PACKETS)))
             for ttl in range(1, len(way)):
                 self._expiring(flow, way, ttl, SMALL, ASKS)
-                self._expiring(flow, way, ttl, LARGE, 1)
 
-    def ask(self, wanted: Iterable[tuple[Flow, int, int]]) -> None:
-        """Small probes of flows that end at a TTL, or arrive: the flow, the TTL, how many."""
-        for flow, ttl, packets in wanted:
+    def ask(self, wanted: Iterable[tuple[Flow, int, int, int]]) -> None:
+        """Probes of flows that end at a TTL, or arrive: the flow, the TTL, the size, how many."""
+        for flow, ttl, size, packets in wanted:
             if ttl == FULL_TTL:
-                self._arriving(flow, self.way(flow), ((SMALL, packets),))
+                self._arriving(flow, self.way(flow), ((size, packets),))
             else:
-                self._expiring(flow, self.way(flow), ttl, SMALL, packets)
+                self._expiring(flow, self.way(flow), ttl, size, packets)
 
     def _passed(self, way: Sequence[Hop], size: int, packets: int) -> int:
         """How many packets pass all links."""
@@ -105,19 +104,28 @@ class Sweeper:
                 there.append(row._replace(arrived_on=target.name, tos_heard=tos))
             elif size == SMALL:
                 there.append(ProbeReach(*ends[1], RUN, number, "routed", TOS, heard=0))
+            if size == LARGE and self._too_big((flow, FULL_TTL, LARGE), way, count):
+                self.asked[flow, FULL_TTL, LARGE] = self.asked.get((flow, FULL_TTL, LARGE), 0) + count
 
     def _expiring(self, flow: Flow, way: list[Hop], ttl: int, size: int, packets: int) -> None:
         source, key = flow[1], (flow, ttl, size)
         self.asked[key] = self.asked.get(key, 0) + packets
-        for place, hop in enumerate(way[:ttl]):
-            if size == LARGE and hop[:2] in self.net.cut:
-                if self.net.cut[hop[:2]] and place:
-                    self._answer(key, self._address(hop[1], way[place - 1], source), ("too big", 1500), packets)
-                return
+        if size == LARGE and self._too_big(key, way[:ttl], packets):
+            return
         at, came = way[ttl - 1][2], way[ttl - 1]
         answered = self._answered(at, source, self._passed(way[:ttl], size, packets))
         if answered:
             self._answer(key, self._address(at, came, source), ("time exceeded", None), answered)
+
+    def _too_big(self, key: HopKey, way: Sequence[Hop], packets: int) -> bool:
+        """Whether large packets end on a way, and what the router before that link answers."""
+        for place, hop in enumerate(way):
+            if hop[:2] in self.net.cut:
+                if self.net.cut[hop[:2]] and place:
+                    address = self._address(hop[1], way[place - 1], key[0][1])
+                    self._answer(key, address, ("too big", 1500), packets)
+                return True
+        return False
 
     def _answer(self, key: HopKey, address: str, what: tuple[Kind, int | None], count: int) -> None:
         if address:

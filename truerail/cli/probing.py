@@ -193,7 +193,6 @@ class _Sending:
 
     async def all_rounds(self, first: Run, look: Look, stop: asyncio.Event) -> dict[str, str]:
         """Sends, and asks what a path sweep leaves open: the recordings of all rounds as one."""
-        sessions = ProbeSessions()
 
         async def send(next_round: ProbePlan) -> Mapping[str, str]:
             if stop.is_set():
@@ -204,11 +203,9 @@ class _Sending:
             await later.go(sessions, stop)
             return {host: text for host, text in later.answers.items() if self._understood(host, text)}
 
-        try:
+        async with ProbeSessions() as sessions:
             await first.go(sessions, stop)
             return await follow_up(first.plan, first.recordings(), send, look)
-        finally:
-            await sessions.close()
 
     def run(self, plan: ProbePlan) -> Run:
         """One round that shows its progress."""

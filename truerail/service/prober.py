@@ -22,6 +22,7 @@ from truerail.probe.tasks import Settings as RunSettings
 from truerail.service.logs import logger
 from truerail.service.probe_settings import ProbeSettings
 from truerail.transport.fleet_transport import kind_of
+from truerail.transport.probe_session import ProbeSessions
 
 MOST_SECONDS_BEYOND = 60.0
 """Logins and answers may take so much longer than the packets."""
@@ -82,8 +83,8 @@ class Prober:
         self.figures["probe_runs_total"] += 1
         why = ""
         try:
-            async with asyncio.timeout(LEAD_SECONDS + plan.seconds + MOST_SECONDS_BEYOND):
-                await run.go(self._stop)
+            async with ProbeSessions() as sessions, asyncio.timeout(LEAD_SECONDS + plan.seconds + MOST_SECONDS_BEYOND):
+                await run.go(sessions, self._stop)
         except TimeoutError:
             why = "the run took too long"
         except Exception as error:  # noqa: BLE001 - a bug must not end the service: all of the run is untried

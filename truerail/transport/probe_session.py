@@ -7,6 +7,7 @@ stays open: its end, by Ctrl-C or because the connection is lost, stops the prob
 import asyncio
 from collections.abc import Callable
 from functools import partial
+from typing import Self
 
 import asyncssh
 
@@ -102,7 +103,10 @@ class ProbeSessions:
             raise TransportError(why if status in (None, 0, 3) else f"exit status {status}: {why}")
         return session.output.decode(errors="replace")
 
-    async def close(self) -> None:
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
         """Ends all connections."""
         await self._connections.close()
 
