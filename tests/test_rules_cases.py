@@ -7,7 +7,7 @@ import pytest
 
 from rules import rules
 from truerail.analysis.rule import Case, Rule
-from truerail.testing.cases import scene
+from truerail.testing.cases import look, scene
 
 
 def _examples(*, fires: bool) -> Iterator[object]:
@@ -19,7 +19,7 @@ def _examples(*, fires: bool) -> Iterator[object]:
 
 @pytest.mark.parametrize(("rule", "case"), [*_examples(fires=True)])
 def test_fires(rule: Rule, case: Case) -> None:
-    findings = rule.look(scene(case)).findings
+    findings = look(rule, scene(case)).findings
     assert case.finds
     assert sorted(finding.subject for finding in findings) == sorted(case.finds), case.summary
     for finding in findings:
@@ -32,7 +32,7 @@ def test_fires(rule: Rule, case: Case) -> None:
 @pytest.mark.parametrize(("rule", "case"), [*_examples(fires=False)])
 def test_quiet(rule: Rule, case: Case) -> None:
     assert not case.finds
-    evaluated = rule.look(scene(case))
+    evaluated = look(rule, scene(case))
     assert evaluated.findings == (), case.summary
     assert bool(evaluated.not_evaluated) is case.unknown, (case.summary, evaluated.not_evaluated)
 
@@ -41,4 +41,4 @@ def test_quiet(rule: Rule, case: Case) -> None:
 def test_the_order_of_answers_does_not_matter(rule: Rule, case: Case) -> None:
     made = scene(case)
     turned = replace(made.snapshot, readings=tuple(reversed(made.snapshot.readings)))
-    assert {f.subject for f in rule.look(replace(made, snapshot=turned)).findings} == set(case.finds)
+    assert {f.subject for f in look(rule, replace(made, snapshot=turned)).findings} == set(case.finds)

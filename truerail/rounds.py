@@ -10,6 +10,7 @@ from collector import at_once, collectors
 from rules import rules as all_rules
 from truerail.analysis.cabling import State, Wiring
 from truerail.analysis.coverage import folded, not_listed, roles_not_asked
+from truerail.analysis.explained import Explained, with_explained
 from truerail.analysis.probes.coverage import coverage
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Rule
@@ -63,13 +64,24 @@ def evaluate(
     answered = _answered(round)
     findings: list[Finding] = []
     verdicts: list[Verdict] = []
-    for code, rule in all_rules().items():
-        if only is None or code in only:
+    wanted = [rule for code, rule in all_rules().items() if only is None or code in only]
+    for rule in wanted:
+        if not rule.after_causes:
             verdict, found = _run(rule, round, answered)
             verdicts.append(verdict)
             findings += found
     ordered = _ordered(findings)
     causes = explain(round, ordered, work)
+    explained = Explained(round, ordered, causes, tuple(verdicts))
+    joined: list[Finding] = []
+    for rule in wanted:
+        if rule.after_causes:
+            verdict, found = _run(rule, round, answered, explained)
+            verdicts.append(verdict)
+            joined += found
+    if joined:
+        ordered, causes = _ordered((*findings, *joined)), with_explained(causes, joined)
+    verdicts.sort(key=lambda verdict: verdict.rule)
     return Evaluation(
         at=snapshot.at,
         plan=plan,
@@ -95,7 +107,9 @@ def evaluate_further(evaluation: Evaluation, round: Round, codes: Collection[str
         verdicts[code], more = _run(all_rules()[code], round, answered)
         found += more
     rest = [one for one in evaluation.findings if one.rule not in codes]
-    causes = explain(round, _ordered([*rest, *found]))
+    joined = [one for one in rest if all_rules()[one.rule].after_causes]
+    before = [one for one in rest if not all_rules()[one.rule].after_causes]
+    causes = with_explained(explain(round, _ordered([*before, *found])), joined)
     findings = _ordered([*rest, *with_actions(found, causes)])
     return replace(evaluation, findings=findings, causes=causes, verdicts=tuple(verdicts.values()))
 
@@ -124,7 +138,9 @@ def _missed(reading: Reading, round: Round) -> bool:
     return round.counters is not None or reading.collector in at_once()
 
 
-def _run(rule: Rule, round: Round, answered: set[type[Fact]]) -> tuple[Verdict, Sequence[Finding]]:
+def _run(
+    rule: Rule, round: Round, answered: set[type[Fact]], explained: Explained | None = None
+) -> tuple[Verdict, Sequence[Finding]]:
     if not rule.applies_to(round.plan):
         return Verdict(rule.code, Status.NOT_APPLICABLE), ()
     missing = tuple(kind.__name__ for kind in rule.missing(answered))
@@ -132,9 +148,9 @@ def _run(rule: Rule, round: Round, answered: set[type[Fact]]) -> tuple[Verdict, 
         why = _ONE_ROUND if missing == (PortCounters.__name__,) and round.counters is None else ""
         return Verdict(rule.code, Status.UNKNOWN, missing=missing, why=why), ()
     try:
-        evaluated = rule.look(round)
+        evaluated = rule.look(explained or round)
     except Exception as error:  # noqa: BLE001 - a bug in one rule must not affect the others; its verdict is `error`
-        culprit, found = without_culprit(rule, round)
+        culprit, found = ("", ()) if rule.after_causes else without_culprit(rule, round)
         on = f"; {culprit} causes it, the others are evaluated" if culprit else ""
         return Verdict(rule.code, Status.ERROR, error=f"{type(error).__name__}: {printable(str(error))}{on}"), found
     if not evaluated.applies:

@@ -11,6 +11,7 @@ from truerail.model import Fact, Finding, Neighbor, Transport
 from truerail.outputs.options import Options
 from truerail.questions.answers.capture import publication_of
 from truerail.questions.answers.diff import diff_plan
+from truerail.questions.answers.jobs import jobs
 from truerail.questions.answers.storm import storm
 from truerail.questions.answers.where import where
 from truerail.questions.text import answer_text
@@ -33,6 +34,8 @@ class Example:
         match self.words:
             case ("where", subject):
                 return answer_text(where(self.publication, subject), OPTIONS)
+            case ("jobs",):
+                return answer_text(jobs(self.publication, None), OPTIONS)
             case ("storm",):
                 return answer_text(storm(self.publication), OPTIONS)
         return answer_text(diff_plan(self.publication), OPTIONS)

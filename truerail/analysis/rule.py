@@ -12,9 +12,11 @@ from truerail.model.plan import LoadBalancing, Plan, Port, Transport
 from truerail.model.qos_profile import QosProfile
 
 if TYPE_CHECKING:
+    from truerail.analysis.explained import Explained
     from truerail.analysis.round import Round
 
-Evaluate = Callable[["Round"], Iterator[Finding]]
+Evaluate = Callable[[Any], Iterator[Finding]]
+"""Of a round; of an `Explained` one for a rule that is evaluated after the causes."""
 
 HEADINGS = ("## Why it matters", "## How it is detected", "## What to do", "## Decide", "## False positives")
 """The sections of each rule's explanation, in this order. Under `Decide` each list item begins with words of the first
@@ -116,6 +118,8 @@ class Rule:
     """The first command of its runbook, after `truerail`."""
     instead: tuple[type[Fact], ...] = ()
     """Kinds of facts any of which is enough where those of `needs` are missing."""
+    after_causes: bool = False
+    """Whether it is evaluated with the causes of the others' findings, as rules that join causes with jobs are."""
 
     def missing(self, answered: Collection[type[Fact]]) -> tuple[type[Fact], ...]:
         """The kinds of facts that the rule lacks if these were answered."""
@@ -132,7 +136,7 @@ class Rule:
         """The first line of the explanation."""
         return self.explanation.strip().partition("\n")[0]
 
-    def look(self, round: "Round") -> Evaluated:
+    def look(self, round: "Round | Explained") -> Evaluated:
         """The rule's findings, and the parts for which `evaluate` raises InsufficientDataError."""
         findings: list[Finding] = []
         try:
@@ -175,8 +179,9 @@ class _Declared:
     cause: CauseKind | None
     first: str
     instead: tuple[type[Fact], ...]
+    after_causes: bool
 
-    def __call__(self, round: "Round") -> Iterator[Finding]:
+    def __call__(self, round: Any) -> Iterator[Finding]:
         return self.evaluate(round)
 
     def found(
@@ -196,6 +201,7 @@ def rule(
     cause: CauseKind | None = None,
     first: str = WHERE,
     instead: Sequence[type[Fact]] = (),
+    after_causes: bool = False,
 ) -> Callable[[Evaluate], _Declared]:
     """Declares a rule. The function's name is the rule's; its module's docstring explains it under `HEADINGS`."""
 
@@ -210,6 +216,7 @@ def rule(
             cause,
             first,
             tuple(instead),
+            after_causes,
         )
 
     return declare
@@ -243,6 +250,7 @@ def rule_of(module_name: str) -> Rule:
         declared.cause,
         declared.first,
         declared.instead,
+        declared.after_causes,
     )
 
 

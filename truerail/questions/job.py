@@ -86,7 +86,7 @@ def _find(asked: Asked, given: Given) -> Job:
 def _good(answer: Job) -> bool | None:
     if any(host.lost or host.degraded for host in answer.worst) or answer.pairs.cut or answer.pairs.rerouted:
         return False
-    if answer.causes:
+    if answer.causes or (answer.run is not None and answer.run.hurt):
         return False
     return None if answer.worst or answer.pairs.unknown or answer.not_in_plan else True
 

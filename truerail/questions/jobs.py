@@ -65,6 +65,13 @@ class JobRun:
     """Whether its scheduler does not answer now: it may have ended since."""
     ended: datetime | None = None
     """When it was gone; None while it runs."""
+    findings: tuple[str, ...] = ()
+    """What was found on it beside causes, as sentences: its hosts have no way to each other."""
+
+    @property
+    def hurt(self) -> bool:
+        """Whether a fault is known that hurts it."""
+        return bool(self.harm or self.findings)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,9 @@
 """Muted findings: acknowledged ones, and those under maintenance."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
+from truerail.analysis.explained import HURT_BY
 from truerail.errors import NodeSetError, QueryError
 from truerail.files.nodesets import Budget, expand
 from truerail.model import Finding, Plan, Port
@@ -38,7 +39,22 @@ def mutes(
         if note.ended_at is None and (note.until is None or now < note.until):
             mark = Mute(MuteKind.ACKNOWLEDGED, note.id, note.author, note.reason, note.until)
             found.update(dict.fromkeys(explained.get(note.target, (note.target,)), mark))
+    found.update(_joined(findings, explained, found))
     return found
+
+
+def _joined(
+    findings: Iterable[Finding], explained: Mapping[str, Sequence[str]], muted: Mapping[str, Mute]
+) -> dict[str, Mute]:
+    """Mutes of findings that say which job a cause hurts: as long as all others of the cause are muted."""
+    keys = ((finding.id, str(dict(finding.detail).get(HURT_BY))) for finding in findings)
+    jobs = {one: key for one, key in keys if key in explained}
+    marks = {}
+    for one, key in jobs.items():
+        rest = [other for other in explained[key] if other not in jobs]
+        if one not in muted and rest and all(other in muted for other in rest):
+            marks[one] = muted[rest[0]]
+    return marks
 
 
 def work_now(plan: Plan, windows: Iterable[MaintenanceWindow], now: datetime) -> tuple[Maintained, ...]:

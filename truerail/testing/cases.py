@@ -7,10 +7,13 @@ from math import isnan
 import numpy as np
 
 from collector import collectors
+from rules import rules
 from truerail.analysis.counters.quantities import Kind, Quantity, columns_of, kind_of
 from truerail.analysis.counters.window import STEP_SECONDS, Window
+from truerail.analysis.explained import Explained
+from truerail.analysis.jobs import SCHEDULERS
 from truerail.analysis.round import Round
-from truerail.analysis.rule import Case
+from truerail.analysis.rule import Case, Evaluated, Rule
 from truerail.analysis.trends.link_past import (
     SAMPLE_SECONDS,
     SAMPLES_A_DAY,
@@ -27,10 +30,13 @@ from truerail.model.facts import Counter, Fact, LinkSpeed, Neighbor, NetLink, Po
 from truerail.model.plan import Cable, Device, Plan, Port, Rail, Role, Transport
 from truerail.model.reading import Reading
 from truerail.model.snapshot import Snapshot
+from truerail.rounds import evaluate
 
 AT = datetime(2026, 11, 20, 14, 0, tzinfo=UTC)
 """When every example takes place."""
 
+_SCHEDULERS = {scheduler: collector for collector, scheduler in SCHEDULERS.items()}
+"""The collector of each scheduler, under whose name an example has its answers."""
 _USUAL: dict[type[Fact], str] = {
     NetLink: "net_link",
     LinkSpeed: "link_speed",
@@ -58,6 +64,18 @@ def scene(case: Case) -> Round:
     snapshot = Snapshot(AT, (*_readings(case), *(counted[-1] if counted else ())))
     plan = plan_of(case)
     return Round(plan, snapshot, window.view(), earlier=past_of(case, plan) if case.past else None)
+
+
+def explained_scene(round: Round) -> Explained:
+    """The round with the causes of what the rules find that are evaluated before the causes."""
+    before = [code for code, rule in rules().items() if not rule.after_causes]
+    evaluation = evaluate(round, only=before)
+    return Explained(round, evaluation.findings, evaluation.causes, evaluation.verdicts)
+
+
+def look(rule: Rule, round: Round) -> Evaluated:
+    """What a rule finds in an example's round."""
+    return rule.look(explained_scene(round) if rule.after_causes else round)
 
 
 def past_of(case: Case, plan: Plan) -> Past:
@@ -126,11 +144,12 @@ def _readings(case: Case) -> Iterator[Reading]:
         yield Reading(device, _lldp(device), AT, error=why, polled=False)
     for device, error in case.errors.items():
         tells_fabric = case.transport is Transport.INFINIBAND and f"{device}/" not in case.plan
-        yield Reading(device, "ib_fabric" if tells_fabric else _lldp(device), AT, error=error)
+        usual = "ib_fabric" if tells_fabric else _lldp(device)
+        yield Reading(device, _SCHEDULERS.get(device, usual), AT, error=error)
 
 
 def _answers(device: str, facts: Sequence[Fact]) -> Iterator[tuple[str, tuple[Fact, ...]]]:
-    by_collector: dict[str, list[Fact]] = {_lldp(device): []}
+    by_collector: dict[str, list[Fact]] = {_SCHEDULERS.get(device, _lldp(device)): []}
     for fact in facts:
         by_collector.setdefault(_collector(device, fact), []).append(fact)
     for collector, answer in by_collector.items():

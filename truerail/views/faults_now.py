@@ -17,6 +17,7 @@ from truerail.model.finding import Cause, CauseKind, Finding, Severity
 from truerail.model.life import Life
 from truerail.model.open_fault import OpenFault
 from truerail.model.plan import Plan
+from truerail.views.cause_jobs import HurtJob, jobs_by_cause, named_jobs
 from truerail.views.index import EvaluationIndex
 
 MOST_NAMED = 3
@@ -50,8 +51,15 @@ def open_faults(
         if one not in explained and finding.severity is not Severity.INFO
     ]
     dated = (replace(fault, since=_since(fault, cause_lives, lives)) for fault in faults)
+    hurt = evaluated.once(jobs_by_cause)
+    dated = (replace(one, summary=_with_jobs(one.summary, hurt.get(one.key, ()))) for one in dated)
     present = {*index.causes, *(finding.id for finding in evaluated.evaluation.findings)}
     return tuple(sorted((one for one in dated if one.key in present or _lasted(one, cause_lives, lives)), key=_worst))
+
+
+def _with_jobs(summary: str, hit: Sequence[HurtJob]) -> str:
+    """What alerts say of a cause that hurts running jobs."""
+    return f"{summary}; it hurts {named_jobs(hit)}" if hit else summary
 
 
 def _worst(fault: OpenFault) -> tuple[int, int, float, str]:

@@ -5,8 +5,10 @@ from functools import cached_property
 
 import numpy as np
 
+from truerail.analysis.affected import affected_cables
 from truerail.analysis.cabling import State
 from truerail.analysis.cabling.named_by import verified
+from truerail.analysis.hidden import hidden_by_names
 from truerail.analysis.published import EvaluatedRound
 from truerail.model.columns import Codes
 from truerail.model.finding import Cause, Finding
@@ -15,8 +17,7 @@ from truerail.model.plan import Role
 from truerail.model.reading import Reading
 from truerail.outputs.report_words import Headline, headline
 from truerail.views.findings import Findings
-from truerail.views.hidden import hidden_by_names
-from truerail.views.impact import affected_cables, harm_of
+from truerail.views.impact import harm_of
 from truerail.views.layout import Layout
 from truerail.views.nics import Nics
 from truerail.views.pieces import Uplinks
@@ -89,10 +90,8 @@ class EvaluationIndex:
     def affected(self) -> dict[str, Codes]:
         """The cables affected by a cause, by its key."""
         hidden = hidden_by_names(self.evaluation.plan, self.causes.values())
-        return {
-            key: affected_cables(self.wiring, self.layout, self.findings, cause, hidden)
-            for key, cause in self.causes.items()
-        }
+        findings = dict(zip(self.findings.ids, self.findings.all, strict=True))
+        return {key: affected_cables(self.wiring, findings, cause, hidden) for key, cause in self.causes.items()}
 
     @cached_property
     def headline(self) -> Headline:

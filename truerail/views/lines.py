@@ -17,6 +17,7 @@ from truerail.model.history import History
 from truerail.model.life import Life, LifeState
 from truerail.model.plan import Port
 from truerail.outputs.report_words import order
+from truerail.views.cause_jobs import MOST_JOBS, cause_jobs, jobs_by_cause
 from truerail.views.models import CableLine
 from truerail.views.pieces import CablePath, CauseLine, End, FindingLine, MoveLine, StateCount, Uplinks
 from truerail.views.view import View
@@ -120,7 +121,18 @@ def _cause_line(view: View, key: str, cause: Cause) -> CauseLine:
         muted=_muted(view, cause.explains),
         undecided=cause.undecided,
         **_by_now(view, key),
+        **_jobs(view, key, life.since if life else None),
     )
+
+
+def _jobs(view: View, key: str, since: datetime | None) -> Mapping[str, Any]:
+    """The running jobs that a cause hurts; those of a time in the past are not known."""
+    known = view.round.jobs
+    if view.hindsight is not None or not known.sources:
+        return {}
+    hit = view.evaluated.once(jobs_by_cause).get(key, ())
+    found = tuple(cause_jobs(view.sight, key, hit, since)[:MOST_JOBS])
+    return {"jobs": found, "jobs_hurt": len(hit) if known.known else None}
 
 
 def _move_line(view: View, move: Move) -> MoveLine:

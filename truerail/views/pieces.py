@@ -77,6 +77,27 @@ class MoveLine:
 
 
 @dataclass(frozen=True, slots=True)
+class CauseJob:
+    """A running job that a cause hurts: on which of its hosts, and since when both last. `gpus` are the job's GPUs
+    whose rail the cause lies on, `waiting` its others, which wait for them in a synchronous job. None is unknown.
+    """
+
+    key: str
+    scheduler: str
+    name: str
+    user: str
+    hosts: str
+    """A node set."""
+    hosts_hurt: int
+    nodes: int
+    since: datetime | None
+    gpus: int | None
+    waiting: int | None
+    gpu_hours: float | None
+    waiting_hours: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class CauseLine:
     """A cause as a row of a list, in order of impact. `harm` is the number of GPUs that lose their rail while it lasts,
     or may lose it if it is `undecided` whether names or cables are swapped.
@@ -109,6 +130,10 @@ class CauseLine:
     """What ended a resolved one, as far as the journal has it."""
     suggested: str = ""
     """As of a time: the action of that time. `action` is then empty, since it may be done."""
+    jobs: tuple[CauseJob, ...] = ()
+    """Running jobs that it hurts, the worst first, at most 20."""
+    jobs_hurt: int | None = None
+    """Their number; None where no scheduler is asked, or one has not answered yet."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,7 @@ def job_path(job: NcclJob, evaluation: Evaluation, *, counted: bool) -> JobPath:
     numbers = {cable: number for number, cable in enumerate(job.wiring.index.plan.cables)}
     ports = {str(port) for cable in cables for port in (cable.a, cable.b)}
     devices = {port.device for cable in cables for port in (cable.a, cable.b)} | set(map(job.names, job.hosts))
-    findings = tuple(one for one in evaluation.findings if _is_on(one, ports, devices))
+    findings = tuple(one for one in evaluation.findings if is_on(one, ports, devices))
     shapes = chains(job)
     unknown = [
         *_not_in_log(job, shapes),
@@ -53,7 +53,7 @@ def job_path(job: NcclJob, evaluation: Evaluation, *, counted: bool) -> JobPath:
     ]
     if not counted:
         unknown.append("counters of two rounds were not read: pauses and errors are unknown")
-    unknown += _not_evaluated(evaluation.verdicts, ports | devices)
+    unknown += unevaluated(evaluation.verdicts, ports | devices)
     return JobPath(cables, findings, tuple(dict.fromkeys(unknown)), shapes)
 
 
@@ -77,7 +77,8 @@ def _cables(job: NcclJob) -> tuple[Cable, ...]:
     return tuple(dict.fromkeys(cables))
 
 
-def _is_on(finding: Finding, ports: set[str], devices: set[str]) -> bool:
+def is_on(finding: Finding, ports: set[str], devices: set[str]) -> bool:
+    """Whether a finding is about one of these ports or devices."""
     if finding.subject in ports or finding.subject in devices or {finding.expected, finding.observed} & ports:
         return True
     return any(text in ports for text in _texts(finding.detail))
@@ -128,7 +129,8 @@ def _unseen(job: NcclJob, numbers: list[int]) -> Iterator[str]:
         yield f"{len(unseen)} of its {len(numbers)} cables were not seen where they are planned: {_few(names)}"
 
 
-def _not_evaluated(verdicts: Iterable[Verdict], path: set[str]) -> Iterator[str]:
+def unevaluated(verdicts: Iterable[Verdict], path: set[str]) -> Iterator[str]:
+    """The rules that could not evaluate all of a path, as a sentence; nothing if all of them did."""
     lacking = [
         one.rule
         for one in verdicts

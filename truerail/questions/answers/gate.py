@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from truerail.analysis.affected import STARVING
 from truerail.analysis.published import Published
 from truerail.errors import NotFoundError
 from truerail.files.nodesets import fold
@@ -21,7 +22,6 @@ from truerail.questions.answers.job_harm import hosts_hurt
 from truerail.questions.answers.rail_status import rail_status_of
 from truerail.questions.answers.subjects import rail_words
 from truerail.questions.gate import Gate, GateHost
-from truerail.views.impact import STARVING
 from truerail.views.view import View, view_of
 
 _MOST_NAMED = 3

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from truerail.analysis.affected import STARVING
 from truerail.analysis.published import Published
 from truerail.files.nodesets import fold
 from truerail.model.columns import NONE, Codes
@@ -13,7 +14,6 @@ from truerail.questions.answers.pairs import count_pairs
 from truerail.questions.answers.rail_status import RailStatus, Stand, rail_status_of
 from truerail.questions.answers.subjects import hosts_asked, in_order
 from truerail.questions.job import Job, JobHost, JobRail
-from truerail.views.impact import STARVING
 from truerail.views.lines import cause_lines
 from truerail.views.pieces import CauseLine
 from truerail.views.view import View, view_of

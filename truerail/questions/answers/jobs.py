@@ -34,20 +34,20 @@ def jobs(publication: Published, on: str | None) -> Jobs:
     known = publication.round.jobs
     wanted = known.running if on is None else _on(view, standing, known.running, on)
     runs = runs_of(view, standing, wanted, known.sources)
-    hurt = [run for run in runs if run.harm]
+    hurt = [run for run in runs if run.hurt]
     return answer_of(known, runs, on, _summary(known, runs, hurt, on))
 
 
 def answer_of(known: KnownJobs, runs: list[JobRun], on: str | None, summary: str) -> Jobs:
     """The answer with these jobs, the worst first."""
-    runs.sort(key=lambda run: (-(run.gpu_hours or 0.0), -len(run.harm), -(run.gpus or 0), run.key))
+    runs.sort(key=lambda run: (-(run.gpu_hours or 0.0), -len(run.harm), -len(run.findings), -(run.gpus or 0), run.key))
     return Jobs(
         query=on,
         known=known.known,
         schedulers=tuple(Scheduler(one.name, one.scheduler, one.at, one.error) for one in known.sources),
         jobs=tuple(runs[:MOST_JOBS]),
         running=sum(run.ended is None for run in runs),
-        hurt=sum(bool(run.harm) for run in runs),
+        hurt=sum(run.hurt for run in runs),
         summary=summary,
         action=_action(known),
     )
@@ -155,6 +155,8 @@ def _of_run(publication: Published, known: KnownJobs, found: RunningJob, asked: 
 def _first(run: JobRun, answer: Job) -> str:
     """The answer to "is the network slowing this job?", with what it cost so far."""
     stale = f" {run.scheduler} does not answer: the job is as of {time_words(run.as_of)}." if run.stale else ""
+    if run.findings:
+        return f"Yes: {'; '.join(run.findings)}. {answer.summary}{stale}"
     if not run.harm:
         unseen = f" {count(run.cables_unknown, 'cable')} of its {run.cables:,} not seen." if run.cables_unknown else ""
         return f"{answer.summary}{unseen}{stale}"

@@ -94,7 +94,7 @@ def _summary(runs: list[JobRun], on: str | None, start: datetime) -> str:
         return f"No job ran{when}"
     ended = sum(run.ended is not None for run in runs)
     gone = f", {ended:,} of them {'has' if ended == 1 else 'have'} ended" if ended else ""
-    hurt = [run for run in runs if run.harm]
+    hurt = [run for run in runs if run.hurt]
     many = f"{count(len(runs), 'job')} ran{when}{gone}"
     if not hurt:
         return f"{many}; none is known to be hurt by a fault that is open"

@@ -15,12 +15,13 @@ import numpy as np
 
 from rules._places import Misplaced, Places, places
 from truerail.analysis.cabling import State, Why, Wiring
+from truerail.analysis.connected import connected_parts
+from truerail.analysis.hidden import hidden_by_names
 from truerail.analysis.published import EvaluatedRound
 from truerail.model import CauseKind, Evaluation
 from truerail.model.columns import NONE, Codes, Mask
 from truerail.model.index import PlanIndex
 from truerail.model.plan import Role
-from truerail.views.hidden import hidden_by_names
 
 _NAMES_ONLY = (CauseKind.LEAF_SWAP, CauseKind.HOST_SWAP, CauseKind.GPU_NIC_ORDER)
 """Causes that, without a move, are about names alone."""
@@ -110,8 +111,8 @@ def _stand(evaluated: EvaluatedRound) -> RailStatus:
     return RailStatus(
         wiring, sorted_, stand, end, renamed,
         below=Groups(index.a_device, size), above=Groups(index.b_device, size), ends=Groups(end, size),
-        certain=_parts(index, end, stand == Stand.ON, size),
-        possible=_parts(index, end, stand != Stand.OFF, size),
+        certain=connected_parts(index, end, stand == Stand.ON, size),
+        possible=connected_parts(index, end, stand != Stand.OFF, size),
     )  # fmt: skip
 
 
@@ -156,20 +157,3 @@ def _renamed(evaluation: Evaluation, wiring: Wiring, *, open_too: bool) -> Mask:
         wrong = wiring.cables(State.WRONG).tolist()
         renamed[[cable for cable in wrong if str(wiring.index.a_port(cable)) in subjects]] = True
     return renamed
-
-
-def _parts(index: PlanIndex, end: Codes, use: Mask, size: int) -> Codes:
-    """Numbers the connected parts of the switches, shape (devices,): union by the smaller number."""
-    part = list(range(size))
-
-    def root(device: int) -> int:
-        while part[device] != device:
-            part[device] = part[part[device]]
-            device = part[device]
-        return device
-
-    links = use & ~index.from_host & (index.a_device >= 0) & (end >= 0)
-    for packed in np.unique(index.a_device[links] << 32 | end[links]).tolist():
-        one, other = root(packed >> 32), root(packed & 0xFFFFFFFF)
-        part[max(one, other)] = min(one, other)
-    return np.array([root(device) for device in range(size)], dtype=np.int64)

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from truerail.analysis.affected import STARVING
 from truerail.analysis.cabling import State, Why
 from truerail.model.columns import Codes, Mask
 from truerail.model.finding import CauseKind
 from truerail.questions.answers.rail_status import RailStatus, Stand
 from truerail.questions.answers.repairs import Candidate, Work, gain_is_known
-from truerail.views.impact import STARVING
 from truerail.views.view import View
 
 LEAST_WEIGHT = 0.01

@@ -11,6 +11,7 @@ from enum import StrEnum
 
 import numpy as np
 
+from truerail.analysis.affected import cables_at
 from truerail.analysis.cabling import State
 from truerail.model.columns import Codes, Mask
 from truerail.model.finding import Cause, CauseKind, is_down
@@ -18,7 +19,6 @@ from truerail.outputs.punch import Step, punch_list
 from truerail.outputs.report_words import order as natural
 from truerail.questions.answers.blast import Target, hosts_below
 from truerail.questions.answers.rail_status import RailStatus, Stand, carrying
-from truerail.views.impact import cables_at
 from truerail.views.view import View
 
 
@@ -126,7 +126,7 @@ def _moves_right(view: View, cause: Cause) -> bool:
 
 def _moved(view: View, cause: Cause, *, only_ready: bool = False) -> Codes:
     moves = [move for move in cause.moves if not (only_ready and (move.after or move.after_causes))]
-    found = [cable for move in moves for cable in cables_at(view.layout, view.wiring, str(move.cable))]
+    found = [cable for move in moves for cable in cables_at(view.wiring, str(move.cable))]
     return _known(found)
 
 
@@ -142,7 +142,7 @@ def _touched(view: View, cause: Cause, work: Work) -> Codes:
     if work not in (Work.LINK, Work.HOST, Work.SETTINGS):
         return _known([])
     subjects = [_host_of(view, one) if work is Work.HOST else one for one in cause.subjects]
-    return _known([cable for one in subjects for cable in cables_at(view.layout, view.wiring, one)])
+    return _known([cable for one in subjects for cable in cables_at(view.wiring, one)])
 
 
 def _host_of(view: View, subject: str) -> str:

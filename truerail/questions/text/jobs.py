@@ -32,7 +32,9 @@ def run_lines(run: JobRun) -> Iterator[RenderableType]:
     about += [f"ended {when(run.ended)}"] if run.ended else []
     about += [name(run.scheduler)]
     about += [f"as of {when(run.as_of)}"] if run.stale and run.as_of else []
-    yield hanging("!" if run.harm else "-", title.append(f"  {', '.join(about)}", style=QUIET))
+    yield hanging("!" if run.hurt else "-", title.append(f"  {', '.join(about)}", style=QUIET))
+    for found in run.findings:
+        yield hanging("", Text(sentence(found)), indent=4)
     for harm in run.harm:
         yield hanging("", Text(_harm(harm)), indent=4)
 

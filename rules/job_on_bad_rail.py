@@ -1,0 +1,123 @@
+"""A running job has hosts on which a fault of the network lies.
+
+## Why it matters
+A synchronous job is as fast as its slowest rank: one host whose rail is lost, slow or on a wrong leaf holds up every
+GPU of the job, and each hour of it costs all of them.
+
+## How it is detected
+A scheduler reports which job runs on which hosts, and a cause affects cables of these hosts, or the hosts themselves.
+One finding for each job and cause; it has the cause's severity and ends with the job. Causes that say that something
+is unknown, intended, or a matter of names alone, hurt no job.
+
+## What to do
+Repair the cause. Until then let no new job start on these hosts; whether this one is worth a restart elsewhere is for
+its owner: `truerail job ID` has the GPU-hours so far.
+
+## Decide
+- `is hurt`: the lines below it name the causes, their hosts and what they cost. Repair the first one first.
+- `GPU-hours unknown`: the scheduler reports no GPUs, or it is not known since when the cause lasts.
+  Where the first line says that a scheduler does not answer, its jobs are those of its last answer.
+
+## False positives
+A job that does not use the network, and one that has ended since its scheduler answered last.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from rules._jobs import away, jobs_of, listed, subject_of, words_of
+from truerail.analysis.explained import HURT_BY, Explained
+from truerail.analysis.jobs import RunningJob
+from truerail.analysis.rule import Case, report_not_evaluated, rule
+from truerail.model import Cause, Finding, Neighbor, NetLink, SchedulerJob, Severity
+from truerail.model.job_facts import PodOfJob
+from truerail.model.names import printable
+
+
+@rule("JOB001", severity=Severity.CRITICAL, needs=[], first="jobs", after_causes=True)
+def job_on_bad_rail(explained: Explained) -> Iterator[Finding]:
+    """Jobs with hosts that a cause hurts."""
+    jobs = jobs_of(explained.round)
+    devices = explained.round.cabling.index.devices
+    on_host: dict[str, list[RunningJob]] = {}
+    for job in jobs.running:
+        for host in job.hosts:
+            on_host.setdefault(host, []).append(job)
+    for key, hosts in explained.hosts_hurt.items():
+        hit: dict[int, tuple[RunningJob, list[str]]] = {}
+        for code in hosts.tolist():
+            for job in on_host.get(devices.names[code], ()):
+                hit.setdefault(id(job), (job, []))[1].append(devices.names[code])
+        for job, names in hit.values():
+            yield _finding(explained, job, explained.by_key[key], names)
+    report_not_evaluated(away(jobs))
+
+
+def _finding(explained: Explained, job: RunningJob, cause: Cause, names: list[str]) -> Finding:
+    index = explained.round.cabling.index
+    cables = explained.affected[cause.key]
+    hosts = [index.devices.find(name) for name in names]
+    rails = sorted({int(rail) for rail in index.rail[cables[np.isin(index.a_device[cables], hosts)]].tolist()} - {-1})
+    on = f", rail{'s' if len(rails) > 1 else ''} {', '.join(map(str, rails))}" if rails else ""
+    part = f", {len(names):,} of its {job.nodes:,} hosts," if job.nodes > 1 else ""
+    place = f"{cause.kind.value.replace('-', ' ')} at {printable(listed(list(cause.subjects)), 120)}"
+    return job_on_bad_rail.found(
+        subject_of(job, cause.key),
+        summary=f"{words_of(job)} runs on {listed(names)}{part} with a {place}{on}",
+        action=cause.action or f"Repair the {place}.",
+        severity=explained.severity(cause),
+        rail=rails[0] if len(rails) == 1 else None,
+        confidence=cause.confidence,
+        detail=((HURT_BY, cause.key), ("job", job.key), ("scheduler", job.scheduler), ("hosts", tuple(names))),
+    )
+
+
+_PLAN = "\n".join(f"gpu-{host}/nic{rail} leaf-{rail}/swp{host} rail={rail}" for host in (1, 2, 3) for rail in (0, 1))
+
+
+def _seen(*dark: str) -> dict[str, list[Neighbor | NetLink | SchedulerJob | PodOfJob]]:
+    """What hosts report: the first NIC of those that are named has no link."""
+    return {
+        host: [
+            NetLink(f"nic{rail}", operstate="DOWN")
+            if host in dark and rail == 0
+            else Neighbor(f"nic{rail}", system_name=f"leaf-{rail}", port_id=f"swp{host[-1]}", port_id_type="ifname")
+            for rail in (0, 1)
+        ]
+        for host in ("gpu-1", "gpu-2", "gpu-3")
+    }
+
+
+def _job(job: str, *nodes: str, state: str = "RUNNING") -> SchedulerJob:
+    return SchedulerJob(job, int(job), "llama", "ann", state, nodes, 8 * len(nodes), 1763640000)
+
+
+_CAUSE = "351d1031dc00"
+"""The key of the link that is down at gpu-1."""
+
+FIRES = (
+    Case(
+        "A NIC of one of the job's hosts has no link.",
+        _PLAN,
+        _seen("gpu-1") | {"slurm": [_job("7", "gpu-1", "gpu-2"), _job("8", "gpu-3")]},
+        (f"slurm/7@{_CAUSE}",),
+    ),
+    Case(
+        "A job of Kubernetes runs there.",
+        _PLAN,
+        _seen("gpu-1") | {"kubernetes": [PodOfJob("ml/llama", "JobSet", "llama-0", "gpu-1", "Running", 8, 0)]},
+        (f"kubernetes/ml/llama@{_CAUSE}",),
+    ),
+)
+
+QUIET = (
+    Case(
+        "The job runs on other hosts.",
+        _PLAN,
+        _seen("gpu-1") | {"slurm": [_job("7", "gpu-2", "gpu-3"), _job("8", "gpu-1", state="COMPLETED")]},
+    ),
+    Case("Every link is up.", _PLAN, _seen() | {"slurm": [_job("7", "gpu-1", "gpu-2")]}),
+    Case("No scheduler is asked.", _PLAN, _seen("gpu-1")),
+    Case("The scheduler has never answered.", _PLAN, _seen("gpu-1"), unknown=True, errors={"slurm": "timed out"}),
+)

@@ -1,0 +1,154 @@
+"""The hosts of a running job have no common way on a rail.
+
+## Why it matters
+NCCL connects GPUs of one rail with each other over that rail. Where some of a job's hosts are on leaves that no uplinks
+join to those of the others, their connections time out, or go over another rail where the fabric has a way there.
+
+## How it is detected
+A scheduler reports which job runs on which hosts. Two leaves reach each other over uplinks that are seen, or whose
+state is unknown: only where not even these join them, the hosts are apart. Cables in unknown state and cables without
+a link are left out: what is lost there has a finding of its own.
+
+## What to do
+Where an uplink or a host's cable is not where it belongs, repair it: the finding on it says how. Where the plan itself
+has no way, as between the pods of a rail-only fabric, the scheduler must not place one job on both:
+`truerail export topology` has the groups that reach each other.
+
+## Decide
+- `no way to its other N hosts`: the plan has no way. Give the scheduler the right topology: `truerail export topology`.
+- `GPU-hours unknown`: what it costs is not counted: whether the job runs at all like this is not known. A cause that
+  hurts the job as well is listed below it: repair that first.
+
+## False positives
+A job that has several communicators, each within one group. Uplinks that the plan does not have.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from rules._jobs import away, jobs_of, listed, subject_of, words_of
+from truerail.analysis.affected import DeviceCables
+from truerail.analysis.cabling import State, Wiring
+from truerail.analysis.connected import connected_parts
+from truerail.analysis.explained import HURT_BY, Explained
+from truerail.analysis.jobs import RunningJob
+from truerail.analysis.rule import Case, report_not_evaluated, rule
+from truerail.model import Finding, Neighbor, SchedulerJob, Severity
+from truerail.model.columns import Codes
+
+_SPARE = -1
+
+
+@rule("JOB009", severity=Severity.CRITICAL, needs=[], first="jobs", after_causes=True)
+def job_spans_unconnected(explained: Explained) -> Iterator[Finding]:
+    """Jobs of which some hosts cannot reach the others on a rail."""
+    jobs = jobs_of(explained.round)
+    part = _parts(explained)
+    for job in jobs.running:
+        if len(job.hosts) > 1 and (found := _apart(explained.round.cabling, part, job)):
+            yield _finding(explained, job, found)
+    report_not_evaluated(away(jobs))
+
+
+def _ends(explained: Explained) -> Codes:
+    """The switch at the upper end of each cable; -1 where it has none. A cable behind a wrong name is where it belongs.
+    Shape (cables,).
+    """
+    wiring = explained.round.cabling
+    index = wiring.index
+    seen = np.where(wiring.state == State.WRONG, index.ports.device_of(wiring.place), index.b_device)
+    ends = np.where(wiring.state == State.MISSING, _SPARE, seen)
+    for cause in explained.causes:
+        if cause.names_only or cause.undecided:
+            subjects = {explained.by_id[one].subject for one in cause.explains if one in explained.by_id}
+            behind = [cable for cable in wiring.cables(State.WRONG).tolist() if str(index.a_port(cable)) in subjects]
+            ends[behind] = index.b_device[behind]
+    return np.asarray(ends)
+
+
+def _parts(explained: Explained) -> Codes:
+    """The connected part in which each host cable ends; -1 where that is unknown or nowhere. Shape (cables,)."""
+    wiring, ends = explained.round.cabling, _ends(explained)
+    size = len(wiring.index.devices.names)
+    parts = connected_parts(wiring.index, ends, ends >= 0, size)
+    known = wiring.index.from_host & (wiring.state != State.UNKNOWN) & (ends >= 0)
+    return np.where(known, np.append(parts, _SPARE)[ends], _SPARE)
+
+
+def _apart(wiring: Wiring, part: Codes, job: RunningJob) -> dict[int, list[str]]:
+    """By rail, the hosts that have no way to most of the others."""
+    index, of = wiring.index, wiring.index.plan.once(DeviceCables)
+    cables = np.concatenate([of.at(host) for host in job.hosts])
+    cables = cables[(index.rail[cables] >= 0) & (part[cables] >= 0)]
+    if len(np.unique(part[cables])) < 2:
+        return {}
+    found: dict[int, list[str]] = {}
+    for rail in np.unique(index.rail[cables]).tolist():
+        own = cables[index.rail[cables] == rail]
+        pairs = np.unique(np.stack([part[own], index.a_device[own]]), axis=1)
+        groups, sizes = np.unique(pairs[0], return_counts=True)
+        most = set(pairs[1][pairs[0] == groups[np.argmax(sizes)]].tolist())
+        rest = sorted({*index.a_device[own].tolist()} - most)
+        if rest:
+            found[rail] = [index.devices.names[host] for host in rest]
+    return found
+
+
+def _finding(explained: Explained, job: RunningJob, apart: dict[int, list[str]]) -> Finding:
+    index = explained.round.cabling.index
+    hosts = sorted({host for found in apart.values() for host in found})
+    rails = sorted(apart)
+    on = f"rail{'s' if len(rails) > 1 else ''} {', '.join(map(str, rails))}"
+    verb = "has" if len(hosts) == 1 else "have"
+    codes = [index.devices.find(host) for host in job.hosts]
+    causes = [
+        key
+        for key, affected in explained.affected.items()
+        if np.isin(index.a_device[affected], codes).any() and np.isin(index.rail[affected], rails).any()
+    ]
+    return job_spans_unconnected.found(
+        subject_of(job, "rails"),
+        summary=f"{listed(hosts)} of {words_of(job)} {verb} no way to its other {len(job.hosts) - len(hosts):,} hosts "
+        f"on {on}: no uplinks join their leaves",
+        action="Repair the cables between them, or place the job on hosts that reach each other "
+        "(truerail export topology).",
+        rail=rails[0] if len(rails) == 1 else None,
+        confidence=0.9,
+        detail=(*(((HURT_BY, causes[0]),) if causes else ()), ("job", job.key), ("hosts", tuple(hosts))),
+    )
+
+
+_APART = "\n".join(
+    f"gpu-{host}/nic{rail} leaf-{rail + 2 * (host > 2)}/swp{host} rail={rail}" for host in (1, 2, 3) for rail in (0, 1)
+)
+_JOINED = _APART + "".join(f"\nleaf-{leaf}/up spine-1/p{leaf}" for leaf in range(4))
+
+
+def _seen(job: tuple[str, ...], *unlinked: str) -> dict[str, list[Neighbor | SchedulerJob]]:
+    """Every cable of a host is where it is planned, without those of hosts that are named."""
+    found: dict[str, list[Neighbor | SchedulerJob]] = {
+        f"gpu-{host}": [
+            Neighbor(
+                f"nic{rail}", system_name=f"leaf-{rail + 2 * (host > 2)}", port_id=f"swp{host}", port_id_type="ifname"
+            )
+            for rail in (0, 1)
+            if f"gpu-{host}" not in unlinked
+        ]
+        for host in (1, 2, 3)
+    }
+    return found | {"slurm": [SchedulerJob("7", 7, "llama", "ann", "RUNNING", job, 8 * len(job), 1763640000)]}
+
+
+_ALL = ("gpu-1", "gpu-2", "gpu-3")
+
+FIRES = (Case("The plan has no way between the leaves.", _APART, _seen(_ALL), ("slurm/7@rails",)),)
+
+QUIET = (
+    Case("Spines join the leaves.", _JOINED, _seen(_ALL)),
+    Case("All hosts of the job are on the same leaves.", _APART, _seen(("gpu-1", "gpu-2"))),
+    Case("A job of one host.", _APART, _seen(("gpu-3",))),
+    Case("The third host's cables were not seen.", _APART, _seen(_ALL, "gpu-3")),
+    Case("No scheduler is asked.", _APART, {"gpu-1": []}),
+    Case("The scheduler has never answered.", _APART, {}, unknown=True, errors={"slurm": "timed out"}),
+)

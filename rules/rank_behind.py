@@ -1,0 +1,197 @@
+"""A rank of a job is missing or behind, as NCCL reports it: with what the network has to do with it.
+
+## Why it matters
+All ranks wait for the one that is missing or behind. Whoever looks for it must know first whether to look at its cables
+or at its host: a hang that is not the network's has led to cordoned switches.
+
+## How it is detected
+NCCL's RAS reports ranks that are missing, dead, or have launched fewer operations than others of their communicator.
+The rank's host and GPU give its cables. A finding on them or on their leaves is named; without one it is *not the
+network* only where every cable is seen where it is planned, and every rule on cables, links and pauses was evaluated
+with counters. Otherwise it is not known.
+
+## What to do
+Where a finding is named, repair that. Where it is not the network, look at the rank's process: a crash, a data loader,
+a GPU that has fallen off the bus. A rank that is behind may only be so for a moment: ask RAS again after 30 seconds,
+and compare the number of operations.
+
+## Decide
+- `is on its path`: repair what the line names; the rank follows.
+- `whether it is the network is not known`: poll the devices that the line speaks of, then look again. Once it says that
+  it is not the network, look at the process and the GPU of that rank.
+
+## False positives
+Ranks that move have different numbers of operations. An answer of RAS that is old.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from truerail.analysis.affected import DeviceCables
+from truerail.analysis.cabling import State
+from truerail.analysis.explained import HURT_BY, Explained
+from truerail.analysis.nccl.path import is_on, unevaluated
+from truerail.analysis.round import Round
+from truerail.analysis.rule import Case, NotApplicableError, report_not_evaluated, rule
+from truerail.model import Evidence, Fact, Finding, Neighbor, NetLink, NotEvaluated, Severity
+from truerail.model.columns import Codes
+from truerail.model.facts import NetAddress
+from truerail.model.names import printable
+from truerail.model.nccl_facts import RasRank
+
+_GONE = ("missing", "dead", "abort")
+_BEHIND = 0.5
+"""Of a rank that one answer shows behind: ranks that move are behind for a moment."""
+
+
+@rule("JOB007", severity=Severity.WARNING, needs=[], after_causes=True)
+def rank_behind(explained: Explained) -> Iterator[Finding]:
+    """Ranks that are missing or behind."""
+    round = explained.round
+    table = round.snapshot.table(RasRank)
+    if not table.rows:
+        raise NotApplicableError
+    hosts = _hosts_by_address(round)
+    unknown: dict[str, None] = {}
+    worst: dict[str, tuple[Finding, float]] = {}
+    for row, rank in enumerate(table.rows):
+        if rank.state not in _GONE and not rank.behind:
+            continue
+        code = _host(round, rank, hosts)
+        if code < 0:
+            unknown[str(rank.host or f"rank {rank.rank}")] = None
+            continue
+        finding = _finding(explained, rank, row, code)
+        if finding.subject not in worst or finding.confidence > worst[finding.subject][1]:
+            worst[finding.subject] = (finding, finding.confidence)
+    yield from (finding for finding, _ in worst.values())
+    report_not_evaluated(_unplaced(tuple(unknown), len(table.rows)))
+
+
+def _unplaced(names: tuple[str, ...], ranks: int) -> Iterator[NotEvaluated]:
+    if names:
+        shown = ", ".join(printable(name, 60) for name in names[:4])
+        yield NotEvaluated(
+            f"the hosts of {len(names)} ranks that are missing or behind are not known ({shown}): RAS gives addresses, "
+            "which no host of the plan reports",
+            what="rank",
+            count=len(names),
+            of=ranks,
+            rest_evaluated=True,
+        )
+
+
+def _hosts_by_address(round: Round) -> dict[str, int]:
+    """Planned hosts by their addresses."""
+    table, devices = round.snapshot.table(NetAddress), round.cabling.index.devices
+    codes = [devices.find(name) for name in table.devices]
+    return {fact.address: codes[int(table.device[row])] for row, fact in enumerate(table.rows)}
+
+
+def _host(round: Round, rank: RasRank, hosts: dict[str, int]) -> int:
+    devices = round.cabling.index.devices
+    code = devices.find(rank.host) if rank.host else -1
+    code = hosts.get(rank.host or "", -1) if code < 0 else code
+    return code if 0 <= code < devices.planned and devices.is_host(code) else -1
+
+
+def _cables(round: Round, host: int, gpu: int | None) -> Codes:
+    """The host cables that a GPU uses: GPU g of G has rail g * R // G of its host's R rails. All of them where that is
+    not known.
+    """
+    index = round.cabling.index
+    device = round.plan.devices[index.devices.names[host]]
+    own = round.plan.once(DeviceCables).at(device.name)
+    cables: Codes = own[index.from_host[own]]
+    rails, place = np.unique(index.rail[cables], return_inverse=True)
+    gpus = len(rails) if device.gpus is None else device.gpus
+    if gpu is None or not 0 <= gpu < gpus or gpus < len(rails) or (rails < 0).any():
+        return cables
+    return np.asarray(cables[place == gpu * len(rails) // gpus], dtype=np.int64)
+
+
+def _finding(explained: Explained, rank: RasRank, row: int, host: int) -> Finding:
+    round, index = explained.round, explained.round.cabling.index
+    cables = _cables(round, host, rank.gpu)
+    name = index.devices.names[host]
+    planned = [round.plan.cables[cable] for cable in cables.tolist()]
+    ports = {str(end) for cable in planned for end in (cable.a, cable.b)}
+    devices = {name, *(cable.b.device for cable in planned)}
+    on_path = [one for one in explained.findings if _slows(one) and is_on(one, ports, devices)]
+    cause = next((key for one in on_path if (key := explained.cause_of.get(one.id))), None)
+    gone = rank.state in _GONE
+    what = f"is {rank.state}" if gone else f"is behind: {rank.operations} of {rank.most} operations"
+    gpu = "" if rank.gpu is None else f" (GPU {rank.gpu})"
+    rails = {int(rail) for rail in index.rail[cables].tolist()}
+    table = round.snapshot.table(RasRank)
+    return rank_behind.found(
+        planned[0].a if len(planned) == 1 else name,
+        summary=f"rank {rank.rank} of {printable(rank.comm, 40)} on {name}{gpu} {what}; "
+        f"{_why(explained, on_path, cables, ports | devices)}",
+        action=f"Repair what {on_path[0].rule} reports at {on_path[0].subject} first."
+        if on_path
+        else f"Look at the process of rank {rank.rank} on {name}, and at its GPU.",
+        rail=rails.pop() if len(rails) == 1 else None,
+        confidence=0.9 if gone else _BEHIND,
+        evidence=(_evidence(round, table.devices[int(table.device[row])], rank),),
+        detail=(((HURT_BY, cause),) if cause else ()),
+    )
+
+
+def _slows(finding: Finding) -> bool:
+    """Whether it is a fault: what was not read is no reason for a rank to be behind."""
+    return finding.severity is not Severity.INFO and not finding.rule.startswith("TEL")
+
+
+def _evidence(round: Round, device: str, rank: RasRank) -> Evidence:
+    reading = next(one for one in round.snapshot.readings if one.device == device and rank in one.facts)
+    return Evidence(device, reading.collector, reading.at, rank)
+
+
+def _why(explained: Explained, on_path: list[Finding], cables: Codes, path: set[str]) -> str:
+    """What the network has to do with it."""
+    if on_path:
+        more = f" and {len(on_path) - 1} more" if len(on_path) > 1 else ""
+        return f"{on_path[0].rule} at {printable(on_path[0].subject, 80)}{more} is on its path"
+    wiring = explained.round.cabling
+    unseen = int(np.count_nonzero(wiring.state[cables] != State.RIGHT))
+    many = f"{len(cables)} cable{'s' if len(cables) > 1 else ''}"
+    if unseen or not len(cables):
+        return f"whether it is the network is not known: {unseen} of its {many} not seen where planned"
+    unread = sorted(name for name in path if "/" not in name and not wiring.read[wiring.index.devices.find(name)])
+    if unread:
+        return f"whether it is the network is not known: {unread[0]} was not read"
+    if explained.round.counters is None:
+        return "whether it is the network is not known: counters of two rounds were not read"
+    lacking = next(unevaluated(explained.verdicts, path), "")
+    if lacking:
+        return f"whether it is the network is not known: {lacking}"
+    return f"not the network: no finding on its {many}"
+
+
+_PLAN = "\n".join(f"gpu-{host}/nic{rail} leaf-{rail}/swp{host} rail={rail}" for host in (1, 2) for rail in (0, 1))
+_HEARD = [Neighbor(f"nic{rail}", system_name=f"leaf-{rail}", port_id="swp1", port_id_type="ifname") for rail in (0, 1)]
+_BROKEN: list[Fact] = [NetLink("nic0", operstate="DOWN"), _HEARD[1]]
+
+
+def _rank(state: str = "running", *, host: str = "gpu-1", gpu: int | None = 0, behind: bool = True) -> RasRank:
+    return RasRank("0xabc", 3, host, gpu, state, behind, 90 if behind else 100, 100)
+
+
+FIRES = (
+    Case("Its cable has no link.", _PLAN, {"gpu-1": [*_BROKEN, _rank()]}, ("gpu-1/nic0",)),
+    Case("Nothing is known to be wrong.", _PLAN, {"gpu-1": [*_HEARD, _rank("missing", behind=False)]}, ("gpu-1/nic0",)),
+    Case(
+        "Its host is an address, and its GPU is unknown.",
+        _PLAN,
+        {"gpu-1": [*_HEARD, NetAddress("eth0", "10.0.0.1", 24), _rank("dead", host="10.0.0.1", gpu=None)]},
+        ("gpu-1",),
+    ),
+)
+
+QUIET = (
+    Case("All ranks are at the same operation.", _PLAN, {"gpu-1": [*_HEARD, _rank(behind=False)]}),
+    Case("RAS was not asked.", _PLAN, {"gpu-1": _HEARD}),
+    Case("No host has the address.", _PLAN, {"gpu-1": [*_HEARD, _rank(host="10.0.0.9")]}, unknown=True),
+)

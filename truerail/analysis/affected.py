@@ -1,0 +1,113 @@
+"""What a cause affects: host cables that lose their rail or suffer on it, and the hosts that it hurts."""
+
+from collections.abc import Collection, Iterator, Mapping
+
+import numpy as np
+
+from truerail.analysis.cabling import State, Wiring
+from truerail.model.columns import NONE, Codes, Mask
+from truerail.model.finding import Cause, CauseKind, Finding
+from truerail.model.index import PlanColumns
+from truerail.model.plan import Plan, Port
+
+STARVING = frozenset(
+    (CauseKind.PFC_STORM, CauseKind.PFC_DEADLOCK, CauseKind.DEGRADED_LINK, CauseKind.FLAPPING_LINK, CauseKind.SLOW_HOST)
+)
+"""Kinds of causes where cables are right and their traffic suffers."""
+_HARMLESS = (CauseKind.UNREACHABLE, CauseKind.MAINTENANCE)
+"""Kinds of causes that say that something is unknown or intended: no job is hurt by them."""
+
+
+class DeviceCables:
+    """The cables at each planned device. The plan owns it."""
+
+    def __init__(self, plan: Plan) -> None:
+        columns, cables = plan.once(PlanColumns), np.arange(len(plan.cables))
+        device = np.concatenate([columns.a_device, columns.b_device])
+        order = np.argsort(device, kind="stable")
+        self._cables = np.concatenate([cables, cables])[order]
+        self._starts = np.searchsorted(device[order], np.arange(len(plan.devices) + 1))
+        self.code = {name: code for code, name in enumerate(plan.devices)}
+
+    def at(self, name: str) -> Codes:
+        """The cables of a planned device."""
+        code = self.code[name]
+        found: Codes = self._cables[self._starts[code] : self._starts[code + 1]]
+        return found
+
+
+def affected_cables(
+    wiring: Wiring, findings: Mapping[str, Finding], cause: Cause, hidden: Collection[Port] = ()
+) -> Codes:
+    """The cables that carry less traffic, none, or traffic to the wrong place while a cause lasts: those of its
+    subjects (a leaf means all its cables), its moves and the findings it explains. `findings` are by id.
+
+    A cable in another port of the same rail, or in a free port of its leaf, has no impact; nor has one that is in its
+    leaf behind a wrong name (`hidden`). A cable in unknown state counts.
+    """
+    if cause.names_only:
+        return np.empty(0, dtype=np.int64)
+    if cause.kind in STARVING:
+        return _starved(wiring, findings, cause)
+    touched = np.unique(np.fromiter(_cables(wiring, findings, cause), dtype=np.int64))
+    settled = {_number(wiring, str(port)) for port in hidden}
+    cables = touched[(touched >= 0) & ~np.isin(touched, list(settled))]
+    return cables[_off_rail(wiring, cables)]
+
+
+def _starved(wiring: Wiring, findings: Mapping[str, Finding], cause: Cause) -> Codes:
+    """The cables of the cause's ports, and of the victims that its findings name."""
+    ports = [subject for subject in cause.subjects if subject not in wiring.index.plan.devices]
+    for explained in cause.explains:
+        if explained in findings:
+            ports += [str(victim["port"]) for victim in dict(findings[explained].detail).get("victims", ())]
+    cables = np.unique(np.array([NONE, *(_number(wiring, port) for port in ports)], dtype=np.int64))
+    return cables[cables >= 0]
+
+
+def _cables(wiring: Wiring, findings: Mapping[str, Finding], cause: Cause) -> Iterator[int]:
+    for subject in cause.subjects:
+        yield from cables_at(wiring, subject)
+    for move in cause.moves:
+        yield from cables_at(wiring, str(move.cable))
+    for explained in cause.explains:
+        if explained in findings and findings[explained].subject not in wiring.index.plan.devices:
+            yield _number(wiring, findings[explained].subject)
+
+
+def cables_at(wiring: Wiring, subject: str) -> Iterator[int]:
+    """The cables of a device, or the one at a port."""
+    plan = wiring.index.plan
+    if subject in plan.devices:
+        yield from plan.once(DeviceCables).at(subject).tolist()
+        return
+    yield _number(wiring, subject)
+
+
+def _number(wiring: Wiring, subject: str) -> int:
+    device, _, name = subject.partition("/")
+    index = wiring.index
+    code = np.array([index.plan.once(DeviceCables).code.get(device, NONE)])
+    return int(index.cables_at(index.ports.find(code, index.ports.name_codes([name or None])))[0])
+
+
+def _off_rail(wiring: Wiring, cables: Codes) -> Mask:
+    """Which cables are not known to end on their rail and plane."""
+    index, state = wiring.index, wiring.state[cables]
+    place = wiring.place[cables]
+    there = index.cables_at(place)
+    free_port = (there < 0) & (index.ports.device_of(place) == index.b_device[cables])
+    same_rail = (there >= 0) & (index.rail[there] == index.rail[cables]) & (index.plane[there] == index.plane[cables])
+    stays = free_port | same_rail
+    return np.asarray((state != State.RIGHT) & ~((state == State.WRONG) & stays), dtype=bool)
+
+
+def hosts_hurt(wiring: Wiring, cause: Cause, affected: Codes) -> Codes:
+    """The hosts that a cause hurts, ascending: none where it is unknown whether it does. `affected` are its cables."""
+    if cause.kind in _HARMLESS or cause.names_only or cause.undecided:
+        return np.empty(0, dtype=np.int64)
+    index = wiring.index
+    found = {*index.a_device[affected].tolist()}
+    if cause.kind in STARVING or cause.kind is CauseKind.GPU_NIC_ORDER:
+        found.update(index.devices.find(subject) for subject in cause.subjects)
+    return np.array(sorted(code for code in found if code >= 0 and index.devices.is_host(code)), dtype=np.int64)

@@ -1,0 +1,72 @@
+"""A round with its findings and their causes: what the rules evaluate that join causes with jobs."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from truerail.analysis.affected import affected_cables, hosts_hurt
+from truerail.analysis.hidden import hidden_by_names
+from truerail.analysis.round import Round
+from truerail.model.columns import Codes
+from truerail.model.finding import Cause, Finding, Severity, Verdict
+
+HURT_BY = "hurt_by"
+"""The field of a finding's detail with the key of the cause that explains it."""
+
+
+@dataclass(frozen=True)
+class Explained:
+    """The findings of a round, and the causes that explain them."""
+
+    round: Round
+    findings: Sequence[Finding]
+    causes: Sequence[Cause]
+    verdicts: Sequence[Verdict] = ()
+
+    @cached_property
+    def by_id(self) -> Mapping[str, Finding]:
+        """The findings by their ids."""
+        return {finding.id: finding for finding in self.findings}
+
+    @cached_property
+    def by_key(self) -> Mapping[str, Cause]:
+        """The causes by their keys."""
+        return {cause.key: cause for cause in reversed(self.causes)}
+
+    @cached_property
+    def affected(self) -> Mapping[str, Codes]:
+        """The cables that each cause affects, by its key."""
+        wiring = self.round.cabling
+        hidden = hidden_by_names(self.round.plan, self.causes)
+        return {key: affected_cables(wiring, self.by_id, cause, hidden) for key, cause in self.by_key.items()}
+
+    @cached_property
+    def hosts_hurt(self) -> Mapping[str, Codes]:
+        """The hosts that each cause hurts, by its key; without causes that hurt none."""
+        wiring = self.round.cabling
+        found = {key: hosts_hurt(wiring, cause, self.affected[key]) for key, cause in self.by_key.items()}
+        return {key: hosts for key, hosts in found.items() if len(hosts)}
+
+    @cached_property
+    def cause_of(self) -> Mapping[str, str]:
+        """Finding id to the key of the cause that explains it."""
+        return {finding: key for key, cause in self.by_key.items() for finding in cause.explains}
+
+    def severity(self, cause: Cause) -> Severity:
+        """The highest severity of the findings that a cause explains."""
+        found = (self.by_id[one].severity for one in cause.explains if one in self.by_id)
+        return max(found, key=lambda severity: severity.rank, default=Severity.INFO)
+
+
+def with_explained(causes: Iterable[Cause], findings: Iterable[Finding]) -> tuple[Cause, ...]:
+    """The causes with the findings that name them in their detail."""
+    more: dict[str, list[str]] = {}
+    for finding in findings:
+        if (key := dict(finding.detail).get(HURT_BY)) is not None:
+            more.setdefault(str(key), []).append(finding.id)
+    if not more:
+        return tuple(causes)
+    return tuple(
+        replace(cause, explains=(*cause.explains, *own)) if (own := more.pop(cause.key, None)) else cause
+        for cause in causes
+    )
