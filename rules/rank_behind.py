@@ -1,7 +1,7 @@
 """A rank of a job is missing or behind, as NCCL reports it: with what the network has to do with it.
 
 ## Why it matters
-All ranks wait for the one that is missing or behind. Whoever looks for it must know first whether to look at its cables
+All ranks wait for the one that is missing or behind. The first question is whether to look at its cables
 or at its host: a hang that is not the network's has led to cordoned switches.
 
 ## How it is detected
