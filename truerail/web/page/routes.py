@@ -33,6 +33,7 @@ NAVIGATION = (
     ("/punch", "Punch list", "punch"),
     ("/racks", "Racks", "racks"),
     ("/topology", "Topology", "topology"),
+    ("/jobs", "Jobs", "jobs"),
     ("/probes", "Probes", "probes"),
     ("/changes", "Changes", "changes"),
     ("/storm", "Storms", "storm"),
@@ -74,6 +75,7 @@ class Pages:
             ("/topology", "topology", "Topology"),
             ("/ports", "ports", "Ports"),
             ("/probes", "probes", "Probes"),
+            ("/jobs", "jobs", "Jobs"),
             ("/changes", "changes", "Changes"),
             ("/storm", "storm", "PFC storms"),
             ("/timeline", "timeline", "Timeline"),
@@ -90,6 +92,7 @@ class Pages:
             ("/switches/{thing:path}", "device"),
             ("/causes/{thing:path}", "cause"),
             ("/findings/{thing:path}", "finding"),
+            ("/jobs/{thing:path}", "job"),
         ):
             router.add_api_route(path, self._named(name), response_class=HTMLResponse)
         router.add_api_route("/alert", self.alert, response_class=RedirectResponse)
