@@ -53,6 +53,7 @@ from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, report_not_evaluated, rule
 from truerail.model import Finding, Neighbor, NetLink, RdmaLink, Severity, Transport
 from truerail.model.names import printable
+from truerail.model.probe_facts import LEFT_OUT, PROBE_COLLECTOR, ProbeTrouble
 
 NOT_LISTED = "not in the inventory"
 _SHOWN_ERRORS = 3
@@ -70,7 +71,11 @@ def device_unreachable(round: Round) -> Iterator[Finding]:
     wiring = round.cabling
     devices = wiring.index.devices
     find = {name: devices.find(name) for name in {reading.device for reading in round.snapshot.readings}}
-    answered = {find[reading.device] for reading in round.snapshot.readings if not reading.error}
+    answered = {
+        find[reading.device]
+        for reading in round.snapshot.readings
+        if not reading.error and reading.collector != PROBE_COLLECTOR
+    }
     absent = {role.tier for role in roles_not_asked(wiring)}
     contested = wiring.identity.contested
     away = {code: why for code, why in unpolled(round).items() if code not in answered}
@@ -233,6 +238,13 @@ FIRES = (
         ("gpu-2", "gpu-3", "leaf-0", "ufm-1"),
         errors={"ufm-1": "ibnetdiscover: exit status 1: can't open UMAD port ((null):0)"},
         transport=Transport.INFINIBAND,
+    ),
+    Case(
+        "A host that probes left out because it is off has a recording all the same: that is no answer.",
+        "gpu-1/nic0 leaf-0/p1 rail=0",
+        {"gpu-1": [ProbeTrouble("", LEFT_OUT, 1, "r", None, "no login")], "leaf-0": [NetLink("p1")]},
+        ("gpu-1",),
+        errors={"gpu-1": "no login within 10 s"},
     ),
     Case(
         "One of two machines did not report the InfiniBand fabric.",

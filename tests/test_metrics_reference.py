@@ -13,6 +13,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from rules import rules
 from tests.metrics_pages import page, published, with_traffic
+from tests.probed_fabric import with_probes
 from tests.small_fabric import World, make_plan
 from truerail.analysis.published import Published
 from truerail.model import Reading, SchedulerJob, Snapshot
@@ -61,6 +62,12 @@ SHOWN_ELSEWHERE = {
         "otlp_exports_failed_total",
         "otlp_export_points",
         "otlp_export_duration_seconds",
+        "probe_interval_seconds",
+        "probe_age_seconds",
+        "probe_duration_seconds",
+        "probe_runs_total",
+        "probe_runs_failed_total",
+        "probe_packets_total",
     )
 } | {f"{PREFIX}view_{name}" for name in ("age_seconds", "write_seconds", "written_bytes")}
 SHOWN_ELSEWHERE |= {f"{PREFIX}judge_{name}" for name in ("leader", "epoch")}
@@ -73,7 +80,8 @@ def rich() -> Published:
     seen = simulation.snapshot()
     job = SchedulerJob("7", 7, "train", "ann", "RUNNING", (next(iter(simulation.plan.devices)),))
     publication = published(
-        simulation.plan, Snapshot(seen.at, [*seen.readings, Reading("s", "slurm_jobs", seen.at, (job,))])
+        simulation.plan,
+        with_probes(simulation.plan, Snapshot(seen.at, [*seen.readings, Reading("s", "slurm_jobs", seen.at, (job,))])),
     )
     at = publication.at
     lives = {finding.id: Life(finding.id, LifeState.NEW, at, at, at) for finding in publication.evaluation.findings}

@@ -234,6 +234,7 @@ class Service:
             {"user": self.site.targets[0].ssh.user, "packets_per_second": 100, **more}
         )
         named = {one.name: (one, self.site.fabric.plan.devices[one.name]) for one in self.site.targets}
+        self.prober.begin(settings)
         asyncio.run(self.prober.run(settings, self.shown, named, PACE))
         return self.shown
 
@@ -255,6 +256,7 @@ def test_the_service_probes_idle_hosts_and_forgets_what_gets_too_old(site: Site)
         figures["probe_packets_total"] == sum(row.sent or 0 for row in shown.round.snapshot.table(ProbeReach).rows) + 8
     ), "and one to the leaf by each NIC and mode"
     service.moment += timedelta(minutes=25)
+    assert service.prober.figures["probe_age_seconds"] == 1500
     asyncio.run(service.prober.forget_old())
     assert service.heard == 2
     assert _status(service.shown)["PRB001"] == "unknown"
@@ -279,3 +281,5 @@ def test_a_run_that_no_host_answers_leaves_all_of_them_untried(site: Site) -> No
     assert {rail.untried for rail in matrix.by_rail} == {4}
     assert all("refused" in one.why for one in matrix.left_out)
     assert matrix.left_out_total == 4
+    service.prober.cease()
+    assert service.prober.figures == {}

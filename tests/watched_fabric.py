@@ -25,6 +25,7 @@ from tests.fake_tower import settings
 from tests.loopback import prometheus
 from tests.page_site import Site
 from tests.patience import ENOUGH
+from tests.probed_fabric import with_probes
 from tests.real import require
 from truerail.analysis.published import CollectorRun, JournalHealth, JournalState, Published
 from truerail.model import CauseKind, PortCounters, Reading
@@ -101,7 +102,7 @@ class Watched:
         counted = [one for one in gathered.readings if one.facts and type(one.facts[0]) is PortCounters]
         journal = JournalState(JournalHealth.KEEPING, since=self.now, written_total=self.evaluator.number)
         plan = self.living.fabric.plan
-        runs, snapshot = dict(self.runs), gathered.snapshot()
+        runs, snapshot = dict(self.runs), with_probes(plan, gathered.snapshot(), lists=("A",))
         return self.evaluator.evaluate(plan, snapshot, counted, (), runs, journal, (), (), self.now).publication
 
     def _count(self, readings: list[Reading]) -> None:

@@ -122,6 +122,18 @@ SERVICE_ALERTS = Group(
             keep=KEEP,
         ),
         Alert(
+            "TruerailProbeLate", W,
+            "truerail_service_probe_age_seconds\n> 3 * truerail_service_probe_interval_seconds", 5,
+            "The background probe last went well {{ $value | humanizeDuration }} ago",
+            "For three of its intervals no run of the probe brought a result: what it showed is unknown by now, and "
+            "a rail that loses packets would not be found by it. Next: the log has `probed` for each run, with the "
+            "hosts that took part; `truerail probe --dry-run` says why hosts are left out.",
+            "TruerailProbeLate",
+            Story((Series("truerail_service_probe_age_seconds", (), 120, 4000),
+                   Series("truerail_service_probe_interval_seconds", (), 600, 600)), (), 4000, resolves=8),
+            keep=KEEP,
+        ),
+        Alert(
             "TruerailJournalFailing", W, 'truerail_journal_health{health="failing"} == 1', 5,
             "truerail cannot write its journal for {{ $labels.fabric }}",
             "Evaluating goes on, and rounds wait in memory; acknowledgements are refused. Next: see whether the "

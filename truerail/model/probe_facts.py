@@ -136,3 +136,6 @@ STARTED_LATE = "started late"
 UNKNOWN_FLOW = "unknown flow"
 """Packets heard of this run whose flow the listener did not expect."""
 PROBE_TROUBLES = (LEFT_OUT, PEER_LEFT_OUT, OUT_OF_TIME, BUFFER_FULL, STARTED_LATE, UNKNOWN_FLOW)
+
+PROBE_COLLECTOR = "probe_results"
+"""Its reading is no answer to a poll: a host that was left out, because it is off, has one as well."""

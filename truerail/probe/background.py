@@ -14,7 +14,7 @@ from truerail.model import Plan, Reading
 from truerail.model.facts import Fact
 from truerail.model.names import natural_key
 from truerail.model.plan import Device
-from truerail.model.probe_facts import ProbeHop, ProbeReach, ProbeTrouble
+from truerail.model.probe_facts import PROBE_COLLECTOR, ProbeHop, ProbeReach, ProbeTrouble
 from truerail.probe.nics import Nic
 from truerail.probe.pinglists import USUAL, Pair, Share, pairs_of
 from truerail.probe.tasks import ProbePlan, Settings, plan_run
@@ -28,7 +28,6 @@ RUN_SHARE = 0.25
 _PACKETS_OF_PAIR = {NEAR: 16, FAR: 4}
 """A little above what `tasks` sends for one pair."""
 _PLACE: dict[type[object], int] = {kind: place for place, kind in enumerate((ProbeReach, ProbeHop, ProbeTrouble))}
-COLLECTOR = "probe_results"
 
 
 class Turn(NamedTuple):
@@ -100,7 +99,7 @@ class Results:
         """Takes what a run brought. It counts until its turn should have come twice more. Other turns of the same lists
         that are cut in another way are forgotten.
         """
-        collector = collectors()[COLLECTOR]
+        collector = collectors()[PROBE_COLLECTOR]
         facts = {host: tuple(collector.read(text, Device(host))) for host, text in recordings.items()}
         with self._lock:
             self._of = {one: result for one, result in self._of.items() if not _supersedes(turn, one)}
@@ -125,7 +124,11 @@ class Results:
         self._hosts |= found.keys()
         return [
             Reading(
-                host, COLLECTOR, oldest.get(host, now), tuple(_grouped(found.get(host, ()))), source="truerail-probe"
+                host,
+                PROBE_COLLECTOR,
+                oldest.get(host, now),
+                tuple(_grouped(found.get(host, ()))),
+                source="truerail-probe",
             )
             for host in sorted(self._hosts)
         ]

@@ -42,7 +42,26 @@ class Prober:
         self._turn = 0
         self._log = logger()
         self._stop = asyncio.Event()
-        self.figures: dict[str, float] = {}
+        self._counted: dict[str, float] = {}
+        self._well_at: datetime | None = None
+
+    def begin(self, settings: ProbeSettings) -> None:
+        """The probe is set, or set in another way: from now on it is awaited."""
+        self._counted |= {name: self._counted.get(name, 0.0) for name in COUNTED}
+        self._counted["probe_interval_seconds"] = settings.every.total_seconds()
+        self._well_at = self._well_at or self._clock()
+
+    def cease(self) -> None:
+        """The probe is not set any more."""
+        self._counted.clear()
+        self._well_at = None
+
+    @property
+    def figures(self) -> Mapping[str, float]:
+        """The service's own metrics of it; none where it is not set."""
+        if self._well_at is None:
+            return {}
+        return {**self._counted, "probe_age_seconds": (self._clock() - self._well_at).total_seconds()}
 
     async def run(
         self, settings: ProbeSettings, publication: Published | None, named: Named, every_seconds: Pace
@@ -58,10 +77,10 @@ class Prober:
         began = time.monotonic()
         turns = await asyncio.to_thread(self._planned, settings, publication, named, before, after)
         self._turn += 1
-        self.figures |= {name: self.figures.get(name, 0.0) for name in COUNTED}
-        for turn, plan in turns:
-            await self._probe(turn, plan, settings, named)
-        self.figures["probe_duration_seconds"] = time.monotonic() - began
+        well = [await self._probe(turn, plan, settings, named) for turn, plan in turns]
+        self._counted["probe_duration_seconds"] = time.monotonic() - began
+        if all(well):
+            self._well_at = self._clock()
         await self._publish()
 
     def _planned(
@@ -76,11 +95,13 @@ class Prober:
         turns = turns_of(nics, settings.every, asked, self._turn)
         return [(turn, plan_turn(turn, plan, nics, asked, at, left_out)) for turn in turns]
 
-    async def _probe(self, turn: Turn, plan: ProbePlan, settings: ProbeSettings, named: Named) -> None:
-        """Sends the packets of one turn. A run that fails leaves all its hosts out, with the reason."""
+    async def _probe(self, turn: Turn, plan: ProbePlan, settings: ProbeSettings, named: Named) -> bool:
+        """Sends the packets of one turn; whether it went well. A run that fails leaves all its hosts out, with the
+        reason.
+        """
         targets = {host: _with_account(named[host][0], settings) for host in plan.hosts}
         run = Run(plan, targets, piped=False, progress=_unseen)
-        self.figures["probe_runs_total"] += 1
+        self._counted["probe_runs_total"] += 1
         why = ""
         try:
             async with ProbeSessions() as sessions, asyncio.timeout(LEAD_SECONDS + plan.seconds + MOST_SECONDS_BEYOND):
@@ -91,12 +112,12 @@ class Prober:
             why = "the run failed"
             self._log.error("a probe failed", exc_info=error)
         lacking = {host: why for host in plan.hosts if why and host not in run.answers}
-        self.figures["probe_runs_failed_total"] += bool(plan.hosts) and not run.answers
-        self.figures["probe_packets_total"] += run.sent
+        well = bool(run.answers) or not plan.hosts
+        self._counted["probe_runs_failed_total"] += not well
+        self._counted["probe_packets_total"] += run.sent
         await asyncio.to_thread(self._results.put, turn, self._clock(), settings.every, run.recordings(lacking))
         self._log.info("probed", hosts=len(run.answers), left_out=len(plan.left_out) + len(run.left_out) + len(lacking))
-        if run.answers:
-            self.figures["probe_run_timestamp_seconds"] = self._clock().timestamp()
+        return well
 
     async def _publish(self) -> None:
         """Puts the results that still count among the newest answers, and no others."""

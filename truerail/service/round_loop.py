@@ -322,9 +322,11 @@ class Watch:
         self._schedule.every("counters", KEPT_SECONDS, self._keep_counters)
         self._schedule.every("garbage", EVERY_SECONDS, self._garbage.collect)
         if probe := self.settings.probe:
+            self.prober.begin(probe)
             self._schedule.every(PROBE, probe.every.total_seconds(), self._probe, jitter_seconds=jitter)
             self._schedule.every(PROBE_AGE, FORGET_SECONDS, self.prober.forget_old)
         else:
+            self.prober.cease()
             self._schedule.drop(PROBE)
 
     async def _probe(self) -> None:

@@ -7,9 +7,9 @@ from grafana_foundation_sdk.models.dashboard import Panel
 from dashboards.grafana import links
 from dashboards.grafana.findings import counted, found
 from dashboards.grafana.layout import Board, Row
-from dashboards.grafana.palette import MISSING, NEUTRAL, RIGHT, UNKNOWN, Steps, said
+from dashboards.grafana.palette import MISSING, NEUTRAL, RIGHT, UNKNOWN, WRONG, Steps, said
 from dashboards.grafana.panels import Column, bars, heat, lines, stat, table
-from dashboards.grafana.queries import HOST, POD, RAIL, fresh, instant, over_time, rows
+from dashboards.grafana.queries import FABRIC, HOST, POD, RAIL, fresh, instant, over_time, rows
 from dashboards.grafana.variables import hosts, pod, rail
 from dashboards.grafana.verdicts import NIC, WORDS, column, verdict, verdicts
 
@@ -23,6 +23,7 @@ _MEAN: Final = f"rail:truerail_link_transmit:mean{{{RAIL}}}"
 _USE: Final = f"rail:truerail_link_transmit:use_ratio{{{RAIL}}}"
 _SENT: Final = f"truerail_link_transmit_bytes_per_second{{{HOST}}}"
 _NICS: Final = f"truerail_link_state{{{HOST}}}"
+_PROBED: Final = f'{FABRIC}, rail=~"$rail"'
 _HOSTS: Final = f'host:truerail_link_transmit:min_over_median{{{POD}, host=~"$host"}}'
 
 
@@ -35,6 +36,7 @@ def board() -> Board:
         Row("Which hosts and NICs do not keep up?", 11, (_low_nics(), _stragglers())),
         Row("What truerail found", 9, (_verdicts(), _findings())),
         Row("How do hosts spread over time?", 8, (_spread(), _received())),
+        Row("What do probes show?", 8, (_probed(), _probe_loss(), _untried())),
     )
     return Board("rails", "Rail balance", summary, (pod(), rail(), hosts()), rows_)
 
@@ -231,4 +233,50 @@ def _received() -> Panel:
         low=0,
         width=12,
         empty=IDLE,
+    )
+
+
+NOT_PROBED: Final = "not probed"
+
+
+def _probed() -> Panel:
+    words = {"reached": RIGHT, "lost": WRONG, "partly": MISSING, "untried": UNKNOWN}
+    return lines(
+        "NICs by what probes show",
+        "NICs of the chosen rails: reached both ways, lost, partly lost, untried. Normal is all reached. What is "
+        "untried is unknown: its host is busy or left out. Empty: there is no probe, or its results are too old.",
+        over_time(f"sum by (state) (truerail_probe_nics{{{_PROBED}}})", "{{state}}"),
+        stacked=True,
+        colours=words,
+        unit="short",
+        low=0,
+        width=10,
+        empty=NOT_PROBED,
+    )
+
+
+def _probe_loss() -> Panel:
+    return lines(
+        "Loss of probes, by rail",
+        "Share of the packets with a witness that did not arrive. Normal is 0. The findings PRB001 to PRB009 say "
+        "where.",
+        over_time(f"max by (rail) (truerail_probe_loss_ratio{{{_PROBED}}})", "rail {{rail}}"),
+        unit="percentunit",
+        low=0,
+        width=10,
+        empty=NOT_PROBED,
+    )
+
+
+def _untried() -> Panel:
+    tried = f'sum by (fabric) (truerail_probe_nics{{{_PROBED}, state!="untried"}})'
+    return stat(
+        "NICs probed",
+        "Share of the NICs of the chosen rails of which probes say anything. Normal on an idle fabric is 100 %; hosts "
+        "with a job are left out.",
+        instant(fresh(f"{tried} / sum by (fabric) (truerail_probe_nics{{{_PROBED}}})")),
+        unit="percentunit",
+        steps=COUNTED,
+        width=4,
+        empty=NOT_PROBED,
     )

@@ -5,6 +5,10 @@ import numpy as np
 from truerail.analysis.cabling.identity import Identity
 from truerail.model.columns import Mask
 from truerail.model.nccl_facts import JOB_COLLECTORS
+from truerail.model.probe_facts import PROBE_COLLECTOR
+
+NOT_POLLED = JOB_COLLECTORS | {PROBE_COLLECTOR}
+"""Readings of these do not show that a device answers."""
 
 
 def who_answered(identity: Identity) -> tuple[Mask, Mask]:
@@ -14,7 +18,7 @@ def who_answered(identity: Identity) -> tuple[Mask, Mask]:
     for name in dict.fromkeys(reading.device for reading in identity.names.seen.readings):
         identity.filed(name)  # now: a device that is filed later would have no place in the columns made here
     for reading in identity.names.seen.readings:
-        if not reading.error and not answers.get(reading.device) and reading.collector not in JOB_COLLECTORS:
+        if not reading.error and not answers.get(reading.device) and reading.collector not in NOT_POLLED:
             answers[reading.device] = reading.collector.startswith("lldp")
     codes = [(identity.filed(name), lldp) for name, lldp in answers.items()]
     read = np.zeros(len(devices.names) + 1, dtype=bool)

@@ -12,21 +12,11 @@ from truerail.analysis.published import Published
 from truerail.model.finding import CauseKind, Finding, Severity, Status, Verdict
 from truerail.model.life import LifeState, Mute, MuteKind
 from truerail.outputs.metrics import declared
-from truerail.outputs.metrics.declared import Declared, Kind
-from truerail.outputs.metrics.metric_series import clean
+from truerail.outputs.metrics.probe_series import probe_families
+from truerail.outputs.metrics.samples import Samples, family
 
-Samples = Iterable[tuple[Mapping[str, str], float]]
 NOT_MUTED = "no"
 MUTED = (NOT_MUTED, *(kind.value for kind in MuteKind))
-
-
-def family(metric: Declared, samples: Samples) -> Metric:
-    """A metric with these labels and values. Empty labels are left out."""
-    name = metric.name.removesuffix("_total") if metric.kind is Kind.COUNTER else metric.name
-    made = Metric(name, metric.summary, metric.kind.value)
-    for labels, value in samples:
-        made.add_sample(metric.name, {label: clean(text) for label, text in labels.items() if text}, value)
-    return made
 
 
 class FabricWide(Collector):
@@ -51,6 +41,7 @@ class FabricWide(Collector):
             family(declared.JOBS_RUNNING, self._jobs()),
             family(declared.JOB_SOURCE_SUCCESS, self._sources()),
             family(declared.JOB_SOURCE_AGE, self._source_ages()),
+            *probe_families(self._publication),
         )
         return (metric for metric in families if metric.samples)
 

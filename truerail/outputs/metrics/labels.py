@@ -29,7 +29,7 @@ LABELS: Final = {
     "pci_bus_id": "the NIC's PCI address in the form of dcgm-exporter's label: `00000000:1A:00.0`",
     "gpu": "the GPU's index, as dcgm-exporter labels it; on `truerail_link_info` only where one GPU alone is nearest",
     "state": "on links `right`, `wrong`, `missing` or `unknown`; on hosts `right`, `broken` or `unknown`; on findings "
-    "the state of their life",
+    "the state of their life; on probes what they show, see the metric",
     "verified": "`both ends`, `one end`, `other sources` (without LLDP), `device only` (a port is not named) or `none`",
     "role": "`host`, `leaf`, `spine` or `superspine`",
     "rule": "the rule's code",

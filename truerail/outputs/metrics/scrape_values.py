@@ -13,7 +13,7 @@ from truerail.analysis.published import CollectorRun, JournalHealth, Published
 from truerail.model.reading import Reading
 from truerail.outputs.metrics import declared
 from truerail.outputs.metrics.declared import CATALOGUE, PREFIX, SERVICE_PREFIX, SERVICE_SAYS, Declared, Kind
-from truerail.outputs.metrics.families import family
+from truerail.outputs.metrics.samples import family
 
 _Figure = Callable[[CollectorRun], float | None]
 _UNSAFE = re.compile(r"[^a-z0-9_]")
