@@ -63,7 +63,9 @@ def probe(
     assume_idle: Annotated[
         bool, typer.Option("--assume-idle", help="Probe hosts that do not show whether they are busy.")
     ] = False,
-    rate: Annotated[int, typer.Option(min=1, max=10_000, help="Packets a second from each host.")] = 100,
+    rate: Annotated[
+        int, typer.Option(min=1, max=10_000, help="Packets a second from each host; at most 20 with --repeat.")
+    ] = 100,
     mtu: Annotated[
         int | None, typer.Option(min=128, max=65_000, help="Bytes of a large packet. [default: the plan's, else 9000]")
     ] = None,
@@ -74,6 +76,10 @@ def probe(
     per_nic: Annotated[
         float, typer.Option(min=0.1, max=1000, help="The same, by one NIC: Linux answers one target once a second.")
     ] = 1.0,
+    repeat: Annotated[
+        str,
+        typer.Option("--repeat", metavar="DURATION", help="Probe again and again, as often as this: 10m. Needs --yes."),
+    ] = "",
     record: Annotated[
         Path | None, typer.Option("--record", metavar="DIR", help="Store all answers for `check --from`.")
     ] = None,
@@ -95,7 +101,7 @@ def probe(
     The devices are polled first, as by `check`. Hosts that carry a job are left out. Ctrl-C ends the probes within a
     second; what came by then is evaluated.
     """
-    from truerail.cli.probing import probed
+    from truerail.cli.probing import probed, repeated
     from truerail.model import Severity
     from truerail.probe.pinglists import LISTS
     from truerail.probe.tasks import WHAT, Settings
@@ -107,7 +113,7 @@ def probe(
     settings = Settings(
         what=WHAT if what == "all" else _words(what, WHAT, "--what"),
         version=6 if ipv6 else 4,
-        packets_per_second=min(rate, 20) if allow_jobs else rate,
+        packets_per_second=min(rate, 20) if allow_jobs or repeat else rate,
         mtu=mtu or 0,
         per_switch=per_switch,
         per_nic=per_nic,
@@ -128,16 +134,37 @@ def probe(
         record,
         deadline,
     )
+    severity = Severity(fail_on.value)
+    if repeat:
+        repeated(
+            wanted,
+            _interval(repeat, wanted),
+            lambda one: tell(one.evaluation, chosen, output, severity, details=details),
+        )
     found = probed(wanted)
     if found is None:
         raise typer.Exit(ExitCode.GOOD)
-    severity = Severity(fail_on.value)
     tell(found.evaluation, chosen, output, severity, details=details)
     if found.interrupted:
         raise typer.Exit(ExitCode.INTERRUPTED)
     if not found.recorded:
         raise CommandError("no host took part: nothing was probed")
     raise typer.Exit(ExitCode.FOUND if found.evaluation.at_or_above(severity) else ExitCode.GOOD)
+
+
+def _interval(text: str, wanted: Wanted) -> float:
+    """Seconds between two runs. Raises BadParameter."""
+    from truerail.service.durations import duration
+
+    try:
+        every = duration(text)
+    except ValueError as error:
+        raise typer.BadParameter(f"--repeat: {error}") from error
+    if every.total_seconds() < 60:
+        raise typer.BadParameter("--repeat: at least 1m: hosts are never probed more often")
+    if not wanted.yes or wanted.dry_run:
+        raise typer.BadParameter("--repeat needs --yes: what is sent is not asked for again, and no --dry-run")
+    return every.total_seconds()
 
 
 def _words(text: str, known: tuple[str, ...], option: str) -> tuple[str, ...]:

@@ -3,12 +3,14 @@
 import asyncio
 import sys
 import tempfile
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from typing import NoReturn
 
 import typer
 
@@ -82,6 +84,30 @@ def probed(wanted: Wanted) -> Probed | None:
         return None
     run, recordings, interrupted = _run(plan, round, targets, wanted)
     return Probed(_evaluation(recordings, polled, fleet, wanted), len(run.answers), interrupted)
+
+
+def repeated(wanted: Wanted, every_seconds: float, tell: Callable[[Probed], None]) -> NoReturn:
+    """Runs again and again until Ctrl-C. A run that cannot be made is reported, and the next one is awaited: what it
+    would have shown is unknown. Raises Exit.
+    """
+    while True:
+        began = time.monotonic()
+        try:
+            found = probed(wanted)
+        except CommandError as error:
+            terminal_output.remark(f"not probed: {error}")
+        else:
+            if found is not None:
+                tell(found)
+                if found.interrupted:
+                    raise typer.Exit(ExitCode.INTERRUPTED)
+        left = every_seconds - (time.monotonic() - began)
+        if left <= 0:
+            terminal_output.remark(f"late: this run took {-left:.0f} s more than the interval")
+        try:
+            time.sleep(max(0.0, left))
+        except KeyboardInterrupt:
+            raise typer.Exit(ExitCode.INTERRUPTED) from None
 
 
 def _poll(fleet: live.Fleet, wanted: Wanted) -> _Polled:
