@@ -136,6 +136,7 @@ _SIGNS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ),
         ("nv show platform transceiver", r'"vendor-sn"[ \t]*:'),
         ("show_gids", r"^DEV[ \t]+PORT[ \t]+INDEX[ \t]+GID"),
+        ("nvidia-smi --query-compute-apps", r"^gpu_uuid, pid$"),
         ("ibswinfo", r"^PSID[ \t]+\| "),
         ("ibdiagnet", r"^(?:# )?Running version[ \t]*: "),
         ("NVIDIA NetQ", r'"(?:compounded_links|GpuIDList)"[ \t]*:'),

@@ -41,6 +41,7 @@ SAY_THAT_THERE_IS_NOTHING = (
     '"items": null',  # no pods
     '"jobs": []',
     '"nodes": []',
+    "gpu_uuid, pid",  # no process on a GPU
 )
 """What an answer has that is understood and empty."""
 

@@ -17,7 +17,7 @@ from collector import collectors
 from truerail.analysis.round import Round
 from truerail.errors import CommandError
 from truerail.model import Counter as Named
-from truerail.model import Device, NetAddress, PortCounters, ProbeReach, ProbeTrouble, Reading, Snapshot
+from truerail.model import Device, GpuProcess, NetAddress, PortCounters, ProbeReach, ProbeTrouble, Reading, Snapshot
 from truerail.probe import host_script
 from truerail.probe.idle import activity
 from truerail.probe.nics import Nics, nics_of
@@ -137,6 +137,10 @@ def test_a_host_is_idle_only_if_it_shows_so() -> None:
     assert found.busy == {"b": "eth0 carries 1.6 Gbit/s", "c": "2 connected queue pairs on eth0"}
     assert found.unknown == {"d"}
     assert activity(later, first, {"a"}).unknown == {"a"}
+    computing = [Reading("d", "gpu_processes", AT, (GpuProcess("GPU-1", 7), GpuProcess("GPU-2", None)))]
+    found = activity(Snapshot(AT, computing), Snapshot(AT, ()), {"d", "e"})
+    assert found.busy == {"d": "2 processes on its GPUs"}
+    assert found.unknown == {"d", "e"}, "that GPUs are idle says nothing of NICs"
 
 
 def test_the_script_is_one_file_of_an_old_python() -> None:

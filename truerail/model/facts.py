@@ -237,6 +237,16 @@ class NvLink(NamedTuple):
     """The rate of an active link in each direction."""
 
 
+@fact("GPU processes", pid=ANY_NUMBER)
+class GpuProcess(NamedTuple):
+    """One process on one GPU (`nvidia-smi --query-compute-apps`)."""
+
+    gpu: str
+    """The GPU's UUID, as the driver writes it."""
+    pid: int | None
+    """None where the driver hides it."""
+
+
 @fact("settings of hosts")
 class HostSetting(NamedTuple):
     """One setting of a host: `nvidia_peermem` `loaded`, `iommu` `on`, `acs` `enabled`, ..."""
@@ -334,6 +344,7 @@ Fact: TypeAlias = (
     | PortQos
     | PcieLink
     | NvLink
+    | GpuProcess
     | HostSetting
     | Optic
     | BitErrorRate

@@ -1,15 +1,15 @@
-"""Which hosts carry a job: what their RDMA ports and NICs show in two polls a second or more apart."""
+"""Which hosts carry a job: what their RDMA ports, GPUs and NICs show in two polls a second or more apart."""
 
 import re
 from collections.abc import Collection, Iterable
 from itertools import chain
 from typing import NamedTuple
 
-from truerail.model import PortCounters, Snapshot
+from truerail.model import GpuProcess, PortCounters, Snapshot
 from truerail.model.reading import Reading
 
 LOAD = frozenset(("nic_counters", "rdma_counters"))
-ACTIVITY = LOAD | {"rdma_flows"}
+ACTIVITY = LOAD | {"rdma_flows", "gpu_processes"}
 """Collectors that show load, and those that show whether a host carries a job."""
 LOADED_BYTES_PER_SECOND = 12_500_000.0
 """100 Mbit/s on one NIC: idle hosts' chatter is far below, a job far above. Chosen by judgement."""
@@ -26,7 +26,9 @@ class Activity(NamedTuple):
 
 
 def activity(first: Snapshot, second: Snapshot, hosts: Collection[str]) -> Activity:
-    """What two polls show of hosts: connected queue pairs, or load on any NIC."""
+    """What two polls show of hosts: connected queue pairs, processes on GPUs, or load on any NIC. That no process
+    computes is no sign that the NICs are idle.
+    """
     busy: dict[str, str] = {}
     shown: set[str] = set()
     before = {(host, port, name): (at, value) for host, port, name, at, value in _counted(first.readings)}
@@ -47,6 +49,9 @@ def activity(first: Snapshot, second: Snapshot, hosts: Collection[str]) -> Activ
                     shown.add(reading.device)
                 if flows:
                     busy[reading.device] = f"{flows} connected queue pairs on {fact.port}"
+        computing = sum(isinstance(fact, GpuProcess) for fact in reading.facts)
+        if computing and reading.device in hosts:
+            busy.setdefault(reading.device, f"{computing} processes on its GPUs")
     return Activity(busy, frozenset(hosts) - shown)
 
 

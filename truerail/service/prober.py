@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from truerail.analysis.published import Published
-from truerail.model import Reading, Snapshot, Target
+from truerail.model import Snapshot, Target
 from truerail.model.plan import Device
 from truerail.poller.latest import Latest
 from truerail.probe.background import Results, Turn, of_plan, plan_turn, turns_of
@@ -28,6 +28,8 @@ MOST_SECONDS_BEYOND = 60.0
 """Logins and answers may take so much longer than the packets."""
 FORGET_SECONDS = 30.0
 """How often results that are too old are looked for."""
+ROUNDS, USUAL_SECONDS = 3, 10.0
+"""What hosts show of their activity counts for so many rounds; how often they are asked, if that is not given."""
 NOT_KNOWN = "does not show whether it carries a job"
 Named = Mapping[str, tuple[Target, Device]]
 Pace = Mapping[str, float]
@@ -138,19 +140,17 @@ class Prober:
         snapshot = self._latest().snapshot()
         if snapshot is None:
             return None
-        oldest = self._clock() - timedelta(seconds=3 * _slowest(every_seconds))
-        return Snapshot(snapshot.at, [one for one in snapshot.readings if _tells(one) and one.at >= oldest])
+        now = self._clock()
+        oldest = {name: now - timedelta(seconds=ROUNDS * every_seconds.get(name, USUAL_SECONDS)) for name in ACTIVITY}
+        recent = [one for one in snapshot.readings if one.collector in oldest and one.at >= oldest[one.collector]]
+        return Snapshot(snapshot.at, [one for one in recent if not one.error])
 
 
 COUNTED = ("probe_runs_total", "probe_runs_failed_total", "probe_packets_total")
 
 
-def _tells(reading: Reading) -> bool:
-    return reading.collector in ACTIVITY and not reading.error
-
-
 def _slowest(every_seconds: Pace) -> float:
-    return max((every_seconds[name] for name in LOAD if name in every_seconds), default=10.0)
+    return max((every_seconds[name] for name in LOAD if name in every_seconds), default=USUAL_SECONDS)
 
 
 def _left_out(
