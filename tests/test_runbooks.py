@@ -203,6 +203,9 @@ def services(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[str]]:
         roles = {f"bus_{name}": value for name, value in bus.items()}
         roles |= {"pollers": 3.0, "pollers_running": 2.0, "poller_restarts_total": 4.0}
         well.action(lambda: well.tower.counters.update({"judge_leader": 1.0, "judge_epoch": 7.0}))
+        probe = {"runs_total": 41.0, "runs_failed_total": 4.0, "packets_total": 71340.0, "interval_seconds": 600.0}
+        probe |= {"duration_seconds": 21.4, "age_seconds": 2411.0}
+        roles |= {f"probe_{name}": value for name, value in probe.items()}
         bad.action(lambda: bad.tower.counters.update(failed | waiting | roles))
         closed = gone.getsockname()[1]
         gone.close()
