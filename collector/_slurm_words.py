@@ -29,7 +29,7 @@ class Names:
     """Expands the node lists of one answer: `rack[1-2]n[08-10],spare`. Ranges are bounded before they are expanded."""
 
     def __init__(self, most: int = MOST_NAMES) -> None:
-        self._left = most
+        self._left = self._most = most
 
     def expand(self, text: str, line: int = 0) -> tuple[str, ...]:
         """The names, in the order written. Raises `UnreadableError`."""
@@ -50,7 +50,7 @@ class Names:
             count *= sum(high - low + 1 for low, high, _ in bracket)
         self._left -= count
         if self._left < 0:
-            raise UnreadableError(f"its lists expand to more than {MOST_NAMES:,} names", line=line, text=piece)
+            raise UnreadableError(f"its lists expand to more than {self._most:,} names", line=line, text=piece)
         choices = [[part] for part in parts]
         choices[1::2] = [
             [str(number).zfill(width) for low, high, width in bracket for number in range(low, high + 1)]

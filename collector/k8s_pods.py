@@ -54,6 +54,7 @@ _RESTARTING = "Always"
         Command(
             "kubectl get pods --all-namespaces --field-selector=status.phase=Running --output=json", ("kubernetes",)
         ),
+        Command("GET /api/v1/pods?fieldSelector=status.phase%3DRunning", ("kubernetes_api",)),
         Command("kubectl get pods -A -o json", ("capture",)),
     ],
     every=30.0,

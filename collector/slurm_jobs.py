@@ -7,7 +7,7 @@ the setting `jobs` gives the platform `slurm` is polled.
 | form | from |
 |---|---|
 | fields between US (0x1f), one job a line, the name last | the command below: running jobs alone |
-| JSON | `squeue --json` of 21.08 and later, slurmrestd, `sacct --json` |
+| JSON | `squeue --json` of 21.08 and later, slurmrestd, `scontrol --json show job ID`, `sacct --json` |
 | `Key=value` records | `scontrol show job`, with `-o` and `-d` or without |
 
 Sources: measured with Slurm 22.05.8; recorded answers of 21.08 and 25.11; squeue(1), scontrol(1); Slurm's
@@ -54,6 +54,7 @@ _PATHS = re.compile(r"(?<![^\s])Command=")
     ask=[
         Command(f"env SLURM_TIME_FORMAT=%s squeue -h -r -t R -o '{FORMAT}'", ("slurm",)),
         Command("squeue --json", ("slurm",)),
+        Command("GET /slurm/jobs", ("slurm_api",)),
         Command("scontrol -o -d show job", ("capture",)),
     ],
     every=30.0,

@@ -9,7 +9,8 @@ from oncall_fabrics import SPINES, simulated
 
 from truerail.analysis.published import JournalState
 from truerail.errors import SettingsError
-from truerail.model import Reading, SchedulerJob, Snapshot, SshAccess, Target
+from truerail.model import Reading, SchedulerJob, Secret, Snapshot, SshAccess, Target
+from truerail.model.target import RestAccess
 from truerail.service.evaluator import Evaluator
 from truerail.service.loading import load_settings
 from truerail.service.polled_work import work_of
@@ -44,9 +45,21 @@ def test_a_scheduler_is_one_more_machine_that_is_polled(tmp_path: Path) -> None:
     assert loaded(tmp_path, "{slurm: {via: local, every: 2m}}").jobs.slurm.every == timedelta(minutes=2)  # type: ignore[union-attr]
 
 
-@pytest.mark.parametrize("via", ["ftp head", "ssh", "ssh -oProxyCommand=x", "ssh a b", "local; rm"])
+@pytest.mark.parametrize(
+    "via",
+    [
+        "ftp head",
+        "ssh",
+        "ssh -oProxyCommand=x",
+        "ssh a b",
+        "local; rm",
+        "rest ftp://x",
+        "rest http://a b",
+        "in-cluster",
+    ],
+)
 def test_another_way_is_refused(tmp_path: Path, via: str) -> None:
-    with pytest.raises(SettingsError, match=r"truerail\.yaml:2: jobs\.slurm\.via .*is neither local nor ssh HOST"):
+    with pytest.raises(SettingsError, match=r"truerail\.yaml:2: jobs\.slurm\.via .*is none of local, ssh HOST"):
         loaded(tmp_path, f"{{slurm: {{via: '{via}'}}}}")
 
 
@@ -69,3 +82,26 @@ def test_the_service_keeps_the_jobs_of_a_scheduler_that_falls_silent() -> None:
     assert [(one.key, one.user, one.name) for one in jobs.running] == [("7", "", "train")]
     assert [(one.at, one.error) for one in jobs.away] == [(seen.at, "timed out")]
     assert jobs.known
+
+
+def test_an_api_is_asked_with_a_token_that_is_read_when_it_is_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KUBERNETES_SERVICE_HOST", "fd00::1")
+    monkeypatch.setenv("KUBERNETES_SERVICE_PORT", "6443")
+    jobs = "{slurm: {via: 'rest unix:/run/s', user: ann, token: {file: jwt}}, kubernetes: {via: in-cluster}}"
+    slurm, kubernetes = loaded(tmp_path, jobs).jobs.targets([])
+    assert (slurm.platform, slurm.rest) == (
+        "slurm_api",
+        RestAccess("unix:/run/s", Secret("file", "jwt"), "ann"),
+    )
+    account = "/var/run/secrets/kubernetes.io/serviceaccount"
+    assert kubernetes.rest == RestAccess(
+        "https://[fd00::1]:6443", Secret("file", f"{account}/token"), "", f"{account}/ca.crt"
+    )
+    (given,) = loaded(tmp_path, "{kubernetes: {via: 'rest https://k:6443', ca: /ca.pem}}").jobs.targets([])
+    assert given.rest == RestAccess("https://k:6443", None, "", "/ca.pem")
+    settings = loaded(tmp_path, "{other: {via: local, every: 1m}, kubernetes: {via: local}}")
+    kubernetes, other = settings.jobs.targets([])
+    assert (kubernetes.rest, other.platform, other.address) == (None, "jobs", "local")
+    assert settings.jobs.every_seconds["reported_jobs"] == 60.0

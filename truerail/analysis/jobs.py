@@ -13,7 +13,7 @@ from truerail.model.job_facts import PodOfJob, SchedulerJob
 from truerail.model.reading import Reading
 from truerail.model.snapshot import Snapshot
 
-SCHEDULERS: Mapping[str, str] = {"slurm_jobs": "slurm", "k8s_pods": "kubernetes"}
+SCHEDULERS: Mapping[str, str] = {"slurm_jobs": "slurm", "k8s_pods": "kubernetes", "reported_jobs": "other"}
 """The scheduler behind each collector of jobs."""
 _RUNNING = frozenset(("RUNNING", "COMPLETING"))
 
@@ -116,7 +116,7 @@ def jobs_of(devices: Devices, snapshot: Snapshot, before: Jobs | None = None) ->
             running += (job for job in before.running if job.source == reading.device)
         else:
             sources.append(JobSource(reading.device, scheduler, reading.at))
-            found = _slurm(reading, devices) if scheduler == "slurm" else _pods(reading, devices)
+            found = _pods(reading, devices) if scheduler == "kubernetes" else _records(reading, scheduler, devices)
             running += (_shown(job, before) for job in found)
     return replace(before, running=tuple(running), sources=tuple(sources))
 
@@ -128,7 +128,7 @@ def _shown(job: RunningJob, how: Jobs) -> RunningJob:
     return replace(job, user=job.user if how.show_users else "", name=job.name if how.show_names else "")
 
 
-def _slurm(reading: Reading, devices: Devices) -> Iterator[RunningJob]:
+def _records(reading: Reading, scheduler: str, devices: Devices) -> Iterator[RunningJob]:
     """Records as jobs: the components of a heterogeneous job are one."""
     groups: dict[str, list[SchedulerJob]] = {}
     for fact in reading.facts:
@@ -148,7 +148,7 @@ def _slurm(reading: Reading, devices: Devices) -> Iterator[RunningJob]:
         numbers = [str(record.job_id) for record in records if record.job_id is not None]
         yield RunningJob(
             key,
-            "slurm",
+            scheduler,
             reading.device,
             records[0].name or "",
             records[0].user or "",

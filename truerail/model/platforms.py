@@ -40,6 +40,10 @@ KUBERNETES = "kubernetes"
 """The platforms of a machine with the clients of a scheduler. It is polled for jobs only, and is no device of the
 plan.
 """
+OTHER_JOBS = "jobs"
+"""The platform of a machine whose command `truerail-jobs` prints the jobs of any other scheduler."""
+SLURM_API, KUBERNETES_API = "slurm_api", "kubernetes_api"
+"""What a scheduler is asked by HTTP: slurmrestd, and the API of Kubernetes."""
 SNMP = "snmp"
 GNMI = "gnmi"
 """What a device is asked by `transport: gnmi`: OpenConfig's paths, whatever its network operating system."""
@@ -63,8 +67,11 @@ TABLE = (
     Platform(INFINIBAND, is_host=True, named_commands_only=True, takes_forced_command=True),
     Platform(SLURM, is_host=True, named_commands_only=True, takes_forced_command=True),
     Platform(KUBERNETES, is_host=True, named_commands_only=True, takes_forced_command=True),
+    Platform(OTHER_JOBS, is_host=True, named_commands_only=True, takes_forced_command=True),
+    Platform(SLURM_API, is_host=True, named_commands_only=True),
+    Platform(KUBERNETES_API, is_host=True, named_commands_only=True),
 )
-APART = (INFINIBAND, SLURM, KUBERNETES)
+APART = (INFINIBAND, SLURM, KUBERNETES, OTHER_JOBS, SLURM_API, KUBERNETES_API)
 """The platforms of machines that are polled for what they know of others, not for their own cables."""
-PLATFORMS = tuple(one.name for one in TABLE if one.name != GNMI)
+PLATFORMS = tuple(one.name for one in TABLE if one.name not in (GNMI, SLURM_API, KUBERNETES_API))
 """What an inventory or a plan may name."""

@@ -91,6 +91,18 @@ DEFAULT_ZONE = "default"
 
 
 @dataclass(frozen=True, slots=True)
+class RestAccess:
+    """An API over HTTP: `https://host:6820`, or `unix:/run/slurmrestd.sock`. `token` is read with each request, since
+    it may be renewed; `user` is the one that it is for, where the API asks for it. `ca` is a PEM file.
+    """
+
+    url: str
+    token: Secret | None = None
+    user: str = ""
+    ca: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Target:
     """One device of an inventory. `platform` is one of `PLATFORMS`; empty: query the device."""
 
@@ -107,6 +119,8 @@ class Target:
     transport: str = ""
     """`gnmi`: it is asked by gNMI with `gnmi`. Empty: by SSH, or by SNMP where that is the platform."""
     gnmi: GnmiAccess | None = None
+    rest: RestAccess | None = None
+    """Where it is asked by HTTP."""
     zone: str = DEFAULT_ZONE
     """The pollers of this zone can reach it."""
     file: str = ""

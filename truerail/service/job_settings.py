@@ -1,26 +1,46 @@
 """Which schedulers are asked for their jobs, how, and what is shown of jobs."""
 
+import os
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 from typing import Annotated
 
 from pydantic import AfterValidator
 
-from truerail.model import Target
+from truerail.model import Secret, Target
 from truerail.model.names import device_key
-from truerail.model.platforms import KUBERNETES, SLURM
-from truerail.service.setting_values import Duration, Part, YesNo
+from truerail.model.platforms import KUBERNETES, KUBERNETES_API, OTHER_JOBS, SLURM, SLURM_API
+from truerail.model.target import RestAccess
+from truerail.service.setting_values import Duration, Part, SecretRef, YesNo
 from truerail.transport.fleet_transport import LOCAL
 
 _SSH = re.compile(r"ssh (?:(?P<user>[A-Za-z0-9._-]+)@)?(?P<host>[A-Za-z0-9][A-Za-z0-9._-]*)")
-_COLLECTORS = {SLURM: "slurm_jobs", KUBERNETES: "k8s_pods"}
+_REST = re.compile(r"rest (?P<url>https?://[A-Za-z0-9.:\[\]_-]+|unix:/[^\s]+)")
+IN_CLUSTER = "in-cluster"
+_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
+"""Where a pod has its token and the CA of the API: "Accessing the API from within a Pod" of Kubernetes."""
+_COLLECTORS = {SLURM: "slurm_jobs", KUBERNETES: "k8s_pods", OTHER_JOBS: "reported_jobs"}
+_APIS = {SLURM: SLURM_API, KUBERNETES: KUBERNETES_API}
 
 
 def _way(value: str) -> str:
     if value != LOCAL and not _SSH.fullmatch(value):
         raise ValueError("is neither local nor ssh HOST")
+    return value
+
+
+def _way_or_api(value: str) -> str:
+    if value != LOCAL and not _SSH.fullmatch(value) and not _REST.fullmatch(value):
+        raise ValueError("is none of local, ssh HOST and rest URL")
+    return value
+
+
+def _way_or_cluster(value: str) -> str:
+    if value not in (LOCAL, IN_CLUSTER) and not _SSH.fullmatch(value) and not _REST.fullmatch(value):
+        raise ValueError("is none of local, ssh HOST, rest URL and in-cluster")
     return value
 
 
@@ -33,13 +53,35 @@ class Scheduler(Part):
     """How often its running jobs are read."""
 
 
+class SchedulerApi(Scheduler):
+    """A scheduler that may also be asked by HTTP."""
+
+    via: Annotated[str, AfterValidator(_way_or_api)]
+    """As above; `rest URL`: its API, `https://head:6820` or `unix:/run/slurmrestd.sock`."""
+    token: SecretRef | None = None
+    """The token of an API."""
+    user: str = ""
+    """The user that the token is for: slurmrestd asks for it."""
+    ca: Path | None = None
+    """The CA that signs the API's certificate, if it is none of the system's."""
+
+
+class KubernetesApi(SchedulerApi):
+    """Kubernetes."""
+
+    via: Annotated[str, AfterValidator(_way_or_cluster)]
+    """As above; `in-cluster`: the API of the cluster in which the service runs, with the token of its pod."""
+
+
 class JobSettings(Part):
     """Schedulers whose jobs are joined with causes. Each is off until it is set."""
 
-    slurm: Scheduler | None = None
-    """Slurm, by squeue and scontrol."""
-    kubernetes: Scheduler | None = None
-    """Kubernetes, by kubectl and its own configuration: get and list on pods are enough."""
+    slurm: SchedulerApi | None = None
+    """Slurm, by squeue and scontrol, or by slurmrestd."""
+    kubernetes: KubernetesApi | None = None
+    """Kubernetes, by kubectl and its own configuration, or by its API: get and list on pods are enough."""
+    other: Scheduler | None = None
+    """Any other scheduler, by the site's own command `truerail-jobs`."""
     show_users: YesNo = True
     """Whether the names of jobs' users are shown and stored."""
     show_names: YesNo = True
@@ -48,7 +90,12 @@ class JobSettings(Part):
     @property
     def schedulers(self) -> Iterator[tuple[str, Scheduler]]:
         """Those that are set, by platform."""
-        for platform, scheduler in ((SLURM, self.slurm), (KUBERNETES, self.kubernetes)):
+        listed: tuple[tuple[str, Scheduler | None], ...] = (
+            (SLURM, self.slurm),
+            (KUBERNETES, self.kubernetes),
+            (OTHER_JOBS, self.other),
+        )
+        for platform, scheduler in listed:
             if scheduler is not None:
                 yield platform, scheduler
 
@@ -60,11 +107,13 @@ class JobSettings(Part):
     def targets(self, inventory: Iterable[Target]) -> tuple[Target, ...]:
         """The machines to ask, beside those of the inventory: named after their scheduler."""
         listed = {device_key(target.name): target for target in inventory}
-        return tuple(_target(platform, one.via, listed) for platform, one in self.schedulers)
+        return tuple(_target(platform, one, listed) for platform, one in self.schedulers)
 
 
-def _target(platform: str, via: str, listed: dict[str, Target]) -> Target:
-    found = _SSH.fullmatch(via)
+def _target(platform: str, scheduler: Scheduler, listed: dict[str, Target]) -> Target:
+    if isinstance(scheduler, SchedulerApi) and (access := _access(platform, scheduler)):
+        return Target(platform, "api", platform=_APIS[platform], rest=access)
+    found = _SSH.fullmatch(scheduler.via)
     if found is None:
         return Target(platform, LOCAL, platform=platform)
     known = listed.get(device_key(found["host"])) or Target(platform, found["host"])
@@ -79,3 +128,18 @@ def _target(platform: str, via: str, listed: dict[str, Target]) -> Target:
         file=known.file,
         line=known.line,
     )
+
+
+def _access(platform: str, scheduler: SchedulerApi) -> RestAccess | None:
+    """How its API is asked; None if it is asked by commands."""
+    ca = str(scheduler.ca) if scheduler.ca else ""
+    if scheduler.via == IN_CLUSTER:
+        host = os.environ.get("KUBERNETES_SERVICE_HOST", "kubernetes.default.svc")
+        port = os.environ.get("KUBERNETES_SERVICE_PORT", "443")
+        url = f"https://{f'[{host}]' if ':' in host else host}:{port}"
+        token = scheduler.token or Secret("file", str(_ACCOUNT / "token"))
+        return RestAccess(url, token, "", ca or str(_ACCOUNT / "ca.crt"))
+    found = _REST.fullmatch(scheduler.via)
+    if found is None:
+        return None
+    return RestAccess(found["url"], scheduler.token, scheduler.user, ca)

@@ -51,6 +51,12 @@ def _local() -> Transport:
     return Local(limits=_FABRIC)
 
 
+def _rest() -> Transport:
+    from truerail.transport.rest_api import RestApi
+
+    return RestApi()
+
+
 _MAKERS: dict[str, Callable[[], Transport]] = {
     "hosts": _hosts,
     "fabric": _fabric,
@@ -58,15 +64,18 @@ _MAKERS: dict[str, Callable[[], Transport]] = {
     "snmp": _snmp,
     "gnmi": _gnmi,
     "local": _local,
+    "rest": _rest,
 }
 
 
 def kind_of(target: Target) -> str:
-    """`local`, `gnmi`, `fabric`, `snmp`, `switches` or `hosts`. A device of unknown platform is queried like a host:
-    by SSH.
+    """`local`, `rest`, `gnmi`, `fabric`, `snmp`, `switches` or `hosts`. A device of unknown platform is queried like a
+    host: by SSH.
     """
     if target.address == LOCAL:
         return "local"
+    if target.rest is not None:
+        return "rest"
     if target.by_gnmi:
         return "gnmi"
     if target.apart:

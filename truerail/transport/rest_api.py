@@ -1,0 +1,205 @@
+"""Schedulers by HTTP: slurmrestd, and the API of Kubernetes. GET alone, over TLS, loopback or a Unix socket.
+
+The token is read anew for each request, since Kubernetes renews it, and is sent to the given address only: redirects
+are refused. No error shows it.
+"""
+
+import asyncio
+import http.client
+import json
+import re
+import socket
+import ssl
+import time
+from collections.abc import Sequence
+from contextlib import closing
+from ipaddress import ip_address
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+from truerail.errors import SecretMissingError, TransportError
+from truerail.model import Target
+from truerail.model.names import printable
+from truerail.model.platforms import KUBERNETES_API
+from truerail.model.target import RestAccess
+from truerail.transport.command_gate import refuse_undeclared
+from truerail.transport.folders import MAX_ANSWER_BYTES
+from truerail.transport.protocol import Answer
+
+UNIX = "unix:"
+SLURM_VERSIONS = tuple(f"v0.0.{number}" for number in range(45, 35, -1))
+"""Versions of slurmrestd's API, the newest first. Each release has three or four of them (Slurm's REST API guide)."""
+PAGE_PODS = 500
+"""As many as kubectl asks for at once."""
+_MOST_PAGES = 1000
+_OK, _GONE = 200, 410
+_NO_SUCH = (404, 405)
+_TOKEN = re.compile(r"[\x21-\x7e]{1,16384}")
+
+
+class _StatusError(Exception):
+    """An answer with another status than 200."""
+
+    def __init__(self, status: int, reason: str) -> None:
+        self.status = status
+        super().__init__(f"the API answers {status} {printable(reason, 60)}".rstrip())
+
+
+class RestApi:
+    """The transport for schedulers with an API."""
+
+    def __init__(self) -> None:
+        self._versions: dict[str, str] = {}
+        """The version that a slurmrestd answered, by its address."""
+
+    async def ask(self, target: Target, commands: Sequence[str]) -> list[Answer]:
+        """One answer for each command, in order, each within `target.answer_seconds`. Raises `TransportError`."""
+        refuse_undeclared(target, commands)
+        access = target.rest
+        if access is None:
+            raise TransportError(f"{target.name} has no address of an API")
+        return [await asyncio.to_thread(self._answer, target, access, command) for command in commands]
+
+    async def close(self) -> None:
+        """No connection is kept between rounds."""
+
+    def _answer(self, target: Target, access: RestAccess, command: str) -> Answer:
+        began = time.monotonic()
+        path = command.partition(" ")[2]
+        try:
+            with closing(_Api(target.platform, access, target.answer_seconds, began)) as api:
+                text = api.pods(path) if target.platform == KUBERNETES_API else self._slurm(api, access.url, path)
+        except _StatusError as refused:
+            return Answer(command, error=str(refused), took_seconds=time.monotonic() - began, refused=True)
+        except (OSError, http.client.HTTPException, ValueError) as error:
+            why = printable(str(error), 160) or type(error).__name__
+            raise TransportError(f"{_shown(access.url)}: {why}") from None
+        return Answer(command, text, took_seconds=time.monotonic() - began)
+
+    def _slurm(self, api: "_Api", url: str, path: str) -> str:
+        """The jobs, in the newest version that this slurmrestd has."""
+        known = self._versions.get(url)
+        for version in (known,) if known else SLURM_VERSIONS:
+            try:
+                text = api.get(path.replace("/slurm/", f"/slurm/{version}/", 1))
+            except _StatusError as refused:
+                if refused.status not in _NO_SUCH:
+                    raise
+                self._versions.pop(url, None)
+                continue
+            self._versions[url] = str(version)
+            return text
+        raise _StatusError(_NO_SUCH[0], "for each known version of slurmrestd")
+
+
+class _Api:
+    """The requests of one round, over one connection."""
+
+    def __init__(self, platform: str, access: RestAccess, seconds: float, began: float) -> None:
+        self._access, self._until = access, began + seconds
+        self._headers = {"Accept": "application/json", "User-Agent": "truerail", **_credentials(platform, access)}
+        self._connection = _connection(access, seconds)
+        self._left = MAX_ANSWER_BYTES
+
+    def close(self) -> None:
+        """Ends the connection."""
+        self._connection.close()
+
+    def get(self, path: str) -> str:
+        """The body of a 200. Raises _StatusError, OSError, HTTPException, ValueError."""
+        left = self._until - time.monotonic()
+        if left <= 0:
+            raise TimeoutError("no answer in time")
+        self._connection.timeout = left
+        if self._connection.sock is not None:
+            self._connection.sock.settimeout(left)
+        self._connection.request("GET", path, headers=self._headers)
+        with self._connection.getresponse() as response:
+            body = response.read(self._left + 1)
+            if response.status != _OK:
+                raise _StatusError(response.status, response.reason)
+        self._left -= len(body)
+        if self._left < 0:
+            raise ValueError(f"an answer of more than {MAX_ANSWER_BYTES:,} bytes")
+        return body.decode("utf-8")
+
+    def pods(self, path: str) -> str:
+        """All pages as one list. Where a page is no longer there (410), the list begins again, once."""
+        try:
+            return self._pages(path)
+        except _StatusError as refused:
+            if refused.status != _GONE:
+                raise
+        return self._pages(path)
+
+    def _pages(self, path: str) -> str:
+        items: list[Any] = []
+        more = ""
+        for _ in range(_MOST_PAGES):
+            page = json.loads(self.get(f"{path}&limit={PAGE_PODS}{more}"))
+            if not isinstance(page, dict) or not isinstance(page.get("items") or [], list):
+                raise ValueError("not a list of pods")
+            items += page.get("items") or []
+            following = (page.get("metadata") or {}).get("continue")
+            if not following:
+                return json.dumps({"kind": "PodList", "items": items})
+            more = f"&continue={quote(str(following), safe='')}"
+        raise ValueError(f"more than {_MOST_PAGES:,} pages of pods")
+
+
+def _credentials(platform: str, access: RestAccess) -> dict[str, str]:
+    """The headers of slurmrestd (rest_auth/jwt) and of Kubernetes. Raises `TransportError` without showing a token."""
+    if access.token is None:
+        return {}
+    try:
+        token = access.token.read().strip()
+    except SecretMissingError as missing:
+        raise TransportError(f"token: {missing}") from None
+    if not _TOKEN.fullmatch(token):
+        raise TransportError("token: empty, or not one word of printable ASCII")
+    if platform == KUBERNETES_API:
+        return {"Authorization": f"Bearer {token}"}
+    return {"X-SLURM-USER-TOKEN": token} | ({"X-SLURM-USER-NAME": access.user} if access.user else {})
+
+
+class _UnixConnection(http.client.HTTPConnection):
+    """HTTP over a Unix socket."""
+
+    def __init__(self, path: str, seconds: float) -> None:
+        super().__init__("localhost", timeout=seconds)
+        self._path = path
+
+    def connect(self) -> None:
+        """Connects to the socket."""
+        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(self._path)
+
+
+def _connection(access: RestAccess, seconds: float) -> http.client.HTTPConnection:
+    if access.url.startswith(UNIX):
+        return _UnixConnection(access.url.removeprefix(UNIX), seconds)
+    parts = urlsplit(access.url)
+    host = parts.hostname or ""
+    if parts.scheme == "https":
+        try:
+            context = ssl.create_default_context(cafile=access.ca or None)
+        except OSError as error:
+            raise TransportError(f"CA {access.ca}: {error.strerror or type(error).__name__}") from None
+        return http.client.HTTPSConnection(host, parts.port, timeout=seconds, context=context)
+    if access.token is not None and not _loopback(host):
+        raise TransportError(f"{_shown(access.url)}: a token is sent over https, to loopback, or to a Unix socket only")
+    return http.client.HTTPConnection(host, parts.port, timeout=seconds)
+
+
+def _loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _shown(url: str) -> str:
+    """An address without what may stand before its host."""
+    parts = urlsplit(url)
+    return url if url.startswith(UNIX) else f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
