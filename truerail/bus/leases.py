@@ -20,6 +20,7 @@ from nats.js.errors import APIError, NotFoundError
 from structlog import get_logger
 
 from truerail.bus.subjects import JUDGE_KEY, Subjects
+from truerail.model.tasks import end
 
 _EXPECTED, _OPERATION = "Nats-Expected-Last-Subject-Sequence", "KV-Operation"
 _WRONG_SEQUENCE = (10071, 10164)
@@ -92,8 +93,7 @@ class JudgeLease:
     async def release(self) -> None:
         """Ends the lease, if it is held: another judge leads at its next attempt."""
         if self._renewing is not None:
-            self._renewing.cancel()
-            await asyncio.gather(self._renewing, return_exceptions=True)
+            await end([self._renewing])
         if self.held:
             self._until = float("-inf")
             with suppress(Error, OSError, TimeoutError):  # it expires

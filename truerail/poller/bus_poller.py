@@ -22,6 +22,7 @@ from truerail.bus.shards import owner
 from truerail.bus.streams import Timing
 from truerail.bus.subjects import Subjects, fields, name_token
 from truerail.errors import BusError, BusMessageError
+from truerail.model.tasks import end
 from truerail.poller.agent_answers import AgentAnswers
 from truerail.poller.agent_transport import AgentTransport
 from truerail.poller.work import Work
@@ -91,7 +92,7 @@ class BusPoller:
                 with suppress(BusError):
                     await self._bus.send(self._subjects.live(self._zone, self._name), b"", {"KV-Operation": "DEL"})
         finally:
-            asking.cancel()
+            await end([asking])
             await self._bus.close()
 
     async def _listen(self, stop: asyncio.Event) -> None:

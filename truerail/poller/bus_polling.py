@@ -22,6 +22,7 @@ from truerail.bus.streams import Timing, ensure
 from truerail.bus.subjects import Subjects, fields
 from truerail.errors import BusError, BusMessageError
 from truerail.model import Target
+from truerail.model.tasks import end
 from truerail.poller.latest import Latest
 from truerail.poller.received import Received
 from truerail.poller.work import Work
@@ -145,9 +146,7 @@ class BusPolling:
 
     async def stop(self) -> None:
         """Ends the connection."""
-        for task in list(self._tasks):
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await end(self._tasks)
         await self._bus.close()
 
     # --- the connection ---------------------------------------------------------------------------------------------

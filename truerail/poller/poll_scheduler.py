@@ -14,7 +14,9 @@ from typing import Any
 from collector import collectors
 from truerail.analysis.published import CollectorRun
 from truerail.bus.outbox import Outbox
+from truerail.model.tasks import end
 from truerail.poller.device_row import Row
+from truerail.poller.event_rounds import EventRounds
 from truerail.poller.fleet import Gathered, Poller
 from truerail.poller.latest import Latest
 
@@ -44,6 +46,7 @@ class PollScheduler:
         self._busy: set[str] = set()
         self._due: set[str] = set()
         self._next: asyncio.Task[Any] | None = None
+        self._events = EventRounds()
         self._running: set[asyncio.Task[Any]] = set()
         self._loud = False
         self.latest = Latest(() if into else self._names)
@@ -92,10 +95,18 @@ class PollScheduler:
         await self.round(asked)
 
     async def everything(self, only: Collection[str] | None = None) -> int:
-        """Runs all collectors now, on all devices, or on these and the devices that report their fabric. Returns the
-        number of devices polled.
+        """Runs all collectors now, on all devices, or on these and the devices that report their fabric; on those that
+        are being polled, as soon as they no longer are. Returns the number of devices.
         """
-        return await self.round(set(self.runs), None if only is None else {*only, *self._gatherer.tellers})
+        wanted = set(self._names) if only is None else {*only, *self._gatherer.tellers}.intersection(self._names)
+        later = wanted & self._busy
+        for device in later:
+            self.soon(device, self.runs)
+        return await self.round(set(self.runs), wanted) + len(later)
+
+    def soon(self, device: str, collectors: Collection[str]) -> None:
+        """Runs collectors on a device as soon as it is not being polled, whatever the schedule says."""
+        self._events.add(device, collectors, self)
 
     def idle(self, devices: Iterable[str]) -> list[str]:
         """Those of these devices that are not being polled."""
@@ -167,10 +178,7 @@ class PollScheduler:
 
     async def stop(self) -> None:
         """Stops waiting for devices without an answer."""
-        running = list(self._running)
-        for task in running:
-            task.cancel()
-        await asyncio.gather(*running, return_exceptions=True)
+        await end(self._running)
 
 
 def _after(run: CollectorRun, at: datetime, took_seconds: float, asked: int, answered: int) -> CollectorRun:

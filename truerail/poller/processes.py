@@ -19,6 +19,7 @@ from truerail.bus.inbox import Place
 from truerail.bus.messages import Command
 from truerail.bus.shards import owner
 from truerail.errors import BusError
+from truerail.model.tasks import end
 from truerail.poller.frames import read_frame, write_frame
 from truerail.poller.latest import Latest
 from truerail.poller.received import Received
@@ -167,9 +168,7 @@ class PollerProcesses:
 
     async def stop(self) -> None:
         """Ends all children."""
-        for task in list(self._tasks):
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await end(self._tasks)
 
     # --- the children -----------------------------------------------------------------------------------------------
 

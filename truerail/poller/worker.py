@@ -9,7 +9,7 @@ from typing import Protocol
 from truerail.bus.messages import Command
 from truerail.bus.outbox import Outbox, Outgoing
 from truerail.errors import BusError
-from truerail.poller.event_rounds import EventRounds
+from truerail.model.tasks import end
 from truerail.poller.poll_scheduler import PollScheduler
 from truerail.poller.schedule import Schedule
 from truerail.poller.work import Work
@@ -36,7 +36,6 @@ class Worker:
         self._schedule = Schedule(overran=self._overran, failed=self._failed)
         self._asking: PollScheduler | None = None
         self._tasks: list[asyncio.Task[None]] = []
-        self._events = EventRounds()
 
     def start(self) -> None:
         """Begins to send, and to show that it runs."""
@@ -46,10 +45,7 @@ class Worker:
     async def stop(self) -> None:
         """Ends polling; nothing more is sent."""
         self._schedule.stop()
-        while left := [task for task in self._tasks if not task.done()]:
-            for task in left:
-                task.cancel()
-            await asyncio.wait(left, timeout=1.0)  # Python 3.11's wait_for may swallow a cancellation
+        await end(self._tasks)
         if self._asking:
             await self._asking.stop()
 
@@ -87,7 +83,7 @@ class Worker:
     def changed(self, device: str, collectors: Collection[str]) -> None:
         """These answers of a device are to be read now, whatever the schedule says."""
         if self._asking is not None and device in self._asking.devices:
-            self._events.add(device, collectors, self._asking)
+            self._asking.soon(device, collectors)
 
     def moved(self, epoch: int) -> None:
         """Another share of the devices, from this epoch on."""

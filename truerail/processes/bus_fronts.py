@@ -18,6 +18,7 @@ from truerail.bus.codec import pack
 from truerail.bus.front_messages import ASK, AUDIT, REST, VIEW, Answer, Event, Notice, Question, View, squeezed, unpack
 from truerail.bus.nats_link import Bus
 from truerail.errors import BusError, BusMessageError
+from truerail.model.tasks import end
 from truerail.processes.judge_link import JudgeLink
 from truerail.processes.messages import ALIVE_SECONDS, Message
 from truerail.service.leadership import Leadership
@@ -57,9 +58,7 @@ class BusFronts:
                 await self._report()
                 await asyncio.sleep(ALIVE_SECONDS)
         finally:
-            for task in self._tasks:
-                task.cancel()
-            await asyncio.gather(*self._tasks, return_exceptions=True)
+            await end(self._tasks)
             await self._bus.close()
 
     def _connection(self) -> Bus:

@@ -10,6 +10,7 @@ from truerail.errors import AccessError, CertificateError, CommandError, Journal
 from truerail.journal import open_journal
 from truerail.model.history import History, NoHistory
 from truerail.model.pause import garbage_of_the_young_only
+from truerail.model.tasks import end
 from truerail.processes.child_signals import signals
 from truerail.processes.front_link import SILENT_SECONDS
 from truerail.processes.front_service import FrontService, StoredExposition
@@ -60,10 +61,7 @@ async def front(
             raise CommandError(str(error)) from error
         finally:
             stop.set()
-            for task in following:
-                task.cancel()
-                with suppress(asyncio.CancelledError):
-                    await task
+            await end(following, failed=True)
 
 
 async def _say_stop(service: FrontService, stop: asyncio.Event) -> None:

@@ -20,6 +20,7 @@ from truerail.bus.front_messages import ASK, AUDIT, REST, VIEW, Answer, Notice, 
 from truerail.bus.nats_link import Bus, BusAddress
 from truerail.bus.subjects import Subjects
 from truerail.errors import BusError, BusMessageError, JudgeUnavailableError, TruerailError
+from truerail.model.tasks import end
 from truerail.processes.link_server import LinkServer
 from truerail.processes.messages import ALIVE_SECONDS, Message
 from truerail.service.events import Event, EventLog
@@ -71,8 +72,7 @@ class FrontRelay(LinkServer):
                     await following
                 raise BusError(f"bus {self._address.url}: {self._bus.problem or 'the connection has ended'}")
             finally:
-                following.cancel()
-                ended.cancel()
+                await end([following, ended])
         finally:
             await self._bus.close()
             self._copy.close()
@@ -238,6 +238,4 @@ class FrontRelay(LinkServer):
                 raise ConnectionResetError("the connection has ended")
             return bytes((await asking).data)
         finally:
-            asking.cancel()
-            lost.cancel()
-            await asyncio.gather(asking, lost, return_exceptions=True)
+            await end([asking, lost])

@@ -4,7 +4,6 @@ import asyncio
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,7 @@ from truerail.errors import CommandError, HistoryStoreError, JournalUnusableErro
 from truerail.journal import Journal, open_journal
 from truerail.model import Target
 from truerail.model.pause import garbage_of_the_young_only
+from truerail.model.tasks import end
 from truerail.outputs.metrics import Exposition
 from truerail.poller.polling import PollingMaker
 from truerail.processes.child_signals import signals
@@ -83,13 +83,9 @@ async def judge(
             await watch.run(stop)
         finally:
             if leadership and ending:
-                ending.cancel()
+                await end([ending])
                 await leadership.end()
-            for task in (linked, serving):
-                if task:
-                    task.cancel()
-                    with suppress(asyncio.CancelledError):
-                        await task
+            await end([task for task in (linked, serving) if task], failed=True)
             await transport.close()
             writer.close()
 

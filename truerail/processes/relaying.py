@@ -2,11 +2,11 @@
 
 import asyncio
 from collections.abc import Callable
-from contextlib import suppress
 
 from truerail.bus.nats_link import BusAddress
 from truerail.bus.subjects import Subjects
 from truerail.errors import BusError, CommandError
+from truerail.model.tasks import end
 from truerail.processes.child_signals import signals
 from truerail.processes.front_relay import FrontRelay
 from truerail.processes.post import Post
@@ -29,7 +29,4 @@ async def relaying(address: BusAddress, subjects: Subjects, post: Post, ready: C
         except BusError as error:
             raise CommandError(str(error)) from error
         finally:
-            for task in (running, stopping):
-                task.cancel()
-                with suppress(asyncio.CancelledError):
-                    await task
+            await end([running, stopping])

@@ -11,6 +11,7 @@ from truerail.bus.nats_link import Bus, BusAddress
 from truerail.bus.subjects import Subjects
 from truerail.errors import BusError, JournalUnavailableError
 from truerail.journal import Journal
+from truerail.model.tasks import end
 
 _AGAIN_SECONDS = 1.0
 
@@ -57,8 +58,7 @@ class Leadership:
     async def end(self) -> None:
         """Lets a standby lead at once."""
         if self._fence is not None:
-            self._fence.cancel()
-            await asyncio.gather(self._fence, return_exceptions=True)
+            await end([self._fence])
         await self._lease.release()
         await self._bus.close()
 

@@ -14,6 +14,7 @@ from truerail.errors import JournalUnavailableError
 from truerail.journal import Changes, Journal, Keeper
 from truerail.model import Plan, Target
 from truerail.model.history import RoundRecord
+from truerail.model.tasks import end
 from truerail.poller.polling import PollingMaker, in_process
 from truerail.poller.schedule import Schedule
 from truerail.poller.work import Work
@@ -107,9 +108,7 @@ class Watch:
                 await beginning
             await stopping
         finally:
-            for task in (beginning, stopping):
-                task.cancel()
-            await asyncio.gather(beginning, stopping, return_exceptions=True)
+            await end([beginning, stopping])
             await self._end()
 
     async def _begin(self) -> None:
@@ -119,7 +118,7 @@ class Watch:
             try:
                 await self.leadership.begin(self.journal)
             finally:
-                dropping.cancel()
+                await end([dropping])
         await self.desk.load()
         await self.marks.load()
         self._jobs()
@@ -136,9 +135,7 @@ class Watch:
     async def _end(self) -> None:
         self._schedule.stop()
         await self.prober.end()
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await end(self._tasks)
         await self.asking.stop()
         self.shown.stop()
         for outlet in self.outlets:
