@@ -27,10 +27,13 @@ from collections.abc import Iterator
 import numpy as np
 
 from rules._jobs import away, jobs_of, listed, subject_of, words_of
+from truerail.analysis.affected import DeviceCables
 from truerail.analysis.explained import HURT_BY, Explained
 from truerail.analysis.jobs import RunningJob
+from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, report_not_evaluated, rule
 from truerail.model import Cause, Finding, Neighbor, NetLink, SchedulerJob, Severity
+from truerail.model.columns import Codes
 from truerail.model.job_facts import PodOfJob
 from truerail.model.names import printable
 
@@ -69,8 +72,30 @@ def _finding(explained: Explained, job: RunningJob, cause: Cause, names: list[st
         severity=explained.severity(cause),
         rail=rails[0] if len(rails) == 1 else None,
         confidence=cause.confidence,
-        detail=((HURT_BY, cause.key), ("job", job.key), ("scheduler", job.scheduler), ("hosts", tuple(names))),
+        detail=(
+            (HURT_BY, cause.key),
+            ("job", job.key),
+            ("scheduler", job.scheduler),
+            ("hosts", tuple(names)),
+            ("gpus_by_rail", _gpus_by_rail(explained.round, job, cables, hosts)),
+        ),
     )
+
+
+def _gpus_by_rail(round: Round, job: RunningJob, cables: Codes, hosts: list[int]) -> tuple[tuple[int, float], ...]:
+    """By rail the job's GPUs on the hosts whose cable the cause affects there, a host's GPUs shared evenly among its
+    rails; nothing where the scheduler reports no GPUs.
+    """
+    each, index = job.gpus_on_a_node, round.cabling.index
+    if each is None:
+        return ()
+    found: dict[int, float] = {}
+    for host in hosts:
+        own = round.plan.once(DeviceCables).at(index.devices.names[host])
+        rails = {*index.rail[own].tolist()} - {-1}
+        for rail in {*index.rail[cables[index.a_device[cables] == host]].tolist()} - {-1}:
+            found[rail] = found.get(rail, 0.0) + each / len(rails)
+    return tuple(sorted(found.items()))
 
 
 _PLAN = "\n".join(f"gpu-{host}/nic{rail} leaf-{rail}/swp{host} rail={rail}" for host in (1, 2, 3) for rail in (0, 1))

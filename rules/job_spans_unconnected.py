@@ -115,7 +115,12 @@ def _finding(explained: Explained, job: RunningJob, apart: dict[int, list[str]])
         "(truerail export topology).",
         rail=rails[0] if len(rails) == 1 else None,
         confidence=0.9,
-        detail=(*(((HURT_BY, causes[0]),) if causes else ()), ("job", job.key), ("hosts", tuple(hosts))),
+        detail=(
+            *(((HURT_BY, causes[0]),) if causes else ()),
+            ("job", job.key),
+            ("scheduler", job.scheduler),
+            ("hosts", tuple(hosts)),
+        ),
     )
 
 

@@ -104,12 +104,13 @@ def test_a_choice_of_several_is_matched_as_such(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_the_time_of_each_cause_is_marked(name: str) -> None:
     """Grafana joins the samples of a series that are at most a step apart to one region, if none is a time itself."""
-    (marks,) = MADE[name]["annotations"]["list"]
-    assert (marks["enable"], marks["hide"], marks["useValueForTime"], marks["step"]) == (True, False, False, "60s")
-    assert marks["datasource"] == {"type": "prometheus", "uid": "${datasource}"}
-    labels = set(re.findall(r"{{(\w+)}}", marks["titleFormat"] + marks["textFormat"])) | {marks["tagKeys"]}
-    assert labels <= set(CATALOGUE["truerail_cause_info"].labels)
-    assert "placement" not in marks
+    marks, jobs = MADE[name]["annotations"]["list"]
+    for one, metric in ((marks, "truerail_cause_info"), (jobs, "truerail_job_info")):
+        assert (one["enable"], one["hide"], one["useValueForTime"], one["step"]) == (True, False, False, "60s")
+        assert one["datasource"] == {"type": "prometheus", "uid": "${datasource}"}
+        labels = set(re.findall(r"{{(\w+)}}", one["titleFormat"] + one["textFormat"])) | {one["tagKeys"]}
+        assert labels <= set(CATALOGUE[metric].labels)
+        assert "placement" not in one
     chosen = {variable["name"] for variable in MADE[name]["templating"]["list"]}
     assert ('pod=~"$pod"' in marks["expr"]) == ("pod" in chosen)
 

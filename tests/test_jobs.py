@@ -315,6 +315,34 @@ def test_metrics_count_jobs_and_say_which_scheduler_is_away() -> None:
     }
 
 
+def hurt_series(publication: Published) -> dict[tuple[str, str], float]:
+    """The series of hurt jobs, by name and last label."""
+    return {
+        (sample.name, *(value for label, value in sample.labels.items() if label != "fabric")): sample.value  # type: ignore[misc]
+        for metric in FabricWide(publication).collect()
+        for sample in metric.samples
+        if sample.name in ("truerail_job_hurt", "truerail_job_hurt_gpus", "truerail_job_info", "truerail_jobs_left_out")
+    }
+
+
+def test_metrics_name_the_jobs_that_are_hurt_and_no_others() -> None:
+    host = hurt_host(shown())
+    assert hurt_series(shown()) == {}
+    assert hurt_series(shown(slurm(error="timed out"))) == {}
+    assert hurt_series(shown(slurm(record("1", others(shown(), host)[0])))) == {("truerail_jobs_left_out",): 0}
+    assert hurt_series(shown(slurm(record("1", host, gpus=8), record("2", host)))) == {
+        ("truerail_job_hurt", "cable-swap"): 2,
+        ("truerail_job_hurt_gpus", "0"): 2,
+        ("truerail_job_hurt_gpus", "3"): 2,
+        ("truerail_job_info", "1", "slurm"): 1,
+        ("truerail_job_info", "2", "slurm"): 1,
+        ("truerail_jobs_left_out",): 0,
+    }
+    many = hurt_series(shown(slurm(*(record(str(number), host) for number in range(1, 53)))))
+    assert sum(name == "truerail_job_info" for name, *_ in many) == 50
+    assert many["truerail_jobs_left_out",] == 2
+
+
 def test_a_scheduler_that_does_not_answer_is_a_finding() -> None:
     before = shown(slurm(record("1", "gpu-001"))).round.jobs
     for earlier, left in ((before, f"its jobs are as of {AT:%Y-%m-%d %H:%M} UTC"), (None, "its jobs are unknown")):

@@ -78,7 +78,7 @@ def rich() -> Published:
     """A fabric that has something to say of everything."""
     simulation = simulate(Shape(hosts=12, rails=4, pods=2, planes=2, spines=2, uplinks=4), 4, Noise(unreachable=0.1))
     seen = simulation.snapshot()
-    job = SchedulerJob("7", 7, "train", "ann", "RUNNING", (next(iter(simulation.plan.devices)),))
+    job = SchedulerJob("7", 7, "train", "ann", "RUNNING", tuple(simulation.plan.devices), 96)
     publication = published(
         simulation.plan,
         with_probes(simulation.plan, Snapshot(seen.at, [*seen.readings, Reading("s", "slurm_jobs", seen.at, (job,))])),

@@ -28,7 +28,7 @@ from tests.patience import ENOUGH
 from tests.probed_fabric import with_probes
 from tests.real import require
 from truerail.analysis.published import CollectorRun, JournalHealth, JournalState, Published
-from truerail.model import CauseKind, PortCounters, Reading
+from truerail.model import CauseKind, PortCounters, Reading, Role, SchedulerJob, Snapshot
 from truerail.outputs.metrics import Exposition, sd
 from truerail.service.evaluator import Evaluator
 from truerail.simulator import Fault, Shape
@@ -103,6 +103,9 @@ class Watched:
         journal = JournalState(JournalHealth.KEEPING, since=self.now, written_total=self.evaluator.number)
         plan = self.living.fabric.plan
         runs, snapshot = dict(self.runs), with_probes(plan, gathered.snapshot(), lists=("A",))
+        hosts = tuple(name for name, device in plan.devices.items() if device.role is Role.HOST)
+        job = SchedulerJob("7", 7, "train", "ann", "RUNNING", hosts, 8 * len(hosts))
+        snapshot = Snapshot(snapshot.at, [*snapshot.readings, Reading("slurm", "slurm_jobs", snapshot.at, (job,))])
         return self.evaluator.evaluate(plan, snapshot, counted, (), runs, journal, (), (), self.now).publication
 
     def _count(self, readings: list[Reading]) -> None:

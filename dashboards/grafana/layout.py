@@ -16,7 +16,7 @@ from grafana_foundation_sdk.models.dashboard import (
 )
 
 from dashboards.grafana import links
-from dashboards.grafana.causes import marks
+from dashboards.grafana.causes import job_marks, marks
 from dashboards.grafana.variables import Variable, common
 
 COLUMNS: Final = 24
@@ -57,7 +57,7 @@ def built(board: Board, truerail: str) -> Dashboard:
         time=DashboardDashboardTime(f"now-{board.hours}h", "now"),
         refresh="1m",
         version=1,
-        annotations=AnnotationContainer(list_val=[marks(of_pods=_has_pods(board))]),
+        annotations=AnnotationContainer(list_val=[marks(of_pods=_has_pods(board)), job_marks()]),
         templating=DashboardDashboardTemplating([one.build() for one in (*common(truerail), *board.variables)]),
         links=[link.build() for link in links.bar(board.page)],
         panels=_placed(board.rows),

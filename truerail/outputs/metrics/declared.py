@@ -7,7 +7,13 @@ has no series: no value here is 0 for lack of data.
 
 from typing import Final
 
-from truerail.outputs.metrics import declared_faults, declared_links, declared_probes, declared_traffic  # noqa: F401 - each fills the catalogue
+from truerail.outputs.metrics import (  # noqa: F401 - each fills the catalogue
+    declared_faults,
+    declared_jobs,
+    declared_links,
+    declared_probes,
+    declared_traffic,
+)
 from truerail.outputs.metrics.declaring import CATALOGUE as CATALOGUE
 from truerail.outputs.metrics.declaring import PREFIX as PREFIX
 from truerail.outputs.metrics.declaring import Declared as Declared

@@ -12,6 +12,7 @@ from truerail.analysis.published import Published
 from truerail.model.finding import CauseKind, Finding, Severity, Status, Verdict
 from truerail.model.life import LifeState, Mute, MuteKind
 from truerail.outputs.metrics import declared
+from truerail.outputs.metrics.job_series import job_families
 from truerail.outputs.metrics.probe_series import probe_families
 from truerail.outputs.metrics.samples import Samples, family
 
@@ -41,6 +42,7 @@ class FabricWide(Collector):
             family(declared.JOBS_RUNNING, self._jobs()),
             family(declared.JOB_SOURCE_SUCCESS, self._sources()),
             family(declared.JOB_SOURCE_AGE, self._source_ages()),
+            *job_families(self._publication),
             *probe_families(self._publication),
         )
         return (metric for metric in families if metric.samples)

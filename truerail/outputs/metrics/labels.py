@@ -45,6 +45,8 @@ LABELS: Final = {
     "page_url": "the address of its page, where the setting `page.url` gives the public one",
     "status": "`pass`, `fail`, `unknown`, `not applicable` or `error`",
     "collector": "the collector's name",
+    "job_id": "the job's id as its scheduler's users write it: `1234`, `324_5`, `ml/llama`",
+    "scheduler": "`slurm`, `kubernetes` or `other`",
     "source": "the machine that reports a scheduler's jobs: `slurm`, `kubernetes`, or its name in the inventory",
     "health": "`keeping`, `failing` or `off`",
     "digest": "the plan's digest",

@@ -1,0 +1,45 @@
+"""Running jobs that a fault hurts, as series: the worst ones one by one, the rest counted."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from typing import Any, Final
+
+from prometheus_client import Metric
+
+from truerail.analysis.explained import HURT_BY
+from truerail.analysis.published import Published
+from truerail.model.finding import CauseKind
+from truerail.outputs.metrics import declared_jobs as declared
+from truerail.outputs.metrics.samples import family
+
+MOST: Final = 50
+"""Jobs that have their own series: 10,000 jobs a day would be as many new series. Their label is no `job`, which is
+Prometheus' own for what it scrapes.
+"""
+_RULES: Final = ("JOB001", "JOB009")
+
+
+def job_families(publication: Published) -> Iterator[Metric]:
+    """All families with at least one series."""
+    if not publication.round.jobs.known:
+        return
+    fabric = {"fabric": publication.fabric}
+    kind_of = {cause.key: cause.kind.value for cause in publication.evaluation.causes}
+    by_kind: dict[str, set[tuple[str, str]]] = defaultdict(set)
+    gpus: Counter[int] = Counter()
+    hosts: Counter[tuple[str, str]] = Counter()
+    for finding in publication.evaluation.findings:
+        if finding.rule in _RULES:
+            about: dict[str, Any] = dict(finding.detail)
+            job = (about["scheduler"], about["job"])
+            by_kind[kind_of.get(about.get(HURT_BY, ""), CauseKind.UNKNOWN.value)].add(job)
+            gpus.update(dict(about.get("gpus_by_rail", ())))
+            hosts[job] = max(hosts[job], len(about["hosts"]))
+    worst = sorted(hosts, key=lambda job: (-hosts[job], job))
+    families = (
+        family(declared.JOB_HURT, [(fabric | {"kind": kind}, len(jobs)) for kind, jobs in sorted(by_kind.items())]),
+        family(declared.JOB_HURT_GPUS, [(fabric | {"rail": str(rail)}, gpus[rail]) for rail in sorted(gpus)]),
+        family(declared.JOB_INFO, [(fabric | {"job_id": key, "scheduler": of}, 1) for of, key in worst[:MOST]]),
+        family(declared.JOBS_LEFT_OUT, [(fabric, max(len(worst) - MOST, 0))]),
+    )
+    yield from (metric for metric in families if metric.samples)
