@@ -2,11 +2,13 @@
 
 Question: which ranks of which communicator are running, missing or dead, and which have launched fewer operations than
 others?
-Needs: NCCL 2.24 or later; a connection to `localhost:28028` (`NCCL_RAS_ADDR`) on any host of the job, without login.
-No device is asked for it, since each answer makes all processes of a job report; a file of a capture is read.
+Needs: NCCL 2.24 or later; bash; a connection to `localhost:28028`, without login. Each answer makes all processes of a
+job report, so one host of a job is enough: only machines to which the inventory or the setting `jobs` gives the
+platform `nccl` are polled. Where no job listens there is no answer, and nothing is known.
 
 Format: `CLIENT PROTOCOL 2`, `TIMEOUT 5`, `SET FORMAT json`, `STATUS`, each in a line; the answer ends with the
-connection. Text up to 2.28.6, which answers `SET FORMAT` with an error; then JSON. Source: NCCL,
+connection, and at once if the client ends its side of it first. No other command is sent: newer versions have some that
+write (`CONTROL`). Text up to 2.28.6, which answers `SET FORMAT` with an error; then JSON. Source: NCCL,
 `src/ras/client_support.cc`.
 
 Traps:
@@ -28,7 +30,14 @@ from collector._answer import decode
 from truerail.errors import UnreadableError
 from truerail.model import BY_HAND, Command, Device, Role, collector, minutes
 from truerail.model.nccl_facts import RasComm, RasRank
+from truerail.model.platforms import NCCL
 
+_STATUS = (
+    "bash -c 'exec 3<>/dev/tcp/localhost/28028 && "
+    'printf "CLIENT PROTOCOL 2\\nTIMEOUT 5\\nSET FORMAT json\\nSTATUS\\n" >&3 && '
+    'timeout 9 sed "/^ERROR: Unknown command SET FORMAT/d" <&3\''
+)
+"""Versions without JSON refuse the format, and answer the rest as text."""
 _MOST_COMMS = 100_000
 _MOST_RANKS = 1_000_000
 _PROTOCOL = re.compile(r"(?:SERVER PROTOCOL \d+|OK|ERROR: Unknown command SET FORMAT json)\s*$", re.IGNORECASE)
@@ -49,7 +58,7 @@ _STATES = {"INIT": "init", "RUNNING": "running", "FINALIZE": "finalize", "ABORT"
 
 @collector(
     on=[Role.HOST],
-    ask=[Command("ncclras -f json", BY_HAND), Command("ncclras", BY_HAND)],
+    ask=[Command(_STATUS, (NCCL,)), Command("ncclras -f json", BY_HAND), Command("ncclras", BY_HAND)],
     every=minutes(0.5),
     yields=[RasComm, RasRank],
 )

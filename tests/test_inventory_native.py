@@ -145,7 +145,7 @@ def test_two_devices_with_one_address_are_noted(tmp_path: Path) -> None:
         ("{nam: a}", "unknown key, did you mean 'name'? (value 'nam')"),
         ("{role: host}", "the key 'name' is missing"),
         ("{name: a, role: leef}", "expected one of host, leaf, spine, superspine, did you mean 'leaf'? (value 'leef')"),
-        ("{name: a, platform: sonik}", "expected one of linux, cumulus, sonic, eos, nxos, junos, srlinux, iosxr, os10, aoscx, comware, vrp, sonic_cli, snmp, infiniband, slurm, kubernetes, did you mean 'sonic'? (value 'sonik')"),  # noqa: E501 - one case a line
+        ("{name: a, platform: sonik}", "expected one of linux, cumulus, sonic, eos, nxos, junos, srlinux, iosxr, os10, aoscx, comware, vrp, sonic_cli, snmp, infiniband, slurm, kubernetes, jobs, nccl, did you mean 'sonic'? (value 'sonik')"),  # noqa: E501 - one case a line
         ("{name: a, platform: snmp}", "the platform is snmp: the key 'snmp' is missing"),
         ("{name: 'a[1-3]', address: 'b[1-2]'}", "expected one for each of 3 devices, found 2 (value 'b[1-2]')"),
         ("{name: 'a[3-1]'}", "the range 3-1 runs backwards, write 1-3 (value 'a[3-1]')"),
@@ -171,7 +171,7 @@ def test_two_devices_with_one_address_are_noted(tmp_path: Path) -> None:
         ("{name: a, transport: gmni, gnmi: {ca: c}}", "expected one of ssh, gnmi, did you mean 'gnmi'? (value 'gmni')"),
         ("{name: a, role: host, transport: gnmi, gnmi: {ca: c}}", "the transport is gnmi: it is for switches, this is host"),  # noqa: E501 - one case a line
         ("{name: a, platform: snmp, snmp: {community: {env: C}}, transport: gnmi, gnmi: {ca: c}}", "the transport is gnmi: it is for switches, this is snmp"),  # noqa: E501 - one case a line
-        ("{name: a, platform: gnmi}", "expected one of linux, cumulus, sonic, eos, nxos, junos, srlinux, iosxr, os10, aoscx, comware, vrp, sonic_cli, snmp, infiniband, slurm, kubernetes (value 'gnmi')"),  # noqa: E501 - one case a line
+        ("{name: a, platform: gnmi}", "expected one of linux, cumulus, sonic, eos, nxos, junos, srlinux, iosxr, os10, aoscx, comware, vrp, sonic_cli, snmp, infiniband, slurm, kubernetes, jobs, nccl (value 'gnmi')"),  # noqa: E501 - one case a line
         ("{name: a, gnmi: {user: u}}", "the key 'ca' is missing"),
         ("{name: a, gnmi: {ca: c, password: {env: P}}}", "gNMI: 'password' without 'user'"),
         ("{name: a, gnmi: {ca: c, certificate: x}}", "gNMI: 'certificate' without 'key'"),

@@ -92,7 +92,13 @@ def test_every_declared_command_may_be_sent_to_its_platforms_and_to_no_other() -
             text = command.text.replace(PORT, "swp1")
             for platform in PLATFORMS:
                 target = Target("x", "10.0.0.1", platform=platform)
-                everybodys = not command.platforms and platform not in ("snmp", "infiniband", "slurm", "kubernetes")
+                everybodys = not command.platforms and platform not in (
+                    "snmp",
+                    "infiniband",
+                    "slurm",
+                    "kubernetes",
+                    "nccl",
+                )
                 if everybodys or platform in command.platforms:
                     refuse_undeclared(target, [text])
                 elif text not in declared(platform)[0] and not text.startswith(declared(platform)[1]):

@@ -118,6 +118,10 @@ _REFUSALS = (
 )
 
 
+_REFUSED_FORMAT = "error: unknown command set format"
+"""A line of NCCL's RAS before 2.28.7, which then answers as text."""
+
+
 def refuse_refusals(answer: str) -> None:
     """Raises `NoAnswerError` if an answer is empty or is the error message of a shell or a device.
 
@@ -130,6 +134,8 @@ def refuse_refusals(answer: str) -> None:
         return
     for number, line in enumerate(head.splitlines()[:5], 1):
         low = line.lower()
+        if low.startswith(_REFUSED_FORMAT):
+            continue
         if any(word in low for word in _REFUSALS) and (len(answer) < _SHORT or low.startswith("traceback")):
             raise NoAnswerError("the device refused", line=number, text=line)
 

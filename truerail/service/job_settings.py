@@ -1,4 +1,4 @@
-"""Which schedulers are asked for their jobs, how, and what is shown of jobs."""
+"""Which schedulers are asked for their jobs, which hosts for NCCL's RAS, how, and what is shown of jobs."""
 
 import os
 import re
@@ -8,11 +8,12 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import AfterValidator
+from pydantic import AfterValidator, Field
 
-from truerail.model import Secret, Target
-from truerail.model.names import device_key
-from truerail.model.platforms import KUBERNETES, KUBERNETES_API, OTHER_JOBS, SLURM, SLURM_API
+from truerail.errors import SettingsError
+from truerail.model import Secret, SshAccess, Target
+from truerail.model.names import device_key, printable
+from truerail.model.platforms import KUBERNETES, KUBERNETES_API, NCCL, OTHER_JOBS, SLURM, SLURM_API
 from truerail.model.target import RestAccess
 from truerail.service.setting_values import Duration, Part, SecretRef, YesNo
 from truerail.transport.fleet_transport import LOCAL
@@ -22,6 +23,7 @@ _REST = re.compile(r"rest (?P<url>https?://[A-Za-z0-9.:\[\]_-]+|unix:/[^\s]+)")
 IN_CLUSTER = "in-cluster"
 _ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 """Where a pod has its token and the CA of the API: "Accessing the API from within a Pod" of Kubernetes."""
+_MOST_HOSTS = 1000
 _COLLECTORS = {SLURM: "slurm_jobs", KUBERNETES: "k8s_pods", OTHER_JOBS: "reported_jobs"}
 _APIS = {SLURM: SLURM_API, KUBERNETES: KUBERNETES_API}
 
@@ -73,6 +75,15 @@ class KubernetesApi(SchedulerApi):
     """As above; `in-cluster`: the API of the cluster in which the service runs, with the token of its pod."""
 
 
+class Ras(Part):
+    """NCCL's RAS: hosts that are asked which ranks of their job are missing or behind."""
+
+    hosts: Annotated[tuple[str, ...], Field(min_length=1, max_length=_MOST_HOSTS)]
+    """One host of each job that is followed, by its name in the inventory: it answers for all ranks."""
+    every: Duration = timedelta(seconds=30)
+    """How often. Each answer makes all processes of the job report."""
+
+
 class JobSettings(Part):
     """Schedulers whose jobs are joined with causes. Each is off until it is set."""
 
@@ -82,6 +93,8 @@ class JobSettings(Part):
     """Kubernetes, by kubectl and its own configuration, or by its API: get and list on pods are enough."""
     other: Scheduler | None = None
     """Any other scheduler, by the site's own command `truerail-jobs`."""
+    ras: Ras | None = None
+    """NCCL's RAS, on hosts of jobs."""
     show_users: YesNo = True
     """Whether the names of jobs' users are shown and stored."""
     show_names: YesNo = True
@@ -102,12 +115,23 @@ class JobSettings(Part):
     @property
     def every_seconds(self) -> dict[str, float]:
         """How often each collector of jobs runs."""
-        return {_COLLECTORS[platform]: one.every.total_seconds() for platform, one in self.schedulers}
+        every = {_COLLECTORS[platform]: one.every.total_seconds() for platform, one in self.schedulers}
+        return every if self.ras is None else {**every, "nccl_ras": self.ras.every.total_seconds()}
 
     def targets(self, inventory: Iterable[Target]) -> tuple[Target, ...]:
-        """The machines to ask, beside those of the inventory: named after their scheduler."""
+        """The machines to ask, beside those of the inventory: named after their scheduler, or `nccl-HOST`. Raises
+        SettingsError for a host that the inventory does not have.
+        """
         listed = {device_key(target.name): target for target in inventory}
-        return tuple(_target(platform, one, listed) for platform, one in self.schedulers)
+        schedulers = [_target(platform, one, listed) for platform, one in self.schedulers]
+        return (*schedulers, *(_ras_target(host, listed) for host in (self.ras.hosts if self.ras else ())))
+
+
+def _ras_target(host: str, listed: dict[str, Target]) -> Target:
+    known = listed.get(device_key(host))
+    if known is None:
+        raise SettingsError([f"jobs.ras.hosts: the inventory has no host {printable(host, 80)!r}"])
+    return _beside(known, f"nccl-{known.name}", NCCL, known.ssh)
 
 
 def _target(platform: str, scheduler: Scheduler, listed: dict[str, Target]) -> Target:
@@ -118,8 +142,13 @@ def _target(platform: str, scheduler: Scheduler, listed: dict[str, Target]) -> T
         return Target(platform, LOCAL, platform=platform)
     known = listed.get(device_key(found["host"])) or Target(platform, found["host"])
     ssh = replace(known.ssh, user=found["user"]) if found["user"] else known.ssh
+    return _beside(known, platform, platform, ssh)
+
+
+def _beside(known: Target, name: str, platform: str, ssh: SshAccess) -> Target:
+    """A machine of the inventory once more, with a platform of its own."""
     return Target(
-        platform,
+        name,
         known.address,
         platform=platform,
         timeout_seconds=known.timeout_seconds,
