@@ -14,7 +14,7 @@ from pathlib import Path
 from string import Template
 
 from truerail.model import Role
-from truerail.model.platforms import PROBES, TABLE
+from truerail.model.platforms import NCCL, PROBES, TABLE
 from truerail.poller.questions import applicable
 from truerail.transport.framing import script
 
@@ -30,7 +30,8 @@ _PLAIN = re.compile(r"[\w ./-]+")
 
 def forced_command(platform: str) -> str:
     """The script for one platform: hosts send all commands of a round in one session, switches one in each."""
-    sessions = [*(_declared(Role.HOST, platform) if platform in _SESSIONS else ()), *PROBES]
+    roles = (platform, NCCL) if platform == "linux" else (platform,)
+    sessions = [*(text for one in roles if one in _SESSIONS for text in _declared(Role.HOST, one)), *PROBES]
     singles = [*_declared(Role.LEAF, platform), *PROBES]
     opening, closing = script([_MARK]).split(_frame(1, _MARK))
     return _Script(TEMPLATE.read_text(encoding="utf-8")).substitute(

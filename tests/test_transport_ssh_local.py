@@ -97,6 +97,7 @@ def test_every_declared_command_may_be_sent_to_its_platforms_and_to_no_other() -
                     "infiniband",
                     "slurm",
                     "kubernetes",
+                    "jobs",
                     "nccl",
                 )
                 if everybodys or platform in command.platforms:

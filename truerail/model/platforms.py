@@ -72,7 +72,7 @@ TABLE = (
     Platform(OTHER_JOBS, is_host=True, named_commands_only=True, takes_forced_command=True),
     Platform(SLURM_API, is_host=True, named_commands_only=True),
     Platform(KUBERNETES_API, is_host=True, named_commands_only=True),
-    Platform(NCCL, is_host=True, named_commands_only=True, takes_forced_command=True),
+    Platform(NCCL, is_host=True, named_commands_only=True),
 )
 APART = (INFINIBAND, SLURM, KUBERNETES, OTHER_JOBS, SLURM_API, KUBERNETES_API, NCCL)
 """The platforms of machines that are polled for what they know of others, not for their own cables."""
