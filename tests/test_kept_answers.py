@@ -172,9 +172,11 @@ def _ageless(fact: object) -> object:
 @pytest.mark.parametrize("platform", sorted(switch_platforms()))
 def test_a_steady_fabric_is_parsed_once_and_a_change_is_found(platform: str) -> None:
     site = Site(shape=replace(POD, hosts=4, platforms=(platform,)))
-    fresh, kept = site.gatherer, KeptAnswers()
-    keeping = Poller(site.fabric.targets, site.fabric.transport, devices=site.fabric.plan.devices, kept=kept)
-    keeping._ambient = fresh._ambient
+    kept, ambient = KeptAnswers(), site.gatherer._ambient
+    keeping, fresh = (
+        Poller(site.fabric.targets, site.fabric.transport, devices=site.fabric.plan.devices, ambient=ambient, kept=one)
+        for one in (kept, None)
+    )
 
     def read(poller: Poller) -> dict[tuple[str, str], Reading]:
         found = asyncio.run(poller.round(collectors=sorted(at_once())))

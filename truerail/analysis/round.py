@@ -52,7 +52,7 @@ class Round(Owner):
     def cabling(self) -> Wiring:
         """The actual cabling, and the state of every planned cable."""
         carried = None if self.cabled is None else self.cabled.of(self.plan, self.snapshot)
-        return carried or join(self.plan, self.snapshot)
+        return carried or join(self.plan, self.snapshot, None if self.cabled is None else self.cabled.seen)
 
     @cached_property
     def nccl(self) -> NcclJob | None:

@@ -1,8 +1,9 @@
 """One round: readings, and the same facts as columns."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from itertools import chain, zip_longest
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
@@ -38,6 +39,9 @@ MEASURED = frozenset(
 `Optic` has.
 """
 
+_FEW = 8
+"""Tables are spliced where less than one reading in this many has changed."""
+
 
 class Table(Generic[F]):
     """The facts of one kind from all devices, as columns of equal length.
@@ -71,6 +75,30 @@ class Table(Generic[F]):
             self._columns[name] = column
         return column
 
+    def with_readings(self, changed: Mapping[int, list[F]]) -> "Table[F] | None":
+        """The same table where some readings, by their number, have other facts: all others are copied, also in the
+        columns. None where one of them had no fact of this kind, or has none now: a device may come or go with it.
+        """
+        numbers = sorted(changed)
+        starts, stops = (np.searchsorted(self.reading, numbers, side).tolist() for side in ("left", "right"))
+        news = [changed[number] for number in numbers]
+        if any((start == stop) is bool(new) for start, stop, new in zip(starts, stops, news, strict=True)):
+            return None
+        keep = [slice(low, high) for low, high in zip([0, *stops], [*starts, len(self.rows)], strict=True)]
+        rows = list(chain.from_iterable(chain(self.rows[old], new) for old, new in zip(keep, [*news, []], strict=True)))
+        devices = [
+            self.device[start:stop][:1].repeat(len(new)) for start, stop, new in zip(starts, stops, news, strict=True)
+        ]
+        readings = [np.full(len(new), number) for number, new in zip(numbers, news, strict=True)]
+        table = Table(
+            self.kind, rows, self.devices, _spliced(self.device, keep, devices), _spliced(self.reading, keep, readings)
+        )
+        for name, column in self._columns.items():
+            field_of = itemgetter(self.kind._fields.index(name))
+            values = [np.fromiter(map(field_of, new), dtype=object, count=len(new)) for new in news]
+            table._columns[name] = _spliced(column, keep, values)
+        return table
+
 
 @dataclass(frozen=True)
 class Snapshot:
@@ -102,6 +130,29 @@ class Snapshot:
         self.take_tables(earlier)
         return True
 
+    def follow(self, earlier: "Snapshot") -> None:
+        """Makes the tables of an earlier snapshot its own where the same readings came in the same order, and a few of
+        them with other facts.
+        """
+        if len(self.readings) != len(earlier.readings):
+            return
+        changed: list[int] = []
+        for number, (now, was) in enumerate(zip(self.readings, earlier.readings, strict=True)):
+            if now.device != was.device or now.collector != was.collector:
+                return
+            if now.facts is not was.facts:
+                changed.append(number)
+        for kind, table in earlier._tables.items():
+            if kind in MEASURED:
+                continue
+            facts = {
+                number: found
+                for number in changed
+                if (found := _of_kind(self.readings[number], kind)) or _of_kind(earlier.readings[number], kind)
+            }
+            if len(facts) * _FEW < len(self.readings) and (spliced := table.with_readings(facts)) is not None:
+                self._tables[kind] = spliced
+
     def take_tables(self, other: "Snapshot") -> None:
         """Takes over the tables of a snapshot with the same facts but for measured ones."""
         self._tables.update((kind, table) for kind, table in other._tables.items() if kind not in MEASURED)
@@ -124,15 +175,7 @@ class Snapshot:
         devices: dict[str, int] = {}
         counts: list[tuple[int, int, int]] = []
         for index, reading in enumerate(self.readings):
-            if not reading.facts:
-                continue
-            wanted: Sequence[Any] = reading.facts
-            first = type(wanted[0])
-            if first is not type(wanted[-1]):  # several kinds, grouped
-                wanted = [fact for fact in wanted if type(fact) is kind]
-            elif first is not kind:
-                continue
-            if wanted:
+            if wanted := _of_kind(reading, kind):
                 counts.append((devices.setdefault(reading.device, len(devices)), index, len(wanted)))
                 rows.extend(wanted)
         spread = np.array(counts, dtype=np.int64).reshape(-1, 3)
@@ -163,6 +206,23 @@ class Snapshot:
         """
         wanted = set(kinds)
         return {r.device for r in self.readings if not r.error and wanted & set(yields.get(r.collector, ()))}
+
+
+def _of_kind(reading: Reading, kind: type[F]) -> Sequence[F]:
+    """Its facts of one kind. Facts are grouped by kind."""
+    facts: Sequence[Any] = reading.facts
+    if not facts:
+        return ()
+    first = type(facts[0])
+    if first is not type(facts[-1]):
+        return [fact for fact in facts if type(fact) is kind]
+    return facts if first is kind else ()
+
+
+def _spliced(old: Any, keep: Sequence[slice], new: Sequence[Any]) -> Any:
+    """The slices of an array that are kept, and between them what takes the place of the others."""
+    parts = chain.from_iterable(zip_longest((old[piece] for piece in keep), new, fillvalue=old[:0]))
+    return np.concatenate(list(parts))
 
 
 def _measured(reading: Reading) -> bool:

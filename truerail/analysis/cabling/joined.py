@@ -221,10 +221,13 @@ def evidence_of(snapshot: Snapshot, kind: type[Fact], row: int) -> Evidence:
     return Evidence(reading.device, reading.collector, reading.at, reading.aged(table.rows[row]))
 
 
-def join(plan: Plan, snapshot: Snapshot) -> Wiring:
-    """The wiring of a snapshot under a plan."""
+def join(plan: Plan, snapshot: Snapshot, earlier: Snapshot | None = None) -> Wiring:
+    """The wiring of a snapshot under a plan. What an `earlier` one has as columns is not read again."""
     index = PlanIndex(plan)
+    if earlier is not None:
+        snapshot.follow(earlier)
     joined = snapshot.unmeasured()
+    joined.take_tables(snapshot)
     identity = identify(index, joined)
     snapshot.take_tables(joined)
     beside = testimony(identity.names, snapshot.table(Optic))  # may add ports: sizes come after

@@ -1,0 +1,74 @@
+"""A round in which few devices answered otherwise has the columns of the round before, but for those devices."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from truerail.model import Fact, Neighbor, NetLink, Reading, Snapshot
+from truerail.model.facts import Optic
+
+AT = datetime(2026, 11, 20, tzinfo=UTC)
+KINDS = (Neighbor, NetLink, Optic)
+FACTS = st.lists(
+    st.one_of(
+        st.builds(Neighbor, st.sampled_from("ab"), system_name=st.sampled_from(["x", None])),
+        st.builds(NetLink, st.sampled_from("ab"), mtu=st.sampled_from([1500, 9000])),
+        st.builds(Optic, st.sampled_from("ab")),
+    ),
+    max_size=4,
+).map(lambda facts: tuple(sorted(facts, key=lambda fact: type(fact).__name__)))
+
+
+def snapshot(answers: Sequence[tuple[Fact, ...]]) -> Snapshot:
+    """An answer for each of these, of a device for each two."""
+    return Snapshot(AT, [Reading(f"d{n // 2}", f"c{n % 2}", AT, facts) for n, facts in enumerate(answers)])
+
+
+def columns(one: Snapshot) -> list[object]:
+    found: list[object] = []
+    for kind in KINDS:
+        table = one.table(kind)
+        found += [table.rows, table.devices, table.device.tolist(), table.reading.tolist()]
+        found += [table.column(name).tolist() for name in kind._fields]
+    return found
+
+
+@given(st.lists(FACTS, min_size=40, max_size=60), st.dictionaries(st.integers(0, 39), FACTS, max_size=4))
+def test_spliced_tables_are_those_that_would_be_made(
+    answers: list[tuple[Fact, ...]], changes: dict[int, tuple[Fact, ...]]
+) -> None:
+    before = snapshot(answers)
+    columns(before)
+    changed = [changes.get(number, facts) for number, facts in enumerate(answers)]
+    after = snapshot(changed)
+    after.follow(before)
+    assert columns(after) == columns(snapshot(changed))
+    assert columns(before) == columns(snapshot(answers))
+
+
+def test_columns_are_spliced_and_not_read_again() -> None:
+    before = snapshot([(NetLink("a"), NetLink("b"))] * 20)
+    column = before.table(NetLink).column("netdev")
+    after = snapshot(
+        [(NetLink("c"), NetLink("d"), NetLink("e")) if n == 7 else one.facts for n, one in enumerate(before.readings)]
+    )
+    after.follow(before)
+    assert "netdev" in after.table(NetLink)._columns
+    assert np.flatnonzero(after.table(NetLink).column("netdev")[:14] != column[:14]).tolist() == []
+    assert after.table(NetLink).column("netdev")[14:18].tolist() == ["c", "d", "e", "a"]
+
+
+def test_other_readings_or_many_changes_are_read_again() -> None:
+    before = snapshot([(NetLink("a"),)] * 20)
+    before.table(NetLink)
+    for after in (
+        snapshot([(NetLink("a"),)] * 21),
+        snapshot([(NetLink("b"),)] * 20),
+        Snapshot(AT, [replace(one, device="other") for one in before.readings]),
+    ):
+        after.follow(before)
+        assert not after._tables
