@@ -30,7 +30,6 @@ import numpy as np
 from rules._jobs import away, jobs_of, listed, subject_of, words_of
 from truerail.analysis.affected import DeviceCables
 from truerail.analysis.cabling import State, Wiring
-from truerail.analysis.connected import connected_parts
 from truerail.analysis.explained import HURT_BY, Explained
 from truerail.analysis.jobs import RunningJob
 from truerail.analysis.rule import Case, report_not_evaluated, rule
@@ -51,29 +50,11 @@ def job_spans_unconnected(explained: Explained) -> Iterator[Finding]:
     report_not_evaluated(away(jobs))
 
 
-def _ends(explained: Explained) -> Codes:
-    """The switch at the upper end of each cable; -1 where it has none. A cable behind a wrong name is where it belongs.
-    Shape (cables,).
-    """
-    wiring = explained.round.cabling
-    index = wiring.index
-    seen = np.where(wiring.state == State.WRONG, index.ports.device_of(wiring.place), index.b_device)
-    ends = np.where(wiring.state == State.MISSING, _SPARE, seen)
-    for cause in explained.causes:
-        if cause.names_only or cause.undecided:
-            subjects = {explained.by_id[one].subject for one in cause.explains if one in explained.by_id}
-            behind = [cable for cable in wiring.cables(State.WRONG).tolist() if str(index.a_port(cable)) in subjects]
-            ends[behind] = index.b_device[behind]
-    return np.asarray(ends)
-
-
 def _parts(explained: Explained) -> Codes:
     """The connected part in which each host cable ends; -1 where that is unknown or nowhere. Shape (cables,)."""
-    wiring, ends = explained.round.cabling, _ends(explained)
-    size = len(wiring.index.devices.names)
-    parts = connected_parts(wiring.index, ends, ends >= 0, size)
+    wiring, ends = explained.round.cabling, explained.ends
     known = wiring.index.from_host & (wiring.state != State.UNKNOWN) & (ends >= 0)
-    return np.where(known, np.append(parts, _SPARE)[ends], _SPARE)
+    return np.where(known, np.append(explained.parts, _SPARE)[ends], _SPARE)
 
 
 def _apart(wiring: Wiring, part: Codes, job: RunningJob) -> dict[int, list[str]]:

@@ -12,7 +12,7 @@ from rules import rules
 from truerail.analysis.explained import HURT_BY, Explained, with_explained
 from truerail.analysis.published import Published
 from truerail.analysis.rule import Case
-from truerail.model import Finding, Neighbor, NetLink, SchedulerJob
+from truerail.model import Finding, Neighbor, NetLink, SchedulerJob, TopologyUnit
 from truerail.model.finding import Status
 from truerail.model.history import Acknowledgement, MaintenanceWindow
 from truerail.model.life import Mute
@@ -204,3 +204,31 @@ def test_a_rank_is_not_the_networks_only_where_all_of_its_path_is_known() -> Non
     assert said(ranked(behind._replace(gpu=None, state="dead")))[0].startswith("rank 3 of 0xabc on gpu-2 is dead; ")
     worst = said(ranked(behind, behind._replace(rank=4, state="missing"), behind._replace(rank=5)))
     assert [one.partition(" of ")[0] for one in worst] == ["rank 4"]
+
+
+def topology_findings(*units: TopologyUnit) -> list[tuple[str, str]]:
+    """What JOB008 finds of this topology on a clean fabric of two groups that spines do not join."""
+    lines = (f"gpu-{host}/nic0 leaf-{(host - 1) // 2}/swp{host} rail=0" for host in (1, 2, 3, 4))
+    facts: dict[str, list[Neighbor | TopologyUnit]] = {
+        f"gpu-{host}": [
+            Neighbor("nic0", system_name=f"leaf-{(host - 1) // 2}", port_id=f"swp{host}", port_id_type="ifname")
+        ]
+        for host in (1, 2, 3, 4)
+    }
+    explained = explained_scene(scene(Case("", "\n".join(lines), facts | {"slurm": [*units]})))
+    return [(one.subject, one.summary) for one in rules()["JOB008"].look(explained).findings]
+
+
+def test_a_schedulers_topology_is_compared_with_what_is_seen() -> None:
+    one, two = TopologyUnit("a", "switch", ("gpu-1", "gpu-2")), TopologyUnit("b", "switch", ("gpu-3", "gpu-4"))
+    assert topology_findings(one, two) == []
+    assert topology_findings(one, TopologyUnit("b", "switch", ("gpu-4", "gpu-1", "gpu-3"))) == [
+        ("gpu-1", "topology of slurm: gpu-1 is in several switches: Slurm takes one of them; and 1 more"),
+    ]
+    ((subject, summary),) = topology_findings(one, two, TopologyUnit("root", "switch", (), ("a", "b", "c")))
+    assert subject == "slurm"
+    assert summary == (
+        "topology of slurm: root has the child c, which is not defined: slurmctld does not start; and 1 more"
+    )
+    ((_, joined),) = topology_findings(one, two, TopologyUnit("root", "switch", (), ("a", "b")))
+    assert joined == ("topology of slurm: root joins the part of leaf-0, the part of leaf-1, which no uplinks connect")

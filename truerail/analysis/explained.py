@@ -4,10 +4,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+import numpy as np
+
 from truerail.analysis.affected import affected_cables, hosts_hurt
+from truerail.analysis.cabling import State
+from truerail.analysis.connected import connected_parts
 from truerail.analysis.hidden import hidden_by_names
 from truerail.analysis.round import Round
-from truerail.model.columns import Codes
+from truerail.model.columns import NONE, Codes
 from truerail.model.finding import Cause, Finding, Severity, Verdict
 
 HURT_BY = "hurt_by"
@@ -51,6 +55,31 @@ class Explained:
     def cause_of(self) -> Mapping[str, str]:
         """Finding id to the key of the cause that explains it."""
         return {finding: key for key, cause in self.by_key.items() for finding in cause.explains}
+
+    @cached_property
+    def ends(self) -> Codes:
+        """The switch at the upper end of each cable; -1 where it has none. A cable behind a wrong name is where it
+        belongs. Shape (cables,).
+        """
+        wiring = self.round.cabling
+        index = wiring.index
+        seen = np.where(wiring.state == State.WRONG, index.ports.device_of(wiring.place), index.b_device)
+        ends = np.where(wiring.state == State.MISSING, NONE, seen)
+        for cause in self.causes:
+            if cause.names_only or cause.undecided:
+                subjects = {self.by_id[one].subject for one in cause.explains if one in self.by_id}
+                wrong = wiring.cables(State.WRONG).tolist()
+                behind = [cable for cable in wrong if str(index.a_port(cable)) in subjects]
+                ends[behind] = index.b_device[behind]
+        return np.asarray(ends)
+
+    @cached_property
+    def parts(self) -> Codes:
+        """Numbers the connected parts of the switches, over uplinks that are seen or in unknown state. Shape
+        (devices,).
+        """
+        index = self.round.cabling.index
+        return connected_parts(index, self.ends, self.ends >= 0, len(index.devices.names))
 
     def severity(self, cause: Cause) -> Severity:
         """The highest severity of the findings that a cause explains."""

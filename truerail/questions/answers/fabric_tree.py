@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from truerail.analysis.host_groups import group_of, groups_of
 from truerail.analysis.published import Published
 from truerail.model.columns import Codes
 from truerail.model.job_facts import SchedulerNode
@@ -71,10 +72,10 @@ def _tree(publication: Published) -> FabricTree:
     hosts = [code for code in range(view.index.devices.planned) if view.index.devices.is_host(code)]
     cables = {host: standing.below.of(host) for host in hosts}
     planned = {host: frozenset(view.index.b_device[found].tolist()) for host, found in cables.items()}
-    leaves = _units(planned)
+    leaves = groups_of(planned)
     home = {host: next(unit for unit in leaves if planned[host] <= unit) for host in hosts}
     seen = {host: _seen(standing, found) for host, found in cables.items()}
-    at = {host: _place(home[host], seen[host], len(cables[host]), leaves) for host in hosts}
+    at = {host: group_of(home[host], seen[host], len(cables[host]), leaves) for host in hosts}
     groups: dict[frozenset[int], list[int]] = {unit: [] for unit in leaves}
     for host in hosts:
         groups[at[host]].append(host)
@@ -101,26 +102,11 @@ def _tree(publication: Published) -> FabricTree:
     )
 
 
-def _units(planned: Mapping[int, frozenset[int]]) -> list[frozenset[int]]:
-    """The different sets of leaves, without those that another one contains; in the order of their first hosts."""
-    found = list(dict.fromkeys(planned.values()))
-    largest = sorted(found, key=len, reverse=True)
-    kept = [one for at, one in enumerate(largest) if not any(one < other for other in largest[:at])]
-    return [one for one in found if one in set(kept)] or [frozenset()]
-
-
 def _seen(standing: RailStatus, cables: Codes) -> list[int]:
     """The switches on which these cables are seen."""
     known = cables[standing.stand[cables] != Stand.UNKNOWN]
     ends = standing.end[known]
     return [int(end) for end in ends.tolist() if end >= 0]
-
-
-def _place(home: frozenset[int], seen: Sequence[int], cables: int, units: Iterable[frozenset[int]]) -> frozenset[int]:
-    """The unit of a host: another than its own only if most of its cables are seen, and all of these there."""
-    if not seen or 2 * len(seen) <= cables or any(end in home for end in seen):
-        return home
-    return next((unit for unit in units if all(end in unit for end in seen)), home)
 
 
 def _rails(standing: RailStatus, cables: Codes, stand: Stand) -> tuple[int, ...]:
