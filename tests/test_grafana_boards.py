@@ -104,8 +104,9 @@ def test_a_choice_of_several_is_matched_as_such(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_the_time_of_each_cause_is_marked(name: str) -> None:
     """Grafana joins the samples of a series that are at most a step apart to one region, if none is a time itself."""
-    marks, jobs = MADE[name]["annotations"]["list"]
-    for one, metric in ((marks, "truerail_cause_info"), (jobs, "truerail_job_info")):
+    marks, *jobs = MADE[name]["annotations"]["list"]
+    assert len(jobs) == (name in ("host", "overview"))
+    for one, metric in ((marks, "truerail_cause_info"), *((one, "truerail_job_info") for one in jobs)):
         assert (one["enable"], one["hide"], one["useValueForTime"], one["step"]) == (True, False, False, "60s")
         assert one["datasource"] == {"type": "prometheus", "uid": "${datasource}"}
         labels = set(re.findall(r"{{(\w+)}}", one["titleFormat"] + one["textFormat"])) | {one["tagKeys"]}

@@ -315,10 +315,10 @@ def test_metrics_count_jobs_and_say_which_scheduler_is_away() -> None:
     }
 
 
-def hurt_series(publication: Published) -> dict[tuple[str, str], float]:
+def hurt_series(publication: Published) -> dict[tuple[str, ...], float]:
     """The series of hurt jobs, by name and last label."""
     return {
-        (sample.name, *(value for label, value in sample.labels.items() if label != "fabric")): sample.value  # type: ignore[misc]
+        (sample.name, *(value for label, value in sample.labels.items() if label != "fabric")): sample.value
         for metric in FabricWide(publication).collect()
         for sample in metric.samples
         if sample.name in ("truerail_job_hurt", "truerail_job_hurt_gpus", "truerail_job_info", "truerail_jobs_left_out")

@@ -43,6 +43,8 @@ class Board:
     rows: tuple[Row, ...]
     page: str = "/"
     hours: int = 6
+    shows_jobs: bool = False
+    """Whether it marks when jobs were hurt."""
 
 
 def built(board: Board, truerail: str) -> Dashboard:
@@ -57,7 +59,9 @@ def built(board: Board, truerail: str) -> Dashboard:
         time=DashboardDashboardTime(f"now-{board.hours}h", "now"),
         refresh="1m",
         version=1,
-        annotations=AnnotationContainer(list_val=[marks(of_pods=_has_pods(board)), job_marks()]),
+        annotations=AnnotationContainer(
+            list_val=[marks(of_pods=_has_pods(board)), *([job_marks()] if board.shows_jobs else [])]
+        ),
         templating=DashboardDashboardTemplating([one.build() for one in (*common(truerail), *board.variables)]),
         links=[link.build() for link in links.bar(board.page)],
         panels=_placed(board.rows),

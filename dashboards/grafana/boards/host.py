@@ -37,6 +37,7 @@ def board() -> Board:
             *exporter_rows(),
         ),
         page="/hosts/${host:percentencode}",
+        shows_jobs=True,
     )
 
 

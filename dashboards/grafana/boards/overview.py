@@ -41,7 +41,7 @@ def board() -> Board:
     """The board."""
     rows_ = (_answer(), _wrong(), _where(), _trend(), COVERAGE, Row("Which alerts fire?", 9, (_alerts(),)))
     summary = "Is every rail of the fabric right, what is wrong now, and is it getting better or worse?"
-    return Board("overview", "Fabric overview", summary, (pod(),), rows_)
+    return Board("overview", "Fabric overview", summary, (pod(),), rows_, shows_jobs=True)
 
 
 def _answer() -> Row:
