@@ -14,10 +14,23 @@ from typing import Any
 import pytest
 
 from collector import collectors
+from rules._probes import heard, sent
+from truerail.analysis.probes.reached import reached
 from truerail.analysis.round import Round
+from truerail.analysis.rule import Case
 from truerail.errors import CommandError
 from truerail.model import Counter as Named
-from truerail.model import Device, GpuProcess, NetAddress, PortCounters, ProbeReach, ProbeTrouble, Reading, Snapshot
+from truerail.model import (
+    Device,
+    GpuProcess,
+    NetAddress,
+    NetLink,
+    PortCounters,
+    ProbeReach,
+    ProbeTrouble,
+    Reading,
+    Snapshot,
+)
 from truerail.probe import host_script
 from truerail.probe.idle import activity
 from truerail.probe.nics import Nics, nics_of
@@ -26,6 +39,7 @@ from truerail.probe.summary import summary
 from truerail.probe.tasks import FULL_TTL, ProbePlan, Settings, limits_for, plan_run
 from truerail.simulator import Shape
 from truerail.simulator.fabric.builder import build
+from truerail.testing.cases import plan_of
 
 AT = datetime(2026, 11, 20, 14, tzinfo=UTC)
 PLAN = build(Shape(hosts=16, rails=2, pods=2, spines=2, uplinks=2, spare_ports=0)).plan
@@ -214,3 +228,59 @@ def test_a_host_without_its_file_of_limits_sends_nothing() -> None:
     done = subprocess.run(command, input=json.dumps(_tasks()) + "\n", capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (3, "")
     assert "refused: [Errno 2] No such file or directory: '/nowhere/probe.json'" in done.stderr
+
+
+def _upper(*links: NetLink, addresses: Mapping[str, str]) -> Nics:
+    """The NICs of a host with two planned ones, eth0 and eth1, beside a plain peer."""
+    plan = plan_of(Case("", "h1/eth0 leaf-0/p1 rail=0\nh1/eth1 leaf-1/p1 rail=1\nh2/eth0 leaf-0/p2 rail=0", {}))
+    facts = tuple(NetAddress(netdev, address, 24) for netdev, address in addresses.items())
+    readings = [Reading("h1", "net_link", AT, links), Reading("h1", "net_address", AT, facts)]
+    readings.append(Reading("h2", "net_address", AT, (NetAddress("eth0", "10.0.0.2", 24),)))
+    return nics_of(Round(plan, Snapshot(AT, readings)), 4)
+
+
+def _found(nics: Nics) -> set[tuple[str, str, int]]:
+    return {(nic.netdev, nic.address, nic.cable) for nic in nics.nics if nic.host == "h1"}
+
+
+def test_addresses_of_bonds_and_vlans_belong_to_the_nics_below_them() -> None:
+    eth0, eth1 = NetLink("eth0", master="bond0", flags=("SLAVE",)), NetLink("eth1")
+    bond, vlan = NetLink("bond0", flags=("MASTER",)), NetLink("eth1.100")
+    nics = _upper(eth0, eth1, bond, vlan, addresses={"bond0": "10.0.0.1", "eth1.100": "10.1.0.1"})
+    assert _found(nics) == {("bond0", "10.0.0.1", 0), ("eth1.100", "10.1.0.1", 1)}
+    assert nics.without_address == ()
+    tagged = NetLink("bond0.7", kind="vlan")
+    nics = _upper(eth0, eth1, _detailed(bond), tagged, addresses={"bond0.7": "10.0.0.1", "eth1": "10.1.0.1"})
+    assert _found(nics) == {("bond0.7", "10.0.0.1", 0), ("eth1", "10.1.0.1", 1)}
+
+
+def _detailed(bond: NetLink) -> NetLink:
+    """As `ip -d` reports it."""
+    return bond._replace(kind="bond", flags=())
+
+
+def test_a_bond_of_two_nics_stands_for_the_first_and_a_nics_own_address_comes_first() -> None:
+    members = [NetLink(name, master="bond0") for name in ("eth1", "eth0")]
+    nics = _upper(*members, NetLink("bond0", kind="bond"), addresses={"bond0": "10.0.0.1"})
+    assert _found(nics) == {("bond0", "10.0.0.1", 0)}
+    assert nics.without_address == ("h1/eth1",), "it is untried, and named"
+    nics = _upper(*members, NetLink("bond0", kind="bond"), addresses={"bond0": "10.0.0.1", "eth0": "10.0.0.9"})
+    assert _found(nics) == {("eth0", "10.0.0.9", 0)}
+
+
+@pytest.mark.parametrize("upper", [NetLink("br0", kind="bridge"), NetLink("vrf-0", kind="vrf"), NetLink("eth0.lan")])
+def test_other_interfaces_above_a_nic_lend_it_no_address(upper: NetLink) -> None:
+    eth0 = NetLink("eth0", master=upper.netdev)
+    assert _found(_upper(eth0, upper, addresses={upper.netdev: "10.0.0.1"})) == set()
+
+
+def test_probes_by_a_bond_are_those_of_its_nic() -> None:
+    plan = plan_of(Case("", "h1/eth0 leaf-0/p1 rail=0\nh2/eth0 leaf-0/p2 rail=0", {}))
+    links = (NetLink("eth0", master="bond0"), NetLink("bond0", kind="bond"))
+    readings = [
+        Reading("h1", "net_link", AT, links),
+        Reading("h1", "probe_results", AT, (sent(0, "bond0", "h2", "eth0"),)),
+        Reading("h2", "probe_results", AT, (heard(0, "eth0", "h1", "bond0"),)),
+    ]
+    flows = reached(Round(plan, Snapshot(AT, readings)))
+    assert (flows.cable.tolist(), flows.peer_cable.tolist(), flows.lost.tolist()) == ([0], [1], [False])

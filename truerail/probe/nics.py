@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from truerail.analysis.probes.reached import planned_cables
+from truerail.analysis.probes.upper_links import carrying_cables, planned_cables
 from truerail.analysis.round import Round
 from truerail.model.columns import NONE
 from truerail.model.facts import NetAddress, NetLink
@@ -35,13 +35,15 @@ class Nics:
 
 def nics_of(round: Round, version: int) -> Nics:
     """The planned NICs on rails with a global address of an IP version, 4 or 6: one in a subnet of the rail if there
-    is one, else the first that is reported.
+    is one, else the first that is reported; of a NIC without one that of its bond or VLAN, by that interface.
     """
     wiring, index = round.cabling, round.cabling.index
     table = round.snapshot.table(NetAddress)
     device = wiring.identity.devices_of(table)
-    cable = planned_cables(wiring, device, index.ports.known_codes(table.column("netdev")))
-    best: dict[int, tuple[bool, int]] = {}
+    name = index.ports.known_codes(table.column("netdev"))
+    cable = carrying_cables(wiring, device, name)
+    upper = planned_cables(wiring, device, name) == NONE
+    best: dict[int, tuple[bool, bool, int]] = {}
     subnets = {
         rail.index: [ip_network(text, strict=False) for text in rail.subnets] for rail in round.plan.rails.values()
     }
@@ -50,9 +52,9 @@ def nics_of(round: Round, version: int) -> Nics:
         if found is None or found.version != version or index.rail[at] < 0:
             continue
         elsewhere = not any(found in net for net in subnets.get(int(index.rail[at]), ()) if net.version == version)
-        best[at] = min(best.get(at, (True, row)), (elsewhere, row))
+        best[at] = min(best.get(at, (True, True, row)), (bool(upper[row]), elsewhere, row))
     nics = []
-    for at, (_, row) in best.items():
+    for at, (_, _, row) in best.items():
         fact, planned = table.rows[row], round.plan.cables[at]
         group = (int(index.rail[at]), int(index.plane[at]))
         nics.append(Nic(planned.a.device, fact.netdev, fact.address, planned.b.device, group, at))

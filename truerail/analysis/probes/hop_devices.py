@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from truerail.analysis.probes.reached import planned_cables
+from truerail.analysis.probes.upper_links import planned_cables
 from truerail.model.columns import NONE
 from truerail.model.facts import NetAddress
 from truerail.model.probe_facts import ProbeHop, ProbeReach

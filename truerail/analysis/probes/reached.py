@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from truerail.analysis.probes.upper_links import carrying_cables
 from truerail.model.columns import NONE, Codes, Mask
 from truerail.model.probe_facts import BUFFER_FULL, PROBE_TROUBLES, STARTED_LATE, ProbeReach, ProbeTrouble
 from truerail.model.snapshot import Table
@@ -164,17 +165,7 @@ def _ends(wiring: "Wiring", table: Table[ProbeReach], row: Codes) -> tuple[Codes
             of_name[name] = wiring.identity.filed(name)
     peer = np.array([of_name[name] for name in table.column("peer")[row]], dtype=np.int64)
     own, far = (index.ports.name_codes(table.column(name)[row]) for name in ("port", "peer_port"))
-    return device, peer, planned_cables(wiring, device, own), planned_cables(wiring, peer, far)
-
-
-def planned_cables(wiring: "Wiring", device: Codes, name: Codes) -> Codes:
-    """The cable that is planned at each NIC, by device code and name code; -1 if there is none. Shapes (n,)."""
-    index = wiring.index
-    port = index.ports.find(device, name)
-    known = np.flatnonzero(port >= 0)  # a netdev that nothing else has reported is neither planned nor an alias
-    found = np.full(len(port), NONE, dtype=np.int64)
-    found[known] = index.cables_at(wiring.identity.local_ports(device[known], name[known]))
-    return np.where((found >= 0) & index.from_host[found], found, NONE) if len(index.from_host) else found
+    return device, peer, carrying_cables(wiring, device, own), carrying_cables(wiring, peer, far)
 
 
 def _troubles(round: "Round", runs: dict[str, int], flows: Codes) -> tuple[Codes, Mask]:
