@@ -94,7 +94,7 @@ def _at_leaf(found: Probed, cable: int, leaf: int, row: int) -> Finding:
         rail=found.rail(cable),
         confidence=ONE_END,
         evidence=(evidence_of(found.round.snapshot, ProbeHop, row),),
-        detail=(("because", "first hop"), ("leaf", actual), ("cable", state)),
+        detail=(("because", "first hop"), ("leaf", actual), ("planned_leaf", planned.device), ("cable", state)),
     )
 
 

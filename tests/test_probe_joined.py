@@ -7,7 +7,7 @@ from rules._probes import heard, sent
 from truerail.analysis.probes.reached import reached
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case
-from truerail.model import CauseKind, Evaluation, Fact, Neighbor
+from truerail.model import CauseKind, Evaluation, Fact, Neighbor, NetAddress, ProbeHop
 from truerail.rounds import evaluate
 from truerail.scrub import scrub_round
 from truerail.testing.cases import scene
@@ -61,6 +61,40 @@ def test_swapped_cables_explain_what_does_not_arrive_and_are_surer_by_it() -> No
     assert lost <= set(cause.explains)
     assert cause.moves == alone.moves
     assert cause.confidence > alone.confidence
+
+
+def _with_first_hops(neighbors: dict[str, list[Fact]], of: tuple[tuple[str, str], ...]) -> Evaluation:
+    """NICs are answered one hop away by the leaf of the other rail; the leaves report whose addresses these are."""
+    facts = {name: list(found) for name, found in neighbors.items()}
+    for rail in (0, 1):
+        facts.setdefault(f"leaf-{rail}", []).append(NetAddress("p1", f"10.9.{rail}.1", 31))
+    for flow, (host, nic) in enumerate(of, 90):
+        other = f"10.9.{1 - NICS.index(nic)}.1"
+        facts[host].append(sent(flow, nic, "h3", nic, mode="wired"))
+        facts[host].append(ProbeHop(nic, "h3", nic, "r", flow, 50000, 1, 64, 1, other, 1, "time exceeded"))
+    return evaluate(scene(Case("", PLAN, facts)))
+
+
+def test_first_hops_are_a_second_witness_of_swapped_cables() -> None:
+    evaluation, without = _with_first_hops(_neighbors(True), LOST), _evaluated(True, probed=False)
+    reported = {finding.id for finding in evaluation.findings if finding.rule == "PRB002"}
+    assert len(reported) == 2
+    (swap,) = (cause for cause in evaluation.causes if cause.kind is CauseKind.CABLE_SWAP)
+    (alone,) = (cause for cause in without.causes if cause.kind is CauseKind.CABLE_SWAP)
+    assert reported <= set(swap.explains)
+    assert swap.confidence > alone.confidence
+    assert swap.moves == alone.moves
+
+
+def test_crossed_first_hops_without_lldp_are_one_cause_that_moves_nothing() -> None:
+    evaluation = _with_first_hops({f"h{host}": [] for host in (1, 2, 3, 4)}, (("h1", NICS[0]), ("h1", NICS[1])))
+    reported = {finding.id for finding in evaluation.findings if finding.rule == "PRB002"}
+    (cause,) = (one for one in evaluation.causes if reported & set(one.explains))
+    assert reported == set(cause.explains)
+    assert len(reported) == 2
+    assert not cause.moves
+    assert set(cause.subjects) == {f"h1/{nic}" for nic in NICS}
+    assert "LLDP" in cause.action
 
 
 def test_a_right_cable_is_not_moved_because_nothing_arrives() -> None:

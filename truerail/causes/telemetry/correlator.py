@@ -87,6 +87,12 @@ class Correlator:
         for number, distances in claims.items():
             self._give(number, distances)
 
+    def _crossed(self, number: int) -> Hashable:
+        """The key of two NICs of a host, each of which has the other's leaf as its first hop: one pair of cables."""
+        detail = self.found.details[number]
+        leaves = frozenset((detail.get("planned_leaf"), detail.get("leaf")))
+        return ("PRB002", int(self.found.device[number]), leaves)
+
     def _give(self, number: int, distances: dict[int, int]) -> None:
         """Gives a finding to its nearest root, of several the first; equally near ones compete."""
         winner = min(distances, key=distances.__getitem__)
@@ -107,6 +113,8 @@ class Correlator:
         because = self.found.details[number].get("because")
         if rule == "PRB002" and because in ("departure", "arrival"):
             return (rule, because)  # hosts that are set up alike
+        if rule == "PRB002" and because == "first hop":
+            return self._crossed(number)
         if rule == "PRB002" and because == "exchanged":
             return (rule, int(self.found.device[number]))
         return self.congestion.get(number, number) if rule == "PFC002" else number
