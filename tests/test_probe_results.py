@@ -79,7 +79,7 @@ def test_a_round_without_probes_has_no_results_and_every_nic_is_untried() -> Non
     matrix = probe_matrix(shown)
     assert set(b64decode(matrix.cells)) == {4}
     assert matrix.probed_at is None
-    assert {(rail.untried, rail.packets) for rail in matrix.by_rail} == {(24, None)}
+    assert {(rail.untried, rail.pairs_untried, rail.packets) for rail in matrix.by_rail} == {(24, 24 * 23, None)}
     assert "untried" in matrix.summary
 
 

@@ -6,7 +6,7 @@ from datetime import datetime
 
 import numpy as np
 
-from truerail.analysis.probes.coverage import coverage
+from truerail.analysis.probes.coverage import coverage, pairs_of
 from truerail.analysis.probes.results import (
     LOST,
     NIC_STATES,
@@ -151,17 +151,18 @@ def _cells(grid: Grid, state: Codes) -> Codes:
 
 def _by_rail(view: View, results: ProbeResults | None) -> tuple[ProbedRail, ...]:
     state, rail = states_of(view), view.index.rail
+    rest = pairs_of(view.round).rest_by_rail
     found = []
     for number in np.unique(rail[state != NO_NIC]).tolist():
         count = np.bincount(state[(rail == number) & (state != NO_NIC)], minlength=len(NIC_STATES))
-        pairs = results.pairs.get(number) if results else None
+        pairs = results.pairs[number] if results else (0, 0, 0, *rest[number])
         packets = results.packets.get(number) if results else None
         found.append(
             ProbedRail(
                 number,
                 int(count.sum()),
                 *(int(count[code]) for code in (REACHED, PARTLY, LOST, UNTRIED)),
-                *(pairs or (0, 0, 0, 0, 0)),
+                *pairs,
                 *(packets or (None, None)),
             )
         )
