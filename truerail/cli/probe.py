@@ -1,4 +1,4 @@
-"""`truerail probe`: sends packets between the hosts, and evaluates what came of them. The only command that sends."""
+"""`truerail probe`: sends packets between the hosts, and evaluates what came of them. No other command sends."""
 
 from dataclasses import dataclass
 from pathlib import Path
