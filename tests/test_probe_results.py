@@ -3,6 +3,7 @@
 import csv
 import io
 from base64 import b64decode
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -12,6 +13,7 @@ from fake_tower import FakeTower, fabric
 from rules._probes import heard, sent
 from tests.page_site import publication
 from tests.probed_fabric import RUN_AT, nics_of_plan, probes_of, with_probes
+from truerail.analysis.probes.reached import reached
 from truerail.analysis.probes.results import NIC_STATES, ProbeResults, probe_results
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case
@@ -138,3 +140,12 @@ def test_why_a_nic_is_untried_is_said() -> None:
     assert "nothing that it sent" in why["h2/nic0"]
     assert "no address" in why["h3/nic0"]
     assert "no probe has been sent" in probed_nics(publication(PLAN, SEEN)).items[0].why_untried
+
+
+def test_flows_are_joined_once_until_other_results_come() -> None:
+    first = Round(PLAN, Snapshot(RUN_AT, probes_of(PLAN, ("A",))))
+    later = Round(PLAN, Snapshot(RUN_AT, [replace(one) for one in first.snapshot.readings]), cabled=first.cabling)
+    assert reached(later) is reached(first)
+    other = Round(PLAN, Snapshot(RUN_AT, probes_of(PLAN, ("A",), lost=[LOST])), cabled=later.cabling)
+    assert not reached(first).lost.any()
+    assert reached(other).lost.any()

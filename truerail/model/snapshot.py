@@ -13,7 +13,6 @@ from truerail.model.columns import PIECE, Codes, Objects
 from truerail.model.facts import BitErrorRate, Fact, Optic, PortCounters
 from truerail.model.job_facts import PodOfJob, SchedulerJob, SchedulerNode, TopologyUnit
 from truerail.model.nccl_facts import NCCL_FACTS
-from truerail.model.probe_facts import ProbeHop, ProbeReach, ProbeTrouble
 from truerail.model.reading import Reading
 
 if TYPE_CHECKING:
@@ -21,19 +20,7 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Fact)
 MEASURED = frozenset(
-    {
-        PortCounters,
-        Optic,
-        BitErrorRate,
-        SchedulerJob,
-        SchedulerNode,
-        TopologyUnit,
-        PodOfJob,
-        ProbeReach,
-        ProbeHop,
-        ProbeTrouble,
-        *NCCL_FACTS,
-    }
+    {PortCounters, Optic, BitErrorRate, SchedulerJob, SchedulerNode, TopologyUnit, PodOfJob, *NCCL_FACTS}
 )
 """Kinds of facts that change in each round, and that no cabling follows from; but for the numbers of cables, which
 `Optic` has.

@@ -83,13 +83,12 @@ class Reached:
 
 
 def reached(round: "Round") -> Reached:
-    """The joined flows of all runs of a round's snapshot."""
-    return round.once(_join)
+    """The joined flows of all runs of a round's snapshot: joined once for all rounds with the same results."""
+    return round.cabling.once(_join)
 
 
-def _join(round: "Round") -> Reached:
-    wiring = round.cabling
-    table = round.snapshot.table(ProbeReach)
+def _join(wiring: "Wiring") -> Reached:
+    table = wiring.seen.table(ProbeReach)
     runs: dict[str, int] = {}
     run = np.array([runs.setdefault(name, len(runs)) for name in table.column("run")], dtype=np.int64)
     key = run << _FLOW_BITS | _numbers(table.column("flow"))
@@ -110,7 +109,7 @@ def _join(round: "Round") -> Reached:
     shape = (len(flows), len(sizes))
     row = ours[first]
     device, peer, cable, peer_cable = _ends(wiring, table, row)
-    noisy, refused = _troubles(round, runs, flows)
+    noisy, refused = _troubles(wiring, runs, flows)
     listener = wiring.identity.devices_of(table)[theirs]
     witnessed = np.zeros(len(flows), dtype=bool)
     witnessed[at[~np.isin(run[theirs] << _FLOW_BITS | listener, noisy)]] = True
@@ -168,10 +167,10 @@ def _ends(wiring: "Wiring", table: Table[ProbeReach], row: Codes) -> tuple[Codes
     return device, peer, carrying_cables(wiring, device, own), carrying_cables(wiring, peer, far)
 
 
-def _troubles(round: "Round", runs: dict[str, int], flows: Codes) -> tuple[Codes, Mask]:
+def _troubles(wiring: "Wiring", runs: dict[str, int], flows: Codes) -> tuple[Codes, Mask]:
     """Run and device of listeners that are no witnesses, in one number; the flows that a kernel refused to send."""
-    table = round.snapshot.table(ProbeTrouble)
-    device = round.cabling.identity.devices_of(table)
+    table = wiring.seen.table(ProbeTrouble)
+    device = wiring.identity.devices_of(table)
     noisy, refused = [], np.zeros(len(flows), dtype=bool)
     for row, one in enumerate(table.rows):
         if one.run not in runs:
