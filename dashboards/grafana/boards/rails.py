@@ -36,7 +36,7 @@ def board() -> Board:
         Row("Which hosts and NICs do not keep up?", 11, (_low_nics(), _stragglers())),
         Row("What truerail found", 9, (_verdicts(), _findings())),
         Row("How do hosts spread over time?", 8, (_spread(), _received())),
-        Row("What do probes show?", 8, (_probed(), _probe_loss(), _untried())),
+        Row("What do probes show?", 8, (_probed(), _probe_loss())),
     )
     return Board("rails", "Rail balance", summary, (pod(), rail(), hosts()), rows_)
 
@@ -250,7 +250,7 @@ def _probed() -> Panel:
         colours=words,
         unit="short",
         low=0,
-        width=10,
+        width=12,
         empty=NOT_PROBED,
     )
 
@@ -263,20 +263,6 @@ def _probe_loss() -> Panel:
         over_time(f"max by (rail) (truerail_probe_loss_ratio{{{_PROBED}}})", "rail {{rail}}"),
         unit="percentunit",
         low=0,
-        width=10,
-        empty=NOT_PROBED,
-    )
-
-
-def _untried() -> Panel:
-    tried = f'sum by (fabric) (truerail_probe_nics{{{_PROBED}, state!="untried"}})'
-    return stat(
-        "NICs probed",
-        "Share of the NICs of the chosen rails of which probes say anything. Normal on an idle fabric is 100 %; hosts "
-        "with a job are left out.",
-        instant(fresh(f"{tried} / sum by (fabric) (truerail_probe_nics{{{_PROBED}}})")),
-        unit="percentunit",
-        steps=COUNTED,
-        width=4,
+        width=12,
         empty=NOT_PROBED,
     )

@@ -1,6 +1,6 @@
 """Interfaces whose addresses belong to planned NICs: the bond that a NIC is a member of, the VLAN on a NIC or bond.
 
-A bond stands for its first planned member by name: its packets leave by any of them. The kernel marks bonds MASTER
+A bond has the cable of its first planned member by name: its packets leave by any. The kernel marks bonds MASTER
 (`IFF_MASTER`); a VLAN has the kernel's usual name, `eth0.100` (8021q's DEV_PLUS_VID_NO_PAD). One with another name
 is not joined to its NIC.
 """
