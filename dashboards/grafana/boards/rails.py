@@ -36,7 +36,7 @@ def board() -> Board:
         Row("Which hosts and NICs do not keep up?", 11, (_low_nics(), _stragglers())),
         Row("What truerail found", 9, (_verdicts(), _findings())),
         Row("How do hosts spread over time?", 8, (_spread(), _received())),
-        Row("What do probes show?", 8, (_probed(), _probe_loss())),
+        Row("What do probes show?", 8, (_probed(),)),
     )
     return Board("rails", "Rail balance", summary, (pod(), rail(), hosts()), rows_)
 
@@ -244,25 +244,13 @@ def _probed() -> Panel:
     return lines(
         "NICs by what probes show",
         "NICs of the chosen rails: reached both ways, lost, partly lost, untried. Normal is all reached. What is "
-        "untried is unknown: its host is busy or left out. Empty: there is no probe, or its results are too old.",
+        "untried is unknown: its host is busy or left out. Empty: there is no probe, or its results are too old. "
+        "PRB001 to PRB009 say where packets are lost.",
         over_time(f"sum by (state) (truerail_probe_nics{{{_PROBED}}})", "{{state}}"),
         stacked=True,
         colours=words,
         unit="short",
         low=0,
-        width=12,
-        empty=NOT_PROBED,
-    )
-
-
-def _probe_loss() -> Panel:
-    return lines(
-        "Loss of probes, by rail",
-        "Share of the packets with a witness that did not arrive. Normal is 0. The findings PRB001 to PRB009 say "
-        "where.",
-        over_time(f"max by (rail) (truerail_probe_loss_ratio{{{_PROBED}}})", "rail {{rail}}"),
-        unit="percentunit",
-        low=0,
-        width=12,
+        width=24,
         empty=NOT_PROBED,
     )
