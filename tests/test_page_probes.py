@@ -54,7 +54,8 @@ def test_the_map_leads_to_the_nics_of_a_host_and_says_what_they_are(watched: Wat
 
 
 def test_a_fabric_that_was_never_probed_says_so(browser, watched: Watched) -> None:  # type: ignore[no-untyped-def] - a fixture
-    with Site(publication(PLAN, SEEN)) as other:
+    small, seen = fabric()
+    with Site(publication(small.plan, seen)) as other:
         one = Watched(browser, other)
         page = one.open("/probes")
         expect(page.locator("#verdict")).to_contain_text("Nothing was probed")
