@@ -93,6 +93,7 @@ bench: .venv/.dev .venv/.bench
 	$(PY) -m benchmarks.telemetry.measure --write docs/measured/telemetry-accuracy.md
 	$(PY) -m benchmarks.polarization.measure --trials 9000 --write docs/measured/polarization-accuracy.md
 	$(PY) -m benchmarks.probe.measure --write docs/measured/probe-accuracy.md
+	$(PY) -m benchmarks.probe.cost --write docs/measured/probe-accuracy.md
 	$(PY) -m benchmarks.speed.counters --write docs/measured/telemetry-performance.md
 	$(PY) -m benchmarks.speed.messages --write docs/measured/messages-performance.md
 	$(PY) -m benchmarks.fleet.bus --write docs/measured/bus-performance.md

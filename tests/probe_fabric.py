@@ -29,7 +29,6 @@ from truerail.model.probe_facts import STARTED_LATE
 from truerail.probe import host_script
 from truerail.probe.follow_ups import follow_up
 from truerail.probe.nics import nics_of
-from truerail.probe.path_sweep import Budget
 from truerail.probe.pinglists import USUAL, pairs_of
 from truerail.probe.sweep_pairs import sweep_of
 from truerail.probe.tasks import ProbePlan, Settings, limits_for, plan_run
@@ -129,8 +128,7 @@ class ProbeFabric:
         round = self._round({})
         asked = Settings(packets_per_second=1000, version=self.version, **settings)  # type: ignore[arg-type] - a test names its fields
         nics = nics_of(round, self.version).nics
-        budget = Budget(asked.per_switch, asked.per_nic)
-        sweep = sweep_of(self.plan, nics, (), budget, across_rails="E" in lists) if asked.sweeps else None
+        sweep = sweep_of(self.plan, nics, (), asked.budget, across_rails="E" in lists) if asked.sweeps else None
         planned = plan_run(pairs_of(self.plan, nics, lists), asked, datetime.now(UTC), {}, sweep)
 
         async def again(plan: ProbePlan) -> dict[str, str]:

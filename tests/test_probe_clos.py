@@ -11,8 +11,11 @@ from real import require
 from truerail.analysis.round import Round
 from truerail.analysis.sweep.swept import swept
 from truerail.model import CauseKind, Evaluation
+from truerail.probe.path_sweep import Budget
 
 ALL = ("reach", "nic", "mtu", "dscp", "paths", "loss")
+FAST = Budget(5000.0, 100.0)
+"""What these kernels answer."""
 UP, FAR = "spine-00/up1", "core-01"
 """An uplink, and the core behind it, which receives on d0."""
 
@@ -26,7 +29,7 @@ def fabric() -> Iterator[Clos]:
 
 def probe(fabric: Clos, what: tuple[str, ...] = ALL) -> tuple[Evaluation, Round]:
     """A sweep as fast as these kernels answer."""
-    return fabric.probe("ABCE", what=what, per_switch=5000.0, per_nic=100.0)
+    return fabric.probe("ABCE", what=what, budget=FAST)
 
 
 def test_a_clean_fabric_is_seen_by_all_its_paths_and_has_no_finding(fabric: Clos) -> None:
@@ -74,7 +77,7 @@ def test_a_member_that_drops_everything_is_a_silent_link(fabric: Clos) -> None:
 
 def test_one_percent_of_loss_is_seated_from_the_recordings_of_all_rounds_as_one(fabric: Clos) -> None:
     with arriving(fabric, "numgen inc mod 100 == 0 drop"):
-        recordings = fabric.recordings("ABCE", what=("paths", "loss"), per_switch=5000.0, per_nic=100.0)
+        recordings = fabric.recordings("ABCE", what=("paths", "loss"), budget=FAST)
     evaluation, round = fabric.evaluated(recordings)
     (finding,) = [one for one in evaluation.findings if one.rule.startswith("PRB")]
     assert (finding.rule, finding.subject) == ("PRB007", UP)

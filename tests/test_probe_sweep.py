@@ -12,7 +12,7 @@ from truerail.analysis.rule import Case
 from truerail.analysis.sweep.losses import losses_of
 from truerail.model import Port
 from truerail.probe.path_questions import confirming, more_packets, unanswered
-from truerail.probe.path_sweep import A_SECOND_AND_SWITCH, MISSED, path_sweep, ports_for
+from truerail.probe.path_sweep import A_SECOND_AND_SWITCH, MISSED, USUAL, path_sweep, ports_for
 from truerail.probe.schedule import FULL_TTL
 from truerail.testing.cases import plan_of
 
@@ -36,14 +36,14 @@ def test_every_leaf_has_flows_for_its_uplinks_and_those_above(shape: Shape) -> N
     assert spine * log(1 - 1 / shape.cores) < log(MISSED / (4 * shape.cores * shape.spines))
     assert {pair.source.device for pair in sweep.pairs} == {cable.a.device for cable in plan.host_cables}
     assert {pair.hops for pair in sweep.pairs} == {1, 3, 5}
-    assert sweep.busiest <= A_SECOND_AND_SWITCH
+    assert sweep.busiest <= USUAL.mean < A_SECOND_AND_SWITCH
 
 
 def test_a_large_fabric_is_swept_more_slowly_and_not_its_switches_asked_more() -> None:
     lines = [f"h{leaf}x{n}/nic0 leaf-{leaf}/p{n} rail=0" for leaf in range(6) for n in range(60)]
     lines += [f"leaf-{leaf}/up{spine} spine-{spine}/d{leaf}" for leaf in range(6) for spine in range(2)]
     sweep = path_sweep(plan_of(Case("", "\n".join(lines), {})))
-    assert sweep.busiest == pytest.approx(A_SECOND_AND_SWITCH)
+    assert sweep.busiest == pytest.approx(USUAL.mean)
     nics = {Port(f"h{leaf}x{n}", "nic0") for leaf in range(2) for n in range(3)}
     assert {pair.source for pair in path_sweep(plan_of(Case("", "\n".join(lines), {})), nics=nics).pairs} == nics
 

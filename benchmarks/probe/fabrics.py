@@ -28,6 +28,8 @@ class Shape:
     hosts: int
     parallel: int = 1
     answers: str = NUMBERED
+    version: int = 4
+    """Of IP."""
 
 
 SHAPES = (
@@ -40,6 +42,8 @@ SHAPES = (
     Shape("two tiers, 16 spines, unnumbered", 3, 1, 16, 0, 8, answers=UNNUMBERED),
     Shape("two tiers, 4 spines, 2 parallel cables", 4, 2, 4, 0, 4, parallel=2),
     Shape("two tiers, 4 spines, 2 parallel cables, unnumbered", 3, 2, 4, 0, 4, parallel=2, answers=UNNUMBERED),
+    Shape("three tiers, 4 uplinks, IPv6", 3, 2, 4, 4, 4, version=6),
+    Shape("two tiers, 4 spines, 2 parallel cables, IPv6", 4, 2, 4, 0, 4, parallel=2, version=6),
 )
 
 Hop = tuple[int, str, str]
@@ -101,17 +105,21 @@ def fabric(shape: Shape) -> Fabric:
     for number, name in enumerate(devices):
         if not name.startswith("h"):
             made.out[name] = []
-            made.loopback[name] = f"10.255.{number // 250}.{number % 250 + 1}"
+            made.loopback[name] = _address(shape.version, 255, number // 250, number % 250 + 1)
     for number, cable in enumerate(cables):
         if cable.rail is not None:
             made.nic[cable.a] = number, cable.b.device
-            made.address[number, cable.b.device] = f"10.8.{number // 120}.{number % 120 * 2}"
+            made.address[number, cable.b.device] = _address(shape.version, 8, number // 120, number % 120 * 2)
             continue
         made.out[cable.a.device].append((number, cable.a.device, cable.b.device))
         made.out[cable.b.device].append((number, cable.b.device, cable.a.device))
         for place, port in enumerate(cable[:2]):
-            made.address[number, port.device] = f"10.9.{number // 120}.{number % 120 * 2 + place}"
+            made.address[number, port.device] = _address(shape.version, 9, number // 120, number % 120 * 2 + place)
     return made
+
+
+def _address(version: int, *parts: int) -> str:
+    return "10." + ".".join(map(str, parts)) if version == 4 else "fd00:{:x}:{:x}::{:x}".format(*parts)
 
 
 def _cables(shape: Shape) -> Iterator[tuple[Port, Port, int | None]]:

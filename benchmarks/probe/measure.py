@@ -15,7 +15,7 @@ from rich.progress import track
 
 from benchmarks.probe.drawn import draw
 from benchmarks.probe.forwarding import Network
-from benchmarks.probe.probing import LARGE, SMALL, Sweeper
+from benchmarks.probe.probing import LARGE, Sweeper
 from benchmarks.probe.report import HELD_OUT, report
 from benchmarks.probe.scoring import Outcome, Said, Truth, said_of, scored
 from truerail.analysis.round import Round
@@ -59,7 +59,7 @@ def _swept(sweeper: Sweeper) -> Swept:
 def _ask(sweeper: Sweeper, wanted: Iterable[HopProbes]) -> None:
     flow_of = {(flow[1], flow[2], flow[3]): flow for flow in sweeper.flows}
     sweeper.ask(
-        (flow_of[one.source, one.target, one.source_port], one.ttl, LARGE if one.large else SMALL, one.packets)
+        (flow_of[one.source, one.target, one.source_port], one.ttl, LARGE if one.large else sweeper.small, one.packets)
         for one in wanted
     )
 

@@ -18,7 +18,8 @@ from truerail.probe.path_sweep import ASKS, PathSweep, path_sweep
 from truerail.probe.schedule import FULL_TTL
 
 AT = datetime(2026, 11, 20, 14, 0, tzinfo=UTC)
-RUN, TOS, SMALL, LARGE = "run", 104, 64, 9000
+RUN, TOS, LARGE = "run", 104, 9000
+SMALL = {4: 64, 6: 96}
 FIRST_PORT = 30_000
 LARGE_PACKETS = 3
 
@@ -49,6 +50,7 @@ class Sweeper:
 
     def __post_init__(self) -> None:
         self.rng = np.random.default_rng(self.net.trial.seed)
+        self.small = SMALL[self.net.trial.shape.version]
         self.draw = Random(f"probing {self.net.trial.seed}")  # noqa: S311 - reproducible, not secret
         first: dict[Port, int] = {}
         for number, pair in enumerate(sweep_of(self.net.trial.shape).pairs):
@@ -68,9 +70,9 @@ class Sweeper:
         packets = sweep_of(self.net.trial.shape).packets
         for flow in self.flows:
             way = self.way(flow)
-            self._arriving(flow, way, ((SMALL, packets), (LARGE, LARGE_PACKETS)))
+            self._arriving(flow, way, ((self.small, packets), (LARGE, LARGE_PACKETS)))
             for ttl in range(1, len(way)):
-                self._expiring(flow, way, ttl, SMALL, ASKS)
+                self._expiring(flow, way, ttl, self.small, ASKS)
 
     def ask(self, wanted: Iterable[tuple[Flow, int, int, int]]) -> None:
         """Probes of flows that end at a TTL, or arrive: the flow, the TTL, the size, how many."""
@@ -102,7 +104,7 @@ class Sweeper:
             if heard:
                 row = ProbeReach(*ends[1], RUN, number, "routed", TOS, size, port, heard=heard)
                 there.append(row._replace(arrived_on=target.name, tos_heard=tos))
-            elif size == SMALL:
+            elif size == self.small:
                 there.append(ProbeReach(*ends[1], RUN, number, "routed", TOS, heard=0))
             if size == LARGE and self._too_big((flow, FULL_TTL, LARGE), way, count):
                 self.asked[flow, FULL_TTL, LARGE] = self.asked.get((flow, FULL_TTL, LARGE), 0) + count
@@ -149,7 +151,7 @@ class Sweeper:
         share = self.net.answer_share[at]
         if self.net.trial.answers == LIMITED:
             left = int(self.rng.binomial(left, share))
-        return self._passed(self._back(at, source), SMALL, left)
+        return self._passed(self._back(at, source), self.small, left)
 
     def _back(self, at: str, source: Port) -> tuple[Hop, ...]:
         return self.net.path(at, self.net.fabric.nic[source][1], at, str(source), 0)
@@ -175,9 +177,10 @@ class Sweeper:
 def addresses(shape: Shape) -> tuple[Reading, ...]:
     """The addresses that switches report."""
     made = fabric(shape)
-    of: dict[str, list[NetAddress]] = {name: [NetAddress("lo", address, 32)] for name, address in made.loopback.items()}
+    bits = 32 if shape.version == 4 else 128
+    of = {name: [NetAddress("lo", address, bits)] for name, address in made.loopback.items()}
     names: Mapping[int, tuple[Port, Port]] = {n: (cable.a, cable.b) for n, cable in enumerate(made.plan.cables)}
     for (number, device), address in made.address.items():
         port = next(end for end in names[number] if end.device == device)
-        of[device].append(NetAddress(port.name, address, 31))
+        of[device].append(NetAddress(port.name, address, bits - 1))
     return tuple(Reading(name, "net_address", AT, tuple(found)) for name, found in of.items())

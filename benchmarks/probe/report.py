@@ -87,9 +87,10 @@ def report(outcomes: Sequence[Outcome]) -> str:
 
 `make bench` writes this page. {len(outcomes):,} seeded trials of {len(SHAPES)} fabrics, in a simulated forwarding plane
 that shares no code with the analysis: hashes of its own, remainders or parts of the range;
-loss; ICMP limits; switches that never answer; unnumbered links; answers from the egress port; parallel cables. The
-probes are those of `truerail.probe.path_sweep`; what did not answer is asked once more, and links that explain a
-loss alike are separated by the confirming step. `python -m benchmarks.probe.measure --seed N` shows one trial.
+loss; ICMP limits; switches that never answer; unnumbered links; answers from the egress port; parallel cables; IPv6.
+The probes are those of `truerail probe --what mtu,dscp,paths,loss`: what did not answer is asked once more, and links
+that explain a loss alike are separated by the confirming step. `python -m benchmarks.probe.measure --seed N` shows a
+trial.
 
 Goals, of what the evidence can decide: found at least {FOUND_GOAL}, exact seat at least {SEAT_GOAL} (SkeletonHunter,
 SIGCOMM'25: 0.957); no finding on clean fabrics.

@@ -20,7 +20,7 @@ from benchmarks.probe.drawn import (
     Trial,
 )
 from benchmarks.probe.fabrics import UNNUMBERED, Hop
-from benchmarks.probe.probing import SMALL, Flow, Sweeper
+from benchmarks.probe.probing import LARGE, Flow, Sweeper
 from truerail.analysis.sweep.swept import Swept
 
 CODES = {
@@ -141,7 +141,7 @@ class Truth:
         found = [{way[0][1], way[-1][2]} if way else set() for way in self.ways]
         for (flow, ttl, size), answers in self.sweeper.answers.items():
             way = self.ways[number[flow]]
-            if size == SMALL and answers and ttl <= len(way):
+            if size != LARGE and answers and ttl <= len(way):
                 found[number[flow]].add(way[ttl - 1][1])
         return found
 
@@ -240,7 +240,7 @@ class Truth:
         """Small packets of each flow."""
         found: dict[tuple[int, int | None], int] = {}
         for row in (row for rows in self.sweeper.reach.values() for row in rows):
-            if row.sent and row.size == SMALL:
+            if row.sent and row.size != LARGE:
                 found[row.flow, row.source_port] = found.get((row.flow, row.source_port), 0) + row.sent
         return [found[flow[0], flow[3]] for flow in self.sweeper.flows]
 

@@ -71,7 +71,7 @@ def probe(
     ] = None,
     ipv6: Annotated[bool, typer.Option("--ipv6", help="Probe the IPv6 addresses.")] = False,
     per_switch: Annotated[
-        float, typer.Option(min=1, max=10_000, help="ICMP answers a second that a path sweep asks of one switch.")
+        float, typer.Option(min=1, max=10_000, help="Most ICMP answers that a path sweep asks of a switch in a second.")
     ] = 50.0,
     per_nic: Annotated[
         float, typer.Option(min=0.1, max=1000, help="The same, by one NIC: Linux answers one target once a second.")
@@ -103,6 +103,7 @@ def probe(
     """
     from truerail.cli.probing import probed, repeated
     from truerail.model import Severity
+    from truerail.probe.path_sweep import Budget
     from truerail.probe.pinglists import LISTS
     from truerail.probe.tasks import WHAT, Settings
 
@@ -115,8 +116,7 @@ def probe(
         version=6 if ipv6 else 4,
         packets_per_second=min(rate, 20) if allow_jobs or repeat else rate,
         mtu=mtu or 0,
-        per_switch=per_switch,
-        per_nic=per_nic,
+        budget=Budget(per_switch, per_nic),
     )
     wanted = Wanted(
         inventory,

@@ -29,7 +29,6 @@ from truerail.probe.background import of_plan
 from truerail.probe.follow_ups import Look, follow_up
 from truerail.probe.idle import ACTIVITY, LOAD, activity
 from truerail.probe.nics import Nics, nics_of
-from truerail.probe.path_sweep import Budget
 from truerail.probe.pinglists import pairs_of
 from truerail.probe.runner import Run
 from truerail.probe.summary import summary
@@ -145,8 +144,8 @@ def _planned(round: Round, nics: Nics, polled: _Polled, targets: Mapping[str, Ta
     pairs = pairs_of(round.plan, nics.nics, wanted.lists)
     sweep = None
     if settings.sweeps:
-        budget = Budget(settings.per_switch, settings.per_nic)
-        sweep = sweep_of(round.plan, nics.nics, left_out, budget, across_rails="E" in wanted.lists)
+        across = "E" in wanted.lists
+        sweep = sweep_of(round.plan, nics.nics, left_out, settings.budget, across_rails=across)
     return plan_run(pairs, settings, datetime.now(UTC), dict(sorted(left_out.items())), sweep)
 
 

@@ -93,4 +93,5 @@ def _every(plan: ProbePlan, asked: Iterable[HopProbes]) -> float:
     for one in asked:
         nics[one.device].add(one.source)
     busiest = max(map(len, nics.values()), default=0)
-    return max(1 / plan.settings.per_nic, busiest / plan.settings.per_switch)
+    budget = plan.settings.budget
+    return max(1 / budget.per_nic, busiest / budget.mean)

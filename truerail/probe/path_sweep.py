@@ -8,7 +8,7 @@ at switches, whose CPUs answer few of them: each switch is asked at most so ofte
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import ceil, log
+from math import ceil, log, sqrt
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +29,7 @@ ASKS = 2
 A_SECOND_AND_SWITCH = 50.0
 A_SECOND_SWITCH_AND_SOURCE = 1.0
 """Probes that end at a switch: the rates that the limits of common switches bear (probe.md, section 4)."""
+_DEVIATIONS = 4.0
 MOST_FLOWS = 1024
 """Flows of one leaf."""
 SPARE = 1.25
@@ -67,10 +68,17 @@ class PathSweep:
 
 @dataclass(frozen=True)
 class Budget:
-    """Probes a second that may end at one switch: in all, and of one NIC."""
+    """Probes that may end at one switch in a second: in all, and of one NIC."""
 
     per_switch: float = A_SECOND_AND_SWITCH
     per_nic: float = A_SECOND_SWITCH_AND_SOURCE
+
+    @property
+    def mean(self) -> float:
+        """The mean rate of a switch that stays below its budget in every second, where probes of many NICs come by
+        chance: four standard deviations (of a Poisson process) below.
+        """
+        return (sqrt(self.per_switch + _DEVIATIONS**2 / 4) - _DEVIATIONS / 2) ** 2
 
 
 def ports_for(members: int, places: int = 0) -> int:
@@ -228,5 +236,5 @@ def _timetable(load: _Load, budget: Budget) -> tuple[float, float]:
     too often.
     """
     busiest = float(load.nics.max(initial=0.0)) * budget.per_nic
-    slower = max(1.0, busiest / budget.per_switch)
+    slower = max(1.0, busiest / budget.mean)
     return slower / budget.per_nic, busiest / slower

@@ -12,7 +12,8 @@ WAIT_SECONDS = 0.3
 """How long a socket waits before it sends with another TTL or size, so that each ICMP answer has its probe."""
 _BATCH = 480
 """Sockets that the script on the host holds at once."""
-_GOLDEN = 0.6180339887498949
+_GOLDEN, _ROOT = 0.6180339887498949, 0.4142135623730951
+"""Multiples of them, without their whole parts, are spread evenly however many there are."""
 
 Flow = dict[str, Any]
 Row = list[Any]
@@ -59,18 +60,18 @@ def seconds_paced(flows: Sequence[Flow], packets_per_second: float) -> float:
     return max(last, sending) + (2 * WAIT_SECONDS if rows else 0.0)
 
 
-def ask_hops(ports: Sequence[tuple[Flow, int]], hops: Sequence[int], size: int, every: float, asks: int) -> None:
+def ask_hops(
+    number: int, ports: Sequence[tuple[Flow, int]], hops: Sequence[int], size: int, every: float, asks: int
+) -> None:
     """Gives the flows of one NIC their paced rows: each source port asks each TTL up to its `hops` `asks` times, and
-    the NIC sends one probe of each TTL `every` so many seconds. No port has two TTLs under way at one time.
+    the NIC sends one probe of each TTL `every` so many seconds. No port has two TTLs under way at one time. NICs take
+    turns by their `number`, and begin with another of their ports: long paths of all at one time would ask too much.
     """
-    nic = _phase(ports[0][0]["flow"]) * every
+    nic = number * _GOLDEN % 1.0 * every
+    first = int(number * _ROOT % 1.0 * len(ports))
     apart = max(every, WAIT_SECONDS + 0.05)
     again = max(len(ports) * every, max(hops) * apart)
-    for number, ((flow, source_port), far) in enumerate(zip(ports, hops, strict=True)):
+    for place, ((flow, source_port), far) in enumerate(zip(ports, hops, strict=True)):
+        turn = (place - first) % len(ports)
         for ttl in range(1, far + 1):
-            flow["paced"].append([source_port, ttl, size, asks, nic + number * every + (ttl - 1) * apart, again])
-
-
-def _phase(number: int) -> float:
-    """Part of an interval by which one of many waits, so that not all begin at one time."""
-    return number * _GOLDEN % 1.0
+            flow["paced"].append([source_port, ttl, size, asks, nic + turn * every + (ttl - 1) * apart, again])

@@ -28,7 +28,7 @@ def summary(plan: ProbePlan, nics: Nics) -> Iterator[str]:
     yield f"at one leaf: at most {max(under.values(), default=0) * rate:,} packets a second"
     asked = max(plan.answers_asked().values(), default=0)
     if asked or plan.sweep is None:
-        limit = min(asked, plan.settings.per_switch)
+        limit = min(asked, plan.settings.budget.per_switch)
         yield f"ICMP answers asked of one switch: {asked:,}, {limit:g} a second"
     if plan.sweep is not None:
         yield from _swept(plan, plan.sweep.planned)
@@ -54,7 +54,7 @@ def _swept(plan: ProbePlan, sweep: PathSweep) -> Iterator[str]:
     )
     yield (
         f"ICMP answers that it asks of one switch: about {sweep.most_asked:,}, {sweep.busiest:.0f} a second, "
-        f"by one NIC {1 / sweep.every:.2g} a second"
+        f"at most {plan.settings.budget.per_switch:g}; by one NIC {1 / sweep.every:.2g} a second"
     )
 
 

@@ -16,7 +16,7 @@ from truerail.errors import CommandError
 from truerail.model.names import natural_key
 from truerail.model.probe_facts import LEFT_OUT, PEER_LEFT_OUT
 from truerail.probe.nics import Nic
-from truerail.probe.path_sweep import A_SECOND_AND_SWITCH, A_SECOND_SWITCH_AND_SOURCE, ASKS
+from truerail.probe.path_sweep import ASKS, USUAL, Budget
 from truerail.probe.pinglists import SWEPT, Pair
 from truerail.probe.schedule import FULL_TTL, Flow, ask_hops, rows_of, seconds_of_rounds, seconds_paced
 from truerail.probe.schedule import WAIT_SECONDS as WAIT_SECONDS
@@ -41,8 +41,8 @@ LEAD_SECONDS, TAIL_SECONDS = 5.0, 1.0
 
 @dataclass(frozen=True)
 class Settings:
-    """What is asked for. `per_switch` and `per_nic` are the ICMP answers that one switch is asked for in a second: in
-    all, a third of the lowest limit in the field (150/s), and by one NIC (Linux: 1/s to one target).
+    """What is asked for. The budget is that of ICMP answers, of one switch in a second: in all, a third of the lowest
+    limit in the field (150/s), and by one NIC (Linux: 1/s to one target).
     """
 
     what: tuple[str, ...] = USUAL_WHAT
@@ -51,8 +51,7 @@ class Settings:
     dscp: int = ROCE_DSCP
     mtu: int = 9000
     port: int = PORT
-    per_switch: float = A_SECOND_AND_SWITCH
-    per_nic: float = A_SECOND_SWITCH_AND_SOURCE
+    budget: Budget = USUAL
 
     @property
     def sweeps(self) -> bool:
@@ -114,10 +113,10 @@ class ProbePlan:
             found[pair.source.leaf] += sum(count for _, ttl, count in flow["rounds"] if ttl < FULL_TTL)
         return found
 
-    @property
+    @cached_property
     def spread_seconds(self) -> float:
         """How far apart the hosts begin to send."""
-        return max(self.answers_asked().values(), default=0) / self.settings.per_switch
+        return max(self.answers_asked().values(), default=0) / self.settings.budget.per_switch
 
     @cached_property
     def paced_after(self) -> float:
@@ -219,9 +218,9 @@ def _swept(sweep: Sweep, settings: Settings, free: Counter[str], number: int) ->
         flow = _flow(number + len(found), pair, mode, tos, port, rounds, swept.source_ports)
         of_nic[pair.source.cable] += [(flow, port + n, swept.hops) for n in range(swept.source_ports)]
         found.append((pair, flow))
-    for ends in of_nic.values():
+    for nic, ends in enumerate(of_nic.values()):
         ports, hops = [(flow, port) for flow, port, _ in ends], [far for _, _, far in ends]
-        ask_hops(ports, hops, settings.small, sweep.planned.every, ASKS)
+        ask_hops(nic, ports, hops, settings.small, sweep.planned.every, ASKS)
     return found
 
 
