@@ -69,24 +69,6 @@ class Clos(ProbeFabric):
         lines = [f"echo {one.partition('=')[2]} > /proc/sys/net/{one.partition('=')[0]}" for one in settings]
         run("ip", "netns", "exec", self.prefix + device, "sh", "-c", "; ".join(lines))
 
-    @contextmanager
-    def faulty(self, device: str, *rules: str) -> Iterator[None]:
-        """A device with rules of nftables for what arrives."""
-        lines = [
-            "table inet fault {",
-            "chain arriving {",
-            "type filter hook prerouting priority raw;",
-            *rules,
-            "}",
-            "}",
-        ]
-        nft = ("ip", "netns", "exec", self.prefix + device, "nft")
-        run(*nft, "-f", "-", stdin="\n".join([*lines, ""]))
-        try:
-            yield
-        finally:
-            run(*nft, "delete", "table", "inet", "fault")
-
 
 @contextmanager
 def clos(version: int = 4) -> Iterator[Clos]:

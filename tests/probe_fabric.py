@@ -13,7 +13,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -156,6 +156,28 @@ class ProbeFabric:
             process.stdout.close()
             assert process.wait(timeout=ENOUGH) == 0
         return found
+
+    @contextmanager
+    def faulty(self, device: str, *rules: str) -> Iterator[None]:
+        """A device with rules of nftables for what arrives."""
+        lines = [
+            "table inet fault {",
+            "chain arriving {",
+            "type filter hook prerouting priority raw;",
+            *rules,
+            "}",
+            "}",
+        ]
+        nft = ("ip", "netns", "exec", self.prefix + device, "nft")
+        run(*nft, "-f", "-", stdin="\n".join([*lines, ""]))
+        try:
+            yield
+        finally:
+            run(*nft, "delete", "table", "inet", "fault")
+
+    def dropping_every(self, count: int) -> AbstractContextManager[None]:
+        """Every so many packets of UDP that the spine receives from leaf-00 is lost."""
+        return self.faulty("spine-1", f'iifname "d0" meta l4proto udp numgen inc mod {count} == 0 drop')
 
     def rules(self, evaluation: Evaluation) -> list[tuple[str, str]]:
         """The rule and subject of every finding of probes."""

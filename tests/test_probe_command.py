@@ -69,7 +69,7 @@ class Site:
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    require("ip", "setpriv", "ssh-keygen", root=True)
+    require("ip", "setpriv", "ssh-keygen", "nft", root=True)
     folder = tmp_path_factory.mktemp("probe")
     with ExitStack() as stack:
         fabric = stack.enter_context(routed())
@@ -143,6 +143,43 @@ def test_a_run_is_evaluated_and_stored_and_replays_the_same(site: Site, command:
     assert any(note.startswith("Probes: ") for note in found["notes"]), found.get("notes")
     again, out, _ = command("check", "--from", tmp_path / "c", "--plan", site.words[4], "--format", "json")
     assert (again, json.loads(out)["findings"]) == (1, found["findings"])
+
+
+@pytest.fixture
+def with_switches(site: Site, tmp_path: Path) -> Iterator[tuple[object, ...]]:
+    """The words of a command whose inventory has the switches too, which report their addresses."""
+    with ExitStack() as stack:
+        targets = list(site.targets)
+        for device in site.fabric.plan.devices.values():
+            if device.role is not Role.HOST:
+                server = stack.enter_context(sshd(tmp_path / device.name))
+                inside = f"exec ip netns exec {site.fabric.prefix}{device.name}"
+                server.program("ip", f'PATH=/usr/sbin:/usr/bin:/sbin:/bin; {inside} ip "$@"')
+                target = replace(server.target(device.name), role=device.role, platform="linux")
+                targets.append(replace(target, timeout_seconds=ENOUGH))
+        inventory = tmp_path / "all.yaml"
+        inventory.write_text(dump_yaml(Inventory(tuple(targets))))
+        yield (*site.words[:2], inventory, *site.words[3:])
+
+
+def test_a_path_sweep_is_shown_before_and_replays_the_same(
+    site: Site, with_switches: tuple[object, ...], command: Run, tmp_path: Path
+) -> None:
+    fast = ("--per-switch", "5000", "--per-nic", "100", "--rate", "1000", "--assume-idle", "--what", "paths,loss")
+    code, out, _ = command(*site.words, *fast, "--dry-run")
+    assert code == 0
+    assert re.search(r"path sweep: \d+ pairs by \d+ source ports, \d+ packets of each that arrive", out)
+    assert re.search(r"that it asks of one switch: about \d+, \d+ a second, at most 5000; by one NIC 100 a second", out)
+    assert "then, for what stays open: at most 2 rounds more" in out
+    with site.fabric.dropping_every(50):
+        words = (*with_switches, *fast, "--yes", "--record", tmp_path / "c", "--format", "json")
+        code, out, err = command(*words)
+    found = json.loads(out)
+    assert code == 1, err
+    assert {f["rule"] for f in found["findings"] if f["rule"].startswith("PRB")} == {"PRB007"}
+    again, out, _ = command("check", "--from", tmp_path / "c", "--plan", site.words[4], "--format", "json")
+    assert (again, json.loads(out)["findings"]) == (1, found["findings"])
+    assert json.loads(out)["verdicts"] == found["verdicts"]
 
 
 def test_a_piped_script_needs_the_operators_own_account(site: Site, command: Run) -> None:

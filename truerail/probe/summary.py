@@ -54,7 +54,7 @@ def _swept(plan: ProbePlan, sweep: PathSweep) -> Iterator[str]:
     )
     yield (
         f"ICMP answers that it asks of one switch: about {sweep.most_asked:,}, {sweep.busiest:.0f} a second, "
-        f"at most {plan.settings.budget.per_switch:g}; by one NIC {1 / sweep.every:.2g} a second"
+        f"at most {plan.settings.budget.per_switch:g}; by one NIC {1 / sweep.every:.3g} a second"
     )
 
 
