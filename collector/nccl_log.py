@@ -49,6 +49,8 @@ _MOST_LIST = 8192
 _MOST_RING = 1000
 """Characters of a message from which on its end may be cut."""
 _MOST_LINES = 8
+_LONGEST_ARROW = 80
+"""Characters of a connection over which its arrow is: no ring."""
 _VERSION = re.compile(r"([NR]CCL) version (\d[\w.+-]{0,60})")
 _RANK = re.compile(
     r"comm (0x[0-9a-f]{1,16}|\(nil\)) rank (\d{1,9}) nranks (\d{1,9}) cudaDev (\d{1,4})(?= )"
@@ -118,6 +120,8 @@ class _Log:
     devices: dict[tuple[str | None, str | None], Devices] = field(default_factory=dict)
     open: dict[str | None, str | None] = field(default_factory=dict)
     """The communicator that a thread initializes."""
+    rings: dict[str, tuple[int, tuple[int, ...]] | None] = field(default_factory=dict)
+    """Channel and ranks by line, which all ranks print alike; None for another line."""
 
     def add(self, by: Process, message: str) -> None:
         """A message that is no hop, by how it begins."""
@@ -126,18 +130,26 @@ class _Log:
         elif message.startswith(("NCCL_", "RCCL_")):
             if found := _SETTING.match(message):
                 self.once[NcclSetting(by.host, found[1], _without_dot(found[2]))] = None
-        elif message.startswith("Channel "):
-            if found := _RING.match(message):
-                ranks = found[2].split()
-                whole = ranks[:-1] if found.end() >= _MOST_RING else ranks
-                comm = self.open.get(by.thread)
-                self.once[NcclRing(by.host, int(found[1]), tuple(map(int, whole)), by.process, comm)] = None
+        elif message.startswith("Channel ") and " -> " not in message[:_LONGEST_ARROW]:
+            self._ring(by, message)
         elif message.startswith("Tree"):
             self.once.update(dict.fromkeys(_trees(by.host, message, self.open.get(by.thread))))
         elif message.startswith("Using network "):
             self.once[NcclNetwork(by.host, message.partition("\n")[0].removeprefix("Using network ").strip())] = None
         elif " cudaDev " in message[:200] and (found := _RANK.search(message[:1000])):
             self._rank(by, found)
+
+    def _ring(self, by: Process, message: str) -> None:
+        end = message.find("\n")
+        line = message if end < 0 else message[:end]
+        if line not in self.rings:
+            found = _RING.match(line)
+            ranks = tuple(map(int, found[2].split())) if found else ()
+            whole = ranks[:-1] if found and found.end() >= _MOST_RING else ranks
+            self.rings[line] = (int(found[1]), whole) if found else None
+        ring = self.rings[line]
+        if ring is not None:
+            self.once[NcclRing(by.host, *ring, by.process, self.open.get(by.thread))] = None
 
     def _rank(self, by: Process, found: re.Match[str]) -> None:
         pointer, rank, ranks, cuda, nvml, bus, comm, phase = found.groups()
