@@ -84,6 +84,7 @@ def clos(version: int = 4) -> Iterator[Clos]:
                 f"ipv6/conf/all/forwarding={forward}",
                 "ipv6/icmp/ratelimit=0",
                 "ipv6/fib_multipath_hash_policy=1",
+                "ipv6/auto_flowlabels=0",  # the hash of a label stays with a packet over veth, and all tiers take it
                 "ipv6/conf/all/accept_dad=0",
                 "ipv6/conf/default/accept_dad=0",
             )

@@ -105,3 +105,11 @@ def test_a_port_that_drops_large_packets_silently_is_named(fabric: Clos) -> None
     (finding,) = [one for one in evaluation.findings if one.rule.startswith("PRB")]
     assert (finding.rule, finding.subject) == ("PRB003", UP)
     assert dict(finding.detail)["links"] == (f"{UP} -> {FAR}/d0",)
+
+
+def test_a_silent_link_is_found_over_ipv6() -> None:
+    require("ip", "setpriv", "nft", root=True)
+    with clos(6) as fabric:
+        with arriving(fabric, "drop"):
+            evaluation, _ = probe(fabric, ("reach", "paths", "loss"))
+        assert fabric.rules(evaluation) == [("PRB005", UP)]
