@@ -75,7 +75,7 @@ class Budget:
 
     @property
     def mean(self) -> float:
-        """The mean rate of a switch that stays below its budget in every second, where probes of many NICs come by
+        """The mean rate of a switch that stays below its budget in nearly every second, where many NICs probe it by
         chance: four standard deviations (of a Poisson process) below.
         """
         return (sqrt(self.per_switch + _DEVIATIONS**2 / 4) - _DEVIATIONS / 2) ** 2
