@@ -13,7 +13,7 @@ from truerail.analysis.nccl.path import job_path
 from truerail.analysis.round import Round
 from truerail.cli.app import app
 from truerail.errors import CommandError
-from truerail.model import Device, Evaluation, NotEvaluated, Reading, Snapshot, Status, Verdict
+from truerail.model import Device, Evaluation, NotEvaluated, Port, Reading, Snapshot, Status, Verdict
 from truerail.questions.answers.nccl import nccl_answer
 from truerail.questions.text.nccl import nccl_text
 from truerail.rounds import evaluate
@@ -140,6 +140,8 @@ def test_rings_and_trees_stand_in_the_order_of_the_log(swapped: tuple[Drawn, Pat
             key = (end["host"], one["channel"], 0, step["from_rank"], step["to_rank"], direction)
             assert set(end["rails"]) == drawn.rails[key]
             assert all(cable.partition("/")[0] == end["host"] for cable in end["cables"])
+            places = {drawn.simulation.plan.rail_of(Port(*leaf.split("/"))) for leaf in end["leaves"]}
+            assert places == set(end["rails"])
             ends[direction] = set(end["rails"])
         assert step["crosses"] is not bool(ends["send"] & ends["receive"])
     assert sum(one["crossings"] for one in answer["chains"]) > 0

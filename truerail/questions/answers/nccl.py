@@ -16,8 +16,8 @@ _STATES = {State.RIGHT: "right", State.WRONG: "wrong", State.MISSING: "missing",
 
 @dataclass(frozen=True, slots=True)
 class NcclNicLine:
-    """A NIC that a job uses. `cable` is its planned host port, `leaf` the planned port above; `rails` where it is seen
-    plugged in. None and empty are unknown.
+    """A NIC that a job uses. `cables` are its planned host ports, `leaves` the ports where these are seen plugged in,
+    the planned ones where they are not seen elsewhere; `rails` those of these ports. None and empty are unknown.
     """
 
     host: str | None
@@ -57,8 +57,8 @@ class NcclHopLine:
 
 @dataclass(frozen=True, slots=True)
 class NcclPlace:
-    """One end of a step: the NIC, its planned cables and leaves, and the rails where they are seen. `carried_by` is the
-    rank whose NIC it is, with PXN.
+    """One end of a step: the NIC, its cables, leaves and rails as in `NcclNicLine`. `carried_by` is the rank whose NIC
+    it is, with PXN.
     """
 
     host: str | None
@@ -205,8 +205,14 @@ def _ranks_of(job: NcclJob) -> dict[int, set[int]]:
 
 
 def _ends_of(job: NcclJob, ports: tuple[int, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    cables = [job.wiring.index.plan.cables[job.nics.cable[port]] for port in ports]
-    return tuple(str(cable.a) for cable in cables), tuple(str(cable.b) for cable in cables)
+    wiring, numbers = job.wiring, [job.nics.cable[port] for port in ports]
+    cables = [wiring.index.plan.cables[number] for number in numbers]
+    moved = [wiring.state[number] == State.WRONG and wiring.place[number] >= 0 for number in numbers]
+    leaves = [
+        str(wiring.index.spell(int(wiring.place[number])) if elsewhere else cable.b)
+        for number, cable, elsewhere in zip(numbers, cables, moved, strict=True)
+    ]
+    return tuple(str(cable.a) for cable in cables), tuple(leaves)
 
 
 def _nics(job: NcclJob, ranks_of: dict[int, set[int]]) -> Iterator[NcclNicLine]:
