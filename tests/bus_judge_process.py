@@ -1,6 +1,4 @@
-"""A judge of a bus, with its front, as a service of its own: URL FABRIC FOLDER NAME [CREDS]. Its journal is in the
-folder.
-"""
+"""A judge of a bus, with its front, as a service of its own: URL FABRIC JOURNAL FOLDER NAME [CREDS]."""
 
 import asyncio
 import sys
@@ -30,9 +28,9 @@ def opened(url: str) -> None:
 
 
 def main() -> None:
-    url, fabric, folder, name, *creds = sys.argv[1:]
+    url, fabric, journal, folder, name, *creds = sys.argv[1:]
     made, address, subjects = simulation(), BusAddress(url, *map(Path, creds)), Subjects(fabric)
-    settings = settings_for(Path(folder))
+    settings = settings_for(Path(folder), url=journal)
     schedule = settings.schedule.model_copy(update={"poll_timeout": timedelta(seconds=2)})
     settings = settings.model_copy(update={"fabric": fabric, "http": Http(port=0), "schedule": schedule})
     set_up(settings.log)

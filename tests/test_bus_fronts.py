@@ -86,7 +86,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespace]:
 
         judges = []
         for name in ("first", "second"):
-            judges.append(Judge(server.url, folder, name, folder / "judge.nk"))
+            judges.append(Judge(server.url, f"sqlite:///{folder}/journal.db", folder, name, folder / "judge.nk"))
             ended_with_it(judges[-1].process)
             if name == "first":
                 soon(lambda: judges[0].leads, "the first judge leads")

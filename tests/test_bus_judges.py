@@ -1,20 +1,21 @@
-"""Two judges on one bus and one journal, as processes: one leads, the other stands by and takes over."""
+"""Two judges on one bus and one journal in PostgreSQL, as processes: one leads, the other stands by and takes over."""
 
 import os
 import signal
-import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from pathlib import Path
 from types import SimpleNamespace
 
+import psycopg
 import pytest
 from demo_process import get
 
 from tests.nats_bus import nats_server
 from tests.patience import ENOUGH, soon
+from tests.real_postgres import postgres
 from tests.test_processes import children
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -24,8 +25,8 @@ FABRIC = "judged"
 class Judge:
     """A service with the role of a judge."""
 
-    def __init__(self, url: str, folder: Path, name: str, *creds: Path) -> None:
-        words = [url, FABRIC, str(folder), name, *map(str, creds)]
+    def __init__(self, url: str, journal: str, folder: Path, name: str) -> None:
+        words = [url, FABRIC, journal, str(folder), name]
         command = [sys.executable, "-m", "tests.bus_judge_process", *words]
         self.process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
         assert self.process.stdout
@@ -57,35 +58,36 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespace]:
     """A bus, a poller in each zone, and two judges; the first one leads."""
     folder = tmp_path_factory.mktemp("judges")
     (folder / "nats").mkdir()
-    with nats_server(folder / "nats") as server, ExitStack() as ending:
+    with nats_server(folder / "nats") as server, postgres() as database, ExitStack() as ending:
+        journal = database.url()
         for zone in ("pods", "core"):
             command = [sys.executable, "-m", "tests.bus_poller_process", server.url, FABRIC, zone, zone]
             poller = ending.enter_context(subprocess.Popen(command, cwd=ROOT))
             ending.callback(poller.kill)
         judges = []
         for name in ("first", "second"):
-            judges.append(Judge(server.url, folder, name))
+            judges.append(Judge(server.url, journal, folder, name))
             ending.callback(judges[-1].process.communicate)
             ending.callback(judges[-1].process.wait, ENOUGH)
             ending.callback(judges[-1].process.terminate)
             if name == "first":
                 soon(lambda: judges[0].leads, "the first judge leads")
-        yield SimpleNamespace(server=server, first=judges[0], second=judges[1], journal=folder / "journal.db")
+        yield SimpleNamespace(server=server, first=judges[0], second=judges[1], journal=journal)
 
 
-def rounds(journal: Path) -> list[tuple[int, int]]:
+def rounds(journal: str) -> list[tuple[int, int]]:
     """Number and epoch of each round of the journal."""
-    with closing(sqlite3.connect(f"file:{journal}?mode=ro", uri=True)) as database:
+    with psycopg.connect(journal) as database:
         return database.execute("SELECT number, epoch FROM rounds ORDER BY number").fetchall()
 
 
-def findings(journal: Path) -> list[tuple[object, ...]]:
+def findings(journal: str) -> list[tuple[object, ...]]:
     """Id, begin and number of episodes of each finding."""
-    with closing(sqlite3.connect(f"file:{journal}?mode=ro", uri=True)) as database:
+    with psycopg.connect(journal) as database:
         return database.execute("SELECT id, first_seen, episodes FROM findings ORDER BY id").fetchall()
 
 
-def settled(journal: Path) -> list[tuple[object, ...]]:
+def settled(journal: str) -> list[tuple[object, ...]]:
     """The findings, as soon as three rounds have left them as they are."""
     known, since = findings(journal), rounds(journal)
 
