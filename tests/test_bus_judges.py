@@ -25,8 +25,8 @@ FABRIC = "judged"
 class Judge:
     """A service with the role of a judge."""
 
-    def __init__(self, url: str, journal: str, folder: Path, name: str) -> None:
-        words = [url, FABRIC, journal, str(folder), name]
+    def __init__(self, url: str, journal: str, folder: Path, name: str, *creds: Path) -> None:
+        words = [url, FABRIC, journal, str(folder), name, *map(str, creds)]
         command = [sys.executable, "-m", "tests.bus_judge_process", *words]
         self.process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
         assert self.process.stdout

@@ -26,6 +26,7 @@ _MODULES = (
     "truerail.analysis.cabling.corroborated",
     "truerail.analysis.cabling.paths",
     "truerail.analysis.cabling.witnesses",
+    "truerail.analysis.jobs",
     "truerail.analysis.published",
     "truerail.model.facts",
     "truerail.model.finding",

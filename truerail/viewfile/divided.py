@@ -73,6 +73,7 @@ class Divider:
         yield from self._found(published, before)
         yield from _chunks("lives", list(published.lives.items()), READINGS)
         yield from _chunks("cause_lives", list(published.cause_lives.items()), READINGS)
+        yield self._part("jobs", "", published.evaluated.round.jobs, before)
         yield "state", "", encoded(_state(publication, wiring))
 
     def _part(self, kind: str, key: str, value: Any, before: Mapping[tuple[str, str], Any], make: Any = None) -> Part:

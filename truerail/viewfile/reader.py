@@ -146,7 +146,7 @@ class ViewReader:
         seen, macs = StoredSnapshot(state.at, readings), self._parts["macs"][""]
         follows = {gpu_rails: columns["gpu_rails"], topologies_of: _topologies(self._parts["topologies"][""])}
         wiring = wiring_of(self._index_now(plan), columns, links, rdma, macs, seen, follows)
-        round = StoredRound(plan, seen, known=wiring)
+        round = StoredRound(plan, seen, known=wiring, running=self._parts["jobs"][""])
         evaluation = self._evaluation(plan, state, readings)
         stored = self._parts["findings"] if state.pending else {}
         publication = Published(

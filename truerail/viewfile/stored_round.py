@@ -1,5 +1,5 @@
-"""A round as the view holds it: its cabling, who answered, and no counters. What is not there raises NotInViewError:
-an answer is complete, or the judge gives it.
+"""A round as the view holds it: its cabling, its jobs, who answered, and no counters. What is not there raises
+NotInViewError: an answer is complete, or the judge gives it.
 """
 
 from collections import OrderedDict
@@ -13,6 +13,7 @@ from truerail.analysis.cabling import Wiring
 from truerail.analysis.cabling.identity import Identity
 from truerail.analysis.cabling.links import PortStates
 from truerail.analysis.cabling.macs import MacOwners
+from truerail.analysis.jobs import Jobs
 from truerail.analysis.round import Round
 from truerail.errors import NotInViewError
 from truerail.model.columns import NONE, Codes
@@ -28,7 +29,6 @@ MOST_DECODED = 64
 _OF_THE_JUDGE = frozenset(
     (
         "counters",
-        "jobs",
         "jobs_before",
         "telemetry",
         "cabled",
@@ -58,11 +58,17 @@ class StoredRound(Round):
     """A round whose cabling is known. Reading what follows from counters raises NotInViewError."""
 
     known: Wiring = field(kw_only=True)
+    running: Jobs = field(kw_only=True)
 
     @property
     def cabling(self) -> Wiring:
         """The cabling as the judge found it."""
         return self.known
+
+    @property
+    def jobs(self) -> Jobs:
+        """The jobs as the judge knows them."""
+        return self.running
 
     def __getattribute__(self, name: str) -> Any:
         if name in _OF_THE_JUDGE:
