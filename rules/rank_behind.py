@@ -6,8 +6,8 @@ or at its host: a hang that is not the network's has led to cordoned switches.
 
 ## How it is detected
 NCCL's RAS reports ranks that are missing, dead, or have launched fewer operations than others of their communicator.
-The rank's host and GPU give its cables. A finding on them or on their leaves is named; without one it is *not the
-network* only where every cable is seen where it is planned, and every rule on cables, links and pauses was evaluated
+The rank's host and GPU give its cables. A finding on them or on their leaves is named; without one it is not the
+network only where every cable is seen where it is planned, and every rule on cables, links and pauses was evaluated
 with counters. Otherwise it is not known.
 
 ## What to do
