@@ -75,7 +75,7 @@ def clos(version: int = 4) -> Iterator[Clos]:
     """The fabric, with one IP version. Raises `LabError` where the machine cannot have it."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(TemporaryDirectory(prefix="truerail-probe-")))
-        fabric = Clos(f"truerail-clos-{os.getpid()}-", plan(), folder, version)
+        fabric = Clos(f"truerail-clos{version}-{os.getpid()}-", plan(), folder, version)
         stack.callback(remove, fabric.prefix)
         ip_batch(f"netns add {fabric.prefix}{name}" for name in fabric.plan.devices)
         for name, device in fabric.plan.devices.items():
