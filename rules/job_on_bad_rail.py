@@ -7,7 +7,8 @@ GPU of the job, and each hour of it costs all of them.
 ## How it is detected
 A scheduler reports which job runs on which hosts, and a cause affects cables of these hosts, or the hosts themselves.
 One finding for each job and cause; it has the cause's severity and ends with the job. Causes that say that something
-is unknown, intended, or a matter of names alone, hurt no job.
+is intended, or a matter of names alone, hurt no job. Whether a job is hurt is unknown on hosts that are not read, and
+where swapped cables explain what is seen as well as swapped names.
 
 ## What to do
 Repair the cause. Until then let no new job start on these hosts; whether this one is worth a restart elsewhere is for
@@ -22,7 +23,7 @@ its owner: `truerail job ID` has the GPU-hours so far.
 A job that does not use the network, and one that has ended since its scheduler answered last.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
@@ -32,7 +33,7 @@ from truerail.analysis.explained import HURT_BY, Explained
 from truerail.analysis.jobs import RunningJob
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, report_not_evaluated, rule
-from truerail.model import Cause, Finding, Neighbor, NetLink, SchedulerJob, Severity
+from truerail.model import Cause, Finding, Neighbor, NetLink, NotEvaluated, SchedulerJob, Severity
 from truerail.model.columns import Codes
 from truerail.model.job_facts import PodOfJob
 from truerail.model.names import printable
@@ -54,7 +55,24 @@ def job_on_bad_rail(explained: Explained) -> Iterator[Finding]:
                 hit.setdefault(id(job), (job, []))[1].append(devices.names[code])
         for job, names in hit.values():
             yield _finding(explained, job, explained.by_key[key], names)
-    report_not_evaluated(away(jobs))
+    report_not_evaluated((*away(jobs), *_in_doubt(explained, on_host)))
+
+
+def _in_doubt(explained: Explained, on_host: Mapping[str, list[RunningJob]]) -> Iterator[NotEvaluated]:
+    """The jobs with hosts of which it is unknown whether a cause hurts them."""
+    names = explained.round.cabling.index.devices.names
+    hosts = [name for code in sorted(explained.hosts_in_doubt) if (name := names[code]) in on_host]
+    jobs = {id(job): job for host in hosts for job in on_host[host]}
+    if jobs:
+        first = words_of(next(iter(jobs.values()))) if len(jobs) == 1 else f"{len(jobs):,} jobs"
+        yield NotEvaluated(
+            f"{first} on {listed(hosts)}: not read, or it is undecided whether cables or names are swapped there",
+            what="job",
+            count=len(jobs),
+            of=len(explained.round.jobs.running),
+            subjects=tuple(hosts),
+            rest_evaluated=True,
+        )
 
 
 def _finding(explained: Explained, job: RunningJob, cause: Cause, names: list[str]) -> Finding:
@@ -114,6 +132,13 @@ def _seen(*dark: str) -> dict[str, list[Neighbor | NetLink | SchedulerJob | PodO
     }
 
 
+def _crossed() -> list[Neighbor | NetLink | SchedulerJob | PodOfJob]:
+    """The neighbors of a host, each at the other NIC."""
+    return [
+        Neighbor(f"nic{1 - rail}", system_name=f"leaf-{rail}", port_id="swp1", port_id_type="ifname") for rail in (0, 1)
+    ]
+
+
 def _job(job: str, *nodes: str, state: str = "RUNNING") -> SchedulerJob:
     return SchedulerJob(job, int(job), "llama", "ann", state, nodes, 8 * len(nodes), 1763640000)
 
@@ -145,4 +170,17 @@ QUIET = (
     Case("Every link is up.", _PLAN, _seen() | {"slurm": [_job("7", "gpu-1", "gpu-2")]}),
     Case("No scheduler is asked.", _PLAN, _seen("gpu-1")),
     Case("The scheduler has never answered.", _PLAN, _seen("gpu-1"), unknown=True, errors={"slurm": "timed out"}),
+    Case(
+        "A host of the job is not read.",
+        _PLAN,
+        {"gpu-2": _seen()["gpu-2"], "gpu-3": _seen()["gpu-3"], "slurm": [_job("7", "gpu-1", "gpu-2")]},
+        errors={"gpu-1": "timed out"},
+        unknown=True,
+    ),
+    Case(
+        "Two cables of the job's host are swapped, or its NICs are named in the other order.",
+        _PLAN,
+        _seen() | {"gpu-1": _crossed(), "slurm": [_job("7", "gpu-1", "gpu-2"), _job("8", "gpu-3")]},
+        unknown=True,
+    ),
 )

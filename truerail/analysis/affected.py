@@ -1,6 +1,6 @@
 """What a cause affects: host cables that lose their rail or suffer on it, and the hosts that it hurts."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 import numpy as np
 
@@ -106,8 +106,20 @@ def hosts_hurt(wiring: Wiring, cause: Cause, affected: Codes) -> Codes:
     """The hosts that a cause hurts, ascending: none where it is unknown whether it does. `affected` are its cables."""
     if cause.kind in _HARMLESS or cause.names_only or cause.undecided:
         return np.empty(0, dtype=np.int64)
+    return _hosts(wiring, affected, cause.subjects if cause.kind in (*STARVING, CauseKind.GPU_NIC_ORDER) else ())
+
+
+def hosts_in_doubt(wiring: Wiring, cause: Cause, affected: Codes) -> Codes:
+    """The hosts of which it is unknown whether a cause hurts them, ascending: they are not read, or swapped cables
+    explain it as well as swapped names.
+    """
+    if cause.kind is not CauseKind.UNREACHABLE and not cause.undecided:
+        return np.empty(0, dtype=np.int64)
+    return _hosts(wiring, affected, cause.subjects)
+
+
+def _hosts(wiring: Wiring, cables: Codes, subjects: Iterable[str]) -> Codes:
+    """The hosts of cables, and those among some subjects."""
     index = wiring.index
-    found = {*index.a_device[affected].tolist()}
-    if cause.kind in STARVING or cause.kind is CauseKind.GPU_NIC_ORDER:
-        found.update(index.devices.find(subject) for subject in cause.subjects)
+    found = {*index.a_device[cables].tolist(), *(index.devices.find(subject) for subject in subjects)}
     return np.array(sorted(code for code in found if code >= 0 and index.devices.is_host(code)), dtype=np.int64)

@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from truerail.analysis.affected import affected_cables, hosts_hurt
+from truerail.analysis.affected import affected_cables, hosts_hurt, hosts_in_doubt
 from truerail.analysis.cabling import State
 from truerail.analysis.connected import connected_parts
 from truerail.analysis.hidden import hidden_by_names
@@ -50,6 +50,13 @@ class Explained:
         wiring = self.round.cabling
         found = {key: hosts_hurt(wiring, cause, self.affected[key]) for key, cause in self.by_key.items()}
         return {key: hosts for key, hosts in found.items() if len(hosts)}
+
+    @cached_property
+    def hosts_in_doubt(self) -> frozenset[int]:
+        """The hosts of which it is unknown whether a cause hurts them."""
+        wiring = self.round.cabling
+        found = (hosts_in_doubt(wiring, cause, self.affected[key]) for key, cause in self.by_key.items())
+        return frozenset(host for hosts in found for host in hosts.tolist())
 
     @cached_property
     def cause_of(self) -> Mapping[str, str]:
