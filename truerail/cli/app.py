@@ -6,6 +6,7 @@ import typer
 
 from truerail.cli import (
     agent_commands,
+    assistant,
     bus_commands,
     capture,
     check,
@@ -64,6 +65,7 @@ app.command("probe", short_help="Send packets between hosts: does every rail car
 app.command("watch", short_help="Show the remaining work, live.")(watch.watch)
 oncall.add_commands(app)
 app.command("nccl", short_help="On call: a job's NCCL log, on the rails of the fabric.")(nccl.nccl)
+app.command("mcp", short_help="Answer an assistant's questions about the fabric.")(assistant.mcp)
 app.command("query", short_help="Ask the history: SQL, or a ready-made question.")(query.query)
 app.command("ack", short_help="On call: acknowledge a finding or a cause.")(oncall_mutes.ack)
 app.command("maintenance", short_help="On call: announce maintenance.")(oncall_mutes.maintenance)
