@@ -18,6 +18,7 @@ from tests.patience import ENOUGH
 from truerail.bus.leases import JudgeLease, LeaseTiming
 from truerail.bus.streams import Timing, ensure
 from truerail.bus.subjects import Subjects
+from truerail.service.leadership import Leadership
 
 ROOT = Path(__file__).parents[1]
 FAST = LeaseTiming(renew_seconds=0.2, stop_seconds=0.8, attempt_seconds=0.1)
@@ -195,3 +196,22 @@ async def test_a_standby_leads_after_the_leader_is_gone(
             process.wait()
             if process.stdout:
                 process.stdout.close()
+
+
+@in_loop
+async def test_a_judge_that_waited_for_its_bus_knows_when_it_has_lost_the_lease(
+    tmp_path: Path, subjects: Subjects
+) -> None:
+    with nats_server(tmp_path) as server:
+        server.kill()
+        leadership = Leadership(server.address, subjects, "early", FAST)
+        losing = asyncio.create_task(leadership.lost())
+        beginning = asyncio.create_task(leadership.begin(None))
+        await asyncio.sleep(0.5)  # its first attempt to connect fails
+        await asyncio.to_thread(server.start)
+        async with judges(server, subjects, 1):  # makes the streams
+            await asyncio.wait_for(beginning, ENOUGH)
+        assert leadership.held
+        server.kill()
+        assert "has not renewed the lease" in await asyncio.wait_for(losing, ENOUGH)
+        await leadership.end()

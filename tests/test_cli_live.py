@@ -50,8 +50,8 @@ def test_devices_in_trouble_are_named_on_stderr_and_in_the_report(site: Site, ru
     code, out, err = run("check", "--inventory", site.inventory, "--plan", site.plan, "--format", "json")
     assert code == 1
     assert "gpu-008: permission denied for user truerail\n" in err
-    unread = "host_facts, lag_members, link_speed, lldp_host, machine_identity, net_address, net_link, nic_qos, nvlink"
-    assert f"gpu-007: answered, not readable: {unread}, optics" in err
+    unread = "gpu_processes, host_facts, lag_members, link_speed, lldp_host, machine_identity, net_address, net_link"
+    assert f"gpu-007: answered, not readable: {unread}, nic_qos, nvlink, optics" in err
     assert "polled 14 devices, 13 answered, 1 could not be polled\n" in err
     assert {r["device"] for r in json.loads(out)["collection_errors"]} == {"gpu-007", "gpu-008"}
 

@@ -234,7 +234,7 @@ def test_a_journal_of_the_first_version_gets_what_came_later_and_keeps_its_rows(
     journal = open_journal(JournalSettings(url))
     journal.note("kim", "login", "", AT)
     with journal._database.writing() as connection:
-        for later in ("blobs", "cause_events", "fence"):
+        for later in ("blobs", "cause_events", "fence", "job_hosts", "jobs"):
             connection.execute(text(f"DROP TABLE {later}"))
         for table, later in (("links", "first_at"), ("rounds", "epoch")):
             connection.execute(text(f"ALTER TABLE {table} DROP COLUMN {later}"))

@@ -143,7 +143,7 @@ def test_a_journal_of_the_last_release_is_brought_up_to_date(tmp_path: Path) -> 
     opened = open_journal(Settings(url))
     keep(opened, *fabric.rounds(2, swapped))
     with opened._database.writing() as connection:
-        for later in ("cause_events", "fence"):
+        for later in ("cause_events", "fence", "job_hosts", "jobs"):
             connection.execute(text(f"DROP TABLE {later}"))
         for table, later in (("links", "first_at"), ("rounds", "epoch")):
             connection.execute(text(f"ALTER TABLE {table} DROP COLUMN {later}"))

@@ -27,7 +27,7 @@ from truerail.model import (
     Snapshot,
     Transport,
 )
-from truerail.testing.cases import AT, plan_of, scene
+from truerail.testing.cases import AT, explained_scene, plan_of, scene
 
 PLAN = """
     gpu-1/nic0 leaf-0/swp1 rail=0 speed=400
@@ -43,7 +43,8 @@ def evaluated(plan: Plan, snapshot: Snapshot) -> list[Finding]:
     found: list[Finding] = []
     for rule in rules().values():
         with suppress(InsufficientDataError):  # no counters here: what rules about them say then is tested with them
-            found += rule.findings(Round(plan, snapshot))
+            round = Round(plan, snapshot)
+            found += rule.findings(explained_scene(round) if rule.after_causes else round)
     return found
 
 

@@ -24,6 +24,7 @@ class Leadership:
         self._timing = timing or LeaseTiming()
         self._connection()
         self._fence: asyncio.Task[None] | None = None
+        self._connected = asyncio.Event()
         self._log = get_logger()
         self.epoch = 0
         """Of this leader; 0 before it leads."""
@@ -52,6 +53,7 @@ class Leadership:
 
     async def lost(self) -> str:
         """Waits until this judge leads no more. Returns why."""
+        await self._connected.wait()  # each attempt to connect has a lease of its own
         await self._lease.lost.wait()
         return self._lease.why_lost
 
@@ -78,6 +80,7 @@ class Leadership:
                 await asyncio.sleep(_AGAIN_SECONDS)
                 self._connection()
             else:
+                self._connected.set()
                 return
 
     async def _claim(self, journal: Journal | None) -> int:
