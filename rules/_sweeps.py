@@ -39,6 +39,14 @@ def between_switches(found: Swept, seat: Sequence[int]) -> bool:
     return bool((graph.is_device(segments) | ~graph.index.from_host[cable]).all())
 
 
+def nic_of(found: Swept, seat: Sequence[int]) -> tuple[int, bool] | None:
+    """The cable of the NIC at which a seat is alone, and whether the NIC sends on it."""
+    graph = found.paths.graph
+    cable = int(graph.cable_of(np.array(seat[:1]))[0])
+    alone = len(seat) == 1 and cable >= 0 and bool(graph.index.from_host[cable])
+    return (cable, seat[0] % 2 == 0) if alone else None
+
+
 def leaves_of(found: Swept, flows: Codes) -> set[tuple[int, int]]:
     """The leaves that flows go from and to."""
     sources, targets = found.paths.leaf

@@ -24,13 +24,13 @@ Fabrics that set the class at their edge on purpose, by another match than DSCP.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
 from rules._probes import Probed, heard, probed, sent, some
-from rules._sweeps import SURE, TIED, between_switches, leaves_of, subject_of, words_of
-from rules._swept_example import swept_example
+from rules._sweeps import SURE, TIED, between_switches, leaves_of, nic_of, subject_of, words_of
+from rules._swept_example import Facts, swept_example, together
 from truerail.analysis.cabling import ONE_END
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
@@ -61,6 +61,12 @@ def dscp_rewritten(round: Round) -> Iterator[Finding]:
         if between_switches(sweep, one.segments):
             which = changed & found.between(leaves_of(sweep, one.flows))
             yield _seated(found, sweep, one, np.flatnonzero(which))
+            changed &= ~which
+        elif of_nic := nic_of(sweep, one.segments):
+            cable, sends = of_nic
+            which = changed & ((flows.cable if sends else flows.peer_cable) == cable)
+            words = f"everything {'that' if sends else 'sent to'} {found.nic(cable)} {'sends ' * sends}arrives"
+            yield _found(found, found.nic(cable), np.flatnonzero(which), words)
             changed &= ~which
     inside = found.leaf == found.peer_leaf
     whole = found.counted(changed, flows.cable)
@@ -161,7 +167,23 @@ def _way(flow: int) -> tuple[str, ...]:
     return "leaf-0", f"spine-{flow % 4}", "leaf-1"
 
 
+_BESIDE = _SPINES.replace("h2/nic0 leaf-1/p1", "h3/nic0 leaf-1/p1") + "\nh2/nic0 leaf-0/p2 rail=0"
+
+
+def _bleached(path: Callable[[int], tuple[str, ...]], bleached: tuple[str, str], kept: tuple[str, str]) -> Facts:
+    """Two pairs of NICs, by all paths: the packets of the first one lose their class."""
+    changed = swept_example(path, ends=bleached, tos_heard=lambda _: 0)
+    return together(changed, swept_example(path, ends=kept, number=1))
+
+
 FIRES = (
+    Case("All that one NIC sends.", _BESIDE, _bleached(_way, ("h1", "h3"), ("h2", "h3")), ("h1/nic0",)),
+    Case(
+        "All that is sent to one NIC.",
+        _BESIDE,
+        _bleached(lambda flow: _way(flow)[::-1], ("h3", "h1"), ("h3", "h2")),
+        ("h1/nic0",),
+    ),
     Case(
         "One of four spines clears it.",
         _SPINES,

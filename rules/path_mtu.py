@@ -33,9 +33,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from rules._probes import Probed, heard, probed, sent, some
-from rules._sweeps import SURE, TIED, between_switches, leaves_of, not_covered, subject_of, words_of
+from rules._sweeps import SURE, TIED, between_switches, leaves_of, nic_of, not_covered, subject_of, words_of
 from rules._sweeps import evidence_of as sweep_evidence
-from rules._swept_example import swept_example
+from rules._swept_example import swept_example, together
 from truerail.analysis.cabling import ONE_END, evidence_of
 from truerail.analysis.probes.hop_devices import owners
 from truerail.analysis.round import Round
@@ -73,6 +73,11 @@ def path_mtu(round: Round) -> Iterator[Finding]:
         if between_switches(sweep, cut.segments):
             yield _seated(round, sweep, cut)
             lost &= ~found.between(leaves_of(sweep, cut.flows))
+        elif cut.mtu is None and (of_nic := nic_of(sweep, cut.segments)):
+            cable, sends = of_nic
+            which = lost & ((flows.cable if sends else flows.peer_cable) == cable)
+            yield _nic(found, cable, which)
+            lost &= ~which
     named = _said(found)
     at = np.array([named.get(int(flow), (NONE, NONE))[0] for flow in range(len(lost))], dtype=np.int64)
     for device in np.unique(at[lost & (at != NONE)]).tolist():
@@ -256,7 +261,18 @@ def _cut(flow: int) -> int:
     return 0 if flow % 4 == 1 else 3
 
 
+_BESIDE = _SPINES.replace("h2/nic0 leaf-1/p1", "h3/nic0 leaf-1/p1") + "\nh2/nic0 leaf-0/p2 rail=0"
+
 FIRES = (
+    Case(
+        "All paths of one NIC pass none, and those of another NIC under the same leaf do.",
+        _BESIDE,
+        together(
+            swept_example(_way, ends=("h1", "h3"), large=lambda _: 0),
+            swept_example(_way, ends=("h2", "h3"), number=1, large=lambda _: 3),
+        ),
+        ("h1/nic0",),
+    ),
     Case("One of four spines passes no large packets.", _SPINES, swept_example(_way, large=_cut), ("leaf-0/up1",)),
     Case(
         "The router at one of four links says so.",

@@ -28,10 +28,11 @@ from dataclasses import replace
 from rules._jobs import listed
 from truerail.analysis.affected import DeviceCables
 from truerail.analysis.cabling import State
+from truerail.analysis.coverage import folded
 from truerail.analysis.explained import Explained
 from truerail.analysis.host_groups import SeenGroups, TreeFault, group_of, groups_of, topology_faults
-from truerail.analysis.rule import Case, NotApplicableError, rule
-from truerail.model import Finding, Neighbor, SchedulerNode, Severity, TopologyUnit
+from truerail.analysis.rule import Case, NotApplicableError, report_not_evaluated, rule
+from truerail.model import Finding, Neighbor, NotEvaluated, SchedulerNode, Severity, TopologyUnit
 from truerail.model.names import natural_key, printable
 from truerail.model.reading import Reading
 
@@ -62,6 +63,18 @@ def scheduler_topology_wrong(explained: Explained) -> Iterator[Finding]:
             found.setdefault(names[0] if names else reading.device, []).append(fault)
         for subject, faults in found.items():
             yield _finding(explained, reading, subject, faults)
+    if any(isinstance(fact, TopologyUnit) for reading in readings for fact in reading.facts):
+        report_not_evaluated(
+            _not_seen([devices.names[code] for code in seen.unseen if code in seen.group], len(seen.group))
+        )
+
+
+def _not_seen(hosts: list[str], of: int) -> Iterator[NotEvaluated]:
+    """The hosts of which a cable's state is unknown: their group may be another one than those seen say."""
+    if hosts:
+        names = tuple(sorted(hosts, key=natural_key))
+        why = f"the group of {folded(names)} is not known: not all of their cables are seen"
+        yield NotEvaluated(why, "host", len(names), of, names, rest_evaluated=True)
 
 
 def _seen(explained: Explained) -> SeenGroups:
@@ -147,5 +160,11 @@ QUIET = (
         },
     ),
     Case("Its groups are finer.", _PLAN, _topology(("gpu-1",), ("gpu-2",), ("gpu-3", "gpu-4"))),
+    Case(
+        "Nothing shows the cables of one host.",
+        _PLAN,
+        {**_topology(("gpu-1", "gpu-2"), ("gpu-3", "gpu-4")), "gpu-4": []},
+        unknown=True,
+    ),
     Case("The scheduler places jobs by no topology.", _PLAN, _HEARD | {"slurm": []}),
 )

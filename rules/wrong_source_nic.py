@@ -158,7 +158,7 @@ def _both(**of_first: Any) -> dict[str, list[ProbeReach]]:
 
 
 _STRAY = _both()
-_STRAY["h2"][1] = heard(0, "nic0", "h1", "nic0", arrived_on="nic1")
+_STRAY["h2"][0] = heard(0, "nic0", "h1", "nic0", arrived_on="nic1")
 _WIRED = sent(9, "nic0", "h2", "nic0", mode="wired")
 _HOP = ProbeHop("nic0", "h2", "nic0", "r", 9, 50000, 1, 64, 1, "10.9.1.1", 1, "time exceeded")
 _MIXED = _both()
