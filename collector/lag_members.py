@@ -6,10 +6,15 @@ Needs: a read-only login; on Linux nothing.
 | system | answers |
 |---|---|
 | Linux bonding, Cumulus Linux | `/proc/net/bonding/*` |
-| SONiC | `teamdctl PORTCHANNEL state` |
-| Arista EOS | `show lacp neighbor \\| json` |
-| Cisco NX-OS | `show lacp neighbor` |
+| SONiC | `teamdctl PORTCHANNEL state`; `show interfaces portchannel`: members alone |
+| Arista EOS | `show lacp neighbor`, also `\\| json`; `show port-channel [summary]` |
+| Cisco NX-OS | `show lacp neighbor`; `show port-channel summary`, also `\\| json` |
 | Junos | `show lacp interfaces`: states alone, no partner's name |
+| Cisco IOS-XR | `show lacp`, `show bundle` |
+| AOS-CX | `show lacp interfaces` |
+| Dell OS10 | `show lacp port-channel`, `show port-channel summary` |
+| Comware | `display link-aggregation verbose\\|member-port` |
+| VRP | `display eth-trunk` |
 
 Sources: Linux `drivers/net/bonding/bond_procfs.c`, libteam `teamdctl` and its runner_lacp, Arista's EOS command API
 (`partnerPortState`, `actorPortStatus`), recorded answers in genieparser and ntc-templates. The states are the octets of
@@ -30,8 +35,9 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from collector import _lag_text
 from collector._answer import is_json, lines
-from collector._documents import unwrapped
+from collector._documents import listed, unwrapped
 from truerail.errors import UnreadableError
 from truerail.model import EVERYWHERE, Command, Device, LagMember, collector, minutes
 from truerail.model.names import canonical_mac
@@ -66,6 +72,22 @@ _NONE = "00:00:00:00:00:00"
         Command("show lacp neighbor", ("nxos",)),
         Command("show lacp interfaces", ("junos",)),
         *(Command(text, ("capture",)) for text in ("cat /proc/net/bonding", "teamdctl state dump")),
+        Command("show lacp", ("iosxr",)),
+        Command("show lacp interfaces", ("aoscx",)),
+        Command("show lacp port-channel", ("os10",)),
+        Command("display link-aggregation verbose", ("comware",)),
+        Command("display eth-trunk", ("vrp",)),
+        *(
+            Command(text, ("capture",))
+            for text in (
+                "show interfaces portchannel",
+                "show port-channel summary",
+                "show port-channel summary | json",
+                "show port-channel",
+                "show bundle",
+                "display link-aggregation member-port",
+            )
+        ),
     ],
     every=minutes(5),
     yields=[LagMember],
@@ -82,6 +104,9 @@ def lag_members(answer: str, device: Device) -> list[LagMember]:
         return list(_junos(text))
     if any(_NXOS_LAG.fullmatch(line) for line in text):
         return list(_nxos(text))
+    found = _lag_text.members(text)
+    if found:
+        return found
     raise UnreadableError("not an answer about members of link aggregations", line=1, text=answer.strip()[:80])
 
 
@@ -133,6 +158,15 @@ def _nxos(text: list[str]) -> Iterator[LagMember]:
     return iter(members)
 
 
+def _nxos_channels(found: dict[str, Any]) -> Iterator[LagMember]:
+    """Members with a flag each, of which P is the one that the lag uses."""
+    for table in listed(found["TABLE_channel"]):
+        for channel in listed(table["ROW_channel"]):
+            for members in listed(channel.get("TABLE_member")):
+                for row in listed(members["ROW_member"]):
+                    yield LagMember(row["port"], channel.get("port-channel"), selected=row.get("port-status") == "P")
+
+
 def _junos_state(row: re.Match[str]) -> int:
     yes = sum(bit for bit, word in zip(_JUNOS_BITS, row.groups()[2:8], strict=True) if word == "Yes")
     return yes + 2 * (row[9] == "Fast") + (row[10] == "Active")
@@ -168,6 +202,8 @@ def _from_json(found: Any) -> Iterator[LagMember]:
                     partner_state=_eos_state(row.get("partnerPortState")),
                     selected=row["actorPortStatus"] == "bundled" if "actorPortStatus" in row else None,
                 )
+    elif isinstance(found, dict) and "TABLE_channel" in found:
+        yield from _nxos_channels(found)
     elif isinstance(found, dict) and "ports" in found and "setup" in found:
         lag = found.get("team_device", {}).get("ifinfo", {}).get("ifname")
         for port, row in found["ports"].items():

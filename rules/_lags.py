@@ -33,8 +33,10 @@ class Member:
 
     @property
     def hears_none(self) -> bool:
-        """Whether it receives no LACP, or not any more."""
-        return self.fact.partner_system is None or bool((self.fact.actor_state or 0) & (DEFAULTED | EXPIRED))
+        """Whether it receives no LACP, or not any more. Answers that name members alone do not show this."""
+        if self.fact.actor_state is not None:
+            return bool(self.fact.actor_state & (DEFAULTED | EXPIRED))
+        return self.fact.partner_system is None and self.fact.partner_state is not None
 
 
 @dataclass(frozen=True, slots=True)
