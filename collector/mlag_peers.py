@@ -6,8 +6,10 @@ Needs: a read-only login.
 | network OS | answers |
 |---|---|
 | Cumulus Linux | `clagctl -j`, `net show clag json` |
-| Arista EOS | `show mlag \\| json` |
-| Cisco NX-OS | `show vpc \\| json` |
+| Arista EOS | `show mlag`, also `\\| json` |
+| Cisco NX-OS | `show vpc`, also `\\| json` |
+| AOS-CX | `show vsx status` |
+| VRP | `display dfs-group 1 m-lag`: the heartbeat alone |
 
 Sources: recorded answers in SuzieQ and genieparser; Arista's ANTA (`VerifyMlagStatus`: `state` `active`, `negStatus`
 `connected`, `peerLinkStatus` and `localIntfStatus` `up`) for EOS.
@@ -18,6 +20,8 @@ Trap: EOS with MLAG disabled answers `{"state": "disabled"}`: there is no pair, 
 from collections.abc import Iterator
 from typing import Any
 
+from collector import _mlag_text
+from collector._answer import is_json, lines
 from collector._documents import listed, unwrapped
 from truerail.errors import UnreadableError
 from truerail.model import SWITCHES, Command, Device, MlagPeer, collector, minutes
@@ -30,6 +34,10 @@ from truerail.model import SWITCHES, Command, Device, MlagPeer, collector, minut
         Command("net show clag json", ("cumulus",)),
         Command("show mlag | json", ("eos",)),
         Command("show vpc | json", ("nxos",)),
+        *(
+            Command(text, ("capture",))
+            for text in ("show mlag", "show vpc", "show vsx status", "display dfs-group 1 m-lag")
+        ),
     ],
     every=minutes(5),
     yields=[MlagPeer],
@@ -37,7 +45,12 @@ from truerail.model import SWITCHES, Command, Device, MlagPeer, collector, minut
 )
 def mlag_peers(answer: str, device: Device) -> list[MlagPeer]:
     """The switch's `MlagPeer`. Raises `UnreadableError`."""
-    return list(_from_json(unwrapped(answer)))
+    if is_json(answer):
+        return list(_from_json(unwrapped(answer)))
+    found = _mlag_text.peer([line.strip() for line in lines(answer)[:-1]])
+    if found is None:
+        raise UnreadableError("not an answer about an MLAG pair", line=1, text=answer.strip()[:80])
+    return [found]
 
 
 def _from_json(found: Any) -> Iterator[MlagPeer]:

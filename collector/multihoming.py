@@ -6,8 +6,8 @@ Needs: a read-only login.
 | network OS | answers |
 |---|---|
 | Cumulus Linux | `clagctl -j`, `net show clag json` |
-| Arista EOS | `show mlag interfaces \\| json` |
-| Cisco NX-OS | `show vpc \\| json`; `show nve ethernet-segment` |
+| Arista EOS | `show mlag interfaces [detail]`, also `\\| json` |
+| Cisco NX-OS | `show vpc`, also `\\| json`; `show nve ethernet-segment` |
 
 Sources: recorded answers in SuzieQ and genieparser; Arista's EOS command API.
 
@@ -19,6 +19,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from collector import _mlag_text
 from collector._answer import is_json, lines
 from collector._documents import listed, unwrapped
 from truerail.errors import UnreadableError
@@ -36,6 +37,7 @@ _PARENT = re.compile(r"Parent interface:[ \t]*(\S+)")
         Command("show mlag interfaces | json", ("eos",)),
         Command("show vpc | json", ("nxos",)),
         Command("show nve ethernet-segment", ("nxos",)),
+        *(Command(text, ("capture",)) for text in ("show vpc", "show mlag interfaces", "show mlag interfaces detail")),
     ],
     every=minutes(5),
     yields=[SharedLag],
@@ -45,7 +47,8 @@ def multihoming(answer: str, device: Device) -> list[SharedLag]:
     """One `SharedLag` for each shared lag, in the answer's order. Raises `UnreadableError`."""
     if is_json(answer):
         return list(_from_json(unwrapped(answer)))
-    found = list(_segments([line.strip() for line in lines(answer)[:-1]]))
+    text = [line.strip() for line in lines(answer)[:-1]]
+    found = [*_segments(text), *_mlag_text.shared(text)]
     if not found:
         raise UnreadableError("not an answer about shared link aggregations", line=1, text=answer.strip()[:80])
     return found

@@ -1,0 +1,68 @@
+"""Text about MLAG and vPC pairs: the pair's own state, and the link aggregations that both switches share.
+
+Sources: recorded answers in genieparser (nxos, `show vpc`), ntc-templates (arista_eos, `show mlag`; huawei_vrp,
+`display dfs-group 1 m-lag`), Arista's guide to MLAG for `show mlag interfaces`, Aruba's command reference for
+`show vsx status`.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from truerail.model import MlagPeer, SharedLag
+
+_VPC = re.compile(r"(\d+)\s+((?:Po|port-channel)\d+)\s+(up|down)\*?(?:\s.*)?", re.IGNORECASE)
+_EOS = re.compile(
+    r"(\d+)\s+(?:.*\s)?(active-full|active-partial|inactive|configured|disabled)\s+((?:Po|Port-Channel)\d+)\s+"
+    r"((?:Po|Port-Channel)\d+|-)\s+\S+/\S+.*"
+)
+_EOS_NO_REMOTE = re.compile(
+    r"(\d+)\s+(?:.*\s)?(active-partial|inactive|configured|disabled)\s+((?:Po|Port-Channel)\d+)\s+\S+/\S+.*"
+)
+_ISL = re.compile(r"ISL link\s+(\S+)")
+_FORMED, _ALIVE = "peer adjacency formed ok", "peer is alive"
+
+
+def shared(text: Sequence[str]) -> Iterator[SharedLag]:
+    """The link aggregations of a pair in stripped lines of text; none if it is another answer."""
+    below = ""
+    for line in text:
+        title = line.lower()
+        if title.startswith("vpc ") and title.endswith("status"):
+            below = title
+        elif below == "vpc status" and (found := _VPC.fullmatch(line)):
+            yield SharedLag(found[2], found[1], None, "dual" if found[3].lower() == "up" else "down")
+        elif found := _EOS.fullmatch(line):
+            peer = None if found[4] == "-" else found[4]
+            yield SharedLag(found[3], found[1], peer, "dual" if found[2] == "active-full" else found[2])
+        elif found := _EOS_NO_REMOTE.fullmatch(line):
+            yield SharedLag(found[3], found[1], None, found[2])
+
+
+def peer(text: Sequence[str]) -> MlagPeer | None:
+    """The state of the pair; None if it is another answer, or if there is no pair."""
+    values = {key.strip().lower(): value.strip() for key, _, value in (line.partition(":") for line in text)}
+    if "peer status" in values and "vpc domain id" in values:
+        return _vpc(text, values)
+    if "negotiation status" in values and "peer-link" in values:
+        if values.get("state", "").lower() == "disabled":
+            return None
+        state = (values.get("state"), values["negotiation status"], values.get("peer-link status"))
+        formed = tuple(str(word).lower() for word in state) == ("active", "connected", "up")
+        return MlagPeer(values["peer-link"] or None, formed)
+    if "isl channel" in values:
+        link = next((_ISL.match(line) for line in text if _ISL.match(line)), None)
+        return MlagPeer(link[1] if link else None, values["isl channel"].lower() == "in-sync")
+    if "heart beat state" in values and "dfs-group id" in values:
+        return MlagPeer(backup=values["heart beat state"].lower() == "ok")
+    return None
+
+
+def _vpc(text: Sequence[str], values: Mapping[str, str]) -> MlagPeer:
+    below, link = False, None
+    for line in text:
+        below = line.lower() == "vpc peer-link status" or (below and line.lower() != "vpc status")
+        if below and link is None and (found := _VPC.fullmatch(line)):
+            link = found[2]
+    keepalive = values.get("vpc keep-alive status", "").lower()
+    alive = keepalive == _ALIVE if keepalive.startswith("peer ") else None
+    return MlagPeer(link, values["peer status"].lower() == _FORMED, alive)
