@@ -39,6 +39,8 @@ _KEYS = {
     "time to live": "ttl",
     "ttl": "ttl",
 }
+_PAIRS = {"chassisid/subtype": ("chassis_id", "chassis_type"), "portid/subtype": ("port_id", "port_type")}
+"""Comware's keys without `verbose`: an id and its type in one value, the last slash between them."""
 _ADDRESSES = ("management address", "ip", "ipv4", "ipv6", "address")
 _LONGEST_KEY = 80  # characters with indentation; anything longer is prose
 _SEPARATOR = re.compile(r"[ \t]*-{10,}[ \t]*")
@@ -116,7 +118,7 @@ def _blocks(lines: Sequence[str]) -> Iterator[_Block]:
         indent = len(printed) - len(printed.lstrip())
         if key.startswith(_ADDRESSES):
             block.addresses.append(value)
-        elif key in _KEYS and base in (None, indent):
+        elif (key in _KEYS or key in _PAIRS) and base in (None, indent):
             base = indent
             if key in block.keys:
                 yield block
@@ -136,7 +138,10 @@ def _put(block: _Block, key: str, printed: str, value: str, number: int) -> None
     if not block.keys:
         block.first, block.line = printed.strip().lower(), number
     block.keys.add(key)
-    if key in _PORT_NAMES or not block.fields.get(_KEYS[key]):
+    if key in _PAIRS:
+        found, _, kind = value.rpartition("/")
+        block.fields |= dict(zip(_PAIRS[key], (found.strip(), kind.strip()), strict=True))
+    elif key in _PORT_NAMES or not block.fields.get(_KEYS[key]):
         block.fields[_KEYS[key]] = value.strip()
 
 

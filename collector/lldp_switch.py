@@ -59,7 +59,8 @@ _LLDPD_PLAIN = re.compile(r"^[ \t]*(?:LLDP neighbors:|Interface:[ \t]+\S.*, via:
 _LLDPD_KEYVALUE = re.compile(r"^[ \t]*lldp\.\S+\.via=", re.MULTILINE)
 _DOCUMENT = re.compile(r"(?:[^\n]{0,500}\n){0,3}?[ \t]*(?:[\[{](?!(?:master|primary|backup|linecard)\b)|<[a-zA-Z?])")
 _BLOCK = re.compile(
-    r"^[ \t]*(?:remote |neighbor )?(?:chassis|port)[ -]id[ \t]*:(?![ \t]*\*)", re.MULTILINE | re.IGNORECASE
+    r"^[ \t]*(?:(?:remote |neighbor )?(?:chassis|port)[ -]id[ \t]*:(?![ \t]*\*)|chassisid/subtype[ \t]*:)",
+    re.MULTILINE | re.IGNORECASE,
 )
 _NOBODY = re.compile(r"^[ \t]*error: no neighbou?r information", re.MULTILINE | re.IGNORECASE)
 
@@ -110,6 +111,7 @@ _NOBODY = re.compile(r"^[ \t]*error: no neighbou?r information", re.MULTILINE | 
         Command("show lldp neighbor", ("sonic_cli",)),
         Command("display lldp neighbor-information verbose", ("comware",)),
         Command("display lldp neighbor-information list", ("comware",)),
+        Command("display lldp neighbor-information", ("comware",)),
         Command("display lldp neighbor", ("vrp",)),
         Command("display lldp neighbor brief", ("vrp",)),
         Command("show lldp neighbors detail"),
