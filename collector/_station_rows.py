@@ -1,7 +1,9 @@
 """Rows of text tables with MAC addresses: the words of a row, whatever the network OS and the order of its columns.
 
 MAC tables and ARP tables have many layouts and few kinds of words: one MAC, one port, perhaps one IP address, a VLAN, a
-type. A row is recognized by its MAC. The last line of an answer without its line feed may be cut, and is skipped.
+type. A row is recognized by its MAC. In a table with drawn borders (Nokia SR Linux) text that does not fit into a cell
+continues in the next row, even inside MACs and names. The last line of an answer without its line feed may be cut, and
+is skipped.
 """
 
 import re
@@ -16,9 +18,11 @@ _MAC = re.compile(
     r"[0-9a-fA-F]{2}(?::[0-9a-fA-F]{2}){5}|[0-9a-fA-F]{2}(?:-[0-9a-fA-F]{2}){5}|[0-9a-fA-F]{4}([.-])[0-9a-fA-F]{4}\1[0-9a-fA-F]{4}"
 )
 _PORT = re.compile(r"[A-Za-z][A-Za-z.-]*\d[\w/.:-]*|\d{1,3}/[\d/.:]*\d")
+_RULER = re.compile(r"[ \t]*\+(?:=+\+)+[ \t]*")
+_WHOLE_NAME = re.compile(r"[a-z][a-z-]*\d+(?:/\d+)*")
 _NOT_A_PORT = re.compile(r"[A-Z]-\d|\d+/-|\d+[dhms]", re.IGNORECASE)
 _REMOTE = re.compile(
-    r"(?:vxlan|vni|nve|vtep|esi|tunnel|cpu|router|sup-?eth|vlan|bridge\d|br\d|irb|pw|loopback|nvi)", re.IGNORECASE
+    r"(?:vxlan|vx\d|vni|nve|vtep|esi|tunnel|cpu|router|sup-?eth|vlan|bridge\d|br\d|irb|pw|loopback|nvi)", re.IGNORECASE
 )
 """Ports on which no frame of a cabled device is received: tunnels to other switches, and the switch itself."""
 
@@ -59,12 +63,37 @@ class Station(NamedTuple):
 
 def stations(answer: str) -> Iterator[Station]:
     """The rows with a MAC."""
-    text = lines(answer)
+    text = _unboxed(lines(answer))
     for number, line in enumerate(text[:-1], 1):
         words = tuple(line.split())
         at = next((place for place, word in enumerate(words) if _MAC.fullmatch(word)), None)
         if at is not None:
             yield Station(number, words, at)
+
+
+def _unboxed(text: list[str]) -> list[str]:
+    """The same lines, each row of a table with drawn borders in its first line."""
+    if not any(_RULER.fullmatch(line) for line in text):
+        return text
+    found, row, begun = list(text), list[str](), 0
+    for at, line in enumerate(text):
+        cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
+        if not line.lstrip().startswith("|") or len(cells) < 3:
+            row = []
+        elif row and len(cells) == len(row) and _continues(cells, text[begun]):
+            row = [before + more for before, more in zip(row, cells, strict=True)]
+            found[begun], found[at] = f"| {' | '.join(row)} |", ""
+        else:
+            row, begun = cells, at
+    return found
+
+
+def _continues(cells: list[str], first: str) -> bool:
+    """Whether a row is the rest of the one that begins in a line: it lacks a cell that this one has."""
+    above = [cell.strip() for cell in first.strip().strip("|").split("|")]
+    lacking = any(cell and not more for cell, more in zip(above, cells, strict=True))
+    whole = bool(_MAC.fullmatch(cells[0])) or (bool(_WHOLE_NAME.fullmatch(cells[0])) and bool(cells[1]))
+    return lacking and not whole
 
 
 def has_title(answer: str, *words: str) -> bool:

@@ -18,11 +18,13 @@ Sources: recorded answers in SuzieQ, ntc-templates, napalm and genieparser; soni
 - A routed port has no entry: an empty table shows nothing.
 - Entries that no frame on a port made are left out: the switch's own MACs (`permanent`, `self`), tunnels to
   other switches (`vxlan`, `nve`, `vtep`, `esi`), a port that SONiC could not resolve and shows as a number.
+- Junos' flags are several, of which the first is the kind: `DLR,SD` is dynamic, `S,NM` is static.
 - An entry that came over an MLAG peer link (`+` on NX-OS, `peerDynamic` on EOS, `R` on Junos) has `by_peer`.
 - Ages change with every answer and are not read. An entry stays for 300 seconds after the last frame, unless the link
   goes down.
 """
 
+import re
 from collections.abc import Iterator
 from typing import Any, Literal
 
@@ -37,6 +39,8 @@ _LEARNED = ("dynamic", "learn", "peerdynamic", "d", "dl", "dr", "dlr")
 _STATIC = ("static", "s", "sl", "security", "secure", "sticky", "config")
 _NOT_LEARNED = ("permanent", "self", "local")
 _LINUX = "dev"
+_MULTICAST = re.compile(r"^[ \t]*Multicast Mac Address Table[ \t\r]*$", re.IGNORECASE | re.MULTILINE)
+"""EOS' second table: groups, which no device of that MAC sends."""
 
 
 @collector(
@@ -76,7 +80,7 @@ def mac_table(answer: str, device: Device) -> list[MacEntry]:
 
 def _entry(port: Any, mac: Any, vlan: Any, kind: str, moves: Any = None) -> Iterator[MacEntry]:
     """The entry, unless no frame on a port made it."""
-    found, words = canonical_mac(str(mac)), kind.strip().lower()
+    found, words = canonical_mac(str(mac)), kind.strip().lower().partition(",")[0]
     of_kind = _kind(words)
     if found and of_kind and is_port(str(port)) and not is_remote(str(port)):
         yield MacEntry(
@@ -143,7 +147,7 @@ def _junos(found: Any) -> Iterator[MacEntry]:
 
 def _data(row: dict[str, Any], key: str) -> str | None:
     one = next(iter(listed(row.get(key))), None)
-    return None if one is None else str(one["data"] if isinstance(one, dict) else one).replace(",", "")
+    return None if one is None else str(one["data"] if isinstance(one, dict) else one).strip(",")
 
 
 def _from_text(answer: str) -> Iterator[MacEntry]:
@@ -159,14 +163,14 @@ def _of_linux(answer: str) -> bool:
 
 
 def _rows(answer: str) -> Iterator[MacEntry]:
-    for row in stations(answer):
+    for row in stations(_MULTICAST.split(answer)[0]):
         words = [word.lower() for word in row.words]
         if _LINUX in words:
             at = words.index(_LINUX)
             vlan = words[words.index("vlan") + 1] if "vlan" in words[:-1] else None
             yield from _linux("".join(row.words[at + 1 : at + 2]), row.mac, vlan, set(words))
             continue
-        kind = next((word for word in words if _kind(word.replace(",", ""))), "").replace(",", "")
+        kind = next((first for word in words if _kind(first := word.partition(",")[0])), "")
         ports = [port for port in row.ports if port != row.words[0]] if row.at else row.ports
         if kind and ports:
             for entry in _entry(ports[0], row.mac, row.vlan, kind):

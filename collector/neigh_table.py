@@ -9,7 +9,7 @@ Needs: a read-only login; on Linux `ip` of iproute2.
 | Arista EOS | `show arp vrf all`, `show ipv6 neighbors vrf all`, as JSON and text |
 | Cisco NX-OS | `show ip arp detail vrf all`, as JSON and text |
 | Junos | `show arp`, as JSON and text |
-| IOS-XR, AOS-CX, Comware, VRP, Dell OS10 | `show arp`, `show ipv6 neighbors`, `display arp` |
+| IOS-XR, AOS-CX, Comware, VRP, Dell OS10 | `show arp`, `show ipv6 neighbors`, `display arp`, `display ipv6 neighbors` |
 
 Sources: recorded answers in SuzieQ, ntc-templates and genieparser; iproute2 `ip/ipneigh.c`. Traps:
 
@@ -21,6 +21,7 @@ Sources: recorded answers in SuzieQ, ntc-templates and genieparser; iproute2 `ip
   `irb.20 [xe-0/0/2.0]`, NX-OS in `detail`.
 """
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -51,6 +52,11 @@ _STATES = frozenset(
 _EOS = {"ipV4Neighbors", "ipV6Neighbors"}
 _LINUX = {"dst", "dev", "state"}
 """What each row has. Routes have no state."""
+_VRP_ND = re.compile(
+    r"^[ \t]*IPv6 Address[ \t]*: (?P<address>\S+)[ \t]*\n[ \t]*Link-layer[ \t]*: (?P<mac>\S+)"
+    r"[ \t]+State[ \t]*: (?P<state>\S+)[ \t]*\n[ \t]*Interface[ \t]*: (?P<interface>\S+)[ \t]",
+    re.MULTILINE,
+)
 _ANSWERING = frozenset(("reach", "reachable", "stale", "delay", "probe"))
 
 
@@ -68,6 +74,7 @@ _ANSWERING = frozenset(("reach", "reachable", "stale", "delay", "probe"))
         Command("show arp no-resolve", ("junos",)),
         Command("show ipv6 neighbors", ("iosxr",)),
         Command("display arp", ("comware",)),
+        *(Command(text, ("capture",)) for text in ("display arp all", "display ipv6 neighbors")),
         Command("show ipv6 neighbors vrf all | json", ("capture",)),
     ],
     every=minutes(1),
@@ -148,7 +155,17 @@ def _data(row: dict[str, Any], key: str) -> str | None:
     return None if one is None else str(one["data"])
 
 
+def _of_vrp(answer: str) -> Iterator[AddressEntry]:
+    """VRP's `display ipv6 neighbors`: a paragraph for each address, two keys on a line."""
+    for found in _VRP_ND.finditer(answer.replace("\r", "")):
+        if canonical_mac(found["mac"]):
+            yield _entry(found["interface"], found["address"], found["mac"], None, found["state"].lower())
+
+
 def _from_text(answer: str) -> Iterator[AddressEntry]:
+    if _VRP_ND.search(answer.replace("\r", "")):
+        yield from _of_vrp(answer)
+        return
     found = [row for row in stations(answer) if row.address]
     titled = has_title(answer, "address", "mac|hardware|link-layer|hwaddr", "interface|iface")
     if not found and not titled and not has_title(answer, " dev ", "failed|incomplete"):
