@@ -1,8 +1,8 @@
 """Network OSes' words for a port's state in one table: what each means for link, admin state and reason.
 
 - up: `connected` (EOS, NX-OS), `up`
-- administratively down: `disabled`, `Administratively down`, `*down` (VRP), `Channel admin down`, admin `down`,
-  ifAdminStatus 2
+- administratively down: `disabled`, `port-admin-disabled` (SR Linux), `Administratively down`, `*down` (VRP), `Channel
+  admin down`, admin `down`, ifAdminStatus 2
 - no module: `xcvrAbsent`, `sfpAbsent`, `XCVR not inserted`, `SFP not inserted`, `SFP not present`, `No XCVR installed`
   (AOS-CX), the type `Not Present` (EOS) or `N/A` (SONiC), ifOperStatus 6
 - no light, or no cable: `Link not connected`, `Link failure`, `notconnect` beside a module's type
@@ -59,6 +59,7 @@ _WORDS = (
     ("administrativelydown", _OFF),
     ("admindown", _OFF),
     ("channeladmindown", _OFF),
+    ("portadmindisabled", _OFF),
     ("xcvrabsen", _NO_MODULE),
     ("sfpabsen", _NO_MODULE),
     ("xcvrnotinserted", _NO_MODULE),
@@ -66,6 +67,7 @@ _WORDS = (
     ("noxcvrinstalled", _NO_MODULE),
     ("xcvrnotpresent", _NO_MODULE),
     ("sfpnotpresent", _NO_MODULE),
+    ("transceivernotpresent", _NO_MODULE),
     ("notconn", _UNCONNECTED),
     ("linknotconnected", _NO_LIGHT),
     ("linkfailure", _NO_LIGHT),

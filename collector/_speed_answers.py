@@ -36,6 +36,7 @@ ASK = (
     Command("show interface status", ("nxos", "os10", "sonic_cli")),
     Command("display interface", ("comware", "vrp")),
     Command("display interface brief", ("comware", "vrp")),
+    Command("show interfaces terse", ("capture",)),
     *REQUESTS,
     Command("openconfig-interfaces", ("capture",)),
 )

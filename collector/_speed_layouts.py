@@ -1,4 +1,4 @@
-"""Tables of ports that one expression reads row by row: IOS-XR, Comware, Dell OS10, AOS-CX, SONiC's `sonic-cli`.
+"""Tables of ports that one expression reads row by row: IOS-XR, Comware, OS10, AOS-CX, Junos, SR Linux, `sonic-cli`.
 
 | network OS | table | rests on |
 |---|---|---|
@@ -6,6 +6,8 @@
 | Comware | `display interface brief`, bridge and route mode | recorded answers (ntc-templates, hp_comware) |
 | Dell OS10 | `show interface status` | answers in the Cray switch guides (Cray-HPE/docs-csm) and Dell's user guide |
 | AOS-CX | `show interface physical`, `show interface brief` | recorded answers (ntc-templates, aruba_aoscx) |
+| Junos | `show interfaces terse` | recorded answers (genieparser, junos) |
+| Nokia SR Linux | `show interface brief` | answers in Nokia's and containerlab's documentation |
 | sonic-cli | `show interface status` | documentation alone: the columns of Dell's Enterprise SONiC user guide |
 
 Traps:
@@ -25,7 +27,7 @@ from collector._port_words import of_word, of_words
 from collector._speed_status import PortStatus, gbps, status
 from truerail.errors import UnreadableError
 
-_STATE = {"adm": "down", "admin-down": "down", "no": "down", "yes": "up"}
+_STATE = {"adm": "down", "admin-down": "down", "no": "down", "yes": "up", "enable": "up", "disable": "down"}
 """Words of a column that are an admin state."""
 _KILO = 1000
 
@@ -82,6 +84,18 @@ LAYOUTS = (
         re.compile(
             r"\s*(?P<port>\S+)\s+\S+\s+\S+\s+\S+(?: \S+)*?\s+(?P<admin>yes|no)\s+(?P<oper>up|down)"
             r"(?:\s+(?P<why>[A-Z]\S*(?: \S+)*))?\s{2,}(?P<speed>\d+|--)\s.*"
+        ),
+    ),
+    Layout(
+        re.compile(r"\s*Interface\s+Admin\s+Link\s+Proto\s+Local\b.*"),
+        re.compile(r"(?:(?:et|xe|ge|mge|fte)-\d+/\d+/\d+(?::\d+)?|fxp\d|v?me\d|em\d|re\d:mgmt-\d)(?=\s)"),
+        re.compile(r"(?P<port>\S+)\s+(?P<admin>up|down)\s+(?P<oper>up|down)(?:\s.*)?"),
+    ),
+    Layout(
+        re.compile(r"\s*Port\s+Admin State\s+Oper State\s+Speed\b.*"),
+        re.compile(r"\s*(?:ethernet-\d+/\d+(?:/\d+)?|mgmt\d)(?=\s)"),
+        re.compile(
+            r"\s*(?P<port>\S+)\s+(?P<admin>enable|disable)\s+(?P<oper>up|down)(?:\s+(?P<speed>\d+[MGT]))?(?:\s.*)?"
         ),
     ),
     Layout(

@@ -38,7 +38,8 @@ def statuses(answer: str, text: Sequence[str]) -> list[PortStatus] | None:
     found: list[PortStatus] = []
     row: Row | None = None
     begun = False
-    for at, line in enumerate(text, 1):
+    for at, drawn in enumerate(text, 1):
+        line = drawn.replace("|", "  ") if drawn.startswith("|") else drawn
         words = line.lower().split(maxsplit=1)
         if words and words[0] in ("port", "interface", "name"):
             row = _reader(line)

@@ -1,11 +1,12 @@
-"""Ports and their speeds in prose: `show interface(s)` of Junos, EOS, NX-OS and AOS-CX, a paragraph for each port.
+"""Ports and their speeds in prose: `show interface(s)` of Junos, EOS, NX-OS, AOS-CX and SR Linux, paragraphs of ports.
 
 Junos: `Physical interface: et-0/0/0, Enabled, Physical link is Up`, below it `Link-level type: ..., Speed: 400Gbps,`.
 EOS and NX-OS: `Ethernet1 is up, ...`, below it `Full-duplex, 10Gb/s, ...`; NX-OS gives a reason in brackets and the
 admin state in the next line, `admin state is up, Dedicated Interface`. AOS-CX: `Interface 1/1/1 is up`, below it `Admin
-state is up`, `State information: No XCVR installed`, `Speed 400000 Mb/s`. Free text follows `Description:` and is
-indented, so it begins no paragraph and is no such line. Sources: recorded answers in ntc-templates and genieparser,
-Juniper's articles about its ACX series.
+state is up`, `State information: No XCVR installed`, `Speed 400000 Mb/s`. Nokia SR Linux: `ethernet-1/1 is up, speed
+100G, type None` or `is down, reason port-admin-disabled`, subinterfaces indented below. Free text follows
+`Description:` and is indented, so it begins no paragraph and is no such line. Sources: recorded answers in
+ntc-templates and genieparser, Juniper's articles about its ACX series, Nokia's documentation.
 """
 
 import re
@@ -20,7 +21,8 @@ _JUNOS = re.compile(
     r"Physical link is (Up|Down)\b"
 )
 _CISCO = re.compile(r"(?:Interface |(?=[A-Za-z]))([A-Za-z0-9][\w/.:-]*) is (administratively down|up|down)\b(.{0,200})")
-_REASON = re.compile(r".*?\((.+)\)")
+_REASON = re.compile(r".*?\((.+)\)|, reason ([\w-]+)")
+_NOKIA = re.compile(r", speed (\d+[MGT])\b")
 _ADMIN = re.compile(r"[ \t]*admin state is (up|down)\b", re.IGNORECASE)
 _STATE = re.compile(r"[ \t]+State information: (.{1,200})")
 _SPEED = re.compile(
@@ -52,7 +54,10 @@ def _begun(line: str) -> PortStatus | None:
     if junos:
         return status(junos[1], of_words(junos[3], "up" if junos[2] == "Enabled" else "down"))
     cisco = _CISCO.match(line)
-    return status(cisco[1], _cisco(cisco[2], cisco[3])) if cisco else None
+    if cisco is None:
+        return None
+    nokia = _NOKIA.match(cisco[3])
+    return status(cisco[1], _cisco(cisco[2], cisco[3]), gbps(nokia[1]) if nokia else None)
 
 
 def _cisco(word: str, rest: str) -> PortState:
@@ -62,8 +67,8 @@ def _cisco(word: str, rest: str) -> PortState:
     if "administratively" in f"{word}{rest}".lower():
         return of_words("down", "down")
     found = _REASON.match(rest)
-    reason = found[1] if found else None
-    return of_words(word, None if of_word(reason).reason == "no module" else "up", reason)
+    reason = found[1] or found[2] if found else None
+    return of_words(word, None if of_word(reason).reason in ("no module", "switched off") else "up", reason)
 
 
 def _willed(port: PortStatus, admin: str) -> PortStatus:
