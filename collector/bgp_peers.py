@@ -3,9 +3,10 @@
 Question: what does the BGP peer on this port call itself, and are its BGP and BFD sessions up?
 Needs: a read-only login; on Linux the right to run `vtysh`.
 
-Formats, all JSON: FRR `show bgp [vrf all] summary json` and `show bgp [vrf all] neighbors json`, also below VRFs; EOS
-`show bgp summary vrf all | json`; NX-OS `show bgp all summary vrf all | json`. Sources: recorded answers of FRR 7.0 and
-8.4 and of NX-OS; Arista's EOS command API; FRR `bgpd/bgp_bfd.c` (`peerBfdInfo`) and `bgp_vty.c` (`adminShutDown`).
+Formats: JSON of FRR `show bgp [vrf all] summary json` and `show bgp [vrf all] neighbors json`, also below VRFs; of EOS
+`show bgp summary vrf all | json`; of NX-OS `show bgp all summary vrf all | json`. As text FRR's and EOS' summaries, and
+FRR's neighbors. Sources: recorded answers of FRR 7.0 and 8.4 and of NX-OS; Arista's EOS command API; FRR
+`bgpd/bgp_bfd.c` (`peerBfdInfo`) and `bgp_vty.c` (`adminShutDown`).
 
 Traps:
 
@@ -19,6 +20,8 @@ Traps:
 from collections.abc import Iterator
 from typing import Any
 
+from collector import _bgp_text
+from collector._answer import is_json, lines
 from collector._documents import listed, unwrapped
 from collector._station_rows import is_port
 from truerail.errors import UnreadableError
@@ -37,7 +40,15 @@ _SIGNS = ("bgpNeighborAddr", "peers", "TABLE_vrf", "vrfs", "remoteAs")
         Command("show bgp all summary vrf all | json", ("nxos",)),
         *(
             Command(text, ("capture",))
-            for text in ("show bgp summary json", "show bgp neighbors json", "net show bgp vrf all neighbor json")
+            for text in (
+                "show bgp summary json",
+                "show bgp neighbors json",
+                "net show bgp vrf all neighbor json",
+                "show bgp summary",
+                "show ip bgp summary",
+                "show bgp neighbors",
+                "net show bgp summary",
+            )
         ),
     ],
     every=minutes(1),
@@ -49,6 +60,8 @@ _SIGNS = ("bgpNeighborAddr", "peers", "TABLE_vrf", "vrfs", "remoteAs")
 )
 def bgp_peers(answer: str, device: Device) -> list[BgpPeer]:
     """One `BgpPeer` for each session whose key is a port, in the answer's order. Raises `UnreadableError`."""
+    if not is_json(answer) and (found := _bgp_text.peers(lines(answer)[:-1])) is not None:
+        return found
     if not any(f'"{sign}"' in answer for sign in _SIGNS):
         raise UnreadableError("not an answer about BGP sessions", line=1, text=answer.strip().split("\n")[0])
     return list(dict.fromkeys(_peers(unwrapped(answer))))
