@@ -5,6 +5,7 @@
 | AOS-CX | `show interface dom detail` | a recorded answer (ntc-templates, aruba_aoscx) |
 | Comware | `display transceiver diagnosis interface`, `... manuinfo interface` | H3C's command reference |
 | VRP | `display transceiver diagnosis interface` | an answer of an S6730 in public notes |
+| VRP | `display interface transceiver [verbose\\|brief]` | Huawei's command reference, answers of S6730 and CE6870 |
 | IOS-XR | `show inventory` | recorded answers of Cisco 8000 (ntc-templates, genieparser) |
 
 Traps:
@@ -27,7 +28,7 @@ from truerail.model import Optic
 
 _HEAD = re.compile(
     r"[ \t]*(?:Transceiver in (?P<aoscx>\d+/\d+/\d+(?::\d+)?)|(?:Port )?(?P<display>[A-Za-z0-9][\w/:-]*) transceiver "
-    r"(?P<kind>diagnostic|manufacture) information:)[ \t]*"
+    r"(?:(?P<kind>diagnostic|manufacture) )?information:)[ \t]*"
 )
 _XR_NAME = re.compile(
     r'^NAME: "(?P<port>[A-Za-z]+GigE\d+(?:/\d+){3,4})", DESCR: "(?P<words>[^"\n]*)"[ \t\r]*\n'
@@ -42,6 +43,11 @@ _VRP_ROW = re.compile(
     r"[ \t]*(TxPower|RxPower|Current|Temp\.)\([^)]*\)[ \t]+(-?\d+\.\d+)(?:[ \t]*\([Ll]ane0\))?[ \t]+(.*)"
 )
 _VRP_LANE = re.compile(r"[ \t]+(-?\d+\.\d+)[ \t]*\([Ll]ane(\d)\)[ \t]*")
+_VERBOSE_POWER = re.compile(r"[ \t]*(?:Current )?R[xX] Power ?\(dB[mM]\)[ \t]*:")
+_VERBOSE_KEY = re.compile(r"^(?:current|default) ")
+_VERBOSE_LANES = re.compile(
+    r"(-?\d+(?:\.\d+)?(?:\|-?\d+(?:\.\d+)?)*)(?:[ \t]*\((Lane\d+(?:\|Lane\d+)*)\))?", re.IGNORECASE
+)
 _LIMITS = re.compile(r"(-?\d+\.\d+)[ \t]+(-?\d+\.\d+)\b.*")
 _COLUMN = re.compile(r"(Temp|Voltage|Bias|RX power|TX power)\.? ?\([^)]*\)", re.IGNORECASE)
 _NUMBERS = re.compile(r"[ \t]*(?:(High|Low)[ \t]+)?(-?\d+(?:\.\d+)?(?:[ \t]+-?\d+(?:\.\d+)?)*)[ \t]*")
@@ -86,6 +92,8 @@ def _module(head: re.Match[str], body: Sequence[str]) -> Iterator[Optic]:
         return _aoscx(head["aoscx"], body)
     if head["kind"] == "manufacture":
         return _manufactured(head["display"], body)
+    if head["kind"] is None or any(_VERBOSE_POWER.match(line) for line in body):
+        return _verbose(head["display"], body)
     if any("Threshold" in line for line in body):
         return _vrp(head["display"], body)
     return _comware(head["display"], body)
@@ -144,6 +152,34 @@ def _vrp(port: str, body: Sequence[str]) -> Iterator[Optic]:
         raise UnreadableError("a module without its received power: the answer is cut, or of another form", text=port)
     whole = Optic(port, temperature_celsius=_only(read, "Temp."), rx_power_low_dbm=low, rx_power_high_dbm=high)
     return of_lanes(whole, _lit(read["RxPower"]), _lit(read.get("TxPower", {})), read.get("Current", {}))
+
+
+def _verbose(port: str, body: Sequence[str]) -> Iterator[Optic]:
+    """VRP's `display interface transceiver [verbose|brief]`: values of several lanes between bars, two to a line."""
+    words, read, name = dict[str, str](), dict[str, Lanes](), ""
+    for line in body:
+        key, colon, value = line.partition(":")
+        more = _VERBOSE_LANES.fullmatch((value if colon else line).strip())
+        if colon:
+            name = _VERBOSE_KEY.sub("", " ".join(key.lower().split()).replace(" (", "("))
+            words.setdefault(name, value.strip())
+        if more and name:
+            at = [int(lane) for lane in re.findall(r"\d+", more[2] or "0")]
+            read.setdefault(name, {}).update(zip(at, map(float, more[1].split("|")), strict=False))
+    of_unit = {unit: lanes for unit, lanes in read.items() if unit.startswith("temperature(")}
+    whole = Optic(
+        port,
+        temperature_celsius=next((lanes[0] for lanes in of_unit.values() if 0 in lanes), None),
+        rx_power_low_dbm=_only(read, "rx power low threshold(dbm)"),
+        rx_power_high_dbm=_only(read, "rx power high threshold(dbm)"),
+        vendor=words.get("vendor name") or None,
+        part=words.get("vendor part number") or words.get("vendor pn") or words.get("part number") or None,
+        serial=words.get("manu. serial number") or words.get("serial number") or None,
+        medium=medium_of(words.get("transceiver type")),
+    )
+    rx, tx = _lit(read.get("rx power(dbm)", {})), _lit(read.get("tx power(dbm)", {}))
+    if rx or whole.part or whole.serial:
+        yield from of_lanes(whole, rx, tx, read.get("bias current(ma)", {}))
 
 
 def _lit(powers: Mapping[int, float | None]) -> Lanes:

@@ -16,6 +16,7 @@ from collector._documents import listed, unwrapped
 from collector._medium import medium_of
 from collector._module_json import DARK_DBM, Lanes
 from collector._module_json import optics as of_lanes
+from collector._optics_eos_text import of_text
 from collector._optics_inventory import eos_json, eos_text, junos_text, junos_tree
 from collector._xml_document import root_of
 from truerail.model import Optic
@@ -57,7 +58,7 @@ def of_switch(answer: str) -> list[Optic] | None:
     if is_json(answer):
         return _from_json(answer)
     text = lines(answer)
-    for inventory in (eos_text, junos_text):
+    for inventory in (eos_text, junos_text, of_text):
         modules = inventory(text)
         if modules is not None:
             return modules

@@ -7,14 +7,14 @@ read-only login; on Cumulus Linux as on a host.
 | network OS | answers |
 |---|---|
 | SONiC | `sonic-db-dump` of the transceivers in STATE_DB; `show interfaces transceiver eeprom [-d]` |
-| Arista EOS | `show interfaces transceiver [detail\\|dom] \\| json`; `show inventory`, text and JSON |
+| Arista EOS | `show interfaces transceiver [detail\\|dom]`, as JSON and text; `show inventory`, text and JSON |
 | Cisco NX-OS | `show interface transceiver [details]`, text and JSON |
 | Junos | `show interfaces diagnostics optics`, text, JSON and XML; `show chassis hardware` for the serial numbers |
 | Cisco IOS-XR | `show inventory`: part and serial numbers, no light |
 | Nokia SR Linux | `info from state interface * \\| as json`; rests on documentation |
 | AOS-CX | `show interface dom detail` |
 | Comware | `display transceiver diagnosis\\|manuinfo interface`; rests on documentation |
-| VRP | `display transceiver diagnosis interface` |
+| VRP | `display transceiver diagnosis interface`, `display interface transceiver [verbose\\|brief]` |
 | OpenConfig | JSON of `openconfig-platform` by gNMI; rests on documentation |
 | Cumulus Linux | `ethtool -m` of each port, the command above it; NVUE's `nv show platform transceiver -o json` |
 
@@ -105,6 +105,9 @@ Reported = Mapping[str, Mapping[int, str]]
         *(
             Command(text, ("capture",))
             for text in (
+                "show interfaces transceiver",
+                "show interfaces transceiver detail",
+                "display interface transceiver verbose",
                 "display transceiver manuinfo interface",
                 "show inventory | json",
                 "show chassis hardware | display json",
