@@ -18,12 +18,7 @@ _PORT = re.compile(r"(?:Et|Ethernet|Ma|Management)\d[\d/]*")
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _MARK = re.compile(r"(?<=[\d)]) +(?:\+\+|\+|--|-)(?= )|\([^)]*\)")
 """What marks a value beyond a limit, and the uncalibrated one in brackets."""
-_FIELDS = {
-    "Temperature": "temperature_celsius",
-    "Current": "bias_ma",
-    "Tx Power": "tx_power_dbm",
-    "Rx Power": "rx_power_dbm",
-}
+_READ = frozenset(("Temperature", "Current", "Tx Power", "Rx Power"))
 
 
 def of_text(text: Sequence[str]) -> list[Optic] | None:
@@ -58,9 +53,18 @@ def _detail(text: Sequence[str]) -> list[Optic]:
         port, *cells = _MARK.sub("", f"{line} ").split() or [""]
         if named:
             name = named[1]
-        elif name in _FIELDS and _PORT.fullmatch(port) and len(cells) == 5 and _NUMBER.fullmatch(cells[0]):
-            value = {_FIELDS[name]: _value(cells[0], power=name.endswith("Power"))}
-            if name == "Rx Power":
-                value |= {"rx_power_high_dbm": _value(cells[1]), "rx_power_low_dbm": _value(cells[3])}
-            found[port] = found.get(port, Optic(port))._replace(**value)
+        elif name in _READ and _PORT.fullmatch(port) and len(cells) == 5 and _NUMBER.fullmatch(cells[0]):
+            found[port] = _with(found.get(port, Optic(port)), name, cells)
     return list(found.values())
+
+
+def _with(optic: Optic, name: str, cells: Sequence[str]) -> Optic:
+    """The module with one of its values."""
+    value = _value(cells[0], power=name.endswith("Power"))
+    if name == "Temperature":
+        return optic._replace(temperature_celsius=value)
+    if name == "Current":
+        return optic._replace(bias_ma=value)
+    if name == "Tx Power":
+        return optic._replace(tx_power_dbm=value)
+    return optic._replace(rx_power_dbm=value, rx_power_high_dbm=_value(cells[1]), rx_power_low_dbm=_value(cells[3]))
