@@ -1,8 +1,10 @@
 """Column headers of cable lists, in whatever words, order and number of header rows they come.
 
 A cell such as `A-Node Name`, `SRC_HCA_PORT`, `SourceRU`, `Endpoint 2 Interface Name` or `side_b_device` names an end
-and a field. Without such a prefix the columns stand in two blocks: the second begins where a field repeats itself, or
-where the row above says Source and Dest.
+and a field, and so does one with the end's letter or number behind: `Device A`, `Termination B` (NetBox), `port_2`.
+Without either the columns stand in two blocks: the second begins where a field repeats itself, or where the row above
+says Source and Dest. Where none of this gives both ends, two columns name devices by what they are (`Server`, `Switch`)
+and two their ports: `Switch Port`, or `NIC` beside its device.
 """
 
 import re
@@ -11,10 +13,15 @@ from dataclasses import dataclass, field
 
 _SIDES = {
     **dict.fromkeys(("a", "source", "src", "start", "from", "local", "endpoint 1", "side a", "node1", "near"), "a"),
+    **dict.fromkeys(("endpoint a", "side 1", "end a", "end 1", "a end", "a side", "near end", "local end"), "a"),
     **dict.fromkeys(
         ("z", "b", "dest", "destination", "dst", "end", "to", "remote", "endpoint 2", "side b", "node2", "far"), "b"
     ),
+    **dict.fromkeys(("endpoint b", "side 2", "end b", "end 2", "b end", "b side", "far end", "remote end"), "b"),
+    **dict.fromkeys(("target", "peer", "neighbor", "neighbour", "side z", "end z", "z end", "z side"), "b"),
 }
+_LAST = {"a": "a", "1": "a", "b": "b", "z": "b", "2": "b"}
+"""What ends a cell that names its end last."""
 _FIELDS = {
     **dict.fromkeys(("node name", "hostname", "host name", "host", "device", "device name"), "device"),
     **dict.fromkeys(("switch", "node", "power panel"), "device"),
@@ -22,6 +29,7 @@ _FIELDS = {
     **dict.fromkeys(
         ("port", "hca/port", "hca port", "physical port", "interface name", "interface", "port name", "hca"), "port"
     ),
+    **dict.fromkeys(("nic", "nic port", "ifname", "if name", "intf", "netdev", "port id", "termination"), "port"),
     **dict.fromkeys(("rack", "rack name", "cabinet"), "rack"),
     **dict.fromkeys(("u", "ru", "rack u", "unit", "location", "position"), "unit"),
     **dict.fromkeys(("type", "role", "node type", "device type"), "kind"),
@@ -40,7 +48,18 @@ _OF_CABLE = {
 }
 _WORDS = re.compile(r"[\s_\-]+")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_PREFIX = re.compile(r"(endpoint [12]|side [ab]|[a-z]+\d?)(?: (.+))?")
+_PREFIX = re.compile(
+    r"(endpoint [12ab]|side [12abz]|end [12abz]|[abz] (?:end|side)|(?:near|far|local|remote) end|[a-z]+\d?)(?: (.+))?"
+)
+_SUFFIX = re.compile(r"(.*[a-z])(?: ([abz])| ?([12]))(?: (.+))?")
+_NOUNS = frozenset(
+    (
+        *("device", "node", "host", "hostname", "server", "switch", "leaf", "spine", "tor", "system", "machine"),
+        *("gpu node", "gpu server", "compute node", "compute", "peer", "neighbor", "neighbour", "peer node"),
+        *("peer device", "peer host", "neighbor device", "remote device", "leaf switch", "tor switch"),
+    )
+)
+"""What a device is called where no column says which end it is."""
 
 
 @dataclass(slots=True)
@@ -84,7 +103,49 @@ def header_of(cells: Sequence[str], groups: Sequence[str] = ()) -> Header:
     else:
         header = _in_blocks(known)
     _settle(header)
+    if not header.complete and not any(sides):
+        others = (_with_suffixes(known), _by_nouns(known))
+        for other in others:
+            _settle(other)
+        return next((other for other in others if other.complete), header)
     return header
+
+
+def _with_suffixes(known: Sequence[str]) -> Header:
+    header = Header()
+    for column, cell in enumerate(known):
+        found = _SUFFIX.fullmatch(cell)
+        named = [f"{found[1]} {found[4]}", found[4], found[1]] if found and found[4] else [found[1]] if found else []
+        what = next((_FIELDS[name] for name in named if name in _FIELDS), "")
+        if found and what:
+            header.end[_LAST[found[2] or found[3]]].setdefault(what, column)
+        elif cell in _OF_CABLE:
+            header.cable.setdefault(_OF_CABLE[cell], column)
+    return header
+
+
+def _by_nouns(known: Sequence[str]) -> Header:
+    """Two devices by what they are. A port's column begins with its device's word, or stands right of its device."""
+    ends: dict[str, dict[str, int]] = {}
+    cable: dict[str, int] = {}
+    latest = ""
+    for column, cell in enumerate(known):
+        noun = cell.removesuffix(" name").removesuffix(" hostname")
+        owner, _, rest = cell.rpartition(" ")
+        if noun in _NOUNS and "device" not in ends.get(noun, {}):
+            begun = next((of for of in ends if noun.startswith(f"{of} ") and "device" not in ends[of]), noun)
+            ends[noun], latest = {**ends.pop(begun, {}), "device": column}, noun
+        elif owner in _NOUNS and rest in _FIELDS:
+            near = owner if owner in ends else next((of for of in ends if of.startswith(f"{owner} ")), owner)
+            ends.setdefault(near, {}).setdefault(_FIELDS[rest], column)
+        elif cell in _OF_CABLE:
+            cable.setdefault(_OF_CABLE[cell], column)
+        elif cell in _FIELDS and latest:
+            ends[latest].setdefault(_FIELDS[cell], column)
+    whole = [columns for columns in ends.values() if {"device", "port"} <= columns.keys()]
+    if len(ends) != 2 or len(whole) != 2:
+        return Header()
+    return Header({"a": whole[0], "b": whole[1]}, cable)
 
 
 def _prefixed(cell: str) -> tuple[str, str]:
@@ -99,8 +160,8 @@ def _with_prefixes(known: Sequence[str]) -> Header:
     header = Header()
     for column, cell in enumerate(known):
         side, rest = _prefixed(cell)
-        if side and rest:
-            header.end[side].setdefault(_FIELDS[rest], column)
+        if side:
+            header.end[side].setdefault(_FIELDS[rest] if rest else "device", column)
         elif cell in _OF_CABLE:
             header.cable.setdefault(_OF_CABLE[cell], column)
     return header

@@ -1,5 +1,5 @@
-"""Cable lists in JSON: NVIDIA Air and NetQ, Nautobot, Apstra, Batfish, CANU, SONiC's DEVICE_NEIGHBOR, Arista's cabling
-check.
+"""Cable lists in JSON: NVIDIA Air and NetQ, NetBox, Nautobot, Apstra, Batfish, CANU, SONiC's DEVICE_NEIGHBOR, Arista's
+cabling check.
 
 Each reader takes the parsed file and returns its rows, or None where the file is of another format.
 """
@@ -87,6 +87,38 @@ def _nautobot_end(devices: Mapping[str, Mapping[str, Any]], device: str, port: s
         unit if isinstance(unit, int) else None,
         _text(_get(known, "role", "name")),
     )
+
+
+def netbox(data: Any) -> Rows | None:
+    """NetBox's REST answer of cables (`a_terminations` since 3.3, `termination_a` before), or its GraphQL `cable_list`,
+    whose terminations say of which end they are.
+    """
+    cables = _dicts(data if isinstance(data, list) else _get(data, "results") or _get(data, "data", "cable_list"))
+    if not any(_NETBOX.intersection(cable) for cable in cables):
+        return None
+    return _gathered(
+        ImportRow(
+            _netbox_end(cable, "a"),
+            _netbox_end(cable, "b"),
+            label=_text(cable.get("label")),
+            where=f"cable {_text(cable.get('id'))}",
+        )
+        for cable in cables
+    )
+
+
+_NETBOX = frozenset(("a_terminations", "termination_a", "terminations"))
+
+
+def _netbox_end(cable: Mapping[str, Any], side: str) -> End:
+    """The end, where it is one port; a cable with several ports at an end (breakout) is listed as none."""
+    found = _dicts(cable.get(f"{side}_terminations")) or _dicts([cable.get(f"termination_{side}")])
+    if not found:
+        found = [one for one in _dicts(cable.get("terminations")) if _text(one.get("cable_end")).lower() == side]
+    if len(found) != 1:
+        return End("", "")
+    port = found[0].get("object") or found[0].get("termination") or found[0]
+    return End(_text(_get(port, "device", "name")), _text(_get(port, "name")))
 
 
 def apstra(data: Any) -> Rows | None:
@@ -214,6 +246,7 @@ def arista_check(data: Any) -> Rows | None:
 READERS: Final[dict[str, Reader]] = {
     "NVIDIA Air": air,
     "Nautobot GraphQL": nautobot,
+    "NetBox cables": netbox,
     "Apstra cabling map": apstra,
     "Batfish layer 1": batfish,
     "CANU": canu,

@@ -23,6 +23,7 @@ DRAWINGS: Final = (".drawio", ".xml", ".svg", ".vsdx", ".pdf", ".png")
 SUFFIXES: Final = (".xlsx", ".xlsm", ".ndt", ".topo", ".ibnl", ".json", ".tsv", ".txt", *DRAWINGS)
 """Of files that are always cable lists; `.csv`, `.yaml` and `.yml` may be."""
 _DOCUMENT: Final = re.compile(r"^---(?:[ \t].*)?$", re.MULTILINE)
+_COMMENT: Final = re.compile(r"[ \t]*#")
 _MOST_BYTES: Final = 64 << 20
 _NOTHING: Final = (
     "no cable list is recognized: expected columns for the device and the port of both ends (names such as "
@@ -94,8 +95,9 @@ def _documents(text: str) -> list[Any]:
 
 
 def _table(text: str, file: str) -> tuple[str, Rows] | None:
-    head = text[:4096].partition("\n")[0]
-    if not any(delimiter in head for delimiter in DELIMITERS):
+    head = text[:4096].split("\n")
+    first = next((line for line in head if line.strip() and not _COMMENT.match(line)), "")
+    if not any(delimiter in line for line in (head[0], first) for delimiter in DELIMITERS):
         return None
     rows = Rows()
     return ("cable list", rows) if read_tables([table_of(text, file)], rows) else None

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from truerail.plans.imports.headers import Header, header_of, words
-from truerail.plans.imports.import_row import End, ImportRow, Rows, UnnamedPorts, place
+from truerail.plans.imports.import_row import UNNAMED, End, ImportRow, Rows, UnnamedPorts, place
 from truerail.plans.numbers import MOST_PLANES, MOST_RAILS, metres, speed_gbps
 
 UNNAMED_NOTE = "the file names no ports: each is `?1`, `?2`, ... in the order of its device; name them before `check`"
@@ -14,6 +14,12 @@ HEADER_ROWS = 60
 """A header stands in the first rows of a sheet that are not empty."""
 _UNIT = re.compile(r"[uU]?\s*(\d{1,3})(?:\.0)?")
 _MBPS = re.compile(r"\d{5,7}")
+_BOTH = {
+    ":": re.compile(r"([^:\s]+) ?: ?(\S+)"),
+    "/": re.compile(r"([^/\s]+) ?/ ?(\S+)"),
+    " ": re.compile(r"(\S+) +(\S*\d\S*)"),
+}
+"""A cell with a device and its port, by what parts them. A port's name may have colons and slashes of its own."""
 _METRES = {"": 1.0, "m": 1.0, "km": 1000.0, "cm": 0.01, "mi": 1609.344, "ft": 0.3048, "in": 0.0254}
 """NetBox's units of a cable's length."""
 
@@ -52,7 +58,8 @@ def read_tables(tables: Sequence[Table], rows: Rows) -> set[str]:
     read = {table.sheet for table in tables if _read(table, rows, lambda header: header.complete)}
     if not read:
         read = {table.sheet for table in tables if _read(table, rows, lambda header: header.lacks_ports)}
-        rows.notes += [UNNAMED_NOTE] if read else []
+        unnamed = any(end.port.startswith(UNNAMED) for row in rows.found for end in (row.a, row.b))
+        rows.notes += [UNNAMED_NOTE] if unnamed else []
     return (
         read | {table.sheet for table in tables if table.sheet not in read and _read_nodes(table, rows)}
         if read
@@ -67,14 +74,30 @@ def _read(table: Table, rows: Rows, fits: Callable[[Header], bool]) -> bool:
         return False
     at, header = found
     own, unnamed = [words(cell) for cell in table.rows[at][1]], UnnamedPorts()
+    parting = "" if header.complete else _parting(table, at + 1, header)
     for line, row in _rows(table, at + 1, header):
         if own == [words(cell) for cell in table.rows[line][1]]:
             continue  # the header again, as on each printed page
         if _cell(table.rows[line][1], header.cable.get("protocol", _NO_COLUMN)).lower() == "nvlink":
             rows.leave_out("NVLink, which is no cable of the fabric", place(row))
+        elif parting:
+            rows.add(replace(row, a=_parted(row.a, parting), b=_parted(row.b, parting)))
         else:
             rows.add(row if header.complete else _with_ports(row, header, unnamed))
     return True
+
+
+def _parting(table: Table, first: int, header: Header) -> str:
+    """What parts device and port in cells that have both, `leaf-1:swp3`: the same in every row; empty if none does."""
+    if any("port" in columns for columns in header.end.values()):
+        return ""
+    ends = [end.device for _, row in _rows(table, first, header) for end in (row.a, row.b) if end.device]
+    return next((mark for mark in (":", "/", " ") if ends and all(_BOTH[mark].fullmatch(end) for end in ends)), "")
+
+
+def _parted(end: End, parting: str) -> End:
+    found = _BOTH[parting].fullmatch(end.device)
+    return replace(end, device=found[1], port=found[2]) if found else end
 
 
 def _with_ports(row: ImportRow, header: Header, unnamed: UnnamedPorts) -> ImportRow:

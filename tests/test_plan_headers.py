@@ -1,0 +1,99 @@
+"""Cable lists by the words of their columns, as NetBox, Arista's AVD, switch tables and hand-made sheets have them.
+
+Sources of the headers: NetBox' table of cables (`Termination A`, `Device A`) and its REST and GraphQL answers, the CSV
+of links that Arista's AVD documents a fabric with, and rack elevations with a server's column beside its switch's.
+"""
+
+import json
+
+import pytest
+
+from truerail.plans import PlanError
+from truerail.plans.imports import import_text
+
+CABLE = ("gpu-1", "mlx5_3", "leaf-1", "Ethernet1/7")
+
+
+def ends(text: str, file: str = "cables.csv") -> list[tuple[str, str, str, str]]:
+    found = import_text(text, file)
+    assert found is not None
+    return [(cable.a.device, cable.a.name, cable.b.device, cable.b.name) for cable in found.plan.cables]
+
+
+@pytest.mark.parametrize(
+    ("header", "row"),
+    [
+        ("ID,Label,Termination A,Device A,Rack A,Termination B,Device B,Rack B", "1,C1,{1},{0},R1,{3},{2},R2"),
+        ("Device1,Port1,Device2,Port2", "{0},{1},{2},{3}"),
+        ("device_1,interface_1,device_2,interface_2", "{0},{1},{2},{3}"),
+        ("device_a_name,interface_a_name,device_b_name,interface_b_name", "{0},{1},{2},{3}"),
+        ("termination_a_device,termination_a_name,termination_b_device,termination_b_name", "{0},{1},{2},{3}"),
+        ("Device A;Port A;Device Z;Port Z", "{0};{1};{2};{3}"),
+        ("A-End Device,A-End Port,Z-End Device,Z-End Port", "{0},{1},{2},{3}"),
+        ("End A Device,End A Port,End B Device,End B Port", "{0},{1},{2},{3}"),
+        ("Source,Source Port,Target,Target Port", "{0},{1},{2},{3}"),
+        ("Local Host,Local Port,Neighbor,Neighbor Port", "{2},{3},{0},{1}"),
+        ("Switch,Switch Port,Server,Server Port", "{2},{3},{0},{1}"),
+        ("Switch Name,Switch Interface,Host Name,Host Interface", "{2},{3},{0},{1}"),
+        ("Node Type,Node,Node Interface,Peer Type,Peer Node,Peer Interface", "l3leaf,{2},{3},server,{0},{1}"),
+        ("Rack,U,Server,NIC,Rail,Leaf Switch,Leaf Port,Cable ID", "R1,12,{0},{1},0,{2},{3},C1"),
+        ("# cables of pod 1\nSource Device,Source Port,Destination Device,Destination Port", "{0},{1},{2},{3}"),
+        ("From,To", "{0}:{1},{2}:{3}"),
+        ("Endpoint A,Endpoint B", "{0} / {1},{2} / {3}"),
+        ("From,To", "{0} {1},{2} {3}"),
+    ],
+)
+def test_both_ends_of_a_cable_are_found_by_the_words_of_the_header(header: str, row: str) -> None:
+    assert ends(f"{header}\n{row.format(*CABLE)}\n") == [CABLE]
+
+
+def test_a_slot_beside_the_port_is_part_of_its_name_at_either_end() -> None:
+    assert ends("Switch,Slot,Port,Peer,Peer Slot,Peer Port\nleaf-1,1,3,gpu-1,2,4\n") == [
+        ("gpu-1", "2:4", "leaf-1", "1:3")
+    ]
+
+
+def test_ports_that_only_some_cells_name_are_not_read_from_them() -> None:
+    found = import_text("From,To\ngpu-1:mlx5_3,leaf-1:swp1\ngpu-2,leaf-2\n", "cables.csv")
+    assert found is not None
+    assert found.plan.cables[0].a.name == "?1"
+    assert any("names no ports" in note for note in found.notes)
+
+
+def test_three_columns_of_devices_are_no_cable_list() -> None:
+    with pytest.raises(PlanError):
+        import_text("Switch,Port,Server,NIC,Spine,Spine Port\na,1,b,2,c,3\n", "cables.csv")
+
+
+CABLES = [
+    {"a_terminations": [{"object": {"device": {"name": "gpu-1"}, "name": "mlx5_3"}}]}
+    | {"b_terminations": [{"object": {"device": {"name": "leaf-1"}, "name": "Ethernet1/7"}}]},
+    {"termination_a": {"device": {"name": "gpu-1"}, "name": "mlx5_3"}}
+    | {"termination_b": {"device": {"name": "leaf-1"}, "name": "Ethernet1/7"}},
+    {
+        "terminations": [
+            {"cable_end": "B", "termination": {"device": {"name": "leaf-1"}, "name": "Ethernet1/7"}},
+            {"cable_end": "A", "termination": {"device": {"name": "gpu-1"}, "name": "mlx5_3"}},
+        ]
+    },
+]
+
+
+@pytest.mark.parametrize("cable", CABLES)
+@pytest.mark.parametrize("around", ["results", "graphql", "list"])
+def test_netbox_cables_in_json(cable: object, around: str) -> None:
+    document = {"results": {"results": [cable]}, "graphql": {"data": {"cable_list": [cable]}}, "list": [cable]}[around]
+    assert ends(json.dumps(document), "cables.json") == [CABLE]
+
+
+def test_a_netbox_cable_with_several_ports_at_an_end_is_reported_and_not_guessed() -> None:
+    ports = [{"object": {"device": {"name": "gpu-2"}, "name": name}} for name in ("a", "b")]
+    document = {"results": [CABLES[0], {"id": 9, "a_terminations": ports, "b_terminations": ports[:1]}]}
+    found = import_text(json.dumps(document), "cables.json")
+    assert found is not None
+    assert len(found.plan.cables) == 1
+    assert any("cable 9" in note for note in found.notes)
+
+
+def test_json_of_something_else_is_no_cable_list() -> None:
+    assert import_text('[{"name": "gpu-1"}]', "cables.json") is None
