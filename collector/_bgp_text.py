@@ -51,7 +51,7 @@ def _summary(text: Sequence[str]) -> Iterator[BgpPeer]:
 
 def _neighbors(text: Sequence[str]) -> Iterator[BgpPeer]:
     peer: BgpPeer | None = None
-    for line in (*text, "BGP neighbor is nobody, end"):
+    for line in (*text, "BGP neighbor is 0.0.0.0, end"):
         begun = _NEIGHBOR.match(line)
         key, _, value = (part.strip() for part in line.partition(":"))
         if begun:

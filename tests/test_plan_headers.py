@@ -8,7 +8,7 @@ import json
 
 import pytest
 
-from truerail.plans import PlanError
+from truerail.plans import PlanError, loads
 from truerail.plans.imports import import_text
 
 CABLE = ("gpu-1", "mlx5_3", "leaf-1", "Ethernet1/7")
@@ -97,3 +97,36 @@ def test_a_netbox_cable_with_several_ports_at_an_end_is_reported_and_not_guessed
 
 def test_json_of_something_else_is_no_cable_list() -> None:
     assert import_text('[{"name": "gpu-1"}]', "cables.json") is None
+
+
+MINIGRAPH = """<DeviceMiniGraph xmlns="Microsoft.Search.Autopilot.Evolution">
+  <PngDec><DeviceInterfaceLinks>
+    <DeviceLinkBase><ElementType>DeviceInterfaceLink</ElementType><Bandwidth>400000</Bandwidth>
+      <EndDevice>leaf-1</EndDevice><EndPort>etp7a</EndPort>
+      <StartDevice>spine-1</StartDevice><StartPort>Ethernet8</StartPort></DeviceLinkBase>
+    <DeviceLinkBase><ElementType>DeviceSerialLink</ElementType>
+      <EndDevice>leaf-1</EndDevice><EndPort>console</EndPort>
+      <StartDevice>console-1</StartDevice><StartPort>5</StartPort></DeviceLinkBase>
+  </DeviceInterfaceLinks></PngDec>
+</DeviceMiniGraph>
+"""
+"""Elements as sonic-config-engine's `minigraph.py` reads them."""
+
+
+def test_the_cables_of_a_sonic_minigraph() -> None:
+    found = import_text(MINIGRAPH, "minigraph.xml")
+    assert found is not None
+    assert ends(MINIGRAPH, "minigraph.xml") == [("leaf-1", "etp7a", "spine-1", "Ethernet8")]
+    assert found.plan.cables[0].speed_gbps == 400
+    assert any("link 2" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("text", [MINIGRAPH[:-30], f"<!DOCTYPE x>{MINIGRAPH}"])
+def test_a_minigraph_that_is_cut_or_declares_a_type_is_refused(text: str) -> None:
+    with pytest.raises(PlanError, match="XML"):
+        import_text(text, "minigraph.xml")
+
+
+def test_subgraphs_of_a_drawing_group_its_cables_and_nothing_else() -> None:
+    text = 'graph "x" {\n subgraph cluster_pod1 {\n  "gpu-1":"eth2" -- "leaf-1":"swp1"\n }\n}\n'
+    assert [str(cable.b) for cable in loads(text, ".dot").cables] == ["leaf-1/swp1"]

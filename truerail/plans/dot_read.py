@@ -26,6 +26,7 @@ _EDGE = re.compile(
 )
 _NODE = re.compile(rf"(?P<name>{_WORD})\s*{_BRACKET}\s*;?")
 _ASSIGNMENT = re.compile(rf"({_WORD})\s*=\s*({_WORD})\s*[;,]?")
+_SUBGRAPH = re.compile(rf"subgraph\s*(?:{_WORD})?\s*\{{?", re.IGNORECASE)
 _HEAD = re.compile(rf"(?:strict\s+)?(?:di)?graph\s*(?P<name>{_WORD})?\s*\{{?", re.IGNORECASE)
 _COMMENT = re.compile(r'"(?:[^"\\]|\\.)*"|/\*.*?\*/|//[^\n]*|^[ \t]*#[^\n]*', re.DOTALL | re.MULTILINE)
 
@@ -43,7 +44,7 @@ def read_dot(text: str, file: str) -> Plan:
             edges.append((line, *ends, _words(edge["words"])))  # type: ignore[arg-type] # two ends, by construction
         elif head := _HEAD.fullmatch(statement):
             name = _bare(head["name"] or "")
-        elif statement in ("", "}", "{") or _ASSIGNMENT.fullmatch(statement):
+        elif statement in ("", "}", "{") or _SUBGRAPH.fullmatch(statement) or _ASSIGNMENT.fullmatch(statement):
             continue
         elif node := _NODE.fullmatch(statement):
             nodes[_bare(node["name"])] = _words(node["words"])

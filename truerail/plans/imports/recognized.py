@@ -15,6 +15,7 @@ from truerail.plans.imports import json_plans, yaml_plans
 from truerail.plans.imports.delimited import table_of
 from truerail.plans.imports.ib_topology import is_topology, read_topology
 from truerail.plans.imports.import_row import Rows
+from truerail.plans.imports.minigraph import is_minigraph, read_minigraph
 from truerail.plans.imports.tables import read_tables
 from truerail.plans.imports.workbook import is_workbook, tables_of
 from truerail.plans.plan_error import PlanError
@@ -48,6 +49,8 @@ def recognized_text(text: str, file: str) -> tuple[str, Rows] | None:
     """The same for the text of a file."""
     start = text.lstrip()[:200]
     try:
+        if is_minigraph(text):
+            return "SONiC minigraph", read_minigraph(text)
         if start.startswith("<"):
             raise QueryError(_markup(start))
         if start.startswith(("{", "[")):
