@@ -5,8 +5,8 @@ Needs: a command `truerail-jobs` in the path, written by the site, that prints t
 to which the inventory or the setting `jobs` gives the platform `jobs` is polled.
 
 Format: a JSON list, or `{"jobs": [...]}`, of `{"job", "name", "user", "nodes", "gpus", "start_at", "end_at", "state"}`.
-`job` and `nodes` are needed; `nodes` is a list of names or a node set (`gpu-[001-004]`). Times are seconds since 1970
-or ISO 8601 with a zone. It is truerail's own: docs/jobs.md has scripts that print it.
+`job` and, of one that runs, `nodes` are needed; `nodes` is a list of names or a node set (`gpu-[001-004]`). Times are
+seconds since 1970 or ISO 8601 with a zone. It is truerail's own: docs/jobs.md has scripts that print it.
 
 Traps:
 
@@ -54,13 +54,15 @@ def _job(one: Any, at: int, names: Names) -> SchedulerJob:
     if not isinstance(job, str) or not job.strip():
         raise UnreadableError(f"jobs[{at}].job is no id", text=str(job)[:80])
     state = _text(one, "state", at)
+    state = "RUNNING" if state is None else state.upper()
+    ended = "nodes" not in one and "RUNNING" not in state.split("+")
     return SchedulerJob(
         job[:_LONGEST],
         int(job) if job.isascii() and job.isdigit() and len(job) < 19 else None,
         _text(one, "name", at),
         _text(one, "user", at),
-        "RUNNING" if state is None else state.upper(),
-        tuple(dict.fromkeys(_nodes(one.get("nodes"), at, names))),
+        state,
+        () if ended else tuple(dict.fromkeys(_nodes(one.get("nodes"), at, names))),
         _number(one, "gpus", at),
         _time(one, "start_at", at),
         _time(one, "end_at", at),

@@ -36,6 +36,7 @@ from truerail.model.step_marks import StepChange, StepMark, changed
 from truerail.plans import PlanError, Problem
 from truerail.rounds import evaluate
 from truerail.service.events import EventLog
+from truerail.service.reported_jobs import JobsTaken, ReportedJobs
 from truerail.service.settings import Settings
 from truerail.simulator import Fault, Shape, Simulation, simulate
 from truerail.views.models import StepLine
@@ -209,6 +210,7 @@ class FakeTower:
         self.counters: Mapping[str, float] = {"rounds_total": 1.0}
         self.moment = NOW
         self.rechecked: list[str] = []
+        self.reported = ReportedJobs()
         self.bad_plan = False
         self._ids = itertools.count(1)
 
@@ -252,6 +254,9 @@ class FakeTower:
         if self.bad_plan:
             raise PlanError([Problem("plan.csv", 7, "leaf-<b>9", "unknown device")])
         return PlanVersion("d2", self.moment, "plan.csv", 34, 112)
+
+    async def report_jobs(self, answer: str, complete: bool) -> JobsTaken:
+        return self.reported.take(answer, self.moment, complete=complete)
 
     async def acknowledge(self, target: str, who: str, reason: str, until: datetime | None) -> Acknowledgement:
         assert self.publication is not None

@@ -4,7 +4,7 @@ A scheduler that does not answer leaves its jobs as they were when it last did: 
 never taken for ended.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -15,7 +15,8 @@ from truerail.model.snapshot import Snapshot
 
 SCHEDULERS: Mapping[str, str] = {"slurm_jobs": "slurm", "k8s_pods": "kubernetes", "reported_jobs": "other"}
 """The scheduler behind each collector of jobs."""
-_RUNNING = frozenset(("RUNNING", "COMPLETING"))
+RUNNING = frozenset(("RUNNING", "COMPLETING"))
+"""States of jobs that hold their nodes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +119,24 @@ def jobs_of(devices: Devices, snapshot: Snapshot, before: Jobs | None = None) ->
             sources.append(JobSource(reading.device, scheduler, reading.at))
             found = _pods(reading, devices) if scheduler == "kubernetes" else _records(reading, scheduler, devices)
             running += (_shown(job, before) for job in found)
-    return replace(before, running=tuple(running), sources=tuple(sources))
+    return replace(before, running=_once(running), sources=tuple(sources))
+
+
+def _once(running: Sequence[RunningJob]) -> tuple[RunningJob, ...]:
+    """Each job once: one that a site reports by itself, and that its scheduler also reports when it is asked, is the
+    scheduler's.
+    """
+    asked: dict[str, set[str]] = {}
+    for job in running:
+        if job.scheduler != "other":
+            asked.setdefault(job.key, set()).update(job.hosts)
+    return tuple(job for job in running if job.scheduler != "other" or asked.get(job.key, set()).isdisjoint(job.hosts))
+
+
+def settled(jobs: Jobs, show_users: bool, show_names: bool, other: Collection[str] = ()) -> Jobs:
+    """The jobs under other settings: without those of `other` schedulers, which are now other machines."""
+    how = Jobs((), tuple(one for one in jobs.sources if one.name not in other), show_users, show_names)
+    return replace(how, running=tuple(_shown(job, how) for job in jobs.running if job.source not in other))
 
 
 def _shown(job: RunningJob, how: Jobs) -> RunningJob:
@@ -132,12 +150,7 @@ def _records(reading: Reading, scheduler: str, devices: Devices) -> Iterator[Run
     """Records as jobs: the components of a heterogeneous job are one."""
     groups: dict[str, list[SchedulerJob]] = {}
     for fact in reading.facts:
-        if (
-            isinstance(fact, SchedulerJob)
-            and fact.job
-            and fact.nodes
-            and not _RUNNING.isdisjoint(fact.state.split("+"))
-        ):
+        if isinstance(fact, SchedulerJob) and fact.job and fact.nodes and not RUNNING.isdisjoint(fact.state.split("+")):
             groups.setdefault(fact.job.partition("+")[0], []).append(fact)
     for key, records in groups.items():
         nodes = dict.fromkeys(node for record in records for node in record.nodes)

@@ -1,9 +1,10 @@
 """The runs of jobs, round by round: which began, which changed, which ended.
 
-Only the answer of its own scheduler ends a run: one that is not answered leaves its jobs as they were.
+Only the answer of its own scheduler ends a run: one that is not answered leaves its jobs as they were. One that is no
+longer asked says nothing more of its jobs: their runs end with its last answer.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -37,8 +38,10 @@ class JobMemory:
             if mine.id != run.id:
                 self._replaced.append(replace(run, last_seen=at, ended_at=mine.first_seen))
 
-    def update(self, jobs: Jobs) -> tuple[JobRecord, ...]:
-        """The runs to write after a round: new ones, changed ones, and those that have ended."""
+    def update(self, jobs: Jobs, polled: Collection[str] | None = None) -> tuple[JobRecord, ...]:
+        """The runs to write after a round: new ones, changed ones, and those that have ended. `polled` are the machines
+        that are asked, None if that is not known.
+        """
         written, self._replaced = self._replaced, []
         answered = {source.name: source.at for source in jobs.sources if source.at is not None and not source.error}
         present: set[_Run] = set()
@@ -57,7 +60,18 @@ class JobMemory:
             self._known.pop(place, None)
             written.append(replace(run, last_seen=self._seen.get(place[0], run.first_seen), ended_at=at))
         self._seen |= answered
+        if polled is not None:
+            sources = {source.name for source in jobs.sources}.union(polled)
+            written += self._dropped([one for one in self._open if one[0] not in sources])
         return tuple(written)
+
+    def _dropped(self, places: Iterable[_Run]) -> Iterator[JobRecord]:
+        """The runs of schedulers that are no longer asked."""
+        for place in places:
+            run = self._open.pop(place)
+            self._known.pop(place, None)
+            seen = self._seen.get(place[0], run.first_seen)
+            yield replace(run, last_seen=seen, ended_at=seen)
 
 
 def _record(job: RunningJob, at: datetime, known: JobRecord | None) -> JobRecord:

@@ -4,7 +4,7 @@ A pure state machine: evaluations in, `Changes` out. It opens no database; after
 by `restore`.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -76,9 +76,15 @@ class Lives:
         self._findings.forget(before)
         self._causes.forget(before)
 
-    def update(self, evaluation: Evaluation, wiring: Wiring, jobs: Jobs | None = None) -> Changes:
+    def update(
+        self,
+        evaluation: Evaluation,
+        wiring: Wiring,
+        jobs: Jobs | None = None,
+        polled: Collection[str] | None = None,
+    ) -> Changes:
         """Advances by one round. Time never runs backwards here, whatever the clock does. Without `jobs` their runs are
-        not followed.
+        not followed; `polled` are all devices that are polled, None if that is not known.
         """
         at = self._at = evaluation.at if self._at is None else max(evaluation.at, self._at)
         findings = self._findings.update(_explained(evaluation), _sight_of(evaluation, wiring), at, self._patience)
@@ -101,7 +107,7 @@ class Lives:
             causes={key: _cause_row(kept) for key, kept in causes.written.items()},
             link_states={one.port: one for one in links.states},
             links_gone=links.gone,
-            jobs=() if jobs is None else self._jobs.update(jobs),
+            jobs=() if jobs is None else self._jobs.update(jobs, polled),
         )
 
     def _cause_events(self, steps: Steps[Cause], at: datetime) -> Iterator[CauseEvent]:

@@ -20,6 +20,7 @@ from truerail.processes.front_link import FrontLink
 from truerail.processes.judge_history import JudgeHistory
 from truerail.service.events import EventLog
 from truerail.service.logs import logger
+from truerail.service.reported_jobs import JobsTaken
 from truerail.viewfile.reader import Read, ViewReader
 from truerail.views.models import StepLine
 
@@ -150,6 +151,10 @@ class FrontService:
         _write()
 
     async def reload_plan(self, who: str) -> PlanVersion:
+        """Raises NotInViewError."""
+        _write()
+
+    async def report_jobs(self, answer: str, complete: bool) -> JobsTaken:
         """Raises NotInViewError."""
         _write()
 

@@ -9,6 +9,7 @@ from truerail.history.past_counters import PastCounters
 from truerail.model.history import Acknowledgement, History, MaintenanceWindow, PlanVersion
 from truerail.model.step_marks import StepChange, StepMark
 from truerail.service.events import EventLog
+from truerail.service.reported_jobs import JobsTaken
 from truerail.views.models import StepLine
 
 
@@ -71,6 +72,10 @@ class ServiceAPI(Protocol):
 
     async def reload_plan(self, who: str) -> PlanVersion:
         """Reads the plan file again. Raises `PlanError` with every problem; the plan in force then stays."""
+        ...
+
+    async def report_jobs(self, answer: str, complete: bool) -> JobsTaken:
+        """Takes jobs that a scheduler's hooks report, as `ReportedJobs.take`. Raises `QueryError`, `ConflictError`."""
         ...
 
     async def acknowledge(self, target: str, who: str, reason: str, until: datetime | None) -> Acknowledgement:

@@ -12,7 +12,7 @@ from truerail.analysis.cabling.replugged import Spans
 from truerail.analysis.counters import CounterView, Window
 from truerail.analysis.counters.storage import Stored
 from truerail.analysis.counters.traffic import traffic_of
-from truerail.analysis.jobs import Jobs
+from truerail.analysis.jobs import Jobs, settled
 from truerail.analysis.published import CollectorRun, EvaluatedRound, JournalState, Published
 from truerail.analysis.round import Round
 from truerail.analysis.trends.link_past import Past
@@ -24,7 +24,9 @@ from truerail.model.probe_facts import PROBE_COLLECTOR
 from truerail.outputs.worklist import Worklist
 from truerail.questions.answers.rail_status import rail_status_of
 from truerail.rounds import evaluate
+from truerail.service.job_settings import JobSettings
 from truerail.service.muted_findings import mutes, work_now
+from truerail.service.reported_jobs import ReportedJobs
 from truerail.service.settings import Settings
 from truerail.service.wordings import Wordings
 from truerail.views.fabric_map import FabricMap, fabric_map
@@ -75,6 +77,10 @@ class Evaluator:
     """The public address of the page."""
     jobs: Jobs = field(default_factory=Jobs)
     """The jobs of the last evaluation, and what is shown of them."""
+    reported: ReportedJobs = field(default_factory=ReportedJobs)
+    """The jobs that schedulers report by themselves."""
+    asked: JobSettings = field(default_factory=JobSettings)
+    """Which schedulers are asked."""
     first: int = 1
     """The number of its first evaluation, if the journal does not have it or a higher one."""
     wordings: Wordings = field(default_factory=Wordings)
@@ -99,6 +105,7 @@ class Evaluator:
         memory, next_number = journal.restore(), journal.next_number()
         self.lives.restore(memory)
         if memory.at is not None:
+            self.reported.restore(memory.jobs, memory.at)
             seen = {one.port: one.seen for one in memory.links if one.seen is not None}
             self.plugs = self.plugs.restored(seen, memory.at.timestamp())
             self._remember_plugs(journal, memory.at)
@@ -136,8 +143,9 @@ class Evaluator:
         self.lives.use(recovery.resolve_after, recovery.flapping_episodes, recovery.flapping_within)
         self.traffic = settings.metrics.traffic
         self.page_url = settings.page.url
-        shown = settings.jobs
-        self.jobs = Jobs(show_users=shown.show_users, show_names=shown.show_names)
+        now, before = settings.jobs, self.asked
+        self.jobs = settled(self.jobs, now.show_users, now.show_names, now.differing(before))
+        self.asked = now
 
     def evaluate(
         self,
@@ -153,6 +161,7 @@ class Evaluator:
     ) -> Evaluated:
         """The next publication. `counted` are the readings of counters since the last one."""
         began = time.monotonic()
+        snapshot = self.reported.joined(snapshot)
         with garbage_collection_paused(old=True):
             with self._counting:
                 self.window.put(counted)
@@ -162,7 +171,7 @@ class Evaluator:
             self.plugs = round.plugs
             evaluation = evaluate(round, notes=notes, work=work_now(plan, windows, now))
             self.past, self.jobs = round.past, round.jobs
-            changes = self.lives.update(evaluation, round.cabling, round.jobs)
+            changes = self.lives.update(evaluation, round.cabling, round.jobs, snapshot.inventory)
             evaluated_round = EvaluatedRound(round, evaluation)
             publication = Published(
                 number=self.number,

@@ -118,6 +118,12 @@ class JobSettings(Part):
         every = {_COLLECTORS[platform]: one.every.total_seconds() for platform, one in self.schedulers}
         return every if self.ras is None else {**every, "nccl_ras": self.ras.every.total_seconds()}
 
+    def differing(self, before: "JobSettings") -> set[str]:
+        """The schedulers, by platform, that these settings ask in another way than those before, or not at all."""
+        known = {platform: one.model_copy(update={"every": None}) for platform, one in before.schedulers}
+        now = {platform: one.model_copy(update={"every": None}) for platform, one in self.schedulers}
+        return {platform for platform, one in known.items() if now.get(platform) != one}
+
     def targets(self, inventory: Iterable[Target]) -> tuple[Target, ...]:
         """The machines to ask, beside those of the inventory: named after their scheduler, or `nccl-HOST`. Raises
         SettingsError for a host that the inventory does not have.

@@ -12,6 +12,7 @@ from truerail.model.history import Acknowledgement, History, MaintenanceWindow, 
 from truerail.model.step_marks import StepChange, StepMark
 from truerail.service.events import EventLog
 from truerail.service.plans import version_of
+from truerail.service.reported_jobs import JobsTaken
 from truerail.service.round_loop import Watch
 from truerail.views.models import StepLine
 
@@ -106,6 +107,13 @@ class WatchService:
         version = version_of(plan, watch.clock())
         await self.audit(who, "plan reload", f"{version.source} {version.digest}")
         return version
+
+    async def report_jobs(self, answer: str, complete: bool) -> JobsTaken:
+        """Takes jobs that a scheduler's hooks report, and evaluates them at once."""
+        watch = self._watch
+        taken = await asyncio.to_thread(watch.evaluator.reported.take, answer, watch.clock(), complete=complete)
+        watch.evaluate_again()
+        return taken
 
     async def acknowledge(self, target: str, who: str, reason: str, until: datetime | None) -> Acknowledgement:
         """Acknowledges a finding (id) or a cause (key)."""

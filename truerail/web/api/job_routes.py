@@ -1,15 +1,69 @@
-"""One running job by its key."""
+"""Running jobs: one by its key, and those that a scheduler's hooks report by themselves."""
 
-from fastapi import APIRouter, Path, Request
+import asyncio
+from typing import Annotated, Any
+
+import orjson
+from fastapi import APIRouter, Body, Path, Request
+from pydantic import AwareDatetime, Discriminator, Field, StringConstraints, Tag
 from starlette.responses import Response
 
+from collector.reported_jobs import MOST_JOBS, MOST_NODES
 from truerail.questions.answers.jobs import job_asked
 from truerail.questions.job import Job
+from truerail.service.reported_jobs import JobsTaken
 from truerail.web.answering import pondered
 from truerail.web.context import Newest, WithContext
 from truerail.web.params import LONGEST_NAME
+from truerail.web.writing import LINE, Operator, Written, done
 
 router = APIRouter(tags=["on-call"])
+_Text = Annotated[str, StringConstraints(max_length=1024, pattern=LINE)]
+_Node = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_NAME, pattern=LINE)]
+_NodeSet = Annotated[str, StringConstraints(max_length=1 << 16, pattern=LINE)]
+_Seconds = Annotated[int, Field(ge=0, lt=2**40)]
+_Count = Annotated[int, Field(ge=0, le=2**24)]
+
+
+class JobReport(Written):
+    """One job. `nodes` is a list of names or a node set, and may be left out of a job that does not run. Times are
+    seconds since 1970, or ISO 8601 with a zone. `state` is `RUNNING` without one; with another the job has ended.
+    """
+
+    job: Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_NAME, pattern=LINE)] | _Seconds
+    nodes: _NodeSet | Annotated[list[_Node], Field(max_length=MOST_NODES)] | None = None
+    name: _Text | None = None
+    user: _Text | None = None
+    gpus: _Count | None = None
+    start_at: _Seconds | AwareDatetime | None = None
+    end_at: _Seconds | AwareDatetime | None = None
+    state: Annotated[str, StringConstraints(max_length=100, pattern=LINE)] | None = None
+
+
+class JobReports(Written):
+    """Several jobs. `complete`: these are all that run, those reported before have ended."""
+
+    jobs: Annotated[list[JobReport], Field(max_length=MOST_JOBS)]
+    complete: bool = False
+
+
+def _form(body: Any) -> str:
+    return "many" if isinstance(body, JobReports) or (isinstance(body, dict) and "jobs" in body) else "one"
+
+
+Report = Annotated[Annotated[JobReport, Tag("one")] | Annotated[JobReports, Tag("many")], Discriminator(_form)]
+
+
+@router.post("/jobs", response_model=JobsTaken, status_code=202, tags=["writes"])
+async def report_jobs(desk: WithContext, caller: Operator, body: Annotated[Report, Body()]) -> Response:
+    """Takes jobs that begin, run or end, as a scheduler's hooks report them. They are evaluated at once, and
+    stored with that evaluation.
+    """
+    jobs = body.jobs if isinstance(body, JobReports) else [body]
+    complete = isinstance(body, JobReports) and body.complete
+    fields = [one.model_dump(mode="json", exclude_none=True) for one in jobs]
+    answer = await asyncio.to_thread(lambda: orjson.dumps(fields).decode())
+    return done(await desk.tower.report_jobs(answer, complete), 202)
 
 
 @router.get("/jobs/{key:path}", response_model=Job, name="one_job")
