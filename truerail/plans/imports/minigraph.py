@@ -1,7 +1,8 @@
 """SONiC's minigraph.xml: the cables of one switch, among much else.
 
 `<DeviceInterfaceLinks>` has a `<DeviceLinkBase>` for each cable, with StartDevice, StartPort, EndDevice, EndPort and
-Bandwidth in Mb/s. Console and power cables have an ElementType of their own. A port has its alias or its name. Source: sonic-buildimage `src/sonic-config-engine/minigraph.py`, parse_png.
+Bandwidth in Mb/s. Console and power cables have an ElementType of their own. A port has its alias or its name. Source:
+sonic-buildimage `src/sonic-config-engine/minigraph.py`, parse_png.
 """
 
 from typing import Final
