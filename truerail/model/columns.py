@@ -1,6 +1,5 @@
 """Columns: names of array types, and values as numbers."""
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from itertools import repeat
 from typing import Any
@@ -65,8 +64,20 @@ def factorize(values: Iterable[Any]) -> tuple[Codes, list[Any]]:
     return mapped(code.__getitem__, values), list(code)[1:]
 
 
+def distinct_pairs(first: Codes, second: Codes) -> tuple[Codes, Codes]:
+    """The distinct pairs of two columns, in order. Several times as fast as numpy's `unique` over rows."""
+    order = np.lexsort((second, first))
+    first, second = first[order], second[order]
+    other = np.ones(len(order), dtype=bool)
+    other[1:] = (first[1:] != first[:-1]) | (second[1:] != second[:-1])
+    return first[other], second[other]
+
+
 def unanimous(name: Codes, value: Codes) -> dict[int, int]:
     """The only value of each name over all rows; names with several values are omitted."""
-    pairs = np.unique(np.stack([name, value], axis=1), axis=0).tolist()
-    counts = Counter(first for first, _ in pairs)
-    return {first: second for first, second in pairs if counts[first] == 1}
+    names, values = distinct_pairs(name, value)
+    only = np.ones(len(names), dtype=bool)
+    same = names[1:] == names[:-1]
+    only[1:] &= ~same
+    only[:-1] &= ~same
+    return dict(zip(names[only].tolist(), values[only].tolist(), strict=True))

@@ -4,7 +4,6 @@ import asyncio
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
 from typing import TYPE_CHECKING
 
 from fastapi import FastAPI
@@ -72,7 +71,7 @@ async def judge(
     )  # fmt: skip
     service = WatchService(watch)
     watch.outlets += _outlets(settings, watch, exposition, lambda: service.counters)
-    link = JudgeLink(service, cache(lambda: _app(service, settings, exposition)), writer, exposition)
+    link = JudgeLink(service, lambda: _app(service, settings, exposition), writer, exposition)
     fronts = _bus_fronts(leadership, link, post)
     post.started()
     with signals(stop, (lambda: reload(watch)) if reload else None):

@@ -32,6 +32,7 @@ class JudgeLink(LinkServer):
         """Whether the view has the newest evaluation; that of a former judge is stale until this one has evaluated."""
         self.figures: dict[str, float] = {}
         """Of the newest write of the view."""
+        self._making: asyncio.Task[ASGIApp] | None = None
 
     @property
     def number(self) -> int:
@@ -40,6 +41,7 @@ class JudgeLink(LinkServer):
 
     async def follow(self) -> None:
         """Writes the view at each event, and only then gives the event to the fronts."""
+        self._application()  # the first question does not wait for it
         if self._service.publication is not None:
             await self._write()
         async for event in self._service.events.follow(self._service.events.last):
@@ -47,6 +49,12 @@ class JudgeLink(LinkServer):
                 continue
             await self._write()
             self.events.take(event)
+
+    def _application(self) -> "asyncio.Future[ASGIApp]":
+        """The application. It is made once, beside the loop: that takes a second of a processor."""
+        if self._making is None:
+            self._making = asyncio.create_task(asyncio.to_thread(self._app))
+        return asyncio.shield(self._making)
 
     async def _write(self) -> None:
         service, shown = self._service, self._service.publication
@@ -77,7 +85,7 @@ class JudgeLink(LinkServer):
             except TruerailError as error:
                 return Message("failed", {"error": str(error)})
             return Message("answer", {"status": 204, "headers": []})
-        status, headers, body = await asked(self._app(), message.fields, message.body)
+        status, headers, body = await asked(await self._application(), message.fields, message.body)
         return Message("answer", {"status": status, "headers": headers}, body)
 
 

@@ -19,7 +19,7 @@ from truerail.analysis.cabling.far_ports import Heard, far_ports
 from truerail.analysis.cabling.local import LocalNames
 from truerail.analysis.cabling.only_pairs import only_pairs
 from truerail.analysis.cabling.shared_chassis import of_shared_chassis
-from truerail.model.columns import NONE, Codes, Mask, Objects, either, equals, factorize, unanimous
+from truerail.model.columns import NONE, Codes, Mask, Objects, distinct_pairs, either, equals, factorize, unanimous
 from truerail.model.facts import Neighbor
 from truerail.model.index import PlanIndex
 from truerail.model.names import DEFAULT_NAMES, device_key, host_of_dpu, short_name
@@ -174,9 +174,9 @@ def _of_a_shared_name(index: PlanIndex, u: Codes, v: Codes, chassis: Objects) ->
     rows = rows[np.isin(device[rows], several)]
     shared = np.zeros(len(v), dtype=bool)
     if len(rows):
-        on_port = np.unique(np.stack([device[rows] << 32 | u[rows], codes[rows]], axis=1), axis=0)[:, 0]
+        on_port, _ = distinct_pairs(device[rows] << 32 | u[rows], codes[rows])
         rows = rows[~np.isin(device[rows], _repeated(on_port) >> 32)]
-        heard_by = np.unique(np.stack([v[rows], u[rows]], axis=1), axis=0)[:, 0]
+        heard_by, _ = distinct_pairs(v[rows], u[rows])
         elsewhere = index.far_ends(v[rows]) != u[rows]
         shared[rows] = elsewhere & ~np.isin(v[rows], _repeated(heard_by))
     return shared

@@ -22,7 +22,7 @@ import numpy as np
 
 from truerail.analysis.cabling.alias_schemes import agreeing, schemes
 from truerail.analysis.cabling.local import LocalNames
-from truerail.model.columns import NONE, Codes, Mask, Objects, either, equals, unanimous
+from truerail.model.columns import NONE, Codes, Mask, Objects, distinct_pairs, either, equals, unanimous
 from truerail.model.index import PlanIndex
 from truerail.model.names import port_key
 
@@ -84,9 +84,9 @@ def _shared_macs(index: PlanIndex, heard: Heard) -> Mask:
     """
     switch = np.array([*index.devices.tier, NONE], dtype=np.int64)[index.ports.device_of(heard.owner)] > 0
     rows = np.flatnonzero(switch)
-    pairs = np.unique(np.stack([heard.owner[rows], heard.u[rows]], axis=1), axis=0)
-    _, inverse, count = np.unique(pairs[:, 0], return_inverse=True, return_counts=True)
-    several = np.unique(pairs[count[inverse] > 1, 0])
+    owner, _ = distinct_pairs(heard.owner[rows], heard.u[rows])
+    owners, count = np.unique(owner, return_counts=True)
+    several = owners[count > 1]
     return np.asarray(switch & ((heard.owner >= index.planned_ports) | np.isin(heard.owner, several)), dtype=bool)
 
 

@@ -17,7 +17,7 @@ from truerail.analysis.cabling.ib_names import ipoib_guid
 from truerail.analysis.cabling.macs import MacTable
 from truerail.analysis.cabling.renumbered import Device, is_numbered, renumbered
 from truerail.model.bonds import bond_members, interfaces_of, of_a_bond
-from truerail.model.columns import NONE, Codes, Mask, either, equals, factorize, unanimous
+from truerail.model.columns import NONE, Codes, Mask, distinct_pairs, either, equals, factorize, unanimous
 from truerail.model.facts import Neighbor, NetLink, PortIdentity, RdmaLink
 from truerail.model.index import PlanIndex
 from truerail.model.names import natural_key
@@ -117,9 +117,9 @@ class LocalNames:
         # an alias that is the name of another port as well may be a label: which one is meant is found elsewhere
         own = self.index.ports.find_or_add(device, names)
         use = (self.index.ports.find(device, ids) < 0) & (own >= 0) & (ids >= 0)
-        pairs = np.unique(np.stack([device[use] << 32 | ids[use], own[use]], axis=1), axis=0)
-        keys, first, count = np.unique(pairs[:, 0], return_index=True, return_counts=True)
-        return keys[count == 1], self.as_planned(pairs[first[count == 1], 1])
+        sent, ports = distinct_pairs(device[use] << 32 | ids[use], own[use])
+        keys, first, count = np.unique(sent, return_index=True, return_counts=True)
+        return keys[count == 1], self.as_planned(ports[first[count == 1]])
 
     def _reported_ids(
         self, kind: type[Neighbor] | type[NetLink] | type[PortIdentity], port: str, column: str

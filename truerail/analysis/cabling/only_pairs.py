@@ -10,7 +10,7 @@ from collections.abc import Collection
 
 import numpy as np
 
-from truerail.model.columns import NONE, Codes, Mask
+from truerail.model.columns import NONE, Codes, Mask, distinct_pairs
 from truerail.model.index import PlanIndex
 
 
@@ -18,25 +18,35 @@ def only_pairs(index: PlanIndex, u: Codes, v: Codes, w: Codes, usable: Mask, spl
     """The far ports `v` of what ports `u` hear of devices `w`, completed at the lower ends of such cables. Shapes
     (rows,). Rows that are not `usable` hear a device whose port is in doubt; `split` names belong to several devices.
     """
-    heard = np.flatnonzero((u >= 0) & (w >= 0))
-    pairs = np.unique(np.stack([u[heard], w[heard]], axis=1), axis=0)
-    port, device = pairs[:, 0], pairs[:, 1]
-    owner = index.ports.device_of(port)
-    key, at, count = np.unique(owner << 32 | device, return_inverse=True, return_counts=True)
-    of_port = dict(zip(*(one.tolist() for one in np.unique(port, return_counts=True)), strict=True))
-    only = {int(k): int(p) for k, p, n in zip(key[at], port, count[at], strict=True) if n == 1 and of_port[int(p)] == 1}
-    silent = _silent_ports(index, port)
     tier = np.array([*index.devices.tier, NONE], dtype=np.int64)
     mine = index.ports.device_of(u)
-    open_ = (v < 0) & usable & (u >= 0) & (w >= 0) & (w < index.devices.planned) & (tier[mine] < tier[w])
-    open_ &= ~np.isin(w, list(split)) & ~np.isin(mine, list(split)) & ((silent[mine] == 0) | (silent[w] == 0))
-    vague = {int(p) for p in u[(v < 0) & usable]}
+    vague = (v < 0) & usable & (u >= 0)
+    open_ = vague & (w >= 0) & (w < index.devices.planned) & (tier[mine] < tier[w])
+    open_ &= ~np.isin(w, list(split)) & ~np.isin(mine, list(split))
+    if not open_.any():
+        return v
+    heard = np.flatnonzero((u >= 0) & (w >= 0))
+    port, device = distinct_pairs(u[heard], w[heard])
+    silent = _silent_ports(index, port)
+    open_ &= (silent[mine] == 0) | (silent[w] == 0)
+    only = _only_ports(index, port, device)
+    without_port = set(u[vague].tolist())
     found = v.copy()
     for row in np.flatnonzero(open_).tolist():
         there = only.get(int(w[row]) << 32 | int(mine[row]), NONE)
-        if only.get(int(mine[row]) << 32 | int(w[row])) == u[row] and there in vague:
+        if only.get(int(mine[row]) << 32 | int(w[row])) == u[row] and there in without_port:
             found[row] = there
     return found
+
+
+def _only_ports(index: PlanIndex, port: Codes, device: Codes) -> dict[int, int]:
+    """Of distinct ports and devices that they hear: by device << 32 | device heard, the port that alone hears it and
+    hears nothing else.
+    """
+    _, place, times = np.unique(port, return_inverse=True, return_counts=True)
+    key, at, count = np.unique(index.ports.device_of(port) << 32 | device, return_inverse=True, return_counts=True)
+    alone = (count[at] == 1) & (times[place] == 1)
+    return dict(zip(key[at[alone]].tolist(), port[alone].tolist(), strict=True))
 
 
 def _silent_ports(index: PlanIndex, hearing: Codes) -> Codes:

@@ -12,7 +12,7 @@ import numpy as np
 from truerail.analysis.cabling.alias_schemes import agreeing, schemes
 from truerail.analysis.cabling.claims import Claims
 from truerail.analysis.cabling.local import LocalNames
-from truerail.model.columns import NONE, Codes, Mask
+from truerail.model.columns import NONE, Codes, Mask, distinct_pairs
 from truerail.model.index import PlanIndex
 
 
@@ -65,7 +65,7 @@ def _by_other_end(index: PlanIndex, claims: Claims, own: Mask, known: Codes) -> 
     _, inverse, times = np.unique(wanted, return_inverse=True, return_counts=True)
     hit = (keys[place] == wanted) & (count[place] == 1) & (times[inverse] == 1)
     hit &= ~np.isin(claims.u[here] << 32 | claims.v[here], claims.v << 32 | claims.u)
-    pairs = np.unique(np.stack([claims.u[here[hit]], claims.v[hears[first[place[hit]]]]], axis=1), axis=0)
+    pairs = np.stack(distinct_pairs(claims.u[here[hit]], claims.v[hears[first[place[hit]]]]), axis=1)
     for column in (0, 1):
         _, inverse, times = np.unique(pairs[:, column], return_inverse=True, return_counts=True)
         pairs = pairs[times[inverse] == 1]

@@ -6,7 +6,7 @@ last, for the ports of both. Such a name is no witness of which of them is meant
 
 import numpy as np
 
-from truerail.model.columns import NONE, Codes, Objects, factorize
+from truerail.model.columns import NONE, Codes, Objects, distinct_pairs, factorize
 from truerail.model.index import PlanIndex
 
 
@@ -24,7 +24,7 @@ def of_shared_chassis(index: PlanIndex, u: Codes, v: Codes, w: Codes, chassis: O
     code, _ = factorize(chassis)
     known = np.flatnonzero(of_switch & np.isin(code, code[elsewhere & (code >= 0)]))
     switches: dict[int, set[int]] = {}
-    for id_, device in np.unique(np.stack([code[known], w[known]], axis=1), axis=0).tolist():
+    for id_, device in zip(*(one.tolist() for one in distinct_pairs(code[known], w[known])), strict=True):
         switches.setdefault(id_, set()).add(device)
     hears = u << 32 | v  # of rows with both: others are negative, or equal no pair
     open_ = known[np.isin(u[known], v) & ~np.isin(v[known] << 32 | u[known], hears)]

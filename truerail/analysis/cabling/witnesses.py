@@ -23,7 +23,7 @@ import numpy as np
 
 from truerail.analysis.cabling.local import LocalNames
 from truerail.analysis.cabling.serials import cable_ends
-from truerail.model.columns import NONE, Codes, Mask, Objects, factorize
+from truerail.model.columns import NONE, Codes, Mask, Objects, distinct_pairs, factorize
 from truerail.model.facts import Fact, Optic
 from truerail.model.snapshot import Table
 from truerail.model.witness_facts import AddressEntry, BgpPeer, LagMember, MacEntry
@@ -203,8 +203,7 @@ def _of_macs(
 
 def _several(key: Codes, value: Codes) -> Mask:
     """Rows whose key has more than one value."""
-    pairs = np.unique(np.stack([key, value], axis=1), axis=0)[:, 0]
-    keys, count = np.unique(pairs, return_counts=True)
+    keys, count = np.unique(distinct_pairs(key, value)[0], return_counts=True)
     return np.isin(key, keys[count > 1])
 
 
