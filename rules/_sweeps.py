@@ -11,7 +11,7 @@ from truerail.analysis.sweep.losses import Losses
 from truerail.analysis.sweep.plan_graph import PlanGraph
 from truerail.analysis.sweep.seats import Seat
 from truerail.analysis.sweep.swept import Swept, swept
-from truerail.model import Evidence, NotEvaluated
+from truerail.model import Evidence, NotEvaluated, ProbeReach
 from truerail.model.columns import Codes, Mask
 
 MOST_EVIDENCE = 3
@@ -55,7 +55,7 @@ def leaves_of(found: Swept, flows: Codes) -> set[tuple[int, int]]:
 
 def evidence_of(round: Round, found: Swept, flows: Codes) -> tuple[Evidence, ...]:
     """What the senders of the first of these flows report."""
-    table = found.reach
+    table = round.snapshot.table(ProbeReach)
     rows = found.rows[flows[:MOST_EVIDENCE]].tolist()
     readings = [round.snapshot.readings[int(table.reading[row])] for row in rows]
     return tuple(

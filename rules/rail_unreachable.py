@@ -79,7 +79,8 @@ def _on_silent_links(found: Probed) -> Mask:
     sweep, flows = swept(found.round), found.flows
     seats = sweep.losses.silent_seats if sweep.over_paths else ()
     rows = [row for seat in seats for row in sweep.rows[sweep.losses.flows_of(seat)].tolist()]
-    known = {(sweep.reach.rows[row].run, sweep.reach.rows[row].flow) for row in rows}
+    reach = found.round.snapshot.table(ProbeReach).rows
+    known = {(reach[row].run, reach[row].flow) for row in rows}
     of = [flows.fact(flow) for flow in range(len(flows.row))]
     return np.array([(one.run, one.flow) in known for one in of], dtype=bool)
 

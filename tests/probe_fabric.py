@@ -31,7 +31,7 @@ from truerail.probe.follow_ups import follow_up
 from truerail.probe.nics import nics_of
 from truerail.probe.pinglists import USUAL, pairs_of
 from truerail.probe.sweep_pairs import sweep_of
-from truerail.probe.tasks import ProbePlan, Settings, limits_for, plan_run
+from truerail.probe.tasks import ProbePlan, Settings, plan_run
 from truerail.rounds import evaluate
 
 RAILS, HOSTS = (0, 1), (1, 2, 3, 4)
@@ -138,13 +138,13 @@ class ProbeFabric:
 
     def _sent(self, planned: ProbePlan) -> dict[str, str]:
         """What each host prints."""
-        limits = limits_for(planned)
-        running = {}
-        for host, tasks in planned.tasks(time.time() + LEAD_SECONDS).items():
+        running, start_at = {}, time.time() + LEAD_SECONDS
+        for host in planned.hosts:
+            given = {**planned.tasks(host, start_at), "limits": planned.limits(host)}
             command = ["ip", "netns", "exec", self.prefix + host, *NOBODY, *PYTHON, str(self.script)]
             process = subprocess.Popen(command, stdin=-1, stdout=-1, stderr=subprocess.DEVNULL)
             assert process.stdin
-            process.stdin.write(json.dumps({**tasks, "limits": limits}).encode() + b"\n")
+            process.stdin.write(json.dumps(given).encode() + b"\n")
             process.stdin.flush()
             running[host] = process
         found = {}

@@ -36,7 +36,7 @@ from truerail.probe.idle import activity
 from truerail.probe.nics import Nics, nics_of
 from truerail.probe.pinglists import LISTS, pairs_of
 from truerail.probe.summary import summary
-from truerail.probe.tasks import FULL_TTL, ProbePlan, Settings, limits_for, plan_run
+from truerail.probe.tasks import FULL_TTL, ProbePlan, Settings, plan_run
 from truerail.simulator import Shape
 from truerail.simulator.fabric.builder import build
 from truerail.testing.cases import plan_of
@@ -98,7 +98,7 @@ def test_flows_do_not_share_source_ports_and_ask_each_switch_for_little() -> Non
     plan = _plan("A", "B", "C", "E")
     ports = [(flow["address"], flow["source_port"]) for _, flow in plan.flows]
     assert len(set(ports)) == len(ports)
-    tasks = plan.tasks(1000.0)
+    tasks = {host: plan.tasks(host, 1000.0) for host in plan.hosts}
     assert set(tasks) == set(plan.hosts)
     begin = {one["start_at"] for one in tasks.values()}
     assert (min(begin), {one["stop_at"] for one in tasks.values()}) == (1000.0, {1000.0 + plan.seconds})
@@ -117,8 +117,8 @@ def test_flows_do_not_share_source_ports_and_ask_each_switch_for_little() -> Non
 
 def test_a_host_that_is_left_out_is_neither_asked_nor_fine() -> None:
     plan = _plan("A", left_out={"gpu-001": "busy: 4 connected queue pairs on mlx5_0/1"})
-    tasks = plan.tasks(0.0)
-    assert "gpu-001" not in tasks
+    assert "gpu-001" not in plan.hosts
+    tasks = {host: plan.tasks(host, 0.0) for host in plan.hosts}
     untried = [flow for one in tasks.values() for flow in one["untried"]]
     assert {flow["peer"] for flow in untried} == {"gpu-001"}
     assert any("left out, 1 hosts: gpu-001 (busy: 4" in line for line in summary(plan, NICS))
@@ -168,8 +168,8 @@ def test_the_script_is_one_file_of_an_old_python() -> None:
 
 def _tasks(**changed: Any) -> dict[str, Any]:
     plan = _plan("A", what=("reach",))
-    tasks = plan.tasks(time.time())["gpu-001"]
-    return {**tasks, "listen": [], "hears": [], "limits": limits_for(plan), **changed}
+    tasks = plan.tasks("gpu-001", time.time())
+    return {**tasks, "listen": [], "hears": [], "limits": plan.limits("gpu-001"), **changed}
 
 
 REFUSED = [

@@ -62,7 +62,9 @@ def test_later_rounds_keep_the_budget_and_end() -> None:
     plan = swept()
     assert plan.sweep
     pairs = [pair for pair in plan.sweep.planned.pairs if pair.hops == 5]
-    first = {pair.source.cable: flow["source_port"] for pair, flow in reversed(plan.flows) if pair.pinglist == "P"}
+    first = {
+        pair.source.cable: flow["source_port"] for pair, flow in reversed(list(plan.flows)) if pair.pinglist == "P"
+    }
     nic = {port: nic.cable for port, nic in plan.sweep.nic_of.items()}
     questions = [HopProbes(one.source, one.target, first[nic[one.source]], 3, 900, NONE) for one in pairs]
     questions += [HopProbes(one.source, one.target, first[nic[one.source]], FULL_TTL, 50) for one in pairs[:3]]

@@ -24,7 +24,7 @@ from truerail.probe import host_script
 from truerail.probe.nics import Nic
 from truerail.probe.path_sweep import USUAL
 from truerail.probe.sweep_pairs import sweep_of
-from truerail.probe.tasks import ProbePlan, Settings, limits_for, plan_run
+from truerail.probe.tasks import ProbePlan, Settings, plan_run
 from truerail.simulator import Shape
 from truerail.simulator.fabric.builder import build
 
@@ -81,7 +81,7 @@ def asked(plan: Plan, probes: ProbePlan, seed: int) -> tuple[Codes, npt.NDArray[
     hosts, spread = probes.hosts, probes.spread_seconds
     start = {host: number / len(hosts) * spread for number, host in enumerate(hosts)}
     towards: dict[int, list[tuple[int, int, float, list[list[float]]]]] = defaultdict(list)
-    for pair, flow in probes.tried():
+    for pair, flow in probes.flows:
         of_port: dict[int, list[list[float]]] = defaultdict(list)
         for row in flow["paced"]:
             of_port[row[0]].append(row)
@@ -122,7 +122,7 @@ def most_in_a_second(group: Codes, times: npt.NDArray[np.float64]) -> int:
 
 def cpu_of(probes: ProbePlan, host: str) -> float:
     """Seconds of CPU of the host's script that sends all that a host sends, and hears it."""
-    tasks, start = probes.tasks(0.0)[host], time.time() + 2
+    tasks, start = probes.tasks(host, 0.0), time.time() + 2
     sends = [
         {**flow, "address": "127.0.0.1", "peer_address": "127.0.0.1", "port": "lo", "flow": number}
         for number, flow in enumerate(tasks["sends"])
@@ -139,7 +139,7 @@ def cpu_of(probes: ProbePlan, host: str) -> float:
     tasks |= {"sends": sends, "hears": sends, "listen": [["127.0.0.1", tasks["port"]]]}
     tasks |= {"start_at": start, "stop_at": start + probes.seconds / FASTER + 2, "wait": 0.3 / FASTER}
     tasks["packets_per_second"] *= FASTER
-    limits = limits_for(probes) | {"networks": ["127.0.0.0/8"], "packets_per_second": 10_000}
+    limits = probes.limits(host) | {"networks": ["127.0.0.0/8"], "packets_per_second": 10_000}
     given = json.dumps({**tasks, "limits": limits}).encode() + b"\n"
     command = ["/usr/bin/python3", "-I", host_script.__file__]
     with subprocess.Popen(command, stdin=-1, stdout=-1, stderr=-3) as process:  # noqa: S603 - the shipped script
@@ -159,7 +159,7 @@ def cost_of(shape: Shape) -> Cost:
     packets = probes.packets()
     planning = time.process_time() - begin
     host, most = packets.most_common(1)[0]
-    task = json.dumps(probes.tasks(0.0)[host])
+    task = json.dumps(probes.tasks(host, 0.0))
     place, when, nic = asked(plan, probes, 1)
     by_nic = most_in_a_second(place * (int(nic.max()) + 1) + nic, when)
     return Cost(

@@ -58,6 +58,12 @@ def looked_up(numbers: Mapping[Any, int], values: Objects) -> Codes:
     return found
 
 
+def spans(begin: Codes, count: Codes) -> tuple[Codes, Codes]:
+    """The numbers from each `begin` on, so many of each, and the place of the beginning that each belongs to."""
+    of = np.repeat(np.arange(len(count)), count)
+    return np.arange(len(of)) + (begin - np.cumsum(count) + count)[of], of
+
+
 def factorize(values: Iterable[Any]) -> tuple[Codes, list[Any]]:
     """Codes of values in order of first appearance, and the distinct values. None gets -1."""
     code = _Codes()

@@ -123,6 +123,8 @@ class ProbeTrouble(NamedTuple):
     detail: str | None = None
 
 
+PROBE_FACTS = (ProbeReach, ProbeHop, ProbeTrouble)
+
 LEFT_OUT = "left out"
 """The host took no part, `detail` says why: it is busy, its login failed, its clock is off, its limits refused."""
 PEER_LEFT_OUT = "peer left out"

@@ -14,7 +14,7 @@ from truerail.model import Plan, Reading
 from truerail.model.facts import Fact
 from truerail.model.names import natural_key
 from truerail.model.plan import Device
-from truerail.model.probe_facts import PROBE_COLLECTOR, ProbeHop, ProbeReach, ProbeTrouble
+from truerail.model.probe_facts import PROBE_COLLECTOR, PROBE_FACTS
 from truerail.probe.nics import Nic
 from truerail.probe.pinglists import USUAL, Pair, Share, pairs_of
 from truerail.probe.tasks import ProbePlan, Settings, plan_run
@@ -27,7 +27,7 @@ RUN_SHARE = 0.25
 """Of the interval, that a run may take: the others are for hosts that answer late, and for jobs."""
 _PACKETS_OF_PAIR = {NEAR: 16, FAR: 4}
 """A little above what `tasks` sends for one pair."""
-_PLACE: dict[type[object], int] = {kind: place for place, kind in enumerate((ProbeReach, ProbeHop, ProbeTrouble))}
+_PLACE: dict[type[object], int] = {kind: place for place, kind in enumerate(PROBE_FACTS)}
 
 
 class Turn(NamedTuple):

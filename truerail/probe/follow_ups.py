@@ -4,13 +4,17 @@ from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import replace
 from math import floor
+from operator import itemgetter
+
+import numpy as np
 
 from truerail.analysis.sweep.swept import Swept
+from truerail.model.columns import NONE
 from truerail.model.plan import Port
+from truerail.probe.flow_columns import Paced
 from truerail.probe.path_questions import HopProbes, confirming, large_hops, more_packets, unanswered
-from truerail.probe.pinglists import Pair
 from truerail.probe.recordings import merged
-from truerail.probe.schedule import FULL_TTL, WAIT_SECONDS, Flow
+from truerail.probe.schedule import FULL_TTL, WAIT_SECONDS
 from truerail.probe.tasks import ProbePlan
 
 MOST_ROUNDS = 2
@@ -50,39 +54,46 @@ def round_of(plan: ProbePlan, questions: Iterable[HopProbes]) -> ProbePlan | Non
     over their host's rate, those that end at switches are paced: so many a second for each NIC and TTL, and fewer where
     more NICs ask one switch than it may be asked.
     """
-    nic_of, flows = plan.sweep.nic_of if plan.sweep else {}, {}
-    for pair, flow in plan.tried():
-        for source_port in range(flow["source_port"], flow["source_port"] + flow["source_ports"]):
-            flows[pair.source.cable, source_port] = pair, flow
-    arriving: dict[str, list[tuple[HopProbes, Pair, Flow]]] = defaultdict(list)
-    ending: dict[tuple[Port, int], list[tuple[HopProbes, Pair, Flow]]] = defaultdict(list)
-    for one in questions:
-        known = flows.get((nic_of[one.source].cable, one.source_port)) if one.source in nic_of else None
-        if known is not None and one.ttl == FULL_TTL:
-            arriving[one.source.device].append((one, *known))
-        elif known is not None:
-            ending[one.source, one.ttl].append((one, *known))
-    made: dict[int, tuple[Pair, Flow]] = {}
+    questions = list(questions)
+    nic_of = plan.sweep.nic_of if plan.sweep else {}
+    cables = [nic_of[one.source].cable if one.source in nic_of else NONE for one in questions]
+    ports = np.array([one.source_port for one in questions], dtype=np.int64)
+    places = plan.flows.at(np.array(cables, dtype=np.int64), ports)
+    arriving: dict[str, list[tuple[HopProbes, int]]] = defaultdict(list)
+    ending: dict[tuple[Port, int], list[tuple[HopProbes, int]]] = defaultdict(list)
+    for one, place in zip(questions, places.tolist(), strict=True):
+        if place != NONE and plan.tried[place]:
+            of = arriving[one.source.device] if one.ttl == FULL_TTL else ending[one.source, one.ttl]
+            of.append((one, place))
+    made: list[tuple[int, HopProbes, int, float, float]] = []
 
-    def add(one: HopProbes, pair: Pair, flow: Flow, first: float, every: float) -> None:
+    def add(one: HopProbes, place: int, first: float, every: float) -> None:
         count = min(one.packets, floor(max(0.0, MOST_SECONDS - first) / every) + 1)
-        size = plan.settings.mtu if one.large else plan.settings.small
         if first <= MOST_SECONDS:
-            _, of = made.setdefault(flow["flow"], (pair, {**flow, "rounds": [], "paced": []}))
-            of["paced"].append([one.source_port, one.ttl, size, count, first, every])
+            made.append((place, one, count, first, every))
 
     apart = 1 / plan.settings.packets_per_second
     for probes in arriving.values():
-        for number, (one, pair, flow) in enumerate(probes):
-            add(one, pair, flow, number * apart, len(probes) * apart)
-    every = _every(plan, (one for probes in ending.values() for one, _, _ in probes))
+        for number, (one, place) in enumerate(probes):
+            add(one, place, number * apart, len(probes) * apart)
+    every = _every(plan, (one for probes in ending.values() for one, _ in probes))
     step = max(every, WAIT_SECONDS + 0.05)
     for (_, ttl), probes in ending.items():
-        for number, (one, pair, flow) in enumerate(probes):
-            add(one, pair, flow, number * every + ttl * step, max(len(probes) * every, step))
+        for number, (one, place) in enumerate(probes):
+            add(one, place, number * every + ttl * step, max(len(probes) * every, step))
     if not made:
         return None
-    return replace(plan, flows=tuple(made[number] for number in sorted(made)), sweep=None)
+    return replace(plan, flows=plan.flows.only_paced(_rows(plan, made)), sweep=None)
+
+
+def _rows(plan: ProbePlan, made: list[tuple[int, HopProbes, int, float, float]]) -> Paced:
+    """Probes with the flows that they belong to, their counts and their times."""
+    made.sort(key=itemgetter(0))
+    sizes = (plan.settings.small, plan.settings.mtu)
+    whole = [(place, one.source_port, one.ttl, sizes[one.large], count) for place, one, count, _, _ in made]
+    flow, source_port, ttl, size, count = np.array(whole, dtype=np.int64).T
+    first, every = np.array([row[3:] for row in made], dtype=np.float64).T
+    return Paced(flow, source_port, ttl, ttl, size, count, first, np.zeros(len(made)), every)
 
 
 def _every(plan: ProbePlan, asked: Iterable[HopProbes]) -> float:

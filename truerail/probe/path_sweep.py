@@ -9,6 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, log, sqrt
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -40,8 +41,7 @@ TURNING_PORTS = 16
 Numbers = npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class SweptPair:
+class SweptPair(NamedTuple):
     """Flows from one NIC to another one, from `source_ports` ports, over `hops` switches."""
 
     source: Port
@@ -128,11 +128,14 @@ def _nics(graph: PlanGraph, nics: Collection[Port] | None) -> Nics:
 def _between_leaves(graph: PlanGraph, nics: Nics) -> Iterator[SweptPair]:
     """Flows of every leaf to the leaves of the same rail, and a few under the leaf itself."""
     needed = _flows_of_leaves(graph, nics)
+    of_rail: dict[int, list[int]] = defaultdict(list)
+    for leaf, rail in nics:
+        of_rail[rail].append(leaf)
     for place, ((leaf, rail), own) in enumerate(nics.items()):
         if len(own) > 1:
             yield from (SweptPair(nic, own[(n + 1) % len(own)], 2, 1) for n, nic in enumerate(own))
-        others = [(there, int(graph.hops_to(there)[leaf])) for there, of in nics if of == rail and there != leaf]
-        others = [(there, far) for there, far in others if far > 0]
+        far_off = graph.hops_to(leaf)[of_rail[rail]].tolist()  # as far as back: all links lead both ways
+        others = [(there, far) for there, far in zip(of_rail[rail], far_off, strict=True) if far > 0]
         if not others:
             continue
         flows = needed[leaf]
@@ -149,7 +152,8 @@ def _flows_of_leaves(graph: PlanGraph, nics: Nics) -> dict[int, int]:
     above it out, which share the flows of their leaves.
     """
     members, places = _members(graph), len(graph.edges[0])
-    above = {leaf: _above(graph, leaf) for leaf in dict.fromkeys(leaf for leaf, _ in nics)}
+    leaves_below = _above(graph)
+    above = {leaf: leaves_below.get(leaf, []) for leaf in dict.fromkeys(leaf for leaf, _ in nics)}
     leaves = Counter(switch for switches in above.values() for switch in switches)
     found = {}
     for leaf, switches in above.items():
@@ -164,13 +168,17 @@ def _flows_of_leaves(graph: PlanGraph, nics: Nics) -> dict[int, int]:
 
 def _turning(graph: PlanGraph, nics: Nics) -> Iterator[SweptPair]:
     """Pairs of two rails whose leaves have a switch in common."""
-    leaves = list(nics)
+    leaves, members = list(nics), _members(graph)
+    here: dict[int, list[int]] = defaultdict(list)
+    for place, (leaf, _) in enumerate(leaves):
+        here[leaf].append(place)
     for place, (leaf, rail) in enumerate(leaves):
-        near = [one for one in leaves if one[1] != rail and graph.hops_to(one[0])[leaf] == 2]
+        two_off = np.flatnonzero(graph.hops_to(leaf) == 2).tolist()
+        near = [number for one in two_off for number in here.get(one, ()) if leaves[number][1] != rail]
         if near:
-            there = min(near, key=lambda one: (leaves.index(one) - place) % len(leaves))
-            own, targets = nics[leaf, rail], nics[there]
-            ports = ceil(max(TURNING_PORTS, ports_for(_members(graph).get(leaf, 1))) / len(own))
+            there = min(near, key=lambda number: (number - place) % len(leaves))
+            own, targets = nics[leaf, rail], nics[leaves[there]]
+            ports = ceil(max(TURNING_PORTS, ports_for(members.get(leaf, 1))) / len(own))
             for number, nic in enumerate(own):
                 yield SweptPair(nic, targets[(number + 1) % len(targets)], ports, 3)
 
@@ -182,9 +190,13 @@ def _members(graph: PlanGraph) -> dict[int, int]:
     return dict(zip(devices.tolist(), count.tolist(), strict=True))
 
 
-def _above(graph: PlanGraph, leaf: int) -> list[int]:
+def _above(graph: PlanGraph) -> dict[int, list[int]]:
+    """The switches above each switch."""
     tail, head, segment = graph.edges
-    found: list[int] = np.unique(head[(tail == leaf) & (segment % 2 == 0)]).tolist()
+    upward = segment % 2 == 0
+    found: dict[int, list[int]] = defaultdict(list)
+    for one, other in np.unique(np.stack([tail[upward], head[upward]], axis=1), axis=0).tolist():
+        found[one].append(other)
     return found
 
 
@@ -208,20 +220,47 @@ def _load(graph: PlanGraph, pairs: Sequence[SweptPair]) -> _Load:
     for pair in pairs:
         of = towards[leaf_of[pair.target]].setdefault(leaf_of[pair.source], np.zeros(2))
         of += (pair.source_ports, pair.source_ports / ports[pair.source])
-    tail, head, _ = graph.edges
-    edge_flows, asked = np.zeros(len(tail)), np.zeros((2, len(device)))
-    for target, sources in towards.items():
-        at = np.zeros((2, len(device)))
-        for leaf, of in sources.items():
-            at[:, leaf] = of
-        onward = np.flatnonzero(graph.onward(target))
-        degree = np.bincount(tail[onward], minlength=len(device))
-        while at.any():
-            asked += at
-            share = at[:, tail[onward]] / degree[tail[onward]]
-            edge_flows[onward] += share[0]
-            at = np.stack([np.bincount(head[onward], weights=one, minlength=len(device)) for one in share])
+    alike: dict[int, list[int]] = defaultdict(list)
+    for target in towards:
+        alike[graph.twins.get(target, target)].append(target)
+    edge_flows, asked = np.zeros(len(graph.edges[0])), np.zeros((2, len(device)))
+    for first, targets in alike.items():
+        at = np.zeros((2, len(targets), len(device)))
+        for number, target in enumerate(targets):
+            for leaf, of in towards[target].items():
+                at[:, number, leaf] = of
+        _towards(graph, first, targets, at, edge_flows, asked)
     return _Load(edge_flows, asked[0], asked[1])
+
+
+def _towards(
+    graph: PlanGraph, first: int, targets: Sequence[int], at: Numbers, edge_flows: Numbers, asked: Numbers
+) -> None:
+    """Adds what is sent `at` switches to each of some targets, shape (2, targets, devices), which are twins: all ways
+    to them are the same but for the last link. `first` is the one that is known to the graph.
+    """
+    tail, head, _ = graph.edges
+    hops, rows = graph.hops_to(first).copy(), np.arange(len(targets))
+    asked[:, targets] += at[:, rows, targets]
+    at[:, rows, targets] = 0
+    hops[[*targets, first]] = 2
+    order, begin = graph.links
+    onward = order[(hops[head[order]] >= 1) & (hops[tail[order]] == hops[head[order]] + 1)]
+    for level in range(int(hops.max(initial=0)), 1, -1):
+        edges = onward[hops[tail[onward]] == level]
+        asked += np.where(hops == level, at.sum(axis=1), 0.0)
+        degree = np.bincount(tail[edges], minlength=len(hops))[tail[edges]]
+        edge_flows[edges] += at[0].sum(axis=0)[tail[edges]] / degree
+        for of in at.reshape(-1, len(hops)):
+            of += np.bincount(head[edges], weights=of[tail[edges]] / degree, minlength=len(hops))
+    for number, target in enumerate(targets):
+        edges = order[begin[target] : begin[target + 1]]
+        last = (edges + len(tail) // 2) % len(tail)  # the other way
+        degree = np.bincount(tail[last], minlength=len(hops))[tail[last]]
+        edge_flows[last] += at[0, number, tail[last]] / degree
+        asked[:, target] += (at[:, number, tail[last]] / degree).sum(axis=1)
+        near = np.unique(tail[last])
+        asked[:, near] += at[:, number, near]
 
 
 def _packets(load: _Load) -> int:

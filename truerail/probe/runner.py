@@ -2,13 +2,16 @@
 
 import asyncio
 import json
+import math
 import time
 from collections.abc import Callable, Mapping
 from importlib.resources import files
 
+import msgspec
+
 from truerail.errors import TransportError
 from truerail.model import Target
-from truerail.probe.tasks import LEAD_SECONDS, ProbePlan, limits_for
+from truerail.probe.tasks import ProbePlan
 from truerail.transport.probe_session import ProbeSessions
 
 CLOCK_SECONDS = 1.0
@@ -38,15 +41,11 @@ class Run:
         if stop.is_set():
             return
         self.plan = self.plan.without(self._failed)
-        start_at = time.time() + LEAD_SECONDS
-        tasks = self.plan.tasks(start_at)
+        start_at = time.time() + self.plan.lead_seconds
         self._planned = self.plan.packets().total()
-        limits = limits_for(self.plan)
-        seconds = self.plan.seconds + LEAD_SECONDS + _SLACK_SECONDS
         async with asyncio.TaskGroup() as group:
-            for host, of_host in tasks.items():
-                given = json.dumps({**of_host, "limits": limits}, separators=(",", ":")).encode() + b"\n"
-                group.create_task(self._probe(sessions, host, given, seconds, stop))
+            for host in self.plan.hosts:
+                group.create_task(self._probe(sessions, host, start_at, stop))
 
     @property
     def left_out(self) -> dict[str, str]:
@@ -63,7 +62,7 @@ class Run:
         beside those of the run itself.
         """
         found, lacking = {}, lacking or {}
-        for host in {nic.host for pair, _ in self.plan.flows for nic in (pair.source, pair.to)}:
+        for host in self.plan.flows.names:
             why = (
                 self._failed.get(host)
                 or self.plan.left_out.get(host)
@@ -79,11 +78,21 @@ class Run:
         except TransportError as error:
             self._failed[host] = f"no login: {error}"
 
-    async def _probe(
-        self, sessions: ProbeSessions, host: str, given: bytes, seconds: float, stop: asyncio.Event
-    ) -> None:
-        begun, off = time.time(), asyncio.Event()
+    def _given(self, host: str, start_at: float) -> bytes:
+        """The tasks of a host as one line; with limits where it has no file of them."""
+        tasks = self.plan.tasks(host, start_at)
+        if self._script is not None:
+            tasks["limits"] = self.plan.limits(host)
+        return msgspec.json.encode(tasks) + b"\n"
+
+    async def _probe(self, sessions: ProbeSessions, host: str, start_at: float, stop: asyncio.Event) -> None:
+        begun, off = math.inf, asyncio.Event()
         ends = asyncio.create_task(_any(stop, off))
+
+        def given() -> bytes:
+            nonlocal begun
+            begun = time.time()
+            return self._given(host, start_at)
 
         def say(line: str) -> None:
             word, _, rest = line.partition(" ")
@@ -98,7 +107,12 @@ class Run:
         ends.add_done_callback(lambda _: stopped.set())
         try:
             answer = await sessions.run(
-                self._targets[host], given, script=self._script, seconds=seconds, stop=stopped, say=say
+                self._targets[host],
+                given,
+                script=self._script,
+                seconds=self.plan.seconds + self.plan.lead_seconds + _SLACK_SECONDS,
+                stop=stopped,
+                say=say,
             )
             if host not in self._failed:
                 self.answers[host] = answer

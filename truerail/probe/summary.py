@@ -3,19 +3,20 @@
 from collections import Counter
 from collections.abc import Iterator
 
+import numpy as np
+
 from truerail.probe.follow_ups import MOST_ROUNDS, MOST_SECONDS
 from truerail.probe.nics import Nics
 from truerail.probe.path_sweep import ASKS, PathSweep
 from truerail.probe.pinglists import SWEPT
-from truerail.probe.tasks import LEAD_SECONDS, ProbePlan, uncovered
+from truerail.probe.tasks import ProbePlan, uncovered
 
 _SHOWN = 8
 
 
 def summary(plan: ProbePlan, nics: Nics) -> Iterator[str]:
     """A line for each thing that an operator has to know."""
-    tried = list(plan.tried())
-    pairs = Counter(pair.pinglist for pair in dict.fromkeys(pair for pair, _ in tried) if pair.pinglist != SWEPT)
+    pairs = Counter(pair.pinglist for pair in dict.fromkeys(plan.tried_pairs()) if pair.pinglist != SWEPT)
     packets, hosts = plan.packets(), plan.hosts
     rate = plan.settings.packets_per_second
     yield f"{len(hosts):,} hosts send and listen, {len(nics.nics):,} NICs have an address"
@@ -32,7 +33,7 @@ def summary(plan: ProbePlan, nics: Nics) -> Iterator[str]:
         yield f"ICMP answers asked of one switch: {asked:,}, {limit:g} a second"
     if plan.sweep is not None:
         yield from _swept(plan, plan.sweep.planned)
-    yield f"time: {LEAD_SECONDS:.0f} s until the start, {plan.seconds:,.0f} s until the end"
+    yield f"time: {plan.lead_seconds:.0f} s until the start, {plan.seconds:,.0f} s until the end"
     if plan.sweep is not None:
         yield f"then, for what stays open: at most {MOST_ROUNDS} rounds more of at most {MOST_SECONDS:.0f} s each"
     if plan.left_out:
@@ -45,9 +46,10 @@ def summary(plan: ProbePlan, nics: Nics) -> Iterator[str]:
 
 def _swept(plan: ProbePlan, sweep: PathSweep) -> Iterator[str]:
     """What the path sweep sends, and what it asks of switches."""
-    flows = [flow for _, flow in plan.tried() if flow["paced"]]
-    ports = sum(flow["source_ports"] for flow in flows)
-    arriving = sum(count for _, _, count in flows[0]["rounds"]) if flows else 0
+    flows = np.unique(plan.flows.paced.flow)
+    flows = flows[plan.tried[flows]]
+    ports = int(plan.flows.source_ports[flows].sum())
+    arriving = sum(count for _, _, count in plan.flows.rounds[plan.flows.kind[flows[0]]]) if len(flows) else 0
     yield (
         f"path sweep: {len(flows):,} pairs by {ports:,} source ports, {arriving:,} packets of each that arrive; "
         f"each hop is asked {ASKS} times"
@@ -60,7 +62,7 @@ def _swept(plan: ProbePlan, sweep: PathSweep) -> Iterator[str]:
 
 def _hosts_by_leaf(plan: ProbePlan) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
-    for pair, _ in plan.tried():
+    for pair in plan.tried_pairs():
         found.setdefault(pair.source.leaf, set()).add(pair.source.host)
     return found
 

@@ -5,20 +5,24 @@ are asked for no more ICMP answers a second than they are allowed. What a path s
 """
 
 import secrets
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from truerail.errors import CommandError
+from truerail.model.columns import Codes, Mask
 from truerail.model.names import natural_key
 from truerail.model.probe_facts import LEFT_OUT, PEER_LEFT_OUT
+from truerail.probe.flow_columns import NOT_PACED, FlowList, Flows, Paced, Round
 from truerail.probe.nics import Nic
 from truerail.probe.path_sweep import ASKS, USUAL, Budget
 from truerail.probe.pinglists import SWEPT, Pair
-from truerail.probe.schedule import FULL_TTL, Flow, ask_hops, rows_of, seconds_of_rounds, seconds_paced
+from truerail.probe.schedule import FULL_TTL, ask_hops, rows_of, seconds_of_rounds, seconds_paced
 from truerail.probe.schedule import WAIT_SECONDS as WAIT_SECONDS
 from truerail.probe.sweep_pairs import Sweep
 
@@ -37,6 +41,8 @@ _FIRST_PORT, _LAST_PORT = 49152, 65535
 _REACH, _LARGE, _CNP = 3, 3, 1
 """Packets of a flow: one of three is enough to show that it arrives."""
 LEAD_SECONDS, TAIL_SECONDS = 5.0, 1.0
+SECONDS_OF_HOST = 0.01
+"""What it takes to render one host's tasks and to hand them over: the lead of a large fabric is longer."""
 
 
 @dataclass(frozen=True)
@@ -66,51 +72,49 @@ class Settings:
 
 @dataclass(frozen=True)
 class ProbePlan:
-    """A run before it begins: the flows by number, who sends and who hears them, and who takes no part."""
+    """A run before it begins: the flows, who sends and who hears them, and who takes no part."""
 
     run: str
     settings: Settings
-    flows: tuple[tuple[Pair, Flow], ...]
+    flows: Flows
     left_out: Mapping[str, str] = field(default_factory=dict)
     sweep: Sweep | None = None
 
-    @property
+    @cached_property
     def hosts(self) -> list[str]:
         """The hosts that take part, in the order of their names."""
-        found = {nic.host for pair, _ in self.flows for nic in (pair.source, pair.to)}
-        return sorted(found - self.left_out.keys(), key=natural_key)
+        return sorted(set(self.flows.names) - self.left_out.keys(), key=natural_key)
 
     def without(self, left_out: Mapping[str, str]) -> "ProbePlan":
         """The same with more hosts left out, and why."""
         return replace(self, left_out={**left_out, **self.left_out})
 
-    def tried(self) -> Iterator[tuple[Pair, Flow]]:
-        """The flows whose two ends take part."""
-        for pair, flow in self.flows:
-            if pair.source.host not in self.left_out and pair.to.host not in self.left_out:
-                yield pair, flow
+    @cached_property
+    def _takes_part(self) -> Mask:
+        """By the codes of hosts."""
+        return np.array([name not in self.left_out for name in self.flows.names], dtype=bool)
 
     @cached_property
-    def _by_host(self) -> dict[str, list[Flow]]:
-        """The flows that each host sends."""
-        found: dict[str, list[Flow]] = defaultdict(list)
-        for pair, flow in self.tried():
-            found[pair.source.host].append(flow)
-        return found
+    def tried(self) -> Mask:
+        """Whether both ends of a flow take part, shape (flows,)."""
+        return np.asarray(self._takes_part[self.flows.source] & self._takes_part[self.flows.to], dtype=bool)
+
+    def tried_pairs(self) -> Iterator[Pair]:
+        """The pair of each flow whose two ends take part."""
+        pairs = self.flows.pairs
+        return (pairs[place] for place in np.flatnonzero(self.tried).tolist())
 
     def packets(self) -> Counter[str]:
         """Packets that each host sends."""
-        found: Counter[str] = Counter()
-        for pair, flow in self.tried():
-            found[pair.source.host] += flow["source_ports"] * sum(count for _, _, count in flow["rounds"])
-            found[pair.source.host] += sum(row[3] for row in flow["paced"])
-        return found
+        names = self.flows.names
+        sent = np.bincount(self.flows.source, weights=self.flows.packets * self.tried, minlength=len(names))
+        return Counter({names[code]: int(sent[code]) for code in np.flatnonzero(sent).tolist()})
 
     def answers_asked(self) -> Counter[str]:
         """ICMP answers that are asked of each leaf as fast as hosts begin: those of a path sweep are paced instead."""
         found: Counter[str] = Counter()
-        for pair, flow in self.tried():
-            found[pair.source.leaf] += sum(count for _, ttl, count in flow["rounds"] if ttl < FULL_TTL)
+        for place in np.flatnonzero(self.tried & (self.flows.ending > 0)).tolist():
+            found[self.flows.pairs[place].source.leaf] += int(self.flows.ending[place])
         return found
 
     @cached_property
@@ -122,55 +126,71 @@ class ProbePlan:
     def paced_after(self) -> float:
         """Seconds after a host's start until its paced packets begin: until all hosts have sent their rounds."""
         rate = self.settings.packets_per_second
-        return max((seconds_of_rounds(flows, rate) for flows in self._by_host.values()), default=0.0)
+        return float(seconds_of_rounds(self.flows, self.tried, rate).max(initial=0.0))
 
     @cached_property
     def seconds(self) -> float:
         """From the common start to the end."""
-        rate = self.settings.packets_per_second
-        paced = max((seconds_paced(flows, rate) for flows in self._by_host.values()), default=0.0)
-        return self.spread_seconds + self.paced_after + paced + TAIL_SECONDS
+        paced = seconds_paced(self.flows, self.tried, self.settings.packets_per_second).max(initial=0.0)
+        return self.spread_seconds + self.paced_after + float(paced) + TAIL_SECONDS
 
-    def tasks(self, start_at: float) -> dict[str, dict[str, Any]]:
-        """What each host that takes part is to do. `start_at` and all times are in Unix seconds."""
-        sends, hears, untried = defaultdict(list), defaultdict(list), defaultdict(list)
-        listen: dict[str, set[str]] = defaultdict(set)
-        for pair, flow in self.flows:
-            if pair.to.host in self.left_out:
-                untried[pair.source.host].append(flow)
-            elif pair.source.host not in self.left_out:
-                sends[pair.source.host].append(flow)
-                if flow["rounds"] or any(row[1] == FULL_TTL for row in flow["paced"]):
-                    hears[pair.to.host].append(_heard(pair, flow))
-                    listen[pair.to.host].add(pair.to.address)
-        hosts, rate = self.hosts, self.settings.packets_per_second
+    @property
+    def lead_seconds(self) -> float:
+        """From the login to all hosts until the common start."""
+        return max(LEAD_SECONDS, SECONDS_OF_HOST * len(self.hosts))
+
+    @cached_property
+    def _turn(self) -> dict[str, int]:
+        return {host: number for number, host in enumerate(self.hosts)}
+
+    def tasks(self, host: str, start_at: float) -> dict[str, Any]:
+        """What a host that takes part is to do. `start_at` and all times are in Unix seconds."""
+        flows, rate, port = self.flows, self.settings.packets_per_second, self.settings.port
+        own, heard = flows.sent_by(host), flows.heard_by(host)
+        sends, untried = own[self.tried[own]], own[~self.tried[own]]
+        hears = heard[self.tried[heard] & flows.arriving[heard]].tolist()
+        rows = rows_of(flows, sends, rate, self.paced_after)
+        listen = sorted({flows.pairs[place].to.address for place in hears})
         return {
-            host: {
-                "version": VERSION,
-                "run": self.run,
-                "host": host,
-                "start_at": start_at + number / len(hosts) * self.spread_seconds,
-                "stop_at": start_at + self.seconds,
-                "port": self.settings.port,
-                "packets_per_second": rate,
-                "wait": WAIT_SECONDS,
-                "listen": [[address, self.settings.port] for address in sorted(listen[host])],
-                "sends": _sent(sends[host], rows_of(sends[host], rate, self.paced_after)),
-                "hears": hears[host],
-                "untried": _sent(untried[host]),
-                "trouble": [[PEER_LEFT_OUT, flow["port"], flow["flow"], 1, None] for flow in untried[host]],
-            }
-            for number, host in enumerate(hosts)
+            "version": VERSION,
+            "run": self.run,
+            "host": host,
+            "start_at": start_at + self._turn[host] / len(self.hosts) * self.spread_seconds,
+            "stop_at": start_at + self.seconds,
+            "port": port,
+            "packets_per_second": rate,
+            "wait": WAIT_SECONDS,
+            "listen": [[address, port] for address in listen],
+            "sends": [{**flows.about(n), "packets": of} for n, of in zip(sends.tolist(), rows, strict=True)],
+            "hears": [flows.expected(place) for place in hears],
+            "untried": [flows.about(place) for place in untried.tolist()],
+            "trouble": [
+                [PEER_LEFT_OUT, flows.pairs[place].source.netdev, int(flows.number[place]), 1, None]
+                for place in untried.tolist()
+            ],
+        }
+
+    def limits(self, host: str) -> dict[str, Any]:
+        """The limits that a run keeps by itself, where a host has no file of them."""
+        flows = self.flows
+        own = flows.sent_by(host)
+        bits = "32" if self.settings.version == 4 else "128"
+        return {
+            "networks": sorted({f"{flows.pairs[place].to.address}/{bits}" for place in own.tolist()}),
+            "packets_per_second": self.settings.packets_per_second,
+            "packets": int(flows.packets[own].sum()),
+            "seconds": self.seconds + self.lead_seconds + 60,
+            "ports": [self.settings.port],
+            "source_ports": [_FIRST_PORT, _LAST_PORT],
         }
 
     def recording_of(self, host: str, why: str) -> dict[str, Any]:
         """The recording of a host that took no part: all its flows, none of them tried."""
-        sends = _sent([flow for pair, flow in self.flows if pair.source.host == host])
         return {
             "truerail_probe": VERSION,
             "run": self.run,
             "host": host,
-            "sends": sends,
+            "sends": [self.flows.about(place) for place in self.flows.sent_by(host).tolist()],
             **{name: [] for name in ("hears", "sent", "heard", "hops")},
             "trouble": [[LEFT_OUT, "", None, 1, why]],
         }
@@ -184,53 +204,49 @@ def plan_run(
     flows than source ports.
     """
     run = f"{at:%Y%m%dT%H%M%SZ}-{secrets.token_hex(2)}"
-    free: Counter[str] = Counter()
-    flows: list[tuple[Pair, Flow]] = []
-    first: set[int] = set()
+    free: dict[str, int] = {}
+    found, first = FlowList(), set[int]()
     for pair in pairs:
         for mode, tos, rounds in _rounds(pair, settings, pair.source.cable not in first):
-            flows.append((pair, _flow(len(flows), pair, mode, tos, _ports(free, pair.source, 1), rounds)))
+            found.add(pair, mode, tos, _ports(free, pair.source, 1), 1, rounds)
         first.add(pair.source.cable)
-    if sweep is not None:
-        flows += _swept(sweep, settings, free, len(flows))
-    return ProbePlan(run, settings, tuple(flows), dict(left_out), sweep)
+    paced = NOT_PACED if sweep is None else _swept(found, sweep, settings, free)
+    return ProbePlan(run, settings, found.flows(paced), dict(left_out), sweep)
 
 
-def _ports(free: Counter[str], nic: Nic, count: int) -> int:
+def _ports(free: dict[str, int], nic: Nic, count: int) -> int:
     """The first of so many source ports that no other flow of a NIC has."""
-    source_port = _FIRST_PORT + free[nic.address]
-    free[nic.address] += count
+    source_port = free.get(nic.address, _FIRST_PORT)
+    free[nic.address] = source_port + count
     if source_port + count - 1 > _LAST_PORT:
         raise CommandError(f"{nic.host}/{nic.netdev} has more flows than source ports")
     return source_port
 
 
-def _swept(sweep: Sweep, settings: Settings, free: Counter[str], number: int) -> list[tuple[Pair, Flow]]:
-    """The flows of a path sweep: packets that arrive, of both sizes, and each hop paced."""
-    found: list[tuple[Pair, Flow]] = []
-    of_nic: dict[int, list[tuple[Flow, int, int]]] = defaultdict(list)
-    rounds = [[settings.small, FULL_TTL, sweep.planned.packets if "loss" in settings.what else _REACH]]
-    rounds += [[settings.mtu, FULL_TTL, _LARGE]] if "mtu" in settings.what else []
+def _swept(found: FlowList, sweep: Sweep, settings: Settings, free: dict[str, int]) -> Paced:
+    """Adds the flows of a path sweep: packets that arrive, of both sizes. Returns the paced ones to each hop."""
+    rounds = [(settings.small, FULL_TTL, sweep.planned.packets if "loss" in settings.what else _REACH)]
+    rounds += [(settings.mtu, FULL_TTL, _LARGE)] if "mtu" in settings.what else []
     tos = settings.dscp << 2 if "dscp" in settings.what else 0
+    begin, nics, columns = len(found.pairs), dict[int, int](), list[tuple[int, int, int, int]]()
     for pair, swept in sweep.pairs:
         mode = "routed" if pair.pinglist == SWEPT else "wired"  # as in list E
         port = _ports(free, pair.source, swept.source_ports)
-        flow = _flow(number + len(found), pair, mode, tos, port, rounds, swept.source_ports)
-        of_nic[pair.source.cable] += [(flow, port + n, swept.hops) for n in range(swept.source_ports)]
-        found.append((pair, flow))
-    for nic, ends in enumerate(of_nic.values()):
-        ports, hops = [(flow, port) for flow, port, _ in ends], [far for _, _, far in ends]
-        ask_hops(nic, ports, hops, settings.small, sweep.planned.every, ASKS)
-    return found
+        found.add(pair, mode, tos, port, swept.source_ports, rounds)
+        columns.append((nics.setdefault(pair.source.cable, len(nics)), port, swept.source_ports, swept.hops))
+    nic, source_port, source_ports, hops = np.array(columns, dtype=np.int64).reshape(-1, 4).T
+    flow: Codes = begin + np.arange(len(columns))
+    every, size = sweep.planned.every, settings.small
+    return ask_hops(nic, flow, source_port, source_ports, hops, size=size, every=every, asks=ASKS)
 
 
-def _rounds(pair: Pair, settings: Settings, is_first: bool) -> Iterator[tuple[str, int, list[list[int]]]]:
+def _rounds(pair: Pair, settings: Settings, is_first: bool) -> Iterator[tuple[str, int, list[Round]]]:
     """Mode, TOS and rounds of each flow of a pair."""
     what, small = settings.what, settings.small
     tos = settings.dscp << 2 if "dscp" in what else 0
-    hop = [[small, 1, 1]] if is_first and "nic" in what else []
-    large = [[settings.mtu, FULL_TTL, _LARGE]] if "mtu" in what and pair.pinglist in "AB" else []
-    reach = [[small, FULL_TTL, _REACH]]
+    hop = [(small, 1, 1)] if is_first and "nic" in what else []
+    large = [(settings.mtu, FULL_TTL, _LARGE)] if "mtu" in what and pair.pinglist in "AB" else []
+    reach = [(small, FULL_TTL, _REACH)]
     if pair.pinglist == "E":  # between rails: by the NIC itself, or the host's own routes lead over another one
         yield "wired", tos, reach
         return
@@ -238,58 +254,10 @@ def _rounds(pair: Pair, settings: Settings, is_first: bool) -> Iterator[tuple[st
     if pair.pinglist == "A" and "nic" in what:
         yield "wired", tos, reach + hop
     if is_first and "dscp" in what:
-        yield "routed", CNP_DSCP << 2, [[small, FULL_TTL, _CNP]]
-
-
-def _flow(
-    number: int, pair: Pair, mode: str, tos: int, source_port: int, rounds: list[list[int]], source_ports: int = 1
-) -> Flow:
-    return {
-        "flow": number,
-        **_ends(pair.source, pair.to),
-        "mode": mode,
-        "tos": tos,
-        "pinglist": pair.pinglist,
-        "address": pair.source.address,
-        "peer_address": pair.to.address,
-        "source_port": source_port,
-        "source_ports": source_ports,
-        "rounds": rounds,
-        "paced": [],
-    }
-
-
-def _sent(flows: Sequence[Flow], rows: Mapping[int, list[list[Any]]] | None = None) -> list[Flow]:
-    """Flows as their sender knows them, with their rows of packets if given."""
-    planned = ("source_port", "source_ports", "rounds", "paced")
-    about = [{name: value for name, value in flow.items() if name not in planned} for flow in flows]
-    return about if rows is None else [{**flow, "packets": rows[flow["flow"]]} for flow in about]
-
-
-def _heard(pair: Pair, flow: Flow) -> Flow:
-    """The flow as its listener knows it."""
-    names = ("flow", "mode", "tos", "pinglist", "address", "peer_address")
-    return {**{name: flow[name] for name in names}, **_ends(pair.to, pair.source)}
-
-
-def _ends(own: Nic, peer: Nic) -> dict[str, str]:
-    return {"port": own.netdev, "peer": peer.host, "peer_port": peer.netdev}
-
-
-def limits_for(plan: ProbePlan) -> dict[str, Any]:
-    """The limits that a run keeps by itself, where a host has no file of them."""
-    bits = "32" if plan.settings.version == 4 else "128"
-    return {
-        "networks": sorted({f"{pair.to.address}/{bits}" for pair, _ in plan.flows}),
-        "packets_per_second": plan.settings.packets_per_second,
-        "packets": max(plan.packets().values(), default=0),
-        "seconds": plan.seconds + LEAD_SECONDS + 60,
-        "ports": [plan.settings.port],
-        "source_ports": [_FIRST_PORT, _LAST_PORT],
-    }
+        yield "routed", CNP_DSCP << 2, [(small, FULL_TTL, _CNP)]
 
 
 def uncovered(nics: Collection[Nic], plan: ProbePlan) -> list[str]:
     """NICs that no flow of the plan leaves from or arrives at."""
-    used = {nic.cable for pair, _ in plan.tried() for nic in (pair.source, pair.to)}
+    used = {nic.cable for pair in plan.tried_pairs() for nic in (pair.source, pair.to)}
     return [f"{nic.host}/{nic.netdev}" for nic in nics if nic.cable not in used]

@@ -17,7 +17,7 @@ from truerail.probe.background import Results, Turn, of_plan, plan_turn, turns_o
 from truerail.probe.idle import ACTIVITY, LOAD, activity
 from truerail.probe.nics import Nic, nics_of
 from truerail.probe.runner import Run
-from truerail.probe.tasks import LEAD_SECONDS, ProbePlan
+from truerail.probe.tasks import ProbePlan
 from truerail.probe.tasks import Settings as RunSettings
 from truerail.service.logs import logger
 from truerail.service.probe_settings import ProbeSettings
@@ -106,7 +106,10 @@ class Prober:
         self._counted["probe_runs_total"] += 1
         why = ""
         try:
-            async with ProbeSessions() as sessions, asyncio.timeout(LEAD_SECONDS + plan.seconds + MOST_SECONDS_BEYOND):
+            async with (
+                ProbeSessions() as sessions,
+                asyncio.timeout(plan.lead_seconds + plan.seconds + MOST_SECONDS_BEYOND),
+            ):
                 await run.go(sessions, self._stop)
         except TimeoutError:
             why = "the run took too long"

@@ -26,6 +26,8 @@ PIPED = 'python3 -I -c "import sys; b = sys.stdin.buffer; exec(b.read(int(b.read
 _STOP_SECONDS = 5.0
 """How long a host may take to print what it has, once it was stopped."""
 _MOST_COMPLAINT = 4096
+_HANDING = 64
+"""Hosts that are handed their tasks at one time: those of a large fabric together would be gigabytes."""
 
 
 class ProbeSession(asyncssh.SSHClientSession[bytes]):
@@ -37,6 +39,16 @@ class ProbeSession(asyncssh.SSHClientSession[bytes]):
         self.output = bytearray()
         self.complaint = ""
         self.ended = asyncio.Event()
+        self.taken = asyncio.Event()
+        self.taken.set()
+
+    def pause_writing(self) -> None:
+        """More was written than the host takes."""
+        self.taken.clear()
+
+    def resume_writing(self) -> None:
+        """The host has taken nearly all."""
+        self.taken.set()
 
     def data_received(self, data: bytes, datatype: int | None) -> None:
         """Output, or a line of progress."""
@@ -60,6 +72,7 @@ class ProbeSessions:
 
     def __init__(self) -> None:
         self._connections = Connections(HANDSHAKES)
+        self._handing = asyncio.Semaphore(_HANDING)
 
     async def connect(self, target: Target) -> None:
         """Logs in. Raises `TransportError`."""
@@ -68,29 +81,39 @@ class ProbeSessions:
     async def run(
         self,
         target: Target,
-        given: bytes,
+        given: Callable[[], bytes],
         *,
         script: bytes | None,
         seconds: float,
         stop: asyncio.Event,
         say: Callable[[str], None],
     ) -> str:
-        """Gives a host its tasks, one line, and returns what it prints. With `script`, that is run; else the installed
-        one. `stop` ends the probes early. Raises `TransportError` with the host's own reason if it has one.
+        """Gives a host its tasks, one line that is made when the host is ready for it, and returns what it prints. With
+        `script`, that is run; else the installed one. `stop` ends the probes early. Raises `TransportError` with the
+        host's own reason if it has one.
         """
         hop = device_hop(target)
         connection = await self._connections.to(hop)
         session = ProbeSession(say)
         command = INSTALLED if script is None else PIPED
+        async with self._handing:
+            try:
+                async with asyncio.timeout(target.timeout_seconds):
+                    channel, _ = await connection.create_session(
+                        partial(_same, session), command, encoding=None, request_pty=False
+                    )
+            except (asyncssh.Error, OSError) as error:
+                raise TransportError(f"{hop.where}: no session: {printable(str(error), 160)}") from None
+            try:
+                first = b"" if script is None else b"%d\n" % len(script) + script
+                channel.write(first + given())
+                await _either(session.taken, session.ended, target.timeout_seconds)
+            except BaseException as error:
+                channel.abort()
+                if not isinstance(error, OSError):
+                    raise
+                raise TransportError(f"{hop.where}: {session.complaint or printable(str(error), 160)}") from None
         try:
-            async with asyncio.timeout(target.timeout_seconds):
-                channel, _ = await connection.create_session(
-                    partial(_same, session), command, encoding=None, request_pty=False
-                )
-        except (asyncssh.Error, OSError) as error:
-            raise TransportError(f"{hop.where}: no session: {printable(str(error), 160)}") from None
-        try:
-            channel.write((b"" if script is None else b"%d\n" % len(script) + script) + given)
             await _either(session.ended, stop, seconds)
             if not session.ended.is_set():
                 channel.write_eof()

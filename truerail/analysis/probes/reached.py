@@ -84,7 +84,12 @@ class Reached:
 
 def reached(round: "Round") -> Reached:
     """The joined flows of all runs of a round's snapshot: joined once for all rounds with the same results."""
-    return round.cabling.once(_join)
+    return reached_by(round.cabling)
+
+
+def reached_by(wiring: "Wiring") -> Reached:
+    """The same of a wiring."""
+    return wiring.once(_join)
 
 
 def _join(wiring: "Wiring") -> Reached:

@@ -14,7 +14,7 @@ import numpy as np
 from truerail.analysis.probes.coverage import pairs_of
 from truerail.analysis.probes.reached import Reached, reached
 from truerail.model.columns import NONE, Codes, Mask
-from truerail.model.probe_facts import LEFT_OUT, ProbeHop, ProbeReach, ProbeTrouble
+from truerail.model.probe_facts import LEFT_OUT, PROBE_FACTS, ProbeTrouble
 
 if TYPE_CHECKING:
     from truerail.analysis.round import Round
@@ -25,7 +25,6 @@ NIC_STATES = ("none", "reached", "lost", "partly", "untried")
 its class; what is lost at a peer that loses everything is the peer's.
 """
 PAIR_STATES = ("reached", "lost", "wrong_nic", "implied", "untried")
-PROBED = (ProbeReach, ProbeHop, ProbeTrouble)
 
 
 class Direction(NamedTuple):
@@ -65,9 +64,9 @@ def probe_results(round: "Round") -> ProbeResults | None:
 
 
 def _results(round: "Round") -> ProbeResults | None:
-    if not any(len(round.snapshot.table(kind)) for kind in PROBED):
+    if not any(len(round.snapshot.table(kind)) for kind in PROBE_FACTS):
         return None
-    readings = [one for one in round.snapshot.readings if one.facts and isinstance(one.facts[0], PROBED)]
+    readings = [one for one in round.snapshot.readings if one.facts and isinstance(one.facts[0], PROBE_FACTS)]
     flows, index = reached(round), round.cabling.index
     rail, plane = np.append(index.rail, NONE), np.append(index.plane, NONE)
     mine, theirs = flows.cable, flows.peer_cable

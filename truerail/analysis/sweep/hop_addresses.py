@@ -15,7 +15,7 @@ from truerail.model.columns import NONE, Codes
 from truerail.model.facts import Neighbor, NetAddress
 
 if TYPE_CHECKING:
-    from truerail.analysis.round import Round
+    from truerail.analysis.cabling.joined import Wiring
 
 
 def canonical(address: str) -> str:
@@ -29,10 +29,10 @@ def canonical(address: str) -> str:
 class HopAddresses:
     """The planned devices and ports of addresses. It holds codes only."""
 
-    def __init__(self, round: "Round") -> None:
+    def __init__(self, wiring: "Wiring") -> None:
         self._port: dict[str, int] = {}
         self._device: dict[str, int] = {}
-        for address, device, port in (*_of_interfaces(round), *_announced(round)):
+        for address, device, port in (*_of_interfaces(wiring), *_announced(wiring)):
             known = self._device.setdefault(canonical(address), device)
             if known != device:
                 self._device[canonical(address)] = NONE
@@ -50,8 +50,8 @@ class HopAddresses:
         )
 
 
-def _of_interfaces(round: "Round") -> Iterator[tuple[str, int, int]]:
-    wiring, table = round.cabling, round.snapshot.table(NetAddress)
+def _of_interfaces(wiring: "Wiring") -> Iterator[tuple[str, int, int]]:
+    table = wiring.seen.table(NetAddress)
     index = wiring.index
     device = wiring.identity.devices_of(table)
     port = index.ports.find(device, index.ports.name_codes(table.column("netdev")))
@@ -60,14 +60,14 @@ def _of_interfaces(round: "Round") -> Iterator[tuple[str, int, int]]:
             yield fact.address, owner, at
 
 
-def _announced(round: "Round") -> Iterator[tuple[str, int, int]]:
-    devices = round.cabling.index.devices
-    for code, device in enumerate(round.plan.devices.values()):
+def _announced(wiring: "Wiring") -> Iterator[tuple[str, int, int]]:
+    devices = wiring.index.devices
+    for code, device in enumerate(wiring.index.plan.devices.values()):
         if device.address:
             yield device.address, code, NONE
     announced = {
         (fact.system_name, address)
-        for fact in round.snapshot.table(Neighbor).rows
+        for fact in wiring.seen.table(Neighbor).rows
         if fact.system_name
         for address in fact.management_addresses
     }

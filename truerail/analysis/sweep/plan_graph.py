@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from truerail.model.columns import NONE, Codes, Mask
+from truerail.model.columns import NONE, Codes, Mask, spans
 from truerail.model.index import PlanIndex
 from truerail.model.plan import Port
 
@@ -127,21 +127,44 @@ class PlanGraph:
         head = np.concatenate([index.b_device[cable], index.a_device[cable]])
         return tail, head, np.concatenate([2 * cable, 2 * cable + 1])
 
+    @cached_property
+    def links(self) -> tuple[Codes, Codes]:
+        """Places in `edges` in the order of their tails and heads, and where those of each device begin."""
+        tail, head, _ = self.edges
+        order = np.lexsort((head, tail))
+        return order, np.searchsorted(tail[order], np.arange(len(self.index.devices.names) + 1))
+
+    @cached_property
+    def twins(self) -> dict[int, int]:
+        """Of each switch the first one that has as many links to the same switches: to all others they are as far."""
+        order, begin = self.links
+        heads, first, found = self.edges[1][order], dict[bytes, int](), dict[int, int]()
+        for switch in np.flatnonzero(np.diff(begin)).tolist():
+            found[switch] = first.setdefault(heads[begin[switch] : begin[switch + 1]].tobytes(), switch)
+        return found
+
     def hops_to(self, leaf: int) -> Codes:
         """The number of links from every device to a switch, over switches; -1 where no way leads to it."""
-        known = self._hops.get(leaf)
+        first = self.twins.get(leaf, leaf)
+        known = self._hops.get(first)
         if known is None:
-            tail, head, _ = self.edges
-            known = np.full(len(self.index.devices.names), NONE, dtype=np.int64)
-            known[leaf] = 0
-            far = 0
-            while True:
-                fresh = tail[(known[head] == far) & (known[tail] == NONE)]
-                if not len(fresh):
-                    break
-                far += 1
-                known[fresh] = far
-            self._hops[leaf] = known
+            known = self._hops[first] = self._far_from(first)
+        if first != leaf:
+            known = known.copy()
+            known[[first, leaf]] = known[leaf], 0
+        return known
+
+    def _far_from(self, switch: int) -> Codes:
+        order, begin = self.links
+        heads, known = self.edges[1][order], np.full(len(self.index.devices.names), NONE, dtype=np.int64)
+        known[switch] = 0
+        fresh, far = np.array([switch]), 0
+        while len(fresh):
+            far += 1
+            behind, _ = spans(begin[fresh], begin[fresh + 1] - begin[fresh])
+            behind = heads[behind]
+            fresh = np.unique(behind[known[behind] == NONE])
+            known[fresh] = far
         return known
 
     def onward(self, leaf: int) -> Mask:

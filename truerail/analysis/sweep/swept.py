@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from truerail.analysis.probes.reached import Reached, reached
+from truerail.analysis.probes.reached import Reached, reached_by
 from truerail.analysis.sweep.choices import Choices, choices_of
 from truerail.analysis.sweep.coverage import Coverage, coverage_of
 from truerail.analysis.sweep.flow_paths import FlowPaths, paths_of
@@ -16,11 +16,13 @@ from truerail.analysis.sweep.losses import Losses, losses_of
 from truerail.analysis.sweep.packet_seats import CutOff, Rewriter, cut_offs, rewriters
 from truerail.analysis.sweep.plan_graph import PlanGraph
 from truerail.model.columns import NONE, Codes, Mask, mapped
-from truerail.model.probe_facts import ProbeHop, ProbeReach
+from truerail.model.probe_facts import PROBE_FACTS, ProbeHop, ProbeReach
 from truerail.model.snapshot import Table
 
 if TYPE_CHECKING:
+    from truerail.analysis.cabling.joined import Wiring
     from truerail.analysis.round import Round
+    from truerail.model.plan import Plan
 
 SMALL_MOST_BYTES = 1500
 """Packets up to this size pass everywhere."""
@@ -31,12 +33,11 @@ _PORT_BITS, _FLOW_BITS = 16, 40
 
 @dataclass(frozen=True)
 class Swept:
-    """What a sweep shows. `rows` are rows of `reach`, the sender's one of each flow; `strangers` the addresses that
-    answered and that no planned device has.
+    """What a sweep shows. `rows` are rows of the snapshot's `ProbeReach`, the sender's one of each flow; `strangers`
+    the addresses that answered and that no planned device has.
     """
 
     paths: FlowPaths
-    reach: Table[ProbeReach]
     rows: Codes
     strangers: tuple[str, ...] = ()
 
@@ -78,15 +79,59 @@ class Swept:
 
 
 def swept(round: "Round") -> Swept:
-    """The sweep of a round, of all its runs together. Without probes it has no flows."""
-    return round.once(_swept)
+    """The sweep of a round, of all its runs together: evaluated once for all rounds with the same results of probes,
+    whatever else is polled. Without probes it has no flows.
+    """
+    return round.cabling.once(_swept)
 
 
-def _swept(round: "Round") -> Swept:
-    table, graph = round.snapshot.table(ProbeReach), PlanGraph(round.cabling.index)
-    flows, rows, keys = _flows(graph, reached(round), table)
-    hops, strangers = _hops(round, keys)
-    return Swept(paths_of(graph, flows, hops), table, rows, strangers)
+def _swept(wiring: "Wiring") -> Swept:
+    return wiring.index.plan.once(_Newest).of(wiring)
+
+
+class _Newest:
+    """The newest sweep of a plan, and all that it follows from."""
+
+    def __init__(self, plan: "Plan") -> None:
+        self._last: tuple[_Results, Swept] | None = None
+
+    def of(self, wiring: "Wiring") -> Swept:
+        """The sweep of a wiring; the newest one if its results are the same."""
+        results, last = _results(wiring), self._last
+        if last is not None and results.same(last[0]):
+            return last[1]
+        table, graph = wiring.seen.table(ProbeReach), PlanGraph(wiring.index)
+        flows, rows, keys = _flows(graph, reached_by(wiring), table)
+        hops, strangers = _hops(wiring, keys, results.device, results.port)
+        made = Swept(paths_of(graph, flows, hops), rows, strangers)
+        self._last = results, made
+        return made
+
+
+@dataclass(frozen=True, eq=False)
+class _Results:
+    """What a sweep follows from, beside its plan: the hosts' facts, the NICs of their flows, and who answered them."""
+
+    facts: list[tuple[str, Any]]
+    cable: Codes
+    peer_cable: Codes
+    witnessed: Mask
+    device: Codes
+    """By rows of `ProbeHop`."""
+    port: Codes
+
+    def same(self, other: "_Results") -> bool:
+        """Whether the same follows from others."""
+        names = ("cable", "peer_cable", "witnessed", "device", "port")
+        return self.facts == other.facts and all(np.array_equal(getattr(self, n), getattr(other, n)) for n in names)
+
+
+def _results(wiring: "Wiring") -> _Results:
+    readings = wiring.seen.readings
+    facts = [(one.device, one.facts) for one in readings if one.facts and type(one.facts[0]) in PROBE_FACTS]
+    joined, addresses = reached_by(wiring), wiring.seen.table(ProbeHop).column("address").tolist()
+    device, port = HopAddresses(wiring).find(addresses)
+    return _Results(facts, joined.cable, joined.peer_cable, joined.witnessed, device, port)
 
 
 def _numbers(values: Any) -> Codes:
@@ -193,16 +238,15 @@ def _rewritten(table: Table[ProbeReach], sent: Codes, rows: Codes) -> Mask:
     return np.asarray((heard >= 0) & ((heard ^ sent[rows]) & CLASS_BITS != 0), dtype=bool)
 
 
-def _hops(round: "Round", keys: _Keys) -> tuple[Hops, tuple[str, ...]]:
+def _hops(wiring: "Wiring", keys: _Keys, device: Codes, port: Codes) -> tuple[Hops, tuple[str, ...]]:
     """The answers of hops, and the addresses among them that no planned device has."""
-    table = round.snapshot.table(ProbeHop)
+    table = wiring.seen.table(ProbeHop)
     number = {name: _numbers(table.column(name)) for name in ("flow", "source_port", "ttl", "size", "sent", "answered")}
     flow = found(keys.sorted, keys.of(table.column("run"), number["flow"], number["source_port"]))
     kind = table.column("kind")
     expired, too_big = kind == "time exceeded", kind == "too big"
     rows = np.flatnonzero(flow >= 0)
-    addresses = table.column("address")[rows].tolist()
-    device, port = HopAddresses(round).find(addresses)
+    addresses, device, port = table.column("address")[rows].tolist(), device[rows], port[rows]
     answers = np.asarray((expired | too_big)[rows], dtype=bool)
     mtu = np.where(too_big[rows], np.maximum(_numbers(table.column("mtu")[rows]), 0), NONE)
     strangers = {

@@ -13,6 +13,7 @@ from truerail.analysis.sweep.swept import Swept, swept
 from truerail.causes.candidate import CauseCandidate
 from truerail.causes.telemetry.correlator import Correlator
 from truerail.model.finding import Alternative, CauseKind
+from truerail.model.index import PlanIndex
 from truerail.model.probe_facts import ProbeHop
 
 REFUTED = 0.4
@@ -28,7 +29,7 @@ def doubt_by_sweep(round: Round, board: Correlator) -> None:
     for number in numbers:
         draft, device, port = board.owner[number], int(board.found.device[number]), int(board.found.port[number])
         if board.found.rules[number] == "LBL003":
-            if packets := _passed(found, port):
+            if packets := _passed(round.cabling.index, found, port):
                 _doubt(
                     draft, f"a path sweep sent {packets:,} packets over it: it is in use, and few large flows miss it"
                 )
@@ -38,9 +39,8 @@ def doubt_by_sweep(round: Round, board: Correlator) -> None:
             )
 
 
-def _passed(found: Swept, port: int) -> int:
+def _passed(index: PlanIndex, found: Swept, port: int) -> int:
     """Packets of the sweep that an uplink has sent."""
-    index = found.paths.graph.index
     cable = int(index.cables_at(np.array([port]))[0])
     if cable < 0 or int(index.a[cable]) != port:
         return 0
