@@ -122,24 +122,25 @@ def _eos(text: Sequence[str]) -> Iterator[LagMember]:
             )
 
 
-def _xr(text: Sequence[str]) -> Iterator[LagMember]:
-    lag, member, local = None, None, False
+def _xr(text: Sequence[str]) -> list[LagMember]:
+    lag, local, members = None, False, list[LagMember]()
     for line in text:
         if named := _XR_LAG.fullmatch(line):
             lag, local = named[1], False
         elif line in ("Local", "Foreign", "Peer"):
             local = line == "Local"
         elif found := _XR_BUNDLE_ROW.fullmatch(line):
-            yield LagMember(found[1], lag, selected=found[2].lower() == "active")
+            members.append(LagMember(found[1], lag, selected=found[2].lower() == "active"))
         elif local and (found := _XR_ROW.fullmatch(line)):
-            state = _octet(found[2], _XR_STATE)
+            state, partner = _octet(found[2], _XR_STATE), _mac(found[4])
             if found[1] != "Partner":
-                member = LagMember(found[1], lag, actor_state=state)
-            elif member:
-                partner = _mac(found[4])
-                number = int(found[3], 16) if partner else None
-                yield member._replace(partner_system=partner, partner_port=number, partner_state=state)
-                member = None
+                members.append(LagMember(found[1], lag, actor_state=state))
+                continue
+            number = int(found[3], 16) if partner else None
+            members[-1:] = [
+                one._replace(partner_system=partner, partner_port=number, partner_state=state) for one in members[-1:]
+            ]
+    return members
 
 
 def _cx(text: Sequence[str]) -> Iterator[LagMember]:

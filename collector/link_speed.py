@@ -6,6 +6,7 @@ Needs: sysfs (any user); on a switch a read-only login.
 | system | answers |
 |---|---|
 | Linux, Cumulus Linux | `path:value` lines of `grep -H .` over sysfs, or the same files in a `ttar` archive |
+| | `ethtool` of each port |
 | SONiC | `show interfaces status`, else sysfs |
 | Arista EOS | `show interfaces status`, `show interfaces`, as JSON and text |
 | Cisco NX-OS | `show interface status`, `show interface`, as JSON and text |
@@ -44,6 +45,8 @@ from truerail.model import EVERYWHERE, Command, Device, LinkSpeed, collector, mi
 _SYSFS = "/sys/class/"
 _NETDEV = re.compile(r"(?:.*/)?net/([^/]+)")
 _RDMA = re.compile(r"(?:.*/)?infiniband/([^/]+)/ports/1")
+_SETTINGS = re.compile(r"Settings for (\S{1,64}):")
+_ETHTOOL = re.compile(r"Speed: ([1-9]\d{0,7})Mb/s")
 _MBPS = re.compile(r"[1-9]\d{0,7}")
 _GBPS = re.compile(r"(\d{1,5}(?:\.\d+)?) Gb/sec(?: .*)?")
 
@@ -62,6 +65,7 @@ _GBPS = re.compile(r"(\d{1,5}(?:\.\d+)?) Gb/sec(?: .*)?")
             )
         ),
         Command("nv show interface -o json", ("cumulus",)),
+        Command("ethtool {port}", ("capture",)),
     ],
     every=minutes(1),
     yields=[LinkSpeed],
@@ -71,7 +75,7 @@ _GBPS = re.compile(r"(\d{1,5}(?:\.\d+)?) Gb/sec(?: .*)?")
 def link_speed(answer: str, device: Device) -> list[LinkSpeed]:
     """One `LinkSpeed` for each port with a speed, RDMA devices first. Raises `UnreadableError`, also for none."""
     reported = None if answer.startswith(_SYSFS) else statuses(answer)
-    found = _of_sysfs(answer) if reported is None else _of_ports(reported)
+    found = _of_sysfs(answer) + _of_ethtool(answer) if reported is None else _of_ports(reported)
     if not found:
         raise NoAnswerError("no port's speed in it")
     return found
@@ -80,6 +84,20 @@ def link_speed(answer: str, device: Device) -> list[LinkSpeed]:
 def _of_ports(reported: list[PortStatus]) -> list[LinkSpeed]:
     running = ((port.port, port.running_gbps) for port in reported)
     return [LinkSpeed(port, speed) for port, speed in running if speed]
+
+
+def _of_ethtool(answer: str) -> list[LinkSpeed]:
+    """`ethtool PORT`, of several ports one below the other. A port without link has no speed, or its last one."""
+    found: dict[str, LinkSpeed] = {}
+    port, speed = "", None
+    for line in answer.split("\n")[:-1]:
+        if named := _SETTINGS.fullmatch(line.strip()):
+            port, speed = named[1], None
+        elif value := _ETHTOOL.fullmatch(line.strip()):
+            speed = int(value[1]) / 1000
+        elif port and speed and line.strip() == "Link detected: yes":
+            found[port] = LinkSpeed(port, speed)
+    return list(found.values())
 
 
 def _of_sysfs(answer: str) -> list[LinkSpeed]:

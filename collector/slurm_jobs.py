@@ -7,6 +7,7 @@ the setting `jobs` gives the platform `slurm` is polled.
 | form | from |
 |---|---|
 | fields between US (0x1f), one job a line, the name last | the command below: running jobs alone |
+| table | `squeue [-l]` with its default columns |
 | JSON | `squeue --json` of 21.08 and later, slurmrestd, `scontrol --json show job ID`, `sacct --json` |
 | `Key=value` records | `scontrol show job`, with `-o` and `-d` or without |
 
@@ -30,6 +31,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from collector import _slurm_tables
 from collector._answer import decode, is_json, lines
 from collector._slurm_records import records, value
 from collector._slurm_words import Names, end_of, gpus_in, name_of, number, states, text, time
@@ -55,7 +57,7 @@ _PATHS = re.compile(r"(?<![^\s])Command=")
         Command(f"env SLURM_TIME_FORMAT=%s squeue -h -r -t R -o '{FORMAT}'", ("slurm",)),
         Command("squeue --json", ("slurm",)),
         Command("GET /slurm/jobs", ("slurm_api",)),
-        Command("scontrol -o -d show job", ("capture",)),
+        *(Command(text, ("capture",)) for text in ("scontrol -o -d show job", "squeue", "squeue -l")),
     ],
     every=30.0,
     yields=[SchedulerJob],
@@ -67,6 +69,8 @@ def slurm_jobs(answer: str, device: Device) -> Iterator[SchedulerJob]:
         return _from_records(answer)
     if SEPARATOR not in answer and is_json(answer):
         return _from_json(decode(answer))
+    if _slurm_tables.JOBS.search(answer):
+        return _slurm_tables.jobs(answer)
     return iter(()) if answer.strip() == _NONE else _from_fields(answer)
 
 

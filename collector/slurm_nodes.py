@@ -4,8 +4,8 @@ Question: which hosts does the scheduler use, and which has it or a person taken
 Needs: any user on a machine with Slurm's clients.
 
 Formats: records of `scontrol show node`, on one line each (`-o`) or on several; `scontrol show node --json`,
-`sinfo --json` and slurmrestd's nodes; the table of `sinfo -R`. Sources: measured with Slurm 22.05.8;
-scontrol(1), sinfo(1).
+`sinfo --json` and slurmrestd's nodes; the tables of `sinfo`, `sinfo -N [-l]` and `sinfo -R`. Sources: measured with
+Slurm 22.05.8; scontrol(1), sinfo(1).
 
 Traps:
 
@@ -20,6 +20,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from collector import _slurm_tables
 from collector._answer import decode, is_json, lines
 from collector._slurm_records import records, value
 from collector._slurm_words import Names, gpus_in, states, text
@@ -34,7 +35,10 @@ _LONGEST_ROW = 20_000
 
 @collector(
     on=[Role.HOST],
-    ask=[Command("scontrol -o show node", ("slurm",)), Command("sinfo -R", ("capture",))],
+    ask=[
+        Command("scontrol -o show node", ("slurm",)),
+        *(Command(text, ("capture",)) for text in ("sinfo -R", "sinfo", "sinfo -N -l")),
+    ],
     every=60.0,
     yields=[SchedulerNode],
 )
@@ -42,6 +46,8 @@ def slurm_nodes(answer: str, device: Device) -> Iterator[SchedulerNode]:
     """One `SchedulerNode` for each node. Raises `UnreadableError`."""
     if not answer.startswith("NodeName=") and is_json(answer):
         return _from_json(decode(answer))
+    if _slurm_tables.NODES.search(answer):
+        return _slurm_tables.nodes(answer)
     if _TABLE.match(answer):
         return _from_table(answer)
     return _from_records(answer)
