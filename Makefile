@@ -88,6 +88,7 @@ bench: .venv/.dev .venv/.bench
 	$(PY) -m benchmarks.service.metrics --write docs/measured/metrics-performance.md
 	$(PY) -m benchmarks.speed.journal --write docs/measured/journal-performance.md
 	$(PY) -m benchmarks.speed.jobs --write docs/measured/jobs-performance.md
+	$(PY) -m benchmarks.service.gate --write docs/measured/jobs-performance.md
 	$(PY) -m benchmarks.speed.history --write docs/measured/history-performance.md
 	$(PY) -m benchmarks.history.questions --write docs/measured/history-questions.md
 	$(PY) -m benchmarks.service.page --write docs/measured/page-performance.md

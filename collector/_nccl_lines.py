@@ -7,10 +7,9 @@ log is cut at `NCCL INFO` and not at line feeds. What ends a message is either t
 import re
 from collections.abc import Callable
 from itertools import pairwise
-from typing import NamedTuple, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from truerail.errors import UnreadableError
-from truerail.model.nccl_facts import NcclHop
 
 MARK = "NCCL INFO "
 _MOST_HEADER = 300
@@ -25,9 +24,14 @@ _VIA = (
     r"via NET/([^/\n]{1,100})/(\d{1,4})(?!\d)(?:\((\d{1,9})\))?"
     r"(/GDRDMA(?:\(PCI\))?)?(?:/MEM-?\d{1,4})?(/Shared)?(?![/(])"
 )
-_BEGIN, _END, _HOP = re.compile(_ENDS), re.compile(_VIA), re.compile(_ENDS + _VIA)
+_HOP = re.compile(_ENDS + _VIA)
+_PLACE = re.compile(r"(?:Channel|Ring) (\d{1,5})(?:/(\d{1,4}))?$")
+_RANK = re.compile(r"(\d{1,9})(?:\[([0-9a-f]{1,16})\])?$")
+_WAY = re.compile(rf"(send|receive)\] {_VIA}")
 _BROKEN = re.compile(r"\n{1,3}[ \t]?(?:\d{0,3}(?:\(\d{0,9}\))?/[GSM]|\((?:\d|PCI)|\d{0,9}\)[/\s])")
 """The rest of a hop whose line was broken after the index of its device."""
+_MAY_GO_ON = frozenset(("", *"0123456789(/) \t\n"))
+"""How the line behind a hop begins that may be this rest."""
 _LIKE_HOP = re.compile(r"via NET/|(?:Channel|Ring) [^\n]{0,100} -> [^\n]{0,40}\[(?:send|rec)")
 _TOKENS = ("NCCL INFO ", "Channel ", "[send] via NET/", "[receive] via NET/", "/GDRDMA", "/Shared")
 _GLUED = re.compile(r"[^\s:]{0,200}:\d{1,9}:\d{1,9} \[-?\d{1,3}\] NCCL INFO ")
@@ -48,13 +52,15 @@ class Process(NamedTuple):
 
 
 UNKNOWN = Process()
-_Via = tuple[str, int, int | None, bool, bool]
+HopFields = tuple[Any, ...]
+"""What an `NcclHop` is made of, in its order."""
+_Way = tuple[str, str, int, int | None, bool, bool]
 
 
 class Reader(Protocol):
     """What takes the messages of a log, in their order."""
 
-    hops: list[NcclHop]
+    hops: list[HopFields]
     open: dict[str | None, str | None]
     """The communicator that a thread initializes."""
 
@@ -69,13 +75,13 @@ def read(text: str, new: Callable[[], R]) -> R:
     """A new reader that has taken all messages of a log. Raises `UnreadableError` for one that looks like a hop and is
     not understood.
     """
-    wanted = text.count("[send] via NET/") + text.count("[receive] via NET/")
+    wanted = text.count("via NET/")
     torn = text.count("[send]") + text.count("[receive]") - text.count("via COLLNET/") != wanted
     reader = new()
     torn = torn or _is_wrapped(text[:_SAMPLED].split("\n"))
     if not torn:
         _cut(text, reader)
-    if torn or text.count("via NET/") != wanted or len(reader.hops) != wanted:
+    if torn or len(reader.hops) != wanted:
         whole = mended(text)
         _refuse_unknown(whole)
         reader = new()
@@ -84,60 +90,77 @@ def read(text: str, new: Callable[[], R]) -> R:
 
 
 def _cut(text: str, reader: Reader) -> None:
+    """Most lines of a log are hops that end with their line, and are made of few parts that come again and again: each
+    part is understood once. All other messages are searched.
+    """
     pieces = iter(text.split(MARK))
     known: dict[str, Process] = {}
-    ways: dict[str, tuple[_Via, int] | None] = {}
-    number = _Numbers()
+    places, ends, ways = _Parts(_PLACE, _place), _Parts(_RANK, _rank), _Parts(_WAY, _way)
     before, end = next(pieces), 0
-    match, make, add, other, comm = _BEGIN.match, NcclHop._make, reader.hops.append, reader.add, reader.open.get
+    add, other, comm = reader.hops.append, reader.add, reader.open.get
     for piece in pieces:
-        tail = before[max(before.rfind("\n") + 1, end) :]
+        tail = before[max(before.rfind("\n") + 1, end) :] if end or "\n" in before else before
         by = known.get(tail)
         if by is None:
             by = known[tail] = _process(tail)
         before, end = piece, 0
-        if piece.startswith(("Channel", "Ring")) and (found := match(piece)):
-            start = found.end()
-            stop = piece.find("\n", start)
-            rest = piece[start:] if stop < 0 else piece[start:stop]
-            if rest not in ways:
-                ways[rest] = _way(rest)
-            way = ways[rest]
-            if way is not None and not (start + way[1] == stop and _BROKEN.match(piece, stop)):
-                end = start + way[1]
-                channel, connection, source, gpu, target, to_gpu, direction = found.groups()
-                add(
-                    make(
-                        (
-                            *(by[0], number[channel], number[connection], number[source], number[target], direction),
-                            *way[0],
-                            *(gpu, to_gpu, by[1], comm(by[2])),
-                        )
-                    )
-                )
+        if piece.startswith(("Channel", "Ring")):
+            line, line_feed, following = piece.partition("\n")
+            where, _, rest = line.partition(" : ")
+            ranks, _, how = rest.partition(" [")
+            if not how:  # within the host, or a ring
+                other(by, piece)
                 continue
-        other(by, piece)
+            source, _, target = ranks.partition(" -> ")
+            at, one, two, way = places[where], ends[source], ends[target], ways[how]
+            if at and one and two and way and line_feed and following[:1] not in _MAY_GO_ON:
+                before = following
+            elif (found := _HOP.match(piece)) and not _BROKEN.match(piece, found.end()):
+                at, one, two = _place(found[1], found[2]), _rank(found[3], found[4]), _rank(found[5], found[6])
+                way = _way(*found.groups()[6:])
+                end = found.end()
+            else:
+                other(by, piece)
+                continue
+            (channel, connection), (sender, gpu), (receiver, to_gpu) = at, one, two
+            direction, net, nic, proxy, gdr, shared = way
+            host, process, thread = by
+            hop = (
+                host, channel, connection, sender, receiver, direction, net, nic, proxy, gdr, shared, gpu, to_gpu,
+                process, comm(thread),
+            )  # fmt: skip
+            add(hop)
+        else:
+            other(by, piece)
 
 
-class _Numbers(dict[str | None, int | None]):
-    """Numbers by their digits: a log repeats few of them often."""
-
-    def __init__(self) -> None:
-        super().__init__({None: None})
-
-    def __missing__(self, digits: str | None) -> int:
-        found = self[digits] = int(digits or 0)
-        return found
+P = TypeVar("P")
 
 
-def _way(rest: str) -> tuple[_Via, int] | None:
-    """Transport, device, rank that sends in another one's place, GPUDirect and shared buffers; and where they end."""
-    found = _END.match(rest)
-    if found is None:
-        return None
-    net, nic, proxy, gdr, shared = found.groups()
-    way = (net, int(nic), None if proxy is None else int(proxy), gdr is not None, shared is not None)
-    return way, found.end()
+class _Parts(dict[str, "P | None"], Generic[P]):
+    """What the parts of hops mean, by their text; None for what is no such part."""
+
+    def __init__(self, form: re.Pattern[str], made: Callable[..., P]) -> None:
+        super().__init__()
+        self._form, self._made = form, made
+
+    def __missing__(self, text: str) -> P | None:
+        found = self._form.match(text)
+        part = self[text] = self._made(*found.groups()) if found else None
+        return part
+
+
+def _place(channel: str, connection: str | None) -> tuple[int, int | None]:
+    return int(channel), None if connection is None else int(connection)
+
+
+def _rank(rank: str, gpu: str | None) -> tuple[int, str | None]:
+    return int(rank), gpu
+
+
+def _way(direction: str, net: str, nic: str, proxy: str | None, gdr: str | None, shared: str | None) -> _Way:
+    """Direction, transport, device, rank that sends in another one's place, GPUDirect and shared buffers."""
+    return direction, net, int(nic), None if proxy is None else int(proxy), gdr is not None, shared is not None
 
 
 def _process(tail: str) -> Process:

@@ -5,7 +5,6 @@ pause frames by priority. Other names are kept, in lower_snake_case.
 """
 
 import re
-from collections.abc import Iterator
 from functools import lru_cache
 
 from collector._answer import lines
@@ -23,6 +22,7 @@ LIVE = Command(
 """Run once for all its parsers: physical ports, and those that Cumulus' switchd creates."""
 
 _NO_COUNTERS = re.compile(r"\s*(?:no stats available|Cannot get |netlink error: )")
+_COUNTED = re.compile(r"[ \t]*(\w+)[ \t]*:[ \t]*([0-9]{1,19})[ \t]*")
 _ASKED = asks("ethtool", "(?:-S|--statistics)")
 _NAMES = words(
     {
@@ -67,7 +67,7 @@ _PAUSES = frozenset({"rx_pause_frames", "tx_pause_frames", "rx_pause_us", "tx_pa
 
 def port_counters(answer: str) -> list[PortCounters]:
     """Counters of every port, without pauses. Raises `UnreadableError` if the answer ends inside a line."""
-    return _tallied(answer, pauses=False)
+    return _tallied(answer)[False].some()
 
 
 def pfc_counters(answer: str) -> list[PortCounters]:
@@ -75,34 +75,58 @@ def pfc_counters(answer: str) -> list[PortCounters]:
 
     No facts if the ports' driver counts no pauses: that is a valid answer, not a failure of the device.
     """
-    return _tallied(answer, pauses=True)
+    _, pauses, reported = _tallied(answer)
+    return pauses.facts() if reported else pauses.some()
 
 
-def _tallied(answer: str, *, pauses: bool) -> list[PortCounters]:
-    tally = Tally()
+@lru_cache(maxsize=2)
+def _tallied(answer: str) -> tuple[Tally, Tally, bool]:
+    """What is no pause, pauses, and whether any port was named. Both collectors read the same answer, one after the
+    other.
+    """
+    found, named = (Tally(), Tally()), False
     text = lines(answer)
-    reported = False
     for section in sections(text, "ethtool", _ASKED):
-        counted: dict[Counter, list[int | None]] = {}
-        for counter, value in _counters(section, len(text)):
-            reported = reported or bool(section.port)
-            if (counter.counter in _PAUSES) is pauses:
-                counted.setdefault(counter, []).append(value)
-        for counter, values in counted.items():
-            tally.note(section.port, counter, summed(values))
-    return tally.facts() if pauses and reported else tally.some()
+        names, values = _reported(section, len(text))
+        named = named or bool(section.port and names)
+        for tally, layout in zip(found, _layout(names), strict=True):
+            summed_up = [
+                values[at[0]] if len(at) == 1 else summed([values[one] for one in at]) for at in layout.values()
+            ]
+            tally.set(section.port, layout, summed_up)
+    return *found, named
 
 
-def _counters(section: Section, last: int) -> Iterator[tuple[Counter, int | None]]:
-    """The counters of one port. Counters of one name are summed: unicast, multicast and broadcast."""
+def _reported(section: Section, last: int) -> tuple[tuple[str, ...], list[int | None]]:
+    """The names and values of one port. A value at the end of the answer may have lost digits."""
+    names, values = [], list[int | None]()
     for at, line in enumerate(section.lines, section.line):
-        if line.strip() in ("", TITLE) or is_prompt(line) or _NO_COUNTERS.match(line):
-            continue
-        name, colon, reported = (part.strip() for part in line.rpartition(":"))
-        if not colon:
-            raise UnreadableError("not a counter and its value, or cut short", line=at, text=line)
-        cut = at == last and reported != "0"
-        yield _named(name), None if cut else count(reported, line=at)
+        found = _COUNTED.fullmatch(line)
+        if found is None:
+            if line.strip() in ("", TITLE) or is_prompt(line) or _NO_COUNTERS.match(line):
+                continue
+            name, colon, reported = (part.strip() for part in line.rpartition(":"))
+            if not colon:
+                raise UnreadableError("not a counter and its value, or cut short", line=at, text=line)
+            value = count(reported, line=at) if at != last or reported == "0" else None
+        else:
+            name, reported = found.groups()
+            value = int(reported) if at != last or reported == "0" else None
+        names.append(name)
+        values.append(value)
+    return tuple(names), values
+
+
+@lru_cache(maxsize=16)
+def _layout(names: tuple[str, ...]) -> tuple[dict[Counter, list[int]], dict[Counter, list[int]]]:
+    """Where the values of each counter are, among those that are no pauses and among pauses. Counters of one name are
+    summed: unicast, multicast and broadcast. The ports of a switch have the same names.
+    """
+    found: tuple[dict[Counter, list[int]], dict[Counter, list[int]]] = ({}, {})
+    for at, name in enumerate(names):
+        counter = _named(name)
+        found[counter.counter in _PAUSES].setdefault(counter, []).append(at)
+    return found
 
 
 @lru_cache(maxsize=4096)

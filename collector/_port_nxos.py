@@ -82,7 +82,7 @@ def _rows(found: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 
 def is_text(answer: str) -> bool:
     """Whether the answer contains a table of NX-OS' counters."""
-    return any(_labels(line) for line in answer.split("\n"))
+    return "port" in answer.lower() and any(_labels(line) for line in answer.split("\n"))
 
 
 def from_text(answer: str) -> list[PortCounters]:

@@ -39,6 +39,12 @@ class Tally:
         counted = self._ports.setdefault(port, {})
         counted.update((name, value) for name, value in zip(counters, values, strict=True) if value is not None)
 
+    def set(self, port: str, counters: Iterable[Counter], values: Iterable[int | None]) -> None:
+        """Sets values like `note`, in the order of `counters`."""
+        known = {counter: value for counter, value in zip(counters, values, strict=True) if value is not None}
+        if known:
+            self._ports.setdefault(port, {}).update(known)
+
     def add(self, port: str, counter: Counter, value: int | None) -> None:
         """Adds one of several values that are summed: unicast, multicast and broadcast."""
         if value is not None:

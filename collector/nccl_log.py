@@ -29,7 +29,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from collector._nccl_lines import MARK, Process, read
+from collector._nccl_lines import MARK, HopFields, Process, read
 from truerail.errors import UnreadableError
 from truerail.model import BY_HAND, Command, Device, Fact, Role, collector, minutes
 from truerail.model.nccl_facts import (
@@ -51,6 +51,7 @@ _MOST_RING = 1000
 _MOST_LINES = 8
 _LONGEST_ARROW = 80
 """Characters of a connection over which its arrow is: no ring."""
+_VERSIONS = re.compile("CCL version ")
 _VERSION = re.compile(r"([NR]CCL) version (\d[\w.+-]{0,60})")
 _RANK = re.compile(
     r"comm (0x[0-9a-f]{1,16}|\(nil\)) rank (\d{1,9}) nranks (\d{1,9}) cudaDev (\d{1,4})(?= )"
@@ -104,16 +105,15 @@ def nccl_log(answer: str, device: Device) -> list[Fact]:
 
 
 def _versions(text: str) -> list[NcclVersion]:
-    if "CCL version " not in text:
-        return []
-    return list(dict.fromkeys(NcclVersion(*found.groups()) for found in _VERSION.finditer(text)))
+    found = (_VERSION.match(text, max(one.start() - 1, 0)) for one in _VERSIONS.finditer(text))
+    return list(dict.fromkeys(NcclVersion(*one.groups()) for one in found if one))
 
 
 @dataclass
 class _Log:
     """What a log has shown so far."""
 
-    hops: list[NcclHop] = field(default_factory=list)
+    hops: list[HopFields] = field(default_factory=list)
     once: dict[Fact, None] = field(default_factory=dict)
     ranks: dict[tuple[str | None, str | None, int], NcclRank] = field(default_factory=dict)
     """By process, pointer and rank."""
@@ -133,7 +133,8 @@ class _Log:
         elif message.startswith("Channel ") and " -> " not in message[:_LONGEST_ARROW]:
             self._ring(by, message)
         elif message.startswith("Tree"):
-            self.once.update(dict.fromkeys(_trees(by.host, message, self.open.get(by.thread))))
+            for tree in _trees(by.host, message, self.open.get(by.thread)):
+                self.once[tree] = None
         elif message.startswith("Using network "):
             self.once[NcclNetwork(by.host, message.partition("\n")[0].removeprefix("Using network ").strip())] = None
         elif " cudaDev " in message[:200] and (found := _RANK.search(message[:1000])):
@@ -199,18 +200,14 @@ def _without_dot(value: str) -> str:
 def _trees(host: str | None, message: str, comm: str | None) -> Iterator[NcclTree]:
     line = message.partition("\n")[0][:_MOST_LIST]
     if line.startswith("Trees "):
+        new = tuple.__new__
         for channel, down, rank, up in _TREES.findall(line):
-            yield NcclTree(host, int(channel), int(rank), _one(up), tuple(_several(down)), comm)
+            children = tuple([int(one) for one in down.split("/") if one[0] != "-"])
+            yield new(NcclTree, (host, int(channel), int(rank), None if up[0] == "-" else int(up), children, comm))
     elif found := _TREE.match(line):
-        yield NcclTree(host, int(found[1]), int(found[3]), _one(found[2]), tuple(_several(found[4])), comm)
-
-
-def _one(rank: str) -> int | None:
-    return None if rank.startswith("-") else int(rank)
-
-
-def _several(ranks: str) -> Iterator[int]:
-    yield from (int(rank) for rank in ranks.split("/") if not rank.startswith("-"))
+        children = tuple(int(one) for one in found[4].split("/") if one[0] != "-")
+        parent = None if found[2][0] == "-" else int(found[2])
+        yield NcclTree(host, int(found[1]), int(found[3]), parent, children, comm)
 
 
 def _listed(message: str) -> str:
@@ -257,15 +254,19 @@ def _nics(devices: dict[tuple[str | None, str | None], Devices]) -> Iterator[Ncc
                 yield NcclNic(host, index, names, layer, process)
 
 
-def _of_communicators(hops: list[NcclHop], ranks: Iterable[NcclRank]) -> Iterator[NcclHop]:
+def _of_communicators(hops: list[HopFields], ranks: Iterable[NcclRank]) -> list[NcclHop]:
     """The hops; where the thread does not show a hop's communicator, that of which alone it can be."""
-    of: dict[str | None, set[NcclRank]] = {}
-    for rank in ranks:
-        of.setdefault(rank.process, set()).add(rank)
+    of: dict[tuple[str | None, int], dict[str | None, int]] = {}
+    for rank in (one for one in ranks if one.process is not None):
+        sizes = of.setdefault((rank.process, rank.rank), {})
+        sizes[rank.comm] = max(rank.ranks, sizes.get(rank.comm, 0))
+    found, new = [], tuple.__new__
     for hop in hops:
-        if hop.comm is None and hop.process is not None and (known := of.get(hop.process)):
-            own, other = (hop.from_rank, hop.to_rank) if hop.direction == "send" else (hop.to_rank, hop.from_rank)
-            comms = {rank.comm for rank in known if rank.rank == own and other < rank.ranks}
-            yield NcclHop(*hop[:-1], comms.pop() if len(comms) == 1 else None)
-        else:
-            yield hop
+        if hop[-1] is None:
+            own, other = (hop[3], hop[4]) if hop[5] == "send" else (hop[4], hop[3])
+            sizes = of.get((hop[-2], own), {})
+            comms = [comm for comm in sizes if other < sizes[comm]]
+            if len(comms) == 1:
+                hop = (*hop[:-1], comms[0])
+        found.append(new(NcclHop, hop))
+    return found

@@ -3,6 +3,7 @@ and draw the same examples in each run of the CI. And what keeps the run short: 
 collection while tests are collected, and a list of the modules that cost most.
 """
 
+import gc
 import os
 import socket
 from collections import Counter
@@ -52,21 +53,23 @@ LONG = (
 _BEGAN = pytest.StashKey[float]()
 _COSTLY = 20
 """Modules in the list of those that cost most; it is shown where more than these ran."""
+_RARELY = (20_000, 20, 50)
+"""Allocations from one collection to the next, and collections of the young and of the middle until an older one."""
 _LOOPBACK = ("127.", "::1", "localhost")
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Iterator[None]:
-    """Without the garbage collector, which would scan a million values that last until the end, many times over."""
+    """Without the garbage collector, which would scan a million values that last until the end, many times over. Then
+    it collects more rarely than it does by itself: tests make fabrics of many values, and little of it is garbage.
+    """
     with garbage_collection_paused(freeze=True):
         yield
+    gc.set_threshold(*_RARELY)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """No coverage in modules that are `UNMEASURED`; those that take long first."""
-    for item in items:
-        if _name(item).startswith(UNMEASURED):
-            item.add_marker("no_cover")
+    """The modules that take long first."""
     rank = {name: place for place, name in enumerate(LONG)}
     items.sort(key=lambda item: rank.get(_name(item), len(LONG)))
 
@@ -78,7 +81,16 @@ def _name(item: pytest.Item) -> str:
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
     item.stash[_BEGAN] = _processor_seconds()
+    _measure(item)
     return (yield)
+
+
+def _measure(item: pytest.Item) -> None:
+    """Coverage, unless the module is `UNMEASURED`: then not of its fixtures either, which cost as much."""
+    plugin = item.config.pluginmanager.get_plugin("_cov")
+    coverage, wanted = plugin and plugin.cov_controller, not _name(item).startswith(UNMEASURED)
+    if coverage and coverage.started != wanted:
+        (coverage.resume if wanted else coverage.pause)()
 
 
 @pytest.hookimpl(wrapper=True)

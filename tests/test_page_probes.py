@@ -8,19 +8,30 @@ from playwright.sync_api import expect
 from tests.fake_tower import fabric
 from tests.page_site import Site, Watched, publication
 from tests.probed_fabric import nics_of_plan, with_probes
-from truerail.simulator import Shape
+from truerail.model import Snapshot
+from truerail.simulator import Shape, Simulation
 
-BROKEN, SEEN = fabric(True, Shape(hosts=1024, rails=4, pods=2, spines=2, uplinks=4))
-PLAN = BROKEN.plan
-NICS = [str(PLAN.cables[nic.cable].a) for nic in nics_of_plan(PLAN)]
-LOST, BUSY = NICS[4], NICS[-1].partition("/")[0]
 SCRIPT = "<img src=x onerror=window.hacked=1>"
+FIFTH = 4
 
 
 @pytest.fixture(scope="module")
-def site() -> Iterator[Site]:
-    seen = with_probes(PLAN, SEEN, lists=("A",), lost=[LOST], left_out={BUSY: f"no login: {SCRIPT}"})
-    with Site(publication(PLAN, seen)) as one:
+def nics() -> list[str]:
+    plan = broken()[0].plan
+    return [str(plan.cables[nic.cable].a) for nic in nics_of_plan(plan)]
+
+
+def broken() -> tuple[Simulation, Snapshot]:
+    """The large fabric, made when the first test of it runs."""
+    return fabric(True, Shape(hosts=1024, rails=4, pods=2, spines=2, uplinks=4))
+
+
+@pytest.fixture(scope="module")
+def site(nics: list[str]) -> Iterator[Site]:
+    (simulation, snapshot), busy = broken(), nics[-1].partition("/")[0]
+    lost, left_out = [nics[FIFTH]], {busy: f"no login: {SCRIPT}"}
+    seen = with_probes(simulation.plan, snapshot, lists=("A",), lost=lost, left_out=left_out)
+    with Site(publication(simulation.plan, seen)) as one:
         yield one
 
 
@@ -37,12 +48,12 @@ def test_untried_is_counted_beside_what_failed_and_is_not_fine(watched: Watched)
     assert page.evaluate("window.hacked") is None
 
 
-def test_the_map_leads_to_the_nics_of_a_host_and_says_what_they_are(watched: Watched) -> None:
+def test_the_map_leads_to_the_nics_of_a_host_and_says_what_they_are(watched: Watched, nics: list[str]) -> None:
     page = watched.open("/probes")
     canvas = page.locator("#map canvas")
     canvas.focus()
     canvas.press("n")
-    expect(page.locator("#map [aria-live]")).to_have_text(f"{LOST.partition('/')[0]} rail 0: lost")
+    expect(page.locator("#map [aria-live]")).to_have_text(f"{nics[FIFTH].partition('/')[0]} rail 0: lost")
     canvas.press("Enter")
     page.wait_for_url("**/probed-nics?nodes=*")
     expect(page.locator(".total")).to_contain_text("4 NICs match")

@@ -1,13 +1,12 @@
-"""What jobs cost: their join with causes, the question which jobs ran over something, and the gate.
+"""What jobs cost: their join with causes, the question which jobs ran over something, and the log of a large one.
 
-    python -m benchmarks.speed.jobs [--write docs/measured/jobs-performance.md] [--days 30] [--hosts 2000] [--jobs 1000]
+    python -m benchmarks.speed.jobs [--write docs/measured/jobs-performance.md] [--days 90] [--hosts 2000] [--jobs 1000]
 
 Jobs take random hosts of a simulated fabric with faults. The journal is filled with 10,000 runs a day by what writes
-them in the service. The gate is asked over HTTP, one question after the other, on one connection and on new ones.
+them in the service. `benchmarks.service.gate` measures the gate on the same page.
 """
 
 import argparse
-import http.client
 import os
 import random
 import sys
@@ -17,12 +16,12 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from statistics import median
-from urllib.parse import quote, urlsplit
 
 from rich.console import Console
 
+from benchmarks.service.gate import SECTION
+from benchmarks.speed.job_logs import log_cost
 from rules import rules
-from tests.page_site import Site
 from truerail.analysis.explained import Explained
 from truerail.analysis.published import EvaluatedRound, Published
 from truerail.analysis.round import Round
@@ -43,7 +42,7 @@ from truerail.views.view import view_of
 START = datetime(2026, 1, 1, tzinfo=UTC)
 RUNS_A_DAY, HOSTS_A_JOB = 10_000, (1, 1, 1, 2, 4, 8, 16)
 FAULTS = tuple(Fault(kind) for kind in (CauseKind.CABLE_SWAP, CauseKind.LINK_DOWN, CauseKind.CABLE_MOVE)) * 33
-ASKED, REPEATS = 1000, 5
+REPEATS = 5
 AT_ONCE = 10_000
 
 
@@ -134,51 +133,17 @@ def asked(database: Database, hosts: list[str], days: int) -> list[tuple[str, fl
     ]
 
 
-def gated(publication: Published) -> tuple[list[tuple[str, float]], float]:
-    """The gate over HTTP: medians and the slowest in a hundred, in milliseconds, and answers in a second."""
-    hosts = [name for name, device in publication.plan.devices.items() if device.role == "host"]
-    with Site(publication) as site:
-        host = urlsplit(site.url).netloc
-
-        def ask(connection: http.client.HTTPConnection, name: str) -> float:
-            began = time.perf_counter()
-            connection.request("GET", f"/api/v1/gate?nodes={quote(name)}")
-            connection.getresponse().read()
-            return 1000 * (time.perf_counter() - began)
-
-        kept = http.client.HTTPConnection(host)
-        ask(kept, hosts[0])
-        began = time.perf_counter()
-        same = sorted(ask(kept, hosts[number % len(hosts)]) for number in range(ASKED))
-        lasted = time.perf_counter() - began
-        kept.close()
-        new = sorted(_once(ask, host, hosts[number % len(hosts)]) for number in range(ASKED))
-    return [
-        ("one connection, median", median(same)),
-        ("one connection, slowest in a hundred", same[int(0.99 * ASKED)]),
-        ("a new connection each, median", median(new)),
-        ("a new connection each, slowest in a hundred", new[int(0.99 * ASKED)]),
-    ], ASKED / lasted
-
-
-def _once(ask: Callable[[http.client.HTTPConnection, str], float], host: str, name: str) -> float:
-    connection = http.client.HTTPConnection(host)
-    try:
-        return ask(connection, name)
-    finally:
-        connection.close()
-
-
 def main() -> int:
     """Measures, prints and writes the page."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--write", type=Path)
-    parser.add_argument("--days", type=int, default=30)
+    parser.add_argument("--days", type=int, default=90)
     parser.add_argument("--hosts", type=int, default=2000)
     parser.add_argument("--jobs", type=int, default=1000)
+    parser.add_argument("--megabytes", type=int, default=100)
     options = parser.parse_args()
     steps, publication = joined(options.hosts, options.jobs)
-    gate, rate = gated(publication)
+    log, reading = log_cost(options.megabytes)
     with tempfile.TemporaryDirectory() as folder:
         database, hosts = journal_of(Path(folder), publication.plan, options.days)
         questions = asked(database, hosts, options.days)
@@ -193,14 +158,13 @@ def main() -> int:
             *("# Jobs, as measured", "", made, "Absolute figures drift with the machine.", ""),
             *(f"{cost}: milliseconds of processor time.", "", *_table("step", "ms", steps), ""),
             *(kept, "", *_table("question", "ms", questions), ""),
-            *("The gate over HTTP, answered from the last evaluation.", "", *_table("asked on", "ms", gate), ""),
-            f"One connection has {rate:,.0f} answers in a second.",
-            "",
+            *(f"`truerail nccl` on a log of {log}: seconds of processor time.", "", *_table("step", "s", reading), ""),
         )
     )
     Console(soft_wrap=True).print(text, markup=False, highlight=False)
     if options.write:
-        options.write.write_text(text, encoding="utf-8")
+        gate = SECTION.of(options.write.read_text(encoding="utf-8")) if options.write.exists() else ""
+        options.write.write_text(f"{text}\n{gate}\n" if gate else text, encoding="utf-8")
     return 0
 
 

@@ -45,12 +45,13 @@ def nccl(
 
     if capture is not None and inventory is not None:
         raise CommandError("give a capture or an inventory, not both")
+    hops = details or fmt is Format.JSON
     if plan is None and capture is None and inventory is None:
         from truerail.cli.nccl_service import of_service
 
-        answer = of_service(logs, service, token_file, hops=details or fmt is Format.JSON)
+        answer = of_service(logs, service, token_file, hops=hops)
     else:
-        answer = _here(logs, plan, capture, inventory)
+        answer = _here(logs, plan, capture, inventory, hops=hops)
     if fmt is Format.JSON:
         import json
 
@@ -62,14 +63,16 @@ def nccl(
     raise typer.Exit(ExitCode.GOOD if answer.network == "good" else ExitCode.FOUND)
 
 
-def _here(logs: list[Path], plan: Path | None, capture: Path | None, inventory: Path | None) -> "NcclAnswer":
+def _here(
+    logs: list[Path], plan: Path | None, capture: Path | None, inventory: Path | None, *, hops: bool
+) -> "NcclAnswer":
     from truerail.questions.answers.nccl import nccl_answer
     from truerail.rounds import evaluate
 
     round = _round(logs, plan, capture, inventory)
     if round.nccl is None:
         raise CommandError(f"{', '.join(map(str, logs))}: no lines of NCCL with ranks, devices or connections")
-    return nccl_answer(round, evaluate(round), round.nccl)
+    return nccl_answer(round, evaluate(round), round.nccl, hops=hops)
 
 
 def _round(logs: list[Path], plan: Path | None, capture: Path | None, inventory: Path | None) -> "Round":

@@ -4,14 +4,14 @@ from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, delete, func, or_, select
+from sqlalchemy import ColumnElement, Connection, Row, delete, exists, func, literal, or_, select
 
 from truerail.errors import NodeSetError
 from truerail.files.nodesets import expand
 from truerail.journal.salvage import Salvage
 from truerail.journal.statements import CHUNK, among_numbers, upsert
 from truerail.journal.tables import job_hosts, jobs
-from truerail.journal.types import digest
+from truerail.journal.types import Utc, digest
 from truerail.model.history import RowRange
 from truerail.model.job_record import JobRecord
 from truerail.model.names import device_key, short_name
@@ -87,12 +87,28 @@ def job_runs(
 ) -> Sequence[JobRecord]:
     """Runs between two times, those that began last first."""
     begun = func.coalesce(jobs.c.started_at, jobs.c.first_seen)
-    asked = select(*_COLUMNS).where(or_(jobs.c.ended_at.is_(None), jobs.c.ended_at >= start), begun <= end)
-    if hosts is not None:
-        on = select(job_hosts.c.job).where(among_numbers(connection, job_hosts.c.host, map(host_number, hosts)))
-        asked = asked.where(jobs.c.id.in_(on))
+    recent = or_(jobs.c.ended_at.is_(None), jobs.c.ended_at >= start)
+    asked = select(*_COLUMNS).where(begun <= end)
+    if hosts is None:
+        asked = asked.where(recent)
+    else:
+        on = among_numbers(connection, job_hosts.c.host, map(host_number, hosts))
+        if _fewer_are_recent(connection, start, on):
+            asked = asked.where(recent, exists().where(job_hosts.c.job == jobs.c.id, on))
+        else:
+            ids = select(job_hosts.c.job).where(on)
+            asked = asked.where(jobs.c.id.in_(ids), func.coalesce(jobs.c.ended_at, literal(end, Utc())) >= start)
     asked = asked.order_by(begun.desc(), jobs.c.id).limit(page.limit)
     return salvage.rows(connection, asked, jobs.c.id, _record)
+
+
+def _fewer_are_recent(connection: Connection, start: datetime, on: ColumnElement[bool]) -> bool:
+    """Whether fewer runs ended since a time than were ever on some hosts. SQLite cannot tell, and would read all of the
+    more numerous.
+    """
+    ever = connection.scalar(select(func.count()).select_from(job_hosts).where(on)) or 0
+    recent = select(jobs.c.id).where(jobs.c.ended_at >= start).limit(ever).subquery()
+    return (connection.scalar(select(func.count()).select_from(recent)) or 0) < ever
 
 
 def _record(row: Row[Any]) -> JobRecord:

@@ -1,7 +1,8 @@
 """What `truerail nccl` answers: every connection of a job on its rail, and whether the network slows it."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache, partial
 
 from truerail.analysis.cabling.joined import State
 from truerail.analysis.nccl import End, NcclJob
@@ -11,6 +12,8 @@ from truerail.analysis.nccl.path import JobPath, job_path
 from truerail.analysis.round import Round
 from truerail.model.finding import Evaluation
 
+_Places = Callable[[tuple[int, ...]], tuple[tuple[str, ...], tuple[str, ...]]]
+"""Gives the cables of planned ports, and the leaves' ports where these are seen."""
 _STATES = {State.RIGHT: "right", State.WRONG: "wrong", State.MISSING: "missing", State.UNKNOWN: "unknown"}
 
 
@@ -152,10 +155,11 @@ class NcclAnswer:
     hops: tuple[NcclHopLine, ...]
 
 
-def nccl_answer(round: Round, evaluation: Evaluation, job: NcclJob) -> NcclAnswer:
-    """The answer for the jobs whose logs a round has."""
+def nccl_answer(round: Round, evaluation: Evaluation, job: NcclJob, *, hops: bool = True) -> NcclAnswer:
+    """The answer for the jobs whose logs a round has. `hops`: whether it lists every end of every connection."""
     path = job_path(job, evaluation, counted=round.counters is not None)
     ranks_of = _ranks_of(job)
+    places = cache(partial(_ends_of, job))  # few NICs are at many ends
     own = {rank.rank for rank in job.ranks} | {end.rank for end in job.ends}
     crossings = tuple(_crossing(one) for one in (*job.crossings, *job.symmetric_crossings))
     return NcclAnswer(
@@ -175,11 +179,11 @@ def nccl_answer(round: Round, evaluation: Evaluation, job: NcclJob) -> NcclAnswe
         tuple(sorted({one.network for one in job.networks} | {end.hop.net for end in job.ends})),
         tuple(dict.fromkeys(f"{one.name}={one.value}" for one in job.settings)),
         len(path.cables),
-        tuple(_nics(job, ranks_of)),
+        tuple(_nics(job, ranks_of, places)),
         crossings,
         tuple(_findings(job, path, ranks_of)),
-        tuple(_chain(job, one) for one in path.chains),
-        tuple(_hop(job, end) for end in job.ends),
+        tuple(_chain(job, one, places) for one in path.chains),
+        tuple(_hop(end, places) for end in job.ends) if hops else (),
     )
 
 
@@ -215,7 +219,7 @@ def _ends_of(job: NcclJob, ports: tuple[int, ...]) -> tuple[tuple[str, ...], tup
     return tuple(str(cable.a) for cable in cables), tuple(leaves)
 
 
-def _nics(job: NcclJob, ranks_of: dict[int, set[int]]) -> Iterator[NcclNicLine]:
+def _nics(job: NcclJob, ranks_of: dict[int, set[int]], places: _Places) -> Iterator[NcclNicLine]:
     order = (State.WRONG, State.MISSING, State.UNKNOWN, State.RIGHT)
     for nic, (ends, direct) in sorted(job.used.items(), key=lambda one: (one[0].host, one[0].index)):
         states = {State(int(job.wiring.state[job.nics.cable[port]])) for port in nic.ports}
@@ -223,24 +227,23 @@ def _nics(job: NcclJob, ranks_of: dict[int, set[int]]) -> Iterator[NcclNicLine]:
         ranks = {rank for port in nic.ports for rank in ranks_of[port]}
         host = job.names(nic.host) if nic.host >= 0 else None
         rails, planned = tuple(sorted(nic.rails)), tuple(sorted(nic.planned_rails))
-        places = _ends_of(job, nic.ports)
+        where = places(nic.ports)
         yield NcclNicLine(
-            host, nic.index, nic.devices, *places, rails, planned, state, ends, direct, tuple(sorted(ranks))
+            host, nic.index, nic.devices, *where, rails, planned, state, ends, direct, tuple(sorted(ranks))
         )
 
 
-def _hop(job: NcclJob, end: End) -> NcclHopLine:
+def _hop(end: End, places: _Places) -> NcclHopLine:
     hop, nic = end.hop, end.nic
     gpu = hop.from_gpu if hop.direction == "send" else hop.to_gpu
-    places = _ends_of(job, nic.ports)
     return NcclHopLine(
         *(hop.channel, hop.connection, hop.from_rank, hop.to_rank, hop.direction, end.rank, hop.host, gpu),
-        *(hop.proxy_rank, hop.nic, nic.devices, *places, tuple(sorted(nic.rails)), hop.gdr),
+        *(hop.proxy_rank, hop.nic, nic.devices, *places(nic.ports), tuple(sorted(nic.rails)), hop.gdr),
     )
 
 
-def _chain(job: NcclJob, chain: Chain) -> NcclChain:
-    steps = tuple(_step(job, step) for step in chain.steps)
+def _chain(job: NcclJob, chain: Chain, places: _Places) -> NcclChain:
+    steps = tuple(_step(job, step, places) for step in chain.steps)
     rails = {rail for step in steps for end in (step.send, step.receive) if end for rail in end.rails}
     return NcclChain(
         *(chain.kind, chain.channel, chain.comm, chain.ranks, not chain.cut, tuple(sorted(rails))),
@@ -250,17 +253,16 @@ def _chain(job: NcclJob, chain: Chain) -> NcclChain:
     )
 
 
-def _step(job: NcclJob, step: Step) -> NcclStep:
+def _step(job: NcclJob, step: Step, places: _Places) -> NcclStep:
     crosses = job.crosses(step.send, step.receive)
-    return NcclStep(step.source, step.target, _place(job, step.send), _place(job, step.receive), crosses)
+    return NcclStep(step.source, step.target, _place(step.send, places), _place(step.receive, places), crosses)
 
 
-def _place(job: NcclJob, end: End | None) -> NcclPlace | None:
+def _place(end: End | None, places: _Places) -> NcclPlace | None:
     if end is None:
         return None
     hop, nic = end.hop, end.nic
-    rails = tuple(sorted(nic.rails))
-    return NcclPlace(hop.host, hop.proxy_rank, hop.nic, nic.devices, *_ends_of(job, nic.ports), rails)
+    return NcclPlace(hop.host, hop.proxy_rank, hop.nic, nic.devices, *places(nic.ports), tuple(sorted(nic.rails)))
 
 
 def _crossing(one: Crossing) -> NcclCrossing:

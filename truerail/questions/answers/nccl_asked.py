@@ -1,7 +1,6 @@
 """A job's log joined with what a service has evaluated: its round with the log's facts, and the rules on them."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 from truerail.analysis.published import Published
 from truerail.analysis.round import Round
@@ -33,5 +32,4 @@ def nccl_asked(publication: Published, logs: Sequence[tuple[str, Sequence[Fact]]
     round = Round(past.plan, joined, past.counters, past.before, past.earlier, past.cabling, past.jobs_before)
     if round.nccl is None:
         raise QueryError("no lines of NCCL with ranks, devices or connections")
-    answer = nccl_answer(round, evaluate_further(publication.evaluation, round, LOG_RULES), round.nccl)
-    return answer if hops else replace(answer, hops=())
+    return nccl_answer(round, evaluate_further(publication.evaluation, round, LOG_RULES), round.nccl, hops=hops)
