@@ -49,7 +49,10 @@ def grows_with(work: Callable[[int], object]) -> None:
     """
     ratios = []
     for _ in range(3):
-        small, large = _processor_seconds(work, 1), _processor_seconds(work, 4)
+        large = _processor_seconds(work, 4)
+        if large < _NO_GROWTH_SECONDS:
+            return
+        small = _processor_seconds(work, 1)
         if large < _LINEAR * small + _NO_GROWTH_SECONDS:
             return
         ratios.append(large / small)

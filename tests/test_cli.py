@@ -1,5 +1,8 @@
-"""The command line as a user has it: real processes, exit codes, what goes to stdout and what to stderr."""
+"""The command line as a user has it: exit codes, what goes to stdout and what to stderr; in processes of its own where
+it depends on them.
+"""
 
+import io
 import json
 import os
 import pty
@@ -9,6 +12,7 @@ import sys
 from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -39,7 +43,15 @@ LLDP = json.dumps(
 )
 
 
-def run(*words: str | Path, given: str = "", cwd: Path | None = None, **env: str) -> subprocess.CompletedProcess[str]:
+class Done(NamedTuple):
+    """How a command line ended."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def process(*words: str | Path, given: str = "", **env: str) -> subprocess.CompletedProcess[str]:
     """`truerail WORDS` in a process of its own."""
     return subprocess.run(
         [sys.executable, "-m", "truerail", *map(str, words)],
@@ -47,10 +59,31 @@ def run(*words: str | Path, given: str = "", cwd: Path | None = None, **env: str
         capture_output=True,
         text=True,
         timeout=120,
-        cwd=cwd,
         env={**os.environ, "NO_COLOR": "", "COLUMNS": "100", **env},
         check=False,
     )
+
+
+def run(*words: str | Path, given: str = "", cwd: Path | None = None) -> Done:
+    """`truerail WORDS` in this process, with streams of its own."""
+    stdin, stdout, stderr = (io.TextIOWrapper(io.BytesIO(text), "utf-8") for text in (given.encode(), b"", b""))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "argv", ["truerail", *map(str, words)])
+        patch.setattr(sys, "stdin", stdin)
+        patch.setattr(sys, "stdout", stdout)
+        patch.setattr(sys, "stderr", stderr)
+        patch.setenv("NO_COLOR", "")
+        patch.setenv("COLUMNS", "100")
+        patch.chdir(cwd or Path.cwd())
+        with pytest.raises(SystemExit) as ended:
+            cli_run.main()
+    code = ended.value.code
+    return Done(int(code or 0), *(_text(stream) for stream in (stdout, stderr)))
+
+
+def _text(stream: io.TextIOWrapper) -> str:
+    stream.seek(0)
+    return stream.read()
 
 
 def fabric(path: Path, faults: Sequence[Fault] = (), hosts: int = 4, rails: int = 2) -> tuple[str, str, str, str]:
@@ -70,12 +103,12 @@ def right(tmp_path_factory) -> tuple[str, str, str, str]:
 
 
 def test_version():
-    done = run("--version")
+    done = process("--version")
     assert (done.returncode, done.stdout.strip()) == (0, f"truerail {truerail.__version__}")
 
 
 def test_help_names_every_command_and_the_exit_codes():
-    done = run("--help")
+    done = process("--help")
     assert done.returncode == 0
     for word in ("check", "demo", "parse", "plan", "rules", "Exit codes: 0"):
         assert word in done.stdout
@@ -106,13 +139,13 @@ def test_check_imports_no_other_formats_library(right):
 
 
 def test_a_right_fabric_is_exit_0_and_says_so(right):
-    done = run("check", *right)
+    done = process("check", *right)
     assert (done.returncode, done.stderr) == (0, "")
     assert "cables are right." in done.stdout
 
 
 def test_a_swap_is_exit_1_with_its_cause_on_stdout_and_nothing_on_stderr(swapped):
-    done = run("check", *swapped)
+    done = process("check", *swapped)
     assert (done.returncode, done.stderr) == (1, "")
     assert "C1   cable-swap" in done.stdout
     assert "\x1b" not in done.stdout
@@ -149,7 +182,7 @@ def test_the_format_follows_the_name_of_the_output(swapped, tmp_path, suffix, be
 
 
 def test_an_output_that_cannot_be_written_is_exit_2(swapped, tmp_path):
-    done = run("check", *swapped, "--output", tmp_path / "no" / "folder.json")
+    done = process("check", *swapped, "--output", tmp_path / "no" / "folder.json")
     assert (done.returncode, done.stdout) == (2, "")
     assert "cannot be written" in done.stderr
 
@@ -240,13 +273,13 @@ def test_a_capture_in_which_nothing_could_be_read_is_exit_2_and_reported(right, 
 
 @pytest.mark.parametrize("words", ["check", "check --from . --format pdf", "nonsense", "plan new --hosts x"])
 def test_bad_usage_is_exit_2_on_stderr(words):
-    done = run(*words.split())
+    done = process(*words.split())
     assert (done.returncode, done.stdout) == (2, "")
     assert "Usage:" in done.stderr
 
 
 def test_parse_prints_facts_from_stdin():
-    done = run("parse", "lldp_host", given=LLDP)
+    done = process("parse", "lldp_host", given=LLDP)
     (fact,) = json.loads(done.stdout)
     assert done.returncode == 0
     assert (fact["port"], fact["system_name"], fact["port_id"]) == ("enp1s0", "leaf-0", "swp1")
@@ -259,10 +292,10 @@ def test_parse_reads_a_file(tmp_path):
 
 
 def test_parse_refuses_what_it_cannot_read_with_exit_2(tmp_path):
-    done = run("parse", "rdma_link", given="bash: rdma: command not found\n")
+    done = process("parse", "rdma_link", given="bash: rdma: command not found\n")
     assert (done.returncode, done.stdout) == (2, "")
     assert "line 1: the device refused" in done.stderr
-    done = run("parse", "rdma_link", tmp_path / "absent")
+    done = process("parse", "rdma_link", tmp_path / "absent")
     assert (done.returncode, done.stdout) == (2, "")
 
 
@@ -273,10 +306,10 @@ def test_parse_suggests_the_nearest_collector():
 
 
 def test_hostile_answers_do_not_act_on_the_terminal():
-    done = run("parse", "rdma_link", given="\x1b[2J\x1b]0;owned\x07 link?\n")
+    done = process("parse", "rdma_link", given="\x1b[2J\x1b]0;owned\x07 link?\n")
     assert done.returncode == 2
     assert "\x1b" not in done.stderr
-    done = run("parse", "lldp_host", given=LLDP.replace("leaf-0", "\\u001b[2J\\u202e"))
+    done = process("parse", "lldp_host", given=LLDP.replace("leaf-0", "\\u001b[2J\\u202e"))
     assert "\x1b" not in done.stdout
     assert json.loads(done.stdout)[0]["system_name"] == "\x1b[2J\u202e"
 
@@ -418,7 +451,7 @@ def test_colour_and_width_on_a_terminal(swapped):
 
 
 def test_a_terminal_without_unicode_gets_ascii(swapped):
-    done = run("check", *swapped, PYTHONIOENCODING="ascii", LC_ALL="C", PYTHONUTF8="0")
+    done = process("check", *swapped, PYTHONIOENCODING="ascii", LC_ALL="C", PYTHONUTF8="0")
     assert done.returncode == 1
     assert done.stdout.isascii()
     assert "x 2 wrong" in done.stdout

@@ -1,6 +1,7 @@
 """A fault of each kind that counters show, in the weakest conditions: its rule finds it or says unknown, never pass."""
 
 from collections.abc import Iterator
+from functools import cache
 
 import pytest
 
@@ -8,7 +9,7 @@ from rules import rules
 from truerail.analysis.counters import Window
 from truerail.analysis.round import Round
 from truerail.analysis.rule import InsufficientDataError
-from truerail.model import Reading
+from truerail.model import Reading, Snapshot
 from truerail.simulator import Shape, simulate
 from truerail.simulator.traffic import FlowFault, FlowFaultKind, Job, Pattern, Polls, Switching, flows, seen_now
 from truerail.simulator.traffic.habits import PORT_CACHE
@@ -48,6 +49,12 @@ def conditions() -> Iterator[object]:
             yield pytest.param(kind, weak, id=f"{kind.value}-{weak}")
 
 
+@cache
+def still_of(shape: Shape) -> Snapshot:
+    """What a fabric of this shape answers without traffic."""
+    return simulate(shape, [], seed=5).snapshot()
+
+
 def verdict(kind: FlowFaultKind, weak: str, code: str, *, coupling: float = 0.0) -> str:
     """What a rule says, after the fault has stood for all of the window."""
     shape = FEW if weak == "few-hosts" and kind is not K.POLARIZATION else DEEP
@@ -66,7 +73,7 @@ def verdict(kind: FlowFaultKind, weak: str, code: str, *, coupling: float = 0.0)
     at = str(fabric.plan.cables[0].a) if kind is K.INCAST else ""
     habits = [PORT_CACHE] if weak == "port-cache" else []
     traffic = flows(fabric, jobs, [FlowFault(kind, at=at)], 5, polls=polls, habits=habits)
-    window, still = Window(), fabric.snapshot()
+    window, still = Window(), still_of(shape)
     window.put(traffic.readings())
     last: list[Reading] = []
     step = 60.0 if weak == "slow-polls" else 10.0
@@ -94,7 +101,7 @@ def test_what_a_watchdog_drops_of_a_lossless_priority_never_passes(gaps: tuple[s
     jobs = (Job("experts", hosts, Pattern.ALL_TO_ALL, tuple(range(DEEP.rails)), qps=4, gigabytes=2.0),)
     switching = Switching(watchdog=True)
     traffic = flows(fabric, jobs, [FlowFault(K.STORM)], 5, switching=switching, habits=gaps)
-    window, still = Window(), fabric.snapshot()
+    window, still = Window(), still_of(DEEP)
     for _ in range(12):
         traffic.step(10.0)
         last = traffic.readings()

@@ -114,6 +114,7 @@ def natural_key(name: str) -> tuple[tuple[int, int, str], ...]:
     )
 
 
+@lru_cache(maxsize=4096)
 def answer_file(command: str) -> str:
     """The file name of a command's answer in a capture, as in sosreport.
 
