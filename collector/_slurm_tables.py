@@ -99,7 +99,7 @@ def _states(word: str) -> tuple[str, ...]:
 def _rows(answer: str, header: re.Pattern[str]) -> Iterator[tuple[int, str]]:
     """The numbered lines below the header. A last line without a line feed may be cut: the answer is refused."""
     text = lines(answer)
-    if text[-1].strip():
+    if text[-1]:
         raise UnreadableError("cut short: its last line has no end", line=len(text), text=text[-1])
     first = next(at for at, line in enumerate(text, 1) if header.match(line))
     yield from (
