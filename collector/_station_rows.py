@@ -17,10 +17,12 @@ from truerail.model.names import canonical_mac
 _MAC = re.compile(
     r"[0-9a-fA-F]{2}(?::[0-9a-fA-F]{2}){5}|[0-9a-fA-F]{2}(?:-[0-9a-fA-F]{2}){5}|[0-9a-fA-F]{4}([.-])[0-9a-fA-F]{4}\1[0-9a-fA-F]{4}"
 )
-_PORT = re.compile(r"[A-Za-z][A-Za-z.-]*\d[\w/.:-]*|\d{1,3}/[\d/.:]*\d")
+_PORT = re.compile(r"[A-Za-z][A-Za-z.-]*\d[\w/.:-]*|\d{1,3}/[\d/.:]*\d|\d{2,3}GE\d[\d/.:]*")
 _RULER = re.compile(r"[ \t]*\+(?:=+\+)+[ \t]*")
 _WHOLE_NAME = re.compile(r"[a-z][a-z-]*\d+(?:/\d+)*")
 _NOT_A_PORT = re.compile(r"[A-Z]-\d|\d+/-|\d+[dhms]", re.IGNORECASE)
+_VLAN = re.compile(r"([0-9]{1,5})(?:/-){0,2}")
+"""VRP prints what else a row may have behind the VLAN: `10/-/-`."""
 _REMOTE = re.compile(
     r"(?:vxlan|vx\d|vni|nve|vtep|esi|tunnel|cpu|router|sup-?eth|vlan|bridge\d|br\d|irb|pw|loopback|nvi)", re.IGNORECASE
 )
@@ -58,7 +60,7 @@ class Station(NamedTuple):
     def vlan(self) -> int | None:
         """The number beside the MAC: before it, else behind it and before the port."""
         around = [*reversed(self.words[: self.at][-1:]), *self.words[self.at + 1 : self.at + 2]]
-        return next((int(word) for word in around if word.isascii() and word.isdigit() and len(word) < 6), None)
+        return next((int(found[1]) for word in around if (found := _VLAN.fullmatch(word))), None)
 
 
 def stations(answer: str) -> Iterator[Station]:

@@ -15,7 +15,7 @@ Sources: recorded answers in SuzieQ, ntc-templates and genieparser; iproute2 `ip
 
 - A host's table shows who is in its subnets, not who is on its cables: hosts are not asked.
 - Rows without a MAC (`FAILED`, `INCOMPLETE`, IOS-XR's `[Mcast adjacency]`) are left out. A row in the state
-  `interface` is the device's own address.
+  `interface`, of the type `I` on VRP, is the device's own address.
 - `169.254.0.1 PERMANENT proto zebra` on an unnumbered port is made by FRR; its MAC is the real peer's.
 - On a VLAN interface the row shows no cable, unless the port behind it is printed: EOS `Vlan10, Port-Channel3`, Junos
   `irb.20 [xe-0/0/2.0]`, NX-OS in `detail`.
@@ -52,6 +52,8 @@ _STATES = frozenset(
 _EOS = {"ipV4Neighbors", "ipV6Neighbors"}
 _LINUX = {"dst", "dev", "state"}
 """What each row has. Routes have no state."""
+_NO_MAC = "00:00:00:00:00:00"
+"""What IOS-XR prints for a neighbour that has not answered."""
 _VRP_ND = re.compile(
     r"^[ \t]*IPv6 Address[ \t]*: (?P<address>\S+)[ \t]*\n[ \t]*Link-layer[ \t]*: (?P<mac>\S+)"
     r"[ \t]+State[ \t]*: (?P<state>\S+)[ \t]*\n[ \t]*Interface[ \t]*: (?P<interface>\S+)[ \t]",
@@ -166,13 +168,14 @@ def _from_text(answer: str) -> Iterator[AddressEntry]:
     if _VRP_ND.search(answer.replace("\r", "")):
         yield from _of_vrp(answer)
         return
-    found = [row for row in stations(answer) if row.address]
+    found = [row for row in stations(answer) if row.address and row.mac != _NO_MAC]
     titled = has_title(answer, "address", "mac|hardware|link-layer|hwaddr", "interface|iface")
     if not found and not titled and not has_title(answer, " dev ", "failed|incomplete"):
         raise UnreadableError("not a table of neighbours' addresses", line=1, text=answer.strip().split("\n")[0])
     named = has_title(
         answer, "mac address", "address         name"
     )  # Junos with resolved names: a column between address and interface
+    own = {"I"} if has_title(answer, "vpn-instance", "interface") else set()
     for row in found:
         words = [word.lower() for word in row.words]
         if "dev" in words:
@@ -183,5 +186,5 @@ def _from_text(answer: str) -> Iterator[AddressEntry]:
             if not ports:
                 continue
             interface, port = ports[0], ports[1] if len(ports) > 1 else None
-        state = next((word for word in reversed(words) if word in _STATES), None)
+        state = next((word for word in reversed(words) if word in _STATES), "interface" if own & {*row.words} else None)
         yield _entry(interface, row.address, row.mac, port, state)
