@@ -57,6 +57,7 @@ _NOUNS = frozenset(
         *("device", "node", "host", "hostname", "server", "switch", "leaf", "spine", "tor", "system", "machine"),
         *("gpu node", "gpu server", "compute node", "compute", "peer", "neighbor", "neighbour", "peer node"),
         *("peer device", "peer host", "neighbor device", "remote device", "leaf switch", "tor switch"),
+        *("connected to", "connected device", "connected switch", "connected host"),
     )
 )
 """What a device is called where no column says which end it is."""
@@ -88,7 +89,7 @@ class Header:
 
 def words(cell: str) -> str:
     """A header's cell in lower case, with blanks between its words: `SourcePhysicalPort` is `source physical port`."""
-    plain = cell.strip().removeprefix("#").removeprefix("Fields:").strip()
+    plain = cell.strip().removeprefix("#").removeprefix("Fields:").strip().replace("ToR", "Tor")
     return _WORDS.sub(" ", _CAMEL.sub(" ", plain)).strip().lower()
 
 
@@ -135,7 +136,7 @@ def _by_nouns(known: Sequence[str]) -> Header:
         if noun in _NOUNS and "device" not in ends.get(noun, {}):
             begun = next((of for of in ends if noun.startswith(f"{of} ") and "device" not in ends[of]), noun)
             ends[noun], latest = {**ends.pop(begun, {}), "device": column}, noun
-        elif owner in _NOUNS and rest in _FIELDS:
+        elif rest in _FIELDS and (owner in _NOUNS or any(of.startswith(f"{owner} ") for of in ends)):
             near = owner if owner in ends else next((of for of in ends if of.startswith(f"{owner} ")), owner)
             ends.setdefault(near, {}).setdefault(_FIELDS[rest], column)
         elif cell in _OF_CABLE:
