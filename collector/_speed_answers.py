@@ -2,7 +2,7 @@
 
 import re
 
-from collector import _speed_json, _speed_paragraphs, _speed_table, _speed_text
+from collector import _nvue_interfaces, _speed_json, _speed_paragraphs, _speed_table, _speed_text
 from collector._answer import is_json, lines
 from collector._documents import unwrapped
 from collector._port_models import REQUESTS
@@ -37,6 +37,7 @@ ASK = (
     Command("display interface", ("comware", "vrp")),
     Command("display interface brief", ("comware", "vrp")),
     Command("show interfaces terse", ("capture",)),
+    Command("nv show interface", ("capture",)),
     *REQUESTS,
     Command("openconfig-interfaces", ("capture",)),
 )
@@ -54,6 +55,8 @@ def statuses(answer: str) -> list[PortStatus] | None:
     if is_json(answer):
         return _speed_json.statuses(unwrapped(answer))
     text = lines(answer)
+    if _nvue_interfaces.is_table(text):
+        return _nvue_interfaces.statuses(text)
     rows = _speed_table.statuses(answer, text)
     return rows if rows is not None else _prose(answer, text)
 

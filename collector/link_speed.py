@@ -11,7 +11,7 @@ Needs: sysfs (any user); on a switch a read-only login.
 | Arista EOS | `show interfaces status`, `show interfaces`, as JSON and text |
 | Cisco NX-OS | `show interface status`, `show interface`, as JSON and text |
 | Junos | `show interfaces [media\\|extensive]` as JSON and text; `terse` shows no speed |
-| Cumulus NVUE | `nv show interface -o json` |
+| Cumulus NVUE | `nv show interface`, also `-o json` |
 | AOS-CX | `show interface [physical\\|brief]` |
 | Cisco IOS-XR | `show interfaces [brief]` |
 | Dell OS10 | `show interface [status]` |

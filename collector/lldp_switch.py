@@ -7,7 +7,7 @@ made by hand:
 | network OS | answers |
 |---|---|
 | SONiC | `show lldp table`, `show lldp neighbors` (lldpd's plain form), `docker exec lldp lldpctl -f json0`, `-f xml` |
-| Cumulus NVUE | `nv show interface lldp` and `lldp-detail`, text and `-o json` |
+| Cumulus NVUE | `nv show interface lldp` and `lldp-detail`, text and `-o json`; `nv show interface`, text |
 | Cumulus NCLU | `net show lldp`, text and `json`; `net show interface all json` |
 | Arista EOS | `show lldp neighbors [detail]`, text and `\\| json` |
 | Cisco NX-OS | `show lldp neighbors [detail]`, text, `\\| json`, `json-pretty`, `json native` |
@@ -46,6 +46,7 @@ from collector import (
     _lldp_sonic,
     _lldp_table,
     _lldpd,
+    _nvue_interfaces,
 )
 from collector._answer import lines
 from collector._documents import unwrapped
@@ -120,6 +121,7 @@ _NOBODY = re.compile(r"^[ \t]*error: no neighbou?r information", re.MULTILINE | 
         Command("show lldp neighbors"),
         Command("show lldp neighbor-info", ("aoscx",)),
         Command("nv show interface lldp", ("cumulus",)),
+        Command("nv show interface", ("capture",)),
         *_gnmi.requests("/lldp/interfaces"),
         Command("openconfig-lldp", ("capture",)),
     ],
@@ -176,6 +178,8 @@ def _from_text(answer: str) -> Iterable[Neighbor]:
     framed = _lldp_sonic.of_framework(rows)
     if framed is not None:
         return framed
+    if _nvue_interfaces.is_table(rows):
+        return _nvue_interfaces.neighbors(rows)
     if _lldp_boxed.is_table(rows):
         return _lldp_boxed.neighbors(rows)
     if _BLOCK.search(text) or _lldp_blocks.VRP.search(text):
