@@ -52,8 +52,6 @@ _STATES = frozenset(
 _EOS = {"ipV4Neighbors", "ipV6Neighbors"}
 _LINUX = {"dst", "dev", "state"}
 """What each row has. Routes have no state."""
-_NO_MAC = "00:00:00:00:00:00"
-"""What IOS-XR prints for a neighbour that has not answered."""
 _VRP_ND = re.compile(
     r"^[ \t]*IPv6 Address[ \t]*: (?P<address>\S+)[ \t]*\n[ \t]*Link-layer[ \t]*: (?P<mac>\S+)"
     r"[ \t]+State[ \t]*: (?P<state>\S+)[ \t]*\n[ \t]*Interface[ \t]*: (?P<interface>\S+)[ \t]",
@@ -168,7 +166,7 @@ def _from_text(answer: str) -> Iterator[AddressEntry]:
     if _VRP_ND.search(answer.replace("\r", "")):
         yield from _of_vrp(answer)
         return
-    found = [row for row in stations(answer) if row.address and row.mac != _NO_MAC]
+    found = [row for row in stations(answer) if row.address]
     titled = has_title(answer, "address", "mac|hardware|link-layer|hwaddr", "interface|iface")
     if not found and not titled and not has_title(answer, " dev ", "failed|incomplete"):
         raise UnreadableError("not a table of neighbours' addresses", line=1, text=answer.strip().split("\n")[0])
