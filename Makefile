@@ -17,7 +17,7 @@ TEST_ARGS ?=
 # Tests start truerail hundreds of times: it is compiled once.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup daemons demo lab test check format docs bench wheel clean
+.PHONY: help setup daemons compiled demo lab test check format docs bench wheel clean
 
 help:
 	@sed -n 's/^# make /make /p' Makefile
@@ -46,8 +46,13 @@ demo: .venv/.run
 daemons:
 	@sh requirements/setup.sh daemons
 
-test: .venv/.dev
-	@$(MAKE) --no-print-directory -j2 .venv/.deploy daemons
+# Once, before each worker of the tests would do so.
+compiled: .venv/.dev
+	@$(PY) -m compileall -q truerail collector rules dashboards benchmarks
+
+test:
+	@sh requirements/setup.sh environment
+	@$(MAKE) --no-print-directory -j3 .venv/.deploy daemons compiled
 	@$(PY) -m pytest -n 3 --dist loadfile --no-loadscope-reorder $(or $(TEST_ARGS),--cov --cov-report=term --cov-fail-under=100)
 
 check: .venv/.dev

@@ -1,11 +1,12 @@
 #!/bin/sh
 # Prepares a fresh clone: a virtual environment in .venv with the pinned packages, and for tests the real daemons.
 #
-#   requirements/setup.sh run       what truerail needs to run
-#   requirements/setup.sh dev       that, and the tools to test and build it
-#   requirements/setup.sh deploy    the validators of deploy/ and dashboards/, in .venv-deploy
-#   requirements/setup.sh bench     the tools that are measured beside truerail, in .venv-bench
-#   requirements/setup.sh daemons   the packages of requirements/apt.txt, where root may install them
+#   requirements/setup.sh environment  .venv without packages
+#   requirements/setup.sh run          what truerail needs to run
+#   requirements/setup.sh dev          that, and the tools to test and build it
+#   requirements/setup.sh deploy       the validators of deploy/ and dashboards/, in .venv-deploy
+#   requirements/setup.sh bench        the tools that are measured beside truerail, in .venv-bench
+#   requirements/setup.sh daemons      the packages of requirements/apt.txt, where root may install them
 #
 # Packages come from whatever index pip is configured for, each checked against its hash; those of package.json, of which
 # no code runs while they are installed, from that of npm. PYTHON names the interpreter
@@ -168,11 +169,12 @@ run | dev)
     make_environment
     install_packages "$1"
     ;;
+environment) make_environment ;;
 deploy)
     install_beside deploy
     install_types
     ;;
 bench) install_beside bench ;;
 daemons) install_daemons ;;
-*) fail "usage: requirements/setup.sh run|dev|deploy|bench|daemons" ;;
+*) fail "usage: requirements/setup.sh run|dev|environment|deploy|bench|daemons" ;;
 esac

@@ -46,7 +46,8 @@ LONG = (
     *("demo_faults", "lab_live", "living", "page", "docs_commands", "alerts_end_to_end", "lab_serve", "lab_alerts"),
     *("processes", "poller_processes", "lab_ecmp", "recipes", "history_store", "cli", "slow_polls", "real_lldpd"),
     *("page_storm", "page_grafana", "page_as_of", "page_states", "runbooks", "alerts", "wheel", "living_traffic"),
-    *("demo_distributed", "grafana_checks", "slurm_real", "probe_kernel", "history_past"),
+    *("demo_distributed", "grafana_checks", "slurm_real", "probe_kernel", "history_past", "bus_nats"),
+    *("wired_identity", "transport_snmp"),
 )
 """Modules that take long, or wait for daemons: they begin first, so that none of them is left over to the end."""
 
