@@ -67,7 +67,8 @@ _PAUSES = frozenset({"rx_pause_frames", "tx_pause_frames", "rx_pause_us", "tx_pa
 
 def port_counters(answer: str) -> list[PortCounters]:
     """Counters of every port, without pauses. Raises `UnreadableError` if the answer ends inside a line."""
-    return _tallied(answer)[False].some()
+    rest, _, _ = _tallied(answer)
+    return rest.some()
 
 
 def pfc_counters(answer: str) -> list[PortCounters]:
