@@ -6,11 +6,15 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from . import cables, devices, fabric
+from truerail.model import Port, Role
+
+from . import cables, devices, fabric, losses, routing
 from .layout import Layout, load
 from .system import LabError
 
 _FOLDER = Path("truerail-lab")
+FAST = "--rate 1000 --per-switch 5000 --per-nic 100"
+"""Limits of a path sweep that suit the lab's switches: they answer every packet whose TTL ends at them."""
 
 
 def main() -> int:
@@ -35,7 +39,7 @@ def _parser() -> argparse.ArgumentParser:
         one.set_defaults(run=run)
 
     up = commands.add_parser("up", help="start the fabric and say what to try")
-    for size, default in (("hosts", 4), ("rails", 4), ("spines", 2)):
+    for size, default in (("hosts", 4), ("rails", 2), ("pods", 2), ("spines", 2), ("superspines", 2)):
         up.add_argument(f"--{size}", type=int, default=default)
     up.add_argument("--folder", type=Path, default=_FOLDER, help="where plan, inventory and key go")
     up.set_defaults(run=_up)
@@ -46,6 +50,9 @@ def _parser() -> argparse.ArgumentParser:
     command("plug", _plug, "put a cable between two ports", "a", "b")
     command("slow", _slow, "limit what a cable carries, such as 50mbit", "a", "rate")
     command("rename", _rename, "swap the names of two devices", "a", "b")
+    command("lose", _lose, "lose some of the packets that arrive at a port, such as 1% or 100%", "a", "share")
+    command("polarize", _polarize, "let all switches choose the next link by the same hash")
+    command("heal", _heal, "end every loss, and let each switch hash by itself again")
     run = commands.add_parser("exec", help="run a command inside a device, or inside `mgmt`, where truerail runs")
     run.add_argument("device")
     run.add_argument("command", nargs=argparse.REMAINDER)
@@ -54,7 +61,8 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _up(args: argparse.Namespace) -> None:
-    layout = Layout(args.name, args.hosts, args.rails, args.spines, args.folder.resolve())
+    folder = args.folder.resolve()
+    layout = Layout(args.name, args.hosts, args.rails, args.spines, folder, args.pods, args.superspines)
     fabric.start(layout)
     print(_what_to_try(layout))
 
@@ -64,6 +72,8 @@ def _what_to_try(layout: Layout) -> str:
     truerail = f"sudo ip netns exec {layout.management} .venv/bin/truerail"
     site = f"--plan {layout.folder}/plan.csv --inventory {layout.folder}/inventory.yaml"
     first, second = [str(port) for port in layout.jacks if port.device == layout.devices[0]][:2]
+    leaves = [device.name for device in layout.fabric.plan.of_role(Role.LEAF)]
+    uplinks = [cable for cable in layout.fabric.plan.cables if cable.rail is None]
     return f"""\
 {layout.hosts} hosts x {layout.rails} rails: {len(layout.devices)} devices, each with its own lldpd and sshd.
 
@@ -73,10 +83,23 @@ def _what_to_try(layout: Layout) -> str:
 Then, in another terminal, do what goes wrong in a hall, and see it named:
 
   {lab} swap {first} {second}
-  {lab} rename leaf-0 leaf-1
+  {lab} rename {leaves[0]} {leaves[-1]}
   {lab} pull {first}
   {lab} status
+{_losses(lab, truerail, site, uplinks[-1].b) if uplinks else ""}
   {lab} down"""
+
+
+def _losses(lab: str, truerail: str, site: str, port: Port) -> str:
+    probe = f"{truerail} probe {site} --pipe --by-operator root --yes --what all {FAST}"
+    return f"""
+Or what no cable shows, which packets over every path do:
+
+  {lab} lose {port} 100%
+  {probe}
+  {lab} heal
+  {lab} polarize
+"""
 
 
 def _down(args: argparse.Namespace) -> None:
@@ -111,6 +134,19 @@ def _slow(args: argparse.Namespace) -> None:
 
 def _rename(args: argparse.Namespace) -> None:
     fabric.exchange_names(load(args.name), args.a, args.b)
+
+
+def _lose(args: argparse.Namespace) -> None:
+    layout = load(args.name)
+    losses.lose(layout, layout.jack(args.a), args.share)
+
+
+def _polarize(args: argparse.Namespace) -> None:
+    routing.seed(load(args.name), alike=True)
+
+
+def _heal(args: argparse.Namespace) -> None:
+    fabric.heal(load(args.name))
 
 
 def _exec(args: argparse.Namespace) -> int:

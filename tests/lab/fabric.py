@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 from truerail.model import Port
 
-from . import cables, devices, hearing, papers, registry
+from . import cables, devices, hearing, losses, papers, registry, routing
 from .files import equip
 from .layout import MANAGEMENT_PREFIX, Layout
 from .system import LabError, ip_batch, refuse_unless_able, run, wait_until
@@ -48,6 +48,7 @@ def _build(layout: Layout, alive: int, *, tied: bool) -> None:
     public_key = papers.make_key(layout.folder)
     _make_networks(layout)
     cables.lay(layout)
+    routing.route(layout)
     for device in layout.devices:
         equip(layout, device, public_key)
         devices.start(layout, device, alive, tied=tied)
@@ -61,6 +62,7 @@ def _make_networks(layout: Layout) -> None:
     """All namespaces, and in each device an eth0 that ends on a bridge in the management namespace."""
     names = [layout.management, layout.patch_panel, *map(layout.namespace, layout.devices)]
     ip_batch(f"netns add {name}" for name in names)
+    routing.configure(layout)
     bridge = ["link set lo up", "link add mgmt type bridge", f"addr add {MANAGEMENT_PREFIX}.0.1/16 dev mgmt"]
     ip_batch([*bridge, "link set mgmt up"], layout.management)
     ip_batch(
@@ -102,6 +104,16 @@ def faults(layout: Layout) -> Iterable[str]:
         planned, found = layout.fabric.plan.peer_of(jack), wired.get(jack)
         if planned != found:
             yield f"{jack} has {_end(found)} in it, planned is {_end(planned)}"
+    yield from (f"{jack} loses {share} of the packets that arrive" for jack, share in losses.lost(layout))
+    if alike := routing.hash_alike(layout):
+        yield f"{', '.join(alike)} hash alike"
+
+
+def heal(layout: Layout) -> None:
+    """Ends all losses, and lets every switch hash by itself again."""
+    losses.stop_all(layout)
+    if routing.has_seeds():
+        routing.seed(layout)
 
 
 def _end(far: Port | None) -> str:

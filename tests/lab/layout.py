@@ -18,7 +18,7 @@ MANAGEMENT_PREFIX = "198.18"
 """The network that RFC 2544 sets aside for benchmarks: no real device answers there."""
 _NAME = re.compile(r"[a-z][a-z0-9]{0,15}")
 _MOST = 99
-_NETWORK = {Role.HOST: 1, Role.LEAF: 2, Role.SPINE: 3}
+_NETWORK = {Role.HOST: 1, Role.LEAF: 2, Role.SPINE: 3, Role.SUPERSPINE: 4}
 
 
 @dataclass(frozen=True)
@@ -29,19 +29,25 @@ class Layout:
     hosts: int
     rails: int
     spines: int
+    """In each pod."""
     folder: Path
+    pods: int = 1
+    superspines: int = 0
 
     def __post_init__(self) -> None:
         if not _NAME.fullmatch(self.name):
             raise LabError(f"{self.name!r} is no name for a lab: small letters and digits, a letter first")
-        for what in ("hosts", "rails", "spines"):
-            if not int(what != "spines") <= getattr(self, what) <= _MOST:
+        for what in ("hosts", "rails", "spines", "pods", "superspines"):
+            if not int("spines" not in what) <= getattr(self, what) <= _MOST:
                 raise LabError(f"{what} = {getattr(self, what)}: the lab takes up to {_MOST}")
+        if self.pods > 1 and not (self.hosts >= self.pods and self.spines and self.superspines):
+            raise LabError("several pods take a host in each, spines, and superspines above them")
 
     @cached_property
     def fabric(self) -> Fabric:
         """The plan and the machines, as the simulator builds them: every leaf has one spare port."""
-        return build(Shape(hosts=self.hosts, rails=self.rails, spines=self.spines, uplinks=self.spines, spare_ports=1))
+        size = {"hosts": self.hosts, "rails": self.rails, "spines": self.spines, "uplinks": self.spines}
+        return build(Shape(**size, pods=self.pods, superspines=self.superspines, spare_ports=1))
 
     @cached_property
     def jacks(self) -> tuple[Port, ...]:

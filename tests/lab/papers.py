@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import groupby
 from pathlib import Path
 
 from truerail.model import Plan, Role
@@ -80,9 +81,10 @@ def _inventory(layout: Layout, switch: str) -> str:
         f"  {{user: root, key: {key}, known_hosts: {known_hosts}, timeout_seconds: 12}}",
         "devices:",
     ]
-    for role, how in ((Role.HOST, "platform: linux"), (Role.LEAF, switch), (Role.SPINE, switch)):
-        names = [device.name for device in layout.fabric.plan.of_role(role)]
-        if names:
+    for role in (Role.HOST, Role.LEAF, Role.SPINE, Role.SUPERSPINE):
+        how = "platform: linux" if role is Role.HOST else switch
+        for _, of_pod in groupby(layout.fabric.plan.of_role(role), key=lambda device: device.pod):
+            names = [device.name for device in of_pod]
             addresses = [layout.address(name) for name in names]
             lines.append(
                 f"  - {{name: {_quoted(_range(names))}, role: {role}, {how}, address: {_quoted(_range(addresses))}}}"
