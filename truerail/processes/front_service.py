@@ -19,6 +19,7 @@ from truerail.outputs.metrics.scrape_page import ScrapePage
 from truerail.processes.front_link import FrontLink
 from truerail.processes.judge_history import JudgeHistory
 from truerail.service.events import EventLog
+from truerail.service.freeing import free
 from truerail.service.logs import logger
 from truerail.service.reported_jobs import JobsTaken
 from truerail.viewfile.reader import Read, ViewReader
@@ -50,6 +51,7 @@ class FrontService:
         """`history` is None where the judge is on another machine, and reads the journal."""
         self._reader = ViewReader(view)
         self._read: Read | None = None
+        self._last: Read | None = None
         self._remote = history is None
         self._history = history or cast("History", JudgeHistory(lambda: self.link.stale_since is not None))
         self._events = FrontEvents()
@@ -74,11 +76,17 @@ class FrontService:
         self._events.add("stale", orjson.dumps({"since": since, "why": self.away}))
 
     async def refresh(self) -> None:
-        """Takes the newest publication of the view, if it is newer."""
+        """Takes the newest publication of the view, if it is newer. The last but one is freed piece by piece: a request
+        that started with the last may still run.
+        """
         try:
-            self._read = await asyncio.to_thread(self._reader.refresh)
+            newest = await asyncio.to_thread(self._reader.refresh)
         except sqlite3.Error as error:
             logger().error("the view cannot be read; the last one is shown", error=str(error))
+            return
+        if newest is not self._read:
+            former, self._last, self._read = [self._last], self._read, newest
+            await asyncio.to_thread(free, former)
 
     def scrape_page(self) -> ScrapePage | None:
         """The text of the metrics. In any thread."""

@@ -2,9 +2,9 @@
 NotInViewError: an answer is complete, or the judge gives it.
 """
 
-from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, NoReturn, TypeVar, cast
 
 import numpy as np
@@ -114,11 +114,11 @@ class _Names:
 
 
 class StoredRows(Sequence[F]):
-    """The rows of a table of facts, decoded part by part when they are read."""
+    """The rows of a table of facts, decoded part by part when they are read. In any thread."""
 
     def __init__(self, size: int, part: Callable[[str], Any]) -> None:
-        self._size, self._part = size, part
-        self._decoded: OrderedDict[int, list[F]] = OrderedDict()
+        self._size = size
+        self._decoded = lru_cache(MOST_DECODED)(part)
 
     def __len__(self) -> int:
         return self._size
@@ -127,12 +127,7 @@ class StoredRows(Sequence[F]):
         if not 0 <= row < self._size:
             raise IndexError(row)
         number, place = divmod(row, ROWS)
-        rows = self._decoded.get(number)
-        if rows is None:
-            rows = self._decoded[number] = self._part(str(number))
-            if len(self._decoded) > MOST_DECODED:
-                self._decoded.pop(next(iter(self._decoded)), None)
-        return rows[place]
+        return self._decoded(str(number))[place]
 
     def __iter__(self) -> Iterator[F]:
         raise NotInViewError("all rows of a table of facts")
