@@ -10,7 +10,9 @@ the setting `jobs` gives the platform `slurm` is polled.
 | table | `squeue [-l]` with its default columns |
 | JSON | `squeue --json` of 21.08 and later, slurmrestd, `scontrol --json show job ID`, `sacct --json` |
 | `Key=value` records | `scontrol show job`, with `-o` and `-d` or without |
+| columns | `sacct -P`, with the names of its columns |
 
+A job that has ended, or was never polled, is asked for by its id alone: the commands with `{job}`.
 Sources: measured with Slurm 22.05.8; recorded answers of 21.08 and 25.11; squeue(1), scontrol(1); Slurm's
 `src/plugins/data_parser`.
 
@@ -33,6 +35,7 @@ from typing import Any
 
 from collector import _slurm_tables
 from collector._answer import decode, is_json, lines
+from collector._slurm_accounting import COLUMNS, from_accounting, is_accounting
 from collector._slurm_records import records, value
 from collector._slurm_words import Names, end_of, gpus_in, name_of, number, states, text, time
 from truerail.errors import UnreadableError
@@ -40,6 +43,7 @@ from truerail.model import Command, Device, Role, SchedulerJob, collector
 
 SEPARATOR = "\x1f"
 FORMAT = SEPARATOR.join(("%A", "%F", "%K", "%T", "%N", "%D", "%b", "%S", "%e", "%u", "%a", "%P", "%j"))
+_ACCOUNTING = f"--delimiter='{SEPARATOR}' -o {','.join(COLUMNS)}"
 MOST_OF_A_NAME = 1024
 """Characters of a job's name that are kept: Slurm bounds it no lower than a line of its own configuration."""
 _NONE = "No jobs in the system"
@@ -58,6 +62,10 @@ _PATHS = re.compile(r"(?<![^\s])Command=")
         Command("squeue --json", ("slurm",)),
         Command("GET /slurm/jobs", ("slurm_api",)),
         *(Command(text, ("capture",)) for text in ("scontrol -o -d show job", "squeue", "squeue -l")),
+        Command("env SLURM_TIME_FORMAT=%s scontrol -o -d show job {job}", ("slurm",)),
+        Command(f"env SLURM_TIME_FORMAT=%s sacct -a -D -X -P {_ACCOUNTING} -j {{job}}", ("slurm",)),
+        Command("GET /slurm/job/{job}", ("slurm_api",)),
+        Command("GET /slurmdb/job/{job}", ("slurm_api",)),
     ],
     every=30.0,
     yields=[SchedulerJob],
@@ -67,6 +75,8 @@ def slurm_jobs(answer: str, device: Device) -> Iterator[SchedulerJob]:
     """One `SchedulerJob` for each record. Raises `UnreadableError`."""
     if re.search(r"^JobId=", answer, re.MULTILINE):
         return _from_records(answer)
+    if is_accounting(answer):
+        return from_accounting(answer, SEPARATOR)
     if SEPARATOR not in answer and is_json(answer):
         return _from_json(decode(answer))
     if _slurm_tables.JOBS.search(answer):

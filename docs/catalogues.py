@@ -98,7 +98,7 @@ def _section(collector: Collector) -> Iterator[str]:
 
 def _file(command: Command) -> str:
     """The file's name; `PORT` represents a port's name where there is a file for each."""
-    return answer_file(command.text.replace("{port}", "PORT"))
+    return answer_file(command.text.replace("{port}", "PORT").replace("{job}", "JOB"))
 
 
 def _lower(lines: list[str]) -> Iterator[str]:

@@ -150,6 +150,10 @@ class FakeHistory:
         self._alive()
         return [run for run in self.job_records if run.begun_at <= end and (run.ended_at or end) >= start]
 
+    def jobs_named(self, asked: str, *, page: RowRange = ALL) -> Sequence[JobRecord]:
+        self._alive()
+        return [run for run in self.job_records if asked in (run.key, run.name)]
+
     def as_of(self, at: datetime) -> PastState:
         self._alive()
         return replace(self.past, at=at)
@@ -211,6 +215,7 @@ class FakeTower:
         self.moment = NOW
         self.rechecked: list[str] = []
         self.reported = ReportedJobs()
+        self.found_jobs: dict[str, Sequence[JobRecord]] = {}
         self.bad_plan = False
         self._ids = itertools.count(1)
 
@@ -257,6 +262,9 @@ class FakeTower:
 
     async def report_jobs(self, answer: str, complete: bool) -> JobsTaken:
         return self.reported.take(answer, self.moment, complete=complete)
+
+    async def find_job(self, key: str) -> Sequence[JobRecord]:
+        return self.found_jobs.get(key, ())
 
     async def acknowledge(self, target: str, who: str, reason: str, until: datetime | None) -> Acknowledgement:
         assert self.publication is not None

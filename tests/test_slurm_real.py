@@ -2,8 +2,10 @@
 a job from a host whose cable is wrong.
 """
 
+import asyncio
 import tempfile
 from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -16,8 +18,11 @@ from slurm_site import Slurm, slurm
 
 from collector import collectors
 from truerail.cli import live
+from truerail.files.nodesets import expand
 from truerail.model import CauseKind, Device, SchedulerJob, SchedulerNode, Target, TopologyUnit
+from truerail.model.job_record import JobRecord
 from truerail.questions.answers.topology_text import topology
+from truerail.service.job_finder import JobFinder
 from truerail.simulator import Fault, Shape
 from truerail.transport.fleet_transport import LOCAL, Routes
 from truerail.transport.protocol import Answer
@@ -121,6 +126,26 @@ def test_a_jobs_id_leads_to_its_swapped_cable(
     assert (code, "no running job is '9999'" in err) == (2, True)
     cluster.run("scancel", job, other)
     cluster.wait(lambda: not cluster.state(job) and not cluster.state(other), "the jobs are gone")
+
+
+def test_a_job_that_has_ended_is_found_by_its_id(cluster: Slurm, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SLURM_CONF", cluster.environment["SLURM_CONF"])
+    words = ("-o", "/dev/null", "-J", "brief | one", "-N2", "-w", ",".join(HOSTS[:2]), "--gres=gpu:8", "--wrap", "true")
+    job = cluster.run("sbatch", "--parsable", *words).strip()
+    waits = cluster.submit("-H")
+    cluster.wait(lambda: not cluster.state(job), "it has ended")
+
+    def find(key: str) -> list[JobRecord]:
+        finder, target = JobFinder(Routes), Target("slurm", LOCAL, platform="slurm")
+        return list(asyncio.run(finder.find(key, [target], datetime.now(UTC), show_users=True, show_names=True)))
+
+    (found,) = find(job)
+    assert (found.key, found.name, found.user, found.gpus) == (job, "brief | one", "root", 16)
+    assert expand(found.nodes) == sorted(HOSTS[:2])
+    assert found.ended_at is not None
+    assert found.begun_at <= found.ended_at <= datetime.now(UTC)
+    assert find(waits) == find("999999") == []
+    cluster.run("scancel", waits)
 
 
 def test_the_gate_keeps_a_job_from_a_host_whose_cable_is_wrong(cluster: Slurm) -> None:

@@ -114,6 +114,10 @@ class NotFoundError(TruerailError, LookupError):
     """A name that is neither in the plan nor in the snapshot. Names it and the nearest known name."""
 
 
+class NoJobError(NotFoundError):
+    """No running job has this id or name: it may have ended."""
+
+
 class QueryError(TruerailError, ValueError):
     """A question with a value that cannot be understood: a node set, a time."""
 

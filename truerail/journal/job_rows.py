@@ -111,5 +111,17 @@ def _fewer_are_recent(connection: Connection, start: datetime, on: ColumnElement
     return (connection.scalar(select(func.count()).select_from(recent)) or 0) < ever
 
 
+def jobs_named(salvage: Salvage, connection: Connection, asked: str, page: RowRange) -> Sequence[JobRecord]:
+    """The runs of the job with this key; else of the array with this id, and of the jobs with this name. Those that
+    began last first.
+    """
+    begun = func.coalesce(jobs.c.started_at, jobs.c.first_seen)
+    for meant in (jobs.c.job == asked, or_(jobs.c.name == asked, jobs.c.job.startswith(f"{asked}_", autoescape=True))):
+        wanted = select(*_COLUMNS).where(meant).order_by(begun.desc(), jobs.c.id).limit(page.limit)
+        if found := salvage.rows(connection, wanted, jobs.c.id, _record):
+            return found
+    return ()
+
+
 def _record(row: Row[Any]) -> JobRecord:
     return JobRecord(*tuple(row))

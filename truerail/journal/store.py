@@ -267,6 +267,11 @@ class Journal:
         with self._database.reading() as connection:
             return job_rows.job_runs(self._salvage, connection, start, end, hosts, page)
 
+    def jobs_named(self, asked: str, *, page: RowRange = FIRST) -> Sequence[JobRecord]:
+        """Runs of the job with this key, or of the array or the jobs with this name, those that began last first."""
+        with self._database.reading() as connection:
+            return job_rows.jobs_named(self._salvage, connection, asked, page)
+
     def findings(self, *, resolved_since: datetime | None = None, page: RowRange = FIRST) -> Sequence[FindingRecord]:
         """Open findings, or those resolved since. Findings have no `seq`: `page.before` is how many to skip."""
         with self._database.reading() as connection:

@@ -292,6 +292,10 @@ class History(Protocol):
         """Runs of jobs between two times, those that began last first; with hosts, only those on one of them."""
         ...
 
+    def jobs_named(self, asked: str, *, page: RowRange = RowRange()) -> Sequence[JobRecord]:
+        """Runs of the job with this key, or of the array or the jobs with this name, those that began last first."""
+        ...
+
     def causes(
         self, *, resolved_since: datetime | None = None, page: RowRange = RowRange()
     ) -> Sequence[CauseRecord]: ...
@@ -351,6 +355,10 @@ class NoHistory:
     def job_runs(
         self, start: datetime, end: datetime, *, hosts: Collection[str] | None = None, page: RowRange = RowRange()
     ) -> Sequence[JobRecord]:
+        """Nothing."""
+        return ()
+
+    def jobs_named(self, asked: str, *, page: RowRange = RowRange()) -> Sequence[JobRecord]:
         """Nothing."""
         return ()
 

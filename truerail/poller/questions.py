@@ -7,7 +7,7 @@ from functools import cache
 from collector import collectors
 from truerail.model import Collector, Neighbor, Role
 from truerail.model.names import answer_file
-from truerail.transport.capture_files import PORT
+from truerail.transport.capture_files import JOB, PORT
 from truerail.transport.command_gate import fits
 
 SNMP = "snmp"
@@ -67,10 +67,12 @@ def by_file(role: Role, platform: str) -> Mapping[tuple[str, str], str]:
 def _commands(collector: Collector, platform: str) -> Iterator[str]:
     """The commands of this platform. Walks are for SNMP agents only, and SNMP agents are only walked.
 
-    Commands that ask for one port at a time, and file names among the walks, are for captures made by hand.
+    Commands that ask for one port or one job at a time, and file names among the walks, are for captures made by hand.
     """
     for command in collector.ask:
-        asks = PORT not in command.text and (platform != SNMP or command.text.startswith("snmpbulkwalk -On "))
+        asks = not command.text.endswith((PORT, JOB)) and (
+            platform != SNMP or command.text.startswith("snmpbulkwalk -On ")
+        )
         if asks and fits(command, platform):
             yield command.text
 

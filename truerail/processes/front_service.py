@@ -13,6 +13,7 @@ from truerail.analysis.published import Published
 from truerail.errors import JournalUnavailableError, JudgeUnavailableError, NotInViewError
 from truerail.history.past_counters import PastCounters
 from truerail.model.history import Acknowledgement, History, MaintenanceWindow, PlanVersion
+from truerail.model.job_record import JobRecord
 from truerail.model.step_marks import StepChange, StepMark
 from truerail.outputs.metrics import Exposition
 from truerail.outputs.metrics.scrape_page import ScrapePage
@@ -163,6 +164,10 @@ class FrontService:
         _write()
 
     async def report_jobs(self, answer: str, complete: bool) -> JobsTaken:
+        """Raises NotInViewError."""
+        _write()
+
+    async def find_job(self, key: str) -> Sequence[JobRecord]:
         """Raises NotInViewError."""
         _write()
 

@@ -104,8 +104,8 @@ QUESTION = Question(
     (
         Parameter(
             "nodes",
-            help="A running job's id or name: 1234, 324_5, llama, ml/llama; or its hosts: 'gpu-[001-064]'.",
-            description="a running job's id or name, or hosts as a node set",
+            help="A job's id or name: 1234, 324_5, llama, ml/llama; or its hosts: 'gpu-[001-064]'.",
+            description="a job's id or name, or hosts as a node set",
             kind=Kind.NODES,
             metavar="job|nodeset",
             label="Job or hosts",

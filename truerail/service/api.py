@@ -7,6 +7,7 @@ from typing import Protocol
 from truerail.analysis.published import Published
 from truerail.history.past_counters import PastCounters
 from truerail.model.history import Acknowledgement, History, MaintenanceWindow, PlanVersion
+from truerail.model.job_record import JobRecord
 from truerail.model.step_marks import StepChange, StepMark
 from truerail.service.events import EventLog
 from truerail.service.reported_jobs import JobsTaken
@@ -76,6 +77,10 @@ class ServiceAPI(Protocol):
 
     async def report_jobs(self, answer: str, complete: bool) -> JobsTaken:
         """Takes jobs that a scheduler's hooks report, as `ReportedJobs.take`. Raises `QueryError`, `ConflictError`."""
+        ...
+
+    async def find_job(self, key: str) -> Sequence[JobRecord]:
+        """The runs of a job that Slurm is asked for by its id, the last first; none where no Slurm knows it."""
         ...
 
     async def acknowledge(self, target: str, who: str, reason: str, until: datetime | None) -> Acknowledgement:

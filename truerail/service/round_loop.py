@@ -14,6 +14,7 @@ from truerail.errors import JournalUnavailableError
 from truerail.journal import Changes, Journal, Keeper
 from truerail.model import Plan, Target
 from truerail.model.history import RoundRecord
+from truerail.model.job_record import JobRecord
 from truerail.model.tasks import end
 from truerail.poller.polling import PollingMaker, in_process
 from truerail.poller.schedule import Schedule
@@ -23,6 +24,7 @@ from truerail.service.current import CurrentEvaluation
 from truerail.service.evaluator import Evaluated, Evaluator
 from truerail.service.freeing import free
 from truerail.service.garbage import EVERY_SECONDS, Garbage
+from truerail.service.job_finder import JobFinder
 from truerail.service.kept_past import KeptPast
 from truerail.service.logs import logger, set_up
 from truerail.service.muted_findings import mutes
@@ -33,6 +35,7 @@ from truerail.service.polled_work import work_of
 from truerail.service.prober import FORGET_SECONDS, Prober
 from truerail.service.settings import Settings
 from truerail.service.step_marks import StepMarks
+from truerail.transport.fleet_transport import Routes
 from truerail.transport.protocol import Transport
 from truerail.views.fabric_map import FabricMap
 
@@ -68,9 +71,10 @@ class Watch:
         recording: "HistoryWriter | None" = None,
         polling: PollingMaker | None = None,
         leadership: "Leadership | None" = None,
+        finding: Callable[[], Transport] = Routes,
     ) -> None:
         """`polling` makes what polls, in place of `transport` in this process; `leadership` is that of one of several
-        judges.
+        judges; `finding` opens what asks for a single job.
         """
         self.settings, self.plan, self.evaluator, self.journal, self.clock = settings, plan, evaluator, journal, clock
         self.recording, self.leadership = recording, leadership
@@ -94,6 +98,7 @@ class Watch:
         self._counters = KeptCounters(evaluator, journal, clock) if journal else None
         self._past = KeptPast(evaluator, journal, clock) if journal else None
         self.prober = Prober(lambda: self.asking.latest, clock, self._fresh.set)
+        self._finder = JobFinder(finding)
         self._schedule = Schedule(overran=self._overran, failed=self._job_failed)
         self.asking = (polling or in_process(transport))(self._work, self._fresh.set)
 
@@ -330,6 +335,13 @@ class Watch:
         if probe := self.settings.probe:
             work = self._work
             await self.prober.run(probe, self.shown.publication, work.named(), work.every_seconds)
+
+    async def find_job(self, key: str) -> Sequence[JobRecord]:
+        """The runs of a job that a Slurm of the settings or the inventory knows by its id."""
+        shown = self.settings.jobs
+        return await self._finder.find(
+            key, self._work.targets, self.clock(), show_users=shown.show_users, show_names=shown.show_names
+        )
 
     async def _retain(self) -> None:
         if self.journal:

@@ -9,6 +9,7 @@ from truerail.analysis.published import Published
 from truerail.errors import NotReadyError
 from truerail.history.past_counters import PastCounters
 from truerail.model.history import Acknowledgement, History, MaintenanceWindow, NoHistory, PlanVersion
+from truerail.model.job_record import JobRecord
 from truerail.model.step_marks import StepChange, StepMark
 from truerail.service.events import EventLog
 from truerail.service.plans import version_of
@@ -114,6 +115,10 @@ class WatchService:
         taken = await asyncio.to_thread(watch.evaluator.reported.take, answer, watch.clock(), complete=complete)
         watch.evaluate_again()
         return taken
+
+    async def find_job(self, key: str) -> Sequence[JobRecord]:
+        """The runs of a job that Slurm is asked for by its id."""
+        return await self._watch.find_job(key)
 
     async def acknowledge(self, target: str, who: str, reason: str, until: datetime | None) -> Acknowledgement:
         """Acknowledges a finding (id) or a cause (key)."""

@@ -11,6 +11,9 @@ from truerail.model.names import answer_file
 PORT = "{port}"
 """Placeholder in a command for the name of a port, if the command must run once per port."""
 
+JOB = "{job}"
+"""Placeholder for the id of a job, if the command is for one job alone: no capture has its answer."""
+
 
 @dataclass(frozen=True, slots=True)
 class Claim:
@@ -43,6 +46,8 @@ class Questions:
         return _on(role, None if self._only is None else frozenset(self._only))
 
     def _claim(self, command: Command, claim: Claim) -> None:
+        if command.text.endswith(JOB):
+            return
         if command.text.endswith(PORT):
             text = command.text.removesuffix(PORT)
             self._by_start.setdefault(answer_file(text + "x")[:-1], (text, []))[1].append(claim)

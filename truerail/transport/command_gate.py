@@ -9,12 +9,15 @@ from truerail.errors import UndeclaredCommandError
 from truerail.model import PLATFORMS, Command, Target
 from truerail.model.names import printable
 from truerail.model.platforms import PROBES, TABLE
-from truerail.transport.capture_files import PORT
+from truerail.transport.capture_files import JOB, PORT
 
 _PORT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/-]{0,63}")
 """Valid values of `{port}`: no blank, no quote, no character with a meaning in a shell or a switch's parser."""
 
 
+_JOB_ID = re.compile(r"[0-9]{1,10}(?:_[0-9]{1,10}|\+[0-9]{1,5})?")
+"""Valid values of `{job}`: `1234`, `324_5`, `5+0`."""
+_ENDS = {PORT: _PORT_NAME, JOB: _JOB_ID}
 _ON_THEIR_OWN = frozenset(one.name for one in TABLE if one.named_commands_only)
 
 
@@ -25,9 +28,9 @@ def fits(command: Command, platform: str) -> bool:
 
 @cache
 def declared(platform: str) -> tuple[frozenset[str], tuple[str, ...]]:
-    """The commands that are allowed on a device of this platform: complete ones, and the prefixes of those that end in
-    the name of a port. An empty platform is not known yet: all commands for any command line, and those that identify
-    the platform.
+    """The commands that are allowed on a device of this platform: complete ones, and those that end in the name of a
+    port or the id of a job. An empty platform is not known yet: all commands for any command line, and those that
+    identify the platform.
     """
     named = [platform] if platform else [name for name in PLATFORMS if name not in _ON_THEIR_OWN]
     texts = {
@@ -37,18 +40,26 @@ def declared(platform: str) -> tuple[frozenset[str], tuple[str, ...]]:
         if any(fits(command, name) for name in named)
     }
     texts |= set() if platform else set(PROBES)
-    of_port = {text for text in texts if text.endswith(PORT)}
-    return frozenset(texts - of_port), tuple(sorted(text.removesuffix(PORT) for text in of_port))
+    open_ended = {text for text in texts if text.endswith(tuple(_ENDS))}
+    return frozenset(texts - open_ended), tuple(sorted(open_ended))
 
 
 def refuse_undeclared(target: Target, commands: Sequence[str]) -> None:
     """Raises `UndeclaredCommandError` unless a collector declares every command for the target's platform."""
-    whole, of_port = declared(target.platform)
+    whole, open_ended = declared(target.platform)
     for command in commands:
-        if command not in whole and not any(_names_a_port(command, start) for start in of_port):
+        if command not in whole and not any(_completes(command, text) for text in open_ended):
             platform = target.platform or "any platform"
             raise UndeclaredCommandError(f"not sent: no collector declares {printable(command, 80)!r} for {platform}")
 
 
-def _names_a_port(command: str, start: str) -> bool:
-    return command.startswith(start) and _PORT_NAME.fullmatch(command, len(start)) is not None
+def _completes(command: str, declared_text: str) -> bool:
+    """Whether a command is a declared one with a valid name in the place of its placeholder."""
+    end = next(one for one in _ENDS if declared_text.endswith(one))
+    start = declared_text.removesuffix(end)
+    return command.startswith(start) and _ENDS[end].fullmatch(command, len(start)) is not None
+
+
+def job_id(text: str) -> bool:
+    """Whether a command may ask for this job."""
+    return _JOB_ID.fullmatch(text) is not None

@@ -81,7 +81,7 @@ class RestApi:
         known = self._versions.get(url)
         for version in (known,) if known else SLURM_VERSIONS:
             try:
-                text = api.get(path.replace("/slurm/", f"/slurm/{version}/", 1))
+                text = api.get(re.sub(r"^/(slurm|slurmdb)/", rf"/\1/{version}/", path))
             except _StatusError as refused:
                 if refused.status not in _NO_SUCH:
                     raise

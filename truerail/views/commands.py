@@ -25,7 +25,7 @@ def command_of(collector: str, source: str) -> str:
 def _commands(collector: str) -> tuple[dict[str, str], tuple[tuple[str, str], ...]]:
     """Commands by the file of their answer, and those of single ports by its beginning."""
     found = collectors().get(collector)
-    asked = [command.text for command in found.ask] if found else []
+    asked = [command.text for command in found.ask if not command.text.endswith("{job}")] if found else []
     of_ports = [text.removesuffix(_PORT) for text in asked if text.endswith(_PORT)]
     known = {answer_file(text): text for text in reversed(asked) if not text.endswith(_PORT)}
     return known, tuple((answer_file(text + "x")[:-1], text) for text in of_ports)

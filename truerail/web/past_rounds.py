@@ -49,6 +49,10 @@ class PastRounds:
         orders = {"action": ""} if hasattr(answer, "action") else {}  # it may long be done
         return replace(answer, as_of=past.as_of, **orders)
 
+    def of(self, asked: Asked, at: datetime) -> Past:
+        """The past itself. Raises what `past_of` raises."""
+        return self._restored(asked, at).past
+
     def shown(self, asked: Asked, at: datetime) -> CachedEvaluation:
         """The evaluation of a time, as endpoints show it. Raises what `past_of` raises."""
         return self._restored(asked, at).shown

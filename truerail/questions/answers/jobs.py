@@ -8,7 +8,7 @@ import numpy as np
 from truerail.analysis.jobs import Jobs as KnownJobs
 from truerail.analysis.jobs import RunningJob
 from truerail.analysis.published import Published
-from truerail.errors import NotFoundError, QueryError
+from truerail.errors import NoJobError, NotFoundError, QueryError
 from truerail.files.nodesets import fold
 from truerail.model.columns import Codes
 from truerail.model.names import printable
@@ -126,7 +126,7 @@ def job_asked(publication: Published, asked: str) -> Job:
         known = publication.round.jobs
         found = known.named(asked)
         if not found:
-            raise type(error)(f"{_no_job(known, asked)}, and {error.args[0]}") from error
+            raise NoJobError(f"{_no_job(known, asked)}, and {error.args[0]}") from error
     if len(found) > 1:
         listed = "; ".join(f"{one.key} on {fold(one.hosts)}" for one in found[:_MOST_NAMED])
         more = f"; and {len(found) - _MOST_NAMED:,} more" if len(found) > _MOST_NAMED else ""

@@ -36,7 +36,7 @@ def jobs_since(publication: Published, on: str | None, begin: str, history: Hist
     present = {(job.source, job.key, job.start_at) for job in running}
     records = history.job_runs(start, now, hosts=hosts, page=RowRange(MOST_RUNS + 1))
     former = [one for one in records[:MOST_RUNS] if (one.source, one.key, _seconds(one.started_at)) not in present]
-    jobs = [*running, *(_job(view, one) for one in former)]
+    jobs = [*running, *(job_of(view, one) for one in former)]
     asked_at = {source.name: source.at for source in known.sources if not source.error}
     ends = ((place, one.ended_at or asked_at.get(one.source)) for place, one in enumerate(former, len(running)))
     ended = {place: at for place, at in ends if at is not None}
@@ -70,7 +70,8 @@ def _seconds(at: datetime | None) -> int | None:
     return None if at is None else int(at.timestamp())
 
 
-def _job(view: View, run: JobRecord) -> RunningJob:
+def job_of(view: View, run: JobRecord) -> RunningJob:
+    """A run of the journal as a job on the plan's hosts."""
     names = expand(run.nodes, Budget()) if run.nodes else []
     codes = {name: view.device(name) for name in names}
     hosts = {view.index.devices.names[code] for code in codes.values() if view.is_planned(code)}

@@ -67,7 +67,8 @@ class Past:
 
     publication: Published
     history: History
-    as_of: AsOf
+    as_of: AsOf | None
+    """None of what is so now."""
 
 
 def past_of(asked: Asked, at: datetime) -> Past:

@@ -12,8 +12,8 @@ from collector.reported_jobs import MOST_JOBS, MOST_NODES
 from truerail.questions.answers.jobs import job_asked
 from truerail.questions.job import Job
 from truerail.service.reported_jobs import JobsTaken
-from truerail.web.answering import pondered
 from truerail.web.context import Newest, WithContext
+from truerail.web.ended_jobs import running_or_ended
 from truerail.web.params import LONGEST_NAME
 from truerail.web.writing import LINE, Operator, Written, done
 
@@ -71,7 +71,9 @@ async def one_job(
     request: Request,
     desk: WithContext,
     shown: Newest,
-    key: str = Path(max_length=LONGEST_NAME, description="a running job's id or name: 1234, 324_5, ml/llama"),
+    key: str = Path(max_length=LONGEST_NAME, description="a job's id or name: 1234, 324_5, ml/llama"),
 ) -> Response:
-    """A running job: whether the network slows it, by what and since when. The same answer as `/job?nodes=KEY`."""
-    return await pondered(request, desk, shown, lambda: job_asked(shown.publication, key))
+    """A job: whether the network slows it, by what and since when; of one that has ended, what was wrong when it did.
+    The same answer as `/job?nodes=KEY`.
+    """
+    return await running_or_ended(request, desk, shown, key, lambda: job_asked(shown.publication, key))

@@ -12,11 +12,13 @@ from starlette.responses import Response
 from truerail.model.history import History, NoHistory
 from truerail.questions import questions
 from truerail.questions.answers.moments import moment as moment_of
+from truerail.questions.job import QUESTION as JOB
 from truerail.questions.question import LONGEST_LIST, Asked, Journal, Kind, Parameter, Question
 from truerail.views.view import LONGEST_NODESET
 from truerail.web.answering import pondered, timed
 from truerail.web.body import to_bytes
 from truerail.web.context import Newest, WithContext
+from truerail.web.ended_jobs import running_or_ended
 from truerail.web.params import LONGEST_NAME, Time
 from truerail.web.remembering import remembered
 
@@ -79,6 +81,8 @@ def _endpoint(question: Question[Any]) -> Callable[..., Awaitable[Response]]:
             return Response(to_bytes(reported), _STATUS[question.good(reported)], media_type="application/json")
         if question.timed:
             return await timed(request, desk, lambda: found(NoHistory()))
+        if question is JOB:
+            return await running_or_ended(request, desk, shown, given["nodes"], lambda: found(NoHistory()))
         if question.journal(given) is Journal.UNUSED:
             return await pondered(request, desk, shown, lambda: found(NoHistory()))
         return await remembered(request, desk, found)
