@@ -12,7 +12,7 @@ from truerail.views.device import device_view
 def test_each_command_of_each_collector_is_found_by_its_file_and_by_itself() -> None:
     for name, collector in collectors().items():
         for command in collector.ask:
-            text = command.text.replace("{port}", "eth0")
+            text = command.text.replace("{port}", "eth0").replace("{job}", "1234")
             assert answer_file(command_of(name, f"gpu-001/{answer_file(text)}")) == answer_file(text)
             assert answer_file(command_of(name, text)) == answer_file(text)
 

@@ -9,11 +9,12 @@ from api_client import Api
 from fake_tower import FakeHistory, FakeTower
 from oncall_fabrics import SPINES, all_hosts, simulated
 
+from collector import collectors
 from truerail.analysis.jobs import Jobs as KnownJobs
 from truerail.analysis.published import Published
 from truerail.analysis.round import Round
 from truerail.errors import NotFoundError, QueryError
-from truerail.model import CauseKind, PodOfJob, Reading, SchedulerJob, Snapshot
+from truerail.model import CauseKind, Device, PodOfJob, Reading, SchedulerJob, Snapshot
 from truerail.model.history import NoHistory
 from truerail.model.job_record import JobRecord
 from truerail.model.life import Life, LifeState
@@ -156,6 +157,21 @@ def test_a_job_is_found_by_id_array_component_and_name() -> None:
     many = shown(slurm(*(record(str(number), first) for number in range(1, 8))))
     with pytest.raises(QueryError, match=r"7 running jobs .*; and 2 more"):
         asked(many, "train")
+
+
+def test_records_of_one_name_are_one_job_and_no_time_is_beyond_the_calendar() -> None:
+    host, other = others(shown(), hurt_host(shown()))[:2]
+    twice = shown(slurm(record("7", host, gpus=8), record("7", host, gpus=8), record("8", host, gpus=8)))
+    assert [(job.key, job.hosts, job.gpus) for job in twice.round.jobs.running] == [
+        ("7", (host,), 8),
+        ("8", (host,), 8),
+    ]
+    differ = shown(slurm(record("7", host, gpus=8), record("7", other, gpus=8)))
+    assert [(job.key, job.hosts, job.gpus) for job in differ.round.jobs.running] == [("7", (host, other), None)]
+    answer = '{"jobs": [{"job_id": 7, "name": "x", "nodes": "n1", "job_state": "RUNNING", "start_time": 900000000000}]}'
+    (late,) = collectors()["slurm_jobs"].read(answer, Device("slurm"))
+    assert isinstance(late, SchedulerJob)
+    assert late.start_at is None
 
 
 def test_the_first_line_answers_the_question() -> None:

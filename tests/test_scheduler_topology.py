@@ -142,6 +142,18 @@ def test_the_other_formats() -> None:
     nccl = topology(published(RAIL_ONLY), "nccl").text
     assert re.search(r"^NCCL_IB_HCA==mlx5_\d+:1(,mlx5_\d+:1){3}$", nccl, re.MULTILINE)
     assert "NCCL_CROSS_NIC=0" in nccl
+    assert topology(published(RAIL_ONLY), "nccl", "2.29.7").text == nccl
+    rails = re.findall(r"^NCCL_IB_HCA==(.*)$", topology(published(RAIL_ONLY), "nccl", "2.30").text, re.MULTILINE)
+    assert [entry.split(":")[1:] for entry in rails[0].split(",")] == [["1", str(rail), "0"] for rail in range(4)]
+    planes = re.findall(r"^NCCL_IB_HCA==(.*)$", topology(published(PLANES), "nccl", "2.30.7").text, re.MULTILINE)
+    places = [[rail, plane] for _, _, rail, plane in (entry.split(":") for entry in planes[0].split(","))]
+    assert places == [[str(rail), str(plane)] for rail in range(4) for plane in range(2)]
+    for kind, version, why in (
+        ("nccl", "latest", "not a version of NCCL"),
+        ("slurm", "2.30", "goes with the format"),
+    ):
+        with pytest.raises(QueryError, match=why):
+            topology(published(RAIL_ONLY), kind, version)
     assert "NCCL_CROSS_NIC" not in topology(CLEAN, "nccl").text
     with pytest.raises(QueryError, match="see NIC001"):
         topology(published(SPINES, Fault(CauseKind.GPU_NIC_ORDER)), "nccl")

@@ -10,7 +10,7 @@ from collector import collectors
 from truerail.errors import UndeclaredCommandError
 from truerail.model import PLATFORMS, Target
 from truerail.poller.event_loop import run
-from truerail.transport.capture_files import PORT
+from truerail.transport.capture_files import JOB, PORT
 from truerail.transport.command_gate import declared, refuse_undeclared
 from truerail.transport.framing import LIMITS, Limits
 from truerail.transport.local_shell import Local
@@ -89,7 +89,7 @@ def test_output_without_end_is_cut(programs: Path) -> None:
 def test_every_declared_command_may_be_sent_to_its_platforms_and_to_no_other() -> None:
     for collector in collectors().values():
         for command in collector.ask:
-            text = command.text.replace(PORT, "swp1")
+            text = command.text.replace(PORT, "swp1").replace(JOB, "1234")
             for platform in PLATFORMS:
                 target = Target("x", "10.0.0.1", platform=platform)
                 everybodys = not command.platforms and platform not in (

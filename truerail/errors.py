@@ -122,6 +122,10 @@ class QueryError(TruerailError, ValueError):
     """A question with a value that cannot be understood: a node set, a time."""
 
 
+class NoJobQueryError(QueryError):
+    """The same, where the query is no node set either."""
+
+
 class QueryLimitError(TruerailError):
     """A query of the history that takes more time or memory than it may. Names the limit."""
 

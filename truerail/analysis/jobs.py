@@ -147,14 +147,18 @@ def _shown(job: RunningJob, how: Jobs) -> RunningJob:
 
 
 def _records(reading: Reading, scheduler: str, devices: Devices) -> Iterator[RunningJob]:
-    """Records as jobs: the components of a heterogeneous job are one."""
+    """Records as jobs: the components of a heterogeneous job are one. Where one answer has different records of one
+    name, as that of a federation may, the job has the nodes of all, and its GPUs are unknown.
+    """
     groups: dict[str, list[SchedulerJob]] = {}
     for fact in reading.facts:
         if isinstance(fact, SchedulerJob) and fact.job and fact.nodes and not RUNNING.isdisjoint(fact.state.split("+")):
             groups.setdefault(fact.job.partition("+")[0], []).append(fact)
-    for key, records in groups.items():
+    for key, repeated in groups.items():
+        records = list(dict.fromkeys(repeated))
         nodes = dict.fromkeys(node for record in records for node in record.nodes)
-        counts = [record.gpus for record in records]
+        alone = len({record.job for record in records}) == len(records)
+        counts = [record.gpus if alone else None for record in records]
         starts = [record.start_at for record in records if record.start_at is not None]
         ends = [record.end_at for record in records if record.end_at is not None]
         array = key.partition("_")[0]

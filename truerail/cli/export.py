@@ -52,6 +52,10 @@ def export(
     format: Annotated[  # noqa: A002 - the option's name
         TopologyFormat, typer.Option(help="Of the topology; k8s-labels are kubectl commands, nccl is NCCL_IB_HCA.")
     ] = TopologyFormat.SLURM,
+    nccl: Annotated[
+        str | None,
+        typer.Option(metavar="VERSION", help="With nccl: from 2.30 on each device has its rail and plane."),
+    ] = None,
     service: Service = LOCAL_SERVICE,
     token_file: TokenFile = None,
     inventory: Inventory = None,
@@ -64,7 +68,7 @@ def export(
     if what == TOPOLOGY and out is None and config is None:
         from truerail.cli.oncall_source import Source
 
-        _topology(format, Source(service, token_file, capture, inventory, plan))
+        _topology(format, nccl, Source(service, token_file, capture, inventory, plan))
     elif what:
         raise CommandError(f"{what}: only topology can be named here, without --out and --config")
     elif out is None:
@@ -73,12 +77,12 @@ def export(
         _history(out, config, capture, plan, since)
 
 
-def _topology(format: TopologyFormat, source: "Source") -> None:  # noqa: A002 - the option's name
+def _topology(format: TopologyFormat, nccl: str | None, source: "Source") -> None:  # noqa: A002 - the option's name
     from truerail.cli import terminal_output
     from truerail.cli.oncall_source import ask
     from truerail.questions.topology import QUESTION
 
-    answer, _ = ask(QUESTION, {"format": format.value}, source)
+    answer, _ = ask(QUESTION, {"format": format.value, "nccl": nccl}, source)
     terminal_output.say(answer.text.removesuffix("\n"))
     terminal_output.remark(answer.summary)
 

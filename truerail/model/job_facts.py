@@ -6,12 +6,14 @@ both are known.
 
 from typing import NamedTuple
 
-from truerail.model.fact_kinds import ANY_NUMBER, SECONDS, fact
+from truerail.model.fact_kinds import ANY_NUMBER, fact
 
 _MOST_GPUS = (0, 2**24)
+_MOMENT = (0, 7_258_118_400)
+"""Up to the year 2200: a later time is none, and calendars end with the year 9999."""
 
 
-@fact("jobs of a scheduler", job_id=(0, 2**62), gpus=_MOST_GPUS, start_at=SECONDS, end_at=SECONDS)
+@fact("jobs of a scheduler", job_id=(0, 2**62), gpus=_MOST_GPUS, start_at=_MOMENT, end_at=_MOMENT)
 class SchedulerJob(NamedTuple):
     """One job record of Slurm: an array task and a component of a heterogeneous job are records of their own."""
 

@@ -26,7 +26,7 @@ class Topology:
 def _find(asked: Asked, given: Given) -> Topology:
     from truerail.questions.answers.topology_text import topology
 
-    return topology(asked.publication, given["format"])
+    return topology(asked.publication, given["format"], given["nccl"])
 
 
 QUESTION = Question(
@@ -43,6 +43,16 @@ QUESTION = Question(
             metavar="FORMAT",
             default="slurm",
             label="Format",
+        ),
+        Parameter(
+            "nccl",
+            help="The version of NCCL that reads it: 2.30 and later take rail and plane of each device.",
+            description="with the format nccl: the version that reads it; from 2.30 on each device has rail and plane",
+            needed=False,
+            option=True,
+            metavar="VERSION",
+            label="NCCL's version",
+            example="2.30",
         ),
     ),
     _find,

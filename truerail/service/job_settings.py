@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final, Literal
 
 from pydantic import AfterValidator, Field
 
@@ -24,6 +24,7 @@ IN_CLUSTER = "in-cluster"
 _ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 """Where a pod has its token and the CA of the API: "Accessing the API from within a Pod" of Kubernetes."""
 _MOST_HOSTS = 1000
+AUTO: Final = "auto"
 _COLLECTORS = {SLURM: "slurm_jobs", KUBERNETES: "k8s_pods", OTHER_JOBS: "reported_jobs"}
 _APIS = {SLURM: SLURM_API, KUBERNETES: KUBERNETES_API}
 
@@ -78,8 +79,10 @@ class KubernetesApi(SchedulerApi):
 class Ras(Part):
     """NCCL's RAS: hosts that are asked which ranks of their job are missing or behind."""
 
-    hosts: Annotated[tuple[str, ...], Field(min_length=1, max_length=_MOST_HOSTS)]
-    """One host of each job that is followed, by its name in the inventory: it answers for all ranks."""
+    hosts: Literal["auto"] | Annotated[tuple[str, ...], Field(min_length=1, max_length=_MOST_HOSTS)]
+    """One host of each job that is followed, by its name in the inventory: it answers for all ranks. `auto`: one of
+    each known job on several hosts.
+    """
     every: Duration = timedelta(seconds=30)
     """How often. Each answer makes all processes of the job report."""
 
@@ -116,7 +119,7 @@ class JobSettings(Part):
     def every_seconds(self) -> dict[str, float]:
         """How often each collector of jobs runs."""
         every = {_COLLECTORS[platform]: one.every.total_seconds() for platform, one in self.schedulers}
-        return every if self.ras is None else {**every, "nccl_ras": self.ras.every.total_seconds()}
+        return {**every, "nccl_ras": self.ras.every.total_seconds()} if self.ras and self.ras.hosts != AUTO else every
 
     def differing(self, before: "JobSettings") -> set[str]:
         """The schedulers, by platform, that these settings ask in another way than those before, or not at all."""
@@ -130,13 +133,19 @@ class JobSettings(Part):
         """
         listed = {device_key(target.name): target for target in inventory}
         schedulers = [_target(platform, one, listed) for platform, one in self.schedulers]
-        return (*schedulers, *(_ras_target(host, listed) for host in (self.ras.hosts if self.ras else ())))
+        named = () if self.ras is None or self.ras.hosts == AUTO else self.ras.hosts
+        return (*schedulers, *(_ras_target(host, listed) for host in named))
 
 
 def _ras_target(host: str, listed: dict[str, Target]) -> Target:
     known = listed.get(device_key(host))
     if known is None:
         raise SettingsError([f"jobs.ras.hosts: the inventory has no host {printable(host, 80)!r}"])
+    return ras_target(known)
+
+
+def ras_target(known: Target) -> Target:
+    """A host of the inventory once more, to be asked for NCCL's RAS."""
     return _beside(known, f"nccl-{known.name}", NCCL, known.ssh)
 
 

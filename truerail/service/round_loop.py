@@ -25,6 +25,7 @@ from truerail.service.evaluator import Evaluated, Evaluator
 from truerail.service.freeing import free
 from truerail.service.garbage import EVERY_SECONDS, Garbage
 from truerail.service.job_finder import JobFinder
+from truerail.service.job_settings import AUTO
 from truerail.service.kept_past import KeptPast
 from truerail.service.logs import logger, set_up
 from truerail.service.muted_findings import mutes
@@ -33,6 +34,7 @@ from truerail.service.outlet import Outlet
 from truerail.service.plans import PlanInForce, version_of
 from truerail.service.polled_work import work_of
 from truerail.service.prober import FORGET_SECONDS, Prober
+from truerail.service.ras_follower import RasFollower
 from truerail.service.settings import Settings
 from truerail.service.step_marks import StepMarks
 from truerail.transport.fleet_transport import Routes
@@ -46,7 +48,7 @@ if TYPE_CHECKING:
 WINDOWS_SECONDS = 15.0
 RETENTION_SECONDS = 3600.0
 _DROP_SECONDS = 10.0
-PROBE, PROBE_AGE = "probe", "age of probes"
+PROBE, PROBE_AGE, RAS = "probe", "age of probes", "ras"
 FIXED = ("fabric", "history", "http", "journal", "page", "notify", "otlp")
 """Settings that a running service cannot change."""
 
@@ -99,6 +101,7 @@ class Watch:
         self._past = KeptPast(evaluator, journal, clock) if journal else None
         self.prober = Prober(lambda: self.asking.latest, clock, self._fresh.set)
         self._finder = JobFinder(finding)
+        self.ras = RasFollower(finding, clock, self._fresh.set)
         self._schedule = Schedule(overran=self._overran, failed=self._job_failed)
         self.asking = (polling or in_process(transport))(self._work, self._fresh.set)
 
@@ -140,6 +143,7 @@ class Watch:
     async def _end(self) -> None:
         self._schedule.stop()
         await self.prober.end()
+        await self.ras.forget()
         await end(self._tasks)
         await self.asking.stop()
         self.shown.stop()
@@ -205,6 +209,7 @@ class Watch:
         snapshot = self.asking.latest.snapshot()
         if snapshot is None:
             return
+        snapshot = self.ras.joined(snapshot)
         plan = await asyncio.to_thread(self.plan.of, snapshot)
         if plan is None:
             self._log.warning("no plan is given and none can be inferred", why=self.plan.why_not)
@@ -330,6 +335,12 @@ class Watch:
         else:
             self.prober.cease()
             self._schedule.drop(PROBE)
+        ras = self.settings.jobs.ras
+        if ras is not None and ras.hosts == AUTO:
+            self._schedule.every(RAS, ras.every.total_seconds(), self._follow, jitter_seconds=jitter)
+        else:
+            self._schedule.drop(RAS)
+            self.spawn(self.ras.forget())
 
     async def _probe(self) -> None:
         if probe := self.settings.probe:
@@ -342,6 +353,11 @@ class Watch:
         return await self._finder.find(
             key, self._work.targets, self.clock(), show_users=shown.show_users, show_names=shown.show_names
         )
+
+    async def _follow(self) -> None:
+        shown = self.shown.publication
+        if shown is not None:
+            await self.ras.run(shown.round.jobs, self._work.named())
 
     async def _retain(self) -> None:
         if self.journal:

@@ -28,9 +28,9 @@ def fits(command: Command, platform: str) -> bool:
 
 @cache
 def declared(platform: str) -> tuple[frozenset[str], tuple[str, ...]]:
-    """The commands that are allowed on a device of this platform: complete ones, and those that end in the name of a
-    port or the id of a job. An empty platform is not known yet: all commands for any command line, and those that
-    identify the platform.
+    """The commands that are allowed on a device of this platform: complete ones, and the beginnings of those that end
+    in the name of a port or the id of a job. An empty platform is not known yet: all commands for any command line,
+    and those that identify the platform.
     """
     named = [platform] if platform else [name for name in PLATFORMS if name not in _ON_THEIR_OWN]
     texts = {
@@ -41,23 +41,26 @@ def declared(platform: str) -> tuple[frozenset[str], tuple[str, ...]]:
     }
     texts |= set() if platform else set(PROBES)
     open_ended = {text for text in texts if text.endswith(tuple(_ENDS))}
-    return frozenset(texts - open_ended), tuple(sorted(open_ended))
+    return frozenset(texts - open_ended), tuple(sorted(text[: text.rindex("{")] for text in open_ended))
+
+
+@cache
+def _names_after(platform: str) -> dict[str, re.Pattern[str]]:
+    """What may follow the beginning of a command."""
+    asked = [one.text for found in collectors().values() for one in found.ask if not platform or fits(one, platform)]
+    return {text.removesuffix(end): _ENDS[end] for text in asked for end in _ENDS if text.endswith(end)}
 
 
 def refuse_undeclared(target: Target, commands: Sequence[str]) -> None:
     """Raises `UndeclaredCommandError` unless a collector declares every command for the target's platform."""
-    whole, open_ended = declared(target.platform)
+    whole, starts = declared(target.platform)
+    after = _names_after(target.platform)
     for command in commands:
-        if command not in whole and not any(_completes(command, text) for text in open_ended):
+        if command not in whole and not any(
+            command.startswith(start) and after[start].fullmatch(command, len(start)) for start in starts
+        ):
             platform = target.platform or "any platform"
             raise UndeclaredCommandError(f"not sent: no collector declares {printable(command, 80)!r} for {platform}")
-
-
-def _completes(command: str, declared_text: str) -> bool:
-    """Whether a command is a declared one with a valid name in the place of its placeholder."""
-    end = next(one for one in _ENDS if declared_text.endswith(one))
-    start = declared_text.removesuffix(end)
-    return command.startswith(start) and _ENDS[end].fullmatch(command, len(start)) is not None
 
 
 def job_id(text: str) -> bool:

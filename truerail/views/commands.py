@@ -5,8 +5,8 @@ from functools import cache
 from collector import collectors
 from truerail.model.names import answer_file
 
-_PORT = "{port}"
-"""Stands in a command for a port's name, where a device is asked once for each."""
+_ENDS = ("{port}", "{job}")
+"""In a command that is sent once for each port or job, in the place of its name."""
 
 
 def command_of(collector: str, source: str) -> str:
@@ -14,18 +14,19 @@ def command_of(collector: str, source: str) -> str:
     empty for another file.
     """
     known, starts = _commands(collector)
-    name = answer_file(source.rpartition("/")[2])
-    exact = known.get(answer_file(source)) or known.get(name)
+    whole, name = answer_file(source), answer_file(source.rpartition("/")[2])
+    exact = known.get(whole) or known.get(name)
     if exact:
         return exact
-    return next((text + name.removeprefix(start) for start, text in starts if name.startswith(start)), "")
+    found = ((text, start, one) for one in (name, whole) for start, text in starts if one.startswith(start))
+    return next((text + one.removeprefix(start) for text, start, one in found), "")
 
 
 @cache
 def _commands(collector: str) -> tuple[dict[str, str], tuple[tuple[str, str], ...]]:
-    """Commands by the file of their answer, and those of single ports by its beginning."""
+    """Commands by the file of their answer, and those of single ports and jobs by its beginning."""
     found = collectors().get(collector)
-    asked = [command.text for command in found.ask if not command.text.endswith("{job}")] if found else []
-    of_ports = [text.removesuffix(_PORT) for text in asked if text.endswith(_PORT)]
-    known = {answer_file(text): text for text in reversed(asked) if not text.endswith(_PORT)}
-    return known, tuple((answer_file(text + "x")[:-1], text) for text in of_ports)
+    asked = [command.text for command in found.ask] if found else []
+    of_names = [text[: text.rindex("{")] for text in asked if text.endswith(_ENDS)]
+    known = {answer_file(text): text for text in reversed(asked) if not text.endswith(_ENDS)}
+    return known, tuple((answer_file(text + "x")[:-1], text) for text in of_names)

@@ -8,7 +8,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from truerail.errors import JournalUnavailableError, NoJobError
+from truerail.errors import JournalUnavailableError, NoJobError, NoJobQueryError
 from truerail.model.history import RowRange
 from truerail.model.job_record import JobRecord
 from truerail.questions.answers.job_ended import ended_job
@@ -27,7 +27,7 @@ async def running_or_ended(
     """The answer `make` gives for a running job, else that of its last run. Raises NotFoundError, QueryError."""
     try:
         return await pondered(request, desk, shown, make)
-    except NoJobError:
+    except (NoJobError, NoJobQueryError):
         key, history = key.strip(), desk.tower.history
         runs: Sequence[JobRecord] = ()
         with suppress(JournalUnavailableError):

@@ -8,7 +8,7 @@ import numpy as np
 from truerail.analysis.jobs import Jobs as KnownJobs
 from truerail.analysis.jobs import RunningJob
 from truerail.analysis.published import Published
-from truerail.errors import NoJobError, NotFoundError, QueryError
+from truerail.errors import NoJobError, NoJobQueryError, NotFoundError, QueryError
 from truerail.files.nodesets import fold
 from truerail.model.columns import Codes
 from truerail.model.names import printable
@@ -126,7 +126,8 @@ def job_asked(publication: Published, asked: str) -> Job:
         known = publication.round.jobs
         found = known.named(asked)
         if not found:
-            raise NoJobError(f"{_no_job(known, asked)}, and {error.args[0]}") from error
+            kind = NoJobError if isinstance(error, NotFoundError) else NoJobQueryError
+            raise kind(f"{_no_job(known, asked)}, and {error.args[0]}") from error
     if len(found) > 1:
         listed = "; ".join(f"{one.key} on {fold(one.hosts)}" for one in found[:_MOST_NAMED])
         more = f"; and {len(found) - _MOST_NAMED:,} more" if len(found) > _MOST_NAMED else ""

@@ -7,6 +7,7 @@ Slurm would not start with, is not printed.
 """
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from hashlib import sha256
 
@@ -17,6 +18,7 @@ from truerail.analysis.published import Published
 from truerail.errors import QueryError
 from truerail.files.problems import nearest
 from truerail.model.columns import NONE
+from truerail.model.names import printable
 from truerail.outputs.report_words import count
 from truerail.questions.answers.fabric_tree import FabricTree, Unit, fabric_tree
 from truerail.questions.answers.subjects import rail_words
@@ -24,16 +26,30 @@ from truerail.questions.answers.topology_lint import read_units, topology_faults
 from truerail.questions.topology import Topology
 from truerail.views.view import View, view_of
 
+_WITH_RAILS = (2, 30, 0)
+"""The version of NCCL from which on an entry of NCCL_IB_HCA takes rail and plane: `mlx5_0:1:0:0` (NCCL 2.30.7,
+`src/transport/net_ib`).
+"""
 _LONGEST_LABEL = 63
 """Characters of a label's value in Kubernetes."""
 _MOST_REMARKS = 200
 
 
-def topology(publication: Published, format: str) -> Topology:  # noqa: A002 - the parameter of the API
-    """The tree in one format. Raises QueryError for an unknown one, and for a fabric that it cannot be made of."""
+def topology(
+    publication: Published,
+    format: str,  # noqa: A002 - the parameter of the API
+    nccl: str | None = None,
+) -> Topology:
+    """The tree in one format; that of NCCL for a version of it. Raises QueryError for an unknown one, and for a fabric
+    that it cannot be made of.
+    """
     make = FORMATS.get(format)
     if make is None:
         raise QueryError(f"no format {format!r}{nearest(format, list(FORMATS))}")
+    if nccl is not None:
+        if make is not _nccl:
+            raise QueryError(f"a version of NCCL goes with the format nccl, not with {format}")
+        make = _nccl_with_rails if _version(nccl) >= _WITH_RAILS else _nccl
     view, tree = view_of(publication), fabric_tree(publication)
     text = make(publication, view, tree)
     if make in (_slurm, _slurm_yaml):
@@ -141,15 +157,31 @@ def _label(name: str) -> str:
     return name if len(name) <= _LONGEST_LABEL else f"truerail-{sha256(name.encode()).hexdigest()[:32]}"
 
 
+def _version(text: str) -> tuple[int, ...]:
+    found = re.fullmatch(r"(\d{1,4})\.(\d{1,4})(?:\.(\d{1,4}))?", text, re.ASCII)
+    if found is None:
+        raise QueryError(f"not a version of NCCL, such as 2.30 or 2.30.7: {printable(text, 40)!r}")
+    return tuple(int(part or 0) for part in found.groups())
+
+
 def _nccl(publication: Published, view: View, tree: FabricTree) -> str:
     """NCCL_IB_HCA in the order of rails, for each kind of host: those with the same devices on their rails."""
+    return _hca(publication, view, tree, "{device}:{port}")
+
+
+def _nccl_with_rails(publication: Published, view: View, tree: FabricTree) -> str:
+    """The same with rail and plane of each device, so that NCCL does not have to guess them."""
+    return _hca(publication, view, tree, "{device}:{port}:{rail}:{plane}")
+
+
+def _hca(publication: Published, view: View, tree: FabricTree, entry: str) -> str:
     wrong = [finding.subject for finding in publication.evaluation.findings if finding.rule == "NIC001"]
     if wrong:
         raise QueryError(f"the order of GPUs and NICs is not as planned on {', '.join(wrong[:5])}: see NIC001")
     kinds: dict[tuple[str | None, ...], list[int]] = {}
     for unit in tree.units:
         for host in unit.hosts:
-            kinds.setdefault(_devices(view, host), []).append(host)
+            kinds.setdefault(_devices(view, host, entry), []).append(host)
     lines = list(_header(publication, view, tree))
     alone = not any(unit.children for unit in tree.units)
     for devices, hosts in kinds.items():
@@ -157,17 +189,23 @@ def _nccl(publication: Published, view: View, tree: FabricTree) -> str:
         if None in devices or not devices:
             lines.append("# not known: these hosts do not report an RDMA device for every rail")
             continue
-        lines.append(f"NCCL_IB_HCA=={','.join(f'{device}:1' for device in devices)}")
+        lines.append(f"NCCL_IB_HCA=={','.join(filter(None, devices))}")
         lines += ["NCCL_CROSS_NIC=0"] * alone
     return "\n".join([*lines, ""])
 
 
-def _devices(view: View, host: int) -> tuple[str | None, ...]:
-    """The RDMA devices of a host in the order of its rails and planes; None where it reports none."""
+def _devices(view: View, host: int, entry: str) -> tuple[str | None, ...]:
+    """The RDMA devices of a host as entries of NCCL_IB_HCA, in the order of its rails and planes; None where it reports
+    none.
+    """
     index = view.index
     cables = sorted(view.layout.host_cables_of(host).tolist(), key=lambda one: (index.rail[one], index.plane[one]))
     found = [view.nics.rdma(int(index.a[cable])) for cable in cables if index.rail[cable] != NONE]
-    return tuple(one.device if one else None for one in found)
+    places = [(int(index.rail[one]), max(int(index.plane[one]), 0)) for one in cables if index.rail[one] != NONE]
+    return tuple(
+        entry.format(device=one.device, port=one.port, rail=rail, plane=plane) if one else None
+        for one, (rail, plane) in zip(found, places, strict=True)
+    )
 
 
 FORMATS: Mapping[str, Callable[[Published, View, FabricTree], str]] = {
