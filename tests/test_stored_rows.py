@@ -32,7 +32,7 @@ def test_threads_read_the_same_rows_at_once() -> None:
     rows: StoredRows[int] = StoredRows(PARTS * ROWS, part)
 
     def read(seed: int) -> bool:
-        rng = Random(seed)  # noqa: S311 - spreads readers
+        rng = Random(seed)
         wanted = (rng.randrange(len(rows)) for _ in range(1000))
         return all(rows[row] == row for row in wanted)
 

@@ -39,9 +39,11 @@ Where a goal is missed:
   files are looked up. These switches list their neighbours as JSON, in answers of 280 kB. Rules, causes, indexes, map
   and metrics are a third of it, and the join no part of it. A service of 2,000 devices and more does the first part in
   its pollers, all cores at once, and its judge the last third alone.
-- A change in one host joins the whole fabric again, as before; only reading is saved.
-- `check` reads each answer once, so nothing is carried over; lldpd's JSON is read as before. On several cores it reads
-  in processes, and what remains for one is to take their facts, join, evaluate and report.
+- A change in one host joins the whole fabric again; reading it, and the columns of what did not change, are saved.
+- `check` reads each answer once, so nothing is carried over: lldpd's JSON is decoded faster, and there are more rules
+  than before. On several cores it reads in processes, and what remains for one is to take their facts, join, evaluate
+  and report: on two cores that gains nothing.
+- lldpd's JSON: what is left is to make 100,000 neighbors of what the decoder returns.
 """
 _AGE = re.compile(rb'"age": ?"\d+ days?')
 Files = dict[str, dict[str, bytes]]
