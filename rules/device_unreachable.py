@@ -53,7 +53,7 @@ from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, report_not_evaluated, rule
 from truerail.model import Finding, Neighbor, NetLink, RdmaLink, Severity, Transport
 from truerail.model.names import printable
-from truerail.model.probe_facts import LEFT_OUT, PROBE_COLLECTOR, ProbeTrouble
+from truerail.model.probe_facts import LEFT_OUT, PROBE_COLLECTORS, ProbeTrouble
 
 NOT_LISTED = "not in the inventory"
 _SHOWN_ERRORS = 3
@@ -74,7 +74,7 @@ def device_unreachable(round: Round) -> Iterator[Finding]:
     answered = {
         find[reading.device]
         for reading in round.snapshot.readings
-        if not reading.error and reading.collector != PROBE_COLLECTOR
+        if not reading.error and reading.collector not in PROBE_COLLECTORS
     }
     absent = {role.tier for role in roles_not_asked(wiring)}
     contested = wiring.identity.contested

@@ -15,8 +15,19 @@ from truerail.cli.probing import Probed
 from truerail.errors import CommandError
 from truerail.model import Plan, ProbeReach, ProbeTrouble
 from truerail.model.qos_profile import QosProfile
-from truerail.probe.background import FAR, NEAR, Results, Turn, of_plan, plan_turn, turns_of
-from truerail.probe.pinglists import USUAL, Share, pairs_of
+from truerail.probe.background import (
+    FAR,
+    NEAR,
+    Results,
+    Turn,
+    of_plan,
+    plan_paths,
+    plan_turn,
+    turn_of_paths,
+    turns_of,
+)
+from truerail.probe.path_sweep import Budget
+from truerail.probe.pinglists import SWEPT, USUAL, Share, pairs_of
 from truerail.probe.tasks import Settings
 from truerail.service.probe_settings import ProbeSettings
 from truerail.simulator import Shape
@@ -64,6 +75,29 @@ def test_the_shares_of_a_list_are_all_of_it_and_share_nothing(name: str) -> None
     whole = pairs_of(PLAN, NICS, (name,))
     assert sorted(pair for part in parts for pair in part) == sorted(whole)
     assert all(len(part) < len(whole) for part in parts)
+
+
+def test_paths_are_swept_one_rail_after_the_other_within_the_budget() -> None:
+    asked = Settings(what=("paths", "loss"), packets_per_second=20, budget=Budget(50.0, 10.0))
+    rails = []
+    for number in range(3):
+        turn = turn_of_paths(NICS, number)
+        assert turn == Turn((SWEPT,), Share(number % 2, 2))
+        planned = plan_paths(turn, PLAN, NICS, asked, AT, {})
+        rails.append(
+            {pair.source.group[0] for pair, _ in planned.flows} | {pair.to.group[0] for pair, _ in planned.flows}
+        )
+        assert {pair.pinglist for pair, _ in planned.flows} == {SWEPT}
+        assert planned.sweep is not None
+        assert planned.sweep.planned.busiest < asked.budget.per_switch
+    assert rails == [{0}, {1}, {0}]
+    assert turn_of_paths((), 0) is None
+
+
+def test_a_sweep_that_takes_too_long_is_not_made_in_the_background() -> None:
+    slow = Settings(what=("paths", "loss"), packets_per_second=20, budget=Budget(1.0, 0.1))
+    with pytest.raises(CommandError, match=r"the paths of rail 0 are not swept: that takes [\d,]+ s"):
+        plan_paths(Turn((SWEPT,), Share(0, 2)), PLAN, NICS, slow, AT, {})
 
 
 def test_results_count_until_their_turn_should_have_come_twice_more() -> None:

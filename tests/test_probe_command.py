@@ -20,16 +20,21 @@ from deploying import DEPLOY
 from live_site import Run, runner
 from patience import ENOUGH, soon
 from probe_fabric import NOBODY, PYTHON, ProbeFabric, routed
+from probe_rdma import faster, rdma_hosts
 from real import require
 from sshd import Sshd, sshd
 
 from truerail.analysis.published import EvaluatedRound, Published
 from truerail.analysis.round import Round
+from truerail.cli import probing_heavy
 from truerail.inventory import Inventory, dump_yaml
 from truerail.model import Counter, PortCounters, ProbeHop, ProbeReach, Reading, Role, Snapshot, Target
 from truerail.plans import dump_csv
 from truerail.poller.latest import Latest
+from truerail.probe import heavy
+from truerail.probe.path_sweep import Budget
 from truerail.rounds import evaluate
+from truerail.service import prober
 from truerail.service.probe_settings import ProbeSettings
 from truerail.service.prober import Prober
 from truerail.views.probe_matrix import probe_matrix
@@ -193,6 +198,49 @@ def test_a_piped_script_needs_the_operators_own_account(site: Site, command: Run
     assert verdicts["PRB001"] == "pass", err
 
 
+def test_heavy_tests_name_a_slow_pair_and_leave_hosts_out_that_compute(
+    site: Site, command: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = site.fabric.folder / "rdma"
+    rdma_hosts(site.servers, folder)
+    source = faster(probing_heavy.script("heavy_script.py"), folder)
+    monkeypatch.setattr(probing_heavy, "script", lambda name: source)
+    monkeypatch.setattr(heavy, "SLOT_SECONDS", 5.0)
+    by_operator = (*site.words, "--pipe", "--by-operator", site.words[-1], "--heavy", "--yes", "--list", "A")
+    try:
+        for host in site.fabric.hosts[:3]:
+            site.servers[host].program("nvidia-smi", '[ "$1" = topo ] || echo "gpu_uuid, pid"')
+        code, out, err = command(*by_operator, "--dry-run")
+        assert (code, "h4 (does not show whether its GPUs are in use)" in out) == (0, True), err
+        assert re.search(r"heavy: 6 tests of RDMA between 3 hosts, \d+ after each other", out)
+        site.servers["h4"].program("nvidia-smi", '[ "$1" = topo ] || echo "gpu_uuid, pid"')
+        code, out, err = command(*by_operator, "--record", tmp_path / "c", "--format", "json")
+        site.servers["h4"].program("nvidia-smi", '[ "$1" = topo ] || printf "gpu_uuid, pid\\nGPU-1, 42\\n"')
+        _, busy, _ = command(*by_operator, "--dry-run")
+    finally:
+        for server in site.servers.values():
+            for name in ("nvidia-smi", "rdma"):
+                (server.folder / "bin" / name).unlink(missing_ok=True)
+    assert "h4 (busy: 1 processes on its GPUs)" in busy
+    (finding,) = [one for one in json.loads(out)["findings"] if one["rule"] == "PRB010"]
+    assert (finding["subject"], finding["summary"]) == (
+        "h2/eth0",
+        "RDMA from h2/eth0 to h3/eth0: 48.6 Gbit/s of 97",
+    ), err
+    again, replayed, _ = command("check", "--from", tmp_path / "c", "--plan", site.words[4], "--format", "json")
+    assert (again, json.loads(replayed)["findings"]) == (code, json.loads(out)["findings"])
+
+
+def test_heavy_tests_are_never_run_on_hosts_that_may_be_busy_or_by_the_account_of_probes(
+    site: Site, command: Run
+) -> None:
+    code, _, err = command(*site.words, "--heavy")
+    assert (code, "--heavy needs --pipe and --by-operator NAME" in err) == (2, True)
+    for option in ("--allow-jobs", "--assume-idle", "--ipv6"):
+        code, _, err = command(*site.words, "--pipe", "--by-operator", "root", "--heavy", option)
+        assert (code, f"--heavy and {option} exclude each other" in err) == (2, True)
+
+
 def test_ctrl_c_ends_the_probes_and_keeps_what_came(site: Site) -> None:
     forget(site)
     words = [sys.executable, "-m", "truerail", *map(str, site.words), "--assume-idle", "--yes", "--rate", "2"]
@@ -267,12 +315,16 @@ class Service:
 
     def probe(self, **more: object) -> Published:
         """One run, and the evaluation after it."""
+        return asyncio.run(self.run(**more))
+
+    async def run(self, **more: object) -> Published:
+        """The same in a loop that runs."""
         settings = ProbeSettings.model_validate(
             {"user": self.site.targets[0].ssh.user, "packets_per_second": 100, **more}
         )
         named = {one.name: (one, self.site.fabric.plan.devices[one.name]) for one in self.site.targets}
         self.prober.begin(settings)
-        asyncio.run(self.prober.run(settings, self.shown, named, PACE))
+        await self.prober.run(settings, self.shown, named, PACE)
         return self.shown
 
 
@@ -299,6 +351,23 @@ def test_the_service_probes_idle_hosts_and_forgets_what_gets_too_old(site: Site)
     assert service.heard == 2
     assert _status(service.shown)["PRB001"] == "unknown"
     assert {rail.untried for rail in probe_matrix(service.shown).by_rail} == {4}
+
+
+def test_the_service_sweeps_the_paths_of_one_rail_after_the_other(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(prober, "Budget", lambda *limits: Budget(5000.0, 100.0))
+    service = Service(site)
+    seen: list[tuple[int, list[str]]] = []
+
+    async def runs() -> None:
+        for pause in (0, 0, 1):
+            service.moment += timedelta(hours=pause)
+            shown = await service.run(paths_every="1h", packets_per_second=100)
+            swept = {row.run for row in shown.round.snapshot.table(ProbeReach).rows if row.pinglist == "P"}
+            seen.append((len(swept), [one.subject for one in shown.evaluation.findings if one.rule == "PRB007"]))
+
+    with site.fabric.faulty("spine-1", 'iifname "d2" meta l4proto udp numgen inc mod 20 == 0 drop'):
+        asyncio.run(runs())
+    assert seen == [(1, []), (1, []), (2, ["leaf-10/up0"])]
 
 
 def test_a_run_that_no_host_answers_leaves_all_of_them_untried(site: Site) -> None:

@@ -28,6 +28,7 @@ class Wanted:
     piped: bool
     allow_jobs: bool
     assume_idle: bool
+    heavy: bool
     dry_run: bool
     yes: bool
     record: Path | None
@@ -62,6 +63,14 @@ def probe(
     ] = False,
     assume_idle: Annotated[
         bool, typer.Option("--assume-idle", help="Probe hosts that do not show whether they are busy.")
+    ] = False,
+    heavy: Annotated[
+        bool,
+        typer.Option(
+            "--heavy",
+            help="Then test RDMA with rping and ib_write_bw: one NIC of a host at a time, at full speed. "
+            "Needs --pipe, and never uses busy hosts.",
+        ),
     ] = False,
     rate: Annotated[
         int, typer.Option(min=1, max=10_000, help="Packets a second from each host; at most 20 with --repeat.")
@@ -111,6 +120,8 @@ def probe(
     refuse_binary_on_terminal(chosen, output)
     if pipe != bool(by_operator):
         raise typer.BadParameter("--pipe and --by-operator NAME belong together: it runs a script by your own account")
+    if heavy:
+        _refuse_heavy_unless(pipe, {"--allow-jobs": allow_jobs, "--assume-idle": assume_idle, "--ipv6": ipv6})
     settings = Settings(
         what=WHAT if what == "all" else _words(what, WHAT, "--what"),
         version=6 if ipv6 else 4,
@@ -129,6 +140,7 @@ def probe(
         pipe,
         allow_jobs,
         assume_idle,
+        heavy,
         dry_run,
         yes,
         record,
@@ -150,6 +162,14 @@ def probe(
     if not found.recorded:
         raise CommandError("no host took part: nothing was probed")
     raise typer.Exit(ExitCode.FOUND if found.evaluation.at_or_above(severity) else ExitCode.GOOD)
+
+
+def _refuse_heavy_unless(pipe: bool, others: dict[str, bool]) -> None:
+    """Raises BadParameter where --heavy cannot be, or must not be."""
+    if not pipe:
+        raise typer.BadParameter("--heavy needs --pipe and --by-operator NAME: the account of probes runs no tests")
+    if refused := [name for name, given in others.items() if given]:
+        raise typer.BadParameter(f"--heavy and {refused[0]} exclude each other: it tests idle hosts, over IPv4")
 
 
 def _interval(text: str, wanted: Wanted) -> float:

@@ -21,16 +21,19 @@ from truerail.cli import live, live_progress, terminal_output
 from truerail.cli.evaluating import evaluated_round, named, read
 from truerail.cli.exit_codes import ExitCode
 from truerail.cli.probe import Wanted
+from truerail.cli.probing_heavy import run_heavy
+from truerail.cli.probing_heavy import summary as heavy_summary
 from truerail.errors import CommandError, UnreadableError
 from truerail.model import Evaluation, Fact, Plan, Reading, Role, Snapshot, Target
 from truerail.model.names import answer_file
 from truerail.poller import Gathered, Limits, Row
 from truerail.probe.background import of_plan
 from truerail.probe.follow_ups import Look, follow_up
+from truerail.probe.heavy import GPUS_UNKNOWN, gpus_unknown, plan_heavy
 from truerail.probe.idle import ACTIVITY, LOAD, activity
 from truerail.probe.nics import Nics, nics_of
 from truerail.probe.pinglists import pairs_of
-from truerail.probe.runner import Run
+from truerail.probe.runner import Run, script
 from truerail.probe.summary import summary
 from truerail.probe.sweep_pairs import sweep_of
 from truerail.probe.tasks import ProbePlan, Settings, plan_run
@@ -39,7 +42,7 @@ from truerail.transport.probe_session import ProbeSessions
 from truerail.transport.protocol import Transport
 from truerail.transport.writer import CaptureWriter
 
-_FILE = answer_file("truerail-probe")
+_FILE, _HEAVY_FILE = answer_file("truerail-probe"), answer_file("truerail-probe-heavy")
 _COLLECTOR = "probe_results"
 _APART_SECONDS = 1.0
 _NOT_KNOWN = "does not show whether it is busy: --assume-idle probes it all the same"
@@ -77,12 +80,23 @@ def probed(wanted: Wanted) -> Probed | None:
     nics = _nics(round, wanted, fleet)
     plan = _planned(round, nics, polled, targets, wanted)
     lines = list(summary(plan, nics))
+    heavy = None
+    if wanted.heavy:
+        hidden = gpus_unknown(polled.first.snapshot().readings, {nic.host for nic in nics.nics})
+        heavy = plan_heavy(plan.run, nics.nics, dict.fromkeys(sorted(hidden), GPUS_UNKNOWN) | dict(plan.left_out))
+        lines += heavy_summary(heavy)
     if not plan.hosts:
         raise CommandError("\n".join(["no host can be probed", *lines]))
     if not _agreed(lines, wanted):
         return None
     run, recordings, interrupted = _run(plan, round, targets, wanted)
-    return Probed(_evaluation(recordings, polled, fleet, wanted), len(run.answers), interrupted)
+    files = {_FILE: recordings}
+    if heavy is not None and not interrupted:
+        rest = heavy.without({host: f"took no part: {why}" for host, why in run.left_out.items()})
+        shown = _Sending(round.plan, targets, None, "heavy tests: none done")
+        files[_HEAVY_FILE] = run_heavy(rest, fleet, targets, shown.heavy_progress)
+        _remark(shown.shown)
+    return Probed(_evaluation(files, polled, fleet, wanted), len(run.answers), interrupted)
 
 
 def repeated(wanted: Wanted, every_seconds: float, tell: Callable[[Probed], None]) -> NoReturn:
@@ -213,10 +227,10 @@ class _Sending:
 
     plan: Plan
     targets: Mapping[str, Target]
-    piped: bool
+    piped: bytes | None
     shown: str = "probes: nothing sent"
 
-    async def all_rounds(self, first: Run, look: Look, stop: asyncio.Event) -> dict[str, str]:
+    async def all_rounds(self, first: Run[ProbePlan], look: Look, stop: asyncio.Event) -> dict[str, str]:
         """Sends, and asks what a path sweep leaves open: the recordings of all rounds as one."""
 
         async def send(next_round: ProbePlan) -> Mapping[str, str]:
@@ -232,7 +246,7 @@ class _Sending:
             await first.go(sessions, stop)
             return await follow_up(first.plan, first.recordings(), send, look)
 
-    def run(self, plan: ProbePlan) -> Run:
+    def run(self, plan: ProbePlan) -> Run[ProbePlan]:
         """One round that shows its progress."""
         return Run(plan, self.targets, piped=self.piped, progress=self._progress)
 
@@ -244,7 +258,13 @@ class _Sending:
         return True
 
     def _progress(self, done: int, hosts: int, sent: int, planned: int) -> None:
-        text = f"probes: {sent:,} of {planned:,} sent, {done:,} of {hosts:,} hosts done"
+        self._show(f"probes: {sent:,} of {planned:,} sent, {done:,} of {hosts:,} hosts done")
+
+    def heavy_progress(self, done: int, hosts: int, sent: int, planned: int) -> None:
+        """The progress of RDMA tests: each is reported by both of its ends."""
+        self._show(f"heavy tests: {sent:,} of {planned:,} ends done, {done:,} of {hosts:,} hosts done")
+
+    def _show(self, text: str) -> None:
         if text != self.shown and sys.stderr.isatty():
             sys.stderr.write(f"\r\x1b[K{text}")
             sys.stderr.flush()
@@ -253,9 +273,9 @@ class _Sending:
 
 def _run(
     plan: ProbePlan, round: Round, targets: Mapping[str, Target], wanted: Wanted
-) -> tuple[Run, dict[str, str], bool]:
+) -> tuple[Run[ProbePlan], dict[str, str], bool]:
     """The first round, all recordings as one, and whether Ctrl-C ended it early."""
-    rounds = _Sending(round.plan, targets, wanted.piped)
+    rounds = _Sending(round.plan, targets, script() if wanted.piped else None)
     run = rounds.run(plan)
 
     async def sending(transport: Transport, stop: asyncio.Event) -> tuple[dict[str, str], bool]:
@@ -275,15 +295,19 @@ def _remark(text: str) -> None:
     terminal_output.remark(text)
 
 
-def _evaluation(recordings: Mapping[str, str], polled: _Polled, fleet: live.Fleet, wanted: Wanted) -> Evaluation:
-    """Stores all answers as one round of a capture, and evaluates it as `check --from` would."""
+def _evaluation(
+    recordings: Mapping[str, Mapping[str, str]], polled: _Polled, fleet: live.Fleet, wanted: Wanted
+) -> Evaluation:
+    """Stores all answers, recordings by file and host, as one round of a capture, and evaluates it as `check --from`
+    would.
+    """
     try:
         with tempfile.TemporaryDirectory() as folder:
             writer = CaptureWriter(wanted.record or Path(folder), polled.first.at, alone=False)
             of_device = {row.name: row.device.name for row in polled.first.rows}
             for name, files in polled.files.items():
-                recording = recordings.get(of_device.get(name, name))
-                writer.add(name, files | ({} if recording is None else {_FILE: recording.encode()}))
+                host = of_device.get(name, name)
+                writer.add(name, files | {file: of[host].encode() for file, of in recordings.items() if host in of})
             writer.list_inventory(target.name for target in fleet.targets)
             done = writer.finish()
             if wanted.record:

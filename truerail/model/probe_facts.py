@@ -125,6 +125,43 @@ class ProbeTrouble(NamedTuple):
 
 PROBE_FACTS = (ProbeReach, ProbeHop, ProbeTrouble)
 
+
+@fact("RDMA tests", test=_COUNT, gbps=(0, 1e5))
+class RdmaTest(NamedTuple):
+    """What one end of a test between two NICs reports of one program."""
+
+    port: str
+    """The reporting host's own NIC."""
+    peer: str
+    """The host at the other end, as the plan names it."""
+    peer_port: str
+    run: str
+    test: int
+    """Both ends of a test have the same number, which is unique in a run."""
+    role: Literal["client", "server"]
+    """The client sends and reports the bandwidth; the server waits for it."""
+    program: Literal["ib_write_bw", "rping"]
+    outcome: Literal[
+        "measured",
+        "passed",
+        "lost",
+        "failed",
+        "not ended",
+        "not installed",
+        "no RDMA device",
+        "busy",
+        "load unknown",
+        "not in time",
+        "left out",
+    ]
+    """`measured`: the client of `ib_write_bw` has a bandwidth; `passed`: the program ended well; `lost`: packets were
+    sent again until the NIC gave up. All others say why there is no result.
+    """
+    gbps: float | None = None
+    """Average payload sent, in 10^9 bits a second."""
+    detail: str | None = None
+
+
 LEFT_OUT = "left out"
 """The host took no part, `detail` says why: it is busy, its login failed, its clock is off, its limits refused."""
 PEER_LEFT_OUT = "peer left out"
@@ -140,4 +177,5 @@ UNKNOWN_FLOW = "unknown flow"
 PROBE_TROUBLES = (LEFT_OUT, PEER_LEFT_OUT, OUT_OF_TIME, BUFFER_FULL, STARTED_LATE, UNKNOWN_FLOW)
 
 PROBE_COLLECTOR = "probe_results"
-"""Its reading is no answer to a poll: a host that was left out, because it is off, has one as well."""
+PROBE_COLLECTORS = frozenset((PROBE_COLLECTOR, "rdma_tests"))
+"""Their readings are no answers to a poll: a host that was left out, because it is off, has one as well."""

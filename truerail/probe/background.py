@@ -10,13 +10,15 @@ from math import ceil
 from typing import NamedTuple
 
 from collector import collectors
+from truerail.errors import CommandError
 from truerail.model import Plan, Reading
 from truerail.model.facts import Fact
 from truerail.model.names import natural_key
 from truerail.model.plan import Device
 from truerail.model.probe_facts import PROBE_COLLECTOR, PROBE_FACTS
 from truerail.probe.nics import Nic
-from truerail.probe.pinglists import USUAL, Pair, Share, pairs_of
+from truerail.probe.pinglists import SWEPT, USUAL, Pair, Share, pairs_of
+from truerail.probe.sweep_pairs import sweep_of
 from truerail.probe.tasks import ProbePlan, Settings, plan_run
 
 NEAR, FAR = ("A", "B"), ("C", "E")
@@ -25,13 +27,15 @@ MOST_PAIRS = 100_000
 """Pairs in one run: about 200 MB while it is planned."""
 RUN_SHARE = 0.25
 """Of the interval, that a run may take: the others are for hosts that answer late, and for jobs."""
+MOST_SWEEP_SECONDS = 600.0
+"""How long a path sweep may take: whether hosts are idle is looked at before it begins."""
 _PACKETS_OF_PAIR = {NEAR: 16, FAR: 4}
 """A little above what `tasks` sends for one pair."""
 _PLACE: dict[type[object], int] = {kind: place for place, kind in enumerate(PROBE_FACTS)}
 
 
 class Turn(NamedTuple):
-    """Which lists a run has, and which share of them."""
+    """Which lists a run has, and which share of them. A path sweep is one of the list `P`."""
 
     lists: tuple[str, ...]
     share: Share
@@ -70,6 +74,29 @@ def turns_of(nics: Iterable[Nic], every: timedelta, settings: Settings, number: 
     if all(share <= 1 for share in shares.values()):
         return (Turn(USUAL, Share()),)
     return tuple(Turn(lists, Share(number % max(of, 1), max(of, 1))) for lists, of in shares.items())
+
+
+def turn_of_paths(nics: Iterable[Nic], number: int) -> Turn | None:
+    """The sweep with this number: the paths of one rail and plane after the other. None without NICs."""
+    groups = sorted({nic.group for nic in nics})
+    return Turn((SWEPT,), Share(number % len(groups), len(groups))) if groups else None
+
+
+def plan_paths(
+    turn: Turn, plan: Plan, nics: tuple[Nic, ...], settings: Settings, at: datetime, left_out: Mapping[str, str]
+) -> ProbePlan:
+    """The flows of a path sweep of one rail and plane. Raises CommandError where it would take too long."""
+    group = sorted({nic.group for nic in nics})[turn.share.number]
+    of_rail = [nic for nic in nics if nic.group == group]
+    sweep = sweep_of(plan, of_rail, left_out, settings.budget, across_rails=False)
+    hosts = {nic.host for nic in of_rail}
+    planned = plan_run([], settings, at, {host: why for host, why in left_out.items() if host in hosts}, sweep)
+    if planned.seconds > MOST_SWEEP_SECONDS:
+        raise CommandError(
+            f"the paths of rail {group[0]} are not swept: that takes {planned.seconds:,.0f} s at this rate, "
+            f"and at most {MOST_SWEEP_SECONDS:,.0f} s are allowed in the background"
+        )
+    return planned
 
 
 def plan_turn(

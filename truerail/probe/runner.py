@@ -4,14 +4,14 @@ import asyncio
 import json
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from importlib.resources import files
+from typing import Any, Generic, Protocol, Self, TypeVar
 
 import msgspec
 
 from truerail.errors import TransportError
 from truerail.model import Target
-from truerail.probe.tasks import ProbePlan
 from truerail.transport.probe_session import ProbeSessions
 
 CLOCK_SECONDS = 1.0
@@ -22,14 +22,57 @@ Progress = Callable[[int, int, int, int], None]
 """Hosts that are done, hosts, packets sent by now, packets planned."""
 
 
-class Run:
-    """One run. `answers` are the recordings by host as they come."""
+class RunPlan(Protocol):
+    """What hosts are given to do: packets, or tests of RDMA."""
 
-    def __init__(self, plan: ProbePlan, targets: Mapping[str, Target], *, piped: bool, progress: Progress) -> None:
+    @property
+    def hosts(self) -> list[str]:
+        """The hosts that take part."""
+
+    @property
+    def members(self) -> Collection[str]:
+        """These, and those that were left out."""
+
+    @property
+    def left_out(self) -> Mapping[str, str]:
+        """The hosts that take no part, and why."""
+
+    @property
+    def total(self) -> int:
+        """What hosts report as done at the end."""
+
+    @property
+    def seconds(self) -> float:
+        """From the common start to the end."""
+
+    @property
+    def lead_seconds(self) -> float:
+        """From the login to all hosts until the common start."""
+
+    def without(self, left_out: Mapping[str, str]) -> Self:
+        """The same with more hosts left out, and why."""
+
+    def tasks(self, host: str, start_at: float) -> dict[str, Any]:
+        """What a host that takes part is to do, from a time in Unix seconds."""
+
+    def limits(self, host: str) -> dict[str, Any]:
+        """The limits where a host has no file of them."""
+
+    def recording_of(self, host: str, why: str) -> dict[str, Any]:
+        """The recording of a host that took no part."""
+
+
+P = TypeVar("P", bound=RunPlan)
+
+
+class Run(Generic[P]):
+    """One run. `answers` are the recordings by host as they come. `piped` is the script that goes along, if any."""
+
+    def __init__(self, plan: P, targets: Mapping[str, Target], *, piped: bytes | None, progress: Progress) -> None:
         self.plan = plan
         self.answers: dict[str, str] = {}
         self._targets = targets
-        self._script = script() if piped else None
+        self._script = piped
         self._progress = progress
         self._sent: dict[str, int] = {}
         self._planned = 0
@@ -42,7 +85,7 @@ class Run:
             return
         self.plan = self.plan.without(self._failed)
         start_at = time.time() + self.plan.lead_seconds
-        self._planned = self.plan.packets().total()
+        self._planned = self.plan.total
         async with asyncio.TaskGroup() as group:
             for host in self.plan.hosts:
                 group.create_task(self._probe(sessions, host, start_at, stop))
@@ -62,7 +105,7 @@ class Run:
         beside those of the run itself.
         """
         found, lacking = {}, lacking or {}
-        for host in self.plan.flows.names:
+        for host in self.plan.members:
             why = (
                 self._failed.get(host)
                 or self.plan.left_out.get(host)
@@ -145,6 +188,6 @@ def _is_off(reported: str, earliest: float, latest: float) -> bool:
     return not earliest - CLOCK_SECONDS <= clock <= latest + CLOCK_SECONDS
 
 
-def script() -> bytes:
-    """The script that runs on hosts, as it is shipped."""
-    return files("truerail.probe").joinpath("host_script.py").read_bytes()
+def script(name: str = "host_script.py") -> bytes:
+    """A script that runs on hosts, as it is shipped."""
+    return files("truerail.probe").joinpath(name).read_bytes()

@@ -85,6 +85,16 @@ class ProbePlan:
         """The hosts that take part, in the order of their names."""
         return sorted(set(self.flows.names) - self.left_out.keys(), key=natural_key)
 
+    @property
+    def members(self) -> Collection[str]:
+        """The hosts that have a flow, left out or not."""
+        return self.flows.names
+
+    @property
+    def total(self) -> int:
+        """Packets that hosts send."""
+        return self.packets().total()
+
     def without(self, left_out: Mapping[str, str]) -> "ProbePlan":
         """The same with more hosts left out, and why."""
         return replace(self, left_out={**left_out, **self.left_out})

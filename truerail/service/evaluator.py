@@ -20,7 +20,7 @@ from truerail.journal import Changes, Journal, Lives
 from truerail.model import Evaluation, Plan, Reading, Snapshot
 from truerail.model.history import Acknowledgement, MaintenanceWindow, RoundRecord, RowRange
 from truerail.model.pause import garbage_collection_paused
-from truerail.model.probe_facts import PROBE_COLLECTOR
+from truerail.model.probe_facts import PROBE_COLLECTORS
 from truerail.outputs.worklist import Worklist
 from truerail.questions.answers.rail_status import rail_status_of
 from truerail.rounds import evaluate
@@ -229,7 +229,7 @@ class Evaluator:
 def _record(publication: Published) -> RoundRecord:
     evaluation: Evaluation = publication.evaluation
     summary = evaluation.summary
-    readings = [one for one in publication.snapshot.readings if one.collector != PROBE_COLLECTOR]
+    readings = [one for one in publication.snapshot.readings if one.collector not in PROBE_COLLECTORS]
     return RoundRecord(
         number=publication.number,
         at=publication.at,

@@ -7,7 +7,7 @@ from pydantic import Field, field_validator
 
 from truerail.service.setting_values import Duration, Part, YesNo
 
-LEAST = timedelta(minutes=1)
+LEAST, LEAST_OF_PATHS = timedelta(minutes=1), timedelta(hours=1)
 
 
 class ProbeSettings(Part):
@@ -19,12 +19,23 @@ class ProbeSettings(Part):
     """The account on the hosts, whose forced command is the probe."""
     key: Path | None = None
     """Its private key; without one that of the inventory."""
+    paths_every: Duration | None = None
+    """How often the paths of a rail are swept too, one rail after the other; at least 1h. Off until it is set."""
+    answers_per_second: int = Field(default=10, ge=1, le=50)
+    """ICMP answers that a path sweep asks of one switch, at most."""
     packets_per_second: int = Field(default=20, ge=1, le=100)
     """From each host."""
     ipv6: YesNo = False
     """Whether IPv6 addresses are probed in place of IPv4."""
     assume_idle: YesNo = False
     """Whether hosts are probed that do not show whether they carry a job."""
+
+    @field_validator("paths_every")
+    @classmethod
+    def _not_too_many_paths(cls, value: timedelta | None) -> timedelta | None:
+        if value is not None and value < LEAST_OF_PATHS:
+            raise ValueError("is shorter than 1h: switches are never asked for paths more often")
+        return value
 
     @field_validator("every")
     @classmethod

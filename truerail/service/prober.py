@@ -6,16 +6,26 @@ What was not tried, failed or came too late is no result: its part is unknown un
 import asyncio
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
+from typing import NamedTuple
 
+from collector import collectors
 from truerail.analysis.published import Published
-from truerail.model import Snapshot, Target
+from truerail.analysis.round import Round
+from truerail.analysis.sweep.swept import Swept, swept
+from truerail.errors import CommandError, UnreadableError
+from truerail.model import Reading, Snapshot, Target
 from truerail.model.plan import Device
+from truerail.model.probe_facts import PROBE_COLLECTOR
 from truerail.poller.latest import Latest
-from truerail.probe.background import Results, Turn, of_plan, plan_turn, turns_of
+from truerail.probe.background import Results, of_plan, plan_paths, plan_turn, turn_of_paths, turns_of
+from truerail.probe.follow_ups import follow_up
 from truerail.probe.idle import ACTIVITY, LOAD, activity
 from truerail.probe.nics import Nic, nics_of
+from truerail.probe.path_sweep import Budget
 from truerail.probe.runner import Run
 from truerail.probe.tasks import ProbePlan
 from truerail.probe.tasks import Settings as RunSettings
@@ -30,9 +40,22 @@ FORGET_SECONDS = 30.0
 """How often results that are too old are looked for."""
 ROUNDS, USUAL_SECONDS = 3, 10.0
 """What hosts show of their activity counts for so many rounds; how often they are asked, if that is not given."""
+NIC_ANSWERS_PER_SECOND = 0.5
+"""ICMP answers that a path sweep asks of one switch by one NIC: half of what Linux answers one target."""
 NOT_KNOWN = "does not show whether it carries a job"
 Named = Mapping[str, tuple[Target, Device]]
 Pace = Mapping[str, float]
+
+
+class _Sent(NamedTuple):
+    """What came of a run: its plan without the hosts that could not take part, the recordings of all hosts, those of
+    the ones that answered, and whether it went well.
+    """
+
+    plan: ProbePlan
+    recordings: dict[str, str]
+    answers: dict[str, str]
+    well: bool
 
 
 class Prober:
@@ -41,7 +64,8 @@ class Prober:
     def __init__(self, latest: Callable[[], Latest], clock: Callable[[], datetime], heard: Callable[[], None]) -> None:
         self._latest, self._clock, self._heard = latest, clock, heard
         self._results = Results()
-        self._turn = 0
+        self._turn = self._paths = 0
+        self._paths_due = clock()
         self._log = logger()
         self._stop = asyncio.Event()
         self._counted: dict[str, float] = {}
@@ -77,32 +101,62 @@ class Prober:
         if after is None:
             return
         began = time.monotonic()
-        turns = await asyncio.to_thread(self._planned, settings, publication, named, before, after)
+        asked = _asked(settings, publication)
+        nics = await asyncio.to_thread(lambda: nics_of(publication.round, asked.version).nics)
+        left_out = await asyncio.to_thread(_left_out, settings, publication, nics, named, before, after)
+        turns = turns_of(nics, settings.every, asked, self._turn)
         self._turn += 1
-        well = [await self._probe(turn, plan, settings, named) for turn, plan in turns]
+        well = []
+        for turn in turns:
+            plan = await asyncio.to_thread(plan_turn, turn, publication.plan, nics, asked, self._clock(), left_out)
+            sent = await self._sent(plan, settings, named)
+            await asyncio.to_thread(self._results.put, turn, self._clock(), settings.every, sent.recordings)
+            well.append(sent.well)
+        if settings.paths_every is not None and self._clock() >= self._paths_due:
+            well.append(await self._sweep(settings, settings.paths_every, publication, nics, named, left_out))
         self._counted["probe_duration_seconds"] = time.monotonic() - began
         if all(well):
             self._well_at = self._clock()
         await self._publish()
 
-    def _planned(
-        self, settings: ProbeSettings, publication: Published, named: Named, before: Snapshot, after: Snapshot
-    ) -> list[tuple[Turn, ProbePlan]]:
-        plan, at = publication.plan, self._clock()
-        asked = of_plan(
-            RunSettings(packets_per_second=settings.packets_per_second, version=6 if settings.ipv6 else 4, mtu=0), plan
-        )
-        nics = nics_of(publication.round, asked.version).nics
-        left_out = _left_out(settings, publication, nics, named, before, after)
-        turns = turns_of(nics, settings.every, asked, self._turn)
-        return [(turn, plan_turn(turn, plan, nics, asked, at, left_out)) for turn in turns]
+    async def _sweep(
+        self,
+        settings: ProbeSettings,
+        every: timedelta,
+        publication: Published,
+        nics: tuple[Nic, ...],
+        named: Named,
+        left_out: Mapping[str, str],
+    ) -> bool:
+        """Sweeps the paths of one rail, and asks what that leaves open; whether it went well."""
+        budget = Budget(settings.answers_per_second, NIC_ANSWERS_PER_SECOND)
+        asked = replace(_asked(settings, publication), what=("paths", "loss"), budget=budget)
+        turn = turn_of_paths(nics, self._paths)
+        self._paths, self._paths_due = self._paths + 1, self._clock() + every
+        if turn is None:
+            return True
+        try:
+            plan = await asyncio.to_thread(plan_paths, turn, publication.plan, nics, asked, self._clock(), left_out)
+        except CommandError as error:
+            self._log.warning("paths are not swept", error=str(error))
+            return True
 
-    async def _probe(self, turn: Turn, plan: ProbePlan, settings: ProbeSettings, named: Named) -> bool:
-        """Sends the packets of one turn; whether it went well. A run that fails leaves all its hosts out, with the
+        async def again(more: ProbePlan) -> Mapping[str, str]:
+            if self._stop.is_set():
+                return {}
+            return (await self._sent(more, settings, named)).answers
+
+        sent = await self._sent(plan, settings, named)
+        found = await follow_up(sent.plan, sent.recordings, again, partial(_seen, publication))
+        await asyncio.to_thread(self._results.put, turn, self._clock(), every, found)
+        return sent.well
+
+    async def _sent(self, plan: ProbePlan, settings: ProbeSettings, named: Named) -> _Sent:
+        """Sends the packets of a plan. A run that fails leaves all its hosts out, with the
         reason.
         """
         targets = {host: _with_account(named[host][0], settings) for host in plan.hosts}
-        run = Run(plan, targets, piped=False, progress=_unseen)
+        run = Run(plan, targets, piped=None, progress=_unseen)
         self._counted["probe_runs_total"] += 1
         why = ""
         try:
@@ -120,9 +174,8 @@ class Prober:
         well = bool(run.answers) or not plan.hosts
         self._counted["probe_runs_failed_total"] += not well
         self._counted["probe_packets_total"] += run.sent
-        await asyncio.to_thread(self._results.put, turn, self._clock(), settings.every, run.recordings(lacking))
         self._log.info("probed", hosts=len(run.answers), left_out=len(plan.left_out) + len(run.left_out) + len(lacking))
-        return well
+        return _Sent(run.plan, run.recordings(lacking), run.answers, well)
 
     async def _publish(self) -> None:
         """Puts the results that still count among the newest answers, and no others."""
@@ -147,6 +200,22 @@ class Prober:
         oldest = {name: now - timedelta(seconds=ROUNDS * every_seconds.get(name, USUAL_SECONDS)) for name in ACTIVITY}
         recent = [one for one in snapshot.readings if one.collector in oldest and one.at >= oldest[one.collector]]
         return Snapshot(snapshot.at, [one for one in recent if not one.error])
+
+
+def _asked(settings: ProbeSettings, publication: Published) -> RunSettings:
+    """What is sent, at which rate."""
+    asked = RunSettings(packets_per_second=settings.packets_per_second, version=6 if settings.ipv6 else 4, mtu=0)
+    return of_plan(asked, publication.plan)
+
+
+def _seen(publication: Published, recordings: Mapping[str, str]) -> Swept:
+    """What the recordings of a sweep show beside the newest evaluation's answers."""
+    readings = [one for one in publication.snapshot.readings if one.collector != PROBE_COLLECTOR]
+    collector, at = collectors()[PROBE_COLLECTOR], publication.snapshot.at
+    for host, text in recordings.items():
+        with suppress(UnreadableError):
+            readings.append(Reading(host, PROBE_COLLECTOR, at, tuple(collector.read(text, Device(host)))))
+    return swept(Round(publication.plan, Snapshot(at, readings)))
 
 
 COUNTED = ("probe_runs_total", "probe_runs_failed_total", "probe_packets_total")

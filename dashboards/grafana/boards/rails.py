@@ -245,7 +245,7 @@ def _probed() -> Panel:
         "NICs by what probes show",
         "NICs of the chosen rails: reached both ways, lost, partly lost, untried. Normal is all reached. What is "
         "untried is unknown: its host is busy or left out. Empty: there is no probe, or its results are too old. "
-        "PRB001 to PRB009 say where packets are lost.",
+        "PRB001 to PRB010 say where packets are lost.",
         over_time(f"sum by (state) (truerail_probe_nics{{{_PROBED}}})", "{{state}}"),
         stacked=True,
         colours=words,

@@ -5,9 +5,9 @@ import numpy as np
 from truerail.analysis.cabling.identity import Identity
 from truerail.model.columns import Mask
 from truerail.model.nccl_facts import JOB_COLLECTORS
-from truerail.model.probe_facts import PROBE_COLLECTOR
+from truerail.model.probe_facts import PROBE_COLLECTORS
 
-NOT_POLLED = JOB_COLLECTORS | {PROBE_COLLECTOR}
+NOT_POLLED = JOB_COLLECTORS | PROBE_COLLECTORS
 """Readings of these do not show that a device answers."""
 
 

@@ -142,14 +142,14 @@ LOSSES = ("PRB005", "PRB007")
 """What probes see of a link that loses packets."""
 
 _SLOW_LINK = (
-    Row("C4", S.LINK, ("LNK003", "LNK004", "LNK005", "RAL002", "LBL003", "INC001", "ECN001", "LAG001")),
+    Row("C4", S.LINK, ("LNK003", "LNK004", "LNK005", "RAL002", "LBL003", "INC001", "ECN001", "LAG001", "PRB010")),
     Row("C4", S.LINK, PAUSES, egress),
     Row("C4", S.HOST, ("RAL001",)),
     Row("C4", S.OTHER_END, LAGS),
     Row("C4", S.SWITCH, ("LBL002", "CAP001")),
 )
 _BAD_SIGNAL = (
-    Row("C5", S.LINK, ("LNK003", "RAL002", "LBL003", "LAG001", "BGP001", *LOSSES)),
+    Row("C5", S.LINK, ("LNK003", "RAL002", "LBL003", "LAG001", "BGP001", "PRB010", *LOSSES)),
     Row("C5", S.LINK, PAUSES, egress),
     Row("C5", S.HOST, ("RAL001",)),
     Row("C5", S.OTHER_END, LAGS),
@@ -235,7 +235,7 @@ ROWS: Mapping[str, tuple[Row, ...]] = {
     "LNK003": (*_FLAP, Row("C7", S.DEVICE, ("RAL002", "RAL001", "LBL003", "LBL002"))),
     "PRB005": _LOSES,
     "PRB007": _LOSES[1:],
-    "NIC005": (*_SLOW_HOST, Row("C8", S.DEVICE, PAUSES, _and(loud, drains_slowly))),
+    "NIC005": (*_SLOW_HOST, Row("C8", S.LINK, ("PRB010",)), Row("C8", S.DEVICE, PAUSES, _and(loud, drains_slowly))),
     "NIC004": (
         Row("C8", S.DEVICE, PAUSES, _and(loud, drains_slowly)),
         Row("C8", S.DEVICE, ("RAL001", "RAL002", "JOB004"), loud),
