@@ -28,7 +28,7 @@ A host that became busy after the check; CPUs that save energy during a short te
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 import numpy as np
 
@@ -198,6 +198,8 @@ def _ring(*results: float | Literal["lost", "not installed"]) -> dict[str, list[
     return facts
 
 
+_ABSENT: Final = "not installed"
+
 FIRES = (
     Case("One pair is slow.", _PLAN, _ring(391.0, 196.4, 391.2, 390.8, 391.1), ("h2/nic0",)),
     Case("Both tests of one NIC are slow.", _PLAN, _ring(391.0, 196.4, 197.0, 390.8, 391.1), ("h3/nic0",)),
@@ -212,7 +214,7 @@ FIRES = (
 
 QUIET = (
     Case("All at speed.", _PLAN, _ring(391.0, 391.1, 390.2, 391.2, 367.3)),
-    Case("perftest is not installed.", _PLAN, _ring(*["not installed"] * 5), unknown=True),
+    Case("perftest is not installed.", _PLAN, _ring(_ABSENT, _ABSENT, _ABSENT, _ABSENT, _ABSENT), unknown=True),
     Case("Too few tests of a rail without a speed.", "\n".join(
         f"h{host}/nic0 leaf-0/p{host} rail=0" for host in (1, 2)
     ), _ring(97.1, 50.1), unknown=True),

@@ -12,10 +12,13 @@ from typing import Any
 import pytest
 
 from collector import collectors
-from truerail.model import Device, Reading
+from truerail.analysis.probes.round_trips import words
+from truerail.analysis.rule import Case
+from truerail.model import Device, RdmaTest, Reading
 from truerail.probe import heavy_script
 from truerail.probe.heavy import HeavyPlan, gpus_unknown, plan_heavy
 from truerail.probe.nics import Nic
+from truerail.testing.cases import scene
 
 AT = datetime(2026, 11, 24, tzinfo=UTC)
 
@@ -30,7 +33,7 @@ def nics(hosts: int, rails: int) -> list[Nic]:
 
 
 def ends(plan: HeavyPlan) -> list[dict[str, Any]]:
-    return [{**end, "host": host} for host, tasks in plan.tasks(0.0).items() for end in tasks["tests"]]
+    return [{**end, "host": host} for host in plan.hosts for end in plan.tasks(host, 0.0)["tests"]]
 
 
 @pytest.mark.parametrize("hosts", [2, 3, 5, 8])
@@ -51,9 +54,8 @@ def test_hosts_that_are_left_out_are_passed_over_and_their_tests_recorded_as_unt
         ("h4", "h0"),
     }
     later = plan.without({"h3": "no login"})
-    given = later.tasks(0.0)
-    assert sorted(given) == ["h0", "h4"]
-    recordings = {host: json.dumps({**later.recording_of(host, ""), "tests": []}) for host in given}
+    assert later.hosts == ["h0", "h4"]
+    recordings = {host: json.dumps({**later.recording_of(host, ""), "tests": []}) for host in later.hosts}
     read = collectors()["rdma_tests"].read
     facts = [fact for host, text in later.completed(recordings).items() for fact in read(text, Device(host))]
     assert {fact.outcome for fact in facts} == {"left out"}
@@ -68,6 +70,37 @@ def test_hosts_that_do_not_report_their_gpus_are_unknown() -> None:
         Reading("h2", "rdma_flows", AT, ()),
     ]
     assert gpus_unknown(readings, ["h0", "h1", "h2"]) == {"h1", "h2"}
+
+
+def timed(*microseconds: float | None, hosts_of_leaf: int = 8) -> str:
+    """What is reported of a ring of hosts under leaves, each of which was timed to the next."""
+    plan = "\n".join(f"h{n}/nic0 leaf-{n // hosts_of_leaf}/p{n} rail=0 speed=400" for n in range(len(microseconds)))
+    facts = {
+        f"h{n}": [
+            RdmaTest("nic0", f"h{(n + 1) % len(microseconds)}", "nic0", "r", n, "client", "ping", "failed")._replace(
+                **({} if us is None else {"outcome": "measured", "rtt_us": us})
+            )
+        ]
+        for n, us in enumerate(microseconds)
+    }
+    return words(scene(Case("", plan, facts)))
+
+
+def test_a_round_trip_three_times_the_median_of_as_many_hops_is_reported_with_its_figures() -> None:
+    times = "6 of 7 pairs measured, median 40 us"
+    assert timed(40, 41, 390, 40, 39, 42, None) == (
+        f"Round-trip times: {times}; slower than 3 times their median: h2/nic0 to h3/nic0 390 us instead of 40."
+    )
+    assert (
+        timed(40, 41, 119, 40, 39, 42) == "Round-trip times: 6 of 6 pairs measured, median 40 us; no outlier among 6."
+    )
+    few = "4 of 4 pairs measured, median 66 us; 4 with too few of as many hops to compare"
+    assert timed(40, 90, 41, 400, hosts_of_leaf=2) == f"Round-trip times: {few}."
+    assert timed(None, None) == "Round-trip times: 0 of 2 pairs measured."
+
+
+def test_without_tests_no_round_trip_is_reported() -> None:
+    assert words(scene(Case("", "h1/nic0 leaf-0/p1 rail=0", {}))) == ""
 
 
 @pytest.fixture
@@ -93,6 +126,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(heavy_script, "SYSFS", str(tmp_path))
     monkeypatch.setattr(heavy_script, "SAFE_PATH", f"{tmp_path}/tools:/usr/bin:/bin")
     monkeypatch.setattr(heavy_script, "IDLE_SECONDS", 0.01)
+    monkeypatch.setattr(heavy_script, "PING_AT", 0.0)
     monkeypatch.setattr(heavy_script, "RPING_AT", 0.0)
     monkeypatch.setattr(heavy_script, "WRITE_AT", 0.0)
     monkeypatch.setattr(heavy_script, "CLIENT_AFTER", 0.0)

@@ -126,7 +126,7 @@ class ProbeTrouble(NamedTuple):
 PROBE_FACTS = (ProbeReach, ProbeHop, ProbeTrouble)
 
 
-@fact("RDMA tests", test=_COUNT, gbps=(0, 1e5))
+@fact("RDMA tests", test=_COUNT, gbps=(0, 1e5), rtt_us=(0, 1e8))
 class RdmaTest(NamedTuple):
     """What one end of a test between two NICs reports of one program."""
 
@@ -140,7 +140,7 @@ class RdmaTest(NamedTuple):
     """Both ends of a test have the same number, which is unique in a run."""
     role: Literal["client", "server"]
     """The client sends and reports the bandwidth; the server waits for it."""
-    program: Literal["ib_write_bw", "rping"]
+    program: Literal["ib_write_bw", "rping", "ping"]
     outcome: Literal[
         "measured",
         "passed",
@@ -154,12 +154,14 @@ class RdmaTest(NamedTuple):
         "not in time",
         "left out",
     ]
-    """`measured`: the client of `ib_write_bw` has a bandwidth; `passed`: the program ended well; `lost`: packets were
-    sent again until the NIC gave up. All others say why there is no result.
+    """`measured`: the client of `ib_write_bw` has a bandwidth, that of `ping` a time; `passed`: the program ended well;
+    `lost`: packets were sent again until the NIC gave up. All others say why there is no result.
     """
     gbps: float | None = None
     """Average payload sent, in 10^9 bits a second."""
     detail: str | None = None
+    rtt_us: float | None = None
+    """The shortest round trip of three, answered by the peer's kernel."""
 
 
 LEFT_OUT = "left out"

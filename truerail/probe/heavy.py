@@ -9,11 +9,13 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from truerail.model import Reading
 from truerail.model.names import natural_key
 from truerail.probe.nics import Nic
+from truerail.probe.tasks import LEAD_SECONDS, SECONDS_OF_HOST
 
 VERSION = 1
 SECONDS = 5
@@ -49,11 +51,10 @@ class HeavyPlan:
         """The hosts that have a test, left out or not."""
         return {nic.host for test in self.tests for nic in (test.source, test.to)}
 
-    @property
+    @cached_property
     def hosts(self) -> list[str]:
         """The hosts that take part."""
-        tried = {nic.host for _, test in self._tried() for nic in (test.source, test.to)}
-        return sorted(tried, key=natural_key)
+        return sorted(self._ends, key=natural_key)
 
     @property
     def total(self) -> int:
@@ -71,7 +72,11 @@ class HeavyPlan:
         return self.slots * SLOT_SECONDS
 
     @property
-    def limits(self) -> dict[str, Any]:
+    def lead_seconds(self) -> float:
+        """From the login to all hosts until the common start."""
+        return max(LEAD_SECONDS, SECONDS_OF_HOST * len(self.hosts))
+
+    def limits(self, host: str) -> dict[str, Any]:  # noqa: ARG002 - as other plans
         """None beside the script's own: no account but the operator's runs it."""
         return {}
 
@@ -79,24 +84,26 @@ class HeavyPlan:
         """The same with more hosts left out, and why."""
         return replace(self, left_out={**left_out, **self.left_out})
 
-    def tasks(self, start_at: float) -> dict[str, dict[str, Any]]:
-        """What each host that takes part is to do. `start_at` is in Unix seconds."""
+    def tasks(self, host: str, start_at: float) -> dict[str, Any]:
+        """What a host that takes part is to do. `start_at` is in Unix seconds."""
+        return {
+            "version": VERSION,
+            "run": self.run,
+            "host": host,
+            "start_at": start_at,
+            "seconds": SECONDS,
+            "tcp_port": TCP_PORT,
+            "tests": self._ends.get(host, []),
+        }
+
+    @cached_property
+    def _ends(self) -> dict[str, list[dict[str, Any]]]:
+        """The ends of tests by host, in the order of their slots."""
         found: dict[str, list[dict[str, Any]]] = defaultdict(list)
         for number, test in sorted(self._tried(), key=lambda one: one[1].slot):
             for role, own, peer in (("server", test.to, test.source), ("client", test.source, test.to)):
                 found[own.host].append(_end(number, test, role, own, peer))
-        return {
-            host: {
-                "version": VERSION,
-                "run": self.run,
-                "host": host,
-                "start_at": start_at,
-                "seconds": SECONDS,
-                "tcp_port": TCP_PORT,
-                "tests": found[host],
-            }
-            for host in self.hosts
-        }
+        return dict(found)
 
     def recording_of(self, host: str, why: str) -> dict[str, Any]:
         """The recording of a host that took no part: its tests, with the reason."""

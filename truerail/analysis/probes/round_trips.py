@@ -1,0 +1,104 @@
+"""Round-trip times between idle hosts, and the pairs whose time is out of line with those of as many hops.
+
+A time is the shortest of three echoes, so that an outlier is one three times in a row. Under load they say nothing.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from truerail.analysis.probes.upper_links import carrying_cables
+from truerail.model.columns import NONE, Codes
+from truerail.model.probe_facts import RdmaTest
+
+if TYPE_CHECKING:
+    from truerail.analysis.round import Round
+
+SLOWER = 3.0
+"""Times the median of the pairs of a rail with as many hops: probe.md, day-1 matrix, check 7."""
+LEAST = 4
+"""Pairs of which the median is a measure for each."""
+SHOWN = 4
+
+
+@dataclass(frozen=True)
+class RoundTrips:
+    """The pairs that were to be measured, as columns of shape (pairs,)."""
+
+    cable: Codes
+    peer: Codes
+    microseconds: np.ndarray
+    """NaN where there was no answer."""
+    median: np.ndarray
+    """Of the pairs of the rail with as many hops; NaN where these are too few."""
+
+    @property
+    def slow(self) -> Codes:
+        """The outliers, the slowest first."""
+        rows = np.flatnonzero(self.microseconds > SLOWER * self.median)
+        return rows[np.argsort(-self.microseconds[rows])]
+
+
+def round_trips(round: "Round") -> RoundTrips:
+    """The round-trip times between planned NICs of one rail."""
+    table, wiring = round.snapshot.table(RdmaTest), round.cabling
+    index, identity = wiring.index, wiring.identity
+    wanted = [row for row, one in enumerate(table.rows) if one.program == "ping" and one.role == "client"]
+    rows = np.array(wanted, dtype=np.int64)
+    own, far = (index.ports.name_codes(table.column(name)[rows]) for name in ("port", "peer_port"))
+    hosts = {table.rows[row].peer: identity.filed(table.rows[row].peer) for row in wanted}
+    peers = np.array([hosts[table.rows[row].peer] for row in wanted], dtype=np.int64)
+    cable = carrying_cables(wiring, identity.devices_of(table)[rows], own)
+    peer = carrying_cables(wiring, peers, far)
+    rail, leaf = np.append(index.rail, NONE), np.append(index.b_device, NONE)
+    railed = (rail[cable] >= 0) & (rail[cable] == rail[peer])
+    rows, cable, peer = rows[railed], cable[railed], peer[railed]
+    times = np.array([table.rows[row].rtt_us or np.nan for row in rows.tolist()], dtype=float)
+    pod = _pods(round)
+    far_apart = np.where(leaf[cable] == leaf[peer], 0, np.where(pod[leaf[cable]] == pod[leaf[peer]], 1, 2))
+    median = np.full(len(rows), np.nan)
+    for group in np.unique(np.stack([rail[cable], far_apart], axis=1), axis=0):
+        here = (rail[cable] == group[0]) & (far_apart == group[1])
+        if np.count_nonzero(here & ~np.isnan(times)) >= LEAST:
+            median[here] = np.nanmedian(times[here])
+    return RoundTrips(cable, peer, times, median)
+
+
+def words(round: "Round") -> str:
+    """One sentence for people; empty if no time was to be measured."""
+    if not round.snapshot.table(RdmaTest).rows:
+        return ""
+    found = round_trips(round)
+    if not len(found.cable):
+        return ""
+    name = round.cabling.index.a_port
+    known = found.microseconds[~np.isnan(found.microseconds)]
+    parts = [f"{len(known):,} of {len(found.cable):,} pairs measured"]
+    if len(known):
+        parts[0] += f", median {np.median(known):.0f} us"
+    compared = int(np.count_nonzero(~np.isnan(found.microseconds) & ~np.isnan(found.median)))
+    if compared < len(known):
+        parts.append(f"{len(known) - compared:,} with too few of as many hops to compare")
+    slow = [
+        f"{name(int(found.cable[row]))} to {name(int(found.peer[row]))} {found.microseconds[row]:.0f} us "
+        f"instead of {found.median[row]:.0f}"
+        for row in found.slow[:SHOWN].tolist()
+    ]
+    more = f" and {len(found.slow) - SHOWN:,} more" if len(found.slow) > SHOWN else ""
+    if slow:
+        parts.append(f"slower than {SLOWER:g} times their median: {', '.join(slow)}{more}")
+    elif compared:
+        parts.append(f"no outlier among {compared:,}")
+    return f"Round-trip times: {'; '.join(parts)}."
+
+
+def _pods(round: "Round") -> Codes:
+    """The pod of each device by its code, as a number; -1 where none is planned."""
+    numbers: dict[str, int] = {}
+    devices = round.plan.devices
+    found = [
+        numbers.setdefault(devices[name].pod, len(numbers)) if name in devices else NONE
+        for name in round.cabling.index.devices.names
+    ]
+    return np.array([*found, NONE], dtype=np.int64)
