@@ -7,7 +7,7 @@ shares its NIC, PCIe switch or memory.
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -76,7 +76,7 @@ class HeavyPlan:
         """From the login to all hosts until the common start."""
         return max(LEAD_SECONDS, SECONDS_OF_HOST * len(self.hosts))
 
-    def limits(self, host: str) -> dict[str, Any]:  # noqa: ARG002 - as other plans
+    def limits(self, host: str) -> dict[str, Any]:
         """None beside the script's own: no account but the operator's runs it."""
         return {}
 
@@ -99,19 +99,16 @@ class HeavyPlan:
     @cached_property
     def _ends(self) -> dict[str, list[dict[str, Any]]]:
         """The ends of tests by host, in the order of their slots."""
-        found: dict[str, list[dict[str, Any]]] = defaultdict(list)
-        for number, test in sorted(self._tried(), key=lambda one: one[1].slot):
-            for role, own, peer in (("server", test.to, test.source), ("client", test.source, test.to)):
-                found[own.host].append(_end(number, test, role, own, peer))
-        return dict(found)
+        return _by_host(sorted(self._tried(), key=lambda one: one[1].slot))
+
+    @cached_property
+    def _of_all(self) -> dict[str, list[dict[str, Any]]]:
+        """The same of hosts that take no part as well."""
+        return _by_host(enumerate(self.tests))
 
     def recording_of(self, host: str, why: str) -> dict[str, Any]:
         """The recording of a host that took no part: its tests, with the reason."""
-        tests = []
-        for number, test in enumerate(self.tests):
-            for role, own, peer in (("server", test.to, test.source), ("client", test.source, test.to)):
-                if own.host == host:
-                    tests.append({**_end(number, test, role, own, peer), "why": "left out", "detail": why})
+        tests = [{**end, "why": "left out", "detail": why} for end in self._of_all.get(host, [])]
         return {"truerail_heavy": VERSION, "run": self.run, "host": host, "tests": tests}
 
     def completed(self, recordings: Mapping[str, str]) -> dict[str, str]:
@@ -130,6 +127,14 @@ class HeavyPlan:
         for number, test in enumerate(self.tests):
             if test.source.host not in self.left_out and test.to.host not in self.left_out:
                 yield number, test
+
+
+def _by_host(tests: Iterable[tuple[int, Test]]) -> dict[str, list[dict[str, Any]]]:
+    found: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for number, test in tests:
+        for role, own, peer in (("server", test.to, test.source), ("client", test.source, test.to)):
+            found[own.host].append(_end(number, test, role, own, peer))
+    return dict(found)
 
 
 def _end(number: int, test: Test, role: str, own: Nic, peer: Nic) -> dict[str, Any]:
