@@ -83,7 +83,7 @@ def test_paths_are_swept_one_rail_after_the_other_within_the_budget() -> None:
     for number in range(3):
         turn = turn_of_paths(NICS, number)
         assert turn == Turn((SWEPT,), Share(number % 2, 2))
-        planned = plan_paths(turn, PLAN, NICS, asked, AT, {})
+        planned = plan_paths(turn, PLAN, NICS, asked, AT, {}, EVERY)
         rails.append(
             {pair.source.group[0] for pair, _ in planned.flows} | {pair.to.group[0] for pair, _ in planned.flows}
         )
@@ -97,7 +97,10 @@ def test_paths_are_swept_one_rail_after_the_other_within_the_budget() -> None:
 def test_a_sweep_that_takes_too_long_is_not_made_in_the_background() -> None:
     slow = Settings(what=("paths", "loss"), packets_per_second=20, budget=Budget(1.0, 0.1))
     with pytest.raises(CommandError, match=r"the paths of rail 0 are not swept: that takes [\d,]+ s"):
-        plan_paths(Turn((SWEPT,), Share(0, 2)), PLAN, NICS, slow, AT, {})
+        plan_paths(Turn((SWEPT,), Share(0, 2)), PLAN, NICS, slow, AT, {}, EVERY)
+    fast = Settings(what=("paths", "loss"), packets_per_second=20, budget=Budget(50.0, 10.0))
+    with pytest.raises(CommandError, match="and at most 1 s are allowed in the background"):
+        plan_paths(Turn((SWEPT,), Share(0, 2)), PLAN, NICS, fast, AT, {}, timedelta(seconds=1))
 
 
 def test_results_count_until_their_turn_should_have_come_twice_more() -> None:

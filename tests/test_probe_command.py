@@ -238,9 +238,9 @@ def test_heavy_tests_are_never_run_on_hosts_that_may_be_busy_or_by_the_account_o
 ) -> None:
     code, _, err = command(*site.words, "--heavy")
     assert (code, "--heavy needs --pipe and --by-operator NAME" in err) == (2, True)
-    for option in ("--allow-jobs", "--assume-idle", "--ipv6"):
-        code, _, err = command(*site.words, "--pipe", "--by-operator", "root", "--heavy", option)
-        assert (code, f"--heavy and {option} exclude each other" in err) == (2, True)
+    for option in (("--allow-jobs",), ("--assume-idle",), ("--ipv6",), ("--repeat", "10m")):
+        code, _, err = command(*site.words, "--pipe", "--by-operator", "root", "--heavy", *option)
+        assert (code, f"--heavy and {option[0]} exclude each other" in err) == (2, True)
 
 
 def test_ctrl_c_ends_the_probes_and_keeps_what_came(site: Site) -> None:

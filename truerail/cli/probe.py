@@ -1,5 +1,6 @@
 """`truerail probe`: sends packets between the hosts, and evaluates what came of them. No other command sends."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -121,7 +122,9 @@ def probe(
     if pipe != bool(by_operator):
         raise typer.BadParameter("--pipe and --by-operator NAME belong together: it runs a script by your own account")
     if heavy:
-        _refuse_heavy_unless(pipe, {"--allow-jobs": allow_jobs, "--assume-idle": assume_idle, "--ipv6": ipv6})
+        _refuse_heavy_unless(
+            pipe, {"--allow-jobs": allow_jobs, "--assume-idle": assume_idle, "--repeat": repeat, "--ipv6": ipv6}
+        )
     settings = Settings(
         what=WHAT if what == "all" else _words(what, WHAT, "--what"),
         version=6 if ipv6 else 4,
@@ -164,12 +167,12 @@ def probe(
     raise typer.Exit(ExitCode.FOUND if found.evaluation.at_or_above(severity) else ExitCode.GOOD)
 
 
-def _refuse_heavy_unless(pipe: bool, others: dict[str, bool]) -> None:
+def _refuse_heavy_unless(pipe: bool, others: Mapping[str, object]) -> None:
     """Raises BadParameter where --heavy cannot be, or must not be."""
     if not pipe:
         raise typer.BadParameter("--heavy needs --pipe and --by-operator NAME: the account of probes runs no tests")
     if refused := [name for name, given in others.items() if given]:
-        raise typer.BadParameter(f"--heavy and {refused[0]} exclude each other: it tests idle hosts, over IPv4")
+        raise typer.BadParameter(f"--heavy and {refused[0]} exclude each other: it tests idle hosts, once, over IPv4")
 
 
 def _interval(text: str, wanted: Wanted) -> float:

@@ -83,18 +83,27 @@ def turn_of_paths(nics: Iterable[Nic], number: int) -> Turn | None:
 
 
 def plan_paths(
-    turn: Turn, plan: Plan, nics: tuple[Nic, ...], settings: Settings, at: datetime, left_out: Mapping[str, str]
+    turn: Turn,
+    plan: Plan,
+    nics: tuple[Nic, ...],
+    settings: Settings,
+    at: datetime,
+    left_out: Mapping[str, str],
+    every: timedelta,
 ) -> ProbePlan:
-    """The flows of a path sweep of one rail and plane. Raises CommandError where it would take too long."""
+    """The flows of a path sweep of one rail and plane, between two runs that are `every` apart. Raises CommandError
+    where it would take too long.
+    """
     group = sorted({nic.group for nic in nics})[turn.share.number]
     of_rail = [nic for nic in nics if nic.group == group]
     sweep = sweep_of(plan, of_rail, left_out, settings.budget, across_rails=False)
     hosts = {nic.host for nic in of_rail}
     planned = plan_run([], settings, at, {host: why for host, why in left_out.items() if host in hosts}, sweep)
-    if planned.seconds > MOST_SWEEP_SECONDS:
+    most = min(MOST_SWEEP_SECONDS, every.total_seconds())
+    if planned.seconds > most:
         raise CommandError(
             f"the paths of rail {group[0]} are not swept: that takes {planned.seconds:,.0f} s at this rate, "
-            f"and at most {MOST_SWEEP_SECONDS:,.0f} s are allowed in the background"
+            f"and at most {most:,.0f} s are allowed in the background"
         )
     return planned
 

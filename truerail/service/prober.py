@@ -112,12 +112,13 @@ class Prober:
             sent = await self._sent(plan, settings, named)
             await asyncio.to_thread(self._results.put, turn, self._clock(), settings.every, sent.recordings)
             well.append(sent.well)
-        if settings.paths_every is not None and self._clock() >= self._paths_due:
-            well.append(await self._sweep(settings, settings.paths_every, publication, nics, named, left_out))
         self._counted["probe_duration_seconds"] = time.monotonic() - began
         if all(well):
             self._well_at = self._clock()
         await self._publish()
+        if settings.paths_every is not None and self._clock() >= self._paths_due:
+            await self._sweep(settings, settings.paths_every, publication, nics, named, left_out)
+            await self._publish()
 
     async def _sweep(
         self,
@@ -127,29 +128,31 @@ class Prober:
         nics: tuple[Nic, ...],
         named: Named,
         left_out: Mapping[str, str],
-    ) -> bool:
-        """Sweeps the paths of one rail, and asks what that leaves open; whether it went well."""
+    ) -> None:
+        """Sweeps the paths of one rail, and asks what that leaves open, before the next run is due."""
+        ends = time.monotonic() + settings.every.total_seconds()
         budget = Budget(settings.answers_per_second, NIC_ANSWERS_PER_SECOND)
         asked = replace(_asked(settings, publication), what=("paths", "loss"), budget=budget)
         turn = turn_of_paths(nics, self._paths)
         self._paths, self._paths_due = self._paths + 1, self._clock() + every
         if turn is None:
-            return True
+            return
         try:
-            plan = await asyncio.to_thread(plan_paths, turn, publication.plan, nics, asked, self._clock(), left_out)
+            plan = await asyncio.to_thread(
+                plan_paths, turn, publication.plan, nics, asked, self._clock(), left_out, settings.every
+            )
         except CommandError as error:
             self._log.warning("paths are not swept", error=str(error))
-            return True
+            return
 
         async def again(more: ProbePlan) -> Mapping[str, str]:
-            if self._stop.is_set():
+            if self._stop.is_set() or time.monotonic() + more.lead_seconds + more.seconds > ends:
                 return {}
             return (await self._sent(more, settings, named)).answers
 
         sent = await self._sent(plan, settings, named)
         found = await follow_up(sent.plan, sent.recordings, again, partial(_seen, publication))
         await asyncio.to_thread(self._results.put, turn, self._clock(), every, found)
-        return sent.well
 
     async def _sent(self, plan: ProbePlan, settings: ProbeSettings, named: Named) -> _Sent:
         """Sends the packets of a plan. A run that fails leaves all its hosts out, with the
