@@ -37,6 +37,8 @@ SAY_THAT_THERE_IS_NOTHING = (
     "Total number of entries 0",
     '"state":"permanent"',  # a bridge's own addresses alone
     "vrf-router-id",  # sessions by address, none by port
+    "State/PfxRcd",  # the same as text
+    "NODELIST(REASON)",  # squeue's header without a job
     "NIC statistics:",  # ports whose driver counts no pauses
     '"items": null',  # no pods
     '"jobs": []',
