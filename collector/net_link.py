@@ -4,7 +4,8 @@ Question: which interfaces exist, with which names, MAC and PCI address, and are
 Needs: iproute2 4.16 or newer for JSON; no root.
 
 Format: a list with one object for each interface: `ifname`, `flags`, `mtu`, `operstate`, `address`, `master`,
-`altnames`, `ifalias`; with `-d` also `linkinfo` and, from iproute2 5.12 and Linux 5.14 on, `parentbus` and `parentdev`.
+`altnames`, `ifalias`, `link`; with `-d` also `linkinfo` and, from iproute2 5.12 and Linux 5.14 on, `parentbus` and
+`parentdev`.
 Source of the format: iproute2's `ip/ipaddress.c`. `ip -j addr` prints the same objects with the addresses in them.
 
 Traps:
@@ -13,6 +14,8 @@ Traps:
 - `operstate` is UNKNOWN for drivers that do not report it; the flag `LOWER_UP` is the carrier.
 - A bond's member has the bond's MAC in `address` and its own in `permaddr`, if the two differ: its own is reported.
   Kernels before 5.6 have it only in `linkinfo.info_slave_data.perm_hwaddr`, which `-d` shows.
+- `link` (IFLA_LINK) is the interface below a VLAN, macvlan or ipvlan, and the other end of a veth: the kind decides.
+  `link_index` takes its place where that interface is in another network namespace, and names nothing here.
 - Loopback is left out. No speed is printed: it stays None.
 """
 
@@ -20,6 +23,9 @@ from typing import Any
 
 from collector._links import interfaces
 from truerail.model import EVERYWHERE, Command, Device, NetLink, collector, minutes
+
+UPPER_KINDS = ("vlan", "macvlan", "ipvlan")
+"""Kinds whose `link` is the interface that carries their packets (linux/if_link.h)."""
 
 
 @collector(
@@ -56,6 +62,7 @@ def _link(entry: dict[str, Any]) -> NetLink:
     aliases = get("altnames") or ()
     alias = get("ifalias")
     info = get("linkinfo")
+    kind = info.get("info_kind") if info else _vlan(entry)
     flags = tuple(get("flags") or ())
     return NetLink(
         entry["ifname"],
@@ -67,7 +74,8 @@ def _link(entry: dict[str, Any]) -> NetLink:
         get("parentdev") if get("parentbus") == "pci" else None,
         get("master"),
         (*aliases, alias) if alias else tuple(aliases),
-        info.get("info_kind") if info else _vlan(entry),
+        kind,
+        below=get("link") if kind in UPPER_KINDS else None,
     )
 
 

@@ -8,7 +8,8 @@ timeout, while others on the same rail run at full speed.
 `truerail probe` sweeps source ports, so that flows take every path, and names each hop by probes whose TTL ends there.
 Loss is what the listener at the other end did not hear; ICMP answers only name paths. Of flows that lost everything,
 the links behind the last switch that answered count, but for those that a flow that arrived has used. The fewest that
-explain all are named, several where they explain it alike. Over 90 % loss is silent, less is PRB007; a NIC of which
+explain all are named, several where they explain it alike; a link is left out where a switch before it answers all
+other flows and none of these: they did not come so far. Over 90 % loss is silent, less is PRB007; a NIC of which
 nothing is heard is PRB001. Unknown instead of passed: links that no flow of known path has crossed.
 
 ## What to do

@@ -259,6 +259,19 @@ def _detailed(bond: NetLink) -> NetLink:
     return bond._replace(kind="bond", flags=())
 
 
+def test_what_a_host_says_of_a_vlan_comes_before_its_name() -> None:
+    eth0, eth1 = NetLink("eth0"), NetLink("eth1")
+    storage = NetLink("storage", kind="vlan", below="eth0")
+    misnamed = NetLink("eth0.100", kind="vlan", below="eth1")
+    nics = _upper(eth0, eth1, storage, misnamed, addresses={"storage": "10.0.0.1", "eth0.100": "10.1.0.1"})
+    assert _found(nics) == {("storage", "10.0.0.1", 0), ("eth0.100", "10.1.0.1", 1)}
+    inner, pod = NetLink("q", kind="vlan", below="storage"), NetLink("pod", kind="macvlan", below="q")
+    assert _found(_upper(pod, inner, storage, eth0, addresses={"pod": "10.0.0.1"})) == {("pod", "10.0.0.1", 0)}
+    rings = NetLink("a", kind="vlan", below="b"), NetLink("b", kind="vlan", below="a")
+    away = NetLink("c", kind="vlan", below="not reported")
+    assert _found(_upper(eth0, *rings, away, addresses={"a": "10.0.0.1", "c": "10.0.0.3"})) == set()
+
+
 def test_a_bond_of_two_nics_stands_for_the_first_and_a_nics_own_address_comes_first() -> None:
     members = [NetLink(name, master="bond0") for name in ("eth1", "eth0")]
     nics = _upper(*members, NetLink("bond0", kind="bond"), addresses={"bond0": "10.0.0.1"})

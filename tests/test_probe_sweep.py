@@ -2,6 +2,7 @@
 
 from collections import Counter
 from math import log
+from random import Random
 
 import numpy as np
 import pytest
@@ -97,3 +98,24 @@ def test_a_tie_is_asked_behind_each_of_its_links_with_others_beside() -> None:
     clean = swept_paths(graph, flows, lambda flow: ("leaf-0", "spine-1", "leaf-1"), packets=10)
     assert not list(confirming(clean, losses_of(clean)))
     assert np.all(clean.flows.lost == 0)
+
+
+def test_distances_are_those_of_the_links_also_where_switches_are_no_twins() -> None:
+    draw = Random(7)
+    lines = [f"h{leaf}/nic0 leaf-{leaf}/p0 rail=0" for leaf in range(6)]
+    lines += [f"leaf-{a}/up{b} spine-{b}/d{a}" for a in range(6) for b in range(4) if a < 2 or draw.random() < 0.6]
+    lines += [f"spine-{b}/up{c} superspine-{c}/d{b}" for b in range(4) for c in range(2) if draw.random() < 0.7]
+    graph = graph_of("\n".join(lines))
+    names = graph.index.devices.names
+    twins = {names[one]: names[other] for one, other in graph.twins.items()}
+    assert twins["leaf-1"] == "leaf-0"
+    tail, head, _ = graph.edges
+    links = set(zip(tail.tolist(), head.tolist(), strict=True))
+    for target in range(len(names)):
+        known = {target: 0}
+        front = [target]
+        for one in front:
+            for other in sorted(a for a, b in links if b == one and a not in known):
+                known[other] = known[one] + 1
+                front.append(other)
+        assert graph.hops_to(target).tolist() == [known.get(device, -1) for device in range(len(names))]

@@ -16,7 +16,7 @@ from truerail.model import Device, Fact
 
 RECORDINGS = Path(__file__).parent / "recordings"
 CASES = sorted(path for path in RECORDINGS.glob("*/*") if path.is_dir())
-SELDOM = ("lag_seconds", "able_gbps", "medium", "actor_state", "partner_state", "selected", "bfd")
+SELDOM = ("lag_seconds", "able_gbps", "medium", "actor_state", "partner_state", "selected", "bfd", "below")
 REFRESH = os.environ.get("TRUERAIL_REFRESH") == "1"
 
 

@@ -12,7 +12,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from resource import RUSAGE_SELF, getrusage
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 from rich.console import Console
@@ -35,6 +37,8 @@ SHAPES = (
 )
 """Hosts with 8 rails; a pod of 64 has a leaf for each rail, with 16 uplinks to 8 spines, each to all superspines."""
 AT = datetime(2026, 11, 20, 14, 0, tzinfo=UTC)
+RENDERED = 200
+"""Hosts whose tasks are made to measure that."""
 FASTER = 20
 """The host's CPU is measured in a run that is so many times as fast."""
 Codes = npt.NDArray[np.int64]
@@ -42,10 +46,14 @@ Codes = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Cost:
-    """What one sweep costs. `planning` and `cpu` are seconds of CPU: of the planning, and of the busiest host."""
+    """What one sweep costs. `planning`, `rendering` and `cpu` are seconds of CPU: of the planning, of making one host's
+    tasks, and of the busiest host. `memory` is the most that the process has held when it was planned, in MB.
+    """
 
     hosts: int
     planning: float
+    rendering: float
+    memory: int
     packets: int
     rate: int
     task_bytes: int
@@ -130,12 +138,14 @@ def cpu_of(probes: ProbePlan, host: str) -> float:
     port = 49152
     for flow in sends:  # addresses of their own became one: so do their ports
         taken: dict[int, int] = {}
-        for row in flow["packets"]:
-            if row[0] not in taken:
-                taken[row[0]] = port
+        for source_port, *_ in flow["packets"]:
+            if source_port not in taken:
+                taken[source_port] = port
                 port += 1
-            row[0] = taken[row[0]]
-            row[4:] = [row[4] / FASTER, row[5] / FASTER]
+        flow["packets"] = [
+            (taken[source_port], *what, first / FASTER, every / FASTER)
+            for source_port, *what, first, every in flow["packets"]
+        ]
     tasks |= {"sends": sends, "hears": sends, "listen": [["127.0.0.1", tasks["port"]]]}
     tasks |= {"start_at": start, "stop_at": start + probes.seconds / FASTER + 2, "wait": 0.3 / FASTER}
     tasks["packets_per_second"] *= FASTER
@@ -157,14 +167,22 @@ def cost_of(shape: Shape) -> Cost:
     begin = time.process_time()
     probes = planned(plan)
     packets = probes.packets()
+    probes.seconds  # noqa: B018 - computed once, before the first host's tasks
     planning = time.process_time() - begin
     host, most = packets.most_common(1)[0]
-    task = json.dumps(probes.tasks(host, 0.0))
+    task, begin = json.dumps(probes.tasks(host, 0.0)), time.process_time()
+    some = probes.hosts[:: max(1, len(probes.hosts) // RENDERED)]
+    for one in some:
+        msgspec.json.encode(probes.tasks(one, 0.0))
+    rendering = (time.process_time() - begin) / len(some)
+    memory = getrusage(RUSAGE_SELF).ru_maxrss // 1024
     place, when, nic = asked(plan, probes, 1)
     by_nic = most_in_a_second(place * (int(nic.max()) + 1) + nic, when)
     return Cost(
         shape.hosts,
         planning,
+        rendering,
+        memory,
         most,
         probes.settings.packets_per_second,
         len(task),
@@ -195,7 +213,10 @@ def report(costs: list[Cost]) -> Iterator[str]:
         )
     yield ""
     planning = ", ".join(f"{one.planning:.1f} s" for one in costs)
-    yield f"Planning takes {planning} of CPU for these sizes."
+    memory = ", ".join(f"{one.memory:,}" for one in costs)
+    rendering = max(one.rendering for one in costs) * 1000
+    yield f"Planning takes {planning} of CPU for these sizes, and the process has {memory} MB then, the fabric's plan"
+    yield f"included. A host's tasks are made when they are sent, in {rendering:.1f} ms."
     yield f"The tasks of a host are at most {max(one.task_bytes for one in costs):,} bytes."
     yield ""
 

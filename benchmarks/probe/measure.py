@@ -20,7 +20,7 @@ from benchmarks.probe.report import HELD_OUT, report
 from benchmarks.probe.scoring import Outcome, Said, Truth, said_of, scored
 from truerail.analysis.round import Round
 from truerail.analysis.sweep.swept import Swept, swept
-from truerail.probe.path_questions import HopProbes, confirming, large_hops, more_packets, unanswered
+from truerail.probe.path_questions import HopProbes, beyond, confirming, large_hops, more_packets, unanswered
 
 TRIALS = 800
 """Held-out trials."""
@@ -49,6 +49,7 @@ def judged(seed: int) -> tuple[Sweeper, list[Said]]:
     _ask(sweeper, more_packets(paths))
     first = _swept(sweeper)
     _ask(sweeper, confirming(first.paths, first.losses))
+    _ask(sweeper, beyond(first.paths, first.losses))
     return sweeper, said_of(_swept(sweeper))
 
 

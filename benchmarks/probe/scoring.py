@@ -11,6 +11,7 @@ from benchmarks.probe.drawn import (
     HALF_MUTE,
     IDLE,
     LIMITED,
+    PACED,
     POLARIZED,
     POLARIZED_POD,
     REPORTED_CUT,
@@ -35,6 +36,8 @@ CODES = {
 }
 LEAST_LOSSES = 6.0
 """Packets that a link must be expected to lose, on paths that are known, for its seat to be decidable."""
+WITNESSES = 4
+"""Delivered flows whose probes, two each, show that a switch answers."""
 CHANCE = 1e-4
 Seat = frozenset[str]
 
@@ -210,7 +213,24 @@ class Truth:
                         reached.add(hop[2])
                         front.append(hop[2])
             found = links if found is None else found & links
-        return {self._one(hop) for hop in (found or set()) - delivered} | {self._one(link)}
+        further = {hop for hop in (found or set()) - delivered if not self.silence_speaks(link, hop, delivered)}
+        return {self._one(hop) for hop in further} | {self._one(link)}
+
+    def silence_speaks(self, link: Hop, further: Hop, delivered: set[Hop]) -> bool:
+        """Whether the switch that sends on a link further on answers others, and all ways from it back to the senders
+        are in use: then its silence shows that no lost flow came so far.
+        """
+        net, switch = self.sweeper.net, further[1]
+        asked = sum(switch in self.answered[flow] for flow, way in enumerate(self.ways) if delivered.issuperset(way))
+        if net.trial.answers != PACED or switch in link[1:2] or asked < WITNESSES:
+            return False
+        front, ways = [(switch, leaf) for leaf in {self.ways[flow][0][1] for flow in self.through(link)}], set()
+        while front:
+            device, leaf = front.pop()
+            new = {(hop, leaf) for hop in net.fabric.routes(leaf)[device]} - ways
+            ways |= new
+            front += [(hop[2], leaf) for hop, _ in new]
+        return delivered.issuperset(hop for hop, _ in ways)
 
     def _one(self, hop: Hop) -> Hop:
         """A directed link, or one for all parallel ones where these cannot be told apart."""

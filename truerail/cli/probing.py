@@ -86,7 +86,7 @@ def probed(wanted: Wanted) -> Probed | None:
         heavy = plan_heavy(plan.run, nics.nics, dict.fromkeys(sorted(hidden), GPUS_UNKNOWN) | dict(plan.left_out))
         lines += heavy_summary(heavy)
     if not plan.hosts:
-        raise CommandError("\n".join(["no host can be probed", *lines]))
+        raise CommandError("\n".join(["no host can be probed", *other_version(round, wanted.settings.version), *lines]))
     if not _agreed(lines, wanted):
         return None
     run, recordings, interrupted = _run(plan, round, targets, wanted)
@@ -97,6 +97,14 @@ def probed(wanted: Wanted) -> Probed | None:
         files[_HEAVY_FILE] = run_heavy(rest, fleet, targets, shown.heavy_progress)
         _remark(shown.shown)
     return Probed(_evaluation(files, polled, fleet, wanted), len(run.answers), interrupted)
+
+
+def other_version(round: Round, version: int) -> list[str]:
+    """A line for a fabric whose NICs have addresses of the other IP version alone."""
+    other = 10 - version
+    if nics_of(round, version).nics or not nics_of(round, other).nics:
+        return []
+    return [f"the NICs have IPv{other} addresses alone: {'add' if other == 6 else 'leave out'} --ipv6"]
 
 
 def repeated(wanted: Wanted, every_seconds: float, tell: Callable[[Probed], None]) -> NoReturn:

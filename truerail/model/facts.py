@@ -126,6 +126,9 @@ class NetLink(NamedTuple):
     """`bond`, `vlan`, `bridge`, `veth`, ... if the kernel reports it; None for a physical interface."""
     down_reason: DownReason | None = None
     """Why there is no link, if a switch reports it; None with link, or without a reason."""
+    below: str | None = None
+    """The interface that a `vlan`, `macvlan` or `ipvlan` is on, by its netdev (IFLA_LINK); None if that is not
+    reported, or is in another network namespace."""
 
 
 @fact("the speed of links", gbps=GBPS, able_gbps=GBPS)

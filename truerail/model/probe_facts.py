@@ -178,6 +178,9 @@ UNKNOWN_FLOW = "unknown flow"
 """Packets heard of this run whose flow the listener did not expect."""
 PROBE_TROUBLES = (LEFT_OUT, PEER_LEFT_OUT, OUT_OF_TIME, BUFFER_FULL, STARTED_LATE, UNKNOWN_FLOW)
 
+NOT_SENT = ("EADDRINUSE", "EAGAIN", "EINTR", "EMFILE", "ENFILE", "ENOBUFS", "ENOMEM")
+"""Errors of the host itself: another run holds the port, or it lacks files or memory. They show nothing of a way."""
+
 PROBE_COLLECTOR = "probe_results"
 PROBE_COLLECTORS = frozenset((PROBE_COLLECTOR, "rdma_tests"))
 """Their readings are no answers to a poll: a host that was left out, because it is off, has one as well."""

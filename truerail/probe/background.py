@@ -10,7 +10,7 @@ from math import ceil
 from typing import NamedTuple
 
 from collector import collectors
-from truerail.errors import CommandError
+from truerail.errors import CommandError, UnreadableError
 from truerail.model import Plan, Reading
 from truerail.model.facts import Fact
 from truerail.model.names import natural_key
@@ -114,6 +114,17 @@ def plan_turn(
     """The flows of a turn. Raises CommandError where a NIC has more flows than source ports."""
     pairs: list[Pair] = pairs_of(plan, nics, turn.lists, turn.share)
     return plan_run(pairs, settings, at, dict(sorted(left_out.items(), key=lambda one: natural_key(one[0]))))
+
+
+def unread(recordings: Mapping[str, str]) -> dict[str, str]:
+    """The hosts whose recordings are not understood, and why."""
+    found, collector = {}, collectors()[PROBE_COLLECTOR]
+    for host, text in recordings.items():
+        try:
+            collector.read(text, Device(host))
+        except UnreadableError as error:
+            found[host] = f"its answer is not understood: {error}"
+    return found
 
 
 @dataclass(frozen=True)

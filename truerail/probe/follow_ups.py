@@ -12,7 +12,7 @@ from truerail.analysis.sweep.swept import Swept
 from truerail.model.columns import NONE
 from truerail.model.plan import Port
 from truerail.probe.flow_columns import Paced
-from truerail.probe.path_questions import HopProbes, confirming, large_hops, more_packets, unanswered
+from truerail.probe.path_questions import HopProbes, beyond, confirming, large_hops, more_packets, unanswered
 from truerail.probe.recordings import merged
 from truerail.probe.schedule import FULL_TTL, WAIT_SECONDS
 from truerail.probe.tasks import ProbePlan
@@ -46,7 +46,7 @@ def _open(swept: Swept) -> list[HopProbes]:
 
 
 def _ties(swept: Swept) -> list[HopProbes]:
-    return list(confirming(swept.paths, swept.losses))
+    return [*confirming(swept.paths, swept.losses), *beyond(swept.paths, swept.losses)]
 
 
 def round_of(plan: ProbePlan, questions: Iterable[HopProbes]) -> ProbePlan | None:

@@ -11,6 +11,7 @@ import numpy as np
 
 from truerail.analysis.sweep.flow_paths import FlowPaths
 from truerail.analysis.sweep.losses import Losses
+from truerail.analysis.sweep.silent_ties import PROBES
 from truerail.model.columns import NONE, Codes, Mask
 from truerail.model.plan import Port
 from truerail.probe.path_sweep import LEAST_PACKETS
@@ -100,6 +101,24 @@ def confirming(paths: FlowPaths, losses: Losses) -> Iterator[HopProbes]:
         yield from (_probes(paths, flow, ttl, each) for flow, ttl in sorted(behind))
         for device in sorted({int(paths.node[flow, ttl - 1]) for flow, ttl in behind}):
             yield from _controls(paths, device, np.asarray(inside.any(axis=1), dtype=bool), packets)
+
+
+def beyond(paths: FlowPaths, losses: Losses) -> Iterator[HopProbes]:
+    """Of silent links that explain a loss alike: probes of the lost flows that end behind the last switch that
+    answered, and as many of other flows that end at the switches there, which show that these answer.
+    """
+    for seat in losses.silent_seats:
+        if len(seat.segments) < 2 or paths.graph.is_device(np.array(seat.segments)).any():
+            continue
+        lost = losses.flows_of(seat)
+        flows = _one_of_each(paths.flows.source, lost[paths.flows.heard[lost] == 0])[:MOST_FLOWS]
+        each = ceil(PROBES / max(1, len(flows)))
+        for flow in flows:
+            deepest = max(int(paths.deepest[flow]), 1)
+            yield from (_probes(paths, flow, ttl, each) for ttl in range(deepest + 1, int(paths.length[flow])))
+        arrived = paths.flows.heard > 0
+        for device in np.unique(paths.graph.tails(np.array(seat.segments))).tolist():
+            yield from _controls(paths, device, ~arrived, PROBES)
 
 
 def _controls(paths: FlowPaths, device: int, passing: Mask, packets: int) -> Iterator[HopProbes]:

@@ -100,6 +100,12 @@ class Run(Generic[P]):
         """Packets that hosts have reported as sent."""
         return sum(self._sent.values())
 
+    def reject(self, unread: Mapping[str, str]) -> None:
+        """Takes the answers of hosts as not given that are not understood, and why."""
+        for host, why in unread.items():
+            del self.answers[host]
+            self._failed[host] = why
+
     def recordings(self, lacking: Mapping[str, str] | None = None) -> dict[str, str]:
         """The recording of each host of the plan: its own, or one that says why there is none. `lacking` has reasons
         beside those of the run itself.

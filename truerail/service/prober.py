@@ -21,7 +21,7 @@ from truerail.model import Reading, Snapshot, Target
 from truerail.model.plan import Device
 from truerail.model.probe_facts import PROBE_COLLECTOR
 from truerail.poller.latest import Latest
-from truerail.probe.background import Results, of_plan, plan_paths, plan_turn, turn_of_paths, turns_of
+from truerail.probe.background import Results, of_plan, plan_paths, plan_turn, turn_of_paths, turns_of, unread
 from truerail.probe.follow_ups import follow_up
 from truerail.probe.idle import ACTIVITY, LOAD, activity
 from truerail.probe.nics import Nic, nics_of
@@ -173,6 +173,7 @@ class Prober:
         except Exception as error:  # noqa: BLE001 - a bug must not end the service: all of the run is untried
             why = "the run failed"
             self._log.error("a probe failed", exc_info=error)
+        run.reject(await asyncio.to_thread(unread, run.answers))
         lacking = {host: why for host in plan.hosts if why and host not in run.answers}
         well = bool(run.answers) or not plan.hosts
         self._counted["probe_runs_failed_total"] += not well

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from truerail.analysis.probes.upper_links import planned_cables
+from truerail.analysis.sweep.hop_addresses import canonical
 from truerail.model.columns import NONE
 from truerail.model.facts import NetAddress
 from truerail.model.probe_facts import ProbeHop, ProbeReach
@@ -21,7 +22,9 @@ class Owner(NamedTuple):
 
 
 def owners(round: "Round") -> dict[str, Owner]:
-    """The device of each reported address. An address that two devices have names none: it is left out."""
+    """The device of each reported address, in its usual spelling: that of hosts' answers. An address that two devices
+    have names none: it is left out.
+    """
     return round.once(_owners)
 
 
@@ -30,9 +33,10 @@ def _owners(round: "Round") -> dict[str, Owner]:
     found: dict[str, Owner] = {}
     shared: set[str] = set()
     for fact, device in zip(table.rows, round.cabling.identity.devices_of(table).tolist(), strict=True):
-        known = found.setdefault(fact.address, Owner(device, fact.netdev))
+        address = canonical(fact.address)
+        known = found.setdefault(address, Owner(device, fact.netdev))
         if known.device != device:
-            shared.add(fact.address)
+            shared.add(address)
     return {address: owner for address, owner in found.items() if address not in shared}
 
 

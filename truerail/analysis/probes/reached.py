@@ -12,7 +12,7 @@ import numpy as np
 
 from truerail.analysis.probes.upper_links import carrying_cables
 from truerail.model.columns import NONE, Codes, Mask
-from truerail.model.probe_facts import BUFFER_FULL, PROBE_TROUBLES, STARTED_LATE, ProbeReach, ProbeTrouble
+from truerail.model.probe_facts import BUFFER_FULL, NOT_SENT, PROBE_TROUBLES, STARTED_LATE, ProbeReach, ProbeTrouble
 from truerail.model.snapshot import Table
 
 if TYPE_CHECKING:
@@ -105,6 +105,11 @@ def _join(wiring: "Wiring") -> Reached:
     known = at < len(flows)
     known[known] = flows[at[known]] == key[theirs[known]]
     theirs, at = theirs[known], at[known]
+    row = ours[first]
+    device, peer, cable, peer_cable = _ends(wiring, table, row)
+    listener = wiring.identity.devices_of(table)[theirs]
+    meant = listener == peer[at]  # what a host says that is not the flow's other end is no witness
+    theirs, at, listener = theirs[meant], at[meant], listener[meant]
     sizes = np.unique(count["size"][count["size"] >= 0])
     port, arrived_on = table.column("port"), table.column("arrived_on")
     stray = np.array([on is not None and on != port[i] for i, on in zip(theirs, arrived_on[theirs], strict=True)])
@@ -112,10 +117,7 @@ def _join(wiring: "Wiring") -> Reached:
     heard_tos = count["tos_heard"][theirs]
     rewritten = (heard_tos >= 0) & ((heard_tos ^ count["tos"][theirs]) & _CLASS != 0)
     shape = (len(flows), len(sizes))
-    row = ours[first]
-    device, peer, cable, peer_cable = _ends(wiring, table, row)
     noisy, refused = _troubles(wiring, runs, flows)
-    listener = wiring.identity.devices_of(table)[theirs]
     witnessed = np.zeros(len(flows), dtype=bool)
     witnessed[at[~np.isin(run[theirs] << _FLOW_BITS | listener, noisy)]] = True
     return Reached(
@@ -183,7 +185,7 @@ def _troubles(wiring: "Wiring", runs: dict[str, int], flows: Codes) -> tuple[Cod
         run = runs[one.run] << _FLOW_BITS
         if one.what in (BUFFER_FULL, STARTED_LATE):
             noisy.append(run | int(device[row]))
-        elif one.flow is not None and one.what not in PROBE_TROUBLES:
+        elif one.flow is not None and one.what not in (*PROBE_TROUBLES, *NOT_SENT):
             at = int(np.searchsorted(flows, run | one.flow))
             if at < len(flows) and int(flows[at]) == run | one.flow:
                 refused[at] = True

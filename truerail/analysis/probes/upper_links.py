@@ -1,8 +1,9 @@
 """Interfaces whose addresses belong to planned NICs: the bond that a NIC is a member of, the VLAN on a NIC or bond.
 
 A bond has the cable of its first planned member by name: its packets leave by any. The kernel marks bonds MASTER
-(`IFF_MASTER`); a VLAN has the kernel's usual name, `eth0.100` (8021q's DEV_PLUS_VID_NO_PAD). One with another name
-is not joined to its NIC.
+(`IFF_MASTER`). A VLAN, macvlan or ipvlan has the cable of the interface that its host reports below it (IFLA_LINK);
+where that is not reported, a VLAN's usual name, `eth0.100`, says it (8021q's DEV_PLUS_VID_NO_PAD). One with another
+name is not joined to its NIC then.
 """
 
 from typing import TYPE_CHECKING
@@ -54,12 +55,23 @@ def _above(wiring: "Wiring") -> dict[tuple[int, int], int]:
             master = table.rows[of_device[name]].master
             if name in carried and master in of_device and _is_bond(table.rows[of_device[master]]):
                 carried.setdefault(master, carried[name])
-        for name, row in of_device.items():
-            parent, _, number = name.rpartition(".")
-            if number.isdecimal() and parent in carried and table.rows[row].kind in (None, "vlan"):
-                carried.setdefault(name, carried[parent])
+        below = {name: _below(table.rows[row]) for name, row in of_device.items()}
+        for name in of_device:
+            way = [name]
+            while (under := below.get(way[-1], "")) and way[-1] not in carried and under not in way:
+                way.append(under)
+            if way[-1] in carried:
+                carried.update((one, carried[way[-1]]) for one in way)
         found |= {(device, int(names[of_device[name]])): cable for name, cable in carried.items()}
     return found
+
+
+def _below(link: NetLink) -> str:
+    """The interface that carries what another one sends; empty if there is none, or it is not known."""
+    if link.below is not None:
+        return link.below
+    parent, _, number = link.netdev.rpartition(".")
+    return parent if number.isdecimal() and link.kind in (None, "vlan") else ""
 
 
 def _is_bond(link: NetLink) -> bool:

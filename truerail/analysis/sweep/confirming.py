@@ -31,7 +31,7 @@ def confirmed(paths: FlowPaths, seat: Seat, *, large: bool = False) -> Seat:
     """
     if len(seat.segments) < 2 or paths.graph.is_device(np.array(seat.segments)).any():
         return seat
-    flow, ttl, asked, answered = _asked(paths, large=large)
+    flow, ttl, asked, answered = asked_of(paths, large=large)
     behind = _behind(paths, seat.segments, flow, ttl)
     device = paths.node[flow, ttl - 1]
     useful = _steady(device, asked, answered, np.asarray(behind.any(axis=0), dtype=bool))
@@ -64,7 +64,7 @@ def _worth(device: Codes, asked: Codes, answered: Codes, behind: Mask, rate: flo
     return float(fit.max(axis=0).sum())
 
 
-def _asked(paths: FlowPaths, *, large: bool) -> tuple[Codes, Codes, Codes, Codes]:
+def asked_of(paths: FlowPaths, *, large: bool) -> tuple[Codes, Codes, Codes, Codes]:
     """Probes of a size to a hop whose switch is known: flow, TTL, packets sent and answered."""
     hops = paths.hops
     rows = np.flatnonzero((hops.large == large) & (hops.ttl >= 1) & (hops.ttl <= paths.node.shape[1]))

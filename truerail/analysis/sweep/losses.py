@@ -17,6 +17,7 @@ import numpy as np
 from truerail.analysis.sweep.confirming import confirmed
 from truerail.analysis.sweep.flow_paths import CHANGING, FlowPaths
 from truerail.analysis.sweep.seats import FLOOR, LEAST_LOST, Seat, Trials, locate
+from truerail.analysis.sweep.silent_ties import SilentTies
 from truerail.model.columns import NONE, Codes, Mask
 
 SILENT = 0.9
@@ -89,7 +90,11 @@ def losses_of(paths: FlowPaths) -> Losses:
     spoken &= ~np.isin(flows.source, off) & ~np.isin(flows.target, off)
     by_device = paths.changing > CHANGING
     trials, rows, possible = _by_device(paths, spoken) if by_device else _trials(paths, spoken)
-    seats = [seat if _silent(paths, rows, seat) else confirmed(paths, seat) for seat in locate(trials)]
+    ties = SilentTies(paths)
+    seats = [
+        ties.left(seat, _flows_of(paths, rows, seat)) if _silent(paths, rows, seat) else confirmed(paths, seat)
+        for seat in locate(trials)
+    ]
     unplaced = _unplaced(paths, spoken, set(rows.tolist()), seats, possible, by_device=by_device)
     return Losses(paths, spoken, off, tuple(seats), rows, unplaced, by_device)
 
