@@ -15,7 +15,7 @@ Let the named switch trust the DSCP of its ports (CFG001 shows what it is set to
 
 ## Decide
 - `packets under`: the leaf itself rewrites: check its trust mode and policies.
-- `everything that`: the host or its switch port rewrites what this NIC sends.
+- `everything`: the host or its switch port rewrites what this NIC sends, or what is sent to it.
 - `between`: a switch above the two leaves.
 - `over`: this switch, or one of these, by the paths of a sweep.
 
