@@ -26,11 +26,12 @@ _ESTABLISHED = "Established"
 
 def peers(text: Sequence[str]) -> list[BgpPeer] | None:
     """The sessions whose key is a port; None if the lines are no such answer."""
-    if not any(_SIGN.search(line) for line in text):
+    said = [line.rstrip() for line in text if line.strip()]
+    if not any(_SIGN.match(line.strip()) for line in said):
         return None
-    if any(_NEIGHBOR.match(line) for line in text):
-        return list(_neighbors(text))
-    return list(dict.fromkeys(_summary(text)))
+    if any(_NEIGHBOR.match(line.strip()) for line in said):
+        return list(_neighbors(said))
+    return list(dict.fromkeys(_summary(said)))
 
 
 def _summary(text: Sequence[str]) -> Iterator[BgpPeer]:
@@ -52,7 +53,7 @@ def _summary(text: Sequence[str]) -> Iterator[BgpPeer]:
 def _neighbors(text: Sequence[str]) -> Iterator[BgpPeer]:
     peer: BgpPeer | None = None
     for line in (*text, "BGP neighbor is 0.0.0.0, end"):
-        begun = _NEIGHBOR.match(line)
+        begun = _NEIGHBOR.match(line.strip())
         key, _, value = (part.strip() for part in line.partition(":"))
         if begun:
             if peer:

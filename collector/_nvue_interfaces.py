@@ -22,7 +22,14 @@ _PHYSICAL = frozenset(("swp", "eth"))
 
 def is_table(text: Sequence[str]) -> bool:
     """Whether these lines have the header of such a table with neighbours."""
-    return any(_HEADER.match(line) and "Remote Host" in line and "Remote Port" in line for line in text)
+    return any(_HEADER.match(line) and "Remote Host" in line and "Remote Port" in line for line in _pasted(text))
+
+
+def _pasted(text: Sequence[str]) -> list[str]:
+    """The lines with words, without the indentation that all have."""
+    said = [line for line in text if line.strip()]
+    indent = min((len(line) - len(line.lstrip()) for line in said), default=0)
+    return [line[indent:] for line in said]
 
 
 def neighbors(text: Sequence[str]) -> Iterator[Neighbor]:
@@ -51,10 +58,11 @@ def _rows(text: Sequence[str]) -> Iterator[Mapping[str, str]]:
         raise UnreadableError("the last row is cut", line=len(text), text=text[-1])
     starts: list[int] = []
     labels: list[str] = []
-    for at, line in enumerate(text):
-        below = text[at + 1].strip() if at + 1 < len(text) else ""
+    said = _pasted(text)
+    for at, line in enumerate(said):
+        below = said[at + 1].strip() if at + 1 < len(said) else ""
         if _HEADER.match(line) and _RULER.fullmatch(below):
-            starts = [run.start() for run in re.finditer(r"\S+", text[at + 1])]
+            starts = [run.start() for run in re.finditer(r"\S+", said[at + 1])]
             labels = [cell.lower().removeprefix("remote ") for cell in _cells(line, starts)]
         elif starts and not _RULER.fullmatch(line.strip()):
             row = dict(zip(labels, _cells(line, starts), strict=True))

@@ -16,11 +16,11 @@ from truerail.errors import UnreadableError
 from truerail.model import SchedulerJob, SchedulerNode
 
 JOBS = re.compile(
-    r"^[ \t]*JOBID +PARTITION +NAME +USER +ST(?:ATE)? +TIME +(TIME_LIM\w* +)?NODES +NODELIST\(REASON\)[ \t]*$",
+    r"^[ \t]*JOBID +PARTITION +NAME +USER +ST(?:ATE)? +TIME +(TIME_LIM\w* +)?NODES +NODELIST\(REASON\)[ \t\r]*$",
     re.MULTILINE,
 )
 NODES = re.compile(
-    r"^(?:PARTITION +AVAIL +TIMELIMIT +NODES +STATE +NODELIST|NODELIST +NODES +PARTITION +STATE\b.*)[ \t]*$",
+    r"^(?:PARTITION +AVAIL +TIMELIMIT +NODES +STATE +NODELIST|NODELIST +NODES +PARTITION +STATE\b.*)[ \t\r]*$",
     re.MULTILINE,
 )
 _TIME = r"(?:[\d:-]+|UNLIMITED|INVALID|NOT_SET)"

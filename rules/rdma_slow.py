@@ -37,7 +37,7 @@ from truerail.analysis.cabling import ONE_END, evidence_of
 from truerail.analysis.probes.upper_links import carrying_cables
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, report_not_evaluated, rule
-from truerail.model import Finding, RdmaTest, Severity, Transport
+from truerail.model import CauseKind, Finding, RdmaTest, Severity, Transport
 from truerail.model.columns import NONE, Codes
 
 ENOUGH = 0.9
@@ -69,6 +69,7 @@ class _Tests:
     severity=Severity.WARNING,
     needs=[RdmaTest],
     transports=[Transport.ROCE],
+    cause=CauseKind.SLOW_HOST,
 )
 def rdma_slow(round: Round) -> Iterator[Finding]:
     """NICs and pairs of NICs between which RDMA is slow, or does not pass."""

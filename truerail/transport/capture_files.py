@@ -62,10 +62,12 @@ class Questions:
         return self._of_port(file) if found is None else found
 
     def _of_port(self, file: str) -> Iterable[Claim]:
-        for start, (text, claims) in self._by_start.items():
-            if file.startswith(start) and len(file) > len(start):
-                return [Claim(claim.collector, claim.rank, text + file.removeprefix(start)) for claim in claims]
-        return ()
+        """By the longest command that fits: `ethtool_-S_eth0` is not `ethtool` of a port `-S_eth0`."""
+        fits = [start for start in self._by_start if file.startswith(start) and len(file) > len(start)]
+        if not fits or file.removeprefix(start := max(fits, key=len)).startswith("-"):
+            return ()
+        text, claims = self._by_start[start]
+        return [Claim(claim.collector, claim.rank, text + file.removeprefix(start)) for claim in claims]
 
 
 @cache

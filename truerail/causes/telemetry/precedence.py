@@ -261,6 +261,7 @@ ROWS: Mapping[str, tuple[Row, ...]] = {
     "PRB003": (),
     "PRB006": (),
     "PRB009": (),
+    "PRB010": (),
     "JOB003": (Row("configuration", S.DEVICE, ("JOB002", "JOB005")),),
     "JOB002": (),
     "JOB004": (),
