@@ -79,6 +79,8 @@ def _unboxed(text: list[str]) -> list[str]:
         return text
     found, row, begun = list(text), list[str](), 0
     for at, line in enumerate(text):
+        if not line.strip():
+            continue
         cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
         if not line.lstrip().startswith("|") or len(cells) < 3:
             row = []

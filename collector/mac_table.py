@@ -39,7 +39,7 @@ _LEARNED = ("dynamic", "learn", "peerdynamic", "d", "dl", "dr", "dlr")
 _STATIC = ("static", "s", "sl", "security", "secure", "sticky", "config")
 _NOT_LEARNED = ("permanent", "self", "local")
 _LINUX = "dev"
-_MULTICAST = re.compile(r"^[ \t]*Multicast Mac Address Table[ \t\r]*$", re.IGNORECASE | re.MULTILINE)
+_MULTICAST = re.compile(r"^[>#]?[ \t]*Multicast Mac Address Table[ \t\r]*$", re.IGNORECASE | re.MULTILINE)
 """EOS' second table: groups, which no device of that MAC sends."""
 
 

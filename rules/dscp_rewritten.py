@@ -37,7 +37,7 @@ from truerail.analysis.rule import Case, InsufficientDataError, report_not_evalu
 from truerail.analysis.sweep.packet_seats import Rewriter
 from truerail.analysis.sweep.swept import Swept, swept
 from truerail.model import CauseKind, Finding, ProbeReach, Severity, Transport
-from truerail.model.columns import Codes
+from truerail.model.columns import Codes, Mask
 
 
 @rule(
@@ -58,16 +58,15 @@ def dscp_rewritten(round: Round) -> Iterator[Finding]:
     changed = tried & (flows.rewritten.sum(axis=1) > 0)
     sweep = swept(round)
     for one in sweep.rewriters if sweep.over_paths else ():
-        if between_switches(sweep, one.segments):
-            which = changed & found.between(leaves_of(sweep, one.flows))
-            yield _seated(found, sweep, one, np.flatnonzero(which))
-            changed &= ~which
-        elif of_nic := nic_of(sweep, one.segments):
+        if of_nic := nic_of(sweep, one.segments):
             cable, sends = of_nic
             which = changed & ((flows.cable if sends else flows.peer_cable) == cable)
             words = f"everything {'that' if sends else 'sent to'} {found.nic(cable)} {'sends ' * sends}arrives"
             yield _found(found, found.nic(cable), np.flatnonzero(which), words)
-            changed &= ~which
+        else:
+            which = changed & _rewritten_by(found, sweep, one)
+            yield _seated(found, sweep, one, np.flatnonzero(which))
+        changed &= ~which
     inside = found.leaf == found.peer_leaf
     whole = found.counted(changed, flows.cable)
     of_nic = (whole >= 2) & (whole == found.counted(tried, flows.cable))
@@ -96,6 +95,14 @@ def dscp_rewritten(round: Round) -> Iterator[Finding]:
         yield _found(found, found.device(leaf), np.array(of, dtype=np.int64), words)
     seen = found.counted(tried, flows.cable) > 0
     report_not_evaluated(found.unseen(seen, "no packet with a class arrived from them"))
+
+
+def _rewritten_by(found: Probed, sweep: Swept, one: Rewriter) -> Mask:
+    """The flows that a seat explains: between its leaves, or of the NICs at which it is."""
+    if between_switches(sweep, one.segments):
+        return found.between(leaves_of(sweep, one.flows))
+    cables = sweep.paths.graph.cable_of(np.array(one.segments))
+    return np.isin(found.flows.cable, cables) | np.isin(found.flows.peer_cable, cables)
 
 
 def _seated(found: Probed, sweep: Swept, one: Rewriter, which: Codes) -> Finding:
@@ -178,6 +185,12 @@ def _bleached(path: Callable[[int], tuple[str, ...]], bleached: tuple[str, str],
 
 FIRES = (
     Case("All that one NIC sends.", _BESIDE, _bleached(_way, ("h1", "h3"), ("h2", "h3")), ("h1/nic0",)),
+    Case(
+        "All between two NICs, and none that another pair sends over the same switches.",
+        _BESIDE + "\nh4/nic0 leaf-1/p2 rail=0",
+        _bleached(_way, ("h1", "h3"), ("h2", "h4")),
+        ("h1/nic0",),
+    ),
     Case(
         "All that is sent to one NIC.",
         _BESIDE,

@@ -273,6 +273,12 @@ FIRES = (
         ),
         ("h1/nic0",),
     ),
+    Case(
+        "The leaf says so of its link to the NIC.",
+        _BESIDE,
+        swept_example(_way, ends=("h1", "h3"), large=lambda _: 0, too_big=lambda _: "leaf-1"),
+        ("leaf-1",),
+    ),
     Case("One of four spines passes no large packets.", _SPINES, swept_example(_way, large=_cut), ("leaf-0/up1",)),
     Case(
         "The router at one of four links says so.",

@@ -42,7 +42,8 @@ _COLLECTOR = "slurm_topology"
 @rule("JOB008", severity=Severity.WARNING, needs=[], first="where DEVICE", after_causes=True)
 def scheduler_topology_wrong(explained: Explained) -> Iterator[Finding]:
     """Faults of the topology of each scheduler."""
-    readings = [one for one in explained.round.snapshot.readings if one.collector == _COLLECTOR and not one.error]
+    asked = (one for one in explained.round.snapshot.readings if one.collector == _COLLECTOR and not one.error)
+    readings = [one for one in asked if any(isinstance(fact, TopologyUnit) for fact in one.facts)]
     if not readings:
         raise NotApplicableError
     devices = explained.round.cabling.index.devices
@@ -58,15 +59,14 @@ def scheduler_topology_wrong(explained: Explained) -> Iterator[Finding]:
     for reading in readings:
         units = [fact for fact in reading.facts if isinstance(fact, TopologyUnit)]
         found: dict[str, list[TreeFault]] = {}
-        for fault in topology_faults(seen, units, find) if units else ():
+        for fault in topology_faults(seen, units, find):
             names = sorted((devices.names[code] for code in fault.hosts), key=natural_key)
             found.setdefault(names[0] if names else reading.device, []).append(fault)
         for subject, faults in found.items():
             yield _finding(explained, reading, subject, faults)
-    if any(isinstance(fact, TopologyUnit) for reading in readings for fact in reading.facts):
-        report_not_evaluated(
-            _not_seen([devices.names[code] for code in seen.unseen if code in seen.group], len(seen.group))
-        )
+    report_not_evaluated(
+        _not_seen([devices.names[code] for code in seen.unseen if code in seen.group], len(seen.group))
+    )
 
 
 def _not_seen(hosts: list[str], of: int) -> Iterator[NotEvaluated]:

@@ -274,6 +274,7 @@ def test_one_device_in_trouble_costs_its_own_row_only(lab: Layout, trouble: Any,
 
 
 def test_a_switch_whose_snmpd_stops_costs_its_own_row_only(lab: Layout) -> None:
+    soon(lambda: check(lab, BY_SNMP)["summary"]["cables_right"] == 24, "every snmpd has its neighbours")
     with _stopped(lab, "leaf-1", "snmpd"):
         evaluation = check(lab, BY_SNMP)
     assert set(unread(evaluation)) == {"leaf-1"}
@@ -283,7 +284,8 @@ def test_a_switch_whose_snmpd_stops_costs_its_own_row_only(lab: Layout) -> None:
 def test_a_lab_that_was_killed_is_found_and_removed(tmp_path: Path) -> None:
     name = f"k{os.getpid()}"
     layout = Layout(name, 1, 2, 0, tmp_path / "user")
-    up = [sys.executable, "-m", "tests.lab", "--name", name, "up", "--hosts", "1", "--rails", "2", "--spines", "0"]
+    up = [sys.executable, "-m", "tests.lab", "--name", name, "up", "--hosts", "1", "--rails", "2", "--spines", "0",
+          "--pods", "1"]  # fmt: skip
     done = subprocess.run(
         [*up, "--folder", str(layout.folder)], capture_output=True, text=True, timeout=300, check=False
     )

@@ -50,8 +50,8 @@ def test_a_swap_is_found_and_remembered_and_gone_when_it_is_put_right(lab: Layou
     one, other = lab.jack("gpu-002/enp26s0f0np0"), lab.jack("gpu-002/enp77s0f0np0")
     swap = [("cable-swap", [str(one), str(other)])]
     with serving(lab, PORT) as service:
-        healthy = service.ask("fabric")
-        assert (healthy["tone"], healthy["cables"]["right"]) == ("good", healthy["cables"]["planned"])
+        service.until("fabric", lambda answer: answer["cables"]["right"] == answer["cables"]["planned"])
+        healthy = service.until("fabric", lambda answer: answer["tone"] == "good")
         assert healthy["journal"]["health"] == "keeping"
         cables.swap(lab, one, other)
         try:
