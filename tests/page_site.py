@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -10,7 +11,7 @@ from types import TracebackType
 from typing import Any
 
 import uvicorn
-from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, Request, expect, sync_playwright
 
 from tests.fake_tower import FakeTower, settings
 from tests.patience import ENOUGH
@@ -28,6 +29,7 @@ from truerail.views.steps import step_lines
 from truerail.web.application import create_app
 
 expect.set_options(timeout=1000 * ENOUGH)
+ANSWER_SECONDS = 10.0
 FLAGS = (
     "--no-sandbox",
     "--disable-gpu",
@@ -127,20 +129,32 @@ class Watched:
         self.context: BrowserContext = browser.new_context(viewport={"width": 1280, "height": 800}, **how)
         self.context.set_default_timeout(1000 * ENOUGH)
         self.asked: list[str] = []
+        self.waiting: set[Request] = set()
         self.complaints: list[str] = []
-        self.context.on("request", lambda request: self.asked.append(request.url))
+        self.context.on("request", self._sent)
+        self.context.on("requestfinished", self.waiting.discard)
+        self.context.on("requestfailed", self.waiting.discard)
         self.context.on("console", self._said)
         self.page: Page = self.context.new_page()
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+
+    def _sent(self, request: Request) -> None:
+        self.asked.append(request.url)
+        if "/api/v1/events" not in request.url:  # this one lasts
+            self.waiting.add(request)
 
     def _said(self, message: Any) -> None:
         if message.type in ("error", "warning"):
             self.complaints.append(message.text)
 
     def open(self, path: str) -> Page:
-        """Goes there, and waits until the page has its first data."""
+        """Goes there, and waits until the page has its first data: all that it asks for, if that comes in time."""
+        self.waiting.clear()
         self.page.goto(self.site.url + path)
         self.page.wait_for_function("() => document.body.dataset.role")
+        ends = time.monotonic() + ANSWER_SECONDS
+        while self.waiting and time.monotonic() < ends:
+            self.page.wait_for_timeout(10)
         self.page.wait_for_function("() => !document.querySelector('main .skeleton, main .loading')")
         return self.page
 

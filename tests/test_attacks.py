@@ -169,6 +169,15 @@ def test_metrics_are_packed_for_whoever_takes_that() -> None:
     assert len(gzip.compress(plain.content)) < len(plain.content) / 4
 
 
+@pytest.fixture
+def hangup() -> Iterator[None]:
+    """What a terminal's end does to a process, also where the tests run under nohup(1)."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
+@pytest.mark.usefixtures("hangup")
 def test_a_demo_ends_with_its_terminal(tmp_path: Path) -> None:
     with running(tmp_path / "demo", "--hosts", "4", "--rails", "2") as (process, url):
         assert ready(url)

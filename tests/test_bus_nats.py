@@ -11,8 +11,10 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pytest
+from nats.aio.transport import TcpTransport
 from nkeys import PREFIX_BYTE_USER, encode_seed, from_seed
 
 from tests.fake_fleet import FakeFleet
@@ -406,6 +408,36 @@ def test_the_wrong_login_and_a_bus_that_is_off_are_named_with_the_address(tmp_pa
             asyncio.run(opened(BusAddress(started.url, tmp_path / "bad")))
     with pytest.raises(BusError, match=rf"bus {started.url}: .*[Cc]onnect"):
         asyncio.run(opened(BusAddress(started.url)))
+
+
+def test_a_bus_that_cuts_connections_off_leaves_none_of_them_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[asyncio.StreamWriter] = []
+    connect = TcpTransport.connect
+
+    async def noted(self: TcpTransport, *how: Any, **named: Any) -> None:
+        await connect(self, *how, **named)
+        made.append(self._io_writer)
+
+    async def served(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if len(made) < 2:  # the first connection lasts until it is made
+            writer.write(b'INFO {"max_payload":1048576}\r\n')
+            await reader.readuntil(b"PING")
+            writer.write(b"PONG\r\n")
+            await writer.drain()
+        writer.close()
+
+    async def body() -> None:
+        server = await asyncio.start_server(served, "127.0.0.1", 0)
+        bus = Bus(BusAddress(f"nats://127.0.0.1:{server.sockets[0].getsockname()[1]}"), "test", "_INBOX.test", print)
+        await bus.open()
+        await until(lambda: len(made) > 3)
+        assert all(writer.is_closing() for writer in made[:-1])
+        await bus.close()
+        assert made[-1].is_closing()
+        server.close()
+
+    monkeypatch.setattr(TcpTransport, "connect", noted)
+    asyncio.run(body())
 
 
 def replaced(envelope: Envelope, **values: object) -> Envelope:

@@ -109,8 +109,12 @@ def _no_password() -> str:
 class BusClient(Client):
     """nats-py's client, which with `tls://` would also talk in the clear to a server that asks for no encryption: an
     attacker on the way could be that server. It would also take a connection that ends before the server's answer to
-    the login for one that is made.
+    the login for one that is made, and it would leave each failed connection open until the garbage collection.
     """
+
+    async def _connect_to_server(self, s: Any) -> None:
+        self.abandon()
+        await super()._connect_to_server(s)
 
     async def _process_info(self, info: dict[str, Any], initial_connection: bool = False) -> None:
         if initial_connection and "tls" in self.options and not info.get("tls_required"):
