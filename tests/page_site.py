@@ -132,8 +132,8 @@ class Watched:
         self.waiting: set[Request] = set()
         self.complaints: list[str] = []
         self.context.on("request", self._sent)
-        self.context.on("requestfinished", self.waiting.discard)
-        self.context.on("requestfailed", self.waiting.discard)
+        self.context.on("requestfinished", self._answered)
+        self.context.on("requestfailed", self._answered)
         self.context.on("console", self._said)
         self.page: Page = self.context.new_page()
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
@@ -142,6 +142,9 @@ class Watched:
         self.asked.append(request.url)
         if "/api/v1/events" not in request.url:  # this one lasts
             self.waiting.add(request)
+
+    def _answered(self, request: Request) -> None:
+        self.waiting.discard(request)
 
     def _said(self, message: Any) -> None:
         if message.type in ("error", "warning"):
