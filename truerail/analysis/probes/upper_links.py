@@ -33,8 +33,9 @@ def carrying_cables(wiring: "Wiring", device: Codes, name: Codes) -> Codes:
     there is none. Shapes (n,).
     """
     found = planned_cables(wiring, device, name)
-    above = wiring.once(_above)
-    for row in np.flatnonzero((found == NONE) & (device >= 0) & (name >= 0)).tolist() if above else ():
+    rest = np.flatnonzero((found == NONE) & (device >= 0) & (name >= 0))
+    above = wiring.once(_above) if len(rest) else {}
+    for row in rest.tolist() if above else ():
         found[row] = above.get((int(device[row]), int(name[row])), NONE)
     return found
 
