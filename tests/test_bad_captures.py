@@ -357,3 +357,18 @@ def test_an_archive_that_breaks_off_is_read_so_far(tmp_path: Path, keep: float) 
     capture = read_capture(source, devices=PLAN)
     assert capture.notes[0].startswith("the archive was read only in part: ")
     assert rest_is_read(capture)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_an_answer_that_powershell_redirected_is_read(tree: Path, encoding: str) -> None:
+    answer = ("\ufeff" + LINKS).encode(encoding)
+    capture = read_capture(grow(tree, {"gpu-1/ip_-j_link": answer}), devices=PLAN)
+    assert errors(capture) == {}
+    assert capture.notes == ()
+
+
+def test_packed_answers_are_named_with_the_way_to_read_them(tree: Path) -> None:
+    capture = read_capture(grow(tree, {"gpu-1/rdma_link.gz": b"\x1f\x8b"}), devices=PLAN)
+    assert capture.notes == (
+        "packed files ignored: unpack them, or pack the whole capture as one .tar.gz: 1 (gpu-1/rdma_link.gz)",
+    )

@@ -291,6 +291,11 @@ def test_parse_reads_a_file(tmp_path):
     assert (fact["device"], fact["port"], fact["state"], fact["netdev"]) == ("mlx5_0", 1, "ACTIVE", "enp26s0f0np0")
 
 
+def test_parse_reads_what_powershell_redirected(tmp_path):
+    (tmp_path / "answer").write_bytes(LLDP.encode("utf-16"))
+    assert run("parse", "lldp_host", tmp_path / "answer").stdout == process("parse", "lldp_host", given=LLDP).stdout
+
+
 def test_parse_refuses_what_it_cannot_read_with_exit_2(tmp_path):
     done = process("parse", "rdma_link", given="bash: rdma: command not found\n")
     assert (done.returncode, done.stdout) == (2, "")

@@ -53,6 +53,8 @@ def answer_of(file: Path) -> str:
     """
     import sys
 
+    from truerail.files.file_text import utf16_text
+
     try:
         if file == STDIN:
             raw = sys.stdin.buffer.read(MOST_BYTES + 1)
@@ -63,4 +65,5 @@ def answer_of(file: Path) -> str:
         raise CommandError(f"{file}: cannot be read: {error.strerror or error}") from error
     if len(raw) > MOST_BYTES:
         raise CommandError(f"{file}: larger than {MOST_BYTES:,} bytes, more than any device answers or job logs")
-    return raw.decode("utf-8", "replace")
+    text = utf16_text(raw)
+    return raw.decode("utf-8", "replace") if text is None else text

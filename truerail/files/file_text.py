@@ -1,5 +1,6 @@
 """Reads a file, and rejects unusable ones before anything is parsed."""
 
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from pathlib import Path
 
 from truerail.files.problems import FileError, Problem
@@ -22,6 +23,13 @@ def read_bytes(path: Path, most_bytes: int, error: type[FileError]) -> bytes:
         return path.read_bytes()
     except OSError as failure:
         raise error([Problem(file, 0, "", f"cannot be read: {failure.strerror or failure}")]) from failure
+
+
+def utf16_text(raw: bytes) -> str | None:
+    """The text of a file that begins with a byte order mark of UTF-16, as PowerShell's `>` writes it; None for any
+    other. What is no UTF-16 in it becomes U+FFFD.
+    """
+    return raw.decode("utf-16", "replace") if raw.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) else None
 
 
 def decoded(raw: bytes, file: str, error: type[FileError]) -> str:

@@ -7,6 +7,7 @@ from hashlib import sha256
 
 from collector import collectors
 from truerail.errors import FileRefusedError, UnreadableError
+from truerail.files.file_text import utf16_text
 from truerail.model import Collector, Device, Fact, Reading, Role
 from truerail.transport import unanswered
 from truerail.transport.capture_files import Claim, Questions
@@ -15,6 +16,7 @@ from truerail.transport.prefetch import Opened
 from truerail.transport.warnings import Notes
 
 _BOM = "\ufeff"
+_PACKED = (".gz", ".xz", ".bz2", ".zst", ".zip")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +93,10 @@ class Answers:
                 "answers ignored, because the plan gives the device a role that is not asked for them",
                 f"{place.name}/{file}: planned as {device.role}",
             )
+        elif file.endswith(_PACKED):
+            self.notes.add(
+                "packed files ignored: unpack them, or pack the whole capture as one .tar.gz", f"{place.name}/{file}"
+            )
         else:
             self.notes.add("unknown files ignored", f"{place.name}/{file}")
 
@@ -142,6 +148,9 @@ class Answers:
 
         A parser refuses what is then not in its format. (Surrogates would pass every parser and break every output.)
         """
+        text = utf16_text(content)
+        if text is not None:
+            return text
         try:
             text = content.decode()
         except UnicodeDecodeError:
