@@ -30,7 +30,7 @@ from truerail.questions.answers.kept_lines import NOTHING
 from truerail.questions.answers.moments import moment, span
 from truerail.questions.answers.timeline import timeline
 from truerail.questions.answers.why import why
-from truerail.questions.diff import Counts
+from truerail.questions.diff import QUESTION, Counts
 from truerail.simulator import Fault
 
 NOW = datetime(2026, 11, 20, 14, 0, tzinfo=UTC)
@@ -299,3 +299,40 @@ def test_spans() -> None:
             span(*asked, NOW)
     with pytest.raises(QueryError, match="before it begins"):
         span(None, "13:30", "13:00", NOW)
+
+
+def test_diff_reports_the_time_before_the_journal_as_unknown() -> None:
+    class Young(Kept):
+        def kept_since(self) -> datetime:
+            return NOW - timedelta(hours=1)
+
+    early = diff(SWAPPED, Young(), NOW - timedelta(days=1), NOW)
+    assert early.summary == (
+        "Nothing changed. What changed before 2026-11-20 13:00:00 UTC is unknown: the journal begins there."
+    )
+    assert not early.complete
+    assert QUESTION.good(early) is None
+    later = diff(SWAPPED, Young(), NOW - timedelta(minutes=30), NOW)
+    assert (later.summary, later.complete, QUESTION.good(later)) == ("Nothing changed.", True, True)
+
+
+def test_diff_lists_causes_by_the_time_that_it_shows() -> None:
+    def caused(seq: int, kind: EventKind, cause: str, summary: str) -> CauseEvent:
+        at = NOW - timedelta(minutes=60 - seq)
+        return CauseEvent(seq, at, kind, at, cause, "link-down", ("gpu-001/a",), summary, ("f1",))
+
+    rows = [
+        caused(1, EventKind.APPEARED, "first", "one"),
+        caused(2, EventKind.APPEARED, "second", "two"),
+        caused(3, EventKind.UNSEEN, "first", "one"),
+    ]
+    answer = diff(SWAPPED, Kept(caused=rows), NOW - timedelta(hours=2), NOW)
+    assert [one.cause for one in answer.causes] == ["second", "first"]
+
+
+def test_why_takes_the_number_that_a_report_gives_a_cause() -> None:
+    answer = why(SWAPPED, NoHistory(), "C1")
+    assert answer.cause is not None
+    assert answer == why(SWAPPED, NoHistory(), answer.cause.key)
+    with pytest.raises(NotFoundError, match="'C9'"):
+        why(SWAPPED, NoHistory(), "C9")

@@ -76,7 +76,8 @@ class CauseChange:
 @dataclass(frozen=True, slots=True)
 class Diff:
     """`diff`. The counts of `causes` and `no_cause` add up to `total`; `links` and `findings` list at most 1,000 rows
-    each, without those that changed back. `complete` is False if even the counts are not of all changes.
+    each, without those that changed back. `complete` is False if even the counts are not of all changes: there are too
+    many, or the journal begins later than `start`.
     """
 
     start: datetime | None
@@ -84,7 +85,7 @@ class Diff:
     against: str
     """`time` or `plan`."""
     causes: tuple[CauseChange, ...]
-    """Newest first."""
+    """By the time when they began, else ended; newest first."""
     no_cause: Counts
     total: Counts
     links: tuple[LinkLine, ...]
@@ -114,8 +115,10 @@ def _misuse(given: Given, capture: bool) -> str:
     return "--before goes with --capture" if given["before"] and not capture else ""
 
 
-def _good(answer: Diff) -> bool:
-    return not (answer.causes or answer.links or answer.findings)
+def _good(answer: Diff) -> bool | None:
+    if answer.causes or answer.links or answer.findings:
+        return False
+    return True if answer.complete else None
 
 
 def _text(answer: Diff, options: "Options") -> Iterator["RenderableType"]:

@@ -39,11 +39,13 @@ MOST_EXPLAINED = 200
 
 
 def why(publication: Published, history: History, wanted: str) -> Why:
-    """Everything about one finding or one cause, by its id or key. What is resolved comes from the journal.
+    """Everything about one finding or one cause, by its id, its key, or its number in the evaluation (`C1`). What is
+    resolved comes from the journal.
 
     Raises NotFoundError for an id that is neither in the evaluation nor in the journal.
     """
-    view, key = view_of(publication), wanted.strip().lower()
+    view = view_of(publication)
+    key = _key(view, wanted)
     found, cause = view.finding(key), view.cause(key)
     if found is not None:
         return _present(view, history, found, _record(history, key))
@@ -56,10 +58,17 @@ def why_then(publication: Published, wanted: str) -> Why:
     """The same of a publication of the past: without what was ruled out, since what the devices reported is not kept.
     Raises NotFoundError for an id that was not open then.
     """
-    view, key = view_of(publication), wanted.strip().lower()
+    view = view_of(publication)
+    key = _key(view, wanted)
     if view.finding(key) is None and view.cause(key) is None:
         raise not_then(publication, wanted)
     return replace(why(publication, NoHistory(), wanted), ruled_out=())
+
+
+def _key(view: View, wanted: str) -> str:
+    """An id or a key as it is; of a cause's number, its key."""
+    name = wanted.strip().lower()
+    return next((key for key, cause in view.sight.causes.items() if cause.id.lower() == name), name)
 
 
 def cause_then(view: View, history: History, cause: Cause) -> CauseLine:

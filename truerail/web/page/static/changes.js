@@ -31,7 +31,6 @@ function draw(diff) {
     "div.answer",
     null,
     el("p.verdict", null, sentence(diff.summary)),
-    diff.complete ? null : el("p.note", null, "Not all changes are counted: choose a shorter time."),
     caused ? card(count(diff.causes.length, "cause"), diff.causes.map((/** @type {any} */ one) => causeLine(one, diff))) : null,
     caused && !Object.values(diff.no_cause).some(Boolean) ? null : loose(diff, caused),
   ));
