@@ -52,7 +52,7 @@ from truerail.analysis.counters.telemetry import LEAST_COVERAGE, Telemetry
 from truerail.analysis.optics_lanes import leaf_of
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
-from truerail.model import CauseKind, Finding, PortCounters, Severity, Transport
+from truerail.model import NOTHING_YET, CauseKind, Finding, PortCounters, Severity, Transport
 from truerail.model.columns import Codes, Mask
 
 Q = Quantity
@@ -133,12 +133,18 @@ def _some_marked(scene: Scene, ports: Codes, share: Numbers) -> None:
     codes, begin, count = np.unique(leaf[order], return_index=True, return_counts=True)
     for code, first, nics in zip(codes.tolist(), begin.tolist(), count.tolist(), strict=True):
         some = share[ports[order[first : first + nics]]]
-        summary = f"{nics} NICs on it receive {some.min():.1%} to {some.max():.1%} of packets marked"
-        action = "Nothing yet: congestion is signalled and handled, check again if jobs are slow"
+        action = f"{NOTHING_YET}: congestion is signalled and handled, check again if jobs are slow"
         said = scene.of(code // 2)
-        said.add(Severity.INFO, "marked", summary, action, INFERRED)
+        said.add(Severity.INFO, "marked", _some_words(some), action, INFERRED)
         marked = ports[order[first : first + nics]].tolist()
         said.detail.append(("marked_ports", tuple(str(scene.t.wiring.index.spell(port)) for port in marked)))
+
+
+def _some_words(share: Numbers) -> str:
+    """How many of the packets that NICs on a leaf receive are marked; the range only where it shows as one."""
+    low, high = f"{share.min():.1%}", f"{share.max():.1%}"
+    nics = f"{len(share):,} NICs on it receive" if len(share) > 1 else "1 NIC on it receives"
+    return f"{nics} {low if low == high else f'{low} to {high}'} of packets marked as congested"
 
 
 def _flooding(scene: Scene) -> None:

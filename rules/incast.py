@@ -92,7 +92,7 @@ def incast(round: Round) -> Iterator[Finding]:
     blind = _unreported(telemetry, egress)
     report_not_evaluated(
         NotEvaluated(
-            f"{len(ports)} ports to hosts are full in one direction, {why}",
+            f"{_full(len(ports))} full in one direction, {why}",
             what="port",
             count=len(ports),
             subjects=tuple(str(telemetry.wiring.index.spell(port)) for port in ports.tolist()),
@@ -117,6 +117,10 @@ def _unreported(telemetry: Telemetry, egress: Codes) -> Mask:
             reported |= telemetry.summed(quantity, priority).samples > 0
     device_of = telemetry.wiring.index.ports.device_of
     return np.asarray(~np.isin(device_of(egress), device_of(np.flatnonzero(reported))), dtype=bool)
+
+
+def _full(ports: int) -> str:
+    return "1 port to a host is" if ports == 1 else f"{ports:,} ports to hosts are"
 
 
 def _one_sided(telemetry: Telemetry, carried: Carried) -> Codes:

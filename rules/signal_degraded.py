@@ -70,7 +70,7 @@ from truerail.analysis.counters.link_bits import LINE_CODING, bits_of, infiniban
 from truerail.analysis.counters.telemetry import LEAST_SAMPLES, Telemetry
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, InsufficientDataError, rule
-from truerail.model import BitErrorRate, CauseKind, Finding, PortCounters, Severity, Transport
+from truerail.model import NOTHING_YET, BitErrorRate, CauseKind, Finding, PortCounters, Severity, Transport
 from truerail.model.columns import Codes, Mask
 
 Q = Quantity
@@ -78,7 +78,7 @@ Q = Quantity
 ALONE = 0.7
 """Confidence in CRC errors without any other: a cut-through switch may have passed them on."""
 
-_WATCH = "Nothing yet; check again in an hour, and compare the light at both ends (LNK005)."
+_WATCH = f"{NOTHING_YET}; check again in an hour, and compare the light at both ends (LNK005)."
 _COUNTED = (*BEFORE_FEC, *AFTER_FEC)
 
 

@@ -14,6 +14,7 @@ from tests.health_scenes import FOUR, NAN, UPLINKED, Rates, at, detail, found, l
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, InsufficientDataError
 from truerail.model import (
+    NOTHING_YET,
     Fact,
     Finding,
     GpuNicPath,
@@ -328,6 +329,21 @@ def ecn(rates: Rates, **more: Any) -> Finding:
 def test_how_bad_marks_are(marked: float | list[float], subject: str, severity: Severity) -> None:
     finding = ecn({"gpu-1/nic0": {"rx_packets:3": 1e6, "ecn_received_packets": marked}})
     assert (finding.subject, finding.severity) == (subject, severity)
+
+
+@pytest.mark.parametrize(
+    ("marked", "summary"),
+    [
+        ([2e3], "1 NIC on it receives 0.2% of packets marked as congested"),
+        ([2e3, 2e3], "2 NICs on it receive 0.2% of packets marked as congested"),
+        ([2e3, 4e3], "2 NICs on it receive 0.2% to 0.4% of packets marked as congested"),
+    ],
+)
+def test_some_marks_of_a_leaf_in_words(marked: list[float], summary: str) -> None:
+    nics = {f"gpu-{n}/nic0": {"rx_packets:3": 1e6, "ecn_received_packets": each} for n, each in enumerate(marked, 1)}
+    finding = ecn(nics)
+    assert summary in finding.summary
+    assert finding.action.startswith(NOTHING_YET)
 
 
 def test_only_packets_of_lossless_priorities_are_counted_where_pauses_tell_which_those_are() -> None:

@@ -354,3 +354,9 @@ def test_which_of_two_egress_ports_the_pauses_are_for_is_reported_with_less_conf
     sure = {f.subject: f.confidence for f in rules()["INC001"].findings(scene(replace(case, rates=rates)))}
     assert sure == {"leaf-0/p0": 0.5, "leaf-0/p1": 0.5}
     assert {f.confidence for f in rules()["INC001"].findings(scene(case))} == {0.8}
+
+
+def test_one_full_port_is_reported_in_the_singular() -> None:
+    case = next(one for one in rules()["INC001"].quiet if one.summary.startswith("Three senders"))
+    (part,) = rules()["INC001"].look(scene(case)).not_evaluated
+    assert part.why == "1 port to a host is full in one direction, with fewer marks and pauses than incast makes"

@@ -335,3 +335,11 @@ def test_rails_and_pods_are_found_by_a_few_letters() -> None:
     assert {"rail 0", "rail 1"} <= {one.name for one in find(publication, "rail")}
     assert find(publication, f"POD {pods[0]}")[0].name == f"pod {pods[0]}"
     assert {f"pod {pod}" for pod in pods} <= {one.name for one in find(publication, "pod") if one.kind == "pod"}
+
+
+def test_causes_without_effect_on_a_job_are_named_as_such() -> None:
+    answer = job(published(SPINES, Fault(CauseKind.LEAF_SWAP, "labels")), "gpu-[001-008]")
+    (cause,) = answer.causes
+    first, second = cause.subjects
+    assert answer.summary.startswith("No network fault is known on these hosts' rails")
+    assert f" Leaf swap at {first} and {second}: no effect on their traffic is known. All 8 hosts" in answer.summary

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from truerail.analysis.published import EvaluatedRound, Published
 from truerail.cli.app import app
 from truerail.errors import NotFoundError, QueryError
-from truerail.model import CableState, CauseKind, Port
+from truerail.model import NOTHING_YET, CableState, CauseKind, Port
 from truerail.model.history import History, NoHistory
 from truerail.outputs.options import Options
 from truerail.questions.answers.answers_json import answer_from_json
@@ -170,7 +170,13 @@ def test_uplinks_give_back_bisection_and_interrupt_nobody() -> None:
 def test_a_fabric_without_causes_has_nothing_to_repair() -> None:
     answer = asked(published(SPINES))
     assert (answer.repairs, answer.gpu_hours_back, QUESTION.good(answer)) == ((), 0.0, True)
-    assert answer.summary == "No open cause: nothing to repair."
+    assert answer.summary == "No open cause needs a repair now."
+
+
+def test_a_cause_to_look_at_again_later_is_no_repair() -> None:
+    causes = tuple(replace(one, action=f"{NOTHING_YET}: check again.") for one in BOTH.evaluation.causes)
+    waiting = EvaluatedRound(BOTH.round, replace(BOTH.evaluation, causes=causes))
+    assert asked(replace(BOTH, evaluated=waiting)).repairs == ()
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import pytest
 import report_fabric as fabric
 
-from truerail.model import CableState, Cause, CauseKind, Device, Move, Plan, Port, Status, Verdict
+from truerail.model import NOTHING_YET, CableState, Cause, CauseKind, Device, Move, Plan, Port, Status, Verdict
 from truerail.outputs.diagram import bar, crossing
 from truerail.outputs.narrow import narrowed
 from truerail.outputs.punch import punch_list
@@ -45,6 +45,12 @@ def test_a_device_as_subject_is_a_step_without_a_cable():
         ("leaf-3", "Swap the names.", None),
         ("leaf-2", "Swap the names.", None),
     ]
+
+
+def test_a_cause_to_look_at_again_later_has_no_step():
+    maker = fabric.Maker()
+    maker.because(CauseKind.OVERLOAD, ["leaf-2"], [], action=f"{NOTHING_YET}: check again if jobs are slow.")
+    assert punch_list(maker.evaluation()) == []
 
 
 def test_narrowing_keeps_what_concerns_the_devices_and_all_moves_of_their_causes():

@@ -23,6 +23,7 @@ from truerail.model.facts import (
     RdmaLink,
 )
 from truerail.model.finding import (
+    NOTHING_YET,
     Alternative,
     CableState,
     Cause,
@@ -60,6 +61,7 @@ __all__ = [
     "DEFAULT_ZONE",
     "EVERYWHERE",
     "KINDS",
+    "NOTHING_YET",
     "PLATFORMS",
     "SWITCHES",
     "AddressEntry",

@@ -197,9 +197,18 @@ def causes_before(move: Move, causes: Iterable[Cause]) -> tuple[str, ...]:
     return tuple(cause.id for cause in causes if move.after_causes and cause.key in move.after_causes)
 
 
+NOTHING_YET = "Nothing yet"
+"""The first words of an action that is to look again later."""
+
+
 def is_down(kind: str, subjects: Sequence[str], summary: str) -> bool:
     """Whether a cause is a device that is down, and not only one that does not answer."""
     return kind == CauseKind.UNREACHABLE and any(summary.startswith(f"{name} is down:") for name in subjects)
+
+
+def waits(action: str) -> bool:
+    """Whether an action is to look again later, and no work now."""
+    return action.startswith(NOTHING_YET)
 
 
 def action_of(finding: Finding, cause: Cause | None) -> str:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 
 from truerail.model import Cause, Device, Evaluation, Move, Plan, Port
+from truerail.model.finding import waits
 from truerail.outputs.report_words import order, port_of
 
 
@@ -33,7 +34,9 @@ class Step:
 
 
 def punch_list(evaluation: Evaluation) -> list[Step]:
-    """Every move of every cause, and one step for each cause that needs manual work or a look but no move."""
+    """Every move of every cause, and one step for each cause that needs manual work or a look but no move.
+    A cause to look at again later has no step.
+    """
     serials = evaluation.serials
     steps = [
         replace(step, serial=serials.get(str(step.at), ""), far_serial=serials.get(str(step.far), ""))
@@ -78,7 +81,7 @@ def _walk(step: Step, plan: Plan) -> tuple[object, ...]:
 def _steps(cause: Cause, plan: Plan) -> list[Step]:
     if cause.moves:
         return [_moved(cause, move, plan) for move in cause.moves]
-    return [_looked_at(cause, subject, plan) for subject in cause.subjects]
+    return [] if waits(cause.action) else [_looked_at(cause, subject, plan) for subject in cause.subjects]
 
 
 def _moved(cause: Cause, move: Move, plan: Plan) -> Step:

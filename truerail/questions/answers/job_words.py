@@ -50,7 +50,16 @@ def verdict(
     if found:
         return f"{found}{beside(evaluation)}"
     rails = "this host's rails" if hosts == 1 else "these hosts' rails"
-    return f"No network fault is known on {rails}{not_evaluated(evaluation)}."
+    return f"No network fault is known on {rails}{not_evaluated(evaluation)}.{_without_effect(causes)}"
+
+
+def _without_effect(causes: Sequence[CauseLine]) -> str:
+    """Why causes are listed below the answer that no fault is known: names alone, or congestion that is handled."""
+    if not causes:
+        return ""
+    more = f" and {count(len(causes) - 1, 'more cause')}" if len(causes) > 1 else ""
+    named = _named(causes[0])
+    return f" {named[:1].upper()}{named[1:]}{more}: no effect on their traffic is known."
 
 
 def _fault(causes: Sequence[CauseLine], affected: Mapping[str, int], hosts: int, lost: int) -> str:

@@ -144,7 +144,7 @@ def summary(repairs: Sequence[Repair], findings: int, *, jobs_known: bool) -> st
     """The plan in one sentence or two."""
     rest = f" {count(findings, 'finding')} without a common cause {'is' if findings == 1 else 'are'} not planned."
     if not repairs:
-        return f"No open cause: nothing to repair.{rest * bool(findings)}"
+        return f"No open cause needs a repair now.{rest * bool(findings)}"
     now = sum(one.when == NOW for one in repairs)
     later = sum(bool(one.when) and one.when != NOW for one in repairs)
     none = len(repairs) - now - later

@@ -14,7 +14,7 @@ import numpy as np
 from truerail.analysis.affected import cables_at
 from truerail.analysis.cabling import State
 from truerail.model.columns import Codes, Mask
-from truerail.model.finding import Cause, CauseKind, is_down
+from truerail.model.finding import Cause, CauseKind, is_down, waits
 from truerail.outputs.punch import Step, punch_list
 from truerail.outputs.report_words import order as natural
 from truerail.questions.answers.blast import Target, hosts_below
@@ -88,9 +88,9 @@ class Candidate:
 
 
 def candidates(view: View, standing: RailStatus, technicians: int) -> tuple[Candidate, ...]:
-    """The repair of each open cause."""
-    carries = carrying(standing)
-    return tuple(_candidate(view, standing, cause, carries, technicians) for cause in view.sight.causes.values())
+    """The repair of each open cause that needs one now."""
+    carries, causes = carrying(standing), view.sight.causes.values()
+    return tuple(_candidate(view, standing, cause, carries, technicians) for cause in causes if not waits(cause.action))
 
 
 def _candidate(view: View, standing: RailStatus, cause: Cause, carries: Mask, technicians: int) -> Candidate:
