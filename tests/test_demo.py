@@ -220,3 +220,13 @@ def test_once_serves_nothing(tmp_path: Path) -> None:
     assert "Try next" in done.stdout
     made = {path.name for path in (tmp_path / "demo").iterdir()}
     assert made == {MARK, "capture", "plan.csv", "truth.json", "report.html"}
+
+
+def test_a_fabric_too_small_for_its_faults_is_refused_with_a_size_that_has_room(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "truerail", "demo", "--once", "--output", str(tmp_path / "demo")]
+    small = subprocess.run([*command, "--hosts", "8", "--rails", "4"], capture_output=True, text=True, timeout=ENOUGH)
+    assert small.returncode == 2
+    assert "8 hosts with 4 rails are too few for these faults" in small.stderr
+    assert "(16 and 8 have room)" in small.stderr
+    room = subprocess.run([*command, "--hosts", "16", "--rails", "8"], capture_output=True, text=True, timeout=ENOUGH)
+    assert room.returncode == 0, room.stderr

@@ -100,7 +100,7 @@ def test_what_cannot_be_answered(files: tuple[str, ...]) -> None:
         (("where", "x", "--service", "ftp://x"), "ftp://x"),
         (("where", "x", "--service", "http://127.0.0.1:9", "--token-file", "/nowhere"), "/nowhere"),
         (("where", "x", "--service", "http://127.0.0.1:9", "--plan", files[3]), "own plan"),
-        (("where", "x", "--service", "http://127.0.0.1:9"), "no service answers"),
+        (("where", "x", "--service", "http://127.0.0.1:9"), "127.0.0.1:9: no service answers (Connection refused)"),
     ):
         done = run(*words)
         assert isinstance(done.exception, CommandError), (words, done.output)

@@ -9,6 +9,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -16,7 +17,10 @@ from urllib.parse import urlsplit
 import pytest
 from demo_process import get, running
 from patience import ENOUGH, soon
+from structlog.testing import capture_logs
 
+from truerail.model.history import NoHistory
+from truerail.processes.front_service import FrontService
 from truerail.processes.service import _folder
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="processes are found in /proc")
@@ -198,3 +202,12 @@ def test_the_folder_of_a_killed_service_is_removed(tmp_path: Path) -> None:
     (left / "lock").touch()
     with _folder(tmp_path) as folder:
         assert [*tmp_path.iterdir()] == [folder]
+
+
+def test_a_front_before_the_first_evaluation_logs_no_error(tmp_path: Path) -> None:
+    """It shows no view yet, so none is old: the first evaluation of a large fabric takes a while."""
+    front = FrontService(tmp_path / "view", tmp_path / "link", NoHistory())
+    with capture_logs() as logged:
+        front.link._become(datetime(2026, 11, 20, 14, 0, tzinfo=UTC))
+    assert [(one["log_level"], one["event"]) for one in logged] == [("info", "the judge has made no evaluation yet")]
+    assert front.stale_since is not None

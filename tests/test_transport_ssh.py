@@ -21,6 +21,7 @@ from truerail.model import Secret, Target
 from truerail.transport.framing import LIMITS, Frames, Limits, script
 from truerail.transport.protocol import Answer
 from truerail.transport.ssh_hosts import SshHosts
+from truerail.transport.ssh_login import system_words
 
 TOPO, RDMA, LLDP = "nvidia-smi topo -m", "rdma link", "lldpctl -f json0"
 FOREVER = "while :; do echo yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy; done"
@@ -389,3 +390,8 @@ def test_aes128_gcm_is_agreed_on_first(server: Sshd) -> None:
         return cipher
 
     assert asyncio.run(run()) == "aes128-gcm@openssh.com"
+
+
+def test_an_unknown_name_is_reported_without_an_error_number() -> None:
+    assert system_words(socket.gaierror(-2, "Name or service not known")) == "Name or service not known"
+    assert system_words(ConnectionRefusedError(111, "Connect call failed ('10.0.0.1', 22)")) == "Connection refused"

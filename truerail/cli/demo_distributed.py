@@ -20,7 +20,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from truerail.cli import terminal_output
-from truerail.cli.demo_folder import kept_for_one
+from truerail.cli.demo_folder import kept_for_one, too_few
 from truerail.cli.demo_live import demo_settings, needs_free
 from truerail.cli.demo_processes import Part
 from truerail.cli.demo_roles import Roles
@@ -51,7 +51,7 @@ def serve_distributed(
     try:
         fabric = living_fabric(hosts, rails, wanted, seed, troubles=traffic)
     except NoRoomError as error:
-        raise CommandError(f"{hosts} hosts with {rails} rails are too few for these faults: {error}") from error
+        raise too_few(hosts, rails, error) from error
     ports = [port, port + 1] if port else _free_ports(host, 2)
     for one in ports:
         needs_free(host, one)

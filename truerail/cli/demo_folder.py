@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from truerail.errors import CommandError
+from truerail.errors import CommandError, NoRoomError
 
 MARK = ".truerail-demo"
 JOURNAL = "journal.db"
@@ -21,6 +21,14 @@ def prepare(output: Path) -> None:
         shutil.rmtree(output / "capture", ignore_errors=True)
     output.mkdir(parents=True, exist_ok=True)
     mark.write_text("Made by truerail demo, which empties it when it runs again.\n", encoding="utf-8")
+
+
+def too_few(hosts: int, rails: int, error: NoRoomError) -> CommandError:
+    """The error for a fabric without a place for the faults, and what to change."""
+    return CommandError(
+        f"{hosts} hosts with {rails} rails are too few for these faults: {error}. "
+        "Set more --hosts or --rails (16 and 8 have room), or one --fault"
+    )
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from truerail.cli import terminal_output
-from truerail.cli.demo_folder import HISTORY, JOURNAL, kept_for_one
+from truerail.cli.demo_folder import HISTORY, JOURNAL, kept_for_one, too_few
 from truerail.cli.demo_stage import Stage
 from truerail.errors import CommandError, NoRoomError
 from truerail.simulator import Fault
@@ -47,7 +47,7 @@ def serve_living(
     try:
         fabric = living_fabric(hosts, rails, wanted, seed, troubles=traffic)
     except NoRoomError as error:
-        raise CommandError(f"{hosts} hosts with {rails} rails are too few for these faults: {error}") from error
+        raise too_few(hosts, rails, error) from error
     with kept_for_one(output):
         needs_free(host, port)
         settings = demo_settings(output, host, port)

@@ -29,7 +29,7 @@ def check_once(hosts: int, rails: int, wanted: "Sequence[Fault]", seed: int, out
 
 def _simulate(hosts: int, rails: int, wanted: "Sequence[Fault]", seed: int, output: Path) -> Path:
     """Writes the fabric; returns the capture's folder."""
-    from truerail.cli.demo_folder import prepare
+    from truerail.cli.demo_folder import prepare, too_few
     from truerail.errors import NoRoomError
     from truerail.simulator import demo_simulation
 
@@ -38,7 +38,7 @@ def _simulate(hosts: int, rails: int, wanted: "Sequence[Fault]", seed: int, outp
         prepare(output)
         return simulation.write(output)
     except NoRoomError as error:
-        raise CommandError(f"{hosts} hosts with {rails} rails are too few for these faults: {error}") from error
+        raise too_few(hosts, rails, error) from error
     except OSError as error:
         raise CommandError(f"{output}: {error.strerror or error}") from error
 

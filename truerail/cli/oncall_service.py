@@ -85,6 +85,7 @@ def _answer(asked: _Asked, options: Mapping[str, str], way: str) -> Any:
         raise CommandError(_refused(error, service, options, given=bool(token))) from error
     except (OSError, ValueError) as error:
         reason = error.reason if isinstance(error, URLError) else error
+        reason = getattr(reason, "strerror", None) or reason
         raise CommandError(f"{service}: no service answers ({reason}). {way}") from error
 
 

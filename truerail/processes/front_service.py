@@ -72,6 +72,8 @@ class FrontService:
     def _on_stale(self, since: datetime | None) -> None:
         if since is None:
             logger().info("the judge reports again")
+        elif self._read is None:
+            logger().info("the judge has made no evaluation yet", since=since.isoformat())
         else:
             logger().error("the judge does not report: the last view is shown", since=since.isoformat())
         self._events.add("stale", orjson.dumps({"since": since, "why": self.away}))

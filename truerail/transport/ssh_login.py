@@ -110,7 +110,9 @@ def _said(reason: str, secret: str | None) -> str:
 
 def system_words(error: OSError) -> str:
     """The system's words for an error; several addresses that failed give one message."""
-    return os.strerror(error.errno) if error.errno and error.errno > 0 else printable(str(error), 160)
+    if error.errno and error.errno > 0:
+        return os.strerror(error.errno)
+    return printable(error.strerror or str(error), 160)
 
 
 def password(access: SshAccess) -> str | None:
