@@ -7,11 +7,13 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
+from importlib import metadata
 from itertools import chain
 from pathlib import Path
 from typing import get_args
 
 import pytest
+from packaging.requirements import Requirement
 
 import collector
 import rules
@@ -229,6 +231,26 @@ def test_the_pins_are_what_the_project_asks_for() -> None:
     assert {distribution(line) for line in needed} <= run.keys()
     assert run.items() <= dev.items()
     assert build.items() <= dev.items()
+
+
+def test_pins_name_the_extras_that_packages_ask_for() -> None:
+    """pip 23.2, as Python 3.11 brings it, takes the newest release for `name[extra]` where the pin has the
+    bare name, and then refuses it: each release of such a package would break every installation.
+    """
+    pinned = {
+        distribution(line)
+        for name in ("run", "dev")
+        for line in (ROOT / "requirements" / f"{name}.txt").read_text().splitlines()
+        if re.match(r"[\w.-]+\[", line)
+    }
+    asked = set()
+    for installed in metadata.distributions():
+        for requirement in map(Requirement, installed.requires or ()):
+            wanted = requirement.marker is None or requirement.marker.evaluate({"extra": ""})
+            if wanted and requirement.extras and installed.name != "truerail":
+                asked.add(distribution(requirement.name))
+    assert asked
+    assert asked <= pinned
 
 
 def distribution(requirement: str) -> str:
