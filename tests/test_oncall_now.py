@@ -174,6 +174,12 @@ def test_a_low_rail_is_named_by_host_and_by_fabric_beside_its_cable() -> None:
     assert "50% of the median" in answer_text(answer, WIDE)
 
 
+def test_a_host_whose_nics_nearly_all_stop_does_not_raise_the_share_of_its_last_one() -> None:
+    answer = balance(loaded({(0, rail): 0.2 for rail in range(5)}))
+    assert [rail.share for rail in answer.rails[5:]] == [pytest.approx(1, abs=0.01)] * 3
+    assert balance(loaded({(0, rail): 0.2 for rail in range(5)}), "h0").rails[7].share == pytest.approx(5, abs=0.1)
+
+
 def test_a_rail_that_the_work_loads_less_is_said_to_be_so() -> None:
     answer = balance(loaded({(h, 3): 0.5 for h in range(4)}))
     assert [host.alike for host in answer.hosts] == [True] * 4
@@ -203,7 +209,9 @@ def test_cables_that_are_not_right_are_shown_where_loads_are_unknown() -> None:
     assert all(nic.load is None for nic in wrong)
     assert answer.action
     assert answer_from_json(type(answer), json.loads(json.dumps(as_json(answer)))) == answer
-    assert "load unknown" in answer_text(answer, WIDE)
+    reported = answer_text(answer, WIDE)
+    assert "gpu-001 rails 2-3 wrong" in reported
+    assert "Hosts out of balance" not in reported, "no load is known to be low"
 
 
 def test_rails_of_a_host_that_does_not_exist() -> None:

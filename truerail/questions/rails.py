@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class RailBalance:
     """One rail over all hosts in question. `load` is the mean share of the line rate on its NICs, 0..1, both directions
-    together; `share` the mean of its NICs' load divided by the median NIC of the same host. None: not measured.
+    together; `share` the load of its NIC divided by that of the same host's median NIC, the median of all hosts.
+    None: not measured.
     """
 
     rail: int

@@ -101,7 +101,7 @@ def _rail(loads: _Loads, hosts: Codes, rail: int) -> RailBalance:
         cables=count_of(view.wiring, cables),
         measured=int(np.count_nonzero((here & ~np.isnan(use)).any(axis=1))),
         load=_mean(use[here]),
-        share=_mean(share[here & loads.rails.busy[loads.rows][:, None]]),
+        share=_middle(share[here & loads.rails.busy[loads.rows][:, None]]),
         low=fold(in_order(view, low)),
     )
 
@@ -109,6 +109,12 @@ def _rail(loads: _Loads, hosts: Codes, rail: int) -> RailBalance:
 def _mean(values: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> float | None:
     known = values[~np.isnan(values)]
     return round(float(known.mean()), 3) if len(known) else None
+
+
+def _middle(values: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> float | None:
+    """The median: the NICs of one host that a storm stops make the share of its last one any number."""
+    known = values[~np.isnan(values)]
+    return round(float(np.median(known)), 3) if len(known) else None
 
 
 def _hosts(loads: _Loads) -> list[HostBalance]:

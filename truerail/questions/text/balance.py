@@ -1,15 +1,17 @@
 """`rails` as text: every rail of the fabric, then the hosts out of balance, then what is not measured."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from truerail.files.nodesets import fold
 from truerail.outputs.options import Options
 from truerail.outputs.report_words import name, sentence
 from truerail.outputs.text.blocks import hanging, heading
 from truerail.outputs.text.style import PORT, QUIET
+from truerail.questions.answers.subjects import rail_words
 from truerail.questions.rails import Balance, HostBalance, HostRail, RailBalance
 from truerail.questions.text.pieces import MOST_LINES, finding, more, state_word, to_do
 
@@ -18,14 +20,22 @@ def balance_text(answer: Balance, options: Options) -> Iterator[RenderableType]:
     """What to do, the rails, the hosts, the uplinks, the gaps."""
     yield from to_do(answer.action)
     if answer.rails:
-        yield heading("Rails", "share: of the host's median NIC, mean over hosts; load: of the line rate")
+        yield heading("Rails", "share: of the host's median NIC, median of hosts; load: of the line rate")
         yield _rails(answer)
     most = None if options.details else MOST_LINES
-    if answer.hosts:
+    low = [host for host in answer.hosts if host.low]
+    if low:
         yield heading("Hosts out of balance", "worst first")
-    for host in answer.hosts[:most]:
+    for host in low[:most]:
         yield _host(host, options)
-    yield from more(answer.hosts_total - len(answer.hosts[:most]), "hosts")
+    yield from more(len(low) - len(low[:most]), "hosts")
+    miscabled = _by_cables(answer.hosts)
+    if miscabled:
+        yield heading("Wrong or missing cables")
+    for hosts, cables in miscabled[:most]:
+        yield hanging(Text(name(hosts), style=PORT), Text(cables))
+    yield from more(len(miscabled) - len(miscabled[:most]), "lines")
+    yield from more(answer.hosts_total - len(answer.hosts), "hosts")
     if answer.uplinks:
         yield heading("Uplinks")
     for line in answer.uplinks[:most]:
@@ -61,9 +71,26 @@ def percent(share: float | None) -> str:
     return "?" if share is None else f"{share:.0%}"
 
 
+def _by_cables(hosts: Sequence[HostBalance]) -> list[tuple[str, str]]:
+    """Hosts with the same wrong and missing cables, as a node set, and these cables; those of most hosts first."""
+    alike: dict[str, list[str]] = {}
+    for host in hosts:
+        if cables := _cables_not_right(host):
+            alike.setdefault(cables, []).append(host.host)
+    return [(fold(names), cables) for cables, names in sorted(alike.items(), key=lambda one: -len(one[1]))]
+
+
+def _cables_not_right(host: HostBalance) -> str:
+    words = []
+    for state in ("wrong", "missing"):
+        rails = {nic.rail for nic in host.rails if nic.state == state}
+        words += [f"{rail_words(rails)} {state}"] if rails else []
+    return ", ".join(words)
+
+
 def _host(host: HostBalance, options: Options) -> RenderableType:
-    """A host's rails: with `--details` all, else the low ones and those whose cable is not right."""
-    shown = [nic for nic in host.rails if options.details or nic.low or nic.state != "right"]
+    """A host's rails: with `--details` all, else the low ones."""
+    shown = [nic for nic in host.rails if options.details or nic.low]
     line = Text().append(", ".join(map(_nic_words, shown)) if not options.details else "")
     if options.details:
         for nic in shown:

@@ -34,7 +34,7 @@ export function rails({ rails: all, hosts, not_measured: gaps, findings, uplinks
     ),
     hosts.length
       ? card(
-        "Hosts out of balance, worst first",
+        "Hosts out of balance, or with wrong or missing cables",
         table(
           ["Host", "Rail", "Port", "Share", "Load", "Cable", ""],
           hosts.slice(0, MOST).flatMap((/** @type {any} */ host) =>
