@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 import report_fabric as fabric
 
-from truerail.model import CableState, CauseKind, Reading, Summary
+from truerail.model import CableState, CauseKind, Reading, Status, Summary, Verdict
 from truerail.outputs.report import Options, render
 
 
@@ -138,6 +138,16 @@ def test_rules_without_an_answer_and_broken_rules_are_reported():
     doubts = section(text(fabric.every_cause()), "Could not be evaluated")
     assert re.search(r"rule LNK001 \S+: no answer has network interfaces \(NetLink\)", doubts)
     assert re.search(r"rule NIC003 \S+ failed inside: KeyError: 'mlx5_9'", doubts)
+
+
+def test_rules_without_facts_share_a_line_that_names_each_kind():
+    maker = fabric.Maker()
+    kinds = {"CFG003": "MacEntry", "LNK005": "Optic", "LNK006": "Optic"}
+    maker.verdicts = [Verdict(code, Status.UNKNOWN, (kind,)) for code, kind in kinds.items()]
+    line = "no answer has what these rules read: MAC tables (CFG003), readings of optics (LNK005, LNK006)"
+    assert line in " ".join(section(text(maker.evaluation()), "Could not be evaluated").split())
+    detailed = section(text(maker.evaluation(), details=True), "Could not be evaluated")
+    assert "? rules LNK005, LNK006: no answer has readings of optics (Optic)" in detailed
 
 
 def test_an_empty_plan_is_not_fine():

@@ -301,11 +301,20 @@ class Verdict:
         """Why it is unknown, as a sentence without its full stop."""
         return self.why or f"no answer has {' or '.join(map(_in_words, self.missing)) or 'what it needs'}"
 
+    @property
+    def missing_words(self) -> str:
+        """What no answer has, for an operator: `PCIe links`; empty if nothing is missing."""
+        return " or ".join(_words(kind) or kind for kind in self.missing)
+
 
 def _in_words(kind: str) -> str:
     """A kind of facts in words, followed by its name in the catalogue."""
-    words = next((known.words for found, known in KINDS.items() if found.__name__ == kind), "")
+    words = _words(kind)
     return f"{words} ({kind})" if words else kind
+
+
+def _words(kind: str) -> str:
+    return next((known.words for found, known in KINDS.items() if found.__name__ == kind), "")
 
 
 @dataclass(frozen=True, slots=True)

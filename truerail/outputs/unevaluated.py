@@ -20,12 +20,13 @@ class Unread:
 @dataclass(frozen=True, slots=True)
 class NotEvaluated:
     """Rules, by code, that could not evaluate the fabric, or a part of it, for one reason. `failing` are those of them
-    with findings in the rest.
+    with findings in the rest; `missing` what no answer has, in words, if that is the reason.
     """
 
     rules: tuple[str, ...]
     why: str
     failing: tuple[str, ...] = ()
+    missing: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,12 @@ def _not_evaluated(verdicts: Iterable[Verdict]) -> tuple[NotEvaluated, ...]:
         for why in [part.why for part in verdict.not_evaluated] or [verdict.reason]:
             alike.setdefault(why, []).append(verdict)
     return tuple(
-        NotEvaluated(tuple(verdict.rule for verdict in of), why, tuple(v.rule for v in of if v.status is Status.FAIL))
+        NotEvaluated(
+            tuple(verdict.rule for verdict in of),
+            why,
+            tuple(v.rule for v in of if v.status is Status.FAIL),
+            of[0].missing_words if why == of[0].reason and not of[0].why else "",
+        )
         for why, of in alike.items()
     )
 

@@ -25,7 +25,12 @@ def not_evaluated(evaluation: Evaluation, options: Options) -> Iterator[Renderab
     if found.cables:
         yield _line(f"{count(found.cables, 'planned cable')}: neither end could be read, or the ends do not decide")
     yield from _unread(found.unread, options)
+    lacking = [one for one in found.unknown if one.missing and not one.failing and not options.details]
+    if len(lacking) > 1:
+        yield _line(f"no answer has what these rules read: {', '.join(map(_lacking, lacking))}")
     for not_evaluated in found.unknown:
+        if len(lacking) > 1 and not_evaluated in lacking:
+            continue
         yield _line(f"{_rules(not_evaluated.rules)}{_failing(not_evaluated)}: {sentence(not_evaluated.why)}")
     for verdict in found.broken:
         yield _line(f"{_rules((verdict.rule,))} failed inside: {sentence(verdict.error)}")
@@ -39,6 +44,10 @@ def _unread(unread: tuple[Unread, ...], options: Options) -> Iterator[Renderable
         yield hanging("?", line.append(sentence(group.error)))
     if hidden := len(unread) - len(shown):
         yield left_out(hidden, "kinds of unread answers", options.next_step)
+
+
+def _lacking(group: NotEvaluated) -> str:
+    return f"{sentence(group.missing)} ({', '.join(group.rules)})"
 
 
 def _rules(codes: tuple[str, ...]) -> str:
