@@ -18,7 +18,9 @@ from ports import free_port
 from real import require
 
 _ASKED_EVERY_SECONDS = 0.25
-PROGRAMS = ("munged", "slurmctld", "slurmd", "squeue", "scontrol", "sbatch", "srun")
+REST_VERSION = "v0.0.38"
+"""The newest that slurmrestd 22.05 has."""
+PROGRAMS = ("munged", "slurmctld", "slurmd", "squeue", "scontrol", "sbatch", "srun", "slurmrestd", "setpriv")
 _CONF = """\
 ClusterName=rails
 SlurmctldHost={host}(127.0.0.1)
@@ -97,6 +99,17 @@ class Slurm:
         for node in self.nodes:
             self._start("slurmd", "-D", "-N", node)
         self.wait(lambda: self.run("sinfo", "-h", "-o", "%T", check=False).split() == ["idle"], "every node is idle")
+
+    def rest(self) -> str:
+        """Starts slurmrestd, which refuses to run as root and takes a local user's connection; gives its address."""
+        for path in (self.folder, self.folder / "munge.sock"):
+            path.chmod(0o777)
+        listens = self.folder / "rest.sock"
+        nobody = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
+        plugins = ("-a", "rest_auth/local", "-s", f"openapi/{REST_VERSION}")
+        self._start(*nobody, shutil.which("slurmrestd") or "slurmrestd", *plugins, f"unix:{listens}")
+        soon(listens.exists, "slurmrestd listens")
+        return f"unix:{listens}"
 
     def _start(self, program: str, *words: str) -> None:
         path = shutil.which(program) or program

@@ -14,7 +14,7 @@ from truerail.analysis.jobs import Jobs as KnownJobs
 from truerail.analysis.published import Published
 from truerail.analysis.round import Round
 from truerail.errors import NotFoundError, QueryError
-from truerail.model import CauseKind, Device, PodOfJob, Reading, SchedulerJob, Snapshot
+from truerail.model import CauseKind, Device, PodOfJob, Reading, SchedulerJob, SchedulerNode, Snapshot
 from truerail.model.history import NoHistory
 from truerail.model.job_record import JobRecord
 from truerail.model.life import Life, LifeState
@@ -22,12 +22,20 @@ from truerail.outputs.metrics.families import FabricWide
 from truerail.outputs.options import Options
 from truerail.questions.answers.answers_json import answer_from_json
 from truerail.questions.answers.capture import publication_of
+from truerail.questions.answers.drain import Wanted, drain
 from truerail.questions.answers.job_harm import hosts_hurt
 from truerail.questions.answers.jobs import jobs
+from truerail.questions.answers.plan_repair import Wanted as Work
+from truerail.questions.answers.plan_repair import plan_repair
+from truerail.questions.blast import QUESTION as BLAST
+from truerail.questions.blast import Blast
+from truerail.questions.gate import QUESTION as GATE
+from truerail.questions.gate import Gate, GateHost
 from truerail.questions.job import QUESTION as JOB
 from truerail.questions.job import Job
 from truerail.questions.jobs import QUESTION as JOBS
 from truerail.questions.jobs import Jobs
+from truerail.questions.plan_repair import RepairPlan
 from truerail.questions.question import Asked
 from truerail.questions.text import answer_text
 from truerail.simulator import Fault
@@ -196,7 +204,7 @@ def test_cables_that_were_not_seen_are_named() -> None:
     kept = [one for one in seen.readings if one.device != host and one.collector != "lldp_switch"]
     snapshot = Snapshot(seen.at, [*kept, slurm(record("1", host))])
     answer = asked(publication_of(Round(CLEAN.plan, snapshot)), "1")
-    assert "4 cables of its 4 not seen." in answer.summary
+    assert "4 of its 4 cables not seen." in answer.summary
 
 
 def test_a_scheduler_that_is_away_leaves_its_jobs_as_they_were() -> None:
@@ -368,3 +376,93 @@ def test_a_scheduler_that_does_not_answer_is_a_finding() -> None:
         assert finding.summary == f"slurm did not answer which jobs run (connection refused); {left}"
         (cause,) = publication.evaluation.causes
         assert (cause.kind, cause.subjects) == (CauseKind.UNREACHABLE, ("slurm",))
+
+
+def test_a_users_only_job_is_meant_by_the_user_and_what_is_not_known_of_a_job_is_marked() -> None:
+    first, second = others(shown(), hurt_host(shown()))[:2]
+    publication = shown(slurm(record("7", first, user="bo"), record("8", second, "cpu-1", user="ann")))
+    assert asked(publication, "bo").hosts == (first,)
+    assert asked(publication, "ann").summary.endswith(" 1 of its 2 hosts not in the plan.")
+    answer = answered(publication)
+    assert answer.summary == "2 jobs run, none is known to be hurt by a fault of the network; of 1 it is not known"
+    text = answer_text(answer, Options(120))
+    assert "- 7  train" in text
+    assert "? 8  train" in text
+    assert "1 of its 2 hosts not in the plan" in text
+
+
+def test_what_is_asked_before_work_on_the_fabric_knows_the_jobs_of_the_scheduler() -> None:
+    host = hurt_host(shown())
+    first, second = others(shown(), host)[:2]
+    publication = shown(slurm(record("7", first, second, "cpu-1", name="llama", gpus=16), record("8", host)))
+
+    def blasted(of: str, on: Published = publication) -> Blast:
+        answer: Blast = BLAST.find(Asked(on, NoHistory(), AT), {"of": of})
+        assert answer_from_json(Blast, as_json(answer)) == answer
+        return answer
+
+    leaf = blasted("leaf-0")
+    assert [(job.key, job.hosts_affected, job.hosts_total) for job in leaf.jobs] == [("7", 2, 3), ("8", 1, 1)]
+    assert leaf.jobs_affected == 2
+    text = answer_text(leaf, Options(120))
+    assert "jobs       2 running" in text
+    assert f"7  llama of ann: 2 of its 3 hosts ({leaf.jobs[0].hosts})" in text
+    assert [job.key for job in blasted(first).jobs] == ["7"]
+
+    away = shown(slurm(error="refused"), before=publication.round.jobs)
+    assert (blasted("leaf-0", away).jobs_affected, len(blasted("leaf-0", away).jobs)) == (None, 2)
+    assert "as last reported" in answer_text(blasted("leaf-0", away), Options(120))
+    assert (blasted("leaf-0", shown()).jobs_affected, blasted("leaf-0", shown()).jobs) == (None, ())
+
+    drained = drain(Asked(publication, NoHistory(), AT), Wanted("leaf-0"))
+    assert (drained.jobs_known, drained.can_drain_now, drained.not_in_plan) == (True, False, ())
+    assert [job.name for job in drained.jobs] == ["7 (llama)", "8 (train)"]
+    assert "Not now: 2 jobs (7 (llama) on 2 hosts, 8 (train) on 1 host) use it." in drained.summary
+    idle = drain(Asked(shown(slurm(record("8", host))), NoHistory(), AT), Wanted(first))
+    assert idle.summary.startswith("Yes: no running job loses a connection.")
+    gone = drain(Asked(away, NoHistory(), AT), Wanted("leaf-0"))
+    assert (gone.jobs_known, gone.can_drain_now, len(gone.jobs)) == (False, None, 2)
+    assert "unknown, as last reported below" in answer_text(gone, Options(120))
+    given = drain(Asked(publication, NoHistory(), AT), Wanted("leaf-0", f"mine={second}"))
+    assert [job.name for job in given.jobs] == ["mine"]
+
+    def planned(on: Published) -> RepairPlan:
+        return plan_repair(Asked(on, NoHistory(), AT), Work())
+
+    (busy,) = planned(publication).repairs
+    assert busy.when != "now"
+    assert "where 8 (train) runs: it needs a window" in busy.waits_for
+    (free,) = planned(shown(slurm(record("7", first)))).repairs
+    assert free.when == "now"
+    assert planned(shown(slurm(error="refused"), before=KnownJobs())).jobs_known is False
+
+
+def test_the_gate_names_the_drain_that_a_scheduler_would_need_and_the_one_it_has() -> None:
+    host = hurt_host(shown())
+    states = {
+        "idle": (SchedulerNode(f"{host}.cluster", ("IDLE",), None),),
+        "drained": (SchedulerNode(host, ("IDLE", "DRAIN"), 'truerail: C4 "cable-swap"'),),
+        "down": (SchedulerNode(host, ("DOWN",), None),),
+    }
+
+    def gated(*readings: Reading) -> GateHost:
+        answer: Gate = GATE.find(Asked(shown(*readings), NoHistory(), AT), {"nodes": host, "rails": None, "strict": 0})
+        assert answer_from_json(Gate, as_json(answer)) == answer
+        return answer.hosts[0]
+
+    def nodes(which: str) -> Reading:
+        return Reading("slurm", "slurm_nodes", AT, states[which])
+
+    lost = gated().summary
+    assert gated().drain == gated().drained == ""
+    reason = f'Reason="truerail: {lost}"'
+    assert gated(slurm(), nodes("idle")).drain == f"scontrol update NodeName={host}.cluster State=DRAIN {reason}"
+    assert gated(slurm()).drain == f"scontrol update NodeName={host} State=DRAIN {reason}"
+    drained = gated(slurm(), nodes("drained"))
+    assert (drained.drained, drained.drain) == ('DRAIN: truerail: C4 "cable-swap"', "")
+    assert gated(slurm(), nodes("down")).drained == "DOWN: no reason given"
+    pods = Reading("kubernetes", "k8s_pods", AT, ())
+    assert gated(pods).drain == (
+        f'kubectl cordon {host} && kubectl annotate node {host} --overwrite truerail.io/reason="truerail: {lost}"'
+    )
+    assert gated(pods, slurm()).drain == "", "two schedulers: which one has it is not known"

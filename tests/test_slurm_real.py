@@ -6,6 +6,7 @@ import asyncio
 import tempfile
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from operator import attrgetter
 from pathlib import Path
 
 import pytest
@@ -23,9 +24,11 @@ from truerail.model import CauseKind, Device, SchedulerJob, SchedulerNode, Targe
 from truerail.model.job_record import JobRecord
 from truerail.questions.answers.topology_text import topology
 from truerail.service.job_finder import JobFinder
+from truerail.service.job_settings import JobSettings
 from truerail.simulator import Fault, Shape
 from truerail.transport.fleet_transport import LOCAL, Routes
 from truerail.transport.protocol import Answer
+from truerail.transport.rest_api import RestApi
 
 SIMULATION = simulated(
     Shape(hosts=8, pods=2, rails=4, spines=2, uplinks=4), Fault(CauseKind.CABLE_SWAP, "one-host"), seed=4
@@ -124,6 +127,42 @@ def test_a_jobs_id_leads_to_its_swapped_cable(
     assert f"{other}_5" in out
     code, _, err = run("job", "9999", "--inventory", site.inventory, "--plan", site.plan)
     assert (code, "no running job is '9999'" in err) == (2, True)
+    cluster.run("scancel", job, other)
+    cluster.wait(lambda: not cluster.state(job) and not cluster.state(other), "the jobs are gone")
+
+
+def test_a_real_slurmrestd_has_the_same_jobs_and_a_job_by_its_id(cluster: Slurm) -> None:
+    job = cluster.submit("-J", "llama 3|70b", "-N2", "-w", ",".join(HOSTS[:2]), "--gres=gpu:8")
+    other = cluster.submit("-a", "3,5", "-w", HOSTS[2], "--gres=gpu:4")
+    cluster.wait(
+        lambda: [cluster.state(one).split() for one in (job, other)] == [["RUNNING"], ["RUNNING"] * 2], "they run"
+    )
+    brief = cluster.run("sbatch", "--parsable", "-o", "/dev/null", "-w", HOSTS[3], "--wrap", "true").strip()
+    cluster.wait(lambda: not cluster.state(brief), "it has ended")
+    settings = JobSettings.model_validate({"slurm": {"via": f"rest {cluster.rest()}"}})
+    (target,) = settings.targets(())
+    api = RestApi()
+
+    def read(command: str) -> list[SchedulerJob]:
+        (answer,) = asyncio.run(api.ask(target, [command]))
+        assert not answer.error, answer.error
+        return [one for one in collectors()["slurm_jobs"].read(answer.text, ANY) if isinstance(one, SchedulerJob)]
+
+    key = attrgetter("job")
+    running = sorted((one for one in read("GET /slurm/jobs") if one.state == "RUNNING"), key=key)
+    assert running == sorted(_jobs(cluster), key=key)
+    assert {one.job: one.gpus for one in running} == {job: 16, f"{other}_3": 4, f"{other}_5": 4}
+    assert read(f"GET /slurm/job/{job}") == [one for one in running if one.job == job]
+
+    def find(asked: str) -> list[JobRecord]:
+        finder = JobFinder(lambda: api)
+        return list(asyncio.run(finder.find(asked, [target], datetime.now(UTC), show_users=True, show_names=True)))
+
+    (ended,) = find(brief)
+    assert (ended.key, expand(ended.nodes)) == (brief, [HOSTS[3]])
+    assert ended.ended_at is not None
+    assert {one.key for one in find(other)} == {f"{other}_3", f"{other}_5"}
+    assert find("999999") == []
     cluster.run("scancel", job, other)
     cluster.wait(lambda: not cluster.state(job) and not cluster.state(other), "the jobs are gone")
 

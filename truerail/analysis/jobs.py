@@ -81,8 +81,8 @@ class Jobs:
         return tuple(source for source in self.sources if source.error)
 
     def named(self, asked: str) -> tuple[RunningJob, ...]:
-        """The jobs with this key; else with this id, or of the array with it; else with this name."""
-        for known in (_key, _ids, _name):
+        """The jobs with this key; else with this id, or of the array with it; else with this name, or of this user."""
+        for known in (_key, _ids, _name, _user):
             found = tuple(job for job in self.running if asked in known(job))
             if found:
                 return found
@@ -95,6 +95,10 @@ def _key(job: RunningJob) -> tuple[str, ...]:
 
 def _ids(job: RunningJob) -> tuple[str, ...]:
     return job.ids
+
+
+def _user(job: RunningJob) -> tuple[str, ...]:
+    return (job.user,)
 
 
 def _name(job: RunningJob) -> tuple[str, ...]:

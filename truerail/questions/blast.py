@@ -24,6 +24,19 @@ class BlastHost:
 
 
 @dataclass(frozen=True, slots=True)
+class BlastJob:
+    """A running job on affected hosts; `hosts` are these as a node set."""
+
+    key: str
+    scheduler: str
+    name: str
+    user: str
+    hosts: str
+    hosts_affected: int
+    hosts_total: int
+
+
+@dataclass(frozen=True, slots=True)
 class Blast:
     """`blast DEVICE|PORT`: the impact if it goes down, or of its being down.
 
@@ -45,6 +58,10 @@ class Blast:
     pairs_cut: int
     summary: str
     drain: str
+    jobs: tuple[BlastJob, ...] = ()
+    """The running jobs there, those with most hosts there first, at most 100."""
+    jobs_affected: int | None = None
+    """How many they are; None where a scheduler does not answer, or none is asked."""
     as_of: AsOf | None = None
 
 

@@ -47,7 +47,7 @@ class DrainSwitch:
 
 @dataclass(frozen=True, slots=True)
 class DrainJob:
-    """A given job on affected hosts. `effect` is `ends`, `slower` or `unknown`; `hosts` is a node set."""
+    """A job on affected hosts, given or running. `effect` is `ends`, `slower` or `unknown`; `hosts` is a node set."""
 
     name: str
     hosts: str

@@ -20,6 +20,10 @@ class GateHost:
     host: str
     fit: bool | None
     summary: str
+    drained: str = ""
+    """What its scheduler says of it, where it takes no new jobs there already: `DRAIN: C4 cable-swap`."""
+    drain: str = ""
+    """The command that would keep new jobs away, where it is not fit and its scheduler is known. Nothing runs it."""
 
 
 @dataclass(frozen=True, slots=True)

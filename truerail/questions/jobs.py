@@ -73,6 +73,18 @@ class JobRun:
         """Whether a fault is known that hurts it."""
         return bool(self.harm or self.findings)
 
+    @property
+    def unseen(self) -> str:
+        """What is not known of its network while it runs; empty if all of it is."""
+        from truerail.outputs.report_words import count
+
+        if self.ended is not None:
+            return ""
+        parts = [f"{self.cables_unknown:,} of its {count(self.cables, 'cable')} not seen"] * bool(self.cables_unknown)
+        if self.not_in_plan:
+            parts.append(f"{len(self.not_in_plan):,} of its {count(self.nodes, 'host')} not in the plan")
+        return ", ".join(parts)
+
 
 @dataclass(frozen=True, slots=True)
 class Scheduler:

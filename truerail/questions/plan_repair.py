@@ -59,7 +59,7 @@ class Repair:
     """The share of the planned bisection bandwidth that it gives back, 0..1; None: unknown."""
     interrupts: str
     jobs: tuple[str, ...]
-    """Given jobs on these hosts."""
+    """Jobs on these hosts, given or running."""
     after: tuple[str, ...]
     """Keys of the causes to repair first."""
     not_with: tuple[str, ...]

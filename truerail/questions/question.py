@@ -86,8 +86,8 @@ class Parameter:
 
 RUNNING_JOBS: Final = Parameter(
     "job",
-    help="A running job: name=gpu-[001-016]. May be repeated. Without any, jobs are unknown.",
-    description="running jobs: name=gpu-[001-016]; other=gpu-[017-032]",
+    help="A running job: name=gpu-[001-016]. May be repeated. Without any, those of the schedulers.",
+    description="running jobs: name=gpu-[001-016]; other=gpu-[017-032]; those that schedulers report without it",
     kind=Kind.LIST,
     needed=False,
     option=True,

@@ -49,8 +49,8 @@ class RestApi:
     """The transport for schedulers with an API."""
 
     def __init__(self) -> None:
-        self._versions: dict[str, str] = {}
-        """The version that a slurmrestd answered, by its address."""
+        self._versions: dict[tuple[str, str], str] = {}
+        """The version that a slurmrestd answered, by its address and part: without slurmdbd it has no `slurmdb`."""
 
     async def ask(self, target: Target, commands: Sequence[str]) -> list[Answer]:
         """One answer for each command, in order, each within `target.answer_seconds`. Raises `TransportError`."""
@@ -78,16 +78,17 @@ class RestApi:
 
     def _slurm(self, api: "_Api", url: str, path: str) -> str:
         """The jobs, in the newest version that this slurmrestd has."""
-        known = self._versions.get(url)
+        part = (url, path.split("/")[1])
+        known = self._versions.get(part)
         for version in (known,) if known else SLURM_VERSIONS:
             try:
                 text = api.get(re.sub(r"^/(slurm|slurmdb)/", rf"/\1/{version}/", path))
             except _StatusError as refused:
                 if refused.status not in _NO_SUCH:
                     raise
-                self._versions.pop(url, None)
+                self._versions.pop(part, None)
                 continue
-            self._versions[url] = str(version)
+            self._versions[part] = str(version)
             return text
         raise _StatusError(_NO_SUCH[0], "for each known version of slurmrestd")
 

@@ -116,11 +116,12 @@ def named_jobs(hit: Sequence[HurtJob], most: int = 3) -> str:
     """`job 1234 (llama)`, `jobs 1, 2, 3 and 4 more`; empty for none."""
     if not hit:
         return ""
-    words = [_named(one.job) for one in hit[:most]]
+    words = [job_words(one.job) for one in hit[:most]]
     more = f" and {len(hit) - most:,} more" if len(hit) > most else ""
     return f"job{'s' if len(hit) > 1 else ''} {', '.join(words)}{more}"
 
 
-def _named(job: RunningJob) -> str:
+def job_words(job: RunningJob) -> str:
+    """`1234 (llama)`."""
     key = printable(job.key, 80)
     return f"{key} ({printable(job.name, 40)})" if job.name and job.name != job.key.partition("/")[2] else key

@@ -10,6 +10,7 @@ import numpy as np
 
 from truerail.analysis.cabling import State, Why
 from truerail.analysis.published import Published
+from truerail.files.nodesets import fold
 from truerail.model.columns import NONE, Codes, Mask
 from truerail.model.plan import Role
 from truerail.questions.answers.blast_words import Hurt, drain, summary
@@ -18,8 +19,10 @@ from truerail.questions.answers.pairs import joined
 from truerail.questions.answers.rail_status import RailStatus, Stand, rail_status_of
 from truerail.questions.answers.resolve import ResolvedTarget, recognise
 from truerail.questions.answers.subjects import in_order
-from truerail.questions.blast import Blast, BlastHost
+from truerail.questions.blast import Blast, BlastHost, BlastJob
 from truerail.views.view import View, view_of
+
+_MOST_JOBS = 100
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,7 @@ def blast(publication: Published, of: str) -> Blast:
         rail_only=standing.rail_only,
     )
     gpus = {host: len(gpus_of(view, host)) for host in below.tolist()}
+    jobs, affected = _jobs(publication, [view.index.devices.names[host] for host in below.tolist()])
     return Blast(
         query=of,
         matched_type=target.matched_type,
@@ -75,7 +79,21 @@ def blast(publication: Published, of: str) -> Blast:
         pairs_cut=hurt.pairs_cut,
         summary=summary(hurt),
         drain=drain(hurt),
+        jobs=tuple(jobs[:_MOST_JOBS]),
+        jobs_affected=affected,
     )
+
+
+def _jobs(publication: Published, below: list[str]) -> tuple[list[BlastJob], int | None]:
+    """The running jobs on these hosts, and how many they are; None where that is not known."""
+    known, hosts = publication.round.jobs, set(below)
+    found = [
+        BlastJob(job.key, job.scheduler, job.name, job.user, fold(hit), len(hit), job.nodes)
+        for job in known.running
+        if (hit := [host for host in job.hosts if host in hosts])
+    ]
+    found.sort(key=lambda one: (-one.hosts_affected, one.key))
+    return found, None if not known.known or known.away or publication.hindsight is not None else len(found)
 
 
 def target_of(view: View, standing: RailStatus, of: str) -> Target:

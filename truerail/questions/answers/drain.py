@@ -18,7 +18,7 @@ from truerail.questions.answers.drain_hosts import cells_of, drain_hosts, switch
 from truerail.questions.answers.drain_notice import announcement, command
 from truerail.questions.answers.drain_others import faults_of, jobs_of, other_work
 from truerail.questions.answers.drain_words import Outcome, can_drain, rdma, steps, summary
-from truerail.questions.answers.jobs_given import folded, jobs_given
+from truerail.questions.answers.jobs_given import folded, jobs_there
 from truerail.questions.answers.moments import end_of
 from truerail.questions.answers.rail_status import RailStatus, rail_status_of
 from truerail.questions.answers.resolve import ResolvedTarget, recognise
@@ -46,7 +46,7 @@ def drain(asked: Asked, wanted: Wanted) -> Drain:
     publication = asked.publication
     view, standing = view_of(publication), rail_status_of(publication.evaluated)
     starts, ends = _times(wanted, asked.now)
-    jobs = jobs_given(view, wanted.job)
+    there = jobs_there(publication, wanted.job)
     target, meant = target_of(view, standing, wanted.of), recognise(view, wanted.of)
     impact = blast(publication, wanted.of)
     cells = cells_of(view, standing, target)
@@ -61,8 +61,9 @@ def drain(asked: Asked, wanted: Wanted) -> Drain:
         below=folded(view, below),
         switches=switches,
         cells=cells,
-        jobs_known=bool(jobs),
-        jobs=jobs_of(view, jobs, cells, below, switches, impact.matched_type),
+        jobs_known=there.known,
+        jobs_source=there.source,
+        jobs=jobs_of(view, there.jobs, cells, below, switches, impact.matched_type),
         faults=faults_of(view, target, below, switches),
         other_work=other_work(view, windows or (), target, below, switches, (starts, ends)),
         starts=starts,
@@ -89,9 +90,9 @@ def drain(asked: Asked, wanted: Wanted) -> Drain:
         connections_lost=cells.ends,
         connections_kept=cells.kept,
         connections_unknown=cells.unknown,
-        jobs_known=bool(jobs),
+        jobs_known=there.known,
         jobs=outcome.jobs,
-        not_in_plan=tuple(dict.fromkeys(name for job in jobs for name in job.unplanned)),
+        not_in_plan=there.unplanned,
         faults=outcome.faults,
         other_work=outcome.other_work,
         other_work_known=windows is not None,

@@ -36,6 +36,7 @@ class Outcome:
     switches: tuple[DrainSwitch, ...]
     cells: Cells
     jobs_known: bool
+    jobs_source: str
     jobs: tuple[DrainJob, ...]
     faults: tuple[DrainFault, ...]
     other_work: tuple[OtherWork, ...]
@@ -144,7 +145,7 @@ def _answer(one: Outcome, survives: bool | None) -> str:
         slower = f" {count(len(one.jobs), 'job')} {'keep' if len(one.jobs) > 1 else 'keeps'} less bandwidth." * bool(
             one.jobs
         )
-        return f"Yes: no given job loses a connection.{slower}"
+        return f"Yes: no {one.jobs_source} job loses a connection.{slower}"
     if can is None and not one.jobs_known:
         may = "ends" if survives is False else "may end"
         return f"Only without jobs, and which jobs run is unknown: what runs on {shortened(one.below)} {may}."

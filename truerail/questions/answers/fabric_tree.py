@@ -17,8 +17,8 @@ import numpy as np
 from truerail.analysis.host_groups import group_of, groups_of
 from truerail.analysis.published import Published
 from truerail.model.columns import Codes
-from truerail.model.job_facts import SchedulerNode
 from truerail.questions.answers.rail_status import RailStatus, Stand, rail_status_of
+from truerail.questions.answers.scheduler_nodes import scheduler_nodes
 from truerail.questions.answers.subjects import in_order
 from truerail.views.view import View, view_of
 
@@ -98,7 +98,7 @@ def _tree(publication: Published) -> FabricTree:
         unseen={host: rails for host in hosts if (rails := _rails(standing, cables[host], Stand.UNKNOWN))},
         moved={host: names[home[host]] for host in hosts if at[host] != home[host]},
         uplinks_unseen=int(np.count_nonzero(standing.stand[uplinks] == Stand.UNKNOWN)),
-        names=_scheduler_names(publication, view),
+        names={code: node.node for code, node in scheduler_nodes(publication).of.items()},
     )
 
 
@@ -176,12 +176,3 @@ def _joined(groups: Iterable[tuple[str, frozenset[int]]]) -> list[tuple[list[str
         found = [one for one in found if one not in touching]
         found.append((names, together))
     return found
-
-
-def _scheduler_names(publication: Published, view: View) -> dict[int, str]:
-    """What the scheduler calls hosts, where it was asked for its nodes."""
-    if not any(reading.collector == "slurm_nodes" for reading in publication.snapshot.readings):
-        return {}
-    rows: Iterable[SchedulerNode] = publication.snapshot.table(SchedulerNode).rows
-    found = {view.device(row.node): row.node for row in rows}
-    return {code: name for code, name in found.items() if view.is_planned(code)}

@@ -6,7 +6,7 @@ It is not known if a rail of it is in unknown state. Hosts without cables in the
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from truerail.outputs.report_words import count
 from truerail.questions.answers.job import DEGRADED, LOST, UNKNOWN, cells_of
 from truerail.questions.answers.job_harm import hosts_hurt
 from truerail.questions.answers.rail_status import rail_status_of
+from truerail.questions.answers.scheduler_nodes import SchedulerNodes, scheduler_nodes
 from truerail.questions.answers.subjects import rail_words
 from truerail.questions.gate import Gate, GateHost
 from truerail.views.view import View, view_of
@@ -75,11 +76,22 @@ def _hurt(view: View) -> dict[int, tuple[str, ...]]:
 def gate(publication: Published, nodes: str, rails: int | None, *, strict: bool) -> Gate:
     """Whether these hosts are fit. Raises QueryError for an invalid node set."""
     view, known = view_of(publication), fitness_of(publication)
-    found = [_host(view, known, name, rails) for name in dict.fromkeys(view.expand(nodes))]
+    nodes_of = scheduler_nodes(publication)
+    asked = (_host(view, known, name, rails) for name in dict.fromkeys(view.expand(nodes)))
+    found = [_with_scheduler(view, one, nodes_of) for one in asked]
     bad = [one for one in found if one.fit is False]
     unsure = [one for one in found if one.fit is None]
     fit = False if bad or (strict and unsure) else None if unsure else True
     return Gate(nodes, fit, (*bad, *unsure), publication.at, _summary(found, bad, unsure))
+
+
+def _with_scheduler(view: View, one: GateHost, nodes: SchedulerNodes) -> GateHost:
+    """The host with what its scheduler knows of it already, or what would tell it."""
+    node = nodes.of.get(view.index.devices.find(one.host))
+    drained = nodes.drained(node) if node else ""
+    if one.fit is not False or drained:
+        return replace(one, drained=drained)
+    return replace(one, drain=nodes.drain_command(one.host, node, one.summary))
 
 
 def _host(view: View, known: Fitness, name: str, rails: int | None) -> GateHost:

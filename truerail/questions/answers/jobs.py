@@ -80,9 +80,11 @@ def _summary(known: KnownJobs, runs: list[JobRun], hurt: list[JobRun], on: str |
     if not runs:
         return f"No job runs{place}{away}" if not away else f"No running job{place} is known{away}"
     many = f"{count(len(runs), 'job')} run{'s' if len(runs) == 1 else ''}{place}"
+    unseen = sum(bool(run.unseen) and not run.hurt for run in runs)
+    beside = f"; of {unseen:,} it is not known" if unseen else ""
     if not hurt:
-        return f"{many}, none is known to be hurt by a fault of the network{away}"
-    return f"{many}, {len(hurt):,} {'is' if len(hurt) == 1 else 'are'} hurt: {hours_of(hurt)}{away}"
+        return f"{many}, none is known to be hurt by a fault of the network{beside}{away}"
+    return f"{many}, {len(hurt):,} {'is' if len(hurt) == 1 else 'are'} hurt: {hours_of(hurt)}{beside}{away}"
 
 
 def hours_of(hurt: Sequence[JobRun]) -> str:
@@ -159,7 +161,7 @@ def _first(run: JobRun, answer: Job) -> str:
     if run.findings:
         return f"Yes: {'; '.join(run.findings)}. {answer.summary}{stale}"
     if not run.harm:
-        unseen = f" {count(run.cables_unknown, 'cable')} of its {run.cables:,} not seen." if run.cables_unknown else ""
+        unseen = f" {run.unseen[0].upper()}{run.unseen[1:]}." if run.unseen else ""
         return f"{answer.summary}{unseen}{stale}"
     begun = min((one.since for one in run.harm if one.since is not None), default=None)
     since_when = f" since {time_words(begun)}" if begun else ""

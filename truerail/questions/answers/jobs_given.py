@@ -1,16 +1,18 @@
-"""Jobs as they are given with a question: a name and a node set each."""
+"""The jobs of a question: those given with it, a name and a node set each, else those that schedulers report."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
+from truerail.analysis.published import Published
 from truerail.errors import NotFoundError, QueryError
 from truerail.files.nodesets import fold
 from truerail.model.columns import Codes, Mask
 from truerail.model.names import printable
 from truerail.questions.answers.subjects import hosts_asked, in_order
-from truerail.views.view import View
+from truerail.views.cause_jobs import job_words
+from truerail.views.view import View, view_of
 
 MOST_JOBS = 1000
 SEPARATOR = ";"
@@ -23,6 +25,39 @@ class GivenJob:
     name: str
     hosts: Codes
     unplanned: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class JobsThere:
+    """The jobs, and whether these are all that run. `source`: `given` with the question, or `running`, as schedulers
+    report them.
+    """
+
+    jobs: tuple[GivenJob, ...]
+    known: bool
+    source: str
+
+    @property
+    def unplanned(self) -> tuple[str, ...]:
+        """Given nodes that the plan does not have. A scheduler may well have others than the plan's."""
+        return tuple(dict.fromkeys(name for job in self.jobs for name in job.unplanned))
+
+
+def jobs_there(publication: Published, text: str | None) -> JobsThere:
+    """The jobs of `jobs_given`; without any those that schedulers report: all that run only where each of them answers.
+    Raises QueryError and NotFoundError.
+    """
+    view = view_of(publication)
+    given = jobs_given(view, text)
+    known = publication.round.jobs
+    if given or publication.hindsight is not None or not known.sources:
+        return JobsThere(given, bool(given), "given")
+    found = tuple(
+        GivenJob(job_words(job), np.array(sorted(map(view.device, job.hosts)), dtype=np.int64))
+        for job in known.running
+        if job.hosts
+    )
+    return JobsThere(found, known.known and not known.away, "running")
 
 
 def jobs_given(view: View, text: str | None) -> tuple[GivenJob, ...]:

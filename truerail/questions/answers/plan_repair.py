@@ -14,7 +14,7 @@ import numpy as np
 from truerail.errors import QueryError
 from truerail.model.columns import Codes, Mask
 from truerail.outputs.punch import Step
-from truerail.questions.answers.jobs_given import GivenJob, busy, folded, jobs_given, jobs_on
+from truerail.questions.answers.jobs_given import JobsThere, busy, folded, jobs_on, jobs_there
 from truerail.questions.answers.rail_status import rail_status_of
 from truerail.questions.answers.repair_conflicts import Group, apart, groups
 from truerail.questions.answers.repair_gain import LEAST_WEIGHT, Gain, gains
@@ -52,7 +52,7 @@ class Basis:
     gains: tuple[Gain, ...]
     groups: tuple[Group, ...]
     after: tuple[tuple[int, ...], ...]
-    jobs: tuple[GivenJob, ...]
+    jobs: JobsThere
     windows: tuple[Window, ...]
     windows_known: bool
     now_possible: Mask
@@ -78,9 +78,9 @@ def plan_repair(asked: Asked, wanted: Wanted) -> RepairPlan:
         starts=basis.starts,
         ends=basis.ends,
         technicians=wanted.technicians,
-        jobs_known=bool(basis.jobs),
-        jobs=len(basis.jobs),
-        not_in_plan=tuple(dict.fromkeys(name for job in basis.jobs for name in job.unplanned)),
+        jobs_known=basis.jobs.known,
+        jobs=len(basis.jobs.jobs),
+        not_in_plan=basis.jobs.unplanned,
         windows=tuple(_windows(basis, repairs)),
         windows_known=basis.windows_known,
         repairs=repairs,
@@ -88,8 +88,8 @@ def plan_repair(asked: Asked, wanted: Wanted) -> RepairPlan:
         gpu_hours_back=_gpu_hours(work, start),
         gains_unknown=unknown,
         findings_without_cause=len(loud),
-        assumptions=assumptions(basis.technicians, jobs_known=bool(basis.jobs), windows_known=basis.windows_known),
-        summary=summary(repairs, len(loud), jobs_known=bool(basis.jobs)),
+        assumptions=assumptions(basis.technicians, basis.jobs, windows_known=basis.windows_known),
+        summary=summary(repairs, len(loud), jobs_known=basis.jobs.known),
         action=repairs[0].action if repairs and repairs[0].when else "",
     )
 
@@ -100,18 +100,18 @@ def basis_of(asked: Asked, wanted: Wanted) -> Basis:
     starts = _quarter(asked.now.astimezone(UTC))
     announced = windows_announced(view, asked.history, starts)
     given = windows_given(view, wanted.window, starts)
-    jobs = jobs_given(view, wanted.job)
+    there = jobs_there(asked.publication, wanted.job)
     ends = _end(starts, (*(announced or ()), *given))
     windows = tuple(one for one in (*(announced or ()), *given) if one.starts < ends)
     steps = steps_of(view)
     repairs = walked(view, candidates(view, standing, wanted.technicians), steps)
     row = {one.key: number for number, one in enumerate(repairs)}
     after = dependencies(repairs)
-    idle = ~busy(jobs, len(view.index.devices.names)) if jobs else np.zeros(len(view.index.devices.names), dtype=bool)
+    idle = ~busy(there.jobs, len(view.index.devices.names)) & there.known
     return Basis(
         view, repairs, steps, tuple(gains(view, standing, repairs)), groups(view, repairs),
         after=tuple(tuple(row[key] for key in after[one.key]) for one in repairs),
-        jobs=jobs, windows=windows, windows_known=announced is not None,
+        jobs=there, windows=windows, windows_known=announced is not None,
         now_possible=np.array([bool(idle[one.hosts].all()) for one in repairs], dtype=bool),
         in_window=_in_windows(view, repairs, windows, idle),
         starts=starts, ends=ends, technicians=wanted.technicians,
@@ -210,7 +210,7 @@ def _repairs(basis: Basis, placed: Sequence[Placed]) -> Iterator[Repair]:
     for one in placed:
         repair = basis.repairs[one.row]
         line = cause_line(basis.view, repair.cause)
-        jobs = tuple(job.name for job, _ in jobs_on(basis.jobs, repair.hosts))
+        jobs = tuple(job.name for job, _ in jobs_on(basis.jobs.jobs, repair.hosts))
         yield repair_of(
             basis.view,
             repair,

@@ -9,7 +9,7 @@ from truerail.model import Plan, Port
 from truerail.model.columns import Codes
 from truerail.outputs.punch import Step
 from truerail.outputs.report_words import as_sentence, count
-from truerail.questions.answers.jobs_given import folded, jobs_on, shortened
+from truerail.questions.answers.jobs_given import JobsThere, folded, jobs_on, shortened
 from truerail.questions.answers.repair_gain import Gain
 from truerail.questions.answers.repair_order import UNIT_MINUTES, Schedule
 from truerail.questions.answers.repairs import MINUTES, PLUGS_EACH, Candidate, Work
@@ -133,9 +133,9 @@ def _fits(work: Schedule, row: int, length: int) -> bool:
 
 def _in_use(basis: "Basis", one: Candidate) -> str:
     hosts = shortened(folded(basis.view, one.hosts))
-    if not basis.jobs:
+    if not basis.jobs.known:
         return f"it interrupts {hosts}, and which jobs run there is unknown: give --job or --window"
-    names = [job.name for job, _ in jobs_on(basis.jobs, one.hosts)]
+    names = [job.name for job, _ in jobs_on(basis.jobs.jobs, one.hosts)]
     shown = ", ".join(names[:4]) + (f" and {len(names) - 4:,} more" if len(names) > 4 else "")
     return f"it interrupts {hosts}, where {shown} run{'s' if len(names) == 1 else ''}: it needs a window"
 
@@ -163,15 +163,15 @@ def _back(repairs: Sequence[Repair]) -> str:
     return f"They give back {count(gpus, 'GPU')}{more}."
 
 
-def assumptions(technicians: int, *, jobs_known: bool, windows_known: bool) -> tuple[str, ...]:
+def assumptions(technicians: int, there: JobsThere, *, windows_known: bool) -> tuple[str, ...]:
     """What the plan takes for granted."""
     times = ", ".join(
         f"{MINUTES[work]} min a {thing}"
         for work, thing in ((Work.MOVE, "plug"), (Work.LINK, "cable"), (Work.HOST, "host"), (Work.SETTINGS, "setting"))
     )
     jobs = (
-        "a host of no given job is idle; a job runs until it is ended"
-        if jobs_known
+        f"a host of no {there.source} job is idle; a job runs until it is ended"
+        if there.known
         else "jobs are unknown: what interrupts a host that works waits for a window"
     )
     people = f"{count(technicians, 'technician')}, one more for every {PLUGS_EACH} plugs where there are more"

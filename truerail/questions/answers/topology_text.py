@@ -21,6 +21,7 @@ from truerail.model.columns import NONE
 from truerail.model.names import printable
 from truerail.outputs.report_words import count
 from truerail.questions.answers.fabric_tree import FabricTree, Unit, fabric_tree
+from truerail.questions.answers.scheduler_nodes import kubernetes_drain, slurm_drain
 from truerail.questions.answers.subjects import rail_words
 from truerail.questions.answers.topology_lint import read_units, topology_faults
 from truerail.questions.topology import Topology
@@ -33,6 +34,7 @@ _WITH_RAILS = (2, 30, 0)
 _LONGEST_LABEL = 63
 """Characters of a label's value in Kubernetes."""
 _MOST_REMARKS = 200
+_Drain = Callable[[str, str], str]
 
 
 def topology(
@@ -77,7 +79,7 @@ def _name(view: View, tree: FabricTree, host: int) -> str:
     return tree.names.get(host) or view.index.devices.names[host]
 
 
-def _header(publication: Published, view: View, tree: FabricTree) -> Iterator[str]:
+def _header(publication: Published, view: View, tree: FabricTree, drain: _Drain = slurm_drain) -> Iterator[str]:
     """What a reader must know before using it, as comments."""
     yield f"# made by truerail {truerail.__version__} from the cabling seen at {publication.at:%Y-%m-%dT%H:%M:%SZ}"
     yield f"# verified {tree.verified:,} of {tree.cables:,} cables"
@@ -87,7 +89,7 @@ def _header(publication: Published, view: View, tree: FabricTree) -> Iterator[st
     yield from _remarks(view, tree, "miscabled, kept in its planned group", tree.misplaced)
     for host, rails in list(tree.misplaced.items())[:_MOST_REMARKS]:
         name = _name(view, tree, host)
-        yield f'#   scontrol update NodeName={name} State=DRAIN Reason="truerail: miscabled on {_rails(rails)}"'
+        yield f"#   {drain(name, f'truerail: miscabled on {_rails(rails)}')}"
     for host, planned in tree.moved.items():
         yield f"# planned in {planned}, cabled as a whole to another group: {_name(view, tree, host)}"
     if len(tree.roots) > 1:
@@ -142,7 +144,7 @@ def _topograph(publication: Published, view: View, tree: FabricTree) -> str:
 
 
 def _labels(publication: Published, view: View, tree: FabricTree) -> str:
-    lines = list(_header(publication, view, tree))
+    lines = list(_header(publication, view, tree, kubernetes_drain))
     for unit in tree.units:
         path = [unit.name]
         while path[-1] in tree.parent:

@@ -10,6 +10,7 @@ from truerail.files.nodesets import fold
 from truerail.outputs.options import Options
 from truerail.outputs.report_words import count, name, sentence
 from truerail.outputs.text.blocks import hanging, heading
+from truerail.outputs.text.style import PORT
 from truerail.questions.blast import Blast
 from truerail.questions.text.pieces import MOST_LINES, more, rows
 
@@ -31,6 +32,19 @@ def blast_text(answer: Blast, options: Options) -> Iterator[RenderableType]:
         lost = f"{share:.1%} of its bandwidth, GPU {', '.join(map(str, gpus)) or 'none'}"
         yield hanging("", Text(f"{name(hosts)}: {lost}"))
     yield from more(len(groups) - len(shown), "groups of hosts")
+    yield from _jobs(answer, options)
+
+
+def _jobs(answer: Blast, options: Options) -> Iterator[RenderableType]:
+    if answer.jobs:
+        yield heading("Jobs that run there", "" if answer.jobs_affected is not None else "as last reported")
+    shown = answer.jobs if options.details else answer.jobs[:MOST_LINES]
+    for job in shown:
+        title = Text().append(name(job.key), style=PORT).append(f"  {name(job.name)}" * bool(job.name))
+        user = f" of {name(job.user)}" if job.user else ""
+        hosts = f"{job.hosts_affected:,} of its {count(job.hosts_total, 'host')} ({name(job.hosts)})"
+        yield hanging("", title.append(f"{user}: {hosts}"))
+    yield from more((answer.jobs_affected or len(answer.jobs)) - len(shown), "jobs")
 
 
 def _figures(answer: Blast) -> Iterator[tuple[str, RenderableType | str]]:
@@ -41,5 +55,7 @@ def _figures(answer: Blast) -> Iterator[tuple[str, RenderableType | str]]:
     yield "bandwidth", f"{answer.share_lost:.1%} lost, {1 - answer.share_lost:.1%} remains"
     if answer.uplink_share_lost:
         yield "uplinks", f"{answer.uplink_share_lost:.1%} lost, {1 - answer.uplink_share_lost:.1%} remains"
+    if answer.jobs_affected is not None or answer.jobs:
+        yield "jobs", f"{answer.jobs_affected:,} running" if answer.jobs_affected is not None else "unknown"
     if answer.pairs_cut:
         yield "cut", f"{count(answer.pairs_cut, 'pair')} of hosts, counted on each rail"

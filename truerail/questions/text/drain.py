@@ -51,7 +51,7 @@ def _figures(answer: Drain) -> Iterator[tuple[str, RenderableType | str]]:
         yield "cut", f"{count(answer.pairs_cut, 'pair')} of hosts, counted on each rail"
     yield "RDMA", f"retries bridge it: {_KNOWN[answer.rdma_survives]}{_connections(answer)}"
     if not answer.jobs_known:
-        yield "jobs", "unknown: give them with --job NAME=NODES"
+        yield "jobs", f"unknown{', as last reported below' * bool(answer.jobs)}: give them with --job NAME=NODES"
     if not answer.other_work_known:
         yield "other work", "unknown: the journal cannot be read"
 

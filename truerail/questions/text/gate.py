@@ -19,4 +19,8 @@ def gate_text(answer: Gate, options: Options) -> Iterator[RenderableType]:
     for host in shown:
         mark = "?" if host.fit is None else "!"
         yield hanging(mark, Text().append(name(host.host), style=PORT).append(f"  {sentence(host.summary)}"))
+        if host.drained:
+            yield hanging("", Text(f"no new job starts there already: {name(host.drained)}"), indent=2)
+        elif host.drain:
+            yield hanging("", Text(f"to keep new jobs away: {name(host.drain)}"), indent=2)
     yield from more(len(answer.hosts) - len(shown), "hosts")

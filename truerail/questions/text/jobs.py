@@ -31,12 +31,19 @@ def run_lines(run: JobRun) -> Iterator[RenderableType]:
     about += [f"since {when(run.start)}"] if run.start else []
     about += [f"ended {when(run.ended)}"] if run.ended else []
     about += [name(run.scheduler)]
+    about += [run.unseen] if run.unseen else []
     about += [f"as of {when(run.as_of)}"] if run.stale and run.as_of else []
-    yield hanging("!" if run.hurt else "-", title.append(f"  {', '.join(about)}", style=QUIET))
+    yield hanging(_mark(run), title.append(f"  {', '.join(about)}", style=QUIET))
     for found in run.findings:
         yield hanging("", Text(sentence(found)), indent=4)
     for harm in run.harm:
         yield hanging("", Text(_harm(harm)), indent=4)
+
+
+def _mark(run: JobRun) -> str:
+    if run.hurt:
+        return "!"
+    return "?" if run.unseen else "-"
 
 
 def _harm(harm: JobHarm) -> str:

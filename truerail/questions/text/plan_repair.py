@@ -96,7 +96,7 @@ def _notes(one: Repair) -> Iterator[str]:
     if one.confirm_first and one.work != "confirm":
         yield f"confirm first: {one.confirm_first}"
     if one.interrupts and one.when:
-        jobs = f"; jobs given there: {', '.join(one.jobs[:4])}" if one.jobs else ""
+        jobs = f"; jobs there: {', '.join(one.jobs[:4])}" if one.jobs else ""
         yield f"interrupts {one.interrupts}{jobs}"
     if one.muted:
         yield f"muted: {one.muted}"

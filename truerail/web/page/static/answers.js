@@ -6,6 +6,7 @@ import { pathTable } from "./host.js";
 import { card, table } from "./lines.js";
 import { portLink, thing } from "./links.js";
 import { railsDrawing } from "./rails.js";
+import { link as jobLink } from "./runs.js";
 import { wide } from "./wide.js";
 import { count, figure, portion, sentence } from "./words.js";
 
@@ -104,7 +105,13 @@ export function blast(answer) {
       ),
       { numbers: [3] },
     ),
-      answer.hosts_affected > Math.min(MOST, answer.hosts.length) ? el("p.soft.pad", null, `and ${count(answer.hosts_affected - Math.min(MOST, answer.hosts.length), "more host")}.`) : null) : null];
+      answer.hosts_affected > Math.min(MOST, answer.hosts.length) ? el("p.soft.pad", null, `and ${count(answer.hosts_affected - Math.min(MOST, answer.hosts.length), "more host")}.`) : null) : null,
+    answer.jobs.length ? card("Jobs that run there", table(
+      ["Job", "Name", "User", "Hosts there", "Hosts"],
+      answer.jobs.slice(0, MOST).map((/** @type {any} */ job) => [jobLink(job.key), el("bdi", null, job.name || "–"), el("bdi", null, job.user || "–"), job.hosts, `${figure(job.hosts_affected)} of ${figure(job.hosts_total)}`]),
+    ),
+      answer.jobs_affected > Math.min(MOST, answer.jobs.length) ? el("p.soft.pad", null, `and ${count(answer.jobs_affected - Math.min(MOST, answer.jobs.length), "more job")}.`) : null)
+      : answer.jobs_affected === 0 ? el("p.note", null, "No running job is there.") : null];
 }
 
 /** @param {any} answer PathAnswer */
