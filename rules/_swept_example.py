@@ -1,14 +1,46 @@
 """A small sweep for the examples of rules: the flows of two NICs over given switches, as hosts report them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property, partial, wraps
+from typing import ParamSpec
 
 from truerail.model.facts import Fact, NetAddress
 from truerail.model.probe_facts import ProbeHop, ProbeReach
 
 RUN, TOS, SMALL, LARGE, FIRST_PORT = "example", 104, 64, 9000, 30_000
 Facts = dict[str, list[Fact]]
+P = ParamSpec("P")
 
 
+class Sweep(Mapping[str, Sequence[Fact]]):
+    """Facts that are made when they are first read: each process that loads the rules would make 30,000 otherwise."""
+
+    def __init__(self, make: Callable[[], Facts]) -> None:
+        self._make = make
+
+    @cached_property
+    def _facts(self) -> Facts:
+        return self._make()
+
+    def __getitem__(self, device: str) -> Sequence[Fact]:
+        return self._facts[device]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._facts)
+
+    def __len__(self) -> int:
+        return len(self._facts)
+
+
+def _when_read(make: Callable[P, Facts]) -> Callable[P, Sweep]:
+    @wraps(make)
+    def declare(*arguments: P.args, **named: P.kwargs) -> Sweep:
+        return Sweep(partial(make, *arguments, **named))
+
+    return declare
+
+
+@_when_read
 def swept_example(
     path: Callable[[int], Sequence[str]],
     flows: int = 64,
@@ -60,7 +92,8 @@ def address_of(switch: str) -> str:
     return f"10.{200 + tier}.{digits[0]}.{digits[1] if len(digits) > 1 else 0}"
 
 
-def together(*parts: Facts) -> Facts:
+@_when_read
+def together(*parts: Sweep) -> Facts:
     """Several sweeps as one; addresses are alike in all."""
     found: Facts = {}
     for part in parts:

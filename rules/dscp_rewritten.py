@@ -30,7 +30,7 @@ import numpy as np
 
 from rules._probes import Probed, heard, probed, sent, some
 from rules._sweeps import SURE, TIED, between_switches, leaves_of, nic_of, subject_of, words_of
-from rules._swept_example import Facts, swept_example, together
+from rules._swept_example import Sweep, swept_example, together
 from truerail.analysis.cabling import ONE_END
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
@@ -177,7 +177,7 @@ def _way(flow: int) -> tuple[str, ...]:
 _BESIDE = _SPINES.replace("h2/nic0 leaf-1/p1", "h3/nic0 leaf-1/p1") + "\nh2/nic0 leaf-0/p2 rail=0"
 
 
-def _bleached(path: Callable[[int], tuple[str, ...]], bleached: tuple[str, str], kept: tuple[str, str]) -> Facts:
+def _bleached(path: Callable[[int], tuple[str, ...]], bleached: tuple[str, str], kept: tuple[str, str]) -> Sweep:
     """Two pairs of NICs, by all paths: the packets of the first one lose their class."""
     changed = swept_example(path, ends=bleached, tos_heard=lambda _: 0)
     return together(changed, swept_example(path, ends=kept, number=1))

@@ -29,14 +29,13 @@ from collections.abc import Iterator
 import numpy as np
 
 from rules._sweeps import evidence_of, not_covered, round_rate, subject_of, sweep_to_evaluate
-from rules._swept_example import swept_example
+from rules._swept_example import Sweep, swept_example
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, InsufficientDataError, NotApplicableError, report_not_evaluated, rule
 from truerail.analysis.sweep.choices import IdleMember
 from truerail.analysis.sweep.flow_paths import CHANGING
 from truerail.analysis.sweep.swept import Swept
 from truerail.model import CauseKind, Finding, ProbeHop, Severity
-from truerail.model.facts import Fact
 from truerail.model.plan import LoadBalancing
 
 
@@ -91,7 +90,7 @@ _PLAN = "\n".join(
 )
 
 
-def _over(*spines: int) -> dict[str, list[Fact]]:
+def _over(*spines: int) -> Sweep:
     return swept_example(lambda flow: ("leaf-0", f"spine-{spines[flow % len(spines)]}", "leaf-1"))
 
 
