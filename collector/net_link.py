@@ -21,6 +21,7 @@ Traps:
 
 from typing import Any
 
+from collector._ip_link_json import net_links
 from collector._links import interfaces
 from truerail.model import EVERYWHERE, Command, Device, NetLink, collector, minutes
 
@@ -54,7 +55,8 @@ UPPER_KINDS = ("vlan", "macvlan", "ipvlan")
 )
 def net_link(answer: str, device: Device) -> list[NetLink]:
     """One `NetLink` for each interface but loopback, in the answer's order. Raises `UnreadableError`."""
-    return [_link(entry) for entry in interfaces(answer)]
+    found = net_links(answer, UPPER_KINDS)
+    return [_link(entry) for entry in interfaces(answer)] if found is None else found
 
 
 def _link(entry: dict[str, Any]) -> NetLink:

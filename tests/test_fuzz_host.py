@@ -1,5 +1,6 @@
 """Whatever a host answers, a collector gives facts or refuses: no other exception, no partial matrix, no hang."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,6 +10,9 @@ from hypothesis import strategies as st
 from patience import grows_with
 
 from collector import collectors
+from collector._ip_link_json import net_links
+from collector._links import interfaces
+from collector.net_link import UPPER_KINDS, _link
 from truerail.errors import UnreadableError
 from truerail.model import Collector, Device, Fact, GpuNicPath
 
@@ -165,3 +169,39 @@ def levels(facts: tuple[Fact, ...] | None) -> tuple[tuple[int, str, str], ...]:
 )
 def test_a_hostile_answer_takes_time_as_it_is_long(name: str, answer: Callable[[int], str]) -> None:
     grows_with(lambda k: read(collectors()[name], answer(k)))
+
+
+VALUES = st.sampled_from(["eth0", "eth0.7", "bond0", "SLAVE", "UP", "", "vlan", "pci", "loopback", None, 7, {}])
+LINK = st.fixed_dictionaries(
+    {"ifname": st.sampled_from(["eth0", "eth0.7", "lo"])},
+    optional={
+        "flags": st.sampled_from([["UP"], ["SLAVE", "UP"], [], None]),
+        "linkinfo": st.sampled_from(
+            [
+                {},
+                None,
+                {"info_kind": "vlan"},
+                {"info_slave_kind": "bond"},
+                {"info_slave_data": {"perm_hwaddr": "0c"}},
+            ]
+        ),
+        "altnames": st.sampled_from([["p1"], [], None]),
+        "mtu": st.sampled_from([9000, "9000", None]),
+        **dict.fromkeys(
+            ("operstate", "link_type", "address", "permaddr", "master", "link", "ifalias", "parentbus", "parentdev"),
+            VALUES,
+        ),
+        **dict.fromkeys(("port", "mac", "identifier"), VALUES),
+    },
+)
+
+
+@given(st.lists(st.one_of(LINK, LINK, LINK, st.just({})), max_size=4).map(json.dumps))
+def test_links_as_iproute2_prints_them_are_read_as_in_any_other_form(answer: str) -> None:
+    found = net_links(answer, UPPER_KINDS)
+    assert found is None or found == [_link(entry) for entry in interfaces(answer)]
+
+
+def test_links_as_iproute2_prints_them_are_read_straight() -> None:
+    recorded = (RECORDINGS / "net_link/upper/answer.txt").read_text()
+    assert net_links(recorded, UPPER_KINDS) == [_link(entry) for entry in interfaces(recorded)] != []

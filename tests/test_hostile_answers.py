@@ -93,6 +93,14 @@ def test_depth_and_length_are_refused_by_every_collector(name: str, answer: str)
     assert not [text for fact in facts for text in fact if isinstance(text, str) and len(text) > LONGEST_TEXT]
 
 
+@pytest.mark.parametrize("master", ["x" * (LONGEST_TEXT + 1), 'x"' * LONGEST_TEXT, "x" * 3 * LONGEST_TEXT])
+@pytest.mark.parametrize("before", [0, 1, 3000, 5000])
+def test_a_long_text_is_refused_wherever_it_stands(master: str, before: int) -> None:
+    links = [{"ifname": "eth0", "ifalias": "y" * before}, {"ifname": "eth1", "master": master}, {"ifname": "eth2"}]
+    with pytest.raises(UnreadableError, match=r"master of .* characters"):
+        collectors()["net_link"].read(json.dumps(links), Device("gpu-001"))
+
+
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("hostile")

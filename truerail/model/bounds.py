@@ -19,6 +19,18 @@ LONGEST_TEXT = 8192
 MOST_COUNTED = 2**64
 
 
+def may_have_long_texts(answer: str) -> bool:
+    """Whether a text in an answer may have more than `LONGEST_TEXT` characters. In JSON a quote ends each: a longer one
+    fills a whole block of half that length, unless it has escaped quotes itself.
+    """
+    if len(answer) <= LONGEST_TEXT:
+        return False
+    if answer[0] not in "[{" or "\\" in answer:
+        return True
+    block = LONGEST_TEXT // 2
+    return any(answer.find('"', start, start + block) < 0 for start in range(0, len(answer) - block + 1, block))
+
+
 class _Bound(NamedTuple):
     field: str
     at: int

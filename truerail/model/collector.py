@@ -7,7 +7,7 @@ from hashlib import sha256
 from types import MappingProxyType
 
 from truerail.errors import NoAnswerError, OutOfBoundsError, UnreadableError
-from truerail.model.bounds import LONGEST_TEXT, bounded
+from truerail.model.bounds import bounded, may_have_long_texts
 from truerail.model.facts import Fact
 from truerail.model.names import answer_file, printable
 from truerail.model.plan import Device, Role
@@ -74,7 +74,7 @@ class Collector:
         if any(command.platforms != BY_HAND for command in self.ask):
             refuse_refusals(answer)
         try:
-            facts = tuple(bounded(tuple(self.parse(answer, device)), texts=len(answer) > LONGEST_TEXT))
+            facts = tuple(bounded(tuple(self.parse(answer, device)), texts=may_have_long_texts(answer)))
             return facts if len(self.yields) == 1 else tuple(sorted(facts, key=lambda fact: type(fact).__name__))
         except UnreadableError:
             raise

@@ -1,8 +1,8 @@
 """Opens devices' folders a little ahead of the parser, in threads.
 
 A capture of a large fabric is 50,000 small files. On a cold disk or a network drive nearly all of the time is waiting
-for one after the other; several threads wait at once, while the available answers are parsed. From memory it costs next
-to nothing.
+for one after the other; several threads wait at once, while the available answers are parsed. From memory one thread is
+ahead of the parser, and more contend with it for the interpreter: another one begins where the parser has to wait.
 """
 
 from collections import deque
@@ -16,7 +16,7 @@ from truerail.transport.capture_files import Questions
 from truerail.transport.folders import Folder, Listing
 
 THREADS = 8
-"""Enough to hide a millisecond of latency a file; more only contend for the interpreter."""
+"""At most: enough to hide a millisecond of latency a file."""
 BATCH = 16
 """Devices that a thread opens in one go, so that handing over costs little beside opening."""
 
@@ -77,11 +77,14 @@ def opened(
         def begin(batch: list[str]) -> "Future[Batch]":
             return threads.submit(lambda: [(n, [_open(p, questions[n]) for p in places[n]]) for n in batch])
 
-        ahead = deque(begin(batch) for batch in islice(batches, 2 * THREADS))
+        most = 1
+        ahead = deque(begin(batch) for batch in islice(batches, most))
         while ahead:
-            ready = ahead.popleft().result()
-            ahead.extend(begin(batch) for batch in islice(batches, 1))
-            yield from ready
+            first = ahead.popleft()
+            if not first.done():
+                most = min(2 * most, 2 * THREADS)
+            ahead.extend(begin(batch) for batch in islice(batches, most - len(ahead)))
+            yield from first.result()
 
 
 def newest(places: Mapping[str, Collection[Place]]) -> float:
