@@ -72,7 +72,8 @@ def _summary(view: View, causes: tuple[CauseLine, ...], findings: int, pending: 
         parts.append(f"{count(pending, 'finding')} not over yet")
     if muted:
         parts.append(f"{count(muted, 'cause')} muted")
-    return f"{', '.join(parts)}; {view.sight.headline.cables}"
+    cables = view.sight.headline.cables
+    return f"{', '.join(parts)}; {cables[0].lower()}{cables[1:]}"
 
 
 def _action(causes: tuple[CauseLine, ...], findings: tuple[FindingLine, ...]) -> str:

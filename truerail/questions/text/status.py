@@ -59,7 +59,7 @@ def _unknown(parts: tuple[UnknownPart, ...], most: int | None) -> Iterator[Rende
         yield heading("Unknown", "not evaluated, so not known to be right")
     for part in parts[:most]:
         kind = name(part.what)
-        what = f"{part.count:,} {kind if part.count != 1 else kind.removesuffix('s')}"
+        what = f"{part.count:,} {kind}" if part.count != 1 else kind.removesuffix("s")
         line = Text().append(what, style=PORT)
         if part.names and part.count <= len(part.names):
             line.append(f" {_named(part)}", style=PORT)
