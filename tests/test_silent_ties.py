@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.sweep_fabrics import graph_of, names, swept_paths
+from tests.sweep_fabrics import PARALLEL, graph_of, names, swept_paths
 from truerail.analysis.sweep.flow_paths import FlowPaths
 from truerail.analysis.sweep.losses import losses_of
 from truerail.probe.path_questions import beyond
@@ -113,3 +113,26 @@ def test_what_is_asked_of_a_silent_tie() -> None:
     others = [one for one in asked if not dead(one.source_port)]
     assert {way(one.source_port)[one.ttl - 1] for one in others} == {"spine-00", "superspine-01"}
     assert not list(beyond(swept(up_is_silent), losses_of(swept(up_is_silent))))
+
+
+@pytest.mark.parametrize(
+    ("flows", "spine", "named"),
+    [
+        (64, "spine-1", ["leaf-0 -> spine-0 (one of 2 cables)"]),
+        (8, "spine-1", [f"leaf-0 -> spine-{n} (one of 2 cables)" for n in (0, 1)]),
+        (64, "", [f"leaf-0 -> spine-{n} (one of 2 cables)" for n in (0, 1)]),
+    ],
+    ids=["enough flows", "too few flows", "a spine that never answers"],
+)
+def test_one_dead_cable_of_a_bundle_is_told_apart_by_flows_and_not_by_their_packets(
+    flows: int, spine: str, named: list[str]
+) -> None:
+    paths = swept_paths(
+        graph_of(PARALLEL),
+        [("h0", "h1")] * flows,
+        lambda flow: ("leaf-0", "spine-0" if flow % 4 < 2 else spine, "leaf-1"),
+        lost=lambda flow: 0 if flow % 4 else 100,
+        answers=lambda flow, ttl: 2 if flow % 4 or ttl == 1 else 0,
+    )
+    (seat,) = seats_of(paths)
+    assert [link for link in seat if link.startswith("leaf-0")] == named

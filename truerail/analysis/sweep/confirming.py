@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from truerail.analysis.sweep.flow_paths import FlowPaths
-from truerail.analysis.sweep.seats import TIE, Numbers, Seat
+from truerail.analysis.sweep.seats import DECISIVE, Numbers, Seat
 from truerail.model.columns import Codes, Mask
 
 LIMITED = 5
@@ -40,7 +40,7 @@ def confirmed(paths: FlowPaths, seat: Seat, *, large: bool = False) -> Seat:
     if any(gone[one].sum() > LIMITED * (seat.rate * asked[one].sum() + 1) for one in behind):
         return seat
     worth = np.array([_worth(device, asked, answered, one, seat.rate) for one in behind])
-    left = np.flatnonzero(worth > worth.max() - TIE)
+    left = np.flatnonzero(worth > worth.max() - DECISIVE)
     return replace(seat, segments=tuple(seat.segments[one] for one in left.tolist()))
 
 

@@ -92,7 +92,7 @@ def losses_of(paths: FlowPaths) -> Losses:
     trials, rows, possible = _by_device(paths, spoken) if by_device else _trials(paths, spoken)
     ties = SilentTies(paths)
     seats = [
-        ties.left(seat, _flows_of(paths, rows, seat)) if _silent(paths, rows, seat) else confirmed(paths, seat)
+        ties.of(seat, _flows_of(paths, rows, seat), possible) if _silent(paths, rows, seat) else confirmed(paths, seat)
         for seat in locate(trials)
     ]
     unplaced = _unplaced(paths, spoken, set(rows.tolist()), seats, possible, by_device=by_device)

@@ -24,6 +24,10 @@ PRICE = 7.0
 """Nats that naming a further segment costs when sets are compared: about the logarithm of the number of links."""
 TIE = 2.0
 """Segments within so many nats of the best one explain it alike (probe.md, section 4)."""
+DECISIVE = 4.6
+"""Nats that decide between the segments of a tie: a hundred to one. The few answers of a sweep itself seldom reach it;
+the confirming step is made for it. At `TIE`, one of 170 seats was the wrong one of two.
+"""
 BREADTH, DEPTH = 12, 3
 """Sets that are followed, and their size; further seats are added one by one."""
 MOST = 24

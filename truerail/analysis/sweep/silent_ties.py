@@ -6,15 +6,16 @@ the ways back to the sender are in use, their silence shows that no probe reache
 switch that is limited, or that no other flow asks, decides nothing, and the tie stays.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from math import log
 
 import numpy as np
 
 from truerail.analysis.sweep.confirming import ANSWERS, UNSTEADY, asked_of
 from truerail.analysis.sweep.flow_paths import FlowPaths
-from truerail.analysis.sweep.seats import LEAST, Seat
+from truerail.analysis.sweep.seats import DECISIVE, LEAST, Seat
 from truerail.model.columns import Codes, Mask
 
 PROBES = 8
@@ -77,7 +78,13 @@ class SilentTies:
     def _edge_segments(self) -> Codes:
         return self.paths.edge_segments()
 
-    def left(self, seat: Seat, flows: Codes) -> Seat:
+    def of(self, seat: Seat, flows: Codes, possible: Mapping[int, Codes]) -> Seat:
+        """A silent seat with the links that may lose its `flows`; `possible` has what each of them may have met."""
+        if self.paths.graph.is_bundle(np.array(seat.segments)).all():
+            seat = self._bundles(seat, flows, possible)
+        return self._left(seat, flows)
+
+    def _left(self, seat: Seat, flows: Codes) -> Seat:
         """A silent seat with the links that the silence of switches behind them leaves; `flows` are those it lost."""
         graph, dead = self.paths.graph, flows[self.paths.flows.heard[flows] == 0]
         if len(seat.segments) < 2 or graph.is_device(np.array(seat.segments)).any() or not len(dead):
@@ -86,6 +93,26 @@ class SilentTies:
         against = np.array([self._missing(tail, dead) for tail in tails]) * -log(UNSTEADY)
         left = np.flatnonzero(against < against.min() + LEAST).tolist()
         return replace(seat, segments=tuple(seat.segments[place] for place in left))
+
+    def _bundles(self, seat: Seat, flows: Codes, possible: Mapping[int, Codes]) -> Seat:
+        """A seat at one of parallel cables with the other bundles that all its lost flows may have met, as far as the
+        flows that arrived do not decide: of a bundle with one dead cable, some flows arrive. Flows count here and not
+        their packets, which are all lost or all heard. A bundle that none is known to have met stays, where the way of
+        some that arrived is not known: its switch may be one that never answers.
+        """
+        graph, dead = self.paths.graph, flows[self.paths.flows.heard[flows] == 0].tolist()
+        sets = [possible[flow] for flow in dead if flow in possible]
+        if not sets or len(sets) < len(dead):
+            return seat
+        every = reduce(np.intersect1d, sets)
+        bundles = np.union1d(every[graph.is_bundle(every)], seat.segments)
+        arrived = self.paths.flows.heard > 0
+        met = np.array([(self.paths.segment[arrived] == one).any(axis=1).sum() for one in bundles])
+        mute = (met == 0) & bool((arrived & ~self.paths.whole & ~self.paths.strayed).any())
+        members = graph.members[graph.cable_of(bundles)]
+        against = met * np.log(members / (members - 1)) + len(dead) * np.log(members)
+        left = mute | (against < against[~mute].min(initial=np.inf) + DECISIVE)
+        return replace(seat, segments=tuple(bundles[left].tolist()))
 
     def _missing(self, tail: int, dead: Codes) -> float:
         """Probes of lost flows that some switch before a link should have answered: on its way to the switch that sends
