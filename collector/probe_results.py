@@ -3,7 +3,8 @@
 Question: does a packet from this NIC arrive, by which NIC, at which size, in which class, over which hops?
 Needs: a run of `truerail probe`. No round of polls sends anything: this answer comes from recordings of such runs.
 
-Format: one object, version 1. It has counts only, so its size depends on the flows and not on the packets.
+Format: one object, version 1, or a list with one for each of several runs, as the service stores them. It has counts
+only, so its size depends on the flows and not on the packets.
 
 | key | rows |
 |---|---|
@@ -27,9 +28,9 @@ from typing import Any
 from collector._answer import decode
 from truerail.errors import UnreadableError
 from truerail.model import Command, Device, ProbeHop, ProbeReach, ProbeTrouble, Role, collector, minutes
+from truerail.model.probe_facts import FULL_TTL
 
 VERSION = 1
-FULL_TTL = 64
 _MODES = frozenset(("routed", "wired"))
 _MESSAGES = frozenset(
     ("time exceeded", "too big", "port unreachable", "net unreachable", "host unreachable", "prohibited")
@@ -49,12 +50,18 @@ _Key = tuple[int, int, int, int]
 def probe_results(answer: str, device: Device) -> list[ProbeReach | ProbeHop | ProbeTrouble]:
     """`ProbeReach` of both roles, `ProbeHop` and `ProbeTrouble`, in the recording's order. Raises `UnreadableError`."""
     found = decode(answer)
+    runs = [_recording(one) for one in (found if type(found) is list else [found])]
+    reach = [fact for run in runs for fact in (*run.sent(), *run.heard())]
+    return [*reach, *(fact for run in runs for fact in run.hops()), *(fact for run in runs for fact in run.troubles())]
+
+
+def _recording(found: object) -> "_Recording":
+    """One recording. Raises `UnreadableError`."""
     if type(found) is not dict or "truerail_probe" not in found:
         raise UnreadableError("not a recording of `truerail probe`")
     if found["truerail_probe"] != VERSION:
         raise UnreadableError(f"version {found['truerail_probe']!r:.20} of the recording: only {VERSION} is known")
-    recording = _Recording(found)
-    return [*recording.sent(), *recording.heard(), *recording.hops(), *recording.troubles()]
+    return _Recording(found)
 
 
 class _Recording:

@@ -10,17 +10,18 @@ from live_site import runner
 from pydantic import ValidationError
 
 from tests.probed_fabric import nics_of_plan
+from truerail.analysis.round import Round
 from truerail.cli import probing
 from truerail.cli.probing import Probed
 from truerail.errors import CommandError
-from truerail.model import Plan, ProbeReach, ProbeTrouble
+from truerail.model import NetLink, Plan, ProbeReach, ProbeTrouble, Reading, Snapshot
 from truerail.model.qos_profile import QosProfile
 from truerail.probe.background import (
     FAR,
     NEAR,
     Results,
     Turn,
-    of_plan,
+    of_round,
     plan_paths,
     plan_turn,
     turn_of_paths,
@@ -109,6 +110,8 @@ def test_results_count_until_their_turn_should_have_come_twice_more() -> None:
     (one, *others) = results.readings(AT + EVERY)
     assert len(others) == 15
     assert {type(fact) for fact in one.facts} == {ProbeReach, ProbeTrouble}
+    assert not results.any_old(AT - timedelta(minutes=1))
+    assert results.any_old(AT - timedelta(hours=1)), "the clock was set back: how old it is is not known"
     late = AT + 2 * EVERY + timedelta(seconds=1)
     assert not results.any_old(AT + EVERY)
     assert results.any_old(late)
@@ -134,11 +137,28 @@ def test_shares_are_kept_side_by_side_until_the_lists_are_cut_in_another_way() -
 
 
 def test_the_plan_gives_size_and_class_where_it_declares_them() -> None:
-    assert (of_plan(Settings(mtu=0), PLAN).mtu, of_plan(Settings(mtu=1500), PLAN).mtu) == (9000, 1500)
+    assert (_of(PLAN, mtu=0).mtu, _of(PLAN, mtu=1500).mtu) == (9000, 1500)
     declared = Plan(
         PLAN.devices, PLAN.cables, qos=QosProfile(pfc_priorities=(4,), dscp_to_priority=((10, 1), (34, 4)), mtu=4200)
     )
-    assert (of_plan(Settings(mtu=0), declared).mtu, of_plan(Settings(), declared).dscp) == (4200, 34)
+    assert (_of(declared, mtu=0).mtu, _of(declared).dscp) == (4200, 34)
+    assert _of(declared, 9216, 9216, mtu=0).mtu == 4200
+
+
+@pytest.mark.parametrize(
+    ("mtus", "sent"),
+    [((4200, 4200, 9000), 4200), ((9216, 9000, 9216), 9216), ((4200, 9216), 9216), ((1500, 1500, 9000), 9000)],
+)
+def test_large_packets_are_those_of_most_nics_where_the_plan_declares_none(mtus: tuple[int, ...], sent: int) -> None:
+    assert _of(PLAN, *mtus, mtu=0).mtu == sent
+
+
+def _of(plan: Plan, *mtus: int, **settings: int) -> Settings:
+    """The settings of a round in which the first NICs report these MTUs, beside one that is not planned."""
+    cables = [cable for cable in plan.cables if cable.rail is not None]
+    links = [Reading(one.a.device, "net_link", AT, (NetLink(one.a.name, mtu=mtu), NetLink("mgmt", mtu=576)))
+             for one, mtu in zip(cables[::2], mtus, strict=False)]  # fmt: skip
+    return of_round(Settings(**settings), Round(plan, Snapshot(AT, links)))  # type: ignore[arg-type] - a test names its fields
 
 
 @pytest.mark.parametrize("wrong", [{"every": "59s"}, {"packets_per_second": 101}, {"user": "a b"}])

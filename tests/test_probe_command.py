@@ -16,7 +16,9 @@ from pathlib import Path
 import jinja2
 import pytest
 import yaml
+from api_client import Api
 from deploying import DEPLOY
+from fake_tower import FakeTower
 from live_site import Run, runner
 from patience import ENOUGH, soon
 from probe_fabric import NOBODY, PYTHON, ProbeFabric, routed
@@ -24,9 +26,10 @@ from probe_rdma import faster, rdma_hosts
 from real import require
 from sshd import Sshd, sshd
 
+from tests.lab.system import run
 from truerail.analysis.published import EvaluatedRound, Published
 from truerail.analysis.round import Round
-from truerail.cli import probing_heavy
+from truerail.cli import oncall_service, probing_heavy
 from truerail.inventory import Inventory, dump_yaml
 from truerail.model import Counter, PortCounters, ProbeHop, ProbeReach, Reading, Role, Snapshot, Target
 from truerail.plans import dump_csv
@@ -52,6 +55,8 @@ TASKS = {
     "wait": 0.0, "listen": [], "sends": [], "hears": [], "untried": [], "trouble": [],
 }  # fmt: skip
 """What a host is given that sends nothing."""
+PROBED = ("PRB001", "PRB002", "PRB003", "PRB006", "PRB009")
+"""Rules that need no answers of switches."""
 PACE = {"nic_counters": 0.5}
 """Seconds between rounds of the counters that show whether a host is busy."""
 
@@ -198,6 +203,28 @@ def test_a_piped_script_needs_the_operators_own_account(site: Site, command: Run
     assert verdicts["PRB001"] == "pass", err
 
 
+def test_a_disk_that_is_full_costs_no_result_and_one_that_cannot_be_written_is_known_before(
+    site: Site, command: Run, tmp_path: Path
+) -> None:
+    words = (*site.words, "--assume-idle", "--yes", "--list", "A", "--format", "json", "--record")
+    (tmp_path / "file").touch()
+    forget(site)
+    code, out, err = command(*words, tmp_path / "file")
+    assert (code, out, began(site)) == (2, "", [])
+    assert f"--record {tmp_path / 'file'}: cannot be written: File exists" in err
+    small = tmp_path / "small"
+    small.mkdir()
+    run("mount", "-t", "tmpfs", "-o", "size=16k", "truerail-test", str(small))
+    try:
+        code, out, err = command(*words, small)
+        left = list(small.iterdir())
+    finally:
+        run("umount", str(small))
+    assert (code, left) == (2, [])
+    assert re.search(r"not stored: .*: cannot be written: No space left on device", err), err
+    assert {one["rule"]: one["status"] for one in json.loads(out)["verdicts"]}["PRB001"] == "pass"
+
+
 def test_heavy_tests_name_a_slow_pair_and_leave_hosts_out_that_compute(
     site: Site, command: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -243,12 +270,13 @@ def test_heavy_tests_are_never_run_on_hosts_that_may_be_busy_or_by_the_account_o
         assert (code, f"--heavy and {option[0]} exclude each other" in err) == (2, True)
 
 
-def test_ctrl_c_ends_the_probes_and_keeps_what_came(site: Site) -> None:
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGHUP], ids=["Ctrl-C", "a lost terminal"])
+def test_ctrl_c_ends_the_probes_and_keeps_what_came(site: Site, end: signal.Signals) -> None:
     forget(site)
     words = [sys.executable, "-m", "truerail", *map(str, site.words), "--assume-idle", "--yes", "--rate", "2"]
     with subprocess.Popen([*words, "--format", "json"], stdout=-1, stderr=-1, text=True) as process:
         soon(lambda: len(began(site)) == 4)
-        os.kill(process.pid, signal.SIGINT)
+        os.kill(process.pid, end)
         out, err = process.communicate(timeout=ENOUGH)
     assert process.returncode == 130, err
     assert json.loads(out)["verdicts"]
@@ -334,9 +362,19 @@ def _status(shown: Published) -> dict[str, str]:
     return {verdict.rule: verdict.status.value for verdict in shown.evaluation.verdicts}
 
 
-def test_the_service_probes_idle_hosts_and_forgets_what_gets_too_old(site: Site) -> None:
+def test_the_service_probes_idle_hosts_and_forgets_what_gets_too_old(
+    site: Site, command: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     service = Service(site, busy="h4")
     shown = service.probe()
+    with Api(FakeTower(shown)) as api:
+        monkeypatch.setattr(oncall_service, "fetched", lambda service, route, query, token: api.json(route, **query))
+        code, _, err = command("capture", *site.words[1:3], "--out", tmp_path / "c", "--probes-from", "http://service")
+    assert (code, "http://service: the probes of 4 hosts are stored" in err) == (0, True), err
+    _, out, _ = command("check", "--from", tmp_path / "c", "--plan", site.words[4], "--format", "json")
+    replayed = {one["rule"]: one["status"] for one in json.loads(out)["verdicts"]}
+    assert {rule: replayed[rule] for rule in PROBED} == {rule: _status(shown)[rule] for rule in PROBED}
+    assert any(note.startswith("Probes: ") for note in json.loads(out)["notes"])
     matrix = probe_matrix(shown)
     assert [(one.host, one.why.split(" carries")[0]) for one in matrix.left_out] == [("h4", "busy: eth0")]
     assert {(rail.nics, rail.reached, rail.untried) for rail in matrix.by_rail} == {(4, 3, 1)}
@@ -361,7 +399,7 @@ def test_the_service_sweeps_the_paths_of_one_rail_after_the_other(site: Site, mo
     seen: list[tuple[int, list[str]]] = []
 
     async def runs() -> None:
-        for pause in (0, 0, 1):
+        for pause in (0, 0, 1, -5):  # at last the clock is set back
             service.moment += timedelta(hours=pause)
             shown = await service.run(paths_every="1h", packets_per_second=100)
             swept = {row.run for row in shown.round.snapshot.table(ProbeReach).rows if row.pinglist == "P"}
@@ -369,7 +407,7 @@ def test_the_service_sweeps_the_paths_of_one_rail_after_the_other(site: Site, mo
 
     with site.fabric.faulty("spine-1", 'iifname "d2" meta l4proto udp numgen inc mod 20 == 0 drop'):
         asyncio.run(runs())
-    assert seen == [(1, []), (1, []), (2, ["leaf-10/up0"])]
+    assert seen == [(1, []), (1, []), (2, ["leaf-10/up0"]), (1, [])]
 
 
 def test_a_run_that_no_host_answers_leaves_all_of_them_untried(site: Site) -> None:

@@ -3,6 +3,8 @@
 import json
 from datetime import UTC, datetime
 
+import pytest
+
 from rules._probes import heard, sent
 from truerail.analysis.probes.hop_devices import first_hops
 from truerail.analysis.probes.reached import Reached, reached
@@ -11,8 +13,10 @@ from truerail.analysis.rule import Case
 from truerail.cli.probing import other_version
 from truerail.model import NetAddress, ProbeHop, ProbeTrouble, Reading, Snapshot
 from truerail.model.facts import Fact
-from truerail.probe.background import unread
 from truerail.probe.flow_columns import FlowList
+from truerail.probe.nics import Nic
+from truerail.probe.pinglists import pairs_of
+from truerail.probe.recordings import unfit
 from truerail.probe.runner import Run
 from truerail.probe.tasks import ProbePlan, Settings, plan_run
 from truerail.rounds import evaluate
@@ -21,14 +25,19 @@ from truerail.testing.cases import plan_of
 AT = datetime(2026, 11, 20, 14, tzinfo=UTC)
 PLAN = plan_of(Case("", "\n".join(f"h{n}/nic0 leaf-0/p{n} rail=0" for n in (1, 2, 3)), {}))
 SENT = sent(0, "nic0", "h2", "nic0")
-GOOD = json.dumps(
-    {
-        "truerail_probe": 1,
-        "run": "r",
-        "host": "h1",
-        **{name: [] for name in ("sends", "hears", "sent", "heard", "hops", "trouble")},
+NICS = [Nic(f"h{n}", "nic0", f"10.0.0.{n}", "leaf-0", (0, 0), n - 1) for n in (1, 2, 3)]
+PLANNED = plan_run(pairs_of(PLAN, NICS, ("A",)), Settings(what=("reach",)), AT, {})
+
+
+def _answer(host: str, **changed: object) -> str:
+    """What a host prints that does as it was given."""
+    flows = PLANNED.flows
+    own = {
+        "sends": [{**flows.about(place), "left_by": "nic0"} for place in flows.sent_by(host).tolist()],
+        "hears": [flows.expected(place) for place in flows.heard_by(host).tolist()],
     }
-)
+    tables = {name: [] for name in ("sent", "heard", "hops", "trouble")}
+    return json.dumps({"truerail_probe": 1, "run": PLANNED.run, "host": host, **own, **tables, **changed})
 
 
 def _round(**facts: tuple[Fact, ...]) -> Round:
@@ -39,8 +48,9 @@ def _flows(**facts: tuple[Fact, ...]) -> Reached:
     return reached(_round(**facts))
 
 
-def test_a_port_that_another_run_holds_is_no_loss() -> None:
-    held = ProbeTrouble("nic0", "EADDRINUSE", 3, "r", 0)
+@pytest.mark.parametrize("what", ["EADDRINUSE", "EADDRNOTAVAIL"], ids=["another run's port", "an address in a VRF"])
+def test_what_a_host_could_not_begin_to_send_is_no_loss(what: str) -> None:
+    held = ProbeTrouble("nic0", what, 3, "r", 0)
     round = _round(h1=(SENT._replace(sent=0), held), h2=(heard(0, "nic0", "h1", "nic0", 0),))
     flows = reached(round)
     assert (flows.refused.tolist(), flows.judged.tolist()) == ([False], [False])
@@ -68,14 +78,28 @@ def test_an_address_is_known_in_any_spelling() -> None:
 
 
 def test_one_answer_that_is_not_understood_costs_its_own_host_alone() -> None:
-    answers = {"h1": GOOD, "h2": "Killed\n", "h3": GOOD.replace('"sent": []', '"sent": [[7]]')}
-    found = unread(answers)
+    answers = {"h1": _answer("h1"), "h2": "Killed\n", "h3": _answer("h3", sent=[[7]])}
+    found = unfit(PLANNED, answers)
     assert set(found) == {"h2", "h3"}
-    run = Run(_empty(), {}, piped=False, progress=lambda *_: None)
+    run = Run(PLANNED, {}, piped=None, progress=lambda *_: None)
     run.answers |= answers
     run.reject(found)
     assert set(run.answers) == {"h1"}
     assert all(why.startswith("its answer is not understood: ") for why in run.left_out.values())
+
+
+def test_an_answer_of_flows_that_are_another_hosts_is_not_taken() -> None:
+    others, elsewhere = json.loads(_answer("h2")), [{**json.loads(_answer("h1"))["hears"][0], "peer": "h9"}]
+    of_others = {"sends": others["sends"]}, {"hears": others["hears"]}, {"hears": elsewhere}
+    answers = {
+        "h1": [_answer("h1", **changed) for changed in of_others],
+        "h2": [_answer("h2", run="another"), _answer("h1")],
+    }
+    for host, texts in answers.items():
+        assert unfit(PLANNED, {host: _answer(host)}) == {}
+        assert unfit(PLANNED, {host: _answer(host, sends=[], hears=[])}) == {}, "it may have tried fewer"
+        for text in texts:
+            assert unfit(PLANNED, {host: text}) == {host: "its answer is of other flows than those that it was given"}
 
 
 def _empty() -> ProbePlan:

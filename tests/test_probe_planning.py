@@ -1,6 +1,7 @@
 """What `truerail probe` plans to send: pairs, flows, times; which hosts it leaves out; what a host refuses."""
 
 import ast
+import fcntl
 import json
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from ports import free_port
 
 from collector import collectors
 from rules._probes import heard, sent
@@ -175,7 +177,11 @@ def _tasks(**changed: Any) -> dict[str, Any]:
 REFUSED = [
     ({"version": 2}, "tasks of version 2"),
     ({"packets_per_second": 5000}, "packets_per_second of 5000, at most 100 are allowed"),
+    ({"packets_per_second": float("nan")}, "packets_per_second of nan, at most 100 are allowed"),
+    ({"packets_per_second": -1}, "a rate or a start that no run has"),
     ({"stop_at": 1e12}, "seconds of "),
+    ({"stop_at": float("nan")}, "seconds of nan, at most "),
+    ({"start_at": 1e12}, "a rate or a start that no run has"),
     ({"port": 53}, "port 53 is not allowed"),
     ({"listen": [["10.0.0.1", 22]]}, "port 22 is not allowed"),
     ({"sends": 5}, "not understood (TypeError"),
@@ -199,6 +205,8 @@ FLOWS = [
     ({"packets": [[50000, 0, 64, 1, 0.0, 0.0]]}, "a size, TTL, count or time"),
     ({"packets": [[50000, 64, 64, 1, -1.0, 0.0]]}, "a size, TTL, count or time"),
     ({"packets": [[50000, 64, 64, 10**9, 0.0, 0.0]]}, "packets of "),
+    ({"packets": [[50000, 64, 64, 1e-9, 0.0, 0.0]] * 9}, "a size, TTL, count or time"),
+    ({"packets": [[50000, 64, 64, 1, float("nan"), 0.0]]}, "a size, TTL, count or time"),
 ]
 
 
@@ -228,6 +236,46 @@ def test_a_host_without_its_file_of_limits_sends_nothing() -> None:
     done = subprocess.run(command, input=json.dumps(_tasks()) + "\n", capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (3, "")
     assert "refused: [Errno 2] No such file or directory: '/nowhere/probe.json'" in done.stderr
+
+
+def test_the_limits_of_a_host_are_those_of_all_runs_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    limits = tmp_path / "probe.json"
+    limits.write_text(json.dumps(_tasks()["limits"]))
+    command = ["/usr/bin/python3", "-I", host_script.__file__, str(limits)]
+    with limits.open() as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        given = json.dumps(_tasks(sends=[], stop_at=0.0, start_at=0.0)) + "\n"
+        done = subprocess.run(command, input=given, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (3, "")
+    assert "refused: another run is under way on this host" in done.stderr
+    done = subprocess.run(command, input=given, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("step", [3600, -3600])
+def test_a_clock_that_is_set_during_a_run_neither_ends_nor_delays_it(step: int) -> None:
+    flow = {"flow": 0, "port": "lo", "peer": "h1", "peer_port": "lo", "mode": "routed", "tos": 0, "pinglist": "A",
+            "address": "127.0.0.1", "peer_address": "127.0.0.1"}  # fmt: skip
+    port, now = free_port(), time.time()
+    sends = [{**flow, "packets": [[free_port(), 64, 64, 3, 0.0, 0.1]]}]
+    tasks = _tasks(sends=sends, hears=[flow], listen=[["127.0.0.1", port]], port=port, untried=[], start_at=now + 0.5)
+    limits = {"networks": ["127.0.0.0/8"], "packets_per_second": 100, "packets": 9, "seconds": 9, "ports": [port],
+              "source_ports": [1, 65535]}  # fmt: skip
+    stepping = (
+        "import runpy, sys, time; first, real = [time.time()], time.time\n"
+        f"time.time = lambda: first.pop() if first else real() + {step}\n"
+        "runpy.run_path(sys.argv.pop(1), run_name='__main__')"
+    )
+    given = json.dumps({**tasks, "stop_at": now + 1.5, "limits": limits}) + "\n"
+    command = ["/usr/bin/python3", "-I", "-c", stepping, host_script.__file__]
+    with subprocess.Popen(command, stdin=-1, stdout=-1, stderr=-1, text=True) as process:
+        assert process.stdin
+        assert process.stdout
+        process.stdin.write(given)
+        process.stdin.flush()
+        found = json.loads(process.stdout.readline())
+    assert [row[-1] for row in found["heard"]] == [3], found
+    assert found["trouble"] == []
 
 
 def _upper(*links: NetLink, addresses: Mapping[str, str]) -> Nics:
@@ -285,6 +333,19 @@ def test_a_bond_of_two_nics_stands_for_the_first_and_a_nics_own_address_comes_fi
 def test_other_interfaces_above_a_nic_lend_it_no_address(upper: NetLink) -> None:
     eth0 = NetLink("eth0", master=upper.netdev)
     assert _found(_upper(eth0, upper, addresses={upper.netdev: "10.0.0.1"})) == set()
+
+
+@pytest.mark.parametrize(
+    "vrf", [NetLink("rail0", kind="vrf"), NetLink("rail0", flags=("NOARP", "MASTER", "UP", "LOWER_UP"))]
+)
+def test_nics_in_a_vrf_are_named_and_not_probed(vrf: NetLink) -> None:
+    addresses = {"eth0": "10.0.0.1", "eth1": "10.1.0.1", "rail0": "10.0.0.3"}
+    nics = _upper(NetLink("eth0", master="rail0"), NetLink("eth1"), vrf, addresses=addresses)
+    assert _found(nics) == {("eth1", "10.1.0.1", 1)}
+    assert (nics.in_vrf, nics.without_address) == (("h1/eth0",), ())
+    words = list(summary(_plan("A"), nics))
+    assert "untried, 1 NICs in a VRF, which probes do not enter: h1/eth0" in words
+    assert "large packets: 9,000 bytes" in words
 
 
 def test_probes_by_a_bond_are_those_of_its_nic() -> None:

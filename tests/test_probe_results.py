@@ -2,14 +2,18 @@
 
 import csv
 import io
+import json
 from base64 import b64decode
+from collections import Counter
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from api_client import Api
 from fake_tower import FakeTower, fabric
 
+from collector import collectors
 from rules._probes import heard, sent
 from tests.page_site import publication
 from tests.probed_fabric import RUN_AT, nics_of_plan, probes_of, with_probes
@@ -17,9 +21,10 @@ from truerail.analysis.probes.reached import reached
 from truerail.analysis.probes.results import NIC_STATES, ProbeResults, probe_results
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case
-from truerail.model import Fact, Snapshot
+from truerail.model import Device, Fact, ProbeTrouble, Snapshot
 from truerail.testing.cases import scene
 from truerail.views.probe_matrix import probe_matrix, probed_nics
+from truerail.views.probe_recordings import recording_of
 
 BROKEN, SEEN = fabric()
 PLAN = BROKEN.plan
@@ -43,6 +48,7 @@ def test_a_nic_is_reached_only_where_both_directions_were_tried_and_arrived() ->
     assert found.left_out == {BUSY: "busy: <job>"}
 
 
+RECORDINGS = Path(__file__).parent / "recordings" / "probe_results"
 TWO = "h1/nic0 leaf-0/p1 rail=0\nh2/nic0 leaf-0/p2 rail=0"
 
 
@@ -124,6 +130,28 @@ def test_the_api_shows_the_matrix_and_lists_nics_worst_first() -> None:
     assert len(table) == 24
 
 
+def test_what_counts_is_a_recording_again_for_a_capture() -> None:
+    hosts = {reading.device: reading.facts for reading in probes_of(PLAN)}
+    with Api(FakeTower(SHOWN)) as api:
+        first = api.json("probe/recordings", limit=2)
+        rest = api.json("probe/recordings", limit=1000, cursor=first["next"])
+    found = {one["host"]: one["recording"] for one in (*first["items"], *rest["items"])}
+    assert (len(first["items"]), first["total"], found.keys()) == (2, len(hosts), hosts.keys())
+    seen = {one.device: one.facts for one in SHOWN.snapshot.readings if one.collector == "probe_results"}
+    for host, text in found.items():
+        assert Counter(_read(text)) == Counter(seen[host])
+    text = (RECORDINGS / "both_roles" / "answer.txt").read_text()
+    assert Counter(_read(recording_of("gpu-001", _read(text)))) == Counter(_read(text)), "hops and troubles too"
+    twice = [json.loads(text), {**json.loads(text), "run": "another"}]
+    both = _read(json.dumps(twice))
+    assert Counter(_read(recording_of("gpu-001", both))) == Counter(both)
+    assert {fact.run for fact in both} == {"another", json.loads(text)["run"]}  # type: ignore[union-attr] - facts of probes
+
+
+def _read(text: str) -> tuple[Fact, ...]:
+    return tuple(collectors()["probe_results"].read(text, Device("gpu-001")))
+
+
 @pytest.mark.parametrize("sort", ["nic", "host", "rail", "plane", "leaf", "state", "sent", "received", "received_lost"])
 def test_the_list_is_sorted_by_every_column(sort: str) -> None:
     up, down = (probed_nics(SHOWN, sort=f"{sign}{sort}", limit=500) for sign in ("", "-"))
@@ -140,6 +168,32 @@ def test_why_a_nic_is_untried_is_said() -> None:
     assert "nothing that it sent" in why["h2/nic0"]
     assert "no address" in why["h3/nic0"]
     assert "no probe has been sent" in probed_nics(publication(PLAN, SEEN)).items[0].why_untried
+
+
+def test_hosts_that_are_no_good_witnesses_are_named_with_what_went_wrong() -> None:
+    wrong = {
+        "h2": [ProbeTrouble("", "started late", 900, "r"), ProbeTrouble("", "buffer full", 12, "r")],
+        "h3": [ProbeTrouble("", "EADDRNOTAVAIL", 1, "r", None, "listening on 10.0.0.3")],
+        "h4": [ProbeTrouble("nic0", "EADDRINUSE", 2, "r", 7), ProbeTrouble("nic0", "EADDRINUSE", 1, "r", 8)],
+        "h5": [ProbeTrouble("nic0", "out of time", 1200, "r", 9), ProbeTrouble("nic0", "ENETUNREACH", 3, "r", 9)],
+        "h6": [ProbeTrouble("", "left out", 1, "r", None, "busy"), ProbeTrouble("nic0", "peer left out", 1, "r", 1)],
+        "h7": [ProbeTrouble("nic0", "ENETUNREACH", 3, "r", 9)],
+        "h8": [ProbeTrouble("", "buffer full", 1, "r")],
+    }
+    plan = "\n".join(f"h{n}/nic0 leaf-0/p{n} rail=0" for n in range(1, 9))
+    facts = {"h1": [sent(0, "nic0", "h2", "nic0")], **wrong}
+    round = scene(Case("", plan, facts))
+    shown = publication(round.plan, round.snapshot)
+    (note,) = [one for one in shown.evaluation.notes if "because of the hosts" in one]
+    assert note == (
+        "Probes: parts are unknown because of the hosts themselves: h2 began 0.9 s late, dropped 12 packets itself; "
+        "h3 could not listen on 10.0.0.3 (EADDRNOTAVAIL); h4 could not send 3 times (EADDRINUSE); "
+        "h5 had no time to send 1,200 packets; and 1 host more."
+    )
+    why = {row.host: row.why_untried for row in probed_nics(shown).items}
+    assert (why["h3"], why["h6"]) == ("could not listen on 10.0.0.3 (EADDRNOTAVAIL)", "busy")
+    assert "no address" in why["h7"]
+    assert not [one for one in SHOWN.evaluation.notes if "because of the hosts" in one]
 
 
 def test_flows_are_joined_once_until_other_results_come() -> None:

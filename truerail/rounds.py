@@ -13,6 +13,7 @@ from truerail.analysis.coverage import folded, not_listed, roles_not_asked
 from truerail.analysis.explained import Explained, with_explained
 from truerail.analysis.probes.coverage import coverage
 from truerail.analysis.probes.round_trips import words as round_trip_words
+from truerail.analysis.probes.troubles import words_of
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Rule
 from truerail.causes import explain
@@ -206,6 +207,8 @@ def _probed(round: Round) -> Iterable[str]:
     found = coverage(round)
     if found:
         yield found.words
+    if doubts := words_of(round):
+        yield doubts
     if times := round_trip_words(round):
         yield times
 

@@ -2,14 +2,17 @@
 
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
 from truerail.cli.exit_codes import ExitCode
+from truerail.cli.oncall_options import TokenFile
 from truerail.errors import CommandError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from truerail.cli.live import Fleet
     from truerail.poller import Gathered, Row
     from truerail.transport.writer import CaptureWriter
@@ -29,6 +32,11 @@ def capture(
         bool, typer.Option("--scrub", help="Replace names, addresses, MACs and serials, so that it can be shared.")
     ] = False,
     deadline: Annotated[float, typer.Option(min=0.1, metavar="SECONDS", help="Time limit for all devices.")] = 60.0,
+    probes_from: Annotated[
+        str | None,
+        typer.Option("--probes-from", metavar="URL", help="Store what the probes of this service show now as well."),
+    ] = None,
+    token_file: TokenFile = None,
 ) -> None:
     """Poll every device and store the answers for `check --from`. An interrupted round is continued."""
     from truerail.cli import live, terminal_output
@@ -41,7 +49,7 @@ def capture(
     try:
         with alone_in(out, now) as alone:
             writer = CaptureWriter(out, now, alone=alone)
-            done = _round(fleet, writer, only, deadline)
+            done = _round(fleet, writer, only, deadline, _Probes(probes_from, token_file))
             made = [*_scrubbed(done, fleet)] if scrub else [done]
             if tar:
                 made[0] = pack(made[0])
@@ -52,7 +60,26 @@ def capture(
     terminal_output.say("\n".join(map(str, made)))
 
 
-def _round(fleet: "Fleet", writer: "CaptureWriter", only: str | None, deadline: float) -> Path:
+class _Probes(NamedTuple):
+    """The service whose probes are stored too, if any."""
+
+    service: str | None
+    token_file: Path | None
+
+    def recordings(self) -> "Iterator[tuple[str, str]]":
+        """Host and recording, page by page. Raises CommandError."""
+        from truerail.cli.oncall_service import fetched
+
+        cursor: str | None = None
+        while self.service:
+            page = fetched(self.service, "probe/recordings", {"limit": "20", "cursor": cursor}, self.token_file)
+            yield from ((str(one["host"]), str(one["recording"])) for one in page["items"])
+            cursor = page["next"]
+            if cursor is None:
+                return
+
+
+def _round(fleet: "Fleet", writer: "CaptureWriter", only: str | None, deadline: float, probes: _Probes) -> Path:
     """Collects a round to its end. Raises CommandError if no device answers, Exit if Ctrl-C ends it."""
     from truerail.cli import terminal_output
 
@@ -62,7 +89,22 @@ def _round(fleet: "Fleet", writer: "CaptureWriter", only: str | None, deadline: 
     if not writer.answered():
         raise CommandError(f"{fleet.path}: no device could be polled, nothing was captured")
     writer.list_inventory(target.name for target in fleet.targets)
+    _store(probes, fleet, writer)
     return writer.finish()
+
+
+def _store(probes: _Probes, fleet: "Fleet", writer: "CaptureWriter") -> None:
+    """Adds the recordings of the devices that the round has."""
+    from truerail.cli import terminal_output
+    from truerail.model.names import answer_file, device_key
+
+    names = {device_key(target.name): target.name for target in fleet.targets}
+    stored = 0
+    for host, recording in probes.recordings():
+        if (name := names.get(device_key(host))) is not None:
+            stored += writer.add_file(name, answer_file("truerail-probe"), recording.encode())
+    if probes.service:
+        terminal_output.remark(f"{probes.service}: the probes of {stored:,} hosts are stored")
 
 
 def _gather(fleet: "Fleet", writer: "CaptureWriter", only: str | None, deadline: float) -> "Gathered":

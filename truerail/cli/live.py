@@ -91,24 +91,35 @@ def one_round(
     return run(asking)
 
 
-def run(body: Callable[[Transport, asyncio.Event], Awaitable[T]]) -> T:
-    """Runs `body` with a transport that is always closed afterwards, and an event that Ctrl-C sets.
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+"""Ctrl-C, a service manager that stops us, and the end of the terminal or of its SSH session."""
 
-    A second Ctrl-C does not wait for anything.
+
+def run(
+    body: Callable[[Transport, asyncio.Event], Awaitable[T]], signals: Collection[signal.Signals] = (signal.SIGINT,)
+) -> T:
+    """Runs `body` with a transport that is always closed afterwards, and an event that Ctrl-C sets, or each of
+    `signals` that is not ignored, as by `nohup`.
+
+    A second one does not wait for anything.
     """
 
     async def main() -> T:
         loop, stop, transport = asyncio.get_running_loop(), asyncio.Event(), open_transport()
+        handled = [one for one in signals if signal.getsignal(one) is not signal.SIG_IGN]
 
-        def interrupted() -> None:
+        def ended() -> None:
             stop.set()
-            loop.remove_signal_handler(signal.SIGINT)
+            for one in handled:
+                loop.remove_signal_handler(one)
 
-        loop.add_signal_handler(signal.SIGINT, interrupted)
+        for one in handled:
+            loop.add_signal_handler(one, ended)
         try:
             return await body(transport, stop)
         finally:
             await transport.close()
-            loop.remove_signal_handler(signal.SIGINT)
+            for one in handled:
+                loop.remove_signal_handler(one)
 
     return asyncio.run(main())

@@ -160,6 +160,8 @@ def probe(
     if found is None:
         raise typer.Exit(ExitCode.GOOD)
     tell(found.evaluation, chosen, output, severity, details=details)
+    if found.unstored:
+        raise CommandError(f"not stored: {found.unstored}")
     if found.interrupted:
         raise typer.Exit(ExitCode.INTERRUPTED)
     if not found.recorded:

@@ -1,6 +1,7 @@
 """The steps of `truerail probe`: poll, plan the pairs, show them, send, store, evaluate."""
 
 import asyncio
+import shutil
 import sys
 import tempfile
 import time
@@ -27,12 +28,13 @@ from truerail.errors import CommandError, UnreadableError
 from truerail.model import Evaluation, Fact, Plan, Reading, Role, Snapshot, Target
 from truerail.model.names import answer_file
 from truerail.poller import Gathered, Limits, Row
-from truerail.probe.background import of_plan
+from truerail.probe.background import of_round
 from truerail.probe.follow_ups import Look, follow_up
 from truerail.probe.heavy import GPUS_UNKNOWN, gpus_unknown, plan_heavy
 from truerail.probe.idle import ACTIVITY, LOAD, activity
 from truerail.probe.nics import Nics, nics_of
 from truerail.probe.pinglists import pairs_of
+from truerail.probe.recordings import unfit
 from truerail.probe.runner import Run, script
 from truerail.probe.summary import summary
 from truerail.probe.sweep_pairs import sweep_of
@@ -50,11 +52,14 @@ _NOT_KNOWN = "does not show whether it is busy: --assume-idle probes it all the 
 
 @dataclass(frozen=True, slots=True)
 class Probed:
-    """An evaluation, how many hosts took part, and whether Ctrl-C ended the run early."""
+    """An evaluation, how many hosts took part, whether Ctrl-C or another signal ended the run early, and why the
+    answers are not stored that were to be.
+    """
 
     evaluation: Evaluation
     recorded: int
     interrupted: bool
+    unstored: str = ""
 
 
 @dataclass(slots=True)
@@ -71,6 +76,8 @@ def probed(wanted: Wanted) -> Probed | None:
     fleet = live.load_fleet(wanted.inventory, wanted.plan)
     if fleet.plan is None:
         raise CommandError("probes need a plan: add --plan, or cables to the inventory")
+    if wanted.record and not wanted.dry_run:
+        _try_to_write(wanted.record)
     polled = _poll(fleet, wanted)
     if polled.first.interrupted:
         terminal_output.remark("interrupted: nothing was sent")
@@ -96,7 +103,8 @@ def probed(wanted: Wanted) -> Probed | None:
         shown = _Sending(round.plan, targets, None, "heavy tests: none done")
         files[_HEAVY_FILE] = run_heavy(rest, fleet, targets, shown.heavy_progress)
         _remark(shown.shown)
-    return Probed(_evaluation(files, polled, fleet, wanted), len(run.answers), interrupted)
+    evaluation, unstored = _evaluation(files, polled, fleet, wanted.record)
+    return Probed(evaluation, len(run.answers), interrupted, unstored)
 
 
 def other_version(round: Round, version: int) -> list[str]:
@@ -120,6 +128,8 @@ def repeated(wanted: Wanted, every_seconds: float, tell: Callable[[Probed], None
         else:
             if found is not None:
                 tell(found)
+                if found.unstored:
+                    terminal_output.remark(f"not stored: {found.unstored}")
                 if found.interrupted:
                     raise typer.Exit(ExitCode.INTERRUPTED)
         left = every_seconds - (time.monotonic() - began)
@@ -162,7 +172,7 @@ def _planned(round: Round, nics: Nics, polled: _Polled, targets: Mapping[str, Ta
         left_out |= {host: f"busy: {why}" for host, why in found.busy.items()}
         if not wanted.assume_idle:
             left_out |= dict.fromkeys(found.unknown - left_out.keys(), _NOT_KNOWN)
-    settings = _settings(round.plan, wanted)
+    settings = _settings(round, wanted)
     pairs = pairs_of(round.plan, nics.nics, wanted.lists)
     sweep = None
     if settings.sweeps:
@@ -171,10 +181,10 @@ def _planned(round: Round, nics: Nics, polled: _Polled, targets: Mapping[str, Ta
     return plan_run(pairs, settings, datetime.now(UTC), dict(sorted(left_out.items())), sweep)
 
 
-def _settings(plan: Plan, wanted: Wanted) -> Settings:
-    """The user's, with the MTU and the class that the plan declares."""
+def _settings(round: Round, wanted: Wanted) -> Settings:
+    """The user's, with the MTU and the class of the plan, or of the NICs."""
     what = tuple(word for word in wanted.settings.what if word != "mtu" or not wanted.allow_jobs)
-    return of_plan(replace(wanted.settings, what=what), plan)
+    return of_round(replace(wanted.settings, what=what), round)
 
 
 def _nics(round: Round, wanted: Wanted, fleet: live.Fleet) -> Nics:
@@ -182,8 +192,11 @@ def _nics(round: Round, wanted: Wanted, fleet: live.Fleet) -> Nics:
     if wanted.only is None:
         return nics
     hosts = named(wanted.only, (*round.plan.devices, *(target.name for target in fleet.targets)))
-    without = tuple(port for port in nics.without_address if port.partition("/")[0] in hosts)
-    return Nics(tuple(nic for nic in nics.nics if nic.host in hosts), without)
+    without, in_vrf = (
+        tuple(port for port in ports if port.partition("/")[0] in hosts)
+        for ports in (nics.without_address, nics.in_vrf)
+    )
+    return Nics(tuple(nic for nic in nics.nics if nic.host in hosts), without, in_vrf)
 
 
 def _targets(polled: _Polled, fleet: live.Fleet) -> list[tuple[Row, Target]]:
@@ -248,22 +261,17 @@ class _Sending:
             _remark(f"{self.shown}; {more}")
             later = self.run(next_round)
             await later.go(sessions, stop)
-            return {host: text for host, text in later.answers.items() if self._understood(host, text)}
+            later.reject(unfit(later.plan, later.answers))
+            return later.answers
 
         async with ProbeSessions() as sessions:
             await first.go(sessions, stop)
+            first.reject(unfit(first.plan, first.answers))
             return await follow_up(first.plan, first.recordings(), send, look)
 
     def run(self, plan: ProbePlan) -> Run[ProbePlan]:
         """One round that shows its progress."""
         return Run(plan, self.targets, piped=self.piped, progress=self._progress)
-
-    def _understood(self, host: str, text: str) -> bool:
-        try:
-            _read(self.plan, host, text)
-        except UnreadableError:
-            return False
-        return True
 
     def _progress(self, done: int, hosts: int, sent: int, planned: int) -> None:
         self._show(f"probes: {sent:,} of {planned:,} sent, {done:,} of {hosts:,} hosts done")
@@ -289,7 +297,7 @@ def _run(
     async def sending(transport: Transport, stop: asyncio.Event) -> tuple[dict[str, str], bool]:
         return await rounds.all_rounds(run, partial(_seen, round), stop), stop.is_set()
 
-    recordings, interrupted = live.run(sending)
+    recordings, interrupted = live.run(sending, live.ENDING)
     _remark(rounds.shown)
     for host, why in sorted(run.left_out.items()):
         terminal_output.remark(f"{host}: left out: {why}")
@@ -303,26 +311,48 @@ def _remark(text: str) -> None:
     terminal_output.remark(text)
 
 
-def _evaluation(
-    recordings: Mapping[str, Mapping[str, str]], polled: _Polled, fleet: live.Fleet, wanted: Wanted
-) -> Evaluation:
-    """Stores all answers, recordings by file and host, as one round of a capture, and evaluates it as `check --from`
-    would.
-    """
+def _try_to_write(folder: Path) -> None:
+    """Raises CommandError where nothing can be stored, before anything is sent."""
     try:
-        with tempfile.TemporaryDirectory() as folder:
-            writer = CaptureWriter(wanted.record or Path(folder), polled.first.at, alone=False)
-            of_device = {row.name: row.device.name for row in polled.first.rows}
-            for name, files in polled.files.items():
-                host = of_device.get(name, name)
-                writer.add(name, files | {file: of[host].encode() for file, of in recordings.items() if host in of})
-            writer.list_inventory(target.name for target in fleet.targets)
-            done = writer.finish()
-            if wanted.record:
-                terminal_output.remark(f"stored: {done}")
-            seen = read(done.parent, fleet.plan, done.name)
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.write(bytes(4096))
     except OSError as error:
-        raise CommandError(
-            f"{error.filename or wanted.record}: cannot be written: {error.strerror or error}"
-        ) from error
-    return evaluated_round(fleet.plan, seen, None, None)[0]
+        raise CommandError(f"--record {folder}: cannot be written: {error.strerror or error}") from error
+
+
+def _evaluation(
+    recordings: Mapping[str, Mapping[str, str]], polled: _Polled, fleet: live.Fleet, record: Path | None
+) -> tuple[Evaluation, str]:
+    """Stores all answers, recordings by file and host, as one round of a capture, and evaluates it as `check --from`
+    would; with the reason where they cannot be stored, as on a full disk: they are evaluated all the same.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        done, unstored = None, ""
+        try:
+            if record:
+                done = _written(recordings, polled, fleet, record)
+                terminal_output.remark(f"stored: {done}")
+        except OSError as error:
+            unstored = f"{error.filename or record}: cannot be written: {error.strerror or error}"
+        try:
+            done = done or _written(recordings, polled, fleet, Path(folder))
+        except OSError as error:
+            why = f"{error.filename or folder}: cannot be written: {error.strerror or error}"
+            raise CommandError("\n".join(filter(None, (unstored, why)))) from error
+        return evaluated_round(fleet.plan, read(done.parent, fleet.plan, done.name), None, None)[0], unstored
+
+
+def _written(recordings: Mapping[str, Mapping[str, str]], polled: _Polled, fleet: live.Fleet, root: Path) -> Path:
+    """All answers as a round of a capture. Raises OSError, and leaves nothing unfinished then."""
+    writer = CaptureWriter(root, polled.first.at, alone=False)
+    of_device = {row.name: row.device.name for row in polled.first.rows}
+    try:
+        for name, files in polled.files.items():
+            host = of_device.get(name, name)
+            writer.add(name, files | {file: of[host].encode() for file, of in recordings.items() if host in of})
+        writer.list_inventory(target.name for target in fleet.targets)
+        return writer.finish()
+    except OSError:
+        shutil.rmtree(writer.folder, ignore_errors=True)
+        raise

@@ -59,4 +59,4 @@ def run_heavy(
         last = idle.without(run.left_out)
         return last.completed(run.recordings())
 
-    return live.run(sending)
+    return live.run(sending, live.ENDING)

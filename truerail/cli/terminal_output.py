@@ -4,7 +4,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from truerail.errors import CommandError
@@ -45,10 +45,11 @@ def say(text: str) -> None:
 
 
 def remark(text: str) -> None:
-    """Prints a remark to stderr."""
+    """Prints a remark to stderr. A terminal that has ended is no error: results may be stored behind it."""
     from truerail.model.names import printable
 
-    print(printable(text, 1000), file=sys.stderr)  # noqa: T201 - this is the command line
+    with suppress(OSError):
+        print(printable(text, 1000), file=sys.stderr)  # noqa: T201 - this is the command line
 
 
 def write(path: Path, content: str | bytes) -> None:

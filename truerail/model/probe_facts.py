@@ -164,6 +164,8 @@ class RdmaTest(NamedTuple):
     """The shortest round trip of three, answered by the peer's kernel."""
 
 
+FULL_TTL = 64
+"""The TTL of probes that shall arrive. Others end at a hop."""
 LEFT_OUT = "left out"
 """The host took no part, `detail` says why: it is busy, its login failed, its clock is off, its limits refused."""
 PEER_LEFT_OUT = "peer left out"
@@ -178,8 +180,10 @@ UNKNOWN_FLOW = "unknown flow"
 """Packets heard of this run whose flow the listener did not expect."""
 PROBE_TROUBLES = (LEFT_OUT, PEER_LEFT_OUT, OUT_OF_TIME, BUFFER_FULL, STARTED_LATE, UNKNOWN_FLOW)
 
-NOT_SENT = ("EADDRINUSE", "EAGAIN", "EINTR", "EMFILE", "ENFILE", "ENOBUFS", "ENOMEM")
-"""Errors of the host itself: another run holds the port, or it lacks files or memory. They show nothing of a way."""
+NOT_SENT = ("EADDRINUSE", "EADDRNOTAVAIL", "EAGAIN", "EINTR", "EMFILE", "ENFILE", "ENOBUFS", "ENOMEM")
+"""Errors of the host itself: another run holds the port, the address is in a VRF or has gone since the poll, or files
+or memory are lacking. They show nothing of a way.
+"""
 
 PROBE_COLLECTOR = "probe_results"
 PROBE_COLLECTORS = frozenset((PROBE_COLLECTOR, "rdma_tests"))

@@ -10,13 +10,14 @@ from math import ceil
 from typing import NamedTuple
 
 from collector import collectors
-from truerail.errors import CommandError, UnreadableError
+from truerail.analysis.round import Round
+from truerail.errors import CommandError
 from truerail.model import Plan, Reading
 from truerail.model.facts import Fact
 from truerail.model.names import natural_key
 from truerail.model.plan import Device
 from truerail.model.probe_facts import PROBE_COLLECTOR, PROBE_FACTS
-from truerail.probe.nics import Nic
+from truerail.probe.nics import Nic, usual_mtu
 from truerail.probe.pinglists import SWEPT, USUAL, Pair, Share, pairs_of
 from truerail.probe.sweep_pairs import sweep_of
 from truerail.probe.tasks import ProbePlan, Settings, plan_run
@@ -27,6 +28,10 @@ MOST_PAIRS = 100_000
 """Pairs in one run: about 200 MB while it is planned."""
 RUN_SHARE = 0.25
 """Of the interval, that a run may take: the others are for hosts that answer late, and for jobs."""
+_JUMBO_BYTES, _LARGE_BYTES = 2000, 9000
+"""An MTU that NICs have on purpose is at least the one: 1500 is the kernel's default, RDMA packets of 2048 bytes need
+more than 2000. The other one is sent where nothing says what they should have.
+"""
 MOST_SWEEP_SECONDS = 600.0
 """How long a path sweep may take: whether hosts are idle is looked at before it begins."""
 _PACKETS_OF_PAIR = {NEAR: 16, FAR: 4}
@@ -41,13 +46,15 @@ class Turn(NamedTuple):
     share: Share
 
 
-def of_plan(settings: Settings, plan: Plan) -> Settings:
-    """Settings with the MTU and the class that the plan declares."""
-    qos = plan.qos
+def of_round(settings: Settings, round: Round) -> Settings:
+    """Settings with the MTU and the class that the plan declares. Without a declared MTU large packets have that of
+    most NICs, such as 4200 or 9216; where most have a small one, that is no intention, and it is shown.
+    """
+    qos, usual = round.plan.qos, usual_mtu(round) or 0
     lossless = [dscp for dscp, of in (qos.dscp_to_priority if qos else ()) if qos and of in (qos.pfc_priorities or ())]
     return replace(
         settings,
-        mtu=settings.mtu or (qos.mtu if qos and qos.mtu else 9000),
+        mtu=settings.mtu or (qos and qos.mtu) or (usual if usual >= _JUMBO_BYTES else _LARGE_BYTES),
         dscp=lossless[0] if lossless else settings.dscp,
     )
 
@@ -116,22 +123,16 @@ def plan_turn(
     return plan_run(pairs, settings, at, dict(sorted(left_out.items(), key=lambda one: natural_key(one[0]))))
 
 
-def unread(recordings: Mapping[str, str]) -> dict[str, str]:
-    """The hosts whose recordings are not understood, and why."""
-    found, collector = {}, collectors()[PROBE_COLLECTOR]
-    for host, text in recordings.items():
-        try:
-            collector.read(text, Device(host))
-        except UnreadableError as error:
-            found[host] = f"its answer is not understood: {error}"
-    return found
-
-
 @dataclass(frozen=True)
 class _Result:
     at: datetime
+    since: datetime
     until: datetime
     facts: dict[str, tuple[Fact, ...]]
+
+    def counts(self, now: datetime) -> bool:
+        """Whether it is neither too old nor, because the clock was set back, of a time to come: how old is it then?"""
+        return self.since <= now <= self.until
 
 
 class Results:
@@ -150,17 +151,17 @@ class Results:
         facts = {host: tuple(collector.read(text, Device(host))) for host, text in recordings.items()}
         with self._lock:
             self._of = {one: result for one, result in self._of.items() if not _supersedes(turn, one)}
-            self._of[turn] = _Result(at, at + every * (turn.share.of + 1), facts)
+            self._of[turn] = _Result(at, at - every, at + every * (turn.share.of + 1), facts)
 
     def any_old(self, now: datetime) -> bool:
-        """Whether a result is too old to count."""
+        """Whether a result counts no longer."""
         with self._lock:
-            return any(now > result.until for result in self._of.values())
+            return not all(result.counts(now) for result in self._of.values())
 
     def readings(self, now: datetime) -> list[Reading]:
         """The reading of each host that was ever probed: what is too old is left out, down to nothing."""
         with self._lock:
-            self._of = {turn: result for turn, result in self._of.items() if now <= result.until}
+            self._of = {turn: result for turn, result in self._of.items() if result.counts(now)}
             kept = list(self._of.values())
         found: dict[str, list[Fact]] = {}
         oldest: dict[str, datetime] = {}

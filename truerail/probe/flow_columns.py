@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from truerail.model.columns import Codes, Mask, spans
+from truerail.model.probe_facts import FULL_TTL
 from truerail.probe.pinglists import Pair
 
-FULL_TTL = 64
 """The TTL of probes that shall arrive."""
 Flow = dict[str, Any]
 Round = tuple[int, int, int]

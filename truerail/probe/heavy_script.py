@@ -25,7 +25,14 @@ PING_SECONDS, RPING_SECONDS, WRITE_SECONDS = 2.0, 4.0, 12.0
 MOST_OUTPUT = 8192
 SAFE_PATH = "/usr/sbin:/usr/bin:/sbin:/bin:/usr/local/sbin:/usr/local/bin"
 
+OFFSET = time.time() - time.monotonic()
+
 Json = Dict[str, Any]
+
+
+def now() -> float:
+    """The time by this host's clock as it was at the start: where it is set during a run, no time of that moves."""
+    return OFFSET + time.monotonic()
 
 
 def read(*path: str) -> str:
@@ -76,14 +83,14 @@ class Tests:
 
     def wait(self, until: float, process: Any = None) -> None:
         """Until a time, the end of a process, or the end of standard input."""
-        while not self.stopped and time.time() < until and (process is None or process.poll() is None):
-            if select.select([0], [], [], min(0.1, max(0.0, until - time.time())))[0]:
+        while not self.stopped and now() < until and (process is None or process.poll() is None):
+            if select.select([0], [], [], min(0.1, max(0.0, until - now())))[0]:
                 self.stopped = not os.read(0, 65536)
 
     def busy(self, device: str, port: int) -> Optional[str]:
         """Why a port may not be used; None if it carries nothing. Load is 100 Mbit/s and more."""
         before = words(device, port)
-        self.wait(time.time() + IDLE_SECONDS)
+        self.wait(now() + IDLE_SECONDS)
         after = words(device, port)
         if before is None or after is None:
             return "unknown"
@@ -143,7 +150,7 @@ class Tests:
         for number, one in enumerate(self.tasks["tests"]):
             at = self.tasks["start_at"] + one["at"]
             self.wait(at)
-            if self.stopped or time.time() > at + LATE_SECONDS:
+            if self.stopped or now() > at + LATE_SECONDS:
                 done.append(dict(one, why="not in time"))
                 continue
             done.append(self.test(one, at))
@@ -164,7 +171,7 @@ def main() -> int:
     """Reads the tests, runs them, prints. Returns the exit status: 3 where they are not understood."""
     try:
         tasks = json.loads(sys.stdin.buffer.readline().decode())
-        say(f"clock {time.time():.3f}")
+        say(f"clock {now():.3f}")
         if tasks["version"] != VERSION:
             raise ValueError(f"tests of version {tasks['version']}: this script knows only {VERSION}")
         if not 0 < tasks["seconds"] <= WRITE_SECONDS - 4:

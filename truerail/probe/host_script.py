@@ -1,13 +1,10 @@
 #!/usr/bin/python3 -I
 """truerail-probe: sends and hears UDP probes on one host, counts, and prints one JSON object.
 
-Runs with Python 3.6 or newer and its standard library alone, without root, and writes nothing to disk.
-
-    truerail-probe /etc/truerail/probe.json
-
-The file, which belongs to root, limits what this host sends, whatever is asked of it: allowed networks, packets a
-second, seconds, ports. Standard input is one line of JSON, the tasks; its end stops the probes at once, and what was
-counted by then is printed. Standard error has a line with this host's clock, and then the progress.
+Runs without root, with Python 3.6 or newer and its standard library alone, and writes nothing to disk. Its argument,
+`/etc/truerail/probe.json`, belongs to root and limits what this host sends, in one run at a time, whatever is asked of
+it: networks, packets a second, seconds, ports. Standard input is one line of JSON, the tasks; its end stops the probes,
+and what was counted is printed. Standard error has a line with this host's clock, and then the progress.
 
 A flow has rows of packets: source port, TTL, size, count, seconds until the first one, seconds from each to the next.
 
@@ -23,6 +20,7 @@ Traps that this file avoids:
 """
 
 import errno
+import fcntl
 import heapq
 import ipaddress
 import json
@@ -35,20 +33,17 @@ import sys
 import time
 import zlib
 from collections import Counter, OrderedDict
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Dict, List, Optional, Tuple, cast
 
-VERSION = 1
-FULL_TTL = 64
-MOST_SOCKETS = 480
-MOST_INPUT_BYTES = 64 * 1024 * 1024
-LATE_SECONDS, LINGER_SECONDS = 0.25, 0.5
+VERSION, FULL_TTL, MOST_SOCKETS, MOST_INPUT_BYTES = 1, 64, 480, 64 * 1024 * 1024
+LATE_SECONDS, LINGER_SECONDS, LOCK_SECONDS = 0.25, 0.5, 3.0
+OFFSET = time.time() - time.monotonic()
 SO_BINDTODEVICE, SO_RXQ_OVFL, MSG_ERRQUEUE, PMTUDISC_PROBE = 25, 40, 0x2000, 3
 V4, V6 = socket.AF_INET, socket.AF_INET6
 LEVEL = {V4: socket.IPPROTO_IP, V6: socket.IPPROTO_IPV6}
 # option numbers of linux/in.h and linux/in6.h: TOS, TTL, MTU_DISCOVER, RECVERR, PKTINFO, RECVTOS; what arrives as TOS
 OPTIONS = {V4: (1, 2, 10, 11, 8, 13, 1), V6: (67, 16, 23, 25, 49, 66, 67)}
-PKTINFO = {V4: 8, V6: 50}  # how the control message is numbered
-HEADERS = {V4: 28, V6: 48}  # bytes of IP and UDP
+PKTINFO, HEADERS = {V4: 8, V6: 50}, {V4: 28, V6: 48}  # how the control message is numbered; bytes of IP and UDP
 HEAD = struct.Struct("!BBHIB3s4sIIHBB")  # the BTH of RoCEv2 (12 bytes), then magic, run, flow, source port, TTL, spare
 MAGIC = b"TRPB"
 # ICMP and ICMPv6 by origin of the error (linux/errqueue.h), type and code; None is any other code
@@ -67,14 +62,14 @@ class RefusedError(Exception):
     """What is asked is not understood, or not allowed on this host."""
 
 
-def family(address: str) -> socket.AddressFamily:
-    """AF_INET or AF_INET6."""
-    return V6 if ":" in address else V4
+def now() -> float:
+    """The time by this host's clock as it was at the start: where it is set during a run, no time of that moves."""
+    return OFFSET + time.monotonic()
 
 
 def listener(address: str, port: int) -> socket.socket:
     """A socket that reports interface of arrival, TOS, and packets that its own buffer dropped."""
-    of = family(address)
+    of = V6 if ":" in address else V4
     made = socket.socket(of, socket.SOCK_DGRAM)
     made.setblocking(False)
     made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 22)
@@ -87,7 +82,7 @@ def listener(address: str, port: int) -> socket.socket:
 
 def sender(flow: Json, source_port: int) -> socket.socket:
     """A socket of one flow and source port: bound to the address, and for `wired` to the interface as well."""
-    of = family(flow["address"])
+    of = V6 if ":" in flow["address"] else V4
     tos, _, discover, errors = OPTIONS[of][:4]
     made = socket.socket(of, socket.SOCK_DGRAM)
     made.setblocking(False)
@@ -116,9 +111,8 @@ class Probe:
         self.names = dict(socket.if_nameindex())
         self.sockets: Dict[int, Tuple[socket.socket, Any]] = {}
         self.poll = select.poll()
-        self.stopped = False
-        self.planned = sum(row[3] for flow in tasks["sends"] for row in flow["packets"])
-        self.said = self.due = time.time()
+        self.stopped, self.planned = False, sum(row[3] for flow in tasks["sends"] for row in flow["packets"])
+        self.said = self.due = now()
 
     def listen(self) -> None:
         """Opens the listeners, and watches for the end of standard input."""
@@ -155,8 +149,8 @@ class Probe:
             if run != self.run:
                 continue
             if flow in self.heard_flows:
-                name = self.names.get(index, f"#{index}")
-                self.heard[(flow, source_port, ttl, len(data) + HEADERS[of], tos, name)] += 1
+                on, size = self.names.get(index, f"#{index}"), len(data) + HEADERS[of]
+                self.heard[(flow, source_port, ttl, size, tos, on)] += 1
             else:
                 self.trouble[("unknown flow", "", None, None)] += 1
 
@@ -172,16 +166,15 @@ class Probe:
                 if level == LEVEL[of] and kind == OPTIONS[of][3]:
                     _, origin, icmp, code, _, info, _ = struct.unpack_from("IBBBBII", value)
                     message = MESSAGES.get((origin, icmp, code)) or MESSAGES.get((origin, icmp, None))
-                    if message is None:
-                        continue
-                    offender = value[20:24] if of == V4 else value[24:40]
-                    ttl, size, _ = self.in_flight.get(key, (0, 0, 0.0))
-                    self.hops[(*key, ttl, size, socket.inet_ntop(of, offender), message, info)] += 1
+                    if message:
+                        offender = value[20:24] if of == V4 else value[24:40]
+                        ttl, size, _ = self.in_flight.get(key, (0, 0, 0.0))
+                        self.hops[(*key, ttl, size, socket.inet_ntop(of, offender), message, info)] += 1
 
     def drain(self, until: float) -> None:
         """Reads what arrives until a time; ends early where standard input ends."""
         while True:
-            left = until - time.time()
+            left = until - now()
             for number, _ in self.poll.poll(max(0.0, left * 1000)):
                 if number == 0:
                     self.stopped = self.stopped or not os.read(0, 65536)
@@ -195,9 +188,7 @@ class Probe:
                 return
 
     def socket_of(self, flow: Json, source_port: int) -> Optional[socket.socket]:
-        """The socket of a flow and source port, opened if need be; that which was used longest ago is closed for it.
-        None where the kernel refuses.
-        """
+        """The socket of a flow and source port; for a new one the longest unused is closed. None where refused."""
         key = (flow["flow"], source_port)
         made = self.senders.pop(key, None)
         if made is None:
@@ -219,7 +210,7 @@ class Probe:
     def send_one(self, made: socket.socket, flow: Json, source_port: int, ttl: int, size: int) -> None:
         """Sends one packet, again after a pending ICMP error."""
         key, of = (flow["flow"], source_port), made.family
-        self.in_flight[key] = (ttl, size, time.time())
+        self.in_flight[key] = (ttl, size, now())
         head = HEAD.pack(0x64, 0, 0xFFFF, source_port, 0, b"\0\0\0", MAGIC, self.run, flow["flow"], source_port, ttl, 0)
         data = head + b"\0" * max(0, size - HEADERS[of] - len(head))
         for again in (False, True):
@@ -245,7 +236,7 @@ class Probe:
             source_port, ttl, size, _, _, every = flow["packets"][place]
             *before, last = self.in_flight.get((flow["flow"], source_port), (ttl, size, 0.0))
             free = last + self.tasks["wait"] if before != [ttl, size] else 0.0
-            if free > max(at, time.time()):
+            if free > max(at, now()):
                 heapq.heappush(queue, (free, number, place, left, flow))
                 continue
             if self.pace(at):
@@ -260,20 +251,19 @@ class Probe:
 
     def pace(self, at: float) -> bool:
         """Waits for the turn of the next packet, due at a time. Returns whether the run is over."""
-        self.due = max(at, self.due + 1.0 / self.tasks["packets_per_second"], time.time() - 0.05)
+        self.due = max(at, self.due + 1.0 / self.tasks["packets_per_second"], now() - 0.05)
         self.drain(min(self.due, self.tasks["stop_at"]))
-        now = time.time()
-        if now - self.said >= 0.5:
-            self.said = now
+        if now() - self.said >= 0.5:
+            self.said = now()
             say(f"sent {sum(self.sent.values())} of {self.planned}")
-        return self.stopped or now >= self.tasks["stop_at"]
+        return self.stopped or now() >= self.tasks["stop_at"]
 
     def go(self) -> Json:
         """The whole run: listens from now on, sends from `start_at`, listens until `stop_at`."""
-        begun = time.time()
+        begun = now()
         self.listen()
         routes = departures(self.tasks["sends"])
-        late = time.time() - self.tasks["start_at"]
+        late = now() - self.tasks["start_at"]
         if late > LATE_SECONDS:
             self.trouble[("started late", "", None, None)] += int(1000 * late)
         self.drain(self.tasks["start_at"])
@@ -282,7 +272,7 @@ class Probe:
         if self.stopped:  # others may have sent until now: what is under way shall not look lost
             self.stopped = False
             self.poll.unregister(0)
-            self.tasks["stop_at"] = min(self.tasks["stop_at"], time.time() + LINGER_SECONDS)
+            self.tasks["stop_at"] = min(self.tasks["stop_at"], now() + LINGER_SECONDS)
         self.drain(self.tasks["stop_at"])
         if sum(self.full.values()):
             self.trouble[("buffer full", "", None, None)] += sum(self.full.values())
@@ -298,7 +288,7 @@ class Probe:
             hears=[about(flow) for flow in self.tasks["hears"] if flow["flow"] in self.heard_flows],
             trouble=self.tasks["trouble"] + troubles,
             started=self.tasks["start_at"],
-            seconds=round(time.time() - begun, 3),
+            seconds=round(now() - begun, 3),
             cpu_seconds=round(time.process_time(), 3),
         )
 
@@ -346,15 +336,31 @@ def say(line: str) -> None:
         pass
 
 
+def alone(path: str) -> Json:
+    """The limits in a file, which is locked until the exit: they are for all runs at one time. Raises RefusedError."""
+    number, until = os.open(path, os.O_RDONLY), now() + LOCK_SECONDS
+    while True:
+        try:
+            fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            with open(number, closefd=False) as file:
+                return cast(Json, json.load(file))
+        except BlockingIOError as error:
+            if now() > until:
+                raise RefusedError("another run is under way on this host") from error
+            time.sleep(0.1)
+
+
 def refuse(tasks: Json, limits: Json) -> None:
-    """Raises RefusedError where the tasks exceed what this host allows."""
+    """Raises RefusedError where the tasks exceed what this host allows. JSON of Python may have NaN: no limit fits."""
     networks = [ipaddress.ip_network(one) for one in limits["networks"]]
     first, last = limits["source_ports"]
-    seconds, packets = tasks["stop_at"] - time.time(), sum(row[3] for flow in tasks["sends"] for row in flow["packets"])
-    asked = {"seconds": seconds, "packets_per_second": tasks["packets_per_second"], "packets": packets}
-    for name, value in asked.items():
-        if value > limits[name]:
+    packets = sum(row[3] for flow in tasks["sends"] for row in flow["packets"])
+    asked = {"seconds": tasks["stop_at"] - now(), "packets": packets}
+    for name, value in dict(asked, packets_per_second=tasks["packets_per_second"]).items():
+        if not value <= limits[name]:
             raise RefusedError(f"{name} of {value:g}, at most {limits[name]:g} are allowed here")
+    if not (tasks["packets_per_second"] > 0 and tasks["start_at"] <= tasks["stop_at"]):
+        raise RefusedError("a rate or a start that no run has")
     for port in [tasks["port"]] + [port for _, port in tasks["listen"]]:
         if port not in limits["ports"]:
             raise RefusedError(f"port {port} is not allowed here")
@@ -365,7 +371,8 @@ def refuse(tasks: Json, limits: Json) -> None:
         for port, ttl, size, count, at, every in flow["packets"]:
             if not first <= port <= last:
                 raise RefusedError(f"{name}: source port {port} is not allowed here")
-            if not (64 <= size <= 65000 and 1 <= ttl <= FULL_TTL and count > 0 and at >= 0 and every >= 0):
+            whole = all(type(value) is int for value in (port, ttl, size, count))
+            if not (whole and 64 <= size <= 65000 and 1 <= ttl <= FULL_TTL and count > 0 and at >= 0 and every >= 0):
                 raise RefusedError(f"{name}: a size, TTL, count or time that no probe has")
         if flow["tos"] & ~0xFC:
             raise RefusedError(f"{name}: a TOS that no probe has")
@@ -375,16 +382,10 @@ def main(arguments: List[str]) -> int:
     """Reads limits and tasks, probes, prints. Returns the exit status: 3 where the tasks are refused."""
     try:
         tasks = json.loads(sys.stdin.buffer.readline(MOST_INPUT_BYTES).decode())
-        say(f"clock {time.time():.3f}")
+        say(f"clock {now():.3f}")
         if tasks["version"] != VERSION:
-            raise RefusedError(
-                f"tasks of version {tasks['version']}: this script knows only {VERSION}, install the new one"
-            )
-        if arguments:
-            with open(arguments[0]) as file:
-                refuse(tasks, json.load(file))
-        else:
-            refuse(tasks, tasks["limits"])
+            raise RefusedError(f"tasks of version {tasks['version']}, this script knows {VERSION}: install the new one")
+        refuse(tasks, alone(arguments[0]) if arguments else tasks["limits"])
     except (RefusedError, OSError) as error:
         say(f"refused: {error}")
         return 3

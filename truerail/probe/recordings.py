@@ -2,16 +2,48 @@
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from typing import Any
 
-from truerail.model.probe_facts import BUFFER_FULL, STARTED_LATE
+from collector import collectors
+from truerail.errors import UnreadableError
+from truerail.model.plan import Device
+from truerail.model.probe_facts import BUFFER_FULL, PROBE_COLLECTOR, STARTED_LATE
 from truerail.probe.schedule import FULL_TTL
+from truerail.probe.tasks import ProbePlan
 
 _TABLES = ("sent", "heard", "hops")
 _NOISE = (BUFFER_FULL, STARTED_LATE)
 Recording = dict[str, Any]
+
+
+def unfit(plan: ProbePlan, answers: Mapping[str, str]) -> dict[str, str]:
+    """The hosts whose answers are not understood, or are of other flows than their own, and why: a host speaks for its
+    own ends alone.
+    """
+    found, collector, flows = {}, collectors()[PROBE_COLLECTOR], plan.flows
+    for host, text in answers.items():
+        try:
+            collector.read(text, Device(host))
+        except UnreadableError as error:
+            found[host] = f"its answer is not understood: {error}"
+            continue
+        one = json.loads(text)
+        sends, hears = flows.sent_by(host).tolist(), flows.heard_by(host).tolist()
+        own = _among(one["sends"], sends, flows.about) and _among(one["hears"], hears, flows.expected)
+        if (one["run"], one.get("host")) != (plan.run, host) or not own:
+            found[host] = "its answer is of other flows than those that it was given"
+    return found
+
+
+def _among(reported: Iterable[Recording], places: Iterable[int], given: Callable[[int], Recording]) -> bool:
+    """Whether flows are among those that a host was given, and as they were given."""
+    known = {flow["flow"]: flow for flow in map(given, places)}
+    return all(
+        one["flow"] in known and {name: one.get(name) for name in known[one["flow"]]} == known[one["flow"]]
+        for one in reported
+    )
 
 
 def merged(first: Mapping[str, str], more: Mapping[str, str]) -> dict[str, str]:

@@ -77,14 +77,16 @@ class Run(Generic[P]):
         self._sent: dict[str, int] = {}
         self._planned = 0
         self._failed: dict[str, str] = {}
+        self._offset = 0.0
 
     async def go(self, sessions: ProbeSessions, stop: asyncio.Event) -> None:
         """The whole run; `stop` ends it early, with what came by then."""
+        self._offset = time.time() - time.monotonic()
         await asyncio.gather(*(self._connect(sessions, host) for host in self.plan.hosts))
         if stop.is_set():
             return
         self.plan = self.plan.without(self._failed)
-        start_at = time.time() + self.plan.lead_seconds
+        start_at = self._now() + self.plan.lead_seconds
         self._planned = self.plan.total
         async with asyncio.TaskGroup() as group:
             for host in self.plan.hosts:
@@ -121,6 +123,10 @@ class Run(Generic[P]):
             found[host] = self.answers.get(host) or json.dumps(self.plan.recording_of(host, why)) + "\n"
         return found
 
+    def _now(self) -> float:
+        """The time by our clock as it was when the run began: where it is set meanwhile, no host's start moves."""
+        return self._offset + time.monotonic()
+
     async def _connect(self, sessions: ProbeSessions, host: str) -> None:
         try:
             await sessions.connect(self._targets[host])
@@ -140,7 +146,7 @@ class Run(Generic[P]):
 
         def given() -> bytes:
             nonlocal begun
-            begun = time.time()
+            begun = self._now()
             return self._given(host, start_at)
 
         def say(line: str) -> None:
@@ -148,8 +154,8 @@ class Run(Generic[P]):
             if word == "sent" and rest.partition(" ")[0].isdigit():
                 self._sent[host] = int(rest.partition(" ")[0])
                 self._show()
-            elif word == "clock" and _is_off(rest, begun, time.time()):
-                self._failed[host] = f"its clock is off: it says {rest}, and it is {time.time():.3f}"
+            elif word == "clock" and _is_off(rest, begun, self._now()):
+                self._failed[host] = f"its clock is off: it says {rest}, and it is {self._now():.3f}"
                 off.set()
 
         stopped = asyncio.Event()

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from truerail.model.columns import Codes, Mask, spans
-from truerail.probe.flow_columns import FULL_TTL as FULL_TTL
+from truerail.model.probe_facts import FULL_TTL as FULL_TTL
 from truerail.probe.flow_columns import Flows, Numbers, Paced, Round
 
 WAIT_SECONDS = 0.3

@@ -25,6 +25,8 @@ def summary(plan: ProbePlan, nics: Nics) -> Iterator[str]:
         f"packets: {packets.total():,}, at most {max(packets.values(), default=0):,} from one host, "
         f"{rate:,} a second from each"
     )
+    if "mtu" in plan.settings.what:
+        yield f"large packets: {plan.settings.mtu:,} bytes"
     under = Counter({leaf: len(found) for leaf, found in _hosts_by_leaf(plan).items()})
     yield f"at one leaf: at most {max(under.values(), default=0) * rate:,} packets a second"
     asked = max(plan.answers_asked().values(), default=0)
@@ -40,6 +42,8 @@ def summary(plan: ProbePlan, nics: Nics) -> Iterator[str]:
         yield f"left out, {len(plan.left_out):,} hosts: {_some([f'{h} ({w})' for h, w in plan.left_out.items()])}"
     if nics.without_address:
         yield f"untried, {len(nics.without_address):,} NICs without an address: {_some(nics.without_address)}"
+    if nics.in_vrf:
+        yield f"untried, {len(nics.in_vrf):,} NICs in a VRF, which probes do not enter: {_some(nics.in_vrf)}"
     if lone := uncovered(nics.nics, plan):
         yield f"untried, {len(lone):,} NICs without a pair: {_some(lone)}"
 

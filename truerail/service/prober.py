@@ -21,11 +21,12 @@ from truerail.model import Reading, Snapshot, Target
 from truerail.model.plan import Device
 from truerail.model.probe_facts import PROBE_COLLECTOR
 from truerail.poller.latest import Latest
-from truerail.probe.background import Results, of_plan, plan_paths, plan_turn, turn_of_paths, turns_of, unread
+from truerail.probe.background import Results, of_round, plan_paths, plan_turn, turn_of_paths, turns_of
 from truerail.probe.follow_ups import follow_up
 from truerail.probe.idle import ACTIVITY, LOAD, activity
 from truerail.probe.nics import Nic, nics_of
 from truerail.probe.path_sweep import Budget
+from truerail.probe.recordings import unfit
 from truerail.probe.runner import Run
 from truerail.probe.tasks import ProbePlan
 from truerail.probe.tasks import Settings as RunSettings
@@ -116,7 +117,8 @@ class Prober:
         if all(well):
             self._well_at = self._clock()
         await self._publish()
-        if settings.paths_every is not None and self._clock() >= self._paths_due:
+        until_due = self._paths_due - self._clock()
+        if settings.paths_every is not None and not timedelta() < until_due <= settings.paths_every:
             await self._sweep(settings, settings.paths_every, publication, nics, named, left_out)
             await self._publish()
 
@@ -173,7 +175,7 @@ class Prober:
         except Exception as error:  # noqa: BLE001 - a bug must not end the service: all of the run is untried
             why = "the run failed"
             self._log.error("a probe failed", exc_info=error)
-        run.reject(await asyncio.to_thread(unread, run.answers))
+        run.reject(await asyncio.to_thread(unfit, run.plan, run.answers))
         lacking = {host: why for host in plan.hosts if why and host not in run.answers}
         well = bool(run.answers) or not plan.hosts
         self._counted["probe_runs_failed_total"] += not well
@@ -209,7 +211,7 @@ class Prober:
 def _asked(settings: ProbeSettings, publication: Published) -> RunSettings:
     """What is sent, at which rate."""
     asked = RunSettings(packets_per_second=settings.packets_per_second, version=6 if settings.ipv6 else 4, mtu=0)
-    return of_plan(asked, publication.plan)
+    return of_round(asked, publication.round)
 
 
 def _seen(publication: Published, recordings: Mapping[str, str]) -> Swept:

@@ -52,6 +52,13 @@ class CaptureWriter:
             shutil.rmtree(place)
         draft.rename(place)
 
+    def add_file(self, device: str, name: str, content: bytes) -> bool:
+        """Adds a file to a device's folder; whether the round has one. Raises OSError."""
+        place = self.folder / folder_name(device)
+        if place.is_dir():
+            (place / name).write_bytes(content)
+        return place.is_dir()
+
     def list_inventory(self, names: Iterable[str]) -> None:
         """Writes the names of the inventory's devices beside their folders. Raises OSError."""
         (self.folder / listed.FILE).write_bytes(listed.dump(names))

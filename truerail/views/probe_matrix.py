@@ -17,6 +17,7 @@ from truerail.analysis.probes.results import (
     ProbeResults,
     probe_results,
 )
+from truerail.analysis.probes.troubles import troubles
 from truerail.analysis.published import Published
 from truerail.model.columns import Codes
 from truerail.model.names import natural_key, printable
@@ -226,12 +227,12 @@ def probed_nics(
 
 
 def _line(view: View, cable: int) -> ProbedNic:
-    results, planned = probe_results(view.round), view.plan.cables[cable]
+    planned = view.plan.cables[cable]
     state = NIC_STATES[int(states_of(view)[cable])]
     sent, sent_lost, received, received_lost, faulty = (
         int(_flows(view, name)[cable]) for name in ("sent", "sent_lost", "received", "received_lost", "faulty")
     )
-    why = "" if state != "untried" else _why(results, planned.a.device, sent, received)
+    why = "" if state != "untried" else _why(view, planned.a.device, sent, received)
     return ProbedNic(
         nic=str(planned.a),
         host=planned.a.device,
@@ -248,11 +249,11 @@ def _line(view: View, cable: int) -> ProbedNic:
     )
 
 
-def _why(results: ProbeResults | None, host: str, sent: int, received: int) -> str:
-    if results is None:
+def _why(view: View, host: str, sent: int, received: int) -> str:
+    if probe_results(view.round) is None:
         return NOT_PROBED
-    if host in results.left_out:
-        return printable(results.left_out[host], 300)
+    if why := troubles(view.round).get(host):
+        return printable(why, 300)
     if sent or received:
         return f"tried in one direction alone: nothing that it {'received' if sent else 'sent'} has a witness"
     return "no address, no pair, or a peer without a witness"

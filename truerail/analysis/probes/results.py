@@ -13,8 +13,9 @@ import numpy as np
 
 from truerail.analysis.probes.coverage import pairs_of
 from truerail.analysis.probes.reached import Reached, reached
+from truerail.analysis.probes.troubles import left_out
 from truerail.model.columns import NONE, Codes, Mask
-from truerail.model.probe_facts import LEFT_OUT, PROBE_FACTS, ProbeTrouble
+from truerail.model.probe_facts import PROBE_FACTS
 
 if TYPE_CHECKING:
     from truerail.analysis.round import Round
@@ -85,7 +86,7 @@ def _results(round: "Round") -> ProbeResults | None:
         into=into,
         pairs=_pairs(flows, judged, lost, rail, pairs_of(round).rest_by_rail),
         packets=_packets(flows, judged & flows.witnessed, rail[mine]),
-        left_out=_left_out(round),
+        left_out=left_out(round),
         hosts=len({one.device for one in readings}),
     )
 
@@ -141,13 +142,4 @@ def _packets(flows: Reached, which: Mask, rail: Codes) -> dict[int, tuple[int, i
     for number in np.unique(rail[which]).tolist():
         here = rail[which] == number
         found[number] = (int(sent[here].sum()), int(gone[here].sum()))
-    return found
-
-
-def _left_out(round: "Round") -> dict[str, str]:
-    table = round.snapshot.table(ProbeTrouble)
-    found = {}
-    for row, device in zip(table.rows, table.device.tolist(), strict=True):
-        if row.what == LEFT_OUT:
-            found[table.devices[device]] = row.detail or "no reason is recorded"
     return found

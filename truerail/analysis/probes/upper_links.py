@@ -76,4 +76,9 @@ def _below(link: NetLink) -> str:
 
 
 def _is_bond(link: NetLink) -> bool:
-    return link.kind == "bond" or (link.kind is None and "MASTER" in link.flags)
+    return link.kind == "bond" or (link.kind is None and "MASTER" in link.flags and "NOARP" not in link.flags)
+
+
+def is_vrf(link: NetLink) -> bool:
+    """Whether an interface is a VRF: where its kind is not reported, a master without ARP is (drivers/net/vrf.c)."""
+    return link.kind == "vrf" or (link.kind is None and {"MASTER", "NOARP"} <= set(link.flags))
