@@ -224,7 +224,8 @@ class Truth:
         asked = sum(switch in self.answered[flow] for flow, way in enumerate(self.ways) if delivered.issuperset(way))
         if net.trial.answers != PACED or switch in link[1:2] or asked < WITNESSES:
             return False
-        front, ways = [(switch, leaf) for leaf in {self.ways[flow][0][1] for flow in self.through(link)}], set()
+        front = [(switch, leaf) for leaf in {self.ways[flow][0][1] for flow in self.through(link)}]
+        ways: set[tuple[Hop, str]] = set()
         while front:
             device, leaf = front.pop()
             new = {(hop, leaf) for hop in net.fabric.routes(leaf)[device]} - ways
