@@ -9,8 +9,11 @@ import re
 from collections.abc import Iterator, Sequence
 
 from collector._answer import lines
+from collector._sections import is_prompt
 from truerail.errors import UnreadableError
 
+_ASKED = re.compile(r"\bscontrol\b.{0,200}\bshow\b")
+"""The command, behind a prompt above its answer."""
 MOST_CHARACTERS = 1 << 20
 """Of one record; one of 10,000 nodes in single names has a tenth."""
 
@@ -25,15 +28,19 @@ def records(answer: str, first: str, what: str) -> Iterator[tuple[int, str]]:
         raise UnreadableError("cut short: its last line has no end", line=len(found), text=found[-1][:80])
     held: list[str] = []
     begun = 0
-    for at, line in enumerate(found, 1):
+    margin = next((line[: -len(line.lstrip())] for line in found if line.lstrip().startswith(f"{first}=")), "")
+    for at, raw in enumerate(found, 1):
+        line = raw.removeprefix(margin)
         if line.startswith(f"{first}="):
             if held:
                 yield begun, _joined(held, begun)
             held, begun = [line], at
         elif held and line.startswith((" ", "\t")):
             held.append(line)
-        elif line.strip():
+        elif line.strip() and not is_prompt(line) and (held or not _ASKED.search(line)):
             raise UnreadableError(f"not {what}: no {first}=", line=at, text=line[:80])
+    if not held:
+        raise UnreadableError(f"not {what}: no {first}=", line=len(found))
     yield begun, _joined(held, begun)
 
 

@@ -1,16 +1,20 @@
-"""The tables that people paste: `squeue`, also `-l`, and `sinfo`, also `-N` and `-N -l`, in their default columns.
+"""The tables that people paste: `squeue`, also `-l`, and `sinfo`, also with `-l`, `-N`, `-N -l`, `-R` and `-R -l`, in
+their default columns.
 
-Sources: squeue(1) and sinfo(1), "OUTPUT FORMAT" and the codes of states. Traps:
+Sources: squeue(1) and sinfo(1), "OUTPUT FORMAT" and the codes of states; recorded tables of 2018 to 2026. Traps:
 
 - `squeue` cuts names of jobs and users at 8 characters, `sinfo -N -l` reasons at 20. A job's name may have blanks.
 - The id of an array's task is not the id of its record, which the table does not show.
 - A node is listed once for each of its partitions.
+- `-l` prints the time above the table, `-M` the cluster's name: neither is a row. Since 23.02 `sinfo -l` has a column
+  RESERVATION, which is mostly empty.
 """
 
 import re
 from collections.abc import Iterator
 
 from collector._answer import lines
+from collector._sections import is_prompt
 from collector._slurm_words import Names, states
 from truerail.errors import UnreadableError
 from truerail.model import SchedulerJob, SchedulerNode
@@ -20,7 +24,8 @@ JOBS = re.compile(
     re.MULTILINE,
 )
 NODES = re.compile(
-    r"^(?:PARTITION +AVAIL +TIMELIMIT +NODES +STATE +NODELIST|NODELIST +NODES +PARTITION +STATE\b.*)[ \t\r]*$",
+    r"^[ \t]*(?:PARTITION +AVAIL +TIMELIMIT +(?:JOB_SIZE +ROOT +\w+ +GROUPS +)?NODES +STATE +(?:RESERVATION +)?NODELIST"
+    r"|NODELIST +NODES +PARTITION +STATE\b.*|REASON +USER +TIMESTAMP +(?:STATE +)?NODELIST)[ \t\r]*$",
     re.MULTILINE,
 )
 _TIME = r"(?:[\d:-]+|UNLIMITED|INVALID|NOT_SET)"
@@ -29,8 +34,15 @@ _JOB = re.compile(
     r"(\d+) +(\(.*\)|\S+)[ \t]*"
 )
 _RECORD = re.compile(r"\d+(?:_\[\S+\])?")
-_PARTITION = re.compile(r"\S+ +(?:up|down|drain|inact) +\S+ +(\d+) +(\S+)(?: +(\S+))?[ \t]*")
-_NODE = re.compile(r"(\S+) +\d+ +\S+ +([a-z]\S*)(?: +\S+ +\d+:\d+:\d+ +\S+ +\S+ +\S+ +\S+ +(\S.*?))?[ \t]*")
+_PARTITION = re.compile(
+    r"[ \t]*\S+ +(?:up|down|drain|inact) +\S+ +(?:\d[\d-]*(?:infinite)? +(?:yes|no) +\S+ +\S+ +)?"
+    r"(\d+) +([a-z]\S*)(?:(?: +\S+)? +(\S+))?[ \t]*"
+)
+_NODE = re.compile(r"[ \t]*(\S+) +\d+ +\S+ +([a-z]\S*)(?: +\S+ +\d+:\d+:\d+ +\S+ +\S+ +\S+ +\S+ +(\S.*?))?[ \t]*")
+_SINCE = re.compile(r"\d{4}-\d\d-\d\dT[\d:]+|Unknown")
+_NO_ROW = re.compile(r"[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}|[ \t]*CLUSTER: \S+")
+"""The time that `-l` prints above a table, and the cluster that `-M` does."""
+_LONGEST_ROW = 20_000
 _CODES = {
     "BF": "BOOT_FAIL", "CA": "CANCELLED", "CD": "COMPLETED", "CF": "CONFIGURING", "CG": "COMPLETING",
     "DL": "DEADLINE", "F": "FAILED", "NF": "NODE_FAIL", "OOM": "OUT_OF_MEMORY", "PD": "PENDING",
@@ -75,8 +87,13 @@ def nodes(answer: str) -> Iterator[SchedulerNode]:
     """The nodes below sinfo's header, each once. Raises `UnreadableError`."""
     names, seen = Names(), dict[str, SchedulerNode]()
     for at, line in _rows(answer, NODES):
-        by_partition, by_node = _PARTITION.fullmatch(line), _NODE.fullmatch(line)
-        if by_partition:
+        if len(line) > _LONGEST_ROW:
+            raise UnreadableError("not a row of sinfo", line=at, text=line[:80])
+        by_partition, by_node, by_reason = _PARTITION.fullmatch(line), _NODE.fullmatch(line), _reason(line)
+        if by_reason:
+            for name in names.expand(by_reason[2], at):
+                seen.setdefault(name, SchedulerNode(name, _states(by_reason[1]), by_reason[0]))
+        elif by_partition:
             count, word, listed = by_partition.groups()
             found = names.expand(listed or "", at)
             if int(count) != len(found):
@@ -91,6 +108,15 @@ def nodes(answer: str) -> Iterator[SchedulerNode]:
     yield from seen.values()
 
 
+def _reason(line: str) -> tuple[str, str, str] | None:
+    """Reason, state and nodes in a row of `sinfo -R`, which shows a state only with `-l`."""
+    for count in (3, 4):
+        words = line.strip().rsplit(None, count)
+        if len(words) == count + 1 and _SINCE.fullmatch(words[2]):
+            return words[0], words[3] if count == 4 else "", words[-1]
+    return None
+
+
 def _states(word: str) -> tuple[str, ...]:
     found = (_OF_NODES.get(state, (state,)) for state in states(word))
     return tuple(dict.fromkeys(state for several in found for state in several))
@@ -103,5 +129,7 @@ def _rows(answer: str, header: re.Pattern[str]) -> Iterator[tuple[int, str]]:
         raise UnreadableError("cut short: its last line has no end", line=len(text), text=text[-1])
     first = next(at for at, line in enumerate(text, 1) if header.match(line))
     yield from (
-        (at, line) for at, line in enumerate(text[first:], first + 1) if line.strip() and not header.match(line)
+        (at, line)
+        for at, line in enumerate(text[first:], first + 1)
+        if line.strip() and not header.match(line) and not _NO_ROW.fullmatch(line.rstrip()) and not is_prompt(line)
     )

@@ -1,4 +1,6 @@
-"""Files of sysfs with their content: the lines `path:value` of `grep -H .`, or an archive in the format of `ttar`."""
+"""Files of sysfs with their content: the lines `path:value` of `grep -H .`, files below their names (`==> path <==`) as
+`head` and `tail` print them, or an archive in the format of `ttar`.
+"""
 
 import re
 from collections.abc import Iterator
@@ -14,6 +16,7 @@ _PCI_COLON = (
 _LINE = re.compile(rf"\s*((?:[^\s:]++|{_PCI_COLON})+):(.*)")
 """A path may contain a PCI address, whose colons are no separators."""
 _TTAR = re.compile(r"^(?:Path|Directory): \S", re.MULTILINE)
+_HEADED = re.compile(r"\s*==> (\S+) <==\s*")
 _NO_LINE_FEED = "EOF"
 """ttar's mark after content that does not end in a line feed."""
 
@@ -28,8 +31,15 @@ def files(answer: str) -> Iterator[tuple[str, str]]:
 
 
 def _of_grep(answer: str) -> Iterator[tuple[str, str]]:
-    text = lines(answer)
+    text, headed = lines(answer), ""
     for number, line in enumerate(text, 1):
+        if heading := _HEADED.fullmatch(line):
+            headed = heading[1]
+            continue
+        if headed:
+            if line.strip() and not (number == len(text) and may_be_cut(answer, line)):
+                yield headed, line.strip()
+            continue
         found = _LINE.match(line)
         last = number == len(text) and line.strip() and not is_prompt(line)
         if last and (found is None or not found[2]):

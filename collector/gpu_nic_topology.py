@@ -10,13 +10,14 @@ Source of the format: NVIDIA's `nvidia-smi` manual, recorded answers of drivers 
 
 Traps, all met in the field:
 
-- The header may carry escapes even into a pipe, may be wrapped over several lines, and its columns may be glued
-  together (`NIC28NIC29`). Affinity cells may be empty, lists, or one blank apart: only the levels are read, which are
-  never empty.
+- The header may carry escapes even into a pipe, of which a paste keeps `[4m` and `[0m` without their first character.
+  It may be wrapped over several lines, and its columns may be glued together (`NIC28NIC29`). Affinity cells may be
+  empty, lists, or one blank apart: only the levels are read, which are never empty.
 - A matrix may be pasted with a prompt before it, commented out with `#`, or inside a longer report.
 - NIC rows may be missing: the matrix is symmetric, so the GPU rows are enough. A missing GPU row, a row that is too
   short or too long, an unknown level, a diagonal without `X`, or a NIC row that contradicts a GPU row mean that the
   answer is cut or mixed up: it is refused as a whole. So is a NIC legend that ends early.
+- `rocm-smi --showtopo` and `amd-smi topology` have no NICs: refused under their name.
 - MIG instances do not appear: the matrix stays one of physical GPUs.
 """
 
@@ -24,7 +25,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from collector._answer import PASTED, lines
-from truerail.errors import UnreadableError
+from truerail.errors import NoAnswerError, UnreadableError
 from truerail.model import Command, Device, GpuNicPath, Role, collector, minutes
 
 _LEVELS = frozenset(
@@ -33,6 +34,9 @@ _LEVELS = frozenset(
 _AFFINITY = frozenset(("CPU", "NUMA", "GPU"))
 """The words that follow the columns of levels: `CPU Affinity`, `NUMA Affinity`, `GPU NUMA ID`."""
 _GPU = re.compile(r"GPU\d{1,4}")
+_ESCAPE = re.compile(r"(?:\^\[|\\x1b|\\033|\\e|\u241b)?\[[0-9;]*m")
+"""What pastes keep of the escapes around the header."""
+_AMD = re.compile(r"ROCm System Management Interface|^LINK TYPE TABLE:", re.MULTILINE)
 _GLUE = re.compile(r"(?<=\d)(?=(?:GPU|NIC|CPU|NUMA|mlx|roce|bnxt|irdma))")
 _COLUMN = re.compile(r"(?:GPU|NIC)\d{1,4}|[a-z][\w.:-]*\d[\w.:-]*")
 _OF_PAIRS = frozenset(("OK", "CNS", "GNS", "TNS", "NS", "U"))
@@ -53,6 +57,8 @@ Rows = dict[str, list[str]]
 def gpu_nic_topology(answer: str, device: Device) -> list[GpuNicPath]:
     """One `GpuNicPath` for each GPU and NIC of the matrix, in its order. Raises `UnreadableError` for a partial
     matrix."""
+    if _AMD.search(answer):
+        raise NoAnswerError("AMD's tools show paths between GPUs alone: no NICs in it")
     text = lines(answer)
     columns, first = _header(text)
     rows, end = _rows(text, first, columns)
@@ -77,7 +83,7 @@ def _header(text: Sequence[str]) -> tuple[list[str], int]:
 
 
 def _words(line: str) -> list[str]:
-    return _GLUE.sub(" ", line.lstrip(PASTED)).split()
+    return _GLUE.sub(" ", _ESCAPE.sub(" ", line).lstrip(PASTED)).split()
 
 
 def _columns(text: Sequence[str], at: int) -> tuple[list[str], int]:

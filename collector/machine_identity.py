@@ -5,16 +5,19 @@ Needs: root on hosts, since the kernel shows serial numbers to root alone; a rea
 
 | | answers |
 |---|---|
-| hosts | `path:value` lines of `grep -H .` over `/sys/class/dmi/id`; `dmidecode -t system` as text |
+| hosts | `path:value` lines of `grep -H .` over `/sys/class/dmi/id`; `dmidecode`, with `-t system` or all of it |
+| hosts' BMC | `ipmitool fru print`: read from captures |
 | SONiC, Cumulus Linux | the table of `show platform syseeprom` or `decode-syseeprom` (ONIE's TLV 0x23) |
 | Arista EOS | `show version \\| json` |
 
-Sources: the kernel's `drivers/firmware/dmi-id.c`; dmidecode(8); Open Compute's ONIE specification of the system EEPROM;
-recorded answers in sonic-utilities' tests and in public tests of EOS.
+Sources: the kernel's `drivers/firmware/dmi-id.c`; dmidecode(8); ipmitool(1); Open Compute's ONIE specification of the
+system EEPROM; recorded answers in sonic-utilities' tests and in public tests of EOS.
 
 Traps:
 
 - Makers leave placeholders in: `To be filled by O.E.M.`, `Default string`, zeros. They identify nothing.
+- `dmidecode` prints serial numbers of modules, processors and power supplies under the same label, `ipmitool` those of
+  each FRU: only the headings `System`, `Base Board` and `Chassis Information`, and FRU 0, are the machine's.
 - `product_uuid` is printed in lower case by the kernel and in upper case by others.
 - The last line counts only if a line feed ends it.
 """
@@ -30,6 +33,11 @@ from truerail.model import EVERYWHERE, Command, Device, MachineIdentity, collect
 
 _DMI = {"product_serial": "system", "chassis_serial": "chassis", "board_serial": "board", "product_uuid": "uuid"}
 _DMIDECODE = re.compile(r"\s*(Serial Number|UUID):\s*(\S.*?)\s*")
+_HEADING = re.compile(r"[A-Z][\w /-]*|\s*(?:Handle 0x[0-9A-Fa-f]+,.*|(?:System|Base Board|Chassis) Information\s*)")
+_OF_MACHINE = {"System Information": "system", "Base Board Information": "board", "Chassis Information": "chassis"}
+_FRU = re.compile(r"\s*FRU Device Description *: .*\(ID (\d+)\)\s*")
+_FRU_SERIAL = re.compile(r"\s*(Product|Board|Chassis) Serial *: *(\S.*?)\s*")
+_OF_FRU = {"Product": "system", "Board": "board", "Chassis": "chassis"}
 _ONIE = re.compile(r"\s*Serial Number\s+0x23\s+\d+\s+(\S+)\s*")
 _PLACEHOLDERS = frozenset(
     (
@@ -46,6 +54,7 @@ _PLACEHOLDERS = frozenset(
     ask=[
         Command("grep -sH . /sys/class/dmi/id/*_serial /sys/class/dmi/id/product_uuid", ("linux",)),
         Command("dmidecode -t system", ("linux",)),
+        *(Command(text, ("capture",)) for text in ("dmidecode", "ipmitool fru print", "ipmitool fru")),
         Command("show platform syseeprom", ("sonic",)),
         Command("decode-syseeprom", ("sonic", "cumulus")),
         Command("show version | json", ("eos",)),
@@ -69,15 +78,23 @@ def _reported(answer: str) -> Iterator[MachineIdentity]:
             yield MachineIdentity("system", document["serialNumber"])
         return
     for path, value in files(answer):
-        component = _DMI.get(path.rpartition("/")[2])
-        if component:
-            yield MachineIdentity(component, value.strip())
+        if part := _DMI.get(path.rpartition("/")[2]):
+            yield MachineIdentity(part, value.strip())
+    component: str | None = "system"  # excerpts have no heading
+    fru = 0
     for line in lines(answer)[:-1]:
-        onie, dmi = _ONIE.fullmatch(line), _DMIDECODE.fullmatch(line)
+        onie, dmi, named = _ONIE.fullmatch(line), _DMIDECODE.fullmatch(line), _FRU.fullmatch(line)
+        of_fru = _FRU_SERIAL.fullmatch(line)
         if onie:
             yield MachineIdentity("system", onie[1])
-        elif dmi:
-            yield MachineIdentity("uuid" if dmi[1] == "UUID" else "system", dmi[2])
+        elif dmi and component:
+            yield MachineIdentity("uuid" if dmi[1] == "UUID" else component, dmi[2])
+        elif named:
+            fru = int(named[1])
+        elif of_fru and not fru:
+            yield MachineIdentity(_OF_FRU[of_fru[1]], of_fru[2])
+        elif _HEADING.fullmatch(line):
+            component = _OF_MACHINE.get(line.strip())
 
 
 def _identifies(serial: str) -> bool:

@@ -20,6 +20,7 @@ Traps:
 - The index of a network device counts those that this process found, in its own order: it is not a rail.
 - Terminals break lines, with or without a blank, and glue them: a line that looks like a hop and is not understood is
   an error with its number.
+- `mlx5_0_dma` is `mlx5_0` over its second PCIe function, Data Direct of ConnectX-8 (`src/transport/net_ib`, 2.27).
 - The name of a plugin may have blanks: `via NET/NCCL RDMA Plugin v6/0(2)/GDRDMA/Shared`.
 - A message has at most 1,024 characters: the last rank of a long ring may be cut, and is left out.
 - `CollNet 00/0 : 3 [receive] via COLLNET/SHARP/0` names no second rank and is no hop.
@@ -72,6 +73,8 @@ _OVERRIDE = re.compile(r"NET/[^:\n]{1,100}: Subnet-aware routing: overriding dev
 _RING = re.compile(r"Channel (\d{1,5})(?:/\d{1,5})? :((?: ++\d{1,9}+(?!\S))++)")
 _TREES = re.compile(r"\[(\d{1,5})\] (-?\d{1,9}(?:/-?\d{1,9}){0,2})->(\d{1,9})->(-?\d{1,9})(?=[\s|]|$)")
 _TREE = re.compile(r"Tree (\d{1,5}) : (-?\d{1,9}) -> (\d{1,9}) -> (-?\d{1,9}(?:/-?\d{1,9}){0,2})")
+
+_DATA_DIRECT = "_dma"
 
 Devices = dict[int, tuple[tuple[str, ...], str | None]]
 
@@ -178,7 +181,7 @@ class _Log:
             listed = _listed(message[found.end() - 1 :])
             self.devices.setdefault((by.host, by.process), {}).update(_sockets(listed) if sockets else _devices(listed))
         elif (found := _VIRTUAL.match(message)) and int(found[4]) > 1:
-            members = tuple(found[3].split("+"))
+            members = _members(found[3])
             known = self.devices.setdefault((by.host, by.process), {})
             layers = {layer for names, layer in known.values() if set(names) & set(members)}
             known[int(found[2])] = (members, layers.pop() if len(layers) == 1 else None)
@@ -233,7 +236,12 @@ def _devices(listed: str) -> Iterator[tuple[int, tuple[tuple[str, ...], str | No
 
 
 def _named(device: str, port: str) -> list[str]:
-    return [one if int(port) == 1 else f"{one}:{port}" for one in device.split("+")]
+    return [one if int(port) == 1 else f"{one}:{port}" for one in _members(device)]
+
+
+def _members(fused: str) -> tuple[str, ...]:
+    """The RDMA devices in a name, without the mark of Data Direct."""
+    return tuple([one.removesuffix(_DATA_DIRECT) for one in fused.split("+")])
 
 
 def _sockets(listed: str) -> Iterator[tuple[int, tuple[tuple[str, ...], str | None]]]:

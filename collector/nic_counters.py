@@ -12,7 +12,8 @@ Sources of the names: Linux mlx5 `counters.rst`, `bnxt_ethtool.c`, `ice_ethtool.
 Traps:
 
 - ethtool refuses `ethtool --json -S`: its text is read. The answer does not name its port: the command above it does,
-  or its bare name in a frame (`=== eth0 ===`); without either, `port` is empty.
+  or its bare name in a frame (`=== eth0 ===`) or above the title (`eth0:`). Without any of them `port` is empty, and
+  answers of two ports one below the other are refused.
 - Names contain blanks, dots and colons (`duplicate metric`, `port.rx_dropped`, `[0]: rx_discards`): the value follows
   the last colon.
 - mlx5 prints `rx_prio3_pause` only while PFC is on for priority 3: a missing counter is not reported, not zero. So is
@@ -47,6 +48,8 @@ _LIVE = (
 )
 _ASKED = asks("ethtool", "(?:-S|--statistics)")
 _TITLE = "NIC statistics:"
+_NAMED = re.compile(r"\s*([^\s:]{1,64}):?\s*")
+"""The line of a script (`echo $port`) above the title."""
 _NO_NAME = re.compile(r"=|^/")
 """No driver's counter has such a name; rows of an SNMP walk, of a job and of sysfs have."""
 _NO_COUNTERS = re.compile(r"\s*(?:no stats available|Cannot get |netlink error: )")
@@ -92,13 +95,27 @@ def _last(found: Iterable[PortCounters]) -> list[PortCounters]:
 
 def _of_ports(answer: str) -> Iterator[PortCounters]:
     text = lines(answer)
-    for section in sections(text, "ethtool", _ASKED):
+    for section in (one for asked in sections(text, "ethtool", _ASKED) for one in _titled(asked)):
         body, line = _trimmed(section)
         if body and line + len(body) - 1 == len(text):
             body = _sure(answer, body, len(text))
         names, values = _all_counters(body) or _counters(body, line)
+        if names and 2 * len(set(names)) <= len(names):
+            raise UnreadableError("each counter twice: of several ports, which no line names", line=line, text=names[0])
         if names:
             yield port_counters(section.port, names, values)
+
+
+def _titled(section: Section) -> Iterator[Section]:
+    """An answer cut at the titles that have the bare name of their port in the line above them."""
+    text, port, begun = section.lines, section.port, 0
+    for at in [at for at, line in enumerate(text) if _TITLE in line]:
+        above = next((before for before in range(at - 1, begun - 1, -1) if text[before].strip()), None)
+        named = None if above is None or is_prompt(text[above]) else _NAMED.fullmatch(text[above])
+        if named:
+            yield Section(port, section.line + begun, text[begun:above])
+            port, begun = named[1], at
+    yield Section(port, section.line + begun, text[begun:])
 
 
 def _trimmed(section: Section) -> tuple[Sequence[str], int]:

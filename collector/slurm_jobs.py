@@ -73,7 +73,7 @@ _PATHS = re.compile(r"(?<![^\s])Command=")
 )
 def slurm_jobs(answer: str, device: Device) -> Iterator[SchedulerJob]:
     """One `SchedulerJob` for each record. Raises `UnreadableError`."""
-    if re.search(r"^JobId=", answer, re.MULTILINE):
+    if re.search(r"^[ \t]*JobId=", answer, re.MULTILINE):
         return _from_records(answer)
     if is_accounting(answer):
         return from_accounting(answer, SEPARATOR)

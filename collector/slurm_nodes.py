@@ -3,13 +3,15 @@
 Question: which hosts does the scheduler use, and which has it or a person taken out?
 Needs: any user on a machine with Slurm's clients.
 
-Formats: records of `scontrol show node`, on one line each (`-o`) or on several; `scontrol show node --json`,
-`sinfo --json` and slurmrestd's nodes; the tables of `sinfo`, `sinfo -N [-l]` and `sinfo -R`. Sources: measured with
-Slurm 22.05.8; scontrol(1), sinfo(1).
+Formats: records of `scontrol show node`, on one line each (`-o`) or on several; `scontrol show node --json` and
+slurmrestd's nodes; `sinfo --json`, which before 23.02 has the same nodes, since then rows of nodes that are alike; the
+tables of `sinfo [-l]`, `sinfo -N [-l]` and `sinfo -R [-l]`. Sources: measured with Slurm 22.05.8; scontrol(1),
+sinfo(1); recorded answers of 23.02 and 25.05.
 
 Traps:
 
-- `sinfo -R` cuts the reason at 20 characters and shows no states.
+- `sinfo -R` cuts the reason at 20 characters and, without `-l`, shows no states.
+- A reason may have several lines; comment, instance and reservation follow it, on the same line with `-o`.
 - States are joined by `+`, and newer ones may follow: `MIXED+NOT_RESPONDING` is a node whose slurmd is dead and that
   is still allocated. Older releases mark it `IDLE*`.
 - `Gres=(null)` is a node without a configured resource: whether it has GPUs is unknown.
@@ -21,23 +23,23 @@ from collections.abc import Iterator
 from typing import Any
 
 from collector import _slurm_tables
-from collector._answer import decode, is_json, lines
+from collector._answer import decode, is_json
 from collector._slurm_records import records, value
 from collector._slurm_words import Names, gpus_in, states, text
 from truerail.errors import UnreadableError
 from truerail.model import Command, Device, Role, SchedulerNode, collector
 
 _BY = re.compile(r"[^\[\]\s]{1,80}@[0-9T:-]{1,30}\]")
-_TABLE = re.compile(r"REASON\s+USER\s+TIMESTAMP\s+NODELIST\s*")
-_ROW = re.compile(r"(\S.*?)\s+(\S+)\s+(\d{4}-\d\d-\d\dT[\d:]+|Unknown)\s+(\S+)\s*")
-_LONGEST_ROW = 20_000
+_BEHIND = re.compile(r"\s(?:Comment|Extra|InstanceId|InstanceType|ReservationName)=\S")
+"""What `scontrol` prints behind a reason (slurm/src/api/node_info.c)."""
 
 
 @collector(
     on=[Role.HOST],
     ask=[
         Command("scontrol -o show node", ("slurm",)),
-        *(Command(text, ("capture",)) for text in ("sinfo -R", "sinfo", "sinfo -N -l")),
+        *(Command(text, ("capture",)) for text in ("sinfo -R", "sinfo", "sinfo -N -l", "sinfo -l", "sinfo -R -l")),
+        Command("sinfo --json", ("capture",)),
     ],
     every=60.0,
     yields=[SchedulerNode],
@@ -48,8 +50,6 @@ def slurm_nodes(answer: str, device: Device) -> Iterator[SchedulerNode]:
         return _from_json(decode(answer))
     if _slurm_tables.NODES.search(answer):
         return _slurm_tables.nodes(answer)
-    if _TABLE.match(answer):
-        return _from_table(answer)
     return _from_records(answer)
 
 
@@ -68,9 +68,10 @@ def _from_records(answer: str) -> Iterator[SchedulerNode]:
 
 
 def _reason(record: str) -> str | None:
-    """The reason, without the user and the time behind it."""
+    """The reason, without the user, the time and the other values behind it."""
     _, found, rest = record.partition(" Reason=")
-    said = rest.partition("\n")[0].strip()
+    behind = _BEHIND.search(rest)
+    said = " ".join((rest[: behind.start()] if behind else rest).split())
     before, _, by = said.rpartition(" [")
     return (text(before.strip() if _BY.fullmatch(by) else said)) if found else None
 
@@ -82,6 +83,9 @@ def _features(value: Any) -> tuple[str, ...]:
 
 def _from_json(document: Any) -> Iterator[SchedulerNode]:
     found = document.get("nodes") if isinstance(document, dict) else None
+    if isinstance(document, dict) and isinstance(document.get("sinfo"), list):
+        yield from _alike(document["sinfo"])
+        return
     if not isinstance(found, list):
         raise UnreadableError("not nodes of Slurm: no list nodes", line=1, text=str(document)[:80])
     for at, node in enumerate(found):
@@ -98,13 +102,24 @@ def _from_json(document: Any) -> Iterator[SchedulerNode]:
         )
 
 
-def _from_table(answer: str) -> Iterator[SchedulerNode]:
-    names, found = Names(), lines(answer)
-    if found[-1]:
-        raise UnreadableError("cut short: its last line has no end", line=len(found), text=found[-1])
-    for at, line in enumerate(found[1:-1], 2):
-        row = _ROW.fullmatch(line) if len(line) <= _LONGEST_ROW else None
-        if row is None:
-            raise UnreadableError("not a row of sinfo -R", line=at, text=line)
-        for name in names.expand(row[4], at):
-            yield SchedulerNode(name, (), row[1])
+def _alike(rows: list[Any]) -> Iterator[SchedulerNode]:
+    """The nodes of `sinfo`'s rows, each once: a row has nodes that are alike, and there is one for each partition."""
+    names, seen = Names(), set[str]()
+    for at, row in enumerate(rows):
+        parts = row if isinstance(row, dict) else {}
+        node, listed, gres, reason, features = (
+            part if isinstance(part := parts.get(key), dict) else {}
+            for key in ("node", "nodes", "gres", "reason", "features")
+        )
+        if not isinstance(listed.get("nodes"), list):
+            raise UnreadableError(f"sinfo[{at}] has no nodes", text=str(row)[:80])
+        for name in names.expand(",".join(filter(None, map(text, listed["nodes"])))):
+            if name not in seen:
+                seen.add(name)
+                yield SchedulerNode(
+                    name,
+                    states(node.get("state")),
+                    text(reason.get("description")),
+                    _features(features.get("active")),
+                    gpus_in(text(gres.get("total")) or ""),
+                )

@@ -9,6 +9,7 @@ Sources: measured with Slurm 22.05.8; topology.conf(5), topology.yaml(5); Slurm'
 Traps:
 
 - `scontrol show topology` prints for a switch all nodes below it: only those of a switch without switches are its own.
+- `Nodes=` without a value is a switch without nodes; `AggregatedBlock` is made of blocks that have lines of their own.
 - Where a cluster has both files, `topology.yaml` alone counts.
 - A topology of the plugin `flat` has no units.
 - Keys come in any case; a line may go on behind `\\`; `#` begins a comment.
@@ -24,8 +25,8 @@ from collector._slurm_words import Names
 from truerail.errors import UnreadableError
 from truerail.model import Command, Device, Role, TopologyUnit, collector
 
-_PAIR = re.compile(r"([A-Za-z]+)\s*=\s*(\S+)")
-_SHOWN = re.compile(r"^SwitchName=\S+ Level=", re.MULTILINE)
+_PAIR = re.compile(r"([A-Za-z]+)\s*=[ \t]*(?!\w+=)(\S*)")
+_SHOWN = re.compile(r"^(?:SwitchName=\S+ Level=|BlockName=\S+ BlockIndex=)", re.MULTILINE)
 """What `scontrol` prints always ends with its line; a file that people write may not."""
 _IGNORED = frozenset(("level", "linkspeed", "blocksizes", "blockindex", "blocksize", "topologyname"))
 _YAML = re.compile(r"^(?:---\s*$|-\s+[A-Za-z_]+:)", re.MULTILINE)
@@ -77,6 +78,8 @@ def _unit(text: str, names: Names, at: int) -> Iterator[TopologyUnit]:
             raise UnreadableError("not a line of a topology", line=at, text=rest)
         pairs[found[1].lower()] = found[2]
         rest = rest[found.end() :].lstrip()
+    if "aggregatedblock" in pairs:
+        return
     unknown = pairs.keys() - _IGNORED - {"switchname", "blockname", "nodes", "switches"}
     name = pairs.get("switchname") or pairs.get("blockname")
     if unknown or (name is None and pairs.keys() - _IGNORED):

@@ -61,6 +61,11 @@ def test_a_record_is_bounded_and_a_controller_that_is_away_is_not_an_empty_queue
             )
 
 
+def test_a_row_of_sinfo_is_bounded() -> None:
+    with pytest.raises(UnreadableError, match="line 2: not a row of sinfo"):
+        collectors()["slurm_nodes"].read("REASON USER TIMESTAMP NODELIST\n" + "x " * 20_000 + "\n", ANY)
+
+
 def test_nothing_is_an_answer_where_nothing_runs() -> None:
     assert jobs("") == jobs("\n") == jobs("No jobs in the system\n") == []
     with pytest.raises(UnreadableError, match="empty answer"):
