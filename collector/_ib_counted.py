@@ -1,6 +1,7 @@
 """InfiniBand's port counters under the names that sysfs gives them, whichever tool prints them.
 
-Sources: rdma-core `libibmad/fields.c` and its older names, the kernel's `drivers/infiniband/core/sysfs.c`.
+Sources: rdma-core `libibmad/fields.c` and its older names, the kernel's `drivers/infiniband/core/sysfs.c`; recorded
+files of ibdiagnet.
 """
 
 from collector._tally import Tally, own
@@ -44,3 +45,26 @@ def take(tally: Tally, port: str, word: str, value: int | None, *, wide: bool) -
     as not reported."""
     if wide or word not in TRAFFIC or value != _MOST_32:
         tally.note(port, _COUNTERS.get(word) or own(word), value)
+
+
+_OF_IBDIAGNET = {
+    "symbol_error_counter": "symbol_error", "link_error_recovery_counter": "link_error_recovery",
+    "link_down_counter": "link_downed", "link_downed_counter": "link_downed",
+    "port_xmit_discard": "port_xmit_discards", "vl15_dropped": "VL15_dropped",
+    "excessive_buffer_errors": "excessive_buffer_overrun_errors",
+    "port_xmit_pkts": "port_xmit_packets", "port_rcv_pkts": "port_rcv_packets",
+    "port_unicast_xmit_pkts": "unicast_xmit_packets", "port_unicast_rcv_pkts": "unicast_rcv_packets",
+    "port_multicast_xmit_pkts": "multicast_xmit_packets", "port_multicast_rcv_pkts": "multicast_rcv_packets",
+}  # fmt: skip
+_EXTENDED = "_extended"
+_OF_TRAFFIC = frozenset(_SYSFS[word] for word in TRAFFIC)
+_NO_VALUE = (1 << 64) - 2
+"""The two highest values of 64 bits are no counts."""
+
+
+def take_dumped(tally: Tally, port: str, word: str, value: int) -> None:
+    """Adds a counter of `ibdiagnet2.pm`; its 64-bit form, which follows, takes the place of the narrow one."""
+    stem = word.removesuffix(_EXTENDED)
+    name = _OF_IBDIAGNET.get(stem, stem)
+    sticks = stem == word and name in _OF_TRAFFIC and value == _MOST_32
+    tally.note(port, Counter(name), None if sticks or value >= _NO_VALUE else value)

@@ -1,12 +1,17 @@
-"""The list of interfaces in the JSON of `ip -j link` and `ip -j addr`."""
+"""The list of interfaces in the JSON of `ip -j link` and `ip -j addr`, or in the text of both."""
 
 from typing import Any
 
-from collector._answer import decode
+from collector import _links_text
+from collector._answer import decode, is_json
 from truerail.errors import NoAnswerError, UnreadableError
 
 _FOREIGN = frozenset({"port", "mac", "identifier"})
 """Keys beside `ifname` in lists of other things: `rdma -j`, `bridge -j fdb`, `ethtool --json -m`."""
+
+
+def _is_text(answer: str) -> bool:
+    return not is_json(answer) and _links_text.recognised(answer)
 
 
 def interfaces(answer: str) -> list[dict[str, Any]]:
@@ -15,7 +20,7 @@ def interfaces(answer: str) -> list[dict[str, Any]]:
     `ip -j` prints `{}` for an interface that its filter excludes; these are skipped. Raises `UnreadableError` if the
     answer is not a list of interfaces.
     """
-    document = decode(answer)
+    document = _links_text.from_text(answer) if _is_text(answer) else decode(answer)
     if type(document) is not list:
         raise UnreadableError("not a list of interfaces")
     found = []

@@ -30,6 +30,8 @@ _RANK = re.compile(r"(\d{1,9})(?:\[([0-9a-f]{1,16})\])?$")
 _WAY = re.compile(rf"(send|receive)\] {_VIA}")
 _BROKEN = re.compile(r"\n{1,3}[ \t]?(?:\d{0,3}(?:\(\d{0,9}\))?/[GSM]|\((?:\d|PCI)|\d{0,9}\)[/\s])")
 """The rest of a hop whose line was broken after the index of its device."""
+_QUOTES = "\"'`"
+"""What stands before a host in logs that are JSON (`{"log":"gpu-1:34001:34043 [0] ...`)."""
 _MAY_GO_ON = frozenset(("", *"0123456789(/) \t\n"))
 """How the line behind a hop begins that may be this rest."""
 _LIKE_HOP = re.compile(r"via NET/|(?:Channel|Ring) [^\n]{0,100} -> [^\n]{0,40}\[(?:send|rec)")
@@ -170,6 +172,7 @@ def _process(tail: str) -> Process:
         return UNKNOWN
     host, _, rest = words[-2].partition(":") if words[-2].count(":") == 2 else _behind_launcher(words[-2])
     pid, _, thread = rest.partition(":")
+    host = host.lstrip(_QUOTES)
     if not host or not pid.isdecimal() or not thread.isdecimal():
         return UNKNOWN
     return Process(host, f"{host}:{pid}", f"{host}:{thread}")

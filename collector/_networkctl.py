@@ -56,7 +56,9 @@ def _row(line: str, last: int, number: int) -> Neighbor:
     if start < last < len(line) and line[last - 1] == " ":
         port, description = line[start:last], line[last:]
     else:
-        port, _, description = line[start:].partition("  ")
+        port, gap, description = line[start:].strip().partition("  ")
+        if not gap and " " in port:  # columns that do not line up: where the port ends is unknown
+            port, description = "", ""
     return _neighbor(words[0][0], words[1][0], line[words[1].end() : words[at].start()], port, description)
 
 

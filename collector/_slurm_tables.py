@@ -30,8 +30,8 @@ NODES = re.compile(
 )
 _TIME = r"(?:[\d:-]+|UNLIMITED|INVALID|NOT_SET)"
 _JOB = re.compile(
-    rf"[ \t]*((\d+)(?:_\d+|_\[\S+\]|\+\d+)?) +\S+ +(\S.*?) +(\S+) +([A-Z_]{{1,12}}) +{_TIME} +(?:{_TIME} +)?"
-    r"(\d+) +(\(.*\)|\S+)[ \t]*"
+    rf"[ \t]*((\d+)(?:_\d+|_\[\S+\]|\+\d+)?) ++\S++ ++(\S.*?) ++(\S++) ++([A-Z_]{{1,12}}) ++{_TIME} ++(?:{_TIME} ++)?"
+    r"(\d++) ++(\(.*\)|\S+)[ \t]*"
 )
 _RECORD = re.compile(r"\d+(?:_\[\S+\])?")
 _PARTITION = re.compile(
@@ -129,7 +129,7 @@ def _rows(answer: str, header: re.Pattern[str]) -> Iterator[tuple[int, str]]:
         raise UnreadableError("cut short: its last line has no end", line=len(text), text=text[-1])
     first = next(at for at, line in enumerate(text, 1) if header.match(line))
     yield from (
-        (at, line)
+        (at, line.rstrip())
         for at, line in enumerate(text[first:], first + 1)
         if line.strip() and not header.match(line) and not _NO_ROW.fullmatch(line.rstrip()) and not is_prompt(line)
     )

@@ -17,8 +17,7 @@ Traps, all met in the field:
 - NIC rows may be missing: the matrix is symmetric, so the GPU rows are enough. A missing GPU row, a row that is too
   short or too long, an unknown level, a diagonal without `X`, or a NIC row that contradicts a GPU row mean that the
   answer is cut or mixed up: it is refused as a whole. So is a NIC legend that ends early.
-- `rocm-smi --showtopo` and `amd-smi topology` have no NICs: refused under their name.
-- MIG instances do not appear: the matrix stays one of physical GPUs.
+- AMD's tools show no NICs: refused by name. MIG instances do not appear: the matrix stays one of physical GPUs.
 """
 
 import re

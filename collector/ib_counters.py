@@ -1,12 +1,12 @@
 """Counters of ports anywhere in an InfiniBand fabric, queried from one device: `perfquery`, `ibqueryerrors`.
 
 Question: which link of the fabric has errors, drops packets, or cannot send? For a host's own ports sysfs has more.
-Needs: rdma-core's `perfquery` or `ibqueryerrors`; root, since they send management packets. Not run on live devices;
-read from captures.
+Needs: rdma-core's `perfquery` or `ibqueryerrors`, or NVIDIA's `ibdiagnet`; root, since they send management packets.
+Not run on live devices; read from captures.
 
 Formats: `perfquery` with and without `-x`, and its details of errors (`--rcverr`, `--xmtdisc`), several one below the
-other; `ibqueryerrors`, also with `--data` and `--details`. Sources: rdma-core `infiniband-diags/perfquery.c` and
-`ibqueryerrors.c`, recorded answers.
+other; `ibqueryerrors`, also with `--data` and `--details`; ibdiagnet's file `ibdiagnet2.pm`. Sources: rdma-core
+`infiniband-diags/perfquery.c` and `ibqueryerrors.c`, recorded answers.
 
 A port is named by `LID 134/1`, LID and port, or by `0x0002c903006e29b0/5`, GUID and port. Counters have the names of
 sysfs.
@@ -17,6 +17,7 @@ Traps:
   the maximum of error counters.
 - With `-x` a device whose CapMask2 lacks 0x2 has no error counters; perfquery prints zeros for them: skipped.
 - Port 255 and `port ALL` are sums over a switch's ports: skipped. Port 0 is the switch's own management port.
+- `ibdiagnet2.pm`: the node's GUID is behind `N`, `GUID=` is the port's; wide counters (`_extended`) follow narrow ones.
 - `ibqueryerrors` shows counters above its thresholds; a missing counter may have any value below.
 """
 
@@ -26,7 +27,8 @@ from typing import NamedTuple
 
 from collector._answer import PASTED, lines
 from collector._counted import may_be_cut
-from collector._ib_counted import TRAFFIC, take
+from collector._ib_counted import TRAFFIC, take, take_dumped
+from collector._ib_ibdiagnet import refuse_unclosed
 from collector._ib_words import guid_text
 from collector._tally import Tally, count
 from truerail.errors import UnreadableError
@@ -41,6 +43,8 @@ _VALUE = re.compile(r"([A-Za-z]\w*):\.+(\S*)\s*")
 _NO_COUNTERS = frozenset(("PortSelect", "CounterSelect", "CounterSelect2"))
 _ALL = "255"
 _ERRORS = re.compile(r"GUID 0x([0-9a-fA-F]{1,16}) port (\w+):(.*)")
+_DUMPED = re.compile(r"Port=(\d{1,3}) Lid=0x[0-9a-fA-F]+ GUID=0x([0-9a-fA-F]{1,16})\b(?:.*/N([0-9a-fA-F]{1,16})/P\d+)?")
+_DUMPED_VALUE = re.compile(r"([a-z][a-z0-9_]*)=0x([0-9a-fA-F]{1,16})")
 _ERROR = re.compile(r" *\[(\w+) == (\d+)( \([^()]*\))?\]")
 
 
@@ -57,6 +61,7 @@ _ERROR = re.compile(r" *\[(\w+) == (\d+)( \([^()]*\))?\]")
             "ibqueryerrors --data",
             "ibqueryerrors --details",
             "perfquery -C {port}",
+            "ibdiagnet2.pm",
         )
     ],
     every=minutes(1),
@@ -121,8 +126,21 @@ def _from_ibqueryerrors(tally: Tally, answer: str) -> None:
                 take(tally, f"{guid_text(found[1])}/{found[2]}", word, count(value, line=number), wide=bool(rounded))
 
 
+def _from_ibdiagnet(tally: Tally, answer: str) -> None:
+    """A last value without anything after it may have lost digits: it is skipped."""
+    refuse_unclosed(answer)
+    text, port = lines(answer), ""
+    for number, line in enumerate(text, 1):
+        stripped = line.strip()
+        if heading := _DUMPED.match(stripped):
+            port = f"{guid_text(heading[3] or heading[2])}/{heading[1]}"
+        elif port and (value := _DUMPED_VALUE.fullmatch(stripped)) and number < len(text):
+            take_dumped(tally, port, value[1], int(value[2], 16))
+
+
 _FORMS: tuple[tuple[Callable[[str], object], Callable[[Tally, str], None]], ...] = (
     (re.compile(r"^[#> \t]*GUID 0x[0-9a-fA-F]+ port ", re.MULTILINE).search, _from_ibqueryerrors),
     (re.compile(r"^[#> \t]*[A-Za-z]\w*:\.\.", re.MULTILINE).search, _from_perfquery),
+    (re.compile(r"^[ \t]*Port=\d+ Lid=0x", re.MULTILINE).search, _from_ibdiagnet),
 )
 """Test and parser of each form."""

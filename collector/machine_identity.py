@@ -5,8 +5,7 @@ Needs: root on hosts, since the kernel shows serial numbers to root alone; a rea
 
 | | answers |
 |---|---|
-| hosts | `path:value` lines of `grep -H .` over `/sys/class/dmi/id`; `dmidecode`, with `-t system` or all of it |
-| hosts' BMC | `ipmitool fru print`: read from captures |
+| hosts | `path:value` lines of `grep -H .` over `/sys/class/dmi/id`; `dmidecode`; `ipmitool fru print` |
 | SONiC, Cumulus Linux | the table of `show platform syseeprom` or `decode-syseeprom` (ONIE's TLV 0x23) |
 | Arista EOS | `show version \\| json` |
 
@@ -16,8 +15,7 @@ system EEPROM; recorded answers in sonic-utilities' tests and in public tests of
 Traps:
 
 - Makers leave placeholders in: `To be filled by O.E.M.`, `Default string`, zeros. They identify nothing.
-- `dmidecode` prints serial numbers of modules, processors and power supplies under the same label, `ipmitool` those of
-  each FRU: only the headings `System`, `Base Board` and `Chassis Information`, and FRU 0, are the machine's.
+- `dmidecode` and `ipmitool` label serial numbers of modules and power supplies alike: FRU 0 alone is the machine's.
 - `product_uuid` is printed in lower case by the kernel and in upper case by others.
 - The last line counts only if a line feed ends it.
 """
@@ -54,7 +52,7 @@ _PLACEHOLDERS = frozenset(
     ask=[
         Command("grep -sH . /sys/class/dmi/id/*_serial /sys/class/dmi/id/product_uuid", ("linux",)),
         Command("dmidecode -t system", ("linux",)),
-        *(Command(text, ("capture",)) for text in ("dmidecode", "ipmitool fru print", "ipmitool fru")),
+        *(Command(text, ("capture",)) for text in ("dmidecode", "ipmitool fru print")),
         Command("show platform syseeprom", ("sonic",)),
         Command("decode-syseeprom", ("sonic", "cumulus")),
         Command("show version | json", ("eos",)),

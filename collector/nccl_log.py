@@ -53,7 +53,8 @@ _MOST_LINES = 8
 _LONGEST_ARROW = 80
 """Characters of a connection over which its arrow is: no ring."""
 _VERSIONS = re.compile("CCL version ")
-_VERSION = re.compile(r"([NR]CCL) version (\d[\w.+-]{0,60})")
+_VERSION = re.compile(r"([NR]CCL) version (?:: )?(\d[\w.+-]{0,60}(?::[0-9a-f]{4,40})?)")
+"""`RCCL version : 2.27.7-HEAD:0d2c4fd` since 2.22."""
 _RANK = re.compile(
     r"comm (0x[0-9a-f]{1,16}|\(nil\)) rank (\d{1,9}) nranks (\d{1,9}) cudaDev (\d{1,4})(?= )"
     r"(?: nvmlDev (\d{1,4})(?= ))?(?: busId ([0-9a-f]{1,16})(?= ))?"

@@ -1,7 +1,7 @@
 """The IP addresses of a host's or switch's interfaces.
 
 Question: which global IPv4 and IPv6 addresses does each interface have?
-Needs: iproute2 4.16 or newer for JSON; no root.
+Needs: iproute2 4.16 or newer for JSON, which is what is asked for; no root. The text form is read from captures.
 
 Format: a list with one object for each interface; `addr_info` has one object for each address: `family`, `local`,
 `prefixlen`, `scope`. Source of the format: iproute2's `ip/ipaddress.c`.
@@ -34,7 +34,8 @@ from truerail.model import EVERYWHERE, Command, Device, NetAddress, collector, m
             "ip -d -j addr",
             "ip -j -s addr",
         )
-    ],
+    ]
+    + [Command(text, ("capture",)) for text in ("ip addr", "ip a")],
     every=minutes(5),
     yields=[NetAddress],
 )

@@ -1,7 +1,7 @@
 """The network interfaces of a host or of a switch that is Linux.
 
 Question: which interfaces exist, with which names, MAC and PCI address, and are they up?
-Needs: iproute2 4.16 or newer for JSON; no root.
+Needs: iproute2 4.16 or newer for JSON, which is what is asked for; no root. The text form is read from captures.
 
 Format: a list with one object for each interface: `ifname`, `flags`, `mtu`, `operstate`, `address`, `master`,
 `altnames`, `ifalias`, `link`; with `-d` also `linkinfo` and, from iproute2 5.12 and Linux 5.14 on, `parentbus` and
@@ -49,7 +49,8 @@ UPPER_KINDS = ("vlan", "macvlan", "ipvlan")
             "ip -j address",
             "ip -j a",
         )
-    ],
+    ]
+    + [Command(text, ("capture",)) for text in ("ip -d link", "ip link")],
     every=minutes(1),
     yields=[NetLink],
 )

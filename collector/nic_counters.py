@@ -12,8 +12,7 @@ Sources of the names: Linux mlx5 `counters.rst`, `bnxt_ethtool.c`, `ice_ethtool.
 Traps:
 
 - ethtool refuses `ethtool --json -S`: its text is read. The answer does not name its port: the command above it does,
-  or its bare name in a frame (`=== eth0 ===`) or above the title (`eth0:`). Without any of them `port` is empty, and
-  answers of two ports one below the other are refused.
+  or its bare name in a frame (`=== eth0 ===`) or above the title; else `port` is empty, and two answers are refused.
 - Names contain blanks, dots and colons (`duplicate metric`, `port.rx_dropped`, `[0]: rx_discards`): the value follows
   the last colon.
 - mlx5 prints `rx_prio3_pause` only while PFC is on for priority 3: a missing counter is not reported, not zero. So is

@@ -10,6 +10,7 @@ Format: a line for each GPU, `GPU 0: NVIDIA H100 80GB HBM3 (UUID: GPU-...)`, the
 Traps:
 
 - A GPU without NVLink has no lines below its own, and no fact.
+- `nvidia-smi nvlink -e` lists errors of the links in lines of the same shape: refused, as is a state of another form.
 - The last line counts only if a line feed ends it.
 - Some lines are errors (`NVML: Unable to retrieve NVLink information as all links are inActive`): then all links of
   that GPU are inactive, and how many it has is not shown.
@@ -23,6 +24,7 @@ from truerail.errors import NoAnswerError, UnreadableError
 from truerail.model import Command, Device, NvLink, Role, collector, minutes
 
 _GPU = re.compile(r"GPU (\d{1,3}): .*\(UUID: .+\)")
+_OF_LINK = re.compile(r"Link \d+:")
 _LINK = re.compile(r"Link (\d{1,3}): (?:(\d+(?:\.\d+)?) GB/s|<inactive>)")
 
 
@@ -46,9 +48,11 @@ def nvlink(answer: str, device: Device) -> list[NvLink]:
 
 def _links(text: list[str]) -> Iterator[NvLink]:
     gpu = None
-    for line in text:
+    for number, line in enumerate(text, 1):
         if named := _GPU.fullmatch(line):
             gpu = int(named[1])
         elif gpu is not None and (link := _LINK.fullmatch(line)):
             rate = float(link[2]) if link[2] else None
             yield NvLink(gpu, int(link[1]), rate is not None, rate)
+        elif _OF_LINK.match(line):
+            raise UnreadableError("not the state of an NVLink", line=number, text=line)

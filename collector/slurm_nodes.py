@@ -11,7 +11,6 @@ sinfo(1); recorded answers of 23.02 and 25.05.
 Traps:
 
 - `sinfo -R` cuts the reason at 20 characters and, without `-l`, shows no states.
-- A reason may have several lines; comment, instance and reservation follow it, on the same line with `-o`.
 - States are joined by `+`, and newer ones may follow: `MIXED+NOT_RESPONDING` is a node whose slurmd is dead and that
   is still allocated. Older releases mark it `IDLE*`.
 - `Gres=(null)` is a node without a configured resource: whether it has GPUs is unknown.
@@ -38,7 +37,7 @@ _BEHIND = re.compile(r"\s(?:Comment|Extra|InstanceId|InstanceType|ReservationNam
     on=[Role.HOST],
     ask=[
         Command("scontrol -o show node", ("slurm",)),
-        *(Command(text, ("capture",)) for text in ("sinfo -R", "sinfo", "sinfo -N -l", "sinfo -l", "sinfo -R -l")),
+        *(Command(text, ("capture",)) for text in ("sinfo -R", "sinfo", "sinfo -N -l", "sinfo -l")),
         Command("sinfo --json", ("capture",)),
     ],
     every=60.0,

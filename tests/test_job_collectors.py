@@ -1,6 +1,7 @@
 """What schedulers answer: beyond the recordings, hostile and cut answers, and how a scheduler's machine is polled."""
 
 from pathlib import Path
+from time import process_time
 
 import pytest
 
@@ -64,6 +65,15 @@ def test_a_record_is_bounded_and_a_controller_that_is_away_is_not_an_empty_queue
 def test_a_row_of_sinfo_is_bounded() -> None:
     with pytest.raises(UnreadableError, match="line 2: not a row of sinfo"):
         collectors()["slurm_nodes"].read("REASON USER TIMESTAMP NODELIST\n" + "x " * 20_000 + "\n", ANY)
+
+
+def test_a_row_of_squeue_with_many_blanks_is_refused_at_once() -> None:
+    header = "JOBID PARTITION NAME USER ST TIME NODES NODELIST(REASON)\n"
+    started = process_time()
+    for row in ("1 p a u R 0:01 1" + " " * 100_000, "1 p" + " " * 100_000 + "a u R 0:01 1", "1 p " + "1 R " * 30_000):
+        with pytest.raises(UnreadableError, match="line 2: not a row of squeue"):
+            jobs(f"{header}{row}\n")
+    assert process_time() - started < 5
 
 
 def test_nothing_is_an_answer_where_nothing_runs() -> None:
