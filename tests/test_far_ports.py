@@ -1,10 +1,11 @@
-"""Numbers that a switch sends for its ports: what their order tells about ports that nothing else names."""
+"""Ids that show no port by themselves, and a switch's own names that the plan does not have."""
 
-from small_fabric import AT
+from small_fabric import AT, make_plan
 
 from truerail.analysis.cabling import State, Wiring
 from truerail.analysis.round import Round
-from truerail.model import Neighbor, Reading, Snapshot
+from truerail.model import CableState, CauseKind, Evaluation, Neighbor, Port, Reading, Snapshot
+from truerail.rounds import evaluate
 from truerail.testing.cases import Case, plan_of
 
 HOSTS = 8
@@ -39,3 +40,47 @@ def test_a_number_out_of_order_names_a_port_whose_own_host_is_silent() -> None:
     assert [int(state) for state in found.state[:5]] == [State.RIGHT] * 5
     assert found.state[5] == State.WRONG
     assert str(found.index.spell(int(found.place[5]))) == "leaf-0/et-0/0/7"
+
+
+def heard_by_leaf(sent: list[Neighbor], names: list[str]) -> Evaluation:
+    """Hosts that hear nothing, on a leaf that names its ports otherwise than the plan."""
+    plan = plan_of(Case("", "".join(f"h{n}/nica leaf-0/{name} rail=0\n" for n, name in enumerate(names, 1)), {}))
+    readings = [Reading(f"h{i}", "lldp_host", AT, ()) for i in range(1, len(names) + 1)]
+    readings.append(Reading("leaf-0", "lldp_switch", AT, tuple(sent)))
+    return evaluate(Round(plan, Snapshot(AT, tuple(readings))))
+
+
+def test_a_port_whose_own_name_is_unknown_is_not_another_port() -> None:
+    """Plan in aliases of split ports that no scheme explains, hosts deaf: the leaf's own names show no place."""
+    names = [f"Eth{1 + n // 4}/{1 + n % 4}(Port{1 + n // 4})" for n in range(8)]
+    sent = [Neighbor(f"Ethernet{n}", system_name=f"h{n + 1}", port_id="nica", port_id_type="ifname") for n in range(8)]
+    found = heard_by_leaf(sent, names)
+    assert set(found.cable_states.values()) == {CableState.RIGHT}
+    assert found.causes == ()
+
+
+def test_where_aliases_are_understood_an_own_name_without_alias_is_another_port() -> None:
+    names = [f"etp{n}" for n in range(1, 9)]
+    at = [*range(7), 20]
+    sent = [
+        Neighbor(f"Ethernet{4 * at[n]}", system_name=f"h{n + 1}", port_id="nica", port_id_type="ifname")
+        for n in range(8)
+    ]
+    found = heard_by_leaf(sent, names)
+    assert [cause.kind for cause in found.causes] == [CauseKind.CABLE_MOVE]
+    assert found.cable_states[Port("h8", "nica")] == CableState.WRONG
+
+
+def test_an_id_that_several_ports_of_a_host_send_names_none_of_them() -> None:
+    """Each DPU sends `p0`. One of them is known, since its host hears the other end of it."""
+    plan = make_plan(hosts=4, rails=3, spines=0)
+    readings = []
+    for i in range(1, 5):
+        hears = Neighbor("nicc", system_name="leaf-2", port_id=f"swp{i}", port_id_type="ifname")
+        readings.append(Reading(f"h{i}", "lldp_host", AT, (hears,)))
+    for rail in range(3):
+        heard = [Neighbor(f"swp{i}", system_name=f"h{i}", port_id="p0", port_id_type="ifname") for i in range(1, 5)]
+        readings.append(Reading(f"leaf-{rail}", "lldp_switch", AT, tuple(heard)))
+    found = evaluate(Round(plan, Snapshot(AT, tuple(readings))))
+    assert set(found.cable_states.values()) == {CableState.RIGHT}
+    assert found.causes == ()

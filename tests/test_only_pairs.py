@@ -11,6 +11,7 @@ from truerail.simulator import Fault, Shape, simulate
 from truerail.simulator.fabric.builder import build
 
 NO_PORTS = ["junos_no_portid", "descr=peer_of_plan"]
+LABELS = ["host_alias=peer"]
 
 
 def pod() -> Plan:
@@ -92,20 +93,23 @@ def test_a_port_that_is_taken_is_no_place_for_a_cable_whose_leaf_is_heard() -> N
     assert found.state[plan.cables.index(other)] == State.WRONG
 
 
-@pytest.mark.parametrize("rails_per_leaf", [1, 2])
-def test_crossed_bundles_are_reported_from_labels_by_uplinks_without_ports(rails_per_leaf: int) -> None:
-    """The spines hear both leaves under their own names where they belong, though not from which port."""
+@pytest.mark.parametrize(("rails_per_leaf", "labels"), [(1, False), (2, False), (1, True), (2, True)])
+def test_crossed_bundles_are_reported_from_labels_by_uplinks_without_ports(rails_per_leaf: int, labels: bool) -> None:
+    """The spines hear both leaves under their own names where they belong, though not from which port. Where NICs have
+    labels, the leaves do not hear from which NIC either.
+    """
     shape = Shape(hosts=12, rails=4, rails_per_leaf=rails_per_leaf, spines=2, uplinks=8, platforms=("junos",))
-    made = simulate(shape, [Fault(CauseKind.BUNDLE_SWAP)], seed=1, folders="inventory", behaviours=NO_PORTS)
+    flags = [*NO_PORTS, *LABELS[:labels]]
+    made = simulate(shape, [Fault(CauseKind.BUNDLE_SWAP)], seed=1, folders="inventory", behaviours=flags)
     (cause,) = evaluate(Round(made.plan, made.snapshot())).causes
     assert (cause.kind, set(cause.subjects)) == (CauseKind.BUNDLE_SWAP, set(made.truth.causes[0].subjects))
-    assert {move.cable for move in cause.moves} == (made.truth.moved if rails_per_leaf == 1 else set())
+    assert {move.cable for move in cause.moves} == (set() if labels and rails_per_leaf == 2 else made.truth.moved)
     assert not cause.alternatives  # the hosts' topologies show that their NICs are named as planned
 
 
 def test_bundles_without_ports_may_be_an_order_of_nics_where_no_topology_shows_it() -> None:
     shape = Shape(hosts=12, rails=4, rails_per_leaf=2, spines=2, uplinks=8, platforms=("junos",))
-    flags = [*NO_PORTS, "topo_flat"]
+    flags = [*NO_PORTS, *LABELS, "topo_flat"]
     made = simulate(shape, [Fault(CauseKind.BUNDLE_SWAP)], seed=1, folders="inventory", behaviours=flags)
     (cause,) = evaluate(Round(made.plan, made.snapshot())).causes
     assert (cause.kind, cause.moves) == (CauseKind.BUNDLE_SWAP, ())

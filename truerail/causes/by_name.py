@@ -146,6 +146,7 @@ def heard_above(wiring: Wiring, explained: Codes) -> tuple[Codes, Codes]:
     heard, known = wiring.heard[index.a], wiring.place >= 0
     tier = np.array([*index.devices.tier, NONE], dtype=np.int64)
     astray = ~known & (heard >= 0) & (heard != index.b_device) & (tier[heard] == tier[index.b_device])
+    astray &= ~wiring.ambiguous[index.a]  # of several switches heard, one may be a former neighbour
     gone = (astray | (known & (wiring.place != index.b))) & (wiring.partner[index.b] < 0)
     found: list[tuple[int, int]] = []
     for switch in np.unique(heard[astray]).tolist():

@@ -5,6 +5,7 @@ the pair (device code, name code) packed into one integer, and every look-up of 
 numpy.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
@@ -14,6 +15,7 @@ from truerail.model.names import device_key, port_key, printable, short_name
 from truerail.model.plan import Cable, Plan, Port, Role
 
 _NAME_BITS = 24
+_DIGITS = re.compile(r"\d+")
 
 
 class Devices:
@@ -138,6 +140,15 @@ class Ports:
     def spelled(self, name_code: int) -> str:
         """A name code as text, in the spelling first seen (the plan's, for planned ports)."""
         return self._raw.spelling[name_code]
+
+    def forms(self, name_codes: Codes) -> Codes:
+        """A number for the form of each name, which names that differ in digits alone share; -1 for no name. Forms of
+        two calls are not comparable.
+        """
+        distinct, inverse = np.unique(name_codes, return_inverse=True)
+        forms: dict[str, int] = {}
+        found = [forms.setdefault(_DIGITS.sub("#", port_key(self.spelled(n))), len(forms)) for n in distinct if n >= 0]
+        return np.array([NONE] * (len(distinct) - len(found)) + found, dtype=np.int64)[inverse]
 
     def key(self, code: int) -> str:
         """The form of a port's name that is the same for all its spellings."""

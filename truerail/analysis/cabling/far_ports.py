@@ -7,8 +7,9 @@ Decided in this order; a later step never contradicts an earlier one:
 3. The other end: port p of that device hears the port that hears this id.
 4. The scheme of aliases of the device's platform (`alias_schemes`), where most of its cables agree with it.
 5. A description that consists of the name of a port. A host that sends a MAC has no alias, so that its description is
-   the interface's own name (lldpd's interfaces.c). Elsewhere people write descriptions, mostly the planned neighbour's
-   name: one may confirm the planned port, and never shows that a cable is in another one.
+   the interface's own name (lldpd's interfaces.c). So is that of a host in a table that has no id beside it (Junos'
+   brief form) and whose own device has no such port. Elsewhere people write descriptions, mostly the planned
+   neighbour's name: one may confirm the planned port, and never shows that a cable is in another one.
 6. A name like those of the device's known ports is one that the plan does not have.
 
 What remains is the right device with its port unknown: it supports the planned cable of that device, and contradicts
@@ -24,11 +25,9 @@ from truerail.analysis.cabling.alias_schemes import agreeing, schemes
 from truerail.analysis.cabling.local import LocalNames
 from truerail.model.columns import NONE, Codes, Mask, Objects, distinct_pairs, either, equals, unanimous
 from truerail.model.index import PlanIndex
-from truerail.model.names import port_key
 
 _UNIT = re.compile(r"^(.*\S)\.\d+$")
 """A VLAN on an interface, or a logical unit of Junos: `enp1s0f0.100`, `et-0/0/0.0`."""
-_DIGITS = re.compile(r"\d+")
 _TRAILING = re.compile(r"(.*?)(\d{1,9})")
 _LABEL = re.compile(r"(?:to )?([^\s:]+)(?::| )([^\s:]\S*)")
 _LONGEST_NUMBER = 10
@@ -125,6 +124,7 @@ class _Open:
         v = self.names.sent(self.heard.w, np.where(self.vague, self.id_name, NONE))
         by_scheme, own_names = self._by_scheme()
         agreed = (self.direct >= 0) & (self.direct == self.back)
+        agreed |= self._planned_in_aliases(self.back) | self._planned_in_aliases(by_scheme)
         for found in (np.where(agreed, self.direct, NONE), self._heard_back(by_scheme), by_scheme):
             v = np.where(v < 0, found, v)
         for find in (self._by_what_others_call_it, self._of_its_interface, self._described):
@@ -174,12 +174,26 @@ class _Open:
         take = own & (~rival | (self.ports.name_of(self.direct) == self.reference))
         return np.where(take, self.direct, found), first
 
+    def _planned_in_aliases(self, found: Codes) -> Mask:
+        """Where a port is found under a switch's own name, the id heard is itself a planned port's name, and the plan
+        names no port of the switch in the form of its own names: the plan has the aliases, and the id is the port.
+        """
+        aliases = (self.direct >= 0) & (self.direct < self.index.planned_ports) & (found >= self.index.planned_ports)
+        rows = np.flatnonzero(aliases)
+        if len(rows):
+            planned = np.arange(self.index.planned_ports)
+            form = self.ports.forms(self.ports.name_of(np.concatenate([planned, found[rows]])))
+            form |= self.ports.device_of(np.concatenate([planned, found[rows]])) << 32
+            aliases[rows] = ~np.isin(form[len(planned) :], form[: len(planned)])
+        return aliases
+
     def _by_what_others_call_it(self, rows: Codes) -> Codes:
         """By the names that hosts with readings use for the planned ports, and what other devices' ports were found to
         send.
         """
         numbers = np.array([_is_number(text) for text in self.heard.port_id[rows]], dtype=bool)
-        reported = np.flatnonzero((self.back >= 0) & (self.id_name >= 0))
+        known = (self.back >= 0) & (self.id_name >= 0)
+        reported = np.flatnonzero(known & ~np.isin(self.id_name, self._sent_by_several()))
         reported = (
             reported[[not _is_number(text) for text in self.heard.port_id[reported]]] if len(reported) else reported
         )
@@ -190,6 +204,14 @@ class _Open:
         said = np.where(self.is_mac[rows], text, np.where(numbers, NONE, self.id_name[rows])).tolist()
         name = np.array([learned.get(code, NONE) for code in said], dtype=np.int64)
         return self.ports.find(self.heard.w[rows], name)
+
+    def _sent_by_several(self) -> Codes:
+        """Ids that most of the devices that send them send on several ports, as `p0` of each DPU: they name none."""
+        sent, _ = distinct_pairs(self.id_name << 32 | self.heard.w + 1, self.heard.u)
+        _, first, ports = np.unique(sent, return_index=True, return_counts=True)
+        ids, inverse, devices = np.unique(sent[first] >> 32, return_inverse=True, return_counts=True)
+        most = 2 * np.bincount(inverse, weights=ports > 1, minlength=len(ids)) > devices
+        return np.asarray(ids[most], dtype=np.int64)
 
     def _of_its_interface(self, rows: Codes) -> Codes:
         """The interface of a VLAN or a unit on it."""
@@ -210,11 +232,18 @@ class _Open:
         found = self.names.as_planned(self.ports.find(self.heard.w[rows], text))
         host = self._hosts()[rows]
         agrees = (found >= 0) & (self.ports.name_of(found) == self.reference[rows])
-        own = self.is_mac[rows] & host
+        own = host & (self.is_mac[rows] | self._names_its_own(rows, text))
         # a host's MAC without an owner, with the name of an interface that is not in the plan: another adapter's?
         other = self.is_mac[rows] & (found < 0) & self._alike(self.heard.w[rows], text)
         self.doubt[rows] |= other | (self.is_mac[rows] & ~host & (found >= 0) & ~agrees)
         return np.where(agrees | own, found, NONE)
+
+    def _names_its_own(self, rows: Codes, text: Codes) -> Mask:
+        """Whether a description without an id names no port of the device that hears it: tables without ids (Junos'
+        brief form) show a host's interface so. A label on a host's NIC would name its neighbour's port.
+        """
+        unnamed = equals(self.heard.port_id[rows], None)
+        return np.asarray(unnamed & (self.ports.find(self.ports.device_of(self.heard.u[rows]), text) < 0), dtype=bool)
 
     def _spare(self, rows: Codes, own_names: Mask) -> Codes:
         """A port that neither the plan nor the device itself names."""
@@ -230,14 +259,10 @@ class _Open:
 
     def _alike(self, device: Codes, name: Codes) -> Mask:
         """Whether these names have the form of the known port names of their devices."""
-        shapes: dict[str, int] = {}
         all_ports = np.arange(len(self.ports))
-        names = np.unique(np.concatenate([self.ports.name_of(all_ports), name]))
-        shape = np.full(int(names.max(initial=NONE)) + 2, NONE, dtype=np.int64)
-        for code in names[names >= 0].tolist():
-            shape[code] = shapes.setdefault(_DIGITS.sub("#", port_key(self.ports.spelled(code))), len(shapes))
-        known = np.unique(self.ports.device_of(all_ports) << 32 | shape[self.ports.name_of(all_ports)])
-        return np.asarray((name >= 0) & np.isin(device << 32 | shape[name], known), dtype=bool)
+        form = self.ports.forms(np.concatenate([self.ports.name_of(all_ports), name]))
+        known = np.unique(self.ports.device_of(all_ports) << 32 | form[: len(all_ports)])
+        return np.asarray((name >= 0) & np.isin(device << 32 | form[len(all_ports) :], known), dtype=bool)
 
     def _out_of_order(self, rows: Codes) -> Codes:
         """Ports that send numbers of their own (Junos) are numbered in their order: the planned ports of the numbers

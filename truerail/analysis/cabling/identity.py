@@ -17,7 +17,7 @@ from truerail.analysis.cabling.claims import Claims, nameless_chassis, read_clai
 from truerail.analysis.cabling.discovery import Discovery, discovered
 from truerail.analysis.cabling.ib_placed import LAYERS, boxes, contested_places, placed, unplaced, without
 from truerail.analysis.cabling.local import LocalNames
-from truerail.analysis.cabling.own_names import own_names
+from truerail.analysis.cabling.own_names import of_unnamed_ports, own_names
 from truerail.model.columns import Codes
 from truerail.model.index import PlanIndex
 from truerail.model.snapshot import Snapshot, Table
@@ -85,7 +85,7 @@ def identify(index: PlanIndex, snapshot: Snapshot) -> Identity:
     if owners or announces or split:
         names = LocalNames(index, snapshot, announces, by_number=by_number)
         claims, found = read_claims(names, owners, split), discovered(names, owners, split)
-    planned = own_names(names, claims)
+    planned, by_scheme = own_names(names, claims)
     if planned:
         names = LocalNames(index, snapshot, announces, planned, by_number)
         claims, found = read_claims(names, owners, split), discovered(names, owners, split)
@@ -93,6 +93,7 @@ def identify(index: PlanIndex, snapshot: Snapshot) -> Identity:
         known_ids = nameless_chassis(names, claims)
         if known_ids:
             claims = read_claims(names, owners, split, known_ids)
+        claims = of_unnamed_ports(names, claims, by_scheme)
         return Identity(names, claims, owners, duplicates, misnamed=misnamed)
     found, by_place, contested, open_ = _placed(names, found, owners, split)
     more = boxes(index, found.claims, open_, by_place.values())
