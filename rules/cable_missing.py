@@ -129,6 +129,11 @@ def _words(wiring: Wiring, cable: int, why: Why, subject: str) -> tuple[str, str
             f"{subject} to {b}: {a} reports its link up, but the discovery of the fabric finds it nowhere",
             f"Find the other end of the cable of {a}: it is beyond this fabric, or was plugged in since the discovery.",
         )
+    if not any(wiring.states.up(code[[cable]])[0] for code in (wiring.index.a, wiring.index.b)):
+        return (
+            f"{subject} to {b}: {_unheard(wiring, cable)}; no end reports whether it has link",
+            f"Check whether {a} and {b} have link. Without it reseat the cable; with it find the cable's other end.",
+        )
     summary = f"{subject} to {b}: link is up, but {_unheard(wiring, cable)}"
     action = f"Check again in a minute: a new link has sent no frame yet. Then check that LLDP is on for {a} and {b}"
     return (
@@ -247,6 +252,12 @@ FIRES = (
             "leaf-0": _LEAF_HEARS_THE_REST,
             "gpu-1": [NetLink("nic0", operstate="UP", flags=("UP", "LOWER_UP")), _NIC1_UP, _NIC1_HEARS],
         },
+        ("gpu-1/nic0",),
+    ),
+    Case(
+        "Neither end hears the other, and none reports whether it has link.",
+        _PLAN,
+        {"leaf-0": _LEAF_HEARS_THE_REST, "gpu-1": [_NIC1_HEARS]},
         ("gpu-1/nic0",),
     ),
     Case(

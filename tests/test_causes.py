@@ -64,7 +64,7 @@ def test_without_a_topology_a_swap_on_one_host_may_be_one_of_names_and_moves_not
     cause = only(causes_of(world)[1])
     assert (cause.kind, cause.subjects, cause.moves) == (CauseKind.GPU_NIC_ORDER, ("h3",), ())
     assert [(a.kind, len(a.moves)) for a in cause.alternatives] == [(CauseKind.CABLE_SWAP, 2)]
-    assert cause.to_confirm.startswith("to confirm")
+    assert cause.to_confirm.startswith("`nvidia-smi topo -m`")
     assert not cause.names_only
 
 

@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 from live_site import Run, runner
 
-from truerail.model import CauseKind
+from truerail.model import CauseKind, Fact, Neighbor, NetLink
+from truerail.rounds import evaluate
 from truerail.simulator import Fault, Shape, simulate
+from truerail.testing.cases import Case, scene
 
 FABRICS = {"ethernet": {}, "infiniband": {"platforms": ("infiniband",), "host_ports": "rdma"}}
 
@@ -76,3 +78,22 @@ def test_many_hosts_that_are_down_are_one_block_with_the_right_step(tmp_path: Pa
     text = " ".join(out.split())
     assert "4 devices are down: no answer, and no link on their cables. Check that they are powered." in text
     assert "management access" not in text
+
+
+@pytest.mark.parametrize("off", ["leaf-0", "spine-1"])
+def test_a_switch_that_is_off_explains_the_uplinks_that_are_lost(off: str) -> None:
+    hosts = [f"gpu-{n} leaf-{leaf} {leaf}" for n in range(1, 5) for leaf in (0, 1)]
+    lower = [f"{h}/nic{r} {leaf}/swp{h[-1]} rail={r}\n" for h, leaf, r in map(str.split, hosts)]
+    upper = [f"leaf-{leaf}/swp{10 + s} spine-{s}/swp{leaf + 1}\n" for leaf in (0, 1) for s in (1, 2)]
+    facts: dict[str, list[Fact]] = {}
+    for cable in lower + upper:
+        ends = [end.split("/") for end in cable.split()[:2]]
+        for (device, port), (far, far_port) in (ends, ends[::-1]):
+            dark = off in (device, far)
+            facts.setdefault(device, []).append(NetLink(port, operstate="DOWN" if dark else "UP", flags=("UP",)))
+            if not dark:
+                facts[device].append(Neighbor(port, system_name=far, port_id=far_port, port_id_type="ifname"))
+    del facts[off]
+    evaluation = evaluate(scene(Case("", "".join(lower + upper), facts, errors={off: "timed out"})))
+    assert "CAP001" in {finding.rule for finding in evaluation.findings}
+    assert [(cause.kind, cause.subjects) for cause in evaluation.causes] == [(CauseKind.UNREACHABLE, (off,))]

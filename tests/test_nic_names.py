@@ -103,7 +103,7 @@ def test_names_by_the_order_of_probing_or_by_bus_decide_nothing(tmp_path: Path, 
     cause = evaluated(capture(tmp_path / "site", names=names, rdma=rdma))
     assert (cause["kind"], cause["subjects"], cause["moves"]) == ("gpu-nic-order", [SUSPECT], [])
     assert [(other["kind"], len(other["moves"])) for other in cause["alternatives"]] == [("cable-swap", 2)]
-    assert cause["to_confirm"].startswith("to confirm: `nvidia-smi topo -m`")
+    assert cause["to_confirm"].startswith("`nvidia-smi topo -m`")
 
 
 def test_a_nic_in_the_place_of_one_without_link_decides_nothing_either(tmp_path: Path) -> None:

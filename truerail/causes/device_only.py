@@ -68,7 +68,7 @@ def left_open(
                 CauseKind.CABLE_ROTATION, f"other ports of {whose} are there, and more cables than these wrong"
             ),
         ),
-        to_confirm=f"to confirm: which ports of {whose} are behind {shown}?",
+        to_confirm=f"which ports of {whose} are behind {shown}?",
     )
 
 
@@ -217,7 +217,7 @@ def _draft(wiring: Wiring, one: int, other: int) -> CauseCandidate:
         [one, other],
         rules=WIRING,
         confidence=DEVICE_ONLY,
-        to_confirm=f"to confirm: which NIC of {c.device} is behind {b}, and which of {a.device} behind {d}?",
+        to_confirm=f"which NIC of {c.device} is behind {b}, and which of {a.device} behind {d}?",
     )
     summary = (
         f"other NICs of {a.device} and {c.device} are behind {b} and {d}, and more cables than these two are wrong"

@@ -9,9 +9,11 @@ from truerail.analysis.cabling import DEVICE_ONLY, Wiring
 from truerail.analysis.cabling.paths import GpuRails, rails_in
 from truerail.analysis.round import Round
 from truerail.causes.absent import absent_drafts
+from truerail.causes.absent_targets import without_absent_targets
 from truerail.causes.by_name import heard_above, placed, reordered, strays, swapped_hosts
 from truerail.causes.candidate import CauseCandidate, attach, number
 from truerail.causes.confirmed import confirmed
+from truerail.causes.crossed_hosts import crossed_hosts
 from truerail.causes.cycles import chains
 from truerail.causes.device_only import (
     crossed_without_names,
@@ -85,6 +87,7 @@ def _wiring_drafts(wiring: Wiring, renamed: Sequence[Stranger]) -> list[CauseCan
             steps = moves(sightings, order.rows.tolist())
             sightings.retake(order.rows, order.cables)
             drafts.append(order_draft(sightings, order, steps))
+        drafts += crossed_hosts(sightings, before)
     else:
         drafts += switches
     swapped, ports = _heard_by_name(wiring, sightings, before)
@@ -93,7 +96,8 @@ def _wiring_drafts(wiring: Wiring, renamed: Sequence[Stranger]) -> list[CauseCan
         drafts.append(left_open(sightings, shift.rows.tolist(), shift_draft(sightings, shift, before), ports))
         sightings.place[shift.rows] = sightings.index.b[sightings.taken_for[shift.rows]]
     for rows, draft in chain_drafts(sightings, chains(sightings), wiring, before):
-        drafts.append(left_open(sightings, rows, draft, ports))
+        open_ = left_open(sightings, rows, draft, ports)
+        drafts.append(without_absent_targets(wiring, sightings, rows, open_))
     done = {cable for draft in drafts for cable in draft.cables}
     done.update(wiring.index.cables_at(np.array(list(ports.values()), dtype=np.int64)).tolist())
     drafts += [pair for pair in swapped_cables(wiring) if done.isdisjoint(pair.cables)]

@@ -197,7 +197,7 @@ def _order_of_names(s: ObservedLinks, found: Sequence[_Renamed], *, decided: boo
     steps = tuple(step for one in found for step in one.moved.moves)
     draft.alternatives = (Alternative(first.moved.kind, f"{first.moved.summary}{more}", steps),)
     draft.to_confirm = (
-        f"to confirm: `nvidia-smi topo -m` and `rdma link` of {host}: is each NIC nearest to the GPU of its planned "
+        f"`nvidia-smi topo -m` and `rdma link` of {host}: is each NIC nearest to the GPU of its planned "
         f"rail? Or `ethtool -p {names[0]}`: does the card of its planned rail blink?"
     )
     return draft
@@ -233,7 +233,7 @@ def bundle_or_order(s: ObservedLinks, found: Relabelling, rows: Codes, steps: tu
         renames=nic_renames(s, rows.tolist(), index.cables_at(s.stands[rows]).tolist()),
         confidence=0.5,
         alternatives=(Alternative(found.kind, f"all host cables of {leaves} are crossed", steps),),
-        to_confirm=f"to confirm: `nvidia-smi topo -m` and `rdma link` of {hosts[0]}: is each NIC nearest to the GPU of "
+        to_confirm=f"`nvidia-smi topo -m` and `rdma link` of {hosts[0]}: is each NIC nearest to the GPU of "
         "its planned rail?",
     )
 

@@ -191,6 +191,8 @@ OFF = (
     Row("C6", S.LINK, ("LNK003", "LBL003", "RAL002", "BGP001", "PRB001", *LOSSES, "PRB008")),
     Row("C6", S.DEVICE, ("LNK003", "RAL001", "RAL002", "BGP001", "PRB001")),
 )
+SWITCH_OFF = (*OFF, Row("C6", S.SWITCH, ("LBL002", "CAP001")))
+"""Symptoms of a switch that is off: also that of the switches at its links, which have lost uplinks."""
 MAINTAINED_HOST = (
     Row("maintenance", S.OTHER_END, LAGS),
     Row("maintenance", S.LINK, ("LNK003", "LBL003", "RAL002", "BGP001")),

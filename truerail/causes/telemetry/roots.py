@@ -15,6 +15,7 @@ from truerail.causes.telemetry.precedence import (
     LINK_DOWN_UPLINK,
     OFF,
     ROWS,
+    SWITCH_OFF,
     WRONG_NETWORK,
     WRONG_RAIL,
     WRONG_UPLINK,
@@ -104,6 +105,8 @@ def _down(ground: FabricContext, draft: CauseCandidate) -> RootCandidate:
     links = tuple(ground.link_of(index.a[cables]).tolist())
     if draft.kind is CauseKind.UNREACHABLE:
         device, _ = ground.places(draft.subjects)
+        if any(not ground.is_host(one) for one in device.tolist()):
+            return _root(ground, -1, SWITCH_OFF if links else (), links, _known(device.tolist()))
         return RootCandidate(-1, OFF if links else (), links, whole=_known(device.tolist()))
     return _root(ground, -1, LINK_DOWN_HOST if index.from_host[cables].all() else LINK_DOWN_UPLINK, links)
 
