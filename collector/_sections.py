@@ -7,6 +7,7 @@ from typing import NamedTuple
 _FRAMED = re.compile(r"[=#*-]+[ \t]*([^\s=#*|:-][^\s=#*|:]*)[ \t]*:?[ \t]*[=#*-]*[ \t]*")
 _FRAMES = frozenset("=#*-")
 _PROMPT = re.compile(r"[^:]*[$#>%]\s*|[^\s:@]+@[^\s:@]+:[^:]*[$#]\s*")
+_LOGIN = re.compile(r"(?:\S{0,80}@.{0,200})?[$#>%]\s*")
 _LONGEST_COMMAND = 400
 """Most characters of a line that names a port, including a prompt before the command."""
 
@@ -39,3 +40,8 @@ def sections(text: Sequence[str], tool: str, asked: re.Pattern[str]) -> Iterator
 def is_prompt(line: str) -> bool:
     """Whether a line is only a shell's prompt."""
     return _PROMPT.fullmatch(line) is not None
+
+
+def is_login_prompt(line: str) -> bool:
+    """Whether a line is a prompt with user and host, or its last character alone: rows of tables may end with one."""
+    return _LOGIN.fullmatch(line) is not None

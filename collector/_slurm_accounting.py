@@ -18,7 +18,7 @@ import re
 from collections.abc import Iterator
 
 from collector._answer import lines
-from collector._sections import is_prompt
+from collector._sections import is_login_prompt
 from collector._slurm_words import Names, end_of, gpus_in, states, time
 from truerail.errors import UnreadableError
 from truerail.model import SchedulerJob
@@ -40,7 +40,7 @@ def is_accounting(answer: str) -> bool:
 def from_accounting(answer: str, separator: str) -> Iterator[SchedulerJob]:
     """One `SchedulerJob` for each record that is no step. Raises `UnreadableError`."""
     found = lines(answer)
-    if found[-1]:
+    if found[-1] and not is_login_prompt(found[-1]):
         raise UnreadableError("cut short: its last line has no end", line=len(found), text=found[-1][:80])
     if _TABLE.search(answer):
         yield from _from_table(found)
@@ -67,7 +67,7 @@ def _from_table(found: list[str]) -> Iterator[SchedulerJob]:
         raise UnreadableError(f"no column {lacking[0]} of sacct", line=ruled, text=found[ruled - 1][:80])
     names = Names()
     for at, line in enumerate(found[ruled + 1 :], ruled + 2):
-        if line.strip() and not is_prompt(line):
+        if line.strip() and not is_login_prompt(line):
             if any(line[end : end + 1].strip() for _, end in spans):
                 raise UnreadableError("columns that are not below the ruler", line=at, text=line.strip()[:80])
             record = {name: line[begin:end].strip() for name, (begin, end) in zip(columns, spans, strict=True)}

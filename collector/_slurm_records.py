@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from collector._answer import lines
-from collector._sections import is_prompt
+from collector._sections import is_login_prompt
 from truerail.errors import UnreadableError
 
 _ASKED = re.compile(r"\bscontrol\b.{0,200}\bshow\b")
@@ -24,7 +24,7 @@ def records(answer: str, first: str, what: str) -> Iterator[tuple[int, str]]:
     Raises `UnreadableError` for another text, and for a last line that has no end.
     """
     found = lines(answer)
-    if found[-1]:
+    if found[-1] and not is_login_prompt(found[-1]):
         raise UnreadableError("cut short: its last line has no end", line=len(found), text=found[-1][:80])
     held: list[str] = []
     begun = 0
@@ -37,7 +37,7 @@ def records(answer: str, first: str, what: str) -> Iterator[tuple[int, str]]:
             held, begun = [line], at
         elif held and line.startswith((" ", "\t")):
             held.append(line)
-        elif line.strip() and not is_prompt(line) and (held or not _ASKED.search(line)):
+        elif line.strip() and not is_login_prompt(line) and (held or not _ASKED.search(line)):
             raise UnreadableError(f"not {what}: no {first}=", line=at, text=line[:80])
     if not held:
         raise UnreadableError(f"not {what}: no {first}=", line=len(found))

@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator
 
 from collector._answer import lines
-from collector._sections import is_prompt
+from collector._sections import is_login_prompt
 from collector._slurm_words import Names, states
 from truerail.errors import UnreadableError
 from truerail.model import SchedulerJob, SchedulerNode
@@ -125,11 +125,14 @@ def _states(word: str) -> tuple[str, ...]:
 def _rows(answer: str, header: re.Pattern[str]) -> Iterator[tuple[int, str]]:
     """The numbered lines below the header. A last line without a line feed may be cut: the answer is refused."""
     text = lines(answer)
-    if text[-1]:
+    if text[-1] and not is_login_prompt(text[-1]):
         raise UnreadableError("cut short: its last line has no end", line=len(text), text=text[-1])
     first = next(at for at, line in enumerate(text, 1) if header.match(line))
     yield from (
         (at, line.rstrip())
         for at, line in enumerate(text[first:], first + 1)
-        if line.strip() and not header.match(line) and not _NO_ROW.fullmatch(line.rstrip()) and not is_prompt(line)
+        if line.strip()
+        and not header.match(line)
+        and not _NO_ROW.fullmatch(line.rstrip())
+        and not is_login_prompt(line)
     )

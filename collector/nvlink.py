@@ -25,7 +25,7 @@ from truerail.model import Command, Device, NvLink, Role, collector, minutes
 
 _GPU = re.compile(r"GPU (\d{1,3}): .*\(UUID: .+\)")
 _OF_LINK = re.compile(r"Link \d+:")
-_LINK = re.compile(r"Link (\d{1,3}): (?:(\d+(?:\.\d+)?) GB/s|<inactive>)")
+_LINK = re.compile(r"Link (\d{1,3}): (?:(\d+(?:\.\d+)?) GB/s|<inactive>)", re.IGNORECASE)
 
 
 @collector(
