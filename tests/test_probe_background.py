@@ -154,10 +154,16 @@ def test_large_packets_are_those_of_most_nics_where_the_plan_declares_none(mtus:
 
 
 def _of(plan: Plan, *mtus: int, **settings: int) -> Settings:
-    """The settings of a round in which the first NICs report these MTUs, beside one that is not planned."""
+    """The settings of a round in which the first NICs report these MTUs, beside one that is not planned, and their
+    switches larger ones.
+    """
     cables = [cable for cable in plan.cables if cable.rail is not None]
     links = [Reading(one.a.device, "net_link", AT, (NetLink(one.a.name, mtu=mtu), NetLink("mgmt", mtu=576)))
              for one, mtu in zip(cables[::2], mtus, strict=False)]  # fmt: skip
+    of_leaf = {
+        one.b.device: [NetLink(c.b.name, mtu=9400) for c in cables if c.b.device == one.b.device] for one in cables
+    }
+    links += [Reading(leaf, "net_link", AT, tuple(ports)) for leaf, ports in of_leaf.items()]
     return of_round(Settings(**settings), Round(plan, Snapshot(AT, links)))  # type: ignore[arg-type] - a test names its fields
 
 

@@ -89,7 +89,9 @@ def _address(text: str) -> IPv4Address | IPv6Address | None:
 def usual_mtu(round: Round) -> int | None:
     """The MTU that most planned NICs have, as their hosts report it: the larger one of two; None if none is known."""
     wiring, table = round.cabling, round.snapshot.table(NetLink)
-    names = wiring.index.ports.known_codes(table.column("netdev"))
-    rows = np.flatnonzero(planned_cables(wiring, wiring.identity.devices_of(table), names) != NONE).tolist()
+    device, index = wiring.identity.devices_of(table), wiring.index
+    cable = planned_cables(wiring, device, index.ports.known_codes(table.column("netdev")))
+    own = np.append(index.a_device, NONE)[cable] == device  # and not the port of its switch
+    rows = np.flatnonzero((cable != NONE) & own).tolist()
     count = Counter(mtu for row in rows if (mtu := table.rows[row].mtu) is not None)
     return max(count, key=lambda mtu: (count[mtu], mtu), default=None)
