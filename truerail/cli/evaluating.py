@@ -63,12 +63,12 @@ def evaluated_round(
     return narrowed(evaluation, wanted, answered) if wanted else evaluation, bool(answered)
 
 
-def load_plan(path: Path, *, out_of_band: bool = False, unnamed: bool = False) -> Plan:
+def load_plan(path: Path, *, out_of_band: bool = False, unnamed: bool = False, form: str = "") -> Plan:
     """The plan in a file. Raises CommandError with a line for each problem."""
     from truerail.plans import load
 
     try:
-        return load(path, out_of_band=out_of_band, unnamed=unnamed)
+        return load(path, out_of_band=out_of_band, unnamed=unnamed, form=form)
     except PlanError as error:
         raise CommandError(str(error)) from error
 

@@ -142,6 +142,9 @@ def show(
 @app.command()
 def convert(
     plan: PlanFile,
+    form: Annotated[
+        str, typer.Option("--from", metavar="FORMAT", help="Format of PLAN, such as netbox. [default: by content]")
+    ] = "",
     out_of_band: Annotated[
         bool, typer.Option("--out-of-band", help="Keep the cables of the management network that a cable list has.")
     ] = False,
@@ -158,7 +161,7 @@ def convert(
     from truerail.cli import terminal_output
     from truerail.cli.evaluating import load_plan
 
-    loaded = load_plan(plan, out_of_band=out_of_band, unnamed=True)
+    loaded = load_plan(plan, out_of_band=out_of_band, unnamed=True, form=form)
     loaded = _with_companions(loaded, layout, hca_mapping)
     for note in loaded.notes:
         terminal_output.remark(note)

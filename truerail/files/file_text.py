@@ -33,7 +33,11 @@ def utf16_text(raw: bytes) -> str | None:
 
 
 def decoded(raw: bytes, file: str, error: type[FileError]) -> str:
-    """The text of a file's content, without a byte order mark. Raises `error` if it is not UTF-8."""
+    """The text of a file's content, without a byte order mark. Raises `error` if it is not UTF-8, and not UTF-16 with a
+    byte order mark.
+    """
+    if (wide := utf16_text(raw)) is not None:
+        return wide
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as failure:

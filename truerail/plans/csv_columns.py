@@ -66,9 +66,9 @@ def unguarded(cell: str) -> str:
 
 
 def cells_of(text: str) -> "Reader":
-    """The lines of delimited text as cells, their delimiter the one that the first line has most. Iterating raises
-    `csv.Error`.
+    """The lines of delimited text as cells, their delimiter the one that the first line with any has most. Iterating
+    raises `csv.Error`.
     """
-    head = text[: text.find("\n") + 1 or 4096]
+    head = next((line for line in text[:4096].split("\n") if any(sign in line for sign in DELIMITERS)), "")
     delimiter = max(DELIMITERS, key=head.count)
     return csv.reader(io.StringIO(text.removeprefix("\ufeff"), newline=""), delimiter=delimiter, strict=True)

@@ -84,7 +84,8 @@ def _row(line: int, a: Port, b: Port, words: dict[str, str], nodes: dict[str, di
 
 
 def _end(port: Port, mac: str, nodes: dict[str, dict[str, str]]) -> End:
-    return End(*port, kind=nodes.get(port.device, {}).get("role", ""), mac=mac.lower())
+    words = nodes.get(port.device, {})
+    return End(*port, kind=words.get("role", "") or words.get("function", ""), mac=mac.lower())
 
 
 def _devices(nodes: dict[str, dict[str, str]], rows: Rows) -> dict[str, Device]:

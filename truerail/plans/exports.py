@@ -74,7 +74,13 @@ def dump_workbook(plan: Plan) -> bytes:
     with xlsxwriter.Workbook(out, {"in_memory": True, "constant_memory": True}) as book:
         sheet = book.add_worksheet("P2P")
         sheet.freeze_panes(1, 0)
-        for row, cells in enumerate([_CVT_COLUMNS, *(_p2p(cable, plan) for cable in plan.cables)]):
+        rows = [_CVT_COLUMNS, *(_p2p(cable, plan) for cable in plan.cables)]
+        sheet.autofilter(0, 0, len(rows) - 1, len(_CVT_COLUMNS) - 1)
+        for column, cells in enumerate(zip(*rows, strict=True)):
+            sheet.set_column(
+                column, column, min(_WIDEST, 2 + max(len(str(cell)) for cell in cells if cell is not None))
+            )
+        for row, cells in enumerate(rows):
             for column, cell in enumerate(cells):
                 if isinstance(cell, str):
                     sheet.write_string(row, column, cell)
@@ -84,6 +90,8 @@ def dump_workbook(plan: Plan) -> bytes:
 
 
 Cell = str | float | None
+_WIDEST: Final = 60
+"""Characters of a column of a workbook."""
 
 
 def _p2p(cable: Cable, plan: Plan) -> tuple[Cell, ...]:

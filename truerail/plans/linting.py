@@ -4,13 +4,14 @@ from collections.abc import Callable, Iterator
 
 from truerail.files.problems import Problem
 from truerail.model import Plan
-from truerail.plans import lint_cables, lint_capacity, lint_rails
+from truerail.plans import lint_cables, lint_capacity, lint_names, lint_rails
 from truerail.plans.lint_view import View
 
 Check = Callable[[View], Iterator[Problem]]
 
 CHECKS: tuple[Check, ...] = (
     lint_cables.unknown_device,
+    lint_names.misspelled_device,
     lint_cables.self_link,
     lint_cables.duplicate_cable,
     lint_cables.port_used_twice,

@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 from truerail.files.file_text import read_text
-from truerail.files.problems import Problem
+from truerail.files.problems import Problem, nearest
 from truerail.model import Plan
 from truerail.model.pause import garbage_collection_paused
 from truerail.plans import imports
@@ -21,16 +21,37 @@ from truerail.plans.unnamed import check_named
 OWN = (".yaml", ".yml", ".csv", ".dot", ".gv")
 _OWN_CSV = re.compile(r"(?:^|[,;\t\"\ufeff])\s*[ab]_device\b", re.IGNORECASE)
 _OWN_YAML = re.compile(r"^(?:hosts|leaves|spines|superspines|host_links|uplinks|rails)\s*:", re.MULTILINE)
+_IN_TABLES = ("p2p", "ndt", "netbox", "apstra", "shcd", "sonic")
+"""Formats of which some are tables."""
+_FOREIGN_YAML = re.compile(r"^(?:nodes|topology)\s*:", re.MULTILINE)
+"""Keys of other tools' files, which may have hosts too."""
 _MOST_BYTES = {".yaml": 64 << 20, ".yml": 64 << 20, ".dot": 64 << 20, ".gv": 64 << 20, ".csv": 512 << 20}
 
 
-def load(path: Path, *, out_of_band: bool = False, unnamed: bool = False) -> Plan:
-    """The plan in a file, its format by suffix and content. `out_of_band` keeps the cables of the management network
-    that a cable list of another tool has; `unnamed` takes a plan with ports that have no name, which nothing can be
-    evaluated against. Raises `PlanError` with all problems.
+def load(path: Path, *, out_of_band: bool = False, unnamed: bool = False, form: str = "") -> Plan:
+    """The plan in a file, its format by suffix and content, or `form`. `out_of_band` keeps the cables of the management
+    network that a cable list of another tool has; `unnamed` takes a plan with ports that have no name, which nothing
+    can be evaluated against. Raises `PlanError` with all problems.
     """
-    plan = _load(path, out_of_band=out_of_band)
+    plan = _load_as(path, form, out_of_band=out_of_band) if form else _load(path, out_of_band=out_of_band)
     return plan if unnamed else check_named(plan)
+
+
+def _load_as(path: Path, form: str, *, out_of_band: bool) -> Plan:
+    """The plan in a file of one format, whatever its suffix."""
+    file = str(path)
+    if f".{form}" in OWN:
+        return loads(read_text(path, _MOST_BYTES[f".{form}"], PlanError), f".{form}", file)
+    names = {name.lower().replace(" ", "-"): name for name in imports.NAMES}
+    wanted = [name for word, name in names.items() if form.lower() in word]
+    wanted += ["workbook", "cable list"] if form.lower() in _IN_TABLES else []
+    if not wanted:
+        known = (*(suffix.removeprefix(".") for suffix in OWN), *names)
+        raise PlanError([Problem(file, 0, form, f"no such format{nearest(form, known)}")])
+    found = imports.import_plan(path, out_of_band=out_of_band)
+    if found.format not in wanted:
+        raise PlanError([Problem(file, 0, "", f"expected {' or '.join(wanted)}, recognized is {found.format}")])
+    return found.plan
 
 
 def _load(path: Path, *, out_of_band: bool) -> Plan:
@@ -52,7 +73,8 @@ def _is_own(text: str, suffix: str) -> bool:
     """
     if suffix == ".csv":
         return _OWN_CSV.search(text[:4096].partition("\n")[0]) is not None
-    return suffix in (".dot", ".gv") or _OWN_YAML.search(text) is not None
+    own = _OWN_YAML.search(text) is not None and _FOREIGN_YAML.search(text) is None
+    return own or suffix in (".dot", ".gv")
 
 
 @garbage_collection_paused()

@@ -14,7 +14,7 @@ from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 
 from truerail.outputs.pack.labels import Label
-from truerail.outputs.pack.paper import BOLD, PAPERS, PLAIN, put
+from truerail.outputs.pack.paper import BOLD, PAPERS, PLAIN, put, put_name
 from truerail.outputs.pack.qr import QUIET, Code
 
 
@@ -38,6 +38,8 @@ GRIDS: Final = {
 }
 """By paper. Sizes as printed on the packs of Avery L7160 and 5160."""
 _PADDING_MM: Final = 1.5
+_MODULE_MM: Final = 0.78
+"""From side to side of a module, where the label is high enough: of codes of 0.62 mm, zbar overlooked 1 in 170."""
 _DOTS: Final = 6
 """Of a module from side to side."""
 
@@ -79,16 +81,16 @@ def _bordered(rows: Sequence[bytes], across: int) -> list[bytes]:
 def _draw(canvas: Any, label: Label, image: Any, x: float, y: float, grid: Grid) -> None:
     """One label: the code at the left, this end above, the other end below a line."""
     pad, height, width = _PADDING_MM * mm, grid.height * mm, grid.width * mm
-    code = min(height - 2 * pad, width * 0.44)
+    code = min(height - 2 * pad, label.code.across * _MODULE_MM * mm)
     canvas.drawImage(image, x + pad, y + (height - code) / 2, code, code)
-    left, room = x + pad + code + pad, width - code - 3 * pad
+    left, room = x + pad + code, width - code - 2 * pad  # the code has a white border
     size = height / 9.5
-    put(canvas, label.here.device, (left, y + height * 0.80), room, size, BOLD)
+    put_name(canvas, label.here.device, (left, y + height * 0.81), room, size, BOLD)
     put(canvas, label.here.name, (left, y + height * 0.67), room, size, BOLD)
     put(canvas, label.place, (left, y + height * 0.565), room, size * 0.72, PLAIN)
     canvas.setLineWidth(0.4)
     canvas.line(left, y + height * 0.525, left + room, y + height * 0.525)
-    put(canvas, f"to {label.there.device}", (left, y + height * 0.405), room, size * 0.86, PLAIN)
+    put_name(canvas, f"to {label.there.device}", (left, y + height * 0.405), room, size * 0.86, PLAIN)
     put(canvas, label.there.name, (left, y + height * 0.295), room, size * 0.86, PLAIN)
     put(canvas, label.far_place, (left, y + height * 0.195), room, size * 0.72, PLAIN)
     put(canvas, label.about, (left, y + height * 0.09), room, size * 0.72, PLAIN)

@@ -4,7 +4,7 @@ The code is the address of the cable's page (`/ask?q=where&port=...`) where the 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import quote, urlsplit
 
 from truerail.errors import QueryError
@@ -30,7 +30,25 @@ class Label:
 def labels_of(plan: Plan, base_url: str = "") -> list[tuple[Label, Label]]:
     """Both labels of each cable, in the order of the plan. Raises QueryError for an address that no label may have."""
     base = _checked(base_url)
-    return [_pair(cable, plan, base) for cable in plan.cables]
+    short = without_domain(plan)
+    return [_pair(cable, shown, short, base) for cable, shown in zip(plan.cables, short.cables, strict=True)]
+
+
+def without_domain(plan: Plan) -> Plan:
+    """The plan with names as a label shows them: without the domain that all names with one have, where the rest still
+    tells devices apart.
+    """
+    domains = {name.partition(".")[2] for name in plan.devices} - {""}
+    names = {name: name.removesuffix(f".{domain}") for domain in domains for name in plan.devices}
+    if len(domains) != 1 or len(set(names.values())) != len(plan.devices) or not all(names.values()):
+        return plan
+    devices = {names[name]: replace(device, name=names[name]) for name, device in plan.devices.items()}
+
+    def renamed(port: Port) -> Port:
+        return Port(names.get(port.device, port.device), port.name)
+
+    cables = tuple(cable._replace(a=renamed(cable.a), b=renamed(cable.b)) for cable in plan.cables)
+    return replace(plan, devices=devices, cables=cables)
 
 
 def _checked(base_url: str) -> str:
@@ -45,12 +63,12 @@ def _checked(base_url: str) -> str:
     return base_url.rstrip("/")
 
 
-def _pair(cable: Cable, plan: Plan, base: str) -> tuple[Label, Label]:
-    places = _place(plan, cable.a), _place(plan, cable.b)
+def _pair(cable: Cable, shown: Cable, plan: Plan, base: str) -> tuple[Label, Label]:
+    places = _place(plan, shown.a), _place(plan, shown.b)
     about, code = _about(cable), code_of(address(cable, base))
     return (
-        Label(cable.a, places[0], cable.b, places[1], about, code),
-        Label(cable.b, places[1], cable.a, places[0], about, code),
+        Label(shown.a, places[0], shown.b, places[1], about, code),
+        Label(shown.b, places[1], shown.a, places[0], about, code),
     )
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from truerail.errors import MissingExtraError
 from truerail.model import Plan
 from truerail.outputs.pack.bill import render_bill
-from truerail.outputs.pack.labels import labels_of
+from truerail.outputs.pack.labels import labels_of, without_domain
 from truerail.outputs.pack.zpl import Stock, render_zpl
 
 
@@ -33,6 +33,7 @@ def make_pack(plan: Plan, pack: Pack) -> Iterator[tuple[str, bytes]]:
         raise MissingExtraError("pack", "a cabling pack") from error
     yield "labels.pdf", render_labels(labels, pack.paper)
     yield "labels.zpl", render_zpl(labels, pack.stock).encode()
-    yield "racks.pdf", render_racks(plan, pack.paper)
-    yield "ports.pdf", render_ports(plan, pack.paper)
+    short = without_domain(plan)
+    yield "racks.pdf", render_racks(short, pack.paper)
+    yield "ports.pdf", render_ports(short, pack.paper)
     yield "bill.csv", render_bill(plan).encode()

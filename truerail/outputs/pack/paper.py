@@ -55,6 +55,19 @@ def put(canvas: Any, text: str, at: tuple[float, float], room: float, size: floa
     canvas.drawString(*at, words)
 
 
+def put_name(canvas: Any, text: str, at: tuple[float, float], room: float, size: float, font: str = PLAIN) -> None:
+    """Writes a name, in two smaller lines where one is too short; `at` is the beginning of the base line of one."""
+    smallest = size * _SMALLEST
+    if stringWidth(shown(text), font, smallest) <= room:
+        put(canvas, text, at, room, size, font)
+        return
+    clean = shown(text)
+    most = next(end for end in range(len(clean), 0, -1) if stringWidth(clean[:end], font, smallest) <= room)
+    parted = max((clean.rfind(sign, most // 2, most) for sign in "-_."), default=-1) + 1 or most
+    put(canvas, clean[:parted], (at[0], at[1] + size * 0.35), room, smallest, font)
+    put(canvas, clean[parted:], (at[0], at[1] - size * 0.35), room, smallest, font)
+
+
 @dataclass(frozen=True, slots=True)
 class Column:
     """A column of a table: its head, and its part of the width."""

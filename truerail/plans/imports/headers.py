@@ -19,17 +19,21 @@ _SIDES = {
     ),
     **dict.fromkeys(("endpoint b", "side 2", "end b", "end 2", "b end", "b side", "far end", "remote end"), "b"),
     **dict.fromkeys(("target", "peer", "neighbor", "neighbour", "side z", "end z", "z end", "z side"), "b"),
+    **dict.fromkeys(("origin", "upstream", "parent", "von"), "a"),
+    **dict.fromkeys(("downstream", "child", "nach"), "b"),
 }
 _LAST = {"a": "a", "1": "a", "b": "b", "z": "b", "2": "b"}
 """What ends a cell that names its end last."""
 _FIELDS = {
     **dict.fromkeys(("node name", "hostname", "host name", "host", "device", "device name"), "device"),
-    **dict.fromkeys(("switch", "node", "power panel"), "device"),
+    **dict.fromkeys(("switch", "node", "system", "system name", "power panel"), "device"),
+    **dict.fromkeys(("equipment", "equipment name", "machine", "dev", "ger\u00e4t"), "device"),
     **dict.fromkeys(("name", "nae"), "name"),
     **dict.fromkeys(
         ("port", "hca/port", "hca port", "physical port", "interface name", "interface", "port name", "hca"), "port"
     ),
     **dict.fromkeys(("nic", "nic port", "ifname", "if name", "intf", "netdev", "port id", "termination"), "port"),
+    **dict.fromkeys(("slot/port", "port number", "port no", "port no.", "port #", "switch port", "osfp port"), "port"),
     **dict.fromkeys(("rack", "rack name", "cabinet"), "rack"),
     **dict.fromkeys(("u", "ru", "rack u", "unit", "location", "position"), "unit"),
     **dict.fromkeys(("type", "role", "node type", "device type"), "kind"),
@@ -47,6 +51,7 @@ _OF_CABLE = {
     "shuffle id": "shuffle",
 }
 _WORDS = re.compile(r"[\s_\-]+")
+_END_IN_BRACKETS = re.compile(r"\s*\(([ABZ12])\)$", re.IGNORECASE)
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _PREFIX = re.compile(
     r"(endpoint [12ab]|side [12abz]|end [12abz]|[abz] (?:end|side)|(?:near|far|local|remote) end|[a-z]+\d?)(?: (.+))?"
@@ -56,6 +61,7 @@ _NOUNS = frozenset(
     (
         *("device", "node", "host", "hostname", "server", "switch", "leaf", "spine", "tor", "system", "machine"),
         *("gpu node", "gpu server", "compute node", "compute", "peer", "neighbor", "neighbour", "peer node"),
+        *("dgx", "hgx", "ib leaf", "ib switch", "gpu host", "gpu"),
         *("peer device", "peer host", "neighbor device", "remote device", "leaf switch", "tor switch"),
         *("connected to", "connected device", "connected switch", "connected host"),
     )
@@ -90,7 +96,14 @@ class Header:
 def words(cell: str) -> str:
     """A header's cell in lower case, with blanks between its words: `SourcePhysicalPort` is `source physical port`."""
     plain = cell.strip().removeprefix("#").removeprefix("Fields:").strip().replace("ToR", "Tor")
+    plain = _END_IN_BRACKETS.sub(r" \1", plain)
     return _WORDS.sub(" ", _CAMEL.sub(" ", plain)).strip().lower()
+
+
+def is_known(cell: str) -> bool:
+    """Whether a header's cell has a meaning of its own: a field, of one end or of the cable."""
+    known = words(cell)
+    return known in _FIELDS or known in _OF_CABLE or any(_prefixed(known)) or _after(known)[1] != ""
 
 
 def header_of(cells: Sequence[str], groups: Sequence[str] = ()) -> Header:
@@ -115,14 +128,20 @@ def header_of(cells: Sequence[str], groups: Sequence[str] = ()) -> Header:
 def _with_suffixes(known: Sequence[str]) -> Header:
     header = Header()
     for column, cell in enumerate(known):
-        found = _SUFFIX.fullmatch(cell)
-        named = [f"{found[1]} {found[4]}", found[4], found[1]] if found and found[4] else [found[1]] if found else []
-        what = next((_FIELDS[name] for name in named if name in _FIELDS), "")
-        if found and what:
-            header.end[_LAST[found[2] or found[3]]].setdefault(what, column)
+        side, what = _after(cell)
+        if what:
+            header.end[side].setdefault(what, column)
         elif cell in _OF_CABLE:
             header.cable.setdefault(_OF_CABLE[cell], column)
     return header
+
+
+def _after(cell: str) -> tuple[str, str]:
+    """The end that a cell names behind or within its words, and the field: `port a`, `device 1 name`."""
+    found = _SUFFIX.fullmatch(cell)
+    named = [f"{found[1]} {found[4]}", found[4], found[1]] if found and found[4] else [found[1]] if found else []
+    what = next((_FIELDS[name] for name in named if name in _FIELDS), "")
+    return (_LAST[found[2] or found[3]], what) if found and what else ("", "")
 
 
 def _by_nouns(known: Sequence[str]) -> Header:
@@ -132,12 +151,12 @@ def _by_nouns(known: Sequence[str]) -> Header:
     latest = ""
     for column, cell in enumerate(known):
         noun = cell.removesuffix(" name").removesuffix(" hostname")
-        owner, _, rest = cell.rpartition(" ")
+        owner, rest = _owned(cell)
         if noun in _NOUNS and "device" not in ends.get(noun, {}):
-            begun = next((of for of in ends if noun.startswith(f"{of} ") and "device" not in ends[of]), noun)
+            begun = next((of for of in ends if _same(noun, of) and "device" not in ends[of]), noun)
             ends[noun], latest = {**ends.pop(begun, {}), "device": column}, noun
-        elif rest in _FIELDS and (owner in _NOUNS or any(of.startswith(f"{owner} ") for of in ends)):
-            near = owner if owner in ends else next((of for of in ends if of.startswith(f"{owner} ")), owner)
+        elif rest and (owner in _NOUNS or any(_same(of, owner) for of in ends)):
+            near = owner if owner in ends else next((of for of in ends if _same(of, owner)), owner)
             ends.setdefault(near, {}).setdefault(_FIELDS[rest], column)
         elif cell in _OF_CABLE:
             cable.setdefault(_OF_CABLE[cell], column)
@@ -147,6 +166,19 @@ def _by_nouns(known: Sequence[str]) -> Header:
     if len(ends) != 2 or len(whole) != 2:
         return Header()
     return Header({"a": whole[0], "b": whole[1]}, cable)
+
+
+def _owned(cell: str) -> tuple[str, str]:
+    """The device's word and the field's in `server nic port`; no field where the cell does not end with one."""
+    before = cell.split(" ")
+    cuts = ((" ".join(before[:at]), " ".join(before[at:])) for at in range(1, len(before)))
+    return next(((owner, rest) for owner, rest in cuts if rest in _FIELDS), (cell, ""))
+
+
+def _same(one: str, other: str) -> bool:
+    """Whether two words mean one device: `leaf switch`, `leaf`; `gpu server`, `server`."""
+    short, long = sorted((one, other), key=len)
+    return long.startswith(f"{short} ") or long.endswith(f" {short}")
 
 
 def _prefixed(cell: str) -> tuple[str, str]:
@@ -165,6 +197,9 @@ def _with_prefixes(known: Sequence[str]) -> Header:
             header.end[side].setdefault(_FIELDS[rest] if rest else "device", column)
         elif cell in _OF_CABLE:
             header.cable.setdefault(_OF_CABLE[cell], column)
+    bare = [column for column, cell in enumerate(known) if _FIELDS.get(cell) == "device"]
+    if len(bare) == 1 and "device" in header.end["b"]:
+        header.end["a"].setdefault("device", bare[0])  # `hostname, local_port, remote_hostname, remote_port`
     return header
 
 

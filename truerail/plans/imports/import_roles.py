@@ -20,7 +20,7 @@ _SWITCH_PORT: Final = re.compile(
     r"|\w+(?:Ethernet|GigE)\d.*|\d+/\d+(?:/\d+)*"
 )
 _HOST_PORT: Final = re.compile(
-    r"nic.*|eth\d+|en[opsx]\w+|mlx\d_\d+.*|ib\d.*|rail.*|hca.*|M\d+P\d+|bmc|ipmi", re.IGNORECASE
+    r"nic.*|eth\d+|en[opsx]\w+|mlx\d_\d+.*|ib[ps]?\d.*|rail.*|hca.*|M\d+P\d+|bmc|ipmi", re.IGNORECASE
 )
 _TIERS: Final = (Role.LEAF, Role.SPINE, Role.SUPERSPINE)
 MANY_CABLES: Final = 12

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from truerail.model.names import printable
 
-_NO_DEVICE = re.compile(
+NO_VALUE = re.compile(
     r"tb[adc]|n/?a|none|null|-+|\?+|spare|free|unused|reserved|unconnected|site"
     r"|customer\b.*|.*\bcustomer[- ]provided\b.*",
     re.IGNORECASE,
@@ -93,8 +93,12 @@ class UnnamedPorts:
 
 def place(row: ImportRow) -> str:
     """Where a row is, for messages: `sheet 'IB' row 12`, `row 12`, `link 3`."""
-    sheet = f"sheet {printable(row.sheet, 60)!r} " if row.sheet else ""
-    return f"{sheet}row {row.line}" if row.line else row.where or f"{row.a.device}/{row.a.port}"
+    return place_in(row.sheet, row.line) if row.line else row.where or f"{row.a.device}/{row.a.port}"
+
+
+def place_in(sheet: str, line: int) -> str:
+    """A row of a sheet, or of a file of one table."""
+    return f"sheet {printable(sheet, 60)!r} row {line}" if sheet else f"row {line}"
 
 
 def why_no_cable(row: ImportRow) -> str:
@@ -102,7 +106,7 @@ def why_no_cable(row: ImportRow) -> str:
     words = (row.a.device, row.a.port, row.b.device, row.b.port)
     if not all(words):
         return "not a cable, because a device or a port is empty"
-    if vague := next((word for word in words if _NO_DEVICE.fullmatch(word)), ""):
+    if vague := next((word for word in words if NO_VALUE.fullmatch(word)), ""):
         return f"not a cable, because it says {printable(vague, 40)!r}"
     return "not a cable, because both ends are the same port" if words[:2] == words[2:] else ""
 

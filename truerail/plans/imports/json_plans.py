@@ -4,13 +4,25 @@ cabling check.
 Each reader takes the parsed file and returns its rows, or None where the file is of another format.
 """
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
+from truerail.errors import QueryError
+from truerail.plans.imports.headers import header_of
 from truerail.plans.imports.import_row import End, ImportRow, Rows
+from truerail.plans.imports.tables import Table, read_tables
 from truerail.plans.numbers import speed_gbps
 
 Reader = Callable[[Any], Rows | None]
+
+
+def mentions_cloud(text: str) -> bool:
+    """Whether a text lists hosts by their place in a cloud's network, as OCI's topology of RDMA hosts."""
+    return _CLOUD.search(text) is not None
+
+
+_CLOUD = re.compile(r"(?:compute[-_]?)?(?:hpc[-_]?island|network[-_]?block|local[-_]?block)[-_]?id", re.IGNORECASE)
 
 
 def _get(value: Any, *path: str) -> Any:
@@ -21,8 +33,8 @@ def _get(value: Any, *path: str) -> Any:
 
 
 def _text(value: Any) -> str:
-    """A name; empty for what is none."""
-    return str(value).strip() if isinstance(value, str | int) and not isinstance(value, bool) else ""
+    """A name or a number; empty for what is neither."""
+    return str(value).strip() if isinstance(value, str | int | float) and not isinstance(value, bool) else ""
 
 
 def _dicts(value: Any) -> list[Mapping[str, Any]]:
@@ -121,6 +133,30 @@ def _netbox_end(cable: Mapping[str, Any], side: str) -> End:
     return End(_text(_get(port, "device", "name")), _text(_get(port, "name")))
 
 
+def netbox_interfaces(data: Any) -> Rows | None:
+    """NetBox's and Nautobot's REST answer of interfaces: each with its device, and the endpoint that its cable leads
+    to, through patch panels. One with several endpoints (breakout) is no cable.
+    """
+    found = _dicts(data if isinstance(data, list) else _get(data, "results"))
+    found = [one for one in found if isinstance(one.get("device"), Mapping) and _CONNECTED.intersection(one)]
+    if not found:
+        return None
+    return _gathered(
+        ImportRow(
+            End(_text(_get(one, "device", "name")), _text(one.get("name"))),
+            End(_text(_get(far[0], "device", "name")), _text(far[0].get("name"))) if len(far) == 1 else End("", ""),
+            label=_text(_get(one, "cable", "label")),
+            where=f"interface {_text(_get(one, 'device', 'name'))}/{_text(one.get('name'))}",
+        )
+        for one in found
+        for far in [_dicts(one.get("connected_endpoints")) or _dicts([one.get("connected_endpoint")])]
+        if far
+    )
+
+
+_CONNECTED = frozenset(("connected_endpoints", "connected_endpoint"))
+
+
 def apstra(data: Any) -> Rows | None:
     """Apstra's cabling map: links with two endpoints, each an interface and a system."""
     links = _get(data, "links")
@@ -213,18 +249,31 @@ def _netq_end(known: Mapping[str, Mapping[str, Any]], end: Mapping[str, Any]) ->
 
 
 def sonic(data: Any) -> Rows | None:
-    """A SONiC switch's config_db: DEVICE_NEIGHBOR by local port, with the peer's name and port."""
-    neighbors = _get(data, "DEVICE_NEIGHBOR")
+    """A SONiC switch's config_db: DEVICE_NEIGHBOR by local port, with the peer's name and port; in the form of its
+    Configuration.md by the peer's name, with both ports. A dump of the database has flat keys, `TABLE|key`. Raises
+    `QueryError` where the file does not name its switch.
+    """
+    tables: dict[str, Any] = dict(data) if isinstance(data, Mapping) else {}
+    for key, value in list(tables.items()):
+        table, parted, rest = str(key).partition("|")
+        if parted and isinstance(value, Mapping):
+            tables[table] = {**(_get(tables, table) or {}), rest: value}
+    neighbors = tables.get("DEVICE_NEIGHBOR")
     if not isinstance(neighbors, Mapping):
         return None
-    name = _text(_get(data, "DEVICE_METADATA", "localhost", "hostname"))
-    kinds = _get(data, "DEVICE_NEIGHBOR_METADATA") or {}
+    name = _text(_get(tables, "DEVICE_METADATA", "localhost", "hostname"))
+    if not name:
+        raise QueryError(
+            "a config_db that does not name its switch: expected the hostname in DEVICE_METADATA, localhost"
+        )
+    kinds = _get(tables, "DEVICE_NEIGHBOR_METADATA") or {}
     return _gathered(
         ImportRow(
-            End(name, port, kind="leaf"),
-            End(far := _text(_get(peer, "name")), _text(_get(peer, "port")), kind=_text(_get(kinds, far, "type"))),
+            End(name, _text(_get(peer, "local_port")) or key, kind="leaf"),
+            End(far, _text(_get(peer, "port")), kind=_text(_get(kinds, far, "type")) or _text(_get(peer, "type"))),
         )
-        for port, peer in neighbors.items()
+        for key, peer in neighbors.items()
+        for far in [_text(_get(peer, "name")) or (key if _get(peer, "local_port") else "")]
     )
 
 
@@ -243,10 +292,26 @@ def arista_check(data: Any) -> Rows | None:
     )
 
 
+def records(data: Any) -> Rows | None:
+    """Cables as flat records, `[{"source_name": ..., "source_port": ..., "dest_name": ..., ...}]`, also below one key
+    of a mapping: their keys are the columns of a table. LLDPq's `lldpq-p2p-v1` is of this form, as are many exports.
+    """
+    lists = [data] if isinstance(data, list) else [*data.values()] if isinstance(data, Mapping) else []
+    for found in map(_dicts, lists):
+        keys = list(dict.fromkeys(str(key) for one in found for key in one))
+        if header_of(keys).complete:
+            lines = [(at, [_text(one.get(key)) for key in keys]) for at, one in enumerate(found, 1)]
+            rows = Rows()
+            read_tables([Table("", [(0, keys), *lines])], rows)
+            return rows
+    return None
+
+
 READERS: Final[dict[str, Reader]] = {
     "NVIDIA Air": air,
     "Nautobot GraphQL": nautobot,
     "NetBox cables": netbox,
+    "NetBox interfaces": netbox_interfaces,
     "Apstra cabling map": apstra,
     "Batfish layer 1": batfish,
     "CANU": canu,

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,17 +16,30 @@ from truerail.plans.imports import json_plans, yaml_plans
 from truerail.plans.imports.delimited import table_of
 from truerail.plans.imports.ib_topology import is_topology, read_topology
 from truerail.plans.imports.import_row import Rows
-from truerail.plans.imports.minigraph import is_minigraph, read_minigraph
+from truerail.plans.imports.misspelled import check_headers
 from truerail.plans.imports.tables import read_tables
 from truerail.plans.imports.workbook import is_workbook, tables_of
+from truerail.plans.imports.xml_plans import is_cable_plan, is_minigraph, read_cable_plan, read_minigraph
 from truerail.plans.plan_error import PlanError
 
-DRAWINGS: Final = (".drawio", ".xml", ".svg", ".vsdx", ".pdf", ".png")
-SUFFIXES: Final = (".xlsx", ".xlsm", ".ndt", ".topo", ".ibnl", ".json", ".tsv", ".txt", *DRAWINGS)
+DRAWINGS: Final = (".drawio", ".xml", ".svg", ".vsdx", ".vsd", ".pdf", ".png", ".jpg", ".jpeg")
+OTHER_BOOKS: Final = (".xls", ".xlsb", ".ods", ".numbers")
+"""Workbooks that are not read."""
+SUFFIXES: Final = (".xlsx", ".xlsm", ".ndt", ".topo", ".ibnl", ".json", ".tsv", ".txt", *OTHER_BOOKS, *DRAWINGS)
 """Of files that are always cable lists; `.csv`, `.yaml` and `.yml` may be."""
+NAMES: Final = (
+    *("workbook", "cable list", "cable records", "InfiniBand topology", "SONiC minigraph", "Cisco cable plan"),
+    *json_plans.READERS,
+    *yaml_plans.READERS,
+)
+"""Every format."""
+_OLD_BOOK: Final = bytes.fromhex("d0cf11e0a1b11ae1")
+"""Begins an OLE file: Excel before 2007, and any encrypted workbook (MS-OFFCRYPTO)."""
 _DOCUMENT: Final = re.compile(r"^---(?:[ \t].*)?$", re.MULTILINE)
 _COMMENT: Final = re.compile(r"[ \t]*#")
 _MOST_BYTES: Final = 64 << 20
+_TITLE_LINES: Final = 3
+"""Lines above a header that may have no delimiter."""
 _NOTHING: Final = (
     "no cable list is recognized: expected columns for the device and the port of both ends (names such as "
     "A-Node Name, Source, StartDevice, Endpoint 1 Name), or one of the formats of docs/plan.md"
@@ -40,6 +54,9 @@ def recognized(path: Path) -> tuple[str, Rows] | None:
     if path.suffix.lower() in DRAWINGS and path.suffix.lower() != ".xml":
         raise PlanError([Problem(file, 0, "", "a drawing has no ports: expected a cable list")])
     raw = read_bytes(path, _MOST_BYTES, PlanError)
+    if path.suffix.lower() in OTHER_BOOKS or raw.startswith(_OLD_BOOK):
+        how = "an old Excel workbook, or one with a password" if raw.startswith(_OLD_BOOK) else "a workbook"
+        raise PlanError([Problem(file, 0, path.suffix, f"{how}: save it as .xlsx without a password, or as CSV")])
     if is_workbook(raw):
         return "workbook", _workbook(raw, file)
     return recognized_text(decoded(raw, file, PlanError), file)
@@ -51,15 +68,27 @@ def recognized_text(text: str, file: str) -> tuple[str, Rows] | None:
     try:
         if is_minigraph(text):
             return "SONiC minigraph", read_minigraph(text)
+        if is_cable_plan(text):
+            return "Cisco cable plan", read_cable_plan(text)
         if start.startswith("<"):
             raise QueryError(_markup(start))
         if start.startswith(("{", "[")):
-            return _first(json_plans.READERS, _json(text, file))
+            return _of_json(text, file)
         if is_topology(text):
             return "InfiniBand topology", read_topology(text)
         return _table(text, file) or _first(yaml_plans.READERS, _documents(text))
     except (NodeSetError, QueryError) as error:
         raise PlanError([Problem(file, 0, "", str(error))]) from error
+
+
+def _of_json(text: str, file: str) -> tuple[str, Rows] | None:
+    data = _json(text, file)
+    found = _first(json_plans.READERS, data)
+    if found is None and (rows := json_plans.records(data)) is not None:
+        return "cable records", rows
+    if found is None and json_plans.mentions_cloud(text):
+        raise QueryError("a cloud's topology lists hosts by their place in its network, and no ports: expected cables")
+    return found
 
 
 def _markup(start: str) -> str:
@@ -69,9 +98,9 @@ def _markup(start: str) -> str:
     return "a drawing has no ports: expected a cable list"
 
 
-def unrecognized(file: str) -> PlanError:
-    """The error for a file of no known format."""
-    return PlanError([Problem(file, 0, "", _NOTHING)])
+def unrecognized(file: str, notes: Sequence[str] = ()) -> PlanError:
+    """The error for a file of no known format; `notes` are what was not read of it."""
+    return PlanError([Problem(file, 0, "", "; ".join((_NOTHING, *notes)))])
 
 
 def _first(readers: Any, data: Any) -> tuple[str, Rows] | None:
@@ -99,20 +128,28 @@ def _documents(text: str) -> list[Any]:
 
 def _table(text: str, file: str) -> tuple[str, Rows] | None:
     head = text[:4096].split("\n")
-    first = next((line for line in head if line.strip() and not _COMMENT.match(line)), "")
-    if not any(delimiter in line for line in (head[0], first) for delimiter in DELIMITERS):
+    above = [line for line in head if line.strip() and not _COMMENT.match(line)][:_TITLE_LINES]
+    if not any(delimiter in line for line in (head[0], *above) for delimiter in DELIMITERS):
         return None
     rows = Rows()
-    return ("cable list", rows) if read_tables([table_of(text, file)], rows) else None
+    try:
+        tables = [table_of(text, file)]
+    except PlanError:
+        if any(delimiter in head[0] for delimiter in DELIMITERS):
+            raise
+        return None
+    check_headers(tables, file)
+    return ("cable list", rows) if read_tables(tables, rows) else None
 
 
 def _workbook(raw: bytes, file: str) -> Rows:
     """The cables of all sheets that have any."""
     tables, notes = tables_of(raw, file)
+    check_headers(tables, file)
     rows = Rows(notes=notes)
     read = read_tables(tables, rows)
     if not read:
-        raise unrecognized(file)
+        raise unrecognized(file, notes)
     others = [table.sheet for table in tables if table.sheet not in read and table.rows]
     rows.notes += [f"sheet {sheet!r} is no cable list" for sheet in others]
     return rows

@@ -4,8 +4,9 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from truerail.model.names import printable
 from truerail.plans.imports.headers import Header, header_of, words
-from truerail.plans.imports.import_row import UNNAMED, End, ImportRow, Rows, UnnamedPorts, place
+from truerail.plans.imports.import_row import NO_VALUE, UNNAMED, End, ImportRow, Rows, UnnamedPorts, place
 from truerail.plans.numbers import MOST_PLANES, MOST_RAILS, metres, speed_gbps
 
 UNNAMED_NOTE = "the file names no ports: each is `?1`, `?2`, ... in the order of its device; name them before `check`"
@@ -20,7 +21,18 @@ _BOTH = {
     " ": re.compile(r"(\S+) +(\S*\d\S*)"),
 }
 """A cell with a device and its port, by what parts them. A port's name may have colons and slashes of its own."""
-_METRES = {"": 1.0, "m": 1.0, "km": 1000.0, "cm": 0.01, "mi": 1609.344, "ft": 0.3048, "in": 0.0254}
+_NUMBERED = re.compile(r"(?:(?:rail|plane|[rp])[-_ ]?)?([0-9]{1,6})", re.IGNORECASE)
+_LENGTH = re.compile(r"([0-9]+(?:[.,][0-9]+)?)\s*([a-z]*)\.?", re.IGNORECASE)
+_RATES = {"EDR": 100.0, "HDR": 200.0, "NDR": 400.0, "XDR": 800.0}
+"""Gb/s of four lanes."""
+_METRES = {
+    **dict.fromkeys(("", "m", "meter", "meters", "metre", "metres", "mtr"), 1.0),
+    "km": 1000.0,
+    "cm": 0.01,
+    "mi": 1609.344,
+    "ft": 0.3048,
+    "in": 0.0254,
+}
 """NetBox's units of a cable's length."""
 
 Cells = Sequence[str]
@@ -78,6 +90,8 @@ def _read(table: Table, rows: Rows, fits: Callable[[Header], bool]) -> bool:
     for line, row in _rows(table, at + 1, header):
         if own == [words(cell) for cell in table.rows[line][1]]:
             continue  # the header again, as on each printed page
+        for name, text in _unread(row, header, table.rows[line][1]):
+            rows.leave_out(f"no {name}, because it says {printable(text, 40)!r}", place(row))
         if _cell(table.rows[line][1], header.cable.get("protocol", _NO_COLUMN)).lower() == "nvlink":
             rows.leave_out("NVLink, which is no cable of the fabric", place(row))
         elif parting:
@@ -144,6 +158,15 @@ def _row(a: End, b: End, header: Header, cells: Cells, number: int, sheet: str) 
     )
 
 
+def _unread(row: ImportRow, header: Header, cells: Cells) -> Iterator[tuple[str, str]]:
+    """The cells of a cable that are no such value, with the field's name: the cable is kept without it."""
+    values = {"speed": row.speed_gbps, "length": row.length_m, "rail": row.rail, "plane": row.plane}
+    for name, value in values.items():
+        text = _cell(cells, header.cable.get(name, _NO_COLUMN))
+        if value is None and text and not NO_VALUE.fullmatch(text):
+            yield name, text
+
+
 def _end(columns: dict[str, int], cells: Cells) -> End:
     """One end of a row. Slot and port name a port together."""
     of = {name: _cell(cells, column) for name, column in columns.items()}
@@ -160,19 +183,21 @@ def _end(columns: dict[str, int], cells: Cells) -> End:
         int(unit[1]) if unit else None,
         of.get("kind", ""),
         of.get("site", ""),
-        column=_letters(columns["port"]) if "port" in columns else "",
+        column=letters(columns["port"]) if "port" in columns else "",
     )
 
 
-def _letters(column: int) -> str:
+def letters(column: int) -> str:
     """A column's name in spreadsheets, counted from 0: `A`, `Z`, `AA`."""
     before, here = divmod(column, 26)
-    return (_letters(before - 1) if before else "") + chr(ord("A") + here)
+    return (letters(before - 1) if before else "") + chr(ord("A") + here)
 
 
 def _length_m(text: str, unit: str) -> float | None:
-    """A length in metres; None in a unit that is unknown."""
-    value, factor = metres(text.removesuffix("m").strip()), _METRES.get(unit.lower())
+    """A length in metres, of `3`, `3,5 m`, `10 ft`; None in a unit that is unknown."""
+    found = _LENGTH.fullmatch(text)
+    value = metres(found[1].replace(",", ".")) if found else None
+    factor = _METRES.get((unit or (found[2] if found else "")).lower())
     return None if value is None or factor is None else round(value * factor, 3)
 
 
@@ -181,9 +206,11 @@ def _cell(cells: Cells, column: int) -> str:
 
 
 def _speed(text: str) -> float | None:
-    """Gb/s. SONiC's lab graphs have Mb/s: a whole number of five digits or more."""
-    return int(text) / 1000 if _MBPS.fullmatch(text) else speed_gbps(text)
+    """Gb/s. SONiC's lab graphs have Mb/s: a whole number of five digits or more; InfiniBand's have the rate's name."""
+    return int(text) / 1000 if _MBPS.fullmatch(text) else _RATES.get(text.upper()) or speed_gbps(text)
 
 
 def _whole(text: str, most: int) -> int | None:
-    return int(text) if text.isascii() and text.isdigit() and int(text) <= most else None
+    """The number of `3`, `rail 3`, `R3`, `plane-1`."""
+    found = _NUMBERED.fullmatch(text)
+    return int(found[1]) if found and int(found[1]) <= most else None

@@ -1,18 +1,22 @@
 """The sheets of an xlsx workbook as tables: values and no formulas, within bounds."""
 
 import io
+import re
 import zipfile
 from collections.abc import Iterator
 from datetime import date, time
 from typing import Any
 
 from truerail.files.problems import Problem
+from truerail.model.names import printable
 from truerail.plans.imports.tables import Table
 from truerail.plans.plan_error import PlanError
 
 MOST_BYTES, MOST_UNPACKED_BYTES = 32 << 20, 256 << 20
 MOST_SHEETS, MOST_ROWS, MOST_COLUMNS = 64, 100_000, 256
 _MAGIC = b"PK\x03\x04"
+_MERGED = re.compile(rb'<(?:\w+:)?mergeCell ref="([A-Z]{1,3})(\d+):([A-Z]{1,3})(\d+)"')
+_NO_RESULT = re.compile(rb"</(?:\w+:)?f>\s*(?:<(?:\w+:)?v\s*/>|<(?:\w+:)?v></(?:\w+:)?v>)?\s*</(?:\w+:)?c>")
 
 
 def tables_of(raw: bytes, file: str) -> tuple[list[Table], list[str]]:
@@ -24,7 +28,7 @@ def tables_of(raw: bytes, file: str) -> tuple[list[Table], list[str]]:
         book = openpyxl.load_workbook(io.BytesIO(raw), read_only=True, data_only=True, keep_links=False)
         sheets = book.worksheets
         notes = [f"only the first {MOST_SHEETS} of {len(sheets)} sheets are read"] if len(sheets) > MOST_SHEETS else []
-        tables = [_table(sheet, notes) for sheet in sheets[:MOST_SHEETS]]
+        tables = [_table(sheet, notes) for sheet in sheets[:MOST_SHEETS] if _is_shown(sheet, notes)]
     except Exception as error:
         # openpyxl raises what its parsers meet in a broken file: KeyError, ValueError, XML errors, struct errors
         raise PlanError([Problem(file, 0, "", f"not a readable workbook: {type(error).__name__}: {error}")]) from error
@@ -50,16 +54,53 @@ def _check(raw: bytes, file: str) -> None:
         raise PlanError([Problem(file, 0, f"{unpacked:,} bytes", too_large)])
 
 
+def _is_shown(sheet: Any, notes: list[str]) -> bool:
+    """Whether a sheet can be seen; others are noted."""
+    if sheet.sheet_state != "visible":
+        notes.append(f"sheet {printable(sheet.title, 60)!r} is hidden and not read")
+    return bool(sheet.sheet_state == "visible")
+
+
 def _table(sheet: Any, notes: list[str]) -> Table:
-    rows = list(_rows(sheet))
+    raw = _raw(sheet)
+    if uncounted := len(_NO_RESULT.findall(raw)):
+        says = f"{uncounted:,} formulas without a value: open the workbook in a spreadsheet, and save it"
+        notes.append(f"sheet {printable(sheet.title, 60)!r}: {says}")
+    rows = _filled(list(_rows(sheet)), raw)
     beyond = next((number for number, _ in rows if number > MOST_ROWS), 0)
     if beyond:
         notes.append(f"sheet {sheet.title!r}: rows beyond {MOST_ROWS:,} are not read; the first is row {beyond:,}")
     return Table(sheet.title, [row for row in rows if row[0] <= MOST_ROWS])
 
 
+def _raw(sheet: Any) -> bytes:
+    """The XML of a sheet: openpyxl reads merged cells and formulas in a mode only that takes far more memory."""
+    raw: bytes = sheet.parent._archive.read(sheet._worksheet_path)
+    return raw
+
+
+def _filled(rows: list[tuple[int, list[str]]], raw: bytes) -> list[tuple[int, list[str]]]:
+    """The rows with the text of cells that are merged with those below, in each of their rows."""
+    at = dict(rows)
+    for left, first, right, last in _MERGED.findall(raw):
+        column, top, bottom = _column(left), int(first), min(int(last), MOST_ROWS)
+        text = at[top][column] if top in at and column < len(at[top]) else ""
+        for number in range(top + 1, bottom + 1) if text and column == _column(right) else ():
+            if number in at and column < len(at[number]) and not at[number][column]:
+                at[number][column] = text
+    return rows
+
+
+def _column(name: bytes) -> int:
+    """`A` is 0, `AA` is 26."""
+    number = 0
+    for letter in name:
+        number = number * 26 + letter - ord("A") + 1
+    return number - 1
+
+
 def _rows(sheet: Any) -> Iterator[tuple[int, list[str]]]:
-    """Rows with their numbers. A merged cell's text stands in its first row, as the file has it."""
+    """Rows with their numbers."""
     sheet.reset_dimensions()
     for number, row in enumerate(sheet.iter_rows(max_col=MOST_COLUMNS, values_only=True), 1):
         if row.count(None) == len(row):

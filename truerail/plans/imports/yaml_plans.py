@@ -1,4 +1,5 @@
-"""Cable lists in YAML: containerlab, Hedgehog, netlab and topograph. The last two name devices and no ports.
+"""Cable lists in YAML: containerlab, Hedgehog, Cisco Modeling Labs, Arista's labs, netlab and topograph. The last two
+name devices and no ports.
 
 Each reader takes the file's documents and returns its rows, or None where the file is of another format.
 """
@@ -7,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from truerail.files.nodesets import Budget, expand
-from truerail.plans.imports.import_row import End, ImportRow, Rows, UnnamedPorts
+from truerail.plans.imports.import_row import UNNAMED, End, ImportRow, Rows, UnnamedPorts
 from truerail.plans.imports.tables import UNNAMED_NOTE
 
 Documents = Sequence[Any]
@@ -76,72 +77,147 @@ def _port(kinds: Mapping[str, str], text: str) -> End:
 
 
 def netlab(documents: Documents) -> Rows | None:
-    """netlab: links are texts `a-b`, lists, or mappings with nodes as keys or in `interfaces`; `lag.members` are links.
+    """netlab: links are texts `a-b`, lists, or mappings with nodes as keys or in `interfaces`; `lag.members` and the
+    members of a group are links. All links may be a mapping of such lists.
 
-    netlab itself numbers the ports of each node in the order of its links.
+    netlab itself numbers the ports of each node in the order of its links, except those that have an `ifname`. Sources:
+    netlab.tools/links, netlab.tools/groups.
     """
     first = _mapping(documents[0]) if documents else {}
-    if "nodes" not in first or not isinstance(first.get("links"), list) or "topology" in first:
+    links, kinds = first.get("links"), _netlab_kinds(first)
+    if not kinds or not isinstance(links, list | Mapping) or "topology" in first:
         return None
-    named = first["nodes"]
-    kinds = (
-        {str(one): str(_mapping(of).get("device") or "") for one, of in named.items()}
-        if isinstance(named, Mapping)
-        else {str(one): "" for one in _list(named)}
-    )
-    rows, unnamed = Rows(notes=[UNNAMED_NOTE]), UnnamedPorts()
-    for number, link in enumerate(_members(first["links"]), 1):
+    listed = links if isinstance(links, list) else [one for group in links.values() for one in _as_list(group)]
+    rows, unnamed = Rows(), UnnamedPorts()
+    for number, link in enumerate(_members(listed), 1):
         nodes = _netlab_nodes(link, kinds)
         if len(nodes) == 2:
-            a, b = (End(node, unnamed.next(node), kind=kinds[node]) for node in nodes)
+            a, b = (End(node, port or unnamed.next(node), kind=kinds[node]) for node, port in nodes)
             rows.add(ImportRow(a, b, where=f"link {number}"))
         else:
             rows.leave_out("not a cable between two nodes", f"link {number}")
+    unknown = any(end.port.startswith(UNNAMED) for row in rows.found for end in (row.a, row.b))
+    rows.notes += [UNNAMED_NOTE] if unknown else []
     return rows
+
+
+def _netlab_kinds(topology: Mapping[str, Any]) -> dict[str, str]:
+    """The word for each node's device. Nodes may stand in groups alone, where these create them."""
+    named, groups = topology.get("nodes"), _mapping(topology.get("groups"))
+    kinds = {str(name): str(_mapping(of).get("device") or "") for name, of in _mapping(named).items()}
+    for one in _list(named):
+        if name := _mapping(one).get("name") if isinstance(one, Mapping) else one:
+            kinds[str(name)] = str(_mapping(one).get("device") or "")
+    for group in (_mapping(group) for group in groups.values()):
+        if groups.get("_auto_create") or group.get("_auto_create"):
+            kinds |= {str(one): str(group.get("device") or "") for one in _list(group.get("members"))}
+    return kinds
 
 
 def _members(links: Sequence[Any]) -> Iterator[Any]:
     """All links; those of a group or of a lag by themselves."""
     for link in links:
-        lag = _mapping(link).get("lag")
-        inner = _mapping(link).get("lag.members") or _mapping(lag).get("members")
-        yield from _list(inner) if inner else [link]
+        of = _mapping(link)
+        inner = of.get("lag.members") or _mapping(of.get("lag")).get("members") or ("group" in of and of.get("members"))
+        yield from _members(inner) if isinstance(inner, list) else [link]
 
 
-def _netlab_nodes(link: Any, kinds: Mapping[str, str]) -> list[str]:
-    """The nodes of a link. A name may have a hyphen of its own, so that a text is cut where both parts are nodes."""
+def _netlab_nodes(link: Any, kinds: Mapping[str, str]) -> list[tuple[str, str]]:
+    """The nodes of a link, each with the name of its port if the link has one. A name may have a hyphen of its own, so
+    that a text is cut where both parts are nodes.
+    """
     if isinstance(link, str):
         cuts = (at for at, sign in enumerate(link) if sign == "-")
-        pairs = ([link[:at], link[at + 1 :]] for at in cuts)
-        return next((pair for pair in pairs if set(pair) <= kinds.keys()), [])
-    if isinstance(link, Mapping) and isinstance(link.get("interfaces"), list):
-        link = [_mapping(one).get("node") if isinstance(one, Mapping) else one for one in link["interfaces"]]
-    return [str(one) for one in link if str(one) in kinds] if isinstance(link, list | Mapping) else []
+        pairs = ([link[:at].strip(), link[at + 1 :].strip()] for at in cuts)
+        return [(node, "") for node in next((pair for pair in pairs if set(pair) <= kinds.keys()), [])]
+    of = _mapping(link)
+    if isinstance(of.get("interfaces"), list):
+        ends = [one if isinstance(one, Mapping) else {"node": one} for one in of["interfaces"]]
+    else:
+        ends = [{**_mapping(of.get(one)), "node": one} for one in (of or _list(link))]
+    return [(str(end["node"]), str(end.get("ifname") or "")) for end in ends if str(end.get("node")) in kinds]
 
 
 def topograph(documents: Documents) -> Rows | None:
-    """topograph's models: switches with the switches below them, and blocks or switches with node sets."""
+    """topograph's models: switches with the switches below them, and blocks or switches with node sets. Both may be
+    mappings, or lists of mappings with names.
+    """
     first = _mapping(documents[0]) if documents else {}
-    switches = first.get("switches")
-    if not isinstance(switches, Mapping) or not ("blocks" in first or "nodes" in first):
+    switches = _by_name(first.get("switches"))
+    blocks = _by_name(first.get("blocks") or first.get("capacity_blocks"))
+    if not switches or not (blocks or "blocks" in first or "nodes" in first):
         return None
-    blocks = [_mapping(one) for one in _list(first.get("blocks"))]
     below: list[tuple[str, Any, str]] = [
-        (str(name), _mapping(of).get(key), kind)
+        (name, of.get(key), kind)
         for name, of in switches.items()
         for key, kind in (("switches", "switch"), ("nodes", "host"))
     ]
-    below += [(str(one.get("switch") or ""), one.get("nodes"), "host") for one in blocks]
+    above = {str(block): name for name, of in switches.items() for block in _list(of.get("capacity_blocks"))}
+    below += [(str(one.get("switch") or above.get(name, "")), one.get("nodes"), "host") for name, one in blocks.items()]
     rows, unnamed, budget = Rows(notes=[UNNAMED_NOTE]), UnnamedPorts(), Budget()
     for upper, names, kind in below:
         for name in (name for text in _list(names) for name in expand(str(text), budget)):
             lower = End(name, unnamed.next(name), kind=kind)
             rows.add(
                 ImportRow(
-                    lower, End(upper, unnamed.next(upper) if upper else "", kind="switch"), where=f"switch {upper}"
+                    lower,
+                    End(upper, unnamed.next(upper) if upper else "", kind="switch"),
+                    where=f"{name} below {upper or 'no switch'}",
                 )
             )
     return rows
+
+
+def _by_name(value: Any) -> dict[str, Mapping[str, Any]]:
+    """Mappings by their names: they are the keys, or in `name`; one without is named by its place."""
+    if isinstance(value, Mapping):
+        return {str(name): _mapping(of) for name, of in value.items()}
+    return {str(_mapping(of).get("name") or at): _mapping(of) for at, of in enumerate(_list(value))}
+
+
+def modeling_labs(documents: Documents) -> Rows | None:
+    """Cisco Modeling Labs: links join `n1` and `n2` by `i1` and `i2`, ids of nodes and of their interfaces."""
+    first = _mapping(documents[0]) if documents else {}
+    nodes = {str(one.get("id")): one for one in map(_mapping, _list(first.get("nodes"))) if "node_definition" in one}
+    if not nodes or not isinstance(first.get("links"), list):
+        return None
+    rows = Rows()
+    for number, link in enumerate(map(_mapping, first["links"]), 1):
+        a, b = (_modeled(nodes.get(str(link.get(f"n{side}")), {}), str(link.get(f"i{side}"))) for side in (1, 2))
+        rows.add(ImportRow(a, b, where=f"link {number}"))
+    return rows
+
+
+def _modeled(node: Mapping[str, Any], interface: str) -> End:
+    ports = (_mapping(one) for one in _list(node.get("interfaces")))
+    port = next((str(one.get("label") or "") for one in ports if str(one.get("id")) == interface), "")
+    return End(str(node.get("label") or ""), port, kind=str(node.get("node_definition") or ""))
+
+
+def arista_lab(documents: Documents) -> Rows | None:
+    """Arista's labs (Test Drive, cEOS-Topo, Vane): nodes and hosts with `neighbors` of `port`, `neighborDevice` and
+    `neighborPort`; nodes are a mapping, or a list of mappings of one node each.
+    """
+    first = _mapping(documents[0]) if documents else {}
+    nodes = {name: (of, key) for key in ("nodes", "hosts") for name, of in _each_node(first.get(key))}
+    peers = [(name, one, key) for name, (of, key) in nodes.items() for one in map(_mapping, _list(of.get("neighbors")))]
+    if not any("neighborDevice" in one for _, one, _ in peers):
+        return None
+    rows = Rows()
+    for name, one, key in peers:
+        far = str(one.get("neighborDevice") or "")
+        a = End(name, str(one.get("port") or ""), kind="host" if key == "hosts" else "")
+        rows.add(ImportRow(a, End(far, str(one.get("neighborPort") or "")), where=f"neighbor {far} of {name}"))
+    return rows
+
+
+def _each_node(value: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    for group in [value] if isinstance(value, Mapping) else map(_mapping, _list(value)):
+        yield from ((str(name), _mapping(of)) for name, of in group.items())
+
+
+def _as_list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:
@@ -155,6 +231,8 @@ def _list(value: Any) -> list[Any]:
 READERS: Final[dict[str, Reader]] = {
     "containerlab": containerlab,
     "Hedgehog wiring": hedgehog,
+    "Cisco Modeling Labs": modeling_labs,
+    "Arista lab": arista_lab,
     "netlab": netlab,
     "topograph": topograph,
 }

@@ -1,0 +1,79 @@
+"""Cable lists in XML: SONiC's minigraph and Cisco's cable plan.
+
+A minigraph has the cables of one switch, among much else.
+
+`<DeviceInterfaceLinks>` has a `<DeviceLinkBase>` for each cable, with StartDevice, StartPort, EndDevice, EndPort and
+Bandwidth in Mb/s. Console and power cables have an ElementType of their own. A port has its alias or its name. Source:
+sonic-buildimage `src/sonic-config-engine/minigraph.py`, parse_png.
+"""
+
+from typing import TYPE_CHECKING, Final
+
+from truerail.errors import QueryError
+from truerail.plans.imports.import_row import End, ImportRow, Rows
+
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
+
+_CABLES: Final = ("DeviceInterfaceLink", "UnderlayInterfaceLink")
+_BESIDE: Final = "DeviceMgmtLink"
+
+
+def is_minigraph(text: str) -> bool:
+    """Whether the text is such a file."""
+    return "<DeviceMiniGraph" in text[:2000]
+
+
+def root_of(text: str) -> "Element":
+    """The root of an XML text. Raises `QueryError`, also for a document type, which may have entities."""
+    from xml.etree import ElementTree as ET  # here, because few plans are XML and the import is slow
+
+    if "<!" in text.replace("<!--", ""):
+        raise QueryError("XML with a document type is not read")
+    try:
+        return ET.fromstring(text.strip())  # noqa: S314 - a document type, and with it every entity, is refused above
+    except ET.ParseError as error:
+        raise QueryError(f"not whole XML ({error})") from error
+
+
+def is_cable_plan(text: str) -> bool:
+    """Whether the text is a cable plan of Cisco's NX-OS (`show cable-plan`) and ACI."""
+    return "<CISCO_NETWORK_TYPES" in text[:2000]
+
+
+def read_cable_plan(text: str) -> Rows:
+    """The cables of `<CHASSIS_INFO sourceChassis>` with `<LINK_INFO sourcePort destChassis destPort>`: a port may be
+    left out for any, or be several, and the link is then no cable. Source: acitoolkit `applications/cableplan`.
+    """
+    rows = Rows()
+    number = 0
+    for chassis in root_of(text).iter():
+        for link in chassis:
+            if link.tag.rpartition("}")[2] != "LINK_INFO":
+                continue
+            number += 1
+            a = End(chassis.get("sourceChassis", ""), link.get("sourcePort", ""))
+            b = End(link.get("destChassis", ""), link.get("destPort", ""))
+            if any(mark in f"{a.port}{b.port}" for mark in (",", "-e")):
+                rows.leave_out("not a cable, because it names several ports", f"link {number}")
+            else:
+                rows.add(ImportRow(a, b, where=f"link {number}"))
+    return rows
+
+
+def read_minigraph(text: str) -> Rows:
+    """The cables. Raises `QueryError` for a file that is cut, or that declares a document type, which may have
+    entities.
+    """
+    rows = Rows()
+    links = (element for element in root_of(text).iter() if element.tag.rpartition("}")[2] == "DeviceLinkBase")
+    for number, link in enumerate(links, 1):
+        words = {child.tag.rpartition("}")[2]: (child.text or "").strip() for child in link}
+        where = f"link {number}"
+        if words.get("ElementType") not in (*_CABLES, _BESIDE):
+            rows.leave_out("a console or power cable", where)
+            continue
+        a, b = (End(words.get(f"{side}Device", ""), words.get(f"{side}Port", "")) for side in ("Start", "End"))
+        speed = words.get("Bandwidth", "")
+        rows.add(ImportRow(a, b, where=where, speed_gbps=int(speed) / 1000 if speed.isdecimal() else None))
+    return rows
