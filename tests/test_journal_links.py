@@ -2,11 +2,14 @@
 
 from dataclasses import replace
 
+import numpy as np
+
 from tests.journal_helpers import ROUND, Fabric, lives
 from tests.small_fabric import AT, World
 from truerail.journal.changes import Backlog, Changes, LinkState, Memory
 from truerail.model import Cable, Neighbor, Port
 from truerail.model.history import LinkChange
+from truerail.model.index import PlanIndex
 
 ONE, OTHER = Port("h1", "nica"), Port("h1", "nicb")
 
@@ -19,6 +22,19 @@ def swapped(world: World) -> None:
 def reported(changes: Changes) -> set[tuple[str, str | None, str | None, str, str]]:
     """Link changes without their time."""
     return {(one.port, one.was, one.now, one.was_state, one.now_state) for one in changes.links}
+
+
+def test_one_port_is_found_as_many_are() -> None:
+    index = PlanIndex(Fabric().plan)
+    every = np.arange(index.planned_ports)
+    names = [index.spell(port).name for port in every.tolist()]
+    assert [index.ports.find_one(*one) for one in zip(index.ports.device_of(every).tolist(), names, strict=True)] == [
+        *every
+    ]
+    assert [index.cable_at(port) for port in every.tolist()] == index.cables_at(every).tolist()
+    last = len(index.devices.names) - 1
+    assert [index.ports.find_one(*one) for one in ((0, "none"), (-1, names[0]), (last, "none"))] == [-1, -1, -1]
+    assert [index.cable_at(port) for port in (-1, len(every))] == [-1, -1]
 
 
 def test_the_first_round_is_where_comparing_begins() -> None:

@@ -145,6 +145,21 @@ def test_facts_of_a_newer_publication_are_not_mixed_with_an_older_one(view: View
     view.write(published(False))
     with pytest.raises(NotInViewError):
         _ = [device_view(old, device) for device in old.plan.devices]
+    with pytest.raises(NotInViewError):
+        _ = [list(finding.evidence) for finding in old.evaluation.findings]
+
+
+def test_findings_are_the_writers_with_the_times_of_their_publication(view: View) -> None:
+    simulation, seen = fabric(True)
+    later = [replace(one, at=one.at + timedelta(minutes=number % 3)) for number, one in enumerate(seen.readings)]
+    for number, readings in enumerate((seen.readings, later), 1):
+        round = Round(simulation.plan, replace(seen, readings=readings))
+        made = replace(published(True), evaluated=_evaluated(round), number=number)
+        view.write(made)
+        assert view.read().evaluation.findings == made.evaluation.findings
+        assert {hash(one.evidence) for one in view.read().evaluation.findings} == {
+            hash(one.evidence) for one in made.evaluation.findings
+        }
 
 
 def test_the_scrape_page_is_the_writers(view: View) -> None:

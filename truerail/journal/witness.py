@@ -2,8 +2,6 @@
 
 from functools import cache, cached_property
 
-import numpy as np
-
 from collector import collectors
 from rules import rules
 from truerail.analysis.cabling import State, Wiring
@@ -68,8 +66,7 @@ class Witness:
         if not port or device == NONE:
             return None
         index = self._wiring.index
-        found = index.ports.find(np.array([device]), index.ports.name_codes([port]))
-        cable = int(index.cables_at(found)[0])
+        cable = index.cable_at(index.ports.find_one(device, port))
         return None if cable == NONE else State(int(self._wiring.state[cable]))
 
     def _heard(self, finding: Finding, *, cable_known: bool) -> bool:

@@ -115,6 +115,13 @@ class Ports:
         found = self._order[np.minimum(place, len(self._order) - 1)]
         return np.where((self._packed[found] == wanted) & (wanted >= 0), found, NONE)
 
+    def find_one(self, device: int, name: str) -> int:
+        """The code of one port; -1 if there is none. For few ports: `find` costs less for many."""
+        wanted = (device << _NAME_BITS) | self._raw[name]
+        place = int(np.searchsorted(self._packed, wanted, sorter=self._order)) if device >= 0 else len(self._order)
+        found = int(self._order[place]) if place < len(self._order) else NONE
+        return found if found >= 0 and int(self._packed[found]) == wanted else NONE
+
     def find_or_add(self, device: Codes, name: Codes) -> Codes:
         """Port codes of (device, name) pairs; new ones are added. -1 only where either is -1."""
         wanted = self._pack(device, name)
@@ -224,6 +231,10 @@ class PlanIndex:
         """The cable planned at each port; -1 if there is none."""
         known = (port >= 0) & (port < self.planned_ports)
         return np.where(known, self._cable_at[np.where(known, port, 0)], NONE) if self.planned_ports else port * 0 - 1
+
+    def cable_at(self, port: int) -> int:
+        """The cable planned at one port; -1 if there is none."""
+        return int(self._cable_at[port]) if 0 <= port < self.planned_ports else NONE
 
     def far_ends(self, port: Codes) -> Codes:
         """The port at the other end of the cable planned at each port; -1 where there is none."""

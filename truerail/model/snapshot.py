@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import cached_property
 from itertools import chain, zip_longest
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
@@ -157,14 +158,26 @@ class Snapshot:
             self._tables[kind] = self._tabulate(kind)
         return cast("Table[F]", self._tables[kind])
 
+    @cached_property
+    def _numbers(self) -> Mapping[type[Any], Sequence[int]]:
+        """The readings that have facts of a kind, by their numbers."""
+        found: dict[type[Any], list[int]] = {}
+        for number, reading in enumerate(self.readings):
+            if facts := reading.facts:
+                first = type(facts[0])
+                for kind in (first,) if first is type(facts[-1]) else set(map(type, facts)):
+                    found.setdefault(kind, []).append(number)
+        return found
+
     def _tabulate(self, kind: type[F]) -> Table[F]:
         rows: list[F] = []
         devices: dict[str, int] = {}
         counts: list[tuple[int, int, int]] = []
-        for index, reading in enumerate(self.readings):
-            if wanted := _of_kind(reading, kind):
-                counts.append((devices.setdefault(reading.device, len(devices)), index, len(wanted)))
-                rows.extend(wanted)
+        for number in self._numbers.get(kind, ()):
+            reading = self.readings[number]
+            wanted = _of_kind(reading, kind)
+            counts.append((devices.setdefault(reading.device, len(devices)), number, len(wanted)))
+            rows.extend(wanted)
         spread = np.array(counts, dtype=np.int64).reshape(-1, 3)
         return Table(
             kind, rows, list(devices), np.repeat(spread[:, 0], spread[:, 2]), np.repeat(spread[:, 1], spread[:, 2])

@@ -7,6 +7,7 @@ publications belongs to the former one, except values that equal those of the ne
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -19,10 +20,10 @@ from truerail.model.step_marks import StepMark
 from truerail.viewfile.encoding import encoded
 from truerail.viewfile.parts import (
     CABLES,
+    FINDING,
     READINGS,
     ROWS,
     StoredEvidence,
-    StoredFinding,
     StoredReading,
     StoredState,
     StoredTopologies,
@@ -31,6 +32,7 @@ from truerail.viewfile.stored_round import StoredMacs, columns_of, seen_names
 from truerail.views.models import StepLine
 from truerail.views.view import view_of
 
+_fields_of = attrgetter(*FINDING)
 Part = tuple[str, str, bytes | None]
 """Kind, key, and the body; None: as it was."""
 
@@ -107,18 +109,19 @@ class Divider:
     def _found(self, published: Published, before: Mapping[tuple[str, str], Any]) -> Iterator[Part]:
         at = {(reading.device, reading.collector): reading.at for reading in published.snapshot.readings}
         for finding in (*published.evaluation.findings, *published.pending_resolution):
-            yield self._part("findings", finding.id, stored_finding(finding, at), before)
+            key = finding.id
+            yield self._part("findings", key, _fields_of(finding), before)
+            yield self._part("evidence", key, stored_evidence(finding, at), before)
         for cause in published.evaluation.causes:
             yield self._part("causes", cause.key, cause, before)
 
 
-def stored_finding(finding: Finding, at: Mapping[tuple[str, str], datetime]) -> StoredFinding:
-    """A finding; `at` are the times of this publication's readings."""
-    evidence = tuple(
+def stored_evidence(finding: Finding, at: Mapping[tuple[str, str], datetime]) -> tuple[StoredEvidence, ...]:
+    """The evidence of a finding; `at` are the times of this publication's readings."""
+    return tuple(
         StoredEvidence(e.device, e.collector, None if at.get((e.device, e.collector)) == e.at else e.at, e.fact)
         for e in finding.evidence
     )
-    return replace(finding, evidence=()), evidence
 
 
 def _chunks(kind: str, rows: Sequence[Any], size: int) -> Iterator[Part]:

@@ -4,7 +4,10 @@ import copyreg
 import io
 import pickle
 import re
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass
 from hashlib import blake2b
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -27,8 +30,25 @@ def _reduced(array: Any) -> Any:
     return array_of, (array.dtype.str, array.shape, array.tobytes())
 
 
+class _Reducers(dict[Any, Any]):
+    """How values become bytes, by their class. Of a dataclass with slots it is the class and its arguments: pickle
+    would look up the fields of each value, which was most of the time of a view.
+    """
+
+    def __missing__(self, kind: type) -> Callable[[Any], Any]:
+        """Raises KeyError for a class of which pickle knows best."""
+        if not (is_dataclass(kind) and kind.__dictoffset__ == 0 and not hasattr(kind, "__post_init__")):
+            raise KeyError(kind)
+        names = [field.name for field in fields(kind) if field.init and not field.kw_only]
+        if len(names) < max(2, len(fields(kind))):
+            raise KeyError(kind)
+        values = attrgetter(*names)
+        reducer = self[kind] = lambda value: (kind, values(value))
+        return reducer
+
+
 class _Pickler(pickle.Pickler):
-    dispatch_table = copyreg.dispatch_table | {np.ndarray: _reduced}
+    dispatch_table = _Reducers(copyreg.dispatch_table | {np.ndarray: _reduced})
 
 
 def encoded(value: Any) -> bytes:

@@ -1,7 +1,7 @@
 """The parts of a publication as the view holds them, and what each part has."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -100,7 +100,8 @@ class StoredState:
     """The judge's own metrics."""
 
 
-StoredFinding = tuple[Finding, tuple[StoredEvidence, ...]]
-"""A finding without its evidence, and its evidence."""
+StoredFinding = tuple[Any, ...]
+"""The fields of a finding, `FINDING` in their order: all but its evidence, which is a part of its own."""
+FINDING = tuple(field.name for field in fields(Finding) if field.name != "evidence")
 Columns = Mapping[str, Any]
 """Columns of the wiring by name: arrays, and small sets."""

@@ -1,26 +1,29 @@
 """Reads the view: the newest publication, of which only the changed parts are decoded again."""
 
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
+from itertools import starmap
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, cast
 
 from truerail.analysis.cabling.paths import gpu_rails
 from truerail.analysis.published import EvaluatedRound, Published
 from truerail.errors import NotInViewError
 from truerail.model.facts import Fact
-from truerail.model.finding import Cause, Evaluation, Evidence, Finding
+from truerail.model.finding import Cause, Evaluation, Finding
 from truerail.model.index import PlanIndex
 from truerail.model.plan import Plan
 from truerail.model.reading import Reading
 from truerail.outputs.metrics.scrape_page import ScrapePage
 from truerail.viewfile.encoding import decoded
-from truerail.viewfile.parts import METRICS, StoredFinding, StoredState, StoredTopologies
+from truerail.viewfile.parts import FINDING, METRICS, StoredFinding, StoredState, StoredTopologies
 from truerail.viewfile.stored_page import restored_page
 from truerail.viewfile.stored_round import (
+    StoredEvidences,
     StoredRound,
     StoredRows,
     StoredSnapshot,
@@ -32,7 +35,7 @@ from truerail.viewfile.view_file import open_to_read
 from truerail.views.nics import topologies_of
 from truerail.views.view import warm
 
-_LAZY = (METRICS, "links", "rdma")
+_LAZY = (METRICS, "links", "rdma", "evidence")
 """Kinds that are decoded when they are asked for."""
 
 
@@ -100,7 +103,8 @@ class ViewReader:
         marks = ", ".join("?" * len(_LAZY))
         query = f"SELECT kind, key, body FROM part WHERE changed > ? AND kind NOT IN ({marks})"  # noqa: S608 - marks
         for kind, key, body in db.execute(query, (known, *_LAZY)):
-            self._parts.setdefault(kind, {})[key] = decoded(body)
+            found = decoded(body)
+            self._parts.setdefault(kind, {})[key] = list(starmap(_reading, found)) if kind == "readings" else found
         present: dict[str, set[str]] = {}
         for kind, key in db.execute("SELECT kind, key FROM part"):
             present.setdefault(kind, set()).add(key)
@@ -138,8 +142,7 @@ class ViewReader:
 
     def _published(self, written: int) -> Published:
         state, plan = self._state, self._plan_now()
-        readings = [Reading(d, c, at, (), error, took, source, read_at)
-                    for d, c, at, error, took, source, read_at in self._listed("readings")]  # fmt: skip
+        readings: list[Reading] = list(self._listed("readings"))
         columns = self._parts["columns"]
         links = StoredRows[Any](state.links, partial(self._one, "links", written))
         rdma = StoredRows[Any](state.rdma, partial(self._one, "rdma", written))
@@ -147,8 +150,8 @@ class ViewReader:
         follows = {gpu_rails: columns["gpu_rails"], topologies_of: _topologies(self._parts["topologies"][""])}
         wiring = wiring_of(self._index_now(plan), columns, links, rdma, macs, seen, follows)
         round = StoredRound(plan, seen, known=wiring, running=self._parts["jobs"][""])
-        evaluation = self._evaluation(plan, state, readings)
-        stored = self._parts["findings"] if state.pending else {}
+        found = self._findings(written, readings)
+        evaluation = self._evaluation(plan, state, readings, found)
         publication = Published(
             number=state.number,
             fabric=state.fabric,
@@ -156,7 +159,7 @@ class ViewReader:
             plan_digest=state.plan_digest,
             lives=dict(self._listed("lives")),
             cause_lives=dict(self._listed("cause_lives")),
-            pending_resolution=tuple(_findings((stored[one] for one in state.pending), readings)),
+            pending_resolution=tuple(map(found, state.pending)),
             pending_causes=state.pending_causes,
             mutes=state.mutes,
             runs=state.runs,
@@ -185,13 +188,27 @@ class ViewReader:
             self._index = (seen, plan, index_of(plan, seen))
         return self._index[2]
 
-    def _evaluation(self, plan: Plan, state: StoredState, readings: Sequence[Reading]) -> Evaluation:
-        stored, causes = self._parts.get("findings", {}), self._parts.get("causes", {})
+    def _findings(self, written: int, readings: Sequence[Reading]) -> Callable[[str], Finding]:
+        """Returns findings by id, whose evidence is read when it is asked for."""
+        stored, part = self._parts.get("findings", {}), partial(self._one, "evidence", written)
+
+        def found(key: str) -> Finding:
+            values: StoredFinding = stored[key]
+            return Finding(
+                evidence=cast("Any", StoredEvidences(key, part, readings)), **dict(zip(FINDING, values, strict=True))
+            )
+
+        return found
+
+    def _evaluation(
+        self, plan: Plan, state: StoredState, readings: Sequence[Reading], finding: Callable[[str], Finding]
+    ) -> Evaluation:
+        causes = self._parts.get("causes", {})
         found: tuple[Cause, ...] = tuple(causes[key] for key in state.causes)
         return Evaluation(
             at=state.at,
             plan=plan,
-            findings=tuple(_findings((stored[one] for one in state.findings), readings)),
+            findings=tuple(map(finding, state.findings)),
             causes=found,
             verdicts=state.verdicts,
             collection_errors=tuple(readings[number] for number in state.errors),
@@ -202,17 +219,10 @@ class ViewReader:
         )
 
 
-def _findings(stored: Iterator[StoredFinding], readings: Sequence[Reading]) -> Iterator[Finding]:
-    """Findings with the times of their evidence."""
-    found = list(stored)
-    wanted = {(one.device, one.collector) for _, evidence in found for one in evidence if one.at is None}
-    at = {key: reading.at for reading in readings if (key := (reading.device, reading.collector)) in wanted}
-    for finding, evidence in found:
-        whole = tuple(
-            Evidence(one.device, one.collector, at[one.device, one.collector] if one.at is None else one.at, one.fact)
-            for one in evidence
-        )
-        yield replace(finding, evidence=whole)
+def _reading(
+    device: str, collector: str, at: datetime, error: str, took: float, source: str, read_at: float
+) -> Reading:
+    return Reading(device, collector, at, (), error, took, source, read_at)
 
 
 def _topologies(stored: StoredTopologies) -> Mapping[int, tuple[Fact, ...]]:

@@ -18,10 +18,12 @@ from truerail.analysis.round import Round
 from truerail.errors import NotInViewError
 from truerail.model.columns import NONE, Codes
 from truerail.model.facts import Fact
+from truerail.model.finding import Evidence
 from truerail.model.index import PlanIndex
 from truerail.model.plan import Plan
+from truerail.model.reading import Reading
 from truerail.model.snapshot import Snapshot, Table
-from truerail.viewfile.parts import ROWS, Columns, SeenNames
+from truerail.viewfile.parts import ROWS, Columns, SeenNames, StoredEvidence
 
 F = TypeVar("F", bound=Fact)
 MOST_DECODED = 64
@@ -131,6 +133,39 @@ class StoredRows(Sequence[F]):
 
     def __iter__(self) -> Iterator[F]:
         raise NotInViewError("all rows of a table of facts")
+
+
+class StoredEvidences(Sequence[Evidence]):
+    """The evidence of a finding, read when it is asked for. In any thread. Raises NotInViewError once the view has that
+    of a newer publication.
+    """
+
+    def __init__(
+        self, finding: str, part: Callable[[str], Sequence[StoredEvidence]], readings: Sequence[Reading]
+    ) -> None:
+        """`readings` are those of the finding's publication."""
+        self._finding, self._part, self._readings = finding, part, readings
+
+    def _read(self) -> tuple[Evidence, ...]:
+        stored = self._part(self._finding)
+        wanted = {(one.device, one.collector) for one in stored if one.at is None}
+        at = {key: reading.at for reading in self._readings if (key := (reading.device, reading.collector)) in wanted}
+        return tuple(Evidence(one.device, one.collector, one.at or at[one[:2]], one.fact) for one in stored)
+
+    def __len__(self) -> int:
+        return len(self._read())
+
+    def __iter__(self) -> Iterator[Evidence]:
+        return iter(self._read())
+
+    def __getitem__(self, place: Any) -> Any:
+        return self._read()[place]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and self._read() == tuple(other)
+
+    def __hash__(self) -> int:
+        return hash(self._read())
 
 
 class StoredStates(Mapping[Any, Any]):

@@ -11,7 +11,7 @@ release: `SCHEMA` is in the name of the file and in its `user_version`.
 import sqlite3
 from pathlib import Path
 
-SCHEMA = 2
+SCHEMA = 3
 NAME = f"view-{SCHEMA}.sqlite"
 BUSY_SECONDS = 5.0
 _TABLES = """

@@ -7,6 +7,7 @@ neighbour, and the round that first has the new one.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from truerail.model.history import LinkChange
 from truerail.model.index import PlanIndex
 from truerail.model.plan import Plan
 
-_WITNESSES = ("mac_table", "neigh_table", "bgp_peers")
+_SHOW = ("lldp", "mac_table", "neigh_table", "bgp_peers")
 """Collectors that show places beside LLDP, and are read as often."""
 _ELSEWHERE = 1 << 40
 """Codes from here on are places that the plan does not have."""
@@ -146,10 +147,15 @@ def _read_at(wiring: Wiring) -> Times:
     """When each device last returned its neighbours, in Unix seconds, by device code; NaN if never."""
     identity = wiring.identity
     at = np.full(len(wiring.index.devices.names) + 1, np.nan)
+    newest: dict[str, datetime] = {}
     for reading in wiring.seen.readings:
-        if not reading.error and reading.collector.startswith(("lldp", *_WITNESSES)):
-            code = identity.filed(reading.device)
-            at[code] = np.fmax(at[code], reading.at.timestamp())
+        if not reading.error and reading.collector.startswith(_SHOW):
+            known = newest.get(reading.device)
+            if known is None or known < reading.at:
+                newest[reading.device] = reading.at
+    for name, when in newest.items():
+        code = identity.filed(name)
+        at[code] = np.fmax(at[code], when.timestamp())
     if identity.discovery is not None:
         found = [r.at.timestamp() for r in wiring.seen.readings if not r.error and r.collector == "ib_fabric"]
         devices = identity.discovery.devices
