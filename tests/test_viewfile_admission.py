@@ -5,6 +5,7 @@ import os
 import pickle
 import sqlite3
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,9 @@ from fake_tower import published
 
 from truerail.bus.front_messages import expanded, squeezed
 from truerail.errors import BusMessageError, ViewRefusedError
-from truerail.model.finding import Severity
-from truerail.model.plan import Port
+from truerail.model.facts import Neighbor
+from truerail.model.finding import Evidence, Finding, Severity
+from truerail.model.plan import Device, Plan, Port
 from truerail.outputs.metrics import Exposition
 from truerail.viewfile import admission
 from truerail.viewfile.admission import admit, view_format
@@ -139,6 +141,33 @@ def test_a_part_that_alters_a_class_is_refused() -> None:
     altered = next(one for one in whole if one.__name__ == "StoredMacs")
     assert vars(altered)["extra"] == 1
     delattr(altered, "extra")
+
+
+@dataclass(frozen=True, slots=True)
+class _Further:
+    """With a field that is not given."""
+
+    name: str
+    length: int = field(init=False, default=0)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        Finding("CAB001", "swapped", Severity.CRITICAL, "gpu-1/nic0", "summary", "action", rail=3, detail=(("a", 1),)),
+        Evidence("gpu-1", "lldp_host", dt.datetime(2026, 1, 2, tzinfo=dt.UTC), Neighbor("eth0", "leaf-1", "swp1")),
+        Plan({"gpu-1": Device("gpu-1")}, ()),
+        _Further("a"),
+        dt.datetime(2026, 1, 2, tzinfo=dt.UTC),
+        Severity.CRITICAL,
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_values_come_back_as_they_were(value: object) -> None:
+    found = decoded(encoded([value, value]))
+    assert found == [value, value]
+    assert type(found[0]) is type(value)
+    assert found[0] is found[1]
 
 
 def test_arrays_come_back_as_they_were() -> None:

@@ -30,21 +30,24 @@ def _reduced(array: Any) -> Any:
     return array_of, (array.dtype.str, array.shape, array.tobytes())
 
 
-class _Reducers(dict[Any, Any]):
-    """How values become bytes, by their class. Of a dataclass with slots it is the class and its arguments: pickle
-    would look up the fields of each value, which was most of the time of a view.
+class _Reducers(dict[Any, Callable[[Any], Any]]):
+    """How values become bytes, by their class. Of a named tuple and of a dataclass with slots it is the class and its
+    arguments: pickle would look up how to take each value apart, which was most of the time of a view.
     """
 
     def __missing__(self, kind: type) -> Callable[[Any], Any]:
         """Raises KeyError for a class of which pickle knows best."""
+        if issubclass(kind, tuple) and hasattr(kind, "_fields"):
+            self[kind] = lambda value: (kind, tuple(value))
+            return self[kind]
         if not (is_dataclass(kind) and kind.__dictoffset__ == 0 and not hasattr(kind, "__post_init__")):
             raise KeyError(kind)
         names = [field.name for field in fields(kind) if field.init and not field.kw_only]
         if len(names) < max(2, len(fields(kind))):
             raise KeyError(kind)
         values = attrgetter(*names)
-        reducer = self[kind] = lambda value: (kind, values(value))
-        return reducer
+        self[kind] = lambda value: (kind, values(value))
+        return self[kind]
 
 
 class _Pickler(pickle.Pickler):
