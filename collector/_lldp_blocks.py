@@ -48,6 +48,8 @@ _COMWARE = re.compile(r"LLDP neighbor-information of port \d+ ?\[([^\]]+)\]")
 VRP = re.compile(r"^[ \t]*([A-Za-z]\S*\d) has (\d{1,4}) neighbors?(?:\(s\))?[ \t]*:?[ \t]*$", re.MULTILINE)
 """Huawei's heading of a port, with its number of neighbours."""
 _REMOTE = ("chassis_id", "port_id", "name")
+_NXOS_END = "vlan id"
+"""The last key of each of NX-OS' neighbours."""
 _IDENTITY = frozenset((*_REMOTE, "description"))
 _PORT_NAMES = frozenset({"local interface", "local intf"})
 """Keys whose value is the local port's name. Junos prints the SNMP index below, as `Local Port ID`."""
@@ -91,7 +93,7 @@ def neighbors(text: str, lines: Sequence[str]) -> Iterator[Neighbor]:
         _refuse_strays(blocks)
     found = [_neighbor(block) for block in blocks]
     if blocks:
-        _refuse_unfinished(blocks[-1], lines)
+        _refuse_unfinished(blocks[-1], lines, total)
     yield from found
 
 
@@ -161,11 +163,15 @@ def _is_half_a_key(line: str) -> bool:
     return bool(line.strip()) and ":" not in line and any(key.startswith(_plain(line)) for key in begun)
 
 
-def _refuse_unfinished(last: _Block, lines: Sequence[str]) -> None:
+def _refuse_unfinished(last: _Block, lines: Sequence[str], total: int | None) -> None:
     """Raises where the last neighbour has no port id, which is mandatory in LLDP, or where no line feed follows a value
-    that identifies the neighbour."""
+    that identifies the neighbour.
+
+    NX-OS leaves out the port id of some neighbours (RouterOS): there the end of the block shows that it is whole.
+    """
     field = _KEYS.get(_plain(lines[-1].partition(":")[0]), "")
-    if "port_id" not in last.fields or (lines[-1].strip() and field in _IDENTITY):
+    whole = _is_nxos(last) and (total is not None or last.last == _NXOS_END)
+    if ("port_id" not in last.fields and not whole) or (lines[-1].strip() and field in _IDENTITY):
         raise UnreadableError("the last neighbour is cut", line=last.line)
 
 
@@ -177,13 +183,16 @@ def _refuse_cut(blocks: Sequence[_Block], total: int | None) -> None:
     """
     last = blocks[-1]
     short_of_dashes = last.first.startswith("remote ") and not last.closed
-    nxos = last.first == "chassis id" and "local port id" in last.keys
-    short_of_vlan = nxos and total is None and last.last != "vlan id"
+    short_of_vlan = _is_nxos(last) and total is None and last.last != _NXOS_END
     short_of_ttl = last.first == "port" and total is not None and "ttl" not in last.fields
     vrp = bool(last.inherited) and last.first == "chassis type" and total is not None
     short_of_expiry = vrp and "left" not in last.fields
     if short_of_dashes or short_of_vlan or short_of_ttl or short_of_expiry:
         raise UnreadableError("the last neighbour is cut", line=last.line)
+
+
+def _is_nxos(block: _Block) -> bool:
+    return block.first == "chassis id" and "local port id" in block.keys
 
 
 def _refuse_strays(blocks: Sequence[_Block]) -> None:

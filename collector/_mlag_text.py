@@ -38,10 +38,15 @@ def shared(text: Sequence[str]) -> Iterator[SharedLag]:
             yield SharedLag(found[3], found[1], None, found[2])
 
 
+def is_domain(reported: object) -> bool:
+    """Whether this is the id of a vPC domain. A switch without one reports `not configured`."""
+    return reported is not None and str(reported).strip().isdigit()
+
+
 def peer(text: Sequence[str]) -> MlagPeer | None:
     """The state of the pair; None if it is another answer, or if there is no pair."""
     values = {key.strip().lower(): value.strip() for key, _, value in (line.partition(":") for line in text)}
-    if "peer status" in values and "vpc domain id" in values:
+    if "peer status" in values and is_domain(values.get("vpc domain id")):
         return _vpc(text, values)
     if "negotiation status" in values and "peer-link" in values:
         if values.get("state", "").lower() == "disabled":

@@ -1,17 +1,21 @@
-"""Port counters of Junos: `show interfaces extensive | display json`, read once for ports, PFC and queues.
+"""Port counters of Junos: `show interfaces extensive` in JSON, XML and text, read once for ports, PFC and queues.
 
-Every value is a list of one object, `[{"data": "3"}]`. The MAC's counters (`ethernet-mac-statistics`) are those of the
-wire; `traffic-statistics` replaces them where they are missing. `carrier-transitions` counts losses of the carrier.
+Every value is a list of one object, `[{"data": "3"}]`, in XML a list of one text. The MAC's counters
+(`ethernet-mac-statistics`) are those of the wire; `traffic-statistics` replaces them where they are missing.
+`carrier-transitions` counts losses of the carrier.
 """
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from collector import _junos_text
+from collector._answer import lines
 from collector._documents import listed
 from collector._tally import Tally, count, priority, words
 from truerail.model import Counter, PortCounters
 
-KEY = "interface-information"
+KEY = _junos_text.KEY
+_SIGN = "Physical interface: "
 
 _TRAFFIC = {
     "input-bytes": "rx_bytes",
@@ -41,6 +45,11 @@ _QUEUE = {
     "queue-counters-trans-bytes": "queue_bytes",
     "queue-counters-total-drop-packets": "queue_drops",
 }
+
+
+def of_text(answer: str) -> Mapping[str, Any] | None:
+    """The counters in an answer of text, as the tree of Junos' JSON; None if there are none."""
+    return _junos_text.tree(lines(answer)) if _SIGN in answer else None
 
 
 def port_counters(found: Mapping[str, Any]) -> list[PortCounters]:

@@ -1,4 +1,4 @@
-"""Counters in the paragraphs of `collector/_port_paragraphs.py`: IOS-XR, Dell OS10, sonic-cli, VRP, Comware.
+"""Counters in the paragraphs of `collector/_port_paragraphs.py`: EOS, IOS-XR, Dell OS10, sonic-cli, VRP, Comware.
 
 Values stand before their labels (`0 input errors, 0 CRC`) or, on VRP, behind them (`Discard:   0,  Pause:   0`). Lines
 that begin with `Input` or `Output` change the direction. Traps:
@@ -40,15 +40,25 @@ _BOTH = {
     "total output drops": "discards",
     "discarded": "discards",
     "discard": "discards",
+    "input discards": "discards",
+    "output discards": "discards",
     "input errors": "errors",
     "output errors": "errors",
     "error": "errors",
     "total error": "errors",
+    "pause input": "global_pause_frames",
+    "pause output": "global_pause_frames",
     "pauses": "global_pause_frames",
     "pause": "global_pause_frames",
 }
 """Label in lower case -> the counter, received or sent."""
-_CRC, _CARRIER = Counter("crc_errors"), Counter("carrier_transitions")
+_RECEIVED = {"crc": Counter("crc_errors"), "symbol": Counter("symbol_errors")}
+"""Labels that mean received frames: EOS prints `0 symbol`, its JSON `symbolErrors`."""
+_NEITHER = {
+    "carrier transitions": Counter("carrier_transitions"),
+    "link status changes since last clear": Counter("link_status_changes"),
+}
+"""Labels without a direction: EOS counts both ups and downs."""
 
 
 def is_text(answer: str) -> bool:
@@ -77,7 +87,7 @@ def _take(tally: Tally, one: Paragraph) -> None:
             if counter and read is not None:
                 reported.setdefault(counter, read)
                 begun.add(way)
-    if begun == {"rx"}:
+    if begun - {""} == {"rx"}:
         raise UnreadableError("a port's counters are cut", line=one.lines[-1][0], text=one.port)
     for counter, read in reported.items():
         tally.note(one.port, counter, read)
@@ -93,10 +103,10 @@ def _cells(line: str) -> Iterator[tuple[str, str]]:
 
 
 def _counter(way: str, label: str) -> Counter | None:
-    if label == "carrier transitions":
-        return _CARRIER
-    if label == "crc":
-        return _CRC if way == "rx" else None
+    if label in _NEITHER:
+        return _NEITHER[label]
+    if label in _RECEIVED:
+        return _RECEIVED[label] if way == "rx" else None
     if label == "error" and way == "tx":
         return None
     return Counter(f"{way}_{_BOTH[label]}") if way and label in _BOTH else None

@@ -3,8 +3,8 @@
 import re
 
 from collector import _nvue_interfaces, _speed_json, _speed_paragraphs, _speed_table, _speed_text
-from collector._answer import is_json, lines
-from collector._documents import unwrapped
+from collector._answer import lines
+from collector._documents import document
 from collector._port_models import REQUESTS
 from collector._speed_status import PortStatus
 from truerail.model import Command
@@ -36,6 +36,7 @@ ASK = (
     Command("show interface status", ("nxos", "os10", "sonic_cli")),
     Command("display interface", ("comware", "vrp")),
     Command("display interface brief", ("comware", "vrp")),
+    *(Command(f"show interfaces {kind}| display xml", ("capture",)) for kind in ("", "terse ", "extensive ")),
     Command("show interfaces terse", ("capture",)),
     Command("nv show interface", ("capture",)),
     *REQUESTS,
@@ -52,8 +53,9 @@ _PARAGRAPHS = re.compile(
 
 def statuses(answer: str) -> list[PortStatus] | None:
     """The ports in a switch's answer; None if it is no such answer. Raises `UnreadableError`."""
-    if is_json(answer):
-        return _speed_json.statuses(unwrapped(answer))
+    found = document(answer)
+    if found is not None:
+        return _speed_json.statuses(found)
     text = lines(answer)
     if _nvue_interfaces.is_table(text):
         return _nvue_interfaces.statuses(text)

@@ -2,8 +2,8 @@
 
 MAC tables and ARP tables have many layouts and few kinds of words: one MAC, one port, perhaps one IP address, a VLAN, a
 type. A row is recognized by its MAC. In a table with drawn borders (Nokia SR Linux) text that does not fit into a cell
-continues in the next row, even inside MACs and names. The last line of an answer without its line feed may be cut, and
-is skipped.
+continues in the next row, even inside MACs and names. The last word of an answer without a line feed behind it may be
+cut: of it only a MAC and a word of letters count, and of Linux' rows, whose last word decides, none.
 """
 
 import re
@@ -66,11 +66,21 @@ class Station(NamedTuple):
 def stations(answer: str) -> Iterator[Station]:
     """The rows with a MAC."""
     text = _unboxed(lines(answer))
-    for number, line in enumerate(text[:-1], 1):
+    for number, line in enumerate(text, 1):
         words = tuple(line.split())
+        if number == len(text):
+            words = _whole(words)
         at = next((place for place, word in enumerate(words) if _MAC.fullmatch(word)), None)
         if at is not None:
             yield Station(number, words, at)
+
+
+def _whole(words: tuple[str, ...]) -> tuple[str, ...]:
+    """The words of a line without a line feed that are sure to be whole."""
+    if "dev" in words:
+        return ()
+    last = words[-1] if words else ""
+    return words if _MAC.fullmatch(last) or last.isalpha() else words[:-1]
 
 
 def _unboxed(text: list[str]) -> list[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from collector._answer import is_json, lines
 from collector._documents import listed, unwrapped
@@ -18,11 +18,8 @@ from collector._module_json import DARK_DBM, Lanes
 from collector._module_json import optics as of_lanes
 from collector._optics_eos_text import of_text
 from collector._optics_inventory import eos_json, eos_text, junos_text, junos_tree
-from collector._xml_document import root_of
+from collector._xml_document import root_of, tree
 from truerail.model import Optic
-
-if TYPE_CHECKING:
-    from xml.etree.ElementTree import Element
 
 _NUMBER = re.compile(r"[ \t]*(-[ \t]?inf|-?\d{1,9}(?:\.\d{1,12})?)(?![\d.])", re.IGNORECASE)
 _ABSENT = ("", "-", "--", "n/a", "none", "not available", "unknown")
@@ -69,9 +66,9 @@ def of_switch(answer: str) -> list[Optic] | None:
     if "<optics-diagnostics" in answer:
         root = root_of(answer)
         named = root.tag.endswith("interface-information")
-        return list(_junos({"interface-information": [_tree(root)]} if named else _tree(root)))
+        return list(_junos({"interface-information": [tree(root)]} if named else tree(root)))
     if "<chassis-inventory" in answer:
-        return list(junos_tree(_tree(root_of(answer))))
+        return list(junos_tree(tree(root_of(answer))))
     if "transceiver is " in answer:
         return list(_nxos_text(text))
     if "Physical interface: " in answer and "aser" in answer:
@@ -295,15 +292,6 @@ def _data(value: Any) -> Any:
     """The value in `[{"data": value}]`; XML and some exports omit the wrapper."""
     one = next(iter(listed(value)), None)
     return one.get("data") if isinstance(one, dict) else one
-
-
-def _tree(element: Element) -> dict[str, Any]:
-    """An XML element's children in the shape of the JSON, without namespaces."""
-    found: dict[str, Any] = {}
-    for child in element:
-        name = child.tag.rpartition("}")[2]
-        found.setdefault(name, []).append(_tree(child) if len(child) else (child.text or "").strip())
-    return found
 
 
 def _junos_text(text: list[str]) -> Iterator[Optic]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from truerail.errors import UnreadableError
 
@@ -34,3 +34,12 @@ def root_of(answer: str) -> Element:
     except ET.ParseError as error:
         line = answer.count("\n", 0, begin.start()) + error.position[0]
         raise UnreadableError(f"not whole XML ({error})", line=line) from error
+
+
+def tree(element: Element) -> dict[str, Any]:
+    """An XML element's children in the shape of Junos' JSON, each name with a list, without namespaces."""
+    found: dict[str, Any] = {}
+    for child in element:
+        name = child.tag.rpartition("}")[2]
+        found.setdefault(name, []).append(tree(child) if len(child) else (child.text or "").strip())
+    return found

@@ -9,7 +9,7 @@ Needs: a read-only login; on Linux `bridge` of iproute2.
 | SONiC | `show mac` |
 | Arista EOS | `show mac address-table`, `show mac-address-table unicast`, as JSON and text |
 | Cisco NX-OS | `show mac address-table`, as JSON and text |
-| Junos | `show ethernet-switching table [detail]`, as JSON and text |
+| Junos | `show ethernet-switching table [detail]`, as JSON, XML and text; `show bridge mac-table`, XML |
 | AOS-CX, Comware, VRP, Dell OS10, IOS-XR | their tables |
 
 Sources: recorded answers in SuzieQ, ntc-templates, napalm and genieparser; sonic-utilities `scripts/fdbshow`; iproute2
@@ -28,8 +28,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Literal
 
-from collector._answer import is_json
-from collector._documents import listed, unwrapped
+from collector._documents import document, listed
 from collector._station_rows import has_title, is_port, is_remote, stations
 from truerail.errors import UnreadableError
 from truerail.model import SWITCHES, Command, Device, MacEntry, collector, minutes
@@ -39,6 +38,14 @@ _LEARNED = ("dynamic", "learn", "peerdynamic", "d", "dl", "dr", "dlr")
 _STATIC = ("static", "s", "sl", "security", "secure", "sticky", "config")
 _NOT_LEARNED = ("permanent", "self", "local")
 _LINUX = "dev"
+_JUNOS_TABLES = ("macdb", "ethernet-switching-table", "ethernet-switching-table-information")
+_JUNOS_ROWS = (
+    ("l2ng-l2-mac-logical-interface", "l2ng-l2-mac-address", "l2ng-l2-vlan-id", "l2ng-l2-mac-flags"),
+    ("l2-mac-logical-interface", "l2-mac-address", "l2-bridge-vlan", "l2-mac-flags"),
+    ("mac-interface", "mac-address", "mac-vlan-tag", "mac-type"),
+    ("mac-interfaces-list", "mac-address", "mac-vlan-tag", "mac-type"),
+)
+"""Port, MAC, VLAN and flags: of switches since 13.2X50, of MX routers, of older switches. In the order of trial."""
 _MULTICAST = re.compile(r"^[>#]?[ \t]*Multicast Mac Address Table[ \t\r]*$", re.IGNORECASE | re.MULTILINE)
 """EOS' second table: groups, which no device of that MAC sends."""
 
@@ -61,6 +68,9 @@ _MULTICAST = re.compile(r"^[>#]?[ \t]*Multicast Mac Address Table[ \t\r]*$", re.
                 "show mac-address-table",
                 "show ethernet-switching table detail | display json",
                 "show l2vpn forwarding bridge-domain mac-address location",
+                "show l2vpn mac-learning mac all location all",
+                "show ethernet-switching table | display xml",
+                "show bridge mac-table | display xml",
             )
         ),
     ],
@@ -75,7 +85,8 @@ _MULTICAST = re.compile(r"^[>#]?[ \t]*Multicast Mac Address Table[ \t\r]*$", re.
 )
 def mac_table(answer: str, device: Device) -> list[MacEntry]:
     """One `MacEntry` for each MAC learned or configured on a port, in the answer's order. Raises `UnreadableError`."""
-    return list(_from_json(unwrapped(answer)) if is_json(answer) else _from_text(answer))
+    found = document(answer)
+    return list(_from_text(answer) if found is None else _from_json(found))
 
 
 def _entry(port: Any, mac: Any, vlan: Any, kind: str, moves: Any = None) -> Iterator[MacEntry]:
@@ -113,7 +124,7 @@ def _from_json(found: Any) -> Iterator[MacEntry]:
         for table in listed(found["TABLE_mac_address"]):
             for row in listed(table["ROW_mac_address"]):
                 yield from _entry(row["disp_port"], row["disp_mac_addr"], row.get("disp_vlan"), row["disp_type"])
-    elif isinstance(found, dict) and any(key.endswith(("macdb", "ethernet-switching-table")) for key in found):
+    elif isinstance(found, dict) and any(key.endswith(_JUNOS_TABLES) for key in found):
         yield from _junos(found)
     elif found == [] or (
         found and all(isinstance(row, dict) and "mac" in row and "ifname" in row for row in listed(found))
@@ -131,28 +142,31 @@ def _linux(port: str, mac: str, vlan: Any, words: set[str]) -> Iterator[MacEntry
 
 
 def _junos(found: Any) -> Iterator[MacEntry]:
-    """Rows at any depth. An extensive row names flags of its own, and no letters."""
+    """Rows at any depth. An extensive row names flags of its own, and no letters: its entry was learned."""
     if isinstance(found, list):
         for one in found:
             yield from _junos(one)
     elif isinstance(found, dict):
-        if "l2ng-l2-mac-logical-interface" in found:
-            flags = _data(found, "l2ng-l2-mac-flags") or "D"
-            port = _data(found, "l2ng-l2-mac-logical-interface")
-            yield from _entry(port, _data(found, "l2ng-l2-mac-address"), _data(found, "l2ng-l2-vlan-id"), flags)
-            return
+        for names in _JUNOS_ROWS:
+            if names[0] in found:
+                port, mac, vlan, kind = (_data(found, name) for name in names)
+                yield from _entry(port, mac, vlan, kind or "D")
+                return
         for value in found.values():
             yield from _junos(value)
 
 
 def _data(row: dict[str, Any], key: str) -> str | None:
     one = next(iter(listed(row.get(key))), None)
-    return None if one is None else str(one["data"] if isinstance(one, dict) else one).strip(",")
+    while isinstance(one, dict):  # a value in its wrapper, or a list of ports in its own
+        one = next(iter(listed(one["data"] if "data" in one else one.get("mac-interfaces"))), None)
+    return None if one is None else str(one).strip(",")
 
 
 def _from_text(answer: str) -> Iterator[MacEntry]:
     found = list(_rows(answer))
-    if not found and not has_title(answer, "mac", "vlan", "port|interface|learned") and not _of_linux(answer):
+    titled = has_title(answer, "mac", "vlan", "port|interface|learned") and not has_title(answer, "ip address", "mac")
+    if not found and not titled and not _of_linux(answer):
         raise UnreadableError("not a MAC table", line=1, text=answer.strip().split("\n")[0])
     yield from found
 
@@ -163,6 +177,7 @@ def _of_linux(answer: str) -> bool:
 
 
 def _rows(answer: str) -> Iterator[MacEntry]:
+    learning = "dynamic" if has_title(answer, "next hop(s)", "mac address") else ""
     for row in stations(_MULTICAST.split(answer)[0]):
         words = [word.lower() for word in row.words]
         if _LINUX in words:
@@ -170,7 +185,9 @@ def _rows(answer: str) -> Iterator[MacEntry]:
             vlan = words[words.index("vlan") + 1] if "vlan" in words[:-1] else None
             yield from _linux("".join(row.words[at + 1 : at + 2]), row.mac, vlan, set(words))
             continue
-        kind = next((first for word in words if _kind(first := word.partition(",")[0])), "")
+        if row.address:  # a table of neighbours' addresses
+            continue
+        kind = learning or next((first for word in words if _kind(first := word.partition(",")[0])), "")
         ports = [port for port in row.ports if port != row.words[0]] if row.at else row.ports
         if kind and ports:
             for entry in _entry(ports[0], row.mac, row.vlan, kind):

@@ -14,7 +14,8 @@ Needs: a read-only login.
 Sources: recorded answers in SuzieQ and genieparser; Arista's ANTA (`VerifyMlagStatus`: `state` `active`, `negStatus`
 `connected`, `peerLinkStatus` and `localIntfStatus` `up`) for EOS.
 
-Trap: EOS with MLAG disabled answers `{"state": "disabled"}`: there is no pair, and the answer is refused.
+Trap: EOS with MLAG disabled answers `{"state": "disabled"}`, NX-OS without a domain `"vpc-domain-id": "not
+configured"`: there is no pair, and the answer is refused.
 """
 
 from collections.abc import Iterator
@@ -58,7 +59,7 @@ def _from_json(found: Any) -> Iterator[MlagPeer]:
     if isinstance(status, dict) and "peerAlive" in status:
         backup = status.get("backupActive") if status.get("backupIp") else None
         yield MlagPeer(status.get("peerIf"), status["peerAlive"], backup)
-    elif isinstance(found, dict) and "vpc-domain-id" in found:
+    elif isinstance(found, dict) and _mlag_text.is_domain(found.get("vpc-domain-id")):
         links = [row for table in listed(found.get("TABLE_peerlink")) for row in listed(table["ROW_peerlink"])]
         alive = {"peer-alive": True, "peer-not-reachable": False}.get(found.get("vpc-peer-keepalive-status", ""))
         formed = found.get("vpc-peer-status")

@@ -26,6 +26,8 @@ from truerail.errors import UnreadableError
 from truerail.model import SWITCHES, Command, Device, SharedLag, collector, minutes
 
 _SEGMENT = re.compile(r"ESI:[ \t]*([0-9a-fA-F.:]+)")
+_VPC_UP = ("1", "up")
+"""NX-OS reports a vPC's state as a number or, on other releases, as a word."""
 _PARENT = re.compile(r"Parent interface:[ \t]*(\S+)")
 
 
@@ -58,10 +60,10 @@ def _from_json(found: Any) -> Iterator[SharedLag]:
     if isinstance(found, dict) and "clagIntfs" in found:
         for lag, row in found["clagIntfs"].items():
             yield SharedLag(lag, str(row["clagId"]), row.get("peerIf"), row.get("status"))
-    elif isinstance(found, dict) and "vpc-domain-id" in found:
+    elif isinstance(found, dict) and ("vpc-domain-id" in found or "TABLE_vpc" in found):
         for table in listed(found.get("TABLE_vpc")):
             for row in listed(table["ROW_vpc"]):
-                state = "dual" if row.get("vpc-port-state") in (1, "1") else "down"
+                state = "dual" if str(row.get("vpc-port-state")).lower() in _VPC_UP else "down"
                 yield SharedLag(row["vpc-ifindex"], str(row["vpc-id"]), None, state)
     elif isinstance(found, dict) and isinstance(found.get("interfaces"), dict):
         for lag_id, row in found["interfaces"].items():

@@ -8,7 +8,7 @@ Needs: a read-only login; on Linux `ip` of iproute2.
 | Linux, Cumulus Linux, SONiC | `ip [-j] neigh show`; SONiC also `show arp` |
 | Arista EOS | `show arp vrf all`, `show ipv6 neighbors vrf all`, as JSON and text |
 | Cisco NX-OS | `show ip arp detail vrf all`, as JSON and text |
-| Junos | `show arp`, as JSON and text |
+| Junos | `show arp`, as JSON, XML and text; `show ipv6 neighbors`, JSON and XML |
 | IOS-XR, AOS-CX, Comware, VRP, Dell OS10 | `show arp`, `show ipv6 neighbors`, `display arp`, `display ipv6 neighbors` |
 
 Sources: recorded answers in SuzieQ, ntc-templates and genieparser; iproute2 `ip/ipneigh.c`. Traps:
@@ -25,8 +25,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from collector._answer import is_json
-from collector._documents import listed, unwrapped
+from collector._documents import document, listed
 from collector._station_rows import has_title, stations
 from truerail.errors import UnreadableError
 from truerail.model import SWITCHES, AddressEntry, Command, Device, collector, minutes
@@ -74,7 +73,16 @@ _ANSWERING = frozenset(("reach", "reachable", "stale", "delay", "probe"))
         Command("show arp no-resolve", ("junos",)),
         Command("show ipv6 neighbors", ("iosxr",)),
         Command("display arp", ("comware",)),
-        *(Command(text, ("capture",)) for text in ("display arp all", "display ipv6 neighbors")),
+        *(
+            Command(text, ("capture",))
+            for text in (
+                "display arp all",
+                "display arp brief",
+                "display ipv6 neighbors",
+                "show arp | display xml",
+                "show ipv6 neighbors | display xml",
+            )
+        ),
         Command("show ipv6 neighbors vrf all | json", ("capture",)),
     ],
     every=minutes(1),
@@ -89,7 +97,8 @@ _ANSWERING = frozenset(("reach", "reachable", "stale", "delay", "probe"))
 )
 def neigh_table(answer: str, device: Device) -> list[AddressEntry]:
     """One `AddressEntry` for each address with a MAC, in the answer's order. Raises `UnreadableError`."""
-    return list(_from_json(unwrapped(answer)) if is_json(answer) else _from_text(answer))
+    found = document(answer)
+    return list(_from_text(answer) if found is None else _from_json(found))
 
 
 def _entry(interface: Any, address: Any, mac: Any, port: Any = None, state: Any = None) -> AddressEntry:
@@ -152,7 +161,7 @@ def _of_junos(row: dict[str, Any], *keys: str) -> AddressEntry:
 
 def _data(row: dict[str, Any], key: str) -> str | None:
     one = next(iter(listed(row.get(key))), None)
-    return None if one is None else str(one["data"])
+    return None if one is None else str(one["data"] if isinstance(one, dict) else one)
 
 
 def _of_vrp(answer: str) -> Iterator[AddressEntry]:
@@ -173,7 +182,7 @@ def _from_text(answer: str) -> Iterator[AddressEntry]:
     named = has_title(
         answer, "mac address", "address         name"
     )  # Junos with resolved names: a column between address and interface
-    own = {"I"} if has_title(answer, "vpn-instance", "interface") else set()
+    own = {"I"} if has_title(answer, "vpn-instance|expire(m)", "interface") else set()
     for row in found:
         words = [word.lower() for word in row.words]
         if "dev" in words:

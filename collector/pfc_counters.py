@@ -11,7 +11,7 @@ The form of the answer selects the parser, not the platform or the command:
 | Cisco NX-OS | `show interface priority-flow-control`, text, `detail` and JSON; UCS fabric interconnects' text |
 | Arista EOS | `show priority-flow-control counters [detail]`, JSON and text |
 | Cumulus Linux, Linux | `ethtool -S` of each port; NVUE's `nv show interface ... counters qos -o json` |
-| Junos | `show interfaces extensive \\| display json`, `ethernet-mac-pfc-statistics` |
+| Junos | `show interfaces extensive`, JSON, XML and text |
 | `sonic-cli` | `show qos priority-flow-control statistics`; rests on documentation |
 | VRP | `display dcb pfc`, `display abs-pfc`; rests on documentation |
 | Comware | `display priority-flow-control interface`; rests on documentation |
@@ -33,7 +33,7 @@ from typing import Any
 
 from collector import _nvue, _pfc_eos, _pfc_nxos, _pfc_sonic, _pfc_tables, _port_ethtool, _port_junos, _sonic_database
 from collector._answer import is_json, lines
-from collector._documents import unwrapped
+from collector._documents import document
 from collector._ruled_table import tables
 from truerail.errors import UnreadableError
 from truerail.model import SWITCHES, Command, Device, PortCounters, collector, minutes
@@ -55,6 +55,7 @@ from truerail.model import SWITCHES, Command, Device, PortCounters, collector, m
         Command("show interface priority-flow-control", ("nxos",)),
         Command("show interfaces extensive | display json", ("junos",)),
         Command("show interfaces extensive | display json | no-more", ("junos",)),
+        *(Command(f"show interfaces extensive{form}", ("capture",)) for form in (" | display xml", "")),
         Command("show qos priority-flow-control statistics", ("sonic_cli",)),
         Command("display dcb pfc", ("vrp",)),
         Command("display abs-pfc", ("vrp",)),
@@ -70,8 +71,15 @@ def pfc_counters(answer: str, device: Device) -> list[PortCounters]:
     """One `PortCounters` for each port. Raises `UnreadableError`."""
     if _sonic_database.is_dump(answer):
         return _sonic_database.pfc_counters(answer)
-    if is_json(answer):
-        return _nvue.pfc_counters(answer) if _nvue.understands(answer) else _from_json(unwrapped(answer))
+    if is_json(answer) and _nvue.understands(answer):
+        return _nvue.pfc_counters(answer)
+    found = document(answer)
+    if found is None:
+        found = _port_junos.of_text(answer)
+    return _from_text(answer) if found is None else _from_json(found)
+
+
+def _from_text(answer: str) -> list[PortCounters]:
     if _pfc_nxos.is_text(answer):
         return _pfc_nxos.counters(_pfc_nxos.from_text(answer))
     if _pfc_nxos.is_detail(answer):

@@ -8,10 +8,10 @@ The form of the answer selects the parser, not the platform or the command:
 | network OS | answers |
 |---|---|
 | SONiC | `sonic-db-dump` of the ports; `show interfaces counters`, also `-j`, `detailed`, `rates`, `fec-stats` |
-| Arista EOS | `show interfaces counters`, `show interfaces`, as JSON |
-| Cisco NX-OS | `show interface counters`, tables and JSON; `show interface \\| json` |
+| Arista EOS | `show interfaces counters` as JSON; `show interfaces`, JSON and text |
+| Cisco NX-OS | `show interface counters`, tables and JSON; `show interface`, JSON and text |
 | Cumulus Linux, Linux | `ethtool -S` of each port, the command above it; NVUE's `nv show interface ... -o json` |
-| Junos | `show interfaces extensive \\| display json` |
+| Junos | `show interfaces extensive`, JSON, XML and text |
 | AOS-CX | `show interface` |
 | Cisco IOS-XR | `show interfaces` |
 | Dell OS10, `sonic-cli` | `show interface` |
@@ -45,12 +45,13 @@ from collector import (
     _port_junos,
     _port_models,
     _port_nxos,
+    _port_nxos_text,
     _port_prose,
     _port_sonic,
     _sonic_database,
 )
 from collector._answer import is_json, lines
-from collector._documents import unwrapped
+from collector._documents import document
 from collector._ruled_table import tables
 from truerail.errors import UnreadableError
 from truerail.model import SWITCHES, Command, Device, PortCounters, collector, minutes
@@ -74,6 +75,7 @@ from truerail.model import SWITCHES, Command, Device, PortCounters, collector, m
         Command("nv show interface -o json", ("cumulus",)),
         Command("show interfaces extensive | display json", ("junos",)),
         Command("show interfaces extensive | display json | no-more", ("junos",)),
+        *(Command(f"show interfaces extensive{form}", ("capture",)) for form in (" | display xml", "")),
         Command("show interfaces counters detailed {port}", ("sonic",)),
         Command("info from state interface * | as json", ("srlinux",)),
         Command("show interfaces", ("iosxr",)),
@@ -92,12 +94,21 @@ def port_counters(answer: str, device: Device) -> list[PortCounters]:
     """One `PortCounters` for each port with counters. Raises `UnreadableError`."""
     if _sonic_database.is_dump(answer):
         return _sonic_database.port_counters(answer)
-    if is_json(answer):
-        return _nvue.port_counters(answer) if _nvue.understands(answer) else from_json(unwrapped(answer))
+    if is_json(answer) and _nvue.understands(answer):
+        return _nvue.port_counters(answer)
+    found = document(answer)
+    if found is None:
+        found = _port_junos.of_text(answer)
+    return _from_text(answer) if found is None else from_json(found)
+
+
+def _from_text(answer: str) -> list[PortCounters]:
     if _port_aoscx.is_text(answer):
         return _port_aoscx.from_text(lines(answer))
     if _port_prose.is_text(answer):
         return _port_prose.from_text(lines(answer))
+    if _port_nxos_text.is_text(answer):
+        return _port_nxos_text.from_text(lines(answer))
     found = [table for table in tables(answer) if _port_sonic.is_table(table)]
     if found:
         return _port_sonic.from_tables(found)

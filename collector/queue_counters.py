@@ -8,7 +8,7 @@ Question: which queues are so long that packets are marked or dropped, and in wh
 | Arista EOS | `show qos interfaces ecn counters queue \\| json` |
 | Cisco NX-OS | `show queuing interface \\| json` |
 | Cumulus NVUE | `nv show interface ... counters qos -o json`, `egress-queue-stats` |
-| Junos | `show interfaces extensive \\| display json`, `queue-counters` |
+| Junos | `show interfaces extensive`, JSON, XML and text |
 | Dell OS10 | `show queuing statistics interface` of each port, from captures |
 | OpenConfig | JSON of `openconfig-qos` by gNMI; rests on documentation |
 
@@ -30,7 +30,7 @@ from typing import Any
 
 from collector import _nvue, _port_junos, _queue_models, _queue_nxos, _queue_os10, _queue_sonic
 from collector._answer import is_json, lines
-from collector._documents import unwrapped
+from collector._documents import document
 from collector._ruled_table import tables
 from collector._tally import Tally, priority, size
 from truerail.errors import UnreadableError
@@ -53,6 +53,7 @@ _EOS = "intfQueueCounters"
         Command("show queuing interface | json", ("nxos",)),
         Command("show interfaces extensive | display json", ("junos",)),
         Command("show interfaces extensive | display json | no-more", ("junos",)),
+        *(Command(f"show interfaces extensive{form}", ("capture",)) for form in (" | display xml", "")),
         *_queue_models.REQUESTS,
         Command("nv show interface {port}", ("cumulus",)),
         Command("show queue counters {port}", ("sonic",)),
@@ -64,8 +65,13 @@ _EOS = "intfQueueCounters"
 )
 def queue_counters(answer: str, device: Device) -> list[PortCounters]:
     """One `PortCounters` for each port with queues. Raises `UnreadableError`."""
-    if is_json(answer):
-        return _nvue.queue_counters(answer) if _nvue.understands(answer) else _from_json(unwrapped(answer))
+    if is_json(answer) and _nvue.understands(answer):
+        return _nvue.queue_counters(answer)
+    document_of = document(answer)
+    if document_of is None:
+        document_of = _port_junos.of_text(answer)
+    if document_of is not None:
+        return _from_json(document_of)
     if _queue_os10.is_table(answer):
         return _queue_os10.counters(lines(answer))
     found = [table for table in tables(answer) if _queue_sonic.is_table(table)]
