@@ -69,5 +69,5 @@ def _vpc(text: Sequence[str], values: Mapping[str, str]) -> MlagPeer:
         if below and link is None and (found := _VPC.fullmatch(line)):
             link = found[2]
     keepalive = values.get("vpc keep-alive status", "").lower()
-    alive = keepalive == _ALIVE if keepalive.startswith("peer ") else None
+    alive = keepalive == _ALIVE if keepalive.startswith(("peer ", "suspended")) else None
     return MlagPeer(link, values["peer status"].lower() == _FORMED, alive)

@@ -4,7 +4,7 @@
 |---|---|---|
 | IOS-XR | `show interfaces` | `FourHundredGigE0/0/0/0 is up, line protocol is up` |
 | Dell OS10, sonic-cli | `show interface` | `Ethernet 1/1/1 is up, line protocol is down` |
-| VRP, Comware 5 | `display interface` | `100GE1/0/1 current state : UP` |
+| VRP, Comware 5 | `display interface` | `100GE1/0/1 current state : UP`, in Comware behind a blank |
 | Comware 7 | `display interface` | the port's name alone, then `Current state: UP` |
 
 Sources: recorded answers in ntc-templates (cisco_xr, huawei_vrp, hp_comware), public answers of OS10, the template
@@ -28,7 +28,7 @@ _LINE = re.compile(
     r"(?P<port>[A-Za-z][A-Za-z-]* ?\d+(?:/[A-Z]*\d+)*(?::\d+)?) is (?P<first>administratively down|up|down), "
     r"line protocol is (?P<second>administratively down|up|down)\b.{0,120}"
 )
-_CURRENT = re.compile(r"(?P<port>[A-Za-z0-9][\w/:-]*) current state ?: ?(?P<state>.{1,120})")
+_CURRENT = re.compile(r" ?(?P<port>[A-Za-z0-9][\w/:-]*) current state ?: ?(?P<state>.{1,120})")
 _BELOW = re.compile(r"[ \t]*Current state: ?(?P<state>.{1,120})")
 _CHASSIS = re.compile(
     r"(?=\d*[A-Za-z])\d*[A-Za-z][A-Za-z-]*(?: ?\d+(?:/[A-Z]*\d+)+(?::\d+)?|(?<=Ethernet) ?\d+(?::\d+)?)"

@@ -44,7 +44,7 @@ _SIGNS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ("sonic-db-dump -n COUNTERS_DB", r'"COUNTERS_PORT_NAME_MAP"'),
         ("sonic-db-dump -n STATE_DB", r'"TRANSCEIVER_(?:INFO|DOM_\w+)\|'),
         ("display interface brief", r"^[ \t]*Interface[ \t]+(?:PHY[ \t]+Protocol|Link[ \t]+(?:Speed|Protocol))\b"),
-        ("display interface", r"^\S+ current state ?: |^[ \t]*Current state: (?:UP|DOWN|Administratively)"),
+        ("display interface", r"^ ?\S+ current state ?: |^[ \t]*Current state: (?:UP|DOWN|Administratively)"),
         ("show interface", r"^Interface \S+ is (?:up|down)\b.*\n[ \t]+Admin state is "),
         (
             "show interface",

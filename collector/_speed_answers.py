@@ -45,7 +45,7 @@ ASK = (
 """For each platform JSON first, the shortest output before the rest; OS10's has no administrative state and is last."""
 _PARAGRAPHS = re.compile(
     r"^[ \t]*(?:LineSpeed \d|Current state: |(?:Full|Half)-duplex, \d+Mb/s, (?:THD, )?link type is )"
-    r"|^\S+ current state ?: ",
+    r"|^ ?\S+ current state ?: ",
     re.MULTILINE | re.IGNORECASE,
 )
 """Lines that only the paragraphs of `collector/_port_paragraphs.py` have."""

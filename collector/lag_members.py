@@ -9,7 +9,7 @@ Needs: a read-only login; on Linux nothing.
 | SONiC | `teamdctl PORTCHANNEL state`; `show interfaces portchannel`: members alone |
 | Arista EOS | `show lacp neighbor`, also `\\| json`; `show port-channel [summary]` |
 | Cisco NX-OS | `show lacp neighbor`; `show port-channel summary`, also `\\| json` |
-| Junos | `show lacp interfaces`: states alone, no partner's name |
+| Junos | `show lacp interfaces`, JSON, XML and text: states alone, no partner's name |
 | Cisco IOS-XR | `show lacp`, `show bundle` |
 | AOS-CX | `show lacp interfaces` |
 | Dell OS10 | `show lacp port-channel`, `show port-channel summary` |
@@ -36,8 +36,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from collector import _lag_text
-from collector._answer import is_json, lines
-from collector._documents import listed, unwrapped
+from collector._answer import lines
+from collector._documents import document, listed
 from truerail.errors import UnreadableError
 from truerail.model import EVERYWHERE, Command, Device, LagMember, collector, minutes
 from truerail.model.names import canonical_mac
@@ -49,9 +49,11 @@ _NXOS_ROW = re.compile(r"(\S+)[ \t]+\d+,[ \t]*([0-9a-fA-F]{1,2}(?:-[0-9a-fA-F]{1
 _JUNOS_LAG = re.compile(r"Aggregated interface: (\S+)")
 _NXOS_STATE = re.compile(r"\d+[ \t]+0x[0-9a-fA-F]+[ \t]+0x([0-9a-fA-F]{1,2})")
 _JUNOS_ROW = re.compile(r"(\S+)[ \t]+(Actor|Partner)[ \t]+" + r"(Yes|No)[ \t]+" * 6 + r"(\S+)[ \t]+(\S+)")
+_JUNOS_LIST = "lacp-interface-information-list"
 _JUNOS_BITS = (128, 64, 32, 16, 8, 4)
 """The bits of Junos' columns: Exp, Def, Dist, Col, Syn, Aggr."""
-_EOS_BITS = {
+_JUNOS_SET = ("Yes", "Fast", "Active")
+_BITS = {
     "activity": 1,
     "timeout": 2,
     "aggregation": 4,
@@ -85,6 +87,8 @@ _NONE = "00:00:00:00:00:00"
                 "show port-channel",
                 "show bundle",
                 "display link-aggregation member-port",
+                "show lacp interfaces | display json",
+                "show lacp interfaces | display xml",
             )
         ),
     ],
@@ -94,8 +98,9 @@ _NONE = "00:00:00:00:00:00"
 )
 def lag_members(answer: str, device: Device) -> list[LagMember]:
     """One `LagMember` for each member, in the answer's order. Raises `UnreadableError`."""
-    if is_json(answer):
-        return list(_from_json(unwrapped(answer)))
+    found = document(answer)
+    if found is not None:
+        return list(_from_json(found))
     text = [line.strip() for line in lines(answer)[:-1]]
     if _BONDING in answer:
         return list(_bonding(text))
@@ -103,9 +108,9 @@ def lag_members(answer: str, device: Device) -> list[LagMember]:
         return list(_junos(text))
     if any(_NXOS_LAG.fullmatch(line) for line in text):
         return list(_nxos(text))
-    found = _lag_text.members(text)
-    if found:
-        return found
+    members = _lag_text.members(text)
+    if members:
+        return members
     raise UnreadableError("not an answer about members of link aggregations", line=1, text=answer.strip()[:80])
 
 
@@ -183,8 +188,26 @@ def _junos(text: list[str]) -> Iterator[LagMember]:
             member = None
 
 
+def _junos_tree(found: Any) -> Iterator[LagMember]:
+    """Each member has a row of its own state and one of its partner's."""
+    for lag in (lag for part in listed(found) for lag in listed(part.get("lacp-interface-information"))):
+        name = _data(listed(lag["lag-lacp-header"])[0]["aggregate-name"])
+        states: dict[str, dict[str, int]] = {}
+        for row in listed(lag.get("lag-lacp-state")):
+            state = sum(bit for key, bit in _BITS.items() if _data(row.get(f"lacp-{key}")) in _JUNOS_SET)
+            states.setdefault(str(_data(row["name"])), {})[str(_data(row["lacp-role"]))] = state
+        for port, of in states.items():
+            yield LagMember(port, name, actor_state=of.get("Actor"), partner_state=of.get("Partner"))
+
+
+def _data(value: Any) -> str | None:
+    """The value in `[{"data": value}]`; XML omits the wrapper."""
+    one = next(iter(listed(value)), None)
+    return one.get("data") if isinstance(one, dict) else one
+
+
 def _eos_state(bits: dict[str, bool] | None) -> int | None:
-    return None if bits is None else sum(bit for name, bit in _EOS_BITS.items() if bits[name])
+    return None if bits is None else sum(bit for name, bit in _BITS.items() if bits[name])
 
 
 def _from_json(found: Any) -> Iterator[LagMember]:
@@ -203,6 +226,8 @@ def _from_json(found: Any) -> Iterator[LagMember]:
                 )
     elif isinstance(found, dict) and "TABLE_channel" in found:
         yield from _nxos_channels(found)
+    elif isinstance(found, dict) and _JUNOS_LIST in found:
+        yield from _junos_tree(found[_JUNOS_LIST])
     elif isinstance(found, dict) and "ports" in found and "setup" in found:
         lag = found.get("team_device", {}).get("ifinfo", {}).get("ifname")
         for port, row in found["ports"].items():

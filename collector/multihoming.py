@@ -7,12 +7,17 @@ Needs: a read-only login.
 |---|---|
 | Cumulus Linux | `clagctl -j`, `net show clag json` |
 | Arista EOS | `show mlag interfaces [detail]`, also `\\| json` |
+| | `show bgp evpn instance` |
 | Cisco NX-OS | `show vpc`, also `\\| json`; `show nve ethernet-segment` |
+| Junos | `show evpn instance esi-info\\|extensive` |
+| Cisco IOS-XR | `show evpn ethernet-segment [detail]` |
+| Nokia SR Linux | `show system network-instance ethernet-segments` |
 
-Sources: recorded answers in SuzieQ and genieparser; Arista's EOS command API.
+Sources: recorded answers in SuzieQ and genieparser, and in public notes of labs; Arista's EOS command API.
 
 Traps: an id is the same on both switches, and means nothing on a third one. VXLAN interfaces of Cumulus have the id 0.
-An Ethernet segment's id is unique in the fabric. This shows that two switches share a host, and not which.
+An Ethernet segment's id is unique in the fabric; it is listed for each VLAN, and for VXLAN and IRB interfaces, which
+are no lags. This shows that two switches share a host, and not which.
 """
 
 import re
@@ -22,13 +27,17 @@ from typing import Any
 from collector import _mlag_text
 from collector._answer import is_json, lines
 from collector._documents import listed, unwrapped
+from collector._station_rows import is_remote
 from truerail.errors import UnreadableError
 from truerail.model import SWITCHES, Command, Device, SharedLag, collector, minutes
 
-_SEGMENT = re.compile(r"ESI:[ \t]*([0-9a-fA-F.:]+)")
+_SEGMENT = re.compile(r"ESI[ \t]*:[ \t]*([0-9a-fA-F.:]+)")
 _VPC_UP = ("1", "up")
 """NX-OS reports a vPC's state as a number or, on other releases, as a word."""
-_PARENT = re.compile(r"Parent interface:[ \t]*(\S+)")
+_PARENT = re.compile(r"(?:Parent |Local )?interface[ \t]*:[ \t]*([^\s,]+)", re.IGNORECASE)
+_XR_SEGMENT = re.compile(r"([0-9a-f]{4}(?:\.[0-9a-f]{4}){4})[ \t]+([A-Za-z][\w/.-]*\d)[ \t]+[\d.]+", re.IGNORECASE)
+_XR_LAG = re.compile(r"BE(?=\d)")
+_JUNOS_LAG = re.compile(r"(ae\d+)\.\d+")
 
 
 @collector(
@@ -39,7 +48,20 @@ _PARENT = re.compile(r"Parent interface:[ \t]*(\S+)")
         Command("show mlag interfaces | json", ("eos",)),
         Command("show vpc | json", ("nxos",)),
         Command("show nve ethernet-segment", ("nxos",)),
-        *(Command(text, ("capture",)) for text in ("show vpc", "show mlag interfaces", "show mlag interfaces detail")),
+        *(
+            Command(text, ("capture",))
+            for text in (
+                "show vpc",
+                "show mlag interfaces",
+                "show mlag interfaces detail",
+                "show bgp evpn instance",
+                "show evpn instance esi-info",
+                "show evpn instance extensive",
+                "show evpn ethernet-segment",
+                "show evpn ethernet-segment detail",
+                "show system network-instance ethernet-segments",
+            )
+        ),
     ],
     every=minutes(5),
     yields=[SharedLag],
@@ -50,7 +72,7 @@ def multihoming(answer: str, device: Device) -> list[SharedLag]:
     if is_json(answer):
         return list(_from_json(unwrapped(answer)))
     text = [line.strip() for line in lines(answer)[:-1]]
-    found = [*_segments(text), *_mlag_text.shared(text)]
+    found = [*dict.fromkeys(_segments(text)), *_mlag_text.shared(text)]
     if not found:
         raise UnreadableError("not an answer about shared link aggregations", line=1, text=answer.strip()[:80])
     return found
@@ -78,6 +100,9 @@ def _segments(text: list[str]) -> Iterator[SharedLag]:
     for line in text:
         if found := _SEGMENT.match(line):
             segment = found[1]
+        elif found := _XR_SEGMENT.match(line):
+            yield SharedLag(_XR_LAG.sub("Bundle-Ether", found[2]), found[1])
         elif segment and (found := _PARENT.match(line)):
-            yield SharedLag(found[1], segment)
+            if not is_remote(found[1]):
+                yield SharedLag(_JUNOS_LAG.sub(r"\1", found[1]), segment)
             segment = None
