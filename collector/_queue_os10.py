@@ -24,14 +24,17 @@ def is_table(answer: str) -> bool:
 
 
 def counters(text: Sequence[str]) -> list[PortCounters]:
-    """The counters of each port and queue. Raises `UnreadableError` for a cut row, or for a table without its port."""
+    """The counters of each port and queue. Raises `UnreadableError` for a cut row, or for a table without its port.
+
+    A last number that neither a blank nor a line's end follows may be cut.
+    """
     tally, port = Tally(), ""
     for number, line in enumerate(text, 1):
         if named := _PORT.fullmatch(line):
             port = named["port"]
         elif _HEAD.fullmatch(line) and not port:
             raise UnreadableError("a table of queues without its port", line=number, text=line)
-        elif row := _ROW.fullmatch(line):
+        elif (row := _ROW.fullmatch(line)) and (number < len(text) or not line[-1].isdigit()):
             of = [Counter(name, int(row["queue"])) for name in _COUNTERS]
             tally.row(port, of, row["cells"].split(), line=number)
         elif _CUT.fullmatch(line):
