@@ -10,7 +10,7 @@ Needs: a read-only login; on Linux `bridge` of iproute2.
 | Arista EOS | `show mac address-table`, `show mac-address-table unicast`, as JSON and text |
 | Cisco NX-OS | `show mac address-table`, as JSON and text |
 | Junos | `show ethernet-switching table [detail]`, as JSON, XML and text; `show bridge mac-table`, XML |
-| AOS-CX, Comware, VRP, Dell OS10, IOS-XR | their tables |
+| AOS-CX, Comware, VRP, Dell OS9 and OS10, IOS-XR | their tables |
 
 Sources: recorded answers in SuzieQ, ntc-templates, napalm and genieparser; sonic-utilities `scripts/fdbshow`; iproute2
 `bridge/fdb.c`. Traps:

@@ -9,7 +9,7 @@ Needs: a read-only login; on Linux `ip` of iproute2.
 | Arista EOS | `show arp vrf all`, `show ipv6 neighbors vrf all`, as JSON and text |
 | Cisco NX-OS | `show ip arp detail vrf all`, as JSON and text |
 | Junos | `show arp`, as JSON, XML and text; `show ipv6 neighbors`, JSON and XML |
-| IOS-XR, AOS-CX, Comware, VRP, Dell OS10 | `show arp`, `show ipv6 neighbors`, `display arp`, `display ipv6 neighbors` |
+| IOS-XR, AOS-CX, Comware, VRP, Dell | `show arp`, `show ipv6 neighbors`, `display arp`, `display ipv6 neighbors` |
 
 Sources: recorded answers in SuzieQ, ntc-templates and genieparser; iproute2 `ip/ipneigh.c`. Traps:
 
@@ -192,6 +192,8 @@ def _from_text(answer: str) -> Iterator[AddressEntry]:
             ports = row.ports_without(name)
             if not ports:
                 continue
+            if ports[-1].startswith("Vl "):  # Dell OS9 prints the port before the interface
+                ports.reverse()
             interface, port = ports[0], ports[1] if len(ports) > 1 else None
         state = next((word for word in reversed(words) if word in _STATES), "interface" if own & {*row.words} else None)
         yield _entry(interface, row.address, row.mac, port, state)
