@@ -90,15 +90,22 @@ def _section(collector: Collector) -> Iterator[str]:
     yield ""
     yield "| command | file in a capture |"
     yield "|---|---|"
-    for command in collector.ask:
-        platforms = ", ".join(sorted(filter(None, command.platforms)))
-        yield f"| `{_cell(command.text)}`{f' ({platforms})' if platforms else ''} | `{_file(command)}` |"
+    only_read = [command for command in collector.ask if command.platforms == ("capture",)]
+    for commands in (*([command] for command in collector.ask if command not in only_read), only_read):
+        platforms = ", ".join(sorted({name for command in commands for name in command.platforms if name}))
+        texts, files = (", ".join(map(name, commands)) for name in (_text_cell, _file))
+        if commands:
+            yield f"| {texts}{f' ({platforms})' if platforms else ''} | {files} |"
     yield ""
+
+
+def _text_cell(command: Command) -> str:
+    return f"`{_cell(command.text)}`"
 
 
 def _file(command: Command) -> str:
     """The file's name; `PORT` represents a port's name where there is a file for each."""
-    return answer_file(command.text.replace("{port}", "PORT").replace("{job}", "JOB"))
+    return f"`{answer_file(command.text.replace('{port}', 'PORT').replace('{job}', 'JOB'))}`"
 
 
 def _lower(lines: list[str]) -> Iterator[str]:
