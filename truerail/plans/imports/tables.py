@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from truerail.model.names import printable
-from truerail.plans.imports.headers import Header, header_of, words
+from truerail.plans.imports.headers import Header, header_of
 from truerail.plans.imports.import_row import NO_VALUE, UNNAMED, End, ImportRow, Rows, UnnamedPorts, place
 from truerail.plans.numbers import MOST_PLANES, MOST_RAILS, metres, speed_gbps
 
@@ -85,10 +85,10 @@ def _read(table: Table, rows: Rows, fits: Callable[[Header], bool]) -> bool:
     if found is None:
         return False
     at, header = found
-    own, unnamed = [words(cell) for cell in table.rows[at][1]], UnnamedPorts()
+    own, unnamed = table.rows[at][1], UnnamedPorts()
     parting = "" if header.complete else _parting(table, at + 1, header)
     for line, row in _rows(table, at + 1, header):
-        if own == [words(cell) for cell in table.rows[line][1]]:
+        if own == table.rows[line][1]:
             continue  # the header again, as on each printed page
         for name, text in _unread(row, header, table.rows[line][1]):
             rows.leave_out(f"no {name}, because it says {printable(text, 40)!r}", place(row))

@@ -86,8 +86,10 @@ def _filled(rows: list[tuple[int, list[str]]], raw: bytes) -> list[tuple[int, li
         column, top, bottom = _column(left), int(first), min(int(last), MOST_ROWS)
         text = at[top][column] if top in at and column < len(at[top]) else ""
         for number in range(top + 1, bottom + 1) if text and column == _column(right) else ():
-            if number in at and column < len(at[number]) and not at[number][column]:
-                at[number][column] = text
+            cells = at.get(number, [])
+            if cells and not any(cells[column : column + 1]):
+                cells += [""] * (column + 1 - len(cells))
+                cells[column] = text
     return rows
 
 
@@ -105,7 +107,8 @@ def _rows(sheet: Any) -> Iterator[tuple[int, list[str]]]:
     for number, row in enumerate(sheet.iter_rows(max_col=MOST_COLUMNS, values_only=True), 1):
         if row.count(None) == len(row):
             continue  # openpyxl counts up to a cell far below in empty rows: a million of them in an instant
-        cells = [_text(value) for value in row]
+        last = next(at for at in range(len(row) - 1, -1, -1) if row[at] is not None)
+        cells = [_text(value) for value in row[: last + 1]]  # openpyxl fills each row up to max_col
         if any(cells):
             yield number, cells
             if number > MOST_ROWS:
