@@ -54,6 +54,8 @@ def _framed(port: str, values: Mapping[str, str]) -> Neighbor:
 
 def plain_table(answer: str) -> list[Neighbor] | None:
     """The neighbours in a plain table, in its order; None for anything else."""
+    if not answer.startswith(_TITLE):
+        return None
     lines = answer.split("\n")
     if len(lines) < 6 or lines[0] != _TITLE or lines[1].split() != _LABELS or "\r" in answer or "\t" in answer:
         return None

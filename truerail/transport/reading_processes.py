@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from functools import partial
 from itertools import chain, groupby, islice
 from multiprocessing import get_context
 from operator import attrgetter
@@ -108,7 +109,7 @@ def _column(values: tuple[Any, ...], once: dict[Any, Any]) -> list[Any]:
 
 def _taken(sent: _Sent, shared: dict[tuple[str, tuple[Fact, ...]], tuple[Fact, ...]]) -> tuple[list[Reading], Notes]:
     """The readings; equal facts of a shared question are one, as where one process reads them."""
-    rows = {kind: map(kind._make, zip(*columns, strict=True)) for kind, columns in sent.columns.items()}
+    rows = {kind: map(partial(tuple.__new__, kind), zip(*cells, strict=True)) for kind, cells in sent.columns.items()}
     facts = [tuple(chain.from_iterable(islice(rows[kind], n) for kind, n in runs)) for runs in sent.facts]
     known = collectors()
     readings = []

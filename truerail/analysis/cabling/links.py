@@ -216,7 +216,7 @@ class PortStates:
         """The speed in Gb/s that both ends of the port's link support, where it is reported to be above the current
         speed.
         """
-        return np.array([*(speed.able_gbps for speed in self.speeds), None], dtype=np.float64)[self.speed_row]
+        return np.array([*map(_ABLE_GBPS, self.speeds), None], dtype=np.float64)[self.speed_row]
 
     @cached_property
     def _speeds(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.float64]]:
@@ -230,6 +230,7 @@ _FLAGS_AND_STATE = itemgetter(NetLink._fields.index("flags"), NetLink._fields.in
 _MAC_DIGITS = 17
 _MAC = itemgetter(NetLink._fields.index("mac"))
 _GBPS = itemgetter(NetLink._fields.index("speed_gbps"))
+_ABLE_GBPS = itemgetter(LinkSpeed._fields.index("able_gbps"))
 _FILE_PORT, _FILE_GBPS = itemgetter(LinkSpeed._fields.index("port")), itemgetter(LinkSpeed._fields.index("gbps"))
 
 
