@@ -25,6 +25,8 @@ REPORTS_OF_TWO_RUNS = frozenset(("pfc_watchdog/two-runs",))
 """The second run counts: cut before it, the first does."""
 SUMS = frozenset(("port_counters/nxos-text", "port_counters/ethtool"))
 """Packets that are the sum of what stands in several tables or lines."""
+WIDENED = frozenset(("ib_counters/ibdiagnet_pm",))
+"""A port's counter of 64 bits follows that of 16 bits, which counts where the answer ends between them."""
 WRAPPED = frozenset(("lldp_switch/comware-list",))
 """A table that breaks cells over lines and announces nothing: cut between two lines of a row it looks whole."""
 PARTIAL = frozenset(("gpu_nic_topology", "lldp_snmp", "rdma_flows"))
@@ -72,7 +74,7 @@ def label(case: Path) -> str:
 def test_what_is_left_of_a_cut_answer_was_in_the_whole(data: st.DataObject) -> None:
     case = data.draw(st.sampled_from(CASES))
     answer, whole = recorded(case)
-    if label(case) in REPORTS_OF_TWO_RUNS | SUMS or case.parent.name in PARTIAL or len(answer) < 2:
+    if label(case) in REPORTS_OF_TWO_RUNS | SUMS | WIDENED or case.parent.name in PARTIAL or len(answer) < 2:
         return
     at = data.draw(st.integers(1, len(answer) - 1))
     if label(case) in WRAPPED and answer[:at].rstrip(" ").endswith("\n"):
@@ -96,6 +98,7 @@ def test_an_answer_is_cut_anywhere(name: str) -> None:
 
 NOT_ENDED = {
     # the last value, which no end of line follows, is left out, but for one that another answer follows
+    "ib_counters/ibdiagnet_pm_cut",
     "ib_counters/perfquery_last_value_cut",
     "link_speed/eos-status-text-cut",
     "lldp_local/sonic_cut_alias",
@@ -103,6 +106,7 @@ NOT_ENDED = {
     "pfc_counters/eos-text",
     "pfc_counters/sonic-cli-unfinished",
     "pfc_counters/sonic-tables-without-line-feed",
+    "rdma_counters/files_below_their_names_cut",
     "rdma_counters/statistic_bnxt_quoted",
     "rdma_counters/sysfs_with_states_unfinished",
     "lldp_host/lldptool",  # ends with the prompt of the command that asks about another port

@@ -10,7 +10,7 @@ import pytest
 from benchmarks.probe.fabrics import SHAPES, Shape, fabric
 from tests.sweep_fabrics import TWO_TIERS, graph_of, swept_paths
 from truerail.analysis.rule import Case
-from truerail.analysis.sweep.losses import losses_of
+from truerail.analysis.sweep.losses import losses_of, tail
 from truerail.model import Port
 from truerail.probe.path_questions import confirming, more_packets, unanswered
 from truerail.probe.path_sweep import A_SECOND_AND_SWITCH, MISSED, USUAL, path_sweep, ports_for
@@ -21,6 +21,13 @@ from truerail.testing.cases import plan_of
 def test_ports_leave_no_member_out() -> None:
     assert [ports_for(members) for members in (1, 2, 4, 8, 16, 32, 64)] == [1, 15, 37, 85, 186, 400, 849]
     assert ports_for(4, places=32) == 45
+
+
+def test_the_worst_second_of_thousands_of_switches_is_within_the_budget() -> None:
+    assert USUAL.mean_of(999) == USUAL.mean > USUAL.mean_of(1000)
+    switch_seconds, windows = 3_600 * 12_000, 10  # 12,500 hosts; seconds that begin at any time
+    assert switch_seconds * windows * tail(int(A_SECOND_AND_SWITCH) + 1, USUAL.mean_of(3_600)) < 0.05
+    assert switch_seconds * tail(int(A_SECOND_AND_SWITCH) + 1, USUAL.mean) > 1
 
 
 @pytest.mark.parametrize("shape", SHAPES[1:3], ids=lambda shape: shape.name)

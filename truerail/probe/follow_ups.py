@@ -105,4 +105,4 @@ def _every(plan: ProbePlan, asked: Iterable[HopProbes]) -> float:
         nics[one.device].add(one.source)
     busiest = max(map(len, nics.values()), default=0)
     budget = plan.settings.budget
-    return max(1 / budget.per_nic, busiest / budget.mean)
+    return max(1 / budget.per_nic, busiest / budget.mean_of(len(nics)))

@@ -30,7 +30,10 @@ ASKS = 2
 A_SECOND_AND_SWITCH = 50.0
 A_SECOND_SWITCH_AND_SOURCE = 1.0
 """Probes that end at a switch: the rates that the limits of common switches bear (probe.md, section 4)."""
-_DEVIATIONS = 4.0
+_DEVIATIONS, _DEVIATIONS_OF_MANY, _MANY_SWITCHES = 4.0, 8.0, 1000
+"""How many standard deviations the mean rate stays below the budget: the more switches, and the longer they are asked,
+the higher is the worst second of all (docs/measured/probe-accuracy.md).
+"""
 MOST_FLOWS = 1024
 """Flows of one leaf."""
 SPARE = 1.25
@@ -78,7 +81,12 @@ class Budget:
         """The mean rate of a switch that stays below its budget in nearly every second, where many NICs probe it by
         chance: four standard deviations (of a Poisson process) below.
         """
-        return (sqrt(self.per_switch + _DEVIATIONS**2 / 4) - _DEVIATIONS / 2) ** 2
+        return self.mean_of(0)
+
+    def mean_of(self, switches: int) -> float:
+        """The same for a fabric with so many switches: with very many, eight standard deviations below."""
+        below = _DEVIATIONS if switches < _MANY_SWITCHES else _DEVIATIONS_OF_MANY
+        return (sqrt(self.per_switch + below**2 / 4) - below / 2) ** 2
 
 
 def ports_for(members: int, places: int = 0) -> int:
@@ -275,5 +283,5 @@ def _timetable(load: _Load, budget: Budget) -> tuple[float, float]:
     too often.
     """
     busiest = float(load.nics.max(initial=0.0)) * budget.per_nic
-    slower = max(1.0, busiest / budget.mean)
+    slower = max(1.0, busiest / budget.mean_of(int(np.count_nonzero(load.nics))))
     return slower / budget.per_nic, busiest / slower
