@@ -60,9 +60,9 @@ def test_nobody_sees_anything_without_a_log_in() -> None:
 
 def test_a_reader_writes_nothing() -> None:
     writes = {(how, path) for how, path in endpoints(application()) - OPEN if how not in ("GET", "HEAD")}
-    question = ("POST", "/api/v1/nccl")  # it stores nothing
-    assert ask_all({question}, READER) == {question: 503}
-    writes -= {("POST", "/logout"), question}
+    questions = {("POST", f"/api/v1/{name}") for name in ("lint-topology", "nccl", "repair-diff")}  # they store nothing
+    assert ask_all(questions, READER) == dict.fromkeys(questions, 503)
+    writes -= {("POST", "/logout"), *questions}
     assert ("POST", "/api/v1/recheck") in writes
     assert len(writes) >= 6
     assert {one: status for one, status in ask_all(writes, READER).items() if status != 403} == {}

@@ -17,11 +17,13 @@ from living_site import Site
 from patience import ENOUGH
 from real import require
 
+from collector import collectors
 from truerail.cli.demo_folder import MARK, kept_for_one
 from truerail.cli.demo_live import demo_settings, needs_free
+from truerail.cli.demo_scheduler import SLURM_TARGET, WithScheduler
 from truerail.cli.demo_stage import HELP, Stage, for_prometheus
 from truerail.errors import CommandError
-from truerail.model import CauseKind
+from truerail.model import CauseKind, Device, Fact, SchedulerJob, SchedulerNode
 from truerail.simulator import Fault
 
 
@@ -230,3 +232,26 @@ def test_a_fabric_too_small_for_its_faults_is_refused_with_a_size_that_has_room(
     assert "(16 and 8 have room)" in small.stderr
     room = subprocess.run([*command, "--hosts", "16", "--rails", "8"], capture_output=True, text=True, timeout=ENOUGH)
     assert room.returncode == 0, room.stderr
+
+
+def test_the_demos_slurm_has_the_jobs_whose_traffic_is_simulated(site: Site) -> None:
+    scheduler = WithScheduler(site.fabric)
+
+    def read(collector: str) -> tuple[Fact, ...]:
+        command = next(one.text for one in collectors()[collector].ask if "slurm" in one.platforms)
+        (answer,) = asyncio.run(scheduler.ask(SLURM_TARGET, [command]))
+        return tuple(collectors()[collector].read(answer.text, Device("slurm")))
+
+    jobs = {job.name: job for job in read("slurm_jobs") if isinstance(job, SchedulerJob)}
+    assert {name: set(job.nodes) for name, job in jobs.items()} == {
+        job.name: set(job.hosts) for job in site.fabric.traffic.jobs
+    }
+    assert all(job.gpus == 8 * len(job.nodes) for job in jobs.values())
+    nodes = {node.node: node.states for node in read("slurm_nodes") if isinstance(node, SchedulerNode)}
+    busy = {host for job in jobs.values() for host in job.nodes}
+    assert {name for name, states in nodes.items() if states == ("ALLOCATED",)} == busy
+    assert set(nodes) == {name for name, device in site.fabric.plan.devices.items() if device.role == "host"}
+    (refused,) = asyncio.run(scheduler.ask(SLURM_TARGET, ["scontrol show topology"]))
+    assert refused.refused
+    (host,) = asyncio.run(scheduler.ask(site.fabric.targets[0], ["lldpctl -f json0"]))
+    assert host.text

@@ -2,10 +2,12 @@
 
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import yaml
 from oncall_fabrics import PLANES, PODS, RAIL_ONLY, SHARED, SPINES, STRIDED, published, shown, simulated
+from page_site import Site
 from typer.testing import CliRunner
 
 from collector import collectors
@@ -204,3 +206,23 @@ def test_the_commands(tmp_path: object, monkeypatch: pytest.MonkeyPatch) -> None
     for words in ([], ["tree"], ["topology", "--out", file]):
         with pytest.raises(CommandError):
             CliRunner().invoke(app, ["export", *words], catch_exceptions=False)
+
+
+def test_a_service_takes_a_topology_that_is_longer_than_a_query(tmp_path: Path) -> None:
+    long = "\n".join(f"SwitchName=old-{number} Nodes=gone-{number}" for number in range(1000))
+    file = tmp_path / "topology.conf"
+    with Site(CLEAN) as service:
+
+        def asked_of_the_service(text: str, *command: str) -> tuple[int, str]:
+            file.write_text(text, encoding="utf-8")
+            result = CliRunner().invoke(app, [*command, str(file), "--service", service.url])
+            return result.exit_code, f"{result.output}{result.exception}"
+
+        code, said = asked_of_the_service(topology(CLEAN, "slurm").text, "lint-topology")
+        assert (code, "The topology fits what is seen" in said) == (0, True), said
+        code, said = asked_of_the_service(long, "lint-topology")
+        assert (code, "1,000 (old-[0-999]): has no host of the plan" in said) == (1, True), said
+        assert "not a topology.conf or topology.yaml" in asked_of_the_service("SwitchName=", "lint-topology")[1]
+        assert "see http.body_bytes" in asked_of_the_service(f"# {'x' * 2_000_000}\n{long}", "lint-topology")[1]
+        code, said = asked_of_the_service(long, "repair-diff", "--topology")
+        assert code == 0, said

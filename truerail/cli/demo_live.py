@@ -62,6 +62,7 @@ def serve_living(
 
 async def _judge(fabric: LivingFabric, settings: "Settings", stage: Stage, post: "Post") -> None:
     """The judge of a fabric that lives in its process."""
+    from truerail.cli.demo_scheduler import SLURM_TARGET, WithScheduler
     from truerail.processes.judge import judge
     from truerail.service.plans import PlanInForce
 
@@ -70,8 +71,9 @@ async def _judge(fabric: LivingFabric, settings: "Settings", stage: Stage, post:
     playing.add_done_callback(lambda _: stop.set())
     try:
         plan = PlanInForce(lambda: fabric.plan, fabric.plan)
+        transport = WithScheduler(fabric)
         with stage.listening_to_keys():
-            await judge(settings, fabric.targets, plan, fabric.transport, post, ready=stage.open, stop=stop)
+            await judge(settings, (*fabric.targets, SLURM_TARGET), plan, transport, post, ready=stage.open, stop=stop)
     finally:
         playing.cancel()
         with suppress(asyncio.CancelledError):

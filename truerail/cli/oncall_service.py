@@ -15,6 +15,8 @@ from truerail.model.names import printable
 TIMEOUT_SECONDS = 30.0
 _API = "/api/v1/"
 _MOST_BYTES = 64 << 20
+_MOST_BODY = 1 << 20
+"""The default of http.body_bytes: the service closes the connection before it has read a longer one."""
 _HERE = ("127.0.0.1", "::1", "localhost")
 
 
@@ -85,6 +87,8 @@ def _answer(asked: _Asked, options: Mapping[str, str], way: str) -> Any:
         raise CommandError(_refused(error, service, options, given=bool(token))) from error
     except (OSError, ValueError) as error:
         reason = error.reason if isinstance(error, URLError) else error
+        if data and len(data) > _MOST_BODY and isinstance(reason, BrokenPipeError | ConnectionResetError):
+            raise CommandError(f"{service}: refuses a body of {len(data):,} bytes: see http.body_bytes") from error
         reason = getattr(reason, "strerror", None) or reason
         raise CommandError(f"{service}: no service answers ({reason}). {way}") from error
 

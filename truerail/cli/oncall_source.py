@@ -67,7 +67,7 @@ def _service(question: Question[Any], given: Given, source: Source) -> tuple[Any
     if source.plan is not None:
         raise CommandError("a plan file goes with a capture or an inventory: a service has its own plan")
     query = _query(question, given) | ({} if source.at is None else {"at": source.at})
-    value = _fetched(question.name, query, source)
+    value = _fetched(question, query, source)
     try:
         return answer_from_json(question.answer, value), value
     except AnswerError as error:
@@ -76,11 +76,15 @@ def _service(question: Question[Any], given: Given, source: Source) -> tuple[Any
         raise CommandError(explained_answer(source.service, source.token_file, str(error))) from error
 
 
-def _fetched(name: str, query: dict[str, str | None], source: Source) -> Any:
+def _fetched(question: Question[Any], query: dict[str, str | None], source: Source) -> Any:
     """The JSON of an answer. Raises CommandError; for what the service does not know, with the versions of both."""
-    from truerail.cli.oncall_service import fetched
+    from truerail.cli.oncall_service import fetched, sent
 
+    name = question.name
     try:
+        if any(one.kind is Kind.TEXT and query[one.name] for one in question.parameters):
+            body = {key: value for key, value in query.items() if value is not None}
+            return sent("POST", source.service, name, body, source.token_file, {})
         return fetched(source.service, name, query, source.token_file)
     except CommandError as error:
         if getattr(error.__cause__, "code", None) not in _UNKNOWN:

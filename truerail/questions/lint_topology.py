@@ -45,11 +45,16 @@ def _find(asked: Asked, given: Given) -> LintedTopology:
 def _text(answer: LintedTopology, options: "Options") -> Iterator["RenderableType"]:
     from rich.text import Text
 
+    from truerail.files.nodesets import fold
     from truerail.outputs.report_words import name, sentence
     from truerail.outputs.text.blocks import hanging
 
+    alike: dict[str, list[str]] = {}
     for fault in answer.faults:
-        yield hanging("!", Text(f"{name(fault.subject)}: {sentence(fault.summary)}"))
+        alike.setdefault(fault.summary, []).append(fault.subject)
+    for summary, subjects in alike.items():
+        who = subjects[0] if len(subjects) == 1 else f"{len(subjects):,} ({fold(subjects)})"
+        yield hanging("!", Text(f"{name(who)}: {sentence(summary)}"))
     if answer.unknown_nodes:
         yield hanging("?", Text(f"not in the plan: {name(answer.unknown_nodes)}"))
 

@@ -11,7 +11,7 @@ from truerail.simulator.live.living_world import LivingWorld
 from truerail.simulator.traffic import FlowFault, FlowFaultKind, flows
 from truerail.simulator.traffic.counter_table import CounterTable, sheet_of
 from truerail.simulator.traffic.flow_faults import Placed
-from truerail.simulator.traffic.jobs import demo_jobs
+from truerail.simulator.traffic.jobs import Job, demo_jobs
 from truerail.simulator.traffic.ledger import Key, Q
 from truerail.simulator.traffic.net import Net
 
@@ -76,6 +76,11 @@ class LivingTraffic:
     def net(self) -> Net:
         """The ports and links of the fabric, by number."""
         return self._flows.net
+
+    @property
+    def jobs(self) -> tuple[Job, ...]:
+        """The jobs whose traffic it is."""
+        return tuple(self._flows.jobs)
 
     def get(self, number: int) -> Trouble | None:
         """The trouble of that number, if still active."""
