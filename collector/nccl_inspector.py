@@ -2,11 +2,12 @@
 
 Question: how fast is each GPU in each collective of its communicator?
 Needs: the profiler plugin of NCCL with `NCCL_INSPECTOR_PROM_DUMP=1`, whose files node_exporter's textfile collector
-reads. No device is asked for it: Prometheus has the series already. A file of a capture is read.
+reads. No device is asked for it: the Prometheus that has the series is, for their values of the last two minutes, where
+the setting `jobs` names it. A file of a capture is read.
 
 Format: Prometheus' text format, `nccl_bus_bandwidth_gbs{slurm_job_id,node,gpu,comm_name,nranks,collective,
 message_size}`; `nccl_p2p_bus_bandwidth_gbs` with `p2p_operation` for sends and receives. Source: NCCL,
-`plugins/profiler/inspector/README.md`.
+`plugins/profiler/inspector/README.md`. Of Prometheus the JSON of its HTTP API: a `matrix`, values with their times.
 
 Traps:
 
@@ -18,12 +19,16 @@ Traps:
 import math
 import re
 from collections.abc import Iterator
+from typing import Any
 
-from collector._answer import lines
+from collector._answer import decode, is_json, lines
 from truerail.errors import UnreadableError
 from truerail.model import BY_HAND, Command, Device, Role, collector, minutes
 from truerail.model.nccl_facts import NcclBandwidth
+from truerail.model.platforms import PROMETHEUS_API
 
+_QUERY = "nccl_bus_bandwidth_gbs%5B2m%3A30s%5D"
+"""`nccl_bus_bandwidth_gbs[2m:30s]`: all series at the same times, as often as Inspector writes at most."""
 _SAMPLE = re.compile(r"(nccl_[a-z0-9_]{1,100})\{([^\n]{0,4000})\}[ \t]+(\S{1,40})(?:[ \t]+-?\d{1,20})?[ \t]*$")
 _LABEL = re.compile(r'([a-z_][a-z0-9_]{0,60})="((?:[^"\\]|\\.){0,500})"[ \t]*(?:,[ \t]*|$)')
 _BANDWIDTH = {"nccl_bus_bandwidth_gbs": "collective", "nccl_p2p_bus_bandwidth_gbs": "p2p_operation"}
@@ -32,13 +37,30 @@ _ESCAPES = {"\\n": "\n", '\\"': '"', "\\\\": "\\"}
 
 @collector(
     on=[Role.HOST],
-    ask=[Command("nccl_inspector.prom", BY_HAND)],
+    ask=[Command("nccl_inspector.prom", BY_HAND), Command(f"GET /api/v1/query?query={_QUERY}", (PROMETHEUS_API,))],
     every=minutes(1),
     yields=[NcclBandwidth],
+    optional=True,
 )
 def nccl_inspector(answer: str, device: Device) -> list[NcclBandwidth]:
     """One `NcclBandwidth` for each sample of a bandwidth, in the file's order. Raises `UnreadableError`."""
-    return list(_samples(answer))
+    return list(_from_prometheus(decode(answer)) if is_json(answer) else _samples(answer))
+
+
+def _from_prometheus(body: Any) -> Iterator[NcclBandwidth]:
+    data = body.get("data") if isinstance(body, dict) and body.get("status") == "success" else None
+    if not isinstance(data, dict) or data.get("resultType") != "matrix" or not isinstance(data.get("result"), list):
+        raise UnreadableError("not a matrix of Prometheus", line=1)
+    for number, series in enumerate(data["result"], 1):
+        labels, values = (series.get(key) for key in ("metric", "values")) if isinstance(series, dict) else (None, None)
+        if not isinstance(labels, dict) or not isinstance(values, list):
+            raise UnreadableError(f"series {number} of Prometheus has no labels or values", line=1)
+        words = {str(name): str(value) for name, value in labels.items()}
+        kind = _BANDWIDTH.get(words.get("__name__", ""), "collective")
+        for pair in values:
+            if not isinstance(pair, list) or len(pair) != 2 or not isinstance(pair[0], int | float):
+                raise UnreadableError(f"series {number} of Prometheus has a value without a time", line=1)
+            yield _bandwidth(words, kind, str(pair[1]), 1)._replace(at=float(pair[0]))
 
 
 def _samples(answer: str) -> Iterator[NcclBandwidth]:

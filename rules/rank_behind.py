@@ -1,4 +1,4 @@
-"""A rank of a job is missing or behind, as NCCL reports it: with what the network has to do with it.
+"""A rank of a job is missing, behind or slow, as NCCL reports it: with what the network has to do with it.
 
 ## Why it matters
 All ranks wait for the one that is missing or behind. The first question is whether to look at its cables
@@ -6,6 +6,8 @@ or at its host: a hang that is not the network's has led to cordoned switches.
 
 ## How it is detected
 NCCL's RAS reports ranks that are missing, dead, or have launched fewer operations than others of their communicator.
+NCCL's Inspector, by Prometheus, shows GPUs whose bus bandwidth is below 0.8 of the median of their communicator, in the
+same collective and size, in three windows of 30 seconds; both numbers are judged, not measured.
 The rank's host and GPU give its cables. A finding on them or on their leaves is named; without one it is not the
 network only where every cable is seen where it is planned, and every rule on cables, links and pauses was evaluated
 with counters. Otherwise it is not known.
@@ -25,9 +27,11 @@ Ranks that move have different numbers of operations. An answer of RAS that is o
 """
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 
+from rules._slow_gpus import WINDOWS, SlowGpu, slow_gpus
 from truerail.analysis.affected import DeviceCables
 from truerail.analysis.cabling import State
 from truerail.analysis.explained import HURT_BY, Explained
@@ -38,7 +42,7 @@ from truerail.model import Evidence, Fact, Finding, Neighbor, NetLink, NotEvalua
 from truerail.model.columns import Codes
 from truerail.model.facts import NetAddress
 from truerail.model.names import printable
-from truerail.model.nccl_facts import RasRank
+from truerail.model.nccl_facts import NcclBandwidth, RasRank
 
 _GONE = ("missing", "dead", "abort")
 _BEHIND = 0.5
@@ -50,7 +54,8 @@ def rank_behind(explained: Explained) -> Iterator[Finding]:
     """Ranks that are missing or behind."""
     round = explained.round
     table = round.snapshot.table(RasRank)
-    if not table.rows:
+    bandwidths = round.snapshot.table(NcclBandwidth).rows
+    if not table.rows and not bandwidths:
         raise NotApplicableError
     hosts = _hosts_by_address(round)
     unknown: dict[str, None] = {}
@@ -58,15 +63,52 @@ def rank_behind(explained: Explained) -> Iterator[Finding]:
     for row, rank in enumerate(table.rows):
         if rank.state not in _GONE and not rank.behind:
             continue
-        code = _host(round, rank, hosts)
+        code = _host(round, rank.host, hosts)
         if code < 0:
             unknown[str(rank.host or f"rank {rank.rank}")] = None
             continue
-        finding = _finding(explained, rank, row, code)
+        device = table.devices[int(table.device[row])]
+        finding = _finding(explained, _of_ras(rank), device, code)
         if finding.subject not in worst or finding.confidence > worst[finding.subject][1]:
             worst[finding.subject] = (finding, finding.confidence)
+    device = next((one.device for one in round.snapshot.readings if one.collector == "nccl_inspector"), "")
+    for slow in slow_gpus(bandwidths):
+        code = _host(round, slow.sample.node, hosts)
+        if code < 0:
+            unknown[slow.sample.node] = None
+            continue
+        finding = _finding(explained, _of_inspector(slow), device, code)
+        worst.setdefault(finding.subject, (finding, finding.confidence))
     yield from (finding for finding, _ in worst.values())
-    report_not_evaluated(_unplaced(tuple(unknown), len(table.rows)))
+    report_not_evaluated(_unplaced(tuple(unknown), len(table.rows) or len(unknown)))
+
+
+class _Held(NamedTuple):
+    """A rank that holds up its job: what it is called, what is wrong with it, and the fact that shows it."""
+
+    name: str
+    gpu: int | None
+    what: str
+    look: str
+    confidence: float
+    fact: RasRank | NcclBandwidth
+
+
+def _of_ras(rank: RasRank) -> _Held:
+    gone = rank.state in _GONE
+    what = f"is {rank.state}" if gone else f"is behind: {rank.operations} of {rank.most} operations"
+    name = f"rank {rank.rank}"
+    return _Held(f"{name} of {printable(rank.comm, 40)}", rank.gpu, what, name, 0.9 if gone else _BEHIND, rank)
+
+
+def _of_inspector(slow: SlowGpu) -> _Held:
+    one = slow.sample
+    what = (
+        f"is slow in {printable(one.collective, 40)} of {printable(one.bytes, 20)}: {one.busbw_gbs:,.1f} GB/s, where "
+        f"the median is {slow.median_gbs:,.1f}, in {WINDOWS} windows"
+    )
+    job = f" of job {printable(one.job, 80)}" if one.job else ""
+    return _Held(f"a rank{job}, communicator {printable(one.comm, 40)},", one.gpu, what, "the rank", _BEHIND, one)
 
 
 def _unplaced(names: tuple[str, ...], ranks: int) -> Iterator[NotEvaluated]:
@@ -89,10 +131,10 @@ def _hosts_by_address(round: Round) -> dict[str, int]:
     return {fact.address: codes[int(table.device[row])] for row, fact in enumerate(table.rows)}
 
 
-def _host(round: Round, rank: RasRank, hosts: dict[str, int]) -> int:
+def _host(round: Round, name: str | None, hosts: dict[str, int]) -> int:
     devices = round.cabling.index.devices
-    code = devices.find(rank.host) if rank.host else -1
-    code = hosts.get(rank.host or "", -1) if code < 0 else code
+    code = devices.find(name) if name else -1
+    code = hosts.get(name or "", -1) if code < 0 else code
     return code if 0 <= code < devices.planned and devices.is_host(code) else -1
 
 
@@ -111,30 +153,26 @@ def _cables(round: Round, host: int, gpu: int | None) -> Codes:
     return np.asarray(cables[place == gpu * len(rails) // gpus], dtype=np.int64)
 
 
-def _finding(explained: Explained, rank: RasRank, row: int, host: int) -> Finding:
+def _finding(explained: Explained, held: _Held, device: str, host: int) -> Finding:
     round, index = explained.round, explained.round.cabling.index
-    cables = _cables(round, host, rank.gpu)
+    cables = _cables(round, host, held.gpu)
     name = index.devices.names[host]
     planned = [round.plan.cables[cable] for cable in cables.tolist()]
     ports = {str(end) for cable in planned for end in (cable.a, cable.b)}
     devices = {name, *(cable.b.device for cable in planned)}
     on_path = [one for one in explained.findings if _slows(one) and is_on(one, ports, devices)]
     cause = next((key for one in on_path if (key := explained.cause_of.get(one.id))), None)
-    gone = rank.state in _GONE
-    what = f"is {rank.state}" if gone else f"is behind: {rank.operations} of {rank.most} operations"
-    gpu = "" if rank.gpu is None else f" (GPU {rank.gpu})"
+    gpu = "" if held.gpu is None else f" (GPU {held.gpu})"
     rails = {int(rail) for rail in index.rail[cables].tolist()}
-    table = round.snapshot.table(RasRank)
     return rank_behind.found(
         planned[0].a if len(planned) == 1 else name,
-        summary=f"rank {rank.rank} of {printable(rank.comm, 40)} on {name}{gpu} {what}; "
-        f"{_why(explained, on_path, cables, ports | devices)}",
+        summary=f"{held.name} on {name}{gpu} {held.what}; {_why(explained, on_path, cables, ports | devices)}",
         action=f"Repair what {on_path[0].rule} reports at {on_path[0].subject} first."
         if on_path
-        else f"Look at the process of rank {rank.rank} on {name}, and at its GPU.",
+        else f"Look at the process of {held.look} on {name}, and at its GPU.",
         rail=rails.pop() if len(rails) == 1 else None,
-        confidence=0.9 if gone else _BEHIND,
-        evidence=(_evidence(round, table.devices[int(table.device[row])], rank),),
+        confidence=held.confidence,
+        evidence=(_evidence(round, device, held.fact),),
         detail=(((HURT_BY, cause),) if cause else ()),
     )
 
@@ -144,9 +182,9 @@ def _slows(finding: Finding) -> bool:
     return finding.severity is not Severity.INFO and not finding.rule.startswith("TEL")
 
 
-def _evidence(round: Round, device: str, rank: RasRank) -> Evidence:
-    reading = next(one for one in round.snapshot.readings if one.device == device and rank in one.facts)
-    return Evidence(device, reading.collector, reading.at, rank)
+def _evidence(round: Round, device: str, fact: RasRank | NcclBandwidth) -> Evidence:
+    reading = next(one for one in round.snapshot.readings if one.device == device and fact in one.facts)
+    return Evidence(device, reading.collector, reading.at, fact)
 
 
 def _why(explained: Explained, on_path: list[Finding], cables: Codes, path: set[str]) -> str:
@@ -179,7 +217,30 @@ def _rank(state: str = "running", *, host: str = "gpu-1", gpu: int | None = 0, b
     return RasRank("0xabc", 3, host, gpu, state, behind, 90 if behind else 100, 100)
 
 
+def _bandwidth(node: str, busbw_gbs: float, at: float | None = 60.0, gpu: int | None = 0) -> NcclBandwidth:
+    return NcclBandwidth("7", node, gpu, "0xabc", 4, "AllReduce", "1-2GB", busbw_gbs, at)
+
+
+def _windows(slow: str, last: float = 100.0, *, others: int = 3) -> list[NcclBandwidth]:
+    """Three windows in which a GPU is slow, the last one as given; its peers are as fast as each other."""
+    peers = [f"gpu-{number}" for number in range(2, 2 + others)]
+    ends = [(30.0, 100.0), (60.0, 100.0), (90.0, last)]
+    return [_bandwidth(*one, at) for at, mine in ends for one in ((slow, mine), *((peer, 300.0) for peer in peers))]
+
+
 FIRES = (
+    Case(
+        "A GPU is slow in three windows, and its cable has no link.",
+        _PLAN,
+        {"gpu-1": _BROKEN, "nccl-inspector": [*_windows("gpu-1")]},
+        ("gpu-1/nic0",),
+    ),
+    Case(
+        "Of a slow GPU that is behind as well, the first finding counts.",
+        _PLAN,
+        {"gpu-1": [*_HEARD, _rank()], "nccl-inspector": [*_windows("gpu-1")]},
+        ("gpu-1/nic0",),
+    ),
     Case("Its cable has no link.", _PLAN, {"gpu-1": [*_BROKEN, _rank()]}, ("gpu-1/nic0",)),
     Case("Nothing is known to be wrong.", _PLAN, {"gpu-1": [*_HEARD, _rank("missing", behind=False)]}, ("gpu-1/nic0",)),
     Case(
@@ -193,5 +254,10 @@ FIRES = (
 QUIET = (
     Case("All ranks are at the same operation.", _PLAN, {"gpu-1": [*_HEARD, _rank(behind=False)]}),
     Case("RAS was not asked.", _PLAN, {"gpu-1": _HEARD}),
+    Case("It was slow, and is not now.", _PLAN, {"nccl-inspector": [*_windows("gpu-1", 299.0)]}),
+    Case("Of two GPUs the median names none.", _PLAN, {"nccl-inspector": [*_windows("gpu-1", others=1)]}),
+    Case("One window is too short.", _PLAN, {"nccl-inspector": [_bandwidth("gpu-1", 1.0), _bandwidth("gpu-2", 9.0)]}),
+    Case("A file has no windows.", _PLAN, {"nccl-inspector": [_bandwidth("gpu-1", 1.0, None)]}),
+    Case("The slow one is no host of the plan.", _PLAN, {"nccl-inspector": [*_windows("cpu-1")]}, unknown=True),
     Case("No host has the address.", _PLAN, {"gpu-1": [*_HEARD, _rank(host="10.0.0.9")]}, unknown=True),
 )

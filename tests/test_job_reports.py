@@ -117,6 +117,8 @@ def test_the_api_takes_one_job_or_many(api: Api) -> None:
         ({"job": "1", "nodes": "n1", "hosts": 1}, 422, "hosts"),
         ({"job": "a\u202eb", "nodes": "n1"}, 422, "job"),
         ({"job": "1", "nodes": "n1", "gpus": -1}, 422, "gpus"),
+        ({"job": "1", "nodes": "n1", "name": "a\x00b"}, 422, "name"),
+        ({"jobs": [], "complete": 0}, 422, "complete"),
         ({"jobs": {"job": "1"}}, 422, "list"),
         ([], 422, "body"),
         (None, 422, "body"),
@@ -130,6 +132,9 @@ def test_the_api_takes_one_job_or_many(api: Api) -> None:
     ):
         problem_of(api.ask("POST", "jobs", content=raw, headers={"content-type": "application/json"}), status)
     assert list(held(api.tower.reported)) == ["5"]
+    hostile = "\x1b[31mred\u202e\u200d"
+    assert api.post("jobs", {"job": "6", "nodes": "gpu-004", "name": hostile, "user": hostile}).status_code == 202
+    assert held(api.tower.reported)["6"].name == hostile
     (report,) = (api.json("//openapi.json")["paths"][path]["post"] for path in ["/api/v1/jobs"])
     assert len(report["requestBody"]["content"]["application/json"]["schema"]["oneOf"]) == 2
 

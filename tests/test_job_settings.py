@@ -63,6 +63,16 @@ def test_another_way_is_refused(tmp_path: Path, via: str) -> None:
         loaded(tmp_path, f"{{slurm: {{via: '{via}'}}}}")
 
 
+def test_the_inspector_is_asked_by_prometheus(tmp_path: Path) -> None:
+    settings = loaded(tmp_path, "{inspector: {via: 'rest http://prometheus:9090', ca: /ca.pem}}")
+    (asked,) = settings.jobs.targets([])
+    assert (asked.name, asked.platform) == ("nccl-inspector", "prometheus_api")
+    assert asked.rest == RestAccess("http://prometheus:9090", None, "", "/ca.pem")
+    assert settings.jobs.every_seconds == {"nccl_inspector": 60.0}
+    with pytest.raises(SettingsError, match=r"jobs\.inspector\.via .*is not rest URL"):
+        loaded(tmp_path, "{inspector: {via: local}}")
+
+
 def test_the_service_keeps_the_jobs_of_a_scheduler_that_falls_silent() -> None:
     simulation = simulated(SPINES)
     seen = simulation.snapshot()

@@ -230,3 +230,18 @@ def test_only_declared_requests_are_sent() -> None:
 
     with pytest.raises(TransportError, match="https://localhost:1: "):
         asyncio.run(routed())
+
+
+def test_prometheus_is_asked_for_what_the_inspector_of_nccl_wrote(token: Secret) -> None:
+    recorded = (RECORDED / "nccl_inspector" / "prometheus" / "answer.txt").read_text(encoding="utf-8")
+
+    def replies(path: str, query: dict[str, list[str]], headers: Any) -> Reply:
+        if headers["Authorization"] != f"Bearer {TOKEN}":
+            return 401, ""
+        assert (path, query) == ("/api/v1/query", {"query": ["nccl_bus_bandwidth_gbs[2m:30s]"]})
+        return 200, recorded
+
+    command = next(one.text for one in collectors()["nccl_inspector"].ask if "prometheus_api" in one.platforms)
+    with serving(replies) as server:
+        assert ask(target(server.url, "prometheus_api", token), command).text == recorded
+        assert ask(target(server.url, "prometheus_api"), command).error == "the API answers 401 Unauthorized"

@@ -220,7 +220,7 @@ class RasRank(NamedTuple):
         return {"fact": "rank", **dict(zip(self._fields[:6], self, strict=False))}
 
 
-@fact("bandwidths of NCCL Inspector", gpu=ANY_NUMBER, ranks=_RANK, busbw_gbs=GBPS)
+@fact("bandwidths of NCCL Inspector", gpu=ANY_NUMBER, ranks=_RANK, busbw_gbs=GBPS, at=(0.0, 1e12))
 class NcclBandwidth(NamedTuple):
     """The bus bandwidth of one GPU's collectives (`nccl_bus_bandwidth_gbs` of NCCL's Inspector)."""
 
@@ -233,10 +233,12 @@ class NcclBandwidth(NamedTuple):
     bytes: str
     """A range as printed: `4-5GB`."""
     busbw_gbs: float
+    at: float | None = None
+    """When Prometheus has it, in seconds since 1970; None in a file."""
 
     def row(self) -> dict[str, Any]:
         """The object of `truerail parse`."""
-        return self._asdict()
+        return {name: value for name, value in self._asdict().items() if name != "at" or value is not None}
 
 
 NCCL_FACTS = (

@@ -44,6 +44,8 @@ OTHER_JOBS = "jobs"
 """The platform of a machine whose command `truerail-jobs` prints the jobs of any other scheduler."""
 SLURM_API, KUBERNETES_API = "slurm_api", "kubernetes_api"
 """What a scheduler is asked by HTTP: slurmrestd, and the API of Kubernetes."""
+PROMETHEUS_API = "prometheus_api"
+"""A Prometheus that is asked for what NCCL's Inspector wrote."""
 NCCL = "nccl"
 """The platform of a host in its second role, as one on which a job of NCCL runs: it is polled for NCCL's RAS only."""
 SNMP = "snmp"
@@ -72,9 +74,10 @@ TABLE = (
     Platform(OTHER_JOBS, is_host=True, named_commands_only=True, takes_forced_command=True),
     Platform(SLURM_API, is_host=True, named_commands_only=True),
     Platform(KUBERNETES_API, is_host=True, named_commands_only=True),
+    Platform(PROMETHEUS_API, is_host=True, named_commands_only=True),
     Platform(NCCL, is_host=True, named_commands_only=True),
 )
-APART = (INFINIBAND, SLURM, KUBERNETES, OTHER_JOBS, SLURM_API, KUBERNETES_API, NCCL)
+APART = (INFINIBAND, SLURM, KUBERNETES, OTHER_JOBS, SLURM_API, KUBERNETES_API, PROMETHEUS_API, NCCL)
 """The platforms of machines that are polled for what they know of others, not for their own cables."""
-PLATFORMS = tuple(one.name for one in TABLE if one.name not in (GNMI, SLURM_API, KUBERNETES_API))
+PLATFORMS = tuple(one.name for one in TABLE if one.name not in (GNMI, SLURM_API, KUBERNETES_API, PROMETHEUS_API))
 """What an inventory or a plan may name."""

@@ -13,7 +13,7 @@ from pydantic import AfterValidator, Field
 from truerail.errors import SettingsError
 from truerail.model import Secret, SshAccess, Target
 from truerail.model.names import device_key, printable
-from truerail.model.platforms import KUBERNETES, KUBERNETES_API, NCCL, OTHER_JOBS, SLURM, SLURM_API
+from truerail.model.platforms import KUBERNETES, KUBERNETES_API, NCCL, OTHER_JOBS, PROMETHEUS_API, SLURM, SLURM_API
 from truerail.model.target import RestAccess
 from truerail.service.setting_values import Duration, Part, SecretRef, YesNo
 from truerail.transport.fleet_transport import LOCAL
@@ -38,6 +38,12 @@ def _way(value: str) -> str:
 def _way_or_api(value: str) -> str:
     if value != LOCAL and not _SSH.fullmatch(value) and not _REST.fullmatch(value):
         raise ValueError("is none of local, ssh HOST and rest URL")
+    return value
+
+
+def _api(value: str) -> str:
+    if not _REST.fullmatch(value):
+        raise ValueError("is not rest URL")
     return value
 
 
@@ -87,6 +93,19 @@ class Ras(Part):
     """How often. Each answer makes all processes of the job report."""
 
 
+class Inspector(Part):
+    """The Prometheus that has what NCCL's Inspector writes: the bus bandwidth of each GPU."""
+
+    via: Annotated[str, AfterValidator(_api)]
+    """`rest URL`: `rest http://prometheus:9090`."""
+    every: Duration = timedelta(minutes=1)
+    """How often it is asked for the last two minutes."""
+    token: SecretRef | None = None
+    """A bearer token, if it needs one."""
+    ca: Path | None = None
+    """The CA that signs its certificate, if it is none of the system's."""
+
+
 class JobSettings(Part):
     """Schedulers whose jobs are joined with causes. Each is off until it is set."""
 
@@ -98,6 +117,8 @@ class JobSettings(Part):
     """Any other scheduler, by the site's own command `truerail-jobs`."""
     ras: Ras | None = None
     """NCCL's RAS, on hosts of jobs."""
+    inspector: Inspector | None = None
+    """NCCL's Inspector, by the Prometheus that scrapes its files."""
     show_users: YesNo = True
     """Whether the names of jobs' users are shown and stored."""
     show_names: YesNo = True
@@ -119,6 +140,8 @@ class JobSettings(Part):
     def every_seconds(self) -> dict[str, float]:
         """How often each collector of jobs runs."""
         every = {_COLLECTORS[platform]: one.every.total_seconds() for platform, one in self.schedulers}
+        if self.inspector:
+            every["nccl_inspector"] = self.inspector.every.total_seconds()
         return {**every, "nccl_ras": self.ras.every.total_seconds()} if self.ras and self.ras.hosts != AUTO else every
 
     def differing(self, before: "JobSettings") -> set[str]:
@@ -134,7 +157,13 @@ class JobSettings(Part):
         listed = {device_key(target.name): target for target in inventory}
         schedulers = [_target(platform, one, listed) for platform, one in self.schedulers]
         named = () if self.ras is None or self.ras.hosts == AUTO else self.ras.hosts
-        return (*schedulers, *(_ras_target(host, listed) for host in named))
+        asked = [*schedulers, *(_ras_target(host, listed) for host in named)]
+        return (*asked, _inspector_target(self.inspector)) if self.inspector else tuple(asked)
+
+
+def _inspector_target(one: Inspector) -> Target:
+    access = RestAccess(one.via.removeprefix("rest "), one.token, "", str(one.ca) if one.ca else "")
+    return Target("nccl-inspector", "api", platform=PROMETHEUS_API, rest=access)
 
 
 def _ras_target(host: str, listed: dict[str, Target]) -> Target:

@@ -1,4 +1,4 @@
-"""Schedulers by HTTP: slurmrestd, and the API of Kubernetes. GET alone, over TLS, loopback or a Unix socket.
+"""Schedulers and Prometheus by HTTP: slurmrestd, the API of Kubernetes. GET alone, over TLS, loopback or a Unix socket.
 
 The token is read anew for each request, since Kubernetes renews it, and is sent to the given address only: redirects
 are refused. No error shows it.
@@ -20,7 +20,7 @@ from urllib.parse import quote, urlsplit
 from truerail.errors import SecretMissingError, TransportError
 from truerail.model import Target
 from truerail.model.names import printable
-from truerail.model.platforms import KUBERNETES_API
+from truerail.model.platforms import KUBERNETES_API, PROMETHEUS_API
 from truerail.model.target import RestAccess
 from truerail.transport.command_gate import refuse_undeclared
 from truerail.transport.folders import MAX_ANSWER_BYTES
@@ -68,13 +68,18 @@ class RestApi:
         path = command.partition(" ")[2]
         try:
             with closing(_Api(target.platform, access, target.answer_seconds, began)) as api:
-                text = api.pods(path) if target.platform == KUBERNETES_API else self._slurm(api, access.url, path)
+                text = self._text(api, target.platform, access.url, path)
         except _StatusError as refused:
             return Answer(command, error=str(refused), took_seconds=time.monotonic() - began, refused=True)
         except (OSError, http.client.HTTPException, ValueError) as error:
             why = printable(str(error), 160) or type(error).__name__
             raise TransportError(f"{_shown(access.url)}: {why}") from None
         return Answer(command, text, took_seconds=time.monotonic() - began)
+
+    def _text(self, api: "_Api", platform: str, url: str, path: str) -> str:
+        if platform == KUBERNETES_API:
+            return api.pods(path)
+        return api.get(path) if platform == PROMETHEUS_API else self._slurm(api, url, path)
 
     def _slurm(self, api: "_Api", url: str, path: str) -> str:
         """The jobs, in the newest version that this slurmrestd has."""
@@ -149,7 +154,7 @@ class _Api:
 
 
 def _credentials(platform: str, access: RestAccess) -> dict[str, str]:
-    """The headers of slurmrestd (rest_auth/jwt) and of Kubernetes. Raises `TransportError` without showing a token."""
+    """The headers of slurmrestd (rest_auth/jwt), Kubernetes, Prometheus. Raises `TransportError` without the token."""
     if access.token is None:
         return {}
     try:
@@ -158,7 +163,7 @@ def _credentials(platform: str, access: RestAccess) -> dict[str, str]:
         raise TransportError(f"token: {missing}") from None
     if not _TOKEN.fullmatch(token):
         raise TransportError("token: empty, or not one word of printable ASCII")
-    if platform == KUBERNETES_API:
+    if platform in (KUBERNETES_API, PROMETHEUS_API):
         return {"Authorization": f"Bearer {token}"}
     return {"X-SLURM-USER-TOKEN": token} | ({"X-SLURM-USER-NAME": access.user} if access.user else {})
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import orjson
 from fastapi import APIRouter, Body, Path, Request
-from pydantic import AwareDatetime, Discriminator, Field, StringConstraints, Tag
+from pydantic import AwareDatetime, Discriminator, Field, StrictBool, StringConstraints, Tag
 from starlette.responses import Response
 
 from collector.reported_jobs import MOST_JOBS, MOST_NODES
@@ -18,7 +18,8 @@ from truerail.web.params import LONGEST_NAME
 from truerail.web.writing import LINE, Operator, Written, done
 
 router = APIRouter(tags=["on-call"])
-_Text = Annotated[str, StringConstraints(max_length=1024, pattern=LINE)]
+_Text = Annotated[str, StringConstraints(max_length=1024, pattern=r"^[^\x00]*$")]
+"""What users write: escaped wherever it is shown, so that the name of one job does not cost the report of all."""
 _Node = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_NAME, pattern=LINE)]
 _NodeSet = Annotated[str, StringConstraints(max_length=1 << 16, pattern=LINE)]
 _Seconds = Annotated[int, Field(ge=0, lt=2**40)]
@@ -44,7 +45,7 @@ class JobReports(Written):
     """Several jobs. `complete`: these are all that run, those reported before have ended."""
 
     jobs: Annotated[list[JobReport], Field(max_length=MOST_JOBS)]
-    complete: bool = False
+    complete: StrictBool = False
 
 
 def _form(body: Any) -> str:

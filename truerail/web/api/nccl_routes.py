@@ -5,7 +5,7 @@ from base64 import b64decode
 from typing import Annotated
 
 from fastapi import APIRouter
-from pydantic import Field, StringConstraints
+from pydantic import Field, StrictBool, StringConstraints
 from starlette.responses import Response
 
 from truerail.bus.fact_columns import unpacked
@@ -33,7 +33,7 @@ class JobLogs(Written):
     """The logs of one job. `hops`: whether the answer lists every end of every connection."""
 
     logs: Annotated[list[JobLog], Field(min_length=1, max_length=_MOST_LOGS)]
-    hops: bool = False
+    hops: StrictBool = False
 
 
 @router.post("/nccl", response_model=NcclAnswer, name="the_nccl_job")
