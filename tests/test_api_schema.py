@@ -25,8 +25,8 @@ def _app() -> object:
 
 APART = ["/api/v1/events", "/api/v1/gate"]
 """A stream, and the gate, whose status 503 says that it is not known: test_gate.py."""
-REFUSED = [400, 401, 403, 404, 405, 414, 422, 431]
-"""What a request that the document does not allow is answered with; 414 where it is too long, too."""
+REFUSED = [400, 401, 403, 404, 405, 413, 414, 422, 431]
+"""What a request that the document does not allow is answered with; 413 and 414 where body or path is too long, too."""
 
 config = schemathesis.Config.from_dict({"checks": {"negative_data_rejection": {"expected-statuses": REFUSED}}})
 schema = schemathesis.openapi.from_asgi("/openapi.json", _app(), config=config).exclude(path=APART)

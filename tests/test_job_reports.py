@@ -119,6 +119,7 @@ def test_the_api_takes_one_job_or_many(api: Api) -> None:
         ({"job": "1", "nodes": "n1", "gpus": -1}, 422, "gpus"),
         ({"job": "1", "nodes": "n1", "name": "a\x00b"}, 422, "name"),
         ({"jobs": [], "complete": 0}, 422, "complete"),
+        ({"job": "1", "nodes": "n1", "end_at": -1}, 422, "end_at"),
         ({"jobs": {"job": "1"}}, 422, "list"),
         ([], 422, "body"),
         (None, 422, "body"),

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import orjson
 from fastapi import APIRouter, Body, Path, Request
-from pydantic import AwareDatetime, Discriminator, Field, StrictBool, StringConstraints, Tag
+from pydantic import AwareDatetime, BeforeValidator, Discriminator, Field, StrictBool, StringConstraints, Tag
 from starlette.responses import Response
 
 from collector.reported_jobs import MOST_JOBS, MOST_NODES
@@ -22,8 +22,18 @@ _Text = Annotated[str, StringConstraints(max_length=1024, pattern=r"^[^\x00]*$")
 """What users write: escaped wherever it is shown, so that the name of one job does not cost the report of all."""
 _Node = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_NAME, pattern=LINE)]
 _NodeSet = Annotated[str, StringConstraints(max_length=1 << 16, pattern=LINE)]
-_Seconds = Annotated[int, Field(ge=0, lt=2**40)]
-_Count = Annotated[int, Field(ge=0, le=2**24)]
+_Seconds = Annotated[int, Field(ge=0, lt=2**40, strict=True)]
+
+
+def _written(value: object) -> object:
+    """A time as text: a number that is no second since 1970 is no moment either."""
+    if not isinstance(value, str) or "-" not in value[1:]:
+        raise ValueError("is no time")
+    return value
+
+
+_Moment = Annotated[AwareDatetime, BeforeValidator(_written)]
+_Count = Annotated[int, Field(ge=0, le=2**24, strict=True)]
 
 
 class JobReport(Written):
@@ -36,8 +46,8 @@ class JobReport(Written):
     name: _Text | None = None
     user: _Text | None = None
     gpus: _Count | None = None
-    start_at: _Seconds | AwareDatetime | None = None
-    end_at: _Seconds | AwareDatetime | None = None
+    start_at: _Seconds | _Moment | None = None
+    end_at: _Seconds | _Moment | None = None
     state: Annotated[str, StringConstraints(max_length=100, pattern=LINE)] | None = None
 
 
