@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from ports import free_port
 from typer.testing import CliRunner
 
 from benchmarks.nccl.drawn import Drawn, draw
@@ -86,6 +87,18 @@ def test_without_a_capture_the_planned_rails_are_not_known_to_be_good(swapped: t
     done = CliRunner().invoke(app, ["nccl", str(place / "job.log"), "--plan", str(place / "plan.csv")])
     assert done.exit_code == 1
     assert "? Not known whether it is the network" in done.stdout
+
+
+def test_without_a_service_the_log_alone_is_shown(swapped: tuple[Drawn, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    service, log = f"http://127.0.0.1:{free_port()}", str(swapped[1] / "job.log")
+    done = CliRunner().invoke(app, ["nccl", log, "--service", service])
+    assert "no service answers" in str(done.exception)
+    monkeypatch.setattr("truerail.cli.nccl.LOCAL_SERVICE", service)
+    done = CliRunner().invoke(app, ["nccl", log, "--service", service, "--format", "json"])
+    answer = json.loads(done.stdout)
+    assert (done.exit_code, answer["network"], len(answer["hops"])) == (1, "unknown", len(swapped[0].rails))
+    assert answer["crossings"] == [], "a rail is that of a planned port"
+    assert "the log alone is shown" in done.stderr
 
 
 def evaluated(drawn: Drawn) -> tuple[Round, Evaluation]:

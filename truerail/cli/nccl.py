@@ -37,8 +37,8 @@ def nccl(
     """Show which cable and rail each connection of a job uses, and the findings on its path.
 
     Logs with the subsystems INIT, NET, GRAPH and ENV of all hosts show both ends of each connection. The cabling is
-    that of the running service, unless a capture, an inventory or a plan is given. Ends with 0 if the path is known to
-    be good, 1 if it has findings or is not known.
+    that of the running service, unless a capture, an inventory or a plan is given; without any of them the logs alone
+    are shown. Ends with 0 if the path is known to be good, 1 if it has findings or is not known.
     """
     from truerail.cli import terminal_output
     from truerail.questions.text.nccl import nccl_text
@@ -47,9 +47,7 @@ def nccl(
         raise CommandError("give a capture or an inventory, not both")
     hops = details or fmt is Format.JSON
     if plan is None and capture is None and inventory is None:
-        from truerail.cli.nccl_service import of_service
-
-        answer = of_service(logs, service, token_file, hops=hops)
+        answer = _of_service(logs, service, token_file, hops=hops) or _here(logs, None, None, None, hops=hops)
     else:
         answer = _here(logs, plan, capture, inventory, hops=hops)
     if fmt is Format.JSON:
@@ -63,6 +61,25 @@ def nccl(
     raise typer.Exit(ExitCode.GOOD if answer.network == "good" else ExitCode.FOUND)
 
 
+def _of_service(logs: list[Path], service: str, token_file: Path | None, *, hops: bool) -> "NcclAnswer | None":
+    """The answer of a service; None where none was named and none answers on this machine. Raises CommandError."""
+    from urllib.error import HTTPError
+
+    from truerail.cli import terminal_output
+    from truerail.cli.nccl_service import of_service
+
+    try:
+        return of_service(logs, service, token_file, hops=hops)
+    except CommandError as error:
+        cause = error.__cause__
+        if service != LOCAL_SERVICE or not isinstance(cause, OSError) or isinstance(cause, HTTPError):
+            raise
+    terminal_output.remark(
+        f"no service answers at {service}: the log alone is shown; --plan or --capture has the cabling"
+    )
+    return None
+
+
 def _here(
     logs: list[Path], plan: Path | None, capture: Path | None, inventory: Path | None, *, hops: bool
 ) -> "NcclAnswer":
@@ -71,7 +88,10 @@ def _here(
 
     round = _round(logs, plan, capture, inventory)
     if round.nccl is None:
-        raise CommandError(f"{', '.join(map(str, logs))}: no lines of NCCL with ranks, devices or connections")
+        raise CommandError(
+            f"{', '.join(map(str, logs))}: no lines of NCCL with ranks, devices or connections: "
+            "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,NET,GRAPH,ENV writes them"
+        )
     return nccl_answer(round, evaluate(round), round.nccl, hops=hops)
 
 
@@ -82,13 +102,12 @@ def _round(logs: list[Path], plan: Path | None, capture: Path | None, inventory:
     from truerail.analysis.round import Round
     from truerail.cli.evaluating import inferred, load_plan, read
     from truerail.cli.plug_history import round_of
-    from truerail.model import Snapshot
+    from truerail.model import Plan, Snapshot
 
     intended = load_plan(plan) if plan else None
     if capture is None and inventory is None:
-        assert intended is not None  # noqa: S101 - one of the three is given
-        at = datetime.now(UTC)
-        return Round(intended, Snapshot(at, _logs(logs, intended, at)))
+        at, known = datetime.now(UTC), intended or Plan({}, ())
+        return Round(known, Snapshot(at, _logs(logs, known, at)))
     seen: Seen
     if capture is not None:
         seen = read(capture, intended)
