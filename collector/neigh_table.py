@@ -175,9 +175,10 @@ def _from_text(answer: str) -> Iterator[AddressEntry]:
     if _VRP_ND.search(answer.replace("\r", "")):
         yield from _of_vrp(answer)
         return
-    found = [row for row in stations(answer) if row.address]
+    rows = list(stations(answer))
+    found = [row for row in rows if row.address]
     titled = has_title(answer, "address", "mac|hardware|link-layer|hwaddr", "interface|iface")
-    if not found and not titled and not has_title(answer, " dev ", "failed|incomplete"):
+    if not found and (rows or not titled) and not has_title(answer, " dev ", "failed|incomplete"):
         raise UnreadableError("not a table of neighbours' addresses", line=1, text=answer.strip().split("\n")[0])
     named = has_title(
         answer, "mac address", "address         name"

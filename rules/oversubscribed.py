@@ -19,7 +19,7 @@ closer together, or look which job crosses rails (PXN off, wrong NIC order, host
 
 ## Decide
 - `link-down`: single uplinks are down. Reseat the one that the cause names, at both ends (CAB003).
-- `without uplinks`: the whole leaf is cut off. Look at its power, its console and its last change.
+- `unreachable`: the whole leaf is cut off. Look at its power, its console and its last change.
 - `of their speed or more`: all uplinks are up and full. Look which jobs leave the rail; add uplinks if it stays.
 
 ## False positives

@@ -320,7 +320,7 @@ def test_what_a_stranger_calls_itself_is_in_no_label() -> None:
     text = page(publication)
     assert Read(text)("link_state") == WRONG
     ((labels, _),) = Read(text).series("link_actual_info")
-    assert labels["action"] == "move"
+    assert labels["action"] == "decide", "no device hears the planned leaf"
     assert not labels.keys() & {"actual_switch", "actual_switch_port", "actual_rail"}
     assert "evil" not in without_texts(text)
     ((labels, _),) = Read(text).series("cause_info", kind="cable-move")

@@ -46,6 +46,7 @@ def test_where_paths_change_choices_do_not_apply_and_loss_is_seated_at_devices()
 def test_addresses_that_no_device_has_are_shown() -> None:
     facts = {device: of for device, of in swept_example(way).items() if not isinstance(of[0], NetAddress)}
     assert "they answer from 10.200.0.0" in reasons(looked(facts)["PRB005"])
+    assert len(swept_example(way)) == len(facts) + 6, "two leaves and four spines report addresses"
     one_unknown = {device: of for device, of in swept_example(way).items() if device != "spine-2"}
     assert "1 answer from unknown addresses (10.201.2.0)" in reasons(looked(one_unknown)["PRB005"])
 
