@@ -24,7 +24,7 @@ _EOS_PEER = re.compile(r"(?:PEt|Peer)")
 _EOS_PORT = re.compile(r"((?:Et|Ethernet)\d[\d/]*)\b.*")
 _EOS_ROW = re.compile(r"(\S+)\s+(\S[^|]*?)\s*\|\s*[0-9A-Fa-f]{4},([0-9A-Fa-f-]{17})\s+(\d+)\s+([APSLGIsCXDd+-]+)\s.*")
 _EOS_STATE = {"A": 1, "S": 2, "G": 4, "s+": 8, "C": 16, "D": 32, "d": 64, "X": 128}
-_XR_LAG = re.compile(r"(Bundle-(?:Ether|POS)\d+)")
+_XR_LAG = re.compile(r"(Bundle-(?:Ether|POS)) ?(\d+)")
 _XR_ROW = re.compile(
     r"(\S+)\s+(?:\d+s|\d+ms|-)\s+([ascdAFDE-]{8})\s+0x[0-9a-f]{4},0x([0-9a-f]{4})\s+0x[0-9a-f]{4}\s+"
     r"0x[0-9a-f]{4},([0-9a-f-]{17})",
@@ -50,6 +50,8 @@ _H3C_REMOTE = re.compile(
     r"(\S+?)(?:\([A-Z]\))?\s+(\d+)\s+(\d+)\s+\d+\s+0x[0-9a-f]+, *([0-9a-f]{4}(?:-[0-9a-f]{4}){2})\s+\{([A-H]*)\}",
     re.IGNORECASE,
 )
+_H3C_TABLES = re.compile(r"Aggregation Interface: |Port +Status +(?:Priority|Port)\b")
+"""Newer releases call the interface "Aggregate" in the tables of `verbose` too."""
 _H3C_PORT = re.compile(r"([A-Za-z][\w-]*\d[\d/:.]*):")
 _H3C_STATE = dict(zip("ABCDEFGH", (1, 2, 4, 8, 16, 32, 64, 128), strict=True))
 _DELL_LAG = re.compile(r"Port-channel (\d+) admin \w+, oper \w+, mode lacp", re.IGNORECASE)
@@ -84,10 +86,11 @@ def _summary(text: Sequence[str]) -> Iterator[LagMember]:
         below = below or bool(_SUMMARY.search(line))
         named = _SUMMARY_LAG.match(line)
         rest = line[named.end() :] if named else line
-        cells = [cell for cell in rest.split() if _FLAGGED.fullmatch(cell)]
+        words = [word.rstrip(",") for word in rest.split()]
+        cells = [word for word in words if _FLAGGED.fullmatch(word)]
         if named:
             lag = named[1]
-        elif not below or len(cells) != len(rest.split()):
+        elif not below or len(cells) != len(words):
             lag = None
         for port, flags in _FLAGGED.findall(" ".join(cells)) if lag else ():
             if not _EOS_PEER.match(port):
@@ -126,7 +129,7 @@ def _xr(text: Sequence[str]) -> list[LagMember]:
     lag, local, members = None, False, list[LagMember]()
     for line in text:
         if named := _XR_LAG.fullmatch(line):
-            lag, local = named[1], False
+            lag, local = named[1] + named[2], False
         elif line in ("Local", "Foreign", "Peer"):
             local = line == "Local"
         elif found := _XR_BUNDLE_ROW.fullmatch(line):
@@ -245,11 +248,11 @@ def _dell(text: Sequence[str]) -> Iterator[LagMember]:
 
 _FORMS = (
     (_VRP_LAG, _vrp),
-    (re.compile(r"Aggregation Interface: "), _h3c),
+    (_H3C_TABLES, _h3c),
     (re.compile(r"Aggregate Interface: "), _h3c_ports),
     (re.compile(r"Actor details of all interfaces"), _cx),
     (_EOS_LAG, _eos),
-    (re.compile(r"^Bundle-(?:Ether|POS)\d+$"), _xr),
+    (re.compile(rf"^{_XR_LAG.pattern}$"), _xr),
     (_DELL_LAG, _dell),
     (_SUMMARY, _summary),
 )

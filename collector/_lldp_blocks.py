@@ -45,7 +45,9 @@ _ADDRESSES = ("management address", "ip", "ipv4", "ipv6", "address")
 _LONGEST_KEY = 80  # characters with indentation; anything longer is prose
 _SEPARATOR = re.compile(r"[ \t]*-{10,}[ \t]*")
 _COMWARE = re.compile(r"LLDP neighbor-information of port \d+ ?\[([^\]]+)\]")
-VRP = re.compile(r"^[ \t]*([A-Za-z]\S*\d) has (\d{1,4}) neighbors?(?:\(s\))?[ \t]*:?[ \t]*$", re.MULTILINE)
+VRP = re.compile(
+    r"^[ \t]*((?=\S*[A-Za-z])[A-Za-z\d]\S*\d) has (\d{1,4}) neighbors?(?:\(s\))?[ \t]*:?[ \t]*$", re.MULTILINE
+)
 """Huawei's heading of a port, with its number of neighbours."""
 _REMOTE = ("chassis_id", "port_id", "name")
 _NXOS_END = "vlan id"

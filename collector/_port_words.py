@@ -7,7 +7,8 @@
   (AOS-CX), the type `Not Present` (EOS) or `N/A` (SONiC), ifOperStatus 6
 - no light, or no cable: `Link not connected`, `Link failure`, `notconnect` beside a module's type
 - shut by the switch after an error: `errdisabled`, `err-disabled`, `linkFlapErrDisabled` and the like
-- module not accepted: `SFP validation failed`, `Transceiver validation failed`, `hpoXcvrUnsupported`, `sfpInvalid`
+- module not accepted: `SFP validation failed`, `Transceiver validation failed`, `hpoXcvrUnsupported`, `sfpInvalid`,
+  `xcvrSpeedMismatch`
 - hardware failure: `Hardware failure`
 
 Sources: the recorded answers in genieparser (nxos, `show interface`) and ntc-templates (cisco_nxos, arista_eos,
@@ -18,8 +19,9 @@ Traps:
 - NX-OS reports the missing module even if the port is administratively down: only `admin state is down`, in the line
   below, shows that. Without that line the admin state is unknown.
 - EOS prints `notconnect` with and without a module; the type in the same row shows which.
-- `inactive`, `suspended`, `channelDown`, `VLAN/BD is down`, `DCX-No ACK in 100 PDUs` and the like are about protocols
-  and do not show whether there is light: such a port's state is unknown. So is every word that is not in the table.
+- `inactive`, `suspended`, `channelDown`, `vpcCmpFail`, `VLAN/BD is down`, `DCX-No ACK in 100 PDUs` and the like are
+  about protocols and do not show whether there is light: such a port's state is unknown. So is every word that is not
+  in the table.
 """
 
 import re
@@ -79,6 +81,7 @@ _WORDS = (
     ("xcvrunsup", _REFUSED),
     ("sfpinval", _REFUSED),
     ("xcvrinval", _REFUSED),
+    ("xcvrspeed", _REFUSED),
     ("hardwarefailure", _BROKEN),
     ("inactive", _PROTOCOL),
     ("susp", _PROTOCOL),
@@ -86,6 +89,7 @@ _WORDS = (
     ("noopermem", _PROTOCOL),
     ("nooperationalmembers", _PROTOCOL),
     ("vlanbd", _PROTOCOL),
+    ("vpccmpfai", _PROTOCOL),
     ("dcx", _PROTOCOL),
 )
 """Beginnings of words, in lower-case letters only: NX-OS' table truncates words to nine letters."""

@@ -15,7 +15,7 @@ from collector._answer import lines
 from truerail.model.names import canonical_mac
 
 _MAC = re.compile(
-    r"[0-9a-fA-F]{2}(?::[0-9a-fA-F]{2}){5}|[0-9a-fA-F]{2}(?:-[0-9a-fA-F]{2}){5}|[0-9a-fA-F]{4}([.-])[0-9a-fA-F]{4}\1[0-9a-fA-F]{4}"
+    r"[0-9a-fA-F]{1,2}(?::[0-9a-fA-F]{1,2}){5}|[0-9a-fA-F]{2}(?:-[0-9a-fA-F]{2}){5}|[0-9a-fA-F]{4}([.-])[0-9a-fA-F]{4}\1[0-9a-fA-F]{4}"
 )
 _PORT = re.compile(r"[A-Za-z][A-Za-z.-]* ?\d[\w/.:-]*|\d{1,3}/[\d/.:]*\d|\d{2,3}GE\d[\d/.:]*")
 _WORD = re.compile(r"(?:Gi|Te|Tf|Twf|Fo|Fi|Hu|Ma|Po|Vl) \d[\d/:]*(?!\S)|\S+")

@@ -42,6 +42,8 @@ from truerail.errors import UnreadableError
 from truerail.model import EVERYWHERE, Command, Device, LagMember, collector, minutes
 from truerail.model.names import canonical_mac
 
+_NO_LAGS = "Number of channels in use: 0"
+"""What EOS prints above an empty table."""
 _BONDING = "Ethernet Channel Bonding Driver: "
 _FILE = re.compile(r"(?:==> |# cat )?(?:/proc/net/bonding/)(\S+)(?: <==)?")
 _NXOS_LAG = re.compile(r"(\S*\d) neighbors")
@@ -109,8 +111,8 @@ def lag_members(answer: str, device: Device) -> list[LagMember]:
     if any(_NXOS_LAG.fullmatch(line) for line in text):
         return list(_nxos(text))
     members = _lag_text.members(text)
-    if members:
-        return members
+    if members or _NO_LAGS in text:
+        return members or []
     raise UnreadableError("not an answer about members of link aggregations", line=1, text=answer.strip()[:80])
 
 

@@ -58,7 +58,12 @@ from truerail.model import SWITCHES, Command, Device, Neighbor, collector, minut
 _LLDPD_JSON = re.compile(r'\s*\{\s*"lldp"\s*:(?!\s*\{\s*"(?:interfaces"|openconfig-lldp:|srl_nokia-lldp:))')
 _LLDPD_PLAIN = re.compile(r"^[ \t]*(?:LLDP neighbors:|Interface:[ \t]+\S.*, via: )", re.MULTILINE)
 _LLDPD_KEYVALUE = re.compile(r"^[ \t]*lldp\.\S+\.via=", re.MULTILINE)
-_DOCUMENT = re.compile(r"(?:[^\n]{0,500}\n){0,3}?[ \t]*(?:[\[{](?!(?:master|primary|backup|linecard)\b)|<[a-zA-Z?])")
+_DOCUMENT = re.compile(
+    r"(?:[^\n]{0,500}\n){0,3}?[ \t]*(?:\{\s*(?:[\"}]|\Z)|\[\s*(?:[\"\[\]{]|\Z)"
+    r"|<(?:\?xml|(?:\w+:)?(?:lldp|rpc-reply|multi-routing-engine))\b)"
+)
+"""JSON, not Junos' prompt (`{master:0}`) nor lldpd's warning (`[lldpctl] unable to get socket`); XML, not the prompt of
+VRP and Comware (`<leaf-1>display lldp neighbor brief`)."""
 _BLOCK = re.compile(
     r"^[ \t]*(?:(?:remote |neighbor )?(?:chassis|port)[ -]id[ \t]*:(?![ \t]*\*)|chassisid/subtype[ \t]*:)",
     re.MULTILINE | re.IGNORECASE,

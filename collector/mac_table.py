@@ -46,6 +46,8 @@ _JUNOS_ROWS = (
     ("mac-interfaces-list", "mac-address", "mac-vlan-tag", "mac-type"),
 )
 """Port, MAC, VLAN and flags: of switches since 13.2X50, of MX routers, of older switches. In the order of trial."""
+_UNTYPED = re.compile(r"^\s*No\.\s+Vlan\s+MacAddress\s+Port\s*$", re.MULTILINE)
+"""SONiC's table before 2018: no type, and learned entries alone."""
 _MULTICAST = re.compile(r"^[>#]?[ \t]*Multicast Mac Address Table[ \t\r]*$", re.IGNORECASE | re.MULTILINE)
 """EOS' second table: groups, which no device of that MAC sends."""
 
@@ -177,7 +179,7 @@ def _of_linux(answer: str) -> bool:
 
 
 def _rows(answer: str) -> Iterator[MacEntry]:
-    learning = "dynamic" if has_title(answer, "next hop(s)", "mac address") else ""
+    learning = "dynamic" if has_title(answer, "next hop(s)", "mac address") or _UNTYPED.search(answer) else ""
     for row in stations(_MULTICAST.split(answer)[0]):
         words = [word.lower() for word in row.words]
         if _LINUX in words:

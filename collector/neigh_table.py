@@ -183,11 +183,16 @@ def _from_text(answer: str) -> Iterator[AddressEntry]:
     named = has_title(
         answer, "mac address", "address         name"
     )  # Junos with resolved names: a column between address and interface
+    on_vlans = has_title(
+        answer, "macaddress", "iface", "vlan"
+    )  # SONiC prints the port behind a VLAN instead of the VLAN
     own = {"I"} if has_title(answer, "vpn-instance|expire(m)", "interface") else set()
     for row in found:
         words = [word.lower() for word in row.words]
         if "dev" in words:
             interface, port = row.words[words.index("dev") + 1], None
+        elif on_vlans and words[-1].isdigit():
+            interface, port = f"Vlan{row.words[-1]}", next(iter(row.ports), None)
         else:
             name = row.words.index(str(row.address)) + 1 if named else -1
             ports = row.ports_without(name)

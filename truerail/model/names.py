@@ -47,16 +47,18 @@ DEFAULT_NAMES = frozenset(
 _DPU_FIRST = re.compile(r"(?:dpu|bf|bluefield)\d{0,2}[-_.]([^.]+)(?:\..*)?", re.IGNORECASE)
 _DPU_LAST = re.compile(r"([^.]+)[-_](?:dpu|bf|bluefield)[-_]?\d{0,2}(?:\..*)?", re.IGNORECASE)
 _UNSAFE = re.compile(r"[^A-Za-z0-9.\-]+")
+_OCTETS = re.compile(r"[0-9a-fA-F]{1,2}(?::[0-9a-fA-F]{1,2}){5}")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
 
 
 def canonical_mac(text: str) -> str | None:
-    """`b8:ce:f6:00:01:02` from any usual spelling (colons, dashes, Cisco dots, bare hex), or None if it is not a
-    MAC.
+    """`b8:ce:f6:00:01:02` from any usual spelling (colons, dashes, Cisco dots, bare hex; Dell OS10 prints octets
+    without their zero, `4:17:eb:f7:6:c4`), or None if it is not a MAC.
     """
     bare = text.strip().lower().removeprefix("0x").replace(":", "").replace("-", "").replace(".", "").replace(" ", "")
     if len(bare) != 12 or not _MAC_HEX.fullmatch(bare):
-        return None
+        octets = _OCTETS.fullmatch(text.strip())
+        return ":".join(octet.zfill(2) for octet in text.strip().lower().split(":")) if octets else None
     return ":".join(bare[i : i + 2] for i in range(0, 12, 2))
 
 

@@ -1,0 +1,167 @@
+"""Answers out of public tickets, each shortened to what was once lost, refused or read as something else.
+
+The key names the ticket; names and addresses in the answers are changed. Answers of other makes, which were read as
+they should be, are not repeated here.
+"""
+
+from collections.abc import Sequence
+
+import pytest
+
+from collector import collectors
+from truerail.model import AddressEntry, Device, Fact, LagMember, MacEntry, Neighbor
+
+ANY = Device("any")
+MAC = "02:00:00:00:00:01"
+ANSWERS: dict[str, tuple[str, str, Sequence[Fact]]] = {
+    "napalm-ce#9: Huawei's prompt is no XML": (
+        "lldp_switch",
+        (
+            "<leaf-1>display lldp neighbor brief\n"
+            "Local Interface         Exptime(s) Neighbor Interface      Neighbor Device\n"
+            "-------------------------------------------------------------------------------\n"
+            "10GE1/0/1                     108  0200-0000-0001\n"
+            "10GE1/0/5                      94  0200-0000-0002          An adapter fw_version:AFW_214.0.245.0\n"
+            "10GE1/0/18                     90  XGigabitEthernet0/0/4   leaf-9\n"
+        ),
+        [
+            Neighbor("10GE1/0/1", port_id=MAC, port_id_type="mac"),
+            Neighbor(
+                "10GE1/0/5",
+                system_name="An adapter fw_version:AFW_214.0.245.0",
+                port_id="02:00:00:00:00:02",
+                port_id_type="mac",
+            ),
+            Neighbor("10GE1/0/18", system_name="leaf-9", port_id="XGigabitEthernet0/0/4"),
+        ],
+    ),
+    "ntc-templates#2204, on a CloudEngine: the names of its ports begin with digits": (
+        "lldp_switch",
+        (
+            "<leaf-1> display lldp neighbor\n"
+            "100GE1/0/1 has 1 neighbor(s):\n\n"
+            "Neighbor index                     :1\n"
+            "Chassis type                       :MAC Address\n"
+            "Chassis ID                         :0200-0000-0001\n"
+            "Port ID subtype                    :Interface Name\n"
+            "Port ID                            :100GE1/0/2\n"
+            "System name                        :leaf-2\n"
+            "Expired time                       :117s\n"
+        ),
+        [Neighbor("100GE1/0/1", MAC, "mac", "leaf-2", "100GE1/0/2", "ifname")],
+    ),
+    "sonic-buildimage#19209: a warning of lldpctl in brackets is no JSON": (
+        "lldp_switch",
+        (
+            "[lldpctl] unable to get socket\n"
+            "-------------------------------------------------------------------------------\n"
+            "LLDP neighbors:\n"
+            "-------------------------------------------------------------------------------\n"
+            "Interface:    Ethernet0, via: LLDP, RID: 1, Time: 0 day, 00:00:03\n"
+            "  Chassis:\n    ChassisID:    mac 02:00:00:00:00:01\n    SysName:      spine-1\n"
+            "  Port:\n    PortID:       ifname Ethernet1\n    TTL:          120\n"
+            "-------------------------------------------------------------------------------\n"
+        ),
+        [Neighbor("Ethernet0", MAC, "mac", "spine-1", "Ethernet1", "ifname", None, 120, 3, (), "LLDP")],
+    ),
+    "sonic-utilities#106: fdbshow had no types": (
+        "mac_table",
+        (
+            "  No.    Vlan  MacAddress         Port\n"
+            "-----  ------  -----------------  ----------\n"
+            "    1    1000  02:00:00:00:00:01  Ethernet52\n"
+            "Total number of entries 1\n"
+        ),
+        [MacEntry("Ethernet52", MAC, 1000, "dynamic")],
+    ),
+    "Dell OS10's user guide: octets without their zero": (
+        "mac_table",
+        "VlanId  Mac Address         Type        Interface\n100     2:0:0:0:00:1        dynamic     ethernet1/1/3\n",
+        [MacEntry("ethernet1/1/3", MAC, 100, "dynamic")],
+    ),
+    "sonic-utilities#404: the port behind a VLAN is printed instead of the VLAN": (
+        "neigh_table",
+        (
+            "Address       MacAddress         Iface            Vlan\n"
+            "------------  -----------------  ---------------  ------\n"
+            "192.168.0.79  02:00:00:00:00:01  Ethernet4        1000\n"
+            "192.168.0.78  02:00:00:00:00:02  -                1000\n"
+            "10.0.0.1      02:00:00:00:00:03  Ethernet8        -\n"
+        ),
+        [
+            AddressEntry("Vlan1000", "192.168.0.79", MAC, "Ethernet4"),
+            AddressEntry("Vlan1000", "192.168.0.78", "02:00:00:00:00:02"),
+            AddressEntry("Ethernet8", "10.0.0.1", "02:00:00:00:00:03"),
+        ],
+    ),
+    "project-arlo/SONiC#11: commas between the members": (
+        "lag_members",
+        (
+            "Flags:  D - Down\n        U - Up\n"
+            "Group Port-Channel           Type     Protocol  Member Ports\n"
+            "--------------------------------------------------------------------------------\n"
+            "1    PortChannel1    (D)     Eth      DYNAMIC    Ethernet56(D), Ethernet60(P)\n"
+        ),
+        [
+            LagMember("Ethernet56", "PortChannel1", selected=False),
+            LagMember("Ethernet60", "PortChannel1", selected=True),
+        ],
+    ),
+    "ntc-templates#2142: a switch without a lag": (
+        "lag_members",
+        (
+            "Flags\n------------------------ ---------------------------- -------------------------\n"
+            "   U - In Use                  D - Down\n\n"
+            "Number of channels in use: 0\nNumber of aggregators: 0\n\n"
+            "   Port-Channel       Protocol    Ports\n------------------ -------------- -----\n"
+        ),
+        [],
+    ),
+    "Muninn#1427: a blank in the name of a bundle": (
+        "lag_members",
+        (
+            "Bundle-Ether 2\n"
+            "  Status:                                     Up\n"
+            "  Local links <active/standby/configured>:   1 / 0 / 1\n\n"
+            "  Port                  Device           State        Port ID         B/W, kbps\n"
+            "  --------------------  ---------------  -----------  --------------  ----------\n"
+            "  Hu0/0/0/1             Local            Active       0x8000, 0x0001   100000000\n"
+            "  Hu0/0/0/2             192.0.2.1        Active       0x8001, 0x9001   100000000\n"
+        ),
+        [LagMember("Hu0/0/0/1", "Bundle-Ether2", selected=True)],
+    ),
+    "H3C's S6850 guide: a lag's tables below `Aggregate Interface` alone": (
+        "lag_members",
+        (
+            "<H3C>display link-aggregation verbose\n"
+            "Aggregate Interface: Bridge-Aggregation1\n"
+            "Aggregation Mode: Dynamic\n"
+            "System ID: 0x8000, 0200-0000-0009\n"
+            "Local:\n"
+            "  Port                Status   Priority Index    Oper-Key               Flag\n"
+            "  XGE1/0/1(R)         S        32768    1        1                      {ACDEF}\n"
+            "Remote:\n"
+            "  Actor               Priority Index    Oper-Key SystemID               Flag\n"
+            "  XGE1/0/1(R)         32768    14       1        0x8000, 0200-0000-0001 {ACDEF}\n"
+        ),
+        [LagMember("XGE1/0/1", "Bridge-Aggregation1", MAC, 14, None, 61, 61, True)],
+    ),
+}
+
+
+@pytest.mark.parametrize("ticket", ANSWERS)
+def test_what_was_once_misread(ticket: str) -> None:
+    name, answer, expected = ANSWERS[ticket]
+    assert list(collectors()[name].read(answer, ANY)) == list(expected)
+
+
+def test_states_of_nxos_that_are_the_transceivers_or_a_pairs() -> None:
+    """genieparser#945."""
+    answer = (
+        "Port          Name               Status    Vlan      Duplex  Speed   Type\n"
+        "--------------------------------------------------------------------------------\n"
+        "Eth1/11       --                 vpcCmpFai trunk     full    10G     10Gbase-SR\n"
+        "Eth1/33       --                 xcvrSpeed 1         auto    10G     1000base-T\n"
+    )
+    (link,) = collectors()["port_state"].read(answer, ANY)
+    assert (link.netdev, link.down_reason) == ("Eth1/33", "module not accepted")
