@@ -8,6 +8,7 @@ import json
 
 import pytest
 
+from truerail.model import Role
 from truerail.plans import PlanError, loads
 from truerail.plans.imports import import_text
 
@@ -45,10 +46,38 @@ def ends(text: str, file: str = "cables.csv") -> list[tuple[str, str, str, str]]
         ("From,To", "{0}:{1},{2}:{3}"),
         ("Endpoint A,Endpoint B", "{0} / {1},{2} / {3}"),
         ("From,To", "{0} {1},{2} {3}"),
+        ("Quelle,Quellport,Ziel,Zielport", "{0},{1},{2},{3}"),
+        ("Quellgerät;Quell-Schnittstelle;Zielgerät;Ziel-Schnittstelle", "{0};{1};{2};{3}"),
+        ("Gerät Quelle,Port Quelle,Gerät Ziel,Port Ziel", "{0},{1},{2},{3}"),
+        ("Startgerät,Startport,Endgerät,Endport", "{0},{1},{2},{3}"),
+        ("von Geraet,von Port,nach Geraet,nach Port", "{0},{1},{2},{3}"),
+        ("Seite A Gerät,Seite A Port,Seite B Gerät,Seite B Port", "{0},{1},{2},{3}"),
+        ("Schrank,HE,Server,Port,Schrank,HE,Switch,Port,Kabel-Nr.,Länge (m)", "R1,3,{0},{1},N1,40,{2},{3},K1,3"),
+        ("Gerät,Schnittstelle,Gegenstelle,Schnittstelle der Gegenstelle", "{0},{1},{2},{3}"),
+        ("序号,源设备,源端口,目的设备,目的端口,线缆长度（米）", "1,{0},{1},{2},{3},3"),
+        ("源端设备,源端端口,目标端设备,目标端端口", "{0},{1},{2},{3}"),
+        ("本端机柜,本端设备,本端端口,对端机柜,对端设备,对端端口", "R1,{0},{1},R2,{2},{3}"),
+        ("A端设备名称,A端口,Z端设备名称,Z端口", "{0},{1},{2},{3}"),
+        ("起始U位,服务器名称,网卡口,轨道,交换机,端口号", "3,{0},{1},0,{2},{3}"),
+        ("设备,端口(本端),设备(对端),端口(对端)", "{0},{1},{2},{3}"),
+        ("源主机名,源网口,目的主机名,目的网口", "{0},{1},{2},{3}"),
     ],
 )
 def test_both_ends_of_a_cable_are_found_by_the_words_of_the_header(header: str, row: str) -> None:
     assert ends(f"{header}\n{row.format(*CABLE)}\n") == [CABLE]
+
+
+def test_rows_without_a_cable_and_kinds_of_devices_in_german_and_chinese() -> None:
+    found = import_text(
+        "源设备,源设备类型,源端口,目的设备,目的设备类型,目的端口,线缆长度（米）\n"
+        "g1,服务器,p1,x1,交换机,1/1,3\ng1,服务器,p2,预留,交换机,1/2,\ng1,服务器,p3,frei,交换机,1/3,\n",
+        "cables.csv",
+    )
+    assert found is not None
+    (cable,) = found.plan.cables
+    assert (cable.a.device, cable.b.device, cable.length_m) == ("g1", "x1", 3.0)
+    assert found.plan.devices["g1"].role is Role.HOST
+    assert found.plan.devices["x1"].role is Role.LEAF
 
 
 def test_a_slot_beside_the_port_is_part_of_its_name_at_either_end() -> None:

@@ -11,6 +11,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from truerail.plans.imports.translated import in_english
+
 _SIDES = {
     **dict.fromkeys(("a", "source", "src", "start", "from", "local", "endpoint 1", "side a", "node1", "near"), "a"),
     **dict.fromkeys(("endpoint a", "side 1", "end a", "end 1", "a end", "a side", "near end", "local end"), "a"),
@@ -27,7 +29,7 @@ _LAST = {"a": "a", "1": "a", "b": "b", "z": "b", "2": "b"}
 _FIELDS = {
     **dict.fromkeys(("node name", "hostname", "host name", "host", "device", "device name"), "device"),
     **dict.fromkeys(("switch", "node", "system", "system name", "power panel"), "device"),
-    **dict.fromkeys(("equipment", "equipment name", "machine", "dev", "ger\u00e4t"), "device"),
+    **dict.fromkeys(("equipment", "equipment name", "machine", "dev"), "device"),
     **dict.fromkeys(("name", "nae"), "name"),
     **dict.fromkeys(
         ("port", "hca/port", "hca port", "physical port", "interface name", "interface", "port name", "hca"), "port"
@@ -95,7 +97,7 @@ class Header:
 
 def words(cell: str) -> str:
     """A header's cell in lower case, with blanks between its words: `SourcePhysicalPort` is `source physical port`."""
-    plain = cell.strip().removeprefix("#").removeprefix("Fields:").strip().replace("ToR", "Tor")
+    plain = in_english(cell).strip().removeprefix("#").removeprefix("Fields:").strip().replace("ToR", "Tor")
     plain = _END_IN_BRACKETS.sub(r" \1", plain)
     return _WORDS.sub(" ", _CAMEL.sub(" ", plain)).strip().lower()
 
@@ -197,9 +199,10 @@ def _with_prefixes(known: Sequence[str]) -> Header:
             header.end[side].setdefault(_FIELDS[rest] if rest else "device", column)
         elif cell in _OF_CABLE:
             header.cable.setdefault(_OF_CABLE[cell], column)
-    bare = [column for column, cell in enumerate(known) if _FIELDS.get(cell) == "device"]
-    if len(bare) == 1 and "device" in header.end["b"]:
-        header.end["a"].setdefault("device", bare[0])  # `hostname, local_port, remote_hostname, remote_port`
+    for what in header.end["b"]:  # `hostname, local_port, remote_hostname, remote_port`
+        bare = [column for column, cell in enumerate(known) if _FIELDS.get(cell) == what]
+        if len(bare) == 1:
+            header.end["a"].setdefault(what, bare[0])
     return header
 
 

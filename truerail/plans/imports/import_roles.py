@@ -9,12 +9,14 @@ from truerail.model import Role
 from truerail.plans.imports.import_row import ImportRow
 
 _KINDS: Final = (
-    (Role.SUPERSPINE, re.compile(r"super[-_ ]?spine|\bcore", re.IGNORECASE)),
-    (Role.SPINE, re.compile(r"spine", re.IGNORECASE)),
-    (Role.LEAF, re.compile(r"leaf|\btor\b", re.IGNORECASE)),
-    (Role.HOST, re.compile(r"host|server|gpu|compute|client|[dh]gx|\blinux\b|gateway", re.IGNORECASE)),
+    (Role.SUPERSPINE, re.compile(r"super[-_ ]?spine|\bcore|核心", re.IGNORECASE)),
+    (Role.SPINE, re.compile(r"spine|脊", re.IGNORECASE)),
+    (Role.LEAF, re.compile(r"leaf|\btor\b|叶", re.IGNORECASE)),
+    (Role.HOST, re.compile(r"host|server|gpu|compute|client|[dh]gx|\blinux\b|gateway|服务器|主机", re.IGNORECASE)),
 )
-_SWITCH: Final = re.compile(r"switch|srlinux|ceos|\bsonic|\bsw[-_\d]|nokia_|arista_|cisco_|juniper_|cvx", re.IGNORECASE)
+_SWITCH: Final = re.compile(
+    r"switch|交换机|srlinux|ceos|\bsonic|\bsw[-_\d]|nokia_|arista_|cisco_|juniper_|cvx", re.IGNORECASE
+)
 _SWITCH_PORT: Final = re.compile(
     r"swp\d.*|Ethernet\d.*|Eth\d+/.*|(?:et|xe|ge)-\d.*|e\d+-\d.*|ethernet-\d.*|sw\d+p\d+|E\d+/\d.*"
     r"|\w+(?:Ethernet|GigE)\d.*|\d+/\d+(?:/\d+)*"

@@ -8,6 +8,7 @@ from truerail.model.names import printable
 
 NO_VALUE = re.compile(
     r"tb[adc]|n/?a|none|null|-+|\?+|spare|free|unused|reserved|unconnected|site"
+    r"|reserv(?:e|iert)|frei|offen|unbenutzt|备用|预留|待定|空闲?|无"
     r"|customer\b.*|.*\bcustomer[- ]provided\b.*",
     re.IGNORECASE,
 )
