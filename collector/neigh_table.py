@@ -176,7 +176,9 @@ def _from_text(answer: str) -> Iterator[AddressEntry]:
         yield from _of_vrp(answer)
         return
     rows = list(stations(answer))
-    found = [row for row in rows if row.address]
+    found = [
+        row for row in rows if row.address and not ("dev" in row.words and canonical_mac(row.words[0]))
+    ]  # bridge fdb
     titled = has_title(answer, "address", "mac|hardware|link-layer|hwaddr", "interface|iface")
     if not found and (rows or not titled) and not has_title(answer, " dev ", "failed|incomplete"):
         raise UnreadableError("not a table of neighbours' addresses", line=1, text=answer.strip().split("\n")[0])

@@ -91,6 +91,8 @@ def _from_json(document: Any) -> Iterator[SchedulerNode]:
         name = text(node.get("name")) if isinstance(node, dict) else None
         if name is None:
             raise UnreadableError(f"nodes[{at}] has no name", text=str(node)[:80])
+        if "state" not in node:
+            raise UnreadableError(f"nodes[{at}] has no state", text=str(node)[:80])
         flags = states(node.get("state_flags", []))
         yield SchedulerNode(
             name,

@@ -10,13 +10,18 @@ from truerail.errors import FileRefusedError, UnreadableError
 from truerail.files.file_text import utf16_text
 from truerail.model import Collector, Device, Fact, Reading, Role
 from truerail.transport import unanswered
+from truerail.transport.by_content import LARGEST_BYTES, ByContent
 from truerail.transport.capture_files import Claim, Questions
+from truerail.transport.folders import Listing
 from truerail.transport.kept_answers import KeptAnswers
 from truerail.transport.prefetch import Opened
+from truerail.transport.session_log import answers_in
 from truerail.transport.warnings import Notes
 
 _BOM = "\ufeff"
 _PACKED = (".gz", ".xz", ".bz2", ".zst", ".zip")
+_BY_CONTENT = 1_000
+"""The rank of a file whose name is no command: behind all that have one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +51,7 @@ class Answers:
         """Where remarks go."""
         self._all = questions
         self._of_role = {role: questions.on(role) for role in Role}
+        self._by_content = ByContent()
         self._shared: dict[tuple[str, bytes], tuple[Fact, ...] | UnreadableError] = {}
         """By collector and the answer's digest: the answers themselves would stay in memory."""
 
@@ -83,9 +89,40 @@ class Answers:
                 claims = questions.claims(file)
                 for claim in claims:
                     _add(hits.setdefault(claim.collector.name, []), claim, place, file)
-                if not claims and file != unanswered.FILE:
+                if not claims and file != unanswered.FILE and not self._unnamed(hits, questions, file, place, device):
                     self._ignore(file, place, device)
         return hits
+
+    def _unnamed(
+        self, hits: dict[str, list[_Hit]], questions: Questions, file: str, place: Opened, device: Device | None
+    ) -> bool:
+        """Takes the answers in a file whose name is no command's; False if there are none."""
+        if file.endswith(_PACKED) or self._all.claims(file):
+            return False
+        try:
+            content = place.read(file)
+        except FileRefusedError:
+            return False
+        source = f"{place.name}/{file}"
+        text = self._text(content, source)
+        answers = answers_in(text, questions)
+        if answers:
+            self.notes.add("session logs, read by the commands in them", f"{source}: {len(answers)} answers")
+            held: dict[str, bytes | FileRefusedError] = {name: answer.encode() for name, answer in answers.items()}
+            log = Opened(source, place.folder, Listing(files=set(answers)), held=held)
+            for name in answers:
+                for claim in questions.claims(name):
+                    _add(hits.setdefault(claim.collector.name, []), claim, log, name)
+            return True
+        if len(content) > LARGEST_BYTES:
+            return False
+        readers = self._by_content.readers(file, text, questions, device or Device(place.name))
+        for collector in readers:
+            _add(hits.setdefault(collector.name, []), Claim(collector, _BY_CONTENT), place, file)
+        if readers:
+            as_what = ", ".join(collector.name for collector in readers)
+            self.notes.add("files whose names are no command, read by their content", f"{source}: {as_what}")
+        return bool(readers)
 
     def _ignore(self, file: str, place: Opened, device: Device | None) -> None:
         if device and self._all.claims(file):
@@ -128,7 +165,7 @@ class Answers:
         return facts, None if at == self._at else at
 
     def _facts(self, collector: Collector, content: bytes, device: Device, hit: _Hit) -> tuple[Fact, ...]:
-        text = self._text(content, hit)
+        text = self._text(content, hit.source)
         if not collector.shared:
             return collector.read(text, device)
         key = (collector.name, sha256(content).digest())
@@ -143,7 +180,7 @@ class Answers:
             raise known.with_traceback(None)  # each raise would add its frames to those of the others
         return known
 
-    def _text(self, content: bytes, hit: _Hit) -> str:
+    def _text(self, content: bytes, source: str) -> str:
         """An answer as text. Bytes that are not UTF-8 become U+FFFD: one strange name must not cost all other ports.
 
         A parser refuses what is then not in its format. (Surrogates would pass every parser and break every output.)
@@ -154,7 +191,7 @@ class Answers:
         try:
             text = content.decode()
         except UnicodeDecodeError:
-            self.notes.add("answers with bytes that are not UTF-8, read as \ufffd", hit.source)
+            self.notes.add("answers with bytes that are not UTF-8, read as \ufffd", source)
             text = content.decode(errors="replace")
         return text.removeprefix(_BOM)
 

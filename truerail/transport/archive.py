@@ -1,6 +1,7 @@
 """A capture in a tar archive, read in one pass and in memory, never unpacked to disk.
 
-Only files whose names answer a question are stored, and of several rounds only the wanted ones. Archives are untrusted:
+Only files whose names answer a question are stored, small others up to a limit, and of several rounds only the wanted
+ones. Archives are untrusted:
 names with path traversal, links and devices are refused; the sizes of a member, a header, the stored files and the
 total unpacked data are limited, so that a decompression bomb ends in an error message, not in a dead machine.
 """
@@ -26,6 +27,10 @@ MAX_UNPACKED_BYTES = 4 * 1024**3
 """A round of a hundred thousand GPUs unpacks to about 0.5 GB."""
 MAX_KEPT_BYTES = 1024**3
 MAX_MEMBERS = 1_000_000
+MAX_OTHER_BYTES = 4 * 1024**2
+"""The largest file that is kept though its name is no command's: a session log, or an answer by any name."""
+MAX_OTHERS_BYTES = 128 * 1024**2
+"""What all of these take at most: behind it they are counted, as larger ones are."""
 
 
 class _Readable(Protocol):
@@ -92,7 +97,10 @@ class ArchiveFolder:
         return self.folders.setdefault(name, ArchiveFolder())
 
     def read(self, name: str) -> bytes:
-        return self.files[name]
+        try:
+            return self.files[name]
+        except KeyError:
+            raise FileRefusedError("not kept of the archive") from None
 
     def modified(self) -> float:
         return self.changed
@@ -107,7 +115,7 @@ class _Shelf:
         self._wanted = wanted
         self._notes = notes
         self._newest: tuple[ArchiveFolder, str] | None = None
-        self._kept = 0
+        self._kept = self._others_kept = 0
 
     def put(self, tar: tarfile.TarFile, member: tarfile.TarInfo) -> None:
         """Keeps, counts or refuses one member."""
@@ -130,10 +138,13 @@ class _Shelf:
             folder.make(name)
         elif not member.isreg():
             folder.refused[name] = "a link or a device in the archive"
-        elif not self._questions.claims(name) and name not in (UNANSWERED, INVENTORY):
-            folder.others.add(name)
-        else:
+        elif self._questions.claims(name) or name in (UNANSWERED, INVENTORY):
             self._store(tar, member, folder, name)
+        elif member.size <= min(MAX_OTHER_BYTES, MAX_OTHERS_BYTES - self._others_kept):
+            self._others_kept += member.size
+            folder.files[name] = _content(tar, member)
+        else:
+            folder.others.add(name)
 
     def _is_wanted(self, parent: ArchiveFolder, name: str) -> bool:
         """Whether a round is the one to read. A newer one replaces the one stored so far: which is the newest is known
@@ -155,8 +166,12 @@ class _Shelf:
         self._kept += member.size
         if self._kept > MAX_KEPT_BYTES:
             raise tarfile.ReadError(f"its answers take more than {MAX_KEPT_BYTES / 2**30:.3g} GiB")
-        content = tar.extractfile(member)
-        folder.files[name] = content.read() if content else b""
+        folder.files[name] = _content(tar, member)
+
+
+def _content(tar: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
+    content = tar.extractfile(member)
+    return content.read() if content else b""
 
 
 def open_archive(path: Path, questions: Questions, wanted: Collection[str] | None, notes: Notes) -> ArchiveFolder:

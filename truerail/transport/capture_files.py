@@ -1,8 +1,13 @@
-"""Which file of a capture answers which question."""
+"""Which file of a capture answers which question.
 
-from collections.abc import Collection, Iterable
+A file is named after its command. People add an ending, or write `-` and blanks where a capture has `_`: such names
+count as well, where no file has the exact one.
+"""
+
+import re
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 
 from collector import collectors
 from truerail.model import Collector, Command, Role
@@ -10,6 +15,11 @@ from truerail.model.names import answer_file
 
 PORT = "{port}"
 """Placeholder in a command for the name of a port, if the command must run once per port."""
+
+ENDINGS = (".txt", ".text", ".log", ".out", ".json", ".xml")
+"""Endings of files that say nothing of the command: no port and no command ends so."""
+
+_NOT_ALNUM = re.compile(r"[^a-z0-9]+")
 
 JOB = "{job}"
 """Placeholder for the id of a job, if the command is for one job alone: no capture has its answer."""
@@ -56,18 +66,37 @@ class Questions:
             if all(other.collector is not claim.collector for other in claims):
                 claims.append(claim)
 
-    def claims(self, file: str) -> Iterable[Claim]:
+    def claims(self, file: str) -> Sequence[Claim]:
         """The collectors that read a file of this name."""
-        found = self._by_file.get(file)
-        return self._of_port(file) if found is None else found
+        found: Sequence[Claim] | None = self._by_file.get(file)
+        if found is None and (stem := without_ending(file)):
+            found = self._by_file.get(stem) or self._of_port(stem) or self._by_folded.get(_folded(stem))
+        return found or ()
 
-    def _of_port(self, file: str) -> Iterable[Claim]:
+    @cached_property
+    def _by_folded(self) -> dict[str, list[Claim]]:
+        folded: dict[str, list[Claim]] = {}
+        for file, claims in self._by_file.items():
+            of_name = folded.setdefault(_folded(file), [])
+            of_name += (claim for claim in claims if all(claim.collector is not other.collector for other in of_name))
+        return folded
+
+    def _of_port(self, file: str) -> Sequence[Claim]:
         """By the longest command that fits: `ethtool_-S_eth0` is not `ethtool` of a port `-S_eth0`."""
         fits = [start for start in self._by_start if file.startswith(start) and len(file) > len(start)]
         if not fits or file.removeprefix(start := max(fits, key=len)).startswith("-"):
             return ()
         text, claims = self._by_start[start]
         return [Claim(claim.collector, claim.rank, text + file.removeprefix(start)) for claim in claims]
+
+
+def without_ending(file: str) -> str:
+    """The name without one of `ENDINGS`, in either case."""
+    return next((file[: -len(ending)] for ending in ENDINGS if file.lower().endswith(ending)), file)
+
+
+def _folded(name: str) -> str:
+    return _NOT_ALNUM.sub("_", name.lower()).strip("_")
 
 
 @cache

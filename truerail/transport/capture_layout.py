@@ -5,6 +5,7 @@ from datetime import datetime
 
 from truerail.errors import FileRefusedError
 from truerail.transport.capture_files import Questions
+from truerail.transport.dump_layouts import names_devices
 from truerail.transport.folders import Folder, Listing
 from truerail.transport.times import round_order, round_time
 from truerail.transport.warnings import Notes
@@ -50,6 +51,7 @@ def _unwrap(folder: Folder, questions: Questions) -> tuple[Folder, Listing]:
             inside = inner.list()
         except FileRefusedError:
             return folder, listing
-        if inside.folders and not any(questions.claims(file) for file in inside.files):
+        devices = inside.folders or names_devices(inside.files, questions)
+        if devices and not any(questions.claims(file) for file in inside.files):
             return inner, inside
     return folder, listing

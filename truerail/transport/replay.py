@@ -25,6 +25,7 @@ from truerail.transport.answers import Answers
 from truerail.transport.archive import open_archive
 from truerail.transport.capture_files import Questions
 from truerail.transport.capture_layout import Layout, find_devices
+from truerail.transport.dump_layouts import Dumps, gather
 from truerail.transport.fabric_wide import NAME, fabric_wide, place_of, tells_fabric
 from truerail.transport.folders import DiskFolder, Folder
 from truerail.transport.prefetch import Place, newest, opened
@@ -83,15 +84,15 @@ def read_capture(
         layout = find_devices(root, questions, round_name, notes)
     except FileRefusedError as refused:
         raise CaptureError(f"{path}: {refused}") from refused
-    places = _places(layout.listing.folders, layout.folder, devices or {}, notes)
     beside = fabric_wide(layout.listing.files, questions)
+    places, dumps = _places(layout, devices or {}, beside, questions, notes)
     if beside:
         places.setdefault(NAME, []).append(place_of(layout.folder, beside))
     if not places:
         answers = any(questions.claims(file) for file in layout.listing.files)
         hint = "it is a device's own folder: give its parent folder" if answers else "nothing to read"
         raise CaptureError(f"{path}: has no folder of a device, {hint}")
-    _remark(layout, places, beside, notes)
+    _remark(layout, places, beside | dumps.taken, notes)
     at = layout.at or datetime.fromtimestamp(newest(places), UTC)
     wanted = places if only is None else _only(places, {device_key(name) for name in only})
     readings = _read(wanted, devices or {}, Answers(questions, at, notes), progress)
@@ -165,7 +166,7 @@ def _counters_of(
     """What the devices had counted at the time of a round."""
     quiet = Notes()  # separate: warnings about folders and files were reported for the newest round
     layout = find_devices(root, Questions(), name, quiet)
-    places = _places(layout.listing.folders, layout.folder, devices, quiet)
+    places, _ = _places(layout, devices, fabric_wide(layout.listing.files, questions), questions, quiet)
     readings = _read(places, devices, Answers(questions, _time(name), quiet), None)
     for reading in readings:
         if reading.error and reading.source:
@@ -188,21 +189,29 @@ def _open(path: Path, questions: Questions, rounds: Collection[str] | None, note
 
 
 def _places(
-    folders: Collection[str], within: Folder, devices: Mapping[str, Device], notes: Notes
-) -> dict[str, list[Place]]:
-    """Where each device's answers lie, by the name that the plan gives it, else the folder.
+    layout: Layout, devices: Mapping[str, Device], beside: frozenset[str], questions: Questions, notes: Notes
+) -> tuple[dict[str, list[Place]], Dumps]:
+    """Where each device's answers lie, by the name that the plan gives it, else the folder; and what of it lies outside
+    the folders of devices, where the files `beside` are a fabric's.
 
     A folder that is spelled just as in the plan comes first: its answers count where two folders disagree.
     """
     known = Devices(Plan(devices, ()))
     planned = {device_key(name) for name in devices}
+    within, outside = layout.folder, replace(layout.listing, files=layout.listing.files - beside - {listed.FILE})
+    dumps = gather(within, outside, questions, known)
+    folders: dict[str, Folder] = {
+        name: within.enter(name) for name in layout.listing.folders if name not in dumps.taken
+    }
     places: dict[str, list[Place]] = {}
-    for folder in sorted(folders, key=lambda name: (device_key(name) not in planned, name)):
-        code = known.find_or_add(folder)
-        if devices and code >= known.planned and not tells_fabric(within.enter(folder)):
-            notes.add("folders of devices that are not in the plan, read all the same", folder)
-        places.setdefault(known.names[code], []).append(Place(printable(folder, 64), within.enter(folder)))
-    return places
+    for name, folder in sorted(
+        (*folders.items(), *dumps.devices.items()), key=lambda named: (device_key(named[0]) not in planned, named[0])
+    ):
+        code = known.find_or_add(name)
+        if devices and code >= known.planned and not tells_fabric(folder):
+            notes.add("folders of devices that are not in the plan, read all the same", name)
+        places.setdefault(known.names[code], []).append(Place(printable(name, 64), folder))
+    return places, dumps
 
 
 def _remark(layout: Layout, places: Mapping[str, list[Place]], beside: frozenset[str], notes: Notes) -> None:

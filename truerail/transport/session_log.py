@@ -1,0 +1,96 @@
+"""The answers in a log of a session: commands typed at a prompt or named in a heading, each with its output below.
+
+leaf-3# show lldp table            === rdma link ===            + nvidia-smi topo -m
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from truerail.model.names import answer_file
+from truerail.model.terminal import untouched
+from truerail.transport.capture_files import Questions
+
+_LONGEST_LINE = 600
+"""Characters: a longer line is no command that truerail asks."""
+_SIGN = re.compile(r"[#>$%\]] ?|^\+ ")
+"""The end of a prompt: `leaf-3#`, `admin@leaf-3:~$`, `RP/0/RP0/CPU0:leaf-3#`, `[admin@leaf-3]`, `<leaf-3>`; and what a
+shell puts before the commands that it shows (`set -x`)."""
+_LONGEST_PROMPT = 120
+_HEADING = re.compile(
+    r"(?P<lead>[#=*:-]{2,}|`) ?(?:(?:command|cmd|output of):? )?(?P<text>[^\W_].*?) ?[#=*:`-]*", re.IGNORECASE
+)
+"""`=== rdma link ===`, `### Command: rdma link`, and those of `show tech-support`: dashes or backticks."""
+_WITHOUT_PAGER = re.compile(r" (?:\| ?no-more|no-forwarding)$")
+
+
+@dataclass(frozen=True, slots=True)
+class _Command:
+    file: str
+    begins: str
+    """How a line begins that ends the answer, because it is at the same prompt or a heading of the same shape."""
+    heading: bool = False
+
+    def ended_by(self, line: str) -> bool:
+        """Whether a line, of no command that is asked, is the next command."""
+        if not self.begins or not line.startswith(self.begins):
+            return False
+        return not self.heading or ((found := _HEADING.fullmatch(line)) is not None and found["lead"] == self.begins)
+
+
+def answers_in(log: str, questions: Questions) -> dict[str, str]:
+    """The answers to `questions` in a log, by the names that their files would have. Of several answers to one command
+    the last. Empty if the log has none of their commands.
+    """
+    found: dict[str, str] = {}
+    current: _Command | None = None
+    answer: list[str] = []
+    for line in untouched(log).splitlines():
+        command = _command(line.rstrip(), questions)
+        if current and (command or current.ended_by(line)):
+            found[current.file] = _text(answer)
+            current = None
+        if command:
+            current, answer = command, []
+        elif current:
+            answer.append(line)
+    if current:
+        found[current.file] = _text(answer)
+    return found
+
+
+def prompts(log: str, questions: Questions) -> set[str]:
+    """The prompts before the commands in a log: on most systems they name the device."""
+    commands = (_command(line.rstrip(), questions) for line in log.splitlines())
+    return {command.begins for command in commands if command and not command.heading}
+
+
+def _text(lines: list[str]) -> str:
+    return "\n".join(lines) + "\n"
+
+
+def _command(line: str, questions: Questions) -> _Command | None:
+    if len(line) > _LONGEST_LINE:
+        return None
+    for prompt, text in _at_prompt(line):
+        if file := _file(text, questions):
+            return _Command(file, "" if prompt == "#" else prompt)
+    heading = _HEADING.fullmatch(line)
+    if heading and (file := _file(heading["text"], questions)):
+        return _Command(file, heading["lead"], heading=True)
+    return None
+
+
+def _at_prompt(line: str) -> Iterator[tuple[str, str]]:
+    """What may be a prompt, and the text behind it."""
+    for sign in _SIGN.finditer(line, 0, _LONGEST_PROMPT):
+        yield line[: sign.end()].strip(), line[sign.end() :]
+
+
+def _file(text: str, questions: Questions) -> str:
+    """The file of a command that is asked; empty if it is none."""
+    words = _WITHOUT_PAGER.sub("", " ".join(text.split())).split()
+    file = answer_file(" ".join(words))
+    claims = questions.claims(file) if words else ()
+    one_port = all(not claim.command or len(claim.command.split()) == len(words) for claim in claims)
+    return file if claims and one_port else ""
