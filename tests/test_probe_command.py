@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -280,6 +281,28 @@ def test_ctrl_c_ends_the_probes_and_keeps_what_came(site: Site, end: signal.Sign
         out, err = process.communicate(timeout=ENOUGH)
     assert process.returncode == 130, err
     assert json.loads(out)["verdicts"]
+
+
+def test_a_second_ctrl_c_waits_for_no_host_and_keeps_the_answers_that_came(site: Site, tmp_path: Path) -> None:
+    """One host does not answer when it is stopped, as on a full machine; each host would be given 5 s for that."""
+    forget(site)
+    program = site.servers["h4"].folder / "bin" / "truerail-probe"
+    whole = program.read_text()
+    program.write_text(f"#!/bin/sh\ntouch {site.servers['h4'].folder}/began; exec sleep 60\n")
+    words = [sys.executable, "-m", "truerail", *map(str, site.words), "--assume-idle", "--yes", "--rate", "2"]
+    try:
+        with subprocess.Popen([*words, "--record", tmp_path], stdout=-1, stderr=-1, text=True) as process:
+            soon(lambda: len(began(site)) == 4)
+            os.kill(process.pid, signal.SIGINT)
+            time.sleep(1.5)
+            os.kill(process.pid, signal.SIGINT)
+            _, err = process.communicate(timeout=ENOUGH)
+    finally:
+        program.write_text(whole)
+    assert process.returncode == 130, err
+    of = {path.parent.name: json.loads(path.read_text()) for path in tmp_path.rglob("truerail-probe")}
+    assert [host for host, one in of.items() if "ended before its answer came" in str(one["trouble"])] == ["h4"]
+    assert of.keys() == {"h1", "h2", "h3", "h4"}
 
 
 def test_the_forced_command_of_the_role_probes_within_its_limits_and_runs_nothing_else(site: Site) -> None:

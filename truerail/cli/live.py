@@ -96,12 +96,14 @@ ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def run(
-    body: Callable[[Transport, asyncio.Event], Awaitable[T]], signals: Collection[signal.Signals] = (signal.SIGINT,)
+    body: Callable[[Transport, asyncio.Event], Awaitable[T]],
+    signals: Collection[signal.Signals] = (signal.SIGINT,),
+    at_once: asyncio.Event | None = None,
 ) -> T:
     """Runs `body` with a transport that is always closed afterwards, and an event that Ctrl-C sets, or each of
     `signals` that is not ignored, as by `nohup`.
 
-    A second one does not wait for anything.
+    A second one sets `at_once`; without it, and the third time, nothing is awaited.
     """
 
     async def main() -> T:
@@ -109,8 +111,9 @@ def run(
         handled = [one for one in signals if signal.getsignal(one) is not signal.SIG_IGN]
 
         def ended() -> None:
-            stop.set()
-            for one in handled:
+            last = at_once is None or stop.is_set()
+            (at_once if at_once is not None and stop.is_set() else stop).set()
+            for one in handled if last else ():
                 loop.remove_signal_handler(one)
 
         for one in handled:

@@ -7,7 +7,7 @@ import tempfile
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -250,6 +250,8 @@ class _Sending:
     targets: Mapping[str, Target]
     piped: bytes | None
     shown: str = "probes: nothing sent"
+    at_once: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set where no answer is awaited any longer."""
 
     async def all_rounds(self, first: Run[ProbePlan], look: Look, stop: asyncio.Event) -> dict[str, str]:
         """Sends, and asks what a path sweep leaves open: the recordings of all rounds as one."""
@@ -260,14 +262,25 @@ class _Sending:
             more = f"for what is open: {next_round.packets().total():,} packets more in {next_round.seconds:,.0f} s"
             _remark(f"{self.shown}; {more}")
             later = self.run(next_round)
-            await later.go(sessions, stop)
+            await self._going(later, sessions, stop)
             later.reject(unfit(later.plan, later.answers))
             return later.answers
 
         async with ProbeSessions() as sessions:
-            await first.go(sessions, stop)
+            await self._going(first, sessions, stop)
             first.reject(unfit(first.plan, first.answers))
+            if stop.is_set():
+                return first.recordings()
             return await follow_up(first.plan, first.recordings(), send, look)
+
+    async def _going(self, run: Run[ProbePlan], sessions: ProbeSessions, stop: asyncio.Event) -> None:
+        """One round, until its end or `at_once`: hosts that have not answered by then have no answer."""
+        going, ended = asyncio.ensure_future(run.go(sessions, stop)), asyncio.ensure_future(self.at_once.wait())
+        await asyncio.wait((going, ended), return_when=asyncio.FIRST_COMPLETED)
+        ended.cancel()
+        going.cancel()  # changes nothing where it is done
+        with suppress(asyncio.CancelledError):
+            await going
 
     def run(self, plan: ProbePlan) -> Run[ProbePlan]:
         """One round that shows its progress."""
@@ -297,7 +310,7 @@ def _run(
     async def sending(transport: Transport, stop: asyncio.Event) -> tuple[dict[str, str], bool]:
         return await rounds.all_rounds(run, partial(_seen, round), stop), stop.is_set()
 
-    recordings, interrupted = live.run(sending, live.ENDING)
+    recordings, interrupted = live.run(sending, live.ENDING, rounds.at_once)
     _remark(rounds.shown)
     for host, why in sorted(run.left_out.items()):
         terminal_output.remark(f"{host}: left out: {why}")
