@@ -2,9 +2,12 @@
 
 import json
 import os
+import re
 import subprocess
 import threading
+import time
 from collections.abc import Iterator
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
@@ -20,7 +23,7 @@ from truerail.analysis.published import Published
 from truerail.analysis.round import Round
 from truerail.cli.app import app
 from truerail.errors import QueryError
-from truerail.model import CauseKind, Snapshot
+from truerail.model import CauseKind, Reading, SchedulerNode, Snapshot
 from truerail.model.history import NoHistory
 from truerail.outputs.options import Options
 from truerail.questions.answers.answers_json import answer_from_json
@@ -29,6 +32,8 @@ from truerail.questions.answers.gate import fitness_of
 from truerail.questions.gate import QUESTION, Gate
 from truerail.questions.question import Asked
 from truerail.questions.text import answer_text
+from truerail.service.gate_files import GateFiles, file_answers
+from truerail.service.settings import GateFolder
 from truerail.simulator import Fault
 from truerail.views.plain import as_json
 
@@ -135,6 +140,88 @@ def service() -> Iterator[str]:
     server.shutdown()
     thread.join()
     server.server_close()
+
+
+def gate_files(publication: Published, folder: Path, *seconds: float) -> GateFiles:
+    """The files of one evaluation after another, each at its time."""
+    now = iter(seconds * 2)
+    made = GateFiles(GateFolder(directory=folder), lambda: next(now))
+    made.evaluated(publication, resumed=True)
+    return made
+
+
+def test_a_file_for_each_host_says_what_the_gate_says_and_until_when(tmp_path: Path) -> None:
+    folder = tmp_path / "truerail" / "gate"
+    (host,) = unfit(SWAPPED)
+    files = gate_files(SWAPPED, folder, 0.0)
+    assert sorted(path.name for path in folder.iterdir()) == sorted(all_hosts(SWAPPED).split(","))
+    assert (folder.stat().st_mode & 0o777, (folder / host).stat().st_mode & 0o777) == (0o755, 0o644)
+    at = int(SWAPPED.at.timestamp())
+    assert (folder / host).read_text() == f"unfit {at} {at + 300} {asked(SWAPPED, host).hosts[0].summary}\n"
+    well = next(one for one in all_hosts(SWAPPED).split(",") if one != host)
+    assert (folder / well).read_text() == f"fit {at} {at + 300}\n"
+    assert files.figures() == {"gate_files": 8, "gate_files_failing": 0.0}
+    files.close()
+    assert (folder / host).exists()
+
+
+def test_files_are_written_when_their_answer_changes_and_before_they_expire(tmp_path: Path) -> None:
+    (host,) = unfit(SWAPPED)
+    well = published(SPINES)
+    times = iter((0.0, 0.0, 74.0, 75.0, 75.0))
+    files = GateFiles(GateFolder(directory=tmp_path), lambda: next(times))
+    files.evaluated(SWAPPED, resumed=True)
+    names = all_hosts(SWAPPED).split(",")
+    for name in names:
+        (tmp_path / name).write_text("untouched\n")
+    files.evaluated(well, resumed=True)
+    assert {name: (tmp_path / name).read_text().split()[0] for name in names} == {
+        name: "fit" if name == host else "untouched" for name in names
+    }
+    files.evaluated(well, resumed=True)
+    assert {(tmp_path / name).read_text().split()[0] for name in names} == {"fit"}
+
+
+def test_a_host_that_leaves_the_plan_loses_its_file_and_a_folder_that_is_none_is_reported(tmp_path: Path) -> None:
+    files = gate_files(SWAPPED, tmp_path, 0.0, 0.0, 1.0)
+    (tmp_path / "of-another").touch()
+    files.evaluated(published(replace(SPINES, hosts=7)), resumed=True)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [*(f"gpu-00{n}" for n in range(1, 8)), "of-another"]
+    (tmp_path / "file").touch()
+    failing = gate_files(SWAPPED, tmp_path / "file", 0.0)
+    assert failing.figures() == {"gate_files": 0, "gate_files_failing": 1.0}
+
+
+def test_a_file_has_the_short_name_and_that_of_the_scheduler_where_they_are_of_one_host() -> None:
+    simulation = simulated(SPINES)
+    seen = simulation.snapshot()
+    first, second = all_hosts(SWAPPED).split(",")[:2]
+    facts = (SchedulerNode(f"{first}.cluster.local", ("IDLE",), None), SchedulerNode("../odd", ("IDLE",), None))
+    snapshot = Snapshot(seen.at, [*seen.readings, Reading("slurm", "slurm_nodes", seen.at, facts)])
+    names = dict(file_answers(publication_of(Round(simulation.plan, snapshot))))
+    assert names[f"{first}.cluster.local"] == names[first]
+    assert second in names
+    assert len(names) == 9
+
+
+def test_the_prolog_reads_a_file_and_takes_an_old_one_for_not_known(tmp_path: Path) -> None:
+    now = int(time.time())
+    file, strict = tmp_path / "gpu-001", {"TRUERAIL_GATE_DIR": str(tmp_path), "TRUERAIL_STRICT": "1"}
+    nowhere = "http://127.0.0.1:1"
+    assert prolog(nowhere, **strict) == (0, "")
+    file.write_text(f"unfit {now - 20} {now + 280} rails 6-7 lost\n")
+    code, said = prolog(nowhere, **strict)
+    assert code == 1
+    assert re.fullmatch(r"print truerail: not fit: gpu-001 \(rails 6-7 lost\), evaluated 2\d s ago\n", said)
+    assert prolog(nowhere, TRUERAIL_GATE_DIR=str(tmp_path))[0] == 0
+    for line in (
+        f"unfit {now - 400} {now - 100} rails 6-7 lost",
+        f"fit {now} {now + 300}",
+        f"unknown {now} {now + 9} x",
+        "unfit",
+    ):
+        file.write_text(line + "\n")
+        assert prolog(nowhere, **strict) == (0, "")
 
 
 def prolog(url: str, **more: str) -> tuple[int, str]:

@@ -61,6 +61,8 @@ SHOWN_ELSEWHERE = {
         "otlp_exports_total",
         "otlp_exports_failed_total",
         "otlp_export_points",
+        "gate_files",
+        "gate_files_failing",
         "otlp_export_duration_seconds",
         "probe_interval_seconds",
         "probe_age_seconds",

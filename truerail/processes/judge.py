@@ -133,7 +133,11 @@ def _recording(settings: Settings) -> "HistoryWriter | None":
 def _outlets(
     settings: Settings, watch: Watch, exposition: Exposition, counters: Callable[[], Mapping[str, float]]
 ) -> Iterator[Outlet]:
-    """What the settings send to others. Raises CommandError if its packages are missing."""
+    """What the settings send to others, and write for them. Raises CommandError if its packages are missing."""
+    if settings.gate:
+        from truerail.service.gate_files import GateFiles
+
+        yield GateFiles(settings.gate)
     if settings.otlp:
         from truerail.service.otlp_metrics import OtlpMetrics
         from truerail.service.otlp_session import require_otlp

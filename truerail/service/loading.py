@@ -14,7 +14,14 @@ from truerail.model.names import printable
 from truerail.service.settings import Settings
 
 _PATHS = (
-    *(("inventory",), ("plan",), ("history", "path"), ("http", "tls", "certificate"), ("http", "tls", "key")),
+    *(
+        ("inventory",),
+        ("plan",),
+        ("history", "path"),
+        ("gate", "directory"),
+        ("http", "tls", "certificate"),
+        ("http", "tls", "key"),
+    ),
     *(("otlp", "ca"), ("probe", "key"), ("notify", "webhook", "ca"), ("notify", "syslog", "ca")),
 )
 """The settings that are paths; of a list, in each of its items."""

@@ -49,7 +49,7 @@ WINDOWS_SECONDS = 15.0
 RETENTION_SECONDS = 3600.0
 _DROP_SECONDS = 10.0
 PROBE, PROBE_AGE, RAS = "probe", "age of probes", "ras"
-FIXED = ("fabric", "history", "http", "journal", "page", "notify", "otlp")
+FIXED = ("fabric", "history", "http", "journal", "page", "notify", "otlp", "gate")
 """Settings that a running service cannot change."""
 
 

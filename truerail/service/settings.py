@@ -172,6 +172,22 @@ class Schedule(Part):
         return value
 
 
+class GateFolder(Part):
+    """A folder with a file for each host that says whether it is fit for a job: docs/jobs.md."""
+
+    directory: Path
+    """The folder, such as /run/truerail/gate; made if it is missing."""
+    valid: Duration = timedelta(minutes=5)
+    """How long a file holds: after that it says nothing."""
+
+    @field_validator("valid")
+    @classmethod
+    def _long_enough(cls, value: timedelta) -> timedelta:
+        if value < timedelta(seconds=10):
+            raise ValueError("is shorter than 10 s: each file would expire before it is written again")
+        return value
+
+
 class Recovery(Part):
     """When a finding that is gone is resolved, and when one that comes and goes is reported as flapping."""
 
@@ -247,6 +263,8 @@ class Settings(BaseSettings):
     """How often each collector runs."""
     jobs: JobSettings = JobSettings()
     """Schedulers whose running jobs are joined with causes; none by default."""
+    gate: GateFolder | None = None
+    """A file for each host that says whether it is fit for a job; none by default."""
     probe: ProbeSettings | None = None
     """The probe in the background; off by default."""
     recovery: Recovery = Recovery()

@@ -249,6 +249,10 @@ gauge("service_history_unreadable_files", "files", "", "Files of the history sto
       "truerail_service_history_unreadable_files > 0")  # fmt: skip
 gauge("service_history_bytes", "bytes", "", "Size of the history store.",
       "predict_linear(truerail_service_history_bytes[1d], 7 * 86400)")  # fmt: skip
+gauge("service_gate_files", "files", "", "Files that say whether a host is fit for a job.",
+      "truerail_service_gate_files")  # fmt: skip
+gauge("service_gate_files_failing", "0 or 1", "", "Whether these files cannot be written.",
+      "truerail_service_gate_files_failing == 1")  # fmt: skip
 gauge(
     "service_tls_certificate_not_after_timestamp_seconds", "seconds", "",
     "When the TLS certificate of the service expires: the first of its chain.",

@@ -101,6 +101,11 @@ def _host(view: View, known: Fitness, name: str, rails: int | None) -> GateHost:
         return GateHost(name, None, str(error.args[0]))
     if not view.is_planned(host) or not view.index.devices.is_host(host):
         return GateHost(name, None, f"the plan has no host {printable(name, 80)!r}")
+    return host_fitness(view, known, host, rails)
+
+
+def host_fitness(view: View, known: Fitness, host: int, rails: int | None) -> GateHost:
+    """Whether one host of the plan is fit: with all of its rails, or with so many."""
     spelled = view.index.devices.names[host]
     if host not in known.rails:
         return GateHost(spelled, None, "the plan has no cable of it")
