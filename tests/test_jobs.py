@@ -154,6 +154,16 @@ def test_a_job_is_found_by_id_array_component_and_name() -> None:
     assert asked(publication, "327").hosts == (second,)
     assert asked(publication, " 5 ").hosts == (third, fourth)
     assert asked(publication, "6").hosts == (third, fourth)
+    for step in ("5+0", "5+1", "5+1.0", "5.batch", "6.extern"):
+        assert asked(publication, step).hosts == (third, fourth)
+    for step in ("324_5.0", "324_5.interactive"):
+        assert asked(publication, step).hosts == (first,)
+    with pytest.raises(NotFoundError, match=r"no running job is '9\.0'"):
+        asked(publication, "9.0")
+    two = shown(slurm(record("7", first)), replace(slurm(record("7", second)), device="slurm-b"))
+    with pytest.raises(QueryError, match=r"2 running jobs are meant by '7': slurm:7 on .*; slurm-b:7 on "):
+        asked(two, "7")
+    assert asked(two, "slurm-b:7").hosts == (second,)
     run = asked(publication, "het").run
     assert run is not None
     assert (run.key, run.gpus, run.nodes) == ("5", 3, 2)

@@ -8,6 +8,7 @@ from oncall_fabrics import PLANES, PODS, RAIL_ONLY, SHARED, SPINES, all_hosts, n
 from truerail.analysis.published import Published
 from truerail.errors import NotFoundError, QueryError
 from truerail.model import CauseKind, Port
+from truerail.outputs.options import Options
 from truerail.outputs.report_words import Tone
 from truerail.questions.answers.blast import blast
 from truerail.questions.answers.find import find
@@ -15,7 +16,9 @@ from truerail.questions.answers.job import job
 from truerail.questions.answers.path import path
 from truerail.questions.answers.tones import tone_of
 from truerail.questions.answers.where import where
+from truerail.questions.job import QUESTION as JOB
 from truerail.questions.path import RailPath
+from truerail.questions.text import answer_text
 from truerail.simulator import Fault, Shape, Simulation
 
 SWAP = Fault(CauseKind.CABLE_SWAP, "one-host")
@@ -343,3 +346,7 @@ def test_causes_without_effect_on_a_job_are_named_as_such() -> None:
     first, second = cause.subjects
     assert answer.summary.startswith("No network fault is known on these hosts' rails")
     assert f" Leaf swap at {first} and {second}: no effect on their traffic is known. All 8 hosts" in answer.summary
+    assert JOB.good(answer) is True
+    assert answer_text(answer, Options(80)).startswith("✓ No network fault is known")
+    hurt = job(published(SPINES, Fault(CauseKind.CABLE_SWAP, "one-host")), "gpu-[001-008]")
+    assert (hurt.without_effect, JOB.good(hurt)) == (False, False)

@@ -4,6 +4,7 @@ A scheduler that does not answer leaves its jobs as they were when it last did: 
 never taken for ended.
 """
 
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -17,6 +18,7 @@ SCHEDULERS: Mapping[str, str] = {"slurm_jobs": "slurm", "k8s_pods": "kubernetes"
 """The scheduler behind each collector of jobs."""
 RUNNING = frozenset(("RUNNING", "COMPLETING"))
 """States of jobs that hold their nodes."""
+_STEP = re.compile(r"([0-9]{1,20}(?:_[0-9]{1,10})?)(?:\+[0-9]{1,5})?(?:\.(?:[0-9]{1,10}|batch|extern|interactive))?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,16 +83,27 @@ class Jobs:
         return tuple(source for source in self.sources if source.error)
 
     def named(self, asked: str) -> tuple[RunningJob, ...]:
-        """The jobs with this key; else with this id, or of the array with it; else with this name, or of this user."""
+        """The jobs with this key, `SOURCE:KEY` where several schedulers have it; else with this id, or of the array
+        with it; else with this name, or of this user; else the job of this step or component.
+        """
         for known in (_key, _ids, _name, _user):
             found = tuple(job for job in self.running if asked in known(job))
             if found:
                 return found
-        return ()
+        whole = without_step(asked)
+        return self.named(whole) if whole != asked else ()
+
+
+def without_step(asked: str) -> str:
+    """The id of a job of Slurm without its step (`123.0`, `123.batch`) and its component (`123+1`); other text as it
+    is (srun(1), "heterogeneous job steps").
+    """
+    found = _STEP.fullmatch(asked)
+    return found[1] if found else asked
 
 
 def _key(job: RunningJob) -> tuple[str, ...]:
-    return (job.key,)
+    return (job.key, f"{job.source}:{job.key}")
 
 
 def _ids(job: RunningJob) -> tuple[str, ...]:

@@ -75,6 +75,8 @@ class Job:
     run: JobRun | None = None
     """The job as its scheduler reports it, where its id or its name was asked for."""
     as_of: AsOf | None = None
+    without_effect: bool = False
+    """Whether none of its causes is known to affect its traffic: names alone, or congestion that is handled."""
 
 
 def _find(asked: Asked, given: Given) -> Job:
@@ -86,7 +88,7 @@ def _find(asked: Asked, given: Given) -> Job:
 def _good(answer: Job) -> bool | None:
     if any(host.lost or host.degraded for host in answer.worst) or answer.pairs.cut or answer.pairs.rerouted:
         return False
-    if answer.causes or (answer.run is not None and answer.run.hurt):
+    if (answer.causes and not answer.without_effect) or (answer.run is not None and answer.run.hurt):
         return False
     return None if answer.worst or answer.pairs.unknown or answer.not_in_plan else True
 

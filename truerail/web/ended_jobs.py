@@ -8,6 +8,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
+from truerail.analysis.jobs import without_step
 from truerail.errors import JournalUnavailableError, NoJobError, NoJobQueryError
 from truerail.model.history import RowRange
 from truerail.model.job_record import JobRecord
@@ -28,7 +29,7 @@ async def running_or_ended(
     try:
         return await pondered(request, desk, shown, make)
     except (NoJobError, NoJobQueryError):
-        key, history = key.strip(), desk.tower.history
+        key, history = without_step(key.strip()), desk.tower.history
         runs: Sequence[JobRecord] = ()
         with suppress(JournalUnavailableError):
             loop = asyncio.get_running_loop()

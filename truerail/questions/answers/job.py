@@ -9,7 +9,7 @@ from truerail.analysis.affected import STARVING
 from truerail.analysis.published import Published
 from truerail.files.nodesets import fold
 from truerail.model.columns import NONE, Codes
-from truerail.questions.answers.job_words import headline, host_says, rail_says, to_do, verdict
+from truerail.questions.answers.job_words import fault_words, headline, host_says, rail_says, to_do, verdict
 from truerail.questions.answers.pairs import count_pairs
 from truerail.questions.answers.rail_status import RailStatus, Stand, rail_status_of
 from truerail.questions.answers.subjects import hosts_asked, in_order
@@ -53,6 +53,8 @@ def job(publication: Published, nodeset: str) -> Job:
     affected = _affected(view, cables, asked.codes)
     touching = {key: 0 for keys in hurt_by.values() for key in keys} | dict.fromkeys(affected, 0)
     lines = _by_hosts(cause_lines(view, [view.sight.causes[key] for key in touching]), affected)
+    tally = _tally(cells)
+    fault = fault_words(lines, affected, len(asked.codes), tally[0])
     return Job(
         query=nodeset,
         hosts=tuple(in_order(view, asked.codes.tolist())),
@@ -61,9 +63,10 @@ def job(publication: Published, nodeset: str) -> Job:
         pairs=pairs,
         worst=worst,
         causes=lines,
-        summary=f"{verdict(lines, affected, len(asked.codes), _tally(cells), publication.evaluation)} "
-        f"{headline(len(asked.codes), asked.unplanned, _tally(cells), len(rails), pairs)}",
+        summary=f"{verdict(fault, lines, len(asked.codes), publication.evaluation)} "
+        f"{headline(len(asked.codes), asked.unplanned, tally, len(rails), pairs)}",
         action=to_do(worst, lines, cut=pairs.cut > 0),
+        without_effect=bool(lines) and not fault,
     )
 
 

@@ -35,20 +35,13 @@ TRAFFIC_RULES = ("PFC", "RAL", "LNK", "LBL", "ECN", "INC", "NIC004", "NIC005")
 """Rules whose findings may slow a job."""
 
 
-def verdict(
-    causes: Sequence[CauseLine],
-    affected: Mapping[str, int],
-    hosts: int,
-    tally: tuple[int, int, int],
-    evaluation: Evaluation,
-) -> str:
+def verdict(fault: str, causes: Sequence[CauseLine], hosts: int, evaluation: Evaluation) -> str:
     """The answer to "is the network slowing this job?": yes and why, perhaps, or no; and what could not be evaluated.
 
-    `causes` are sorted by the number of affected hosts, most first; `affected` has that number by the cause's key.
+    `fault` is that of `fault_words`; `causes` are sorted by the number of affected hosts, most first.
     """
-    found = _fault(causes, affected, hosts, tally[0])
-    if found:
-        return f"{found}{beside(evaluation)}"
+    if fault:
+        return f"{fault}{beside(evaluation)}"
     rails = "this host's rails" if hosts == 1 else "these hosts' rails"
     return f"No network fault is known on {rails}{not_evaluated(evaluation)}.{_without_effect(causes)}"
 
@@ -62,8 +55,10 @@ def _without_effect(causes: Sequence[CauseLine]) -> str:
     return f" {named[:1].upper()}{named[1:]}{more}: no effect on their traffic is known."
 
 
-def _fault(causes: Sequence[CauseLine], affected: Mapping[str, int], hosts: int, lost: int) -> str:
-    """What slows the job, or may; empty if no fault is known. `lost` hosts have lost a rail."""
+def fault_words(causes: Sequence[CauseLine], affected: Mapping[str, int], hosts: int, lost: int) -> str:
+    """What slows the job, or may; empty if no fault is known. `affected` is the number of its hosts by a cause's key;
+    `lost` hosts have lost a rail.
+    """
     touching = [cause for cause in causes if affected.get(cause.key)]
     hurting = [cause for cause in touching if cause.kind != CauseKind.UNREACHABLE and not cause.undecided]
     if hurting:

@@ -131,7 +131,8 @@ def job_asked(publication: Published, asked: str) -> Job:
             kind = NoJobError if isinstance(error, NotFoundError) else NoJobQueryError
             raise kind(f"{_no_job(known, asked)}, and {error.args[0]}") from error
     if len(found) > 1:
-        listed = "; ".join(f"{one.key} on {fold(one.hosts)}" for one in found[:_MOST_NAMED])
+        several = len({one.source for one in found}) > 1
+        listed = "; ".join(f"{f'{one.source}:' * several}{one.key} on {fold(one.hosts)}" for one in found[:_MOST_NAMED])
         more = f"; and {len(found) - _MOST_NAMED:,} more" if len(found) > _MOST_NAMED else ""
         raise QueryError(f"{len(found):,} running jobs are meant by {printable(asked, 80)!r}: {listed}{more}")
     return _of_run(publication, known, found[0], asked)
