@@ -164,6 +164,25 @@ def test_host_without_rails() -> None:
     assert [(p.value, p.line) for p in found] == [("gpu-2", 1)]
 
 
+@pytest.mark.parametrize(
+    ("qos", "values"),
+    [
+        ("{pfc_priorities: 3, dscp: {values: 26, priority: 3}, mtu: 9000, buffers: {speed: 400}}", []),
+        ("{pfc_priorities: [3, 4], dscp: {values: 26, priority: 3}}", ["pfc_priorities: 4"]),
+        ("{pfc_priorities: 3, trust: dscp}", []),
+        ("{pfc_priorities: 3, trust: pcp, dscp: {values: 26, priority: 4}}", ["trust: pcp"]),
+        ("{pfc_priorities: [], global_pause: yes}", []),
+        ("{pfc_priorities: 3, global_pause: yes, mtu: 0}", ["global_pause: yes", "mtu: 0"]),
+        ("{buffers: [{speed: 800, headroom_bytes: 9}, {headroom_bytes: 9}]}", ["speed: 800"]),
+    ],
+)
+def test_lossless_settings_that_exclude_each_other(qos: str, values: list[str]) -> None:
+    text = (
+        "hosts: {nodes: 'gpu-[1-2]', nics: [a]}\nleaves: {nodes: leaf-0}\nhost_links: {ports: 'p[1-2]', speed: 400}\n"
+    )
+    assert [problem.value for problem in lint(loads(f"{text}qos: {qos}\n", ".yaml"))] == values
+
+
 SHAPES: list[Callable[[], str]] = [
     lambda: new_plan(),
     lambda: new_plan(1000),

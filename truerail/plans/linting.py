@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 from truerail.files.problems import Problem
 from truerail.model import Plan
-from truerail.plans import lint_cables, lint_capacity, lint_names, lint_rails
+from truerail.plans import lint_cables, lint_capacity, lint_names, lint_qos, lint_rails
 from truerail.plans.lint_view import View
 
 Check = Callable[[View], Iterator[Problem]]
@@ -27,6 +27,7 @@ CHECKS: tuple[Check, ...] = (
     lint_rails.not_rail_optimized,
     lint_capacity.oversubscription,
     lint_capacity.no_uplinks,
+    lint_qos.qos_contradicts_itself,
 )
 """Every check of a plan; each is one function, its docstring describes what it finds."""
 
