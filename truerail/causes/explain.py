@@ -47,6 +47,7 @@ from truerail.causes.relabel import Relabelling, best_relabelling, hidden_relabe
 from truerail.causes.shift import shifts
 from truerail.causes.strangers import Stranger, stranger_draft, strangers
 from truerail.causes.telemetry import correlate
+from truerail.causes.trunks import crossed_by_name, joined_trunks
 from truerail.model.columns import Codes
 from truerail.model.finding import Cause, CauseKind, Finding, Move, Severity
 from truerail.model.maintained import Maintained
@@ -100,8 +101,9 @@ def _wiring_drafts(wiring: Wiring, renamed: Sequence[Stranger]) -> list[CauseCan
         drafts.append(without_absent_targets(wiring, sightings, rows, open_))
     done = {cable for draft in drafts for cable in draft.cables}
     done.update(wiring.index.cables_at(np.array(list(ports.values()), dtype=np.int64)).tolist())
-    drafts += [pair for pair in swapped_cables(wiring) if done.isdisjoint(pair.cables)]
-    return _one_order(drafts)
+    by_name = [*swapped_cables(wiring), *crossed_by_name(wiring)]
+    drafts += [pair for pair in by_name if done.isdisjoint(pair.cables)]
+    return joined_trunks(wiring.index, _one_order(drafts))
 
 
 def _heard_by_name(

@@ -1,0 +1,141 @@
+"""Cables that were crossed together: several swaps that are one mistake, as of two trunk cables or two connectors.
+
+An MPO trunk carries several links. Where two trunks are exchanged, each link of one is in the place of its counterpart
+in the other. So swaps of neighbouring ports in the same order are one cause, with the same moves: two where they are
+between the same switches, else three.
+"""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from truerail.analysis.cabling import DEVICE_ONLY, State, Wiring
+from truerail.analysis.cabling.joined import Why
+from truerail.causes.candidate import CauseCandidate
+from truerail.causes.moved import WIRING
+from truerail.model import Alternative, CauseKind, Port
+from truerail.model.columns import NONE
+from truerail.model.index import PlanIndex
+from truerail.model.names import natural_key
+
+MIN_NEIGHBOURS = 3
+"""Least number of swaps of neighbouring ports that are one cause: two may be two mistakes."""
+MIN_PARALLEL = 2
+"""The same of cables between the same switches."""
+_SHOWN = 4
+
+
+def joined_trunks(index: PlanIndex, drafts: Sequence[CauseCandidate]) -> list[CauseCandidate]:
+    """The drafts, with swaps that belong together as one in the place of the first."""
+    swaps = [draft for draft in drafts if draft.kind is CauseKind.CABLE_SWAP and len(draft.moves) == 2]
+    if len(swaps) < MIN_PARALLEL:
+        return list(drafts)
+    rank = _ranks(index)
+    groups: dict[tuple[str, str], list[CauseCandidate]] = {}
+    for draft in swaps:
+        one, other = _places(draft)
+        groups.setdefault((one.device, other.device), []).append(draft)
+    whole: dict[int, CauseCandidate] = {}
+    parts: set[int] = set()
+    for group in groups.values():
+        group.sort(key=lambda draft: rank[_places(draft)[0]])
+        for run in _runs(group, rank):
+            whole[id(run[0])] = _trunk(run)
+            parts.update(map(id, run))
+    return [whole.get(id(draft), draft) for draft in drafts if id(draft) in whole or id(draft) not in parts]
+
+
+def _places(draft: CauseCandidate) -> tuple[Port, Port]:
+    """The two places of a swap, in the order of their names."""
+    one, other = sorted((move.target for move in draft.moves), key=lambda port: natural_key(str(port)))
+    return one, other
+
+
+def _ranks(index: PlanIndex) -> dict[Port, int]:
+    """The number of each planned upper end; those of a device follow each other."""
+    places = sorted((index.b_port(cable) for cable in range(len(index.b))), key=lambda port: natural_key(str(port)))
+    return {port: at for at, port in enumerate(places)}
+
+
+def _runs(group: Sequence[CauseCandidate], rank: dict[Port, int]) -> Iterator[list[CauseCandidate]]:
+    """The swaps between two switches that belong together; each in one run."""
+    run: list[CauseCandidate] = []
+    for draft in [*group, None]:
+        if draft is not None and run and _distance(run[-1], draft, rank) == (1, 1):
+            run.append(draft)
+            continue
+        parallel = len({frozenset(move.cable.device for move in one.moves) for one in run}) == 1
+        if len(run) >= (MIN_PARALLEL if parallel else MIN_NEIGHBOURS):
+            yield run
+        run = [draft] if draft is not None else []
+
+
+def _distance(before: CauseCandidate, after: CauseCandidate, rank: dict[Port, int]) -> tuple[int, int]:
+    """How many ports two swaps are apart at either end."""
+    (one, other), (next_one, next_other) = _places(before), _places(after)
+    return rank[next_one] - rank[one], rank[next_other] - rank[other]
+
+
+def _trunk(run: Sequence[CauseCandidate]) -> CauseCandidate:
+    places = [_places(draft) for draft in run]
+    first, second = (_shown([pair[side] for pair in places]) for side in (0, 1))
+    moves = tuple(move for draft in run for move in draft.moves)
+    return CauseCandidate(
+        CauseKind.BUNDLE_SWAP,
+        tuple(sorted((subject for draft in run for subject in draft.subjects), key=natural_key)),
+        f"the cables of {first} are crossed with those of {second}, each with its counterpart, as of two trunks",
+        f"Swap the two trunks where they cross, most likely in a panel; else move {len(moves)} cables one by one.",
+        [cable for draft in run for cable in draft.cables],
+        tuple(dict.fromkeys(device for draft in run for device in draft.devices)),
+        WIRING,
+        moves=moves,
+        confidence=min(draft.confidence for draft in run),
+    )
+
+
+def _shown(ports: Sequence[Port]) -> str:
+    """Ports of one device, the first few by name."""
+    names = [ports[0].device + "/" + ports[0].name, *(port.name for port in ports[1:_SHOWN])]
+    return f"{', '.join(names)}{', ...' * (len(ports) > _SHOWN)}"
+
+
+def crossed_by_name(wiring: Wiring) -> Iterator[CauseCandidate]:
+    """One draft for each two switches whose cables to a third are in each other's places there, by their names alone:
+    of their own ports each hears the planned switch, and not which port of it. So no move is ordered.
+    """
+    index = wiring.index
+    tier = np.array([*index.devices.tier, NONE], dtype=np.int64)
+    heard, below = wiring.heard[index.b], wiring.heard[index.a]
+    vague = (wiring.state == State.WRONG) | ((wiring.state == State.UNKNOWN) & (wiring.why == Why.AMBIGUOUS))
+    vague &= ~index.from_host & (wiring.place < 0) & (heard >= 0) & (heard != index.a_device)
+    vague &= (tier[heard] == tier[index.a_device]) & ((below == index.b_device) | (below < 0))
+    found: dict[tuple[int, int, int], list[int]] = {}
+    for cable in np.flatnonzero(vague).tolist():
+        key = int(index.b_device[cable]), int(index.a_device[cable]), int(heard[cable])
+        found.setdefault(key, []).append(cable)
+    for (above, one, other), cables in found.items():
+        back = found.get((above, other, one), [])
+        if one < other and len(cables) == len(back):
+            yield _by_name(index, cables, back)
+
+
+def _by_name(index: PlanIndex, cables: Sequence[int], back: Sequence[int]) -> CauseCandidate:
+    (one, two), above = ([index.a_port(at[0]).device for at in (cables, back)], index.b_port(cables[0]).device)
+    here, there = (_shown([index.b_port(cable) for cable in at]) for at in (cables, back))
+    both = [*cables, *back]
+    return CauseCandidate(
+        CauseKind.CABLE_SWAP if len(cables) == 1 else CauseKind.BUNDLE_SWAP,
+        tuple(sorted((str(index.a_port(cable)) for cable in both), key=natural_key)),
+        f"cables of {one} and {two} are swapped at {above}: {here} sees {two}, {there} sees {one}; "
+        "only the devices there are known, not their ports",
+        f"Move no cable before it is confirmed. Follow the cables of {here} and {there} to their other ends.",
+        both,
+        rules=WIRING,
+        confidence=DEVICE_ONLY,
+        alternatives=(
+            Alternative(
+                CauseKind.CABLE_ROTATION, f"other ports of {one} and {two} are there, and more cables than these wrong"
+            ),
+        ),
+        to_confirm=f"which ports of {one} and {two} are behind {here} and {there}?",
+    )
