@@ -76,6 +76,12 @@ _TREES = re.compile(r"\[(\d{1,5})\] (-?\d{1,9}(?:/-?\d{1,9}){0,2})->(\d{1,9})->(
 _TREE = re.compile(r"Tree (\d{1,5}) : (-?\d{1,9}) -> (\d{1,9}) -> (-?\d{1,9}(?:/-?\d{1,9}){0,2})")
 
 _DATA_DIRECT = "_dma"
+_DUMPS = {
+    "<system ": "the topology of one process (NCCL_TOPO_DUMP_FILE)",
+    "<graphs ": "the channels of one process (NCCL_GRAPH_DUMP_FILE)",
+}
+"""How files begin that NCCL writes beside its log (`src/graph/xml.cc`, `src/graph/search.cc`)."""
+_LONGEST_BEGINNING = 16
 
 Devices = dict[int, tuple[tuple[str, ...], str | None]]
 
@@ -104,6 +110,9 @@ def nccl_log(answer: str, device: Device) -> list[Fact]:
     with garbage_collection_paused():  # half a million tuples, none of them garbage
         facts = [*_versions(text), *read(text, _Log).facts()]
     if not facts and answer.strip() and MARK not in answer and "# nThread " not in answer:
+        for beginning, dump in _DUMPS.items():
+            if answer.lstrip()[:_LONGEST_BEGINNING].startswith(beginning):
+                raise UnreadableError(f"{dump}, no log", line=1, text=beginning)
         raise UnreadableError("not a log of NCCL", line=1, text=answer.strip().split("\n")[0])
     return facts
 

@@ -69,17 +69,54 @@ def test_text_has_the_findings_and_with_details_every_hop(swapped: tuple[Drawn, 
     [
         (("--capture", "a", "--inventory", "b"), "not both"),
         (("--plan", "{place}/plan.csv"), "no lines of NCCL"),
+        ((), "no lines of NCCL"),
     ],
 )
 def test_what_is_missing_is_said(swapped: tuple[Drawn, Path], tmp_path: Path, words: tuple[str, ...], why: str) -> None:
     log = tmp_path / "other.log"
-    log.write_text("# nThread 1 nGpus 8\n")
+    log.write_text("\n")
     done = CliRunner().invoke(app, ["nccl", str(log), *(word.format(place=swapped[1]) for word in words)])
     assert isinstance(done.exception, CommandError)
     assert why in str(done.exception)
     log.write_text("another log\n")
     done = CliRunner().invoke(app, ["nccl", str(log), "--plan", str(swapped[1] / "plan.csv")])
     assert "line 1: not a log of NCCL" in str(done.exception)
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        (
+            "g24:1188:1201 [1] NCCL INFO CPU/1 (1/1/1)\ng24:1188:1201 [1] NCCL INFO + PCI[12.0] - GPU/83000 (6)\n",
+            "read: 2 lines of NCCL of g24, a host's topology (GRAPH)",
+        ),
+        ("# nThread 1 nGpus 8\n", "read: 0 lines of NCCL, a table of nccl-tests"),
+        (
+            "".join(f"h{n}:3442:3442 [0] NCCL INFO Launch mode Parallel\n" for n in range(6)),
+            "read: 6 lines of NCCL of h0, h1, h2, h3, h4, ...",
+        ),
+    ],
+)
+def test_a_log_without_ranks_and_connections_is_shown_with_what_it_has(tmp_path: Path, text: str, read: str) -> None:
+    log = tmp_path / "job.log"
+    log.write_text(text)
+    done = CliRunner().invoke(app, ["nccl", str(log)])
+    assert done.exit_code == 1
+    assert done.stdout.startswith("? Not known whether it is the network: the log has no rank, no device and no conn")
+    assert f"? {read}\n" in done.stdout
+    assert "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,NET,GRAPH,ENV writes ranks" in done.stdout
+    shown = CliRunner().invoke(app, ["nccl", str(log), "--format", "json"]).stdout
+    assert json.loads(shown)["network"] == "unknown"
+
+
+def test_a_dump_of_nccl_is_named(tmp_path: Path) -> None:
+    for text, why in (
+        ('<system version="1">\n</system>\n', "the topology of one process (NCCL_TOPO_DUMP_FILE), no log"),
+        ('\n<graphs version="1">\n</graphs>\n', "the channels of one process (NCCL_GRAPH_DUMP_FILE), no log"),
+    ):
+        (tmp_path / "dump.xml").write_text(text)
+        done = CliRunner().invoke(app, ["nccl", str(tmp_path / "dump.xml")])
+        assert why in str(done.exception)
 
 
 def test_without_a_capture_the_planned_rails_are_not_known_to_be_good(swapped: tuple[Drawn, Path]) -> None:

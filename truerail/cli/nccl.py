@@ -1,7 +1,8 @@
 """`truerail nccl`: a job's NCCL log on the rails of the fabric, and whether the network slows the job."""
 
+import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
@@ -17,6 +18,12 @@ if TYPE_CHECKING:
     from truerail.model import Fact, Plan, Reading
     from truerail.questions.answers.nccl import NcclAnswer
 
+Logs: TypeAlias = "list[tuple[Path, tuple[Fact, ...]]]"
+"""Logs, and what each of them shows."""
+_MARK, _MOST_HOSTS = "NCCL INFO ", 5
+_HOST = re.compile(r"^([\w.-]{1,64}):\d{1,9}:\d{1,9} \[\d{1,3}\] NCCL INFO ", re.MULTILINE)
+_SHOWN = {" - GPU/": "a host's topology (GRAPH)", "# nThread ": "a table of nccl-tests", "NCCL WARN ": "warnings"}
+"""What lines show that are neither ranks nor devices nor connections."""
 Capture = Annotated[
     Path | None,
     typer.Option("--capture", "--from", metavar="CAPTURE", help="The fabric's state: a folder or tar archive."),
@@ -46,10 +53,13 @@ def nccl(
     if capture is not None and inventory is not None:
         raise CommandError("give a capture or an inventory, not both")
     hops = details or fmt is Format.JSON
-    if plan is None and capture is None and inventory is None:
-        answer = _of_service(logs, service, token_file, hops=hops) or _here(logs, None, None, None, hops=hops)
+    read = [(log, facts_of(log)) for log in logs]
+    if not any(facts for _, facts in read):
+        answer = _without_facts(logs)
+    elif plan is None and capture is None and inventory is None:
+        answer = _of_service(read, service, token_file, hops=hops) or _here(read, None, None, None, hops=hops)
     else:
-        answer = _here(logs, plan, capture, inventory, hops=hops)
+        answer = _here(read, plan, capture, inventory, hops=hops)
     if fmt is Format.JSON:
         import json
 
@@ -61,7 +71,7 @@ def nccl(
     raise typer.Exit(ExitCode.GOOD if answer.network == "good" else ExitCode.FOUND)
 
 
-def _of_service(logs: list[Path], service: str, token_file: Path | None, *, hops: bool) -> "NcclAnswer | None":
+def _of_service(logs: Logs, service: str, token_file: Path | None, *, hops: bool) -> "NcclAnswer | None":
     """The answer of a service; None where none was named and none answers on this machine. Raises CommandError."""
     from urllib.error import HTTPError
 
@@ -80,22 +90,35 @@ def _of_service(logs: list[Path], service: str, token_file: Path | None, *, hops
     return None
 
 
-def _here(
-    logs: list[Path], plan: Path | None, capture: Path | None, inventory: Path | None, *, hops: bool
-) -> "NcclAnswer":
+def _here(logs: Logs, plan: Path | None, capture: Path | None, inventory: Path | None, *, hops: bool) -> "NcclAnswer":
     from truerail.questions.answers.nccl import nccl_answer
     from truerail.rounds import evaluate
 
     round = _round(logs, plan, capture, inventory)
-    if round.nccl is None:
-        raise CommandError(
-            f"{', '.join(map(str, logs))}: no lines of NCCL with ranks, devices or connections: "
-            "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,NET,GRAPH,ENV writes them"
-        )
+    assert round.nccl is not None  # noqa: S101 - a log has facts
     return nccl_answer(round, evaluate(round), round.nccl, hops=hops)
 
 
-def _round(logs: list[Path], plan: Path | None, capture: Path | None, inventory: Path | None) -> "Round":
+def _without_facts(logs: list[Path]) -> "NcclAnswer":
+    """The answer for logs of NCCL without a rank, device or connection. Raises CommandError for empty ones."""
+    from truerail.cli.parse import answer_of
+    from truerail.outputs.report_words import count
+    from truerail.questions.answers.nccl import nothing_shown
+
+    texts = [answer_of(log) for log in logs]
+    if not any(text.strip() for text in texts):
+        raise CommandError(f"{', '.join(map(str, logs))}: no lines of NCCL")
+    lines = sum(text.count(_MARK) for text in texts)
+    hosts = sorted({found[1] for text in texts for found in _HOST.finditer(text)})
+    of = f" of {', '.join(hosts[:_MOST_HOSTS])}{', ...' * (len(hosts) > _MOST_HOSTS)}" if hosts else ""
+    kinds = [words for mark, words in _SHOWN.items() if any(mark in text for text in texts)]
+    return nothing_shown(
+        f"read: {', '.join([count(lines, 'line') + ' of NCCL' + of, *kinds])}",
+        "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,NET,GRAPH,ENV writes ranks, devices and connections",
+    )
+
+
+def _round(logs: Logs, plan: Path | None, capture: Path | None, inventory: Path | None) -> "Round":
     """The round of the fabric with the logs among its readings."""
     from datetime import UTC, datetime
 
@@ -126,15 +149,15 @@ def _round(logs: list[Path], plan: Path | None, capture: Path | None, inventory:
     return round_of(intended, seen, Snapshot(snapshot.at, readings, snapshot.previous, snapshot.inventory))
 
 
-def _logs(logs: list[Path], plan: "Plan", at: "datetime") -> "list[Reading]":
+def _logs(logs: Logs, plan: "Plan", at: "datetime") -> "list[Reading]":
     """The logs as readings."""
     from truerail.model import Reading
     from truerail.questions.answers.nccl_asked import devices_of
 
-    devices = devices_of([log.name for log in logs], plan)
+    devices = devices_of([log.name for log, _ in logs], plan)
     return [
-        Reading(device, "nccl_log", at, facts_of(log), source=str(log))
-        for log, device in zip(logs, devices, strict=True)
+        Reading(device, "nccl_log", at, facts, source=str(log))
+        for (log, facts), device in zip(logs, devices, strict=True)
     ]
 
 

@@ -4,7 +4,7 @@ from base64 import b64encode
 from pathlib import Path
 
 from truerail.bus.fact_columns import packed
-from truerail.cli.nccl import facts_of
+from truerail.cli.nccl import Logs
 from truerail.cli.oncall_service import sent
 from truerail.cli.version_skew import explained, explained_answer
 from truerail.errors import AnswerError, CommandError
@@ -16,9 +16,9 @@ _UNKNOWN = (404, 405, 422)
 """Answers of a service that may not know the question."""
 
 
-def of_service(logs: list[Path], service: str, token_file: Path | None, *, hops: bool) -> NcclAnswer:
+def of_service(logs: Logs, service: str, token_file: Path | None, *, hops: bool) -> NcclAnswer:
     """The answer of a service. Raises CommandError."""
-    body = {"logs": [{"name": log.name, "facts": _sent(facts_of(log))} for log in logs], "hops": hops}
+    body = {"logs": [{"name": log.name, "facts": _sent(facts)} for log, facts in logs], "hops": hops}
     try:
         value = sent("POST", service, "nccl", body, token_file, {})
     except CommandError as error:

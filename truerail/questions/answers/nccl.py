@@ -187,6 +187,12 @@ def nccl_answer(round: Round, evaluation: Evaluation, job: NcclJob, *, hops: boo
     )
 
 
+def nothing_shown(*unknown: str) -> NcclAnswer:
+    """The answer for logs that show no rank, no device and no connection, with what they have in place of them."""
+    summary = "not known whether it is the network: the log has no rank, no device and no connection"
+    return NcclAnswer(summary, "unknown", unknown, (), (), (), 0, 0, 0, 0, 0, 0, 0, (), (), 0, (), (), (), (), ())
+
+
 def _summary(job: NcclJob, path: JobPath) -> str:
     cables = f"this job's {len(path.cables)} cable{'s' if len(path.cables) != 1 else ''}"
     if path.findings:
