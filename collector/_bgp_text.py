@@ -2,8 +2,8 @@
 
 FRR prints a peer's own name and its port in one cell, `spine01(swp51)`, or the port alone before the peer has said its
 name; a cell that is too long has its row on the next line. The last number is the count of prefixes of a session that
-is up; a word is its state. EOS prints `fe80::1%Et1`. Sources: recorded answers in Cumulus Linux' documentation, FRR
-`bgpd/bgp_vty.c` (bgp_show_summary), ntc-templates (arista_eos).
+is up; a word is its state. EOS and NX-OS print `fe80::1%Et1`. Sources: recorded answers in Cumulus Linux'
+documentation, FRR `bgpd/bgp_vty.c` (bgp_show_summary), ntc-templates (arista_eos).
 """
 
 import re
@@ -42,8 +42,9 @@ def _summary(text: Sequence[str]) -> Iterator[BgpPeer]:
         if found := _ROW.fullmatch(row):
             name, port, _, state = found.groups()
             name, port = (name, port) if port else (None, name)
-            if is_port(port):
-                yield BgpPeer(port, name, None, _ESTABLISHED if _UP.fullmatch(state) else state)
+            address, _, scope = port.rpartition("%")  # NX-OS' `fe80::1%Ethernet1/2`
+            if is_port(scope):
+                yield BgpPeer(scope, name, address or None, _ESTABLISHED if _UP.fullmatch(state) else state)
         elif (scoped := _LINK_LOCAL.fullmatch(row)) and is_port(scoped[2]):
             said = _STATE.search(scoped[3])
             state = said[1].replace("(", " (").replace("  ", " ") if said else None

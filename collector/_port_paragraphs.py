@@ -22,7 +22,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from collector._port_words import PortState, of_words
+from collector._port_words import PortState, of_word, of_words
 
 _LINE = re.compile(
     r"(?P<port>[A-Za-z][A-Za-z-]* ?\d+(?:/[A-Z]*\d+)*(?::\d+)?) is (?P<first>administratively down|up|down), "
@@ -85,4 +85,5 @@ def _displayed(words: str) -> PortState:
         return PortState(up=False, enabled=True, reason="error-disabled")
     if "link-aggregation interface down" in low:
         return PortState()
-    return of_words(low.partition("(")[0].strip(), "up")
+    word = low.partition("(")[0].strip()
+    return of_words(word, "up") if word in ("up", "down") else of_word(word)

@@ -5,6 +5,7 @@ that begin with `Input` or `Output` change the direction. Traps:
 
 - Comware prints `Input (total)`, then `Input (normal)`, which leaves out broken packets and pauses: of two values under
   one label the first that is reported counts. `-` is a counter that the platform lacks.
+- CloudEngine prints `Input :` with bytes before packets, and then `Input:` alone above the kinds of packets.
 - Dell prints large values as `5.62e+11`: such a value has lost digits, and is skipped.
 - sonic-cli prints the received errors also as those that were sent (`show_interface.j2`): the latter are skipped.
 - The rates above the counters have the labels of counters, with `/sec` behind them: they are skipped.
@@ -21,7 +22,7 @@ from truerail.model import Counter, PortCounters
 
 _SIGN = re.compile(
     r"^[ \t]*(?:[\d,]+ packets input, [\d,]+ bytes|Input(?: \(total\))?: *(?:[\d,]+|-) packets, ?(?:[\d,]+|-) bytes"
-    r"|Input statistics:)",
+    r"|Input ?: *\d+ bytes, *\d+ packets|Input statistics:)",
     re.MULTILINE | re.IGNORECASE,
 )
 _OUTPUT = re.compile(r"[ \t]*(?:Output\b(?! (?:queue|flow))|[\d,]+ packets output,)", re.IGNORECASE)

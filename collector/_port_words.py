@@ -5,14 +5,16 @@
   admin down`, admin `down`, ifAdminStatus 2
 - no module: `xcvrAbsent`, `sfpAbsent`, `XCVR not inserted`, `SFP not inserted`, `SFP not present`, `No XCVR installed`
   (AOS-CX), the type `Not Present` (EOS) or `N/A` (SONiC), ifOperStatus 6
-- no light, or no cable: `Link not connected`, `Link failure`, `notconnect` beside a module's type
+- no light, or no cable: `Link not connected`, `Link failure`, `The optical power is too low` (VRP), `notconnect`
+  beside a module's type
 - shut by the switch after an error: `errdisabled`, `err-disabled`, `linkFlapErrDisabled` and the like
 - module not accepted: `SFP validation failed`, `Transceiver validation failed`, `hpoXcvrUnsupported`, `sfpInvalid`,
-  `xcvrSpeedMismatch`
+  `xcvrSpeedMismatch`, `Transceiver type mismatch` (VRP)
 - hardware failure: `Hardware failure`
 
 Sources: the recorded answers in genieparser (nxos, `show interface`) and ntc-templates (cisco_nxos, arista_eos,
-juniper_junos, aruba_aoscx, huawei_vrp), ANTA's `tests/interfaces.py`, sonic-utilities `scripts/intfutil`, RFC 2863.
+juniper_junos, aruba_aoscx, huawei_vrp), ANTA's `tests/interfaces.py`, Huawei's command reference,
+sonic-utilities `scripts/intfutil`, RFC 2863.
 Traps:
 
 - NX-OS truncates a word of its status table to nine letters.
@@ -73,6 +75,7 @@ _WORDS = (
     ("notconn", _UNCONNECTED),
     ("linknotconnected", _NO_LIGHT),
     ("linkfailure", _NO_LIGHT),
+    ("theopticalpoweristoolow", _NO_LIGHT),
     ("errdis", _ERROR),
     ("linkflap", _ERROR),
     ("sfpvalidationfailed", _REFUSED),
@@ -82,6 +85,7 @@ _WORDS = (
     ("sfpinval", _REFUSED),
     ("xcvrinval", _REFUSED),
     ("xcvrspeed", _REFUSED),
+    ("transceivertype", _REFUSED),
     ("hardwarefailure", _BROKEN),
     ("inactive", _PROTOCOL),
     ("susp", _PROTOCOL),

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import pytest
 
 from collector import collectors
-from truerail.model import AddressEntry, Device, Fact, LagMember, MacEntry, Neighbor
+from truerail.model import AddressEntry, BgpPeer, Device, Fact, LagMember, MacEntry, Neighbor, NetLink, PortCounters
 
 ANY = Device("any")
 MAC = "02:00:00:00:00:01"
@@ -149,6 +149,22 @@ ANSWERS: dict[str, tuple[str, str, Sequence[Fact]]] = {
 }
 
 
+ANSWERS["NX-OS: an address of link scope on a line of its own"] = (
+    "bgp_peers",
+    (
+        "BGP router identifier 10.0.0.11, local AS number 65101\n\n"
+        "Neighbor        V    AS MsgRcvd MsgSent   TblVer  InQ OutQ Up/Down  State/PfxRcd\n"
+        "Ethernet1/1     4 65000     121     119       13    0    0 01:51:10 3\n"
+        "fe80::200:ff:fe00:1%Ethernet1/2\n"
+        "                4 65000     121     119       13    0    0 01:51:10 Idle\n"
+    ),
+    [
+        BgpPeer("Ethernet1/1", state="Established"),
+        BgpPeer("Ethernet1/2", None, "fe80::200:ff:fe00:1", "Idle"),
+    ],
+)
+
+
 @pytest.mark.parametrize("ticket", ANSWERS)
 def test_what_was_once_misread(ticket: str) -> None:
     name, answer, expected = ANSWERS[ticket]
@@ -164,4 +180,59 @@ def test_states_of_nxos_that_are_the_transceivers_or_a_pairs() -> None:
         "Eth1/33       --                 xcvrSpeed 1         auto    10G     1000base-T\n"
     )
     (link,) = collectors()["port_state"].read(answer, ANY)
+    assert isinstance(link, NetLink)
     assert (link.netdev, link.down_reason) == ("Eth1/33", "module not accepted")
+
+
+def test_counters_of_a_cloudengine() -> None:
+    """Huawei's command reference, `display interface`: bytes stand before packets, and `Input:` stands twice."""
+    answer = (
+        "<leaf-1> display interface 100GE1/0/1\n"
+        "100GE1/0/1 current state : UP (ifindex: 6)\n"
+        "Line protocol current state : UP\n"
+        "Input Flow-control: DISABLE,     Output Flow-control:           ENABLE\n"
+        "    Last 300 seconds input rate: 79 bits/sec, 0 packets/sec\n"
+        "    Input peak rate 181 bits/sec, Record time: 2022-03-28 10:45:15\n"
+        "    Input :             207592 bytes,                616 packets\n"
+        "    Output:            1325324 bytes,               9268 packets\n"
+        "    Input:\n"
+        "      Unicast:                      0,   Multicast:                     616\n"
+        "      Discard:                      4,   Frames:                         --\n"
+        "      Pause:                        5,   Ignoreds:                        0\n\n"
+        "      Total Error:                  2\n"
+        "      CRC:                          1,   Giants:                          0\n\n"
+        "    Output:\n"
+        "      Discard:                      7,   Buffers Purged:                  0\n"
+        "      Pause:                        8\n\n"
+        "    Input bandwidth utilization threshold : 90.00%\n"
+    )
+    (port,) = collectors()["port_counters"].read(answer, ANY)
+    assert isinstance(port, PortCounters)
+    assert port.port == "100GE1/0/1"
+    assert dict(zip((one.counter for one in port.counters), port.values, strict=True)) == {
+        "rx_bytes": 207592,
+        "rx_packets": 616,
+        "tx_bytes": 1325324,
+        "tx_packets": 9268,
+        "rx_discards": 4,
+        "rx_global_pause_frames": 5,
+        "rx_errors": 2,
+        "crc_errors": 1,
+        "tx_discards": 7,
+        "tx_global_pause_frames": 8,
+    }
+
+
+def test_states_of_vrp_that_say_why() -> None:
+    """Huawei's command reference, `display interface`."""
+    words = ("Transceiver type mismatch", "The optical power is too low", "Port unavailable", "UP")
+    answer = "".join(
+        f"100GE1/0/{n} current state : {word} (ifindex: {n})\nLine protocol current state : DOWN\n"
+        for n, word in enumerate(words, 1)
+    )
+    found = collectors()["port_state"].read(answer, ANY)
+    assert [(link.netdev, link.operstate, link.down_reason) for link in found if isinstance(link, NetLink)] == [
+        ("100GE1/0/1", "DOWN", "module not accepted"),
+        ("100GE1/0/2", "DOWN", "no light"),
+        ("100GE1/0/4", "UP", None),
+    ]
