@@ -39,11 +39,15 @@ _CX_ROW = re.compile(
 )
 _CX_STATE = {"A": 1, "S": 2, "F": 4, "N": 8, "C": 16, "D": 32, "E": 64, "X": 128}
 _VRP_LAG = re.compile(r"(Eth-Trunk\d+)'s state information is:")
-_VRP_LOCAL = re.compile(r"(\S+)\s+(Selected|Unselect(?:ed)?)\s+\S+\s+\d+\s+\d+\s+\d+\s+([01]{8})\b.*", re.IGNORECASE)
+_VRP_LOCAL = re.compile(
+    r"(\S+?)(?:\([hr]{1,2}\))?\s+(Selected|Unselect(?:ed)?|Indep|Unknown)\s+\S+\s+\d+\s+\d+\s+\d+\s+([01]{8})\b.*",
+    re.IGNORECASE,
+)
+"""CloudEngine marks the end with the higher priority and the reference port: `100GE1/0/2(hr)`."""
 _VRP_PARTNER = re.compile(
     r"(\S+)\s+\d+\s+([0-9a-f]{4}(?:-[0-9a-f]{4}){2})\s+\d+\s+(\d+)\s+\d+\s+([01]{8})", re.IGNORECASE
 )
-_VRP_STATIC = re.compile(r"(\S+\d)\s+(?:Up|Down)\s+\d+", re.IGNORECASE)
+_VRP_STATIC = re.compile(r"(\S+\d)\s+(?:Up|Down|Offline)\s+\d+", re.IGNORECASE)
 _H3C_LAG = re.compile(r"Aggregat(?:ion|e) Interface: (\S+)")
 _H3C_LOCAL = re.compile(r"(\S+?)(?:\([A-Z]\))?\s+([SUI])\s+\d+(?:\s+\d+){1,2}(?:\s+\{([A-H]*)\})?")
 _H3C_REMOTE = re.compile(

@@ -98,8 +98,9 @@ _WORDS = (
 )
 """Beginnings of words, in lower-case letters only: NX-OS' table truncates words to nine letters."""
 
-_VRP = {"up": _UP, "down": _UNCONNECTED, "*down": _OFF}
-"""VRP's words; `^down` is a standby's; a letter in brackets (`up(l)`, a loopback) means that it is no link."""
+_VRP = {"up": _UP, "down": _UNCONNECTED, "*down": _OFF, "down(ed)": _ERROR}
+"""VRP's words; `^down` is a standby's; a letter in brackets (`up(l)`, a loopback) means that it is no
+link, and `down(ed)` is an error."""
 _UP_OR_DOWN = {"up": True, "down": False}
 _NO_TYPE = frozenset(("", "na", "none", "unknown"))
 ADMIN_STATUS = {1: "up", 2: "down"}

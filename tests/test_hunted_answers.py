@@ -149,6 +149,32 @@ ANSWERS: dict[str, tuple[str, str, Sequence[Fact]]] = {
 }
 
 
+ANSWERS["Huawei's CloudEngine reference: marks behind the names of members, and a member that is offline"] = (
+    "lag_members",
+    (
+        "<leaf-1> display eth-trunk\n"
+        "Eth-Trunk10's state information is:\n"
+        "(h): high priority\n(r): reference port\nLocal:\n"
+        "LAG ID: 10                  WorkingMode: STATIC\n"
+        "ActorPortName              Status   PortType PortPri PortNo PortKey PortState Weight\n"
+        "100GE1/0/2(hr)             Selected 1GE      10      262    2609    10111100  1\n"
+        "100GE1/0/4(h)              Unselect 1GE      32768   264    2609    10100000  1\n"
+        "Partner:\n"
+        "ActorPortName              SysPri    SystemID  PortPri PortNo  PortKey   PortState\n"
+        "100GE1/0/2                 32768  0200-0000-0001  32768  262   2609      10111100\n\n"
+        "Eth-Trunk20's state information is:\n"
+        "WorkingMode: NORMAL         Hash arithmetic: According to flow\n"
+        "PortName                      Status      Weight\n"
+        "100GE1/0/11                   Up          1\n"
+        "100GE1/0/12                   Offline     1\n"
+    ),
+    [
+        LagMember("100GE1/0/2", "Eth-Trunk10", MAC, 262, None, 61, 61, True),
+        LagMember("100GE1/0/4", "Eth-Trunk10", None, None, None, 5, None, False),
+        LagMember("100GE1/0/11", "Eth-Trunk20"),
+        LagMember("100GE1/0/12", "Eth-Trunk20"),
+    ],
+)
 ANSWERS["NX-OS: an address of link scope on a line of its own"] = (
     "bgp_peers",
     (
@@ -236,3 +262,13 @@ def test_states_of_vrp_that_say_why() -> None:
         ("100GE1/0/2", "DOWN", "no light"),
         ("100GE1/0/4", "UP", None),
     ]
+
+
+def test_an_error_in_the_brief_table_of_vrp() -> None:
+    answer = (
+        "Interface                  PHY      Protocol  InUti OutUti   inErrors  outErrors\n"
+        "100GE1/0/1                 down(ed) down         0%     0%          0          0\n"
+        "100GE1/0/2                 up       up           0%     0%          0          0\n"
+    )
+    found = collectors()["port_state"].read(answer, ANY)
+    assert [link.down_reason for link in found if isinstance(link, NetLink)] == ["error-disabled", None]
