@@ -34,7 +34,7 @@ from truerail.errors import UnreadableError
 from truerail.model import SWITCHES, Command, Device, MacEntry, collector, minutes
 from truerail.model.names import canonical_mac
 
-_LEARNED = ("dynamic", "learn", "peerdynamic", "d", "dl", "dr", "dlr")
+_LEARNED = ("dynamic", "learn", "peerdynamic", "d", "dl", "dr", "dlr", "port-access-security")
 _STATIC = ("static", "s", "sl", "security", "secure", "sticky", "config")
 _NOT_LEARNED = ("permanent", "self", "local")
 _LINUX = "dev"

@@ -175,6 +175,15 @@ ANSWERS["Huawei's CloudEngine reference: marks behind the names of members, and 
         LagMember("100GE1/0/12", "Eth-Trunk20"),
     ],
 )
+ANSWERS["AOS-CX: a host that was let in by its port"] = (
+    "mac_table",
+    (
+        "MAC Address          VLAN     Type                      Port\n"
+        "--------------------------------------------------------------\n"
+        "02:00:00:00:00:01    10       port-access-security      1/1/5\n"
+    ),
+    [MacEntry("1/1/5", MAC, 10, "dynamic")],
+)
 ANSWERS["NX-OS: an address of link scope on a line of its own"] = (
     "bgp_peers",
     (

@@ -205,6 +205,16 @@ def test_an_entry_of_a_port_without_link_is_old() -> None:
     assert seen(cabling(facts))["gpu-1/nic0"] == "MISSING"
 
 
+def test_a_mac_behind_a_subinterface_is_behind_its_port_unless_the_plan_has_that_name() -> None:
+    """SR Linux' bridge tables name subinterfaces: `ethernet-1/1.100`."""
+    mac = MACS["gpu-1/nic0"]
+    found = cabling({"leaf-0": [MacEntry("swp1.100", mac, 10, "dynamic")]})
+    assert seen(found)["gpu-1/nic0"] == "RIGHT"
+    plan = PLAN.replace("leaf-0/swp2", "leaf-0/swp1.100")
+    found = cabling({"leaf-0": [MacEntry("swp1.100", mac, 10, "dynamic")]}, plan)
+    assert seen(found)["gpu-1/nic0"] != "RIGHT"
+
+
 def test_neighbour_tables_and_sessions_of_routed_ports_name_uplinks() -> None:
     nd = {"leaf-0": [AddressEntry("swp9.0", "fe80::1", MACS["spine-1/swp1"], state="reachable")]}
     assert named_by(cabling(nd), 4) == ("neighbour table",)

@@ -12,6 +12,7 @@ the same thing, and count once. The traps, each with its source in the collector
 - LLDP decides first: see `corroborated`.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum
@@ -71,8 +72,8 @@ KINDS = tuple(dict.fromkeys(witness.kind for witness in WITNESSES.values()))
 """The kinds of facts any of which shows cabling without LLDP."""
 _NO_ANSWER = frozenset(("incomplete", "incmp", "failed", "interface", "noarp"))
 _MOST_SHOWN = 8
-_UNIT = ".0"
-"""Junos' logical unit of a port that is not divided."""
+_UNIT = re.compile(r"(.*\d)\.\d{1,5}")
+"""A logical unit (Junos), a subinterface (SR Linux) or a VLAN on a port: its MACs are behind the port itself."""
 
 
 @dataclass(frozen=True)
@@ -182,8 +183,12 @@ def _of_macs(
     """Claims of ports that show MACs, as far as these identify one NIC or one device, and only one of them."""
     index, kind = names.index, WITNESSES[source].kind
     device = names.devices_of(names.seen.table(kind))[rows]
-    spelled = [name.removesuffix(_UNIT) for name in port.tolist()]
+    spelled = port.tolist()
     u = names.ports(device, index.ports.name_codes(spelled)) if len(rows) else rows
+    units = np.flatnonzero((u < 0) | (u >= index.planned_ports))
+    bases = [found[1] if (found := _UNIT.fullmatch(spelled[row])) else spelled[row] for row in units.tolist()]
+    if len(units):
+        u[units] = names.ports(device[units], index.ports.name_codes(bases))
     v, w = names.macs.owners(mac)
     v = np.where(np.isin(v, names.members()), NONE, v)  # every member of a bond sends the MAC of one of them
     tier, planned = _tiers(names), index.devices.planned
