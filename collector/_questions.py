@@ -111,6 +111,7 @@ _SIGNS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ("squeue --json", r'"job_id"[ \t]*:|"accrue_time"[ \t]*:'),
         ("sinfo -R", r"^REASON[ \t]+USER[ \t]+TIMESTAMP"),
         ("ncclras", r'"nccl_version"[ \t]*:|^NCCL version \S+ compiled with'),
+        ("kubectl get nodes -o json", r'"kind"[ \t]*:[ \t]*"Node(?:List)?"'),
         ("kubectl get pods -o json", r'"apiVersion"[ \t]*:'),
         ("NCCL_DEBUG=INFO", r"\bNCCL INFO "),
         ("bridge fdb show", r"^[0-9a-f:]{17} dev \S+ (?:vlan|master|self|dst)\b"),

@@ -37,6 +37,7 @@ from truerail.model.names import natural_key, printable
 from truerail.model.reading import Reading
 
 _COLLECTOR = "slurm_topology"
+_NODES = "slurm_nodes"
 
 
 @rule("JOB008", severity=Severity.WARNING, needs=[], first="where DEVICE", after_causes=True)
@@ -48,7 +49,8 @@ def scheduler_topology_wrong(explained: Explained) -> Iterator[Finding]:
         raise NotApplicableError
     devices = explained.round.cabling.index.devices
     seen = _seen(explained)
-    nodes = explained.round.snapshot.table(SchedulerNode).rows
+    listed = (one.facts for one in explained.round.snapshot.readings if one.collector == _NODES)
+    nodes = [fact for facts in listed for fact in facts if isinstance(fact, SchedulerNode)]
 
     def find(node: str) -> int:
         code = devices.find(node)

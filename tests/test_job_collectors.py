@@ -86,7 +86,7 @@ def test_nothing_is_an_answer_where_nothing_runs() -> None:
 
 def test_a_scheduler_is_asked_for_its_jobs_and_nothing_else() -> None:
     assert set(applicable(Role.HOST, "slurm")) == {"slurm_jobs", "slurm_nodes", "slurm_topology"}
-    assert set(applicable(Role.HOST, "kubernetes")) == {"k8s_pods"}
+    assert set(applicable(Role.HOST, "kubernetes")) == {"k8s_pods", "k8s_nodes"}
     assert not {"slurm_jobs", "k8s_pods"} & set(applicable(Role.HOST, "linux"))
     assert questions_apart("slurm", ["slurm_jobs", "lldp_host"]) == ("slurm_jobs",)
     assert all(questions_apart(platform, None) for platform in APART)

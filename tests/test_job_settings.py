@@ -111,6 +111,15 @@ def test_an_api_is_asked_with_a_token_that_is_read_when_it_is_asked(
     )
     (given,) = loaded(tmp_path, "{kubernetes: {via: 'rest https://k:6443', ca: /ca.pem}}").jobs.targets([])
     assert given.rest == RestAccess("https://k:6443", None, "", "/ca.pem")
+    (given,) = loaded(tmp_path, "{kubernetes: {via: in-cluster, namespaces: [ml, team-a]}}").jobs.targets([])
+    assert given.rest is not None
+    assert given.rest.namespaces == ("ml", "team-a")
+    for spaces, why in (
+        ("via: local, namespaces: [ml]", "namespaces need via: in-cluster or rest URL"),
+        ("via: in-cluster, namespaces: ['ml/pods']", "kubernetes.namespaces.0 'ml/pods'"),
+    ):
+        with pytest.raises(SettingsError, match=why):
+            loaded(tmp_path, f"{{kubernetes: {{{spaces}}}}}")
     settings = loaded(tmp_path, "{other: {via: local, every: 1m}, kubernetes: {via: local}}")
     kubernetes, other = settings.jobs.targets([])
     assert (kubernetes.rest, other.platform, other.address) == (None, "jobs", "local")

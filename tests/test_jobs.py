@@ -475,4 +475,15 @@ def test_the_gate_names_the_drain_that_a_scheduler_would_need_and_the_one_it_has
     assert gated(pods).drain == (
         f'kubectl cordon {host} && kubectl annotate node {host} --overwrite truerail.io/reason="truerail: {lost}"'
     )
+    kubelets = {
+        "well": (SchedulerNode(f"{host}.cluster", ("READY",), None),),
+        "cordoned": (SchedulerNode(host, ("READY", "CORDONED"), "GpuXidError Xid79"),),
+        "lost": (SchedulerNode(host, ("NOT_READY",), "Ready NodeStatusUnknown"),),
+    }
+    nodes_of = {name: Reading("kubernetes", "k8s_nodes", AT, facts) for name, facts in kubelets.items()}
+    for schedulers in ((pods,), (pods, slurm())):
+        assert gated(*schedulers, nodes_of["well"]).drain.startswith(f"kubectl cordon {host}.cluster && ")
+    assert gated(pods, nodes_of["cordoned"]).drained == "CORDONED: GpuXidError Xid79"
+    assert gated(pods, nodes_of["lost"]).drained == "NOT_READY: Ready NodeStatusUnknown"
+    assert gated(pods, slurm(), nodes_of["well"], nodes("idle")).drain.startswith("scontrol update"), "Slurm has it too"
     assert gated(pods, slurm()).drain == "", "two schedulers: which one has it is not known"

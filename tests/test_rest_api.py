@@ -157,6 +157,27 @@ def test_all_pages_of_pods_are_read_and_a_page_that_is_gone_begins_again(token: 
         assert ask(one, PODS).error == "the API answers 403 Forbidden"
 
 
+def test_pods_of_some_namespaces_and_nodes_are_read_in_pages() -> None:
+    asked = []
+
+    def replies(path: str, query: dict[str, list[str]], headers: Any) -> Reply:
+        asked.append(path)
+        if path == "/api/v1/nodes":
+            more = {} if "continue" in query else {"continue": "two"}
+            name = "gpu-002" if "continue" in query else "gpu-001"
+            return 200, {"kind": "NodeList", "metadata": more, "items": [{"metadata": {"name": name}}]}
+        assert query["fieldSelector"] == ["status.phase=Running"]
+        return 200, {"kind": "PodList", "metadata": {}, "items": [pod(path.split("/")[4])]}
+
+    with serving(replies) as server:
+        one = target(server.url, "kubernetes_api", namespaces=("ml", "team-a"))
+        pods = [*collectors()["k8s_pods"].read(ask(one, PODS).text, Device("it"))]
+        assert [fact.pod for fact in pods] == ["ml", "team-a"]  # type: ignore[union-attr]
+        nodes = [*collectors()["k8s_nodes"].read(ask(one, "GET /api/v1/nodes").text, Device("it"))]
+        assert [fact.node for fact in nodes] == ["gpu-001", "gpu-002"]  # type: ignore[union-attr]
+    assert asked == ["/api/v1/namespaces/ml/pods", "/api/v1/namespaces/team-a/pods", *["/api/v1/nodes"] * 2]
+
+
 @pytest.mark.parametrize(
     ("body", "why"),
     [("[]", "not a list of pods"), ('{"items": 5}', "not a list of pods"), ("{", "Expecting property name")],

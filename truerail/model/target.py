@@ -93,13 +93,15 @@ DEFAULT_ZONE = "default"
 @dataclass(frozen=True, slots=True)
 class RestAccess:
     """An API over HTTP: `https://host:6820`, or `unix:/run/slurmrestd.sock`. `token` is read with each request, since
-    it may be renewed; `user` is the one that it is for, where the API asks for it. `ca` is a PEM file.
+    it may be renewed; `user` is the one that it is for, where the API asks for it. `ca` is a PEM file. `namespaces` are
+    those whose pods are read; empty: all.
     """
 
     url: str
     token: Secret | None = None
     user: str = ""
     ca: str = ""
+    namespaces: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

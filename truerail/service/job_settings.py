@@ -8,7 +8,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, model_validator
 
 from truerail.errors import SettingsError
 from truerail.model import Secret, SshAccess, Target
@@ -24,6 +24,7 @@ IN_CLUSTER = "in-cluster"
 _ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 """Where a pod has its token and the CA of the API: "Accessing the API from within a Pod" of Kubernetes."""
 _MOST_HOSTS = 1000
+_NAMESPACE, _MOST_SPACES = r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$", 100
 AUTO: Final = "auto"
 _COLLECTORS = {SLURM: "slurm_jobs", KUBERNETES: "k8s_pods", OTHER_JOBS: "reported_jobs"}
 _APIS = {SLURM: SLURM_API, KUBERNETES: KUBERNETES_API}
@@ -80,6 +81,14 @@ class KubernetesApi(SchedulerApi):
 
     via: Annotated[str, AfterValidator(_way_or_cluster)]
     """As above; `in-cluster`: the API of the cluster in which the service runs, with the token of its pod."""
+    namespaces: Annotated[tuple[Annotated[str, Field(pattern=_NAMESPACE)], ...], Field(max_length=_MOST_SPACES)] = ()
+    """The namespaces whose pods are read, by its API; empty: all."""
+
+    @model_validator(mode="after")
+    def _by_api(self) -> "KubernetesApi":
+        if self.namespaces and self.via != IN_CLUSTER and not _REST.fullmatch(self.via):
+            raise ValueError("namespaces need via: in-cluster or rest URL: kubectl is asked for those of all")
+        return self
 
 
 class Ras(Part):
@@ -206,13 +215,14 @@ def _beside(known: Target, name: str, platform: str, ssh: SshAccess) -> Target:
 def _access(platform: str, scheduler: SchedulerApi) -> RestAccess | None:
     """How its API is asked; None if it is asked by commands."""
     ca = str(scheduler.ca) if scheduler.ca else ""
+    spaces = scheduler.namespaces if isinstance(scheduler, KubernetesApi) else ()
     if scheduler.via == IN_CLUSTER:
         host = os.environ.get("KUBERNETES_SERVICE_HOST", "kubernetes.default.svc")
         port = os.environ.get("KUBERNETES_SERVICE_PORT", "443")
         url = f"https://{f'[{host}]' if ':' in host else host}:{port}"
         token = scheduler.token or Secret("file", str(_ACCOUNT / "token"))
-        return RestAccess(url, token, "", ca or str(_ACCOUNT / "ca.crt"))
+        return RestAccess(url, token, "", ca or str(_ACCOUNT / "ca.crt"), spaces)
     found = _REST.fullmatch(scheduler.via)
     if found is None:
         return None
-    return RestAccess(found["url"], scheduler.token, scheduler.user, ca)
+    return RestAccess(found["url"], scheduler.token, scheduler.user, ca, spaces)

@@ -29,9 +29,10 @@ from truerail.transport.protocol import Answer
 UNIX = "unix:"
 SLURM_VERSIONS = tuple(f"v0.0.{number}" for number in range(45, 35, -1))
 """Versions of slurmrestd's API, the newest first. Each release has three or four of them (Slurm's REST API guide)."""
-PAGE_PODS = 500
+PAGE_ITEMS = 500
 """As many as kubectl asks for at once."""
 _MOST_PAGES = 1000
+_PODS = "/api/v1/pods"
 _OK, _GONE = 200, 410
 _NO_SUCH = (404, 405)
 _TOKEN = re.compile(r"[\x21-\x7e]{1,16384}")
@@ -68,7 +69,7 @@ class RestApi:
         path = command.partition(" ")[2]
         try:
             with closing(_Api(target.platform, access, target.answer_seconds, began)) as api:
-                text = self._text(api, target.platform, access.url, path)
+                text = self._text(api, target.platform, access, path)
         except _StatusError as refused:
             return Answer(command, error=str(refused), took_seconds=time.monotonic() - began, refused=True)
         except (OSError, http.client.HTTPException, ValueError) as error:
@@ -76,10 +77,10 @@ class RestApi:
             raise TransportError(f"{_shown(access.url)}: {why}") from None
         return Answer(command, text, took_seconds=time.monotonic() - began)
 
-    def _text(self, api: "_Api", platform: str, url: str, path: str) -> str:
+    def _text(self, api: "_Api", platform: str, access: RestAccess, path: str) -> str:
         if platform == KUBERNETES_API:
-            return api.pods(path)
-        return api.get(path) if platform == PROMETHEUS_API else self._slurm(api, url, path)
+            return api.listed(path, access.namespaces)
+        return api.get(path) if platform == PROMETHEUS_API else self._slurm(api, access.url, path)
 
     def _slurm(self, api: "_Api", url: str, path: str) -> str:
         """The jobs, in the newest version that this slurmrestd has."""
@@ -129,28 +130,37 @@ class _Api:
             raise ValueError(f"an answer of more than {MAX_ANSWER_BYTES:,} bytes")
         return body.decode("utf-8")
 
-    def pods(self, path: str) -> str:
-        """All pages as one list. Where a page is no longer there (410), the list begins again, once."""
-        try:
-            return self._pages(path)
-        except _StatusError as refused:
-            if refused.status != _GONE:
-                raise
-        return self._pages(path)
+    def listed(self, path: str, namespaces: Sequence[str]) -> str:
+        """All pages as one list, pods of these namespaces alone. Where a page is no longer there (410), the list begins
+        again, once.
+        """
+        pods = path.startswith(_PODS)
+        spaces = namespaces if pods else ()
+        paths = [path.replace(_PODS, f"/api/v1/namespaces/{one}/pods") for one in spaces] or [path]
+        items: list[Any] = []
+        for one in paths:
+            try:
+                items += self._pages(one)
+            except _StatusError as refused:
+                if refused.status != _GONE:
+                    raise
+                items += self._pages(one)
+        return json.dumps({"kind": "PodList" if pods else "NodeList", "items": items})
 
-    def _pages(self, path: str) -> str:
+    def _pages(self, path: str) -> list[Any]:
+        what = path.partition("?")[0].rpartition("/")[2]
         items: list[Any] = []
         more = ""
         for _ in range(_MOST_PAGES):
-            page = json.loads(self.get(f"{path}&limit={PAGE_PODS}{more}"))
+            page = json.loads(self.get(f"{path}{'&' if '?' in path else '?'}limit={PAGE_ITEMS}{more}"))
             if not isinstance(page, dict) or not isinstance(page.get("items") or [], list):
-                raise ValueError("not a list of pods")
+                raise ValueError(f"not a list of {what}")
             items += page.get("items") or []
             following = (page.get("metadata") or {}).get("continue")
             if not following:
-                return json.dumps({"kind": "PodList", "items": items})
+                return items
             more = f"&continue={quote(str(following), safe='')}"
-        raise ValueError(f"more than {_MOST_PAGES:,} pages of pods")
+        raise ValueError(f"more than {_MOST_PAGES:,} pages of {what}")
 
 
 def _credentials(platform: str, access: RestAccess) -> dict[str, str]:

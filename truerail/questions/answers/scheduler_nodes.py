@@ -14,18 +14,22 @@ from truerail.model.job_facts import SchedulerNode
 from truerail.model.names import printable
 from truerail.views.view import view_of
 
-_SHUT = frozenset(("DRAIN", "DRAINED", "DRAINING", "DOWN", "FAIL", "FAILING"))
-"""States of nodes that get no new job (sinfo(1))."""
+_SHUT = frozenset(("DRAIN", "DRAINED", "DRAINING", "DOWN", "FAIL", "FAILING", "CORDONED", "NOT_READY"))
+"""States of nodes that get no new job: sinfo(1), and those of the collector `k8s_nodes`."""
+_NODES = {"slurm_nodes": "slurm", "k8s_nodes": "kubernetes"}
 _LONGEST_REASON = 120
 REASON = "truerail.io/reason"
 
 
 @dataclass(frozen=True, slots=True)
 class SchedulerNodes:
-    """Nodes of Slurm by the codes of their hosts; `schedulers` are those that are asked for jobs."""
+    """Nodes of schedulers by the codes of their hosts; `schedulers` are those that are asked for jobs. `kubernetes` are
+    the names of the nodes that only Kubernetes has.
+    """
 
     of: Mapping[int, SchedulerNode]
     schedulers: frozenset[str]
+    kubernetes: frozenset[str] = frozenset()
 
     def drained(self, node: SchedulerNode) -> str:
         """Why a node gets no new jobs already; empty if it does."""
@@ -36,10 +40,10 @@ class SchedulerNodes:
     def drain_command(self, host: str, node: SchedulerNode | None, why: str) -> str:
         """What would keep new jobs from a host; empty where its scheduler is not known."""
         name, reason = (node.node if node else host), f"truerail: {why}"[:_LONGEST_REASON]
+        if name in self.kubernetes or (node is None and self.schedulers == {"kubernetes"}):
+            return kubernetes_drain(name, reason)
         if node or self.schedulers == {"slurm"}:
             return slurm_drain(name, reason)
-        if self.schedulers == {"kubernetes"}:
-            return kubernetes_drain(name, reason)
         return ""
 
 
@@ -66,8 +70,11 @@ def scheduler_nodes(publication: Published) -> SchedulerNodes:
 def _nodes(publication: Published) -> SchedulerNodes:
     view = view_of(publication)
     schedulers = frozenset(source.scheduler for source in publication.round.jobs.sources)
-    rows: tuple[SchedulerNode, ...] = ()
-    if any(reading.collector == "slurm_nodes" for reading in publication.snapshot.readings):
-        rows = tuple(publication.snapshot.table(SchedulerNode).rows)
-    found = {view.device(row.node): row for row in rows}
-    return SchedulerNodes({code: row for code, row in found.items() if view.is_planned(code)}, schedulers)
+    found: dict[str, dict[int, SchedulerNode]] = {"kubernetes": {}, "slurm": {}}
+    for reading in publication.snapshot.readings:
+        if scheduler := _NODES.get(reading.collector):
+            rows = (fact for fact in reading.facts if isinstance(fact, SchedulerNode))
+            listed = {view.device(row.node): row for row in rows}
+            found[scheduler] |= {code: row for code, row in listed.items() if view.is_planned(code)}
+    alone = frozenset(row.node for code, row in found["kubernetes"].items() if code not in found["slurm"])
+    return SchedulerNodes(found["kubernetes"] | found["slurm"], schedulers, alone)
