@@ -12,7 +12,6 @@ import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import lru_cache
 from itertools import chain
 from pathlib import Path
 
@@ -97,29 +96,40 @@ class Answers:
 
     def __init__(self, path: Path) -> None:
         self._store = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
-        self._template = lru_cache(maxsize=4096)(_template)
+        self._counting: dict[tuple[str, str], _Counting] = {}
+        self._words: dict[bytes, bytes] = {}
 
     def answer(self, device: str, command: str, seconds: float) -> bytes | None:
         """What a device prints so many seconds after the fleet began; None for a command that it does not have."""
+        if counting := self._counting.get((device, command)):
+            return counting.at(seconds)
         found = self._store.execute(
             "select before, after, counts from answers where device = ? and command = ?", (device, command)
         ).fetchone()
         if found is None:
             return None
         before, after, counts = found
-        if counts:
-            return self._template(before, after).at(seconds)
-        return zlib.decompress(before if before == after or int(seconds) % 2 else after)
+        if not counts:
+            return zlib.decompress(before if before == after or int(seconds) % 2 else after)
+        made = self._counting[device, command] = self._made(zlib.decompress(before), zlib.decompress(after))
+        return made.at(seconds)
 
-
-def _template(before: bytes, after: bytes) -> _Counting:
-    texts = [zlib.decompress(blob) for blob in (before, after)]
-    first, last = ([int(number) for number in _NUMBER.findall(text)] for text in texts)
-    between = _NUMBER.split(texts[0])
-    if _NUMBER.split(texts[1]) != between:
-        raise ValueError("two renderings of one answer have different words")
-    values = np.array(first, dtype=np.float64)
-    return _Counting(between, values, (np.array(last, dtype=np.float64) - values) / (AT_SECONDS[1] - AT_SECONDS[0]))
+    def _made(self, before: bytes, after: bytes) -> _Counting:
+        """Numbers that stay are part of the words, and equal words of all devices are stored once."""
+        words = _NUMBER.split(before)
+        if _NUMBER.split(after) != words:
+            raise ValueError("two renderings of one answer have different words")
+        between, first, last = [words[0]], list[int](), list[int]()
+        for old, new, behind in zip(_NUMBER.findall(before), _NUMBER.findall(after), words[1:], strict=True):
+            if old == new:
+                between[-1] += old + behind
+            else:
+                first.append(int(old))
+                last.append(int(new))
+                between.append(behind)
+        values = np.array(first, dtype=np.float64)
+        rates = (np.array(last, dtype=np.float64) - values) / (AT_SECONDS[1] - AT_SECONDS[0])
+        return _Counting([self._words.setdefault(one, one) for one in between], values, rates)
 
 
 def addresses(plan: Plan) -> Mapping[str, str]:

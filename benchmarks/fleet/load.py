@@ -2,10 +2,13 @@
 
     python -m benchmarks.fleet.load [--hosts 2000] [--counters 10] [--minutes 60] [--pollers 2] [--write PAGE]
     python -m benchmarks.fleet.load --hosts 64 --minutes 5 --before OTHER_TREE [--write PAGE]
+    python -m benchmarks.fleet.load --hosts 12500 --counters 60 --plain --servers 2 --site FOLDER [--write PAGE]
 
 Needs root: it runs in a network namespace of its own, which has nothing but the loopback. The devices are SSH servers
 on the same machine, whose processor time is measured apart. Reports missed rounds, processor time and memory of each
-process, and how long a reader of the page waited, one question a second.
+process, and how long a reader of the page waited, one question a second. With `--plain` they are asked with the same
+scripts by plain TCP, so that cryptography takes no processor time. `--site`: the devices' answers stay in this folder,
+and another run takes less time to begin.
 """
 
 import argparse
@@ -26,7 +29,8 @@ from urllib.request import ProxyHandler, build_opener
 
 from benchmarks.fleet.alone import enter_namespace, write
 from benchmarks.fleet.answers import shape_of
-from benchmarks.fleet.site import make
+from benchmarks.fleet.server import DEVICES
+from benchmarks.fleet.site import devices, settings
 
 HTTP_PORT = 8777
 SETTLE_SECONDS = 120.0
@@ -74,34 +78,38 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--minutes", type=float, default=60.0)
     parser.add_argument("--pollers", default="2")
     parser.add_argument("--servers", type=int, default=1, help="processes that are devices")
+    parser.add_argument("--plain", action="store_true", help="devices that are asked without SSH")
+    parser.add_argument("--site", type=Path, help="where the devices' answers are, or are made if it is not there yet")
     parser.add_argument("--before", type=Path, help="checkout of another version")
     parser.add_argument("--write", type=Path)
     options = parser.parse_args(arguments)
     enter_namespace("benchmarks.fleet.load", arguments)
-    serve = [sys.executable, "-m", "truerail", "serve"]
+    program = "benchmarks.fleet.plain" if options.plain else "truerail"
+    serve = [sys.executable, "-m", program, "serve"]
     if options.before:
         serve = ["env", "-C", str(options.before), f"PYTHONPATH={options.before}", *serve]
     else:
         serve += ["--pollers", options.pollers]
-    text = section(
-        measured(options.hosts, options.counters, options.minutes, serve, options.servers),
-        ", the version before" if options.before else "",
-    )
+    text = section(measured(options, serve), options)
     name = f"fleet-{options.hosts}{'-before' if options.before else ''}"
     write(text, options.write, name, "The whole service under load")
 
 
-def measured(hosts: int, counters: float, minutes: float, serve: list[str], servers: int) -> Load:
-    """One run, of a fleet of its own; `serve` is the command of the service, without its settings."""
+def measured(options: argparse.Namespace, serve: list[str]) -> Load:
+    """One run; `serve` is the command of the service, without its settings."""
     with tempfile.TemporaryDirectory(prefix="truerail-fleet-") as name:
         folder = Path(name)
-        make(folder, shape_of(hosts), HTTP_PORT, counters)
-        device = [sys.executable, "-m", "benchmarks.fleet.server", name]
+        site = options.site.absolute() if options.site else folder
+        if not (site / DEVICES).exists():
+            site.mkdir(exist_ok=True)
+            devices(site, shape_of(options.hosts))
+        settings(site, folder, HTTP_PORT, options.counters)
+        device = [sys.executable, "-m", "benchmarks.fleet.server", str(site), *(["plain"] if options.plain else [])]
         service = [*serve, "--config", f"{name}/truerail.yaml"]
-        with running(device, folder / "devices.log", servers) as devices:
+        with running(device, folder / "devices.log", options.servers) as servers:
             time.sleep(3)
             with running(service, folder / "serve.log", 1) as (parent,):
-                return _watch(parent, devices, hosts, counters, minutes, folder)
+                return _watch(parent, servers, options, folder)
 
 
 @contextmanager
@@ -120,8 +128,8 @@ def running(command: list[str], log: Path, times: int) -> Iterator[list[int]]:
             process.kill()
 
 
-def _watch(service: int, devices: list[int], hosts: int, counters: float, minutes: float, folder: Path) -> Load:
-    started = time.monotonic()
+def _watch(service: int, devices: list[int], options: argparse.Namespace, folder: Path) -> Load:
+    started, hosts, minutes = time.monotonic(), options.hosts, options.minutes
     until_read(hosts, folder)
     first_answer = time.monotonic() - started
     time.sleep(SETTLE_SECONDS)
@@ -153,7 +161,7 @@ def _watch(service: int, devices: list[int], hosts: int, counters: float, minute
     return Load(
         hosts,
         last["switches"],
-        counters,
+        options.counters,
         passed,
         dict(roles),
         waits,
@@ -170,8 +178,8 @@ _COUNTED = ("rounds_total", "missed_total", "failures_total")
 
 
 def until_read(hosts: int, folder: Path) -> None:
-    """Waits until all hosts have answered. Raises RuntimeError after ten minutes, with the end of the log."""
-    ends = time.monotonic() + 600
+    """Waits until all hosts have answered. Raises RuntimeError after half an hour, with the end of the log."""
+    ends = time.monotonic() + 1800
     while time.monotonic() < ends:
         with suppress(OSError):
             if get("fabric")["hosts_read"] == hosts:
@@ -225,13 +233,15 @@ def resident_mb(pid: int) -> float:
 # --- the page ---------------------------------------------------------------------------------------------------------
 
 
-def section(load: Load, which: str = "") -> str:
+def section(load: Load, options: argparse.Namespace) -> str:
     """The run as Markdown."""
+    which = ", the version before" if options.before else ""
+    asked = "asked by plain TCP instead of SSH" if options.plain else "an SSH server"
     seconds = 60 * load.minutes
     waits = sorted(load.waits_ms)
     what = (
         f"{load.minutes:.0f} min on {os.cpu_count()} cores, which the devices shared: {load.hosts:,} hosts of 8 rails "
-        f"and {load.switches:,} switches, each an SSH server at an address of its own, asked by the whole service. "
+        f"and {load.switches:,} switches, each {asked} at an address of its own, read by the whole service. "
         f"All hosts were read {load.first_answer_seconds:.0f} s after the start. {load.evaluations:,} evaluations; "
         f"at the end {load.cables[0]:,} of {load.cables[1]:,} cables right, "
         f"{load.findings} findings on a fabric whose cabling is right. Its counters repeat one minute of traffic for "

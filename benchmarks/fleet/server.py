@@ -1,6 +1,8 @@
-"""The devices of a fleet as an SSH server: an address of the loopback for each, which says whose answers are wanted.
+"""The devices of a fleet as a server: an address of the loopback for each, which says whose answers are wanted.
 
-    python -m benchmarks.fleet.server FOLDER
+    python -m benchmarks.fleet.server FOLDER [plain]
+
+They speak SSH, or with `plain` what `benchmarks.fleet.plain` does.
 
 It listens on all addresses, and so runs in a network namespace that has nothing but the loopback.
 """
@@ -10,12 +12,15 @@ import re
 import shlex
 import sys
 import time
-from functools import lru_cache
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import lru_cache, partial
 from pathlib import Path
 
 import asyncssh
 
 from benchmarks.fleet.answers import Answers
+from benchmarks.fleet.plain import SIZES
 
 PORT = 2222
 STORE, HOST_KEY, USER_KEY, DEVICES = "answers.sqlite", "host_key", "key", "devices"
@@ -31,9 +36,21 @@ class Fleet:
         words = (folder / DEVICES).read_text().split()
         self.of_address = dict(zip(words[::2], words[1::2], strict=True))
 
-    def answer(self, device: str, command: str) -> bytes | None:
-        """What the device prints now; None for a command that it does not have."""
-        return self._answers.answer(device, command, time.time() - self._began)
+    def framed(self, device: str, commands: Sequence[str], nonce: bytes) -> tuple[bytes, bytes, int]:
+        """What the device prints now for these commands, with a frame behind each if there is a nonce, on standard
+        output and standard error; and the exit status of the last command.
+        """
+        out, errors, status, seconds = bytearray(), bytearray(), 0, time.time() - self._began
+        for number, command in enumerate(["", *commands]):
+            answer = self._answers.answer(device, command, seconds) if number else b""
+            status = 127 if answer is None else 0
+            out += answer or b""
+            errors += b"sh: not found\n" if status else b""
+            if nonce:
+                frame = b"%b %d %d\n" % (nonce, number, status)
+                out += frame
+                errors += frame
+        return bytes(out), bytes(errors), status
 
 
 @lru_cache(maxsize=256)
@@ -70,20 +87,10 @@ class Session(asyncssh.SSHServerSession[bytes]):
         """The channel stays open until it is answered."""
         return True
 
-    def _write(self, commands: "tuple[str, ...] | list[str]", nonce: bytes) -> None:
-        out, errors = bytearray(), bytearray()
-        status = 0
-        for number, command in enumerate(["", *commands]):
-            answer = self._fleet.answer(self._device, command) if number else b""
-            status = 127 if answer is None else 0
-            out += answer or b""
-            errors += b"sh: not found\n" if status else b""
-            if nonce:
-                frame = b"%b %d %d\n" % (nonce, number, status)
-                out += frame
-                errors += frame
-        self._channel.write(bytes(out))
-        self._channel.write_stderr(bytes(errors))
+    def _write(self, commands: Sequence[str], nonce: bytes) -> None:
+        out, errors, status = self._fleet.framed(self._device, commands, nonce)
+        self._channel.write(out)
+        self._channel.write_stderr(errors)
         self._channel.exit(0 if nonce else status)
 
 
@@ -102,23 +109,40 @@ class Device(asyncssh.SSHServer):
         return Session(self._fleet, self._device)
 
 
-async def serve(folder: Path) -> None:
+async def speak(fleet: Fleet, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Answers one poller without SSH until it ends."""
+    device = fleet.of_address[writer.get_extra_info("sockname")[0]]
+    with suppress(OSError, EOFError):
+        while True:
+            script, opening = SIZES.unpack(await reader.readexactly(SIZES.size))
+            commands = asked((await reader.readexactly(script)).decode())
+            out, errors, _ = fleet.framed(device, commands, (await reader.readexactly(opening)).strip())
+            writer.write(SIZES.pack(len(out), len(errors)) + out + errors)
+            await writer.drain()
+    writer.close()
+
+
+async def serve(folder: Path, how: str = "ssh") -> None:
     """Serves until it is killed."""
     fleet = Fleet(folder)
-    await asyncssh.create_server(
-        lambda: Device(fleet),
-        "0.0.0.0",  # noqa: S104 - the namespace has no other interface than the loopback
-        PORT,
-        server_host_keys=[str(folder / HOST_KEY)],
-        authorized_client_keys=str(folder / f"{USER_KEY}.pub"),
-        encoding=None,
-        backlog=4096,
-        login_timeout=0,
-        reuse_port=True,
-    )
+    every = "0.0.0.0"  # noqa: S104 - the namespace has no other interface than the loopback
+    if how == "plain":
+        await asyncio.start_server(partial(speak, fleet), every, PORT, backlog=4096, reuse_port=True)
+    else:
+        await asyncssh.create_server(
+            lambda: Device(fleet),
+            every,
+            PORT,
+            server_host_keys=[str(folder / HOST_KEY)],
+            authorized_client_keys=str(folder / f"{USER_KEY}.pub"),
+            encoding=None,
+            backlog=4096,
+            login_timeout=0,
+            reuse_port=True,
+        )
     await asyncio.Event().wait()
 
 
 if __name__ == "__main__":
     asyncssh.set_log_level("CRITICAL")
-    asyncio.run(serve(Path(sys.argv[1])))
+    asyncio.run(serve(Path(sys.argv[1]), *sys.argv[2:]))

@@ -7,6 +7,7 @@ import asyncssh
 
 from benchmarks.fleet.answers import addresses, prepare
 from benchmarks.fleet.server import DEVICES, HOST_KEY, PORT, STORE, USER_KEY
+from collector import collectors
 from truerail.inventory import Inventory, dump_yaml
 from truerail.model import Plan, SshAccess, Target
 from truerail.plans import dump_csv
@@ -14,20 +15,26 @@ from truerail.simulator import Shape
 
 SETTINGS = """\
 fabric: fleet
-inventory: inventory.yaml
-plan: plan.csv
+inventory: {site}/inventory.yaml
+plan: {site}/plan.csv
 http: {{port: {port}}}
 schedule:
   every: {{{every}}}
 log: {{level: warning}}
 """
-COUNTERS = ("nic_counters", "rdma_counters", "port_counters", "pfc_counters", "queue_counters")
+COUNTERS = tuple(sorted(name for name, one in collectors().items() if one.every_seconds <= 10))
 
 
 def make(folder: Path, shape: Shape, port: int, counters_seconds: float, *, swaps: int = 0) -> None:
     """Fills an empty folder for a fabric of this shape, whose counters are read every so many seconds. `swaps`: so many
     pairs of cables of hosts are swapped.
     """
+    devices(folder, shape, swaps=swaps)
+    settings(folder, folder, port, counters_seconds)
+
+
+def devices(folder: Path, shape: Shape, *, swaps: int = 0) -> None:
+    """Fills an empty folder with all but the settings."""
     plan = _swapped(prepare(shape, folder / STORE), swaps)
     at = addresses(plan)
     for name in (HOST_KEY, USER_KEY):
@@ -47,8 +54,12 @@ def make(folder: Path, shape: Shape, port: int, counters_seconds: float, *, swap
     ]
     (folder / "inventory.yaml").write_text(dump_yaml(Inventory(tuple(targets))))
     (folder / "plan.csv").write_text(dump_csv(plan))
+
+
+def settings(site: Path, folder: Path, port: int, counters_seconds: float) -> None:
+    """Writes the settings of a service of this site into a folder, where its journal will be as well."""
     every = ", ".join(f"{name}: {counters_seconds:g}s" for name in COUNTERS)
-    (folder / "truerail.yaml").write_text(SETTINGS.format(port=port, every=every))
+    (folder / "truerail.yaml").write_text(SETTINGS.format(site=site, port=port, every=every))
 
 
 def _swapped(plan: Plan, swaps: int) -> Plan:
