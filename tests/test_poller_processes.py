@@ -22,7 +22,7 @@ from tests.test_service_watch import settings_for
 from truerail.model import CauseKind, Finding
 from truerail.model.life import LifeState
 from truerail.poller import Poller
-from truerail.poller.processes import PollerProcesses, auto_pollers, processes
+from truerail.poller.processes import Child, PollerProcesses, auto_pollers, processes
 from truerail.service.evaluator import Evaluator
 from truerail.service.plans import PlanInForce
 from truerail.service.round_loop import Watch
@@ -190,6 +190,19 @@ def test_a_poller_that_hangs_is_ended_and_started_again(folder: Path, monkeypatc
             await until(lambda: victim.process and victim.process.pid != pid and victim.speaks)
 
     run(body())
+
+
+def test_a_poller_that_is_behind_with_its_work_is_not_ended_and_one_that_does_nothing_is() -> None:
+    child = Child("1", heard_at=0.0, speaks=True)
+    assert not any(child.hangs(float(second), second) for second in range(1, 120))
+    assert child.hangs(135.0, 119)  # nothing done for more than 15 s
+    endless = Child("2", heard_at=0.0, speaks=True)
+    assert next(second for second in range(1, 300) if endless.hangs(float(second), second)) == 181
+    waiting = Child("3", heard_at=0.0, speaks=True)
+    waiting.deaf(100.0)  # the service itself took no messages
+    assert (waiting.hangs(114.0, 0), waiting.hangs(116.0, 0)) == (False, True)
+    starting = Child("4")
+    assert (starting.hangs(59.0, 0), starting.hangs(61.0, 0)) == (False, True)
 
 
 def test_the_processes_end_with_their_parent() -> None:

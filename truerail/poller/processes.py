@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import structlog
@@ -27,9 +28,12 @@ from truerail.poller.work import Work
 
 ZONE = "local"
 PROGRAM = (sys.executable, "-m", "truerail.poller.child")
-SILENT_SECONDS, STARTING_SECONDS = 15.0, 60.0
+SILENT_SECONDS, STARTING_SECONDS, BUSY_SECONDS = 15.0, 60.0, 180.0
 """A process without a sign of life for so long hangs, and is ended: one comes each 3 s, the first when it has loaded.
+One that uses the processor meanwhile is behind with its work: on a machine with too much to do, ended pollers that ask
+all devices again would make it worse.
 """
+_LOOK_SECONDS = 1.0
 FIRST_BACKOFF_SECONDS, LAST_BACKOFF_SECONDS, STEADY_SECONDS = 0.5, 30.0, 60.0
 _END_SECONDS = 5.0
 FAILURES_AT_START = 2
@@ -52,6 +56,8 @@ class Child:
     writer: asyncio.StreamWriter | None = None
     process: asyncio.subprocess.Process | None = None
     heard_at: float = 0.0
+    worked_at: float = 0.0
+    processor_time: int = 0
     since: datetime | None = None
     speaks: bool = False
     problem: str = ""
@@ -63,10 +69,22 @@ class Child:
         """Why its devices are unknown."""
         return f"poller process {self.name} has not run since {self.since:%H:%M} UTC"
 
-    @property
-    def patience_seconds(self) -> float:
-        """How long it may be silent."""
-        return SILENT_SECONDS if self.speaks else STARTING_SECONDS
+    def begins(self, process: asyncio.subprocess.Process, now: float) -> None:
+        """A process in this place."""
+        self.process, self.heard_at, self.worked_at, self.speaks = process, now, now, False
+
+    def deaf(self, seconds: float) -> None:
+        """This service took no messages for so long: that is no silence of the child."""
+        self.heard_at += seconds
+        self.worked_at += seconds
+
+    def hangs(self, now: float, processor_time: int) -> bool:
+        """Whether it has been silent for too long. `processor_time` is what it has used so far."""
+        if processor_time != self.processor_time:
+            self.processor_time, self.worked_at = processor_time, now
+        silent = now - self.heard_at
+        idle = min(silent, now - self.worked_at)
+        return idle > (SILENT_SECONDS if self.speaks else STARTING_SECONDS) or silent > BUSY_SECONDS
 
     @property
     def place(self) -> Place:
@@ -205,7 +223,7 @@ class PollerProcesses:
             process = await asyncio.create_subprocess_exec(
                 *self._program, *arguments, stdin=asyncio.subprocess.DEVNULL, pass_fds=[theirs.fileno()]
             )
-        child.process, child.heard_at, child.speaks = process, time.monotonic(), False
+        child.begins(process, time.monotonic())
         reader, child.writer = await asyncio.open_connection(sock=ours)
         try:
             await self._send(child, self._work_of(child))
@@ -232,10 +250,13 @@ class PollerProcesses:
 
     async def _watching(self) -> None:
         """Ends children that hang, and turns what a missing child reported into unknown."""
+        looked = time.monotonic()
         while True:
-            await asyncio.sleep(1.0)
+            await asyncio.sleep(_LOOK_SECONDS)
+            before, looked = looked, time.monotonic()
             for child in self._children.values():
-                if child.process and child.writer and time.monotonic() - child.heard_at > child.patience_seconds:
+                child.deaf(looked - before - _LOOK_SECONDS)
+                if child.process and child.writer and child.hangs(looked, _processor_time(child.process.pid)):
                     self._log.warning("a poller hangs and is ended", poller=child.name)
                     with suppress(ProcessLookupError):
                         child.process.kill()
@@ -258,6 +279,14 @@ class PollerProcesses:
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+
+def _processor_time(pid: int) -> int:
+    """What a process has used, in ticks of the clock; 0 where the system does not say."""
+    with suppress(OSError):
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        return int(fields[11]) + int(fields[12])
+    return 0
 
 
 async def _ended(process: asyncio.subprocess.Process) -> None:
