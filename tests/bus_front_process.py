@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 
 from tests.bus_judge_process import opened
+from tests.bus_versions import write_as_another_version
 from tests.test_service_watch import settings_for
 from truerail.bus.nats_link import BusAddress
 from truerail.bus.subjects import Subjects
@@ -15,6 +16,7 @@ from truerail.service.settings import Http
 
 
 def main() -> None:
+    write_as_another_version()
     url, fabric, folder, *login = sys.argv[1:]
     address, subjects = BusAddress(url, *map(Path, login)), Subjects(fabric)
     settings = settings_for(Path(folder)).model_copy(update={"fabric": fabric, "http": Http(port=0)})

@@ -29,14 +29,14 @@ class Addressed(Protocol):
 class NatsServer:
     """One server. `url` stays the same over restarts."""
 
-    def __init__(self, folder: Path, extra: str = "") -> None:
+    def __init__(self, folder: Path, extra: str = "", listen: str = "") -> None:
         self._folder = folder
         host, port = free_address().split(":")
         self.url = f"nats://{host}:{port}"
         self._endpoint = host, int(port)
         self.configuration = folder / "nats.conf"
         self.configuration.write_text(
-            f'host: {host}\nport: {port}\njetstream {{store_dir: "{folder}/store"}}\n{extra}\n'
+            f'host: {listen or host}\nport: {port}\njetstream {{store_dir: "{folder}/store"}}\n{extra}\n'
         )
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -76,10 +76,10 @@ class NatsServer:
 
 
 @contextmanager
-def nats_server(folder: Path, extra: str = "") -> Iterator[NatsServer]:
-    """A server that runs, with these lines more in its configuration."""
+def nats_server(folder: Path, extra: str = "", listen: str = "") -> Iterator[NatsServer]:
+    """A server that runs, with these lines more in its configuration; it listens at this address, if one is given."""
     require("nats-server")
-    server = NatsServer(folder, extra)
+    server = NatsServer(folder, extra, listen)
     server.start()
     try:
         yield server

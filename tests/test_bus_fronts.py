@@ -3,13 +3,15 @@
 import asyncio
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,6 +20,7 @@ from typing import Any
 import pytest
 from demo_process import get
 
+from tests.bus_versions import VERSION
 from tests.nats_bus import nats_server
 from tests.patience import ENOUGH, soon
 from tests.test_bus_judges import Judge
@@ -38,9 +41,11 @@ SAME = ("findings", "causes", "cables", "map", "devices", "where?port=gpu-001", 
 class Front:
     """A service with the role of a front."""
 
-    def __init__(self, url: str, folder: Path, creds: Path) -> None:
+    def __init__(self, url: str, folder: Path, creds: Path, version: str = "") -> None:
         command = [sys.executable, "-m", "tests.bus_front_process", url, FABRIC, str(folder), str(creds)]
-        self.process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen(
+            command, cwd=ROOT, stdout=subprocess.PIPE, text=True, env={**os.environ, VERSION: version}
+        )
         assert self.process.stdout
         self.url = next((line.split()[1] for line in self.process.stdout if line.startswith("open")), "")
 
@@ -61,6 +66,20 @@ class Front:
         status, body = get(f"{self.url}api/v1/{path}")
         assert status == 200, (path, status)
         return json.loads(body)
+
+    @property
+    def age_seconds(self) -> float:
+        """Of its view, as its metrics say."""
+        found = re.search(r"^truerail_view_age_seconds (\S+)$", get(f"{self.url}metrics")[1], re.MULTILINE)
+        assert found
+        return float(found[1])
+
+    @contextmanager
+    def stale(self) -> Iterator[Iterator[dict[str, str | None]]]:
+        """What its event stream tells pages of the age of the view."""
+        with urllib.request.urlopen(f"{self.url}api/v1/events", timeout=ENOUGH) as stream:
+            lines = (line.decode().strip() for line in stream)
+            yield (json.loads(next(lines).removeprefix("data: ")) for line in lines if line == "event: stale")
 
 
 @pytest.fixture(scope="module")
@@ -84,16 +103,23 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespace]:
             ending.callback(process.wait, ENOUGH)
             ending.callback(process.terminate)
 
-        judges = []
-        for name in ("first", "second"):
-            judges.append(Judge(server.url, f"sqlite:///{folder}/journal.db", folder, name, folder / "judge.nk"))
-            ended_with_it(judges[-1].process)
-            if name == "first":
-                soon(lambda: judges[0].leads, "the first judge leads")
-        front = Front(server.url, folder, folder / "front.nk")
-        ended_with_it(front.process)
-        soon(lambda: front.ready, "the front is ready")
-        yield SimpleNamespace(server=server, folder=folder, judges=judges, front=front)
+        def judge(name: str, version: str = "") -> Judge:
+            journal, creds = f"sqlite:///{folder}/journal.db", folder / "judge.nk"
+            started = Judge(server.url, journal, folder, name, creds, version=version)
+            ended_with_it(started.process)
+            return started
+
+        def front(version: str = "") -> Front:
+            started = Front(server.url, folder, folder / "front.nk", version)
+            ended_with_it(started.process)
+            return started
+
+        judges = [judge("first")]
+        soon(lambda: judges[0].leads, "the first judge leads")
+        judges.append(judge("second"))
+        first = front()
+        soon(lambda: first.ready, "the front is ready")
+        yield SimpleNamespace(server=server, folder=folder, judges=judges, front=first, begin=(judge, front))
 
 
 def leader(site: SimpleNamespace) -> Judge:
@@ -124,7 +150,7 @@ def test_a_front_answers_what_the_judge_answers(site: SimpleNamespace) -> None:
 
 def test_a_front_counts_no_judge_and_names_the_age_of_its_view(site: SimpleNamespace) -> None:
     page = get(f"{site.front.url}metrics")[1]
-    assert "truerail_view_age_seconds" in page
+    assert site.front.age_seconds >= 0
     assert "truerail_judge_leader" not in page
     assert get(f"{site.front.url}readyz")[1] == "ready\n"
 
@@ -174,6 +200,37 @@ def test_without_a_bus_a_front_shows_its_last_view_and_says_why(site: SimpleName
 def follows(front: Front, number: int) -> bool:
     """Whether the front is ready, and shows a later evaluation than this one."""
     return front.ready and int(front.json("fabric")["number"]) > number
+
+
+def test_without_any_judge_a_front_goes_on_with_its_last_view_until_one_is_back(site: SimpleNamespace) -> None:
+    """The one that comes back, and a front beside the first one, are of the next version: both ways of each pair."""
+    begin_judge, begin_front = site.begin
+    leader(site)
+    front, known = site.front, without_times(site.front.json("findings"))
+    assert known["items"]
+    with front.stale() as told:
+        for judge in site.judges:
+            judge.process.kill()  # its children end with it
+        since = next(told)
+        assert since["since"]
+        soon(lambda: front.age_seconds > 5, "the metric says so")
+        shown = front.json("fabric")
+        assert datetime.fromisoformat(shown["stale_since"]) == datetime.fromisoformat(since["since"])
+        assert shown["stale_reason"] == since["why"] == "no judge that leads reports on the bus"
+        assert "no judge that leads reports on the bus" in front.why_not()
+        assert without_times(front.json("findings")) == known
+        assert front.json("where?port=gpu-001")["matched_type"] == "host"
+        site.judges[:] = [begin_judge("third", "newer")]
+        assert next(told)["since"] is None
+    soon(partial(follows, front, shown["number"]), "a later evaluation")
+    assert front.json("fabric")["stale_since"] is None
+    assert without_times(front.json("findings")) == known
+    soon(lambda: front.age_seconds < 5, "the metric says so")
+    newer = begin_front("newer")
+    for one in (front, newer):
+        soon(lambda: one.ready, "the front is ready")  # noqa: B023 - awaited in this turn
+        assert without_times(one.json("findings")) == known
+        assert one.json("blast?of=gpu-001")["matched_type"] == "host"  # asked of the judge
 
 
 def test_a_killed_relay_and_a_killed_front_come_back(site: SimpleNamespace) -> None:

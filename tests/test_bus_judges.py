@@ -1,5 +1,6 @@
 """Two judges on one bus and one journal in PostgreSQL, as processes: one leads, the other stands by and takes over."""
 
+import json
 import os
 import signal
 import subprocess
@@ -8,13 +9,17 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from types import SimpleNamespace
+from urllib.parse import urlsplit
 
 import psycopg
 import pytest
 from demo_process import get
 
+from tests.bus_versions import VERSION
 from tests.nats_bus import nats_server
+from tests.own_network import cut_off, own_network
 from tests.patience import ENOUGH, soon
+from tests.real import require
 from tests.real_postgres import postgres
 from tests.test_processes import children
 
@@ -25,10 +30,13 @@ FABRIC = "judged"
 class Judge:
     """A service with the role of a judge."""
 
-    def __init__(self, url: str, journal: str, folder: Path, name: str, *creds: Path) -> None:
+    def __init__(self, url: str, journal: str, folder: Path, name: str, *creds: Path, version: str = "") -> None:
+        self.bus = urlsplit(url).hostname or ""
         words = [url, FABRIC, journal, str(folder), name, *map(str, creds)]
         command = [sys.executable, "-m", "tests.bus_judge_process", *words]
-        self.process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen(
+            command, cwd=ROOT, stdout=subprocess.PIPE, text=True, env={**os.environ, VERSION: version}
+        )
         assert self.process.stdout
         self.url = next(line.split()[1] for line in self.process.stdout if line.startswith("open"))
         _, self.front = children(self.process.pid)
@@ -55,18 +63,26 @@ class Judge:
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespace]:
-    """A bus, a poller in each zone, and two judges; the first one leads."""
+    """A bus, a poller in each zone, and two judges; the first one leads. The bus has an address for each judge; the
+    database is reached by none of them.
+    """
     folder = tmp_path_factory.mktemp("judges")
     (folder / "nats").mkdir()
-    with nats_server(folder / "nats") as server, postgres() as database, ExitStack() as ending:
+    require("nft", root=True)
+    with (
+        own_network(),
+        nats_server(folder / "nats", listen="0.0.0.0") as server,
+        postgres() as database,
+        ExitStack() as ending,
+    ):
         journal = database.url()
         for zone in ("pods", "core"):
             command = [sys.executable, "-m", "tests.bus_poller_process", server.url, FABRIC, zone, zone]
             poller = ending.enter_context(subprocess.Popen(command, cwd=ROOT))
             ending.callback(poller.kill)
         judges = []
-        for name in ("first", "second"):
-            judges.append(Judge(server.url, journal, folder, name))
+        for name, bus in (("first", "127.0.0.2"), ("second", "127.0.0.3")):
+            judges.append(Judge(server.url.replace("127.0.0.1", bus), journal, folder, name))
             ending.callback(judges[-1].process.communicate)
             ending.callback(judges[-1].process.wait, ENOUGH)
             ending.callback(judges[-1].process.terminate)
@@ -139,6 +155,43 @@ def test_the_killed_leader_is_followed_by_another(site: SimpleNamespace) -> None
     os.kill(leader.judging, signal.SIGKILL)
     soon(lambda: rounds(site.journal)[-1][1] > epoch, "another one writes")
     parts(site)
+    assert findings(site.journal) == before
+
+
+def test_a_leader_that_the_network_cuts_off_from_the_bus_and_not_from_the_database_stops(site: SimpleNamespace) -> None:
+    leader, standby = parts(site)
+    before, epoch, judging = settled(site.journal), rounds(site.journal)[-1][1], leader.judging
+    shown: dict[int, set[str]] = {}
+
+    def look() -> None:
+        """Number and time of what both pages show."""
+        for judge in (leader, standby):
+            status, body = get(f"{judge.url}api/v1/fabric")
+            if status == 200 and (fabric := json.loads(body))["number"]:
+                shown.setdefault(fabric["number"], set()).add(fabric["at"])
+
+    pauses = 0
+
+    def ended() -> bool:
+        """Whether the leader has stopped; it counts the pauses of `soon`, which a busy machine does not shorten."""
+        nonlocal pauses
+        pauses += 1
+        if pauses % 10 == 0:
+            look()
+        return leader.judging not in (0, judging)
+
+    with cut_off(leader.bus):
+        soon(ended, "the leader ends, and is started again")
+        assert pauses * 0.02 < 9, "it led for longer than a lease lasts"
+        soon(lambda: look() or standby.leads, "the standby leads")
+        soon(lambda: look() or rounds(site.journal)[-1][1] > epoch, "it writes")
+        assert not leader.leads
+    assert parts(site) == (standby, leader)
+    written = rounds(site.journal)
+    assert [one for _, one in written] == sorted(one for _, one in written), "an old leader wrote after a new one"
+    assert len({number for number, _ in written}) == len(written)
+    assert len(shown) > 2
+    assert [number for number, at in shown.items() if len(at) > 1] == [], "two publications have one number"
     assert findings(site.journal) == before
 
 

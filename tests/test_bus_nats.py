@@ -1,6 +1,7 @@
 """Pollers and a judge over a real NATS server: what they find, and what follows when one of them is killed."""
 
 import asyncio
+import math
 import re
 import signal
 import subprocess
@@ -9,6 +10,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from glob import glob
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -16,15 +18,19 @@ from typing import Any
 import pytest
 from nats.aio.transport import TcpTransport
 from nkeys import PREFIX_BYTE_USER, encode_seed, from_seed
+from structlog.testing import capture_logs
 
+from tests.bus_poller_process import BUSY, SENT_BYTES_PER_SECOND
+from tests.bus_versions import VERSION
 from tests.fake_fleet import FakeFleet
 from tests.nats_bus import TIMING, Addressed, NatsServer, nats_server
 from tests.patience import ENOUGH
 from tests.poller_fabric import simulation, zoned_work
+from tests.real import give_up
 from tests.test_service_watch import settings_for
 from truerail.analysis.round import Round
 from truerail.bus.codec import sealed
-from truerail.bus.messages import BEAT, OBSERVATION, Beat, Entry, Envelope, Observation
+from truerail.bus.messages import BEAT, OBSERVATION, Beat, Command, Entry, Envelope, Observation
 from truerail.bus.nats_link import Bus, BusAddress
 from truerail.bus.outbox import Outbox
 from truerail.bus.streams import Timing
@@ -45,6 +51,8 @@ ROOT = Path(__file__).resolve().parent.parent
 MADE = simulation()
 CABLES = len(MADE.plan.cables)
 HOUR = 3600.0
+FAKETIME = next(iter(glob("/usr/lib/*/faketime/libfaketime.so.1")), "")
+"""Debian's libfaketime: https://github.com/wolfcw/libfaketime."""
 _FABRICS = count(1)
 
 
@@ -78,9 +86,11 @@ async def polled(
 
 
 @asynccontextmanager
-async def process(server: NatsServer, subjects: Subjects, name: str) -> AsyncIterator["subprocess.Popen[bytes]"]:
-    """A poller of the zone `pods` in a process of its own."""
-    command = [sys.executable, "-m", "tests.bus_poller_process", server.url, subjects.fabric, "pods", name]
+async def process(
+    server: NatsServer, subjects: Subjects, name: str, *under: str, zone: str = "pods"
+) -> AsyncIterator["subprocess.Popen[bytes]"]:
+    """A poller in a process of its own, started by this program."""
+    command = [*under, sys.executable, "-m", "tests.bus_poller_process", server.url, subjects.fabric, zone, name]
     with subprocess.Popen(command, cwd=ROOT) as started:
         try:
             yield started
@@ -364,6 +374,71 @@ def test_a_poller_counts_also_after_one_whose_clock_was_far_ahead(
             await bus.close()
             async with polled(server, subjects, "core", "c"):
                 await until(lambda: owners(asking)[spine] == "c")
+
+    asyncio.run(body())
+
+
+def test_a_poller_whose_clock_is_an_hour_off_is_named_and_its_times_and_rates_are_right(
+    server: NatsServer, subjects: Subjects, tmp_path: Path
+) -> None:
+    ahead = [f"{BUSY}=1", f"LD_PRELOAD={FAKETIME}", "FAKETIME=+1h", "FAKETIME_DONT_FAKE_MONOTONIC=1"]
+    if not FAKETIME:
+        give_up("libfaketime is not installed")
+
+    def sent(watch: Watch) -> float:
+        """Of the first cable's host, in bytes per second."""
+        published = watch.shown.publication
+        traffic = published.traffic if published else None
+        return float(traffic.sent[0]) if traffic is not None else math.nan
+
+    async def body() -> None:
+        with capture_logs() as logs:
+            async with (
+                judged(server, subjects, tmp_path) as (watch, asking),
+                polled(server, subjects, "core", "c"),
+                process(server, subjects, "ahead", "env", *ahead) as poller,
+            ):
+                await until(lambda: sent(watch) > 0)
+                published = watch.shown.publication
+                assert published
+                ages = [(datetime.now(UTC) - one.at).total_seconds() for one in published.snapshot.readings]
+                assert -2 < min(ages) <= max(ages) < 600  # seconds; not an hour, on any machine
+                assert sent(watch) == pytest.approx(SENT_BYTES_PER_SECOND, rel=0.2)
+                assert asking.figures["bus_clock_offset_seconds"] == pytest.approx(HOUR, abs=60)
+                assert summary(watch)[1:] == (0, 0)
+                poller.terminate()  # the library removes what it has shared
+                await asyncio.to_thread(poller.wait, ENOUGH)
+        (warning,) = [one for one in logs if one["event"].startswith("the clock of a poller is wrong")]
+        assert (warning["zone"], warning["poller"]) == ("pods", "ahead")
+        assert warning["ahead_seconds"] == pytest.approx(HOUR, abs=60)
+
+    asyncio.run(body())
+
+
+def test_pollers_of_the_version_before_and_of_the_next_one_are_understood_and_understand(
+    server: NatsServer, subjects: Subjects, tmp_path: Path
+) -> None:
+    def of(version: str, zone: str = "pods") -> Any:
+        return process(server, subjects, version, "env", f"{VERSION}={version}", f"{BUSY}=1", zone=zone)
+
+    async def body() -> None:
+        async with judged(server, subjects, tmp_path) as (watch, asking), of("newer"), of("older", "core"):
+            await until(lambda: set(owners(asking).values()) == {"newer", "older"} and watch.evaluations > 2)
+            alone = await Poller(zoned_work().targets, FakeFleet(MADE), devices=MADE.plan.devices).round()
+            assert report(asking.latest.snapshot()) == report(alone.snapshot())
+            bus = Bus(server.address, "test", subjects.inbox("pods"), lambda _: None)
+            await bus.open()
+            sent = Envelope(1, "later", "pods", "newer", "run", 1 << 40, 1, 0.0, b"\xc0")  # type: ignore[arg-type]
+            await bus.streams.publish(subjects.obs("pods", "gpu-001"), sealed(sent, Beat(1)))
+            await until(lambda: asking._received.inbox.counts["skipped_kinds_total"] == 1)
+            for place in asking._live.running:
+                await asking._command(place, Command("sing", ["gpu-001"]))  # which is of the next version, too
+            await bus.close()
+            evaluations = watch.evaluations
+            assert await asking.everything() == len(asking.devices)
+            await until(lambda: watch.evaluations > evaluations + 2)
+            assert report(asking.latest.snapshot()) == report(alone.snapshot())
+            assert asking._received.inbox.counts["refused_total"] == 0, asking._received.inbox.problem
 
     asyncio.run(body())
 

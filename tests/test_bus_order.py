@@ -5,6 +5,7 @@ from dataclasses import replace
 from poller_readings import Pair, counters, reading
 
 from truerail.analysis.published import CollectorRun
+from truerail.bus.clocks import Clock
 from truerail.model import Neighbor, NetLink, Reading
 
 UP, DOWN = NetLink("eth0", operstate="UP"), NetLink("eth0", operstate="DOWN")
@@ -187,6 +188,16 @@ def test_a_clock_that_is_an_hour_off_is_put_right_and_rates_with_it() -> None:
         assert abs(pair.held("gpu-1", "nic_counters").read_at - pair.now) < 1e-3
     assert abs(pair.held("gpu-1").read_at - 120.0) < 1e-3
     assert pair.inbox.senders["dc1", "p1"].clock.warns
+
+
+def test_a_clock_that_is_set_right_while_its_poller_runs_is_right_two_minutes_later() -> None:
+    clock = Clock()
+    for second in range(0, 300, 3):
+        ahead = 3600.0 if second < 100 else 0.0
+        clock.heard(second + ahead - 0.01, float(second))
+        if second < 100:
+            assert abs(clock.offset_seconds + 3600) < 0.1
+    assert (clock.offset_seconds, clock.warns) == (0.0, False)
 
 
 def test_counters_wait_a_minute_for_a_connection_and_not_longer() -> None:

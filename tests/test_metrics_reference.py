@@ -47,6 +47,7 @@ SHOWN_ELSEWHERE = {
         "bus_other_schema_total",
         "bus_copies_missing",
         "bus_zones_without_poller",
+        "bus_clock_offset_seconds",
         "tls_certificate_not_after_timestamp_seconds",
         "history_failing",
         "history_writes_total",

@@ -23,6 +23,7 @@ from nats.js import JetStreamContext
 from nats.js.errors import NoStreamResponseError
 
 from truerail.errors import BusError
+from truerail.model.names import is_loopback
 
 FIRST_SECONDS, ANSWER_SECONDS, AGAIN_SECONDS = 5.0, 5.0, 0.5
 """The first connection; an answer of the server; between two attempts to come back."""
@@ -32,7 +33,6 @@ PING_SECONDS = 5
 """A connection that answers no two pings has ended."""
 CUT_OFF = "it cuts the connection off, as a server does that refuses a login"
 """What is reported of a connection that ended before the server's reason arrived."""
-_LOOPBACK = ("127.0.0.1", "::1", "localhost")
 _JWT = b"-----BEGIN NATS USER JWT-----"
 
 
@@ -97,7 +97,7 @@ def _scheme(server: str) -> str:
         raise BusError(f"--bus {parts.scheme}://...@{host}: an address holds no secret, give a file by --creds")
     if parts.scheme not in ("tls", "nats") or not host:
         raise BusError(f"--bus {server}: expected tls://HOST:PORT, or nats://127.0.0.1:PORT for this machine")
-    if parts.scheme == "nats" and host not in _LOOPBACK:
+    if parts.scheme == "nats" and not is_loopback(host):
         raise BusError(f"--bus {server}: nats:// is not encrypted and for this machine alone; use tls://")
     return parts.scheme
 

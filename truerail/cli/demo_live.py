@@ -88,7 +88,8 @@ def demo_settings(output: Path, host: str, port: int) -> "Settings":
     from importlib.util import find_spec
 
     from collector import collectors
-    from truerail.service.settings import HistoryStore, Http, Journal, Log, Recovery, Schedule, Settings, is_loopback
+    from truerail.model.names import is_loopback
+    from truerail.service.settings import HistoryStore, Http, Journal, Log, Recovery, Schedule, Settings
 
     class DemoSettings(Settings):
         """Settings exactly as written here."""

@@ -138,3 +138,15 @@ def printable(text: str, limit: int = 200) -> str:
     cut = text[: limit + 1]
     clean = _CONTROL.sub(_escaped, cut)
     return clean if len(text) <= limit and len(clean) <= 4 * limit else clean[:limit] + "…"
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine reaches that address."""
+    from ipaddress import ip_address
+
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False

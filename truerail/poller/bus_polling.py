@@ -57,9 +57,9 @@ class BusPolling:
         self._zones = ZoneWatch(self._received, self._live, self._away)
         self._following = self._gathered = self._report_asked = False
         self._asked_again: dict[Place, float] = {}
-        self._problem = self._still = ""
+        self._problem = self._untaken = self._still = ""
         self._losses = self._reconnects = 0
-        self._problem = ""
+        self._clocks_off: set[tuple[Place, str]] = set()
 
     # --- what a service reads ---------------------------------------------------------------------------------------
 
@@ -112,6 +112,7 @@ class BusPolling:
             "bus_other_schema_total": counts["skipped_schema_total"],
             "bus_copies_missing": self._obs.copies_missing,
             "bus_zones_without_poller": len(self._zones.without_poller),
+            "bus_clock_offset_seconds": max((abs(one.clock.offset_seconds) for one in senders), default=0.0),
         }
 
     # --- what a service does ----------------------------------------------------------------------------------------
@@ -289,7 +290,7 @@ class BusPolling:
         while True:
             await asyncio.sleep(_LOOK_SECONDS)
             self._live.expire()
-            self._log_problem()
+            self._log_problems()
             if self._gathered:
                 self._zones.expire()
             else:
@@ -316,10 +317,17 @@ class BusPolling:
     def _answers(self) -> bool:
         return self._bus.connected and not self._still
 
-    def _log_problem(self) -> None:
-        if self._received.inbox.problem != self._problem:
-            self._problem = self._received.inbox.problem
-            self._log.warning("a message of a poller was not taken", problem=self._problem)
+    def _log_problems(self) -> None:
+        """Logs what is new: a message that could not be read, and a clock that somebody should set."""
+        if self._received.inbox.problem != self._untaken:
+            self._untaken = self._received.inbox.problem
+            self._log.warning("a message of a poller was not taken", problem=self._untaken)
+        off = {(one.place, one.start): one for one in self._received.senders(self._live.running) if one.clock.warns}
+        for (zone, poller), start in off.keys() - self._clocks_off:
+            seconds = round(-off[(zone, poller), start].clock.offset_seconds, 1)
+            said = "the clock of a poller is wrong; its times are corrected"
+            self._log.warning(said, zone=zone, poller=poller, ahead_seconds=seconds)
+        self._clocks_off = set(off)
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)
@@ -329,10 +337,6 @@ class BusPolling:
 
 def _zone_of(target: Target) -> str:
     return target.zone
-
-
-def _clock(at: datetime) -> str:
-    return f"{at:%H:%M} UTC"
 
 
 def bus_polling(

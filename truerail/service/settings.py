@@ -16,6 +16,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 from collector import collectors
 from truerail.files.problems import nearest
+from truerail.model.names import is_loopback
 from truerail.service.job_settings import JobSettings
 from truerail.service.notify_settings import Otlp, Receiver, one_name_each
 from truerail.service.probe_settings import ProbeSettings
@@ -300,15 +301,3 @@ class Settings(BaseSettings):
                 "add access.tokens (truerail token NAME), or listen on 127.0.0.1"
             )
         return self
-
-
-def is_loopback(host: str) -> bool:
-    """Whether only this machine reaches that address."""
-    from ipaddress import ip_address
-
-    if host == "localhost":
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False

@@ -13,13 +13,12 @@ import ssl
 import time
 from collections.abc import Sequence
 from contextlib import closing
-from ipaddress import ip_address
 from typing import Any
 from urllib.parse import quote, urlsplit
 
 from truerail.errors import SecretMissingError, TransportError
 from truerail.model import Target
-from truerail.model.names import printable
+from truerail.model.names import is_loopback, printable
 from truerail.model.platforms import KUBERNETES_API, PROMETHEUS_API
 from truerail.model.target import RestAccess
 from truerail.transport.command_gate import refuse_undeclared
@@ -203,16 +202,9 @@ def _connection(access: RestAccess, seconds: float) -> http.client.HTTPConnectio
         except OSError as error:
             raise TransportError(f"CA {access.ca}: {error.strerror or type(error).__name__}") from None
         return http.client.HTTPSConnection(host, parts.port, timeout=seconds, context=context)
-    if access.token is not None and not _loopback(host):
+    if access.token is not None and not is_loopback(host):
         raise TransportError(f"{_shown(access.url)}: a token is sent over https, to loopback, or to a Unix socket only")
     return http.client.HTTPConnection(host, parts.port, timeout=seconds)
-
-
-def _loopback(host: str) -> bool:
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def _shown(url: str) -> str:

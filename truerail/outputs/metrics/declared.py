@@ -234,6 +234,9 @@ gauge("service_bus_copies_missing", "servers", "",
       "max(truerail_service_bus_copies_missing) > 0")  # fmt: skip
 gauge("service_bus_zones_without_poller", "zones", "", "Zones of the inventory in which no poller runs.",
       "truerail_service_bus_zones_without_poller > 0")  # fmt: skip
+gauge("service_bus_clock_offset_seconds", "seconds", "",
+      "By how much the clock of a poller differs from the judge's, of the one that is off the most; its times are "
+      "corrected.", "max(truerail_service_bus_clock_offset_seconds) > 2")  # fmt: skip
 gauge("service_event_streams", "streams", "", "Readers of the event stream.", "truerail_service_event_streams")
 gauge("service_history_failing", "0 or 1", "", "Whether the history store cannot be written, if there is one.",
       "truerail_service_history_failing == 1")  # fmt: skip

@@ -6,7 +6,8 @@ from urllib.parse import urlsplit
 
 from starlette.requests import Request
 
-from truerail.service.settings import Settings, is_loopback
+from truerail.model.names import is_loopback
+from truerail.service.settings import Settings
 from truerail.web.access.request import header
 
 _HOST = re.compile(r"(?P<name>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::\d{1,5})?")
