@@ -51,7 +51,7 @@ _VRP_STATIC = re.compile(r"(\S+\d)\s+(?:Up|Down|Offline)\s+\d+", re.IGNORECASE)
 _H3C_LAG = re.compile(r"Aggregat(?:ion|e) Interface: (\S+)")
 _H3C_LOCAL = re.compile(r"(\S+?)(?:\([A-Z]\))?\s+([SUI])\s+\d+(?:\s+\d+){1,2}(?:\s+\{([A-H]*)\})?")
 _H3C_REMOTE = re.compile(
-    r"(\S+?)(?:\([A-Z]\))?\s+(\d+)\s+(\d+)\s+\d+\s+0x[0-9a-f]+, *([0-9a-f]{4}(?:-[0-9a-f]{4}){2})\s+\{([A-H]*)\}",
+    r"(\S+?)(?:\([A-Z]\))?\s+(\d+)\s+(\d+)\s+\d+\s+0x[0-9a-f]+ *, *([0-9a-f]{4}(?:-[0-9a-f]{4}){2})\s+\{([A-H]*)\}",
     re.IGNORECASE,
 )
 _H3C_TABLES = re.compile(r"Aggregation Interface: |Port +Status +(?:Priority|Port)\b")

@@ -142,7 +142,7 @@ ANSWERS: dict[str, tuple[str, str, Sequence[Fact]]] = {
             "  XGE1/0/1(R)         S        32768    1        1                      {ACDEF}\n"
             "Remote:\n"
             "  Actor               Priority Index    Oper-Key SystemID               Flag\n"
-            "  XGE1/0/1(R)         32768    14       1        0x8000, 0200-0000-0001 {ACDEF}\n"
+            "  XGE1/0/1(R)         32768    14       1        0x7b  , 0200-0000-0001 {ACDEF}\n"
         ),
         [LagMember("XGE1/0/1", "Bridge-Aggregation1", MAC, 14, None, 61, 61, True)],
     ),
@@ -174,15 +174,6 @@ ANSWERS["Huawei's CloudEngine reference: marks behind the names of members, and 
         LagMember("100GE1/0/11", "Eth-Trunk20"),
         LagMember("100GE1/0/12", "Eth-Trunk20"),
     ],
-)
-ANSWERS["AOS-CX: a host that was let in by its port"] = (
-    "mac_table",
-    (
-        "MAC Address          VLAN     Type                      Port\n"
-        "--------------------------------------------------------------\n"
-        "02:00:00:00:00:01    10       port-access-security      1/1/5\n"
-    ),
-    [MacEntry("1/1/5", MAC, 10, "dynamic")],
 )
 ANSWERS["NX-OS: an address of link scope on a line of its own"] = (
     "bgp_peers",
