@@ -37,7 +37,6 @@ from truerail.model.names import natural_key, printable
 from truerail.model.reading import Reading
 
 _COLLECTOR = "slurm_topology"
-_NODES = "slurm_nodes"
 
 
 @rule("JOB008", severity=Severity.WARNING, needs=[], first="where DEVICE", after_causes=True)
@@ -49,7 +48,8 @@ def scheduler_topology_wrong(explained: Explained) -> Iterator[Finding]:
         raise NotApplicableError
     devices = explained.round.cabling.index.devices
     seen = _seen(explained)
-    listed = (one.facts for one in explained.round.snapshot.readings if one.collector == _NODES)
+    schedulers = {one.device for one in readings}
+    listed = (one.facts for one in explained.round.snapshot.readings if one.device in schedulers)
     nodes = [fact for facts in listed for fact in facts if isinstance(fact, SchedulerNode)]
 
     def find(node: str) -> int:
