@@ -1,8 +1,10 @@
 """Rounds for tests of the journal: a small fabric that changes from round to round, and settings for a journal."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+
+from msgspec import structs
 
 from tests.small_fabric import AT, World, make_plan
 from truerail.analysis.round import Round
@@ -54,7 +56,7 @@ class Fabric:
         """A round that saw this."""
         self.at += ROUND
         self.number += 1
-        fresh = Snapshot(self.at, [replace(reading, at=self.at) for reading in snapshot.readings])
+        fresh = Snapshot(self.at, [structs.replace(reading, at=self.at) for reading in snapshot.readings])
         round = Round(self.plan, fresh)
         evaluation = evaluate(round)
         return self.lives.update(spoil(evaluation) if spoil else evaluation, round.cabling)

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 from nats.aio.transport import TcpTransport
 from nkeys import PREFIX_BYTE_USER, encode_seed, from_seed
 from structlog.testing import capture_logs
@@ -130,7 +131,9 @@ def report(snapshot: Snapshot | None) -> str:
     assert snapshot
     at = datetime.fromisoformat("2026-11-20T14:00:00+00:00")
     readings = [
-        replace(one, at=at, took_seconds=0.0, read_at=0.0, facts_at=None, facts=() if _counts(one.facts) else one.facts)
+        structs.replace(
+            one, at=at, took_seconds=0.0, read_at=0.0, facts_at=None, facts=() if _counts(one.facts) else one.facts
+        )
         for one in sorted(snapshot.readings, key=lambda one: (one.device, one.collector))
     ]
     return render_json(evaluate(Round(MADE.plan, Snapshot(at, readings, None, snapshot.inventory), None)))

@@ -1,7 +1,6 @@
 """What a judge makes of messages that come twice, late, in another order, from two pollers, or from another zone."""
 
-from dataclasses import replace
-
+from msgspec import structs
 from poller_readings import Pair, counters, reading
 
 from truerail.analysis.published import CollectorRun
@@ -41,7 +40,9 @@ def test_evidence_has_the_age_of_a_neighbour_at_the_newest_answer() -> None:
     pair = Pair()
     pair.outbox.put([reading("gpu-1", Neighbor("eth0", system_name="leaf-1", age_seconds=5))])
     pair.deliver()
-    later = replace(reading("gpu-1", read_at=160.0), facts=pair.held("gpu-1").facts, facts_at=pair.held("gpu-1").at)
+    later = structs.replace(
+        reading("gpu-1", read_at=160.0), facts=pair.held("gpu-1").facts, facts_at=pair.held("gpu-1").at
+    )
     pair.outbox.put([later])
     round_done(pair)
     pair.deliver()
@@ -149,7 +150,7 @@ def test_a_judge_that_begins_learns_when_answers_were_read_that_have_not_changed
     pair.outbox.put([reading("gpu-1", UP), reading("gpu-1", UP, collector="net_address"), reading("gpu-2", UP)])
     kept = pair.deliver()
     for device, seconds in (("gpu-1", 700.0), ("gpu-2", 710.0)):
-        pair.outbox.put([replace(reading(device, UP, read_at=seconds), read_at=0.0)])
+        pair.outbox.put([structs.replace(reading(device, UP, read_at=seconds), read_at=0.0)])
         round_done(pair)
         last = pair.deliver()
     for message in (*kept, *last):

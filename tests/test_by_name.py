@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from msgspec import structs
 
 from truerail.analysis.round import Round
 from truerail.causes.by_name import Strays, swapped_hosts
@@ -62,7 +63,7 @@ def silenced(made: Simulation) -> Snapshot:
         if reading.device != place.device:
             return reading
         rest = [fact for fact in reading.facts if not isinstance(fact, Neighbor) or fact.port != place.name]
-        return replace(reading, facts=tuple(rest))
+        return structs.replace(reading, facts=tuple(rest))
 
     return Snapshot(seen.at, [reported(reading) for reading in seen.readings])
 
@@ -86,7 +87,7 @@ def test_a_silent_cable_of_the_same_host_is_not_the_one_that_is_elsewhere(seed: 
     other = next(one for one in made.plan.cables if one.a.device == faulty.device and one.a != faulty)
     seen = made.snapshot()
     reported = [
-        replace(one, facts=tuple(f for f in one.facts if not isinstance(f, Neighbor) or f.port != other.b.name))
+        structs.replace(one, facts=tuple(f for f in one.facts if not isinstance(f, Neighbor) or f.port != other.b.name))
         if one.device == other.b.device
         else one
         for one in seen.readings

@@ -8,6 +8,7 @@ from random import Random
 
 import pytest
 from living_site import POD, Site
+from msgspec import structs
 
 from collector import at_once, collectors
 from truerail.analysis.cabling import Wiring
@@ -51,11 +52,11 @@ def changed(reading: Reading, rng: Random) -> Iterator[Reading]:
     """What may become of a device's answer."""
     draw = rng.random()
     if draw < 0.5:
-        yield replace(reading, facts=(), error="no answer within 5 s")
+        yield structs.replace(reading, facts=(), error="no answer within 5 s")
     elif draw < 0.7:
-        yield replace(reading, facts=reading.facts[: len(reading.facts) // 2])
+        yield structs.replace(reading, facts=reading.facts[: len(reading.facts) // 2])
     elif draw < 0.9:
-        yield replace(reading, facts=tuple(reversed(reading.facts)))
+        yield structs.replace(reading, facts=tuple(reversed(reading.facts)))
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -77,7 +78,7 @@ def test_random_rounds_carried_are_as_fresh_ones(seed: int) -> None:
         elif event < 0.5:  # the plan is read again
             plan = replace(plan)
         if event < 0.8:  # all answers come again, with the same facts
-            now = [replace(one, at=site.now) for one in now]
+            now = [structs.replace(one, at=site.now) for one in now]
         window.put(now)
         check(plan, Snapshot(site.now, now), window.view() if number > 1 else None)
     assert 0 < check.carried < ROUNDS
@@ -110,7 +111,7 @@ def test_polled_rounds_carry_until_a_cable_is_swapped() -> None:
 def test_evidence_of_a_carried_round_has_the_time_of_its_own_readings() -> None:
     site = Site([Fault(CauseKind.CABLE_SWAP)], shape=replace(POD, hosts=4))
     snapshot = site.snapshot()
-    later = [replace(one, at=one.at + timedelta(seconds=60)) for one in snapshot.readings]
+    later = [structs.replace(one, at=one.at + timedelta(seconds=60)) for one in snapshot.readings]
     check = Carrier()
     check(site.fabric.plan, snapshot)
     found = check(site.fabric.plan, Snapshot(snapshot.at + timedelta(seconds=60), later, None, snapshot.inventory))
@@ -139,7 +140,7 @@ def test_only_measured_facts_may_change(collector: str, error: str, carries: boo
         base.append(Reading(base[0].device, "optics", site.now, (Optic("swp1", 1, -2.0), BitErrorRate("swp1", 1e-9))))
     at = of(base, collector)
     now = list(base)
-    now[at] = replace(base[at], facts=() if error else base[at].facts[:1], error=error)
+    now[at] = structs.replace(base[at], facts=() if error else base[at].facts[:1], error=error)
     earlier, later = Snapshot(site.now, base), Snapshot(site.now, now)
     assert later.continues(earlier) is carries
     assert earlier.continues(later) is carries
@@ -152,7 +153,7 @@ def test_a_device_that_answers_nothing_any_more_is_joined_again() -> None:
     site = Site(shape=replace(POD, hosts=2))
     lone = Reading("gpu-x", "optics", site.now, (Optic("swp1", 1, -2.0),))
     base = [*site.snapshot().readings, lone]
-    now = [*base[:-1], replace(lone, facts=(), error="timed out")]
+    now = [*base[:-1], structs.replace(lone, facts=(), error="timed out")]
     assert not Snapshot(site.now, now).continues(Snapshot(site.now, base))
 
 

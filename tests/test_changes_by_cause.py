@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from msgspec import structs
 
 from tests.journal_helpers import Settings, record
 from truerail.analysis.published import EvaluatedRound, Published
@@ -69,7 +70,7 @@ def past(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Past]:
 
 
 def _at(reading: Reading, at: datetime) -> Reading:
-    return replace(reading, at=at)
+    return structs.replace(reading, at=at)
 
 
 def sum_of(answer: Diff) -> Counts:

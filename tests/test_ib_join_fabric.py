@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from ib_fabric import discovery, hca, link, plan, switch
+from msgspec import structs
 from small_fabric import AT
 from typer.testing import CliRunner
 
@@ -174,7 +175,7 @@ def test_a_plan_is_inferred_from_a_discovery(only: bool) -> None:
 
 def test_the_machine_that_tells_a_discovery_need_not_be_in_the_fabric() -> None:
     seen = alone(simulate(POD).snapshot())
-    reported = infer(Snapshot(seen.at, [replace(reading, device="ufm-1") for reading in seen.readings]))
+    reported = infer(Snapshot(seen.at, [structs.replace(reading, device="ufm-1") for reading in seen.readings]))
     assert reported.notes == ()
     assert "ufm-1" not in reported.plan.devices
 

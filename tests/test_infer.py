@@ -1,10 +1,10 @@
 """Rails are read off simulated fabrics: the plan comes back, and who differs from it is named."""
 
-from dataclasses import replace
 from random import Random
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from truerail.analysis.round import Round
 from truerail.model import CauseKind, Plan, Role, Snapshot
@@ -167,7 +167,7 @@ def test_a_switch_that_answers_as_a_linux_host_does_is_still_a_switch() -> None:
     sim = simulate(Shape(hosts=8))
     seen = sim.snapshot()
     renamed = [
-        replace(reading, collector="lldp_host") if reading.collector == "lldp_switch" else reading
+        structs.replace(reading, collector="lldp_host") if reading.collector == "lldp_switch" else reading
         for reading in seen.readings
     ]
     assert ends(infer(Snapshot(seen.at, renamed)).plan) == ends(sim.plan)

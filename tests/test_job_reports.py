@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from api_client import Api, problem_of
 from fake_tower import settings as made
+from msgspec import structs
 from oncall_fabrics import SPINES, simulated
 
 from collector.reported_jobs import MOST_JOBS, MOST_NODES
@@ -200,7 +201,7 @@ def test_a_reload_keeps_the_jobs_of_a_scheduler_that_is_asked_as_before() -> Non
         Reading("slurm", "slurm_jobs", AT, (job,)),
         Reading("jobs", "reported_jobs", AT, (job._replace(job="8"),)),
     ]
-    silent = [replace(one, facts=(), error="timed out", at=AT + timedelta(minutes=1)) for one in answers]
+    silent = [structs.replace(one, facts=(), error="timed out", at=AT + timedelta(minutes=1)) for one in answers]
     assert known(*answers, minutes=0) == [("slurm", "ann", "train"), ("jobs", "ann", "train")]
     evaluator.settle(made(jobs={"slurm": every, "other": {"via": "ssh other"}, "show_users": False}))
     assert known(*silent, minutes=1) == [("slurm", "", "train")], "another machine answers for the other"

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from api_client import Api
 from fake_tower import FakeHistory, FakeTower
+from msgspec import structs
 from oncall_fabrics import SPINES, all_hosts, simulated
 
 from collector import collectors
@@ -160,7 +161,7 @@ def test_a_job_is_found_by_id_array_component_and_name() -> None:
         assert asked(publication, step).hosts == (first,)
     with pytest.raises(NotFoundError, match=r"no running job is '9\.0'"):
         asked(publication, "9.0")
-    two = shown(slurm(record("7", first)), replace(slurm(record("7", second)), device="slurm-b"))
+    two = shown(slurm(record("7", first)), structs.replace(slurm(record("7", second)), device="slurm-b"))
     with pytest.raises(QueryError, match=r"2 running jobs are meant by '7': slurm:7 on .*; slurm-b:7 on "):
         asked(two, "7")
     assert asked(two, "slurm-b:7").hosts == (second,)

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+from msgspec import structs
 
 from tests.journal_helpers import ROUND, Fabric, lives
 from tests.small_fabric import AT, World
@@ -85,7 +86,7 @@ def test_a_leaf_that_names_no_port_is_a_place_too() -> None:
     fabric = Fabric()
     world = World(fabric.plan)
     readings = [
-        replace(one, facts=tuple(_vague(fact) for fact in one.facts if not _about_h1(one.device, fact)))
+        structs.replace(one, facts=tuple(_vague(fact) for fact in one.facts if not _about_h1(one.device, fact)))
         for one in world.snapshot().readings
     ]
     fabric.round()
@@ -111,7 +112,7 @@ def test_devices_that_fail_are_reported_as_unknown_and_devices_not_asked_are_not
     silent = replace(world.snapshot(), readings=others)
     assert fabric.tell(silent).links == (), "nobody was asked: nothing is said of the cable"
     asked = [one for one in world.snapshot().readings if one.device in ("h1", "leaf-0")]
-    failed = [*others, *(replace(one, facts=(), error="timed out") for one in asked)]
+    failed = [*others, *(structs.replace(one, facts=(), error="timed out") for one in asked)]
     changes = fabric.tell(replace(world.snapshot(), readings=failed))
     assert ("h1/nica", "leaf-0/swp1", None, "right", "unknown") in reported(changes)
     assert ("h1/nica", None, "leaf-0/swp1", "unknown", "right") in reported(fabric.round())

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
 from tests.journal_helpers import RECOVERY, ROUND, WITHIN, Fabric, lives
 from tests.small_fabric import AT, World
@@ -200,7 +201,7 @@ def test_a_failed_question_that_its_rule_needs_leaves_a_finding_unseen() -> None
 
 def _fails(reading: Reading) -> Reading:
     if reading.device == "h1" and reading.collector == "gpu_nic_topology":
-        return replace(reading, facts=(), error="timed out")
+        return structs.replace(reading, facts=(), error="timed out")
     return reading
 
 

@@ -5,13 +5,13 @@ import io
 import json
 from base64 import b64decode
 from collections import Counter
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from api_client import Api
 from fake_tower import FakeTower, fabric
+from msgspec import structs
 
 from collector import collectors
 from rules._probes import heard, sent
@@ -198,7 +198,9 @@ def test_hosts_that_are_no_good_witnesses_are_named_with_what_went_wrong() -> No
 
 def test_flows_are_joined_once_until_other_results_come() -> None:
     first = Round(PLAN, Snapshot(RUN_AT, probes_of(PLAN, ("A",))))
-    later = Round(PLAN, Snapshot(RUN_AT, [replace(one) for one in first.snapshot.readings]), cabled=first.cabling)
+    later = Round(
+        PLAN, Snapshot(RUN_AT, [structs.replace(one) for one in first.snapshot.readings]), cabled=first.cabling
+    )
     assert reached(later) is reached(first)
     other = Round(PLAN, Snapshot(RUN_AT, probes_of(PLAN, ("A",), lost=[LOST])), cabled=later.cabling)
     assert not reached(first).lost.any()

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 from playwright.sync_api import expect
 from typer.testing import CliRunner
 
@@ -138,7 +139,8 @@ def test_a_name_that_the_plan_does_not_have_is_wrong_on_the_device_or_misspelt_i
     file.write_text(dump_csv(before.plan))
     subprocess.run(["patch", "-s", str(file)], input=repair.plan_diff, text=True, check=True)
     readings = [
-        replace(one, device="sw-2" if one.device == "leaf-2" else one.device) for one in before.snapshot.readings
+        structs.replace(one, device="sw-2" if one.device == "leaf-2" else one.device)
+        for one in before.snapshot.readings
     ]
     assert evaluate(Round(load(file), Snapshot(before.snapshot.at, readings), None)).findings == ()
     applied(fabric, repair.devices)
@@ -188,7 +190,9 @@ def test_gpus_in_another_order_have_no_diff() -> None:
 
 def test_a_nic_whose_address_is_not_reported_has_no_link_file() -> None:
     before = published(site(CauseKind.GPU_NIC_ORDER, "names"))
-    readings = [replace(one, facts=()) if one.collector == "net_link" else one for one in before.snapshot.readings]
+    readings = [
+        structs.replace(one, facts=()) if one.collector == "net_link" else one for one in before.snapshot.readings
+    ]
     answer = repair_diff(publication(before.plan, Snapshot(before.snapshot.at, readings)), "")
     (host,) = answer.repairs[0].links
     assert host.diff == ""
@@ -203,7 +207,7 @@ def test_the_change_of_plan_and_inventory_does_the_same(kind: CauseKind, variant
     (repair,) = repair_diff(before, "").repairs
     names = {one.device: one.new_name for one in repair.devices}
     changed = renamed_plan(before.plan, names)
-    readings = [replace(one, device=names.get(one.device, one.device)) for one in before.snapshot.readings]
+    readings = [structs.replace(one, device=names.get(one.device, one.device)) for one in before.snapshot.readings]
     snapshot = Snapshot(before.snapshot.at, readings)
     assert evaluate(Round(changed, snapshot, None)).findings == ()
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from rules import ecmp_polarization
 from tests.metrics_pages import published
@@ -57,7 +58,7 @@ def applied(before: Published, change: SettingChange) -> Published:
     readings = []
     for reading in before.snapshot.readings:
         facts = [after(fact, platform, lines) for fact in reading.facts]
-        readings.append(replace(reading, facts=tuple(facts)) if reading.device == change.device else reading)
+        readings.append(structs.replace(reading, facts=tuple(facts)) if reading.device == change.device else reading)
     return published(before.plan, Snapshot(before.snapshot.at, readings))
 
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from msgspec import structs
 
 from rules import rules
 from tests.health_scenes import FOUR, Rates, at
@@ -58,7 +59,7 @@ def test_a_fall_within_a_move_is_not_counted_and_one_beside_it_is() -> None:
 def test_what_fell_after_the_neighbour_was_read_last_waits_until_it_is_read_again() -> None:
     made = scene(Case("", FOUR, {"gpu-1": [hears("leaf-0", "swp1")]}, rates=FELL_AT_6))
     heard, *counted = made.snapshot.readings
-    old = replace(made.snapshot, readings=(replace(heard, at=AT - timedelta(seconds=70)), *counted))
+    old = replace(made.snapshot, readings=(structs.replace(heard, at=AT - timedelta(seconds=70)), *counted))
     still = replace(made, snapshot=old, before=Plugs())
     assert flapping(still) == []
     assert flapping(replace(made, before=still.plugs)) == [NIC]
@@ -82,7 +83,7 @@ def rounds(*places: str | None, seconds: float = 60.0) -> Replugged:
         fact: Fact = hears("leaf-0", place) if place else NetLink("nic0", operstate="DOWN", flags=("UP",))
         made = scene(Case("", FOUR, {"gpu-1": [fact]}))
         seen = made.snapshot
-        seen = Snapshot(moment, tuple(replace(one, at=moment) for one in seen.readings))
+        seen = Snapshot(moment, tuple(structs.replace(one, at=moment) for one in seen.readings))
         plugs = plugs.after(Round(plan, seen).cabling, 0.0)
     return plugs.replugged
 

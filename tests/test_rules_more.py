@@ -7,6 +7,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 import rules as rules_package
 from collector import collectors
@@ -170,7 +171,7 @@ def test_a_newer_answer_to_the_same_question_is_not_stale() -> None:
     plan, seen = made.plan, made.snapshot
     rule = rules()["TEL002"]
     assert [f.subject for f in rule.findings(made)] == ["gpu-1"]
-    again = tuple(replace(reading, at=AT) for reading in seen.readings)
+    again = tuple(structs.replace(reading, at=AT) for reading in seen.readings)
     assert not list(rule.findings(Round(plan, Snapshot(AT, (*seen.readings, *again)))))
 
 

@@ -1,12 +1,12 @@
 """A round in which few devices answered otherwise has the columns of the round before, but for those devices."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from truerail.model import Fact, Neighbor, NetLink, Reading, Snapshot
 from truerail.model.facts import Optic
@@ -34,6 +34,9 @@ def columns(one: Snapshot) -> list[object]:
         table = one.table(kind)
         found += [table.rows, table.devices, table.device.tolist(), table.reading.tolist()]
         found += [table.column(name).tolist() for name in kind._fields]
+        for names in (*((name,) for name in kind._fields), kind._fields[:2], kind._fields):
+            codes, distinct = table.codes(*names)
+            found += [codes.tolist(), distinct]
     return found
 
 
@@ -68,7 +71,7 @@ def test_other_readings_or_many_changes_are_read_again() -> None:
     for after in (
         snapshot([(NetLink("a"),)] * 21),
         snapshot([(NetLink("b"),)] * 20),
-        Snapshot(AT, [replace(one, device="other") for one in before.readings]),
+        Snapshot(AT, [structs.replace(one, device="other") for one in before.readings]),
     ):
         after.follow(before)
         assert not after._tables

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from fake_tower import NOW, fabric, published
+from msgspec import structs
 
 from truerail.analysis.published import Published
 from truerail.analysis.round import Round
@@ -113,7 +114,9 @@ def test_a_round_in_which_nothing_changed_writes_only_its_times(view: View) -> N
     assert view.write(published(True)).parts == 0
     simulation, seen = fabric(True)
     later = replace(seen, at=seen.at + timedelta(minutes=1))
-    later = replace(later, readings=[replace(one, at=one.at + timedelta(minutes=1)) for one in seen.readings])
+    later = structs.replace(
+        later, readings=[structs.replace(one, at=one.at + timedelta(minutes=1)) for one in seen.readings]
+    )
     again = replace(published(True), evaluated=_evaluated(Round(simulation.plan, later)), number=2)
     written = view.write(again)
     assert written.bytes < first.bytes / 3
@@ -151,7 +154,9 @@ def test_facts_of_a_newer_publication_are_not_mixed_with_an_older_one(view: View
 
 def test_findings_are_the_writers_with_the_times_of_their_publication(view: View) -> None:
     simulation, seen = fabric(True)
-    later = [replace(one, at=one.at + timedelta(minutes=number % 3)) for number, one in enumerate(seen.readings)]
+    later = [
+        structs.replace(one, at=one.at + timedelta(minutes=number % 3)) for number, one in enumerate(seen.readings)
+    ]
     for number, readings in enumerate((seen.readings, later), 1):
         round = Round(simulation.plan, replace(seen, readings=readings))
         made = replace(published(True), evaluated=_evaluated(round), number=number)

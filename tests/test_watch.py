@@ -19,6 +19,7 @@ from pathlib import Path
 import pytest
 from fake_fleet import FakeFleet
 from live_site import Run, Site, runner
+from msgspec import structs
 from rich.console import Console
 
 from truerail.analysis.round import Round
@@ -89,7 +90,7 @@ def test_what_nobody_can_see_is_not_done() -> None:
     work.update(evaluated(simulation))
     (entry,) = work.entries
     seen = simulation.snapshot()
-    readings = [replace(r, facts=(), error="gone") for r in seen.readings]
+    readings = [structs.replace(r, facts=(), error="gone") for r in seen.readings]
     changes = work.update(evaluate(Round(simulation.plan, Snapshot(seen.at, readings))))
     assert entry.key in {e.key for e in work.entries}
     assert Mark.DONE not in {change.mark for change in changes}

@@ -6,9 +6,11 @@ python -m benchmarks.speed.messages [--write docs/measured/messages-performance.
 import argparse
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
+
+from msgspec import structs
 
 from benchmarks.speed.counters import STEP_SECONDS, Traffic
 from truerail.bus.inbox import Inbox
@@ -68,8 +70,8 @@ def measured(hosts: int) -> list[Cost]:
     found: dict[str, list[Cost]] = {}
     for _ in range(RUNS):
         wire = Wire(devices)
-        again = [replace(one, facts=(*one.facts,)) for one in readings]
-        changed = [replace(one, facts=one.facts[1:]) if one.device in few else one for one in again]
+        again = [structs.replace(one, facts=(*one.facts,)) for one in readings]
+        changed = [structs.replace(one, facts=one.facts[1:]) if one.device in few else one for one in again]
         costs = [
             wire.round("cabling, everything (a start)", readings),
             wire.round("cabling, nothing changed", again),

@@ -3,9 +3,11 @@
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Protocol
+
+from msgspec import structs
 
 from truerail.bus.clocks import Clock
 from truerail.bus.codec import body_of, opened
@@ -262,7 +264,7 @@ class Inbox:
                 self._put(
                     envelope,
                     device,
-                    [replace(one, at=at, read_at=read_at, facts_at=one.facts_at or one.at) for one in held],
+                    [structs.replace(one, at=at, read_at=read_at, facts_at=one.facts_at or one.at) for one in held],
                 )
         sender.runs = {run.collector: run for run in body.runs}
         sender.rounds_total, sender.waiting, sender.reported = body.rounds_total, body.waiting, True

@@ -1,6 +1,6 @@
 """Columns: names of array types, and values as numbers."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import repeat
 from typing import Any
 
@@ -26,15 +26,21 @@ def either(where: Mask, yes: Any, no: Any) -> Objects:
     return np.asarray(np.where(where, yes, no), dtype=object)
 
 
-class _Codes(dict[Any, int]):
-    """Numbers values in order of appearance. None is -1."""
+class Numbers(dict[Any, int]):
+    """Numbers values in order of appearance, after those that are given. None is -1."""
 
-    def __init__(self) -> None:
+    def __init__(self, distinct: Iterable[Any] = ()) -> None:
         super().__init__({None: NONE})
+        self.update((value, number) for number, value in enumerate(distinct))
 
     def __missing__(self, value: Any) -> int:
         number = self[value] = len(self) - 1
         return number
+
+    @property
+    def distinct(self) -> list[Any]:
+        """The values in the order of their numbers."""
+        return list(self)[1:]
 
 
 def mapped(number: Callable[[Any], int], values: Iterable[Any]) -> Codes:
@@ -66,8 +72,18 @@ def spans(begin: Codes, count: Codes) -> tuple[Codes, Codes]:
 
 def factorize(values: Iterable[Any]) -> tuple[Codes, list[Any]]:
     """Codes of values in order of first appearance, and the distinct values. None gets -1."""
-    code = _Codes()
-    return mapped(code.__getitem__, values), list(code)[1:]
+    code = Numbers()
+    return mapped(code.__getitem__, values), code.distinct
+
+
+def renumbered(codes: Codes, distinct: Sequence[Any]) -> tuple[Codes, list[Any]]:
+    """The same with the values numbered in order of their first appearance, and without values that do not appear."""
+    place = np.full(len(distinct) + 1, len(codes), dtype=np.int64)
+    place[codes[::-1]] = np.arange(len(codes))[::-1]
+    order = np.argsort(place[:-1], kind="stable")[: np.count_nonzero(place[:-1] < len(codes))]
+    number = np.full(len(distinct) + 1, NONE, dtype=np.int64)
+    number[order] = np.arange(len(order))
+    return number[codes], [distinct[one] for one in order.tolist()]
 
 
 def distinct_pairs(first: Codes, second: Codes) -> tuple[Codes, Codes]:

@@ -7,12 +7,16 @@ numpy.
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from truerail.model.columns import NONE, Codes, mapped
 from truerail.model.names import device_key, port_key, printable, short_name
 from truerail.model.plan import Cable, Plan, Port, Role
+
+if TYPE_CHECKING:
+    from truerail.model.snapshot import Table
 
 _NAME_BITS = 24
 _DIGITS = re.compile(r"\d+")
@@ -101,6 +105,11 @@ class Ports:
     def name_codes(self, names: Iterable[str | None]) -> Codes:
         """Codes of port names: one code for all spellings of a name, -1 for None."""
         return mapped(self._raw.__getitem__, names)
+
+    def names_in(self, table: "Table[Any]", field: str) -> Codes:
+        """The codes of the names in a field of every row: each different name is looked up once."""
+        codes, names = table.codes(field)
+        return np.append(self.name_codes(names), NONE)[codes]
 
     def known_codes(self, names: Iterable[str | None]) -> Codes:
         """The same without new ones: -1 for a spelling that nothing has. Another thread may add names meanwhile."""

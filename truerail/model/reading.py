@@ -1,14 +1,18 @@
 """One device's answer to one collector."""
 
-from dataclasses import dataclass
 from datetime import datetime
+
+from msgspec import Struct
 
 from truerail.model.facts import Fact, Neighbor
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """One device's answer to one collector: facts, or the error in their place. A failure is a value."""
+class Reading(Struct, frozen=True):
+    """One device's answer to one collector: facts, or the error in their place. A failure is a value.
+
+    A struct of msgspec: a round of a large fabric makes 60,000, and a frozen dataclass costs 20 times as much.
+    `msgspec.structs.replace` makes one that differs.
+    """
 
     device: str
     collector: str

@@ -1,8 +1,10 @@
 """One device's row of a round: its answers as bytes for a capture and as readings for rules."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
+
+from msgspec import structs
 
 from truerail.model import Device, Reading
 from truerail.model.names import answer_file, printable
@@ -85,10 +87,10 @@ def _timed(reading: Reading, answer: Answer | None, read_at: float) -> Reading:
     """The reading with its times: those of an answer that was there before it was asked for are its own."""
     took = answer.took_seconds if answer else 0.0
     if answer is None or not answer.read_at:
-        return replace(reading, took_seconds=took, read_at=read_at)
+        return structs.replace(reading, took_seconds=took, read_at=read_at)
     at = datetime.fromtimestamp(answer.read_at, UTC)
     facts_at = min(reading.facts_at, at) if reading.facts_at else None
-    return replace(reading, at=at, took_seconds=took, read_at=answer.read_at, facts_at=facts_at)
+    return structs.replace(reading, at=at, took_seconds=took, read_at=answer.read_at, facts_at=facts_at)
 
 
 def _why(answer: Answer) -> str:

@@ -6,6 +6,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 
+from msgspec import structs
+
 from truerail.analysis.published import CollectorRun
 from truerail.bus.inbox import Inbox, Place, Sender
 from truerail.bus.messages import ROUND, Run
@@ -109,7 +111,9 @@ class Received:
 
     def _forget(self, reading: Reading, why: str) -> None:
         at = datetime.fromtimestamp(self._now(), UTC).replace(microsecond=0)
-        unknown = replace(reading, at=at, facts=(), error=why, took_seconds=0.0, read_at=self._now(), polled=False)
+        unknown = structs.replace(
+            reading, at=at, facts=(), error=why, took_seconds=0.0, read_at=self._now(), polled=False
+        )
         self.inbox.put_error(unknown)
 
 

@@ -1,9 +1,10 @@
 """From the files of a device's folder to readings: the best answer to each question that can be read."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from hashlib import sha256
+from operator import itemgetter
+from typing import NamedTuple
 
 from collector import collectors
 from truerail.errors import FileRefusedError, UnreadableError
@@ -24,8 +25,7 @@ _BY_CONTENT = 1_000
 """The rank of a file whose name is no command: behind all that have one."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Hit:
+class _Hit(NamedTuple):
     """Files of one place that together hold one answer: one, or one for each port."""
 
     rank: int
@@ -36,6 +36,9 @@ class _Hit:
     @property
     def source(self) -> str:
         return f"{self.place.name}/{self.files[0][0]}" + (" ..." if len(self.files) > 1 else "")
+
+
+_Hits = tuple[Collector, list[_Hit]]
 
 
 class Answers:
@@ -69,12 +72,9 @@ class Answers:
         if not listed:
             why = "; ".join(f"{place.name}: {place.refused}" for place in places)
             return [Reading(name, asked.name, self._at, error=why) for asked in questions.collectors]
-        hits = self._hits(questions, listed, device)
         asked = device or Device(name)
         readings = [
-            self._answer(collector, hits[collector.name], name, asked)
-            for collector in questions.collectors
-            if collector.name in hits
+            self._answer(collector, hits, name, asked) for collector, hits in self._hits(questions, listed, device)
         ]
         for place in listed:
             if unanswered.FILE in place.listing.files:
@@ -82,19 +82,30 @@ class Answers:
                 readings = reported.complete(readings, questions.collectors, name, self._at)
         return readings if device else _likely(readings)
 
-    def _hits(self, questions: Questions, places: Sequence[Opened], device: Device | None) -> dict[str, list[_Hit]]:
-        hits: dict[str, list[_Hit]] = {}
+    def _hits(self, questions: Questions, places: Sequence[Opened], device: Device | None) -> Iterable[_Hits]:
+        """The answers of each collector in order of rank, the collectors in their order."""
+        hits: dict[str, _Hits] = {}
+        in_order = len(places) == 1
         for place in places:
-            for file in sorted((*place.listing.files, *place.listing.folders, *place.listing.refused)):
-                claims = questions.claims(file)
-                for claim in claims:
-                    _add(hits.setdefault(claim.collector.name, []), claim, place, file)
-                if not claims and file != unanswered.FILE and not self._unnamed(hits, questions, file, place, device):
+            found = questions.by_question(place.listing.names)
+            for collector, answers in found.answers:
+                of_name = hits.setdefault(collector.name, (collector, []))[1]
+                of_name += [_Hit(rank, place, names) for rank, names in answers]
+            for file in found.unclaimed:
+                if file == unanswered.FILE:
+                    continue
+                if self._unnamed(hits, questions, file, place, device):
+                    in_order = False
+                else:
                     self._ignore(file, place, device)
-        return hits
+        if in_order:
+            return hits.values()
+        for _, of_name in hits.values():
+            of_name.sort(key=itemgetter(0))
+        return [hits[one.name] for one in questions.collectors if one.name in hits]
 
     def _unnamed(
-        self, hits: dict[str, list[_Hit]], questions: Questions, file: str, place: Opened, device: Device | None
+        self, hits: dict[str, _Hits], questions: Questions, file: str, place: Opened, device: Device | None
     ) -> bool:
         """Takes the answers in a file whose name is no command's; False if there are none."""
         if file.endswith(_PACKED) or self._all.claims(file):
@@ -112,13 +123,13 @@ class Answers:
             log = Opened(source, place.folder, Listing(files=set(answers)), held=held)
             for name in answers:
                 for claim in questions.claims(name):
-                    _add(hits.setdefault(claim.collector.name, []), claim, log, name)
+                    _add(hits, claim, log, name)
             return True
         if len(content) > LARGEST_BYTES:
             return False
         readers = self._by_content.readers(file, text, questions, device or Device(place.name))
         for collector in readers:
-            _add(hits.setdefault(collector.name, []), Claim(collector, _BY_CONTENT), place, file)
+            _add(hits, Claim(collector, _BY_CONTENT), place, file)
         if readers:
             as_what = ", ".join(collector.name for collector in readers)
             self.notes.add("files whose names are no command, read by their content", f"{source}: {as_what}")
@@ -139,33 +150,34 @@ class Answers:
 
     def _answer(self, collector: Collector, hits: list[_Hit], name: str, device: Device) -> Reading:
         errors: list[str] = []
-        hits.sort(key=_rank)
         for hit in hits:
+            source = hit.source
             try:
                 content = _content(hit)
-                facts, facts_at = self._known(collector, content, device, hit)
+                facts, facts_at = self._known(collector, content, device, source)
             except (FileRefusedError, UnreadableError) as error:
-                errors.append(f"{hit.source}: {error}")
+                errors.append(f"{source}: {error}")
                 continue
-            self._compare(hit, content, hits)
-            return Reading(name, collector.name, self._at, facts, source=hit.source, facts_at=facts_at)
+            if len(hits) > 1:
+                self._compare(hit, content, hits)
+            return Reading(name, collector.name, self._at, facts, source=source, facts_at=facts_at)
         return Reading(name, collector.name, self._at, error="; ".join(errors), source=hits[0].source)
 
     def _known(
-        self, collector: Collector, content: bytes, device: Device, hit: _Hit
+        self, collector: Collector, content: bytes, device: Device, source: str
     ) -> tuple[tuple[Fact, ...], datetime | None]:
         """The facts, and when the answer came that they were parsed from, if that is an earlier one."""
         if self._kept is None:
-            return self._facts(collector, content, device, hit), None
+            return self._facts(collector, content, device, source), None
 
         def parse(answer: bytes) -> tuple[Fact, ...]:
-            return self._facts(collector, answer, device, hit)
+            return self._facts(collector, answer, device, source)
 
-        facts, at = self._kept.facts(collector, device, hit.source, content, self._at, parse)
+        facts, at = self._kept.facts(collector, device, source, content, self._at, parse)
         return facts, None if at == self._at else at
 
-    def _facts(self, collector: Collector, content: bytes, device: Device, hit: _Hit) -> tuple[Fact, ...]:
-        text = self._text(content, hit.source)
+    def _facts(self, collector: Collector, content: bytes, device: Device, source: str) -> tuple[Fact, ...]:
+        text = self._text(content, source)
         if not collector.shared:
             return collector.read(text, device)
         key = (collector.name, sha256(content).digest())
@@ -212,17 +224,14 @@ def _held(place: Opened) -> bytes:
         return b""
 
 
-def _rank(hit: _Hit) -> int:
-    return hit.rank
-
-
-def _add(hits: list[_Hit], claim: Claim, place: Opened, file: str) -> None:
+def _add(hits: dict[str, _Hits], claim: Claim, place: Opened, file: str) -> None:
+    _, of_name = hits.setdefault(claim.collector.name, (claim.collector, []))
     if claim.command:
-        for hit in hits:
+        for hit in of_name:
             if hit.rank == claim.rank and hit.place is place:
                 hit.files.append((file, claim.command))
                 return
-    hits.append(_Hit(claim.rank, place, [(file, claim.command)]))
+    of_name.append(_Hit(claim.rank, place, [(file, claim.command)]))
 
 
 def _content(hit: _Hit) -> bytes:

@@ -6,8 +6,10 @@ count as well, where no file has the exact one.
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, cached_property
+from operator import itemgetter
+from typing import NamedTuple
 
 from collector import collectors
 from truerail.model import Collector, Command, Role
@@ -35,6 +37,27 @@ class Claim:
     """The command that was answered, where it names a port and the answer does not."""
 
 
+class Files(NamedTuple):
+    """Files of one folder that together hold one answer: one, or one for each port."""
+
+    rank: int
+    names: list[tuple[str, str]]
+    """Name, and the command where the answer does not name its port."""
+
+
+@dataclass(slots=True)
+class ByQuestion:
+    """The names in a folder by what they answer: for each collector its answers in order of rank, and the rest."""
+
+    answers: list[tuple[Collector, list[Files]]] = field(default_factory=list)
+    """In the order of the collectors."""
+    unclaimed: list[str] = field(default_factory=list)
+
+
+_MOST_FOLDERS = 4096
+"""Different folders that are known at once: devices of one model have the same files."""
+
+
 class Questions:
     """The collectors that apply to a role (all where it is None), by the names of the files that answer them; `only`
     those of these names.
@@ -47,6 +70,7 @@ class Questions:
         )
         self._by_file: dict[str, list[Claim]] = {}
         self._by_start: dict[str, tuple[str, list[Claim]]] = {}
+        self._folders: dict[frozenset[str], ByQuestion] = {}
         for collector in self.collectors:
             for rank, command in enumerate(collector.ask):
                 self._claim(command, Claim(collector, rank))
@@ -65,6 +89,30 @@ class Questions:
             claims = self._by_file.setdefault(command.file, [])
             if all(other.collector is not claim.collector for other in claims):
                 claims.append(claim)
+
+    def by_question(self, names: frozenset[str]) -> ByQuestion:
+        """The names in a folder by what they answer; the same object for equal folders."""
+        found = self._folders.get(names)
+        if found is None:
+            if len(self._folders) >= _MOST_FOLDERS:
+                self._folders.clear()
+            found = self._folders[names] = self._divided(names)
+        return found
+
+    def _divided(self, names: frozenset[str]) -> ByQuestion:
+        found, answers = ByQuestion(), dict[str, dict[tuple[int, str], Files]]()
+        for name in sorted(names):
+            claims = self.claims(name)
+            for claim in claims:
+                alone = "" if claim.command else name
+                of = answers.setdefault(claim.collector.name, {})
+                of.setdefault((claim.rank, alone), Files(claim.rank, [])).names.append((name, claim.command))
+            if not claims:
+                found.unclaimed.append(name)
+        for one in self.collectors:
+            if one.name in answers:
+                found.answers.append((one, sorted(answers[one.name].values(), key=itemgetter(0))))
+        return found
 
     def claims(self, file: str) -> Sequence[Claim]:
         """The collectors that read a file of this name."""

@@ -17,17 +17,23 @@ from truerail.errors import FileRefusedError
 MAX_ANSWER_BYTES = 64 * 1024 * 1024
 """The largest answer that is read. An SNMP walk of a 512-port switch is 3 MB, far below this limit."""
 
-_FIRST_READ = 256 * 1024
+_FIRST_READ = 32 * 1024
+"""Holds nearly every answer of a host. A larger buffer is mapped each time, which costs more than a second read."""
 _OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Listing:
     """What a folder holds: names of folders, of plain files, and of what is neither, with the reason it is refused."""
 
     folders: list[str] = field(default_factory=list)
     files: set[str] = field(default_factory=set)
     refused: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def names(self) -> frozenset[str]:
+        """All of them."""
+        return frozenset((*self.files, *self.folders, *self.refused))
 
 
 class Folder(Protocol):
@@ -128,7 +134,7 @@ def _read_all(handle: int) -> bytes:
     if status.st_size > MAX_ANSWER_BYTES:
         raise too_large(status.st_size)
     parts, size = [first], len(first)
-    while part := os.read(handle, MAX_ANSWER_BYTES + 1 - size):
+    while part := os.read(handle, max(status.st_size - size, 0) + 1):
         parts.append(part)
         size += len(part)
         if size > MAX_ANSWER_BYTES:

@@ -23,13 +23,15 @@ MOST_APART_SECONDS = 300.0
 
 @dataclass(slots=True)
 class _Kept:
-    """One answer as it was parsed: `facts_at` is when that answer was read, `checked` the last full parse."""
+    """One answer as it was parsed: `facts_at` is when that answer was read, `read_at` when an equal one was read last,
+    `checked` the last full parse, these two in Unix seconds.
+    """
 
     digest: bytes
     device: Device
     found: Facts | UnreadableError
     facts_at: datetime
-    read_at: datetime
+    read_at: float
     checked: float
 
 
@@ -42,6 +44,8 @@ class KeptAnswers:
     def __init__(self, differs: Callable[[str, str], None] = lambda device, collector: None) -> None:
         self._kept: dict[tuple[str, str, str], _Kept] = {}
         self._differs = differs
+        self._time: tuple[datetime, float] = (datetime.min, 0.0)
+        """The time of the round, and the same in Unix seconds: computed once a round."""
         self.unchanged_total = 0
         """Answers that were not parsed."""
 
@@ -60,17 +64,19 @@ class KeptAnswers:
         """
         if collector.yields == (PortCounters,):  # they change with each answer
             return parse(answer), at
-        key = device.name, collector.name, source
+        if at is not self._time[0]:
+            self._time = at, at.timestamp()
+        now, key = self._time[1], (device.name, collector.name, source)
         digest, kept = collector.digest(answer), self._kept.get(key)
         same = kept is not None and kept.digest == digest and (kept.device is device or kept.device == device)
-        if kept is None or not same or (collector.volatile and _apart(kept.read_at, at) > MOST_APART_SECONDS):
-            kept = _Kept(digest, device, _parsed(parse, answer), at, at, _spread(key, at))
+        if kept is None or not same or (collector.volatile and abs(now - kept.read_at) > MOST_APART_SECONDS):
+            kept = _Kept(digest, device, _parsed(parse, answer), at, now, _spread(key, now))
             self._kept[key] = kept
-        elif at.timestamp() - kept.checked >= FULL_PARSE_SECONDS:
+        elif now - kept.checked >= FULL_PARSE_SECONDS:
             self._check(key, kept, _parsed(parse, answer), at)
         else:
             self.unchanged_total += 1
-        kept.read_at = at
+        kept.read_at = now
         if isinstance(kept.found, UnreadableError):
             raise kept.found.with_traceback(None)  # each raise would add its frames to those of the others
         return kept.found, kept.facts_at
@@ -89,14 +95,10 @@ def _parsed(parse: Callable[[bytes], Facts], answer: bytes) -> Facts | Unreadabl
         return error
 
 
-def _apart(earlier: datetime, later: datetime) -> float:
-    return abs((later - earlier).total_seconds())
-
-
-def _spread(key: tuple[str, str, str], at: datetime) -> float:
+def _spread(key: tuple[str, str, str], now: float) -> float:
     """When a new answer counts as checked: full parses of answers that came in one round come in different ones."""
     share = crc32("/".join(key).encode()) / 2**32
-    return at.timestamp() - share * FULL_PARSE_SECONDS
+    return now - share * FULL_PARSE_SECONDS
 
 
 def _equal(kept: Facts | UnreadableError, found: Facts | UnreadableError) -> bool:

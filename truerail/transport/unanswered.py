@@ -2,9 +2,11 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any
+
+from msgspec import structs
 
 from truerail.model import Collector, Reading
 from truerail.model.names import printable
@@ -40,7 +42,7 @@ class Unanswered:
             reading, reported = known.get(collector.name), "; ".join(self._reasons(collector))
             if reported and (reading is None or reading.error):
                 reading = reading or Reading(device, collector.name, at)
-                reading = replace(reading, error="; ".join(filter(None, (reading.error, reported))))
+                reading = structs.replace(reading, error="; ".join(filter(None, (reading.error, reported))))
             if reading:
                 made.append(reading)
         return made

@@ -19,7 +19,17 @@ from truerail.analysis.cabling.far_ports import Heard, far_ports
 from truerail.analysis.cabling.local import LocalNames
 from truerail.analysis.cabling.only_pairs import only_pairs
 from truerail.analysis.cabling.shared_chassis import of_shared_chassis
-from truerail.model.columns import NONE, Codes, Mask, Objects, distinct_pairs, either, equals, factorize, unanimous
+from truerail.model.columns import (
+    NONE,
+    Codes,
+    Mask,
+    Objects,
+    distinct_pairs,
+    either,
+    factorize,
+    renumbered,
+    unanimous,
+)
 from truerail.model.facts import Neighbor
 from truerail.model.index import PlanIndex
 from truerail.model.names import DEFAULT_NAMES, device_key, host_of_dpu, short_name
@@ -77,27 +87,30 @@ def read_claims(
     index, table = names.index, names.seen.table(Neighbor)
     if not len(table):
         return _no_claims()
-    spoken, words = factorize(table.column("via"))  # -1 where the source reports LLDP only
+    spoken, words = table.codes("via")  # -1 where the source reports LLDP only
     row = np.flatnonzero(np.array([*(word.upper().startswith("LLDP") for word in words), True], dtype=bool)[spoken])
     reporter = names.devices_of(table)[row]
-    local = either(equals(table.column("port")[row], ""), None, table.column("port")[row])
-    u = names.ports(reporter, index.ports.name_codes(local))
+    on, locals_ = table.codes("port")
+    u = names.ports(reporter, np.append(index.ports.name_codes(name or None for name in locals_), NONE)[on[row]])
     macs = names.macs
-    port_id, kind = table.column("port_id")[row], table.column("port_id_type")[row]
-    owner = macs.ports(port_id, kind)
+    port_id, (kind, kinds) = table.column("port_id")[row], table.codes("port_id_type")
+    is_mac = np.array([*(one == "mac" for one in kinds), False], dtype=bool)[kind[row]]
+    vague = np.array([*(one == "local" for one in kinds), True], dtype=bool)[kind[row]]
+    owner = macs.ports(port_id, is_mac)
     witness = index.ports.device_of(owner)
     chassis = table.column("chassis_id")[row]
     witness = np.where(witness >= 0, witness, macs.devices(chassis))
-    system, system_names = factorize(table.column("system_name")[row])
+    system, system_names = renumbered(table.codes("system_name")[0][row], table.codes("system_name")[1])
     named = _named_devices(index, system_names, owners)[system]
     split = split | _never_named(index, system, system_names, chassis)
     w = _heard_devices(index, named, witness, chassis, split, known_ids)
     dpu = _dpu_hosts(index, system_names)[system]
     w, named = np.where((dpu >= 0) & (w == named), dpu, w), np.where(dpu >= 0, NONE, named)
     w = _by_address(index, w, table.column("management_addresses")[row])
-    shifted = macs.offset_ports(port_id, equals(kind, "mac") & (owner < 0) & (w >= 0))
+    shifted = macs.offset_ports(port_id, is_mac & (owner < 0) & (w >= 0))
     owner = np.where((owner < 0) & (index.ports.device_of(shifted) == w), shifted, owner)
-    v, doubt = far_ports(names, Heard(u, w, owner, port_id, kind, table.column("port_description")[row]))
+    heard = Heard(u, w, owner, is_mac, vague, port_id, table.column("port_description")[row])
+    v, doubt = far_ports(names, heard)
     by_name = (named >= 0) & (named == w) & (index.ports.device_of(owner) != w)
     shared = _of_a_shared_name(index, u, v, either(~by_name, None, chassis))
     v, doubt = np.where(shared, NONE, v), doubt | shared

@@ -45,15 +45,17 @@ class Heard:
     u: Codes
     w: Codes
     owner: Codes
+    is_mac: Mask
+    """Whether the port id is a MAC, by its type."""
+    vague: Mask
+    """Whether the type of the port id is `local`, or unknown: it may be any text."""
     port_id: Objects
-    kind: Objects
     description: Objects
 
     def at(self, rows: Codes) -> "Heard":
         """Some of the rows."""
-        codes, texts = (self.u, self.w, self.owner), (self.port_id, self.kind, self.description)
-        u, w, owner = (column[rows] for column in codes)
-        return Heard(u, w, owner, *(column[rows] for column in texts))
+        u, w, owner = (column[rows] for column in (self.u, self.w, self.owner))
+        return Heard(u, w, owner, self.is_mac[rows], self.vague[rows], self.port_id[rows], self.description[rows])
 
 
 def far_ports(names: LocalNames, heard: Heard) -> tuple[Codes, Mask]:
@@ -61,7 +63,7 @@ def far_ports(names: LocalNames, heard: Heard) -> tuple[Codes, Mask]:
     port other than the planned one.
     """
     ports = names.index.ports
-    is_mac, vague = equals(heard.kind, "mac"), equals(heard.kind, "local") | equals(heard.kind, None)
+    is_mac, vague = heard.is_mac, heard.vague
     id_name = np.where(is_mac, NONE, ports.name_codes(either(is_mac, None, heard.port_id)))
     owner = np.where(_shared_macs(names.index, heard), NONE, heard.owner)
     v = ports.find(heard.w, ports.name_of(owner))
@@ -112,7 +114,7 @@ class _Open:
         self.names, self.heard, self.id_name, self.direct, self.vague = names, heard, id_name, direct, vague
         self.back = back
         self.ports, self.index = names.index.ports, names.index
-        self.is_mac = equals(heard.kind, "mac")
+        self.is_mac = heard.is_mac
         self.wanted = self.index.far_ends(self.heard.u)
         seen = np.where(back >= 0, back, self.wanted)
         self.reference = self.ports.name_of(seen)

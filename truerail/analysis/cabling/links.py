@@ -284,7 +284,7 @@ def _speed_ports(identity: Identity) -> Codes:
     """
     names, ports = identity.names, identity.index.ports
     table = names.seen.table(LinkSpeed)
-    device, name = names.devices_of(table), ports.name_codes(table.column("port"))
+    device, name = names.devices_of(table), ports.names_in(table, "port")
     found = names.rdma_called(device, name)
     found = np.where(found >= 0, found, names.as_planned(ports.find(device, name)))
     if identity.discovery is None:

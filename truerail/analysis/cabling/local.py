@@ -17,7 +17,7 @@ from truerail.analysis.cabling.ib_names import ipoib_guid
 from truerail.analysis.cabling.macs import MacTable
 from truerail.analysis.cabling.renumbered import Device, is_numbered, renumbered
 from truerail.model.bonds import bond_members, interfaces_of, of_a_bond
-from truerail.model.columns import NONE, Codes, Mask, distinct_pairs, either, equals, factorize, unanimous
+from truerail.model.columns import NONE, Codes, Mask, distinct_pairs, equals, unanimous
 from truerail.model.facts import Neighbor, NetLink, PortIdentity, RdmaLink
 from truerail.model.index import PlanIndex
 from truerail.model.names import natural_key
@@ -177,7 +177,7 @@ class LocalNames:
     def _bonded(self) -> Mapping[int, Mapping[str, tuple[str, ...]]]:
         """The members of each bond, by the code of the host that has it."""
         links = self.seen.table(NetLink)
-        member = np.flatnonzero(~equals(links.column("master"), None))
+        member = np.flatnonzero(links.codes("master")[0] >= 0)
         of_host: dict[int, list[NetLink]] = {}
         for host, row in zip(self.devices_of(links)[member].tolist(), member.tolist(), strict=True):
             of_host.setdefault(host, []).append(links.rows[row])
@@ -198,7 +198,7 @@ class LocalNames:
         blind = np.zeros(len(self.index.devices.names) + 1, dtype=bool)
         table = self.seen.table(RdmaLink)
         for column in ("device", "netdev"):  # few distinct names on many hosts
-            codes, names = factorize(table.column(column))
+            codes, names = table.codes(column)
             bonded = np.array([*map(of_a_bond, names), False], dtype=bool)
             blind[self.devices_of(table)[bonded[codes]]] = True
         blind[self.devices_of(self.seen.table(NetLink))] = False  # a reading with interfaces contains members
@@ -210,8 +210,9 @@ class LocalNames:
         The second port of `mlx5_0` is called `mlx5_0/2`. Shapes (n,).
         """
         table, ports = self.seen.table(RdmaLink), self.rdma_ports()
-        called = (link.device if link.port == 1 else f"{link.device}/{link.port}" for link in table.rows)
-        known = self.devices_of(table) << 32 | self.index.ports.name_codes(called)
+        codes, links = table.codes("device", "port")
+        called = self.index.ports.name_codes(device if port == 1 else f"{device}/{port}" for device, port in links)
+        known = self.devices_of(table) << 32 | called[codes]
         order = np.argsort(known, kind="stable")
         wanted = device << 32 | names
         place = np.minimum(np.searchsorted(known[order], wanted), len(order) - 1)
@@ -225,14 +226,13 @@ class LocalNames:
     @cached_property
     def _own_links(self) -> Codes:
         table = self.seen.table(NetLink)
-        return self.index.ports.find_or_add(self.devices_of(table), self.index.ports.name_codes(table.column("netdev")))
+        return self.index.ports.find_or_add(self.devices_of(table), self.index.ports.names_in(table, "netdev"))
 
     @cached_property
     def _own_rdma(self) -> Codes:
         table = self.seen.table(RdmaLink)
-        names = table.column("netdev")
-        names = either(equals(names, None), table.column("device"), names)
-        return self.index.ports.find_or_add(self.devices_of(table), self.index.ports.name_codes(names))
+        name, called = (self.index.ports.names_in(table, field) for field in ("netdev", "device"))
+        return self.index.ports.find_or_add(self.devices_of(table), np.where(name < 0, called, name))
 
     @cached_property
     def _link_ports(self) -> Codes:

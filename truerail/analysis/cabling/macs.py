@@ -45,8 +45,8 @@ class MacTable:
 
     def __init__(self, names: "LocalNames") -> None:
         links, planned = names.seen.table(NetLink), names.index.planned_ports
-        mac, kind, port = links.column("mac"), links.column("kind"), names.link_ports()
-        virtual = np.array([k in _VIRTUAL for k in kind], dtype=bool)
+        mac, (kind, kinds), port = links.column("mac"), links.codes("kind"), names.link_ports()
+        virtual = np.array([*map(_VIRTUAL.__contains__, kinds), False], dtype=bool)[kind]
         virtual &= (port < 0) | (port >= planned)  # in a virtual fabric a planned NIC is a veth
         use = ~(equals(mac, None) | equals(mac, _NO_MAC) | virtual)
         macs, ports = mac[use].tolist(), port[use].tolist()
@@ -101,9 +101,9 @@ class MacTable:
         """The device that owns each chassis id, -1 where unknown."""
         return self._devices(looked_up(self._port, chassis))
 
-    def ports(self, port_id: Objects, kind: Objects) -> Codes:
-        """The port that owns each port id of type `mac`, -1 where unknown or not a MAC."""
-        found, rows = np.full(len(port_id), NONE, dtype=np.int64), np.flatnonzero(equals(kind, "mac"))
+    def ports(self, port_id: Objects, is_mac: Mask) -> Codes:
+        """The port that owns each port id that is a MAC by its type, -1 where unknown or not a MAC."""
+        found, rows = np.full(len(port_id), NONE, dtype=np.int64), np.flatnonzero(is_mac)
         found[rows] = looked_up(self._port, port_id[rows])
         return found
 

@@ -1,11 +1,12 @@
 """The cabling of the past: what the journal knew of each cable, under the plan now in force."""
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 import numpy as np
+from msgspec import structs
 
 from truerail.analysis.cabling import State, Why, Wiring
 from truerail.analysis.cabling.joined import join
@@ -57,7 +58,7 @@ def _names(evaluated: EvaluatedRound) -> list[Reading]:
     for reading in evaluated.round.snapshot.readings:
         facts = tuple(fact for fact in map(_named, reading.facts) if fact is not None)
         if facts:
-            found.append(replace(reading, facts=facts))
+            found.append(structs.replace(reading, facts=facts))
     return found
 
 

@@ -1,7 +1,8 @@
 """A round with its counters, like a service's after some minutes of polling."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+
+from msgspec import structs
 
 from truerail.analysis.counters.window import STEP_SECONDS, Window
 from truerail.analysis.round import Round
@@ -39,7 +40,7 @@ def seen_now(still: Snapshot, traffic: FlowSimulation, counted: Sequence[Reading
     moved, slow = traffic.at - still.at, _slow(traffic)
     named = {device for device, _ in slow}
     readings = [
-        replace(
+        structs.replace(
             reading, at=reading.at + moved, facts=_slowed(reading, slow) if reading.device in named else reading.facts
         )
         for reading in still.readings
