@@ -84,6 +84,7 @@ _TOTAL = re.compile(
 )
 _GAP = re.compile(r" {2,}")
 _WORD = re.compile(r"\S+")
+_MAC = re.compile(r"[0-9a-f]{1,2}(?::[0-9a-f]{1,2}){5}", re.IGNORECASE)
 _CUT = "..."
 """Dell's mark at the end of a name truncated to its column; the next cell follows without a blank."""
 
@@ -246,7 +247,7 @@ def _cells(line: str, number: int, table: Header) -> Row:
     cells, words = _GAP.split(line.strip()), list(_WORD.finditer(line))
     if len(cells) == count and _fits(cells, table):
         return _row(cells, table)
-    if len(words) == count and _pushed([word.start() for word in words], table):
+    if len(words) == count and _pushed(_begins(words, table), table):
         cells = [word.group() for word in words]
         if _fits(cells, table):
             return _row(cells, table)
@@ -254,6 +255,14 @@ def _cells(line: str, number: int, table: Header) -> Row:
     if _fits(slices, table) and (cut_names or all(line[:start].endswith(_CUT) for start in joined)):
         return _row(slices, table)
     raise UnreadableError("a row that does not fit the table's header", line=number, text=line)
+
+
+def _begins(words: Sequence[re.Match[str]], table: Header) -> list[int]:
+    """Where the words begin; OS10 prints its chassis ids one column left of their label, there is no second blank."""
+    return [
+        word.start() + (field == "chassis_id" and word.start() == start - 1 and bool(_MAC.fullmatch(word.group())))
+        for word, field, start in zip(words, table.fields, table.starts, strict=True)
+    ]
 
 
 def _pushed(begin: Sequence[int], table: Header) -> bool:

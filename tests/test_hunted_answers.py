@@ -50,6 +50,19 @@ ANSWERS: dict[str, tuple[str, str, Sequence[Fact]]] = {
         ),
         [Neighbor("100GE1/0/1", MAC, "mac", "leaf-2", "100GE1/0/2", "ifname")],
     ),
+    "OS10: chassis ids stand one column left of their label, a long name leaves one blank": (
+        "lldp_switch",
+        (
+            "Loc PortID          Rem Host Name        Rem Port Id                    Rem Chassis Id\n"
+            "--------------------------------------------------------------------------------------\n"
+            "ethernet1/1/31      LEAF-R03-U23-Mell... Eth1/32                       02:00:00:00:00:01\n"
+            "mgmt1/1/1           LAB-7103-B-R04       19                            02:00:00:00:00:02\n"
+        ),
+        [
+            Neighbor("ethernet1/1/31", MAC, "mac", "LEAF-R03-U23-Mell...", "Eth1/32"),
+            Neighbor("mgmt1/1/1", "02:00:00:00:00:02", "mac", "LAB-7103-B-R04", "19"),
+        ],
+    ),
     "sonic-buildimage#19209: a warning of lldpctl in brackets is no JSON": (
         "lldp_switch",
         (
