@@ -136,6 +136,12 @@ def test_what_is_not_known_of_gpus_and_times_stays_unknown() -> None:
     answer = asked(shown(slurm(record("1", host))), "1")
     assert "is hurt; its GPU-hours are unknown." in answer.summary
     assert answered(shown(slurm(record("1", host)))).summary == "1 job runs, 1 is hurt: GPU-hours unknown"
+    both = shown(slurm(record("1", host), record("2", others(shown(), host)[0])))
+    assert [run.key for run in jobs(both, None, "hurt").jobs] == ["1"]
+    assert [run.key for run in jobs(both, None, "running").jobs] == ["1", "2"]
+    for state, why in (("ended", "need a time: since"), ("well", "no state 'well': hurt, running, ended")):
+        with pytest.raises(QueryError, match=why):
+            jobs(both, None, state)
     two = lived(shown(slurm(record("1", host, gpus=8), record("2", host))), AT - timedelta(hours=1))
     assert answered(two).summary == "2 jobs run, 2 are hurt: 4.0 GPU-hours so far or more"
 
@@ -279,10 +285,10 @@ def test_jobs_that_ran_since_a_fault_began_are_named_with_those_that_have_ended(
         ],
     )
 
-    def since(begin: str, on: str | None = None) -> Jobs:
-        answer: Jobs = JOBS.find(Asked(publication, history, AT), {"on": on, "since": begin})
+    def since(begin: str, on: str | None = None, state: str | None = None) -> Jobs:
+        answer: Jobs = JOBS.find(Asked(publication, history, AT), {"on": on, "since": begin, "state": state})
         assert answer_from_json(Jobs, as_json(answer)) == answer
-        assert "ended 2" in answer_text(answer, Options(100))
+        assert state or "ended 2" in answer_text(answer, Options(100))
         return answer
 
     (cause,) = publication.evaluation.causes
@@ -298,14 +304,18 @@ def test_jobs_that_ran_since_a_fault_began_are_named_with_those_that_have_ended(
     assert found.jobs[1].not_in_plan == ("cpu-1",)
     assert (found.running, found.ended, found.hurt, found.since) == (2, 4, 2, AT - 6 * hour)
     assert found.summary.endswith("4 of them have ended; 2 are or were hurt: 8.0 GPU-hours so far")
+    assert [run.key for run in since("6h", None, "ended").jobs] == ["2", "3", "6", "4"]
+    assert [run.key for run in since("6h", None, "hurt").jobs] == ["1", "2"]
+    assert (since("6h", None, "running").ended, since("6h", None, "running").running) == (0, 2)
     broke = since("fault", cause.id)
     assert (broke.since, [run.key for run in broke.jobs]) == (AT - 3 * hour, ["1", "2", "5", "6", "4"])
-    early = JOBS.find(Asked(publication, replace(history, since=AT - hour), AT), {"on": None, "since": "3h"})
+    asked_late = Asked(publication, replace(history, since=AT - hour), AT)
+    early = JOBS.find(asked_late, {"on": None, "since": "3h", "state": None})
     assert f"; the journal begins {AT - hour:%Y-%m-%d %H:%M} UTC" in early.summary
-    quiet = JOBS.find(Asked(shown(), FakeHistory(), AT), {"on": None, "since": "3h"})
+    quiet = JOBS.find(Asked(shown(), FakeHistory(), AT), {"on": None, "since": "3h", "state": None})
     assert quiet.summary.startswith("No scheduler is asked for jobs, and the journal has none since")
     with pytest.raises(QueryError, match="no fault hurts the fabric now"):
-        JOBS.find(Asked(shown(), FakeHistory(), AT), {"on": None, "since": "fault"})
+        JOBS.find(Asked(shown(), FakeHistory(), AT), {"on": None, "since": "fault", "state": None})
     with pytest.raises(QueryError, match=f"no fault hurts {well} now"):
         since("fault", well)
     assert JOBS.journal({"since": None}) is not JOBS.journal({"since": "2h"})

@@ -121,8 +121,8 @@ def _find(asked: Asked, given: Given) -> Jobs:
     from truerail.questions.answers.jobs_since import jobs_since
 
     if given["since"] is None:
-        return jobs(asked.publication, given["on"])
-    return jobs_since(asked.publication, given["on"], given["since"], asked.history, asked.now)
+        return jobs(asked.publication, given["on"], given["state"])
+    return jobs_since(asked.publication, given["on"], given["since"], asked.history, asked.now, given["state"])
 
 
 def _good(answer: Jobs) -> bool | None:
@@ -161,6 +161,16 @@ QUESTION = Question(
             metavar="TIME",
             label="Since",
             example="14:00, or fault",
+        ),
+        Parameter(
+            "state",
+            help="Only jobs in this state: hurt, running, or ended (with --since).",
+            description="only jobs in this state: `hurt`, `running`, or `ended`, which needs `since`",
+            needed=False,
+            option=True,
+            metavar="STATE",
+            label="State",
+            example="hurt",
         ),
     ),
     _find,

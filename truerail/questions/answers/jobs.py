@@ -1,6 +1,6 @@
 """`jobs`: the running jobs by what hurts them, and the job behind a key, an id or a name."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -24,18 +24,35 @@ from truerail.views.view import View, view_of
 MOST_JOBS = 1000
 """Most jobs in an answer, the worst first."""
 _MOST_NAMED = 5
+ENDED = "ended"
+_STATES: Mapping[str, Callable[[JobRun], bool]] = {
+    "hurt": lambda run: run.hurt,
+    "running": lambda run: run.ended is None,
+    ENDED: lambda run: run.ended is not None,
+}
 
 
-def jobs(publication: Published, on: str | None) -> Jobs:
-    """The running jobs, the worst first; those on something, or that a cause hurts. Raises NotFoundError and QueryError
-    for an unknown name.
+def jobs(publication: Published, on: str | None, state: str | None = None) -> Jobs:
+    """The running jobs, the worst first; those on something, or that a cause hurts, or in a state. Raises NotFoundError
+    and QueryError for an unknown name.
     """
+    if state == ENDED:
+        raise QueryError(f"jobs that have {ENDED} need a time: since")
     view, standing = view_of(publication), rail_status_of(publication.evaluated)
     known = publication.round.jobs
     wanted = known.running if on is None else _on(view, standing, known.running, on)
-    runs = runs_of(view, standing, wanted, known.sources)
+    runs = in_state(runs_of(view, standing, wanted, known.sources), state)
     hurt = [run for run in runs if run.hurt]
     return answer_of(known, runs, on, _summary(known, runs, hurt, on))
+
+
+def in_state(runs: list[JobRun], state: str | None) -> list[JobRun]:
+    """The jobs in a state; all of them without one. Raises QueryError for another word."""
+    if state is None:
+        return runs
+    if state not in _STATES:
+        raise QueryError(f"no state {printable(state, 40)!r}: {', '.join(_STATES)}")
+    return [run for run in runs if _STATES[state](run)]
 
 
 def answer_of(known: KnownJobs, runs: list[JobRun], on: str | None, summary: str) -> Jobs:

@@ -12,7 +12,7 @@ from truerail.model.job_record import JobRecord
 from truerail.model.names import printable
 from truerail.outputs.report_words import count
 from truerail.questions.answers.job_harm import hosts_hurt, runs_of
-from truerail.questions.answers.jobs import answer_of, hosts_on, hours_of, since, time_words
+from truerail.questions.answers.jobs import answer_of, hosts_on, hours_of, in_state, since, time_words
 from truerail.questions.answers.moments import moment
 from truerail.questions.answers.rail_status import rail_status_of
 from truerail.questions.jobs import JobRun, Jobs
@@ -23,8 +23,11 @@ MOST_RUNS = 10_000
 FAULT = "fault"
 
 
-def jobs_since(publication: Published, on: str | None, begin: str, history: History, now: datetime) -> Jobs:
-    """The jobs since a time, the worst first; those on something. GPU-hours are those of causes that are open now.
+def jobs_since(
+    publication: Published, on: str | None, begin: str, history: History, now: datetime, state: str | None = None
+) -> Jobs:
+    """The jobs since a time, the worst first; those on something, or in a state. GPU-hours are those of causes that are
+    open now.
 
     Raises NotFoundError and QueryError, and JournalUnavailableError.
     """
@@ -40,7 +43,7 @@ def jobs_since(publication: Published, on: str | None, begin: str, history: Hist
     asked_at = {source.name: source.at for source in known.sources if not source.error}
     ends = ((place, one.ended_at or asked_at.get(one.source)) for place, one in enumerate(former, len(running)))
     ended = {place: at for place, at in ends if at is not None}
-    runs = runs_of(view, standing, jobs, known.sources, ended)
+    runs = in_state(runs_of(view, standing, jobs, known.sources, ended), state)
     away = "".join(f"; {since(one.name, one.at, one.error)}" for one in known.away)
     more = f"; the journal has more than these {MOST_RUNS:,} runs" if len(records) > MOST_RUNS else ""
     kept = history.kept_since()
@@ -48,7 +51,7 @@ def jobs_since(publication: Published, on: str | None, begin: str, history: Hist
     summary = f"{_summary(runs, on, start)}{early}{more}{away}"
     if not known.sources and not runs:
         summary = f"No scheduler is asked for jobs, and the journal has none since {time_words(start)}"
-    return replace(answer_of(known, runs, on, summary), since=start, ended=len(ended))
+    return replace(answer_of(known, runs, on, summary), since=start, ended=sum(run.ended is not None for run in runs))
 
 
 def _begin(view: View, on: str | None, hosts: set[str] | None, begin: str, now: datetime) -> datetime:
