@@ -100,6 +100,20 @@ def _events(stream: http.client.HTTPResponse) -> Iterator[tuple[str, str]]:
             yield number, value
 
 
+def test_rules_are_loaded_before_a_front_answers_anybody() -> None:
+    script = (
+        "import sys, truerail.processes.front\n"
+        "from truerail.processes.supervisor import freeze\n"
+        "freeze()\n"
+        "loaded = set(sys.modules)\n"
+        "from truerail.views.lists import known_rules\n"
+        "assert len(known_rules()) > 50\n"
+        "print(*set(sys.modules) - loaded)"
+    )
+    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    assert found.split() in ([], ["truerail.views.lists"])
+
+
 def test_the_judge_is_another_process_than_the_front(service: Service) -> None:
     for path in (*_VIEW, *_OF_THE_JUDGE):
         assert get(f"{service.url}api/v1/{path}")[0] == 200, path

@@ -81,7 +81,13 @@ def serve(hosts: int, port: int, folder: Path) -> None:
         run(_judge(settings, plan, versions, replace(post, started=started), folder))
 
     def serving(started: Any) -> None:
-        run(_held(front(settings, replace(post, started=started), None), folder))
+        begun = asyncio.Event()
+
+        def listens() -> None:
+            started()
+            begun.set()
+
+        run(_held(front(settings, replace(post, started=listens), None), begun, folder))
 
     freeze()
     Supervisor({"judge": judge, "front": serving}, chief="judge", reloads=False).run()
@@ -135,10 +141,12 @@ async def _judge(settings: Any, plan: Any, versions: list[list[Any]], post: Any,
     (folder / "judge.json").write_text(json.dumps(found))
 
 
-async def _held(serving: Any, folder: Path) -> None:
-    """Runs the front, and writes the longest time for which its event loop could do nothing else, and its memory."""
+async def _held(serving: Any, begun: asyncio.Event, folder: Path) -> None:
+    """Runs the front, and writes the longest time for which its event loop could do nothing else since it serves, and
+    its memory.
+    """
     stop = asyncio.Event()
-    held = asyncio.create_task(_longest_hold(stop))
+    held = asyncio.create_task(_longest_hold(begun, stop))
     await serving
     stop.set()
     peak = _unshared_mb()
@@ -160,8 +168,9 @@ async def _hear(watch: Any, answers: list[Any]) -> None:
         await asyncio.sleep(0)
 
 
-async def _longest_hold(stop: asyncio.Event) -> float:
+async def _longest_hold(begun: asyncio.Event, stop: asyncio.Event) -> float:
     """The longest time for which the event loop could do nothing else."""
+    await begun.wait()
     longest = 0.0
     while not stop.is_set():
         began = time.monotonic()

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
 
+from rules import rules
 from truerail.errors import CommandError
 from truerail.service.logs import logger
 
@@ -222,7 +223,11 @@ def _end(running: list[_Child], signals: list[int]) -> None:
 
 
 def freeze() -> None:
-    """Takes what is imported out of the garbage collection, so that no child copies it to count its references."""
+    """Takes what is imported out of the garbage collection, so that no child copies it to count its references.
+
+    That includes the rules: a front that loads them for the first list of findings lets all its readers wait meanwhile.
+    """
+    rules()
     gc.collect()
     gc.freeze()
 
