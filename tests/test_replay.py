@@ -1,8 +1,11 @@
 """A capture, in each of its shapes, becomes readings under the plan's names."""
 
 import gc
+import sys
+import time
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
+from threading import current_thread
 from traceback import walk_tb
 from typing import Any, TypeGuard
 
@@ -12,6 +15,7 @@ from capture_trees import LINKS, RDMA, grow, lldp, pack
 from truerail.errors import CaptureError, UnreadableError
 from truerail.model import Device, Neighbor, NetLink, RdmaLink, Role
 from truerail.transport.answers import Answers
+from truerail.transport.folders import DiskFolder
 from truerail.transport.prefetch import BATCH, THREADS
 from truerail.transport.replay import Capture, read_capture
 
@@ -184,10 +188,24 @@ def test_only_limits_what_is_read_by_any_spelling(tmp_path: Path) -> None:
     assert read_capture(root, devices=PLAN, only=["nobody"]).readings == []
 
 
-def test_many_devices_come_in_order_whatever_is_opened_first(tmp_path: Path) -> None:
+@pytest.mark.parametrize("slow", [False, True])
+def test_many_devices_come_in_order_and_threads_open_them_where_that_has_to_wait(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, slow: bool
+) -> None:
+    read, openers = DiskFolder.read, set[str]()
+
+    def slowly(self: DiskFolder, name: str) -> bytes:
+        openers.add(current_thread().name.rpartition("_")[0])
+        if slow:
+            time.sleep(0.0002)
+        return read(self, name)
+
+    monkeypatch.setattr(DiskFolder, "read", slowly)
     names = [f"gpu-{number:03}" for number in range(2 * THREADS * BATCH + 5)]
     capture = read_capture(grow(tmp_path, {f"{name}/rdma_link": RDMA for name in names}))
     assert [reading.device for reading in capture.readings] == names
+    counted = sys.platform == "linux"  # how often a thread had to wait
+    assert ("truerail-open" in openers) is (slow or not counted)
 
 
 def test_progress_counts_devices(tmp_path: Path) -> None:
