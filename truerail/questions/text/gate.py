@@ -22,5 +22,6 @@ def gate_text(answer: Gate, options: Options) -> Iterator[RenderableType]:
         if host.drained:
             yield hanging("", Text(f"no new job starts there already: {name(host.drained)}"), indent=2)
         elif host.drain:
-            yield hanging("", Text(f"to keep new jobs away: {name(host.drain)}"), indent=2)
+            yield hanging("", Text("to keep new jobs away:"), indent=2)
+            yield hanging("", Text(name(host.drain)), indent=4)
     yield from more(len(answer.hosts) - len(shown), "hosts")
