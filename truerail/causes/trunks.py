@@ -101,7 +101,8 @@ def _shown(ports: Sequence[Port]) -> str:
 
 def crossed_by_name(wiring: Wiring) -> Iterator[CauseCandidate]:
     """One draft for each two switches whose cables to a third are in each other's places there, by their names alone:
-    of their own ports each hears the planned switch, and not which port of it. So no move is ordered.
+    of their own ports each hears the planned switch, and not which port of it. So no move is ordered. Where no switch
+    hears either of the two in its place, they may carry each other's names instead.
     """
     index = wiring.index
     tier = np.array([*index.devices.tier, NONE], dtype=np.int64)
@@ -109,13 +110,15 @@ def crossed_by_name(wiring: Wiring) -> Iterator[CauseCandidate]:
     vague = (wiring.state == State.WRONG) | ((wiring.state == State.UNKNOWN) & (wiring.why == Why.AMBIGUOUS))
     vague &= ~index.from_host & (wiring.place < 0) & (heard >= 0) & (heard != index.a_device)
     vague &= (tier[heard] == tier[index.a_device]) & ((below == index.b_device) | (below < 0))
+    ours = ~index.from_host & ((heard == index.a_device) | (wiring.state == State.RIGHT))
+    sure = set(index.a_device[ours].tolist())
     found: dict[tuple[int, int, int], list[int]] = {}
     for cable in np.flatnonzero(vague).tolist():
         key = int(index.b_device[cable]), int(index.a_device[cable]), int(heard[cable])
         found.setdefault(key, []).append(cable)
     for (above, one, other), cables in found.items():
         back = found.get((above, other, one), [])
-        if one < other and len(cables) == len(back):
+        if one < other and len(cables) == len(back) and sure & {one, other}:
             yield _by_name(index, cables, back)
 
 

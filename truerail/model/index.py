@@ -6,13 +6,15 @@ numpy.
 """
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice, takewhile
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from truerail.model.columns import NONE, Codes, mapped
-from truerail.model.names import device_key, port_key, printable, short_name
+from truerail.model.names import CUT_NAME, device_key, port_key, printable, short_name
 from truerail.model.plan import Cable, Plan, Port, Role
 
 if TYPE_CHECKING:
@@ -39,6 +41,7 @@ class Devices:
                     self._by_key.setdefault(device_key(alias), code)
             short = short_name(device_key(device.name))
             self._short[short] = code if self._short.get(short, code) == code else NONE
+        self._sorted = sorted(self._by_key)
 
     def find(self, name: str) -> int:
         """The code of a device by any spelling of its name; -1 if unknown or if two devices could be meant."""
@@ -47,6 +50,15 @@ class Devices:
         if found is None:
             found = self._short.get(short_name(key), self._by_key.get(short_name(key), NONE))
         return found
+
+    def find_cut(self, name: str) -> int:
+        """The code of the device whose name begins so, of a name that ends with `CUT_NAME`; -1 if several do. One that
+        no device of the plan begins with is an unplanned device's.
+        """
+        begin = name.strip().removesuffix(CUT_NAME).lower()
+        later = islice(self._sorted, bisect_left(self._sorted, begin), None)
+        fits = {self._by_key[key] for key in takewhile(lambda key: key.startswith(begin), later)}
+        return self.find_or_add(name) if not fits else fits.pop() if len(fits) == 1 else NONE
 
     def find_or_add(self, name: str) -> int:
         """The code of a device by name; an unplanned device gets a new code."""

@@ -49,6 +49,8 @@ _DPU_LAST = re.compile(r"([^.]+)[-_](?:dpu|bf|bluefield)[-_]?\d{0,2}(?:\..*)?", 
 _UNSAFE = re.compile(r"[^A-Za-z0-9.\-]+")
 _OCTETS = re.compile(r"[0-9a-fA-F]{1,2}(?::[0-9a-fA-F]{1,2}){5}")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
+CUT_NAME = "..."
+"""At the end of a name that a switch has shortened to its table's column, as OS10 does."""
 
 
 def canonical_mac(text: str) -> str | None:
