@@ -8,7 +8,7 @@ send.
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache, wraps
+from functools import cache, lru_cache, wraps
 
 from truerail.errors import UnreadableError
 from truerail.model import Collector, Device, Fact
@@ -111,7 +111,7 @@ _SIGNS: tuple[tuple[str, str], ...] = (
     ("ncclras", r'"nccl_version"[ \t]*:|^NCCL version \S+ compiled with'),
     ("kubectl get nodes -o json", r'"kind"[ \t]*:[ \t]*"Node(?:List)?"'),
     ("kubectl get pods -o json", r'"apiVersion"[ \t]*:'),
-    ("NCCL_DEBUG=INFO", r"\bNCCL INFO "),
+    ("NCCL_DEBUG=INFO", r"NCCL INFO "),
     ("bridge fdb show", r"^[0-9a-f:]{17} dev \S+ (?:vlan|master|self|dst)\b"),
     ("ip neigh show", r"^[0-9a-fA-F.:]+ dev \S+ lladdr "),
     ("ip -j neigh", r'"dst"[ \t]*:[^}\n]{1,80}"lladdr"[ \t]*:'),
@@ -145,14 +145,22 @@ _SIGNS: tuple[tuple[str, str], ...] = (
 
 def command_of(answer: str) -> str | None:
     """The command whose answer this is; None if unknown."""
-    head = answer[:_HEAD]
-    return next((command for command, sign in _signs() if sign.search(head)), None)
+    return _command_of(answer[:_HEAD])
+
+
+@lru_cache(maxsize=16)
+def _command_of(head: str) -> str | None:
+    """Many devices refuse a command with the same words, and one text is offered to several collectors."""
+    lines = f"\n{head}"
+    return next((command for command, sign in _signs() if sign.search(lines)), None)
 
 
 @cache
 def _signs() -> Sequence[tuple[str, re.Pattern[str]]]:
-    """Compiled where the first answer needs them: a hundred expressions cost 50 ms."""
-    return [(command, re.compile(sign, re.MULTILINE)) for command, sign in _SIGNS]
+    """Compiled where the first answer needs them: a hundred expressions cost 50 ms. A line begins after a line feed,
+    for which `re` looks several times faster than for `^`.
+    """
+    return [(command, re.compile(re.sub(r"(?<!\[)\^", r"\\n", sign), re.MULTILINE)) for command, sign in _SIGNS]
 
 
 def naming(found: Collector) -> Collector:

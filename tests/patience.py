@@ -9,7 +9,7 @@ T = TypeVar("T")
 ENOUGH = 300.0
 """Seconds that no machine needs for what a test waits for. A test that passes does not wait so long."""
 _POLL_SECONDS, _TICK_SECONDS = 0.02, 0.01
-_LINEAR, _NO_GROWTH_SECONDS = 10, 0.5
+_LINEAR, _NO_GROWTH_SECONDS = 10, 0.25
 
 
 def soon(true: Callable[[], object], what: str = "what the test waits for") -> None:
@@ -44,8 +44,8 @@ def grows_with(work: Callable[[int], object]) -> None:
     """Fails where `work(4)` takes this thread much more than four times the processor time of `work(1)`.
 
     A ratio of the same work at two sizes says how the time grows, on a fast machine and on a slow one: four for what is
-    linear, sixteen for what is quadratic. Half a second is no growth, whatever the ratio; one good measurement of three
-    is enough, because others share the machine's caches.
+    linear, sixteen for what is quadratic. A quarter of a second is no growth, whatever the ratio; one good measurement
+    of three is enough, because others share the machine's caches.
     """
     ratios = []
     for _ in range(3):

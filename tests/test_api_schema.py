@@ -4,11 +4,13 @@ All of its checks are made but one: no document can say which names, times and n
 well-formed questions about what is not there are rightly refused.
 """
 
+import pytest
 import schemathesis
 from fake_tower import FakeTower, published, settings, step
 from hypothesis import HealthCheck
 from hypothesis import settings as pace
 from schemathesis import Case
+from schemathesis.schemas import BaseSchema
 from schemathesis.specs.openapi.checks import positive_data_acceptance
 
 from truerail.web.application import create_app
@@ -29,10 +31,21 @@ REFUSED = [400, 401, 403, 404, 405, 413, 414, 422, 431]
 """What a request that the document does not allow is answered with; 413 and 414 where body or path is too long, too."""
 
 config = schemathesis.Config.from_dict({"checks": {"negative_data_rejection": {"expected-statuses": REFUSED}}})
-schema = schemathesis.openapi.from_asgi("/openapi.json", _app(), config=config).exclude(path=APART)
 
 
-@schema.parametrize()
+@pytest.fixture(scope="module")
+def document() -> BaseSchema:
+    """Loaded by the worker that runs this, and by no other that collects it: it takes longer than the requests."""
+    return schemathesis.openapi.from_asgi("/openapi.json", _app(), config=config)
+
+
+@pytest.fixture(autouse=True)
+def renamable(request: pytest.FixtureRequest) -> None:
+    """schemathesis renames the test for each endpoint, by an attribute that pytest had before 9.1."""
+    request.node._nodeid = request.node.nodeid
+
+
+@schemathesis.pytest.from_fixture("document").exclude(path=APART).parametrize()
 @pace(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 def test_every_endpoint_is_as_the_document_says(case: Case) -> None:
     case.call_and_validate(excluded_checks=[positive_data_acceptance])

@@ -68,9 +68,11 @@ def test_the_page_promises_something_for_every_fault_of_traffic() -> None:
     assert set(PROMISED) == set(KINDS)
 
 
-@pytest.mark.parametrize("hosts", [32, 64])
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("kind", "hosts"), [*((kind, 32) for kind in KINDS), *((kind, 64) for kind in (K.STORM, K.POLARIZATION, K.INCAST))]
+)
 def test_each_fault_of_traffic_leads_to_its_cause_in_the_promised_time(kind: FlowFaultKind, hosts: int) -> None:
+    """With the demo's 64 hosts those whose paths are shared by more of them; the others are of one host or link."""
     fault = FlowFault(kind)
     site = Site(troubles=[fault], shape=living_shape(hosts, RAILS, [kind]), pace=Pace())
     (trouble,) = site.director.standing

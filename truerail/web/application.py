@@ -1,6 +1,10 @@
 """The web application: the API, the streams, the metrics and the page, over a `ServiceAPI`."""
 
+from collections.abc import Sequence
+from functools import cache
+
 from fastapi import FastAPI
+from starlette.routing import BaseRoute
 
 from truerail import __version__
 from truerail.outputs.metrics import Exposition
@@ -12,7 +16,7 @@ from truerail.web.api import routes
 from truerail.web.api.service import router as service
 from truerail.web.context import RequestContext
 from truerail.web.head import Head
-from truerail.web.openapi import DESCRIPTION, TAGS, complete
+from truerail.web.openapi import DESCRIPTION, TAGS, completed
 from truerail.web.page.routes import Pages
 from truerail.web.relay import Ask
 from truerail.web.strict import parameters_of
@@ -38,24 +42,39 @@ def create_app(
 
 def open_app(tower: ServiceAPI, settings: Settings, exposition: Exposition | None = None) -> FastAPI:
     """The application without access control: who calls it has checked the caller."""
-    app = FastAPI(
-        title="truerail",
-        version=__version__,
-        description=DESCRIPTION,
-        openapi_tags=TAGS,
-        openapi_url="/openapi.json",
-        docs_url=None,
-        redoc_url=None,
-        redirect_slashes=False,
-        generate_unique_id_function=lambda route: route.name,
-    )
+    api = _api()
+    app = _application(api.routes, openapi_url="/openapi.json")
     app.state.relayed = False
     app.state.desk = RequestContext(tower, settings, exposition)
     pages = Pages(tower, settings)
     problem_json.install(app, pages.lost)
+    app.include_router(pages.router(), include_in_schema=False)
+    document = completed(api.openapi(), open_to_all=not settings.access.required)
+    # FastAPI would make a document of its own, without all this
+    app.openapi = lambda: document  # type: ignore[method-assign]
+    app.state.parameters = parameters_of(document)
+    return app
+
+
+@cache
+def _api() -> FastAPI:
+    """The endpoints of the API and their document, which are those of any service: made once in a process."""
+    app = _application()
     app.include_router(routes())
     app.include_router(service)
-    app.include_router(pages.router(), include_in_schema=False)
-    complete(app, open_to_all=not settings.access.required)
-    app.state.parameters = parameters_of(app)
     return app
+
+
+def _application(routes: Sequence[BaseRoute] = (), openapi_url: str | None = None) -> FastAPI:
+    return FastAPI(
+        title="truerail",
+        version=__version__,
+        description=DESCRIPTION,
+        openapi_tags=TAGS,
+        openapi_url=openapi_url,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        generate_unique_id_function=lambda route: route.name,
+        routes=list(routes),
+    )

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from fastapi import FastAPI
 from pydantic import TypeAdapter
 
 from truerail.web.access.authenticator import METRICS, PROBES
@@ -62,19 +61,21 @@ SCHEMES: dict[str, Any] = {
 """The authentication schemes. A trusted proxy (`access.trusted_proxy`) authenticates its users instead."""
 
 
-def complete(app: FastAPI, *, open_to_all: bool) -> None:
-    """Builds the document once, with the schema of problems, which no endpoint returns by itself, and with each
-    endpoint's authentication; `open_to_all`: a service without log-in needs none.
+def completed(document: dict[str, Any], *, open_to_all: bool) -> dict[str, Any]:
+    """The document with the schema of problems, which no endpoint returns by itself, and with each endpoint's
+    authentication; `open_to_all`: a service without log-in needs none.
     """
-    document = app.openapi()
+    components = document["components"]
     shape = TypeAdapter(Problem).json_schema(ref_template="#/components/schemas/{model}")
-    document["components"]["schemas"] |= shape.pop("$defs", {}) | {"Problem": shape}
-    document["components"]["securitySchemes"] = SCHEMES
-    for path, methods in document["paths"].items():
-        for method, operation in methods.items():
-            operation["security"] = _security(path, method, open_to_all=open_to_all)
-    # FastAPI would rebuild the document without all this once a route is added
-    app.openapi = lambda: document  # type: ignore[method-assign]
+    schemas = components["schemas"] | shape.pop("$defs", {}) | {"Problem": shape}
+    paths = {
+        path: {
+            method: {**operation, "security": _security(path, method, open_to_all=open_to_all)}
+            for method, operation in methods.items()
+        }
+        for path, methods in document["paths"].items()
+    }
+    return {**document, "paths": paths, "components": {**components, "schemas": schemas, "securitySchemes": SCHEMES}}
 
 
 def _security(path: str, method: str, *, open_to_all: bool) -> list[dict[str, list[str]]]:

@@ -7,7 +7,7 @@ value of a parameter that is given twice, and suggest no name.
 from collections import Counter
 from typing import Any
 
-from fastapi import FastAPI, Request
+from fastapi import Request
 from fastapi.exceptions import RequestValidationError
 
 from truerail.files.problems import nearest
@@ -38,9 +38,9 @@ def _known(request: Request) -> frozenset[str]:
     return table[request.scope["route"].name]
 
 
-def parameters_of(app: FastAPI) -> dict[str, frozenset[str]]:
-    """The names of the query parameters of every endpoint by its name, as in the OpenAPI document."""
-    operations = [reported for methods in app.openapi()["paths"].values() for reported in methods.values()]
+def parameters_of(document: dict[str, Any]) -> dict[str, frozenset[str]]:
+    """The names of the query parameters of every endpoint by its name, as in an OpenAPI document."""
+    operations = [reported for methods in document["paths"].values() for reported in methods.values()]
     return {
         reported["operationId"]: frozenset(
             one["name"] for one in reported.get("parameters", ()) if one["in"] == "query"
