@@ -13,6 +13,10 @@ only, so its size depends on the flows and not on the packets.
 | `heard` | flow, source port, TTL as sent, size, TOS as heard, interface of arrival, packets |
 | `hops` | flow, source port, TTL, size, address, ICMP message, its MTU, answers |
 | `trouble` | word, NIC or "", flow or null, count, detail or null |
+| `echoes` | flow, output of `ping -q`; missing in recordings of earlier scripts |
+
+`ping -q` ends with `rtt min/avg/max/mdev = 0.041/0.052/0.066/0.010 ms` (iputils `ping_common.c`, `finish`), that of
+busybox with `round-trip min/avg/max = 0.041/0.052/0.066 ms`. The least of three echoes is the time of the pair.
 
 Traps:
 
@@ -21,13 +25,14 @@ Traps:
 - A host that took no part has a recording too: its flows, and the trouble `left out`.
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
 from collector._answer import decode
 from truerail.errors import UnreadableError
-from truerail.model import Command, Device, ProbeHop, ProbeReach, ProbeTrouble, Role, collector, minutes
+from truerail.model import Command, Device, ProbeEcho, ProbeHop, ProbeReach, ProbeTrouble, Role, collector, minutes
 from truerail.model.probe_facts import FULL_TTL
 
 VERSION = 1
@@ -35,7 +40,8 @@ _MODES = frozenset(("routed", "wired"))
 _MESSAGES = frozenset(
     ("time exceeded", "too big", "port unreachable", "net unreachable", "host unreachable", "prohibited")
 )
-_MOST_COUNTED = 2**40
+_LEAST = re.compile(r"^(?:rtt|round-trip) min/avg/max(?:/mdev)? = (\d{1,6}(?:\.\d{1,6})?)/[\d./]+ ms", re.MULTILINE)
+_MOST_COUNTED, _MOST_DETAIL = 2**40, 160
 _Key = tuple[int, int, int, int]
 """Flow, source port, TTL, size."""
 
@@ -44,15 +50,16 @@ _Key = tuple[int, int, int, int]
     on=[Role.HOST],
     ask=[Command("truerail-probe", ("capture",))],
     every=minutes(10),
-    yields=[ProbeReach, ProbeHop, ProbeTrouble],
+    yields=[ProbeReach, ProbeHop, ProbeTrouble, ProbeEcho],
     optional=True,
 )
-def probe_results(answer: str, device: Device) -> list[ProbeReach | ProbeHop | ProbeTrouble]:
-    """`ProbeReach` of both roles, `ProbeHop` and `ProbeTrouble`, in the recording's order. Raises `UnreadableError`."""
+def probe_results(answer: str, device: Device) -> list[ProbeReach | ProbeHop | ProbeTrouble | ProbeEcho]:
+    """`ProbeReach` of both roles, `ProbeHop`, `ProbeTrouble`, `ProbeEcho`, as recorded. Raises `UnreadableError`."""
     found = decode(answer)
     runs = [_recording(one) for one in (found if type(found) is list else [found])]
     reach = [fact for run in runs for fact in (*run.sent(), *run.heard())]
-    return [*reach, *(fact for run in runs for fact in run.hops()), *(fact for run in runs for fact in run.troubles())]
+    hops, troubles = ([fact for run in runs for fact in run.hops()], [fact for run in runs for fact in run.troubles()])
+    return [*reach, *hops, *troubles, *(fact for run in runs for fact in run.echoes())]
 
 
 def _recording(found: object) -> "_Recording":
@@ -119,6 +126,17 @@ class _Recording:
         """What kept the host from being a good witness."""
         for what, port, flow, count, detail in self._rows("trouble", 5, texts=(0, 1, 4), null=(2, 4)):
             yield ProbeTrouble(port, what, count, self._run, flow, detail)
+
+    def echoes(self) -> Iterator[ProbeEcho]:
+        """The time of each pair that was to be measured."""
+        for flow, output in self._rows("echoes", 2, texts=(1,)) if "echoes" in self._found else ():
+            self._known(self._sends, flow, "echoes")
+            about, least = self._sends[flow], _LEAST.search(output)
+            lines = [line.strip() for line in output.split("\n") if line.strip()]
+            yield ProbeEcho(
+                *(about["port"], about["peer"], about["peer_port"], self._run, flow),
+                *((round(1000 * float(least[1]), 1), None) if least else (None, "".join(lines[-1:])[:_MOST_DETAIL])),
+            )
 
     def _reach(
         self, about: dict[str, Any], *, size: int | None = None, source_port: int | None = None, sent: int | None = None

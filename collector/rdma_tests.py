@@ -6,9 +6,6 @@ Needs: a run of `truerail probe --heavy`. No round of polls tests anything: this
 Format: one object, version 1: `run`, `host` and `tests`. A test has its number, the role of this host, its NIC, the
 peer and its NIC, `why` (null, or the reason for which nothing was run) and for each program its exit status and output.
 
-`ping -q` ends with `rtt min/avg/max/mdev = 0.041/0.052/0.066/0.010 ms` (iputils `ping_common.c`, `finish`), that of
-busybox with `round-trip min/avg/max = 0.041/0.052/0.066 ms`. The least of three echoes is the time of the pair.
-
 `ib_write_bw` ends with a header and a row of numbers, the same in all versions but for its unit. Source:
 linux-rdma/perftest, `RESULT_FMT`, `RESULT_FMT_G` and `REPORT_FMT` in src/perftest_parameters.h, and `print_report_bw`:
 
@@ -36,12 +33,11 @@ from truerail.errors import UnreadableError
 from truerail.model import Command, Device, RdmaTest, Role, collector, minutes
 
 VERSION = 1
-_PROGRAMS: tuple[Literal["ping", "rping", "ib_write_bw"], ...] = ("ping", "rping", "ib_write_bw")
+_PROGRAMS: tuple[Literal["rping", "ib_write_bw"], ...] = ("rping", "ib_write_bw")
 _ROLES = ("client", "server")
 _REASONS = frozenset(("no RDMA device", "busy", "not in time", "left out"))
 _COLUMN = re.compile(r"#\w+|BW \w+\[[^\]]*\]|MsgRate\[[^\]]*\]|CPU_Util\[[^\]]*\]")
 _GIGABITS = {"Gb/sec": 1.0, "MB/sec": 8 * 2**20 / 1e9, "MiB/sec": 8 * 2**20 / 1e9}
-_ECHOES = re.compile(r"^(?:rtt|round-trip) min/avg/max(?:/mdev)? = (\d+(?:\.\d+)?)/[\d./]+ ms", re.MULTILINE)
 _RETRIES_EXCEEDED = re.compile(r"^\s*Failed status 12\b.*$", re.MULTILINE)
 _MOST_DETAIL = 160
 _MOST_TESTS = 2**40
@@ -72,17 +68,12 @@ def rdma_tests(answer: str, device: Device) -> Iterator[RdmaTest]:
             raise UnreadableError(f"{about}: not a role", text=str(test.get("role"))[:40])
         port, peer, peer_port = (_text(test, name, about) for name in ("port", "peer", "peer_port"))
         for program in _PROGRAMS:
-            if program == "ping" and test["role"] == "server":
-                continue  # the kernel answers
-            outcome, value, detail = _outcome(test, program, about)
-            gbps, rtt_us = (None, value) if program == "ping" else (value, None)
-            yield RdmaTest(
-                port, peer, peer_port, run, test["test"], test["role"], program, outcome, gbps, detail, rtt_us
-            )
+            outcome, gbps, detail = _outcome(test, program, about)
+            yield RdmaTest(port, peer, peer_port, run, test["test"], test["role"], program, outcome, gbps, detail)
 
 
 def _outcome(test: dict[str, Any], program: Any, about: str) -> tuple[Any, float | None, str | None]:
-    """Outcome, figure and detail of one program: the bandwidth, or the time of `ping`."""
+    """Outcome, bandwidth and detail of one program."""
     why = test.get("why")
     if why == "unknown":
         return "load unknown", None, None
@@ -104,9 +95,6 @@ def _outcome(test: dict[str, Any], program: Any, about: str) -> tuple[Any, float
         return "lost", None, given_up[0].strip()[:_MOST_DETAIL]
     if status:
         return "failed", None, _last_line(output)
-    if program == "ping":
-        least = _ECHOES.search(output)
-        return ("measured", round(1000 * float(least[1]), 1), None) if least else ("failed", None, _last_line(output))
     if program == "rping" or test["role"] == "server":
         return "passed", None, None
     gbps = _average(output, about)

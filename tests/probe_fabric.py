@@ -40,6 +40,7 @@ PYTHON = ("/usr/bin/python3", "-I")
 LEAD_SECONDS = 3.0
 _MTU = 9000
 _SETTINGS = (
+    "ipv4/ping_group_range=0 2147483647",
     "ipv4/ip_forward={forward}",
     "ipv4/conf/all/rp_filter=0",
     "ipv4/conf/default/rp_filter=0",

@@ -255,8 +255,8 @@ def test_heavy_tests_name_a_slow_pair_and_leave_hosts_out_that_compute(
         "h2/eth0",
         "RDMA from h2/eth0 to h3/eth0: 48.6 Gbit/s of 97",
     ), err
-    times = "8 of 8 pairs measured, median 50 us; 8 with too few of as many hops to compare"
-    assert f"Round-trip times: {times}." in json.loads(out)["notes"]
+    times = r"Round-trip times: 8 of 8 pairs measured, median \d+ us; .*"
+    assert any(re.fullmatch(times, note) for note in json.loads(out)["notes"])
     again, replayed, _ = command("check", "--from", tmp_path / "c", "--plan", site.words[4], "--format", "json")
     assert (again, json.loads(replayed)["findings"]) == (code, json.loads(out)["findings"])
 

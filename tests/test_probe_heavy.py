@@ -14,7 +14,7 @@ import pytest
 from collector import collectors
 from truerail.analysis.probes.round_trips import words
 from truerail.analysis.rule import Case
-from truerail.model import Device, RdmaTest, Reading
+from truerail.model import Device, ProbeEcho, Reading
 from truerail.probe import heavy_script
 from truerail.probe.heavy import HeavyPlan, gpus_unknown, plan_heavy
 from truerail.probe.nics import Nic
@@ -76,11 +76,7 @@ def timed(*microseconds: float | None, hosts_of_leaf: int = 8) -> str:
     """What is reported of a ring of hosts under leaves, each of which was timed to the next."""
     plan = "\n".join(f"h{n}/nic0 leaf-{n // hosts_of_leaf}/p{n} rail=0 speed=400" for n in range(len(microseconds)))
     facts = {
-        f"h{n}": [
-            RdmaTest("nic0", f"h{(n + 1) % len(microseconds)}", "nic0", "r", n, "client", "ping", "failed")._replace(
-                **({} if us is None else {"outcome": "measured", "rtt_us": us})
-            )
-        ]
+        f"h{n}": [ProbeEcho("nic0", f"h{(n + 1) % len(microseconds)}", "nic0", "r", n, us)]
         for n, us in enumerate(microseconds)
     }
     return words(scene(Case("", plan, facts)))
@@ -126,7 +122,6 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(heavy_script, "SYSFS", str(tmp_path))
     monkeypatch.setattr(heavy_script, "SAFE_PATH", f"{tmp_path}/tools:/usr/bin:/bin")
     monkeypatch.setattr(heavy_script, "IDLE_SECONDS", 0.01)
-    monkeypatch.setattr(heavy_script, "PING_AT", 0.0)
     monkeypatch.setattr(heavy_script, "RPING_AT", 0.0)
     monkeypatch.setattr(heavy_script, "WRITE_AT", 0.0)
     monkeypatch.setattr(heavy_script, "CLIENT_AFTER", 0.0)

@@ -117,6 +117,21 @@ def test_flows_do_not_share_source_ports_and_ask_each_switch_for_little() -> Non
     assert {size for _, flow in _plan("A", version=6, what=("reach",)).flows for size, _, _ in flow["rounds"]} == {96}
 
 
+def test_each_nic_sends_echoes_to_its_first_peer_unless_hosts_may_be_busy() -> None:
+    plan = _plan("A", "B", "C", "E")
+    for host in plan.hosts:
+        tasks = plan.tasks(host, 0.0)
+        timed = [flow for flow in tasks["sends"] if flow["flow"] in tasks["echoes"]]
+        assert sorted(flow["port"] for flow in timed) == sorted({flow["port"] for flow in tasks["sends"]})
+        assert {(flow["pinglist"], flow["mode"]) for flow in timed} == {("A", "routed")}
+        packets = sum(row[3] for flow in tasks["sends"] for row in flow["packets"])
+        assert plan.limits(host)["packets"] == packets + 3 * len(timed)
+    assert "echoes" in next(line for line in summary(plan, NICS) if line.startswith("round trips: "))
+    busy = _plan("A", echoes=False)
+    assert all(busy.tasks(host, 0.0)["echoes"] == [] for host in busy.hosts)
+    assert not any(line.startswith("round trips: ") for line in summary(busy, NICS))
+
+
 def test_a_host_that_is_left_out_is_neither_asked_nor_fine() -> None:
     plan = _plan("A", left_out={"gpu-001": "busy: 4 connected queue pairs on mlx5_0/1"})
     assert "gpu-001" not in plan.hosts

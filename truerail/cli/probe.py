@@ -131,6 +131,7 @@ def probe(
         packets_per_second=min(rate, 20) if allow_jobs or repeat else rate,
         mtu=mtu or 0,
         budget=Budget(per_switch, per_nic),
+        echoes=not allow_jobs,
     )
     wanted = Wanted(
         inventory,

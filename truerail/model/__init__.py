@@ -42,7 +42,7 @@ from truerail.model.finding import (
 from truerail.model.job_facts import PodOfJob, SchedulerJob, SchedulerNode, TopologyUnit
 from truerail.model.plan import Cable, Device, LoadBalancing, Plan, Port, Rail, Role, Transport
 from truerail.model.platforms import PLATFORMS
-from truerail.model.probe_facts import ProbeHop, ProbeReach, ProbeTrouble, RdmaTest
+from truerail.model.probe_facts import ProbeEcho, ProbeHop, ProbeReach, ProbeTrouble, RdmaTest
 from truerail.model.qos_profile import QosBuffer, QosProfile
 from truerail.model.reading import Reading
 from truerail.model.snapshot import Snapshot, Table
@@ -107,6 +107,7 @@ __all__ = [
     "PortCounters",
     "PortIdentity",
     "PortQos",
+    "ProbeEcho",
     "ProbeHop",
     "ProbeReach",
     "ProbeTrouble",

@@ -24,7 +24,7 @@ from truerail.model.nccl_facts import (
     RasComm,
     RasRank,
 )
-from truerail.model.probe_facts import ProbeHop, ProbeReach, ProbeTrouble, RdmaTest
+from truerail.model.probe_facts import ProbeEcho, ProbeHop, ProbeReach, ProbeTrouble, RdmaTest
 from truerail.model.witness_facts import (
     AddressEntry,
     BgpPeer,
@@ -347,6 +347,7 @@ Fact: TypeAlias = (
     | ProbeReach
     | ProbeHop
     | ProbeTrouble
+    | ProbeEcho
     | RdmaTest
     | MacEntry
     | AddressEntry

@@ -1,10 +1,9 @@
 #!/usr/bin/python3 -I
 """truerail-probe: sends and hears UDP probes on one host, counts, and prints one JSON object.
 
-Runs without root, with Python 3.6 or newer and its standard library alone, and writes nothing to disk. Its argument,
-`/etc/truerail/probe.json`, belongs to root and limits what this host sends, in one run at a time, whatever is asked of
-it: networks, packets a second, seconds, ports. Standard input is one line of JSON, the tasks; its end stops the probes,
-and what was counted is printed. Standard error has a line with this host's clock, and then the progress.
+Needs Python 3.6 or newer, no root, no library, and writes nothing to disk. Its argument, `/etc/truerail/probe.json`,
+belongs to root and limits what this host sends, in one run at a time. Standard input is one line of JSON, the tasks;
+its end stops the probes, and what was counted is printed. Standard error has this host's clock, then the progress.
 
 A flow has rows of packets: source port, TTL, size, count, seconds until the first one, seconds from each to the next.
 
@@ -36,7 +35,9 @@ from collections import Counter, OrderedDict
 from typing import Any, Dict, List, Optional, Tuple, cast
 
 VERSION, FULL_TTL, MOST_SOCKETS, MOST_INPUT_BYTES = 1, 64, 480, 64 * 1024 * 1024
-LATE_SECONDS, LINGER_SECONDS, LOCK_SECONDS = 0.25, 0.5, 3.0
+LATE_SECONDS, LINGER_SECONDS, LOCK_SECONDS, ECHO_SECONDS = 0.25, 0.5, 3.0, 1.5
+PROGRAMS = dict(os.environ, PATH="/usr/sbin:/sbin:/usr/bin:/bin", LC_ALL="C")
+PING = ["/usr/bin/env", "ping", "-n", "-q", "-c", "3", "-i", "0.2", "-W", "1", "-I"]
 OFFSET = time.time() - time.monotonic()
 SO_BINDTODEVICE, SO_RXQ_OVFL, MSG_ERRQUEUE, PMTUDISC_PROBE = 25, 40, 0x2000, 3
 V4, V6 = socket.AF_INET, socket.AF_INET6
@@ -47,11 +48,11 @@ PKTINFO, HEADERS = {V4: 8, V6: 50}, {V4: 28, V6: 48}  # how the control message 
 HEAD = struct.Struct("!BBHIB3s4sIIHBB")  # the BTH of RoCEv2 (12 bytes), then magic, run, flow, source port, TTL, spare
 MAGIC = b"TRPB"
 # ICMP and ICMPv6 by origin of the error (linux/errqueue.h), type and code; None is any other code
-MESSAGES = {
+MESSAGES: Dict[Tuple[int, int, Optional[int]], str] = {
     (2, 11, None): "time exceeded", (2, 3, 4): "too big", (2, 3, 3): "port unreachable", (2, 3, 1): "host unreachable",
-    (2, 3, 9): "prohibited", (2, 3, 10): "prohibited", (2, 3, 13): "prohibited", (2, 3, None): "net unreachable",
-    (3, 3, None): "time exceeded", (3, 2, None): "too big", (3, 1, 4): "port unreachable",
-    (3, 1, 3): "host unreachable", (3, 1, 1): "prohibited", (3, 1, None): "net unreachable",
+    **{(2, 3, code): "prohibited" for code in (9, 10, 13)}, (2, 3, None): "net unreachable", (3, 2, None): "too big",
+    (3, 3, None): "time exceeded", (3, 1, 4): "port unreachable", (3, 1, 3): "host unreachable",
+    (3, 1, 1): "prohibited", (3, 1, None): "net unreachable",
 }  # fmt: skip
 
 Json = Dict[str, Any]
@@ -101,10 +102,8 @@ class Probe:
         self.tasks = tasks
         self.run = zlib.crc32(tasks["run"].encode()) & 0xFFFFFFFF
         self.heard_flows = {flow["flow"] for flow in tasks["hears"]}
-        self.sent: Counter[Key] = Counter()
-        self.heard: Counter[Key] = Counter()
-        self.hops: Counter[Key] = Counter()
-        self.trouble: Counter[Key] = Counter()
+        counters: List[Counter[Key]] = [Counter() for _ in range(4)]
+        self.sent, self.heard, self.hops, self.trouble = counters
         self.full: Dict[int, int] = {}
         self.in_flight: Dict[Key, Tuple[int, int, float]] = {}
         self.senders: "OrderedDict[Key, socket.socket]" = OrderedDict()
@@ -180,10 +179,7 @@ class Probe:
                     self.stopped = self.stopped or not os.read(0, 65536)
                     continue
                 made, key = self.sockets[number]
-                if key is None:
-                    self.hear(made)
-                else:
-                    self.complain(made, key)
+                self.complain(made, key) if key else self.hear(made)
             if left <= 0 or self.stopped:
                 return
 
@@ -249,6 +245,18 @@ class Probe:
                 if left > 1:
                     heapq.heappush(queue, (at + every, number, place, left - 1, flow))
 
+    def echoes(self) -> List[List[Any]]:
+        """Flow and output of `ping` for each that shall have a time: all at once, before anything else is sent."""
+        until = min(now() + ECHO_SECONDS, self.tasks["start_at"] - LATE_SECONDS)
+        asked = self.tasks.get("echoes", []) if until > now() + 1 else []
+        begun = {one["flow"]: subprocess.Popen(
+            [*PING, one["address"], one["peer_address"]], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, env=PROGRAMS) for one in self.tasks["sends"] if one["flow"] in asked}  # fmt: skip
+        self.drain(until if begun else now())
+        for process in begun.values():
+            process.kill()
+        return [[flow, one.communicate()[0].decode("ascii", "replace")[-400:]] for flow, one in begun.items()]
+
     def pace(self, at: float) -> bool:
         """Waits for the turn of the next packet, due at a time. Returns whether the run is over."""
         self.due = max(at, self.due + 1.0 / self.tasks["packets_per_second"], now() - 0.05)
@@ -262,7 +270,7 @@ class Probe:
         """The whole run: listens from now on, sends from `start_at`, listens until `stop_at`."""
         begun = now()
         self.listen()
-        routes = departures(self.tasks["sends"])
+        routes, echoes = departures(self.tasks["sends"]), self.echoes()
         late = now() - self.tasks["start_at"]
         if late > LATE_SECONDS:
             self.trouble[("started late", "", None, None)] += int(1000 * late)
@@ -280,17 +288,12 @@ class Probe:
         tables = {n: [[*key, count] for key, count in getattr(self, n).items()] for n in ("sent", "heard", "hops")}
         troubles = [[what, port, flow, count, detail] for (what, port, flow, detail), count in self.trouble.items()]
         return dict(
-            tables,
-            truerail_probe=VERSION,
-            run=self.tasks["run"],
-            host=self.tasks["host"],
+            tables, truerail_probe=VERSION, run=self.tasks["run"], host=self.tasks["host"], echoes=echoes,
             sends=[about(one, left_by=routes.get((one["address"], one["peer_address"]))) for one in flows],
             hears=[about(flow) for flow in self.tasks["hears"] if flow["flow"] in self.heard_flows],
-            trouble=self.tasks["trouble"] + troubles,
-            started=self.tasks["start_at"],
-            seconds=round(now() - begun, 3),
-            cpu_seconds=round(time.process_time(), 3),
-        )
+            trouble=self.tasks["trouble"] + troubles, started=self.tasks["start_at"],
+            seconds=round(now() - begun, 3), cpu_seconds=round(time.process_time(), 3),
+        )  # fmt: skip
 
 
 def about(flow: Json, **more: Optional[str]) -> Json:
@@ -300,16 +303,13 @@ def about(flow: Json, **more: Optional[str]) -> Json:
 
 
 def departures(flows: List[Json]) -> Dict[Tuple[str, str], str]:
-    """The interface of `ip route get DESTINATION from SOURCE` by both, for flows that are sent as routed: one process
-    for all. A pair without a route, or a host without `ip`, has none.
-    """
+    """The interface of `ip route get DESTINATION from SOURCE` by both, for flows as routed that have a route."""
     pairs = sorted({(flow["address"], flow["peer_address"]) for flow in flows if flow["mode"] == "routed"})
     asked = "".join(f"route get {to} from {source}\n" for source, to in pairs)
-    environment = dict(os.environ, PATH="/usr/sbin:/sbin:/usr/bin:/bin", LC_ALL="C")
     command = ["ip", "-o", "-force", "-batch", "-"]
     try:
         done = subprocess.run(
-            command, input=asked.encode(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment, timeout=5
+            command, input=asked.encode(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=PROGRAMS, timeout=5
         )
     except (OSError, subprocess.TimeoutExpired):
         return {}
@@ -354,7 +354,7 @@ def refuse(tasks: Json, limits: Json) -> None:
     """Raises RefusedError where the tasks exceed what this host allows. JSON of Python may have NaN: no limit fits."""
     networks = [ipaddress.ip_network(one) for one in limits["networks"]]
     first, last = limits["source_ports"]
-    packets = sum(row[3] for flow in tasks["sends"] for row in flow["packets"])
+    packets = sum(row[3] for flow in tasks["sends"] for row in flow["packets"]) + 3 * len(tasks.get("echoes", []))
     asked = {"seconds": tasks["stop_at"] - now(), "packets": packets}
     for name, value in dict(asked, packets_per_second=tasks["packets_per_second"]).items():
         if not value <= limits[name]:

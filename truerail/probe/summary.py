@@ -25,6 +25,8 @@ def summary(plan: ProbePlan, nics: Nics) -> Iterator[str]:
         f"packets: {packets.total():,}, at most {max(packets.values(), default=0):,} from one host, "
         f"{rate:,} a second from each"
     )
+    if plan.settings.echoes:
+        yield "round trips: three echoes by `ping` from each NIC to its first peer, before the probes"
     if "mtu" in plan.settings.what:
         yield f"large packets: {plan.settings.mtu:,} bytes"
     under = Counter({leaf: len(found) for leaf, found in _hosts_by_leaf(plan).items()})

@@ -38,7 +38,7 @@ ROCE_DSCP, CNP_DSCP = 26, 48
 _SMALL = {4: 64, 6: 96}
 """Bytes of the smallest IP packet that has the payload of a probe."""
 _FIRST_PORT, _LAST_PORT = 49152, 65535
-_REACH, _LARGE, _CNP = 3, 3, 1
+_REACH, _LARGE, _CNP, _ECHOES = 3, 3, 1, 3
 """Packets of a flow: one of three is enough to show that it arrives."""
 LEAD_SECONDS, TAIL_SECONDS = 5.0, 1.0
 SECONDS_OF_HOST = 0.01
@@ -58,6 +58,8 @@ class Settings:
     mtu: int = 9000
     port: int = PORT
     budget: Budget = USUAL
+    echoes: bool = True
+    """Whether round trips are measured: on busy hosts they say nothing."""
 
     @property
     def sweeps(self) -> bool:
@@ -173,12 +175,18 @@ class ProbePlan:
             "listen": [[address, port] for address in listen],
             "sends": [{**flows.about(n), "packets": of} for n, of in zip(sends.tolist(), rows, strict=True)],
             "hears": [flows.expected(place) for place in hears],
+            "echoes": self._echoes(sends.tolist()),
             "untried": [flows.about(place) for place in untried.tolist()],
             "trouble": [
                 [PEER_LEFT_OUT, flows.pairs[place].source.netdev, int(flows.number[place]), 1, None]
                 for place in untried.tolist()
             ],
         }
+
+    def _echoes(self, sends: Sequence[int]) -> list[int]:
+        """The first flow of each NIC: to its peer the round trip is measured."""
+        first = {self.flows.pairs[place].source.cable: int(self.flows.number[place]) for place in reversed(sends)}
+        return sorted(first.values()) if self.settings.echoes else []
 
     def limits(self, host: str) -> dict[str, Any]:
         """The limits that a run keeps by itself, where a host has no file of them."""
@@ -188,7 +196,7 @@ class ProbePlan:
         return {
             "networks": sorted({f"{flows.pairs[place].to.address}/{bits}" for place in own.tolist()}),
             "packets_per_second": self.settings.packets_per_second,
-            "packets": int(flows.packets[own].sum()),
+            "packets": int(flows.packets[own].sum()) + _ECHOES * len(self._echoes(own.tolist())),
             "seconds": self.seconds + self.lead_seconds + 60,
             "ports": [self.settings.port],
             "source_ports": [_FIRST_PORT, _LAST_PORT],

@@ -7,7 +7,7 @@ from typing import Any
 
 from truerail.analysis.published import Published
 from truerail.model.facts import Fact
-from truerail.model.probe_facts import FULL_TTL, PROBE_COLLECTOR, ProbeHop, ProbeReach, ProbeTrouble
+from truerail.model.probe_facts import FULL_TTL, PROBE_COLLECTOR, ProbeEcho, ProbeHop, ProbeReach, ProbeTrouble
 
 VERSION = 1
 Recording = dict[str, Any]
@@ -32,7 +32,7 @@ def recording_of(host: str, facts: Iterable[Fact]) -> str:
     """A host's facts of probes as its recordings: a list with one of each run."""
     runs: dict[str, Recording] = {}
     for fact in facts:
-        if isinstance(fact, (ProbeReach, ProbeHop, ProbeTrouble)):
+        if isinstance(fact, (ProbeReach, ProbeHop, ProbeTrouble, ProbeEcho)):
             _add(runs.setdefault(fact.run, _empty(fact.run, host)), fact)
     for one in runs.values():
         for role in ("sends", "hears"):
@@ -42,13 +42,18 @@ def recording_of(host: str, facts: Iterable[Fact]) -> str:
 
 
 def _empty(run: str, host: str) -> Recording:
-    tables: Recording = {name: [] for name in ("sends", "hears", "sent", "heard", "hops", "trouble")}
+    tables: Recording = {name: [] for name in ("sends", "hears", "sent", "heard", "hops", "trouble", "echoes")}
     return {"truerail_probe": VERSION, "run": run, "host": host, **tables}
 
 
-def _add(recording: Recording, fact: ProbeReach | ProbeHop | ProbeTrouble) -> None:
+def _add(recording: Recording, fact: ProbeReach | ProbeHop | ProbeTrouble | ProbeEcho) -> None:
     if isinstance(fact, ProbeTrouble):
         recording["trouble"].append((fact.what, fact.port, fact.flow, fact.amount, fact.detail))
+        return
+    if isinstance(fact, ProbeEcho):
+        least = None if fact.rtt_us is None else fact.rtt_us / 1000
+        output = fact.detail or "" if least is None else f"rtt min/avg/max = {least:.4f}/{least:.4f}/{least:.4f} ms"
+        recording["echoes"].append((fact.flow, output))
         return
     if isinstance(fact, ProbeHop):
         key = (fact.flow, fact.source_port, fact.ttl, fact.size)

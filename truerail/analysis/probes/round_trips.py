@@ -10,7 +10,7 @@ import numpy as np
 
 from truerail.analysis.probes.upper_links import carrying_cables
 from truerail.model.columns import NONE, Codes
-from truerail.model.probe_facts import RdmaTest
+from truerail.model.probe_facts import ProbeEcho
 
 if TYPE_CHECKING:
     from truerail.analysis.round import Round
@@ -42,22 +42,20 @@ class RoundTrips:
 
 def round_trips(round: "Round") -> RoundTrips:
     """The round-trip times between planned NICs of one rail."""
-    table, wiring = round.snapshot.table(RdmaTest), round.cabling
+    table, wiring = round.snapshot.table(ProbeEcho), round.cabling
     index, identity = wiring.index, wiring.identity
-    wanted = [row for row, one in enumerate(table.rows) if one.program == "ping" and one.role == "client"]
-    rows = np.array(wanted, dtype=np.int64)
-    own, far = (index.ports.name_codes(table.column(name)[rows]) for name in ("port", "peer_port"))
-    hosts = {table.rows[row].peer: identity.filed(table.rows[row].peer) for row in wanted}
-    peers = np.array([hosts[table.rows[row].peer] for row in wanted], dtype=np.int64)
-    cable = carrying_cables(wiring, identity.devices_of(table)[rows], own)
+    own, far = (index.ports.name_codes(table.column(name)) for name in ("port", "peer_port"))
+    hosts = {name: identity.filed(name) for name in dict.fromkeys(table.column("peer").tolist())}
+    peers = np.array([hosts[one.peer] for one in table.rows], dtype=np.int64)
+    cable = carrying_cables(wiring, identity.devices_of(table), own)
     peer = carrying_cables(wiring, peers, far)
     rail, leaf = np.append(index.rail, NONE), np.append(index.b_device, NONE)
     railed = (rail[cable] >= 0) & (rail[cable] == rail[peer])
-    rows, cable, peer = rows[railed], cable[railed], peer[railed]
-    times = np.array([table.rows[row].rtt_us or np.nan for row in rows.tolist()], dtype=float)
+    times = np.array([one.rtt_us or np.nan for one in table.rows], dtype=float)[railed]
+    cable, peer = cable[railed], peer[railed]
     pod = _pods(round)
     far_apart = np.where(leaf[cable] == leaf[peer], 0, np.where(pod[leaf[cable]] == pod[leaf[peer]], 1, 2))
-    median = np.full(len(rows), np.nan)
+    median = np.full(len(cable), np.nan)
     for group in np.unique(np.stack([rail[cable], far_apart], axis=1), axis=0):
         here = (rail[cable] == group[0]) & (far_apart == group[1])
         if np.count_nonzero(here & ~np.isnan(times)) >= LEAST:
@@ -67,7 +65,7 @@ def round_trips(round: "Round") -> RoundTrips:
 
 def words(round: "Round") -> str:
     """One sentence for people; empty if no time was to be measured."""
-    if not round.snapshot.table(RdmaTest).rows:
+    if not round.snapshot.table(ProbeEcho).rows:
         return ""
     found = round_trips(round)
     if not len(found.cable):
