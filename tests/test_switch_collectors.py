@@ -163,7 +163,7 @@ def test_junos_leaves_that_are_plain_text() -> None:
     ("answer", "why"),
     [
         ('<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>', "not an answer"),
-        ('<a><!DOCTYPE a [<!ENTITY b "c">]>&b;</a>', "document type"),
+        ('<rpc-reply><!DOCTYPE a [<!ENTITY b "c">]>&b;</rpc-reply>', "document type"),
         ("<rpc-reply><cli/></rpc-reply>", "XML without"),
         ("<lldp-neighbors-information>", "not whole XML"),
     ],
