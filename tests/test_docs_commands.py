@@ -21,7 +21,10 @@ from real import require
 
 from tests.lab.__main__ import _parser as lab_parser
 
-REASONS = {"needs root", "needs a machine to install on", "needs hosts to log in to", "goes on until it is ended"}
+REASONS = {
+    *("needs root", "needs a machine to install on", "needs hosts to log in to", "needs a running scheduler"),
+    "goes on until it is ended",
+}
 """Why a block is not run."""
 OTHERS = frozenset(
     re.findall(

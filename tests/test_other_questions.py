@@ -42,6 +42,7 @@ SAY_THAT_THERE_IS_NOTHING = (
     "NODELIST(REASON)",  # squeue's header without a job
     "NIC statistics:",  # ports whose driver counts no pauses
     '"items": null',  # no pods
+    '"items": []',  # no pods, no nodes
     '"jobs": []',
     '"nodes": []',
     "gpu_uuid, pid",  # no process on a GPU

@@ -14,6 +14,7 @@ from truerail.errors import CommandError
 from truerail.questions.question import Kind, Parameter
 from truerail.questions.status import QUESTION as STATUS
 from truerail.questions.where import QUESTION as WHERE
+from truerail.web import application
 
 OLD = "0.0.9"
 
@@ -30,8 +31,10 @@ def older() -> Iterator[Source]:
     """A service of an older version."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("truerail.web.application.__version__", OLD)
+        application._api.cache_clear()
         with Site(published()) as site:
             yield Source(site.url, None, None, None, None)
+    application._api.cache_clear()
 
 
 LATER = Parameter("later", help="", kind=Kind.NAME, needed=False, option=True)

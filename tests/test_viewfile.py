@@ -114,9 +114,7 @@ def test_a_round_in_which_nothing_changed_writes_only_its_times(view: View) -> N
     assert view.write(published(True)).parts == 0
     simulation, seen = fabric(True)
     later = replace(seen, at=seen.at + timedelta(minutes=1))
-    later = structs.replace(
-        later, readings=[structs.replace(one, at=one.at + timedelta(minutes=1)) for one in seen.readings]
-    )
+    later = replace(later, readings=[structs.replace(one, at=one.at + timedelta(minutes=1)) for one in seen.readings])
     again = replace(published(True), evaluated=_evaluated(Round(simulation.plan, later)), number=2)
     written = view.write(again)
     assert written.bytes < first.bytes / 3

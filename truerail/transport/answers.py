@@ -10,13 +10,12 @@ from collector import collectors
 from truerail.errors import FileRefusedError, UnreadableError
 from truerail.files.file_text import utf16_text
 from truerail.model import Collector, Device, Fact, Reading, Role
-from truerail.transport import unanswered
+from truerail.transport import session_log, unanswered
 from truerail.transport.by_content import LARGEST_BYTES, ByContent
 from truerail.transport.capture_files import Claim, Questions
 from truerail.transport.folders import Listing
 from truerail.transport.kept_answers import KeptAnswers
 from truerail.transport.prefetch import Opened
-from truerail.transport.session_log import answers_in
 from truerail.transport.warnings import Notes
 
 _BOM = "\ufeff"
@@ -114,9 +113,11 @@ class Answers:
             content = place.read(file)
         except FileRefusedError:
             return False
+        if len(content) > session_log.LARGEST_BYTES:
+            return False
         source = f"{place.name}/{file}"
         text = self._text(content, source)
-        answers = answers_in(text, questions)
+        answers = session_log.answers_in(text, questions)
         if answers:
             self.notes.add("session logs, read by the commands in them", f"{source}: {len(answers)} answers")
             held: dict[str, bytes | FileRefusedError] = {name: answer.encode() for name, answer in answers.items()}

@@ -20,7 +20,7 @@ from truerail.model.columns import NONE
 from truerail.model.index import Devices
 from truerail.transport.capture_files import Questions, without_ending
 from truerail.transport.folders import Folder, Listing
-from truerail.transport.session_log import answers_in, prompts
+from truerail.transport.session_log import LARGEST_BYTES, answers_in, prompts
 
 _BETWEEN = re.compile(r"[_.\- ]+")
 _HEADED = re.compile(r"^-{4,}[ \t]*\n(?P<names>[\w.,/\[\]-]{1,4000}(?: \(\d+\))?)[ \t]*\n-{4,}[ \t]*\n", re.MULTILINE)
@@ -120,6 +120,8 @@ def _of_text(dumps: Dumps, folder: Folder, file: str, questions: Questions, know
     try:
         raw = folder.read(file)
     except FileRefusedError:
+        return
+    if len(raw) > LARGEST_BYTES:
         return
     text = utf16_text(raw) or raw.decode(errors="replace")
     parts = list(_headed(text)) or _prefixed(text, known)

@@ -134,7 +134,7 @@ def _read_all(handle: int) -> bytes:
     if status.st_size > MAX_ANSWER_BYTES:
         raise too_large(status.st_size)
     parts, size = [first], len(first)
-    while part := os.read(handle, max(status.st_size - size, 0) + 1):
+    while part := os.read(handle, min(max(status.st_size - size + 1, _FIRST_READ), MAX_ANSWER_BYTES + 1 - size)):
         parts.append(part)
         size += len(part)
         if size > MAX_ANSWER_BYTES:

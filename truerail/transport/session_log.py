@@ -11,6 +11,8 @@ from truerail.model.names import answer_file
 from truerail.model.terminal import untouched
 from truerail.transport.capture_files import Questions
 
+LARGEST_BYTES = 16 * 1024 * 1024
+"""A larger file is no log of a session: each of its lines would be searched for a prompt."""
 _LONGEST_LINE = 600
 """Characters: a longer line is no command that truerail asks."""
 _SIGN = re.compile(r"[#>$%\]] ?|^\+ ")
