@@ -41,6 +41,17 @@ def is_json(answer: str) -> bool:
     return _DOCUMENT.search(answer) is not None
 
 
+def object_of(value: Any) -> dict[str, Any]:
+    """A value that should be an object of JSON; an empty one for anything else."""
+    return value if isinstance(value, dict) else {}
+
+
+def last_line(output: str, most: int) -> str | None:
+    """The last line of a program's output that has more than dashes, cut to `most` characters."""
+    found = [line.strip() for line in output.split("\n") if line.strip(" -\t\r")]
+    return found[-1][:most] if found else None
+
+
 def lines(answer: str) -> list[str]:
     """The lines of `answer` without carriage returns: line N of the answer is item N - 1.
 

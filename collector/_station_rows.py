@@ -59,6 +59,11 @@ class Station(NamedTuple):
         return next((word for word in self.words if _is_address(word)), None)
 
     @property
+    def of_bridge(self) -> bool:
+        """Whether it is of Linux' `bridge fdb`, which begins with the MAC; a row of `ip neigh` begins with the address."""
+        return "dev" in self.words and canonical_mac(self.words[0]) is not None
+
+    @property
     def vlan(self) -> int | None:
         """The number beside the MAC: before it, else behind it and before the port."""
         around = [*reversed(self.words[: self.at][-1:]), *self.words[self.at + 1 : self.at + 2]]

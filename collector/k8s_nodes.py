@@ -18,12 +18,12 @@ Trap: a taint alone is no fault. Many clusters taint their GPU nodes to keep oth
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from collector._answer import decode
+from collector._answer import decode, object_of
 from truerail.errors import UnreadableError
 from truerail.model import Command, Device, Role, SchedulerNode, collector
+from truerail.model.job_facts import REASON
 from truerail.model.names import printable
 
-_REASON = "truerail.io/reason"
 _READY = "Ready"
 _MOST_WORDS, _MOST_FAULTS = 120, 3
 
@@ -53,11 +53,11 @@ def k8s_nodes(answer: str, device: Device) -> Iterator[SchedulerNode]:
 
 
 def _node(node: dict[str, Any], at: int) -> SchedulerNode:
-    metadata, spec, status = (_object(node.get(key)) for key in ("metadata", "spec", "status"))
+    metadata, spec, status = (object_of(node.get(key)) for key in ("metadata", "spec", "status"))
     name, listed = metadata.get("name"), status.get("conditions")
     if not isinstance(name, str) or not name:
         raise UnreadableError(f"items[{at}]: a node without a name", text=str(name)[:80])
-    conditions = {str(one.get("type")): one for one in map(_object, listed if isinstance(listed, list) else ())}
+    conditions = {str(one.get("type")): one for one in map(object_of, listed if isinstance(listed, list) else ())}
     states = []
     if _READY in conditions:
         states.append("READY" if conditions[_READY].get("status") == "True" else "NOT_READY")
@@ -67,7 +67,7 @@ def _node(node: dict[str, Any], at: int) -> SchedulerNode:
 
 
 def _reason(metadata: dict[str, Any], conditions: Mapping[str, dict[str, Any]]) -> str | None:
-    given = _object(metadata.get("annotations")).get(_REASON)
+    given = object_of(metadata.get("annotations")).get(REASON)
     if isinstance(given, str) and given:
         return printable(given, _MOST_WORDS)
     faults = [
@@ -80,10 +80,6 @@ def _reason(metadata: dict[str, Any], conditions: Mapping[str, dict[str, Any]]) 
 
 def _gpus(status: dict[str, Any]) -> int | None:
     """The GPUs of a node, of all vendors; None where it has no such resource."""
-    amounts = [str(value) for name, value in _object(status.get("capacity")).items() if name.endswith("/gpu")]
+    amounts = [str(value) for name, value in object_of(status.get("capacity")).items() if name.endswith("/gpu")]
     known = [int(one) for one in amounts if one.isascii() and one.isdigit() and len(one) < 6]
     return sum(known) if known else None
-
-
-def _object(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}

@@ -21,7 +21,7 @@ Traps:
 from collections.abc import Iterator
 from typing import Any
 
-from collector._answer import decode
+from collector._answer import decode, object_of
 from truerail.errors import UnreadableError
 from truerail.model import Command, Device, PodOfJob, Role, collector
 
@@ -81,7 +81,7 @@ def k8s_pods(answer: str, device: Device) -> Iterator[PodOfJob]:
 
 
 def _pod(pod: dict[str, Any], at: int, ranks: "_Ranks") -> Iterator[PodOfJob]:
-    metadata, spec, status = (_object(pod.get(key)) for key in ("metadata", "spec", "status"))
+    metadata, spec, status = (object_of(pod.get(key)) for key in ("metadata", "spec", "status"))
     name, namespace = metadata.get("name"), metadata.get("namespace", "default")
     phase = status.get("phase")
     if not isinstance(name, str) or not isinstance(namespace, str) or not isinstance(phase, str):
@@ -90,7 +90,7 @@ def _pod(pod: dict[str, Any], at: int, ranks: "_Ranks") -> Iterator[PodOfJob]:
     counts, gpus = _devices(spec)
     if not counts or owner.get("kind") == "DaemonSet":
         return
-    job, kind = _job(_object(metadata.get("labels")), owner, name)
+    job, kind = _job(object_of(metadata.get("labels")), owner, name)
     node = spec.get("nodeName")
     yield PodOfJob(
         f"{namespace}/{job}",
@@ -99,12 +99,8 @@ def _pod(pod: dict[str, Any], at: int, ranks: "_Ranks") -> Iterator[PodOfJob]:
         node if isinstance(node, str) and node else None,
         phase,
         gpus,
-        ranks.of(namespace, _object(metadata.get("labels"))),
+        ranks.of(namespace, object_of(metadata.get("labels"))),
     )
-
-
-def _object(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
 
 
 def _objects(value: Any) -> list[dict[str, Any]]:
@@ -129,8 +125,8 @@ class _Ranks:
         self._width: dict[tuple[object, ...], int] = {}
         self._with_master: set[tuple[object, ...]] = set()
         for pod in pods:
-            metadata = _object(_object(pod).get("metadata"))
-            namespace, labels = metadata.get("namespace", "default"), _object(metadata.get("labels"))
+            metadata = object_of(object_of(pod).get("metadata"))
+            namespace, labels = metadata.get("namespace", "default"), object_of(metadata.get("labels"))
             group = _group(namespace, labels)
             self._width[group] = max(self._width.get(group, 1), (_number(labels, _COMPLETION) or 0) + 1)
             if labels.get(_REPLICA) == "master":
@@ -165,8 +161,8 @@ def _devices(spec: dict[str, Any]) -> tuple[bool, int | None]:
     counts, gpus = False, 0
     claimed = bool(_objects(spec.get("resourceClaims")))
     for container in containers:
-        resources = _object(container.get("resources"))
-        asked = {**_object(resources.get("requests")), **_object(resources.get("limits"))}
+        resources = object_of(container.get("resources"))
+        asked = {**object_of(resources.get("requests")), **object_of(resources.get("limits"))}
         claimed = claimed or bool(_objects(resources.get("claims")))
         for resource, value in asked.items():
             amount = str(value)

@@ -29,7 +29,7 @@ from collections.abc import Iterator
 from typing import Any, Literal
 
 from collector._documents import document, listed
-from collector._station_rows import Station, has_title, is_port, is_remote, stations
+from collector._station_rows import has_title, is_port, is_remote, stations
 from truerail.errors import UnreadableError
 from truerail.model import SWITCHES, Command, Device, MacEntry, collector, minutes
 from truerail.model.names import canonical_mac
@@ -168,9 +168,7 @@ def _data(row: dict[str, Any], key: str) -> str | None:
 def _from_text(answer: str) -> Iterator[MacEntry]:
     found = list(_rows(answer))
     titled = has_title(answer, "mac", "vlan", "port|interface|learned") and not has_title(answer, "ip address", "mac")
-    if has_title(
-        answer, "device id", "local int"
-    ):  # LLDP's list, whose ports are MACs: a capability is no kind of entry
+    if has_title(answer, "device id", "local int"):  # LLDP's list: with MACs as ports, its capabilities look like kinds
         raise UnreadableError("not a MAC table but one of neighbors", line=1, text=answer.strip().split("\n")[0])
     if not found and not titled and not _of_linux(answer):
         raise UnreadableError("not a MAC table", line=1, text=answer.strip().split("\n")[0])
@@ -179,19 +177,14 @@ def _from_text(answer: str) -> Iterator[MacEntry]:
 
 def _of_linux(answer: str) -> bool:
     """Whether rows of the kernel's bridge are in it, those included that no frame on a port made."""
-    return any(_is_linux(row) for row in stations(answer))
-
-
-def _is_linux(row: Station) -> bool:
-    """A row of `bridge fdb` begins with the MAC, one of `ip neigh` with the address."""
-    return _LINUX in row.words and canonical_mac(row.words[0]) is not None
+    return any(row.of_bridge for row in stations(answer))
 
 
 def _rows(answer: str) -> Iterator[MacEntry]:
     learning = "dynamic" if has_title(answer, "next hop(s)", "mac address") or _UNTYPED.search(answer) else ""
     for row in stations(_MULTICAST.split(answer)[0]):
         words = [word.lower() for word in row.words]
-        if _is_linux(row):
+        if row.of_bridge:
             at = words.index(_LINUX)
             vlan = words[words.index("vlan") + 1] if "vlan" in words[:-1] else None
             yield from _linux("".join(row.words[at + 1 : at + 2]), row.mac, vlan, set(words))

@@ -176,18 +176,14 @@ def _from_text(answer: str) -> Iterator[AddressEntry]:
         yield from _of_vrp(answer)
         return
     rows = list(stations(answer))
-    found = [
-        row for row in rows if row.address and not ("dev" in row.words and canonical_mac(row.words[0]))
-    ]  # bridge fdb
+    found = [row for row in rows if row.address and not row.of_bridge]
     titled = has_title(answer, "address", "mac|hardware|link-layer|hwaddr", "interface|iface")
     if not found and (rows or not titled) and not has_title(answer, " dev ", "failed|incomplete"):
         raise UnreadableError("not a table of neighbours' addresses", line=1, text=answer.strip().split("\n")[0])
     named = has_title(
         answer, "mac address", "address         name"
     )  # Junos with resolved names: a column between address and interface
-    on_vlans = has_title(
-        answer, "macaddress", "iface", "vlan"
-    )  # SONiC prints the port behind a VLAN instead of the VLAN
+    on_vlans = has_title(answer, "macaddress", "iface", "vlan")  # SONiC prints the port behind a VLAN instead of it
     own = {"I"} if has_title(answer, "vpn-instance|expire(m)", "interface") else set()
     for row in found:
         words = [word.lower() for word in row.words]

@@ -30,7 +30,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
-from collector._answer import decode
+from collector._answer import decode, last_line
 from truerail.errors import UnreadableError
 from truerail.model import Command, Device, ProbeEcho, ProbeHop, ProbeReach, ProbeTrouble, Role, collector, minutes
 from truerail.model.probe_facts import FULL_TTL
@@ -132,11 +132,11 @@ class _Recording:
         for flow, output in self._rows("echoes", 2, texts=(1,)) if "echoes" in self._found else ():
             self._known(self._sends, flow, "echoes")
             about, least = self._sends[flow], _LEAST.search(output)
-            lines = [line.strip() for line in output.split("\n") if line.strip()]
-            yield ProbeEcho(
-                *(about["port"], about["peer"], about["peer_port"], self._run, flow),
-                *((round(1000 * float(least[1]), 1), None) if least else (None, "".join(lines[-1:])[:_MOST_DETAIL])),
-            )
+            echo = ProbeEcho(about["port"], about["peer"], about["peer_port"], self._run, flow)
+            if least:
+                yield echo._replace(rtt_us=round(1000 * float(least[1]), 1))
+            else:
+                yield echo._replace(detail=last_line(output, _MOST_DETAIL) or "")
 
     def _reach(
         self, about: dict[str, Any], *, size: int | None = None, source_port: int | None = None, sent: int | None = None

@@ -28,7 +28,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Literal
 
-from collector._answer import decode
+from collector._answer import decode, last_line
 from truerail.errors import UnreadableError
 from truerail.model import Command, Device, RdmaTest, Role, collector, minutes
 
@@ -90,15 +90,15 @@ def _outcome(test: dict[str, Any], program: Any, about: str) -> tuple[Any, float
     if type(output) is not str or not (status is None or type(status) is int):
         raise UnreadableError(f"{about}: neither output nor status of {program}")
     if status is None:
-        return "not ended", None, _last_line(output)
+        return "not ended", None, last_line(output, _MOST_DETAIL)
     if test["role"] == "client" and (given_up := _RETRIES_EXCEEDED.search(output)):
         return "lost", None, given_up[0].strip()[:_MOST_DETAIL]
     if status:
-        return "failed", None, _last_line(output)
+        return "failed", None, last_line(output, _MOST_DETAIL)
     if program == "rping" or test["role"] == "server":
         return "passed", None, None
     gbps = _average(output, about)
-    return ("failed", None, _last_line(output)) if gbps is None else ("measured", gbps, None)
+    return ("failed", None, last_line(output, _MOST_DETAIL)) if gbps is None else ("measured", gbps, None)
 
 
 def _average(output: str, about: str) -> float | None:
@@ -128,11 +128,6 @@ def _numeric(text: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _last_line(output: str) -> str | None:
-    lines = [line.strip() for line in output.split("\n") if line.strip(" -\t\r")]
-    return lines[-1][:_MOST_DETAIL] if lines else None
 
 
 def _number(value: object) -> bool:

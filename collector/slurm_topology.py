@@ -21,6 +21,7 @@ from typing import Any
 
 import yaml
 
+from collector._answer import object_of
 from collector._slurm_words import Names
 from truerail.errors import UnreadableError
 from truerail.model import Command, Device, Role, TopologyUnit, collector
@@ -117,9 +118,9 @@ def _named(entry: dict[str, Any], names: Names) -> Iterator[TopologyUnit]:
     if len(known) != 1:
         raise UnreadableError(f"topology {entry['topology']}: not one of tree, block and flat", text=str(list(entry)))
     if known == ["tree"]:
-        rows, key, kind = _list(_inside(entry["tree"]).get("switches"), "switches"), "switch", "switch"
+        rows, key, kind = _list(object_of(entry["tree"]).get("switches"), "switches"), "switch", "switch"
     elif known == ["block"]:
-        rows, key, kind = _list(_inside(entry["block"]).get("blocks"), "blocks"), "block", "block"
+        rows, key, kind = _list(object_of(entry["block"]).get("blocks"), "blocks"), "block", "block"
     else:
         return
     for row in rows:
@@ -128,10 +129,6 @@ def _named(entry: dict[str, Any], names: Names) -> Iterator[TopologyUnit]:
             raise UnreadableError(f"topology {entry['topology']}: a {key} without a name", text=str(row)[:80])
         children, nodes = (names.expand(_text(row.get(part))) for part in ("children", "nodes"))
         yield TopologyUnit(name, kind, nodes, children, entry["topology"])
-
-
-def _inside(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
 
 
 def _text(value: Any) -> str:

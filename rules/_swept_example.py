@@ -22,10 +22,6 @@ class Sweep(Mapping[str, Sequence[Fact]]):
     def _facts(self) -> Facts:
         return self._make()
 
-    def forget(self) -> None:
-        """Makes them again when they are read next."""
-        self.__dict__.pop("_facts", None)
-
     def __getitem__(self, device: str) -> Sequence[Fact]:
         return self._facts[device]
 

@@ -11,6 +11,15 @@ LINKS = json.dumps(
     [{"ifname": "eth0", "address": "02:00:00:00:00:01", "mtu": 9000, "operstate": "UP", "flags": ["UP"]}]
 )
 
+TABLE = """\
+LocalPort    RemoteDevice    RemotePortID    Capability    RemotePortDescr
+-----------  --------------  --------------  ------------  -----------------
+Ethernet0    gpu-1           eth0            BR            eth0
+--------------------------------------------------
+Total entries displayed:  1
+"""
+"""One neighbour as SONiC's `show lldp table` prints it."""
+
 
 def lldp(port: str, switch: str, switch_port: str) -> str:
     """One neighbour as `lldpctl -f json0` prints it."""

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from capture_trees import LINKS, RDMA, grow, lldp, pack
+from capture_trees import LINKS, RDMA, TABLE, grow, lldp, pack
 
 from truerail.errors import CaptureError
 from truerail.model import Device, Role
@@ -12,13 +12,6 @@ from truerail.transport.by_content import LARGEST_BYTES
 from truerail.transport.replay import Capture, read_capture
 
 TOPO = "\tGPU0\tNIC0\nGPU0\t X \tPIX\nNIC0\tPIX\t X \n\nNIC Legend:\n\n  NIC0: mlx5_0\n"
-TABLE = """\
-LocalPort    RemoteDevice    RemotePortID    Capability    RemotePortDescr
------------  --------------  --------------  ------------  -----------------
-Ethernet0    gpu-1           eth0            BR            eth0
---------------------------------------------------
-Total entries displayed:  1
-"""
 HOST = {"rdma_link": RDMA, "ip_-j_link": LINKS, "lldpctl_-f_json0": lldp("eth0", "leaf-0", "swp1")}
 PLAN = {"gpu-1": Device("gpu-1"), "gpu-2": Device("gpu-2"), "leaf-0": Device("leaf-0", Role.LEAF)}
 EACH = {("gpu-1", "lldp_host"), ("gpu-1", "net_link"), ("gpu-1", "rdma_link")}
@@ -71,9 +64,9 @@ def test_the_exact_name_is_preferred_and_a_port_keeps_its_name(tmp_path: Path) -
 
 
 def test_what_was_read_by_content_is_reported_and_junk_stays_unknown(tmp_path: Path) -> None:
-    files = {f"gpu-{n}/topo.txt": TOPO for n in (1, 2)}
+    files: dict[str, str | bytes] = {f"gpu-{n}/topo.txt": TOPO for n in (1, 2)}
     files |= {"gpu-1/dmesg.txt": "[    0.000000] Linux version"}
-    files |= {"gpu-2/core.bin": "\0\1\2", "gpu-2/large.txt": " " * (LARGEST_BYTES + 1)}
+    files |= {"gpu-2/core.bin": b"\x89PNG\xff\0", "gpu-2/large.txt": " " * (LARGEST_BYTES + 1)}
     capture = read_capture(grow(tmp_path, files), devices=PLAN)
     assert answered(capture) == {("gpu-1", "gpu_nic_topology"), ("gpu-2", "gpu_nic_topology")}
     assert capture.notes == (
@@ -173,8 +166,11 @@ def test_other_layouts_read_like_a_capture(tmp_path: Path, layout: str) -> None:
 @pytest.mark.parametrize("devices", [PLAN, {}])
 def test_the_output_of_a_parallel_shell_is_of_each_host(tmp_path: Path, style: str, devices: dict[str, Device]) -> None:
     both = {"gpu-1": RDMA, "gpu-2": RDMA.replace("eth0", "eth1")}
-    capture = read_capture(grow(tmp_path, {"rdma_link.txt": parallel(both, style)}), devices=devices)
-    assert answered(capture) == {("gpu-1", "rdma_link"), ("gpu-2", "rdma_link")}
+    text = parallel(both, style)
+    for name, written in (("unix", text), ("windows", text.replace("\n", "\r\n"))):
+        capture = read_capture(grow(tmp_path / name, {"rdma_link.txt": written}), devices=devices)
+        assert answered(capture) == {("gpu-1", "rdma_link"), ("gpu-2", "rdma_link")}
+        assert [reading.facts[0].netdev for reading in capture.readings] == ["eth0", "eth1"]  # type: ignore[union-attr]
 
 
 def test_equal_answers_of_many_hosts_have_one_heading(tmp_path: Path) -> None:

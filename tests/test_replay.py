@@ -10,7 +10,7 @@ from traceback import walk_tb
 from typing import Any, TypeGuard
 
 import pytest
-from capture_trees import LINKS, RDMA, grow, lldp, pack
+from capture_trees import LINKS, RDMA, TABLE, grow, lldp, pack
 
 from truerail.errors import CaptureError, UnreadableError
 from truerail.model import Device, Neighbor, NetLink, RdmaLink, Role
@@ -22,13 +22,6 @@ from truerail.transport.replay import Capture, read_capture
 HOST = {"rdma_link": RDMA, "ip_-j_link": LINKS, "lldpctl_-f_json0": lldp("eth0", "leaf-0", "swp1")}
 TWO = {f"{host}/{file}": text for host in ("gpu-1", "gpu-2") for file, text in HOST.items()}
 PLAN = {name: Device(name) for name in ("gpu-1", "gpu-2")} | {"leaf-0": Device("leaf-0", Role.LEAF)}
-TABLE = """\
-LocalPort    RemoteDevice    RemotePortID    Capability    RemotePortDescr
------------  --------------  --------------  ------------  -----------------
-Ethernet0    gpu-1           eth0            BR            eth0
---------------------------------------------------
-Total entries displayed:  1
-"""
 EACH = ["lldp_host", "net_link", "rdma_link"]
 
 

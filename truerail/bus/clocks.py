@@ -6,8 +6,6 @@ from math import inf, isfinite
 ALIKE_SECONDS = 0.2
 """Clocks that differ by less count as one: rates over a change of poller are then right to 2 % at 10 s."""
 WARNED_SECONDS = 2.0
-
-
 WINDOW_SECONDS = 60.0
 """A clock that is set right while its poller runs is believed after at most two of these."""
 

@@ -53,7 +53,7 @@ def answer_of(file: Path) -> str:
     """
     import sys
 
-    from truerail.files.file_text import utf16_text
+    from truerail.files.file_text import text_of
 
     try:
         if file == STDIN:
@@ -65,5 +65,4 @@ def answer_of(file: Path) -> str:
         raise CommandError(f"{file}: cannot be read: {error.strerror or error}") from error
     if len(raw) > MOST_BYTES:
         raise CommandError(f"{file}: larger than {MOST_BYTES:,} bytes, more than any device answers or job logs")
-    text = utf16_text(raw)
-    return raw.decode("utf-8", "replace") if text is None else text
+    return text_of(raw)

@@ -32,6 +32,12 @@ def utf16_text(raw: bytes) -> str | None:
     return raw.decode("utf-16", "replace") if raw.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) else None
 
 
+def text_of(raw: bytes) -> str:
+    """Any file's content as text, UTF-16 with a byte order mark among them; bytes that are no text become U+FFFD."""
+    wide = utf16_text(raw)
+    return raw.decode("utf-8", "replace") if wide is None else wide
+
+
 def decoded(raw: bytes, file: str, error: type[FileError]) -> str:
     """The text of a file's content, without a byte order mark. Raises `error` if it is not UTF-8, and not UTF-16 with a
     byte order mark.

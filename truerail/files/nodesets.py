@@ -104,6 +104,13 @@ def _bounds(text: str) -> tuple[str, int, int, int]:
     return text, low, high, step
 
 
+def node_set(names: Sequence[str]) -> str:
+    """The names as ClusterShell and Slurm write them: sorted, without steps; empty for none."""
+    from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet
+
+    return str(NodeSet.fromlist(list(names), resolver=RESOLVER_NOGROUP)) if names else ""
+
+
 def fold(names: Sequence[str]) -> str:
     """A node set that `expand` turns into exactly these names in this order: `gpu-[001-064]`.
 

@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 from truerail.model.fact_kinds import ANY_NUMBER, fact
 
+REASON = "truerail.io/reason"
+"""The annotation of a node of Kubernetes that says why it takes no new pods."""
 _MOST_GPUS = (0, 2**24)
 _MOMENT = (0, 7_258_118_400)
 """Up to the year 2200: a later time is none, and calendars end with the year 9999."""

@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 from collector import collectors
 from truerail.errors import FileRefusedError, UnreadableError
-from truerail.files.file_text import utf16_text
+from truerail.files.file_text import text_of, utf16_text
 from truerail.model import Collector, Device, Fact, Reading, Role
 from truerail.transport import session_log, unanswered
 from truerail.transport.by_content import LARGEST_BYTES, ByContent
-from truerail.transport.capture_files import Claim, Questions
+from truerail.transport.capture_files import ByQuestion, Questions
 from truerail.transport.folders import Listing
 from truerail.transport.kept_answers import KeptAnswers
 from truerail.transport.prefetch import Opened
@@ -87,9 +87,7 @@ class Answers:
         in_order = len(places) == 1
         for place in places:
             found = questions.by_question(place.listing.names)
-            for collector, answers in found.answers:
-                of_name = hits.setdefault(collector.name, (collector, []))[1]
-                of_name += [_Hit(rank, place, names) for rank, names in answers]
+            _take(hits, found, place)
             for file in found.unclaimed:
                 if file == unanswered.FILE:
                     continue
@@ -116,21 +114,20 @@ class Answers:
         if len(content) > session_log.LARGEST_BYTES:
             return False
         source = f"{place.name}/{file}"
-        text = self._text(content, source)
-        answers = session_log.answers_in(text, questions)
+        text = text_of(content)
+        answers = session_log.session(text, questions).answers
         if answers:
+            self._text(content, source)  # for its remark: in most other files no text is wanted
             self.notes.add("session logs, read by the commands in them", f"{source}: {len(answers)} answers")
             held: dict[str, bytes | FileRefusedError] = {name: answer.encode() for name, answer in answers.items()}
             log = Opened(source, place.folder, Listing(files=set(answers)), held=held)
-            for name in answers:
-                for claim in questions.claims(name):
-                    _add(hits, claim, log, name)
+            _take(hits, questions.by_question(log.listing.names), log)
             return True
         if len(content) > LARGEST_BYTES:
             return False
         readers = self._by_content.readers(file, text, questions, device or Device(place.name))
         for collector in readers:
-            _add(hits, Claim(collector, _BY_CONTENT), place, file)
+            hits.setdefault(collector.name, (collector, []))[1].append(_Hit(_BY_CONTENT, place, [(file, "")]))
         if readers:
             as_what = ", ".join(collector.name for collector in readers)
             self.notes.add("files whose names are no command, read by their content", f"{source}: {as_what}")
@@ -225,14 +222,10 @@ def _held(place: Opened) -> bytes:
         return b""
 
 
-def _add(hits: dict[str, _Hits], claim: Claim, place: Opened, file: str) -> None:
-    _, of_name = hits.setdefault(claim.collector.name, (claim.collector, []))
-    if claim.command:
-        for hit in of_name:
-            if hit.rank == claim.rank and hit.place is place:
-                hit.files.append((file, claim.command))
-                return
-    of_name.append(_Hit(claim.rank, place, [(file, claim.command)]))
+def _take(hits: dict[str, _Hits], found: ByQuestion, place: Opened) -> None:
+    for collector, answers in found.answers:
+        of_name = hits.setdefault(collector.name, (collector, []))[1]
+        of_name += [_Hit(rank, place, names) for rank, names in answers]
 
 
 def _content(hit: _Hit) -> bytes:

@@ -1,9 +1,9 @@
 """A capture in a tar archive, read in one pass and in memory, never unpacked to disk.
 
 Only files whose names answer a question are stored, small others up to a limit, and of several rounds only the wanted
-ones. Archives are untrusted:
-names with path traversal, links and devices are refused; the sizes of a member, a header, the stored files and the
-total unpacked data are limited, so that a decompression bomb ends in an error message, not in a dead machine.
+ones. Archives are untrusted: names with path traversal, links and devices are refused; the sizes of a member, a header,
+the stored files and the total unpacked data are limited, so that a decompression bomb ends in an error message, not in
+a dead machine.
 """
 
 import bz2

@@ -13,14 +13,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from truerail.errors import FileRefusedError, NodeSetError
-from truerail.files.file_text import utf16_text
+from truerail.files.file_text import text_of
 from truerail.files.nodesets import Budget, expand
 from truerail.model import Plan
 from truerail.model.columns import NONE
 from truerail.model.index import Devices
 from truerail.transport.capture_files import Questions, without_ending
 from truerail.transport.folders import Folder, Listing
-from truerail.transport.session_log import LARGEST_BYTES, answers_in, prompts
+from truerail.transport.session_log import LARGEST_BYTES, Session, session
 
 _BETWEEN = re.compile(r"[_.\- ]+")
 _HEADED = re.compile(r"^-{4,}[ \t]*\n(?P<names>[\w.,/\[\]-]{1,4000}(?: \(\d+\))?)[ \t]*\n-{4,}[ \t]*\n", re.MULTILINE)
@@ -123,20 +123,20 @@ def _of_text(dumps: Dumps, folder: Folder, file: str, questions: Questions, know
         return
     if len(raw) > LARGEST_BYTES:
         return
-    text = utf16_text(raw) or raw.decode(errors="replace")
-    parts = list(_headed(text)) or _prefixed(text, known)
-    for device, answer in parts:
-        dumps._put(folder, device, file, answer.encode())
-    if not parts and not questions.claims(file) and answers_in(text, questions):
-        dumps._put(folder, _device_of_session(file, text, questions, known), file, (folder, file))
-        parts = [("", "")]
-    if parts:
-        dumps.taken.add(file)
+    text = text_of(raw).replace("\r\n", "\n")
+    if parts := list(_headed(text)) or _prefixed(text, known):
+        for device, answer in parts:
+            dumps._put(folder, device, file, answer.encode())
+    elif not questions.claims(file) and (log := session(text, questions)).answers:
+        dumps._put(folder, _device_of(log, file, known), file, (folder, file))
+    else:
+        return
+    dumps.taken.add(file)
 
 
-def _device_of_session(file: str, text: str, questions: Questions, known: Devices) -> str:
+def _device_of(log: Session, file: str, known: Devices) -> str:
     """The planned device that a prompt names, if the file's name has none; else that of the file's name."""
-    words = {word for prompt in prompts(text, questions) for word in re.findall(r"[A-Za-z0-9][\w.-]*", prompt)}
+    words = {word for prompt in log.prompts for word in re.findall(r"[A-Za-z0-9][\w.-]*", prompt)}
     planned = sorted(word for word in words if known.find(word) != NONE)
     return planned[0] if len(planned) == 1 else without_ending(file)
 
@@ -145,7 +145,7 @@ def _headed(text: str) -> Iterator[tuple[str, str]]:
     """The parts below headings of host names, for each host."""
     if "----" not in text:
         return
-    headings = list(_HEADED.finditer(text.replace("\r\n", "\n")))
+    headings = list(_HEADED.finditer(text))
     budget = Budget()
     for heading, following in zip(headings, [*headings[1:], None], strict=False):
         try:

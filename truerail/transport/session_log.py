@@ -5,7 +5,7 @@ leaf-3# show lldp table            === rdma link ===            + nvidia-smi top
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from truerail.model.names import answer_file
 from truerail.model.terminal import untouched
@@ -40,31 +40,35 @@ class _Command:
         return not self.heading or ((found := _HEADING.fullmatch(line)) is not None and found["lead"] == self.begins)
 
 
-def answers_in(log: str, questions: Questions) -> dict[str, str]:
-    """The answers to `questions` in a log, by the names that their files would have. Of several answers to one command
-    the last. Empty if the log has none of their commands.
+@dataclass(frozen=True, slots=True)
+class Session:
+    """What a log has: answers by the names that their files would have, of several to one command the last; and the
+    prompts above them, which name the device on most systems.
     """
-    found: dict[str, str] = {}
+
+    answers: dict[str, str] = field(default_factory=dict)
+    prompts: set[str] = field(default_factory=set)
+
+
+def session(log: str, questions: Questions) -> Session:
+    """The answers to `questions` in a log; none if it has none of their commands."""
+    found = Session()
     current: _Command | None = None
     answer: list[str] = []
     for line in untouched(log).splitlines():
         command = _command(line.rstrip(), questions)
         if current and (command or current.ended_by(line)):
-            found[current.file] = _text(answer)
+            found.answers[current.file] = _text(answer)
             current = None
         if command:
             current, answer = command, []
+            if not command.heading:
+                found.prompts.add(command.begins)
         elif current:
             answer.append(line)
     if current:
-        found[current.file] = _text(answer)
+        found.answers[current.file] = _text(answer)
     return found
-
-
-def prompts(log: str, questions: Questions) -> set[str]:
-    """The prompts before the commands in a log: on most systems they name the device."""
-    commands = (_command(line.rstrip(), questions) for line in log.splitlines())
-    return {command.begins for command in commands if command and not command.heading}
 
 
 def _text(lines: list[str]) -> str:

@@ -44,9 +44,9 @@ def round_trips(round: "Round") -> RoundTrips:
     """The round-trip times between planned NICs of one rail."""
     table, wiring = round.snapshot.table(ProbeEcho), round.cabling
     index, identity = wiring.index, wiring.identity
-    own, far = (index.ports.name_codes(table.column(name)) for name in ("port", "peer_port"))
-    hosts = {name: identity.filed(name) for name in dict.fromkeys(table.column("peer").tolist())}
-    peers = np.array([hosts[one.peer] for one in table.rows], dtype=np.int64)
+    own, far = (index.ports.names_in(table, name) for name in ("port", "peer_port"))
+    peer_codes, names = table.codes("peer")
+    peers = np.array([identity.filed(name) for name in names], dtype=np.int64)[peer_codes]
     cable = carrying_cables(wiring, identity.devices_of(table), own)
     peer = carrying_cables(wiring, peers, far)
     rail, leaf = np.append(index.rail, NONE), np.append(index.b_device, NONE)

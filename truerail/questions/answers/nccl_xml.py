@@ -11,12 +11,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet
-
 import truerail
 from truerail.analysis.cabling import Wiring
 from truerail.analysis.published import Published
 from truerail.errors import QueryError
+from truerail.files.nodesets import node_set
 from truerail.model.columns import NONE
 from truerail.model.facts import PciDevice
 from truerail.questions.answers.fabric_tree import FabricTree
@@ -43,7 +42,7 @@ def pci_trees_of(wiring: Wiring) -> Trees:
     return {filed(reading.device): cast("tuple[PciDevice, ...]", reading.facts) for reading in reported}
 
 
-def nccl_xml(publication: Published, view: View, tree: FabricTree, hosts: str | None) -> str:
+def nccl_xml(publication: Published, view: View, tree: FabricTree, hosts: str | None = None) -> str:
     """The file for these hosts, or for all. Raises QueryError where they do not report it, or are of several kinds: a
     file is right for one.
     """
@@ -59,18 +58,18 @@ def nccl_xml(publication: Published, view: View, tree: FabricTree, hosts: str | 
             body = bodies.get(devices) or bodies.setdefault(devices, tuple(_system(devices)))
             kinds.setdefault(_Kind(body, _missing(view, host, devices)), []).append(host)
     if not kinds:
-        raise QueryError(f"not known: {_names(view, unknown)} report no PCI tree (collector pci_tree)")
+        raise QueryError(f"not known: {host_names(view, unknown)} report no PCI tree (collector pci_tree)")
     if len(kinds) > 1:
-        listed = "; ".join(_names(view, of) for of in list(kinds.values())[:_MOST_KINDS])
+        listed = "; ".join(host_names(view, of) for of in list(kinds.values())[:_MOST_KINDS])
         more = f"; and {len(kinds) - _MOST_KINDS:,} more" if len(kinds) > _MOST_KINDS else ""
         raise QueryError(f"these hosts are of {len(kinds)} kinds, and a file is right for one: {listed}{more}")
     (kind,) = kinds
     lines = [f"made by truerail {truerail.__version__} from the PCI tree seen at {publication.at:%Y-%m-%dT%H:%M:%SZ}"]
-    lines.append(f"for {_names(view, kinds[kind])}")
+    lines.append(f"for {host_names(view, kinds[kind])}")
     if kind.missing:
         lines.append(f"not in it: the RDMA devices of {rail_words(kind.missing)}")
     if unknown:
-        lines.append(f"not known, no PCI tree: {_names(view, unknown)}")
+        lines.append(f"not known, no PCI tree: {host_names(view, unknown)}")
     return "\n".join([*(f"<!-- {line} -->" for line in lines), *kind.body, ""])
 
 
@@ -81,8 +80,9 @@ def _asked(view: View, planned: set[int], hosts: str) -> list[int]:
     return found
 
 
-def _names(view: View, hosts: Sequence[int]) -> str:
-    return str(NodeSet.fromlist([view.index.devices.names[host] for host in hosts], resolver=RESOLVER_NOGROUP))
+def host_names(view: View, hosts: Sequence[int]) -> str:
+    """Hosts as a node set."""
+    return node_set([view.index.devices.names[host] for host in hosts])
 
 
 def _missing(view: View, host: int, devices: Sequence[PciDevice]) -> tuple[int, ...]:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from truerail.analysis.published import Published
-from truerail.model.job_facts import SchedulerNode
+from truerail.model.job_facts import REASON, SchedulerNode
 from truerail.model.names import printable
 from truerail.views.view import view_of
 
@@ -18,7 +18,6 @@ _SHUT = frozenset(("DRAIN", "DRAINED", "DRAINING", "DOWN", "FAIL", "FAILING", "C
 """States of nodes that get no new job: sinfo(1), and those of the collector `k8s_nodes`."""
 _NODES = {"slurm_nodes": "slurm", "k8s_nodes": "kubernetes"}
 _LONGEST_REASON = 120
-REASON = "truerail.io/reason"
 
 
 @dataclass(frozen=True, slots=True)

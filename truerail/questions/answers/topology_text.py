@@ -12,17 +12,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from hashlib import sha256
 
-from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet
-
 import truerail
 from truerail.analysis.published import Published
 from truerail.errors import QueryError
+from truerail.files.nodesets import node_set
 from truerail.files.problems import nearest
 from truerail.model.columns import NONE
 from truerail.model.names import printable
 from truerail.outputs.report_words import count
-from truerail.questions.answers.fabric_tree import FabricTree, Unit, fabric_tree
-from truerail.questions.answers.nccl_xml import nccl_xml, pci_trees_of
+from truerail.questions.answers.fabric_tree import FabricTree, fabric_tree
+from truerail.questions.answers.nccl_xml import host_names, nccl_xml, pci_trees_of
 from truerail.questions.answers.scheduler_nodes import kubernetes_drain, slurm_drain
 from truerail.questions.answers.subjects import rail_words
 from truerail.questions.answers.topology_lint import read_units, topology_faults
@@ -52,9 +51,9 @@ def topology(
     if make is None:
         raise QueryError(f"no format {format!r}{nearest(format, list(FORMATS))}")
     if hosts is not None:
-        if make is not _nccl_xml:
+        if make is not nccl_xml:
             raise QueryError(f"hosts go with the format nccl-xml, not with {format}")
-        make = partial(_nccl_xml, hosts=hosts)
+        make = partial(nccl_xml, hosts=hosts)
     if nccl is not None:
         if make is not _nccl:
             raise QueryError(f"a version of NCCL goes with the format nccl, not with {format}")
@@ -78,8 +77,7 @@ def _refuse_broken(view: View, tree: FabricTree, text: str) -> None:
 
 def _nodes(view: View, tree: FabricTree, hosts: Iterable[int]) -> str:
     """Hosts as a list that Slurm reads: without steps."""
-    names = [_name(view, tree, host) for host in hosts]
-    return str(NodeSet.fromlist(names, resolver=RESOLVER_NOGROUP)) if names else ""
+    return node_set([_name(view, tree, host) for host in hosts])
 
 
 def _name(view: View, tree: FabricTree, host: int) -> str:
@@ -120,20 +118,16 @@ def _rails(rails: Iterable[int]) -> str:
 def _slurm(publication: Published, view: View, tree: FabricTree) -> str:
     lines = list(_header(publication, view, tree))
     for unit in reversed(tree.units):
-        inside = f"Switches={_children(unit)}" if unit.children else f"Nodes={_nodes(view, tree, unit.hosts)}"
+        inside = f"Switches={node_set(unit.children)}" if unit.children else f"Nodes={_nodes(view, tree, unit.hosts)}"
         lines.append(f"SwitchName={unit.name} {inside}")
     return "\n".join([*lines, ""])
-
-
-def _children(unit: Unit) -> str:
-    return str(NodeSet.fromlist(list(unit.children), resolver=RESOLVER_NOGROUP))
 
 
 def _slurm_yaml(publication: Published, view: View, tree: FabricTree) -> str:
     lines = [*_header(publication, view, tree), "---", "- topology: truerail", "  cluster_default: true", "  tree:"]
     lines.append("    switches:")
     for unit in reversed(tree.units):
-        inside = f"children: {_children(unit)}" if unit.children else f"nodes: {_nodes(view, tree, unit.hosts)}"
+        inside = f"children: {node_set(unit.children)}" if unit.children else f"nodes: {_nodes(view, tree, unit.hosts)}"
         key, _, names = inside.partition(": ")
         lines += [f"      - switch: {json.dumps(unit.name)}", f"        {key}: {json.dumps(names)}"]
     return "\n".join([*lines, ""])
@@ -203,18 +197,9 @@ def _hca(publication: Published, view: View, tree: FabricTree, entry: str) -> st
         lines += ["NCCL_CROSS_NIC=0"] * alone
         if all(host in trees for host in hosts):
             lines.append(
-                f"# NCCL_TOPO_FILE: truerail export topology --format nccl-xml --hosts '{_named(view, hosts)}'"
+                f"# NCCL_TOPO_FILE: truerail export topology --format nccl-xml --hosts '{host_names(view, hosts)}'"
             )
     return "\n".join([*lines, ""])
-
-
-def _named(view: View, hosts: Iterable[int]) -> str:
-    names = [view.index.devices.names[host] for host in hosts]
-    return str(NodeSet.fromlist(names, resolver=RESOLVER_NOGROUP))
-
-
-def _nccl_xml(publication: Published, view: View, tree: FabricTree, hosts: str | None = None) -> str:
-    return nccl_xml(publication, view, tree, hosts)
 
 
 def _devices(view: View, host: int, entry: str) -> tuple[str | None, ...]:
@@ -237,5 +222,5 @@ FORMATS: Mapping[str, Callable[[Published, View, FabricTree], str]] = {
     "topograph": _topograph,
     "k8s-labels": _labels,
     "nccl": _nccl,
-    "nccl-xml": _nccl_xml,
+    "nccl-xml": nccl_xml,
 }
