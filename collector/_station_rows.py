@@ -60,7 +60,7 @@ class Station(NamedTuple):
 
     @property
     def of_bridge(self) -> bool:
-        """Whether it is of Linux' `bridge fdb`, which begins with the MAC; a row of `ip neigh` begins with the address."""
+        """Whether it is a row of `bridge fdb`, which begins with the MAC; one of `ip neigh` begins with the address."""
         return "dev" in self.words and canonical_mac(self.words[0]) is not None
 
     @property
