@@ -20,6 +20,14 @@ def soon(true: Callable[[], object], what: str = "what the test waits for") -> N
         time.sleep(_POLL_SECONDS)
 
 
+async def until(true: Callable[[], object], what: str = "what the test waits for") -> None:
+    """`soon`, while the event loop goes on."""
+    deadline = time.monotonic() + ENOUGH
+    while not true():
+        assert time.monotonic() < deadline, f"it did not come true within {ENOUGH:.0f} s: {what}"
+        await asyncio.sleep(_POLL_SECONDS)
+
+
 async def waited(work: Coroutine[Any, Any, T]) -> tuple[T | BaseException, float]:
     """What `work` gives or raises, and for how many seconds it waited at most.
 

@@ -18,7 +18,7 @@ from tests.agent_site import AgentSite, Authority, Host, agent_site
 from tests.fake_fleet import FakeFleet
 from tests.live_site import runner
 from tests.nats_bus import TIMING, nats_server
-from tests.patience import ENOUGH, soon
+from tests.patience import ENOUGH, soon, until
 from tests.poller_fabric import simulation, zoned_work
 from truerail.agent import bus_connection
 from truerail.bus.subjects import Subjects
@@ -56,12 +56,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AgentSite]:
 
 def host(site: AgentSite, name: str = ONE) -> Host:
     return Host(site, name, ANSWERS[name])
-
-
-async def until(true: Callable[[], object]) -> None:
-    async with asyncio.timeout(ENOUGH):
-        while not true():
-            await asyncio.sleep(0.02)
 
 
 @asynccontextmanager

@@ -10,7 +10,7 @@ import httpx
 import pytest
 from api_client import app_over
 from fake_tower import FakeTower, published, settings
-from patience import ENOUGH
+from patience import ENOUGH, until
 
 from truerail.service.events import KEPT
 from truerail.web import stream
@@ -75,13 +75,6 @@ def with_service(body: Callable[[Service], Awaitable[None]], tower: FakeTower | 
             await asyncio.wait_for(serving, PATIENCE)
 
     asyncio.run(run())
-
-
-async def until(holds: Callable[[], bool]) -> None:
-    """Waits for something that other tasks bring about."""
-    async with asyncio.timeout(PATIENCE):
-        while not holds():
-            await asyncio.sleep(0.01)
 
 
 def test_the_state_comes_first_and_then_what_happens() -> None:

@@ -142,6 +142,22 @@ def _references(part: Any) -> Iterator[str]:
         yield from _references(value)
 
 
+def test_every_list_with_a_csv_says_so() -> None:
+    with Api() as api:
+        paths = api.get("//openapi.json").json()["paths"]
+        lists = [
+            path
+            for path, methods in paths.items()
+            if any("csv" in part["schema"].get("enum", ()) for part in methods.get("get", {}).get("parameters", ()))
+        ]
+        assert len(lists) >= 6
+        for path in lists:
+            documented = paths[path]["get"]["responses"]["200"]["content"]
+            assert set(documented) == {"application/json", "text/csv"}, path
+        kind = api.get("//api/v1/causes?format=csv").headers["content-type"]
+    assert kind.partition(";")[0] == "text/csv"
+
+
 def test_every_endpoint_says_who_may_ask() -> None:
     token = {"name": "anna", "role": "operator", "hash": f"sha256:{'0' * 64}"}
     for access, is_open in (({}, True), ({"tokens": [token]}, False)):

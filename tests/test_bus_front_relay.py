@@ -87,9 +87,10 @@ async def playing(tmp_path: Path) -> AsyncIterator[Played]:
         await judge.open()
         try:
             played = Played(relay, judge, server)
-            while not relay.copied:
-                await judge.report()
-                await asyncio.sleep(0.05)
+            async with asyncio.timeout(ENOUGH):
+                while not relay.copied:
+                    await judge.report()
+                    await asyncio.sleep(0.05)
             await played.until("")
             yield played
         finally:
@@ -126,9 +127,10 @@ def test_an_old_leader_is_ignored_until_the_new_one_is_silent_for_long(
             await played.until("the judge lead leads, and has not given a view of its own yet", current=False)
             assert not old.asked
             monkeypatch.setattr(front_relay, "FORGET_SECONDS", 0.0)  # the bus has lost its store
-            while not old.asked:
-                await old.report()
-                await asyncio.sleep(0.05)
+            async with asyncio.timeout(ENOUGH):
+                while not old.asked:
+                    await old.report()
+                    await asyncio.sleep(0.05)
             await old.close()
 
     asyncio.run(body())

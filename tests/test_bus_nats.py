@@ -6,7 +6,7 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -25,7 +25,7 @@ from tests.bus_poller_process import BUSY, SENT_BYTES_PER_SECOND
 from tests.bus_versions import VERSION
 from tests.fake_fleet import FakeFleet
 from tests.nats_bus import TIMING, Addressed, NatsServer, nats_server
-from tests.patience import ENOUGH
+from tests.patience import ENOUGH, until
 from tests.poller_fabric import simulation, zoned_work
 from tests.real import give_up
 from tests.test_service_watch import settings_for
@@ -118,12 +118,6 @@ async def judged(
     finally:
         stop.set()
         await asyncio.wait_for(running, ENOUGH)
-
-
-async def until(true: Callable[[], object]) -> None:
-    async with asyncio.timeout(ENOUGH):
-        while not true():
-            await asyncio.sleep(0.02)
 
 
 def report(snapshot: Snapshot | None) -> str:

@@ -6,7 +6,7 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import timedelta
@@ -16,7 +16,7 @@ import pytest
 
 from collector import collectors
 from tests.fake_fleet import FakeFleet
-from tests.patience import ENOUGH, soon
+from tests.patience import ENOUGH, soon, until
 from tests.poller_fabric import GONE, PROGRAM, QUICK, simulation, work
 from tests.test_service_watch import settings_for
 from truerail.model import CauseKind, Finding
@@ -58,12 +58,6 @@ async def watched(folder: Path, other_seconds: float) -> AsyncIterator[tuple[Wat
     finally:
         stop.set()
         await asyncio.wait_for(running, ENOUGH)
-
-
-async def until(true: Callable[[], object]) -> None:
-    async with asyncio.timeout(ENOUGH):
-        while not true():
-            await asyncio.sleep(0.02)
 
 
 def run(body: Awaitable[None]) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 import structlog
 
+from tests.patience import until
 from truerail.analysis.published import JournalHealth
 from truerail.errors import JournalUnavailableError, NotFoundError, NotReadyError, QueryError
 from truerail.journal import Journal, open_journal
@@ -65,13 +66,6 @@ async def watched(settings: Settings, fabric: LivingFabric, *, planned: bool = T
     finally:
         stop.set()
         await asyncio.wait_for(running, PATIENCE_SECONDS)
-
-
-async def until(what: Callable[[], object]) -> None:
-    """Waits until something is true, or fails."""
-    async with asyncio.timeout(PATIENCE_SECONDS):
-        while not what():
-            await asyncio.sleep(0.02)
 
 
 def run(body: Callable[[], Awaitable[None]]) -> None:

@@ -62,20 +62,30 @@ SCHEMES: dict[str, Any] = {
 
 
 def completed(document: dict[str, Any], *, open_to_all: bool) -> dict[str, Any]:
-    """The document with the schema of problems, which no endpoint returns by itself, and with each endpoint's
-    authentication; `open_to_all`: a service without log-in needs none.
+    """The document with what FastAPI cannot know: the schema of problems, which no endpoint returns by itself, the CSV
+    of the lists that have one, and each endpoint's authentication; `open_to_all`: a service without log-in needs none.
     """
     components = document["components"]
     shape = TypeAdapter(Problem).json_schema(ref_template="#/components/schemas/{model}")
     schemas = components["schemas"] | shape.pop("$defs", {}) | {"Problem": shape}
     paths = {
         path: {
-            method: {**operation, "security": _security(path, method, open_to_all=open_to_all)}
+            method: {**_with_csv(operation), "security": _security(path, method, open_to_all=open_to_all)}
             for method, operation in methods.items()
         }
         for path, methods in document["paths"].items()
     }
     return {**document, "paths": paths, "components": {**components, "schemas": schemas, "securitySchemes": SCHEMES}}
+
+
+def _with_csv(operation: dict[str, Any]) -> dict[str, Any]:
+    """The operation with the media type of what it returns for `format=csv`, if it has that parameter."""
+    forms = (part["schema"].get("enum", ()) for part in operation.get("parameters", ()) if part["name"] == "format")
+    if not any("csv" in form for form in forms):
+        return operation
+    responses = operation["responses"]
+    content = responses["200"]["content"] | {"text/csv": {"schema": {"type": "string"}}}
+    return {**operation, "responses": responses | {"200": {**responses["200"], "content": content}}}
 
 
 def _security(path: str, method: str, *, open_to_all: bool) -> list[dict[str, list[str]]]:
