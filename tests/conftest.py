@@ -63,11 +63,21 @@ LONG = (
 """Modules that take long, or wait for daemons: they begin first, so that none of them is left over to the end."""
 
 _BEGAN = pytest.StashKey[float]()
-_COSTLY = 20
+_COSTLY = 40
 """Modules in the list of those that cost most; it is shown where more than these ran."""
 _RARELY = (20_000, 20, 50)
 """Allocations from one collection to the next, and collections of the young and of the middle until an older one."""
 _LOOPBACK = ("127.", "::1", "localhost")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """In a worker, pytest-cov starts a measurement when it is loaded and another when the session begins. It ends only
+    the second one: the first would then go on in every test, `UNMEASURED` or not.
+    """
+    plugin = session.config.pluginmanager.get_plugin("_cov")
+    if plugin and plugin.cov_controller and hasattr(session.config, "workerinput"):
+        plugin.cov_controller.pause()
 
 
 @pytest.hookimpl(wrapper=True)
