@@ -1,6 +1,7 @@
 """The view: what a reader of the file answers is what the writer's publication answers, byte by byte."""
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 from fake_tower import NOW, fabric, published
 from msgspec import structs
 
+from tests.patience import ENOUGH
 from truerail.analysis.published import Published
 from truerail.analysis.round import Round
 from truerail.errors import NotInViewError
@@ -148,6 +150,15 @@ def test_facts_of_a_newer_publication_are_not_mixed_with_an_older_one(view: View
         _ = [device_view(old, device) for device in old.plan.devices]
     with pytest.raises(NotInViewError):
         _ = [list(finding.evidence) for finding in old.evaluation.findings]
+
+
+def test_no_answer_waits_while_a_publication_is_taken_in(view: View) -> None:
+    made = published(True)
+    view.write(made)
+    read = view.read()
+    with ThreadPoolExecutor() as pool, view.reader._lock:
+        pool.submit(same, made, read).result(ENOUGH)
+        assert pool.submit(view.reader.scrape_page).result(ENOUGH)
 
 
 def test_findings_are_the_writers_with_the_times_of_their_publication(view: View) -> None:

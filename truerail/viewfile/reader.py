@@ -49,12 +49,16 @@ class Read:
 
 
 class ViewReader:
-    """One reader of a view. Thread-safe."""
+    """One reader of a view. Thread-safe: what is decoded when it is asked for has a connection of its own, and does not
+    wait while a new publication is taken in.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._lock = Lock()
         self._db: sqlite3.Connection | None = None
+        self._asking = Lock()
+        self._asked: sqlite3.Connection | None = None
         self._parts: dict[str, dict[str, Any]] = {}
         self._read: Read | None = None
         self._plan: tuple[Any, Plan] | None = None
@@ -71,16 +75,16 @@ class ViewReader:
 
     def scrape_page(self) -> ScrapePage | None:
         """The text of the metrics of the newest publication; None before the first. Raises sqlite3.Error."""
-        with self._lock:
-            rows = self._all(METRICS)
+        rows = self._rows("SELECT key, body FROM part WHERE kind = ? ORDER BY key", METRICS)
         return restored_page(rows) if rows else None
 
     def close(self) -> None:
         """Closes the file."""
-        with self._lock:
-            if self._db is not None:
-                self._db.close()
-                self._db = None
+        with self._lock, self._asking:
+            for open_one in (self._db, self._asked):
+                if open_one is not None:
+                    open_one.close()
+            self._db = self._asked = None
 
     # --- parts --------------------------------------------------------------------------------------------------------
 
@@ -90,6 +94,8 @@ class ViewReader:
             self._db = open_to_read(self._path)
             if self._db is None:
                 return 0
+            with self._asking:
+                self._asked = open_to_read(self._path)
         self._db.execute("BEGIN")
         try:
             written = int(self._db.execute("SELECT value FROM meta WHERE name = 'written'").fetchone()[0])
@@ -112,21 +118,19 @@ class ViewReader:
             for gone in parts.keys() - present.get(kind, set()):
                 del parts[gone]
 
-    def _all(self, kind: str) -> list[tuple[str, bytes]]:
-        if self._db is None:
-            return []
-        return self._db.execute("SELECT key, body FROM part WHERE kind = ? ORDER BY key", (kind,)).fetchall()
+    def _rows(self, query: str, *values: str) -> list[Any]:
+        """Rows of the newest write, whether or not it has been taken in."""
+        with self._asking:
+            return self._asked.execute(query, values).fetchall() if self._asked else []
 
     def _one(self, kind: str, written: int, key: str) -> Any:
         """A part of a kind that is decoded when it is asked for. Raises NotInViewError for one that was written after
         the publication to which it should belong.
         """
-        query = "SELECT changed, body FROM part WHERE kind = ? AND key = ?"
-        with self._lock:
-            row = self._db.execute(query, (kind, key)).fetchone() if self._db else None
-        if row is None or row[0] > written:
+        rows = self._rows("SELECT changed, body FROM part WHERE kind = ? AND key = ?", kind, key)
+        if not rows or rows[0][0] > written:
             raise NotInViewError(f"{kind} of a former publication")
-        return decoded(row[1])
+        return decoded(rows[0][1])
 
     def _listed(self, kind: str) -> Iterator[Any]:
         parts = self._parts.get(kind, {})
