@@ -33,3 +33,16 @@ def test_a_cut_name_is_the_only_device_whose_name_begins_so() -> None:
 
 def test_a_cut_name_of_two_devices_is_no_wrong_cable() -> None:
     assert not findings("spine-of-row-thre...", "spine-of-row-three-1", "spine-of-row-three-2")
+
+
+def test_a_name_that_fills_the_column_of_ios_may_be_cut() -> None:
+    begin = "spine-of-the-row-no-"
+    assert len(begin) == 20
+    right = findings(f"{begin}a", f"{begin}a", "leaf-9")
+    assert findings(begin, f"{begin}a", "leaf-9") == right
+    assert findings(begin, begin, f"{begin}a") == right
+    assert not findings(begin, f"{begin}a", f"{begin}b")
+    assert findings(begin[:-1], f"{begin}a", "leaf-9") != right
+    assert findings("leaf-of-the-row-no-1", f"{begin}a", "leaf-9") != right
+    unplanned_or_cut = "spine-of-the-row-no1"
+    assert not findings(unplanned_or_cut, f"{unplanned_or_cut}2", "leaf-9")

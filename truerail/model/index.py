@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from truerail.model.columns import NONE, Codes, mapped
-from truerail.model.names import CUT_NAME, device_key, port_key, printable, short_name
+from truerail.model.names import CUT_COLUMN, CUT_NAME, device_key, port_key, printable, short_name
 from truerail.model.plan import Cable, Plan, Port, Role
 
 if TYPE_CHECKING:
@@ -51,13 +51,20 @@ class Devices:
             found = self._short.get(short_name(key), self._by_key.get(short_name(key), NONE))
         return found
 
-    def find_cut(self, name: str) -> int:
-        """The code of the device whose name begins so, of a name that ends with `CUT_NAME`; -1 if several do. One that
-        no device of the plan begins with is an unplanned device's.
+    def find_heard(self, name: str) -> int:
+        """The code of the device that a neighbour calls itself; an unplanned one gets a new code. -1 for a name that
+        may be cut if several begin so: it ends with `CUT_NAME`, or fills `CUT_COLUMN` and is no device's own.
         """
-        begin = name.strip().removesuffix(CUT_NAME).lower()
+        text = name.strip()
+        marked = text.endswith(CUT_NAME)
+        if not marked and (len(text) != CUT_COLUMN or self.find(text) != NONE):
+            return self.find_or_add(name)
+        begin = text.removesuffix(CUT_NAME).lower()
         later = islice(self._sorted, bisect_left(self._sorted, begin), None)
-        fits = {self._by_key[key] for key in takewhile(lambda key: key.startswith(begin), later)}
+        keys = list(takewhile(lambda key: key.startswith(begin), later))
+        if not marked and any(key[len(begin) - 1 : len(begin) + 1].isdigit() for key in keys):
+            return NONE  # host-1 of the plan's host-12, or a host-1 that the plan does not have
+        fits = {self._by_key[key] for key in keys}
         return self.find_or_add(name) if not fits else fits.pop() if len(fits) == 1 else NONE
 
     def find_or_add(self, name: str) -> int:

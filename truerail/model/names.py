@@ -51,6 +51,8 @@ _OCTETS = re.compile(r"[0-9a-fA-F]{1,2}(?::[0-9a-fA-F]{1,2}){5}")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
 CUT_NAME = "..."
 """At the end of a name that a switch has shortened to its table's column, as OS10 does."""
+CUT_COLUMN = 20
+"""Characters of a name in IOS' table of neighbours, which cuts it without a mark (ntc-templates, issue 375)."""
 
 
 def canonical_mac(text: str) -> str | None:

@@ -32,7 +32,7 @@ from truerail.model.columns import (
 )
 from truerail.model.facts import Neighbor
 from truerail.model.index import PlanIndex
-from truerail.model.names import CUT_NAME, DEFAULT_NAMES, device_key, host_of_dpu, short_name
+from truerail.model.names import DEFAULT_NAMES, device_key, host_of_dpu, short_name
 
 
 @dataclass(frozen=True)
@@ -150,9 +150,7 @@ def _named_devices(index: PlanIndex, system_names: Sequence[str], owners: Mappin
     """The device of each name, -1 for a blank one and one cut to what several names begin with; the last slot is for no
     name.
     """
-    whole = [name for name in system_names if name.strip() and not name.strip().endswith(CUT_NAME)]
-    codes = {name: index.devices.find_or_add(name) for name in whole}
-    codes |= {name: index.devices.find_cut(name) for name in system_names if name.strip().endswith(CUT_NAME)}
+    codes = {name: index.devices.find_heard(name) for name in system_names if name.strip()}
     found = [codes.get(name, NONE) for name in system_names]
     return np.array([*(owners.get(code, code) for code in found), owners.get(NONE, NONE)], dtype=np.int64)
 
