@@ -26,7 +26,7 @@ class Pair:
 
     def __init__(self, devices: tuple[str, ...] = ("gpu-1", "gpu-2"), zone: str = "dc1") -> None:
         self.devices, self.zone, self.now = devices, zone, 100.0
-        self.latest = Latest(devices)
+        self.latest = Latest(dict.fromkeys(devices, ""))
         self.lacking: list[tuple[Place, Collection[str] | None]] = []
         self.inbox = Inbox(self.latest, lacking=lambda *asked: self.lacking.append(asked), now=lambda: self.now)
         self.inbox.keep(dict.fromkeys(devices, zone))

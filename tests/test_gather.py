@@ -1,6 +1,7 @@
 """A round over a fleet: what is asked, what troubles cost, and that a replay of it says the same."""
 
 import asyncio
+from pathlib import Path
 
 import pytest
 from fake_fleet import NOW, FakeFleet, ambient, targets
@@ -16,6 +17,8 @@ from truerail.rounds import evaluate
 from truerail.simulator import Shape, simulate
 from truerail.transport.probe import platform_of
 from truerail.transport.protocol import Answer
+from truerail.transport.replay import read_capture
+from truerail.transport.writer import CaptureWriter
 
 SHAPE = Shape(hosts=8, rails=4, spines=2, uplinks=2)
 QUICK = Limits(device_seconds=0.4, deadline_seconds=5.0, cancel_seconds=0.1)
@@ -124,6 +127,33 @@ def test_a_transport_that_does_not_let_go_cannot_hold_the_round() -> None:
     limits = Limits(device_seconds=0.1, deadline_seconds=0.6, cancel_seconds=0.1)
     found = gathered(FakeFleet(simulation, {"gpu-003": "stubborn"}), simulation, limits)
     assert [row.error for row in found.unreached] == ["no answer before the round's deadline of 0.6 s"]
+
+
+def test_a_device_whose_turn_never_came_is_not_polled_and_comes_first_in_the_next_round(tmp_path: Path) -> None:
+    simulation = simulate(SHAPE, folders="inventory")
+    hosts = [name for name, device in simulation.plan.devices.items() if device.role == Role.HOST]
+    fleet = FakeFleet(simulation, {hosts[0]: "hangs"})
+    limits = Limits(at_once=1, deadline_seconds=0.6, cancel_seconds=0.1)
+    poller = Poller(targets(simulation), fleet, devices=simulation.plan.devices, limits=limits)
+
+    async def rounds() -> tuple[Gathered, Gathered]:
+        return await poller.round(only=hosts), await poller.round(only=hosts)
+
+    first, second = timeless(rounds())
+    late = "not asked: its turn had not come at the round's deadline of 0.6 s"
+    waited = "no answer before the round's deadline of 0.6 s"
+    assert [row.error for row in first.rows] == [waited, *[late] * (len(hosts) - 1)]
+    assert {(reading.device == hosts[0]) == reading.polled for reading in first.readings} == {True}
+    found = evaluate(Round(simulation.plan, first.snapshot()))
+    assert [one.device for one in found.findings if one.rule == "TEL001"] == [hosts[0]]
+    unreachable = next(one for one in found.verdicts if one.rule == "TEL001")
+    assert [one.count for one in unreachable.not_evaluated if late in one.why] == [len(hosts) - 1]
+    capture = CaptureWriter(tmp_path, first.at)
+    for row in first.rows:
+        capture.add(row.name, row.files())
+    replayed = read_capture(capture.finish(), devices=simulation.plan.devices).readings
+    assert [(one.error, one.polled) for one in replayed] == [(one.error, one.polled) for one in first.readings]
+    assert [row.error for row in second.rows if row.error] == [waited]
 
 
 def test_what_came_too_late_is_not_asked_in_other_words() -> None:

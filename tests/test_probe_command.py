@@ -345,7 +345,7 @@ class Service:
 
     def __init__(self, site: Site, busy: str = "") -> None:
         self.site, self.busy, self.moment, self.looks, self.heard = site, busy, datetime.now(UTC), 0, 0
-        self.latest = Latest(site.fabric.plan.devices)
+        self.latest = Latest(dict.fromkeys(site.fabric.plan.devices, ""))
         self.latest.put(site.fabric.polled())
         self.prober = Prober(self._latest, lambda: self.moment, self._count)
 

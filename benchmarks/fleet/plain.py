@@ -59,11 +59,17 @@ class Plain:
                 out, errors = SIZES.unpack(await reader.readexactly(SIZES.size))
                 frames.out(await reader.readexactly(out))
                 frames.err(await reader.readexactly(errors))
+        except asyncio.CancelledError:  # its answer would be read as the next one's
+            self._drop(hop)
+            raise
         except (OSError, EOFError, TimeoutError) as error:
-            self._open.pop(hop.address)
-            writer.close()
+            self._drop(hop)
             raise ConnectError(f"{hop.where}: {error or type(error).__name__}") from None
         return outcome(frames, Ended.BY_ITSELF, seconds)
+
+    def _drop(self, hop: Hop) -> None:
+        _, writer = self._open.pop(hop.address)
+        writer.close()
 
 
 def main() -> None:

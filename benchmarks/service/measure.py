@@ -113,7 +113,7 @@ async def _judge(settings: Any, plan: Any, versions: list[list[Any]], post: Any,
     garbage_of_the_young_only()
     evaluator, exposition, journal = Evaluator.begin(settings), Exposition(), open_journal(settings.journal)
     watch = Watch(settings, [], PlanInForce(lambda: plan, plan), _Nobody(), evaluator, journal)
-    watch.asking.latest.keep(list(plan.devices))
+    watch.asking.latest.keep(dict.fromkeys(plan.devices, ""))
     evaluator.prepare.append(exposition.prepare)
     service = WatchService(watch)
     link = JudgeLink(service, lambda: open_app(service, settings), ViewWriter(post.view), exposition)

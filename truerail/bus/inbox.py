@@ -223,6 +223,7 @@ class Inbox:
             entry.source,
             entry.read_at + offset if entry.read_at else 0.0,
             _time(entry.facts_at + offset) if entry.facts_at else None,
+            entry.polled,
         )
 
     def _counted(self, envelope: Envelope, sender: Sender, body: Counts) -> None:

@@ -50,6 +50,7 @@ class Entry(Struct, array_like=True, frozen=True):
     facts: list[KindRows] = []
     facts_at: float = 0.0
     """When the answer came that the facts were read from, if it was an earlier one; else 0."""
+    polled: bool = True
 
 
 class Observation(Struct, array_like=True, frozen=True):

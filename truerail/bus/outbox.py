@@ -6,7 +6,7 @@ counters by their age; afterwards both are sent, with whole values.
 
 import time
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from uuid import uuid4
@@ -81,7 +81,7 @@ class Outbox:
         self._whole_at = 0.0
         self._round: tuple[Mapping[str, CollectorRun], int, int] | None = None
 
-    def keep(self, devices: Sequence[str]) -> None:
+    def keep(self, devices: Collection[str]) -> None:
         """Sets the polled devices; what was known of others is dropped."""
         self._known = {device: self._known.get(device) or _Known() for device in devices}
         self._changed = {device: None for device in self._changed if device in self._known}
@@ -221,6 +221,7 @@ def _entry(reading: Reading) -> Entry:
         reading.took_seconds,
         rows_of(reading.facts),
         reading.facts_at.timestamp() if reading.facts_at else 0.0,
+        reading.polled,
     )
 
 

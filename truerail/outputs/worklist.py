@@ -1,6 +1,6 @@
 """The remaining work over rounds: punch list steps that tick themselves off, and new ones on top."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -105,12 +105,13 @@ class Worklist:
         """Ticks off what is right now. A step with another explanation now is replaced."""
         found = {finding.id for finding in evaluation.findings}
         named = {_cable(entry.step, evaluation.plan) for entry in now.values()} - {None}
+        unread = {reading.device for reading in evaluation.collection_errors}
         for key, entry in list(self._entries.items()):
             if key in now or entry.mark is Mark.DONE:
                 continue
             if entry.findings & found or _cable(entry.step, evaluation.plan) in named:
                 del self._entries[key]
-            elif _is_seen(entry.step, evaluation):
+            elif _is_seen(entry.step, evaluation, unread):
                 self._entries[key] = replace(entry, mark=Mark.DONE, ticked=self.round)
                 self.done += 1
                 yield Change(Mark.DONE, self._entries[key])
@@ -128,12 +129,12 @@ def _entries(evaluation: Evaluation, number: int) -> Iterator[Entry]:
         yield Entry(step, own if step.to and own else frozenset(explained), number, Mark.LEFT)
 
 
-def _is_seen(step: Step, evaluation: Evaluation) -> bool:
-    """Whether the round can show that the step is done: its cable is right, or its device was read."""
+def _is_seen(step: Step, evaluation: Evaluation, unread: Collection[str]) -> bool:
+    """Whether the round can show that the step is done: its cable is right, or its device is none of the unread."""
     cable = _cable(step, evaluation.plan)
     if cable is not None:
         return evaluation.cable_states.get(cable) is CableState.RIGHT
-    return step.device not in {reading.device for reading in evaluation.collection_errors}
+    return step.device not in unread
 
 
 def _cable(step: Step, plan: Plan) -> Port | None:

@@ -66,7 +66,7 @@ class BusPolling:
     @property
     def latest(self) -> Latest:
         """The newest answers; none before those of all pollers that run are there."""
-        return self._received.latest if self._gathered else Latest(())
+        return self._received.latest if self._gathered else Latest({})
 
     @property
     def runs(self) -> Mapping[str, CollectorRun]:

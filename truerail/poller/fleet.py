@@ -14,13 +14,13 @@ from truerail.model.platforms import APART
 from truerail.poller.device_poller import DevicePoller
 from truerail.poller.device_row import Row
 from truerail.poller.limits import Ambient, Limits
-from truerail.poller.questions import Known, questions_apart
+from truerail.poller.questions import Known, neighbor_question, questions_apart
 from truerail.transport.answers import Answers
 from truerail.transport.capture_files import Questions
 from truerail.transport.kept_answers import KeptAnswers
 from truerail.transport.probe import asked_platform, assumed_platform, assumed_role
 from truerail.transport.protocol import Transport
-from truerail.transport.turns import Turns
+from truerail.transport.turns import Turns, waited_in_vain
 from truerail.transport.unanswered import Unanswered
 from truerail.transport.warnings import Notes
 
@@ -114,22 +114,27 @@ class Poller:
         turn = _Turn(interviewer, Turns(limits.at_once, ticks=_PATIENT_TICKS), reader, collectors)
         tasks = {
             asyncio.create_task(turn.take(row, target, self._known[target.name], finished)): row
-            for target, row in asked
+            for target, row in sorted(asked, key=lambda one: not self._known[one[0].name].waits)
         }
-        why = await _until_done(tasks, stop, limits)
+        await _until_done(tasks, stop, limits)
+        halted = bool(stop and stop.is_set())
         for task, row in tasks.items():
             if not task.done() or task.cancelled():
-                row.unanswered.device = why
+                row.unanswered.device = _why_not(row.unanswered.asked, halted, limits)
                 row.read(reader)
                 finished.tick(row)
-        return Gathered(
-            at, tuple(row for _, row in asked), notes.lines(), bool(stop and stop.is_set()), self._inventory
-        )
+            self._known[row.name].waits = not row.unanswered.asked
+        return Gathered(at, tuple(row for _, row in asked), notes.lines(), halted, self._inventory)
 
     @property
     def devices(self) -> tuple[Device, ...]:
         """The polled devices, in the order of their rows."""
         return tuple(device for _, device, _ in self._targets)
+
+    @property
+    def neighbor_questions(self) -> Mapping[str, str]:
+        """The polled devices, each with the collector of its neighbors; "" where it has none."""
+        return {device.name: neighbor_question(target, device) for target, device, _ in self._targets}
 
     @property
     def tellers(self) -> tuple[str, ...]:
@@ -152,8 +157,8 @@ class Poller:
         return rows
 
 
-async def _until_done(tasks: Iterable["asyncio.Task[None]"], stop: asyncio.Event | None, limits: Limits) -> str:
-    """Waits for all tasks, the deadline, or `stop`. Cancels the remaining tasks; returns the reason for that.
+async def _until_done(tasks: Iterable["asyncio.Task[None]"], stop: asyncio.Event | None, limits: Limits) -> None:
+    """Waits for all tasks, the deadline, or `stop`. Cancels the remaining tasks.
 
     Exceptions of `progress` (a full disk, say) propagate.
     """
@@ -170,9 +175,14 @@ async def _until_done(tasks: Iterable["asyncio.Task[None]"], stop: asyncio.Event
     problems = [task.exception() for task in work if task.done() and not task.cancelled()]
     for problem in filter(None, problems):
         raise problem
-    if stop and stop.is_set():
-        return "interrupted before it answered"
-    return f"no answer before the round's deadline of {limits.deadline_seconds:g} s"
+
+
+def _why_not(asked: bool, halted: bool, limits: Limits) -> str:
+    """Why a device has no answer that was asked, or waited for its turn, when the round ended."""
+    if halted:
+        return f"interrupted before it {'answered' if asked else 'was asked'}"
+    deadline = f"the round's deadline of {limits.deadline_seconds:g} s"
+    return f"no answer before {deadline}" if asked else f"not asked: its turn had not come at {deadline}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,8 +196,12 @@ class _Turn:
 
     async def take(self, row: Row, target: Target, known: Known, finished: "_Counter") -> None:
         """Waits for its turn, then fills the row."""
-        async with self.turns.turn():
-            await self.interviewer.fill(row, target, known, self.reader, self.collectors)
+        try:
+            async with self.turns.turn():
+                await self.interviewer.fill(row, target, known, self.reader, self.collectors)
+        except asyncio.CancelledError:
+            row.unanswered.asked = not waited_in_vain()
+            raise
         finished.tick(row)
 
 

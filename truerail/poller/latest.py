@@ -1,15 +1,22 @@
 """The newest answer of every device to every collector: the source of snapshots between rounds."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import datetime
+from itertools import chain
 
 from truerail.model import PortCounters, Reading, Snapshot
 
+NOT_YET = "not asked yet, the first round has not ended"
+
 
 class Latest:
-    """Readings by device and collector. A failed answer replaces a good one: the snapshot shows the current state."""
+    """Readings by device and collector. A failed answer replaces a good one: the snapshot shows the current state.
 
-    def __init__(self, devices: Iterable[str]) -> None:
+    `devices` are the polled ones, in their order, each with the collector of its neighbors; "" where it has none.
+    """
+
+    def __init__(self, devices: Mapping[str, str]) -> None:
+        self._devices = devices
         self._of: dict[str, dict[str, Reading]] = {device: {} for device in devices}
         self._at: datetime | None = None
         self._counted: list[Reading] = []
@@ -24,8 +31,9 @@ class Latest:
                     self._counted.append(reading)
                 self._at = reading.at if self._at is None else max(self._at, reading.at)
 
-    def keep(self, devices: Sequence[str]) -> None:
-        """Sets the polled devices, in their order; answers of the others are dropped."""
+    def keep(self, devices: Mapping[str, str]) -> None:
+        """Sets the polled devices; answers of the others are dropped."""
+        self._devices = devices
         self._of = {device: self._of.get(device, {}) for device in devices}
 
     @property
@@ -39,8 +47,18 @@ class Latest:
         return counted
 
     def snapshot(self) -> Snapshot | None:
-        """All readings, in the order of devices and then of collectors' names; None if no device has been polled."""
+        """All readings, in the order of devices and then of collectors' names; None if no device has been polled. A
+        device that has not been asked yet is not one that does not answer: it has a reading with that reason.
+        """
         if self._at is None:
             return None
-        readings = [of[name] for of in self._of.values() for name in sorted(of)]
-        return Snapshot(self._at, readings, inventory=frozenset(self._of))
+        of_each = (
+            [of[name] for name in sorted(of)] if of else self._not_yet(device, self._at)
+            for device, of in self._of.items()
+        )
+        return Snapshot(self._at, list(chain.from_iterable(of_each)), inventory=frozenset(self._of))
+
+    def _not_yet(self, device: str, at: datetime) -> list[Reading]:
+        """The reading of a device in the first round, while it has neither answered nor failed to."""
+        asked = self._devices[device]
+        return [Reading(device, asked, at, error=NOT_YET, polled=False)] if asked else []

@@ -49,9 +49,9 @@ class PollScheduler:
         self._events = EventRounds()
         self._running: set[asyncio.Task[Any]] = set()
         self._loud = False
-        self.latest = Latest(() if into else self._names)
+        self.latest = Latest({})
         self._into: Latest | Outbox = into or self.latest
-        self._into.keep(self._names)
+        self._into.keep(gatherer.neighbor_questions)
         self.runs = {name: CollectorRun(name, seconds) for name, seconds in every_seconds.items()}
         self.rounds_total = 0
 
@@ -79,7 +79,7 @@ class PollScheduler:
         self._together = TOGETHER_SECONDS + jitter_seconds
         self.runs = {name: replace(run, every_seconds=every_seconds[name]) for name, run in self.runs.items()}
         self._names = [device.name for device in gatherer.devices]
-        self._into.keep(self._names)
+        self._into.keep(gatherer.neighbor_questions)
 
     async def due(self, collector: str) -> None:
         """Runs a collector that has come due. Returns when its round is over."""

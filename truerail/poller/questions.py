@@ -5,10 +5,11 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from collector import collectors
-from truerail.model import Collector, Neighbor, Role
+from truerail.model import Collector, Device, Neighbor, Role, Target
 from truerail.model.names import answer_file
 from truerail.transport.capture_files import JOB, PORT
 from truerail.transport.command_gate import fits
+from truerail.transport.probe import asked_platform
 
 SNMP = "snmp"
 MOST_ALTERNATIVES = 32
@@ -28,6 +29,8 @@ class Known:
     command: dict[str, str] = field(default_factory=dict)
     refused: dict[str, float] = field(default_factory=dict)
     """Optional questions that the device cannot answer, and when it refused them, in seconds of the clock."""
+    waits: bool = False
+    """Its turn did not come in the last round: it is the first in the next one."""
 
     def asks(self, collector: str, now: float) -> bool:
         """Whether to ask a question: a refused optional one is repeated only after a while."""
@@ -50,11 +53,15 @@ def questions_apart(platform: str, collectors: Collection[str] | None) -> tuple[
     return tuple(name for name in applicable(Role.HOST, platform) if collectors is None or name in collectors)
 
 
+def neighbor_question(target: Target, device: Device) -> str:
+    """The collector that reports what is at the other ends of this device's cables; "" where there is none."""
+    return "" if target.apart else _neighbor_question(device.role, asked_platform(target) or "linux")
+
+
 @cache
-def neighbor_questions(role: Role, platform: str) -> tuple[str, ...]:
-    """The collectors that report what is at the other ends of this device's cables; each such device answers one."""
+def _neighbor_question(role: Role, platform: str) -> str:
     asked = (collectors()[name] for name in applicable(role, platform))
-    return tuple(one.name for one in asked if Neighbor in one.yields and not one.optional)
+    return next((one.name for one in asked if Neighbor in one.yields and not one.optional), "")
 
 
 @cache

@@ -13,9 +13,8 @@ from truerail.bus.inbox import Inbox, Place, Sender
 from truerail.bus.messages import ROUND, Run
 from truerail.model import Reading, Target
 from truerail.poller.latest import Latest
-from truerail.poller.questions import neighbor_questions
+from truerail.poller.questions import neighbor_question
 from truerail.poller.work import Work
-from truerail.transport.probe import asked_platform
 
 TOGETHER_SECONDS = 1.0
 """How long an evaluation waits for the other pollers after the first one's round."""
@@ -36,7 +35,7 @@ class Received:
         now: Callable[[], float] = time.time,
     ) -> None:
         self._heard, self._zone_of, self._now = heard, zone_of, now
-        self.latest = Latest(())
+        self.latest = Latest({})
         self.inbox = Inbox(self.latest, lacking=lacking, now=now)
         self._reported: set[Place] = set()
         self._later: asyncio.TimerHandle | None = None
@@ -46,7 +45,7 @@ class Received:
         """Other devices or another pace; answers of the devices that stay are kept."""
         self.work = work
         self.named = work.named()
-        self.latest.keep(tuple(self.named))
+        self.latest.keep({name: neighbor_question(target, device) for name, (target, device) in self.named.items()})
         zones = {name: self._zone_of(target) for name, (target, _) in self.named.items()}
         self.inbox.keep(zones, {target.name: name for name, (target, _) in self.named.items()})
 
@@ -99,8 +98,7 @@ class Received:
         at = datetime.fromtimestamp(self._now(), UTC).replace(microsecond=0)
         missing = [name for name in names if not self.inbox.described(name)]
         for name in missing:
-            target, device = self.named[name]
-            for collector in neighbor_questions(device.role, asked_platform(target) or "linux")[:1]:
+            if collector := neighbor_question(*self.named[name]):
                 self.inbox.put_error(Reading(name, collector, at, error=why, polled=False))
         if missing:
             self._heard()

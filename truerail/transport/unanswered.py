@@ -17,19 +17,21 @@ _LONGEST = 1000
 
 @dataclass(slots=True)
 class Unanswered:
-    """`device` is why the device could not be queried at all, or not to the end, and `collectors` the planned
-    collectors; `commands` maps single commands to why there is no complete answer.
+    """`device` is why the device could not be queried at all, or not to the end, and `collectors` the planned ones;
+    `commands` maps single commands to why there is no complete answer. `asked` is false if the device's turn
+    never came, which is no fault of the device.
     """
 
     device: str = ""
     collectors: tuple[str, ...] = ()
     commands: dict[str, str] = field(default_factory=dict)
+    asked: bool = True
 
     def __bool__(self) -> bool:
         return bool(self.device or self.commands)
 
     def dump(self) -> bytes:
-        """The file's content: a JSON object of the three fields."""
+        """The file's content: a JSON object of these fields."""
         return (json.dumps(asdict(self), indent=1, ensure_ascii=False) + "\n").encode("utf-8", "replace")
 
     def complete(
@@ -41,7 +43,7 @@ class Unanswered:
         for collector in asked:
             reading, reported = known.get(collector.name), "; ".join(self._reasons(collector))
             if reported and (reading is None or reading.error):
-                reading = reading or Reading(device, collector.name, at)
+                reading = reading or Reading(device, collector.name, at, polled=self.asked)
                 reading = structs.replace(reading, error="; ".join(filter(None, (reading.error, reported))))
             if reading:
                 made.append(reading)
@@ -72,6 +74,7 @@ def load(content: bytes) -> Unanswered:
         _safe(found.get("device")),
         tuple(map(_safe, names)) if isinstance(names, list) else (),
         {command: _safe(why) for command, why in commands.items()} if isinstance(commands, Mapping) else {},
+        found.get("asked") is not False,
     )
 
 

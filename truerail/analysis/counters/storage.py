@@ -26,9 +26,9 @@ from truerail.model.columns import Codes
 MAGIC = b"truerail counters 1\n"
 MOST_BYTES = 256 << 20
 """Larger windows are stored without their oldest samples: 200,000 ports with 12 counters take about 100 MB."""
-MOST_CELLS = 1 << 27
-"""Maximum samples of all ports and counters together: half a GB, nearly twice the largest fabric's. A larger claim is
-rejected before memory is allocated for it.
+MOST_CELLS = 1 << 29
+"""Maximum samples of all ports and counters together: 2 GB. 12,500 hosts with 8 NICs and their switches have more than
+1 << 27. A larger claim is rejected before memory is allocated for it.
 """
 _MOST_HEAD = 64 << 20
 _LEVEL = 1
