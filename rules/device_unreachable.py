@@ -10,7 +10,9 @@ stay unknown because of it, info where each of them is known from its other end,
 Where there are no answers from a whole role, as in a capture of the hosts alone, its devices were not queried: the
 notes say so once. Planned devices that are not in the inventory were never queried: they are one finding together, with
 the names of the inventory that may be meant, and no cause. Unknown for devices that truerail itself does not poll: no
-poller of their zone runs, or the bus stores nothing (alert TruerailZoneWithoutPoller).
+poller of their zone runs, or the bus stores nothing (alert TruerailZoneWithoutPoller); the first round has not ended;
+or a round ended before they had their time, because there are more devices than the machine polls in one round
+(`truerail_collector_missed_total` rises: see docs/scale.md).
 
 On InfiniBand a device that the discovery found is known by it: unless it was queried and failed, it is named only where
 most of its role were queried. A device that the discovery did not find is named. So is a machine that was queried for

@@ -156,6 +156,21 @@ def test_a_device_whose_turn_never_came_is_not_polled_and_comes_first_in_the_nex
     assert [row.error for row in second.rows if row.error] == [waited]
 
 
+def test_a_device_is_not_blamed_for_a_round_that_leaves_it_too_little_time() -> None:
+    simulation = simulate(SHAPE, folders="inventory")
+    first, second, *others = [name for name, device in simulation.plan.devices.items() if device.role == Role.HOST]
+    fleet = FakeFleet(simulation, {first: "hangs", second: "hangs"})
+    limits = Limits(at_once=1, device_seconds=0.4, deadline_seconds=0.6, cancel_seconds=0.1)
+    found = gathered(fleet, simulation, limits, only=[first, second, *others])
+    assert [row.error for row in found.rows[:3]] == [
+        "no answer within 0.4 s",
+        "not asked to the end: the round's deadline of 0.6 s came too early for it",
+        "not asked: its turn had not come at the round's deadline of 0.6 s",
+    ]
+    evaluated = evaluate(Round(simulation.plan, found.snapshot()))
+    assert [one.device for one in evaluated.findings if one.rule == "TEL001"] == [first]
+
+
 def test_what_came_too_late_is_not_asked_in_other_words() -> None:
     simulation = simulate(SHAPE, folders="inventory")
     fleet = FakeFleet(simulation, {"gpu-003": "cut", "gpu-004": "endless"})

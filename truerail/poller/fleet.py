@@ -3,7 +3,7 @@
 import asyncio
 from asyncio import FIRST_COMPLETED
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from collector import collectors as all_collectors
@@ -20,7 +20,7 @@ from truerail.transport.capture_files import Questions
 from truerail.transport.kept_answers import KeptAnswers
 from truerail.transport.probe import asked_platform, assumed_platform, assumed_role
 from truerail.transport.protocol import Transport
-from truerail.transport.turns import Turns, waited_in_vain
+from truerail.transport.turns import Turns
 from truerail.transport.unanswered import Unanswered
 from truerail.transport.warnings import Notes
 
@@ -120,7 +120,9 @@ class Poller:
         halted = bool(stop and stop.is_set())
         for task, row in tasks.items():
             if not task.done() or task.cancelled():
-                row.unanswered.device = _why_not(row.unanswered.asked, halted, limits)
+                waited, had_its_time = turn.begun_at(row) is None, turn.had_its_time(row, limits)
+                row.unanswered.device = _why_not(halted, limits, waited=waited, had_its_time=had_its_time)
+                row.unanswered.asked = had_its_time
                 row.read(reader)
                 finished.tick(row)
             self._known[row.name].waits = not row.unanswered.asked
@@ -177,12 +179,14 @@ async def _until_done(tasks: Iterable["asyncio.Task[None]"], stop: asyncio.Event
         raise problem
 
 
-def _why_not(asked: bool, halted: bool, limits: Limits) -> str:
-    """Why a device has no answer that was asked, or waited for its turn, when the round ended."""
+def _why_not(halted: bool, limits: Limits, *, waited: bool, had_its_time: bool) -> str:
+    """Why a device that waited for its turn when the round ended, or was being asked, has no answer."""
     if halted:
-        return f"interrupted before it {'answered' if asked else 'was asked'}"
+        return f"interrupted before it {'was asked' if waited else 'answered'}"
     deadline = f"the round's deadline of {limits.deadline_seconds:g} s"
-    return f"no answer before {deadline}" if asked else f"not asked: its turn had not come at {deadline}"
+    if waited:
+        return f"not asked: its turn had not come at {deadline}"
+    return f"no answer before {deadline}" if had_its_time else f"not asked to the end: {deadline} came too early for it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,15 +197,23 @@ class _Turn:
     turns: Turns
     reader: Answers
     collectors: Collection[str] | None
+    _begun: dict[str, float] = field(default_factory=dict)
+
+    def begun_at(self, row: Row) -> float | None:
+        """When the device began to be asked, in the event loop's time; None while it waits for its turn."""
+        return self._begun.get(row.name)
+
+    def had_its_time(self, row: Row, limits: Limits) -> bool:
+        """Whether the device was asked for as long as any is, or for half of the round: then it does not answer."""
+        begun = self.begun_at(row)
+        given = 0.0 if begun is None else asyncio.get_running_loop().time() - begun
+        return given >= min(limits.device_seconds, limits.deadline_seconds / 2)
 
     async def take(self, row: Row, target: Target, known: Known, finished: "_Counter") -> None:
         """Waits for its turn, then fills the row."""
-        try:
-            async with self.turns.turn():
-                await self.interviewer.fill(row, target, known, self.reader, self.collectors)
-        except asyncio.CancelledError:
-            row.unanswered.asked = not waited_in_vain()
-            raise
+        async with self.turns.turn():
+            self._begun[row.name] = asyncio.get_running_loop().time()
+            await self.interviewer.fill(row, target, known, self.reader, self.collectors)
         finished.tick(row)
 
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from itertools import chain
 
 from truerail.model import PortCounters, Reading, Snapshot
+from truerail.poller.questions import neighbor_collectors
 
 NOT_YET = "not asked yet, the first round has not ended"
 
@@ -47,18 +47,15 @@ class Latest:
         return counted
 
     def snapshot(self) -> Snapshot | None:
-        """All readings, in the order of devices and then of collectors' names; None if no device has been polled. A
-        device that has not been asked yet is not one that does not answer: it has a reading with that reason.
+        """All readings, in the order of devices and then of collectors' names; None if no device has been polled.
+
+        A device that has not been asked for its neighbors yet is not one that has none: a reading has that reason.
         """
         if self._at is None:
             return None
-        of_each = (
-            [of[name] for name in sorted(of)] if of else self._not_yet(device, self._at)
-            for device, of in self._of.items()
-        )
-        return Snapshot(self._at, list(chain.from_iterable(of_each)), inventory=frozenset(self._of))
-
-    def _not_yet(self, device: str, at: datetime) -> list[Reading]:
-        """The reading of a device in the first round, while it has neither answered nor failed to."""
-        asked = self._devices[device]
-        return [Reading(device, asked, at, error=NOT_YET, polled=False)] if asked else []
+        about_neighbors, readings = neighbor_collectors(), list[Reading]()
+        for (device, of), asked in zip(self._of.items(), self._devices.values(), strict=True):
+            if asked and of.keys().isdisjoint(about_neighbors):
+                readings.append(Reading(device, asked, self._at, error=NOT_YET, polled=False))
+            readings += [of[name] for name in sorted(of)]
+        return Snapshot(self._at, readings, inventory=frozenset(self._of))

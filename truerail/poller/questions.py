@@ -30,7 +30,7 @@ class Known:
     refused: dict[str, float] = field(default_factory=dict)
     """Optional questions that the device cannot answer, and when it refused them, in seconds of the clock."""
     waits: bool = False
-    """Its turn did not come in the last round: it is the first in the next one."""
+    """The last round ended before it had its time: it is among the first in the next one."""
 
     def asks(self, collector: str, now: float) -> bool:
         """Whether to ask a question: a refused optional one is repeated only after a while."""
@@ -56,6 +56,12 @@ def questions_apart(platform: str, collectors: Collection[str] | None) -> tuple[
 def neighbor_question(target: Target, device: Device) -> str:
     """The collector that reports what is at the other ends of this device's cables; "" where there is none."""
     return "" if target.apart else _neighbor_question(device.role, asked_platform(target) or "linux")
+
+
+@cache
+def neighbor_collectors() -> frozenset[str]:
+    """The collectors that report neighbors, on any platform."""
+    return frozenset(name for name, one in collectors().items() if Neighbor in one.yields)
 
 
 @cache

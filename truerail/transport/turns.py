@@ -17,13 +17,6 @@ TICKS = 5
 
 _CLOCK: ContextVar[asyncio.Timeout | None] = ContextVar("clock", default=None)
 """The time limit of the current device."""
-_WAITS: ContextVar[bool] = ContextVar("waits", default=False)
-"""Whether the current task waits for a turn; it stays true in a task that is cancelled meanwhile."""
-
-
-def waited_in_vain() -> bool:
-    """Whether the current task was cancelled while it waited for a turn."""
-    return _WAITS.get()
 
 
 @contextmanager
@@ -63,7 +56,6 @@ class Turns:
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[None]:
         """Waits for a turn, with the device's clock stopped."""
-        waits = _WAITS.set(True)
         with clock_stopped():
             if self._in_all:
                 await self._in_all.acquire()
@@ -73,7 +65,6 @@ class Turns:
                 if self._in_all:
                     self._in_all.release()
                 raise
-        _WAITS.reset(waits)
         held = _Held(self._at_work, self._ticks)
         try:
             yield

@@ -18,8 +18,8 @@ _LONGEST = 1000
 @dataclass(slots=True)
 class Unanswered:
     """`device` is why the device could not be queried at all, or not to the end, and `collectors` the planned ones;
-    `commands` maps single commands to why there is no complete answer. `asked` is false if the device's turn
-    never came, which is no fault of the device.
+    `commands` maps single commands to why there is no complete answer. `asked` is false if the round
+    ended before the device had its time, which is no fault of the device.
     """
 
     device: str = ""
