@@ -11,7 +11,9 @@ the notices it sends for them (`np_cnp_sent`), those it handles as a sender (`rp
 Over the window, and over at least two minutes:
 
 - Marked share of received packets: critical above 10 %; warning above 1 % in four samples of five; above 0.1 % info,
-  for all NICs of a leaf together. 100,000 notices a second of one NIC are critical as well.
+  for all NICs of a leaf together. 100,000 notices a second of one NIC are critical as well. Where that holds for half
+  of a leaf's NICs, four or more, whose links are less than half in use, what is full is above the leaf: one finding for
+  all such leaves.
 - A switch marks packets that it sends to a NIC, and the NIC receives no marked packet; or the NIC receives marks and
   sends no notice; or it ignores the notices that it receives.
 - The NICs of a rail send 1,000 notices or more, nearly all of them (80 %) report how many they handle, and that is
@@ -25,8 +27,9 @@ Look which flows meet at that NIC (incast: INC001; a slow receiver: PFC001). For
 priority of RoCE and CNP packets, trust, and ECN enables along the path (CFG001), and the ECN thresholds with PFC's.
 
 ## Decide
-- `marked as congested`, `congestion notices a second`: real congestion towards this NIC. Look who sends there (INC001),
-  and whether the host is a slow receiver (PFC001, PFC002).
+- `marked as congested`, `congestion notices a second`: real congestion. Towards one NIC: look who sends there (INC001),
+  and whether the host is a slow receiver (PFC001, PFC002). Of many, `above the leaves`: no NIC is at fault, links
+  between leaves and spines are full (CAP001, LBL002), or higher up; look which job spans what they connect.
 - `sent no congestion notice`, `ignored`: congestion control is off on this NIC. Switch it on as `action` says;
   until then senders are not slowed down.
 - `counts none as marked`, `no NIC of their rail got any`: marks or notices are lost on the way. Compare DSCP, priority
@@ -43,41 +46,28 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rules._congestion import Numbers, Said, Scene, marked_samples, marked_share, paused, reported_of
+from rules._congestion import Said, Scene, paused, reported_of
 from rules._counter_evidence import counter_evidence, other_ends, rail_at
+from rules._marked_nics import INFERRED, LEAST_SECONDS, LOOK, REPORTED, marked
 from rules._uncounted import blind_links, with_other_ends
 from truerail.analysis.counters import Quantity
-from truerail.analysis.counters.marks import rdma_priorities
 from truerail.analysis.counters.telemetry import LEAST_COVERAGE, Telemetry
 from truerail.analysis.optics_lanes import leaf_of
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
-from truerail.model import NOTHING_YET, CauseKind, Finding, PortCounters, Severity, Transport
+from truerail.model import CauseKind, Finding, PortCounters, Severity, Transport
 from truerail.model.columns import Codes, Mask
 
 Q = Quantity
 
-MARKED_SHARE = (0.001, 0.01, 0.1)
-"""Info, warning, critical: shares of received packets. Chosen by judgement: healthy DCQCN stays far below one in a
-hundred.
-"""
-SUSTAINED = 0.8
-"""Share of the samples that must be above the warning, so that a burst does not count."""
 CNP_PER_SECOND = 1e5
 """Notices a second of one NIC that are critical by themselves. Chosen by judgement."""
-LEAST_SECONDS = 120.0
-"""A shorter window does not show a lasting condition."""
 LEAST_COUNTED = 1000.0
 """The least number of marks or notices from which a lack of the response is significant."""
 PAUSED_SHARE = 0.05
 """Share of time paused from which marks are expected first: that of PFC002."""
 PAUSE_FRAMES = 100.0
 """Pause frames a second from which a port counts as paused where the paused time is unknown: that of INC001."""
-BUSY = 0.5
-"""A link that carries less than this on average and receives marks gets bursts."""
-INFERRED, REPORTED = 0.8, 0.9
-"""Confidence in what the counters of several devices add up to, and in what the NIC itself reports."""
-_LOOK = "Check which senders meet at it (INC001), and whether it is a slow receiver (PFC001)"
 
 
 @rule(
@@ -97,7 +87,7 @@ def ecn_congestion(round: Round) -> Iterator[Finding]:
     index = t.wiring.index
     tier = np.array(index.devices.tier)[index.ports.device_of(np.arange(t.ports))]
     scene = Scene(t, other_ends(t.wiring), tier == 0)
-    for look in (_marked, _flooding, _lost_marks, _no_notices, _ignored, _unanswered, _unmarked):
+    for look in (marked, _flooding, _lost_marks, _no_notices, _ignored, _unanswered, _unmarked):
         look(scene)
     for subject, said in scene.said.items():
         yield _finding(t, subject, said)
@@ -105,54 +95,12 @@ def ecn_congestion(round: Round) -> Iterator[Finding]:
     report_not_evaluated(blind_links(t.wiring, with_other_ends(t.wiring, seen), does))
 
 
-def _marked(scene: Scene) -> None:
-    """NICs that receive many marked packets; those that receive some, for each leaf together."""
-    t, priorities = scene.t, rdma_priorities(scene.t)
-    share = marked_share(t, priorities)
-    enough = reported_of(t, Q.ECN_RECEIVED_PACKETS).seconds >= LEAST_SECONDS
-    ports = np.flatnonzero(scene.nic & enough & (share > MARKED_SHARE[0]))
-    many = ports[share[ports] > MARKED_SHARE[1]]
-    samples = marked_samples(t, many, priorities)
-    above = (samples > MARKED_SHARE[1]).sum(axis=1) >= SUSTAINED * (~np.isnan(samples)).sum(axis=1)
-    loud = many[above | (share[many] > MARKED_SHARE[2])]
-    carried = reported_of(t, Q.RX_BYTES).rate[loud] / t.speed()[loud]
-    for port, use in zip(loud.tolist(), carried.tolist(), strict=True):
-        idle = f" while its link is {use:.0%} in use: bursts, or an egress further up" if use < BUSY else ""
-        severity = Severity.CRITICAL if share[port] > MARKED_SHARE[2] else Severity.WARNING
-        summary = f"{share[port]:.1%} of the packets that it receives are marked as congested{idle}"
-        scene.at(port).add(severity, "marked", summary, _LOOK, REPORTED)
-        scene.at(port).detail.append(("marked_share", round(float(share[port]), 5)))
-    _some_marked(scene, np.setdiff1d(ports, loud), share)
-
-
-def _some_marked(scene: Scene, ports: Codes, share: Numbers) -> None:
-    """One finding for each leaf: ports of one leaf are adjacent once they are sorted by it."""
-    leaf = leaf_of(scene.t.wiring.index, scene.other)[ports]
-    ports, leaf = ports[leaf >= 0], leaf[leaf >= 0]
-    order = np.argsort(leaf, kind="stable")
-    codes, begin, count = np.unique(leaf[order], return_index=True, return_counts=True)
-    for code, first, nics in zip(codes.tolist(), begin.tolist(), count.tolist(), strict=True):
-        some = share[ports[order[first : first + nics]]]
-        action = f"{NOTHING_YET}: congestion is signalled and handled, check again if jobs are slow"
-        said = scene.of(code // 2)
-        said.add(Severity.INFO, "marked", _some_words(some), action, INFERRED)
-        marked = ports[order[first : first + nics]].tolist()
-        said.detail.append(("marked_ports", tuple(str(scene.t.wiring.index.spell(port)) for port in marked)))
-
-
-def _some_words(share: Numbers) -> str:
-    """How many of the packets that NICs on a leaf receive are marked; the range only where it shows as one."""
-    low, high = f"{share.min():.1%}", f"{share.max():.1%}"
-    nics = f"{len(share):,} NICs on it receive" if len(share) > 1 else "1 NIC on it receives"
-    return f"{nics} {low if low == high else f'{low} to {high}'} of packets marked as congested"
-
-
 def _flooding(scene: Scene) -> None:
     """NICs that send very many notices."""
     sent = reported_of(scene.t, Q.CNP_SENT)
     for port in np.flatnonzero((sent.rate > CNP_PER_SECOND) & (sent.seconds >= LEAST_SECONDS)).tolist():
         summary = f"it sends {sent.rate[port]:,.0f} congestion notices a second"
-        scene.at(port).add(Severity.CRITICAL, "flood", summary, _LOOK, REPORTED)
+        scene.at(port).add(Severity.CRITICAL, "flood", summary, LOOK, REPORTED)
 
 
 def _lost_marks(scene: Scene) -> None:
@@ -255,6 +203,17 @@ _PLAN = """
     gpu-1/nic0 leaf-0/p1 rail=0 speed=400
     gpu-2/nic0 leaf-0/p2 rail=0 speed=400
 """
+_LEAVES = """
+    gpu-1/nic0 leaf-0/p1 rail=0 speed=400
+    gpu-2/nic0 leaf-0/p2 rail=0 speed=400
+    gpu-3/nic0 leaf-0/p3 rail=0 speed=400
+    gpu-4/nic0 leaf-0/p4 rail=0 speed=400
+    gpu-5/nic0 leaf-1/p1 rail=0 speed=400
+    gpu-6/nic0 leaf-1/p2 rail=0 speed=400
+    gpu-7/nic0 leaf-1/p3 rail=0 speed=400
+    gpu-8/nic0 leaf-1/p4 rail=0 speed=400
+"""
+_MARKED = {"rx_packets:3": 1e6, "rx_bytes": 4e9, "ecn_received_packets": 3e5}
 _BUSY = {"rx_packets:3": 1e7, "rx_bytes": 4e10, "ecn_received_packets": 1e3, "cnp_sent": 100.0, "cnp_handled": 90.0}
 _DEAF = {**_BUSY, "cnp_handled": 0.0, "cnp_ignored": 0.0}
 _PAUSING = {"ecn_marked_packets:3": 0.0, "tx_pause_us:3": 2e5, "rx_pause_us:3": 0.0}
@@ -280,6 +239,20 @@ FIRES = (
         {},
         ("leaf-0",),
         rates={f"gpu-{host}/nic0": {"rx_packets:3": 1e6, "ecn_received_packets": 2e3} for host in (1, 2)},
+    ),
+    Case(
+        "All NICs of two leaves are marked on links that are hardly used: what is full is above them.",
+        _LEAVES,
+        {},
+        ("leaf-0",),
+        rates={f"gpu-{host}/nic0": _MARKED for host in range(1, 9)},
+    ),
+    Case(
+        "All NICs of a leaf are marked, and their links are full: each is named, with one of another leaf.",
+        _LEAVES,
+        {},
+        ("gpu-1/nic0", "gpu-2/nic0", "gpu-3/nic0", "gpu-4/nic0", "gpu-5/nic0"),
+        rates={f"gpu-{host}/nic0": _MARKED | ({"rx_bytes": 4e10} if host < 5 else {}) for host in range(1, 6)},
     ),
     Case(
         "A flood of notices, of a NIC that does not count what it receives.",
