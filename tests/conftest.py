@@ -54,11 +54,13 @@ neither, and take a third longer where it is.
 """
 
 LONG = (
-    *("demo_faults", "lab_live", "living", "page", "docs_commands", "alerts_end_to_end", "lab_serve", "lab_alerts"),
-    *("processes", "poller_processes", "lab_ecmp", "recipes", "history_store", "cli", "slow_polls", "real_lldpd"),
-    *("page_storm", "page_grafana", "page_as_of", "page_states", "runbooks", "alerts", "wheel", "living_traffic"),
-    *("demo_distributed", "grafana_checks", "slurm_real", "probe_kernel", "history_past", "bus_nats"),
-    *("wired_identity", "transport_snmp"),
+    *("lab_live", "lab_serve", "demo_faults", "living", "page", "docs_commands", "api_schema", "alerts_end_to_end"),
+    *("probe_command", "bus_judges", "bus_fronts", "alerts", "lab_alerts", "processes", "poller_processes"),
+    *("demo_distributed", "lab_ecmp", "recipes", "probe_clos", "history_store", "cli", "slow_polls", "real_lldpd"),
+    *("page_storm", "page_grafana", "page_as_of", "page_states", "page_frame", "runbooks", "bus_nats", "wheel"),
+    *("living_traffic", "grafana_checks", "slurm_real", "probe_kernel", "history_past", "history_web", "alerts_real"),
+    *("fuzz_host", "flows_habits", "hostile_answers", "rules_cases", "deploy_ansible", "wired_identity"),
+    *("transport_snmp",),
 )
 """Modules that take long, or wait for daemons: they begin first, so that none of them is left over to the end."""
 

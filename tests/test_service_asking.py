@@ -7,9 +7,12 @@ import pytest
 from fake_fleet import FakeFleet, ambient, targets
 from virtual_time import timeless
 
+from truerail.analysis.round import Round
 from truerail.poller import Limits, Poller
+from truerail.poller.latest import NOT_YET
 from truerail.poller.poll_scheduler import PollScheduler, intervals
 from truerail.poller.schedule import Schedule
+from truerail.rounds import evaluate
 from truerail.simulator import Shape, Simulation, simulate
 
 SHAPE = Shape(hosts=4, rails=2, spines=2, uplinks=2)
@@ -105,7 +108,9 @@ def test_a_hanging_device_holds_a_round_for_its_patience_only_and_is_left_out_un
         assert rig.asking.waiting == 1
         snapshot = rig.asking.latest.snapshot()
         assert snapshot is not None
-        assert {r.device for r in snapshot.readings} == set(rig.simulation.plan.devices) - {"gpu-002"}
+        assert {r.device for r in snapshot.readings if r.polled} == set(rig.simulation.plan.devices) - {"gpu-002"}
+        assert [(r.device, r.error) for r in snapshot.readings if not r.polled] == [("gpu-002", NOT_YET)]
+        assert not [one for one in evaluate(Round(rig.simulation.plan, snapshot)).findings if one.rule == "TEL001"]
         await rig.asking.everything()
         assert rig.fleet.asks["gpu-002"] == 1
         assert rig.fleet.asks["gpu-001"] > 1

@@ -6,7 +6,7 @@ from datetime import datetime
 from truerail.model import PortCounters, Reading, Snapshot
 from truerail.poller.questions import neighbor_collectors
 
-NOT_YET = "not asked yet, the first round has not ended"
+NOT_YET = "no answer yet, the first round has not ended"
 
 
 class Latest:
@@ -49,7 +49,7 @@ class Latest:
     def snapshot(self) -> Snapshot | None:
         """All readings, in the order of devices and then of collectors' names; None if no device has been polled.
 
-        A device that has not been asked for its neighbors yet is not one that has none: a reading has that reason.
+        A device that has not answered yet what its neighbors are is not one that has none: a reading has that reason.
         """
         if self._at is None:
             return None
