@@ -23,9 +23,9 @@ BUSY = 0.5
 """A link that carries less than this on average and receives marks gets bursts."""
 INFERRED, REPORTED = 0.8, 0.9
 """Confidence in what the counters of several devices add up to, and in what the NIC itself reports."""
-ABOVE_LEAST, ABOVE_SHARE = 4, 0.5
-"""Marked NICs of a leaf with links that are hardly in use, and their share of its NICs, from which the congestion is
-above the leaf. Chosen by judgement: an incast has one receiver, or a few.
+ABOVE_LEAST = 4
+"""Marked NICs of a leaf with links that are hardly in use, from which they are taken together. Chosen by judgement: an
+incast has one receiver, or a few.
 """
 _LOOK_ABOVE = "Look which links between leaves and spines, or above, are full (CAP001, LBL002), and which job uses them"
 LOOK = "Check which senders meet at it (INC001), and whether it is a slow receiver (PFC001)"
@@ -53,14 +53,12 @@ def marked(scene: Scene) -> None:
 
 
 def _marked_above(scene: Scene, ports: Codes, carried: Numbers, share: Numbers) -> Mask:
-    """Which of these NICs share one reason: on their leaf most NICs are marked while their links are hardly in use, so
-    what is full is above it. One finding for all such leaves.
+    """Which of these NICs are taken together: several on one leaf are marked while their links are hardly in use, so
+    that bursts meet there, or what is full is above it. One finding for all such leaves.
     """
     leaf = leaf_of(scene.t.wiring.index, scene.other)
     idle = (carried < BUSY) & (leaf[ports] >= 0)
-    marked = np.bincount(leaf[ports[idle]], minlength=int(leaf.max(initial=0)) + 1)
-    counted = np.bincount(leaf[scene.nic & (leaf >= 0) & ~np.isnan(share)], minlength=len(marked))
-    wide = (marked >= ABOVE_LEAST) & (marked >= ABOVE_SHARE * counted)
+    wide = np.bincount(leaf[ports[idle]], minlength=int(leaf.max(initial=0)) + 1) >= ABOVE_LEAST
     above = idle & wide[leaf[ports]]
     if above.any():
         _say_above(scene, ports[above], carried[above], share[ports[above]], np.flatnonzero(wide) // 2)
@@ -71,7 +69,7 @@ def _say_above(scene: Scene, ports: Codes, carried: Numbers, share: Numbers, lea
     names = [scene.t.wiring.index.devices.names[leaf] for leaf in leaves.tolist()]
     on = names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1:,} more leaves"
     use = f"their links are at most {carried.max():.0%} in use"
-    summary = f"{_some_words(share, on)} while {use}: what is full is above the leaves"
+    summary = f"{_some_words(share, on)} while {use}: bursts, or what is full is above the leaves"
     severity = Severity.CRITICAL if share.max() > MARKED_SHARE[2] else Severity.WARNING
     said = scene.of(int(leaves[0]))
     said.add(severity, "marked above", summary, _LOOK_ABOVE, INFERRED)

@@ -11,9 +11,9 @@ the notices it sends for them (`np_cnp_sent`), those it handles as a sender (`rp
 Over the window, and over at least two minutes:
 
 - Marked share of received packets: critical above 10 %; warning above 1 % in four samples of five; above 0.1 % info,
-  for all NICs of a leaf together. 100,000 notices a second of one NIC are critical as well. Where that holds for half
-  of a leaf's NICs, four or more, whose links are less than half in use, what is full is above the leaf: one finding for
-  all such leaves.
+  for all NICs of a leaf together. 100,000 notices a second of one NIC are critical as well. Where that holds for
+  four NICs of a leaf or more whose links are less than half in use, it is one finding for all such leaves: bursts meet
+  there, or what is full is above the leaves.
 - A switch marks packets that it sends to a NIC, and the NIC receives no marked packet; or the NIC receives marks and
   sends no notice; or it ignores the notices that it receives.
 - The NICs of a rail send 1,000 notices or more, nearly all of them (80 %) report how many they handle, and that is
