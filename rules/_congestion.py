@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ class Reported:
     gained: Numbers
     seconds: Numbers
 
-    @property
+    @cached_property
     def rate(self) -> Numbers:
         """Counts per second; NaN where unknown."""
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -116,11 +117,14 @@ class Said:
 
 @dataclass(frozen=True)
 class Scene:
-    """The counters, the other end of each port, which ports belong to NICs, and the symptoms of each subject so far."""
+    """The counters, the other end of each port, which ports belong to NICs, those of them that are taken together, and
+    the symptoms of each subject so far.
+    """
 
     t: Telemetry
     other: Codes
     nic: Mask
+    together: Mask
     said: dict[str, Said] = field(default_factory=dict)
 
     def at(self, port: int) -> Said:

@@ -43,6 +43,7 @@ def marked(scene: Scene) -> None:
     loud = many[lasting | (share[many] > MARKED_SHARE[2])]
     carried = reported_of(t, Q.RX_BYTES).rate[loud] / t.speed()[loud]
     above = _marked_above(scene, loud, carried, share)
+    scene.together[loud[above]] = True
     for port, use in zip(loud[~above].tolist(), carried[~above].tolist(), strict=True):
         idle = f" while its link is {use:.0%} in use: bursts, or an egress further up" if use < BUSY else ""
         severity = Severity.CRITICAL if share[port] > MARKED_SHARE[2] else Severity.WARNING

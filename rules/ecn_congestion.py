@@ -86,7 +86,7 @@ def ecn_congestion(round: Round) -> Iterator[Finding]:
         raise InsufficientDataError(f"no port reported ECN or CNP for {LEAST_SECONDS:.0f} seconds")
     index = t.wiring.index
     tier = np.array(index.devices.tier)[index.ports.device_of(np.arange(t.ports))]
-    scene = Scene(t, other_ends(t.wiring), tier == 0)
+    scene = Scene(t, other_ends(t.wiring), tier == 0, np.zeros(t.ports, dtype=bool))
     for look in (marked, _flooding, _lost_marks, _no_notices, _ignored, _unanswered, _unmarked):
         look(scene)
     for subject, said in scene.said.items():
@@ -96,10 +96,12 @@ def ecn_congestion(round: Round) -> Iterator[Finding]:
 
 
 def _flooding(scene: Scene) -> None:
-    """NICs that send very many notices."""
+    """NICs that send very many notices, and are not taken together."""
     sent = reported_of(scene.t, Q.CNP_SENT)
-    for port in np.flatnonzero((sent.rate > CNP_PER_SECOND) & (sent.seconds >= LEAST_SECONDS)).tolist():
-        summary = f"it sends {sent.rate[port]:,.0f} congestion notices a second"
+    rate = sent.rate
+    flooding = (rate > CNP_PER_SECOND) & (sent.seconds >= LEAST_SECONDS) & ~scene.together
+    for port in np.flatnonzero(flooding).tolist():
+        summary = f"it sends {rate[port]:,.0f} congestion notices a second"
         scene.at(port).add(Severity.CRITICAL, "flood", summary, LOOK, REPORTED)
 
 
@@ -213,7 +215,7 @@ _LEAVES = """
     gpu-7/nic0 leaf-1/p3 rail=0 speed=400
     gpu-8/nic0 leaf-1/p4 rail=0 speed=400
 """
-_MARKED = {"rx_packets:3": 1e6, "rx_bytes": 4e9, "ecn_received_packets": 3e5}
+_MARKED = {"rx_packets:3": 1e6, "rx_bytes": 4e9, "ecn_received_packets": 3e5, "cnp_sent": 3e5}
 _BUSY = {"rx_packets:3": 1e7, "rx_bytes": 4e10, "ecn_received_packets": 1e3, "cnp_sent": 100.0, "cnp_handled": 90.0}
 _DEAF = {**_BUSY, "cnp_handled": 0.0, "cnp_ignored": 0.0}
 _PAUSING = {"ecn_marked_packets:3": 0.0, "tx_pause_us:3": 2e5, "rx_pause_us:3": 0.0}
