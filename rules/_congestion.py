@@ -12,6 +12,7 @@ from truerail.analysis.counters import Quantity
 from truerail.analysis.counters.hygiene import Floats
 from truerail.analysis.counters.marks import share_of_marked
 from truerail.analysis.counters.telemetry import Telemetry
+from truerail.analysis.optics_lanes import leaf_of
 from truerail.model import Severity
 from truerail.model.columns import Codes, Mask
 
@@ -117,15 +118,22 @@ class Said:
 
 @dataclass(frozen=True)
 class Scene:
-    """The counters, the other end of each port, which ports belong to NICs, those of them that are taken together, and
-    the symptoms of each subject so far.
-    """
+    """The counters, the other end of each port, which ports belong to NICs, and the symptoms of each subject so far."""
 
     t: Telemetry
     other: Codes
     nic: Mask
-    together: Mask
     said: dict[str, Said] = field(default_factory=dict)
+
+    @cached_property
+    def leaf(self) -> Codes:
+        """The leaf of each planned port, see `leaf_of`."""
+        return leaf_of(self.t.wiring.index, self.other)
+
+    @cached_property
+    def together(self) -> Mask:
+        """The NICs that have one finding together, set by the function that takes them so. Shape (planned ports,)."""
+        return np.zeros(self.t.ports, dtype=bool)
 
     def at(self, port: int) -> Said:
         """The symptoms of a port."""

@@ -5,7 +5,6 @@ import numpy as np
 from rules._congestion import Numbers, Scene, marked_samples, marked_share, reported_of
 from truerail.analysis.counters import Quantity
 from truerail.analysis.counters.marks import rdma_priorities
-from truerail.analysis.optics_lanes import leaf_of
 from truerail.model import NOTHING_YET, Severity
 from truerail.model.columns import Codes, Mask
 
@@ -57,7 +56,7 @@ def _marked_above(scene: Scene, ports: Codes, carried: Numbers, share: Numbers) 
     """Which of these NICs are taken together: several on one leaf are marked while their links are hardly in use, so
     that bursts meet there, or what is full is above it. One finding for all such leaves.
     """
-    leaf = leaf_of(scene.t.wiring.index, scene.other)
+    leaf = scene.leaf
     idle = (carried < BUSY) & (leaf[ports] >= 0)
     wide = np.bincount(leaf[ports[idle]], minlength=int(leaf.max(initial=0)) + 1) >= ABOVE_LEAST
     above = idle & wide[leaf[ports]]
@@ -79,7 +78,7 @@ def _say_above(scene: Scene, ports: Codes, carried: Numbers, share: Numbers, lea
 
 def _some_marked(scene: Scene, ports: Codes, share: Numbers) -> None:
     """One finding for each leaf: ports of one leaf are adjacent once they are sorted by it."""
-    leaf = leaf_of(scene.t.wiring.index, scene.other)[ports]
+    leaf = scene.leaf[ports]
     ports, leaf = ports[leaf >= 0], leaf[leaf >= 0]
     order = np.argsort(leaf, kind="stable")
     codes, begin, count = np.unique(leaf[order], return_index=True, return_counts=True)

@@ -52,7 +52,6 @@ from rules._marked_nics import INFERRED, LEAST_SECONDS, LOOK, REPORTED, marked
 from rules._uncounted import blind_links, with_other_ends
 from truerail.analysis.counters import Quantity
 from truerail.analysis.counters.telemetry import LEAST_COVERAGE, Telemetry
-from truerail.analysis.optics_lanes import leaf_of
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, PortCounters, Severity, Transport
@@ -86,7 +85,7 @@ def ecn_congestion(round: Round) -> Iterator[Finding]:
         raise InsufficientDataError(f"no port reported ECN or CNP for {LEAST_SECONDS:.0f} seconds")
     index = t.wiring.index
     tier = np.array(index.devices.tier)[index.ports.device_of(np.arange(t.ports))]
-    scene = Scene(t, other_ends(t.wiring), tier == 0, np.zeros(t.ports, dtype=bool))
+    scene = Scene(t, other_ends(t.wiring), tier == 0)
     for look in (marked, _flooding, _lost_marks, _no_notices, _ignored, _unanswered, _unmarked):
         look(scene)
     for subject, said in scene.said.items():
@@ -143,7 +142,7 @@ def _unanswered(scene: Scene) -> None:
     sent, handled, ignored = (reported_of(t, q) for q in (Q.CNP_SENT, Q.CNP_HANDLED, Q.CNP_IGNORED))
     index = t.wiring.index
     rail = index.rail[index.cables_at(np.arange(t.ports))]
-    leaf = leaf_of(index, scene.other)
+    leaf = scene.leaf
     for number in np.unique(rail[scene.nic & (sent.gained > 0)]).tolist():
         nics = scene.nic & (rail == number)
         arrived = np.nansum(handled.gained[nics]) + np.nansum(ignored.gained[nics])

@@ -54,7 +54,8 @@ class Latest:
         if self._at is None:
             return None
         about_neighbors, readings = neighbor_collectors(), list[Reading]()
-        for (device, of), asked in zip(self._of.items(), self._devices.values(), strict=True):
+        for device, asked in self._devices.items():
+            of = self._of[device]
             if asked and of.keys().isdisjoint(about_neighbors):
                 readings.append(Reading(device, asked, self._at, error=NOT_YET, polled=False))
             readings += [of[name] for name in sorted(of)]
