@@ -108,6 +108,10 @@ def _other_way(flow: int) -> tuple[str, ...]:
     return "leaf-0", f"spine-{flow % 4}", "leaf-2"
 
 
+def _next_way(flow: int) -> tuple[str, ...]:
+    return _way(flow + 1)
+
+
 def _some(flow: int) -> int:
     return 2 if flow % 4 == 1 else 0
 
@@ -141,5 +145,11 @@ QUIET = (
         "Everything arrives, in one direction; the other one was not swept.", _PLAN, swept_example(_way), unknown=True
     ),
     Case("One packet of thousands is lost.", _PLAN, swept_example(_way, lost=lambda flow: flow == 7), unknown=True),
+    Case(
+        "Paths change from packet to packet, and everything arrives.",
+        _PLAN,
+        _together(swept_example(_way), swept_example(_next_way)),
+        unknown=True,
+    ),
     Case("Hops were not asked.", _PLAN, {}, unknown=True),
 )

@@ -39,6 +39,7 @@ from rules._sweeps import (
     words_of,
 )
 from rules._swept_example import swept_example
+from rules._swept_example import together as _together
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
 from truerail.analysis.sweep.seats import Seat
@@ -83,6 +84,10 @@ def _way(flow: int) -> tuple[str, ...]:
     return "leaf-0", f"spine-{flow % 4}", "leaf-1"
 
 
+def _next_way(flow: int) -> tuple[str, ...]:
+    return _way(flow + 1)
+
+
 def _dead(flow: int) -> int:
     return 100 if flow % 4 == 2 else 0
 
@@ -117,5 +122,11 @@ QUIET = (
         "Everything arrives, in one direction; the other one was not swept.", _PLAN, swept_example(_way), unknown=True
     ),
     Case("Nothing of the NIC arrives anywhere: PRB001.", _PLAN, swept_example(_way, lost=lambda _: 100), unknown=True),
+    Case(
+        "Paths change from packet to packet, and everything arrives.",
+        _PLAN,
+        _together(swept_example(_way), swept_example(_next_way)),
+        unknown=True,
+    ),
     Case("Hops were not asked.", _PLAN, {}, unknown=True),
 )

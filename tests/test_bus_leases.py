@@ -18,6 +18,7 @@ from tests.patience import ENOUGH, until
 from truerail.bus.leases import JudgeLease, LeaseTiming
 from truerail.bus.streams import Timing, ensure
 from truerail.bus.subjects import Subjects
+from truerail.model.tasks import end
 from truerail.service.leadership import Leadership
 
 ROOT = Path(__file__).parents[1]
@@ -88,9 +89,7 @@ async def first(leases: list[JudgeLease]) -> JudgeLease:
     """The one that leads first of those that all try."""
     tasks = {asyncio.create_task(lease.take()): lease for lease in leases}
     done, others = await asyncio.wait(tasks, timeout=ENOUGH, return_when=asyncio.FIRST_COMPLETED)
-    for task in others:
-        task.cancel()
-    await asyncio.gather(*others, return_exceptions=True)
+    await end(others)
     assert len(done) == 1
     return tasks[done.pop()]
 

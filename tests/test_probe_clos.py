@@ -76,7 +76,7 @@ def test_a_member_that_drops_everything_is_a_silent_link(fabric: Clos) -> None:
 
 
 def test_one_percent_of_loss_is_seated_from_the_recordings_of_all_rounds_as_one(fabric: Clos) -> None:
-    with arriving(fabric, "numgen inc mod 100 == 0 drop"):
+    with arriving(fabric, "numgen inc mod 101 == 0 drop"):
         recordings = fabric.recordings("ABCE", what=("paths", "loss"), budget=FAST)
     evaluation, round = fabric.evaluated(recordings)
     (finding,) = [one for one in evaluation.findings if one.rule.startswith("PRB")]

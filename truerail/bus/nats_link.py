@@ -24,6 +24,7 @@ from nats.js.errors import NoStreamResponseError
 
 from truerail.errors import BusError
 from truerail.model.names import is_loopback
+from truerail.model.tasks import end
 
 FIRST_SECONDS, ANSWER_SECONDS, AGAIN_SECONDS = 5.0, 5.0, 0.5
 """The first connection; an answer of the server; between two attempts to come back."""
@@ -193,10 +194,10 @@ class Bus:
         failed.cancel()
         if connecting.done() and connecting.exception() is None:
             return
-        connecting.cancel()
-        (error,) = await asyncio.gather(connecting, return_exceptions=True)
+        await end([connecting])
         if not self.problem:
-            self.problem = "no answer" if isinstance(error, asyncio.CancelledError) else str(error)
+            error = None if connecting.cancelled() else connecting.exception()
+            self.problem = str(error or "no answer")
         await self.close()
         raise BusError(f"bus {self.address.url}: {self.problem}")
 

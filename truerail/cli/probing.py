@@ -27,6 +27,7 @@ from truerail.cli.probing_heavy import summary as heavy_summary
 from truerail.errors import CommandError, UnreadableError
 from truerail.model import Evaluation, Fact, Plan, Reading, Role, Snapshot, Target
 from truerail.model.names import answer_file
+from truerail.model.tasks import end
 from truerail.poller import Gathered, Limits, Row
 from truerail.probe.background import of_round
 from truerail.probe.follow_ups import Look, follow_up
@@ -277,10 +278,7 @@ class _Sending:
         """One round, until its end or `at_once`: hosts that have not answered by then have no answer."""
         going, ended = asyncio.ensure_future(run.go(sessions, stop)), asyncio.ensure_future(self.at_once.wait())
         await asyncio.wait((going, ended), return_when=asyncio.FIRST_COMPLETED)
-        ended.cancel()
-        going.cancel()  # changes nothing where it is done
-        with suppress(asyncio.CancelledError):
-            await going
+        await end([ended, going], failed=True)
 
     def run(self, plan: ProbePlan) -> Run[ProbePlan]:
         """One round that shows its progress."""
