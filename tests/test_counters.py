@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from truerail.analysis.counters import Column, Kind, Quantity, Window, columns_of
 from truerail.analysis.counters.hygiene import counted
 from truerail.analysis.counters.intake import CACHED_SECONDS
+from truerail.analysis.counters.ring import Ring
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case
 from truerail.model import Counter, NetLink, PortCounters, RdmaLink, Reading, Snapshot
@@ -64,7 +65,13 @@ def rounds(*values: int | None, step: float = 10.0) -> Window:
 def gained(window: Window) -> list[float]:
     source = window.sources["port_counters"]
     row = source.ports.index(("leaf-0", "p1"))
-    return [float(value) for value in source.series[Quantity.TX_BYTES, None].gained[row, window.order]]
+    return in_order(window, source.series[Quantity.TX_BYTES, None].gained, row)
+
+
+def in_order(window: Window, ring: Ring, row: int) -> list[float]:
+    """The samples of a row, the oldest first."""
+    found: list[float] = ring.view().of(window.order, np.array([row]))[0].tolist()
+    return found
 
 
 def test_the_first_reading_counts_nothing_and_the_next_ones_the_difference() -> None:
@@ -76,7 +83,7 @@ def test_a_missed_poll_is_missing_and_the_next_sample_spans_it() -> None:
     assert gained(window) == pytest.approx([np.nan, 50, np.nan, 200], nan_ok=True)
     source = window.sources["port_counters"]
     row = source.ports.index(("leaf-0", "p1"))
-    assert source.span[row, window.order].tolist() == pytest.approx([np.nan, 10, np.nan, 20], nan_ok=True)
+    assert in_order(window, source.span, row) == pytest.approx([np.nan, 10, np.nan, 20], nan_ok=True)
 
 
 def test_only_the_last_samples_are_kept_in_order() -> None:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from rules import rules
 from tests.health_scenes import FOUR, NAN, UPLINKED, Rates, at, detail, found, looked, only
 from truerail.analysis.counters.quantities import Quantity
+from truerail.analysis.counters.ring import Samples
 from truerail.analysis.counters.sums import sums
 from truerail.analysis.optics_lanes import lanes_of
 from truerail.analysis.round import Round
@@ -350,7 +351,7 @@ def test_a_lane_is_compared_with_peers_as_the_definition_says(powers: list[float
 def test_sums_leave_out_what_is_missing_and_nothing_else(rows: list[list[float]], seconds: list[float]) -> None:
     gained = np.array(rows, dtype=np.float32)
     span = np.tile(np.array(seconds, dtype=np.float32), (len(rows), 1))
-    total, time, samples = sums(gained, span)
+    total, time, samples = sums(Samples.in_table(gained), Samples.in_table(span))
     known = ~np.isnan(gained) & ~np.isnan(span)
     assert samples.tolist() == known.sum(axis=1).tolist()
     for row in range(len(rows)):

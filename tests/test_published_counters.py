@@ -10,8 +10,8 @@ import pytest
 
 from tests.patience import ENOUGH
 from tests.small_fabric import World, make_plan
-from truerail.analysis.counters import CounterView, Window
-from truerail.analysis.counters.storage import packed
+from truerail.analysis.counters import CounterView, Quantity, Window
+from truerail.analysis.counters.ring import Samples
 from truerail.analysis.published import JournalState, Published
 from truerail.journal import Lives
 from truerail.model import Counter, PortCounters, Reading, Snapshot
@@ -44,11 +44,11 @@ def test_a_publication_keeps_the_counters_that_it_was_evaluated_with() -> None:
     for number in range(1, 4):
         publication = published(evaluator, number)
     counters = view_in(publication)
-    before = packed(counters, {})
+    before = bytes_of(counters)
     for number in range(4, 60):  # round the ring, with new ports and sources on the way
         newer = published(evaluator, number, ports=number)
         evaluator.window.put([counted(number, source=f"source-{number % 5}")])
-    assert packed(counters, {}) == before != packed(view_in(newer), {})
+    assert bytes_of(counters) == before != bytes_of(view_in(newer))
     assert len(counters.sources["port_counters"].ports) == 4
     assert list(counters.sources) == ["port_counters"]
 
@@ -73,6 +73,11 @@ def parts(value: object) -> Iterator[object]:
         yield from parts(one)
 
 
+def bytes_of(counters: CounterView) -> bytes:
+    """All arrays of a view."""
+    return b"".join(one.tobytes() for one in parts(counters) if isinstance(one, np.ndarray))
+
+
 def test_nothing_in_what_is_published_can_be_changed() -> None:
     evaluator = an_evaluator()
     found = list(parts(view_in(published(evaluator, 1))))
@@ -92,16 +97,24 @@ def test_nothing_in_what_is_published_can_be_changed() -> None:
 
 def test_arrays_are_shared_until_they_are_written_to() -> None:
     window = Window()
-    window.put([counted(1), counted(1, source="other")])
-    first = view_of(window)
-    assert all(np.shares_memory(first.sources[name].span, source.span) for name, source in window.sources.items())
+    for number in (1, 2):
+        window.put([counted(number), counted(number, source="other")])
+    first, now = view_of(window), window.head
+    for name, source in window.sources.items():
+        assert np.shares_memory(first.sources[name].span.columns[now], source.span[now])
     assert view_of(window).sources == first.sources, "what did not change is viewed once"
-    window.put([counted(1, source="other")])
+    window.put([counted(2, source="other")])
     second = view_of(window)
     assert second.sources["port_counters"] is first.sources["port_counters"]
-    assert not np.shares_memory(second.sources["other"].span, first.sources["other"].span)
-    window.put([counted(2)])
-    assert view_of(window).sources["other"] is not second.sources["other"], "a new sample empties a place in each"
+    assert not np.shares_memory(sent(first).columns[now], sent(second).columns[now])
+    window.put([counted(3), counted(3, source="other")])
+    third = view_of(window)
+    assert third.sources["other"] is not second.sources["other"], "a new sample empties a place in each"
+    assert np.shares_memory(sent(third).columns[now], sent(second).columns[now]), "earlier samples are not copied"
+
+
+def sent(counters: CounterView) -> Samples:
+    return counters.sources["other"].series[Quantity.TX_BYTES, None].gained
 
 
 def view_of(window: Window) -> CounterView:
@@ -118,11 +131,11 @@ def test_readers_meet_no_half_written_sample_while_the_window_is_fed() -> None:
     def read() -> None:
         while not stop.is_set():
             held = view_in(shown[0])
-            first = packed(held, {})
+            first = bytes_of(held)
             for _, source, series in held.columns():
-                if len(series.gained) != len(source.ports):
+                if {len(column) for column in series.gained.columns} != {len(source.ports)}:
                     faults.append("ragged")
-            if packed(held, {}) != first:
+            if bytes_of(held) != first:
                 faults.append("changed")
             turns.release()
 

@@ -53,7 +53,8 @@ def sent(capture: Capture) -> list[float]:
     assert capture.counters is not None
     source = capture.counters.sources["nic_counters"]
     assert source.ports == (("gpu-1", "eth0"),)
-    return [float(value) for value in source.series[Quantity.TX_BYTES, None].gained[0, capture.counters.order]]
+    found: list[float] = source.series[Quantity.TX_BYTES, None].gained.of(capture.counters.order)[0].tolist()
+    return found
 
 
 @pytest.mark.parametrize("packed", [False, True])

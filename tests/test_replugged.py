@@ -10,10 +10,11 @@ from rules import rules
 from tests.health_scenes import FOUR, Rates, at
 from truerail.analysis.cabling.plugs import LONGEST_UNSEEN_SECONDS, Plugs
 from truerail.analysis.cabling.replugged import Replugged, Spans
+from truerail.analysis.counters import Window
 from truerail.analysis.counters.storage import loaded, packed
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case
-from truerail.model import Fact, Neighbor, NetLink, Snapshot
+from truerail.model import Counter, Fact, Neighbor, NetLink, PortCounters, Reading, Snapshot
 from truerail.model.history import LinkChange
 from truerail.testing.cases import AT, scene
 
@@ -117,10 +118,12 @@ def test_a_place_that_the_plan_does_not_have_is_a_place() -> None:
 
 
 def test_moved_plugs_survive_a_restart_with_the_counters() -> None:
-    counters = scene(Case("", FOUR, {}, rates=FELL_AT_6)).counters
-    assert counters is not None
+    window = Window()
+    window.put([Reading("leaf-0", "port_counters", AT, (PortCounters("swp1", (Counter("tx_bytes"),), (1,)),))])
     spans = {NIC: ((NOW - 70, NOW - 40), (NOW - 20, NOW - 10))}
-    assert loaded(packed(counters, spans)).replugged == spans
+    again = loaded(packed(window, spans))
+    assert again.replugged == spans
+    assert again.window.sources.keys() == {"port_counters"}
 
 
 def test_what_ended_before_the_window_is_forgotten() -> None:

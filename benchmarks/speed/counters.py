@@ -26,7 +26,7 @@ from rich.console import Console
 
 from benchmarks.speed.clock import run
 from rules import rules as all_rules
-from truerail.analysis.counters import CounterView, Window
+from truerail.analysis.counters import Window
 from truerail.analysis.counters.storage import loaded, packed
 from truerail.analysis.round import Round
 from truerail.analysis.rule import InsufficientDataError, Rule
@@ -143,7 +143,7 @@ def measured(ports: int) -> Measured:
         wiring = _seconds(lambda: round_.cabling)
         evaluated = {code: _evaluated(rule, round_) for code, rule in all_rules().items() if PortCounters in rule.needs}
     megabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    return Measured(2 * len(plan.cables), min(ingest[-5:]), wiring, evaluated, megabytes, _kept(counters))
+    return Measured(2 * len(plan.cables), min(ingest[-5:]), wiring, evaluated, megabytes, _kept(window))
 
 
 def _evaluated(rule: Rule, evaluated: Round) -> tuple[float, str]:
@@ -157,7 +157,7 @@ def _evaluated(rule: Rule, evaluated: Round) -> tuple[float, str]:
     return time.process_time() - began, f"{len(found):,}"
 
 
-def _kept(counters: CounterView) -> tuple[float, float, float]:
+def _kept(counters: Window) -> tuple[float, float, float]:
     """Seconds to pack and to read counters, and their megabytes when packed."""
     began = time.process_time()
     data = packed(counters, {})

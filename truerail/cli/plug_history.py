@@ -33,7 +33,7 @@ def _fell(counters: "CounterView") -> bool:
     from truerail.analysis.counters import Quantity
 
     downs = (one for _, _, one in counters.columns() if one.column.quantity is Quantity.LINK_DOWNS)
-    return any((one.gained > 0).any() for one in downs)
+    return any((column > 0).any() for one in downs for column in one.gained.columns)
 
 
 def _plugs_before(plan: "Plan", capture: Capture, counters: "CounterView") -> "Plugs":

@@ -9,10 +9,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from truerail.analysis.counters.counter_view import CounterView
 from truerail.analysis.counters.quantities import Column, Quantity
+from truerail.analysis.counters.ring import Samples
 from truerail.analysis.counters.series import Key, SeriesView, SourceView, Spelled
 from truerail.history.hours import hour_of
 from truerail.history.store_folder import StoreFolder
@@ -87,9 +87,7 @@ def _view(rows: "pa.Table", since: datetime, step: int, seconds: int) -> Counter
     np.maximum.at(last, row, sample)
     newest = begun[last]
     series: dict[Key, SeriesView] = {
-        (quantity, None): SeriesView(
-            Column(quantity), np.zeros(len(ports), dtype=np.uint64), newest, spread.of(rows[name], scale)
-        )
+        (quantity, None): SeriesView(Column(quantity), spread.of(rows[name], scale))
         for name, (quantity, scale) in _QUANTITIES.items()
     }
     source = SourceView(
@@ -114,12 +112,11 @@ class _Spread:
     row: Codes
     sample: Codes
 
-    def of(self, values: "pa.ChunkedArray", scale: float) -> npt.NDArray[np.float32]:
-        """Shape (ports, samples), NaN without data."""
+    def of(self, values: "pa.ChunkedArray", scale: float) -> Samples:
+        """NaN without data."""
         found = np.full((self.ports, self.samples), np.nan, dtype=np.float32)
         found[self.row, self.sample] = values.to_numpy() * scale
-        found.setflags(write=False)
-        return found
+        return Samples.in_table(found)
 
 
 def _ports(rows: "pa.Table") -> tuple[list[tuple[str, str]], Codes]:

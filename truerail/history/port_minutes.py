@@ -12,6 +12,7 @@ import numpy.typing as npt
 from truerail.analysis.counters.counter_view import CounterView
 from truerail.analysis.counters.hygiene import Floats
 from truerail.analysis.counters.quantities import Quantity
+from truerail.analysis.counters.ring import Samples
 from truerail.analysis.counters.telemetry import Telemetry
 from truerail.model.columns import Codes
 
@@ -108,8 +109,8 @@ class _Minute:
         self.seconds = np.fmax(self.seconds, found[:, 1])
         return found[:, 0]
 
-    def _measured(self, gained: Floats, span: Floats) -> Floats:
-        counted, seconds = gained[:, self._samples], span[:, self._samples]
+    def _measured(self, gained: Samples, span: Samples) -> Floats:
+        counted, seconds = gained.of(self._samples), span.of(self._samples)
         known = ~np.isnan(counted) & ~np.isnan(seconds)
         found = np.full((len(counted), 2), np.nan, dtype=np.float32)
         rows = known.any(axis=1)

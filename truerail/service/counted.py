@@ -38,5 +38,5 @@ class KeptCounters:
         """Stores the counters; no evaluation waits for it. Raises JournalUnavailableError."""
         with self._one_at_a_time:
             counters, replugged = self._evaluator.counters()
-            if counters is not None:
+            if counters.sources:
                 self._journal.keep_blob(_NAME, packed(counters, replugged), self._clock())

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from truerail.analysis.cabling import Wiring
 from truerail.analysis.cabling.plugs import LONGEST_UNSEEN_SECONDS, Plugs
 from truerail.analysis.cabling.replugged import Spans
-from truerail.analysis.counters import CounterView, Window
+from truerail.analysis.counters import Window
 from truerail.analysis.counters.storage import Stored
 from truerail.analysis.counters.traffic import traffic_of
 from truerail.analysis.jobs import Jobs, settled
@@ -114,8 +114,8 @@ class Evaluator:
     def _remember_plugs(self, journal: Journal, at: datetime) -> None:
         """Finds cables moved since the newest stored counters: counters stored for them end there."""
         counters, _ = self.counters()
-        if counters is not None and len(counters.order):
-            since = datetime.fromtimestamp(counters.oldest - LONGEST_UNSEEN_SECONDS, UTC)
+        if len(counters.order):
+            since = datetime.fromtimestamp(float(counters.begun[counters.order[0]]) - LONGEST_UNSEEN_SECONDS, UTC)
             changes = journal.link_changes(since, at, page=RowRange(MOST_CHANGES))
             self.plugs = self.plugs.moved_in(reversed(changes))
 
@@ -132,10 +132,10 @@ class Evaluator:
         if self.past is None or len(self.past.links.samples) < len(past.links.samples):
             self.past = past
 
-    def counters(self) -> tuple[CounterView | None, Spans]:
-        """The counters, None if there are none, and when ports were replugged. May be called during an evaluation."""
+    def counters(self) -> tuple[Window, Spans]:
+        """A copy of the counters, and when ports were replugged. May be called during an evaluation."""
         with self._counting:
-            return self.window.view(), self.plugs.replugged.spans
+            return self.window.copy(), self.plugs.replugged.spans
 
     def settle(self, settings: Settings) -> None:
         """Applies new settings of recovery and metrics from the next evaluation on."""

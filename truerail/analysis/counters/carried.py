@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from truerail.analysis.counters.hygiene import MOST_PACES, Floats, own_pace
 from truerail.analysis.counters.quantities import Quantity
+from truerail.analysis.counters.ring import Samples
 from truerail.analysis.counters.telemetry import LEAST_COVERAGE, LEAST_SAMPLES, Telemetry
 from truerail.model.columns import Codes
 
@@ -94,8 +95,8 @@ def _own(telemetry: Telemetry, quantity: Quantity) -> Floats:
 @dataclass(frozen=True)
 class _Cut:
     """Assigns samples to windows, the oldest sample first. `which`, shape (samples, windows), marks the samples of each
-    window: the last ones, equally many for each. `order` holds their columns, `pace` the usual seconds between two
-    samples.
+    window: the last ones, equally many for each. `order` are the samples as the ring numbers them, `pace` the usual
+    seconds between two.
     """
 
     order: Codes
@@ -115,15 +116,14 @@ def _cut(order: Codes, pace: float) -> _Cut:
     return _Cut(order, which.astype(np.float32), pace)
 
 
-def _rates(gained: Floats, span: Floats, cut: _Cut) -> Floats:
-    """Converts samples, shape (rows, samples), to rates per window, shape (rows, windows); NaN where it has gaps."""
-    in_ring = np.zeros((int(cut.order.max(initial=-1)) + 1, cut.windows), dtype=np.float32)
-    in_ring[cut.order] = cut.which
+def _rates(gained: Samples, span: Samples, cut: _Cut) -> Floats:
+    """Rates per window, shape (rows, windows); NaN where it has gaps."""
     with np.errstate(invalid="ignore", divide="ignore"):
-        rate = np.asarray((gained[:, : len(in_ring)] @ in_ring) / (span[:, : len(in_ring)] @ in_ring), dtype=np.float32)
+        rate = np.asarray((gained.of(cut.order) @ cut.which) / (span.of(cut.order) @ cut.which), dtype=np.float32)
     gaps = np.flatnonzero(np.isnan(rate).any(axis=1))
-    gaps = gaps[~np.isnan(gained[gaps]).all(axis=1)]
-    rate[gaps] = _with_gaps(gained[gaps][:, cut.order], span[gaps][:, cut.order], cut)
+    found = gained.of(cut.order, gaps)
+    some = ~np.isnan(found).all(axis=1)
+    rate[gaps[some]] = _with_gaps(found[some], span.of(cut.order, gaps[some]), cut)
     return rate
 
 

@@ -190,7 +190,7 @@ def _gained(series: Series, now: Raw, asked: _Asked) -> Floats:
         bits=column.bits,
         again=asked.again,
     )
-    skipped, samples = since != asked.before, series.gained.shape[1]
+    skipped, samples = since != asked.before, len(series.gained)
     return across(gained, seconds, skipped=skipped, kind=series.kind, pace=asked.pace, samples=samples)
 
 
@@ -241,8 +241,8 @@ def _put(chunk: Chunk, gains: Sequence[Gain], live: Mask, sample: int) -> None:
     for series, now, gained in gains:
         more = gained[which]
         if series.kind is not Kind.GAUGE:
-            more = _added(series.gained[rows, sample], more)
-        series.gained[rows, sample] = more
+            more = _added(series.gained[sample][rows], more)
+        series.gained.put(sample, rows, more)
         series.last[rows], series.last_at[rows] = now[which], at
 
 
@@ -260,7 +260,7 @@ def _stamp(source: Source, chunks: Sequence[Chunk], moves: Sequence[_Moves], sam
     rows, at = rows[live], at[live]
     seconds = at - source.at[rows]
     seconds[seconds <= 0] = np.nan
-    source.span[rows, sample] = _added(source.span[rows, sample], seconds)
+    source.span.put(sample, rows, _added(source.span[sample][rows], seconds))
     known = seconds[~np.isnan(seconds)]
     if len(known):
         source.paces[sample] = middle(known)

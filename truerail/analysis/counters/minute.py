@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from truerail.analysis.counters.hygiene import Floats
 from truerail.analysis.counters.quantities import Quantity
+from truerail.analysis.counters.ring import Samples
 from truerail.analysis.counters.telemetry import LEAST_COVERAGE, Telemetry
 from truerail.model.columns import Codes
 
@@ -54,12 +55,12 @@ def _numbered(telemetry: Telemetry, quantity: Quantity) -> list[int]:
     return [priority for priority in telemetry.priorities(quantity) if priority is not None]
 
 
-def _means(gained: Floats, span: Floats, recent: Codes, order: Codes, begun: Numbers) -> Floats:
+def _means(gained: Samples, span: Samples, recent: Codes, order: Codes, begun: Numbers) -> Floats:
     """Per row: rate over the recent samples; where these have a gap, over one sample that itself spans a minute.
 
-    `gained` and `span` have shape (rows, samples); `recent` and `order` are samples, the oldest first.
+    `recent` and `order` are samples, the oldest first.
     """
-    counted, seconds = gained[:, recent], span[:, recent]
+    counted, seconds = gained.of(recent), span.of(recent)
     total, behind = (np.einsum("ij->i", values) for values in (counted, seconds))
     gaps = np.flatnonzero(np.isnan(total) | np.isnan(behind))
     if len(gaps):
@@ -70,7 +71,7 @@ def _means(gained: Floats, span: Floats, recent: Codes, order: Codes, begun: Num
         rate = np.where(behind >= LEAST_COVERAGE * MINUTE_SECONDS, total / behind, np.nan).astype(np.float32)
     slow = gaps[np.isnan(rate[gaps])]
     if len(slow):
-        rate[slow] = _newest(gained[slow][:, order], span[slow][:, order], begun[order])
+        rate[slow] = _newest(gained.of(order, slow), span.of(order, slow), begun[order])
     return rate
 
 

@@ -1,10 +1,10 @@
-"""Data of one collector in a window: arrays of ports by samples. A sample is a slot in a ring: `Window.order`.
+"""Data of one collector in a window: ports by samples. A sample is a slot in a ring: `Window.order`.
 
-`Series` and `Source` change with every round, `SeriesView` and `SourceView` never: a view shares the arrays, and the
-source copies them before it is written to again.
+`Series` and `Source` change with every round, `SeriesView` and `SourceView` never: a view shares the samples, and the
+source copies what it writes to again.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, TypeVar
@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from truerail.analysis.counters.hygiene import Floats, Raw, Seconds, middle
 from truerail.analysis.counters.quantities import Column, Quantity, kind_of
+from truerail.analysis.counters.ring import Ring, Samples
 from truerail.model.columns import Codes, Mask, factorize
 from truerail.model.facts import Counter
 
@@ -21,45 +22,48 @@ Key = tuple[Quantity, int | None]
 
 
 class Series:
-    """One counter of all ports of one source. Shapes (rows,) and (rows, samples)."""
+    """One counter of all ports of one source. `last` and `last_at` have shape (rows,): the newest value, and the Unix
+    time at which it was read.
+    """
 
     def __init__(self, column: Column, rows: int, samples: int) -> None:
         self.column = column
         self.kind = kind_of(column.quantity)
         self.last: Raw = np.zeros(rows, dtype=np.uint64)
         self.last_at: Seconds = np.full(rows, np.nan)
-        self.gained: Floats = np.full((rows, samples), np.nan, dtype=np.float32)
+        self.gained = Ring(rows, samples)
 
     def grow(self, rows: int) -> None:
         """Extends the arrays to more ports."""
         more = rows - len(self.last)
         self.last = np.concatenate([self.last, np.zeros(more, dtype=np.uint64)])
         self.last_at = _longer(self.last_at, rows)
-        self.gained = _taller(self.gained, rows)
+        self.gained.grow(rows)
 
     def only(self, rows: Codes) -> "Series":
         """The series of some ports."""
-        found = Series(self.column, 0, self.gained.shape[1])
-        found.last, found.last_at, found.gained = self.last[rows], self.last_at[rows], self.gained[rows]
-        return found
+        return self._with(self.last[rows], self.last_at[rows], self.gained.only(rows))
+
+    def copy(self) -> "Series":
+        """A series of its own with the same values."""
+        return self._with(self.last.copy(), self.last_at.copy(), self.gained.copy())
 
     def view(self) -> "SeriesView":
-        """The same as it is now."""
-        return SeriesView(self.column, _fixed(self.last), _fixed(self.last_at), _fixed(self.gained))
+        """Its samples as they are now."""
+        return SeriesView(self.column, self.gained.view())
 
-    def part(self) -> None:
-        """Parts from its views: copies the arrays that they share."""
-        self.last, self.last_at, self.gained = self.last.copy(), self.last_at.copy(), self.gained.copy()
+    def _with(self, last: Raw, last_at: Seconds, gained: Ring) -> "Series":
+        found = Series(self.column, 0, 0)
+        found.last, found.last_at, found.gained = last, last_at, gained
+        return found
 
 
 @dataclass(frozen=True, slots=True)
 class SeriesView:
-    """One counter of all ports of one source at an evaluation. Shapes (rows,) and (rows, samples), read-only."""
+    """The increments of one counter of all ports of one source at an evaluation; the levels of a gauge."""
 
     column: Column
-    last: Raw
-    last_at: Seconds
-    gained: Floats
+    gained: Samples
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +83,7 @@ class SourceView:
     ports: Sequence[tuple[str, str]]
     spelled: Spelled
     series: Mapping[Key, SeriesView]
-    span: Floats
+    span: Samples
     at: Seconds
     moved_at: Seconds
     paces: Floats
@@ -98,7 +102,7 @@ class Source:
         self.samples = samples
         self.ports: list[tuple[str, str]] = []
         self.series: dict[Key, Series] = {}
-        self.span: Floats = np.full((0, samples), np.nan, dtype=np.float32)
+        self.span = Ring(0, samples)
         """Interval of each sample in seconds."""
         self.at: Seconds = np.full(0, np.nan)
         """Time of each port's last reading, in Unix seconds."""
@@ -149,7 +153,7 @@ class Source:
         """Extends the arrays to the number of ports."""
         rows = len(self.ports)
         if rows > len(self.at):
-            self.span = _taller(self.span, rows)
+            self.span.grow(rows)
             self.at, self.moved_at = _longer(self.at, rows), _longer(self.moved_at, rows)
             self.stirred_at = _longer(self.stirred_at, rows)
             for series in self.series.values():
@@ -170,10 +174,18 @@ class Source:
 
     def clear(self, sample: int) -> None:
         """Clears a sample, to be filled again."""
-        self.span[:, sample] = np.nan
         self.paces[sample] = np.nan
-        for series in self.series.values():
-            series.gained[:, sample] = np.nan
+        for ring in self._rings():
+            ring.clear(sample)
+
+    def close(self, sample: int) -> None:
+        """Nothing more is written to a sample."""
+        for ring in self._rings():
+            ring.close(sample)
+
+    def _rings(self) -> Iterator[Ring]:
+        yield self.span
+        yield from (series.gained for series in self.series.values())
 
     def only(self, which: Mask) -> "Source":
         """The source with some of its ports."""
@@ -181,14 +193,22 @@ class Source:
         found = Source(self.samples)
         for row in rows.tolist():
             found.row(*self.ports[row])
-        found.span, found.at, found.moved_at = self.span[rows], self.at[rows], self.moved_at[rows]
+        found.span, found.at, found.moved_at = self.span.only(rows), self.at[rows], self.moved_at[rows]
         found.stirred_at = self.stirred_at[rows]
         found.paces = self.paces.copy()
         found.series = {key: series.only(rows) for key, series in self.series.items()}
         return found
 
+    def copy(self) -> "Source":
+        """A source with the same values, to be stored: it takes in no answers."""
+        found = Source(self.samples)
+        found.ports, found.span, found.paces = list(self.ports), self.span.copy(), self.paces.copy()
+        found.at, found.moved_at = self.at.copy(), self.moved_at.copy()
+        found.series = {key: series.copy() for key, series in self.series.items()}
+        return found
+
     def view(self) -> SourceView:
-        """The same as it is now. The arrays are shared: `part` before writing to them."""
+        """The same as it is now. The arrays of ports are shared: `part` before writing to them."""
         if self._view is None:
             series = {key: series.view() for key, series in self.series.items()}
             full = {quantity: _fixed(rows) for quantity, rows in self.full.items()}
@@ -196,7 +216,7 @@ class Source:
                 ports=tuple(self.ports),
                 spelled=self.spelled,
                 series=MappingProxyType(series),
-                span=_fixed(self.span),
+                span=self.span.view(),
                 at=_fixed(self.at),
                 moved_at=_fixed(self.moved_at),
                 paces=_fixed(self.paces),
@@ -208,10 +228,7 @@ class Source:
         """Parts from its views: copies the arrays that they share. No copy without a view since the last one."""
         if self._view is not None:
             self._view = None
-            self.span, self.paces = self.span.copy(), self.paces.copy()
-            self.at, self.moved_at = self.at.copy(), self.moved_at.copy()
-            for series in self.series.values():
-                series.part()
+            self.paces, self.at, self.moved_at = self.paces.copy(), self.at.copy(), self.moved_at.copy()
 
 
 A = TypeVar("A", bound=npt.NDArray[Any])
@@ -226,11 +243,6 @@ def _fixed(array: A) -> A:
 def _pace(paces: Floats) -> float:
     known = paces[~np.isnan(paces)]
     return middle(known) if len(known) else 0.0
-
-
-def _taller(array: Floats, rows: int) -> Floats:
-    more = np.full((rows - len(array), array.shape[1]), np.nan, dtype=np.float32)
-    return np.concatenate([array, more])
 
 
 def _longer(array: Seconds, rows: int) -> Seconds:

@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from truerail.analysis.cabling.replugged import Spans
-from truerail.analysis.counters.counter_view import CounterView
 from truerail.analysis.counters.quantities import Column, Quantity
+from truerail.analysis.counters.ring import Ring, Samples
 from truerail.analysis.counters.series import Source
 from truerail.analysis.counters.window import Window
 from truerail.errors import CounterWindowError
@@ -46,8 +46,8 @@ class Stored:
     replugged: Spans
 
 
-def packed(counters: CounterView, replugged: Spans, most_bytes: int = MOST_BYTES) -> bytes:
-    """The counters and the replugged ports as bytes; drops the older half of the samples repeatedly until they fit into
+def packed(counters: Window, replugged: Spans, most_bytes: int = MOST_BYTES) -> bytes:
+    """A window and the replugged ports as bytes; drops the older half of the samples repeatedly until they fit into
     `most_bytes`. Takes seconds for a large fabric: may run in any thread.
     """
     order = counters.order
@@ -58,7 +58,7 @@ def packed(counters: CounterView, replugged: Spans, most_bytes: int = MOST_BYTES
         order = order[len(order) - len(order) // 2 :]
 
 
-def _head(counters: CounterView, order: Codes) -> dict[str, Any]:
+def _head(counters: Window, order: Codes) -> dict[str, Any]:
     sources = []
     for name, source in counters.sources.items():
         columns = [(s.column.quantity.value, s.column.priority, s.column.bits) for s in source.series.values()]
@@ -71,23 +71,16 @@ def _head(counters: CounterView, order: Codes) -> dict[str, Any]:
     }
 
 
-def _arrays(counters: CounterView, order: Codes) -> Iterator[Array]:
+def _arrays(counters: Window, order: Codes) -> Iterator[Array]:
     """One by one. Those of the ring have shape (rows, samples), the oldest sample first."""
     yield counters.begun[order][None, :]
     for source in counters.sources.values():
-        yield _in_order(source.span, order)
+        yield source.span.view().of(order)
         yield source.paces[order][None, :]
         yield source.at
         yield source.moved_at
         for series in source.series.values():
-            yield from (series.last, series.last_at, _in_order(series.gained, order))
-
-
-def _in_order(ring: Array, order: Codes) -> Array:
-    """Copies some samples, the oldest first. Twice as fast as indexing them one by one."""
-    turn = int(np.argmin(order)) if len(order) else 0
-    parts = [ring[:, part[0] : part[-1] + 1] for part in (order[:turn], order[turn:]) if len(part)]
-    return np.concatenate(parts, axis=1) if parts else ring[:, :0]
+            yield from (series.last, series.last_at, series.gained.view().of(order))
 
 
 def loaded(data: bytes) -> Stored:
@@ -165,8 +158,8 @@ class _Stream:
         as_bytes = np.empty((cells, width), dtype=np.uint8)
         for place in range(width):
             as_bytes[:, place] = np.frombuffer(self.read(cells), dtype=np.uint8)
-        found = as_bytes.reshape(-1).view(dtype).reshape(columns, rows).T
-        return np.ascontiguousarray(found if samples is not None else found[:, 0])
+        found = as_bytes.reshape(-1).view(dtype)
+        return found if samples is None else found.reshape(columns, rows).T
 
     def end(self) -> None:
         """Raises CounterWindowError if more data follows, or the checksum is wrong."""
@@ -202,14 +195,14 @@ def _source(stream: _Stream, reported: dict[str, Any], samples: int, kept: int) 
         raise CounterWindowError("the counters that were kept name a port twice")
     stream.claim(rows * samples * (1 + len(reported["columns"])))
     source.fit()
-    source.span[:, :kept] = stream.array("<f4", rows, kept)
+    source.span = Ring.beginning_with(Samples.in_table(stream.array("<f4", rows, kept)), rows, samples)
     source.paces[:kept] = stream.array("<f4", 1, kept)[0]
     source.at, source.moved_at = stream.array("<f8", rows), stream.array("<f8", rows)
     for quantity, priority, bits in reported["columns"]:
         place = None if priority is None else _number(priority, 0, 1 << 16)
         series = source.of(Column(Quantity(quantity), place, _number(bits, 32, 64)))
         series.last, series.last_at = stream.array("<u8", rows), stream.array("<f8", rows)
-        series.gained[:, :kept] = stream.array("<f4", rows, kept)
+        series.gained = Ring.beginning_with(Samples.in_table(stream.array("<f4", rows, kept)), rows, samples)
     return source
 
 

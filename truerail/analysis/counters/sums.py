@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from truerail.analysis.counters.hygiene import Floats
+from truerail.analysis.counters.ring import Samples
 from truerail.model.columns import Codes
 
 
@@ -24,20 +24,15 @@ class Sums:
             return np.asarray(self.gained / self.seconds, dtype=np.float64)
 
 
-def sums(gained: Floats, span: Floats) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], Codes]:
-    """Per row: the sum, the seconds and the number of samples with data. Only rows with gaps are summed one by one."""
-    # not `@`: BLAS splits so little work over threads and waits for them longer than the work takes
-    total, seconds = (np.einsum("ij->i", values).astype(np.float64) for values in (gained, span))
-    samples = np.full(len(gained), gained.shape[1], dtype=np.int64)
-    gaps = np.flatnonzero(np.isnan(total) | np.isnan(seconds))
-    if 2 * len(gaps) > len(total):  # a window that has just begun: no row has its first samples
-        begun = np.flatnonzero(~np.isnan(np.fmax.reduce(span, axis=0)))
-        if 0 < len(begun) < span.shape[1]:
-            return sums(gained[:, begun], span[:, begun])
-    if len(gaps):
-        known = ~np.isnan(gained[gaps]) & ~np.isnan(span[gaps])
-        samples[gaps] = known.sum(axis=1)
-        for column, values in ((total, gained), (seconds, span)):
-            column[gaps] = np.where(known, values[gaps], 0).sum(axis=1, dtype=np.float64)
-            column[gaps[samples[gaps] == 0]] = np.nan
+def sums(gained: Samples, span: Samples) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], Codes]:
+    """Per row: the sum, the seconds and the number of samples with data."""
+    rows = len(span.columns[0])
+    total, seconds, samples = np.zeros(rows), np.zeros(rows), np.zeros(rows, dtype=np.int64)
+    for more, time in zip(gained.columns, span.columns, strict=True):
+        known = np.flatnonzero(~np.isnan(more + time))
+        which = slice(None) if len(known) == rows else known
+        total[which] += more[which]
+        seconds[which] += time[which]
+        samples[which] += 1
+    total[samples == 0] = seconds[samples == 0] = np.nan
     return total, seconds, samples

@@ -15,6 +15,7 @@ from truerail.analysis.cabling import Wiring
 from truerail.analysis.counters.counter_view import CounterView
 from truerail.analysis.counters.hygiene import Floats, own_pace
 from truerail.analysis.counters.quantities import Quantity
+from truerail.analysis.counters.ring import Samples
 from truerail.analysis.counters.series import Key, SourceView
 from truerail.analysis.counters.sums import Sums, sums
 from truerail.analysis.counters.window import STEP_SECONDS
@@ -123,13 +124,13 @@ class Telemetry:
                 continue
             rows = np.where(planned, self._rows_of(name, source)[np.where(planned, ports, 0)], NONE)
             at = np.flatnonzero(rows >= 0)
-            values = series.gained[rows[at][:, None], order]
+            values = series.gained.of(order, rows[at])
             known = (~np.isnan(values)).sum(axis=1)
             better = known > best[at]
             at, values = at[better], values[better]
             best[at] = known[better]
             gained[at] = values
-            span[at] = np.where(np.isnan(values), np.nan, source.span[rows[at][:, None], order])
+            span[at] = np.where(np.isnan(values), np.nan, source.span.of(order, rows[at]))
         return gained, span
 
     def reaches(
@@ -146,16 +147,15 @@ class Telemetry:
             series = source.series.get((quantity, priority))
             if series is None:
                 continue
-            gained = series.gained[:, order]
-            moving = np.flatnonzero((gained > 0).any(axis=1))
             rows = self._rows_of(name, source)
-            of_row = np.full(len(gained), NONE, dtype=np.int64)
+            of_row = np.full(len(source.ports), NONE, dtype=np.int64)
             of_row[rows[rows >= 0]] = np.flatnonzero(rows >= 0)
-            port = of_row[moving]
-            moving, port = moving[port >= 0], port[port >= 0]
-            least = per_second[port][:, None] if isinstance(per_second, np.ndarray) else per_second
-            fast = gained[moving] >= least * source.span[moving[:, None], order]
-            found[port[fast.any(axis=1)]] = True
+            for sample in order.tolist():
+                gained, span = series.gained.columns[sample], source.span.columns[sample]
+                moving = np.flatnonzero((gained > 0) & (of_row >= 0))
+                port = of_row[moving]
+                least = per_second[port] if isinstance(per_second, np.ndarray) else per_second
+                found[port[gained[moving] >= least * span[moving]]] = True
         return found
 
     def summed(self, quantity: Quantity, priority: int | None = None) -> Sums:
@@ -170,10 +170,11 @@ class Telemetry:
         return found
 
     def reduced(
-        self, quantity: Quantity, priority: int | None, width: int, measure: Callable[[Floats, Floats], Floats]
+        self, quantity: Quantity, priority: int | None, width: int, measure: Callable[[Samples, Samples], Floats]
     ) -> Floats:
-        """Applies `measure` to increments and intervals, shapes (rows, samples as `CounterView.order` numbers them) to
-        (rows, width), and joins the result into (planned ports, width). Measured before the join, as in `summed`.
+        """Applies `measure` to increments and intervals of all rows, samples as `CounterView.order` numbers them, which
+        gives shape (rows, width), and joins the result into (planned ports, width). Measured before the join, as in
+        `summed`.
         """
         found = np.full((self.ports, width), np.nan, dtype=np.float32)
         best = np.zeros(self.ports, dtype=np.int64)
@@ -222,8 +223,8 @@ class Telemetry:
             series = source.series.get((quantity, priority))
             if series is not None:
                 rows = self._rows_of(name, source)
-                known: Mask = np.logical_not(np.isnan(series.gained[:, order])).any(axis=1, keepdims=True)[:, 0]
-                found[rows >= 0] |= known[rows[rows >= 0]]
+                for sample in order.tolist():
+                    found[rows >= 0] |= ~np.isnan(series.gained.columns[sample][rows[rows >= 0]])
         return found
 
     def full(self) -> dict[Quantity, Codes]:
@@ -243,7 +244,7 @@ class Telemetry:
         ports = self.ports_of(device)
         for name, source in self.counters.sources.items():
             rows = self._rows_of(name, source)[ports]
-            if (~np.isnan(source.span[rows[rows >= 0][:, None], order])).any():
+            if (~np.isnan(source.span.of(order, rows[rows >= 0]))).any():
                 return True
         return False
 
@@ -310,9 +311,9 @@ class Telemetry:
             rows = self._rows_of(name, source)
             port = np.flatnonzero(rows >= 0)
             at = rows[port]
-            gained = series.gained[at][:, order]
+            gained = series.gained.of(order, at)
             known = (~np.isnan(gained)).sum(axis=1)
-            values = gained if what == "gained" else np.where(np.isnan(gained), np.nan, source.span[at][:, order])
+            values = gained if what == "gained" else np.where(np.isnan(gained), np.nan, source.span.of(order, at))
             better = known > best[port]
             found[port[better]] = values[better]
             best[port[better]] = known[better]
