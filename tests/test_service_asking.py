@@ -21,10 +21,12 @@ SHAPE = Shape(hosts=4, rails=2, spines=2, uplinks=2)
 class Rig:
     """An `PollScheduler` over a fleet in memory."""
 
-    def __init__(self, troubles: dict[str, str] | None = None, patience: float = 5.0, device: float = 0.4) -> None:
+    def __init__(
+        self, troubles: dict[str, str] | None = None, patience: float = 5.0, device: float = 0.4, at_once: int = 1000
+    ) -> None:
         self.simulation: Simulation = simulate(SHAPE, folders="inventory")
         self.fleet = FakeFleet(self.simulation, troubles)
-        limits = Limits(device_seconds=device, deadline_seconds=5.0, cancel_seconds=0.1)
+        limits = Limits(at_once=at_once, device_seconds=device, deadline_seconds=5.0, cancel_seconds=0.1)
         self.heard = 0
         gatherer = Poller(
             targets(self.simulation),
@@ -146,6 +148,48 @@ def test_a_device_that_is_being_polled_is_asked_everything_as_soon_as_it_is_idle
 
     rig.run(body)
     assert read("gpu-001") >= {"lldp_host", "rdma_link", "net_link"}
+
+
+def collectors_of(rig: Rig, device: str) -> set[str]:
+    snapshot = rig.asking.latest.snapshot()
+    return {r.collector for r in snapshot.readings if r.device == device and r.facts} if snapshot else set()
+
+
+def test_a_device_that_waits_for_its_turn_is_asked_at_it_what_comes_due_meanwhile() -> None:
+    """Otherwise the last devices of a round that takes long are never asked what comes due in the middle of it."""
+    rig = Rig(at_once=1)
+
+    async def body() -> None:
+        await rig.asking.everything()  # from now on it is known which commands the devices have
+        rig.fleet.asked.clear()
+        one = asyncio.create_task(rig.asking.round({"lldp_host"}, {"gpu-001", "gpu-002"}))
+        while not rig.fleet.open:
+            await asyncio.sleep(0)
+        assert await rig.asking.round({"net_link"}, {"gpu-002"}) == 0
+        await one
+
+    rig.run(body)
+    asked = {name: " ".join(commands) for name, commands in rig.fleet.asked}
+    assert len(rig.fleet.asked) == len(asked) == 2
+    assert ["ip -j" in asked[name] for name in ("gpu-001", "gpu-002")] == [False, True]
+    assert all("lldp" in commands for commands in asked.values())
+
+
+def test_a_device_that_is_being_asked_is_asked_once_it_has_answered_what_came_due_meanwhile() -> None:
+    rig = Rig({"gpu-001": "slow", "gpu-002": "hangs"})
+
+    async def body() -> None:
+        both = {"gpu-001", "gpu-002"}
+        one = asyncio.create_task(rig.asking.round({"lldp_host"}, both))
+        await asyncio.sleep(0.02)
+        assert rig.asking.waiting
+        assert await rig.asking.round({"net_link"}, both) == 0
+        await one
+        await asyncio.sleep(2.0)
+
+    rig.run(body)
+    assert collectors_of(rig, "gpu-001") == {"lldp_host", "net_link"}
+    assert rig.fleet.asks["gpu-002"] == 1, "it has not answered, and waits for its next round"
 
 
 def test_a_failed_answer_takes_the_place_of_a_good_one() -> None:

@@ -6,6 +6,7 @@ types on the wire are therefore structs with the same fields, and facts are made
 
 from collections.abc import Iterable, Sequence
 from itertools import groupby
+from sys import intern
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import msgspec
@@ -32,12 +33,18 @@ def facts_of(rows: Sequence[KindRows]) -> tuple[tuple[Fact, ...], int]:
         if kind is None:
             unknown += 1
             continue
-        found = [kind._make(msgspec.structs.astuple(row)) for row in unpacked(one.rows, _DECODER[kind], one.kind)]
+        rows_read = unpacked(one.rows, _DECODER[kind], one.kind)
+        found = [kind._make(map(_shared, msgspec.structs.astuple(row))) for row in rows_read]
         try:
             facts.extend(bounded(found))
         except (OutOfBoundsError, TypeError) as error:
             raise BusMessageError(f"facts of kind {one.kind}: {error}") from None
     return tuple(facts), unknown
+
+
+def _shared(value: Any) -> Any:
+    """The same object for equal texts: hosts of one kind have the same names of GPUs, NICs and ports."""
+    return intern(value) if type(value) is str else value
 
 
 def _struct(kind: type[Any]) -> Any:

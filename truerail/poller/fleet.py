@@ -90,6 +90,8 @@ class Poller:
         self._targets = matched(targets, devices or {})
         self._inventory = frozenset(target.name for target in targets)
         self._known: dict[str, Known] = {target.name: Known() for target, _, _ in self._targets}
+        self._waiting: dict[str, set[str]] = {}
+        """Devices that wait for their turn in a round, and what they are asked besides by then."""
 
     async def round(
         self,
@@ -111,12 +113,17 @@ class Poller:
         asked = self._wanted(only, collectors)
         finished = _Counter(len(asked), progress)
         interviewer = DevicePoller(self._transport, limits, self._ambient)
-        turn = _Turn(interviewer, Turns(limits.at_once, ticks=_PATIENT_TICKS), reader, collectors)
+        turn = _Turn(interviewer, Turns(limits.at_once, ticks=_PATIENT_TICKS), reader, collectors, self._waiting)
+        self._waiting.update((row.device.name, set()) for _, row in asked)
         tasks = {
             asyncio.create_task(turn.take(row, target, self._known[target.name], finished)): row
             for target, row in sorted(asked, key=lambda one: not self._known[one[0].name].waits)
         }
-        await _until_done(tasks, stop, limits)
+        try:
+            await _until_done(tasks, stop, limits)
+        finally:
+            for _, row in asked:
+                self._waiting.pop(row.device.name, None)
         halted = bool(stop and stop.is_set())
         for task, row in tasks.items():
             if not task.done() or task.cancelled():
@@ -127,6 +134,14 @@ class Poller:
                 finished.tick(row)
             self._known[row.name].waits = not row.unanswered.asked
         return Gathered(at, tuple(row for _, row in asked), notes.lines(), halted, self._inventory)
+
+    def also(self, device: str, collectors: Collection[str]) -> bool:
+        """Asks a device that waits for its turn in a round these as well. False if none waits."""
+        waiting = self._waiting.get(device)
+        if waiting is None:
+            return False
+        waiting.update(collectors)
+        return True
 
     @property
     def devices(self) -> tuple[Device, ...]:
@@ -197,6 +212,8 @@ class _Turn:
     turns: Turns
     reader: Answers
     collectors: Collection[str] | None
+    waiting: dict[str, set[str]]
+    """`Poller._waiting`."""
     _begun: dict[str, float] = field(default_factory=dict)
 
     def begun_at(self, row: Row) -> float | None:
@@ -213,7 +230,9 @@ class _Turn:
         """Waits for its turn, then fills the row."""
         async with self.turns.turn():
             self._begun[row.name] = asyncio.get_running_loop().time()
-            await self.interviewer.fill(row, target, known, self.reader, self.collectors)
+            also = self.waiting.pop(row.device.name, set())
+            collectors = None if self.collectors is None else also.union(self.collectors)
+            await self.interviewer.fill(row, target, known, self.reader, collectors)
         finished.tick(row)
 
 

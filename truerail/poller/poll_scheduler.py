@@ -1,8 +1,10 @@
 """Polls the fleet in rounds: collectors that come due together share a round, and a slow device delays no other.
 
 A round is over for its collectors when all devices have answered or `poll_timeout` has passed. Devices that are still
-silent then stay *busy*: further rounds skip them until they answer or time out, and late answers are added when they
-arrive.
+silent then stay *busy*, and late answers are added when they arrive. Of a busy device that waits for its turn a further
+round asks its questions at that turn, together with the others; of one that is being asked, once it has answered. One
+that does not answer is not asked again before the next round. Without that, devices that are busy whenever a collector
+comes due would never be asked by it.
 """
 
 import asyncio
@@ -44,6 +46,8 @@ class PollScheduler:
         self._together = TOGETHER_SECONDS + jitter_seconds
         self._heard = heard
         self._busy: set[str] = set()
+        self._owed: dict[str, set[str]] = {}
+        """Collectors that came due while a device was being asked."""
         self._due: set[str] = set()
         self._next: asyncio.Task[Any] | None = None
         self._events = EventRounds()
@@ -102,7 +106,7 @@ class PollScheduler:
         later = wanted & self._busy
         for device in later:
             self.soon(device, self.runs)
-        return await self.round(set(self.runs), wanted) + len(later)
+        return await self.round(set(self.runs), wanted - later) + len(later)
 
     def soon(self, device: str, collectors: Collection[str]) -> None:
         """Runs collectors on a device as soon as it is not being polled, whatever the schedule says."""
@@ -118,7 +122,11 @@ class PollScheduler:
 
     async def round(self, asked: Collection[str], only: Collection[str] | None = None) -> int:
         """One round of these collectors. Late answers are awaited in the background."""
-        wanted = [name for name in self._names if name not in self._busy and (only is None or name in only)]
+        wanted = [name for name in self._names if only is None or name in only]
+        for name in self._busy.intersection(wanted):
+            if not self._gatherer.also(name, asked):
+                self._owed.setdefault(name, set()).update(asked)
+        wanted = [name for name in wanted if name not in self._busy]
         if not wanted:
             return 0
         self._busy.update(wanted)
@@ -134,18 +142,27 @@ class PollScheduler:
 
     async def _ask(self, asked: Collection[str], wanted: list[str]) -> None:
         loop = asyncio.get_running_loop()
-        began = loop.time()
+        began, left = loop.time(), set(wanted)
+
+        def take(row: Row, done: int, total: int) -> None:
+            """Adds a device's finished row: its answers count from now on, whatever the others do."""
+            self._into.put(row.readings)
+            left.discard(row.device.name)
+            self._over(row.device.name, answered=not row.error)
+            self._loud = True
+
         try:
-            seen = await self._gatherer.round(only=set(wanted), collectors=asked, progress=self._take)
+            seen = await self._gatherer.round(only=set(wanted), collectors=asked, progress=take)
             self._count(seen, asked, loop.time() - began)
         finally:
-            self._busy.difference_update(wanted)
+            for name in left:
+                self._over(name, answered=False)
 
-    def _take(self, row: Row, done: int, total: int) -> None:
-        """Adds a device's finished row: its answers count from now on, whatever the others do."""
-        self._into.put(row.readings)
-        self._busy.discard(row.device.name)
-        self._loud = True
+    def _over(self, device: str, *, answered: bool) -> None:
+        self._busy.discard(device)
+        owed = self._owed.pop(device, None)
+        if owed and answered:
+            self.soon(device, owed)
 
     async def _wait_on(self, task: "asyncio.Task[Any]") -> None:
         """Evaluates again whenever late answers came in, until the round is over."""
