@@ -21,12 +21,12 @@ def test_a_sample_is_copied_before_it_is_written_to_and_no_other_one_is() -> Non
     ring = a_ring([1, 2], [3, 4])
     before = ring.view()
     ring.put(1, np.array([0]), np.array([9], dtype=np.float32))
-    assert shown(ring) == [[1, 2], [9, 4], [-1, -1]]
-    assert before.of(np.array([1, 0])).tolist() == [[3, 1], [4, 2]]
-    assert np.shares_memory(ring[0], before.columns[0])
     written = ring[1]
     ring.put(1, slice(1, 2), np.array([8], dtype=np.float32))
     assert ring[1] is written, "no view has it"
+    assert shown(ring) == [[1, 2], [9, 8], [-1, -1]]
+    assert before.of(np.array([1, 0])).tolist() == [[3, 1], [4, 2]]
+    assert np.shares_memory(ring[0], before.columns[0])
 
 
 def test_some_rows_of_some_samples_are_read_in_the_order_asked_for() -> None:

@@ -5,12 +5,14 @@ from datetime import UTC, datetime
 from itertools import pairwise
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from truerail.analysis.counters import Quantity, Window
 from truerail.analysis.counters.hygiene import MOST_PACES
+from truerail.analysis.counters.ring import Ring
 from truerail.analysis.counters.telemetry import LEAST_COVERAGE, Telemetry
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case
@@ -48,11 +50,18 @@ def gained(
 ) -> list[float]:
     source = window.sources["port_counters"]
     row = source.ports.index((device, port))
-    return [float(value) for value in source.series[quantity, None].gained[row, window.order]]
+    found: list[float] = source.series[quantity, None].gained.view().of(window.order, np.array([row]))[0].tolist()
+    return found
 
 
 def spans(window: Window) -> list[float]:
-    return [float(value) for value in window.sources["port_counters"].span[0, window.order]]
+    found: list[float] = window.sources["port_counters"].span.view().of(window.order)[0].tolist()
+    return found
+
+
+def table(ring: Ring) -> npt.NDArray[np.float32]:
+    """All samples, shape (rows, samples)."""
+    return ring.view().of(np.arange(len(ring)))
 
 
 def reported(window: Window) -> Telemetry:
@@ -113,7 +122,7 @@ def test_a_clock_that_steps_costs_a_difference_and_never_invents_a_rate(step: fl
         seconds = number * 10 + (step if number >= 6 else 0)
         window.put([reading("leaf-0", BEGIN + seconds, (number * 10_000,))])
     source = window.sources["port_counters"]
-    rates = (source.series[Quantity.TX_BYTES, None].gained / source.span)[0]
+    rates = (table(source.series[Quantity.TX_BYTES, None].gained) / table(source.span))[0]
     known = rates[~np.isnan(rates)]
     assert len(known) >= 4
     assert known == pytest.approx(RATE)
@@ -133,14 +142,14 @@ def test_two_rounds_that_come_together_count_once() -> None:
 def test_a_cache_gives_the_right_rate_and_no_standstill(cache: int) -> None:
     window = counting((at, int(at // cache * cache * RATE)) for at in range(3, 303, 10))
     source = window.sources["port_counters"]
-    rates = (source.series[Quantity.TX_BYTES, None].gained / source.span)[0]
+    rates = (table(source.series[Quantity.TX_BYTES, None].gained) / table(source.span))[0]
     known = rates[~np.isnan(rates)]
     assert len(known) >= 8
     assert (known > 0).all()
     assert known.max() <= 2 * RATE  # a cache of 15 s seen every 10 or 20 s
-    assert np.nansum(source.series[Quantity.TX_BYTES, None].gained) / np.nansum(source.span) == pytest.approx(
-        RATE, rel=0.12
-    )
+    assert np.nansum(table(source.series[Quantity.TX_BYTES, None].gained)) / np.nansum(
+        table(source.span)
+    ) == pytest.approx(RATE, rel=0.12)
 
 
 def test_a_device_that_stops_for_good_is_believed_after_any_cache() -> None:
@@ -186,7 +195,7 @@ def test_a_fifth_of_the_fleet_that_is_away_changes_nothing_for_the_others(data: 
         here = [host for host in hosts if host not in away]
         window.put([reading(host, BEGIN + 10 * number, (number * 10_000,)) for host in here])
     source = window.sources["port_counters"]
-    rates = source.series[Quantity.TX_BYTES, None].gained / source.span
+    rates = table(source.series[Quantity.TX_BYTES, None].gained) / table(source.span)
     assert np.nanmax(rates) == pytest.approx(RATE)
     assert np.nanmin(rates) == pytest.approx(RATE)
 
@@ -226,7 +235,7 @@ def test_a_counter_that_one_reading_left_out_is_not_counted_twice() -> None:
     window.put([Reading("leaf-0", "port_counters", at, (PortCounters("p1", only, (2, 9)),))])
     window.put([reading("leaf-0", BEGIN + 30, (30_000, 5))])
     assert gained(window) == pytest.approx([np.nan, 10_000, np.nan, np.nan], nan_ok=True)
-    assert np.nansum(source.series[Quantity.CRC_ERRORS, None].gained) == 5
+    assert np.nansum(table(source.series[Quantity.CRC_ERRORS, None].gained)) == 5
 
 
 def test_ports_that_are_gone_are_forgotten_and_the_others_stay() -> None:

@@ -37,7 +37,7 @@ def rate(window: Window, collector: str, port: str, quantity: Quantity, priority
     device, _, name = port.partition("/")
     row = source.ports.index((device, name))
     at = window.order[-1]
-    return float(source.series[quantity, priority].gained[row, at] / source.span[row, at])
+    return float(source.series[quantity, priority].gained[at][row] / source.span[at][row])
 
 
 def quiet() -> Site:
