@@ -69,7 +69,7 @@ def running(plan: Plan, number: int, rng: random.Random) -> tuple[SchedulerJob, 
 
 def joined(hosts: int, number: int) -> tuple[list[tuple[str, float]], Published]:
     """What each step costs for these jobs, in milliseconds of processor time."""
-    simulation = simulate(Shape(hosts=hosts, rails=8, pods=hosts // 100, spines=4, uplinks=8), FAULTS, seed=1)
+    simulation = simulate(Shape(hosts=hosts, rails=8, pods=max(1, hosts // 100), spines=4, uplinks=8), FAULTS, seed=1)
     seen = simulation.snapshot()
     reading = Reading("slurm", "slurm_jobs", seen.at, running(simulation.plan, number, random.Random(1)))  # noqa: S311 - reproducible is what is wanted, not secret
     snapshot = Snapshot(seen.at, [*seen.readings, reading])
