@@ -86,6 +86,50 @@ def test_a_slot_beside_the_port_is_part_of_its_name_at_either_end() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("cards", "ports"),
+    [
+        (("NIC1", "NIC1", "NIC2", "NIC2"), ("NIC1:1", "NIC1:2", "NIC2:1", "NIC2:2")),
+        (("mlx5_0", "mlx5_1", "mlx5_2", "mlx5_3"), ("mlx5_0", "mlx5_1", "mlx5_2", "mlx5_3")),
+    ],
+)
+@pytest.mark.parametrize("header", ["Server,NIC,Port,Leaf,Leaf Port", "A Node,A HCA,A Port,Z Node,Z Port"])
+def test_a_card_beside_its_port_names_it_where_it_tells_ports_apart(
+    header: str, cards: tuple[str, ...], ports: tuple[str, ...]
+) -> None:
+    numbers = (1, 2, 1, 2) if cards[0] == cards[1] else (1, 1, 1, 1)
+    rows = [f"gpu-1,{card},{port},leaf-{at},1\n" for at, (card, port) in enumerate(zip(cards, numbers, strict=True))]
+    assert tuple(end[1] for end in ends(f"{header}\n{''.join(rows)}")) == ports
+
+
+def test_a_card_that_is_a_model_does_not_name_its_port() -> None:
+    text = "Server,NIC,Port,Leaf,Leaf Port\ng,ConnectX-7,mlx5_0,a,1\ng,ConnectX-7,mlx5_1,b,1\n"
+    assert [end[1] for end in ends(text)] == ["mlx5_0", "mlx5_1"]
+
+
+def test_a_column_of_gpus_beside_the_server_is_no_third_device() -> None:
+    assert ends("Server,GPU,NIC,Leaf,Leaf Port\n{},GPU3,{},{},{}\n".format(*CABLE)) == [CABLE]
+
+
+def test_rows_that_stand_for_several_cables_are_listed_and_no_cable() -> None:
+    found = import_text(
+        "From Device,From Port,To Device,To Port,Qty,Length (ft),Speed (Gbps)\n"
+        "leaf-1,1-4,spine-1,1-4,4,10,800\nleaf-1,5-1,spine-1,5-1,1,10,800\nleaf-1,swp6-7,spine-1,6,,,\n"
+        'leaf-1,"8, 9",spine-1,8,,,\nleaf-1,10,spine-1,10,2,far,800\n',
+        "cables.csv",
+    )
+    assert found is not None
+    assert [(cable.a.name, cable.length_m, cable.speed_gbps) for cable in found.plan.cables] == [
+        ("5-1", 3.048, 800),
+        ("10", None, 800),
+    ]
+    left_out = " / ".join(found.notes)
+    assert "row 2: not a cable, because it stands for several" in left_out
+    assert "row 4: not a cable, because 'swp6-7' names several ports" in left_out
+    assert "row 5: not a cable, because '8, 9' names several ports" in left_out
+    assert "row 6: no length, because it says 'far'" in left_out
+
+
 def test_ports_that_only_some_cells_name_are_not_read_from_them() -> None:
     found = import_text("From,To\ngpu-1:mlx5_3,leaf-1:swp1\ngpu-2,leaf-2\n", "cables.csv")
     assert found is not None

@@ -4,7 +4,7 @@ A cell such as `A-Node Name`, `SRC_HCA_PORT`, `SourceRU`, `Endpoint 2 Interface 
 and a field, and so does one with the end's letter or number behind: `Device A`, `Termination B` (NetBox), `port_2`.
 Without either the columns stand in two blocks: the second begins where a field repeats itself, or where the row above
 says Source and Dest. Where none of this gives both ends, two columns name devices by what they are (`Server`, `Switch`)
-and two their ports: `Switch Port`, or `NIC` beside its device.
+and two their ports: `Switch Port`, or `NIC` beside its device. A card has a column beside its port, or stands for it.
 """
 
 import re
@@ -32,9 +32,10 @@ _FIELDS = {
     **dict.fromkeys(("equipment", "equipment name", "machine", "dev"), "device"),
     **dict.fromkeys(("name", "nae"), "name"),
     **dict.fromkeys(
-        ("port", "hca/port", "hca port", "physical port", "interface name", "interface", "port name", "hca"), "port"
+        ("port", "hca/port", "hca port", "physical port", "interface name", "interface", "port name"), "port"
     ),
-    **dict.fromkeys(("nic", "nic port", "ifname", "if name", "intf", "netdev", "port id", "termination"), "port"),
+    **dict.fromkeys(("nic port", "ifname", "if name", "intf", "netdev", "port id", "termination"), "port"),
+    **dict.fromkeys(("nic", "hca", "nic name", "hca name", "adapter", "adapter name"), "card"),
     **dict.fromkeys(("slot/port", "port number", "port no", "port no.", "port #", "switch port", "osfp port"), "port"),
     **dict.fromkeys(("rack", "rack name", "cabinet"), "rack"),
     **dict.fromkeys(("u", "ru", "rack u", "unit", "location", "position"), "unit"),
@@ -46,6 +47,9 @@ _OF_CABLE = {
     **dict.fromkeys(("cable length", "length", "cable length (m)", "length m", "length (m)", "length_m"), "length"),
     **dict.fromkeys(("label", "cable label", "cable id", "cable#", "cable #", "cable no", "cable name"), "label"),
     **dict.fromkeys(("speed", "bandwidth", "band width", "link speed", "rate"), "speed"),
+    **dict.fromkeys(("speed (gbps)", "speed (gb/s)", "speed (g)", "speed gbps", "link speed (gbps)"), "speed"),
+    **dict.fromkeys(("length (ft)", "length ft", "length (feet)", "cable length (ft)"), "length ft"),
+    **dict.fromkeys(("qty", "quantity", "qty.", "no. of cables", "number of cables", "cable qty"), "quantity"),
     "rail": "rail",
     "plane": "plane",
     "length unit": "length unit",
@@ -120,7 +124,7 @@ def header_of(cells: Sequence[str], groups: Sequence[str] = ()) -> Header:
         header = _in_blocks(known)
     _settle(header)
     if not header.complete and not any(sides):
-        others = (_with_suffixes(known), _by_nouns(known))
+        others = (_with_suffixes(known), _by_nouns(known), _by_nouns(["" if cell == "gpu" else cell for cell in known]))
         for other in others:
             _settle(other)
         return next((other for other in others if other.complete), header)
@@ -164,6 +168,8 @@ def _by_nouns(known: Sequence[str]) -> Header:
             cable.setdefault(_OF_CABLE[cell], column)
         elif cell in _FIELDS and latest:
             ends[latest].setdefault(_FIELDS[cell], column)
+    for columns in ends.values():
+        _settle_card(columns)
     whole = [columns for columns in ends.values() if {"device", "port"} <= columns.keys()]
     if len(ends) != 2 or len(whole) != 2:
         return Header()
@@ -250,8 +256,14 @@ def _in_blocks(known: Sequence[str]) -> Header:
 
 
 def _settle(header: Header) -> None:
-    """A column `Name` is the port beside a device, else the device."""
+    """A card without a port stands for it; a column `Name` is the port beside a device, else the device."""
     for mine in header.end.values():
+        _settle_card(mine)
         if "name" in mine:
             column = mine.pop("name")
             mine.setdefault("port" if "device" in mine and "port" not in mine else "device", column)
+
+
+def _settle_card(mine: dict[str, int]) -> None:
+    if "card" in mine and "port" not in mine:
+        mine["port"] = mine.pop("card")

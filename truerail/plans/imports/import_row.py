@@ -12,6 +12,8 @@ NO_VALUE = re.compile(
     r"|customer\b.*|.*\bcustomer[- ]provided\b.*",
     re.IGNORECASE,
 )
+_SEVERAL = re.compile(r"[^,;&~]*[^,;&~\s]\s*[,;&~]\s*[^,;&~\s].*|(?:swp|eth(?:ernet)?)(?:\d+/)*\d+-\d.*", re.IGNORECASE)
+"""Ports in one cell: `1,2`, `swp1-4`, `Eth1/1 & Eth1/2`."""
 UNNAMED = "?"
 """Begins the name of a port that the file does not name: `?1` is the first such port of its device."""
 _MOST_LISTED = 12
@@ -109,6 +111,8 @@ def why_no_cable(row: ImportRow) -> str:
         return "not a cable, because a device or a port is empty"
     if vague := next((word for word in words if NO_VALUE.fullmatch(word)), ""):
         return f"not a cable, because it says {printable(vague, 40)!r}"
+    if several := next((port for port in (row.a.port, row.b.port) if _SEVERAL.fullmatch(port)), ""):
+        return f"not a cable, because {printable(several, 40)!r} names several ports"
     return "not a cable, because both ends are the same port" if words[:2] == words[2:] else ""
 
 

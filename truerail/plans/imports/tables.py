@@ -21,6 +21,7 @@ _BOTH = {
     " ": re.compile(r"(\S+) +(\S*\d\S*)"),
 }
 """A cell with a device and its port, by what parts them. A port's name may have colons and slashes of its own."""
+_SPAN = re.compile(r"\d ?(?:-|–|~|\.\.|to|bis|至) ?\d")
 _NUMBERED = re.compile(r"(?:(?:rail|plane|[rp])[-_ ]?)?([0-9]{1,6})", re.IGNORECASE)
 _LENGTH = re.compile(r"([0-9]+(?:[.,][0-9]+)?)\s*([a-z]*)\.?", re.IGNORECASE)
 _RATES = {"EDR": 100.0, "HDR": 200.0, "NDR": 400.0, "XDR": 800.0}
@@ -86,6 +87,8 @@ def _read(table: Table, rows: Rows, fits: Callable[[Header], bool]) -> bool:
         return False
     at, header = found
     own, unnamed = table.rows[at][1], UnnamedPorts()
+    for columns in header.end.values():
+        _settle_card(columns, table.rows[at + 1 :])
     parting = "" if header.complete else _parting(table, at + 1, header)
     for line, row in _rows(table, at + 1, header):
         if own == table.rows[line][1]:
@@ -94,11 +97,37 @@ def _read(table: Table, rows: Rows, fits: Callable[[Header], bool]) -> bool:
             rows.leave_out(f"no {name}, because it says {printable(text, 40)!r}", place(row))
         if _cell(table.rows[line][1], header.cable.get("protocol", _NO_COLUMN)).lower() == "nvlink":
             rows.leave_out("NVLink, which is no cable of the fabric", place(row))
+        elif _stands_for_several(row, header, table.rows[line][1]):
+            rows.leave_out("not a cable, because it stands for several", place(row))
         elif parting:
             rows.add(replace(row, a=_parted(row.a, parting), b=_parted(row.b, parting)))
         else:
             rows.add(row if header.complete else _with_ports(row, header, unnamed))
     return True
+
+
+def _settle_card(columns: dict[str, int], rows: Sequence[tuple[int, Cells]]) -> None:
+    """Decides what names a port where a card has a column of its own: the card alone (`mlx5_3`, port 1), the port alone
+    (`ConnectX-7`, `mlx5_3`), or both (`NIC1`, port 2), as they tell the ports of a device apart.
+    """
+    if "card" not in columns:
+        return
+    named = [[_cell(cells, columns.get(name, _NO_COLUMN)) for name in ("device", "card", "port")] for _, cells in rows]
+    ports = {(device, card, port) for device, card, port in named if device and card and port}
+    by_card = len({(device, card) for device, card, _ in ports}) == len(ports)
+    by_port = len({(device, port) for device, _, port in ports}) == len(ports)
+    numbered_cards, numbered_ports = (all(one[at].isdecimal() for one in ports) for at in (1, 2))
+    if by_port and not numbered_ports and (numbered_cards or not by_card):
+        del columns["card"]
+    elif by_card:
+        columns["instead"] = columns.pop("card")
+
+
+def _stands_for_several(row: ImportRow, header: Header, cells: Cells) -> bool:
+    """Whether a row has a quantity, and a range of ports at an end."""
+    quantity = _cell(cells, header.cable.get("quantity", _NO_COLUMN))
+    several = quantity.isdecimal() and quantity.lstrip("0") not in ("", "1")
+    return several and any(_SPAN.search(end.port) for end in (row.a, row.b))
 
 
 def _parting(table: Table, first: int, header: Header) -> str:
@@ -151,7 +180,9 @@ def _row(a: End, b: End, header: Header, cells: Cells, number: int, sheet: str) 
         number,
         sheet,
         speed_gbps=_speed(cable.get("speed", "")),
-        length_m=_length_m(cable.get("length", ""), cable.get("length unit", "")),
+        length_m=_length_m(cable.get("length ft", ""), "ft")
+        if "length ft" in cable
+        else _length_m(cable.get("length", ""), cable.get("length unit", "")),
         label=cable.get("label", "") or cable.get("shuffle", ""),
         rail=_whole(cable.get("rail", ""), MOST_RAILS),
         plane=_whole(cable.get("plane", ""), MOST_PLANES),
@@ -162,19 +193,21 @@ def _unread(row: ImportRow, header: Header, cells: Cells) -> Iterator[tuple[str,
     """The cells of a cable that are no such value, with the field's name: the cable is kept without it."""
     values = {"speed": row.speed_gbps, "length": row.length_m, "rail": row.rail, "plane": row.plane}
     for name, value in values.items():
-        text = _cell(cells, header.cable.get(name, _NO_COLUMN))
+        text = _cell(cells, header.cable.get(name, header.cable.get(f"{name} ft", _NO_COLUMN)))
         if value is None and text and not NO_VALUE.fullmatch(text):
             yield name, text
 
 
 def _end(columns: dict[str, int], cells: Cells) -> End:
-    """One end of a row. Slot and port name a port together."""
+    """One end of a row. Slot and port name a port together, as may card and port."""
     of = {name: _cell(cells, column) for name, column in columns.items()}
-    device, port = of.get("device", ""), of.get("port", "")
+    device, port = of.get("device", ""), of.get("instead", "") or of.get("port", "")
     for parting in ("/", ":", " "):
         port = port.removeprefix(f"{device}{parting}") if device else port
     if slot := of.get("slot", ""):
         port = f"{slot}:{port}"
+    if port and (card := of.get("card", "")):
+        port = f"{card}:{port}"
     unit = _UNIT.fullmatch(of.get("unit", ""))
     return End(
         device,
