@@ -27,6 +27,7 @@ NETLAB = {
         "groups:\n  _auto_create: True\n  switches: {members: [s1, s2], device: dellos10}\n"
         "links:\n- lag:\n    members: [s1-s2, s2-s1]\n    mlag.peergroup: True\n"
     ),
+    "r2-r3": f"{NODES}links:\n- r2.ospf.cost: 3\n  r3:\n  vlan.access: red\n",
     "r1-r3": "nodes:\n- name: r1\n  device: eos\n- name: r3\nlinks:\n- interfaces: [{node: r1}, r3]\n",
 }
 TEXTS: dict[str, tuple[str, str]] = {
@@ -54,6 +55,10 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "netlab with ifname": (
         "nodes: [gpu-1, leaf-1]\nlinks: [{gpu-1: {ifname: eth1}, leaf-1: {ifname: Ethernet3}}]\n",
+        "lab.yml",
+    ),
+    "netlab with ifname behind a dot": (
+        "nodes: [gpu-1, leaf-1]\nlinks: [{gpu-1.ifname: eth1, leaf-1: {ifname: Ethernet3}}]\n",
         "lab.yml",
     ),
     "Cisco cable plan": (

@@ -198,6 +198,29 @@ def test_the_cables_of_a_sonic_minigraph() -> None:
     assert any("link 2" in note for note in found.notes)
 
 
+LAB_GRAPH = """<LabConnectionGraph><PhysicalNetworkGraphDeclaration>
+  <Devices><Device Hostname="g" HwSku="TestServ" Type="Server"/><Device Hostname="x" Type="FanoutLeaf"/></Devices>
+  <DeviceInterfaceLinks>
+    <DeviceInterfaceLink BandWidth="40000" EndDevice="g" EndPort="p4p1" StartDevice="x" StartPort="19"/>
+    <DeviceInterfaceLink EndDevice="g" EndPort="p4p2" StartDevice="x" StartPort="20"/>
+  </DeviceInterfaceLinks></PhysicalNetworkGraphDeclaration>
+  <ConsoleGraphDeclaration><ConsoleLinkInfo EndDevice="x" StartDevice="console-1" StartPort="10"/>
+  </ConsoleGraphDeclaration>
+</LabConnectionGraph>
+"""
+"""Elements of sonic-mgmt's `lab_connection_graph.xml`."""
+
+
+def test_the_cables_of_a_sonic_labs_connection_graph() -> None:
+    found = import_text(LAB_GRAPH, "graph.xml")
+    assert found is not None
+    assert found.format == "SONiC lab graph"
+    assert ends(LAB_GRAPH, "graph.xml") == [("g", "p4p1", "x", "19"), ("g", "p4p2", "x", "20")]
+    assert [cable.speed_gbps for cable in found.plan.cables] == [40, None]
+    assert found.plan.devices["g"].role is Role.HOST
+    assert "link 3: a console or power cable" in found.notes
+
+
 @pytest.mark.parametrize("text", [MINIGRAPH[:-30], f"<!DOCTYPE x>{MINIGRAPH}"])
 def test_a_minigraph_that_is_cut_or_declares_a_type_is_refused(text: str) -> None:
     with pytest.raises(PlanError, match="XML"):

@@ -19,7 +19,14 @@ from truerail.plans.imports.import_row import Rows
 from truerail.plans.imports.misspelled import check_headers
 from truerail.plans.imports.tables import read_tables
 from truerail.plans.imports.workbook import is_workbook, tables_of
-from truerail.plans.imports.xml_plans import is_cable_plan, is_minigraph, read_cable_plan, read_minigraph
+from truerail.plans.imports.xml_plans import (
+    is_cable_plan,
+    is_lab_graph,
+    is_minigraph,
+    read_cable_plan,
+    read_lab_graph,
+    read_minigraph,
+)
 from truerail.plans.plan_error import PlanError
 
 DRAWINGS: Final = (".drawio", ".xml", ".svg", ".vsdx", ".vsd", ".pdf", ".png", ".jpg", ".jpeg")
@@ -28,7 +35,8 @@ OTHER_BOOKS: Final = (".xls", ".xlsb", ".ods", ".numbers")
 SUFFIXES: Final = (".xlsx", ".xlsm", ".ndt", ".topo", ".ibnl", ".json", ".tsv", ".txt", *OTHER_BOOKS, *DRAWINGS)
 """Of files that are always cable lists; `.csv`, `.yaml` and `.yml` may be."""
 NAMES: Final = (
-    *("workbook", "cable list", "cable records", "InfiniBand topology", "SONiC minigraph", "Cisco cable plan"),
+    *("workbook", "cable list", "cable records", "InfiniBand topology"),
+    *("SONiC minigraph", "SONiC lab graph", "Cisco cable plan"),
     *json_plans.READERS,
     *yaml_plans.READERS,
 )
@@ -68,6 +76,8 @@ def recognized_text(text: str, file: str) -> tuple[str, Rows] | None:
     try:
         if is_minigraph(text):
             return "SONiC minigraph", read_minigraph(text)
+        if is_lab_graph(text):
+            return "SONiC lab graph", read_lab_graph(text)
         if is_cable_plan(text):
             return "Cisco cable plan", read_cable_plan(text)
         if start.startswith("<"):

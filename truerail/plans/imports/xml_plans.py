@@ -1,4 +1,4 @@
-"""Cable lists in XML: SONiC's minigraph and Cisco's cable plan.
+"""Cable lists in XML: SONiC's minigraph, the graph of its labs, and Cisco's cable plan.
 
 A minigraph has the cables of one switch, among much else.
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _CABLES: Final = ("DeviceInterfaceLink", "UnderlayInterfaceLink")
 _BESIDE: Final = "DeviceMgmtLink"
+_OF_LAB: Final = ("DeviceInterfaceLink", "ConsoleLinkInfo", "PowerControlLinkInfo", "BmcLinkInfo")
 
 
 def is_minigraph(text: str) -> bool:
@@ -58,6 +59,28 @@ def read_cable_plan(text: str) -> Rows:
                 rows.leave_out("not a cable, because it names several ports", f"link {number}")
             else:
                 rows.add(ImportRow(a, b, where=f"link {number}"))
+    return rows
+
+
+def is_lab_graph(text: str) -> bool:
+    """Whether the text is the connection graph of a SONiC lab, as `creategraph.py` makes it of the lab's CSV files."""
+    return "<LabConnectionGraph" in text[:2000]
+
+
+def read_lab_graph(text: str) -> Rows:
+    """The cables of `<DeviceInterfaceLink StartDevice StartPort EndDevice EndPort BandWidth>`, in Mb/s; those of
+    consoles and of power are listed. Source: sonic-mgmt `ansible/files/lab_connection_graph.xml`. Raises `QueryError`.
+    """
+    root, rows = root_of(text), Rows()
+    kinds = {one.get("Hostname", ""): one.get("Type", "") for one in root.iter("Device")}
+    for number, link in enumerate((one for one in root.iter() if one.tag in _OF_LAB), 1):
+        if link.tag != _CABLES[0]:
+            rows.leave_out("a console or power cable", f"link {number}")
+            continue
+        ends = [(link.get(f"{side}Device", ""), link.get(f"{side}Port", "")) for side in ("Start", "End")]
+        a, b = (End(device, port, kind=kinds.get(device, "")) for device, port in ends)
+        speed = link.get("BandWidth", "")
+        rows.add(ImportRow(a, b, where=f"link {number}", speed_gbps=int(speed) / 1000 if speed.isdecimal() else None))
     return rows
 
 

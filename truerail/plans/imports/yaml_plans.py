@@ -133,8 +133,14 @@ def _netlab_nodes(link: Any, kinds: Mapping[str, str]) -> list[tuple[str, str]]:
     of = _mapping(link)
     if isinstance(of.get("interfaces"), list):
         ends = [one if isinstance(one, Mapping) else {"node": one} for one in of["interfaces"]]
+    elif of:
+        words: dict[str, dict[str, Any]] = {}
+        for key, value in of.items():  # `r2.ospf.cost: 3` names r2 as well
+            node, dot, attribute = str(key).partition(".")
+            words.setdefault(node, {}).update({attribute: value} if dot else _mapping(value))
+        ends = [{**own, "node": node} for node, own in words.items()]
     else:
-        ends = [{**_mapping(of.get(one)), "node": one} for one in (of or _list(link))]
+        ends = [{"node": one} for one in _list(link)]
     return [(str(end["node"]), str(end.get("ifname") or "")) for end in ends if str(end.get("node")) in kinds]
 
 
