@@ -8,8 +8,13 @@ from truerail.model import HostSetting, PcieLink
 _HEAD = re.compile(r"\s*((?:[0-9a-f]{4,}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]) ([^:]+): ")
 _LINK = re.compile(r"\s*Lnk(Cap|Sta):\s.*?Speed ([\d.]+)GT/s.*?Width x(\d+)")
 _ACS = re.compile(r"\s*ACSCtl:\s+(.*)")
-_CLASSES = ("Ethernet controller", "Infiniband controller", "Network controller", "3D controller", "VGA compatible")
-"""The devices whose links are reported: NICs and GPUs. lspci names the class in these words."""
+_CLASSES = (
+    *("Ethernet controller", "Infiniband controller", "Network controller"),
+    *("3D controller", "VGA compatible", "Display controller", "Processing accelerators"),
+)
+"""The devices whose links are reported: NICs and GPUs. lspci names the class in these words; AMD's MI200 are display
+controllers, its MI300 processing accelerators.
+"""
 _REDIRECTS = ("SrcValid+", "ReqRedir+", "CmpltRedir+", "UpstreamFwd+")
 
 

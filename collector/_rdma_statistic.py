@@ -73,8 +73,12 @@ def _entry(entry: Any) -> Counted:
 
 
 def from_show_counters(answer: str) -> Iterator[Counted]:
-    """`show_counters`: `name: value` below `Port 1 hw counters:`; the command above names the device."""
+    """`show_counters`: `name: value` below `Port 1 hw counters:`; the command above names the device.
+
+    Raises `UnreadableError` where two answers have no command above them.
+    """
     device, port = "", ""
+    of_nameless: set[tuple[str, str]] = set()
     text = lines(answer)
     for number, line in enumerate(text, 1):
         asked, headed = _SHOWN.search(line), _SHOWN_PORT.fullmatch(line.strip())
@@ -84,6 +88,9 @@ def from_show_counters(answer: str) -> Iterator[Counted]:
             port = headed[1]
         elif port and line.strip() and not is_prompt(line):
             name, value = _shown(line, number)
+            if not device and (port, name) in of_nameless:
+                raise UnreadableError("a counter twice: of devices that no line names", line=number, text=line)
+            of_nameless.add((port, name))
             cut = number == len(text) and (not value or may_be_cut(answer, value))
             if not cut and not not_reported(value):
                 yield f"{device}/{port}", {name: count(value, number, line)}

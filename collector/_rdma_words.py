@@ -1,6 +1,7 @@
 """The states of an RDMA port in the words of `rdma link`, from those of every command that prints them.
 
 Source: the tables of names in iproute2's `rdma/link.c`, rdma-core's `ibstat.c` and `devinfo.c`, and the kernel's sysfs.
+`TRAINNING` is rdma-core's spelling; `invalid physical state` is its word for 0, which many drivers report.
 """
 
 from typing import Any
@@ -29,12 +30,14 @@ _PHYSICAL = {
     "disabled": "DISABLED",
     "armed": "ARMED",
     "portconfigurationtraining": "ARMED",
+    "portconfigurationtrainning": "ARMED",
     "linkup": "LINK_UP",
     "linkerrorrecover": "LINK_ERROR_RECOVER",
     "linkerrorrecovery": "LINK_ERROR_RECOVER",
     "phytest": "PHY_TEST",
     "unknown": "UNKNOWN",
     "<unknown>": "UNKNOWN",
+    "invalidphysicalstate": "UNKNOWN",
     "opaoffline": "OPA_OFFLINE",
     "offline": "OPA_OFFLINE",
     "opatest": "OPA_TEST",

@@ -46,7 +46,7 @@ _NUMBER = re.compile(r"\d{1,20}(?:\.\d{1,30})?(?:[eE][-+]?\d{1,4})?")
 _HIGHEST = 0.5
 """As many wrong bits as right ones: a higher rate is no rate of errors."""
 _NO_ERROR = "15E-255"
-_MLXLINK = "Physical Counters and BER Info"
+_MLXLINK, _BEFORE_FEC = "Physical Counters and BER Info", "Raw Physical BER"
 _ASKED = asks("mlxlink", "(?:-d|--device)")
 
 
@@ -122,13 +122,15 @@ def _of_section(section: Section, text: list[str]) -> Iterator[BitErrorRate]:
     own = list(section.lines)
     if own and own[-1] is text[-1]:
         own.pop()  # without a line feed it may be cut
-    pairs = (line.partition(":") for line in own)
-    return _of_mlxlink(section.port, {key.strip(): value.strip() for key, _, value in pairs})
+    pairs = [(label.strip(), value.strip()) for label, _, value in (line.partition(":") for line in own)]
+    if [label for label, _ in pairs].count(_BEFORE_FEC) > 1:
+        raise UnreadableError("a second port's rates, which no line names", line=section.line)
+    return _of_mlxlink(section.port, dict(pairs))
 
 
 def _of_mlxlink(port: str, reported: Mapping[str, Any]) -> Iterator[BitErrorRate]:
     before, effective, symbol = (
-        _rate(reported.get(label)) for label in ("Raw Physical BER", "Effective Physical BER", "Symbol BER")
+        _rate(reported.get(label)) for label in (_BEFORE_FEC, "Effective Physical BER", "Symbol BER")
     )
     after = effective if symbol is None else symbol
     since = str(reported.get("Time Since Last Clear [Min]", ""))

@@ -38,7 +38,7 @@ _ESCAPE = re.compile(r"(?:\^\[|\\x1b|\\033|\\e|\u241b)?\[[0-9;]*m")
 _AMD = re.compile(r"ROCm System Management Interface|^LINK TYPE TABLE:", re.MULTILINE)
 _GLUE = re.compile(r"(?<=\d)(?=(?:GPU|NIC|CPU|NUMA|mlx|roce|bnxt|irdma))")
 _COLUMN = re.compile(r"(?:GPU|NIC)\d{1,4}|[a-z][\w.:-]*\d[\w.:-]*")
-_OF_PAIRS = frozenset(("OK", "CNS", "GNS", "TNS", "NS", "U"))
+_OF_PAIRS = frozenset(("OK", "CNS", "GNS", "TNS", "NS", "DR", "U"))
 """Cells of `nvidia-smi topo -p2p` for each pair of GPUs: whether peers may read, write, ... each other."""
 _EXPLAINED = re.compile(r"([A-Z][A-Z0-9]*)#?\s+=\s")
 _NIC_NAME = re.compile(r"(NIC\d+)\s*:\s*(\S+)\s*$")

@@ -10,7 +10,8 @@ answers.
 
 Traps:
 
-- None of the tools but `ethtool -a` names its port: the command above the answer does.
+- None of the tools but `ethtool -a` names its port: the command above the answer does. Two answers without one are
+  refused.
 - ECN is on for a priority if the NIC both notifies senders (`roce_np`) and reacts to notifications (`roce_rp`); if one
   of the two is not reported for every priority that the other is, ECN is not reported.
 - `ethtool -a` shows the global pause of IEEE 802.3x, which stops all priorities at once. It is off where PFC is on.
@@ -37,8 +38,8 @@ _LIVE = (
 _ASKED = asks("(?:mlnx_qos|dcb|ethtool)", "(?:-i|dev|-a)")
 _PRIORITIES = 8
 _TRUST = re.compile(r"Priority trust state: (dscp|pcp)\b.*")
-_PFC_ROW = re.compile(r"enabled\s+([01](?:\s+[01])*)")
-_PFC_LIST = re.compile(r"prio-pfc\b(.*)")
+_PFC_ROW = re.compile(r"enabled:?\s+([01](?:\s+[01])*)")
+_PFC_LIST = re.compile(r"(?:pfc-cap .{0,80} )?prio-pfc\b(.*)")
 _ON_OFF = re.compile(r"[0-7]:(on|off)\b")
 _ORDER = re.compile(r"order:\s+(dscp|pcp)\b.*")
 _PAUSED = re.compile(r"Pause parameters for (\S+):")
@@ -51,13 +52,22 @@ _ECN = re.compile(r"(?:.*/)?([^/\s]+)/ecn/roce_(np|rp)/enable/([0-7]):([01])")
 class _Reported:
     """The settings of one port as read up to here."""
 
+    port: str
     trust: str | None = None
     pfc: tuple[int, ...] | None = None
     pause: dict[str, bool] = field(default_factory=dict)
     ecn: dict[str, dict[int, bool]] = field(default_factory=dict)
     dscp: dict[int, int] = field(default_factory=dict)
 
-    def fact(self, port: str) -> PortQos:
+    def take_pfc(self, on: list[bool], number: int, line: str) -> None:
+        """Takes PFC of all priorities. Raises `UnreadableError` if there are fewer, or no line names their port."""
+        if len(on) != _PRIORITIES:
+            raise UnreadableError("PFC of not all priorities: cut short", line=number, text=line)
+        if self.pfc is not None and not self.port:
+            raise UnreadableError("PFC twice: of several ports, which no line names", line=number, text=line)
+        self.pfc = tuple(priority for priority, enabled in enumerate(on) if enabled)
+
+    def fact(self) -> PortQos:
         """The fact; settings that were not reported are None."""
         paused = set(self.pause.values())
         pauses = True in paused if len(self.pause) == 2 or True in paused else None
@@ -65,7 +75,7 @@ class _Reported:
         known = asks and asks.keys() == does.keys()
         ecn = tuple(sorted(priority for priority in asks if asks[priority] and does[priority])) if known else None
         dscp = tuple(sorted(self.dscp.items())) if self.dscp and self.pfc is not None else None
-        return PortQos(port, self.trust, self.pfc, ecn, pauses, dscp_to_priority=dscp)
+        return PortQos(self.port, self.trust, self.pfc, ecn, pauses, dscp_to_priority=dscp)
 
 
 @collector(
@@ -94,8 +104,8 @@ def nic_qos(answer: str, device: Device) -> list[PortQos]:
             line = raw.strip()
             named = _PAUSED.fullmatch(line) or _ECN.fullmatch(line)
             port = named[1] if named else port
-            _take(ports.setdefault(port, _Reported()), line, number)
-    found = [fact for port, reported in ports.items() if (fact := reported.fact(port)) != PortQos(port)]
+            _take(ports.setdefault(port, _Reported(port)), line, number)
+    found = [fact for port, reported in ports.items() if (fact := reported.fact()) != PortQos(port)]
     if not found:
         raise NoAnswerError("no port's PFC, trust, ECN or pause in it", line=1, text=text[0])
     return found
@@ -110,9 +120,9 @@ def _take(reported: _Reported, line: str, number: int) -> None:
     elif found := _DSCP.fullmatch(line):
         reported.dscp |= {int(dscp): int(found[1]) for dscp in found[2].split(",") if dscp}
     elif found := _PFC_ROW.fullmatch(line):
-        reported.pfc = _enabled([word == "1" for word in found[1].split()], number, line)
+        reported.take_pfc([word == "1" for word in found[1].split()], number, line)
     elif found := _PFC_LIST.fullmatch(line):
-        reported.pfc = _enabled([word == "on" for word in _ON_OFF.findall(found[1])], number, line)
+        reported.take_pfc([word == "on" for word in _ON_OFF.findall(found[1])], number, line)
     elif found := _PAUSE.fullmatch(line):
         reported.pause[found[1]] = found[2] == "on"
     elif found := _ECN.fullmatch(line):
@@ -123,12 +133,6 @@ def _take_document(reported: _Reported, line: str, number: int) -> None:
     """Adds the settings of `dcb -j`: one object in one line, of PFC or of trust."""
     document: Mapping[str, Any] = decode(line)
     if "prio_pfc" in document:
-        reported.pfc = _enabled([on in (True, "on") for on in document["prio_pfc"]], number, line)
+        reported.take_pfc([on in (True, "on") for on in document["prio_pfc"]], number, line)
     if document.get("order"):
         reported.trust = str(document["order"][0])
-
-
-def _enabled(on: list[bool], number: int, line: str) -> tuple[int, ...]:
-    if len(on) != _PRIORITIES:
-        raise UnreadableError("PFC of not all priorities: cut short", line=number, text=line)
-    return tuple(priority for priority, enabled in enumerate(on) if enabled)

@@ -33,6 +33,8 @@ Traps:
 - EOS shows a module's type (`400GBASE-DR4`) and serial number, no part number: the type replaces the part. Junos shows
   neither here. Inventories are in `collector/_optics_inventory.py`.
 - SONiC shows zeros for a copper cable, and for a module without diagnostics: they are skipped.
+- Of a kind of module that its release does not know, such as OSFP, ethtool prints the bytes: they are not read.
+- Two modules below one command are refused: no line names the second one's port.
 - An answer that ends inside a name is refused; a last value without a line feed may be cut, and is skipped.
 """
 
@@ -69,7 +71,10 @@ _RX = ("Rcvr signal avg optical power", "Receiver signal average optical power",
 _TX = ("Transmit avg optical power", "Laser output power")
 _BIAS = ("Laser tx bias current", "Laser bias current")
 _NO_MODULE = re.compile(r"\s*(?:netlink error|Cannot get )", re.IGNORECASE)
-_MLXLINK_WORDS = frozenset(("Identifier", "Cable Technology", "Vendor Part Number"))
+_DUMPED = re.compile(r"\s*(?:Offset\s+Values|-{6}\s+-{6})\s*")
+"""The head of a module's bytes, which ethtool prints of a kind of module that its release does not know."""
+_IDENTIFIER = "Identifier"
+_MLXLINK_WORDS = frozenset((_IDENTIFIER, "Vendor Part Number"))
 """Labels that only mlxlink's text contains."""
 _MLXLINK = '"Module Info"'
 _NVUE = ('"vendor-sn"', '"diagnostics-status"')
@@ -154,7 +159,9 @@ def optics(answer: str, device: Device) -> list[Optic]:
 
 def _some(found: list[Optic], text: list[str]) -> list[Optic]:
     if not found:
-        raise NoAnswerError("no module in it", line=1, text=text[0])
+        dumped = any(map(_DUMPED.fullmatch, text))
+        why = "modules of a kind that this ethtool does not know" if dumped else "no module in it"
+        raise NoAnswerError(why, line=1, text=text[0])
     return [one if one.medium else one._replace(medium=medium_of(one.part)) for one in found]
 
 
@@ -173,15 +180,17 @@ def _from_text(section: Section) -> Iterator[Optic]:
         if _title(section, number - section.line):
             continue
         key, colon, value = (part.strip() for part in line.partition(":"))
-        if not key or is_prompt(line) or _NO_MODULE.match(line):
+        if not key or is_prompt(line) or _NO_MODULE.match(line) or _DUMPED.fullmatch(line):
             continue
         if not colon:
             raise UnreadableError("not a value of a module, or cut short", line=number, text=line)
+        if key == _IDENTIFIER and key in reported:
+            raise UnreadableError("a second module, whose port no line names", line=number, text=line)
         lane = _LANE.fullmatch(key)
         reported.setdefault(lane[1] if lane else key, {})[int(lane[2]) if lane else 0] = value
     if _MLXLINK_WORDS.issubset(reported):
         yield from from_words(section.port, {key: _word(reported, key) for key in reported})
-    elif "Identifier" in reported:
+    elif _IDENTIFIER in reported:
         yield from _module(section.port, reported)
 
 

@@ -1,0 +1,120 @@
+"""Hosts' answers out of public tickets, sources and manuals, each shortened to what was once lost, mixed or refused.
+
+The key names the source; names and addresses in the answers are changed.
+"""
+
+from collections.abc import Sequence
+
+import pytest
+
+from collector import collectors
+from truerail.errors import NoAnswerError, UnreadableError
+from truerail.model import Device, Fact, Optic, PcieLink, PortQos, RdmaLink, Role
+
+HOST = Device("gpu-1", Role.HOST)
+OF_DEVICE = "hca_id:\t{}\n\tphys_port_cnt:\t1\n\t\tport:\t1\n\t\t\tstate:\t{}\n\t\t\tphys_state:\t{}\n"
+MODULE = (
+    "\tIdentifier                                : 0x11 (QSFP28)\n"
+    "\tVendor SN                                 : {}\n"
+    "\tRcvr signal avg optical power(Channel 1)  : 0.9522 mW / -{}.21 dBm\n"
+)
+BYTES = "Offset\t\tValues\n------\t\t------\n0x0000:\t\t19 40 04 06 00 00 00 00 00 00 00 00 00 00 2a 5c \n"
+QOS = "Priority trust state: {}\nPFC configuration:\n\tpriority    0   1   2   3   4   5   6   7\n\tenabled     {}\n"
+RATES = "Physical Counters and BER Info\n---\nEffective Physical BER : 15E-255\nRaw Physical BER : {}E-9\n"
+ANSWERS: dict[str, tuple[str, str, Sequence[Fact]]] = {
+    "rdma-core devinfo.c: its spelling of training, and its word for physical state 0": (
+        "rdma_link",
+        OF_DEVICE.format("mlx5_0", "PORT_DOWN (1)", "PORT_CONFIGURATION TRAINNING (4)")
+        + OF_DEVICE.format("siw0", "PORT_ACTIVE (4)", "invalid physical state (0)"),
+        [RdmaLink("mlx5_0", 1, "DOWN", "ARMED"), RdmaLink("siw0", 1, "ACTIVE", "UNKNOWN")],
+    ),
+    "hack-gpon#326: a kind of module that ethtool does not know hides no other": (
+        "optics",
+        f"# ethtool -m eth0\n{BYTES}# ethtool -m eth1\n" + MODULE.format("MT2", 0),
+        [Optic("eth1", 1, -0.21, serial="MT2")],
+    ),
+    "sichek: an excerpt of mlxlink without the cable's technology": (
+        "optics",
+        (
+            "Module Info\n-----------\n"
+            "Rx Power Current [dBm]             : 1.886,1.989 [-10.41..6]\n"
+            "Identifier                         : OSFP\n"
+            "Vendor Part Number                 : T-F4GS-BV0\n"
+            "Vendor Serial Number               : C1\n"
+        ),
+        [
+            Optic("", lane, power, rx_power_low_dbm=-10.41, rx_power_high_dbm=6.0, part="T-F4GS-BV0", serial="C1")
+            for lane, power in ((1, 1.886), (2, 1.989))
+        ],
+    ),
+    "pci.ids: AMD's GPUs are processing accelerators or display controllers": (
+        "host_facts",
+        (
+            "05:00.0 Processing accelerators: Advanced Micro Devices, Inc. [AMD/ATI] Aqua Vanjaram [Instinct MI300X]\n"
+            "\t\tLnkCap:\tPort #0, Speed 32GT/s, Width x16, ASPM L0s L1\n"
+            "\t\tLnkSta:\tSpeed 16GT/s (downgraded), Width x16\n"
+            "29:00.0 Display controller [0380]: Advanced Micro Devices, Inc. [AMD/ATI] Aldebaran [Instinct MI250X]\n"
+            "\t\tLnkCap:\tPort #0, Speed 16GT/s, Width x16, ASPM L0s L1\n"
+            "\t\tLnkSta:\tSpeed 16GT/s, Width x16\n"
+        ),
+        [PcieLink("0000:05:00.0", 16.0, 16, 32.0, 16), PcieLink("0000:29:00.0", 16.0, 16, 16.0, 16)],
+    ),
+    "a manual of Talos: dcb's values on one line": (
+        "nic_qos",
+        (
+            "# dcb pfc show dev eth1\n"
+            "pfc-cap 8 prio-pfc 0:off 1:off 2:off 3:on 4:off 5:off 6:off 7:off delay 0\n"
+            "# mlnx_qos -i eth2\nPFC configuration:\n\tenabled:   0   0   0   0   0   1   0   0\n"
+        ),
+        [PortQos("eth1", pfc_priorities=(3,)), PortQos("eth2", pfc_priorities=(5,))],
+    ),
+}
+REFUSED: dict[str, tuple[str, str, str]] = {
+    "a script that frames ports in its own way: the settings of two ports": (
+        "nic_qos",
+        "".join(
+            f"======== device eth{number} / mlx5_{number}========\n{QOS.format(trust, pfc)}"
+            for number, trust, pfc in ((0, "dscp", "0 0 0 0 0 1 0 0"), (1, "pcp", "0 0 0 0 0 0 0 0"))
+        ),
+        "line 10: PFC twice: of several ports, which no line names",
+    ),
+    "two commands on one line: the modules of two ports": (
+        "optics",
+        "$ ethtool -m eth0; ethtool -m eth1\n" + MODULE.format("MT1", 1) + MODULE.format("MT2", 2),
+        "line 5: a second module, whose port no line names",
+    ),
+    "two commands on one line: the error rates of two ports": (
+        "bit_error_rates",
+        "$ mlxlink -d mlx5_0 -c; mlxlink -d mlx5_1 -c\n" + RATES.format(1) + RATES.format(2),
+        "line 2: a second port's rates, which no line names",
+    ),
+    "the counters of two devices without the commands": (
+        "rdma_counters",
+        "Port 1 hw counters:\nout_of_sequence: 5\nPort 1 hw counters:\nout_of_sequence: 7\n",
+        "line 4: a counter twice: of devices that no line names",
+    ),
+    "nvidia-smi topo -p2p: peers that a setting of the driver has disabled": (
+        "gpu_nic_topology",
+        "\tGPU0\tGPU1\n GPU0\tX\tDR\n GPU1\tDR\tX\n\nLegend:\n  X    = Self\n  DR   = Disabled by regkey\n",
+        "row GPU0 says what pairs of GPUs are capable of",
+    ),
+}
+
+
+@pytest.mark.parametrize("source", ANSWERS)
+def test_what_was_once_misread(source: str) -> None:
+    collector, answer, facts = ANSWERS[source]
+    assert list(collectors()[collector].read(answer, HOST)) == list(facts)
+
+
+@pytest.mark.parametrize("source", REFUSED)
+def test_what_was_once_mixed(source: str) -> None:
+    collector, answer, why = REFUSED[source]
+    with pytest.raises(UnreadableError) as refused:
+        list(collectors()[collector].read(answer, HOST))
+    assert str(refused.value).startswith(why)
+
+
+def test_bytes_alone_are_no_lack_of_modules() -> None:
+    with pytest.raises(NoAnswerError, match="a kind that this ethtool does not know"):
+        collectors()["optics"].read(f"# ethtool -m eth0\n{BYTES}", HOST)
