@@ -22,6 +22,8 @@ Traps:
   an error with its number.
 - `mlx5_0_dma` is `mlx5_0` over its second PCIe function, Data Direct of ConnectX-8 (`src/transport/net_ib`, 2.27).
 - The name of a plugin may have blanks: `via NET/NCCL RDMA Plugin v6/0(2)/GDRDMA/Shared`.
+- Ray prints lines once that its workers print alike, but for their numbers, and how many it left out: `[repeated 14x
+  across cluster]`. That is no part of the message, and the setting RAY_DEDUP_LOGS=1 shows that the log is not whole.
 - A message has at most 1,024 characters: the last rank of a long ring may be cut, and is left out.
 - `CollNet 00/0 : 3 [receive] via COLLNET/SHARP/0` names no second rank and is no hop.
 """
@@ -75,6 +77,9 @@ _RING = re.compile(r"Channel (\d{1,5})(?:/\d{1,5})? :((?: ++\d{1,9}+(?!\S))++)")
 _TREES = re.compile(r"\[(\d{1,5})\] (-?\d{1,9}(?:/-?\d{1,9}){0,2})->(\d{1,9})->(-?\d{1,9})(?=[\s|]|$)")
 _TREE = re.compile(r"Tree (\d{1,5}) : (-?\d{1,9}) -> (\d{1,9}) -> (-?\d{1,9}(?:/-?\d{1,9}){0,2})")
 
+_REPEATED = re.compile(
+    r"(?:\x1b\[\d{1,3}m)? ?\[repeated \d{1,9}x across cluster\](?: \(Ray deduplicates[^\n]{0,400})?(?:\x1b\[0m)?"
+)
 _DATA_DIRECT = "_dma"
 _DUMPS = {
     "<system ": "the topology of one process (NCCL_TOPO_DUMP_FILE)",
@@ -107,8 +112,11 @@ def nccl_log(answer: str, device: Device) -> list[Fact]:
     understood.
     """
     text = answer.replace("\r", "")
+    repeated = "x across cluster]" in text
+    text = _REPEATED.sub("", text) if repeated else text
     with garbage_collection_paused():  # half a million tuples, none of them garbage
         facts = [*_versions(text), *read(text, _Log).facts()]
+        facts += [NcclSetting(None, "RAY_DEDUP_LOGS", "1")] if repeated and facts else []
     if not facts and answer.strip() and MARK not in answer and "# nThread " not in answer:
         for beginning, dump in _DUMPS.items():
             if answer.lstrip()[:_LONGEST_BEGINNING].startswith(beginning):

@@ -8,7 +8,7 @@ In the job's log: no end of any connection is on this NIC; most hosts with as ma
 this host uses others. NCCL leaves out NICs whose port is down, whose device it does not find, or that NCCL_IB_HCA
 excludes.
 Jobs with fewer channels than a host has rails, as in debug runs, are not evaluated, nor are hosts of whose NICs the
-planned port is unknown.
+planned port is unknown. A log without the lines that Ray left out is not evaluated.
 
 ## What to do
 Look whether NCCL lists the device (`NET/IB : Using`): if not, look at its port (NIC002, NIC003) and NCCL_IB_HCA; if it
@@ -28,8 +28,8 @@ from collections.abc import Iterator
 from rules._nccl import MAJORITY, evidence, job_of, spelled, unknown_nics
 from truerail.analysis.nccl import NcclJob
 from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, report_not_evaluated, rule
-from truerail.model import CauseKind, Finding, Severity
+from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
+from truerail.model import CauseKind, Finding, NotEvaluated, Severity
 from truerail.model.nccl_facts import NcclHop, NcclNic
 
 _LEAST_HOSTS = 2
@@ -40,6 +40,8 @@ _LEAST_HOSTS = 2
 def nic_unused(round: Round) -> Iterator[Finding]:
     """Planned NICs that a job leaves out."""
     job = job_of(round)
+    if job.values("DEDUP_LOGS"):
+        raise InsufficientDataError(NotEvaluated("the log has not all connections: Ray left out lines of its workers"))
     index = job.wiring.index
     rail_of = {port: int(index.rail[cable]) for port, cable in job.nics.cable.items()}
     on_host: dict[int, set[int]] = {}

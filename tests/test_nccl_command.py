@@ -109,6 +109,14 @@ def test_a_log_without_ranks_and_connections_is_shown_with_what_it_has(tmp_path:
     assert json.loads(shown)["network"] == "unknown"
 
 
+def test_a_log_from_which_ray_left_out_lines_is_said_not_to_be_whole(tmp_path: Path) -> None:
+    log = tmp_path / "job.log"
+    log.write_text("(W pid=6) gpu-1:1:1 [0] NCCL INFO Using network IB [repeated 7x across cluster]\n")
+    (tmp_path / "plan.csv").write_text("Server,NIC,Leaf,Leaf Port\ngpu-1,mlx5_0,leaf-1,1\n")
+    done = CliRunner().invoke(app, ["nccl", str(log), "--plan", str(tmp_path / "plan.csv")])
+    assert "Ray left out lines that its workers print alike" in done.stdout
+
+
 def test_a_dump_of_nccl_is_named(tmp_path: Path) -> None:
     for text, why in (
         ('<system version="1">\n</system>\n', "the topology of one process (NCCL_TOPO_DUMP_FILE), no log"),

@@ -202,6 +202,9 @@ def test_an_unused_nic_without_a_list_and_with_a_filter() -> None:
     found = the_finding("JOB005", round_of(filtered))
     assert (found.subject, found.rail) == ("gpu-3/mlx5_3", 3)
     assert "NCCL does not list it; NCCL_IB_HCA is mlx5_0,mlx5_1" in found.summary
+    thinned = evaluated("JOB005", round_of([*filtered, NcclSetting(None, "RAY_DEDUP_LOGS", "1")]))
+    assert not thinned.findings
+    assert "Ray left out lines" in thinned.not_evaluated[0].why
     sockets = [*filtered, NcclNetwork("gpu-3", "Socket")]
     assert not evaluated("JOB005", round_of(sockets)).findings
     assert the_finding("JOB006", round_of(sockets)).subject == "gpu-3"

@@ -159,7 +159,7 @@ class NcclNetwork(NamedTuple):
 
 @fact("settings of NCCL")
 class NcclSetting(NamedTuple):
-    """An environment variable that changed NCCL's behaviour (`NCCL_X set by environment to V`)."""
+    """An environment variable that changed NCCL's behaviour (`NCCL_X set by environment to V`), or what its log has."""
 
     host: str | None
     name: str

@@ -14,6 +14,7 @@ from truerail.model.finding import Evaluation
 
 _Places = Callable[[tuple[int, ...]], tuple[tuple[str, ...], tuple[str, ...]]]
 """Gives the cables of planned ports, and the leaves' ports where these are seen."""
+_DEDUPLICATED = "Ray left out lines that its workers print alike: RAY_DEDUP_LOGS=0 keeps them"
 _STATES = {State.RIGHT: "right", State.WRONG: "wrong", State.MISSING: "missing", State.UNKNOWN: "unknown"}
 
 
@@ -165,7 +166,7 @@ def nccl_answer(round: Round, evaluation: Evaluation, job: NcclJob, *, hops: boo
     return NcclAnswer(
         _summary(job, path),
         {False: "fault", True: "good", None: "unknown"}[path.good],
-        path.unknown,
+        (*path.unknown, *[_DEDUPLICATED] * bool(job.values("DEDUP_LOGS"))),
         tuple(f"{one.library} {one.version}" for one in job.versions),
         tuple(map(job.names, job.hosts)),
         tuple(sorted(str(host) for host, code in job.host_of.items() if code < 0 and host is not None)),
