@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 
 from collector._ib_ibdiagnet import refuse_unclosed
 from collector._ib_links import End, Fact, Links
-from collector._ib_words import Node, adapter, columns, gbps, guid_cell, port_cell, switch
+from collector._ib_words import EXTENDED, WIDTHS, Node, adapter, columns, gbps, guid_cell, port_cell, switch
 from truerail.errors import UnreadableError
 
 _COLUMNS = {
@@ -23,9 +23,7 @@ _COLUMNS = {
 _LINKS = re.compile(r"^START_(?:LINKS|NODES)\r?$", re.MULTILINE)
 _ADAPTER = "1"
 """The NodeType of a channel adapter; 2 is a switch, 3 a router."""
-_WIDTHS = {"1": "1x", "2": "4x", "4": "8x", "8": "12x", "16": "2x"}
 _REGULAR = {1: "SDR", 2: "DDR", 4: "QDR"}
-_EXTENDED = {1: "FDR", 2: "EDR", 4: "HDR", 8: "NDR", 16: "XDR"}
 _MOST_REGULAR = "FDR10"
 _SDR_GBPS = 2.5
 
@@ -69,8 +67,8 @@ def _speed(row: Mapping[str, str]) -> float | None:
     reported = row["LinkSpeedActv"]
     code = int(reported) if reported.isdecimal() else 0
     regular, extended, own = code & 0xFF, code >> 8 & 0xFF, code >> 16 & 0xFF
-    lane = _EXTENDED.get(extended) or (_MOST_REGULAR if own & 1 else _REGULAR.get(regular, ""))
-    return gbps(_WIDTHS.get(row["LinkWidthActv"], ""), lane)
+    lane = EXTENDED.get(extended) or (_MOST_REGULAR if own & 1 else _REGULAR.get(regular, ""))
+    return gbps(WIDTHS.get(row["LinkWidthActv"], ""), lane)
 
 
 def _most(row: Mapping[str, str]) -> tuple[float, float] | None:
@@ -80,8 +78,8 @@ def _most(row: Mapping[str, str]) -> tuple[float, float] | None:
     code, mask = (int(text) if text.isdecimal() else 0 for text in (reported, wide))
     regular, extended, own = code & 0xFF, code >> 8 & 0xFF, code >> 16 & 0xFF
     names = [name for bit, name in _REGULAR.items() if regular & bit] + [_MOST_REGULAR] * (own & 1)
-    names += [name for bit, name in _EXTENDED.items() if extended & bit]
-    lanes = [gbps(width, "SDR") for bit, width in _WIDTHS.items() if mask & int(bit)]
+    names += [name for bit, name in EXTENDED.items() if extended & bit]
+    lanes = [gbps(width, "SDR") for bit, width in WIDTHS.items() if mask & int(bit)]
     rates = [gbps("1x", name) for name in names]
     widest, fastest = (
         max(map(float, filter(None, lanes)), default=0.0),

@@ -12,19 +12,20 @@ from typing import NamedTuple
 
 from collector._answer import lines
 from collector._ib_links import Fact, Links
-from collector._ib_words import MOST_PORTS, adapter, gbps, guid_text, switch
+from collector._ib_words import EXTENDED, MOST_PORTS, WIDTHS, adapter, gbps, guid_text, switch
 from truerail.errors import UnreadableError
 
 _TAIL, _TIP = "==(", ")==>"
 _NODE = re.compile(r"[#> \t]*(Switch|CA|Router|\?\?):?[ \t]+(?:0x([0-9a-fA-F]{1,16})[ \t]+)?(.*?):?")
 _PORT = re.compile(
     r'\s*(?:0x([0-9a-fA-F]{1,16})\s+)?(?:"(.*?)"\s+)?(\d+)\s+(\d+)\[[ \d]*\]\s+'
-    r"==\(([^()]*(?:\(FDR10\)[^()]*)?)\)==>\s*(.*)"
+    r"==\(((?:[^()]|\([^()]*\))*)\)==>\s*(.*)"
 )
 """GUID and description where reported, LID, port, state of the link, the peer."""
 _PEER = re.compile(r'(?:0x([0-9a-fA-F]{1,16})\s+)?(\d+)\s+(\d+)\[[ \d]*\]\s+"(.*)"\s+\(((?:[^()]|\([^()]*\))*)\)')
 _NO_PEER = re.compile(r'(?:\[\s*\]\s*""\s*\([^()]*\)|"Port not available")')
-_SPEED = re.compile(r"\s*(\d+X)\s+([\d.]+) Gbps\b.*", re.IGNORECASE)
+_SPEED = re.compile(r"\s*(?:(\d+X)|undefined \((\d+)\))\s+(?:([\d.]+) Gbps\b|undefined \((\d{1,3})\)).*", re.IGNORECASE)
+"""Width and speed, or the codes of those that an old release has no name for (libibmad, `dump.c`)."""
 _COULD_BE = re.compile(r"Could be (?:(\d+X)|([\d.]+) Gbps|([A-Z]+\d*))\b", re.IGNORECASE)
 
 
@@ -56,8 +57,7 @@ class _Reader:
         end = self.own(found, number)
         if peer:
             other = self.end(peer[1], peer[1], peer[2], int(peer[3]), peer[4], number)
-            speed = _SPEED.fullmatch(found[5])
-            width, lane = (speed[1], speed[2]) if speed else ("", "")
+            width, lane = _width_and_lane(found[5])
             self.links.link(end, other, gbps(width, lane), number, _able(peer[5], width, lane))
 
     def own(self, found: re.Match[str], number: int) -> tuple[str, int]:
@@ -104,6 +104,14 @@ class _Reader:
         """Judged by its heading, else by the number of its ports."""
         kind = self.kinds.get(name)
         return kind == "CA" if kind else self.most[name] <= MOST_PORTS
+
+
+def _width_and_lane(state: str) -> tuple[str, str]:
+    """`4X` and `106.25`; empty where the state of a link has no speed, or a code that is not known."""
+    speed = _SPEED.fullmatch(state)
+    if speed is None:
+        return "", ""
+    return speed[1] or WIDTHS.get(speed[2], ""), speed[3] or EXTENDED.get(int(speed[4]), "")
 
 
 def _able(said: str, width: str, lane: str) -> float | None:

@@ -18,6 +18,9 @@ _LANE_GBPS = {
     "25.78125": 25.0, "50": 50.0, "53.125": 50.0, "100": 100.0, "106.25": 100.0, "200": 200.0, "212.5": 200.0,
 }  # fmt: skip
 """Gb/s of one lane as sysfs counts it, by speed name, by ibdiagnet's number, and by the signalling rate."""
+WIDTHS = {"1": "1x", "2": "4x", "4": "8x", "8": "12x", "16": "2x"}
+EXTENDED = {1: "FDR", 2: "EDR", 4: "HDR", 8: "NDR", 16: "XDR"}
+"""Codes of LinkWidthActive and LinkSpeedExtActive in PortInfo, which tools print where they do not know the name."""
 MOST_PORTS = 2
 """Most ports of an adapter; every switch has more."""
 _GUID = re.compile(r"(?:0x)?[0-9a-fA-F]{1,16}")

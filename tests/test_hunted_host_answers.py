@@ -9,7 +9,7 @@ import pytest
 
 from collector import collectors
 from truerail.errors import NoAnswerError, UnreadableError
-from truerail.model import Device, Fact, Optic, PcieLink, PortQos, RdmaLink, Role
+from truerail.model import Device, Fact, LinkSpeed, Optic, PcieLink, PortQos, RdmaLink, Role
 
 HOST = Device("gpu-1", Role.HOST)
 OF_DEVICE = "hca_id:\t{}\n\tphys_port_cnt:\t1\n\t\tport:\t1\n\t\t\tstate:\t{}\n\t\t\tphys_state:\t{}\n"
@@ -113,6 +113,22 @@ def test_what_was_once_mixed(source: str) -> None:
     with pytest.raises(UnreadableError) as refused:
         list(collectors()[collector].read(answer, HOST))
     assert str(refused.value).startswith(why)
+
+
+@pytest.mark.parametrize(
+    ("state", "rate"),
+    [
+        ("4X     undefined (8) Active/  LinkUp", 400.0),
+        ("undefined (16)     53.125 Gbps Active/  LinkUp", 100.0),
+        ("undefined (16)     undefined (16) Active/  LinkUp", 400.0),
+        ("4X     undefined (77) Active/  LinkUp", None),
+    ],
+)
+def test_widths_and_speeds_that_an_old_iblinkinfo_has_no_name_for(state: str, rate: float | None) -> None:
+    """libibmad's `dump.c`: HDR, NDR and links of two lanes are codes to releases before them."""
+    answer = f'Switch: 0x1 leaf-1:\n  9  1[  ] ==( {state})==>  12  1[  ] "gpu-1 mlx5_0" ( )\n'
+    found = collectors()["ib_fabric"].read(answer, HOST)
+    assert {fact.gbps for fact in found if isinstance(fact, LinkSpeed)} == ({rate} if rate else set())
 
 
 def test_bytes_alone_are_no_lack_of_modules() -> None:
