@@ -5,7 +5,7 @@ Needs: `get` and `list` on pods, nothing else. Only a machine to which the inven
 platform `kubernetes` is polled.
 
 Format: `kind: List` of kubectl, `PodList` of the API, or one pod. Sources: the API of Kubernetes (core/v1); the labels
-of JobSet, Kubeflow's training operator, Volcano, LeaderWorkerSet and Ray.
+of JobSet, Kubeflow's training operator, Volcano, LeaderWorkerSet, Ray, Kueue, the coscheduling plugin and SkyPilot.
 
 A pod counts if a container, or an init container that keeps running (`restartPolicy: Always`), asks for a resource
 `*/gpu`, `rdma/*` or `vpc.amazonaws.com/efa`, or if it has a resource claim. Pods of a DaemonSet do not.
@@ -14,6 +14,9 @@ Traps:
 
 - Several kinds of jobs label their pods with the names of the jobs below them as well: a JobSet's pod has a
   `batch.kubernetes.io/job-name` too. The table below has the outermost first.
+- Groups of plain pods (Kueue, coscheduling, SkyPilot) have no owner: a label has the name of their job.
+- Parts of one job (tasks of Volcano, replicated jobs of a JobSet) count their pods from 0 each: these counts are
+  no ranks, but those of a master and its workers.
 - Pods of an earlier attempt stay listed on their nodes: `phase` says which run.
 - How many devices a claim of DRA has is in the claim: its GPUs are unknown.
 """
@@ -35,11 +38,24 @@ _JOBS = (
     ("job-name", "Job"),
 )
 """The label with the name of a job, outermost first, and the kind of that job; empty: that of the owner."""
+_GROUPS = (
+    ("skypilot-cluster-name", "SkyPilot"),
+    ("skypilot-cluster", "SkyPilot"),
+    ("kueue.x-k8s.io/pod-group-name", "PodGroup"),
+    ("scheduling.x-k8s.io/pod-group", "PodGroup"),
+)
+"""The same of pods that have no owner."""
 _KUBEFLOW = "training.kubeflow.org/job-name"
 _REPLICA = "training.kubeflow.org/replica-type"
 _JOB_INDEX = "jobset.sigs.k8s.io/job-index"
 _COMPLETION = "batch.kubernetes.io/job-completion-index"
 _EFA = "vpc.amazonaws.com/efa"
+_PARTS = (
+    ("volcano.sh/job-name", "volcano.sh/task-spec"),
+    ("jobset.sigs.k8s.io/jobset-name", "jobset.sigs.k8s.io/replicatedjob-name"),
+)
+"""The labels of a job whose parts count their pods from 0 each, and of the part."""
+_MASTERED = frozenset(("master", "worker"))
 _RANKS = (
     "volcano.sh/task-index",
     "leaderworkerset.sigs.k8s.io/worker-index",
@@ -115,7 +131,10 @@ def _job(labels: dict[str, Any], owner: dict[str, Any], pod: str) -> tuple[str, 
         if isinstance(name, str) and name:
             return name, kind or (owned if isinstance(owned, str) and owned != "Job" else "TrainJob")
     name = owner.get("name")
-    return (name, str(owned)) if isinstance(name, str) and name else (pod, "Pod")
+    if isinstance(name, str) and name:
+        return name, str(owned)
+    named = ((labels.get(label), kind) for label, kind in _GROUPS)
+    return next(((name, kind) for name, kind in named if isinstance(name, str) and name), (pod, "Pod"))
 
 
 class _Ranks:
@@ -124,6 +143,7 @@ class _Ranks:
     def __init__(self, pods: list[Any]) -> None:
         self._width: dict[tuple[object, ...], int] = {}
         self._with_master: set[tuple[object, ...]] = set()
+        self._parts: dict[tuple[str, ...], set[str]] = {}
         for pod in pods:
             metadata = object_of(object_of(pod).get("metadata"))
             namespace, labels = metadata.get("namespace", "default"), object_of(metadata.get("labels"))
@@ -131,9 +151,19 @@ class _Ranks:
             self._width[group] = max(self._width.get(group, 1), (_number(labels, _COMPLETION) or 0) + 1)
             if labels.get(_REPLICA) == "master":
                 self._with_master.add((namespace, str(labels.get(_KUBEFLOW))))
+            for job, part in _parts(namespace, labels) if _devices(object_of(object_of(pod).get("spec")))[0] else ():
+                self._parts.setdefault(job, set()).add(part)
 
     def of(self, namespace: str, labels: dict[str, Any]) -> int | None:
         """The rank of a pod among those of its job; None where no label says it."""
+        several = next((one for one in _parts(namespace, labels) if len(self._parts.get(one[0], ())) > 1), None)
+        if several and self._parts[several[0]] != _MASTERED:
+            return None
+        rank = self._counted(namespace, labels)
+        return rank + 1 if several and several[1] == "worker" and rank is not None else rank
+
+    def _counted(self, namespace: str, labels: dict[str, Any]) -> int | None:
+        """The rank in the pod's part of its job."""
         completion, job = _number(labels, _COMPLETION), _number(labels, _JOB_INDEX)
         if completion is not None and job is not None:
             return job * self._width[_group(namespace, labels)] + completion
@@ -142,6 +172,12 @@ class _Ranks:
             master = (namespace, str(labels.get(_KUBEFLOW))) in self._with_master
             return index + (master and labels.get(_REPLICA) == "worker")
         return next((found for label in _RANKS if (found := _number(labels, label)) is not None), None)
+
+
+def _parts(namespace: object, labels: dict[str, Any]) -> Iterator[tuple[tuple[str, ...], str]]:
+    for job, part in _PARTS:
+        if job in labels and part in labels:
+            yield (str(namespace), job, str(labels[job])), str(labels[part])
 
 
 def _group(namespace: object, labels: dict[str, Any]) -> tuple[object, ...]:

@@ -1,5 +1,6 @@
 """What schedulers answer: beyond the recordings, hostile and cut answers, and how a scheduler's machine is polled."""
 
+import json
 from pathlib import Path
 from time import process_time
 
@@ -7,7 +8,7 @@ import pytest
 
 from collector import collectors
 from truerail.errors import UnreadableError
-from truerail.model import Device, Role, SchedulerJob, TopologyUnit
+from truerail.model import Device, PodOfJob, Role, SchedulerJob, TopologyUnit
 from truerail.model.fact_kinds import KINDS
 from truerail.model.platforms import APART
 from truerail.poller.questions import applicable, questions_apart
@@ -74,6 +75,59 @@ def test_a_row_of_squeue_with_many_blanks_is_refused_at_once() -> None:
         with pytest.raises(UnreadableError, match="line 2: not a row of squeue"):
             jobs(f"{header}{row}\n")
     assert process_time() - started < 5
+
+
+def pods(*labels: dict[str, str], gpus: tuple[int, ...] = ()) -> list[tuple[str, str, int | None]]:
+    """Job, kind and rank of pods with these labels; those without a GPU do not count."""
+    items = [
+        {
+            "metadata": {"name": f"p{at}", "namespace": "ml", "labels": one},
+            "spec": {"containers": [{"resources": {"limits": {"nvidia.com/gpu": gpus[at] if gpus else 8}}}]},
+            "status": {"phase": "Running"},
+        }
+        for at, one in enumerate(labels)
+    ]
+    facts = collectors()["k8s_pods"].read(json.dumps({"kind": "PodList", "items": items}), ANY)
+    return [(fact.job, fact.kind, fact.rank) for fact in facts if isinstance(fact, PodOfJob)]
+
+
+@pytest.mark.parametrize(
+    ("label", "kind"),
+    [
+        ("kueue.x-k8s.io/pod-group-name", "PodGroup"),
+        ("scheduling.x-k8s.io/pod-group", "PodGroup"),
+        ("skypilot-cluster-name", "SkyPilot"),
+    ],
+)
+def test_plain_pods_of_a_group_are_one_job(label: str, kind: str) -> None:
+    """Kueue's plain pods (sites/en/docs/tasks/run/plain_pods.md), coscheduling, SkyPilot's pods of a cluster."""
+    assert pods({label: "train"}, {label: "train"}) == [("ml/train", kind, None)] * 2
+    assert pods({}) == [("ml/p0", "Pod", None)]
+
+
+def test_pods_of_several_parts_of_a_job_have_no_rank_by_their_place_in_the_part() -> None:
+    """Volcano's tasks and a JobSet's replicated jobs count from 0 each; a launcher without a GPU is no part."""
+
+    def task(spec: str, index: int) -> dict[str, str]:
+        return {"volcano.sh/job-name": "v", "volcano.sh/task-spec": spec, "volcano.sh/task-index": str(index)}
+
+    def job(name: str, index: int) -> dict[str, str]:
+        of_set = {"jobset-name": "s", "replicatedjob-name": name, "job-index": str(index)}
+        return {
+            **{f"jobset.sigs.k8s.io/{key}": value for key, value in of_set.items()},
+            "batch.kubernetes.io/job-completion-index": "0",
+        }
+
+    def ranks(*labels: dict[str, str], gpus: tuple[int, ...] = ()) -> list[int | None]:
+        return [rank for _, _, rank in pods(*labels, gpus=gpus)]
+
+    assert ranks(task("master", 0), task("worker", 0), task("worker", 1)) == [0, 1, 2]
+    assert ranks(task("mpimaster", 0), task("mpiworker", 0), task("mpiworker", 1), gpus=(0, 8, 8)) == [0, 1]
+    assert ranks(task("prefill", 0), task("decode", 0)) == [None, None]
+    assert ranks(job("driver", 0), job("workers", 0), job("workers", 1), gpus=(0, 8, 8)) == [0, 1]
+    assert ranks(job("learner", 0), job("actor", 0)) == [None, None]
+    assert ranks({"volcano.sh/job-name": "v", "volcano.sh/task-index": "3"}) == [3]
+    assert ranks(task("master", 0), {**task("worker", 0), "volcano.sh/task-index": "x"}) == [0, None]
 
 
 def test_nothing_is_an_answer_where_nothing_runs() -> None:
