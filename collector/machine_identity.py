@@ -14,7 +14,8 @@ system EEPROM; recorded answers in sonic-utilities' tests and in public tests of
 
 Traps:
 
-- Makers leave placeholders in: `To be filled by O.E.M.`, `Default string`, zeros. They identify nothing.
+- Makers leave placeholders in: `To be filled by O.E.M.`, `Default string`, `SYS-1234567890`, zeros. They identify
+  nothing.
 - `dmidecode` and `ipmitool` label serial numbers of modules and power supplies alike: FRU 0 alone is the machine's.
 - `product_uuid` is printed in lower case by the kernel and in upper case by others.
 - The last line counts only if a line feed ends it.
@@ -40,11 +41,15 @@ _ONIE = re.compile(r"\s*Serial Number\s+0x23\s+\d+\s+(\S+)\s*")
 _PLACEHOLDERS = frozenset(
     (
         *("none", "n/a", "na", "not specified", "not available", "to be filled by o.e.m.", "default string", "default"),
-        *("system serial number", "chassis serial number", "base board serial number", "0123456789", "123456789"),
-        *("unknown", "invalid", "empty", "not settable", "03000200-0400-0500-0006-000700080009"),
+        *("system serial number", "chassis serial number", "base board serial number", "serial number xxxxxx"),
+        *("unknown", "invalid", "empty", "not settable", "not applicable", "(null string)", "eval"),
+        "03000200-0400-0500-0006-000700080009",
     )
 )
-"""What makers leave in place of a serial number (dmidecode(8); public reports)."""
+"""What makers leave in place of a serial number (dmidecode(8); public reports; GLPI's list of invalid ones)."""
+_COUNTED = re.compile(r"(?:(?:sys|mb|sn)-)?(\w{5,40})", re.IGNORECASE)
+_COUNTING = ("0123456789abcdef", "9876543210", 4 * "1234567890")
+"""A placeholder counts up: `123456789`, `SYS-1234567890`, `0123456789ABCDEF`."""
 
 
 @collector(
@@ -96,5 +101,8 @@ def _reported(answer: str) -> Iterator[MachineIdentity]:
 
 
 def _identifies(serial: str) -> bool:
-    """Whether a text can be a serial number: no placeholder, and not one character repeated."""
+    """Whether a text can be a serial number: no placeholder, no counted digits, and not one character repeated."""
+    counted = _COUNTED.fullmatch(serial)
+    if counted and any(row.startswith(counted[1].lower()) for row in _COUNTING):
+        return False
     return serial.lower() not in _PLACEHOLDERS and len(set(serial.lower()) - set(" -.")) > 1

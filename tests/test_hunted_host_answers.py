@@ -9,7 +9,7 @@ import pytest
 
 from collector import collectors
 from truerail.errors import NoAnswerError, UnreadableError
-from truerail.model import Device, Fact, LinkSpeed, Optic, PcieLink, PortQos, RdmaLink, Role
+from truerail.model import Device, Fact, LinkSpeed, MachineIdentity, Optic, PcieLink, PortQos, RdmaLink, Role
 
 HOST = Device("gpu-1", Role.HOST)
 OF_DEVICE = "hca_id:\t{}\n\tphys_port_cnt:\t1\n\t\tport:\t1\n\t\t\tstate:\t{}\n\t\t\tphys_state:\t{}\n"
@@ -67,6 +67,14 @@ ANSWERS: dict[str, tuple[str, str, Sequence[Fact]]] = {
             "# mlnx_qos -i eth2\nPFC configuration:\n\tenabled:   0   0   0   0   0   1   0   0\n"
         ),
         [PortQos("eth1", pfc_priorities=(3,)), PortQos("eth2", pfc_priorities=(5,))],
+    ),
+    "GLPI's invalid serial numbers: a maker's that count up": (
+        "machine_identity",
+        (
+            "System Information\n\tSerial Number: SYS-1234567890\nBase Board Information\n\tSerial Number: WM12345\n"
+            "Chassis Information\n\tSerial Number: 0123456789ABCDEF\nChassis Information\n\tSerial Number: 12345\n"
+        ),
+        [MachineIdentity("board", "WM12345")],
     ),
 }
 REFUSED: dict[str, tuple[str, str, str]] = {
