@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 
 from collector._answer import lines
+from collector._sections import named
 from truerail.errors import UnreadableError
 from truerail.model import Neighbor
 
@@ -30,6 +31,8 @@ _ID_TYPES = {
 def neighbors_from_lldptool(answer: str) -> Iterator[Neighbor]:
     """Neighbours in one or more answers of lldptool. `port` is empty where no line names the interface.
 
+    lldpad has one neighbour for each interface: the name above an answer is not that of the next.
+
     A value is the first line below its TLV's name: further lines without a tab continue a description. An answer may
     lack its end; without chassis id or port id it raises `UnreadableError`.
     """
@@ -41,9 +44,11 @@ def neighbors_from_lldptool(answer: str) -> Iterator[Neighbor]:
         if stripped == "Chassis ID TLV" or stripped == _END:
             if begun:
                 yield _neighbor(port, values, begun)
+                port = ""
             values, name, begun, ended = {}, stripped, number if stripped != _END else 0, number
         elif not begun:
-            port = _interface(stripped) or port
+            interface = _interface(stripped)
+            port = port if interface is None else interface
         elif _TLV.match(line.strip(" \r")):
             name = stripped
         elif stripped:
@@ -60,7 +65,7 @@ def _interface(line: str) -> str | None:
     """The interface that a line above an answer names: a command with `-i`, or the bare name, framed or not."""
     words = line.split()
     if "-i" in words[:-1] and any(word.endswith("lldptool") for word in words):
-        return words[words.index("-i") + 1]
+        return named(words[words.index("-i") + 1])
     name = line.strip(_FRAME).removeprefix("Interface").strip(_FRAME)
     return name if name and len(name.split()) == 1 else None
 

@@ -7,7 +7,7 @@ from typing import Any
 from collector._answer import decode, lines
 from collector._counted import count, is_count, may_be_cut, not_reported
 from collector._link_lines import linked
-from collector._sections import is_prompt
+from collector._sections import is_prompt, named
 from truerail.errors import UnreadableError
 
 Counted = tuple[str, dict[str, int]]
@@ -83,7 +83,7 @@ def from_show_counters(answer: str) -> Iterator[Counted]:
     for number, line in enumerate(text, 1):
         asked, headed = _SHOWN.search(line), _SHOWN_PORT.fullmatch(line.strip())
         if asked:
-            device, port = asked[1], ""
+            device, port = named(asked[1]), ""
         elif headed:
             port = headed[1]
         elif port and line.strip() and not is_prompt(line):

@@ -33,8 +33,14 @@ def sections(text: Sequence[str], tool: str, asked: re.Pattern[str]) -> Iterator
         found = len(line) <= _LONGEST_COMMAND and (asked.search(line) or _FRAMED.fullmatch(line))
         if found:
             yield Section(port, begun + 1, text[begun:at])
-            port, begun = found[1], at + 1
+            port, begun = named(found[1]), at + 1
     yield Section(port, begun + 1, text[begun:])
+
+
+def named(word: str) -> str:
+    """What a word of a command names, without quotes; empty for the variable of a loop, `ethtool -S $n`."""
+    bare = word.strip("\"';&")
+    return "" if "$" in bare else bare
 
 
 def is_prompt(line: str) -> bool:

@@ -9,7 +9,7 @@ import pytest
 
 from collector import collectors
 from truerail.errors import NoAnswerError, UnreadableError
-from truerail.model import Device, Fact, LinkSpeed, MachineIdentity, Optic, PcieLink, PortQos, RdmaLink, Role
+from truerail.model import Device, Fact, LinkSpeed, MachineIdentity, Neighbor, Optic, PcieLink, PortQos, RdmaLink, Role
 
 HOST = Device("gpu-1", Role.HOST)
 OF_DEVICE = "hca_id:\t{}\n\tphys_port_cnt:\t1\n\t\tport:\t1\n\t\t\tstate:\t{}\n\t\t\tphys_state:\t{}\n"
@@ -19,6 +19,10 @@ MODULE = (
     "\tRcvr signal avg optical power(Channel 1)  : 0.9522 mW / -{}.21 dBm\n"
 )
 BYTES = "Offset\t\tValues\n------\t\t------\n0x0000:\t\t19 40 04 06 00 00 00 00 00 00 00 00 00 00 2a 5c \n"
+LLDPDU = (
+    "Chassis ID TLV\n\tMAC: 02:00:00:00:00:0{0}\nPort ID TLV\n\tIfname: swp{0}\n"
+    "Time to Live TLV\n\t120\nEnd of LLDPDU TLV\n"
+)
 QOS = "Priority trust state: {}\nPFC configuration:\n\tpriority    0   1   2   3   4   5   6   7\n\tenabled     {}\n"
 RATES = "Physical Counters and BER Info\n---\nEffective Physical BER : 15E-255\nRaw Physical BER : {}E-9\n"
 ANSWERS: dict[str, tuple[str, str, Sequence[Fact]]] = {
@@ -68,6 +72,24 @@ ANSWERS: dict[str, tuple[str, str, Sequence[Fact]]] = {
         ),
         [PortQos("eth1", pfc_priorities=(3,)), PortQos("eth2", pfc_priorities=(5,))],
     ),
+    "a loop over interfaces: the variable is none": (
+        "lldp_host",
+        "# for i in eth0 eth1; do lldptool -t -n -i $i; done\n" + LLDPDU.format(1) + LLDPDU.format(2),
+        [Neighbor("", f"02:00:00:00:00:0{n}", "mac", None, f"swp{n}", "ifname", None, 120) for n in (1, 2)],
+    ),
+    "two commands on one line: the second answer is not of the first interface": (
+        "lldp_host",
+        "# lldptool -t -n -i eth0; lldptool -t -n -i eth1\n" + LLDPDU.format(1) + LLDPDU.format(2),
+        [
+            Neighbor(port, f"02:00:00:00:00:0{n}", "mac", None, f"swp{n}", "ifname", None, 120)
+            for port, n in (("eth0", 1), ("", 2))
+        ],
+    ),
+    "a script's command: quotes are no part of a name": (
+        "nic_qos",
+        '+ mlnx_qos -i "eth0"\n' + QOS.format("dscp", "0 0 0 1 0 0 0 0"),
+        [PortQos("eth0", "dscp", (3,))],
+    ),
     "GLPI's invalid serial numbers: a maker's that count up": (
         "machine_identity",
         (
@@ -85,6 +107,16 @@ REFUSED: dict[str, tuple[str, str, str]] = {
             for number, trust, pfc in ((0, "dscp", "0 0 0 0 0 1 0 0"), (1, "pcp", "0 0 0 0 0 0 0 0"))
         ),
         "line 10: PFC twice: of several ports, which no line names",
+    ),
+    "a loop over interfaces: the settings of two ports": (
+        "nic_qos",
+        "$ for n in eth0 eth1; do mlnx_qos -i $n; done\n" + 2 * QOS.format("dscp", "0 0 0 1 0 0 0 0"),
+        "line 9: PFC twice: of several ports, which no line names",
+    ),
+    "a loop over devices: the counters of two": (
+        "rdma_counters",
+        "$ for d in mlx5_0 mlx5_1; do show_counters $d; done\n" + 2 * "Port 1 hw counters:\nout_of_sequence: 5\n",
+        "line 5: a counter twice: of devices that no line names",
     ),
     "two commands on one line: the modules of two ports": (
         "optics",
