@@ -2,7 +2,8 @@
 
 Sources of the texts, shortened: netlab's tests/topology/input (link-formats, links-as-dict, link-group, lag-mlag),
 topograph's tests/models/medium.yaml, sonic-buildimage's Configuration.md (L2 Neighbors), Arista's cEOS-Topo and Vane,
-Cumulus' topology_converter, UFM's NDT plugin, acitoolkit's cableplan, LLDPq's ai_p2p.py, NetBox's REST API.
+Cumulus' topology_converter, UFM's NDT plugin, acitoolkit's cableplan, LLDPq's ai_p2p.py, NetBox's REST API, AVD's
+examples, the connections of HPE's cani, sFlow-RT, Network as Code for VXLAN (topology, fabric links).
 """
 
 import json
@@ -85,6 +86,36 @@ TEXTS: dict[str, tuple[str, str]] = {
         ),
         "dump.json",
     ),
+    "AVD": (
+        (
+            "hostname: leaf-1\nethernet_interfaces:\n- {name: Ethernet3, peer: gpu-1, peer_interface: eth1,"
+            " peer_type: server}\n- {name: Ethernet4, description: spare}\n---\nhostname: leaf-2\n"
+            "ethernet_interfaces:\n- {name: Ethernet9, metadata: {peer: gpu-1}}\n"
+        ),
+        "leaf-1.yml",
+    ),
+    "CANI's connections": (
+        "a_device,a_port,b_device,b_port,type,label\n_defaults,,,,cat6a,\nleaf-1,Ethernet3,gpu-1,eth1,aoc,x\n",
+        "cables.csv",
+    ),
+    "CANI's connection map": (
+        (
+            "version: v1\nconnections:\n- {a: {device: gpu-1, port: eth1}, b: {device: leaf-1, port: Ethernet3}}\n"
+            '- {a: {device: "gpu-{2..4}", port: eth1}, b: {device: leaf-1, port: "{4..6}"}}\n'
+        ),
+        "cables.yml",
+    ),
+    "sFlow-RT": (
+        '{"links": {"x": {"node1": "leaf-1", "port1": "Ethernet3", "node2": "gpu-1", "port2": "eth1"}}}',
+        "topology.json",
+    ),
+    "Cisco's fabric links": (
+        (
+            "vxlan: {topology: {switches: [{name: leaf-1}], fabric_links: [{source_device: leaf-1,"
+            " source_interface: Ethernet3, dest_device: gpu-1, dest_interface: eth1}]}}\n"
+        ),
+        "topology.nac.yaml",
+    ),
     "records below a key": (
         (
             '{"format": "lldpq-p2p-v1", "connections": [{"source_name": "gpu-1", "source_port": "eth1",'
@@ -160,6 +191,22 @@ def test_the_function_of_a_node_of_a_converted_topology_is_its_role() -> None:
 def test_files_that_are_refused_with_the_reason(text: str, reason: str) -> None:
     with pytest.raises(PlanError, match=reason):
         import_text(text, "cables.csv")
+
+
+def test_records_in_several_lists_are_all_read_and_named_by_their_list() -> None:
+    def cable(host: str, leaf: str) -> dict[str, Any]:
+        return {"a": {"device": host, "port": "1"}, "b": {"device": leaf, "port": "1/1"}}
+
+    text = json.dumps({"pod1": [cable("g1", "l1")], "pod2": {"links": [cable("g2", "l2"), cable("g3", "TBD")]}})
+    plan = plan_of(text, "cables.json")
+    assert ends(plan) == ["g1/1 l1/1/1", "g2/1 l2/1/1"]
+    assert "sheet 'pod2.links' row 2: not a cable, because it says 'TBD'" in plan.notes
+
+
+def test_planes_may_have_letters_and_lengths_a_unit_beside_them() -> None:
+    header = "Device A,Port A,Device B,Port B,Rail,Plane,Cable Length,Cable Length Unit\n"
+    plan = plan_of(f"{header}g,1,x,1,0,A,10,ft\ng,2,y,1,0,plane b,3,m\ng,3,z,1,1,2,,\n", "x.csv")
+    assert [(cable.plane, cable.length_m) for cable in plan.cables] == [(0, 3.048), (1, 3.0), (2, None)]
 
 
 def test_cells_that_are_no_value_are_named_and_others_understood() -> None:

@@ -1,7 +1,7 @@
 """Plan files: which reader a file gets, and what is refused before reading.
 
 A file in a format of its own (`a_device` in the header of CSV, the keys of `docs/plan.md` in YAML, DOT) has its reader;
-everything else is a cable list of another tool, see `truerail.plans.imports`.
+everything else is a cable list of another tool, see `truerail.plans.imports`: so is CSV with `a_device` and no role.
 """
 
 import re
@@ -19,7 +19,7 @@ from truerail.plans.plan_yaml_read import read_yaml
 from truerail.plans.unnamed import check_named
 
 OWN = (".yaml", ".yml", ".csv", ".dot", ".gv")
-_OWN_CSV = re.compile(r"(?:^|[,;\t\"\ufeff])\s*[ab]_device\b", re.IGNORECASE)
+_OWN_CSV = tuple(re.compile(rf"(?:^|[,;\t\"\ufeff])\s*[ab]_{word}\b", re.IGNORECASE) for word in ("device", "role"))
 _OWN_YAML = re.compile(r"^(?:hosts|leaves|spines|superspines|host_links|uplinks|rails)\s*:", re.MULTILINE)
 _IN_TABLES = ("p2p", "ndt", "netbox", "apstra", "shcd", "sonic")
 """Formats of which some are tables."""
@@ -72,7 +72,8 @@ def _is_own(text: str, suffix: str) -> bool:
     name lines and columns.
     """
     if suffix == ".csv":
-        return _OWN_CSV.search(text[:4096].partition("\n")[0]) is not None
+        header = text[:4096].partition("\n")[0]
+        return all(word.search(header) for word in _OWN_CSV)
     own = _OWN_YAML.search(text) is not None and _FOREIGN_YAML.search(text) is None
     return own or suffix in (".dot", ".gv")
 

@@ -52,7 +52,7 @@ _OF_CABLE = {
     **dict.fromkeys(("qty", "quantity", "qty.", "no. of cables", "number of cables", "cable qty"), "quantity"),
     "rail": "rail",
     "plane": "plane",
-    "length unit": "length unit",
+    **dict.fromkeys(("length unit", "cable length unit", "length units", "unit of length"), "length unit"),
     "protocol": "protocol",
     "shuffle id": "shuffle",
 }

@@ -14,6 +14,8 @@ NO_VALUE = re.compile(
 )
 _SEVERAL = re.compile(r"[^,;&~]*[^,;&~\s]\s*[,;&~]\s*[^,;&~\s].*|(?:swp|eth(?:ernet)?)(?:\d+/)*\d+-\d.*", re.IGNORECASE)
 """Ports in one cell: `1,2`, `swp1-4`, `Eth1/1 & Eth1/2`."""
+_PATTERN = re.compile(r"[^{}]*\{[^{}]*(?:\.\.|,)[^{}]*\}.*")
+"""Names in one: `leaf-{01..04}`."""
 UNNAMED = "?"
 """Begins the name of a port that the file does not name: `?1` is the first such port of its device."""
 _MOST_LISTED = 12
@@ -113,6 +115,8 @@ def why_no_cable(row: ImportRow) -> str:
         return f"not a cable, because it says {printable(vague, 40)!r}"
     if several := next((port for port in (row.a.port, row.b.port) if _SEVERAL.fullmatch(port)), ""):
         return f"not a cable, because {printable(several, 40)!r} names several ports"
+    if several := next((word for word in words if _PATTERN.fullmatch(word)), ""):
+        return f"not a cable, because {printable(several, 40)!r} is a pattern of names"
     return "not a cable, because both ends are the same port" if words[:2] == words[2:] else ""
 
 

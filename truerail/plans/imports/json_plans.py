@@ -22,6 +22,7 @@ def mentions_cloud(text: str) -> bool:
     return _CLOUD.search(text) is not None
 
 
+_MOST_NESTED = 4
 _CLOUD = re.compile(r"(?:compute[-_]?)?(?:hpc[-_]?island|network[-_]?block|local[-_]?block)[-_]?id", re.IGNORECASE)
 
 
@@ -293,18 +294,38 @@ def arista_check(data: Any) -> Rows | None:
 
 
 def records(data: Any) -> Rows | None:
-    """Cables as flat records, `[{"source_name": ..., "source_port": ..., "dest_name": ..., ...}]`, also below one key
-    of a mapping: their keys are the columns of a table. LLDPq's `lldpq-p2p-v1` is of this form, as are many exports.
+    """Cables as records, `[{"source_name": ..., "source_port": ..., "dest_name": ..., ...}]`, also in lists below the
+    keys of mappings, by names of their own, or with a mapping for each end: their keys are the columns of a table.
+    LLDPq's `lldpq-p2p-v1` and sFlow-RT's topology are of this form, as are many exports.
     """
-    lists = [data] if isinstance(data, list) else [*data.values()] if isinstance(data, Mapping) else []
-    for found in map(_dicts, lists):
-        keys = list(dict.fromkeys(str(key) for one in found for key in one))
-        if header_of(keys).complete:
-            lines = [(at, [_text(one.get(key)) for key in keys]) for at, one in enumerate(found, 1)]
-            rows = Rows()
-            read_tables([Table("", [(0, keys), *lines])], rows)
-            return rows
-    return None
+    tables = list(_tables(data, "", _MOST_NESTED))
+    if not tables:
+        return None
+    rows = Rows()
+    read_tables(tables if len(tables) > 1 else [Table("", tables[0].rows)], rows)
+    return rows
+
+
+def _tables(value: Any, path: str, deep: int) -> Iterator[Table]:
+    """The lists of records below a value, and the mappings of them, each a sheet named by its keys."""
+    inner = value.items() if isinstance(value, Mapping) else ()
+    flat = [_flat(one) for one in _dicts(list(value.values()) if isinstance(value, Mapping) else value)]
+    keys = list(dict.fromkeys(key for one in flat for key in one))
+    if header_of(keys).complete:
+        lines = [(at, [_text(one.get(key)) for key in keys]) for at, one in enumerate(flat, 1)]
+        yield Table(path, [(0, keys), *lines])
+    elif deep:
+        for key, below in inner:
+            yield from _tables(below, f"{path}.{key}" if path else str(key), deep - 1)
+
+
+def _flat(record: Mapping[str, Any]) -> dict[str, Any]:
+    """A record whose ends are mappings as a flat one: `{"a": {"device": ...}}` has `a device`."""
+    found: dict[str, Any] = {}
+    for key, value in record.items():
+        inner = value.items() if isinstance(value, Mapping) else ()
+        found |= {f"{key} {name}": of for name, of in inner} or {str(key): value}
+    return found
 
 
 READERS: Final[dict[str, Reader]] = {

@@ -86,7 +86,7 @@ def recognized_text(text: str, file: str) -> tuple[str, Rows] | None:
             return _of_json(text, file)
         if is_topology(text):
             return "InfiniBand topology", read_topology(text)
-        return _table(text, file) or _first(yaml_plans.READERS, _documents(text))
+        return _table(text, file) or _of_yaml(_documents(text))
     except (NodeSetError, QueryError) as error:
         raise PlanError([Problem(file, 0, "", str(error))]) from error
 
@@ -99,6 +99,12 @@ def _of_json(text: str, file: str) -> tuple[str, Rows] | None:
     if found is None and json_plans.mentions_cloud(text):
         raise QueryError("a cloud's topology lists hosts by their place in its network, and no ports: expected cables")
     return found
+
+
+def _of_yaml(documents: list[Any]) -> tuple[str, Rows] | None:
+    found = _first(yaml_plans.READERS, documents)
+    rows = json_plans.records(documents[0]) if found is None and len(documents) == 1 else None
+    return found if rows is None else ("cable records", rows)
 
 
 def _markup(start: str) -> str:

@@ -23,6 +23,7 @@ _BOTH = {
 """A cell with a device and its port, by what parts them. A port's name may have colons and slashes of its own."""
 _SPAN = re.compile(r"\d ?(?:-|–|~|\.\.|to|bis|至) ?\d")
 _NUMBERED = re.compile(r"(?:(?:rail|plane|[rp])[-_ ]?)?([0-9]{1,6})", re.IGNORECASE)
+_LETTERED = re.compile(r"(?:plane[-_ ]?)?([A-H])", re.IGNORECASE)
 _LENGTH = re.compile(r"([0-9]+(?:[.,][0-9]+)?)\s*([a-z]*)\.?", re.IGNORECASE)
 _RATES = {"EDR": 100.0, "HDR": 200.0, "NDR": 400.0, "XDR": 800.0}
 """Gb/s of four lanes."""
@@ -185,7 +186,7 @@ def _row(a: End, b: End, header: Header, cells: Cells, number: int, sheet: str) 
         else _length_m(cable.get("length", ""), cable.get("length unit", "")),
         label=cable.get("label", "") or cable.get("shuffle", ""),
         rail=_whole(cable.get("rail", ""), MOST_RAILS),
-        plane=_whole(cable.get("plane", ""), MOST_PLANES),
+        plane=_plane(cable.get("plane", "")),
     )
 
 
@@ -247,3 +248,9 @@ def _whole(text: str, most: int) -> int | None:
     """The number of `3`, `rail 3`, `R3`, `plane-1`."""
     found = _NUMBERED.fullmatch(text)
     return int(found[1]) if found and int(found[1]) <= most else None
+
+
+def _plane(text: str) -> int | None:
+    """The number of a plane, which may have a letter: `A` and `plane A` are 0."""
+    found = _LETTERED.fullmatch(text)
+    return ord(found[1].upper()) - ord("A") if found else _whole(text, MOST_PLANES)

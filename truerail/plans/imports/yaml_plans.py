@@ -1,5 +1,5 @@
-"""Cable lists in YAML: containerlab, Hedgehog, Cisco Modeling Labs, Arista's labs, netlab and topograph. The last two
-name devices and no ports.
+"""Cable lists in YAML: containerlab, Hedgehog, Cisco Modeling Labs, Arista's labs and AVD, netlab and topograph. The
+last two name devices and no ports.
 
 Each reader takes the file's documents and returns its rows, or None where the file is of another format.
 """
@@ -222,6 +222,27 @@ def _each_node(value: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
         yield from ((str(name), _mapping(of)) for name, of in group.items())
 
 
+def avd(documents: Documents) -> Rows | None:
+    """Arista AVD's structured configs, each of one device: `ethernet_interfaces` with `peer` and `peer_interface`,
+    which may stand in `metadata`. Both ends of a cable list it. Source: avd `examples/dual-dc-l3ls/intended`.
+    """
+    ports = [
+        (str(one["hostname"]), port, {**port, **_mapping(port.get("metadata"))})
+        for one in map(_mapping, documents)
+        if one.get("hostname")
+        for port in map(_mapping, _list(one.get("ethernet_interfaces")))
+    ]
+    if not any("peer_interface" in words for _, _, words in ports):
+        return None
+    rows = Rows()
+    for name, port, words in ports:
+        near = End(name, str(port.get("name") or ""))
+        if far := str(words.get("peer") or ""):
+            kind = str(words.get("peer_type") or "")
+            rows.add(ImportRow(near, End(far, str(words.get("peer_interface") or ""), kind=kind)))
+    return rows
+
+
 def _as_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
@@ -239,6 +260,7 @@ READERS: Final[dict[str, Reader]] = {
     "Hedgehog wiring": hedgehog,
     "Cisco Modeling Labs": modeling_labs,
     "Arista lab": arista_lab,
+    "Arista AVD": avd,
     "netlab": netlab,
     "topograph": topograph,
 }
