@@ -35,7 +35,7 @@ _AFFINITY = frozenset(("CPU", "NUMA", "GPU"))
 _GPU = re.compile(r"GPU\d{1,4}")
 _ESCAPE = re.compile(r"(?:\^\[|\\x1b|\\033|\\e|\u241b)?\[[0-9;]*m")
 """What pastes keep of the escapes around the header."""
-_AMD = re.compile(r"ROCm System Management Interface|^LINK TYPE TABLE:", re.MULTILINE)
+_AMD = re.compile(r"ROCm System Management Interface|^(?:ACCESS|WEIGHT|HOPS|LINK TYPE|NUMA BW) TABLE:", re.MULTILINE)
 _GLUE = re.compile(r"(?<=\d)(?=(?:GPU|NIC|CPU|NUMA|mlx|roce|bnxt|irdma))")
 _COLUMN = re.compile(r"(?:GPU|NIC)\d{1,4}|[a-z][\w.:-]*\d[\w.:-]*")
 _OF_PAIRS = frozenset(("OK", "CNS", "GNS", "TNS", "NS", "DR", "U"))

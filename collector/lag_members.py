@@ -104,7 +104,7 @@ def lag_members(answer: str, device: Device) -> list[LagMember]:
     if found is not None:
         return list(_from_json(found))
     text = [line.strip() for line in lines(answer)[:-1]]
-    if _BONDING in answer:
+    if any(line.startswith(_BONDING) for line in text):
         return list(_bonding(text))
     if any(_JUNOS_LAG.match(line) for line in text):
         return list(_junos(text))

@@ -49,8 +49,8 @@ _ASKED = asks("ethtool", "(?:-S|--statistics)")
 _TITLE = "NIC statistics:"
 _NAMED = re.compile(r"\s*([^\s:]{1,64}):?\s*")
 """The line of a script (`echo $port`) above the title."""
-_NO_NAME = re.compile(r"=|^/")
-"""No driver's counter has such a name; rows of an SNMP walk, of a job and of sysfs have."""
+_NO_NAME = re.compile(r"=|^/|:\s\s")
+"""No driver's counter has such a name; rows of an SNMP walk, of a job, of sysfs and behind `pdsh`'s host have."""
 _NO_COUNTERS = re.compile(r"\s*(?:no stats available|Cannot get |netlink error: )")
 
 

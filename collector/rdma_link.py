@@ -18,6 +18,7 @@ Traps:
   DOWN; `-v` prints the port's own state. `column -t` widens its gaps, and pasted lines may end with remarks.
 - Only some forms report rate, link layer or PCI address; with the others they are None, "not reported".
 - iproute2 of 2017 to 2019 began a line with `0/1: mlx5_0/1:` in place of `link mlx5_0/1`.
+- `pdsh` and `clush` write the host before each line, `gpu-001: mlx5_0 port 1`: refused.
 - A port that is cut before its state is refused; values after the state may be missing and are then None.
 - `show_gids` looks similar but reports something else: refused.
 """
@@ -35,7 +36,7 @@ from truerail.model import Command, Device, RdmaLink, Role, collector, minutes
 _LINK_KEYS = frozenset(("subnet_prefix", "lid", "sm_lid", "lmc", "state", "physical_state", "netdev", "netdev_index"))
 _NUMBERED = re.compile(r"\d+/\d+:")
 _TO_NETDEV = re.compile(
-    r"(?:(?P<pci>[0-9a-fA-F]{4,8}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-7])\s++)?(?P<device>[^\s(]++)\s++(?:.*\s)?"
+    r"(?:(?P<pci>[0-9a-fA-F]{4,8}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-7])\s++)?(?P<device>[^\s(:]++)\s++(?:.*\s)?"
     r"port\s++(?P<port>\d+)(?:\s++\((?P<state>[A-Z_]+) *\))?\s++<?={2,3}>\s++(?P<netdev>[^\s(]*+)\s*+"
     r"\((?P<up>Up|Down)\)(?:\s.*)?$"
 )

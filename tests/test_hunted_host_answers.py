@@ -133,6 +133,26 @@ REFUSED: dict[str, tuple[str, str, str]] = {
         "Port 1 hw counters:\nout_of_sequence: 5\nPort 1 hw counters:\nout_of_sequence: 7\n",
         "line 4: a counter twice: of devices that no line names",
     ),
+    "pdsh: RDMA devices behind the names of their hosts": (
+        "rdma_link",
+        "gpu-001: mlx5_0 port 1 ==> ib0 (Up)\ngpu-002: mlx5_0 port 1 ==> ib0 (Down)\n",
+        "line 1: not a line of ibdev2netdev",
+    ),
+    "pdsh: counters behind the name of their host": (
+        "nic_counters",
+        "gpu-001: NIC statistics:\ngpu-001:      rx_packets: 5\n",
+        "line 2: not a counter and its value",
+    ),
+    "pdsh: a bond behind the name of its host": (
+        "lag_members",
+        "gpu-001: Ethernet Channel Bonding Driver: v5.15.0\ngpu-001: \ngpu-001: Slave Interface: eth0\n",
+        "line 1: not an answer about members of link aggregations",
+    ),
+    "amd-smi topology: a table of hops": (
+        "gpu_nic_topology",
+        "HOPS TABLE:\n             0000:c1:00.0 0000:c6:00.0\n0000:c1:00.0 0            1\n",
+        "AMD's tools show paths between GPUs alone",
+    ),
     "nvidia-smi topo -p2p: peers that a setting of the driver has disabled": (
         "gpu_nic_topology",
         "\tGPU0\tGPU1\n GPU0\tX\tDR\n GPU1\tDR\tX\n\nLegend:\n  X    = Self\n  DR   = Disabled by regkey\n",
