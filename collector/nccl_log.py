@@ -199,8 +199,8 @@ class _Log:
             listed = _listed(message[found.end() - 1 :])
             self.devices.setdefault((by.host, by.process), {}).update(_sockets(listed) if sockets else _devices(listed))
         elif (found := _VIRTUAL.match(message)) and int(found[4]) > 1:
-            members = _members(found[3])
             known = self.devices.setdefault((by.host, by.process), {})
+            members = _with_ports(_members(found[3]), known)
             layers = {layer for names, layer in known.values() if set(names) & set(members)}
             known[int(found[2])] = (members, layers.pop() if len(layers) == 1 else None)
 
@@ -260,6 +260,17 @@ def _named(device: str, port: str) -> list[str]:
 def _members(fused: str) -> tuple[str, ...]:
     """The RDMA devices in a name, without the mark of Data Direct."""
     return tuple([one.removesuffix(_DATA_DIRECT) for one in fused.split("+")])
+
+
+def _with_ports(members: tuple[str, ...], known: Devices) -> tuple[str, ...]:
+    """The members of a fused device, whose name has no ports, as the list of devices has them: `mlx4_0+mlx4_0` are
+    ports 1 and 2 of one adapter.
+    """
+    listed: dict[str, list[str]] = {}
+    for names in (names for names, _ in known.values() if len(names) == 1):
+        listed.setdefault(names[0].partition(":")[0], []).append(names[0])
+    ports = {one: iter(listed.get(one, ())) for one in members if len(listed.get(one, ())) == members.count(one)}
+    return tuple([next(ports[one]) if one in ports else one for one in members])
 
 
 def _sockets(listed: str) -> Iterator[tuple[int, tuple[tuple[str, ...], str | None]]]:

@@ -145,6 +145,19 @@ def test_prefixes_of_launchers_do_not_hide_the_host(header: str) -> None:
     assert row == {"fact": "network", "host": "gpu-001", "network": "AWS Libfabric"}
 
 
+def test_a_fused_device_has_the_ports_of_its_members() -> None:
+    """The name of a virtual device has none: two ports of one adapter (`mlx4_0+mlx4_0`), or a second port."""
+
+    def fused(listed: str, name: str) -> list[str]:
+        text = f"{HEAD}NET/IB : Using {listed} [RO]; OOB eth0:10.0.0.1<0>\n"
+        text += f"{HEAD}NET/IB : Made virtual device [9] name={name} speed=80000 ndevs=2\n"
+        return next(row["devices"] for row in rows("nccl_log", text) if row["fact"] == "nic" and row["index"] == 9)
+
+    assert fused("[0]mlx4_0:1/IB [1]mlx4_0:2/IB", "mlx4_0+mlx4_0") == ["mlx4_0", "mlx4_0:2"]
+    assert fused("[0]mlx5_0:2/IB [1]mlx5_1:1/IB", "mlx5_0+mlx5_1") == ["mlx5_0:2", "mlx5_1"]
+    assert fused("[0]mlx5_0:1/IB [1]mlx5_0:2/IB", "mlx5_0+mlx5_7") == ["mlx5_0", "mlx5_7"]
+
+
 RAY = (
     "(RayWorkerWrapper pid=626, ip=10.244.1.107) gpu-1:626:626 [0] NCCL INFO {} [repeated 14x across cluster]{}\n"
     "\x1b[36m(RayWorkerWrapper pid=626)\x1b[0m g:6:6 [0] NCCL INFO {}\x1b[32m [repeated 2x across cluster]\x1b[0m\n"
