@@ -89,6 +89,10 @@ _CUT = "..."
 """Dell's mark at the end of a name truncated to its column; the next cell follows without a blank."""
 
 
+_CUT_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){1,3}-[0-9a-f]{0,11}", re.IGNORECASE)
+"""OS10 truncates ids to 24 characters without a mark: what is left of a server's UUID is its model, alike on many."""
+
+
 class Header(NamedTuple):
     """Start and content of a table's columns; `body` is the index of the first line below.
 
@@ -301,9 +305,13 @@ def _row(cells: Sequence[str], table: Header) -> Row:
 def _neighbor(row: Row) -> Neighbor:
     return Neighbor(
         local_port(row["port"]),
-        *identified(row.get("chassis_id")),
+        *_identified(row.get("chassis_id", "")),
         reported(row.get("name")),
-        *identified(row.get("port_id")),
+        *_identified(row.get("port_id", "")),
         reported(row.get("description")),
         seconds(row.get("ttl")),
     )
+
+
+def _identified(cell: str) -> tuple[str | None, str | None]:
+    return (None, None) if _CUT_UUID.fullmatch(cell) else identified(cell)

@@ -25,6 +25,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from collector._answer import lines
 from collector._documents import document, listed
 from collector._station_rows import has_title, stations
 from truerail.errors import UnreadableError
@@ -56,6 +57,9 @@ _VRP_ND = re.compile(
     r"[ \t]+State[ \t]*: (?P<state>\S+)[ \t]*\n[ \t]*Interface[ \t]*: (?P<interface>\S+)[ \t]",
     re.MULTILINE,
 )
+_VRFS = frozenset(("vpn-instance", "vrf"))
+"""Titles of a last column with names of VRFs, which may look like ports': `vpn1`, `rail-2`."""
+_WORD = re.compile(r"\S+")
 _ANSWERING = frozenset(("reach", "reachable", "stale", "delay", "probe"))
 
 
@@ -171,11 +175,23 @@ def _of_vrp(answer: str) -> Iterator[AddressEntry]:
             yield _entry(found["interface"], found["address"], found["mac"], None, found["state"].lower())
 
 
+def _without_vrfs(answer: str) -> str:
+    """The same text without the names of VRFs. A word that begins left of their column is none: interfaces are long."""
+    column, kept = 0, list[str]()
+    for line in lines(answer):
+        title = line.lower().rstrip()
+        if title.rpartition(" ")[2] in _VRFS and "mac" in title:
+            column = title.rindex(" ")
+        last = max((word.start() for word in _WORD.finditer(line)), default=0) if column else 0
+        kept.append(f"{line[:last]}-" if last > column else line)
+    return "\n".join(kept)
+
+
 def _from_text(answer: str) -> Iterator[AddressEntry]:
     if _VRP_ND.search(answer.replace("\r", "")):
         yield from _of_vrp(answer)
         return
-    rows = list(stations(answer))
+    rows = list(stations(_without_vrfs(answer)))
     found = [row for row in rows if row.address and not row.of_bridge]
     titled = has_title(answer, "address", "mac|hardware|link-layer|hwaddr", "interface|iface")
     if not found and (rows or not titled) and not has_title(answer, " dev ", "failed|incomplete"):
