@@ -182,6 +182,7 @@ def test_what_was_once_mixed(source: str) -> None:
         ("undefined (16)     53.125 Gbps Active/  LinkUp", 100.0),
         ("undefined (16)     undefined (16) Active/  LinkUp", 400.0),
         ("4X     undefined (77) Active/  LinkUp", None),
+        ("4X     Extended speed Active/  LinkUp", None),
     ],
 )
 def test_widths_and_speeds_that_an_old_iblinkinfo_has_no_name_for(state: str, rate: float | None) -> None:
