@@ -171,6 +171,24 @@ def test_models_of_topograph_with_lists_and_blocks_below_switches() -> None:
     assert any(note.startswith("n3 below no switch: not a cable") for note in plan.notes)
 
 
+def test_dot_is_read_by_its_statements_and_not_by_its_lines() -> None:
+    """Several statements a line, attributes over several, defaults of nodes, and ranks, as Graphviz reads them."""
+    text = (
+        'graph "dc1" { rankdir=LR; node [shape=box]; edge [color=blue]\n'
+        '  "leaf-1" [function="leaf" os="CumulusCommunity/cumulus-vx"\n    memory="768"]\n'
+        '  { rank=same; "gpu-1"; "gpu-2" }\n'
+        '  subgraph cluster_0 { label="pod; 1"; "gpu-1":"eth1" -- "leaf-1":"swp1"; "gpu-2":eth1 -- "leaf-1":swp2 }\n'
+        '  "gpu-1":"eth2" -- "leaf-2":"swp1"\n    [left_mac="44:38:39:1E:AF:11",\n     speed="400"] }\n'
+    )
+    plan = loads(text, ".dot")
+    assert ends(plan) == ["gpu-1/eth1 leaf-1/swp1", "gpu-2/eth1 leaf-1/swp2", "gpu-1/eth2 leaf-2/swp1"]
+    assert set(plan.devices) == {"leaf-1", "gpu-1", "gpu-2", "leaf-2"}
+    assert plan.cables[2].speed_gbps == 400
+    assert plan.devices["gpu-1"].chassis_ids == ("44:38:39:1e:af:11",)
+    with pytest.raises(PlanError, match=r":2: expected \"device\":\"port\" .*\[left_mac"):
+        loads('graph x {\n"a":"p1" -- "b":"p2" [left_mac="1"\n', ".dot")
+
+
 def test_the_function_of_a_node_of_a_converted_topology_is_its_role() -> None:
     text = '"a1" [function="leaf" os="x"]\n"b1" [function="host"]\n"b1":"p1" -- "a1":"p2"\n'
     assert ends(loads(text, ".dot")) == ["b1/p1 a1/p2"]
@@ -201,6 +219,15 @@ def test_records_in_several_lists_are_all_read_and_named_by_their_list() -> None
     plan = plan_of(text, "cables.json")
     assert ends(plan) == ["g1/1 l1/1/1", "g2/1 l2/1/1"]
     assert "sheet 'pod2.links' row 2: not a cable, because it says 'TBD'" in plan.notes
+
+
+def test_a_host_of_several_adapters_in_ndt_is_one_host() -> None:
+    """UFM's plugin takes node descriptions of `ibdiagnet` for names (`ndt_plugin`, its generator of NDT files)."""
+    header = "rack #,U height,#Fields:StartDevice,StartPort,EndDevice,EndPort,U height_1,LinkType,Speed\n"
+    rows = ",,sw-1,Port 26,gpu-1 mlx5_0,Port 1,,,100Gb\n,,sw-2,Port 1,gpu-1 HCA-2,Port 2,,,100 GbE\n"
+    plan = plan_of(header + rows, "generated.ndt")
+    assert ends(plan) == ["gpu-1/mlx5_0 sw-1/Port 26", "gpu-1/HCA-2:2 sw-2/Port 1"]
+    assert [cable.speed_gbps for cable in plan.cables] == [100, 100]
 
 
 def test_planes_may_have_letters_and_lengths_a_unit_beside_them() -> None:

@@ -26,25 +26,27 @@ _EDGE = re.compile(
 )
 _NODE = re.compile(rf"(?P<name>{_WORD})\s*{_BRACKET}\s*;?")
 _ASSIGNMENT = re.compile(rf"({_WORD})\s*=\s*({_WORD})\s*[;,]?")
+_DEFAULTS = re.compile(rf"(?:node|edge|graph)\s*{_BRACKET}", re.IGNORECASE)
+"""Attributes of all nodes or edges below."""
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[][{};\n]|[^]["{};\n]+|"')
 _SUBGRAPH = re.compile(rf"subgraph\s*(?:{_WORD})?\s*\{{?", re.IGNORECASE)
 _HEAD = re.compile(rf"(?:strict\s+)?(?:di)?graph\s*(?P<name>{_WORD})?\s*\{{?", re.IGNORECASE)
 _COMMENT = re.compile(r'"(?:[^"\\]|\\.)*"|/\*.*?\*/|//[^\n]*|^[ \t]*#[^\n]*', re.DOTALL | re.MULTILINE)
 
 
 def read_dot(text: str, file: str) -> Plan:
-    """The plan in `text`, one statement a line. Raises `PlanError` with the lines that are not understood."""
+    """The plan in `text`. Raises `PlanError` with the lines that are not understood."""
     faults = Faults(file, PlanError)
     name, nodes = "", dict[str, dict[str, str]]()
     edges: list[tuple[int, Port, Port, dict[str, str]]] = []
-    for line, statement in enumerate(_COMMENT.sub(_without_comment, text).splitlines(), 1):
-        statement = statement.strip()
+    for line, statement in _statements(_COMMENT.sub(_without_comment, text)):
         if edge := _EDGE.fullmatch(statement):
             ends = [Port(_bare(edge[side]), _bare(edge[f"{side}_port"])) for side in "ab"]
             _check_names(ends, line, faults)
             edges.append((line, *ends, _words(edge["words"])))  # type: ignore[arg-type] # two ends, by construction
         elif head := _HEAD.fullmatch(statement):
             name = _bare(head["name"] or "")
-        elif statement in ("", "}", "{") or _SUBGRAPH.fullmatch(statement) or _ASSIGNMENT.fullmatch(statement):
+        elif any(form.fullmatch(statement) for form in (_SUBGRAPH, _ASSIGNMENT, _DEFAULTS)):
             continue
         elif node := _NODE.fullmatch(statement):
             nodes[_bare(node["name"])] = _words(node["words"])
@@ -57,6 +59,25 @@ def read_dot(text: str, file: str) -> Plan:
     if not any("role" in words for words in nodes.values()):
         cables = with_rails(cables, {name: device.role for name, device in devices.items()}, rows)
     return Plan(devices, cables, "" if name in ("G", "fabric") else name, source=file, notes=tuple(rows.notes))
+
+
+def _statements(text: str) -> list[tuple[int, str]]:
+    """The statements with their first lines. One ends with its line, `;` or a brace, and goes on in brackets."""
+    found: list[tuple[int, str]] = []
+    held, line, begun, depth = "", 1, 1, 0
+    for part in (one[0] for one in _TOKEN.finditer(f"{text}\n")):
+        if not depth and part in ("\n", ";", "{", "}"):
+            if held.strip():
+                found.append((begun, held.strip()))
+            held = ""
+        else:
+            if part == "[" and not held.strip() and found:
+                begun, held = found.pop()  # the attributes stand in a line of their own
+            begun = begun if held.strip() else line
+            held += part
+            depth = max(depth + (part == "[") - (part == "]"), 0)
+        line += part.count("\n")
+    return [*found, *([(begun, held.strip())] if held.strip() else [])]
 
 
 def _without_comment(found: re.Match[str]) -> str:

@@ -13,14 +13,17 @@ HIGHEST_DSCP, HIGHEST_PRIORITY = 63, 7
 """RFC 2474; IEEE 802.1Q."""
 MOST_MTU, MOST_BYTES = 65535, 999_999_999
 
-_SPEED = re.compile(r"(\d{1,6}(?:\.\d{1,3})?) ?([GT]?)(?:b/s|bps)?", re.ASCII | re.IGNORECASE)
+_SPEED = re.compile(
+    r"(\d{1,6}(?:\.\d{1,3})?) ?(?:([GT]?)(?:b/s|bps)?|([GT])(?:b|be|e|bit/s))", re.ASCII | re.IGNORECASE
+)
 SPEED_EXPECTED = "expected a speed in Gb/s such as 400, 400G or 1.6T"
 
 
 def speed_gbps(text: str) -> float | None:
-    """Gb/s from `400`, `400G`, `1.6T`, `100 Gb/s`; None where it is no speed above 0."""
+    """Gb/s from `400`, `400G`, `1.6T`, `100 Gb/s`, `100GbE`; None where it is no speed above 0."""
     shape = _SPEED.fullmatch(text.strip())
-    value = float(shape[1]) * (1000.0 if shape[2] in ("T", "t") else 1.0) if shape else 0.0
+    tera = shape is not None and (shape[2] or shape[3]) in ("T", "t")
+    value = float(shape[1]) * (1000.0 if tera else 1.0) if shape else 0.0
     return value or None
 
 

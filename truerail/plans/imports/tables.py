@@ -23,6 +23,9 @@ _BOTH = {
 """A cell with a device and its port, by what parts them. A port's name may have colons and slashes of its own."""
 _SPAN = re.compile(r"\d ?(?:-|–|~|\.\.|to|bis|至) ?\d")
 _NUMBERED = re.compile(r"(?:(?:rail|plane|[rp])[-_ ]?)?([0-9]{1,6})", re.IGNORECASE)
+_ADAPTER = re.compile(r"(\S+) (mlx\d{1,2}_\d{1,3}|HCA-\d{1,3})", re.IGNORECASE)
+"""InfiniBand's description of a host's node, one for each adapter (`gpu-1 mlx5_0`), in the place of the host's name."""
+_ADAPTERS_PORT = re.compile(r"(?:port ?|p)?(\d{1,2})", re.IGNORECASE)
 _LETTERED = re.compile(r"(?:plane[-_ ]?)?([A-H])", re.IGNORECASE)
 _LENGTH = re.compile(r"([0-9]+(?:[.,][0-9]+)?)\s*([a-z]*)\.?", re.IGNORECASE)
 _RATES = {"EDR": 100.0, "HDR": 200.0, "NDR": 400.0, "XDR": 800.0}
@@ -209,6 +212,8 @@ def _end(columns: dict[str, int], cells: Cells) -> End:
         port = f"{slot}:{port}"
     if port and (card := of.get("card", "")):
         port = f"{card}:{port}"
+    if (adapter := _ADAPTER.fullmatch(device)) and (number := _ADAPTERS_PORT.fullmatch(port)):
+        device, port = adapter[1], adapter[2] if number[1] == "1" else f"{adapter[2]}:{number[1]}"
     unit = _UNIT.fullmatch(of.get("unit", ""))
     return End(
         device,
