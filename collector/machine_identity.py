@@ -27,7 +27,7 @@ from collections.abc import Iterator
 from collector._answer import is_json, lines
 from collector._documents import unwrapped
 from collector._sysfs import files
-from truerail.errors import NoAnswerError
+from truerail.errors import NoAnswerError, UnreadableError
 from truerail.model import EVERYWHERE, Command, Device, MachineIdentity, collector, minutes
 
 _DMI = {"product_serial": "system", "chassis_serial": "chassis", "board_serial": "board", "product_uuid": "uuid"}
@@ -69,6 +69,9 @@ _COUNTING = ("0123456789abcdef", "9876543210", 4 * "1234567890")
 def machine_identity(answer: str, device: Device) -> list[MachineIdentity]:
     """One `MachineIdentity` for each serial number. Raises `UnreadableError`."""
     found = [one for one in _reported(answer) if _identifies(one.serial)]
+    systems = {one.serial for one in found if one.component == "system"}
+    if len(systems) > 1:
+        raise UnreadableError("serial numbers of two systems: answers of two machines", text=", ".join(sorted(systems)))
     if not found:
         raise NoAnswerError("no serial number of the machine in it", line=1, text=answer.strip().split("\n")[0])
     return list(dict.fromkeys(found))

@@ -48,9 +48,13 @@ def nvlink(answer: str, device: Device) -> list[NvLink]:
 
 def _links(text: list[str]) -> Iterator[NvLink]:
     gpu = None
+    seen: set[int] = set()
     for number, line in enumerate(text, 1):
         if named := _GPU.fullmatch(line):
             gpu = int(named[1])
+            if gpu in seen:
+                raise UnreadableError("a GPU twice: answers of two hosts, or of two times", line=number, text=line)
+            seen.add(gpu)
         elif gpu is not None and (link := _LINK.fullmatch(line)):
             rate = float(link[2]) if link[2] else None
             yield NvLink(gpu, int(link[1]), rate is not None, rate)

@@ -148,6 +148,22 @@ REFUSED: dict[str, tuple[str, str, str]] = {
         "gpu-001: Ethernet Channel Bonding Driver: v5.15.0\ngpu-001: \ngpu-001: Slave Interface: eth0\n",
         "line 1: not an answer about members of link aggregations",
     ),
+    "clush -b: NVLinks of two hosts": (
+        "nvlink",
+        "".join(
+            f"---------------\n{host}\n---------------\nGPU 0: NVIDIA B300 (UUID: GPU-1)\n\t Link 0: {state}\n"
+            for host, state in (("gpu-001", "53.125 GB/s"), ("gpu-002", "<inactive>"))
+        ),
+        "line 9: a GPU twice: answers of two hosts",
+    ),
+    "ansible: serial numbers of two hosts": (
+        "machine_identity",
+        "".join(
+            f"{host} | CHANGED | rc=0 >>\nSystem Information\n\tSerial Number: {serial}\n"
+            for host, serial in (("gpu-001", "AB12"), ("gpu-002", "AB13"))
+        ),
+        "serial numbers of two systems: answers of two machines: 'AB12, AB13'",
+    ),
     "amd-smi topology: a table of hops": (
         "gpu_nic_topology",
         "HOPS TABLE:\n             0000:c1:00.0 0000:c6:00.0\n0000:c1:00.0 0            1\n",
