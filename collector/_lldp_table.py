@@ -92,6 +92,9 @@ _CUT = "..."
 _CUT_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){1,3}-[0-9a-f]{0,11}", re.IGNORECASE)
 """OS10 truncates ids to 24 characters without a mark: what is left of a server's UUID is its model, alike on many."""
 
+_MARKED = re.compile(r"[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}[*#]", re.IGNORECASE)
+"""A chassis id of Comware with the mark of the LLDP agent that heard it."""
+
 
 class Header(NamedTuple):
     """Start and content of a table's columns; `body` is the index of the first line below.
@@ -314,4 +317,6 @@ def _neighbor(row: Row) -> Neighbor:
 
 
 def _identified(cell: str) -> tuple[str | None, str | None]:
-    return (None, None) if _CUT_UUID.fullmatch(cell) else identified(cell)
+    if _CUT_UUID.fullmatch(cell):
+        return None, None
+    return identified(cell[:-1] if _MARKED.fullmatch(cell) else cell)

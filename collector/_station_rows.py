@@ -22,7 +22,7 @@ _WORD = re.compile(r"(?:Gi|Te|Tf|Twf|Fo|Fi|Hu|Ma|Po|Vl) \d[\d/:]*(?!\S)|\S+")
 """Dell OS9 abbreviates the kind of a port and prints a blank between it and the number."""
 _RULER = re.compile(r"[ \t]*\+(?:=+\+)+[ \t]*")
 _WHOLE_NAME = re.compile(r"[a-z][a-z-]*\d+(?:/\d+)*")
-_NOT_A_PORT = re.compile(r"[A-Z]-\d|\d+/-|\d+[dhms]", re.IGNORECASE)
+_NOT_A_PORT = re.compile(r"[A-Z]-\d|\d+/-|\d+[dhms]|icmpv6", re.IGNORECASE)
 _VLAN = re.compile(r"([0-9]{1,5})(?:/-){0,2}")
 """VRP prints what else a row may have behind the VLAN: `10/-/-`."""
 _REMOTE = re.compile(

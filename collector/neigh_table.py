@@ -15,7 +15,7 @@ Sources: recorded answers in SuzieQ, ntc-templates and genieparser; iproute2 `ip
 
 - A host's table shows who is in its subnets, not who is on its cables: hosts are not asked.
 - Rows without a MAC (`FAILED`, `INCOMPLETE`, IOS-XR's `[Mcast adjacency]`) are left out. A row in the state
-  `interface`, of the type `I` on VRP, is the device's own address.
+  `interface`, of the type `I` on VRP, without an age on Dell OS9, is the device's own address.
 - `169.254.0.1 PERMANENT proto zebra` on an unnumbered port is made by FRR; its MAC is the real peer's.
 - On a VLAN interface the row shows no cable, unless the port behind it is printed: EOS `Vlan10, Port-Channel3`, Junos
   `irb.20 [xe-0/0/2.0]`, NX-OS in `detail`.
@@ -60,6 +60,8 @@ _VRP_ND = re.compile(
 _VRFS = frozenset(("vpn-instance", "vrf"))
 """Titles of a last column with names of VRFs, which may look like ports': `vpn1`, `rail-2`."""
 _WORD = re.compile(r"\S+")
+_NOBODYS = "00:00:00:00:00:00"
+"""What NX-OS prints for an address that has not answered."""
 _ANSWERING = frozenset(("reach", "reachable", "stale", "delay", "probe"))
 
 
@@ -102,7 +104,8 @@ _ANSWERING = frozenset(("reach", "reachable", "stale", "delay", "probe"))
 def neigh_table(answer: str, device: Device) -> list[AddressEntry]:
     """One `AddressEntry` for each address with a MAC, in the answer's order. Raises `UnreadableError`."""
     found = document(answer)
-    return list(_from_text(answer) if found is None else _from_json(found))
+    entries = _from_text(answer) if found is None else _from_json(found)
+    return [entry for entry in entries if entry.mac != _NOBODYS]
 
 
 def _entry(interface: Any, address: Any, mac: Any, port: Any = None, state: Any = None) -> AddressEntry:
@@ -175,10 +178,16 @@ def _of_vrp(answer: str) -> Iterator[AddressEntry]:
             yield _entry(found["interface"], found["address"], found["mac"], None, found["state"].lower())
 
 
-def _without_vrfs(answer: str) -> str:
-    """The same text without the names of VRFs. A word that begins left of their column is none: interfaces are long."""
+def _arranged(answer: str) -> str:
+    """The same text without the names of VRFs, and with an IPv6 address that NX-OS prints above its row in that row.
+
+    A word that begins left of the column of VRFs is none of theirs: interfaces are long.
+    """
     column, kept = 0, list[str]()
     for line in lines(answer):
+        if kept and line.startswith("  ") and kept[-1].count(":") > 1 and len(kept[-1].split()) == 1:
+            kept.append(f"{kept.pop().rstrip()} {line}")
+            continue
         title = line.lower().rstrip()
         if title.rpartition(" ")[2] in _VRFS and "mac" in title:
             column = title.rindex(" ")
@@ -191,7 +200,7 @@ def _from_text(answer: str) -> Iterator[AddressEntry]:
     if _VRP_ND.search(answer.replace("\r", "")):
         yield from _of_vrp(answer)
         return
-    rows = list(stations(_without_vrfs(answer)))
+    rows = list(stations(_arranged(answer)))
     found = [row for row in rows if row.address and not row.of_bridge]
     titled = has_title(answer, "address", "mac|hardware|link-layer|hwaddr", "interface|iface")
     if not found and (rows or not titled) and not has_title(answer, " dev ", "failed|incomplete"):
@@ -200,7 +209,8 @@ def _from_text(answer: str) -> Iterator[AddressEntry]:
         answer, "mac address", "address         name"
     )  # Junos with resolved names: a column between address and interface
     on_vlans = has_title(answer, "macaddress", "iface", "vlan")  # SONiC prints the port behind a VLAN instead of it
-    own = {"I"} if has_title(answer, "vpn-instance|expire(m)", "interface") else set()
+    own = {"I"} if has_title(answer, "vpn-instance|expire(m)|exp(m)", "interface") else set()
+    ageless = has_title(answer, "protocol", "age", "hardware")  # IOS and Dell OS9 print no age for an own address
     for row in found:
         words = [word.lower() for word in row.words]
         if "dev" in words:
@@ -215,5 +225,6 @@ def _from_text(answer: str) -> Iterator[AddressEntry]:
             if ports[-1].startswith("Vl "):  # Dell OS9 prints the port before the interface
                 ports.reverse()
             interface, port = ports[0], ports[1] if len(ports) > 1 else None
-        state = next((word for word in reversed(words) if word in _STATES), "interface" if own & {*row.words} else None)
+        of_device = own & {*row.words} or (ageless and "-" in words[: row.at])
+        state = next((word for word in reversed(words) if word in _STATES), "interface" if of_device else None)
         yield _entry(interface, row.address, row.mac, port, state)

@@ -63,6 +63,64 @@ TABLES: dict[str, tuple[str, str, Sequence[Fact]]] = {
             AddressEntry("vlan10", "10.0.0.3", MAC),
         ],
     ),
+    "CloudEngine, `display arp interface`: no column of VPN instances, and the switch's own address": (
+        "neigh_table",
+        (
+            "IP ADDRESS      MAC ADDRESS    EXP(M) TYPE/VLAN/CEVLAN INTERFACE\n"
+            "------------------------------------------------------------------------------\n"
+            "10.0.0.1        0200-0000-0001        I                Vbdif100\n"
+            "10.0.0.2        0200-0000-0001        S/10/100         100GE1/0/2.1\n"
+        ),
+        [
+            AddressEntry("Vbdif100", "10.0.0.1", MAC, state="interface"),
+            AddressEntry("100GE1/0/2.1", "10.0.0.2", MAC),
+        ],
+    ),
+    "noc of Yandex, NX-OS, `show ipv6 neighbor vrf all`: the source of a row is no port, its address stands above it": (
+        "neigh_table",
+        (
+            "IPv6 Adjacency Table for all VRFs\n"
+            "Total number of entries: 3\n"
+            "Address         Age       MAC Address     Pref Source     Interface\n"
+            "2001:db8:b020:500c:428d:5cff:fe34:fc79\n"
+            "                00:02:13  0000.0000.0000  255  icmpv6     Vlan641          #\n"
+            "2001:db8:b020:500c:428d:5cff:fe34:fd9a\n"
+            "                   16w3d  0200.0000.0001  50   icmpv6     Vlan641        \n"
+            "fe80::11:d1        10w4d  0200.0000.0001  50   icmpv6     port-channel1.3000\n"
+        ),
+        [
+            AddressEntry("Vlan641", "2001:db8:b020:500c:428d:5cff:fe34:fd9a", MAC),
+            AddressEntry("port-channel1.3000", "fe80::11:d1", MAC),
+        ],
+    ),
+    "ntc-templates, cisco_xr_show_arp3: an address without an age is the device's own": (
+        "neigh_table",
+        (
+            "Protocol  Address          Age (min)  Hardware Addr   Type   Interface\n"
+            "Internet  10.0.0.1                -   0200.0000.0001  ARPA   Vlan4\n"
+            "Internet  10.0.0.2               75   0200.0000.0001  ARPA   TenGigabitEthernet0/1\n"
+        ),
+        [
+            AddressEntry("Vlan4", "10.0.0.1", MAC, state="interface"),
+            AddressEntry("TenGigabitEthernet0/1", "10.0.0.2", MAC),
+        ],
+    ),
+    "H3C's command reference, `display lldp neighbor-information list`: marks of the agents behind chassis ids": (
+        "lldp_switch",
+        (
+            "Chassis ID : * -- -- Nearest nontpmr bridge neighbor\n"
+            "             # -- -- Nearest customer bridge neighbor\n"
+            "             Default -- -- Nearest bridge neighbor\n"
+            "System Name          Local Interface   Chassis ID       Port ID\n"
+            "leaf-1               GE1/0/1           0200-0000-0001   GigabitEthernet1/0/5\n"
+            "leaf-2               GE1/0/2           0200-0000-0001*  GigabitEthernet1/0/6\n"
+            "leaf-3               GE1/0/3           0200-0000-0001#  GigabitEthernet1/0/7\n"
+        ),
+        [
+            Neighbor(f"GE1/0/{n}", MAC, "mac", f"leaf-{n}", f"GigabitEthernet1/0/{port}")
+            for n, port in ((1, 5), (2, 6), (3, 7))
+        ],
+    ),
     "taf, OS10: the beginning of a server's UUID is not its chassis id": (
         "lldp_switch",
         (
