@@ -107,6 +107,35 @@ def test_a_card_that_is_a_model_does_not_name_its_port() -> None:
     assert [end[1] for end in ends(text)] == ["mlx5_0", "mlx5_1"]
 
 
+FASTFABRIC = """Standard-Format Topology,,,,,,,,,,,,,,
+Source,,,,,,Destination,,,,,,Cable,,
+Rack Group,Rack,Name,Name-2,Port,Type,Rack Group,Rack,Name,Name-2,Port,Type,Label,Length,Details
+g1,r1,n1,hfi1_0,1,FI,g1,r9,edge1,,5,SW,S1,3m,
+g1,r1,n1,hfi1_1,1,FI,g1,r9,edge2,,5,SW,S2,3m,
+g1,r9,edge1,,33,SW,g1,r9,x1,L101,1,CL,S3,5m,
+g1,r9,edge2,,33,SW,g1,r9,x1,L102,1,CL,S4,5m,
+g1,r9,edge2,,34,SW,g1,r9,x1,L102,2,CL,S5,5m,
+,,,,,,,,,,,,,,
+Core Name:x1,Core Group:,Core Rack:,Core Size:288,Core Full:0,,,,,,,,,,
+"""
+"""The spreadsheet of Omni-Path's and Ethernet's FastFabric, as `opaxlattopology_cust` writes it."""
+
+
+def test_the_spreadsheet_of_fastfabric_names_a_port_by_its_leaf_or_adapter_too() -> None:
+    found = import_text(FASTFABRIC, "topology.csv")
+    assert found is not None
+    assert ends(FASTFABRIC) == [
+        ("n1", "hfi1_0", "edge1", "5"),
+        ("n1", "hfi1_1", "edge2", "5"),
+        ("edge1", "33", "x1", "L101:1"),
+        ("edge2", "33", "x1", "L102:1"),
+        ("edge2", "34", "x1", "L102:2"),
+    ]
+    roles = {name: device.role for name, device in found.plan.devices.items()}
+    assert roles == {"n1": Role.HOST, "edge1": Role.LEAF, "edge2": Role.LEAF, "x1": Role.SPINE}
+    assert any("row 10: not a cable" in note for note in found.notes)
+
+
 def test_a_column_of_gpus_beside_the_server_is_no_third_device() -> None:
     assert ends("Server,GPU,NIC,Leaf,Leaf Port\n{},GPU3,{},{},{}\n".format(*CABLE)) == [CABLE]
 
@@ -174,6 +203,7 @@ def test_a_netbox_cable_with_several_ports_at_an_end_is_reported_and_not_guessed
 
 def test_json_of_something_else_is_no_cable_list() -> None:
     assert import_text('[{"name": "gpu-1"}]', "cables.json") is None
+    assert import_text('{"a": {"b": {"c": {"d": {"e": {"f": [1]}}}}}}', "cables.json") is None
 
 
 MINIGRAPH = """<DeviceMiniGraph xmlns="Microsoft.Search.Autopilot.Evolution">

@@ -35,7 +35,7 @@ _FIELDS = {
         ("port", "hca/port", "hca port", "physical port", "interface name", "interface", "port name"), "port"
     ),
     **dict.fromkeys(("nic port", "ifname", "if name", "intf", "netdev", "port id", "termination"), "port"),
-    **dict.fromkeys(("nic", "hca", "nic name", "hca name", "adapter", "adapter name"), "card"),
+    **dict.fromkeys(("nic", "hca", "nic name", "hca name", "adapter", "adapter name", "name 2"), "card"),
     **dict.fromkeys(("slot/port", "port number", "port no", "port no.", "port #", "switch port", "osfp port"), "port"),
     **dict.fromkeys(("rack", "rack name", "cabinet"), "rack"),
     **dict.fromkeys(("u", "ru", "rack u", "unit", "location", "position"), "unit"),

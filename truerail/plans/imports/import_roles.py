@@ -12,11 +12,17 @@ _KINDS: Final = (
     (Role.SUPERSPINE, re.compile(r"super[-_ ]?spine|\bcore|核心", re.IGNORECASE)),
     (Role.SPINE, re.compile(r"spine|脊", re.IGNORECASE)),
     (Role.LEAF, re.compile(r"leaf|\btor\b|叶", re.IGNORECASE)),
-    (Role.HOST, re.compile(r"host|server|gpu|compute|client|[dh]gx|\blinux\b|gateway|服务器|主机", re.IGNORECASE)),
+    (
+        Role.HOST,
+        re.compile(
+            r"host|server|gpu|compute|client|[dh]gx|\blinux\b|gateway|服务器|主机|^(?:fi|hfi|hca|nic)$", re.IGNORECASE
+        ),
+    ),
 )
 _SWITCH: Final = re.compile(
-    r"switch|交换机|srlinux|ceos|\bsonic|\bsw[-_\d]|nokia_|arista_|cisco_|juniper_|cvx", re.IGNORECASE
+    r"switch|交换机|srlinux|ceos|\bsonic|\bsw[-_\d]|nokia_|arista_|cisco_|juniper_|cvx|^(?:sw|cl|cs)$", re.IGNORECASE
 )
+"""The last are types of FastFabric: switch, leaf and spine of a core switch; its hosts are of type FI or NIC."""
 _SWITCH_PORT: Final = re.compile(
     r"swp\d.*|Ethernet\d.*|Eth\d+/.*|(?:et|xe|ge)-\d.*|e\d+-\d.*|ethernet-\d.*|sw\d+p\d+|E\d+/\d.*"
     r"|\w+(?:Ethernet|GigE)\d.*|\d+/\d+(?:/\d+)*"
