@@ -25,7 +25,7 @@ _PORT = re.compile(
 _PEER = re.compile(r'(?:0x([0-9a-fA-F]{1,16})\s+)?(\d+)\s+(\d+)\[[ \d]*\]\s+"(.*)"\s+\(((?:[^()]|\([^()]*\))*)\)')
 _NO_PEER = re.compile(r'(?:\[\s*\]\s*""\s*\([^()]*\)|"Port not available")')
 _SPEED = re.compile(r"\s*(?:(\d+X)|undefined \((\d+)\))\s+(?:([\d.]+) Gbps\b|undefined \((\d{1,3})\)).*", re.IGNORECASE)
-"""Width and speed, or the codes of those that an old release has no name for (libibmad, `dump.c`)."""
+"""Width and speed, or the codes of those that an old release has no name for: `undefined (8)` (libibmad, `dump.c`)."""
 _COULD_BE = re.compile(r"Could be (?:(\d+X)|([\d.]+) Gbps|([A-Z]+\d*))\b", re.IGNORECASE)
 
 

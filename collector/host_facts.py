@@ -25,11 +25,10 @@ Traps:
 
 - A GPU lowers its link's speed while idle: a slow link means something only on a busy GPU.
 - A device that has dropped off the bus shows `Unknown` speed and the widths 0, 63 and 255: not reported.
-- The maximum is the device's; the slot may support less.
+- The maximum is the device's; the slot may support less. `lspci` without `-D` omits the domain, which then is 0000.
 - Text after the list of modules shows that it is complete; `lsmod` lists a module above those that it needs. Only then
   is `not loaded` reported.
 - The last line counts only if a line feed ends it.
-- `lspci` without `-D` omits the domain, which then is 0000.
 """
 
 import re

@@ -19,7 +19,6 @@ Traps:
   `MT4129 ConnectX7   Mellanox Technologies`. Unmanaged switches all announce the same: only their GUIDs differ.
 - `ibnetdiscover -p` and `iblinkinfo` report the GUIDs of ports; on adapters before ConnectX-4 the node's is different.
 - A node name map (`--node-name-map`) changes switches' headings and all neighbours, but not the headings of adapters.
-- `iblinkinfo` prints the code of a width or speed that its release does not know: `undefined (8)` is NDR.
 - A switch's own aggregation node (SHARP) is on the port after the last one, without a cable.
 - Where each node reports its own end of a link, an answer without its end is refused. For the ports report and files
   of `-w` nothing shows that the end is missing.

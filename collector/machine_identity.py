@@ -14,11 +14,9 @@ system EEPROM; recorded answers in sonic-utilities' tests and in public tests of
 
 Traps:
 
-- Makers leave placeholders in: `To be filled by O.E.M.`, `Default string`, `SYS-1234567890`, zeros. They identify
-  nothing.
+- Makers leave placeholders in: `To be filled by O.E.M.`, `SYS-1234567890`, zeros. They identify nothing.
 - `dmidecode` and `ipmitool` label serial numbers of modules and power supplies alike: FRU 0 alone is the machine's.
-- `product_uuid` is printed in lower case by the kernel and in upper case by others.
-- The last line counts only if a line feed ends it.
+- `product_uuid` is in lower case from the kernel, else in upper. The last line counts only if a line feed ends it.
 """
 
 import re

@@ -21,8 +21,7 @@ Traps:
   `ip -s -j link` keep the names of its JSON (`stats64.rx.bytes`), which no rule uses as traffic on the wire.
 - ionic's `rx_bytes` are those of its own rings, `octets_rx_ok` the wire's; bnxt_en's are the wire's, bnxt_re's RDMA
   alone. No rule uses them for an unknown driver: the rate of such a port is unknown.
-- All ones (2^64 - 1) is a counter that the driver could not read (ionic): skipped.
-- A driver without counters prints `no stats available`: such a port is skipped.
+- Skipped: a counter of all ones, which ionic could not read, and a port without counters (`no stats available`).
 - An answer that ends inside a line is refused. One that ends without a line feed may have lost digits of its last
   value, unless that is 0: that counter is skipped.
 """

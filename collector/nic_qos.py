@@ -10,8 +10,7 @@ answers.
 
 Traps:
 
-- None of the tools but `ethtool -a` names its port: the command above the answer does. Two answers without one are
-  refused.
+- None of the tools but `ethtool -a` names its port: the command above the answer does. Two without one are refused.
 - ECN is on for a priority if the NIC both notifies senders (`roce_np`) and reacts to notifications (`roce_rp`); if one
   of the two is not reported for every priority that the other is, ECN is not reported.
 - `ethtool -a` shows the global pause of IEEE 802.3x, which stops all priorities at once. It is off where PFC is on.

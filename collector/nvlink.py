@@ -9,9 +9,8 @@ Format: a line for each GPU, `GPU 0: NVIDIA H100 80GB HBM3 (UUID: GPU-...)`, the
 
 Traps:
 
-- A GPU without NVLink has no lines below its own, and no fact.
+- A GPU without NVLink has no lines below its own, and no fact. The last line counts only if a line feed ends it.
 - `nvidia-smi nvlink -e` lists errors of the links in lines of the same shape: refused, as is a state of another form.
-- The last line counts only if a line feed ends it.
 - Some lines are errors (`NVML: Unable to retrieve NVLink information as all links are inActive`): then all links of
   that GPU are inactive, and how many it has is not shown.
 """

@@ -33,9 +33,7 @@ Traps:
 - EOS shows a module's type (`400GBASE-DR4`) and serial number, no part number: the type replaces the part. Junos shows
   neither here. Inventories are in `collector/_optics_inventory.py`.
 - SONiC shows zeros for a copper cable, and for a module without diagnostics: they are skipped.
-- Of a kind of module that its release does not know, such as OSFP, ethtool prints the bytes: they are not read.
-- Two modules below one command are refused: no line names the second one's port.
-- An answer that ends inside a name is refused; a last value without a line feed may be cut, and is skipped.
+- Refused: an answer that ends inside a name, two modules below one command. Skipped: a last value without line feed.
 """
 
 import re

@@ -18,9 +18,8 @@ Traps:
   DOWN; `-v` prints the port's own state. `column -t` widens its gaps, and pasted lines may end with remarks.
 - Only some forms report rate, link layer or PCI address; with the others they are None, "not reported".
 - iproute2 of 2017 to 2019 began a line with `0/1: mlx5_0/1:` in place of `link mlx5_0/1`.
-- `pdsh` and `clush` write the host before each line, `gpu-001: mlx5_0 port 1`: refused.
 - A port that is cut before its state is refused; values after the state may be missing and are then None.
-- `show_gids` looks similar but reports something else: refused.
+- `show_gids` looks similar but reports something else: refused. So are lines behind a host (`pdsh`: `gpu-001: mlx5_0`).
 """
 
 import re
