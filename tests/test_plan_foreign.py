@@ -221,6 +221,23 @@ def test_records_in_several_lists_are_all_read_and_named_by_their_list() -> None
     assert "sheet 'pod2.links' row 2: not a cable, because it says 'TBD'" in plan.notes
 
 
+def test_the_architecture_of_a_switch_of_canu_is_its_tier() -> None:
+    nodes = [
+        {"common_name": "sw-1", "id": 0, "type": "switch", "architecture": "spine", "ports": []},
+        {"common_name": "sw-leaf-1", "id": 1, "type": "switch", "ports": [
+            {"port": 1, "destination_node_id": 0, "destination_port": 2},
+            {"port": 2, "destination_node_id": 2, "destination_port": 1, "destination_slot": "ocp"},
+        ]},
+        {"common_name": "ncn-1", "id": 2, "type": "server", "architecture": "river_ncn", "ports": []},
+    ]  # fmt: skip
+    plan = plan_of(json.dumps({"topology": nodes}), "paddle.json")
+    assert {name: device.role.value for name, device in plan.devices.items()} == {
+        "sw-leaf-1": "leaf",
+        "sw-1": "spine",
+        "ncn-1": "host",
+    }
+
+
 def test_a_host_of_several_adapters_in_ndt_is_one_host() -> None:
     """UFM's plugin takes node descriptions of `ibdiagnet` for names (`ndt_plugin`, its generator of NDT files)."""
     header = "rack #,U height,#Fields:StartDevice,StartPort,EndDevice,EndPort,U height_1,LinkType,Speed\n"
@@ -232,7 +249,7 @@ def test_a_host_of_several_adapters_in_ndt_is_one_host() -> None:
 
 def test_planes_may_have_letters_and_lengths_a_unit_beside_them() -> None:
     header = "Device A,Port A,Device B,Port B,Rail,Plane,Cable Length,Cable Length Unit\n"
-    plan = plan_of(f"{header}g,1,x,1,0,A,10,ft\ng,2,y,1,0,plane b,3,m\ng,3,z,1,1,2,,\n", "x.csv")
+    plan = plan_of(f"{header}g,1,x,1,0,A,10,ft\ng,2,y,1,0,plane b,3,Meters\ng,3,z,1,1,2,,\n", "x.csv")
     assert [(cable.plane, cable.length_m) for cable in plan.cables] == [(0, 3.048), (1, 3.0), (2, None)]
 
 

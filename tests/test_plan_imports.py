@@ -267,6 +267,11 @@ spec:
     link:
       server: {port: server-1/enp2s1}
       switch: {port: leaf-01/E1/3/1}
+---
+apiVersion: wiring.githedgehog.com/v1beta1
+kind: Connection
+metadata: {name: leaf-01--external}
+spec: {external: {link: {switch: {port: leaf-01/E1/9}}}}
 """
 TOPOLOGY = """
 # generated
@@ -291,7 +296,9 @@ def test_containerlab(tmp_path: Path) -> None:
 
 
 def test_hedgehog_wiring(tmp_path: Path) -> None:
-    assert ends(load(written(tmp_path, "wiring.yaml", WIRING))) == [("server-1", "enp2s1", "leaf-01", "E1/3/1")]
+    plan = load(written(tmp_path, "wiring.yaml", WIRING))
+    assert ends(plan) == [("server-1", "enp2s1", "leaf-01", "E1/3/1")]
+    assert "connection leaf-01--external: not a cable between two devices" in plan.notes
 
 
 def test_a_topology_file_of_infiniband(tmp_path: Path) -> None:

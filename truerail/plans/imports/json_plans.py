@@ -222,7 +222,7 @@ def _canu_end(node: Mapping[str, Any], cable: Mapping[str, Any], side: str) -> E
     rack, unit = _text(_get(node, "location", "rack")), _text(_get(node, "location", "elevation"))
     name = f"{slot}:{port}" if slot else _text(port)
     digits = unit.lstrip("uU")
-    kind = "leaf" if node.get("type") == "switch" else _text(node.get("type"))
+    kind = f"switch {_text(node.get('architecture'))}" if node.get("type") == "switch" else _text(node.get("type"))
     return End(_text(node.get("common_name")), name, rack, int(digits) if digits.isdigit() else None, kind)
 
 

@@ -32,11 +32,11 @@ _RATES = {"EDR": 100.0, "HDR": 200.0, "NDR": 400.0, "XDR": 800.0}
 """Gb/s of four lanes."""
 _METRES = {
     **dict.fromkeys(("", "m", "meter", "meters", "metre", "metres", "mtr"), 1.0),
-    "km": 1000.0,
-    "cm": 0.01,
-    "mi": 1609.344,
-    "ft": 0.3048,
-    "in": 0.0254,
+    **dict.fromkeys(("km", "kilometer", "kilometers"), 1000.0),
+    **dict.fromkeys(("cm", "centimeter", "centimeters"), 0.01),
+    **dict.fromkeys(("mi", "mile", "miles"), 1609.344),
+    **dict.fromkeys(("ft", "foot", "feet"), 0.3048),
+    **dict.fromkeys(("in", "inch", "inches"), 0.0254),
 }
 """NetBox's units of a cable's length."""
 

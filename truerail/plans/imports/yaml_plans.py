@@ -52,8 +52,12 @@ def hedgehog(documents: Documents) -> Rows | None:
     rows = Rows()
     for one in named:
         if one.get("kind") == "Connection":
-            for link in _links(one.get("spec")):
+            links = list(_links(one.get("spec")))
+            for link in links:
                 rows.add(ImportRow(_port(kinds, link[0]), _port(kinds, link[1])))
+            if not links:
+                name = _mapping(one.get("metadata")).get("name")
+                rows.leave_out("not a cable between two devices", f"connection {name}")
     return rows
 
 
