@@ -6,8 +6,9 @@ reads. No device is asked for it: the Prometheus that has the series is, for the
 the setting `jobs` names it. A file of a capture is read.
 
 Format: Prometheus' text format, `nccl_bus_bandwidth_gbs{slurm_job_id,node,gpu,comm_name,nranks,collective,
-message_size}`; `nccl_p2p_bus_bandwidth_gbs` with `p2p_operation` for sends and receives. Source: NCCL,
-`plugins/profiler/inspector/README.md`. Of Prometheus the JSON of its HTTP API: a `matrix`, values with their times.
+message_size}`; `nccl_p2p_bus_bandwidth_gbs` with `p2p_operation` for sends and receives. Without that setting a line of
+JSON for each operation, `{"header": ..., "metadata": ..., "coll_perf": ...}`, which names no GPU. Source: NCCL,
+`plugins/profiler/inspector`. Of Prometheus the JSON of its HTTP API: a `matrix`, values with their times.
 
 Traps:
 
@@ -16,6 +17,7 @@ Traps:
 - Execution times are in series of their own (`nccl_collective_exec_time_microseconds`), and are left out.
 """
 
+import json
 import math
 import re
 from collections.abc import Iterator
@@ -32,6 +34,8 @@ _QUERY = "nccl_bus_bandwidth_gbs%5B2m%3A30s%5D"
 _SAMPLE = re.compile(r"(nccl_[a-z0-9_]{1,100})\{([^\n]{0,4000})\}[ \t]+(\S{1,40})(?:[ \t]+-?\d{1,20})?[ \t]*$")
 _LABEL = re.compile(r'([a-z_][a-z0-9_]{0,60})="((?:[^"\\]|\\.){0,500})"[ \t]*(?:,[ \t]*|$)')
 _BANDWIDTH = {"nccl_bus_bandwidth_gbs": "collective", "nccl_p2p_bus_bandwidth_gbs": "p2p_operation"}
+_PERFORMANCE = {"coll_perf": "coll", "p2p_perf": "p2p"}
+_RECORD = re.compile(r"\{[^\n]{0,4096}\"(?:coll|p2p)_perf\":")
 _ESCAPES = {"\\n": "\n", '\\"': '"', "\\\\": "\\"}
 
 
@@ -44,6 +48,8 @@ _ESCAPES = {"\\n": "\n", '\\"': '"', "\\\\": "\\"}
 )
 def nccl_inspector(answer: str, device: Device) -> list[NcclBandwidth]:
     """One `NcclBandwidth` for each sample of a bandwidth, in the file's order. Raises `UnreadableError`."""
+    if _RECORD.match(answer.lstrip()):
+        return [_recorded(line, number) for number, line in enumerate(lines(answer), 1) if line.strip()]
     return list(_from_prometheus(decode(answer)) if is_json(answer) else _samples(answer))
 
 
@@ -61,6 +67,22 @@ def _from_prometheus(body: Any) -> Iterator[NcclBandwidth]:
             if not isinstance(pair, list) or len(pair) != 2 or not isinstance(pair[0], int | float):
                 raise UnreadableError(f"series {number} of Prometheus has a value without a time", line=1)
             yield _bandwidth(words, kind, str(pair[1]), 1)._replace(at=float(pair[0]))
+
+
+def _recorded(line: str, number: int) -> NcclBandwidth:
+    """The operation in a line of JSON."""
+    try:
+        record = json.loads(line)
+        kind, name = next((kind, name) for kind, name in _PERFORMANCE.items() if kind in record)
+        performance, header = record[kind], record["header"]
+        rate, size = float(performance[f"{name}_busbw_gbs"]), int(performance[f"{name}_msg_size_bytes"])
+        words = str(record["metadata"]["hostname"]), str(header["id"]), int(header["n_ranks"]), str(performance[name])
+    except (ValueError, TypeError, KeyError, StopIteration, RecursionError, OverflowError) as error:
+        raise UnreadableError("not a record of NCCL's Inspector", line=number, text=line[:200]) from error
+    if not math.isfinite(rate):
+        raise UnreadableError("not a bandwidth", line=number, text=str(rate))
+    node, comm, ranks, operation = words
+    return NcclBandwidth(None, node, None, comm, ranks, operation, str(size), rate)
 
 
 def _samples(answer: str) -> Iterator[NcclBandwidth]:

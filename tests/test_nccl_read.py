@@ -18,7 +18,6 @@ from collector import collectors
 from truerail.cli.app import app
 from truerail.errors import UnreadableError
 from truerail.model import Device
-from truerail.model.nccl_facts import NcclHop
 
 CORPUS = Path(__file__).resolve().parents[2] / "shared" / "corpus" / "jobs"
 LOGS = {
@@ -143,47 +142,6 @@ def test_a_long_ring_that_may_be_cut_loses_its_last_rank() -> None:
 def test_prefixes_of_launchers_do_not_hide_the_host(header: str) -> None:
     (row,) = rows("nccl_log", f"{header}NCCL INFO Using network AWS Libfabric\n")
     assert row == {"fact": "network", "host": "gpu-001", "network": "AWS Libfabric"}
-
-
-def test_a_fused_device_has_the_ports_of_its_members() -> None:
-    """The name of a virtual device has none: two ports of one adapter (`mlx4_0+mlx4_0`), or a second port."""
-
-    def fused(listed: str, name: str) -> list[str]:
-        text = f"{HEAD}NET/IB : Using {listed} [RO]; OOB eth0:10.0.0.1<0>\n"
-        text += f"{HEAD}NET/IB : Made virtual device [9] name={name} speed=80000 ndevs=2\n"
-        return next(row["devices"] for row in rows("nccl_log", text) if row["fact"] == "nic" and row["index"] == 9)
-
-    assert fused("[0]mlx4_0:1/IB [1]mlx4_0:2/IB", "mlx4_0+mlx4_0") == ["mlx4_0", "mlx4_0:2"]
-    assert fused("[0]mlx5_0:2/IB [1]mlx5_1:1/IB", "mlx5_0+mlx5_1") == ["mlx5_0:2", "mlx5_1"]
-    assert fused("[0]mlx5_0:1/IB [1]mlx5_0:2/IB", "mlx5_0+mlx5_7") == ["mlx5_0", "mlx5_7"]
-
-
-RAY = (
-    "(RayWorkerWrapper pid=626, ip=10.244.1.107) gpu-1:626:626 [0] NCCL INFO {} [repeated 14x across cluster]{}\n"
-    "\x1b[36m(RayWorkerWrapper pid=626)\x1b[0m g:6:6 [0] NCCL INFO {}\x1b[32m [repeated 2x across cluster]\x1b[0m\n"
-)
-"""As Ray's `log_deduplicator` prints what several workers print alike; vLLM over two hosts with NCCL 2.21."""
-HOW = " (Ray deduplicates logs by default. Set RAY_DEDUP_LOGS=0 to disable log deduplication, or see https://x.)"
-
-
-def test_lines_that_ray_left_out_are_no_part_of_a_message_and_the_log_is_not_whole() -> None:
-    start = (
-        "ncclCommInitRank comm 0x3fc66150 rank 1 nranks 2 cudaDev 0 nvmlDev 0 busId 100000 commId 0x9bdf - Init START"
-    )
-    hop = "Channel 01/0 : 0[0] -> 1[0] [receive] via NET/IB/0/GDRDMA"
-    text = RAY.format(start, HOW, "Using network IB") + RAY.format(
-        hop, "", "NCCL_NET_GDR_LEVEL set by environment to SYS"
-    )
-    facts = collectors()["nccl_log"].read(text, Device("gpu-9"))
-    assert {one.row()["fact"]: one for one in facts}.keys() == {"rank", "network", "hop", "setting"}  # type: ignore[union-attr]
-    found = [fact.row() for fact in facts]  # type: ignore[union-attr]
-    assert {"fact": "network", "host": "g", "network": "IB"} in found
-    assert {"fact": "setting", "host": "g", "name": "NCCL_NET_GDR_LEVEL", "value": "SYS"} in found
-    assert {"fact": "setting", "host": None, "name": "RAY_DEDUP_LOGS", "value": "1"} in found
-    assert next(fact.comm for fact in facts if isinstance(fact, NcclHop)) == "0x9bdf"
-    assert (
-        rows("nccl_log", text.splitlines()[0].partition("NCCL")[0] + "NCCL INFO x [repeated 2x across cluster]\n") == []
-    )
 
 
 def test_lines_without_a_process_have_no_host() -> None:
