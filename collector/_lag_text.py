@@ -14,8 +14,11 @@ from truerail.model.names import canonical_mac
 _SUMMARY = re.compile(r"\bMember Ports\b|\bTeam Dev\b|^\s*Port-Channel +Protocol +Ports\b|^Group +Port-[Cc]hannel\b")
 _SUMMARY_LAG = re.compile(r"(?:\d+ +)?((?:Po|port-channel|PortChannel)\d+)(?: *\([^)\s]*\))?(?=\s|$)")
 _FLAGGED = re.compile(r"([A-Za-z]*\d[\w/.:-]*)\(([^()\s]*)\)(?!\()")
-_CARRIES = frozenset("PS")
-"""Flags of a member that its lag uses: all print P, SONiC prints S, which means suspended elsewhere as `s`."""
+_CARRIES = frozenset("P")
+_CARRIES_SONIC = frozenset("PS")
+_CARRIES_SONIC_CLI = frozenset("PU")
+"""Flags of a member that its lag uses. SONiC's S is EOS' mark of a short timeout; other systems print U behind lags."""
+_SONIC_TITLE = "Team Dev"
 _UNSURE = "*"
 """SONiC's mark of a member whose state in hardware is another one than in teamd."""
 _EOS_LAG = re.compile(r"Port Channel (Port-Channel\d+)\*?(?: \(.*\))?:")
@@ -86,6 +89,7 @@ def _octet(letters: str, bits: Mapping[str, int]) -> int:
 def _summary(text: Sequence[str]) -> Iterator[LagMember]:
     """A row for each lag with flags in brackets; a row of members alone continues the one above."""
     lag, below = None, False
+    sonic = any(_SONIC_TITLE in line for line in text)
     for line in text:
         below = below or bool(_SUMMARY.search(line))
         named = _SUMMARY_LAG.match(line)
@@ -96,9 +100,11 @@ def _summary(text: Sequence[str]) -> Iterator[LagMember]:
             lag = named[1]
         elif not below or len(cells) != len(words):
             lag = None
+        of_cli = _CARRIES_SONIC_CLI if lag and lag.startswith("PortChannel") else _CARRIES
+        carries = _CARRIES_SONIC if sonic else of_cli
         for port, flags in _FLAGGED.findall(" ".join(cells)) if lag else ():
             if not _EOS_PEER.match(port):
-                yield LagMember(port, lag, selected=None if _UNSURE in flags else not _CARRIES.isdisjoint(flags))
+                yield LagMember(port, lag, selected=None if _UNSURE in flags else not carries.isdisjoint(flags))
 
 
 def _eos(text: Sequence[str]) -> Iterator[LagMember]:

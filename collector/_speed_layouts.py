@@ -8,7 +8,7 @@
 | AOS-CX | `show interface physical`, `show interface brief` | recorded answers (ntc-templates, aruba_aoscx) |
 | Junos | `show interfaces terse` | recorded answers (genieparser, junos) |
 | Nokia SR Linux | `show interface brief` | answers in Nokia's and containerlab's documentation |
-| sonic-cli | `show interface status` | documentation alone: the columns of Dell's Enterprise SONiC user guide |
+| sonic-cli | `show interface status` | documentation alone: Dell's Enterprise SONiC user guide, SONiC's designs |
 
 Traps:
 
@@ -106,6 +106,14 @@ LAYOUTS = (
             r"(?P<mtu>\d+)(?:\s+(?P<alias>\S+))?\s*"
         ),
     ),
+    Layout(
+        re.compile(r"\s*Name\s+Description\s+Admin\s+Oper\s+(?:Auto-?Neg\s+)?Speed\s+MTU\b.*"),
+        re.compile(r"\s*Eth\S*\d(?=\s)"),
+        re.compile(
+            r"\s*(?P<port>\S+)\s+(?:\S.*\s)?(?P<admin>up|down)\s+(?P<oper>up|down)\s+(?:(?:on|off)\s+)?"
+            r"(?P<speed>\d+(?:GB)?|-)\s+(?P<mtu>\d+)(?:\s+(?P<alias>\S+))?\s*"
+        ),
+    ),
 )
 
 
@@ -128,6 +136,6 @@ def row(layout: Layout, line: str) -> PortStatus | None:
     admin = "down" if off else _STATE.get(shown, shown)
     state = of_words(_STATE.get(oper, oper), admin, why)
     kilobits, mtu = cells.get("kilobits"), cells.get("mtu")
-    speed = str(int(kilobits) // _KILO) if kilobits else cells.get("speed")
+    speed = str(int(kilobits) // _KILO) if kilobits else (cells.get("speed") or "").removesuffix("B")
     reported = status(cells["port"], state, gbps(speed), int(mtu) if mtu else None)
     return reported._replace(alias=cells.get("alias"))

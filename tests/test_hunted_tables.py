@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pytest
 
 from collector import collectors
-from truerail.model import AddressEntry, Device, Fact, Neighbor
+from truerail.model import AddressEntry, Device, Fact, LagMember, LinkSpeed, Neighbor, NetLink
 
 ANY = Device("any")
 MAC = "02:00:00:00:00:01"
@@ -121,6 +121,36 @@ TABLES: dict[str, tuple[str, str, Sequence[Fact]]] = {
             for n, port in ((1, 5), (2, 6), (3, 7))
         ],
     ),
+    "sonic-mgmt-framework's design of LAGs, sonic-cli: U is a member that is up": (
+        "lag_members",
+        (
+            "Flags: D - Down\n       U - Up\n\n"
+            "---------------------------------------------------------------------------\n"
+            "Group   PortChannel            Type    Protocol    Member Ports\n"
+            "---------------------------------------------------------------------------\n"
+            "1       PortChannel1    (D)     Eth      LACP       Ethernet56(D)\n"
+            "                                                    Ethernet60(U)\n"
+            "111     PortChannel111  (D)     Eth      LACP\n"
+        ),
+        [
+            LagMember("Ethernet56", "PortChannel1", selected=False),
+            LagMember("Ethernet60", "PortChannel1", selected=True),
+        ],
+    ),
+    "Arista's command reference, `show port-channel summary`: S is a short timeout": (
+        "lag_members",
+        (
+            "   Port-Channel       Protocol    Ports\n"
+            "------------------ -------------- -------------------\n"
+            "   Po1(U)             LACP(a)     Et1(PSG+)\n"
+            "   Po2(D)             LACP(a)     Et3(sSG-) Et4(IS)\n"
+        ),
+        [
+            LagMember("Et1", "Po1", selected=True),
+            LagMember("Et3", "Po2", selected=False),
+            LagMember("Et4", "Po2", selected=False),
+        ],
+    ),
     "taf, OS10: the beginning of a server's UUID is not its chassis id": (
         "lldp_switch",
         (
@@ -135,6 +165,30 @@ TABLES: dict[str, tuple[str, str, Sequence[Fact]]] = {
         ],
     ),
 }
+
+SONIC_CLI = {
+    "Name                Description         Admin          Oper           Speed          MTU": "up  {}  100GB  9100",
+    "Name     Description    Admin   Oper   Speed     MTU     Alternate Name": "up   {}   100000   9100   Eth1/1",
+    "Name     Description    Admin   Oper   AutoNeg   Speed   MTU     Alternate Name": "up   {}   on  100000   9100  x",
+}
+"""The tables of `show interface status` in SONiC's design documents: interface naming, link tracking, autoneg."""
+
+
+@pytest.mark.parametrize("header", SONIC_CLI)
+def test_states_and_speeds_of_sonic_cli(header: str) -> None:
+    rows = (
+        f"Ethernet0    rail 1 down   {SONIC_CLI[header].format('up')}\n"
+        f"Ethernet4    -             {SONIC_CLI[header].format('down')}\n"
+        f"Ethernet8    -             {SONIC_CLI[header].format('down').replace('up', 'down')}\n"
+    )
+    answer = f"{'-' * 60}\n{header}\n{'-' * 60}\n{rows}"
+    assert list(collectors()["link_speed"].read(answer, ANY)) == [LinkSpeed("Ethernet0", 100)]
+    found = collectors()["port_state"].read(answer, ANY)
+    assert [(link.netdev, link.operstate, link.down_reason) for link in found if isinstance(link, NetLink)] == [
+        ("Ethernet0", "UP", None),
+        ("Ethernet4", "DOWN", None),
+        ("Ethernet8", "DOWN", "switched off"),
+    ]
 
 
 @pytest.mark.parametrize("source", TABLES)
