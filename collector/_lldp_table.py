@@ -82,6 +82,7 @@ _END = re.compile(r"-{10,}\s*$|total |```|\S+@\S+[:>]|\{master|[^\s>#]{1,80}[>#]
 _TOTAL = re.compile(
     r"^[ \t]*total (?:entries displayed|neighbor entries)[ \t]*:[ \t]*(\d{1,6})[ \t]*$", re.IGNORECASE | re.MULTILINE
 )
+_FRAME = re.compile(r"[ \t]*-{60,}[ \t]*")
 _GAP = re.compile(r" {2,}")
 _WORD = re.compile(r"\S+")
 _MAC = re.compile(r"[0-9a-f]{1,2}(?::[0-9a-f]{1,2}){5}", re.IGNORECASE)
@@ -151,7 +152,7 @@ def neighbors(text: str, lines: Sequence[str], table: Header) -> Iterator[Neighb
     """The neighbours in a table. Raises `UnreadableError` if the table is cut or a row does not fit the header."""
     rows = [row for row in _rows(lines, table) if row.get("port_id") or row.get("name") or row.get("chassis_id")]
     total = announced(text)
-    if total is None and _always_totalled(text, table, empty=not rows):
+    if total is None and _always_totalled(text, table, empty=not rows) and not (rows and _framed(lines, table)):
         raise UnreadableError("no total below the table: the answer is cut")
     if total is not None and len(rows) < total:
         raise UnreadableError(f"{len(rows)} of {total} neighbours: the answer is cut")
@@ -187,6 +188,12 @@ def _always_totalled(text: str, table: Header, *, empty: bool) -> bool:
     sonic = start == _SONIC[: len(start)] and not {"ttl", "left", "chassis_id"}.intersection(table.fields)
     cisco = table.fields[0] == "name" and "ttl" in table.fields
     return sonic or (cisco and (empty or not text.endswith("\n")))
+
+
+def _framed(lines: Sequence[str], table: Header) -> bool:
+    """Whether the labels stand between two rulers, as in `show lldp table` of `sonic-cli`, which prints no total."""
+    around = lines[table.body - 2 : table.body + 1 : 2] if table.body > 1 else ()
+    return len(around) > 1 and all(_FRAME.fullmatch(line) for line in around)
 
 
 def _rows(lines: Sequence[str], table: Header) -> list[Row]:

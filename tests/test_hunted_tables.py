@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import pytest
 
 from collector import collectors
+from truerail.errors import UnreadableError
 from truerail.model import AddressEntry, Device, Fact, LagMember, LinkSpeed, Neighbor, NetLink
 
 ANY = Device("any")
@@ -151,6 +152,20 @@ TABLES: dict[str, tuple[str, str, Sequence[Fact]]] = {
             LagMember("Et4", "Po2", selected=False),
         ],
     ),
+    "sonic-mgmt-framework, lldp_show.j2: sonic-cli prints no total": (
+        "lldp_switch",
+        (
+            f"{'-' * 102}\n"
+            "LocalPort           RemoteDevice        RemotePortID        Capability           RemotePortDescr\n"
+            f"{'-' * 103}\n"
+            "Ethernet0           spine-1             Ethernet8           BR                  Eth1/2\n"
+            "Ethernet4                               02:00:00:00:00:01                       \n"
+        ),
+        [
+            Neighbor("Ethernet0", system_name="spine-1", port_id="Ethernet8", port_description="Eth1/2"),
+            Neighbor("Ethernet4", port_id=MAC, port_id_type="mac"),
+        ],
+    ),
     "taf, OS10: the beginning of a server's UUID is not its chassis id": (
         "lldp_switch",
         (
@@ -165,6 +180,22 @@ TABLES: dict[str, tuple[str, str, Sequence[Fact]]] = {
         ],
     ),
 }
+
+
+@pytest.mark.parametrize(
+    ("above", "rows"),
+    [
+        ("-" * 102 + "\n", ""),
+        ("-" * 102 + "\n", "Ethernet0           leaf-of-row-3-unit-23Ethernet8           BR\n"),
+        ("", "Ethernet0           spine-1             Ethernet8           BR                  Eth1/2\n"),
+    ],
+    ids=["no row", "a name without a blank behind it", "no ruler above"],
+)
+def test_a_table_of_sonic_cli_that_may_be_cut(above: str, rows: str) -> None:
+    labels = "LocalPort           RemoteDevice        RemotePortID        Capability           RemotePortDescr"
+    with pytest.raises(UnreadableError):
+        collectors()["lldp_switch"].read(f"{above}{labels}\n{'-' * 103}\n{rows}", ANY)
+
 
 SONIC_CLI = {
     "Name                Description         Admin          Oper           Speed          MTU": "up  {}  100GB  9100",
