@@ -15,8 +15,7 @@ Traps:
 - Several kinds of jobs label their pods with the names of the jobs below them as well: a JobSet's pod has a
   `batch.kubernetes.io/job-name` too. The table below has the outermost first.
 - Groups of plain pods (Kueue, coscheduling, SkyPilot) have no owner: a label has the name of their job.
-- Parts of one job (tasks of Volcano, replicated jobs of a JobSet) count their pods from 0 each: these counts are
-  no ranks, but those of a master and its workers.
+- Tasks of Volcano and replicated jobs of a JobSet count their pods from 0: ranks are those of a master and workers.
 - Pods of an earlier attempt stay listed on their nodes: `phase` says which run.
 - How many devices a claim of DRA has is in the claim: its GPUs are unknown.
 """

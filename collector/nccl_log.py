@@ -22,8 +22,8 @@ Traps:
   an error with its number.
 - `mlx5_0_dma` is `mlx5_0` over its second PCIe function, Data Direct of ConnectX-8 (`src/transport/net_ib`, 2.27).
 - The name of a plugin may have blanks: `via NET/NCCL RDMA Plugin v6/0(2)/GDRDMA/Shared`.
-- Ray prints lines once that its workers print alike, but for their numbers, and how many it left out: `[repeated 14x
-  across cluster]`. That is no part of the message, and the setting RAY_DEDUP_LOGS=1 shows that the log is not whole.
+- Ray prints alike lines of its workers once, with `[repeated 14x across cluster]`, which is no part of the message.
+  The setting RAY_DEDUP_LOGS=1 in the facts shows that such a log is not whole.
 - A message has at most 1,024 characters: the last rank of a long ring may be cut, and is left out.
 - `CollNet 00/0 : 3 [receive] via COLLNET/SHARP/0` names no second rank and is no hop.
 """

@@ -153,7 +153,7 @@ def test_rows_that_stand_for_several_cables_are_listed_and_no_cable() -> None:
         ("10", None, 800),
     ]
     left_out = " / ".join(found.notes)
-    assert "row 2: not a cable, because it stands for several" in left_out
+    assert "row 2: not one cable but several" in left_out
     assert "row 4: not a cable, because 'swp6-7' names several ports" in left_out
     assert "row 5: not a cable, because '8, 9' names several ports" in left_out
     assert "row 6: no length, because it says 'far'" in left_out

@@ -4,7 +4,7 @@ A cell such as `A-Node Name`, `SRC_HCA_PORT`, `SourceRU`, `Endpoint 2 Interface 
 and a field, and so does one with the end's letter or number behind: `Device A`, `Termination B` (NetBox), `port_2`.
 Without either the columns stand in two blocks: the second begins where a field repeats itself, or where the row above
 says Source and Dest. Where none of this gives both ends, two columns name devices by what they are (`Server`, `Switch`)
-and two their ports: `Switch Port`, or `NIC` beside its device. A card has a column beside its port, or stands for it.
+and two their ports: `Switch Port`, or `NIC` beside its device. A card has a column beside its port, or is one.
 """
 
 import re
@@ -151,7 +151,7 @@ def _after(cell: str) -> tuple[str, str]:
 
 
 def _by_nouns(known: Sequence[str]) -> Header:
-    """Two devices by what they are. A port's column begins with its device's word, or stands right of its device."""
+    """Two devices by what they are. A port's column begins with its device's word, or is right of its device."""
     ends: dict[str, dict[str, int]] = {}
     cable: dict[str, int] = {}
     latest = ""
@@ -256,7 +256,7 @@ def _in_blocks(known: Sequence[str]) -> Header:
 
 
 def _settle(header: Header) -> None:
-    """A card without a port stands for it; a column `Name` is the port beside a device, else the device."""
+    """A card without a port is the port; a column `Name` is the port beside a device, else the device."""
     for mine in header.end.values():
         _settle_card(mine)
         if "name" in mine:

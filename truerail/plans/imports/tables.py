@@ -12,7 +12,7 @@ from truerail.plans.numbers import MOST_PLANES, MOST_RAILS, metres, speed_gbps
 UNNAMED_NOTE = "the file names no ports: each is `?1`, `?2`, ... in the order of its device; name them before `check`"
 _NO_COLUMN = 1 << 20
 HEADER_ROWS = 60
-"""A header stands in the first rows of a sheet that are not empty."""
+"""A header is in the first rows of a sheet that are not empty."""
 _UNIT = re.compile(r"[uU]?\s*(\d{1,3})(?:\.0)?")
 _MBPS = re.compile(r"\d{5,7}")
 _BOTH = {
@@ -102,7 +102,7 @@ def _read(table: Table, rows: Rows, fits: Callable[[Header], bool]) -> bool:
         if _cell(table.rows[line][1], header.cable.get("protocol", _NO_COLUMN)).lower() == "nvlink":
             rows.leave_out("NVLink, which is no cable of the fabric", place(row))
         elif _stands_for_several(row, header, table.rows[line][1]):
-            rows.leave_out("not a cable, because it stands for several", place(row))
+            rows.leave_out("not one cable but several", place(row))
         elif parting:
             rows.add(replace(row, a=_parted(row.a, parting), b=_parted(row.b, parting)))
         else:
