@@ -33,6 +33,9 @@ class EventRounds:
             if not ready:
                 await asyncio.sleep(AGAIN_SECONDS)
             else:
-                collectors = set().union(*(self._due.pop(name) for name in ready))
-                await asking.round(collectors, ready)
-            self._due = {name: of for name, of in self._due.items() if name in asking.devices}
+                alike: dict[frozenset[str], set[str]] = {}
+                for name in ready:
+                    alike.setdefault(frozenset(self._due.pop(name)), set()).add(name)
+                await asyncio.gather(*(asking.round(asked, devices) for asked, devices in alike.items()))
+            polled = frozenset(asking.devices)
+            self._due = {name: of for name, of in self._due.items() if name in polled}

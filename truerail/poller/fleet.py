@@ -88,6 +88,11 @@ class Poller:
         self._ambient = ambient or Ambient()
         self._transport = transport
         self._targets = matched(targets, devices or {})
+        self._places: dict[str, set[int]] = {}
+        """Where a name is in `_targets`, by its key."""
+        for place, (target, device, _) in enumerate(self._targets):
+            for name in (target.name, device.name):
+                self._places.setdefault(device_key(name), set()).add(place)
         self._inventory = frozenset(target.name for target in targets)
         self._known: dict[str, Known] = {target.name: Known() for target, _, _ in self._targets}
         self._waiting: dict[str, set[str]] = {}
@@ -162,16 +167,19 @@ class Poller:
         """A row for each device, with its questions; a machine that is polled for what it knows of others has none if
         no question is for it.
         """
-        keys = None if only is None else {device_key(name) for name in only}
         of_apart = {platform: questions_apart(platform, collectors) for platform in APART}
         others = tuple(sorted(set(collectors or all_collectors()).difference(*of_apart.values())))
         rows = []
-        for target, device, planned in self._targets:
+        for target, device, planned in self._targets if only is None else self._named(only):
             asked = of_apart[target.platform] if target.apart else others
-            named = keys is None or device_key(target.name) in keys or device_key(device.name) in keys
-            if named and (asked or not target.apart):
+            if asked or not target.apart:
                 rows.append((target, Row(target.name, device, planned, unanswered=Unanswered(collectors=asked))))
         return rows
+
+    def _named(self, names: Collection[str]) -> list[tuple[Target, Device, bool]]:
+        """Those of the devices that are called so by the plan or the inventory, in their order."""
+        places = set[int]().union(*(self._places.get(device_key(name), ()) for name in names))
+        return [self._targets[place] for place in sorted(places)]
 
 
 async def _until_done(tasks: Iterable["asyncio.Task[None]"], stop: asyncio.Event | None, limits: Limits) -> None:

@@ -9,6 +9,7 @@ comes due would never be asked by it.
 
 import asyncio
 from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -120,7 +121,7 @@ class PollScheduler:
         """Counts a collector that came due while its round still ran."""
         self.runs[collector] = replace(self.runs[collector], missed_total=self.runs[collector].missed_total + 1)
 
-    async def round(self, asked: Collection[str], only: Collection[str] | None = None) -> int:
+    async def round(self, asked: Collection[str], only: AbstractSet[str] | None = None) -> int:
         """One round of these collectors. Late answers are awaited in the background."""
         wanted = [name for name in self._names if only is None or name in only]
         for name in self._busy.intersection(wanted):
