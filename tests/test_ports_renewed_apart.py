@@ -40,8 +40,8 @@ def rates(rounds: dict[int, dict[str, object]]) -> dict[str, list[float]]:
         at = BEGAN + timedelta(seconds=second)
         window.put([Reading("leaf-0", "port_counters", at, facts(renewed))])
     source = window.sources["port_counters"]
-    values = source.series[Quantity.RX_BYTES, None].gained / source.span
-    return {port: values[row, window.order].tolist() for row, (_, port) in enumerate(source.ports)}
+    values = source.series[Quantity.RX_BYTES, None].gained.view().of(window.order) / source.span.view().of(window.order)
+    return {port: values[row].tolist() for row, (_, port) in enumerate(source.ports)}
 
 
 def test_the_time_of_a_sample_is_when_the_port_was_renewed() -> None:

@@ -108,9 +108,11 @@ def test_arrays_are_shared_until_they_are_written_to() -> None:
     assert second.sources["port_counters"] is first.sources["port_counters"]
     assert not np.shares_memory(sent(first).columns[now], sent(second).columns[now])
     window.put([counted(3), counted(3, source="other")])
-    third = view_of(window)
+    third, now = view_of(window), window.head
     assert third.sources["other"] is not second.sources["other"], "a new sample empties a place in each"
-    assert np.shares_memory(sent(third).columns[now], sent(second).columns[now]), "earlier samples are not copied"
+    window.put([counted(4), counted(4, source="other")])
+    fourth = view_of(window)
+    assert np.shares_memory(sent(third).columns[now], sent(fourth).columns[now]), "earlier samples are not copied"
 
 
 def sent(counters: CounterView) -> Samples:

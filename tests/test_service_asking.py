@@ -192,6 +192,24 @@ def test_a_device_that_is_being_asked_is_asked_once_it_has_answered_what_came_du
     assert rig.fleet.asks["gpu-002"] == 1, "it has not answered, and waits for its next round"
 
 
+def test_what_is_asked_beside_the_first_round_is_not_evaluated_before_it() -> None:
+    """Otherwise each start of a service would begin with links that no one has answered for yet."""
+    rig = Rig({"gpu-001": "slow", "gpu-002": "hangs"})
+
+    async def body() -> None:
+        one = asyncio.create_task(rig.asking.everything())
+        await asyncio.sleep(0.02)
+        await rig.asking.round({"net_link"}, {"gpu-001"})
+        while "net_link" not in collectors_of(rig, "gpu-001") or rig.asking.waiting > 1:
+            await asyncio.sleep(0.02)
+        await asyncio.sleep(0.1)
+        assert (one.done(), rig.heard) == (False, 0)
+        await one
+        assert rig.heard == 1
+
+    rig.run(body)
+
+
 def test_a_failed_answer_takes_the_place_of_a_good_one() -> None:
     rig = Rig()
 

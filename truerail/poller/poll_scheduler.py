@@ -53,7 +53,8 @@ class PollScheduler:
         self._next: asyncio.Task[Any] | None = None
         self._events = EventRounds()
         self._running: set[asyncio.Task[Any]] = set()
-        self._loud = False
+        self._loud = self._begun = False
+        """Whether there are new answers; whether the first round is over: before that, a few answers decide nothing."""
         self.latest = Latest({})
         self._into: Latest | Outbox = into or self.latest
         self._into.keep(gatherer.neighbor_questions)
@@ -131,6 +132,7 @@ class PollScheduler:
         if not wanted:
             return 0
         self._busy.update(wanted)
+        first = not self.rounds_total
         self.rounds_total += 1
         task = self.spawn(self._ask(asked, wanted))
         done, _ = await asyncio.wait({task}, timeout=self._patience)
@@ -138,6 +140,7 @@ class PollScheduler:
             await task
         else:
             self.spawn(self._wait_on(task))
+        self._begun |= first
         self._tell()
         return len(wanted)
 
@@ -173,7 +176,7 @@ class PollScheduler:
         await task
 
     def _tell(self) -> None:
-        if self._loud:
+        if self._loud and self._begun:
             self._loud = False
             self._heard()
 
