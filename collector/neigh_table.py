@@ -60,7 +60,7 @@ _VRP_ND = re.compile(
 _VRFS = frozenset(("vpn-instance", "vrf"))
 """Titles of a last column with names of VRFs, which may look like ports': `vpn1`, `rail-2`."""
 _WORD = re.compile(r"\S+")
-_NOBODYS = "00:00:00:00:00:00"
+_NO_MAC = "00:00:00:00:00:00"
 """What NX-OS prints for an address that has not answered; IOS-XR says `Incomplete` as well."""
 _ANSWERING = frozenset(("reach", "reachable", "stale", "delay", "probe"))
 
@@ -105,7 +105,7 @@ def neigh_table(answer: str, device: Device) -> list[AddressEntry]:
     """One `AddressEntry` for each address with a MAC, in the answer's order. Raises `UnreadableError`."""
     found = document(answer)
     entries = _from_text(answer) if found is None else _from_json(found)
-    return [entry for entry in entries if entry.mac != _NOBODYS or entry.state]
+    return [entry for entry in entries if entry.mac != _NO_MAC or entry.state]
 
 
 def _entry(interface: Any, address: Any, mac: Any, port: Any = None, state: Any = None) -> AddressEntry:

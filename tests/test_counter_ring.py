@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from truerail.analysis.counters.ring import Ring, Samples
+from truerail.analysis.counters.ring import Ring
 
 ALL = np.arange(3)
 
 
 def a_ring(*samples: list[float]) -> Ring:
     table = np.array(samples, dtype=np.float32).T
-    return Ring.beginning_with(Samples.in_table(table), len(table), 3)
+    return Ring.beginning_with(table, 3)
 
 
 def shown(ring: Ring) -> list[list[float]]:
@@ -45,9 +45,9 @@ def test_a_closed_sample_that_is_alike_everywhere_takes_the_memory_of_one_value(
     assert shown(ring) == [[7, 7], [7, 8], [-1, -1]]
     ring.put(0, np.array([1]), np.array([5], dtype=np.float32))
     assert shown(ring)[0] == [7, 5]
-    nobody = Ring(0, 3)
-    nobody.close(0)
-    assert nobody[0].shape == (0,)
+    no_rows = Ring(0, 3)
+    no_rows.close(0)
+    assert no_rows[0].shape == (0,)
 
 
 def test_new_rows_have_no_data_and_what_is_known_stays() -> None:

@@ -113,9 +113,10 @@ class Evaluator:
 
     def _remember_plugs(self, journal: Journal, at: datetime) -> None:
         """Finds cables moved since the newest stored counters: counters stored for them end there."""
-        counters, _ = self.counters()
-        if len(counters.order):
-            since = datetime.fromtimestamp(float(counters.begun[counters.order[0]]) - LONGEST_UNSEEN_SECONDS, UTC)
+        with self._counting:
+            counters = self.window.view()
+        if counters is not None and len(counters.order):
+            since = datetime.fromtimestamp(counters.oldest - LONGEST_UNSEEN_SECONDS, UTC)
             changes = journal.link_changes(since, at, page=RowRange(MOST_CHANGES))
             self.plugs = self.plugs.moved_in(reversed(changes))
 

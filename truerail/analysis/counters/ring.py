@@ -40,10 +40,10 @@ class Ring:
         self._columns = [_nothing(rows)] * samples
 
     @classmethod
-    def beginning_with(cls, known: Samples, rows: int, samples: int) -> "Ring":
-        """A ring of so many samples, the first of which are known."""
-        found = cls(rows, samples)
-        found._columns[: len(known.columns)] = known.columns
+    def beginning_with(cls, table: Floats, samples: int) -> "Ring":
+        """A ring of so many samples, the first of which are those of a table of shape (rows, samples)."""
+        found = cls(len(table), samples)
+        found._columns[: table.shape[1]] = Samples.in_table(table).columns
         return found
 
     def __len__(self) -> int:

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from truerail.analysis.cabling.replugged import Spans
 from truerail.analysis.counters.quantities import Column, Quantity
-from truerail.analysis.counters.ring import Ring, Samples
+from truerail.analysis.counters.ring import Ring
 from truerail.analysis.counters.series import Source
 from truerail.analysis.counters.window import Window
 from truerail.errors import CounterWindowError
@@ -195,14 +195,14 @@ def _source(stream: _Stream, reported: dict[str, Any], samples: int, kept: int) 
         raise CounterWindowError("the counters that were kept name a port twice")
     stream.claim(rows * samples * (1 + len(reported["columns"])))
     source.fit()
-    source.span = Ring.beginning_with(Samples.in_table(stream.array("<f4", rows, kept)), rows, samples)
+    source.span = Ring.beginning_with(stream.array("<f4", rows, kept), samples)
     source.paces[:kept] = stream.array("<f4", 1, kept)[0]
     source.at, source.moved_at = stream.array("<f8", rows), stream.array("<f8", rows)
     for quantity, priority, bits in reported["columns"]:
         place = None if priority is None else _number(priority, 0, 1 << 16)
         series = source.of(Column(Quantity(quantity), place, _number(bits, 32, 64)))
         series.last, series.last_at = stream.array("<u8", rows), stream.array("<f8", rows)
-        series.gained = Ring.beginning_with(Samples.in_table(stream.array("<f4", rows, kept)), rows, samples)
+        series.gained = Ring.beginning_with(stream.array("<f4", rows, kept), samples)
     return source
 
 

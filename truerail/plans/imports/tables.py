@@ -101,7 +101,7 @@ def _read(table: Table, rows: Rows, fits: Callable[[Header], bool]) -> bool:
             rows.leave_out(f"no {name}, because it says {printable(text, 40)!r}", place(row))
         if _cell(table.rows[line][1], header.cable.get("protocol", _NO_COLUMN)).lower() == "nvlink":
             rows.leave_out("NVLink, which is no cable of the fabric", place(row))
-        elif _stands_for_several(row, header, table.rows[line][1]):
+        elif _is_several(row, header, table.rows[line][1]):
             rows.leave_out("not one cable but several", place(row))
         elif parting:
             rows.add(replace(row, a=_parted(row.a, parting), b=_parted(row.b, parting)))
@@ -127,7 +127,7 @@ def _settle_card(columns: dict[str, int], rows: Sequence[tuple[int, Cells]]) -> 
         columns["instead"] = columns.pop("card")
 
 
-def _stands_for_several(row: ImportRow, header: Header, cells: Cells) -> bool:
+def _is_several(row: ImportRow, header: Header, cells: Cells) -> bool:
     """Whether a row has a quantity, and a range of ports at an end."""
     quantity = _cell(cells, header.cable.get("quantity", _NO_COLUMN))
     several = quantity.isdecimal() and quantity.lstrip("0") not in ("", "1")

@@ -228,7 +228,7 @@ def _each_node(value: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 def avd(documents: Documents) -> Rows | None:
     """Arista AVD's structured configs, each of one device: `ethernet_interfaces` with `peer` and `peer_interface`,
-    which may stand in `metadata`. Both ends of a cable list it. Source: avd `examples/dual-dc-l3ls/intended`.
+    which may be in `metadata`. Both ends of a cable list it. Source: avd `examples/dual-dc-l3ls/intended`.
     """
     ports = [
         (str(one["hostname"]), port, {**port, **_mapping(port.get("metadata"))})
