@@ -53,7 +53,7 @@ compiled: .venv/.dev
 test:
 	@sh requirements/setup.sh environment
 	@$(MAKE) --no-print-directory -j3 .venv/.deploy daemons compiled
-	@$(PY) -m pytest -n 3 --dist loadfile --no-loadscope-reorder $(or $(TEST_ARGS),--cov --cov-report=term --cov-fail-under=100)
+	@$(PY) -m pytest -n 4 --dist loadfile --no-loadscope-reorder $(or $(TEST_ARGS),--cov --cov-report=term --cov-fail-under=100)
 
 check: .venv/.dev
 	$(PY) -m ruff format --check $(CODE)

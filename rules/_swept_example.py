@@ -16,11 +16,11 @@ class Sweep(Mapping[str, Sequence[Fact]]):
     """Facts that are made when they are first read: each process that loads the rules would make 30,000 otherwise."""
 
     def __init__(self, make: Callable[[], Facts]) -> None:
-        self._make = make
+        self.make = make
 
     @cached_property
     def _facts(self) -> Facts:
-        return self._make()
+        return self.make()
 
     def __getitem__(self, device: str) -> Sequence[Fact]:
         return self._facts[device]
@@ -94,10 +94,10 @@ def address_of(switch: str) -> str:
 
 @_when_read
 def together(*parts: Sweep) -> Facts:
-    """Several sweeps as one; addresses are alike in all."""
+    """Several sweeps as one; addresses are alike in all. The parts are made for it alone, and not kept."""
     found: Facts = {}
     for part in parts:
-        for device, facts in part.items():
+        for device, facts in part.make().items():
             known = found.setdefault(device, [])
             known += [fact for fact in facts if fact not in known or not isinstance(fact, NetAddress)]
     return found

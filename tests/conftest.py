@@ -6,6 +6,7 @@ collection while tests are collected, and a list of the modules that cost most.
 import gc
 import os
 import socket
+import sys
 from collections import Counter
 from collections.abc import Generator, Iterator
 from functools import cache
@@ -114,7 +115,18 @@ def _measure(item: pytest.Item) -> None:
     plugin = item.config.pluginmanager.get_plugin("_cov")
     coverage, wanted = plugin and plugin.cov_controller, not _name(item).startswith(UNMEASURED)
     if coverage and coverage.started != wanted:
+        if wanted:
+            _forget()
         (coverage.resume if wanted else coverage.pause)()
+
+
+def _forget() -> None:
+    """What functions of collectors and rules keep, so that their lines run again where they are measured."""
+    for name, module in sys.modules.copy().items():
+        if name.startswith(("collector.", "rules.")):
+            for value in vars(module).values():
+                if clear := getattr(value, "cache_clear", None):
+                    clear()
 
 
 @pytest.hookimpl(wrapper=True)
