@@ -18,13 +18,13 @@ def interfaces(answer: str) -> list[dict[str, Any]]:
     """The interfaces in the answer, without loopback.
 
     `ip -j` prints `{}` for an interface that its filter excludes; these are skipped. Raises `UnreadableError` if the
-    answer is not a list of interfaces.
+    answer is not a list of interfaces, or is one of several hosts.
     """
     document = _links_text.from_text(answer) if _is_text(answer) else decode(answer)
     if type(document) is not list:
         raise UnreadableError("not a list of interfaces")
     found = []
-    listed = 0
+    addresses: dict[str, Any] = {}
     for entry in document:
         if type(entry) is not dict:
             raise UnreadableError("an interface is not an object", text=str(entry))
@@ -32,9 +32,10 @@ def interfaces(answer: str) -> list[dict[str, Any]]:
             continue
         if type(entry.get("ifname")) is not str or not _FOREIGN.isdisjoint(entry):
             raise UnreadableError("an interface without `ifname`: not the answer of `ip -j link`")
-        listed += 1
+        if addresses.setdefault(entry["ifname"], entry.get("address")) != entry.get("address"):
+            raise UnreadableError(f"{entry['ifname']} with two MAC addresses: answers of several hosts")
         if entry.get("link_type") != "loopback":
             found.append(entry)
-    if not listed:
+    if not addresses:
         raise NoAnswerError("no interface in it, not even loopback")
     return found

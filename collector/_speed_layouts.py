@@ -1,8 +1,9 @@
-"""Tables of ports that one expression reads row by row: IOS-XR, Comware, OS10, AOS-CX, Junos, SR Linux, `sonic-cli`.
+"""Tables of ports that one expression reads row by row: IOS-XR, NX-OS, Comware, OS10, AOS-CX, Junos and others.
 
 | network OS | table | rests on |
 |---|---|---|
 | Cisco IOS-XR | `show interfaces brief` | recorded answers (ntc-templates, cisco_xr) |
+| Cisco NX-OS | `show interface brief` | recorded answers (genieparser, nxos) |
 | Comware | `display interface brief`, bridge and route mode | recorded answers (ntc-templates, hp_comware) |
 | Dell OS10 | `show interface status` | answers in the Cray switch guides (Cray-HPE/docs-csm) and Dell's user guide |
 | AOS-CX | `show interface physical`, `show interface brief` | recorded answers (ntc-templates, aruba_aoscx) |
@@ -14,6 +15,7 @@ Traps:
 
 - IOS-XR shows the bandwidth, which `bandwidth` in the configuration replaces: `show interfaces` has the link's speed.
 - IOS-XR's MTU includes the Ethernet header: not read.
+- NX-OS' header has two lines, of which the second is like no other's; a module may be missing in a port that is off.
 - Dell OS10 shows `down` also for most ports that are administratively down: whether they are is unknown.
 - AOS-CX' `physical` has two or three columns more where ports are copper.
 - A description is free text between port and state (OS10), or the last cell: a word in it is no state.
@@ -48,6 +50,15 @@ LAYOUTS = (
         re.compile(r"\s*Name\s+State\s+State\s+Type\s+\(byte\)\s+\(Kbps\)\s*"),
         re.compile(r"\s*(?:Mg0/\S+|[A-Z][A-Za-z]\d+(?:/[A-Z]*\d+){3,4})(?=\s)"),
         re.compile(r"\s*(?P<port>\S+)\s+(?P<oper>up|down|admin-down)\s+\S+\s+\S+\s+\d+\s+(?P<kilobits>\d+)\s*"),
+    ),
+    Layout(
+        re.compile(r"\s*Interface\s+Ch ?#\s*"),
+        re.compile(r"\s*Eth(?:ernet)?\d+(?:/\d+)+(?=\s)"),
+        re.compile(
+            r"\s*(?P<port>\S+)\s+\S+\s+\S+\s+\S+\s+(?P<oper>up|down)\s+(?P<why>\S.*?)\s+"
+            r"(?P<speed>[^\s(]+)\(\w\)\s+(?:--|\d+)\s*"
+        ),
+        shows_admin=False,
     ),
     Layout(
         re.compile(r"\s*Interface\s+Link\s+Speed\s+Duplex\s+Type\s+PVID\b.*"),

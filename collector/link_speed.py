@@ -9,7 +9,7 @@ Needs: sysfs (any user); on a switch a read-only login.
 | | `ethtool` of each port |
 | SONiC | `show interfaces status`, else sysfs |
 | Arista EOS | `show interfaces status`, `show interfaces`, as JSON and text |
-| Cisco NX-OS | `show interface status`, `show interface`, as JSON and text |
+| Cisco NX-OS | `show interface [status\\|brief]`, as JSON and text |
 | Junos | `show interfaces [media\\|extensive]` as JSON and text; `terse` shows no speed |
 | Cumulus NVUE | `nv show interface`, also `-o json` |
 | AOS-CX | `show interface [physical\\|brief]` |

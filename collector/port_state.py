@@ -7,7 +7,7 @@ Needs: a read-only login.
 |---|---|
 | SONiC | `show interfaces status` |
 | Arista EOS | `show interfaces status`, `show interfaces`, as JSON and text |
-| Cisco NX-OS | `show interface status`, `show interface`, as JSON and text |
+| Cisco NX-OS | `show interface [status\\|brief]`, as JSON and text |
 | Junos | `show interfaces [media\\|extensive\\|terse]` as JSON, XML and text |
 | Cumulus NVUE | `nv show interface` |
 | AOS-CX | `show interface [physical\\|brief]` |

@@ -71,8 +71,18 @@ def rdma_link(answer: str, device: Device) -> Iterable[RdmaLink]:
     """One `RdmaLink` for each port of each RDMA device, in the answer's order. Raises `UnreadableError`."""
     for recognised, read in _FORMS:
         if recognised(answer):
-            return read(answer)
+            return _of_one_host(read(answer))
     raise UnreadableError("not an answer about RDMA links", line=1, text=lines(answer)[0])
+
+
+def _of_one_host(links: Iterable[RdmaLink]) -> Iterator[RdmaLink]:
+    """The links. A port may be in an answer twice, and then is the same one."""
+    known: dict[tuple[str, int], RdmaLink] = {}
+    for link in links:
+        first = known.setdefault((link.device, link.port), link)
+        if (first.guid, first.pci_address) != (link.guid, link.pci_address):
+            raise UnreadableError(f"{link.device} with two GUIDs or PCI addresses: answers of several hosts")
+        yield link
 
 
 def _from_json(answer: str) -> Iterator[RdmaLink]:

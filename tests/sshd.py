@@ -136,13 +136,13 @@ class Sshd:
 def _children(parent: int) -> list[int]:
     """The processes whose parent this is (proc(5), stat, field 4)."""
     found = []
-    for stat in Path("/proc").glob("[0-9]*/stat"):
+    for process in filter(str.isdecimal, os.listdir("/proc")):
         try:
-            fields = stat.read_text().rpartition(")")[2].split()
+            fields = Path("/proc", process, "stat").read_text().rpartition(")")[2].split()
         except (FileNotFoundError, ProcessLookupError):
             continue
         if int(fields[1]) == parent:
-            found.append(int(stat.parent.name))
+            found.append(int(process))
     return found
 
 

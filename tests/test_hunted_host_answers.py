@@ -164,6 +164,24 @@ REFUSED: dict[str, tuple[str, str, str]] = {
         ),
         "serial numbers of two systems: answers of two machines: 'AB12, AB13'",
     ),
+    "ansible: the interfaces of two hosts": (
+        "net_link",
+        "".join(
+            f"{host} | CHANGED | rc=0 >>\n2: eth0: <BROADCAST,UP,LOWER_UP> mtu 9000 qdisc mq state UP mode DEFAULT\n"
+            f"    link/ether 02:00:00:00:00:0{number} brd ff:ff:ff:ff:ff:ff\n"
+            for number, host in enumerate(("gpu-001", "gpu-002"))
+        ),
+        "eth0 with two MAC addresses: answers of several hosts",
+    ),
+    "two hosts' ibstat, one below the other": (
+        "rdma_link",
+        "".join(
+            f"CA 'mlx5_0'\n\tCA type: MT4129\n\tNumber of ports: 1\n\tNode GUID: 0x58a2e10300a7820{number}\n"
+            "\tPort 1:\n\t\tState: Active\n\t\tPhysical state: LinkUp\n\t\tRate: 400\n"
+            for number in range(2)
+        ),
+        "mlx5_0 with two GUIDs or PCI addresses: answers of several hosts",
+    ),
     "amd-smi topology: a table of hops": (
         "gpu_nic_topology",
         "HOPS TABLE:\n             0000:c1:00.0 0000:c6:00.0\n0000:c1:00.0 0            1\n",

@@ -49,6 +49,27 @@ TABLES: dict[str, tuple[str, str, Sequence[Fact]]] = {
             AddressEntry("Eth-Trunk1.1001", "10.0.0.4", MAC),
         ],
     ),
+    "genieparser, nxos `show interface brief`: a header of two lines, and a module missing in a port that may be off": (
+        "port_state",
+        (
+            "Ethernet      VLAN    Type Mode   Status  Reason                   Speed     Port\n"
+            "Interface                                                                    Ch #\n"
+            "--------------------------------------------------------------------------------\n"
+            "Eth1/1        --      eth  routed up      none                       400G(D) --\n"
+            "Eth1/3        1       eth  access down    Administratively down      auto(D) --\n"
+            "Eth1/6/1      1       eth  access down    Link not connected         auto(D) --\n"
+            "Eth1/8        1       eth  fabric down    SFP not inserted            10G(D) 8\n\n"
+            "Port-channel VLAN    Type Mode   Status  Reason                    Speed   Protocol\n"
+            "Interface                                                                  \n"
+            "Po8          1       eth  access down    No operational members      auto(I)  none\n"
+        ),
+        [
+            NetLink("Eth1/1", operstate="UP", flags=("UP", "LOWER_UP")),
+            NetLink("Eth1/3", operstate="DOWN", flags=("NO-CARRIER",), down_reason="switched off"),
+            NetLink("Eth1/6/1", operstate="DOWN", flags=("NO-CARRIER", "UP"), down_reason="no light"),
+            NetLink("Eth1/8", operstate="DOWN", down_reason="no module"),
+        ],
+    ),
     "ntc-templates, aruba_aoscx_show_arp_all-vrfs: a VRF's name where no physical port is known": (
         "neigh_table",
         (

@@ -8,9 +8,10 @@ from msgspec import structs
 from tests.journal_helpers import ROUND, Fabric, lives
 from tests.small_fabric import AT, World
 from truerail.journal.changes import Backlog, Changes, LinkState, Memory
-from truerail.model import Cable, Neighbor, Port
+from truerail.model import Cable, Neighbor, Port, Reading
 from truerail.model.history import LinkChange
 from truerail.model.index import PlanIndex
+from truerail.poller.latest import NOT_YET
 
 ONE, OTHER = Port("h1", "nica"), Port("h1", "nicb")
 
@@ -111,6 +112,11 @@ def test_devices_that_fail_are_reported_as_unknown_and_devices_not_asked_are_not
     others = [one for one in world.snapshot().readings if one.device not in ("h1", "leaf-0")]
     silent = replace(world.snapshot(), readings=others)
     assert fabric.tell(silent).links == (), "nobody was asked: nothing is said of the cable"
+    waiting = [Reading(name, "lldp", AT, error=NOT_YET, polled=False) for name in ("h1", "leaf-0")]
+    assert fabric.tell(replace(silent, readings=[*others, *waiting])).links == (), "nor before a first answer"
+    expired = [*others, *(structs.replace(one, read_at=1.0) for one in waiting)]
+    assert {one.now_state for one in fabric.tell(replace(silent, readings=expired)).links} == {"unknown"}
+    fabric.round()
     asked = [one for one in world.snapshot().readings if one.device in ("h1", "leaf-0")]
     failed = [*others, *(structs.replace(one, facts=(), error="timed out") for one in asked)]
     changes = fabric.tell(replace(world.snapshot(), readings=failed))

@@ -1,6 +1,6 @@
 """The last place of every planned cable, and what changed since: two columns compared at once, round by round.
 
-Only changed cables are converted to names. A snapshot in which neither device of a cable was even polled (a service
+Only changed cables are converted to names. A snapshot in which neither device of a cable has been polled yet (a service
 that has just started) has no data on it: such a cable keeps its last state.
 """
 
@@ -100,12 +100,15 @@ class LinkMemory:
 
 
 def _nobody_asked(wiring: Wiring, rows: Codes) -> Mask:
-    """Which of these cables are unknown only because neither of their devices was polled."""
+    """Which of these cables are unknown only because neither of their devices has been polled yet: no reading of them
+    was read, or has become too old.
+    """
     unknown = np.asarray(wiring.state[rows] == State.UNKNOWN, dtype=bool)
     if not unknown.any():
         return unknown
     index, identity = wiring.index, wiring.identity
     asked = np.zeros(len(index.devices.names) + 1, dtype=bool)
-    asked[[identity.filed(name) for name in {reading.device for reading in wiring.seen.readings}]] = True
+    polled = {reading.device for reading in wiring.seen.readings if reading.polled or reading.read_at}
+    asked[[identity.filed(name) for name in polled]] = True
     asked[-1] = False
     return np.asarray(unknown & ~asked[index.a_device[rows]] & ~asked[index.b_device[rows]], dtype=bool)

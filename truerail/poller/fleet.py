@@ -14,6 +14,7 @@ from truerail.model.platforms import APART
 from truerail.poller.device_poller import DevicePoller
 from truerail.poller.device_row import Row
 from truerail.poller.limits import Ambient, Limits
+from truerail.poller.owed import Owed
 from truerail.poller.questions import Known, neighbor_question, questions_apart
 from truerail.transport.answers import Answers
 from truerail.transport.capture_files import Questions
@@ -95,8 +96,6 @@ class Poller:
                 self._places.setdefault(device_key(name), set()).add(place)
         self._inventory = frozenset(target.name for target in targets)
         self._known: dict[str, Known] = {target.name: Known() for target, _, _ in self._targets}
-        self._waiting: dict[str, set[str]] = {}
-        """Devices that wait for their turn in a round, and what they are asked besides by then."""
 
     async def round(
         self,
@@ -106,8 +105,10 @@ class Poller:
         progress: Progress | None = None,
         stop: asyncio.Event | None = None,
         limits: Limits | None = None,
+        owed: Owed | None = None,
     ) -> Gathered:
-        """Polls all devices, or those named in `only`, once; all questions, or those of these `collectors`.
+        """Polls all devices, or those named in `only`, once; all questions, or those of these `collectors` and what is
+        `owed` by a device at its turn.
 
         Ends at the round's deadline, or soon after `stop` is set; rows of devices that did not answer by then say so.
         `limits` are for this round only.
@@ -118,17 +119,12 @@ class Poller:
         asked = self._wanted(only, collectors)
         finished = _Counter(len(asked), progress)
         interviewer = DevicePoller(self._transport, limits, self._ambient)
-        turn = _Turn(interviewer, Turns(limits.at_once, ticks=_PATIENT_TICKS), reader, collectors, self._waiting)
-        self._waiting.update((row.device.name, set()) for _, row in asked)
+        turn = _Turn(interviewer, Turns(limits.at_once, ticks=_PATIENT_TICKS), reader, collectors, owed or Owed())
         tasks = {
             asyncio.create_task(turn.take(row, target, self._known[target.name], finished)): row
             for target, row in sorted(asked, key=lambda one: not self._known[one[0].name].waits)
         }
-        try:
-            await _until_done(tasks, stop, limits)
-        finally:
-            for _, row in asked:
-                self._waiting.pop(row.device.name, None)
+        await _until_done(tasks, stop, limits)
         halted = bool(stop and stop.is_set())
         for task, row in tasks.items():
             if not task.done() or task.cancelled():
@@ -139,14 +135,6 @@ class Poller:
                 finished.tick(row)
             self._known[row.name].waits = not row.unanswered.asked
         return Gathered(at, tuple(row for _, row in asked), notes.lines(), halted, self._inventory)
-
-    def also(self, device: str, collectors: Collection[str]) -> bool:
-        """Asks a device that waits for its turn in a round these as well. False if none waits."""
-        waiting = self._waiting.get(device)
-        if waiting is None:
-            return False
-        waiting.update(collectors)
-        return True
 
     @property
     def devices(self) -> tuple[Device, ...]:
@@ -220,8 +208,7 @@ class _Turn:
     turns: Turns
     reader: Answers
     collectors: Collection[str] | None
-    waiting: dict[str, set[str]]
-    """`Poller._waiting`."""
+    owed: Owed
     _begun: dict[str, float] = field(default_factory=dict)
 
     def begun_at(self, row: Row) -> float | None:
@@ -238,7 +225,7 @@ class _Turn:
         """Waits for its turn, then fills the row."""
         async with self.turns.turn():
             self._begun[row.name] = asyncio.get_running_loop().time()
-            also = self.waiting.pop(row.device.name, set())
+            also = self.owed.take(row.device.name)
             collectors = None if self.collectors is None else also.union(self.collectors)
             await self.interviewer.fill(row, target, known, self.reader, collectors)
         finished.tick(row)

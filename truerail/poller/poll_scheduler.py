@@ -1,10 +1,10 @@
 """Polls the fleet in rounds: collectors that come due together share a round, and a slow device delays no other.
 
 A round is over for its collectors when all devices have answered or `poll_timeout` has passed. Devices that are still
-silent then stay *busy*, and late answers are added when they arrive. Of a busy device that waits for its turn a further
-round asks its questions at that turn, together with the others; of one that is being asked, once it has answered. One
-that does not answer is not asked again before the next round. Without that, devices that are busy whenever a collector
-comes due would never be asked by it.
+silent then stay *busy*, and late answers are added when they arrive. What a further round would ask a busy device is
+*owed*: it is asked at the device's turn, if that has not come, else in a round between rounds once the device has
+answered. One that does not answer is not asked again before the next round. Without that, devices that are busy
+whenever a collector comes due would never be asked by it.
 """
 
 import asyncio
@@ -19,12 +19,14 @@ from truerail.analysis.published import CollectorRun
 from truerail.bus.outbox import Outbox
 from truerail.model.tasks import end
 from truerail.poller.device_row import Row
-from truerail.poller.event_rounds import EventRounds
 from truerail.poller.fleet import Gathered, Poller
 from truerail.poller.latest import Latest
+from truerail.poller.owed import Owed
 
 TOGETHER_SECONDS = 0.05
-"""How long a round's first collector waits for others that come due at the same time, in addition to the jitter."""
+"""How long a round's first collector waits for others that come due at the same time, in addition to the jitter; and a
+round between rounds for other devices.
+"""
 
 
 class PollScheduler:
@@ -47,11 +49,10 @@ class PollScheduler:
         self._together = TOGETHER_SECONDS + jitter_seconds
         self._heard = heard
         self._busy: set[str] = set()
-        self._owed: dict[str, set[str]] = {}
-        """Collectors that came due while a device was being asked."""
+        self._owed = Owed()
         self._due: set[str] = set()
         self._next: asyncio.Task[Any] | None = None
-        self._events = EventRounds()
+        self._between: asyncio.Task[Any] | None = None
         self._running: set[asyncio.Task[Any]] = set()
         self._loud = self._begun = False
         """Whether there are new answers; whether the first round is over: before that, a few answers decide nothing."""
@@ -112,11 +113,19 @@ class PollScheduler:
 
     def soon(self, device: str, collectors: Collection[str]) -> None:
         """Runs collectors on a device as soon as it is not being polled, whatever the schedule says."""
-        self._events.add(device, collectors, self)
+        self._owed.add(device, collectors)
+        if device not in self._busy:
+            self._catch_up()
 
-    def idle(self, devices: Iterable[str]) -> list[str]:
-        """Those of these devices that are not being polled."""
-        return [name for name in devices if name not in self._busy]
+    def _catch_up(self) -> None:
+        """Asks what is owed by devices that are not being polled."""
+        if self._between is None or self._between.done():
+            self._between = self.spawn(self._rounds_between())
+
+    async def _rounds_between(self) -> None:
+        await asyncio.sleep(TOGETHER_SECONDS)
+        while alike := self._owed.take_idle(self._busy):
+            await asyncio.gather(*(self.round(asked, devices) for asked, devices in alike.items()))
 
     def overran(self, collector: str) -> None:
         """Counts a collector that came due while its round still ran."""
@@ -126,8 +135,7 @@ class PollScheduler:
         """One round of these collectors. Late answers are awaited in the background."""
         wanted = [name for name in self._names if only is None or name in only]
         for name in self._busy.intersection(wanted):
-            if not self._gatherer.also(name, asked):
-                self._owed.setdefault(name, set()).update(asked)
+            self._owed.add(name, asked)
         wanted = [name for name in wanted if name not in self._busy]
         if not wanted:
             return 0
@@ -156,7 +164,7 @@ class PollScheduler:
             self._loud = True
 
         try:
-            seen = await self._gatherer.round(only=set(wanted), collectors=asked, progress=take)
+            seen = await self._gatherer.round(only=set(wanted), collectors=asked, progress=take, owed=self._owed)
             self._count(seen, asked, loop.time() - began)
         finally:
             for name in left:
@@ -164,9 +172,10 @@ class PollScheduler:
 
     def _over(self, device: str, *, answered: bool) -> None:
         self._busy.discard(device)
-        owed = self._owed.pop(device, None)
-        if owed and answered:
-            self.soon(device, owed)
+        if not answered:
+            self._owed.take(device)
+        elif device in self._owed:
+            self._catch_up()
 
     async def _wait_on(self, task: "asyncio.Task[Any]") -> None:
         """Evaluates again whenever late answers came in, until the round is over."""

@@ -95,11 +95,12 @@ class Received:
 
     def never_polled(self, names: Iterable[str], why: str) -> None:
         """Gives the devices among these that no poller has described a reason why they are unknown."""
-        at = datetime.fromtimestamp(self._now(), UTC).replace(microsecond=0)
+        now = self._now()
+        at = datetime.fromtimestamp(now, UTC).replace(microsecond=0)
         missing = [name for name in names if not self.inbox.described(name)]
         for name in missing:
             if collector := neighbor_question(*self.named[name]):
-                self.inbox.put_error(Reading(name, collector, at, error=why, polled=False))
+                self.inbox.put_error(Reading(name, collector, at, error=why, read_at=now, polled=False))
         if missing:
             self._heard()
 
