@@ -1,8 +1,8 @@
 """LLDP neighbours as blocks of `key: value` lines, as most switches print them with `detail`.
 
-Parsed by key, not by vendor: NX-OS, IOS, Junos (one block per neighbour), Dell OS10, AOS-CX, Comware, VRP. A block
-ends where a key repeats or at a line of dashes; it may contain blank lines (IOS). The local port may come first, last
-or in between; where it comes first, a further neighbour of the same port may omit it. Deeper indented lines are
+Parsed by key, not by vendor: NX-OS, IOS, Junos (one block per neighbour), Dell OS10, AOS-CX, Comware, VRP, RGOS. A
+block ends where a key repeats or at a line of dashes; it may contain blank lines (IOS). The local port may come first,
+last or in between; where it comes first, a further neighbour of the same port may omit it. Deeper indented lines are
 details of another key and are not read, except for addresses.
 """
 
@@ -44,7 +44,8 @@ _PAIRS = {"chassisid/subtype": ("chassis_id", "chassis_type"), "portid/subtype":
 _ADDRESSES = ("management address", "ip", "ipv4", "ipv6", "address")
 _LONGEST_KEY = 80  # characters with indentation; anything longer is prose
 _SEPARATOR = re.compile(r"[ \t]*-{10,}[ \t]*")
-_COMWARE = re.compile(r"LLDP neighbor-information of port \d+ ?\[([^\]]+)\]")
+_PORT_HEADING = re.compile(r"LLDP neighbor-information of port (?:\d+ ?)?\[([^\]]+)\]", re.IGNORECASE)
+"""Comware's and RGOS' heading of a port."""
 VRP = re.compile(
     r"^[ \t]*((?=\S*[A-Za-z])[A-Za-z\d]\S*\d) has (\d{1,4}) neighbors?(?:\(s\))?[ \t]*:?[ \t]*$", re.MULTILINE
 )
@@ -109,7 +110,7 @@ def _blocks(lines: Sequence[str]) -> Iterator[_Block]:
     block = _Block()
     base: int | None = None
     for number, line in enumerate(lines, 1):
-        heading = _COMWARE.match(line.lstrip()) or VRP.match(line)
+        heading = _PORT_HEADING.match(line.lstrip()) or VRP.match(line)
         if heading or _SEPARATOR.fullmatch(line):
             block.closed = True
             yield block

@@ -9,6 +9,7 @@
 | AOS-CX | `show interface physical`, `show interface brief` | recorded answers (ntc-templates, aruba_aoscx) |
 | Junos | `show interfaces terse` | recorded answers (genieparser, junos) |
 | Nokia SR Linux | `show interface brief` | answers in Nokia's and containerlab's documentation |
+| Ruijie RGOS | `show interfaces status` | an answer of a D-Link DGS-3610, which runs it (NOC project) |
 | sonic-cli | `show interface status` | documentation alone: Dell's Enterprise SONiC user guide, SONiC's designs |
 
 Traps:
@@ -29,7 +30,7 @@ from collector._port_words import of_word, of_words
 from collector._speed_status import PortStatus, gbps, status
 from truerail.errors import UnreadableError
 
-_STATE = {"adm": "down", "admin-down": "down", "no": "down", "yes": "up", "enable": "up", "disable": "down"}
+_STATE = dict.fromkeys(("adm", "admin-down", "no", "disable", "disabled"), "down") | {"yes": "up", "enable": "up"}
 """Words of a column that are an admin state."""
 _KILO = 1000
 
@@ -58,6 +59,12 @@ LAYOUTS = (
             r"\s*(?P<port>\S+)\s+\S+\s+\S+\s+\S+\s+(?P<oper>up|down)\s+(?P<why>\S.*?)\s+"
             r"(?P<speed>[^\s(]+)\(\w\)\s+(?:--|\d+)\s*"
         ),
+        shows_admin=False,
+    ),
+    Layout(
+        re.compile(r"\s*Interface\s+Status\s+Vlan\s+Duplex\s+Speed\s+Type\s*"),
+        re.compile(r"\s*[A-Za-z]+ ?\d+(?:/\d+)+(?=\s)"),
+        re.compile(r"\s*(?P<port>[A-Za-z]+ ?\S+)\s+(?P<oper>up|down|disabled)\s+\S+\s+\S+\s+(?P<speed>\S+)(?:\s.*)?"),
         shows_admin=False,
     ),
     Layout(

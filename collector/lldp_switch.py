@@ -12,7 +12,7 @@ made by hand:
 | Arista EOS | `show lldp neighbors [detail]`, text and `\\| json` |
 | Cisco NX-OS | `show lldp neighbors [detail]`, text, `\\| json`, `json-pretty`, `json native` |
 | Junos | `show lldp neighbors [detail]`, text, `\\| display json`, `\\| display xml` |
-| IOS, Dell OS9 and OS10, AOS-CX, Comware, VRP, OcNOS | their tables and their detailed text |
+| IOS, Dell OS9 and OS10, AOS-CX, Comware, VRP, RGOS, OcNOS | their tables and their detailed text |
 | Nokia SR Linux | `show system lldp neighbor` |
 | `sonic-cli` | `show lldp neighbor`; rests on its template |
 | OpenConfig, SR Linux' model | JSON of gNMI and RESTCONF |

@@ -305,6 +305,31 @@ def test_congestion_that_begins_at_several_switches_is_one() -> None:
     assert (cause.kind, len(cause.subjects)) == (C.OVERLOAD, 3)
 
 
+def pressure(switch: str, *paused: str, **detail: Any) -> Finding:
+    ports = [{"port": port, "hops": 1} for port in paused]
+    return found(
+        "PFC002", switch, **{"sub_cause": "congestion within the switch", "priority": 3, **detail}, victims=ports
+    )
+
+
+def test_switches_of_a_tier_that_pause_the_same_devices_without_a_known_root_are_one_congestion() -> None:
+    tier = [pressure(f"spine-{s}", *(f"leaf-{r}/up{s}" for r in range(s, RAILS))) for s in range(4)]
+    cause = one(*tier)
+    assert (cause.kind, cause.subjects) == (C.OVERLOAD, ("spine-0", "spine-1", "spine-2", "spine-3"))
+    assert cause.summary.endswith("; the same at spine-1, spine-2, spine-3")
+
+
+def test_what_pauses_other_devices_or_has_a_root_or_another_priority_is_a_congestion_of_its_own() -> None:
+    first = pressure("spine-0", "leaf-0/up0")
+    for other in (
+        pressure("spine-1", "leaf-1/up1"),
+        pressure("spine-1/swp0", "leaf-0/up1"),
+        pressure("spine-1", "leaf-0/up1", priority=4),
+        pressure("spine-1", "leaf-0/up1", sub_cause="switches wait in a circle"),
+    ):
+        assert len(apart(first, other)) == 2
+
+
 def test_a_slow_nic_beside_one_that_is_down_is_perhaps_only_its_neighbour() -> None:
     states = [("DOWN", ("UP", "NO-CARRIER")), *[("UP", ("UP", "LOWER_UP"))] * 3]
     facts: Facts = {

@@ -70,6 +70,37 @@ TABLES: dict[str, tuple[str, str, Sequence[Fact]]] = {
             NetLink("Eth1/8", operstate="DOWN", down_reason="no module"),
         ],
     ),
+    "a script for RGOS, `show lldp neighbors detail`: a heading without the port's number, and a blank in its name": (
+        "lldp_switch",
+        (
+            "LLDP neighbor-information of port [TFGigabitEthernet 0/1]\n"
+            "  Neighbor index                    : 1\n"
+            "  Chassis ID type                   : MAC address\n"
+            f"  Chassis ID                        : {MAC}\n"
+            "  System name                       : gpu-1\n"
+            "  Port ID type                      : Interface name\n"
+            "  Port ID                           : eth0\n"
+            "  Port description                  : rail 0\n"
+            "  Aging time                        : 1minutes 47seconds\n"
+        ),
+        [Neighbor("TFGigabitEthernet 0/1", MAC, "mac", "gpu-1", "eth0", "ifname", "rail 0")],
+    ),
+    "noc, D-Link DGS-3610, `show interfaces status`: blanks in the names of ports": (
+        "port_state",
+        (
+            "Interface                Status    Vlan  Duplex   Speed     Type\n"
+            "------------------------ --------  ----  -------  --------- ------\n"
+            "GigabitEthernet 0/1      up        1     Full     1000M     fiber\n"
+            "GigabitEthernet 0/2      down      1     Unknown  Unknown   fiber\n"
+            "GigabitEthernet 0/3      disabled  1     Unknown  Unknown   fiber\n"
+            "AggregatePort 1          up        1     Full     2000M     fiber\n"
+        ),
+        [
+            NetLink("GigabitEthernet 0/1", operstate="UP", flags=("UP", "LOWER_UP")),
+            NetLink("GigabitEthernet 0/2", operstate="DOWN"),
+            NetLink("GigabitEthernet 0/3", operstate="DOWN", flags=("NO-CARRIER",), down_reason="switched off"),
+        ],
+    ),
     "ntc-templates, aruba_aoscx_show_arp_all-vrfs: a VRF's name where no physical port is known": (
         "neigh_table",
         (

@@ -81,6 +81,8 @@ def test_long_and_short_names_of_ports_are_one_on_every_switch() -> None:
         ("Twenty-FiveGigE1/0/1", "WGE1/0/1"),
         ("HundredGigE1/0/1", "HGE1/0/1"),
         ("FourHundredGigE1/0/1", "FHGE1/0/1"),
+        ("TFGigabitEthernet 0/1", "TF0/1"),
+        ("FourHundredGigabitEthernet 0/1", "FH0/1"),
         ("GigabitEthernet1/0/1", "GE1/0/1"),
         ("XGigabitEthernet0/0/1", "XGE0/0/1"),
         ("FourHundredGigE0/0/0/1", "FH0/0/0/1"),

@@ -192,6 +192,25 @@ def test_a_device_that_is_being_asked_is_asked_once_it_has_answered_what_came_du
     assert rig.fleet.asks["gpu-002"] == 1, "it has not answered, and waits for its next round"
 
 
+def test_what_a_host_reports_to_have_changed_is_asked_soon_or_with_the_round_that_begins() -> None:
+    rig = Rig()
+
+    async def body() -> None:
+        await rig.asking.everything()
+        rig.fleet.asked.clear()
+        rig.asking.soon("gpu-001", {"net_link"})
+        rig.asking.soon("gpu-002", {"net_link"})
+        rig.asking.soon("gone", {"net_link"})
+        await rig.asking.round({"lldp_host"}, {"gpu-001"})
+        await asyncio.sleep(0.2)
+
+    rig.run(body)
+    asked = {name: " ".join(commands) for name, commands in rig.fleet.asked}
+    assert len(rig.fleet.asked) == len(asked) == 2
+    assert all("ip -j" in commands for commands in asked.values())
+    assert ["lldp" in asked[name] for name in ("gpu-001", "gpu-002")] == [True, False]
+
+
 def test_what_is_asked_beside_the_first_round_is_not_evaluated_before_it() -> None:
     """Otherwise each start of a service would begin with links that no one has answered for yet."""
     rig = Rig({"gpu-001": "slow", "gpu-002": "hangs"})

@@ -26,8 +26,12 @@ _PORT_WORDS = (
     ("eighthundredgige", "eh"),
     ("twentyfivegigabitethernet", "twe"),
     ("xgigabitethernet", "te"),
+    ("tfgigabitethernet", "twe"),
+    ("twohundredgigabitethernet", "th"),
+    ("fourhundredgigabitethernet", "fh"),
+    ("eighthundredgigabitethernet", "eh"),
     ("management", "mgmt"),
-    # Comware's and VRP's short forms, and IOS-XR's of 25 Gb/s
+    # Comware's and VRP's short forms, and that of 25 Gb/s of IOS-XR and RGOS
     ("fhge", "fh"),
     ("hge", "hu"),
     ("fge", "fo"),

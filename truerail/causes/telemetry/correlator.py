@@ -1,7 +1,7 @@
 """Assigns findings to roots: roots claim findings rank by rank, the nearest root first."""
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -122,7 +122,8 @@ class Correlator:
 
 def _congestions(found: Found) -> Mapping[int, int]:
     """Maps findings of pressure at switches to the first of those that pause the same ports on the same priority:
-    back-pressure that starts at several switches at once and reaches the same ports is one congestion, not many.
+    back-pressure that starts at several switches at once and reaches the same ports is one congestion, not many. Where
+    no port of a switch is known to be the root, it is the devices that count: a tier that is full pauses all below it.
     """
     leader: dict[int, int] = {}
 
@@ -131,12 +132,21 @@ def _congestions(found: Found) -> Mapping[int, int]:
             leader[number] = number = leader[leader[number]]
         return number
 
-    pauser: dict[tuple[int, object], int] = {}
+    pauser: dict[tuple[object, ...], int] = {}
     for number in found.by_rule.get("PFC002", ()):
         if found.details[number].get("sub_cause") in _OF_SWITCHES:
             leader[number] = number
-            for port, _ in found.paused.get(number, ()):
-                other = pauser.setdefault((port, found.details[number].get("priority")), number)
+            priority = found.details[number].get("priority")
+            for place in _paused_by(found, number):
+                other = pauser.setdefault((*place, priority), number)
                 one, two = first(other), first(number)
                 leader[max(one, two)] = min(one, two)
     return {number: first(number) for number in leader}
+
+
+def _paused_by(found: Found, number: int) -> Iterator[tuple[object, ...]]:
+    """The ports that a finding's root pauses; of a whole switch their devices as well, if it pauses them itself."""
+    for port, hops in found.paused.get(number, ()):
+        yield "port", port
+        if found.port[number] < 0 and hops == 1:
+            yield "device", found.ground.at(port)[1]
