@@ -5,6 +5,7 @@ before sent ones. Sources: answers of a QFX5120 in Juniper's open guides and of 
 
 - A logical interface, indented below its port, has sections with the same titles: they count no port.
 - `IPv6 transit statistics`, and others without a place in the tree, have the rows of the section above them.
+- The counters of ingress queues stand above those of egress queues, under the same title: they are skipped.
 - Old releases print the name of its class behind the number of a queue.
 - Rates stand behind the counters, and as rows of their own (`FEC Corrected Errors Rate`).
 """
@@ -27,6 +28,7 @@ _MAC = re.compile(
 _PRIORITY = re.compile(rf"^Priority :[ \t]+(\d)[ \t]+{_NUMBER}[ \t]+{_NUMBER}$")
 _QUEUE = re.compile(rf"^(\d{{1,2}})(?:[ \t]+[A-Za-z][\w-]*)?[ \t]+{_NUMBER}[ \t]+{_NUMBER}[ \t]+{_NUMBER}$")
 _FEC = re.compile(rf"^FEC (Corrected|Uncorrected) Errors[ \t]+{_NUMBER}$")
+_INGRESS, _EGRESS = "Ingress queues:", "Egress queues:"
 _INPUT = {"Errors": "input-errors", "Drops": "input-drops"}
 _OUTPUT = {"Errors": "output-errors", "Drops": "output-drops", "Carrier transitions": "carrier-transitions"}
 _MAC_NAMES = {
@@ -48,18 +50,19 @@ def tree(text: Sequence[str]) -> dict[str, Any] | None:
     """
     ports: list[Port] = []
     section: Section | None = None
-    base, inside = 0, False
+    base, inside, ingress = 0, False, False
     for number, line in enumerate(text[:-1], 1):
         begun = _PORT.fullmatch(line)
         if begun:
             ports.append({"name": begun[2]})
-            base, inside, section = len(begun[1]), True, None
+            base, inside, ingress, section = len(begun[1]), True, False, None
         elif _LOGICAL.match(line):
             inside = False
         elif inside and line.strip():
             title = _title(line, base)
+            ingress = line.strip().startswith(_INGRESS) or (ingress and not line.strip().startswith(_EGRESS))
             if title:
-                section = title
+                section = None if ingress and title[1] is _queues else title
             elif _ends(line, base):
                 section = None
             elif section:

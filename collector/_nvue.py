@@ -15,7 +15,7 @@ from collector._sections import asks, sections
 from collector._tally import Tally, count, priority, size, words
 from truerail.model import Counter, PortCounters
 
-_ASKED = asks("nv", "interface")
+ASKED = asks("nv", "interface")
 _PORT = re.compile(r"[a-z]+[a-z_]*\d[\w./-]*")
 _ROW_KEYS = ("switch-priority", "traffic-class", "priority")
 _LINK = words(
@@ -31,13 +31,13 @@ _LINK = words(
         "carrier-transitions": "carrier_transitions",
     }
 )
-_PFC = {
+PFC = {
     "rx-pause-frames": "rx_pause_frames",
     "tx-pause-frames": "tx_pause_frames",
     "rx-pause-duration": "rx_pause_us",
     "tx-pause-duration": "tx_pause_us",
 }
-_QUEUE = {
+QUEUE = {
     "ecn-marked-frames": "ecn_marked_packets",
     "tx-frames": "queue_packets",
     "tx-bytes": "queue_bytes",
@@ -63,12 +63,12 @@ def port_counters(answer: str) -> list[PortCounters]:
 
 def pfc_counters(answer: str) -> list[PortCounters]:
     """Pause frames and the time they paused the port, by priority. Raises `UnreadableError`."""
-    return _by_priority(answer, "pfc-stats", _PFC)
+    return _by_priority(answer, "pfc-stats", PFC)
 
 
 def queue_counters(answer: str) -> list[PortCounters]:
     """Sent, marked and dropped packets of every traffic class. Raises `UnreadableError`."""
-    return _by_priority(answer, "egress-queue-stats", _QUEUE)
+    return _by_priority(answer, "egress-queue-stats", QUEUE)
 
 
 def _by_priority(answer: str, group: str, names: Mapping[str, str]) -> list[PortCounters]:
@@ -76,15 +76,15 @@ def _by_priority(answer: str, group: str, names: Mapping[str, str]) -> list[Port
     for port, at in _levels(answer):
         for of, row in _rows(at.get(group)):
             for word, name in names.items():
-                tally.note(port, Counter(name, of), _value(word, row.get(word)))
+                tally.note(port, Counter(name, of), value(word, row.get(word)))
     return tally.some()
 
 
-def _value(word: str, value: Any) -> int | None:
+def value(word: str, reported: Any) -> int | None:
     """A value; None for a duration in bytes, as one release prints it."""
-    if word in _DURATIONS and isinstance(value, str) and not value.strip().isdecimal():
+    if word in _DURATIONS and isinstance(reported, str) and not reported.strip().isdecimal():
         return None
-    return size(value)
+    return size(reported)
 
 
 def _rows(group: Any) -> Iterator[tuple[int, Mapping[str, Any]]]:
@@ -100,9 +100,9 @@ def _rows(group: Any) -> Iterator[tuple[int, Mapping[str, Any]]]:
 
 def _levels(answer: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Every object in an answer, and its port."""
-    for section in sections(lines(answer), "nv", _ASKED):
+    for section in sections(lines(answer), "nv", ASKED):
         if any("{" in line for line in section.lines):
-            yield from _within(unwrapped("\n".join(section.lines)), _port_of(section.port))
+            yield from _within(unwrapped("\n".join(section.lines)), port_of(section.port))
 
 
 def _within(found: Any, port: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -115,7 +115,7 @@ def _within(found: Any, port: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
             yield from _within(value, port)
 
 
-def _port_of(word: str) -> str:
+def port_of(word: str) -> str:
     """The port after `interface` in a command, or at the start of a file name: `swp1_counters_qos_-o_json`."""
     name = word.partition("_")[0]
     return name if _is_port(name) else ""

@@ -2,7 +2,7 @@
 
 `counters` has the frames of all priorities together (`interfaceCounters`), `counters detail` those of each priority
 (`interfaces` with `priorities`). In the text of `show priority-flow-control` E is enabled, D disabled, A active, W
-watched by the watchdog.
+watched by the watchdog; old releases print Yes and No below `Enabled` and `Active`.
 """
 
 import re
@@ -20,11 +20,14 @@ _HEADER = re.compile(
     r"(?:port|interface)[ \t]+(?:(?:priority|prio|class)[ \t]+)?(rx|tx) ?pfc[ \t]+(?:rx|tx) ?pfc", re.IGNORECASE
 )
 _PROMPT = re.compile(r"[^\s|]{1,80}[#>][ \t]*(?:show .*)?")
-_LEGEND = re.compile(r"^E: PFC Enabled, D: PFC Disabled", re.MULTILINE)
+_LEGEND = re.compile(
+    r"^E: PFC Enabled, D: PFC Disabled|^[ \t]*Port[ \t]+Enabled[ \t]+Priorities[ \t]+Active\b", re.MULTILINE
+)
 _STATUS = re.compile(
-    r"[ \t]*(?P<port>[A-Z][\w-]*[0-9][\w/.]*)[ \t]+(?P<flags>[EDAW-](?:[ \t]+[EDAW-])*)"
+    r"[ \t]*(?P<port>[A-Z][\w-]*[0-9][\w/.]*)[ \t]+(?P<flags>[EDAW-](?:[ \t]+[EDAW-])*|Yes|No)"
     r"(?P<of>(?:[ \t]+[0-7])*)(?:[ \t]+\S.*)?[ \t]*"
 )
+_ON = {"E", "Yes"}
 _PORTS = ("interfaces", "interfaceStatuses", "interfaceStatus")
 
 
@@ -96,7 +99,7 @@ def settings_from_text(answer: str) -> list[PortQos]:
     """The paused priorities of each port: those reported where PFC is enabled, none where it is not."""
     rows = [row for row in map(_STATUS.fullmatch, lines(answer)) if row]
     return [
-        PortQos(row["port"], pfc_priorities=tuple(map(int, row["of"].split())) if "E" in row["flags"].split() else ())
+        PortQos(row["port"], pfc_priorities=tuple(map(int, row["of"].split())) if _ON & {*row["flags"].split()} else ())
         for row in rows
     ]
 

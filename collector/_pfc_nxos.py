@@ -19,7 +19,8 @@ _ROW = re.compile(
     r"[ \t]*(?P<port>\S+)[ \t]+(?:Auto|On|Off)[ \t]+(?P<oper>On|Off)[ \t]*(?:\((?P<bitmap>[0-9a-fA-F,]+)\))?"
     r"[ \t]+(?P<rx>[0-9,]{1,26})[ \t]+(?P<tx>[0-9,]{1,26})[ \t]*"
 )
-_RULER = re.compile(r"[ \t]*[=-]{10,}[ \t]*")
+_RULER = re.compile(r"[ \t]*[=-]{3,}[ \t]*|slot[ \t]+\d{1,3}[ \t]*")
+"""A ruler, or the title of a line card's table: a modular switch prints one for each."""
 _PROMPT = re.compile(r"[^\s|]{1,80}[#>][ \t]*(?:show .*)?|[^:]{0,200}:[ \t]*.*")
 _OPER = re.compile(r"\s*(on|off)\s*(?:\(([0-9a-f]+)\))?\s*", re.IGNORECASE)
 _PORT = re.compile(r"[ \t]*([A-Za-z-]+[0-9][\w/.-]*):?[ \t]*")
@@ -94,26 +95,21 @@ def is_text(answer: str) -> bool:
 
 
 def from_text(answer: str) -> list[Port]:
-    """The ports in the table. Raises `UnreadableError` if a row is cut."""
+    """The ports in the tables, of two rows for one port the later. Raises `UnreadableError` if a row is cut."""
     text = lines(answer)
-    begin = max(at for at, line in enumerate(text) if _HEADER.match(line)) + 1
-    found = []
+    begin = min(at for at, line in enumerate(text) if _HEADER.match(line)) + 1
+    found: dict[str, Port] = {}
     for at, line in enumerate(text[begin:], begin + 1):
         row = _ROW.fullmatch(line)
         if row is None:
-            if line.strip() and not _RULER.fullmatch(line) and not _PROMPT.fullmatch(line.strip()):
+            if line.strip() and not any((_RULER.fullmatch(line), _HEADER.match(line), _PROMPT.fullmatch(line.strip()))):
                 raise UnreadableError("not a port and its pause frames, or cut", line=at, text=line)
         elif not _INSIDE.match(row["port"]):
             cut = at == len(text) and row["tx"] != "0" and not line.endswith((" ", "\t"))
-            found.append(
-                Port(
-                    row["port"],
-                    _paused(row["oper"], row["bitmap"]),
-                    count(row["rx"]),
-                    None if cut else count(row["tx"]),
-                )
+            found[row["port"]] = Port(
+                row["port"], _paused(row["oper"], row["bitmap"]), count(row["rx"]), None if cut else count(row["tx"])
             )
-    return found
+    return list(found.values())
 
 
 def is_detail(answer: str) -> bool:
@@ -122,11 +118,13 @@ def is_detail(answer: str) -> bool:
 
 
 def detailed_counters(answer: str) -> list[PortCounters]:
-    """The frames by priority from the detailed text."""
+    """The frames by priority from the detailed text. Raises `UnreadableError` for frames below no port."""
     tally = Tally()
     port = ""
-    for line in lines(answer):
+    for at, line in enumerate(lines(answer), 1):
         frames = _FRAMES.fullmatch(line)
+        if frames and not port:
+            raise UnreadableError("frames whose port no line names", line=at, text=line)
         if frames:
             for of, reported in enumerate(frames[2].replace("|", " ").split()):
                 tally.note(port, Counter(f"{frames[1].lower()}_pause_frames", of), count(reported))

@@ -88,7 +88,8 @@ def _note_pfc(tally: Tally, port: str, interface: Mapping[str, Any]) -> None:
 
 def _note_queues(tally: Tally, port: str, interface: Mapping[str, Any]) -> None:
     for group in listed(interface.get("queue-counters")):
-        _note_by_priority(tally, port, listed(group.get("queue")), "queue-number", _QUEUE)
+        if "Ingress queues" not in str(group.get("interface-cos-short-summary")):
+            _note_by_priority(tally, port, listed(group.get("queue")), "queue-number", _QUEUE)
 
 
 def _note_by_priority(

@@ -1,8 +1,9 @@
-"""Port counters of Cisco NX-OS: `show interface [counters [errors]]`, its tables and its JSON.
+"""Port counters of Cisco NX-OS: `show interface [counters [errors]]`, its tables and its JSON; EOS' tables are alike.
 
 The JSON has a row for each port and pair of counters (`ROW_rx_counters`: octets and unicast in one, multicast and
 broadcast in the next), an object in place of a list for a single row, and numbers that may be strings. The text has a
-table for each such pair, its labels between two rulers. Both forms use the same words.
+table for each such pair, its labels between two rulers. Both forms use the same words. EOS' table of errors has shorter
+ones, and a row of totals may follow its ports.
 """
 
 import re
@@ -15,7 +16,8 @@ from collector._tally import Tally, Words, count, own, summed, words
 from truerail.errors import UnreadableError
 from truerail.model import Counter, PortCounters
 
-_RULER = re.compile(r"[ \t]*-{20,}[ \t]*")
+_RULER = re.compile(r"[ \t]*-{3,}(?:[ \t]+-{3,})*[ \t]*")
+_TOTALS = "totals"
 _PROMPT = re.compile(r"[^\s|]{1,80}[#>][ \t]*(?:show .*)?")
 _PORT_KEYS = ("interface", "interface_rx", "interface_tx")
 _BOTH = words(
@@ -44,6 +46,10 @@ _TEXT_OWN = frozenset(
         "deferred-tx",
     }
 )
+_EOS_ERRORS = words(
+    {"fcs": "crc_errors", "align": "alignment_errors", "symbol": "symbol_errors", "rx": "rx_errors", "tx": "tx_errors"}
+)
+"""Labels that mean this beside others of errors: too short to show what a table is about."""
 _ALL = {"inpkts": "rx", "eth_inpkts": "rx", "outpkts": "tx", "eth_outpkts": "tx"}
 _CASTS = {
     f"{before}{way}{cast}{after}": counted
@@ -96,9 +102,11 @@ def from_text(answer: str) -> list[PortCounters]:
             labels = []
         elif cells[0].lower() == "port":
             labels = cells[1:] if _labels(line) else []
-        elif labels and not _RULER.fullmatch(line):
+        elif line.startswith("="):
+            labels = []
+        elif labels and cells[0].lower() != _TOTALS and not _RULER.fullmatch(line):
             ports.setdefault(cells[0], {}).update(_row(labels, cells[1:], at, cut=at == len(text)))
-    return _tallied(ports, {word: own(word) for word in _TEXT_OWN})
+    return _tallied(ports, {word: own(word) for word in _TEXT_OWN} | _EOS_ERRORS)
 
 
 def _labels(line: str) -> bool:

@@ -1,10 +1,11 @@
 """Port counters of SONiC as `portstat` prints them: table, `-j`, and the long text of one port (`detailed`).
 
-Packets, errors and drops only; no bytes. Cells in bytes per second and percent are rates and are skipped.
+Packets, errors and drops only; no bytes. Cells in bytes per second and percent are rates and are skipped. A table or
+document of errors without drops and states is about router interfaces (`intfstat`), not about ports.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Any
 
 from collector._answer import lines
@@ -43,7 +44,12 @@ _CLEARED = "Time Since Counters Last Cleared"
 
 def is_table(table: Table) -> bool:
     """Whether this is a table of port counters."""
-    return "iface" in table.labels and not _COLUMNS.keys().isdisjoint(table.labels)
+    return "iface" in table.labels and not _COLUMNS.keys().isdisjoint(table.labels) and not _routes(table.labels)
+
+
+def _routes(labels: Container[str]) -> bool:
+    """Whether labels in lower case are those of a router interface."""
+    return "rx_err" in labels and "rx_drp" not in labels and "state" not in labels
 
 
 def from_tables(found: Sequence[Table]) -> list[PortCounters]:
@@ -72,10 +78,11 @@ def from_json(found: Mapping[str, Any]) -> list[PortCounters]:
     """Counters of the ports in this document. Other keys (`cached_time`) are skipped."""
     tally = Tally()
     for port, cells in found.items():
-        for label, value in cells.items() if isinstance(cells, dict) else ():
-            if label.lower() in _COLUMNS:
-                tally.note(port, _COLUMNS[label.lower()], count(value))
-    return tally.facts()
+        reported = {label.lower(): value for label, value in cells.items()} if isinstance(cells, dict) else {}
+        for label, value in reported.items() if not _routes(reported) else ():
+            if label in _COLUMNS:
+                tally.note(port, _COLUMNS[label], count(value))
+    return tally.some()
 
 
 def from_details(answer: str) -> list[PortCounters]:

@@ -2,7 +2,8 @@
 
 A chassis of several devices names the ports of its virtual output queues `leaf-0|asic0|Ethernet0`. The output of
 `--trim` does not count a queue's packets. Queues are `UC3`, on other hardware `ALL3` or `VOQ3`; multicast queues,
-`MC10`, have counters with names of their own.
+`MC10`, have counters with names of their own. The watermarks of priority groups have the same table as their drops:
+the line above it tells them apart.
 """
 
 import re
@@ -30,10 +31,10 @@ _NAMES = {
 
 
 def is_table(table: Table) -> bool:
-    """Whether this is a table of queues or of priority groups."""
+    """Whether this is a table of what queues counted or priority groups dropped."""
     if table.labels[0] != "port" or table.labels[1:2] not in (("txq",), ("voq",), ("pg0",)):
         return False
-    return "pg0" in table.labels or not _NAMES.keys().isdisjoint(table.labels)
+    return "drop" in table.title.lower() if "pg0" in table.labels else not _NAMES.keys().isdisjoint(table.labels)
 
 
 def from_tables(found: Sequence[Table]) -> list[PortCounters]:

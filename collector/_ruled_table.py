@@ -25,10 +25,11 @@ class Row(NamedTuple):
 
 
 class Table(NamedTuple):
-    """A table: its labels in lower case, and its rows."""
+    """A table: its labels in lower case, its rows, and the last line with text above it."""
 
     labels: tuple[str, ...]
     rows: list[Row]
+    title: str
 
     def column(self, label: str) -> int:
         """The number of a column; -1 if the table lacks it."""
@@ -43,10 +44,11 @@ def tables(answer: str) -> list[Table]:
     text = lines(answer)
     found: list[Table] = []
     table: Table | None = None
+    above = ""
     for at, line in enumerate(text):
         below = text[at + 1] if at + 1 < len(text) else ""
         if _RULER.fullmatch(below):
-            table = _begun(line, below)
+            table = _begun(line, below, above)
             found.extend([table] if table else [])
         elif table and line.strip() and not _RULER.fullmatch(line):
             cells = _cells(table, line, at + 1)
@@ -54,6 +56,7 @@ def tables(answer: str) -> list[Table]:
                 table.rows.append(Row(at + 1, cells))
             else:
                 table = None
+        above = line.strip() or above
     _doubt(found, text)
     return found
 
@@ -66,9 +69,11 @@ def rows(found: Sequence[Table], *labels: str) -> Iterator[tuple[int, list[str]]
             yield from ((row.line, [row.cells[place] for place in places]) for row in table.rows)
 
 
-def _begun(header: str, ruler: str) -> Table | None:
-    labels = _GAP.split(header.strip().lower())
-    return Table(tuple(labels), []) if len(labels) == len(ruler.split()) else None
+def _begun(header: str, ruler: str, above: str) -> Table | None:
+    """The table below a header, whose labels documentation may set one blank apart."""
+    split = (_GAP.split(header.strip().lower()), header.lower().split())
+    labels = next((labels for labels in split if len(labels) == len(ruler.split())), None)
+    return Table(tuple(labels), [], above) if labels else None
 
 
 def _cells(table: Table, line: str, number: int) -> list[str]:

@@ -1,5 +1,5 @@
 """Files of sysfs with their content: the lines `path:value` of `grep -H .`, files below their names (`==> path <==`) as
-`head` and `tail` print them, or an archive in the format of `ttar`.
+`head` and `tail` print them or between two lines of colons as `more` does, or an archive in the format of `ttar`.
 """
 
 import re
@@ -17,6 +17,7 @@ _LINE = re.compile(rf"\s*((?:[^\s:]++|{_PCI_COLON})+):(.*)")
 """A path may contain a PCI address, whose colons are no separators."""
 _TTAR = re.compile(r"^(?:Path|Directory): \S", re.MULTILINE)
 _HEADED = re.compile(r"\s*==> (\S+) <==\s*")
+_FRAME = re.compile(r"\s*:{14}\s*")
 _NO_LINE_FEED = "EOF"
 """ttar's mark after content that does not end in a line feed."""
 
@@ -33,8 +34,12 @@ def files(answer: str) -> Iterator[tuple[str, str]]:
 def _of_grep(answer: str) -> Iterator[tuple[str, str]]:
     text, headed = lines(answer), ""
     for number, line in enumerate(text, 1):
+        framed = "/" in line and _FRAME.fullmatch(text[number - 2]) and _FRAME.fullmatch("".join(text[number:][:1]))
         if heading := _HEADED.fullmatch(line):
             headed = heading[1]
+            continue
+        if framed or _FRAME.fullmatch(line):
+            headed = line.strip() if framed else headed
             continue
         if headed:
             if line.strip() and not (number == len(text) and may_be_cut(answer, line)):

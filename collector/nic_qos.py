@@ -34,7 +34,8 @@ _LIVE = (
     'echo "# mlnx_qos -i $n"; mlnx_qos -i $n || { dcb -j pfc show dev $n; dcb -j apptrust show dev $n; }; '
     "grep -sH . $n/ecn/*/enable/*; ethtool -a $n; }; done; :"
 )
-_ASKED = asks("(?:mlnx_qos|dcb|ethtool)", "(?:-i|dev|-a)")
+_ASKED = asks("(?:mlnx_qos|dcb|ethtool|configuration)", "(?:-i|dev|-a|device)")
+"""Also the title of each device in the answers of a script: `== show configuration for device eth0 / mlx5_0 ==`."""
 _PRIORITIES = 8
 _TRUST = re.compile(r"Priority trust state: (dscp|pcp)\b.*")
 _PFC_ROW = re.compile(r"enabled:?\s+([01](?:\s+[01])*)")
@@ -44,7 +45,7 @@ _ORDER = re.compile(r"order:\s+(dscp|pcp)\b.*")
 _PAUSED = re.compile(r"Pause parameters for (\S+):")
 _PAUSE = re.compile(r"(RX|TX):\s+(on|off)")
 _DSCP = re.compile(r"prio:([0-7])\s+dscp:((?:[0-9]{2},)*)")
-_ECN = re.compile(r"(?:.*/)?([^/\s]+)/ecn/roce_(np|rp)/enable/([0-7]):([01])")
+_ECN = re.compile(r"(?:.*/)?([^/\s]+)/ecn/roce_(np|rp)/enable/([0-7])(?::| = )([01])")
 
 
 @dataclass(slots=True)

@@ -31,7 +31,17 @@ QoS guide, NVUE's documentation, the XML tags in Junos' documentation. Traps:
 
 from typing import Any
 
-from collector import _nvue, _pfc_eos, _pfc_nxos, _pfc_sonic, _pfc_tables, _port_ethtool, _port_junos, _sonic_database
+from collector import (
+    _nvue,
+    _nvue_counters_text,
+    _pfc_eos,
+    _pfc_nxos,
+    _pfc_sonic,
+    _pfc_tables,
+    _port_ethtool,
+    _port_junos,
+    _sonic_database,
+)
 from collector._answer import is_json, lines
 from collector._documents import document
 from collector._ruled_table import tables
@@ -73,6 +83,8 @@ def pfc_counters(answer: str, device: Device) -> list[PortCounters]:
         return _sonic_database.pfc_counters(answer)
     if is_json(answer) and _nvue.understands(answer):
         return _nvue.pfc_counters(answer)
+    if _nvue_counters_text.has_pfc(answer):
+        return _nvue_counters_text.pfc_counters(answer)
     found = document(answer)
     if found is None:
         found = _port_junos.of_text(answer)

@@ -5,10 +5,10 @@ Question: which queues are so long that packets are marked or dropped, and in wh
 | network OS | answers |
 |---|---|
 | SONiC | `show queue counters`, `show queue wredcounters`, both also `--json`; `show priority-group drop counters` |
-| Arista EOS | `show qos interfaces ecn counters queue \\| json` |
-| Cisco NX-OS | `show queuing interface \\| json` |
+| Arista EOS | `show qos interfaces ecn counters queue \\| json`; text of `show interfaces counters queue detail` |
+| Cisco NX-OS | `show queuing interface`, JSON and text |
 | Cumulus NVUE | `nv show interface ... counters qos -o json`, `egress-queue-stats` |
-| Junos | `show interfaces extensive`, JSON, XML and text |
+| Junos | `show interfaces extensive`, JSON, XML and text; text of `show interfaces queue` |
 | Dell OS10 | `show queuing statistics interface` of each port, from captures |
 | OpenConfig | JSON of `openconfig-qos` by gNMI; rests on documentation |
 
@@ -25,19 +25,26 @@ of NX-OS' show commands, NVUE's documentation, the XML tags in Junos' documentat
   captures and not run live.
 """
 
-from collections.abc import Mapping
 from typing import Any
 
-from collector import _nvue, _port_junos, _queue_models, _queue_nxos, _queue_os10, _queue_sonic
+from collector import (
+    _junos_queue_text,
+    _nvue,
+    _nvue_counters_text,
+    _port_junos,
+    _queue_eos,
+    _queue_models,
+    _queue_nxos,
+    _queue_os10,
+    _queue_sonic,
+)
 from collector._answer import is_json, lines
 from collector._documents import document
 from collector._ruled_table import tables
-from collector._tally import Tally, priority, size
 from truerail.errors import UnreadableError
-from truerail.model import SWITCHES, Command, Counter, Device, PortCounters, collector, minutes
+from truerail.model import SWITCHES, Command, Device, PortCounters, collector, minutes
 
 _SONIC = "show queue counters; show queue wredcounters; show priority-group drop counters; :"
-_EOS = "intfQueueCounters"
 
 
 @collector(
@@ -51,6 +58,7 @@ _EOS = "intfQueueCounters"
         Command("show priority-group drop counters", ("sonic",)),
         Command("show qos interfaces ecn counters queue | json", ("eos",)),
         Command("show queuing interface | json", ("nxos",)),
+        *(Command(text, ("capture",)) for text in ("show queuing interface", "show interfaces queue")),
         Command("show interfaces extensive | display json", ("junos",)),
         Command("show interfaces extensive | display json | no-more", ("junos",)),
         *(Command(f"show interfaces extensive{form}", ("capture",)) for form in (" | display xml", "")),
@@ -67,11 +75,19 @@ def queue_counters(answer: str, device: Device) -> list[PortCounters]:
     """One `PortCounters` for each port with queues. Raises `UnreadableError`."""
     if is_json(answer) and _nvue.understands(answer):
         return _nvue.queue_counters(answer)
+    if _nvue_counters_text.has_queues(answer):
+        return _nvue_counters_text.queue_counters(answer)
     document_of = document(answer)
     if document_of is None:
         document_of = _port_junos.of_text(answer)
     if document_of is not None:
         return _from_json(document_of)
+    if _queue_nxos.is_text(answer):
+        return _queue_nxos.from_text(lines(answer))
+    if _queue_eos.is_text(answer):
+        return _queue_eos.from_text(lines(answer))
+    if _junos_queue_text.is_text(answer):
+        return _junos_queue_text.counters(lines(answer))
     if _queue_os10.is_table(answer):
         return _queue_os10.counters(lines(answer))
     found = [table for table in tables(answer) if _queue_sonic.is_table(table)]
@@ -85,21 +101,10 @@ def _from_json(found: Any) -> list[PortCounters]:
         return _queue_sonic.from_json(found)
     if _queue_nxos.is_json(found):
         return _queue_nxos.from_json(found)
-    if isinstance(found, dict) and _EOS in found:
-        return _eos(found)
+    if isinstance(found, dict) and _queue_eos.KEY in found:
+        return _queue_eos.from_json(found)
     if isinstance(found, dict) and _port_junos.KEY in found:
         return _port_junos.queue_counters(found)
     if _queue_models.is_model(found):
         return _queue_models.port_counters(found)
     raise UnreadableError("JSON that does not speak of queues")
-
-
-def _eos(found: Mapping[str, Any]) -> list[PortCounters]:
-    """The marked packets of each queue; EOS prints words if there is no number."""
-    tally = Tally()
-    for port, reported in found[_EOS].items():
-        for queue, value in reported.get("queueCounters", {}).items():
-            of = priority(queue)
-            if of is not None:
-                tally.note(port, Counter("ecn_marked_packets", of), size(value))
-    return tally.facts()

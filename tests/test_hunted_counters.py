@@ -1,0 +1,451 @@
+"""Counters and settings out of public manuals, tickets and test data, each shortened to what was once read wrongly.
+
+The key names the source; names and addresses are changed. Expected counters are `counter/priority`.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import pytest
+
+from collector import collectors
+from truerail.errors import UnreadableError
+from truerail.model import Device, Fact, PortCounters, PortQos
+
+ANY = Device("any")
+Ports = Mapping[str, Mapping[str, int]]
+"""Each port's counters."""
+COUNTED: dict[str, tuple[str, str, Ports]] = {
+    "sonic-mgmt's plans of tests: the watermarks of priority groups have the table of their drops": (
+        "queue_counters",
+        (
+            "# show priority-group watermark shared\n"
+            "Ingress shared pool occupancy per PG:\n"
+            "       Port    PG0    PG1    PG2      PG3    PG4    PG5    PG6    PG7\n"
+            "-----------  -----  -----  -----  -------  -----  -----  -----  -----\n"
+            "Ethernet120      0      0      0  2092800      0      0      0  18432\n"
+            "# show queue watermark unicast\n"
+            "Egress shared pool occupancy per unicast queue:\n"
+            "       Port    UC0    UC1    UC2      UC3    UC4    UC5    UC6    UC7\n"
+            "-----------  -----  -----  -----  -------  -----  -----  -----  -----\n"
+            "  Ethernet4      0      0      0  2097408      0      0      0   7168\n"
+            "# show queue counters\n"
+            "For namespace :\n"
+            "     Port    TxQ    Counter/pkts    Counter/bytes    Drop/pkts    Drop/bytes\n"
+            "---------  -----  --------------  ---------------  -----------  ------------\n"
+            "Ethernet4    UC3            8193           852072        91786       9545744\n"
+        ),
+        {
+            "Ethernet4": {
+                "queue_packets/3": 8193,
+                "queue_bytes/3": 852072,
+                "queue_drops/3": 91786,
+                "queue_drop_bytes/3": 9545744,
+            }
+        },
+    ),
+    "SONiC's design of WRED counters: labels one blank apart": (
+        "queue_counters",
+        (
+            " sonic-dut:~# show queue wredcounters Ethernet16\n"
+            "       Port    TxQ    WredDrp/pkts    WredDrp/bytes  EcnMarked/pkts EcnMarked/bytes\n"
+            " ----------  -----  --------------  ---------------  -------------- ---------------\n"
+            " Ethernet16    UC3               1              120               7               9\n"
+        ),
+        {
+            "Ethernet16": {
+                "wred_drops/3": 1,
+                "wred_drop_bytes/3": 120,
+                "ecn_marked_packets/3": 7,
+                "ecn_marked_bytes/3": 9,
+            }
+        },
+    ),
+    "network-ai-mvp, EOS `show interfaces counters errors`: short labels, and the next command's frame": (
+        "port_errors",
+        (
+            "===== show interfaces counters errors =====\n"
+            "Port               FCS    Align   Symbol       Rx    Runts   Giants       Tx\n"
+            "Et6            7846661        0  7831865  9687745  1841084        0        5\n"
+            "Et15                 0        0        0        0        0        0        0\n"
+            "===== show mac address-table =====\n"
+            "Vlan    Mac Address       Type        Ports\n"
+            "22      0200.0000.0001    DYNAMIC     Et6\n"
+        ),
+        {
+            "Et6": {
+                "crc_errors": 7846661,
+                "alignment_errors": 0,
+                "symbol_errors": 7831865,
+                "rx_errors": 9687745,
+                "runts": 1841084,
+                "giants": 0,
+                "tx_errors": 5,
+            },
+            "Et15": {
+                "crc_errors": 0,
+                "alignment_errors": 0,
+                "symbol_errors": 0,
+                "rx_errors": 0,
+                "runts": 0,
+                "giants": 0,
+                "tx_errors": 0,
+            },
+        },
+    ),
+    "Arista's manual, `show interfaces counters discards`: rulers in runs, and a row of totals": (
+        "port_errors",
+        (
+            "Port            InDiscards      OutDiscards\n"
+            "---------- ----------------- -----------------\n"
+            "Et1                      0               12\n"
+            "Et49/1                   3                0\n"
+            "---------        ---------        ---------\n"
+            "Totals                   3               12\n"
+        ),
+        {"Et1": {"rx_discards": 0, "tx_discards": 12}, "Et49/1": {"rx_discards": 3, "tx_discards": 0}},
+    ),
+    "ntc-templates, arista_eos_show_interfaces_counters_queue_detail: queues by drop precedence and destination": (
+        "queue_counters",
+        (
+            "Egress Queue Counters\n"
+            "Port         Traffic  DropPrec  DestType  OutEnqPkts  OutEnqOctets  OutDropPkts  OutDropOctets\n"
+            "              Class\n"
+            "Et3/1/1          TC1      DP0        UC       67521       7523778            0              0\n"
+            "Et3/1/1          TC1    DP1-3        UC          10          1000            2            200\n"
+            "Et3/1/1          TC7    DP0-3        MC         633         72078            0              0\n"
+            "Et4/4/1          TC7    DP0-3        UC           0             0            1            110"
+        ),
+        {
+            "Et3/1/1": {
+                "queue_packets/1": 67531,
+                "queue_bytes/1": 7524778,
+                "queue_drops/1": 2,
+                "queue_drop_bytes/1": 200,
+                "mc_queue_packets/7": 633,
+                "mc_queue_bytes/7": 72078,
+                "mc_queue_drops/7": 0,
+                "mc_queue_drop_bytes/7": 0,
+            },
+            "Et4/4/1": {"queue_packets/7": 0, "queue_bytes/7": 0, "queue_drops/7": 1},
+        },
+    ),
+    "a report on RoCE and a Nexus 9300, `show queuing interface`: boxes of text": (
+        "queue_counters",
+        (
+            "slot  1\n=======\n\n"
+            "Egress Queuing for Ethernet1/51 [System]\n"
+            "------------------------------------------------------------------------------\n"
+            "QoS-Group# Bandwidth% PrioLevel                Shape                   QLimit\n"
+            "                                   Min          Max        Units\n"
+            "------------------------------------------------------------------------------\n"
+            "      3             -         1           -            -     -            9(D)\n"
+            "+-------------------------------------------------------------------+\n"
+            "|                              QOS GROUP 5                          |\n"
+            "+-------------------------------------------------------------------+\n"
+            "|                           |  Unicast       |Multicast             |\n"
+            "+-------------------------------------------------------------------+\n"
+            "|                   Tx Pkts |       202328436|               4|\n"
+            "|                   Tx Byts |    203884632744|               0|\n"
+            "| WRED/AFD & Tail Drop Pkts |               3|               0|\n"
+            "|              Q Depth Byts |            9984|               0|\n"
+            "+-------------------------------------------------------------------+\n"
+            "|                      CONTROL QOS GROUP                            |\n"
+            "+-------------------------------------------------------------------+\n"
+            "|                   Tx Pkts |             137|               0|\n"
+            "\nIngress Queuing for Ethernet1/51\n"
+            "-----------------------------------------------------\n"
+            "QoS-Group#                 Pause\n"
+            "PFC_COS QOS_Group   TxPause             TxCount   RxPause             RxCount\n"
+            "      5         5  Inactive                 150  Inactive                   0\n"
+        ),
+        {"Ethernet1/51": {"queue_packets/5": 202328440, "queue_bytes/5": 203884632744, "queue_drops/5": 3}},
+    ),
+    "Cisco's NX-OS QoS guide, `show interface priority-flow-control`: a table for each line card": (
+        "pfc_counters",
+        (
+            "slot  1\n=======\n\n"
+            "============================================================\n"
+            "Port               Mode Oper(VL bmap)  RxPPP      TxPPP\n"
+            "============================================================\n\n"
+            "Ethernet1/1        Auto Off            0          0\n"
+            "Ethernet1/2        Auto On  (8)        56         6\n\n"
+            "slot  2\n=======\n\n"
+            "============================================================\n"
+            "Port               Mode Oper(VL bmap)  RxPPP      TxPPP\n"
+            "============================================================\n\n"
+            "Ethernet2/1        Auto On  (8)        1          2\n"
+        ),
+        {
+            "Ethernet1/1": {"rx_pause_frames": 0, "tx_pause_frames": 0},
+            "Ethernet1/2": {"rx_pause_frames": 56, "tx_pause_frames": 6},
+            "Ethernet2/1": {"rx_pause_frames": 1, "tx_pause_frames": 2},
+        },
+    ),
+    "Junos of MX and SRX, `show interfaces extensive`: ingress queues above the egress queues": (
+        "queue_counters",
+        (
+            "Physical interface: et-0/0/1, Enabled, Physical link is Up\n"
+            "  Ingress queues: 8 supported, 4 in use\n"
+            "  Queue counters:       Queued packets  Transmitted packets      Dropped packets\n"
+            "    0                                0                    0                    0\n"
+            "    3                               55                   55                    7\n"
+            "  Egress queues: 8 supported, 4 in use\n"
+            "  Queue counters:       Queued packets  Transmitted packets      Dropped packets\n"
+            "    0                               14                   14                    0\n"
+            "  Queue number:         Mapped forwarding classes\n"
+            "    0                   best-effort\n"
+        ),
+        {"et-0/0/1": {"queue_packets/0": 14, "queue_drops/0": 0}},
+    ),
+    "Junos' XML of the same: the summary names the ingress queues": (
+        "queue_counters",
+        (
+            '{"interface-information": [{"physical-interface": [{"name": [{"data": "et-0/0/1"}], "queue-counters": ['
+            '{"interface-cos-short-summary": [{"intf-cos-queue-type": [{"data": "Ingress queues"}]}],'
+            ' "queue": [{"queue-number": [{"data": "3"}], "queue-counters-trans-packets": [{"data": "55"}]}]},'
+            '{"interface-cos-short-summary": [{"intf-cos-queue-type": [{"data": "Egress queues"}]}],'
+            ' "queue": [{"queue-number": [{"data": "0"}], "queue-counters-trans-packets": [{"data": "14"}]}]}]}]}]}\n'
+        ),
+        {"et-0/0/1": {"queue_packets/0": 14}},
+    ),
+    "Juniper's posts on MX301 and QFX5000, `show interfaces queue`": (
+        "queue_counters",
+        (
+            "user@leaf> show interfaces queue\n"
+            "Physical interface: et-0/0/0, Enabled, Physical link is Up\n"
+            "  Interface index: 158, SNMP ifIndex: 534\n"
+            "Ingress queues: 8 supported, 6 in use\n"
+            "Queue: 3, Forwarding classes: no-loss\n"
+            "  Transmitted:\n"
+            "    Packets              :                    77                     0 pps\n"
+            "Egress queues: 8 supported, 6 in use\n"
+            "Queue: 0, Forwarding classes: BEST-EFFORT\n"
+            "  Queued:\n"
+            "    Packets              :          134671505681             132068620 pps\n"
+            "  Transmitted:\n"
+            "    Packets              :          109413590220              81493768 pps\n"
+            "    Bytes                :        60570127525651          386967339008 bps\n"
+            "    Tail-dropped packets :                     2                     0 pps\n"
+            "    RL-dropped packets   :                     1                     0 pps\n"
+            "    RED-dropped packets  :           25257915461              50574852 pps\n"
+            "     Low                 :           25257915461              50574852 pps\n"
+            "Queue: 3, Forwarding classes: no-loss\n"
+            "  Transmitted:\n"
+            "    Packets              :           91527655951                     0 pps\n"
+            "    Tail-dropped packets : Not Available\n"
+            "    RL-dropped packets   :                     0                     0 pps\n"
+            "    Total-dropped packets:           61790002516                     0 pps\n"
+            "Queue: 4, Forwarding classes: other\n"
+            "  Transmitted:\n"
+            "    Packets              :                     5                     0 pps\n"
+            "    Tail-dropped packets : Not Available\n"
+            "    RL-dropped packets   :                     0                     0 pps\n"
+            "  Logical interface et-0/0/0.0 (Index 93) (SNMP ifIndex 525)\n"
+            "Queue: 5, Forwarding classes: inside\n"
+            "  Transmitted:\n"
+            "    Packets              :                     6                     0 pps\n"
+        ),
+        {
+            "et-0/0/0": {
+                "queue_packets/0": 109413590220,
+                "queue_bytes/0": 60570127525651,
+                "queue_drops/0": 25257915464,
+                "queue_packets/3": 91527655951,
+                "queue_drops/3": 61790002516,
+                "queue_packets/4": 5,
+            }
+        },
+    ),
+    "Cumulus Linux' command reference, `nv show interface swp1 counters qos`: queues": (
+        "queue_counters",
+        (
+            "cumulus@switch:~$ nv show interface swp1 counters qos\n"
+            "Egress Queue Statistics\n"
+            "==========================\n"
+            "    traffic-class  tx-frames  tx-bytes  tx-uc-buffer-discards  wred-discards\n"
+            "    -------------  ---------  --------  ---------------------  -------------\n"
+            "    0              7          1.5 KB    0 Bytes                0            \n"
+            "    3              9          64 Bytes  75.19 KB               2            \n\n"
+            "Qos Port Statistics\n"
+            "======================\n"
+            "    Counter             Receive  Transmit\n"
+            "    ------------------  -------  --------\n"
+            "    pause-frames        0        0\n"
+            "...\n"
+        ),
+        {
+            "swp1": {
+                "queue_packets/0": 7,
+                "queue_drops/0": 0,
+                "wred_discards/0": 0,
+                "queue_packets/3": 9,
+                "queue_bytes/3": 64,
+                "wred_discards/3": 2,
+            }
+        },
+    ),
+    "Cumulus Linux' command reference, `nv show interface swp1 counters qos pfc-stats`": (
+        "pfc_counters",
+        (
+            "cumulus@switch:~$ nv show interface swp1 counters qos pfc-stats\n"
+            "switch-priority  rx-pause-frames  rx-pause-duration  tx-pause-frames  tx-pause-duration\n"
+            "---------------  ---------------  -----------------  ---------------  -----------------\n"
+            "3                4                36.0 KB            6                70               \n"
+        ),
+        {"swp1": {"rx_pause_frames/3": 4, "tx_pause_frames/3": 6, "tx_pause_us/3": 70}},
+    ),
+    "Amazon's guide to EFA: `more` of several files of sysfs": (
+        "rdma_counters",
+        (
+            "$ more /sys/class/infiniband/rdmap0s31/ports/1/hw_counters/* | cat\n"
+            "::::::::::::::\n"
+            "/sys/class/infiniband/rdmap0s31/ports/1/hw_counters/lifespan\n"
+            "::::::::::::::\n"
+            "12\n"
+            "::::::::::::::\n"
+            "/sys/class/infiniband/rdmap0s31/ports/1/hw_counters/rdma_read_bytes\n"
+            "::::::::::::::\n"
+            "7\n"
+            "::::::::::::::\n"
+            "/sys/class/infiniband/rdmap0s31/ports/1/hw_counters/rx_drops\n"
+            "::::::::::::::\n"
+            "0\n"
+        ),
+        {"rdmap0s31/1": {"rdma_read_bytes": 7, "rx_drops": 0}},
+    ),
+}
+FACTS: dict[str, tuple[str, str, Sequence[Fact]]] = {
+    "a guide to EOS and RoCE, `show priority-flow-control` of an old release: Yes and No": (
+        "port_qos",
+        (
+            "Leaf-1# show priority-flow-control\n"
+            "Port       Enabled  Priorities  Active  Note\n"
+            "---------  -------  ----------  ------  -------------\n"
+            "Ethernet1  Yes      3           Yes     DCBX disabled\n"
+            "Ethernet2  No                   No\n"
+        ),
+        [PortQos("Ethernet1", pfc_priorities=(3,)), PortQos("Ethernet2", pfc_priorities=())],
+    ),
+    "spiderpool, rdma-qos.sh: a title that names the interface, and files of ECN with an equals sign": (
+        "nic_qos",
+        (
+            "./set-rdma-qos.sh q\n"
+            "======== show configuration for device eth0 / mlx5_0========\n"
+            "Priority trust state: dscp\n"
+            "PFC configuration:\n"
+            "        priority    0   1   2   3   4   5   6   7\n"
+            "        enabled     0   0   0   0   0   1   0   0   \n"
+            "ECN Enabled for priority 5: /sys/class/net/eth0/ecn/roce_np/enable/5 = 1\n"
+            "ECN Enabled for priority 5: /sys/class/net/eth0/ecn/roce_rp/enable/5 = 1\n"
+            "======== show configuration for device eth1 / mlx5_1========\n"
+            "Priority trust state: pcp\n"
+            "PFC configuration:\n"
+            "        priority    0   1   2   3   4   5   6   7\n"
+            "        enabled     0   0   0   1   0   0   0   0   \n"
+        ),
+        [
+            PortQos("eth0", trust="dscp", pfc_priorities=(5,), ecn_priorities=(5,)),
+            PortQos("eth1", trust="pcp", pfc_priorities=(3,)),
+        ],
+    ),
+}
+REFUSED: dict[str, tuple[str, str, str]] = {
+    "sonic-utilities, watermarkstat: the highest fill levels of priority groups alone": (
+        "queue_counters",
+        (
+            "Ingress headroom per PG:\n"
+            "     Port    PG0    PG1    PG2    PG3    PG4    PG5    PG6    PG7\n"
+            "---------  -----  -----  -----  -----  -----  -----  -----  -----\n"
+            "Ethernet0    100    101    102    103    104    105    106    107\n"
+        ),
+        "not an answer about queues",
+    ),
+    "sonic-utilities, `show interfaces counters rif`: router interfaces are no ports": (
+        "port_counters",
+        (
+            "          IFACE    RX_OK     RX_BPS    RX_PPS    RX_ERR    TX_OK    TX_BPS    TX_PPS    TX_ERR\n"
+            "---------------  -------  ---------  --------  --------  -------  --------  --------  --------\n"
+            "     Ethernet20        4  0.00 B/s    0.00/s         3        2  0.00 B/s    0.00/s         1\n"
+            "       Vlan1000        0  0.00 B/s    0.00/s         0        0  0.00 B/s    0.00/s         0\n"
+        ),
+        "not an answer about what ports counted",
+    ),
+    "sonic-utilities, `intfstat -j`": (
+        "port_counters",
+        '{"Ethernet20": {"RX_BPS": "0.00 B/s", "RX_ERR": "3", "RX_OK": "4", "TX_ERR": "1", "TX_OK": "2"}}\n',
+        "no port's counters",
+    ),
+    "a grep for one QoS group of NX-OS: no line names the port": (
+        "queue_counters",
+        (
+            'N9K# show queuing interface e1/51 | grep -A 12 "QOS GROUP 5"\n'
+            "|                              QOS GROUP 5                    |\n"
+            "+-------------------------------------------------------------+\n"
+            "|                   Tx Pkts |       202328436|               0|\n"
+        ),
+        "whose port no line names",
+    ),
+    "a box of a QoS group that is cut": (
+        "queue_counters",
+        (
+            "Egress Queuing for Ethernet1/51 [System]\n"
+            "|                              QOS GROUP 5                    |\n"
+            "|                   Tx Pkts |       2023\n"
+        ),
+        "cut",
+    ),
+    "a grep in NX-OS' details of PFC: the first frames have no port": (
+        "pfc_counters",
+        (
+            "    Admin Mode: On\n    Oper Mode: On\n    VL bitmap: (20)\n"
+            "    Rx  |0     |0     |0     |0     |0     |0     |0     |0\n"
+            "    Tx  |0     |0     |0     |0     |0     |150   |0     |0\n"
+            "Ethernet1/52\n"
+        ),
+        "whose port no line names",
+    ),
+    "a row of EOS' queues that is cut": (
+        "queue_counters",
+        (
+            "Port         Traffic  DropPrec  DestType  OutEnqPkts  OutEnqOctets  OutDropPkts  OutDropOctets\n"
+            "Et3/1/1          TC1      DP0-3      UC       67521\n"
+        ),
+        "cut",
+    ),
+    "a row of NVUE's table that is cut": (
+        "pfc_counters",
+        (
+            "cumulus@switch:~$ nv show interface swp1 counters qos pfc-stats\n"
+            "switch-priority  rx-pause-frames  rx-pause-duration  tx-pause-frames  tx-pause-duration\n"
+            "---------------  ---------------  -----------------  ---------------  -----------------\n"
+            "3                4                36.0 KB\n"
+        ),
+        "cut",
+    ),
+}
+
+
+@pytest.mark.parametrize("source", COUNTED)
+def test_what_ports_counted(source: str) -> None:
+    name, answer, expected = COUNTED[source]
+    found = [fact for fact in collectors()[name].read(answer, ANY) if isinstance(fact, PortCounters)]
+    assert {fact.port: _by_name(fact) for fact in found} == expected
+    assert len(found) == len(expected)
+
+
+def _by_name(fact: PortCounters) -> dict[str, int]:
+    names = [of.counter if of.priority is None else f"{of.counter}/{of.priority}" for of in fact.counters]
+    return dict(zip(names, fact.values, strict=True))
+
+
+@pytest.mark.parametrize("source", FACTS)
+def test_settings(source: str) -> None:
+    name, answer, expected = FACTS[source]
+    assert list(collectors()[name].read(answer, ANY)) == list(expected)
+
+
+@pytest.mark.parametrize("source", REFUSED)
+def test_what_is_no_such_answer(source: str) -> None:
+    name, answer, why = REFUSED[source]
+    with pytest.raises(UnreadableError, match=why):
+        collectors()[name].read(answer, ANY)
