@@ -14,7 +14,7 @@ from truerail.errors import UnreadableError
 _BEGUN = re.compile("^# File created at", re.MULTILINE)
 _CLOSED = re.compile("^# File closed at", re.MULTILINE)
 _LISTED = re.compile(r"^[ \t]*\{ \w\w Ports:", re.MULTILINE)
-_END = r"\{ (\w\w) Ports:[^{]* NodeGUID:([0-9a-fA-F]{1,16}) [^{]*\{(.*?)\} LID:[0-9a-fA-F]+ PN:([0-9a-fA-F]+) \}"
+_END = r"\{ (\w\w) Ports:[^{]* NodeGUID:([0-9a-fA-F]{1,16}) [^{]*?(?:\{(.*?)\} | )LID:[0-9a-fA-F]+ PN:([0-9a-fA-F]+) \}"
 _LINK = re.compile(rf"\s*{_END} {_END} PHY=(\S+) LOG=\S+ SPD=(\S+)")
 
 
@@ -44,7 +44,7 @@ def from_lst(answer: str) -> Iterator[Fact]:
         ends = []
         for kind, guid, description, port in (found.group(1, 2, 3, 4), found.group(5, 6, 7, 8)):
             key = guid_text(guid)
-            links.node(key, adapter if kind == "CA" else switch, key, description)
+            links.node(key, adapter if kind == "CA" else switch, key, description or "")
             ends.append((key, int(port, 16)))
         links.link(ends[0], ends[1], gbps(found[9], found[10]), number)
     return links.facts()

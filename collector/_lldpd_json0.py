@@ -67,7 +67,7 @@ def neighbors_from_json0(answer: str) -> list[Neighbor] | None:
         seen = [seen for group in _DECODER.decode(answer).lldp for seen in group.interface]
     except (DecodeError, RecursionError, UnicodeError):
         return None
-    if any(one.status is not UNSET and one.rid is UNSET for one in seen):  # what lldpd says of its own ports
+    if any(one.rid is UNSET and (one.status is not UNSET or one.via == "unknown") for one in seen):  # its own ports
         return None
     return [_neighbor(one) for one in seen]
 

@@ -16,12 +16,16 @@ _ID_TYPES = frozenset(("mac", "ifname", "ifalias", "local", "ip", "component", "
 
 _INTERFACE = re.compile(r"Interface:\s+(?P<port>\S.*?), via: (?P<via>[^,]+)(?:, RID: \d+)?(?:, Time: (?P<age>.*))?$")
 _TITLE = re.compile(r"^[#> \t]*LLDP neighbors:[ \t\r]*$", re.MULTILINE)
+_OWN_TITLE, _HEARD_TITLE = "LLDP interfaces:", "LLDP neighbors:"
 _CLOSED = re.compile(r"[ \t]*-{10,}[ \t]*")
 """The line that closes the title, even of a list without neighbours."""
 _VIA = re.compile(r"lldp\.(?P<port>.+)\.via=(?P<via>.*)$")
 _AGE = re.compile(r"(\d+) days?, (\d+):(\d\d):(\d\d)")
 _KEY_INDENT = 4
 """Indentation of a key below its `Interface:`; deeper text continues a value that contains line feeds."""
+_SENT = "what the host itself sends (`lldpcli show interfaces`), not its neighbours"
+_IDS = frozenset(("ChassisID", "PortID"))
+"""A neighbour's TTL is beside one of them; the one that the host sends is beside `Chassis:` and `Port:`."""
 _PLAIN_KEYS = {
     "ChassisID": "chassis",
     "SysName": "name",
@@ -67,6 +71,8 @@ class _Record:
             self.fields.setdefault(key, value)
 
     def neighbor(self) -> Neighbor:
+        if self.via == "unknown":
+            raise UnreadableError(_SENT, line=self.line)
         get = self.fields.get
         chassis_type, _, chassis_id = get("chassis", "").partition(" ")
         port_type, _, port_id = get("port", "").partition(" ")
@@ -93,8 +99,8 @@ def neighbors_from_plain(answer: str) -> Iterator[Neighbor]:
     if not _TITLE.search(answer) and ", via: " not in answer:
         raise UnreadableError("neither `LLDP neighbors:` nor an interface: not lldpd's list of neighbours")
     record: _Record | None = None
-    deepest = 0
-    text = lines(answer)
+    deepest = inner = 0
+    text = _heard(lines(answer))
     for number, line in enumerate(text, 1):
         stripped = line.strip()
         if stripped.startswith("Interface:"):
@@ -105,16 +111,32 @@ def neighbors_from_plain(answer: str) -> Iterator[Neighbor]:
             continue
         key, _, value = stripped.partition(":")
         if record is not None and key in _PLAIN_KEYS and line.index(key) <= deepest:
+            if key in _IDS:
+                inner = line.index(key)
+            elif key == "TTL" and line.index(key) < inner:
+                raise UnreadableError(_SENT, line=number, text=line)
             record.put(_PLAIN_KEYS[key], value.strip())
         elif record is not None and stripped:
             record.last = ""
     if record is not None:
         _refuse_cut(record, text)
         yield record.neighbor()
-    elif ", via: " in answer:
+    elif _OWN_TITLE in answer and not _TITLE.search(answer):
+        raise UnreadableError(_SENT)
+    elif any(", via: " in line for line in text):
         raise UnreadableError("interfaces that are quoted or commented out, but not all of the answer is")
     elif not any(_CLOSED.fullmatch(line) for line in text[_titled(text) :]):
         raise UnreadableError("cut short: nothing below the title", line=len(text))
+
+
+def _heard(text: list[str]) -> list[str]:
+    """The lines, those of `lldpcli show interfaces` empty: there the host tells what it sends itself."""
+    sent, heard = False, []
+    for line in text:
+        title = line.strip()
+        sent = title == _OWN_TITLE or (sent and title != _HEARD_TITLE)
+        heard.append("" if sent else line)
+    return heard
 
 
 def _titled(text: list[str]) -> int:

@@ -98,6 +98,7 @@ _SIGNS: tuple[tuple[str, str], ...] = (
     ("bridge -j fdb", r'"mac"[ \t]*:[ \t]*"[0-9a-f:]{17}",[ \t\r\n]{0,40}"ifname"'),
     ("ip -j addr", r'"addr_info"[ \t]*:'),
     ("ip -s -j link", r'"stats64"[ \t]*:'),
+    ("amd-smi topology", r'"num_hops"[ \t]*:'),
     ("ip -j link", r'"link_type"[ \t]*:'),
     ("perfquery", r"^[#> \t]*(?:# )?(?:\w+ )*counters: .{0,40}\bLid \d"),
     ("ibqueryerrors", r"^[#> \t]*GUID 0x[0-9a-fA-F]+ port "),

@@ -35,13 +35,27 @@ _AFFINITY = frozenset(("CPU", "NUMA", "GPU"))
 _GPU = re.compile(r"GPU\d{1,4}")
 _ESCAPE = re.compile(r"(?:\^\[|\\x1b|\\033|\\e|\u241b)?\[[0-9;]*m")
 """What pastes keep of the escapes around the header."""
-_AMD = re.compile(r"ROCm System Management Interface|^(?:ACCESS|WEIGHT|HOPS|LINK TYPE|NUMA BW) TABLE:", re.MULTILINE)
+_AMD = re.compile(
+    r"ROCm System Management Interface|^(?:ACCESS|WEIGHT|HOPS|LINK TYPE|NUMA BW) TABLE:"
+    r'|\(Topology\) |^=+ .*\bbetween two GPUs =|"num_hops"[ \t]*:|^gpu,bdf,',
+    re.MULTILINE,
+)
 _GLUE = re.compile(r"(?<=\d)(?=(?:GPU|NIC|CPU|NUMA|mlx|roce|bnxt|irdma))")
 _COLUMN = re.compile(r"(?:GPU|NIC)\d{1,4}|[a-z][\w.:-]*\d[\w.:-]*")
+_ABBREVIATED = re.compile(r"[A-Z]{2,}\d*")
+"""A NIC in a table that an author has drawn: `HSN`, `HCA0`."""
+_LEVEL = r"SYS|SOC|NODE|PHB|PXB|PSB|PIX|C2C|X|NV\d{1,2}"
+_CELL = re.compile(rf"{_LEVEL}|\d[\d,-]*")
+_GLUED = re.compile(rf"(?:{_LEVEL})+(?:\d[\d,-]*)?")
+"""Cells between which a terminal's line ended: `NODEPIX`, `SYS0-31`."""
+_RULE = re.compile(r"[+|:=\s-]+")
+"""A line between rows of a table in Markdown or reStructuredText."""
 _OF_PAIRS = frozenset(("OK", "CNS", "GNS", "TNS", "NS", "DR", "U"))
 """Cells of `nvidia-smi topo -p2p` for each pair of GPUs: whether peers may read, write, ... each other."""
 _EXPLAINED = re.compile(r"([A-Z][A-Z0-9]*)#?\s+=\s")
-_NIC_NAME = re.compile(r"(NIC\d+)\s*:\s*(\S+)\s*$")
+_NIC_NAME = re.compile(r"(NIC\d+)\s*:\s*(\S+)\s*(?:(?:->|[(#=]).*)?$")
+_NIC_NOTED = re.compile(r"(NIC\d+)\s*:\s*((?!en|eth)[a-z][\w.-]*\d[\w.-]*)(?!\S)")
+"""An author's own legend, without a heading: one or more entries in a line, and notes. Names of interfaces are none."""
 
 Rows = dict[str, list[str]]
 
@@ -58,25 +72,44 @@ def gpu_nic_topology(answer: str, device: Device) -> list[GpuNicPath]:
     matrix."""
     if _AMD.search(answer):
         raise NoAnswerError("AMD's tools show paths between GPUs alone: no NICs in it")
-    text = lines(answer)
-    columns, first = _header(text)
-    rows, end = _rows(text, first, columns)
+    text = _unframed(lines(answer)) if "|" in answer else lines(answer)
+    columns, rows, end = _matrix(text, 0)
     _check(columns, rows, text[end:])
-    names = _nic_names(text[end:])
+    names = _nic_names(text[end:], columns)
     nics = [(at, nic, _device(nic, names)) for at, nic in enumerate(columns) if not nic.startswith("GPU")]
     gpus = [(int(gpu[3:]), rows[gpu]) for gpu in columns if gpu.startswith("GPU")]
     return [GpuNicPath(gpu, nic, name, row[at]) for gpu, row in gpus for at, nic, name in nics]
 
 
-def _header(text: Sequence[str]) -> tuple[list[str], int]:
+def _unframed(text: Sequence[str]) -> list[str]:
+    """The lines of a table in Markdown or reStructuredText without its frame."""
+    return ["" if _RULE.fullmatch(line) else line.replace("|", " ") for line in text]
+
+
+def _matrix(text: Sequence[str], begin: int) -> tuple[list[str], Rows, int]:
+    """The columns and rows of a matrix, and where it ends; of two the second, where `topo -p2p` came first."""
+    columns, first = _header(text, begin)
+    rows, end = _rows(text, first, columns)
+    of_pairs = not all(_OF_PAIRS.isdisjoint(row) for row in rows.values())
+    if of_pairs and any(_is_header(_words(line)) for line in text[end:]):
+        return _matrix(text, end)
+    return columns, rows, end
+
+
+def _is_header(words: Sequence[str]) -> bool:
+    """Whether a header begins with these words."""
+    if not words or not _GPU.fullmatch(words[0]):
+        return False
+    return len(words) == 1 or words[1] in _AFFINITY or bool(_COLUMN.fullmatch(words[1]))
+
+
+def _header(text: Sequence[str], begin: int) -> tuple[list[str], int]:
     """The names of the columns, and the index of the first row."""
-    for at, line in enumerate(text):
+    for at, line in enumerate(text[begin:], begin):
         words = _words(line) if "GPU" in line else []
-        if not words or not _GPU.fullmatch(words[0]):
-            continue
-        if len(words) == 1 or words[1] in _AFFINITY or _COLUMN.fullmatch(words[1]):
+        if _is_header(words):
             return _columns(text, at)
-        if words[1] in _LEVELS:
+        if len(words) > 1 and _GPU.fullmatch(words[0]) and words[1] in _LEVELS:
             raise UnreadableError("a row before any header: the head of the matrix is missing", line=at + 1, text=line)
     raise UnreadableError("no header of GPUs: not the matrix of `nvidia-smi topo -m`")
 
@@ -85,17 +118,28 @@ def _words(line: str) -> list[str]:
     return _GLUE.sub(" ", _ESCAPE.sub(" ", line).lstrip(PASTED)).split()
 
 
+def _cells(line: str) -> list[str]:
+    """The words of a row: its label, a level for each column, affinities."""
+    words: list[str] = []
+    for word in line.lstrip(PASTED).split():
+        if word not in _LEVELS and _GLUED.fullmatch(word):
+            words += _CELL.findall(word)
+        else:
+            words.append(word)
+    return words
+
+
 def _columns(text: Sequence[str], at: int) -> tuple[list[str], int]:
     """Collects a header wrapped over several lines; it ends where the first row begins."""
     columns: list[str] = []
     complete = False
     for number in range(at, len(text)):
-        row = text[number].lstrip(PASTED).split(None, 2)
+        row = _cells(text[number])
         if len(row) > 1 and row[0] in columns and row[1] in _LEVELS:
             break
         for word in _words(text[number]):
             complete = complete or word in _AFFINITY
-            if not complete and not _COLUMN.fullmatch(word):
+            if not complete and not _COLUMN.fullmatch(word) and not _ABBREVIATED.fullmatch(word):
                 raise UnreadableError("neither a GPU nor a NIC in the header", line=number + 1, text=word)
             if not complete:
                 columns.append(word)
@@ -112,7 +156,7 @@ def _rows(text: Sequence[str], first: int, columns: Sequence[str]) -> tuple[Rows
     rows: Rows = {}
     cells: list[str] = []
     for at in range(first, len(text)):
-        words = text[at].lstrip(PASTED).split()
+        words = _cells(text[at])
         if not words:
             continue
         label = words[0]
@@ -180,19 +224,22 @@ def _disagreement(labels: Sequence[str], square: Sequence[Sequence[str]]) -> str
     return f"the matrix contradicts itself: {labels[b]} to {labels[a]} is {square[b][a]}, back it is {square[a][b]}"
 
 
-def _nic_names(legend: Sequence[str]) -> dict[str, str] | None:
-    """The NIC legend by column; None if the answer has none."""
+def _nic_names(legend: Sequence[str], columns: Sequence[str]) -> dict[str, str] | None:
+    """The NIC legend by column; None if the answer has none, or notes on some of the NICs."""
     names: dict[str, str] | None = None
+    headed = any("NIC Legend" in line for line in legend)
     for line in legend:
-        if names is None:
-            names = {} if "NIC Legend" in line else None
-            continue
         entry = line.lstrip(PASTED)
-        found = _NIC_NAME.match(entry)
-        if found:
+        if names is not None and (found := _NIC_NAME.match(entry)):
             names[found[1]] = found[2]
+        elif _NIC_NOTED.match(entry):
+            names = {**(names or {}), **dict(_NIC_NOTED.findall(entry))}
+        elif names is None:
+            names = {} if "NIC Legend" in line else None
         elif entry.strip():
             break
+    if not headed and names and not names.keys() >= {name for name in columns if name.startswith("NIC")}:
+        return None
     if names and len(set(names.values())) != len(names):
         raise UnreadableError("the NIC legend gives two NICs one name: cut short")
     return names

@@ -35,6 +35,8 @@ from truerail.errors import UnreadableError
 from truerail.model import EVERYWHERE, Command, Device, PortCounters, collector, minutes
 
 _BLOCK = re.compile(r"((?:\w+ )*counters): .*?\bLid (\d+)\b.*? (?:port (\d+)|all ports)\b(.*)")
+_SETTINGS = re.compile(r"(?:\w+ )+info: .*")
+"""The line above what `smpquery` and `ibportstate` report of a port or node: settings, no counters."""
 _EXTENDED = "Port extended counters"
 _CAP_MASK2 = re.compile(r"CapMask2: 0x([0-9a-fA-F]+)")
 _HAS_ERRORS = 0x2
@@ -105,6 +107,8 @@ def _from_perfquery(tally: Tally, answer: str) -> None:
         stripped = line.strip(PASTED)
         if heading := _BLOCK.fullmatch(stripped):
             block = _block(heading)
+        elif _SETTINGS.fullmatch(stripped):
+            block = _Block("", wide=False, errors=False)
         elif value := _VALUE.fullmatch(stripped):
             if block is None:
                 raise UnreadableError("a counter of no port: its beginning is missing", line=number, text=line)

@@ -32,20 +32,24 @@ _DMI = {"product_serial": "system", "chassis_serial": "chassis", "board_serial":
 _DMIDECODE = re.compile(r"\s*(Serial Number|UUID):\s*(\S.*?)\s*")
 _HEADING = re.compile(r"[A-Z][\w /-]*|\s*(?:Handle 0x[0-9A-Fa-f]+,.*|(?:System|Base Board|Chassis) Information\s*)")
 _OF_MACHINE = {"System Information": "system", "Base Board Information": "board", "Chassis Information": "chassis"}
-_FRU = re.compile(r"\s*FRU Device Description *: .*\(ID (\d+)\)\s*")
-_FRU_SERIAL = re.compile(r"\s*(Product|Board|Chassis) Serial *: *(\S.*?)\s*")
+_FRU = re.compile(r"\s*FRU (?:Device Description|Inventory Device|Information) *: .*?(?:\(ID ([0-9A-Fa-f]+)h?\))?\s*")
+"""Whose serial numbers follow: `(ID 0)` of ipmitool, `(ID 00h)` of FreeIPMI, a name alone of OpenBMC's `fruid-util`."""
+_FRU_SERIAL = re.compile(r"\s*(?:FRU )?(Product|Board|Chassis) Serial(?: Number)? *: *(\S.*?)\s*")
 _OF_FRU = {"Product": "system", "Board": "board", "Chassis": "chassis"}
 _ONIE = re.compile(r"\s*Serial Number\s+0x23\s+\d+\s+(\S+)\s*")
 _PLACEHOLDERS = frozenset(
     (
         *("none", "n/a", "na", "not specified", "not available", "to be filled by o.e.m.", "default string", "default"),
         *("system serial number", "chassis serial number", "base board serial number", "serial number xxxxxx"),
-        *("unknown", "invalid", "empty", "not settable", "not applicable", "(null string)", "eval"),
-        "03000200-0400-0500-0006-000700080009",
+        *("unknown", "unknow", "invalid", "empty", "not settable", "not applicable", "(null string)", "eval"),
+        *("not present", "oem_serial", "systemserialnumb", "iatpass", "type2 - board serial number"),
+        *("03000200-0400-0500-0006-000700080009", "00020003-0004-0005-0006-000700080009"),
+        *("6ab5b300-538d-1014-9fb5-b0684d007b53", "12345678-1234-5678-90ab-cddeefaabbcc"),
+        *("01010101-0101-0101-0101-010101010101", "ffffff00-ffff-ffff-ffff-ffffffffffff"),
     )
 )
 """What makers leave in place of a serial number (dmidecode(8); public reports; GLPI's list of invalid ones)."""
-_COUNTED = re.compile(r"(?:(?:sys|mb|sn)-)?(\w{5,40})", re.IGNORECASE)
+_COUNTED = re.compile(r"(?:(?:bss|sys|mb|sn)-)?(\w{5,40})", re.IGNORECASE)
 _COUNTING = ("0123456789abcdef", "9876543210", 4 * "1234567890")
 """A placeholder counts up: `123456789`, `SYS-1234567890`, `0123456789ABCDEF`."""
 
@@ -85,7 +89,7 @@ def _reported(answer: str) -> Iterator[MachineIdentity]:
         if part := _DMI.get(path.rpartition("/")[2]):
             yield MachineIdentity(part, value.strip())
     component: str | None = "system"  # excerpts have no heading
-    fru = 0
+    of_machine = True  # FRU 0, or an excerpt
     for line in lines(answer)[:-1]:
         onie, dmi, named = _ONIE.fullmatch(line), _DMIDECODE.fullmatch(line), _FRU.fullmatch(line)
         of_fru = _FRU_SERIAL.fullmatch(line)
@@ -94,8 +98,8 @@ def _reported(answer: str) -> Iterator[MachineIdentity]:
         elif dmi and component:
             yield MachineIdentity("uuid" if dmi[1] == "UUID" else component, dmi[2])
         elif named:
-            fru = int(named[1])
-        elif of_fru and not fru:
+            of_machine = named[1] is not None and not named[1].strip("0")
+        elif of_fru and of_machine:
             yield MachineIdentity(_OF_FRU[of_fru[1]], of_fru[2])
         elif _HEADING.fullmatch(line):
             component = _OF_MACHINE.get(line.strip())

@@ -9,7 +9,21 @@ import pytest
 
 from collector import collectors
 from truerail.errors import NoAnswerError, UnreadableError
-from truerail.model import Device, Fact, LinkSpeed, MachineIdentity, Neighbor, Optic, PcieLink, PortQos, RdmaLink, Role
+from truerail.model import (
+    Counter,
+    Device,
+    Fact,
+    GpuNicPath,
+    LinkSpeed,
+    MachineIdentity,
+    Neighbor,
+    Optic,
+    PcieLink,
+    PortCounters,
+    PortQos,
+    RdmaLink,
+    Role,
+)
 
 HOST = Device("gpu-1", Role.HOST)
 OF_DEVICE = "hca_id:\t{}\n\tphys_port_cnt:\t1\n\t\tport:\t1\n\t\t\tstate:\t{}\n\t\t\tphys_state:\t{}\n"
@@ -25,6 +39,13 @@ LLDPDU = (
 )
 QOS = "Priority trust state: {}\nPFC configuration:\n\tpriority    0   1   2   3   4   5   6   7\n\tenabled     {}\n"
 RATES = "Physical Counters and BER Info\n---\nEffective Physical BER : 15E-255\nRaw Physical BER : {}E-9\n"
+PLAIN = (
+    "Interface:    eth0, via: {}, Time: 0 day, 00:01:12\n  Chassis:\n    ChassisID:    mac 02:00:00:00:00:0{}\n"
+    "  Port:\n    PortID:       ifname swp1\n"
+)
+OF_OWN = '"via": "unknown", "chassis": [{"id": [{"type": "mac", "value": "1"}]}], "ttl": [{"ttl": "120"}], '
+SENT = "what the host itself sends (`lldpcli show interfaces`), not its neighbours"
+CA, LEAF = f"0x{1:016x}", f"0x{10:016x}"
 ANSWERS: dict[str, tuple[str, str, Sequence[Fact]]] = {
     "rdma-core devinfo.c: its spelling of training, and its word for physical state 0": (
         "rdma_link",
@@ -97,6 +118,105 @@ ANSWERS: dict[str, tuple[str, str, Sequence[Fact]]] = {
             "Chassis Information\n\tSerial Number: 0123456789ABCDEF\nChassis Information\n\tSerial Number: 12345\n"
         ),
         [MachineIdentity("board", "WM12345")],
+    ),
+    "FOG's and GLPI's lists: serial numbers and UUIDs that many machines share": (
+        "machine_identity",
+        (
+            "System Information\n\tSerial Number: Not Present\n\tUUID: 00020003-0004-0005-0006-000700080009\n"
+            "Base Board Information\n\tSerial Number: BSS-0123456789\nBase Board Information\n\tSerial Number: AB1\n"
+            "System Information\n\tUUID: 6AB5B300-538D-1014-9FB5-B0684D007B53\n\tSerial Number: OEM_Serial\n"
+        ),
+        [MachineIdentity("board", "AB1")],
+    ),
+    "sglang's report of an H20: a terminal has glued the cells at the ends of its lines": (
+        "gpu_nic_topology",
+        (
+            "\tGPU0\tGPU1\tNIC0\tNIC1    NIC2\tCPU Affinity\n"
+            "GPU0\t X NV18\tNODE\tNODEPIX0-55,112-167\nGPU1\tNV18 X \tPIX\tSYSSYS\t70-99,102-107\n"
+            "NIC0\tNODE\tPIX\t X PIXNODE\nNIC1\tNODE\tSYS\tPIX\t X NODE\nNIC2\tPIX\tSYS\tNODE\tNODEX\n"
+        ),
+        [
+            *(GpuNicPath(0, f"NIC{n}", None, level) for n, level in enumerate(("NODE", "NODE", "PIX"))),
+            *(GpuNicPath(1, f"NIC{n}", None, level) for n, level in enumerate(("PIX", "SYS", "SYS"))),
+        ],
+    ),
+    "NCSA's manual of Delta: a table in reStructuredText, its NIC by an abbreviation": (
+        "gpu_nic_topology",
+        (
+            "+------+------+------+-----+--------------+\n|      | GPU0 | GPU1 | HSN | CPU Affinity |\n"
+            "+======+======+======+=====+==============+\n| GPU0 | X    | NV12 | SYS | 48-63        |\n"
+            "+------+------+------+-----+--------------+\n| GPU1 | NV12 | X    | PHB | 16-31        |\n"
+            "+------+------+------+-----+--------------+\n| HSN  | SYS  | PHB  | X   |              |\n"
+        ),
+        [GpuNicPath(0, "HSN", "HSN", "SYS"), GpuNicPath(1, "HSN", "HSN", "PHB")],
+    ),
+    "nccl: a legend of NICs with notes, under no heading": (
+        "gpu_nic_topology",
+        (
+            "        GPU0  NIC0  NIC1  NIC2\nGPU0     X    PIX   SYS   SYS\n\n"
+            "NIC0: rocep8s0   -> ens2np0  192.0.2.0/24   (rail 0)\n\nNIC1: rocep9s0f0   NIC2: rocep9s0f1\n"
+            "Both rails are apart.\nNIC2: rocep10s0\n"
+        ),
+        [
+            GpuNicPath(0, "NIC0", "rocep8s0", "PIX"),
+            GpuNicPath(0, "NIC1", "rocep9s0f0", "SYS"),
+            GpuNicPath(0, "NIC2", "rocep9s0f1", "SYS"),
+        ],
+    ),
+    "a legend of NICs with the interface of each": (
+        "gpu_nic_topology",
+        "\tGPU0\tNIC0\nGPU0\t X \tPIX\n\nNIC Legend:\n\n  NIC0: mlx5_an (eth0)\n",
+        [GpuNicPath(0, "NIC0", "mlx5_an", "PIX")],
+    ),
+    "interfaces that a note gives to NICs are not their devices": (
+        "gpu_nic_topology",
+        "\tGPU0\tNIC0\tNIC1\nGPU0\t X \tPIX\tSYS\n\nNIC0: ens2np0\nNIC0: 200 Gb/s\nNIC1: mlx5_1\n",
+        [GpuNicPath(0, "NIC0", None, "PIX"), GpuNicPath(0, "NIC1", None, "SYS")],
+    ),
+    "a report with topo -p2p before topo -m": (
+        "gpu_nic_topology",
+        " \tGPU0\tGPU1\n GPU0\tX\tGNS\n GPU1\tGNS\tX\n\nLegend:\n\n\tGPU0\tNIC0\nGPU0\t X \tPHB\n",
+        [GpuNicPath(0, "NIC0", None, "PHB")],
+    ),
+    "ipmi_exporter#127: FreeIPMI's words; of other parts only theirs": (
+        "machine_identity",
+        (
+            "FRU Inventory Device: Base (ID 00h)\n\n  FRU Chassis Serial Number: C1\n  FRU Board Serial Number: B1\n"
+            "  FRU Product Serial Number: S1\n\nFRU Inventory Device: PCIe Riser 1 (ID 0Bh)\n\n"
+            "  FRU Board Serial Number: R1\n\nFRU Information           : BMC Storage Module\n"
+            "Board Serial              : R2\n\nFRU Device Description : Builtin FRU Device (ID 0)\n Board Serial : B1\n"
+        ),
+        [MachineIdentity("chassis", "C1"), MachineIdentity("board", "B1"), MachineIdentity("system", "S1")],
+    ),
+    "rdma-core#847: settings of a port below the counters of another": (
+        "ib_counters",
+        (
+            "# Port counters: Lid 2 port 3\nPortXmitData:....................1965\n# Port info: Lid 38 port 1\n"
+            "Mkey:............................0x0000000000000000\nSMLid:...........................13\n"
+        ),
+        [PortCounters("LID 2/3", (Counter("port_xmit_data"),), (1965,))],
+    ),
+    "a course on lldpd 1.0.4: its own interfaces below its neighbours": (
+        "lldp_host",
+        (
+            f"LLDP neighbors:\n{PLAIN.format('LLDP, RID: 1', 2)}    TTL:          120\n---\n$ lldpcli show int\n---\n"
+            f"LLDP interfaces:\n---\n{PLAIN.format('unknown', 1)}  TTL:          120\n---\n"
+        ),
+        [Neighbor("eth0", "02:00:00:00:00:02", "mac", None, "swp1", "ifname", None, 120, 72, via="LLDP")],
+    ),
+    "a notebook has taken the descriptions out of ibdiagnet2.lst for markup": (
+        "ib_fabric",
+        (
+            "{ CA Ports:02 SystemGUID:2 NodeGUID:1 PortGUID:2 VenID:2c9 DevID:1003 Rev:0  LID:0005 PN:01 } "
+            "{ SW Ports:24 SystemGUID:a NodeGUID:a PortGUID:a VenID:2c9 DevID:c738 Rev:0 {leaf-1} LID:0002 PN:14 } "
+            "PHY=4x LOG=ACT SPD=2.5\n"
+        ),
+        [
+            LinkSpeed("1", 10.0, CA, CA),
+            LinkSpeed("20", 10.0, "leaf-1", LEAF),
+            Neighbor("1", LEAF, "guid", "leaf-1", "20", "ifname", via="InfiniBand", of=CA, of_guid=CA),
+            Neighbor("20", CA, "guid", CA, "1", "ifname", via="InfiniBand", of="leaf-1", of_guid=LEAF),
+        ],
     ),
 }
 REFUSED: dict[str, tuple[str, str, str]] = {
@@ -186,6 +306,53 @@ REFUSED: dict[str, tuple[str, str, str]] = {
         "gpu_nic_topology",
         "HOPS TABLE:\n             0000:c1:00.0 0000:c6:00.0\n0000:c1:00.0 0            1\n",
         "AMD's tools show paths between GPUs alone",
+    ),
+    "rocm-smi --showtopoweight: a table without the tool's title": (
+        "gpu_nic_topology",
+        "======== Weight between two GPUs ========\n       GPU0  GPU1\nGPU0   0     52\nGPU1   52    0\n",
+        "AMD's tools show paths between GPUs alone",
+    ),
+    "rocm-smi --showtopo --json": (
+        "gpu_nic_topology",
+        '{"system": {"(Topology) Weight between DRM devices 0 and 1": "15"}}',
+        "AMD's tools show paths between GPUs alone",
+    ),
+    "amd-smi topology --json": (
+        "gpu_nic_topology",
+        '[{"gpu": 0, "links": [{"gpu": 1, "weight": 15, "link_type": "XGMI", "num_hops": 1}]}]',
+        "the answer of `amd-smi topology`: AMD's tools show paths between GPUs alone",
+    ),
+    "sonic-buildimage#11008: an interface of lldpd's own, without the title": (
+        "lldp_host",
+        PLAIN.replace(", Time: 0 day, 00:01:12", "").format("LLDP", 1) + "  TTL:          120\n",
+        f"line 6: {SENT}",
+    ),
+    "a course on lldpd 1.0.4: its own interfaces alone": (
+        "lldp_host",
+        f"---\nLLDP interfaces:\n---\n{PLAIN.format('unknown', 1)}  TTL:          120\n---\n",
+        SENT,
+    ),
+    "lldpd 1.0.4: an interface of its own, over no protocol": (
+        "lldp_host",
+        "LLDP neighbors:\n" + PLAIN.format("unknown", 1),
+        f"line 2: {SENT}",
+    ),
+    "lldpd 1.0.4, json: its own interfaces": (
+        "lldp_host",
+        '{"lldp": {"interface": {"eth0": {' + OF_OWN + '"port": {"id": {"type": "mac", "value": "2"}}}}}}',
+        "interface eth0 carries no neighbour",
+    ),
+    "lldpd 1.0.4, json0: its own interfaces": (
+        "lldp_host",
+        '{"lldp": [{"interface": [{"name": "eth0", '
+        + OF_OWN
+        + '"port": [{"id": [{"type": "mac", "value": "2"}]}]}]}]}',
+        "interface eth0 carries no neighbour",
+    ),
+    "tuananh0788/Exadata: ibportstate reports settings": (
+        "ib_counters",
+        "PortInfo:\n# Port info: Lid 1 port 28\nLinkState:.......................Down\n",
+        "no port's counters in it",
     ),
     "nvidia-smi topo -p2p: peers that a setting of the driver has disabled": (
         "gpu_nic_topology",
