@@ -22,13 +22,14 @@ _ENDS = (
 )
 _VIA = (
     r"via NET/([^/\n]{1,100})/(\d{1,4})(?!\d)(?:\((\d{1,9})\))?"
-    r"(/GDRDMA(?:\(PCI\))?)?(?:/MEM-?\d{1,4})?(/Shared)?(?![/(])"
+    r"(/GDRDMA(?:\(PCI\))?)?(?:/MEM-?\d{1,4})?(?:/flush=\w{1,16})?(/Shared)?(?:/flush=\w{1,16})?(?![/(])"
 )
+"""`/flush=None`, how a receiver waits for what was written, is printed by NCCL 2.30 and RCCL."""
 _HOP = re.compile(_ENDS + _VIA)
 _PLACE = re.compile(r"(?:Channel|Ring) (\d{1,5})(?:/(\d{1,4}))?$")
 _RANK = re.compile(r"(\d{1,9})(?:\[([0-9a-f]{1,16})\])?$")
 _WAY = re.compile(rf"(send|receive)\] {_VIA}")
-_BROKEN = re.compile(r"\n{1,3}[ \t]?(?:\d{0,3}(?:\(\d{0,9}\))?/[GSM]|\((?:\d|PCI)|\d{0,9}\)[/\s])")
+_BROKEN = re.compile(r"\n{1,3}[ \t]?(?:\d{0,3}(?:\(\d{0,9}\))?/(?:[GSM]|flush=)|\((?:\d|PCI)|\d{0,9}\)[/\s])")
 """The rest of a hop whose line was broken after the index of its device."""
 _QUOTES = "\"'`"
 """What stands before a host in logs that are JSON (`{"log":"gpu-1:34001:34043 [0] ...`)."""

@@ -1,5 +1,5 @@
 """The tables that people paste: `squeue`, also `-l`, and `sinfo`, also with `-l`, `-N`, `-N -l`, `-R` and `-R -l`, in
-their default columns.
+their default columns; `squeue` also with columns that were asked for (`-o`, `-O`), with blanks or `|` between them.
 
 Sources: squeue(1) and sinfo(1), "OUTPUT FORMAT" and the codes of states; recorded tables of 2018 to 2026. Traps:
 
@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 from collector._answer import lines
 from collector._sections import is_login_prompt
-from collector._slurm_words import Names, states
+from collector._slurm_words import Names, end_of, gpus_in, states, time
 from truerail.errors import UnreadableError
 from truerail.model import SchedulerJob, SchedulerNode
 
@@ -57,6 +57,27 @@ _OF_NODES = {
 }  # fmt: skip
 _WIDTH = 8
 """Characters of a state in `squeue -l`."""
+_ASKED = re.compile(
+    r"^[ \t]*(?=[^\n]*\bJOBID\b)(?=[^\n]*\bNODES?\b)[A-Z_]+(?:[ \t|]+[A-Z_:()]+)+[ \t\r]*$", re.MULTILINE
+)
+_JOB_ID = re.compile(r"(\d{1,12})(?:_\d+|_\[\S+\]|\+\d+)?")
+_FREE = frozenset(("COMMENT", "COMMAND", "WORK_DIR", "REASON", "FEATURES", "LICENSES", "DEPENDENCY"))
+"""Columns whose values may have blanks, beside the name."""
+_GRES = re.compile(r"\S+[:=]\d{1,9}")
+"""What each node has of GPUs with their number, which is the first to be lost where a column is too narrow."""
+_NAMES = (
+    "TIME",
+    "NODES",
+    "NODELIST",
+    "NODELIST(REASON)",
+    "STATE",
+    "START_TIME",
+    "END_TIME",
+    "TIME_LIMIT",
+    "TRES_PER_NODE",
+)
+_LEAST_OF_A_NAME = 4
+"""Characters of a column's name that a narrow column leaves."""
 
 
 def jobs(answer: str) -> Iterator[SchedulerJob]:
@@ -81,6 +102,75 @@ def _state(word: str, at: int) -> str:
     if known is None:
         raise UnreadableError("not a state of a job", line=at, text=word)
     return known
+
+
+def asks_columns(answer: str) -> bool:
+    """Whether a table of jobs has columns of its own, among them what a job is, where it runs and its state."""
+    return _asked(answer) is not None
+
+
+def _asked(answer: str) -> tuple[str, list[str], str, str] | None:
+    """The header, its columns, those with the state and with the nodes; None where one is missing, or there twice."""
+    header = _ASKED.search(answer)
+    columns = _columns(header[0]) if header else []
+    state = next((name for name in ("STATE", "ST") if name in columns), None)
+    listed = next((name for name in ("NODELIST", "NODELIST(REASON)") if name in columns), None)
+    if header is None or state is None or listed is None or len(set(columns)) < len(columns):
+        return None
+    return (header[0].strip(), columns, state, listed) if {"JOBID", "NODES"} <= set(columns) else None
+
+
+def asked_jobs(answer: str) -> Iterator[SchedulerJob]:
+    """The jobs below the columns that were asked for. Raises `UnreadableError`."""
+    header, columns, state, listed = _asked(answer) or ("", [], "", "")
+    names = Names()
+    for at, line in _rows(answer, re.compile(r"[ \t]*" + re.escape(header))):
+        row = dict(zip(columns, _cells(line, columns, at), strict=True))
+        job = _JOB_ID.fullmatch(row["JOBID"])
+        if job is None or not row["NODES"].isdecimal():
+            raise UnreadableError("not a row of squeue", line=at, text=line)
+        nodes = () if row[listed].startswith("(") else names.expand(row[listed], at)
+        if nodes and int(row["NODES"]) != len(nodes):
+            raise UnreadableError(f"{len(nodes)} nodes in a job of {row['NODES']}", line=at, text=line)
+        gres = row.get("TRES_PER_NODE", row.get("GRES", ""))
+        each = gpus_in(gres) if _GRES.fullmatch(gres) else None
+        start = time(row.get("START_TIME", ""))
+        found = _state(row[state], at)
+        yield SchedulerJob(
+            job[0],
+            int(job[1]) if _RECORD.fullmatch(job[0]) else None,
+            row.get("NAME"),
+            row.get("USER"),
+            found,
+            nodes,
+            each * len(nodes) if nodes and each is not None else None,
+            start,
+            end_of(start, time(row.get("END_TIME", "")), found, unlimited=row.get("TIME_LIMIT") == "UNLIMITED"),
+        )
+
+
+def _columns(header: str) -> list[str]:
+    """The names of columns, whole where a narrow column cut them."""
+    words = [word for word in re.split(r"[\s|]+", header) if word]
+    long = _LEAST_OF_A_NAME
+    return [next((name for name in _NAMES if len(word) >= long and name.startswith(word)), word) for word in words]
+
+
+def _cells(line: str, columns: list[str], at: int) -> list[str]:
+    """The values of a row. Of words without `|` the name has those that are too many, if only it may have blanks."""
+    if "|" in line:
+        cells = [cell.strip() for cell in line.split("|")]
+    else:
+        reason = line.rfind(" (") if columns[-1] == "NODELIST(REASON)" and line.endswith(")") else -1
+        cells = [*line[:reason].split(), line[reason + 1 :]] if reason > 0 else line.split()
+        more = len(cells) - len(columns)
+        if more > 0 and "NAME" in columns and not _FREE & set(columns):
+            name = columns.index("NAME")
+            cells[name : name + more + 1] = [" ".join(cells[name : name + more + 1])]
+        cells += [""] if more == -1 and columns[-1] == "NODELIST" else []
+    if len(cells) != len(columns):
+        raise UnreadableError(f"{len(cells)} values of a job, {len(columns)} expected", line=at, text=line)
+    return cells
 
 
 def nodes(answer: str) -> Iterator[SchedulerNode]:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable
-from datetime import UTC, datetime
+from datetime import datetime
 from itertools import product
 from typing import Any
 
@@ -17,6 +17,7 @@ _IN_PARENTHESES = re.compile(r"\([^()]{0,4096}\)")
 _GPUS = re.compile(r"(?:gres[/:])?gpu(?::[^=:,\s]+(?=[:=]))?(?:[:=]([0-9]{1,9}))?")
 """`gpu:h100:8`, `gpu:8`, `gres/gpu:8`, `gres/gpu=8`, `gres/gpu:h100=8`, `gpu`, which is one."""
 _TYPED_ONE = re.compile(r"(?:gres[/:])?gpu:[A-Za-z_][^=:,\s]*")
+_TIME = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)([+-]\d{4})?")
 _NONE = frozenset(("", "(null)", "N/A", "None", "Unknown", "n/a"))
 _FINISHED = frozenset(
     ("COMPLETED", "CANCELLED", "FAILED", "TIMEOUT", "NODE_FAIL", "PREEMPTED", "BOOT_FAIL", "DEADLINE", "OUT_OF_MEMORY")
@@ -132,13 +133,16 @@ def states(value: Any) -> tuple[str, ...]:
 
 
 def time(value: str) -> int | None:
-    """Seconds since 1970 of a time that Slurm prints: those seconds (`SLURM_TIME_FORMAT=%s`), or local time without a
-    zone, which is read as UTC. None where it is none.
+    """Seconds since 1970 of a time that Slurm prints: those seconds (`SLURM_TIME_FORMAT=%s`), time with a zone
+    (`%FT%T%z`), or local time without one, which is read as UTC. None where it is none.
     """
     if value.isascii() and value.isdigit() and len(value) < 12:
         return int(value) or None
+    found = _TIME.fullmatch(value)
+    if found is None:
+        return None
     try:
-        return int(datetime.strptime(value, "%Y-%m-%dT%H:%M:%S").replace(tzinfo=UTC).timestamp())
+        return int(datetime.strptime(f"{found[1]}{found[2] or '+0000'}", "%Y-%m-%dT%H:%M:%S%z").timestamp())
     except ValueError:
         return None
 

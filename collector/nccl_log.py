@@ -72,6 +72,12 @@ _GOES_ON = re.compile(r"[ \t]*\[\d{1,4}\][^\s:]{1,100}:")
 _VIRTUAL = re.compile(
     r"NET/([^:\n]{1,100}?) ?: Made virtual device \[(\d{1,4})\] name=(\S{1,255})[^\n]{0,200}?ndevs=(\d{1,4})"
 )
+_CALLED = re.compile(
+    r"NET/([^:\n]{1,100}?) ?: GPU Direct RDMA (?:Enabled|Disabled) for HCA (\d{1,4}) '([^\s':]{1,255})'"
+)
+"""A device by its index, as every transport prints it (`src/graph/topo.cc`); plugins such as aws-ofi-nccl list theirs
+nowhere else.
+"""
 _OVERRIDE = re.compile(r"NET/[^:\n]{1,100}: Subnet-aware routing: overriding dev (\d{1,4}) with dev (\d{1,4})")
 _RING = re.compile(r"Channel (\d{1,5})(?:/\d{1,5})? :((?: ++\d{1,9}+(?!\S))++)")
 _TREES = re.compile(r"\[(\d{1,5})\] (-?\d{1,9}(?:/-?\d{1,9}){0,2})->(\d{1,9})->(-?\d{1,9})(?=[\s|]|$)")
@@ -139,6 +145,8 @@ class _Log:
     ranks: dict[tuple[str | None, str | None, int], NcclRank] = field(default_factory=dict)
     """By process, pointer and rank."""
     devices: dict[tuple[str | None, str | None], Devices] = field(default_factory=dict)
+    called: dict[tuple[str | None, str | None], dict[int, tuple[str, str]]] = field(default_factory=dict)
+    """Transport and name of devices by index, of processes that may have no list of them."""
     open: dict[str | None, str | None] = field(default_factory=dict)
     """The communicator that a thread initializes."""
     rings: dict[str, tuple[int, tuple[int, ...]] | None] = field(default_factory=dict)
@@ -198,6 +206,8 @@ class _Log:
             sockets = found[1] == "Socket"
             listed = _listed(message[found.end() - 1 :])
             self.devices.setdefault((by.host, by.process), {}).update(_sockets(listed) if sockets else _devices(listed))
+        elif found := _CALLED.match(message):
+            self.called.setdefault((by.host, by.process), {})[int(found[2])] = (found[1], found[3])
         elif (found := _VIRTUAL.match(message)) and int(found[4]) > 1:
             known = self.devices.setdefault((by.host, by.process), {})
             members = _with_ports(_members(found[3]), known)
@@ -206,7 +216,7 @@ class _Log:
 
     def facts(self) -> Iterator[Fact]:
         """Everything once, hops with the communicator that only they can be of."""
-        yield from _nics(self.devices)
+        yield from _nics(self.devices | dict(_unlisted(self.called, {host for host, _ in self.devices})))
         ranks = [*(one for one in self.once if isinstance(one, NcclRank)), *self.ranks.values()]
         yield from dict.fromkeys(ranks)
         yield from (one for one in self.once if not isinstance(one, NcclRank))
@@ -276,6 +286,23 @@ def _with_ports(members: tuple[str, ...], known: Devices) -> tuple[str, ...]:
 def _sockets(listed: str) -> Iterator[tuple[int, tuple[tuple[str, ...], str | None]]]:
     for index, name in _SOCKET.findall(listed):
         yield int(index), ((name,), "Socket")
+
+
+def _unlisted(
+    called: dict[tuple[str | None, str | None], dict[int, tuple[str, str]]], listed: set[str | None]
+) -> Iterator[tuple[tuple[str | None, str | None], Devices]]:
+    """The devices of hosts that print no list of them. One name at two indexes is two ports, which it does not show."""
+    for (host, process), found in called.items():
+        if host not in listed:
+            names = [name for _, name in found.values()]
+            yield (
+                (host, process),
+                {
+                    index: (_members(name), "Socket" if net == "Socket" else None)
+                    for index, (net, name) in found.items()
+                    if names.count(name) == 1
+                },
+            )
 
 
 def _nics(devices: dict[tuple[str | None, str | None], Devices]) -> Iterator[NcclNic]:

@@ -7,7 +7,7 @@ the setting `jobs` gives the platform `slurm` is polled.
 | form | from |
 |---|---|
 | fields between US (0x1f), one job a line, the name last | the command below: running jobs alone |
-| table | `squeue [-l]` with its default columns |
+| table | `squeue [-l]` with its default columns, and with those of `-o` or `-O` |
 | JSON | `squeue --json` of 21.08 and later, slurmrestd, `scontrol --json show job ID`, `sacct --json` |
 | `Key=value` records | `scontrol show job`, with `-o` and `-d` or without |
 | columns | `sacct -P`, with the names of its columns |
@@ -75,6 +75,8 @@ def slurm_jobs(answer: str, device: Device) -> Iterator[SchedulerJob]:
     """One `SchedulerJob` for each record. Raises `UnreadableError`."""
     if re.search(r"^[ \t]*JobId=", answer, re.MULTILINE):
         return _from_records(answer)
+    if SEPARATOR not in answer and not _slurm_tables.JOBS.search(answer) and _slurm_tables.asks_columns(answer):
+        return _slurm_tables.asked_jobs(answer)
     if is_accounting(answer):
         return from_accounting(answer, SEPARATOR)
     if SEPARATOR not in answer and is_json(answer):

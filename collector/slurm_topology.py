@@ -32,6 +32,14 @@ _SHOWN = re.compile(r"^(?:SwitchName=\S+ Level=|BlockName=\S+ BlockIndex=)", re.
 _IGNORED = frozenset(("level", "linkspeed", "blocksizes", "blockindex", "blocksize", "topologyname"))
 _YAML = re.compile(r"^(?:---\s*$|-\s+[A-Za-z_]+:)", re.MULTILINE)
 _MOST_YAML = 8 << 20
+_PLUGINS = {
+    "tree": ("switches", "switch", "switch"),
+    "block": ("blocks", "block", "block"),
+    "ring": ("rings", "ring", "ring"),
+    "torus3d": ("toruses", "name", "torus"),
+}
+"""The list of each plugin's units, the key of their names, and what they are."""
+_UNITS = {"switchname": "switch", "blockname": "block", "ringname": "ring"}
 
 
 @collector(
@@ -81,8 +89,8 @@ def _unit(text: str, names: Names, at: int) -> Iterator[TopologyUnit]:
         rest = rest[found.end() :].lstrip()
     if "aggregatedblock" in pairs:
         return
-    unknown = pairs.keys() - _IGNORED - {"switchname", "blockname", "nodes", "switches"}
-    name = pairs.get("switchname") or pairs.get("blockname")
+    unknown = pairs.keys() - _IGNORED - {*_UNITS, "nodes", "switches"}
+    name, kind = next(((pairs[key], kind) for key, kind in _UNITS.items() if pairs.get(key)), (None, ""))
     if unknown or (name is None and pairs.keys() - _IGNORED):
         raise UnreadableError(
             f"not a line of a topology: {', '.join(sorted(unknown)) or 'no name'}", line=at, text=text
@@ -90,7 +98,7 @@ def _unit(text: str, names: Names, at: int) -> Iterator[TopologyUnit]:
     if name is not None:
         children = names.expand(pairs.get("switches", ""), at)
         nodes = () if children else names.expand(pairs.get("nodes", ""), at)
-        yield TopologyUnit(name, "switch" if "switchname" in pairs else "block", nodes, children)
+        yield TopologyUnit(name, kind, nodes, children)
 
 
 def _from_yaml(answer: str) -> Iterator[TopologyUnit]:
@@ -114,20 +122,22 @@ def _from_yaml(answer: str) -> Iterator[TopologyUnit]:
 
 
 def _named(entry: dict[str, Any], names: Names) -> Iterator[TopologyUnit]:
-    known = [plugin for plugin in ("tree", "block", "flat") if plugin in entry]
+    known = [plugin for plugin in (*_PLUGINS, "flat") if plugin in entry]
     if len(known) != 1:
-        raise UnreadableError(f"topology {entry['topology']}: not one of tree, block and flat", text=str(list(entry)))
-    if known == ["tree"]:
-        rows, key, kind = _list(object_of(entry["tree"]).get("switches"), "switches"), "switch", "switch"
-    elif known == ["block"]:
-        rows, key, kind = _list(object_of(entry["block"]).get("blocks"), "blocks"), "block", "block"
-    else:
+        raise UnreadableError(
+            f"topology {entry['topology']}: not one of {', '.join(_PLUGINS)} and flat", text=str(list(entry))
+        )
+    if known == ["flat"]:
         return
+    listed, key, kind = _PLUGINS[known[0]]
+    rows = _list(object_of(entry[known[0]]).get(listed), listed)
     for row in rows:
         name = row.get(key) if isinstance(row, dict) else None
         if not isinstance(name, str):
             raise UnreadableError(f"topology {entry['topology']}: a {key} without a name", text=str(row)[:80])
         children, nodes = (names.expand(_text(row.get(part))) for part in ("children", "nodes"))
+        regions = row.get("regions") or ()  # of a torus, in the place of its nodes
+        nodes += tuple(node for region in regions for node in names.expand(_text(object_of(region).get("nodes"))))
         yield TopologyUnit(name, kind, nodes, children, entry["topology"])
 
 

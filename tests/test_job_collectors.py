@@ -77,6 +77,73 @@ def test_a_row_of_squeue_with_many_blanks_is_refused_at_once() -> None:
     assert process_time() - started < 5
 
 
+ASKED = """     JOBID      QOS ACCOUNT      NAME     USER ST       TIME  TIME_LEFT NODE   TRES_PER_NODE NODELIST(REASON)
+    141091   normal   acct1  my job 8    user1 PD       0:00    8:00:00     1             N/A (Nodes are DOWN, DRAINED)
+ 141071_[1-3] normal  acct1      job6    user1 PD       0:00    4:00:00     1      gres/gpu:1 (Resources)
+  141070_2   normal   acct3      job4    user4  R    3:01:40   20:58:20     2 gres/gpu:h100:4 g[009-010]
+    140987   normal   acct3      job4    user4 CG    3:01:40   20:58:20     2    gres/gpu:nvi g[011-012]
+"""
+"""The default columns of a site (Alpine, Boulder), the count of its GPUs cut by a narrow column."""
+
+
+def test_the_columns_of_squeue_that_a_site_asks_for() -> None:
+    assert [(job.job, job.name, job.state, job.nodes, job.gpus) for job in jobs(ASKED)] == [
+        ("141091", "my job 8", "PENDING", (), None),
+        ("141071_[1-3]", "job6", "PENDING", (), None),
+        ("141070_2", "job4", "RUNNING", ("g009", "g010"), 8),
+        ("140987", "job4", "COMPLETING", ("g011", "g012"), None),
+    ]
+    assert [job.job_id for job in jobs(ASKED)] == [141091, 141071, None, 140987]
+    asked = "JOBID|USER|STATE|NODES|NODELIST|START_TIME|END_TIME|NAME\n"
+    (first, second) = jobs(
+        f"$ squeue -o ...\n{asked}7|ann|RUNNING|1|g1|2026-11-01T10:00:00|2026-11-01T12:00:00+0200|a b\n"
+        "8|ann|PENDING|1||N/A|2026-13-01T10:00:00|c\n"
+    )
+    assert (first.name, first.nodes, first.start_at, first.end_at) == ("a b", ("g1",), 1793527200, 1793527200)
+    assert (second.name, second.nodes, second.start_at, second.end_at) == ("c", (), None, None)
+    assert jobs("JOBID ST NODES NODELIST\n7 PD 1\n8 R 1 g1\n")[1].nodes == ("g1",)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        ("g[009-010]", "g[009-011]", "line 4: 3 nodes in a job of 2"),
+        ("     2 gres/gpu:h100:4", "     x gres/gpu:h100:4", "line 4: not a row of squeue"),
+        ("  141070_2", "  x", "line 4: not a row of squeue"),
+        ("CG    3:01:40", "CG", "line 5: 10 values of a job, 11 expected"),
+        ("     QOS ", " COMMENT ", "line 2: 13 values of a job, 11 expected"),
+        ("g[011-012]\n", "g[011-012]", "cut short"),
+        (" ST ", " XX ", "not a job"),
+        ("ACCOUNT", "    QOS", "not a job"),
+        ("NODELIST(REASON)", "          REASON", "not a job"),
+    ],
+)
+def test_rows_below_asked_columns_that_are_not_understood(old: str, new: str, why: str) -> None:
+    with pytest.raises(UnreadableError, match=why):
+        jobs(ASKED.replace(old, new, 1))
+
+
+def test_rings_and_toruses_are_units_of_a_topology() -> None:
+    """topology.yaml(5) and topology.conf(5) of Slurm 26.05."""
+
+    def units(answer: str) -> list[tuple[str, str, tuple[str, ...]]]:
+        facts = collectors()["slurm_topology"].read(answer, ANY)
+        return [(unit.name, unit.kind, unit.nodes) for unit in facts if isinstance(unit, TopologyUnit)]
+
+    text = (
+        "- topology: a\n  flat:\n    alpha_step_rank: true\n"
+        "- topology: b\n  ring:\n    rings:\n      - {ring: r0, nodes: 'n[1-2]'}\n"
+        "- topology: c\n  torus3d:\n    toruses:\n      - {name: pod1, dims: {x: 2}, nodes: 'n[3-4]'}\n"
+        "      - name: pod2\n        regions:\n          - {anchor: {x: 0}, nodes: 'n[5-6]'}\n          - {nodes: n8}\n"
+    )
+    assert units(text) == [
+        ("r0", "ring", ("n1", "n2")),
+        ("pod1", "torus", ("n3", "n4")),
+        ("pod2", "torus", ("n5", "n6", "n8")),
+    ]
+    assert units("RingName=r0 Nodes=n[1-2]\n") == [("r0", "ring", ("n1", "n2"))]
+
+
 def pods(*labels: dict[str, str], gpus: tuple[int, ...] = ()) -> list[tuple[str, str, int | None]]:
     """Job, kind and rank of pods with these labels; those without a GPU do not count."""
     items = [

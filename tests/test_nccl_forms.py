@@ -86,3 +86,41 @@ def test_lines_of_json_of_inspector() -> None:
             rows("nccl_inspector", _dumped() + line)
     with pytest.raises(UnreadableError, match="not a bandwidth"):
         rows("nccl_inspector", _dumped().replace("0.55585", "1e999"))
+
+
+OFI = (
+    f"{HEAD}NET/Libfabric : GPU Direct RDMA Enabled for HCA 0 'rdmap85s0'\n"
+    f"{HEAD}NET/Libfabric : GPU Direct RDMA Disabled for HCA 1 'rdmap87s0'\n"
+    f"{HEAD}Channel 00/0 : 9[1] -> 0[0] [receive] via NET/Libfabric/1/GDRDMA/flush=None\n"
+)
+"""NCCL 2.31 with aws-ofi-nccl 1.20 on EFA."""
+
+
+def test_devices_of_a_plugin_are_those_whose_index_the_topology_names() -> None:
+    """aws-ofi-nccl prints no list of its devices; Slingshot's are called cxi0."""
+
+    def nics(text: str) -> list[tuple[int, list[str], str | None]]:
+        return [(row["index"], row["devices"], row["layer"]) for row in rows("nccl_log", text) if row["fact"] == "nic"]
+
+    assert nics(OFI) == [(0, ["rdmap85s0"], None), (1, ["rdmap87s0"], None)]
+    assert nics(OFI.replace("NET/Libfabric :", "NET/Socket :"))[0] == (0, ["rdmap85s0"], "Socket")
+    assert nics(OFI.replace("rdmap85s0", "mlx5_0+mlx5_1"))[0] == (0, ["mlx5_0", "mlx5_1"], None)
+    assert nics(OFI.replace("rdmap85s0", "rdmap87s0")) == []  # two ports of one device
+    assert nics(f"{HEAD}NET/IB : Using [0]mlx5_0:2/RoCE [RO]; OOB eth0:10.0.0.1<0>\n{OFI}") == [
+        (0, ["mlx5_0:2"], "RoCE")
+    ]
+
+
+@pytest.mark.parametrize("end", ["/flush=None", "/flush=Always", "/Shared/flush=None", "/flush=None/Shared"])
+def test_how_a_receiver_flushes_is_no_part_of_a_hop(end: str) -> None:
+    """NCCL 2.30 and RCCL with its transport IB-CAST print it."""
+    line = f"{HEAD}Channel 00/0 : 9[1] -> 0[0] [receive] via NET/IB-CAST/1(3)/GDRDMA"
+    (hop,) = rows("nccl_log", f"{line}{end}\n")
+    assert (hop["net"], hop["nic"], hop["proxy_rank"], hop["gdr"], hop["shared"]) == (
+        *("IB-CAST", 1, 3, True),
+        "Shared" in end,
+    )
+    broken = f"{HEAD}Connected all rings\n{line}\n{end}\n{HEAD}Connected all rings\n"
+    assert [row for row in rows("nccl_log", broken) if row["fact"] == "hop"] == [hop]
+    with pytest.raises(UnreadableError, match="line 1: looks like a hop"):
+        rows("nccl_log", f"{line}/flush=\n")

@@ -3,7 +3,8 @@
 Sources of the texts, shortened: netlab's tests/topology/input (link-formats, links-as-dict, link-group, lag-mlag),
 topograph's tests/models/medium.yaml, sonic-buildimage's Configuration.md (L2 Neighbors), Arista's cEOS-Topo and Vane,
 Cumulus' topology_converter, UFM's NDT plugin, acitoolkit's cableplan, LLDPq's ai_p2p.py, NetBox's REST API, AVD's
-examples, the connections of HPE's cani, sFlow-RT, Network as Code for VXLAN (topology, fabric links).
+examples, the connections of HPE's cani, sFlow-RT, NeXt UI's topologyData, containerlab's graph,
+Network as Code for VXLAN (topology, fabric links).
 """
 
 import json
@@ -108,6 +109,20 @@ TEXTS: dict[str, tuple[str, str]] = {
     "sFlow-RT": (
         '{"links": {"x": {"node1": "leaf-1", "port1": "Ethernet3", "node2": "gpu-1", "port2": "eth1"}}}',
         "topology.json",
+    ),
+    "NeXt UI": (
+        (
+            '{"links": [{"id": 0, "source": 4, "srcDevice": "gpu-1", "srcIfName": "eth1", "target": 7, "tgtDevice":'
+            ' "leaf-1", "tgtIfName": "Ethernet3"}], "nodes": [{"id": 4, "name": "gpu-1", "icon": "server"}]}'
+        ),
+        "topology.json",
+    ),
+    "containerlab's graph": (
+        (
+            '{"nodes": [{"name": "gpu-1", "kind": "linux"}], "links": [{"source": "gpu-1", "source_endpoint": "eth1",'
+            ' "target": "leaf-1", "target_endpoint": "Ethernet3"}]}'
+        ),
+        "graph.json",
     ),
     "Cisco's fabric links": (
         (

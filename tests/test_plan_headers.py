@@ -46,6 +46,16 @@ def ends(text: str, file: str = "cables.csv") -> list[tuple[str, str, str, str]]
         ("From,To", "{0}:{1},{2}:{3}"),
         ("Endpoint A,Endpoint B", "{0} / {1},{2} / {3}"),
         ("From,To", "{0} {1},{2} {3}"),
+        ("source,source_device,source_port,target,target_device,target_port", "5,{0},{1},6,{2},{3}"),
+        ("source_device,source_endpoint,tgt_device,tgt_endpoint", "{0},{1},{2},{3}"),
+        ("Source Node,Source GPU,Source NIC,Dest Leaf,Dest Port", "{0},3,{1},{2},{3}"),
+        ("hostname,rail,leaf,leaf_port,nic", "{0},0,{2},{3},{1}"),
+        ("Rail ID,GPU,HCA,Host,Leaf,Port", "0,3,{1},{0},{2},{3}"),
+        ("node_a,if_a,node_b,if_b", "{0},{1},{2},{3}"),
+        ("a.device,a.port,b.device,b.port", "{0},{1},{2},{3}"),
+        ("Side A: Device,Side A: Port,Side B: Device,Side B: Port", "{0},{1},{2},{3}"),
+        ("Dev A,Port,Dev B,Port", "{0},{1},{2},{3}"),
+        ("name,port,neighbor,neighbor_port", "{0},{1},{2},{3}"),
         ("Quelle,Quellport,Ziel,Zielport", "{0},{1},{2},{3}"),
         ("Quellgerät;Quell-Schnittstelle;Zielgerät;Ziel-Schnittstelle", "{0};{1};{2};{3}"),
         ("Gerät Quelle,Port Quelle,Gerät Ziel,Port Ziel", "{0},{1},{2},{3}"),
@@ -80,9 +90,13 @@ def test_rows_without_a_cable_and_kinds_of_devices_in_german_and_chinese() -> No
     assert found.plan.devices["x1"].role is Role.LEAF
 
 
-def test_a_slot_beside_the_port_is_part_of_its_name_at_either_end() -> None:
-    assert ends("Switch,Slot,Port,Peer,Peer Slot,Peer Port\nleaf-1,1,3,gpu-1,2,4\n") == [
-        ("gpu-1", "2:4", "leaf-1", "1:3")
+@pytest.mark.parametrize("slot", ["Slot", "Tray", "Line Card"])
+def test_a_slot_beside_the_port_is_part_of_its_name_at_either_end(slot: str) -> None:
+    """Trays are those of tt-metal's cut sheets (`tools/scaleout`)."""
+    header = f"Switch,{slot},Port,Peer,Peer {slot},Peer Port\n"
+    assert ends(f"{header}leaf-1,1,3,gpu-1,2,4\nleaf-1,2,3,gpu-1,3,4\n") == [
+        ("gpu-1", "2:4", "leaf-1", "1:3"),
+        ("gpu-1", "3:4", "leaf-1", "2:3"),
     ]
 
 

@@ -58,7 +58,7 @@ class TopologyUnit(NamedTuple):
 
     name: str
     kind: str
-    """`switch` or `block`."""
+    """`switch`, `block`, `ring` or `torus`."""
     nodes: tuple[str, ...]
     """Nodes that are directly in it."""
     children: tuple[str, ...] = ()

@@ -20,7 +20,7 @@ _SIDES = {
         ("z", "b", "dest", "destination", "dst", "end", "to", "remote", "endpoint 2", "side b", "node2", "far"), "b"
     ),
     **dict.fromkeys(("endpoint b", "side 2", "end b", "end 2", "b end", "b side", "far end", "remote end"), "b"),
-    **dict.fromkeys(("target", "peer", "neighbor", "neighbour", "side z", "end z", "z end", "z side"), "b"),
+    **dict.fromkeys(("target", "tgt", "peer", "neighbor", "neighbour", "side z", "end z", "z end", "z side"), "b"),
     **dict.fromkeys(("origin", "upstream", "parent", "von"), "a"),
     **dict.fromkeys(("downstream", "child", "nach"), "b"),
 }
@@ -34,13 +34,15 @@ _FIELDS = {
     **dict.fromkeys(
         ("port", "hca/port", "hca port", "physical port", "interface name", "interface", "port name"), "port"
     ),
-    **dict.fromkeys(("nic port", "ifname", "if name", "intf", "netdev", "port id", "termination"), "port"),
+    **dict.fromkeys(
+        ("nic port", "if", "ifname", "if name", "intf", "netdev", "port id", "termination", "endpoint"), "port"
+    ),
     **dict.fromkeys(("nic", "hca", "nic name", "hca name", "adapter", "adapter name", "name 2"), "card"),
     **dict.fromkeys(("slot/port", "port number", "port no", "port no.", "port #", "switch port", "osfp port"), "port"),
     **dict.fromkeys(("rack", "rack name", "cabinet"), "rack"),
     **dict.fromkeys(("u", "ru", "rack u", "unit", "location", "position"), "unit"),
     **dict.fromkeys(("type", "role", "node type", "device type"), "kind"),
-    "slot": "slot",
+    **dict.fromkeys(("slot", "tray", "line card", "linecard"), "slot"),
     "site": "site",
 }
 _OF_CABLE = {
@@ -50,13 +52,13 @@ _OF_CABLE = {
     **dict.fromkeys(("speed (gbps)", "speed (gb/s)", "speed (g)", "speed gbps", "link speed (gbps)"), "speed"),
     **dict.fromkeys(("length (ft)", "length ft", "length (feet)", "cable length (ft)"), "length ft"),
     **dict.fromkeys(("qty", "quantity", "qty.", "no. of cables", "number of cables", "cable qty"), "quantity"),
-    "rail": "rail",
-    "plane": "plane",
+    **dict.fromkeys(("rail", "rail id", "rail number", "rail no", "rail no.", "rail #", "rail index"), "rail"),
+    **dict.fromkeys(("plane", "plane id", "plane number", "plane no", "plane #", "plane index"), "plane"),
     **dict.fromkeys(("length unit", "cable length unit", "length units", "unit of length"), "length unit"),
     "protocol": "protocol",
     "shuffle id": "shuffle",
 }
-_WORDS = re.compile(r"[\s_\-]+")
+_WORDS = re.compile(r"[\s_\-:]+|(?<=[A-Za-z])\.(?=[A-Za-z])")
 _END_IN_BRACKETS = re.compile(r"\s*\(([ABZ12])\)$", re.IGNORECASE)
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _PREFIX = re.compile(
@@ -73,6 +75,8 @@ _NOUNS = frozenset(
     )
 )
 """What a device is called where no column says which end it is."""
+_SWITCHES = re.compile(r"switch|leaf|spine|tor\b")
+_OF_PORT = frozenset(("port", "card"))
 
 
 @dataclass(slots=True)
@@ -132,11 +136,14 @@ def header_of(cells: Sequence[str], groups: Sequence[str] = ()) -> Header:
 
 
 def _with_suffixes(known: Sequence[str]) -> Header:
-    header = Header()
+    header, latest = Header(), ""
     for column, cell in enumerate(known):
         side, what = _after(cell)
         if what:
+            latest = side
             header.end[side].setdefault(what, column)
+        elif latest and _FIELDS.get(cell) in _OF_PORT:
+            header.end[latest].setdefault(_FIELDS[cell], column)
         elif cell in _OF_CABLE:
             header.cable.setdefault(_OF_CABLE[cell], column)
     return header
@@ -155,6 +162,8 @@ def _by_nouns(known: Sequence[str]) -> Header:
     ends: dict[str, dict[str, int]] = {}
     cable: dict[str, int] = {}
     latest = ""
+    cards = [cell for cell in known if _FIELDS.get(cell) == "card"]
+    card_of = ""
     for column, cell in enumerate(known):
         noun = cell.removesuffix(" name").removesuffix(" hostname")
         owner, rest = _owned(cell)
@@ -166,8 +175,13 @@ def _by_nouns(known: Sequence[str]) -> Header:
             ends.setdefault(near, {}).setdefault(_FIELDS[rest], column)
         elif cell in _OF_CABLE:
             cable.setdefault(_OF_CABLE[cell], column)
+        elif cards == [cell]:
+            card_of = latest
         elif cell in _FIELDS and latest:
             ends[latest].setdefault(_FIELDS[cell], column)
+    hosts = [noun for noun in ends if not _SWITCHES.search(noun)]
+    if len(cards) == 1 and (owner := hosts[0] if len(hosts) == 1 else card_of):  # a switch has no NIC
+        ends[owner].setdefault("card", known.index(cards[0]))
     for columns in ends.values():
         _settle_card(columns)
     whole = [columns for columns in ends.values() if {"device", "port"} <= columns.keys()]
@@ -194,21 +208,31 @@ def _prefixed(cell: str) -> tuple[str, str]:
     found = _PREFIX.fullmatch(cell)
     side = _SIDES.get(found[1], "") if found else ""
     rest = (found[2] or "") if found and side else ""
-    return (side, rest) if not rest or rest in _FIELDS else ("", "")
+    return (side, rest) if not rest or _field(rest) else ("", "")
+
+
+def _field(rest: str) -> str:
+    """The field that a cell names behind its end: also `source leaf`, but not `source gpu`."""
+    return _FIELDS.get(rest) or ("device" if rest in _NOUNS and rest != "gpu" else "")
 
 
 def _with_prefixes(known: Sequence[str]) -> Header:
-    header = Header()
+    header, bare = Header(), dict[str, int]()
     for column, cell in enumerate(known):
         side, rest = _prefixed(cell)
-        if side:
-            header.end[side].setdefault(_FIELDS[rest] if rest else "device", column)
+        if rest:
+            header.end[side].setdefault(_field(rest), column)
+        elif side:
+            bare.setdefault(side, column)
         elif cell in _OF_CABLE:
             header.cable.setdefault(_OF_CABLE[cell], column)
+    for side, column in bare.items():  # beside `source_device`, `source` is another word for it, such as its number
+        header.end[side].setdefault("device", column)
     for what in header.end["b"]:  # `hostname, local_port, remote_hostname, remote_port`
-        bare = [column for column, cell in enumerate(known) if _FIELDS.get(cell) == what]
-        if len(bare) == 1:
-            header.end["a"].setdefault(what, bare[0])
+        names = (what, "name") if what == "device" else (what,)
+        of_a = [column for column, cell in enumerate(known) if _FIELDS.get(cell) in names]
+        if len(of_a) == 1:
+            header.end["a"].setdefault(what, of_a[0])
     return header
 
 
