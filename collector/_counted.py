@@ -7,8 +7,10 @@ from functools import lru_cache
 from truerail.errors import UnreadableError
 from truerail.model import Counter, PortCounters
 
-_PRIORITY = re.compile(r"(?:^|[_.])(?:prio|pri|priority)_?([0-7])(?![0-9])")
-"""`rx_prio3_pause`, `pfc_pri3_rx_transitions`, `port.tx_priority_3_xoff`, `rx_pause_prio_3`; a `cos` is a queue."""
+_PRIORITY = re.compile(r"(?:^|[_.])(?:prio|pri|priority|pripause|ppp)_?([0-7])(?![0-9])")
+"""`rx_prio3_pause`, `pfc_pri3_rx_transitions`, `port.tx_priority_3_xoff`, `rx_pripause_3_1us_count` of ionic,
+`rx_ppp3_frames` of cxgb4; a `cos` is a queue.
+"""
 ALL_ONES = str((1 << 64) - 1)
 """What a driver returns for a counter that it could not read (ionic: `IONIC_STAT_INVALID`); no counter reaches it."""
 _NOT_REPORTED = frozenset(

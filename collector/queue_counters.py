@@ -9,7 +9,7 @@ Question: which queues are so long that packets are marked or dropped, and in wh
 | Cisco NX-OS | `show queuing interface`, JSON and text |
 | Cumulus NVUE | `nv show interface ... counters qos -o json`, `egress-queue-stats` |
 | Junos | `show interfaces extensive`, JSON, XML and text; text of `show interfaces queue` |
-| Dell OS10 | `show queuing statistics interface` of each port, from captures |
+| Dell OS10, VRP | `show queuing statistics interface`, `display qos queue statistics interface` of each port |
 | OpenConfig | JSON of `openconfig-qos` by gNMI; rests on documentation |
 
 Sources: sonic-utilities `scripts/queuestat`, `wredstat`, `pgdropstat` and their tests, recorded answers, Cisco's list
@@ -18,11 +18,8 @@ of NX-OS' show commands, NVUE's documentation, the XML tags in Junos' documentat
 - The priority of these counters is the queue's number: whether PFC's priority is the same is configuration, though
   every vendor's default. So are SONiC's priority groups, whose drops are `rx_discards` by priority here.
 - SONiC's values are differences to a cache that each user's `sonic-clear` fills. Platforms without a counter print
-  `N/A`, which is not 0. Its multicast queues (`MC10`) are counted under names of their own (`mc_queue_packets`).
-- SONiC prints a table for each port. Only its last row shows that an answer is cut.
-- EOS prints words in place of numbers for a queue without counters: not reported.
-- NVUE rounds sizes (`36.0 KB`): such a value is skipped. It takes a second to answer for one port, so it is read from
-  captures and not run live.
+  `N/A`, EOS words: not reported, never 0. Multicast queues (`MC10`) have names of their own (`mc_queue_packets`).
+- NVUE rounds sizes (`36.0 KB`): such a value is skipped. It takes a second for one port, so it is not run live.
 """
 
 from typing import Any
@@ -37,6 +34,7 @@ from collector import (
     _queue_nxos,
     _queue_os10,
     _queue_sonic,
+    _queue_vrp,
 )
 from collector._answer import is_json, lines
 from collector._documents import document
@@ -66,6 +64,7 @@ _SONIC = "show queue counters; show queue wredcounters; show priority-group drop
         Command("nv show interface {port}", ("cumulus",)),
         Command("show queue counters {port}", ("sonic",)),
         Command("show queuing statistics interface {port}", ("os10",)),
+        Command("display qos queue statistics interface {port}", ("vrp",)),
     ],
     every=minutes(1 / 6),
     yields=[PortCounters],
@@ -88,6 +87,8 @@ def queue_counters(answer: str, device: Device) -> list[PortCounters]:
         return _queue_eos.from_text(lines(answer))
     if _junos_queue_text.is_text(answer):
         return _junos_queue_text.counters(lines(answer))
+    if _queue_vrp.is_text(answer):
+        return _queue_vrp.counters(lines(answer))
     if _queue_os10.is_table(answer):
         return _queue_os10.counters(lines(answer))
     found = [table for table in tables(answer) if _queue_sonic.is_table(table)]

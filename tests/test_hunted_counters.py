@@ -294,6 +294,76 @@ COUNTED: dict[str, tuple[str, str, Ports]] = {
         ),
         {"swp1": {"rx_pause_frames/3": 4, "tx_pause_frames/3": 6, "tx_pause_us/3": 70}},
     ),
+    "CloudEngine's configuration guide, `display qos queue statistics`: bytes below packets, the port in the command": (
+        "queue_counters",
+        (
+            "[~DeviceB] display qos queue statistics interface 100ge 1/0/2\n"
+            " Queue   CIR/PIR              Passed     Pass Rate             Dropped     Drop Rate  Drop Time\n"
+            "        (% or kbps)   (Packets/Bytes)    (pps/bps)      (Packets/Bytes)    (pps/bps)\n"
+            " ----------------------------------------------------------------------------------------------\n"
+            "     0         0                   6             0                   0             0          -\n"
+            "        10000000                1092             0                   0             0\n"
+            " ----------------------------------------------------------------------------------------------\n"
+            "     3      2000               54584             1                   7             2  2026-01-01 10:00\n"
+            "           3000                9999             3                  11             4\n"
+            "     8      2000                   1             1                   1             2          -\n"
+            "           3000                   1             3                   1             4\n"
+        ),
+        {
+            "100GE1/0/2": {
+                "queue_packets/0": 6,
+                "queue_drops/0": 0,
+                "queue_bytes/0": 1092,
+                "queue_drop_bytes/0": 0,
+                "queue_packets/3": 54584,
+                "queue_drops/3": 7,
+                "queue_bytes/3": 9999,
+                "queue_drop_bytes/3": 11,
+            }
+        },
+    ),
+    "go-swpx, `display qos queue statistics` of an S series: a line for each value": (
+        "queue_counters",
+        (
+            "<sw>display qos queue statistics interface GigabitEthernet 0/0/1\n"
+            "------------------------------------------------------------\n"
+            "  Queue ID          : 0\n"
+            "  CIR(kbps)         : 100,000\n"
+            "  Passed Packets    : 48,140\n"
+            "  Passed Rate(pps)  : 0\n"
+            "  Passed Bytes      : 9,940,984\n"
+            "  Dropped Packets   : 1\n"
+            "  Dropped Bytes     : 64\n"
+            "------------------------------------------------------------\n"
+        ),
+        {
+            "GigabitEthernet0/0/1": {
+                "queue_packets/0": 48140,
+                "queue_bytes/0": 9940984,
+                "queue_drops/0": 1,
+                "queue_drop_bytes/0": 64,
+            }
+        },
+    ),
+    "kernel documentation of ionic and cxgb4, `ethtool -S`: the priority in a pause's name": (
+        "nic_counters",
+        (
+            "# ethtool -S benic1p1\n"
+            "NIC statistics:\n"
+            "     frames_rx_pripause: 5\n"
+            "     rx_pripause_3_1us_count: 20480\n"
+            "     rx_pause_1us_count: 0\n"
+            "     rx_ppp3_frames: 2\n"
+        ),
+        {
+            "benic1p1": {
+                "frames_rx_pripause": 5,
+                "rx_pripause_3_1us_count/3": 20480,
+                "rx_pause_1us_count": 0,
+                "rx_ppp3_frames/3": 2,
+            }
+        },
+    ),
     "Amazon's guide to EFA: `more` of several files of sysfs": (
         "rdma_counters",
         (
@@ -409,6 +479,34 @@ REFUSED: dict[str, tuple[str, str, str]] = {
         (
             "Port         Traffic  DropPrec  DestType  OutEnqPkts  OutEnqOctets  OutDropPkts  OutDropOctets\n"
             "Et3/1/1          TC1      DP0-3      UC       67521\n"
+        ),
+        "cut",
+    ),
+    "VRP's queues without the command above them": (
+        "queue_counters",
+        (
+            " Queue   CIR/PIR              Passed     Pass Rate             Dropped     Drop Rate  Drop Time\n"
+            "     0         0                   6             0                   0             0          -\n"
+            "        10000000                1092             0                   0             0\n"
+        ),
+        "whose port no line names",
+    ),
+    "VRP's queues, cut inside a table": (
+        "queue_counters",
+        (
+            "<sw> display qos queue statistics interface 100GE1/0/2\n"
+            " Queue   CIR/PIR              Passed     Pass Rate             Dropped     Drop Rate  Drop Time\n"
+            "     0         0                   6             0                   0             0          -\n"
+            " --------\n"
+        ),
+        "cut",
+    ),
+    "VRP's queues, cut between the lines of one": (
+        "queue_counters",
+        (
+            "<sw> display qos queue statistics interface 100GE1/0/2\n"
+            " Queue   CIR/PIR              Passed     Pass Rate             Dropped     Drop Rate  Drop Time\n"
+            "     0         0                   6             0                   0             0          -\n"
         ),
         "cut",
     ),
