@@ -35,7 +35,10 @@ _SAMPLE = re.compile(r"(nccl_[a-z0-9_]{1,100})\{([^\n]{0,4000})\}[ \t]+(\S{1,40}
 _LABEL = re.compile(r'([a-z_][a-z0-9_]{0,60})="((?:[^"\\]|\\.){0,500})"[ \t]*(?:,[ \t]*|$)')
 _BANDWIDTH = {"nccl_bus_bandwidth_gbs": "collective", "nccl_p2p_bus_bandwidth_gbs": "p2p_operation"}
 _PERFORMANCE = {"coll_perf": "coll", "p2p_perf": "p2p"}
-_RECORD = re.compile(r"\{[^\n]{0,4096}\"(?:coll|p2p)_perf\":")
+_BESIDE = ("dump_stats", "proxy_trace")
+"""Records that are no operation. Since v4.3 `dump_stats` has the header and metadata of the operations that follow."""
+_RECORD = re.compile(rf"\{{.{{0,4096}}\"(?:{'|'.join((*_PERFORMANCE, *_BESIDE))})\"\s*:", re.DOTALL)
+_STARTS = re.compile(r"\S")
 _ESCAPES = {"\\n": "\n", '\\"': '"', "\\\\": "\\"}
 
 
@@ -49,7 +52,7 @@ _ESCAPES = {"\\n": "\n", '\\"': '"', "\\\\": "\\"}
 def nccl_inspector(answer: str, device: Device) -> list[NcclBandwidth]:
     """One `NcclBandwidth` for each sample of a bandwidth, in the file's order. Raises `UnreadableError`."""
     if _RECORD.match(answer.lstrip()):
-        return [_recorded(line, number) for number, line in enumerate(lines(answer), 1) if line.strip()]
+        return list(_recorded(answer))
     return list(_from_prometheus(decode(answer)) if is_json(answer) else _samples(answer))
 
 
@@ -69,20 +72,31 @@ def _from_prometheus(body: Any) -> Iterator[NcclBandwidth]:
             yield _bandwidth(words, kind, str(pair[1]), 1)._replace(at=float(pair[0]))
 
 
-def _recorded(line: str, number: int) -> NcclBandwidth:
-    """The operation in a line of JSON."""
-    try:
-        record = json.loads(line)
-        kind, name = next((kind, name) for kind, name in _PERFORMANCE.items() if kind in record)
-        performance, header = record[kind], record["header"]
-        rate, size = float(performance[f"{name}_busbw_gbs"]), int(performance[f"{name}_msg_size_bytes"])
-        words = str(record["metadata"]["hostname"]), str(header["id"]), int(header["n_ranks"]), str(performance[name])
-    except (ValueError, TypeError, KeyError, StopIteration, RecursionError, OverflowError) as error:
-        raise UnreadableError("not a record of NCCL's Inspector", line=number, text=line[:200]) from error
-    if not math.isfinite(rate):
-        raise UnreadableError("not a bandwidth", line=number, text=str(rate))
-    node, comm, ranks, operation = words
-    return NcclBandwidth(None, node, None, comm, ranks, operation, str(size), rate)
+def _recorded(answer: str) -> Iterator[NcclBandwidth]:
+    """The operations in objects of JSON, one after the other, on one line each or on several."""
+    decoder, shared, at = json.JSONDecoder(), dict[str, Any](), 0
+    while start := _STARTS.search(answer, at):
+        try:
+            record, at = decoder.raw_decode(answer, start.start())
+            kind = next(kind for kind in (*_PERFORMANCE, *_BESIDE) if kind in record)
+            shared = {key: record[key] for key in ("header", "metadata")} if kind == "dump_stats" else shared
+            found = _operation({**shared, **record}, kind, _PERFORMANCE[kind]) if kind in _PERFORMANCE else None
+        except (ValueError, TypeError, KeyError, StopIteration, RecursionError, OverflowError) as error:
+            number = answer.count("\n", 0, start.start()) + 1
+            text = answer[start.start() : start.start() + 200].split("\n")[0]
+            raise UnreadableError("not a record of NCCL's Inspector", line=number, text=text) from error
+        if found is not None:
+            if not math.isfinite(found.busbw_gbs):
+                number = answer.count("\n", 0, start.start()) + 1
+                raise UnreadableError("not a bandwidth", line=number, text=str(found.busbw_gbs))
+            yield found
+
+
+def _operation(record: dict[str, Any], kind: str, name: str) -> NcclBandwidth:
+    performance, header = record[kind], record["header"]
+    rate, size = float(performance[f"{name}_busbw_gbs"]), int(performance[f"{name}_msg_size_bytes"])
+    node, comm, ranks = str(record["metadata"]["hostname"]), str(header["id"]), int(header["n_ranks"])
+    return NcclBandwidth(None, node, None, comm, ranks, str(performance[name]), str(size), rate)
 
 
 def _samples(answer: str) -> Iterator[NcclBandwidth]:

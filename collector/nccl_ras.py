@@ -48,6 +48,8 @@ _RANK = re.compile(
     r"Rank (\d+)(.{0,80}?) -- (?:GPU (\d+)(?: \(NVML (\d+)\))? managed by process \d+ on node (\S{1,100})|\[.*\])$"
 )
 _COUNTS = re.compile(r"Communicator ranks have different (\w+) operation counts$")
+_BEGINNINGS = ("NCCL version ", "Job summary")
+"""The version is left out of most excerpts."""
 _STATUSES = "Communicator ranks have different status"
 _SEVERAL = re.compile(
     r"(\d+) ranks have (?:launched up to operation (\d+)|not launched any operations|status ([A-Z]+))$"
@@ -160,7 +162,7 @@ class _Text:
         """Communicators in the table's order, then their ranks."""
         lines = self._lines
         number = self._first + 1
-        if not any(line.startswith("NCCL version ") for line in lines[self._first : self._first + 1]):
+        if not any(line.strip().startswith(_BEGINNINGS) for line in lines[self._first : self._first + 1]):
             text = lines[self._first] if self._first < len(lines) else ""
             raise UnreadableError("not the status of NCCL's RAS", line=number if text else 0, text=text[:80])
         if not any(line.strip() == "Warnings" for line in lines[:-1]):

@@ -1,4 +1,4 @@
-"""NCCL's logs as Ray passes them on, fused devices, and the files of its Inspector."""
+"""NCCL's logs as Ray passes them on, fused devices and those of plugins, and the files of its Inspector."""
 
 import json
 from collections.abc import Mapping
@@ -86,6 +86,26 @@ def test_lines_of_json_of_inspector() -> None:
             rows("nccl_inspector", _dumped() + line)
     with pytest.raises(UnreadableError, match="not a bandwidth"):
         rows("nccl_inspector", _dumped().replace("0.55585", "1e999"))
+    indented = json.dumps(json.loads(_dumped()), indent=2)  # as its manual shows them
+    assert rows("nccl_inspector", f"{indented}\n{indented}") == [first, first]
+
+
+def test_operations_of_inspector_share_what_the_marker_before_them_says() -> None:
+    """`inspector_output_format_version` v4.3."""
+
+    def marker(rank: int, node: str) -> str:
+        header = {"id": "0xad56", "rank": rank, "n_ranks": 3}
+        return json.dumps({"header": header, "metadata": {"hostname": node}, "dump_stats": {"coll_records": 1}}) + "\n"
+
+    operation = json.dumps({"coll_perf": json.loads(_dumped())["coll_perf"]}) + "\n"
+    proxy = json.dumps({"proxy_trace": {"record_type": "proxy_op", "rank": 1}}) + "\n"
+    found = rows("nccl_inspector", marker(1, "w-0") + operation + operation + proxy + marker(0, "w-1") + operation)
+    assert [(row["node"], row["comm"], row["ranks"]) for row in found] == [
+        *[("w-0", "0xad56", 3)] * 2,
+        ("w-1", "0xad56", 3),
+    ]
+    with pytest.raises(UnreadableError, match="line 1: not a record"):
+        rows("nccl_inspector", operation)
 
 
 OFI = (

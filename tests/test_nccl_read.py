@@ -257,6 +257,11 @@ def test_text_of_ras_that_is_none(old: str, new: str, why: str) -> None:
         rows("nccl_ras", TEXT.replace(old, new))
 
 
+def test_a_status_of_ras_without_the_version_above_it() -> None:
+    """As NCCL's manual and most tickets show it."""
+    assert rows("nccl_ras", TEXT[TEXT.index("Job summary") :]) == rows("nccl_ras", TEXT)
+
+
 def test_ranks_of_ras_that_do_not_add_up_are_not_named() -> None:
     found = rows("nccl_ras", TEXT.replace("6 ranks have launched", "5 ranks have launched"))
     assert {row["rank"] for row in found if row["fact"] == "rank" and row["host"] is None} == {0, 1, 2, 3, 6, 7, 5} - {
