@@ -30,7 +30,7 @@ from truerail.model import EVERYWHERE, Command, Device, MachineIdentity, collect
 
 _DMI = {"product_serial": "system", "chassis_serial": "chassis", "board_serial": "board", "product_uuid": "uuid"}
 _DMIDECODE = re.compile(r"\s*(Serial Number|UUID):\s*(\S.*?)\s*")
-_HEADING = re.compile(r"[A-Z][\w /-]*|\s*(?:Handle 0x[0-9A-Fa-f]+,.*|(?:System|Base Board|Chassis) Information\s*)")
+_HEADING = re.compile(r"\s*(?:Handle 0x[0-9A-Fa-f]+,.*|[A-Z][\w /-]*)")
 _OF_MACHINE = {"System Information": "system", "Base Board Information": "board", "Chassis Information": "chassis"}
 _FRU = re.compile(r"\s*FRU (?:Device Description|Inventory Device|Information) *: .*?(?:\(ID ([0-9A-Fa-f]+)h?\))?\s*")
 """Whose serial numbers follow: `(ID 0)` of ipmitool, `(ID 00h)` of FreeIPMI, a name alone of OpenBMC's `fruid-util`."""
@@ -39,7 +39,7 @@ _OF_FRU = {"Product": "system", "Board": "board", "Chassis": "chassis"}
 _ONIE = re.compile(r"\s*Serial Number\s+0x23\s+\d+\s+(\S+)\s*")
 _PLACEHOLDERS = frozenset(
     (
-        *("none", "n/a", "na", "not specified", "not available", "to be filled by o.e.m.", "default string", "default"),
+        *("none", "n/a", "na", "not specified", "not available", "default string", "default"),
         *("system serial number", "chassis serial number", "base board serial number", "serial number xxxxxx"),
         *("unknown", "unknow", "invalid", "empty", "not settable", "not applicable", "(null string)", "eval"),
         *("not present", "oem_serial", "systemserialnumb", "iatpass", "type2 - board serial number"),
@@ -109,5 +109,7 @@ def _identifies(serial: str) -> bool:
     """Whether a text can be a serial number: no placeholder, no counted digits, and not one character repeated."""
     counted = _COUNTED.fullmatch(serial)
     if counted and any(row.startswith(counted[1].lower()) for row in _COUNTING):
+        return False
+    if serial.lower().startswith(("to be filled", "filled by")):
         return False
     return serial.lower() not in _PLACEHOLDERS and len(set(serial.lower()) - set(" -.")) > 1

@@ -35,10 +35,11 @@ from truerail.model import Command, Device, RdmaLink, Role, collector, minutes
 _LINK_KEYS = frozenset(("subnet_prefix", "lid", "sm_lid", "lmc", "state", "physical_state", "netdev", "netdev_index"))
 _NUMBERED = re.compile(r"\d+/\d+:")
 _TO_NETDEV = re.compile(
-    r"(?:(?P<pci>[0-9a-fA-F]{4,8}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-7])\s++)?(?P<device>[^\s(:]++)\s++(?:.*\s)?"
+    r"(?:(?P<pci>[0-9a-fA-F]{4,8}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-7])\s++)?(?P<device>[^\s(:]++)\s++(?:\(.*\s)?"
     r"port\s++(?P<port>\d+)(?:\s++\((?P<state>[A-Z_]+) *\))?\s++<?={2,3}>\s++(?P<netdev>[^\s(]*+)\s*+"
     r"\((?P<up>Up|Down)\)(?:\s.*)?$"
 )
+_VERBOSE = re.compile(r"[0-9a-fA-F]{4,8}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-7]\s+[^\s(:]+\s+\(")
 
 
 @collector(
@@ -131,13 +132,18 @@ def _link(words: Sequence[str], line: int) -> RdmaLink:
 
 
 def _from_netdevs(answer: str) -> Iterator[RdmaLink]:
-    """`ibdev2netdev` and `ibdev2netdev -v`."""
+    """`ibdev2netdev` and `ibdev2netdev -v`, whose long line a description or a paste may break."""
+    begun = ""
     for number, raw in enumerate(lines(answer), 1):
+        text = raw.strip(PASTED)
+        broken = bool(begun) and not _VERBOSE.match(text)
+        begun = f"{begun} {text}" if broken else text if _VERBOSE.match(text) else ""
         if "==>" not in raw:
             continue
-        found = _TO_NETDEV.match(raw.strip(PASTED))
-        if found is None:
+        found = _TO_NETDEV.match(begun or text)
+        if found is None or (broken and not found["state"]):
             raise UnreadableError("not a line of ibdev2netdev, or cut short", line=number, text=raw)
+        begun = ""
         state = port_state(found["state"] or ("ACTIVE" if found["up"] == "Up" else "DOWN"), number)
         yield RdmaLink(
             found["device"], int(found["port"]), state, None, found["netdev"] or None, pci_address=found["pci"]

@@ -1,0 +1,66 @@
+"""More answers of hosts out of public sources and manuals, each shortened to what was once misread.
+
+The key names the source; names and addresses in the answers are changed.
+"""
+
+from collections.abc import Sequence
+
+import pytest
+
+from collector import collectors
+from truerail.errors import UnreadableError
+from truerail.model import Device, Fact, MachineIdentity, RdmaLink, Role
+
+HOST = Device("gpu-1", Role.HOST)
+BROKEN = "0000:31:00.0 mlx5_0 (MT41692 - 900-X ) DPU, dual-port QSFP112,\n"
+ANSWERS: dict[str, tuple[str, str, Sequence[Fact]]] = {
+    "infra-controller: a long line of ibdev2netdev -v is broken by its description": (
+        "rdma_link",
+        (
+            "0000:31:00.0 mlx5_0 (MT41692 - 900-X ) DPU, 400GbE, dual-port QSFP112,\n"
+            "PCIe Gen5.0 x16 FHHL                fw 32.37.1306 port 1 (DOWN  ) ==> ens3np0 (Down)\n"
+            "0000:98:00.0 mlx5_1 (MT4129 - MCX-X ) NIC            fw 28.39.1002 port 1 (ACTIVE) ==> eth1 (Up)\n"
+        ),
+        [
+            RdmaLink("mlx5_0", 1, "DOWN", None, "ens3np0", pci_address="0000:31:00.0"),
+            RdmaLink("mlx5_1", 1, "ACTIVE", None, "eth1", pci_address="0000:98:00.0"),
+        ],
+    ),
+    "a manual's ibstat with notes behind the values": (
+        "rdma_link",
+        (
+            "CA 'mlx5_0'\n\tNumber of ports: 1\n\tPort 1:\n\t\tState: Active     <-- as it should be\n"
+            "\t\tPhysical state: LinkUp   <-- cable in\n\t\tRate: 400   <-- NDR\n"
+        ),
+        [RdmaLink("mlx5_0", 1, "ACTIVE", "LINK_UP", rate_gbps=400.0)],
+    ),
+    "dmidecode -q quoted with indentation: a module of memory is no chassis": (
+        "machine_identity",
+        (
+            "    Chassis Information\n        Manufacturer: X\n        Serial Number: CH7X\n\n"
+            "    Memory Device\n        Total Width: 72 bits\n        Serial Number: 7A3F11\n\n"
+            "    System Information\n        Serial Number: To be filled by O.E.M. by More String\n"
+        ),
+        [MachineIdentity("chassis", "CH7X")],
+    ),
+}
+
+
+@pytest.mark.parametrize("source", ANSWERS)
+def test_what_was_once_misread(source: str) -> None:
+    collector, answer, facts = ANSWERS[source]
+    assert list(collectors()[collector].read(answer, HOST)) == list(facts)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "PCIe Gen5.0 x16 FHHL  fw 32.37.1306 port 1 (DOWN  ) ==> ens3np0 (Down)\n",
+        BROKEN + "mlx5_1 port 1 ==> eth1 (Up)\n",
+        BROKEN + "PCIe Gen5.0 x16 FHHL  fw 32.37.1306 port 1 (DOWN  ) ==> ens3\nnp0 (Down)\n",
+    ],
+    ids=["head lost", "tail lost", "broken in the name"],
+)
+def test_half_a_line_of_ibdev2netdev_is_no_device(answer: str) -> None:
+    with pytest.raises(UnreadableError, match="not a line of ibdev2netdev, or cut short"):
+        list(collectors()["rdma_link"].read(answer, HOST))
