@@ -9,7 +9,7 @@
 Traps:
 
 - sonic-cli prints two tables with equal headers: the line above each says `received` or `transmitted`. Both are always
-  printed, for the same ports. Its third table, of the watchdog, is not read.
+  printed, for the same ports. Its third table, of the watchdog, is read by `watchdog_counters`.
 - VRP prints two lines for each queue, the received frames in the first, those that were sent below them. Rates are
   skipped.
 - Comware prints a row for each priority that has PFC; `Dot1pList` (early releases) is empty where `Prio` says the same.
@@ -26,8 +26,15 @@ from truerail.model import Counter, PortCounters, PortQos
 _TITLE = re.compile(r"[ \t]*Flow Control frames (received|transmitted)[ \t]*")
 _TITLES = re.compile(_TITLE.pattern + "$", re.MULTILINE)
 _FRAMES = {"received": "rx_pause_frames", "transmitted": "tx_pause_frames"}
-_LABELS = re.compile(r"[ \t]*Port((?:[ \t]+PFC[0-7])+)[ \t]*")
+_LABELS = re.compile(r"[ \t]*(?:Port|Interface)((?:[ \t]+PFC[0-7])+)[ \t]*")
 _RULER = re.compile(r"[ \t-]+")
+_WATCHDOG = re.compile(r"^[ \t]*(?:Port|Interface)[ \t]+Queue[ \t]+Status[ \t]+Detected[ \t]+Restored\b", re.MULTILINE)
+_WATCHED = re.compile(
+    r"[ \t]*(?P<port>[A-Z][\w/.-]*\d)[ \t]+(?P<queue>\d{1,2})[ \t]+\S+(?P<cells>(?:[ \t]+\d{1,20}){10})[ \t]*"
+)
+_WATCHED_BEGUN = re.compile(r"[ \t]*[A-Z][\w/.-]*\d[ \t]+\d{1,2}\b.*")
+_WATCHDOG_NAMES = {0: "watchdog_storms", 3: "watchdog_tx_drops", 5: "watchdog_rx_drops"}
+"""Numbers of the cells behind the status: storms detected, restored, packets sent, dropped, received, dropped."""
 _VRP = re.compile(r"^[ \t]*Interface[ \t]+Queue[ \t]+Received\(Frames\)", re.MULTILINE)
 _VRP_FIRST = re.compile(
     r"[ \t]*(?P<port>\d*[A-Za-z][\w/:-]*\d)[ \t]+(?P<queue>[0-7])[ \t]+(?P<frames>\d+)((?:[ \t]+\d+)*)[ \t]*"
@@ -49,6 +56,27 @@ _CELLS = 5
 def is_table(answer: str) -> bool:
     """Whether an answer has such a table of pause frames."""
     return any(sign.search(answer.replace("\r", "")) for sign in (_TITLES, _VRP, _COMWARE))
+
+
+def has_watchdog(answer: str) -> bool:
+    """Whether an answer has sonic-cli's table of the watchdog."""
+    return _WATCHDOG.search(answer) is not None
+
+
+def watchdog_counters(text: Sequence[str]) -> list[PortCounters]:
+    """The storms of each port and priority. Raises `UnreadableError` if a row is cut."""
+    tally, inside = Tally(), False
+    for number, line in enumerate(text, 1):
+        row = _WATCHED.fullmatch(line) if inside else None
+        if _WATCHDOG.match(line):
+            inside = True
+        elif row and (number < len(text) or line.endswith((" ", "0"))):
+            cells, of = row["cells"].split(), priority(row["queue"])
+            for at, name in _WATCHDOG_NAMES.items() if of is not None else ():
+                tally.note(row["port"], Counter(name, of), count(cells[at], line=number))
+        elif inside and _WATCHED_BEGUN.fullmatch(line):
+            raise UnreadableError("a row of the watchdog that is cut", line=number, text=line)
+    return tally.facts()
 
 
 def has_settings(answer: str) -> bool:
@@ -99,6 +127,8 @@ def _of_sonic(text: Sequence[str]) -> list[PortCounters]:
                 cells[-1] = "N/A"  # a last value without a line feed may be cut
             if len(cells) != len(labels) + 1:
                 raise UnreadableError("a row of pause frames that is cut", line=number, text=line)
+            if cells[0] == "CPU":  # no port
+                continue
             seen[way].add(cells[0])
             tally.row(cells[0], [Counter(_FRAMES[way], priority(label)) for label in labels], cells[1:], line=number)
     if seen["received"] != seen["transmitted"]:

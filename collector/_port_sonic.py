@@ -1,7 +1,8 @@
 """Port counters of SONiC as `portstat` prints them: table, `-j`, and the long text of one port (`detailed`).
 
 Packets, errors and drops only; no bytes. Cells in bytes per second and percent are rates and are skipped. A table or
-document of errors without drops and states is about router interfaces (`intfstat`), not about ports.
+document of errors without drops and states is about router interfaces (`intfstat`), not about ports. `sonic-cli` prints
+the columns between rulers without gaps (`show interface counters`, its template `show_interface_counters.j2`).
 """
 
 import re
@@ -10,8 +11,9 @@ from typing import Any
 
 from collector._answer import lines
 from collector._ruled_table import Table
-from collector._sections import asks, sections
+from collector._sections import asks, is_prompt, sections
 from collector._tally import Tally, count, own, words
+from truerail.errors import UnreadableError
 from truerail.model import PortCounters
 
 _COLUMNS = words(
@@ -36,6 +38,8 @@ _DETAILS = words(
     }
 )
 _DETAIL = re.compile(r"[ \t]*([A-Z][^.]{3,60})\.{3,}[ \t]*(\S.*?)[ \t]*")
+_CLI = re.compile(r"^[ \t]*Interface[ \t]+State[ \t]+RX_OK\b", re.MULTILINE)
+_RULER = re.compile(r"[ \t-]+")
 _ASKED = asks("show", "detailed")
 _TITLE = "Packets Received "
 """Title of each packet size: other tools fill lines with dots too."""
@@ -62,6 +66,32 @@ def from_tables(found: Sequence[Table]) -> list[PortCounters]:
         for line, cells in table.rows:
             tally.row(cells[port], counters, [cells[at] for at in places], line=line)
     return tally.facts()
+
+
+def is_cli(answer: str) -> bool:
+    """Whether this is the table of `sonic-cli`."""
+    return _CLI.search(answer) is not None
+
+
+def from_cli(text: Sequence[str]) -> list[PortCounters]:
+    """Counters of the ports in that table. Raises `UnreadableError` if a row is cut.
+
+    A last line without a line feed may be cut, and is skipped.
+    """
+    tally, labels = Tally(), list[str]()
+    for number, line in enumerate(text[:-1], 1):
+        cells = line.split()
+        if _CLI.match(line):
+            labels = line.lower().split()
+        elif is_prompt(line):
+            labels = []
+        elif labels and cells and not _RULER.fullmatch(line):
+            if len(cells) != len(labels):
+                raise UnreadableError("a row of fewer cells than labels: cut", line=number, text=line)
+            for label, cell in zip(labels, cells, strict=True):
+                if label in _COLUMNS:
+                    tally.note(cells[0], _COLUMNS[label], count(cell, line=number))
+    return tally.some()
 
 
 def is_details(answer: str) -> bool:

@@ -53,7 +53,7 @@ def from_tables(found: Sequence[Table]) -> list[PortCounters]:
 def _note_queues(tally: Tally, table: Table) -> None:
     places = [at for at, label in enumerate(table.labels) if label in _NAMES]
     labels = tuple(table.labels[at] for at in places)
-    for line, cells in table.rows:
+    for line, cells in (row for row in table.rows if row.cells[0] != "CPU"):  # no port
         tally.row(cells[0], _of_queue(cells[1], labels), [cells[at] for at in places], line=line)
 
 

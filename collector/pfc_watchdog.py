@@ -1,10 +1,9 @@
-"""Storms that a switch's PFC watchdog has detected on each queue: SONiC's `show pfcwd stats`.
+"""Storms that a switch's PFC watchdog has detected on each queue: SONiC's `show pfcwd stats`, `sonic-cli`'s statistics.
 
 Question: on which ports and priorities was a queue paused for so long that the switch detected a storm?
 
 Format: a row for each queue, `Ethernet0:3  stormed  1/0  100/300 ...`: storms detected and restored, packets sent and
-dropped, received and dropped. `-e` also shows queues without any packet. Source: sonic-utilities `pfcwd/main.py`, its
-tests, recorded answers.
+dropped, received and dropped. Source: sonic-utilities `pfcwd/main.py`, its tests, recorded answers.
 
 Traps:
 
@@ -14,6 +13,8 @@ Traps:
 - Queues beyond 7 are no priorities and are skipped. An answer may contain several runs: the last one counts.
 """
 
+from collector._answer import lines
+from collector._pfc_tables import has_watchdog, watchdog_counters
 from collector._ruled_table import rows, tables
 from collector._tally import Tally, count, priority
 from truerail.errors import UnreadableError
@@ -24,7 +25,10 @@ _STORMS, _SENT, _RECEIVED = "storm detected/restored", "tx ok/drop", "rx ok/drop
 
 @collector(
     on=SWITCHES,
-    ask=[Command(text, ("sonic",)) for text in ("show pfcwd stats -e", "show pfcwd stats", "pfcwd show stats")],
+    ask=[
+        *(Command(text, ("sonic",)) for text in ("show pfcwd stats -e", "show pfcwd stats", "pfcwd show stats")),
+        Command("show qos priority-flow-control statistics", ("capture",)),
+    ],
     every=minutes(1),
     yields=[PortCounters],
     optional=True,
@@ -32,6 +36,8 @@ _STORMS, _SENT, _RECEIVED = "storm detected/restored", "tx ok/drop", "rx ok/drop
 def pfc_watchdog(answer: str, device: Device) -> list[PortCounters]:
     """One `PortCounters` for each port with a watched queue; none where no queue is watched. Raises
     `UnreadableError`."""
+    if has_watchdog(answer):
+        return watchdog_counters(lines(answer))
     found = tables(answer)
     if not any(table.column(_STORMS) >= 0 for table in found):
         raise UnreadableError("not the table of a PFC watchdog", line=1, text=answer.strip().split("\n")[0])

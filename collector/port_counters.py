@@ -14,7 +14,7 @@ The form of the answer selects the parser, not the platform or the command:
 | Junos | `show interfaces extensive`, JSON, XML and text |
 | AOS-CX | `show interface` |
 | Cisco IOS-XR | `show interfaces` |
-| Dell OS10, `sonic-cli` | `show interface` |
+| Dell OS10, `sonic-cli` | `show interface`; `sonic-cli` also `show interface counters` |
 | VRP, Comware | `display interface` |
 | Nokia SR Linux | `info from state interface * \\| as json`; rests on documentation |
 | OpenConfig | JSON of `openconfig-interfaces`, by gNMI or RESTCONF; rests on documentation |
@@ -109,6 +109,8 @@ def _from_text(answer: str) -> list[PortCounters]:
         return _port_prose.from_text(lines(answer))
     if _port_nxos_text.is_text(answer):
         return _port_nxos_text.from_text(lines(answer))
+    if _port_sonic.is_cli(answer):
+        return _port_sonic.from_cli(lines(answer))
     found = [table for table in tables(answer) if _port_sonic.is_table(table)]
     if found:
         return _port_sonic.from_tables(found)

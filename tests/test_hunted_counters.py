@@ -33,6 +33,7 @@ COUNTED: dict[str, tuple[str, str, Ports]] = {
             "     Port    TxQ    Counter/pkts    Counter/bytes    Drop/pkts    Drop/bytes\n"
             "---------  -----  --------------  ---------------  -----------  ------------\n"
             "Ethernet4    UC3            8193           852072        91786       9545744\n"
+            "      CPU    MC0               7                9            0             0\n"
         ),
         {
             "Ethernet4": {
@@ -364,6 +365,65 @@ COUNTED: dict[str, tuple[str, str, Ports]] = {
             }
         },
     ),
+    "sonic-mgmt-framework, show_interface_counters.j2: rulers without gaps": (
+        "port_counters",
+        (
+            "sonic# show interface counters\n"
+            "-------------------------------------------------------------------------------------------------------\n"
+            "Interface      State     RX_OK       RX_ERR      RX_DRP      RX_OVERSIZE TX_OK       TX_ERR      TX_DRP\n"
+            "-------------------------------------------------------------------------------------------------------\n"
+            "Eth1/1         U         1006        1           2           0           999         3           4     \n"
+            "\n"
+            "sonic# \n"
+            "Eth1/2         U         1006\n"
+        ),
+        {
+            "Eth1/1": {
+                "rx_packets": 1006,
+                "rx_errors": 1,
+                "rx_discards": 2,
+                "tx_packets": 999,
+                "tx_errors": 3,
+                "tx_discards": 4,
+            }
+        },
+    ),
+    "AMD's node-scraper, Dell's SONiC, `show qos ... priority-flow-control statistics`: labels below `Interface`": (
+        "pfc_counters",
+        (
+            "Flow Control frames received\n"
+            "  Interface    PFC0    PFC3\n"
+            "-----------  ------  ------\n"
+            "        CPU       0       0\n"
+            "     Eth1/1       0       8\n\n"
+            "Flow Control frames transmitted\n"
+            "  Interface    PFC0    PFC3\n"
+            "-----------  ------  ------\n"
+            "        CPU       0       0\n"
+            "     Eth1/1       0       9\n\n"
+        ),
+        {
+            "Eth1/1": {
+                "rx_pause_frames/0": 0,
+                "rx_pause_frames/3": 8,
+                "tx_pause_frames/0": 0,
+                "tx_pause_frames/3": 9,
+            }
+        },
+    ),
+    "SONiC's design of PFC, `show qos priority-flow-control statistics`: the watchdog's table": (
+        "pfc_watchdog",
+        (
+            "Priority-based Flow Control Watchdog Port:Queue Statistics\n"
+            "                                Storms          Transmitted        Received      TX Last        RX Last\n"
+            " Port       Queue  Status Detected Restored    OK      Drop      OK      Drop  OK     Drop   OK     Drop\n"
+            "----------- ----- ------- -------- -------- ------- ------- -------- ------- ------ ------ ------ ------\n"
+            " CPU            0     N/A        0        0       0       0        0       0      0      0      0      0\n"
+            " Ethernet0      3 stormed        2        1       5       6        7       8      0      0      0      0\n"
+            " Ethernet0     10 stormed        2        1       5       6        7       8      0      0      0      0\n"
+        ),
+        {"Ethernet0": {"watchdog_storms/3": 2, "watchdog_tx_drops/3": 6, "watchdog_rx_drops/3": 8}},
+    ),
     "Amazon's guide to EFA: `more` of several files of sysfs": (
         "rdma_counters",
         (
@@ -479,6 +539,22 @@ REFUSED: dict[str, tuple[str, str, str]] = {
         (
             "Port         Traffic  DropPrec  DestType  OutEnqPkts  OutEnqOctets  OutDropPkts  OutDropOctets\n"
             "Et3/1/1          TC1      DP0-3      UC       67521\n"
+        ),
+        "cut",
+    ),
+    "a row of sonic-cli's watchdog that is cut": (
+        "pfc_watchdog",
+        (
+            " Port       Queue  Status Detected Restored    OK      Drop      OK      Drop  OK     Drop   OK     Drop\n"
+            " Ethernet0      3 stormed        2        1       5       6        7       8      0      0      0      1"
+        ),
+        "cut",
+    ),
+    "a row of sonic-cli's counters that is cut": (
+        "port_counters",
+        (
+            "Interface      State     RX_OK       RX_ERR      RX_DRP      RX_OVERSIZE TX_OK       TX_ERR      TX_DRP\n"
+            "Eth1/1         U         1006        1           2\n"
         ),
         "cut",
     ),
