@@ -9,7 +9,7 @@ SONiC prints `Interface Lanes Speed MTU FEC Alias Vlan Oper Admin Type ...`, cel
 module's type may be missing, so the cells up to `Admin` are in place. Edgecore adds `Oper Speed` at the end.
 
 VRP prints `Interface PHY Protocol InUti OutUti inErrors outErrors`, members indented below their trunk, `(10G)` after
-a name, and no speed. Only physical ports are read: trunks, VLANs and subinterfaces are skipped.
+a name, and no speed, which `display interface ethernet brief` has. Only physical ports are read.
 Sources: sonic-utilities `scripts/intfutil` and `tests/intfutil_test.py`, ntc-templates' and genieparser's recordings.
 """
 
@@ -29,6 +29,8 @@ _CISCO = ("status", "duplex", "speed")
 _VRP = ["interface", "phy", "protocol"]
 _VRP_PORT = re.compile(r"((?:\w*Ethernet|\d*X?GE|MEth)\d+(?:[/:]\d+)*)(?:\(\w+\))?")
 _VRP_CELLS = 7
+_VRP_ETHERNET, _ETHERNET_CELLS, _BANDWIDTH = ["interface", "phy", "auto-neg", "duplex"], 8, 4
+"""`Interface PHY Auto-Neg Duplex BW InUti OutUti Trunk Description`, where a description may be missing."""
 _LONGEST_ROW = 1000
 Row = Callable[[str], PortStatus | None]
 
@@ -73,6 +75,8 @@ def _reader(header: str) -> Row | None:
     words = header.lower().split()
     if words[:3] == _VRP:
         return _vrp
+    if words[:4] == _VRP_ETHERNET:
+        return _vrp_ethernet
     in_order = [word for word in words if word in _CISCO]
     return _cisco if in_order == list(_CISCO) else None
 
@@ -100,6 +104,14 @@ def _vrp(line: str) -> PortStatus | None:
     if found and len(cells) < _VRP_CELLS:
         raise UnreadableError("a row with too few cells: the table is cut", text=line)
     return status(found[1], of_vrp(cells[1])) if found else None
+
+
+def _vrp_ethernet(line: str) -> PortStatus | None:
+    cells = line.split()
+    found = _VRP_PORT.fullmatch(cells[0])
+    if found and len(cells) < _ETHERNET_CELLS:
+        raise UnreadableError("a row with too few cells: the table is cut", text=line)
+    return status(found[1], of_vrp(cells[1]), gbps(cells[_BANDWIDTH])) if found else None
 
 
 def _cisco(line: str) -> PortStatus | None:

@@ -15,7 +15,7 @@ The form of the answer selects the parser, not the platform or the command:
 | AOS-CX | `show interface` |
 | Cisco IOS-XR | `show interfaces` |
 | Dell OS10, `sonic-cli` | `show interface`; `sonic-cli` also `show interface counters` |
-| VRP, Comware | `display interface` |
+| VRP, Comware | `display interface`; Comware also `display counters inbound interface`, below its command |
 | Nokia SR Linux | `info from state interface * \\| as json`; rests on documentation |
 | OpenConfig | JSON of `openconfig-interfaces`, by gNMI or RESTCONF; rests on documentation |
 
@@ -40,6 +40,7 @@ from typing import Any
 from collector import (
     _nvue,
     _port_aoscx,
+    _port_comware,
     _port_eos,
     _port_ethtool,
     _port_junos,
@@ -109,6 +110,8 @@ def _from_text(answer: str) -> list[PortCounters]:
         return _port_prose.from_text(lines(answer))
     if _port_nxos_text.is_text(answer):
         return _port_nxos_text.from_text(lines(answer))
+    if _port_comware.is_text(answer):
+        return _port_comware.from_text(lines(answer))
     if _port_sonic.is_cli(answer):
         return _port_sonic.from_cli(lines(answer))
     found = [table for table in tables(answer) if _port_sonic.is_table(table)]

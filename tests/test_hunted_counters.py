@@ -9,7 +9,7 @@ import pytest
 
 from collector import collectors
 from truerail.errors import UnreadableError
-from truerail.model import Device, Fact, PortCounters, PortQos
+from truerail.model import Device, Fact, LinkSpeed, PortCounters, PortQos
 
 ANY = Device("any")
 Ports = Mapping[str, Mapping[str, int]]
@@ -424,6 +424,22 @@ COUNTED: dict[str, tuple[str, str, Ports]] = {
         ),
         {"Ethernet0": {"watchdog_storms/3": 2, "watchdog_tx_drops/3": 6, "watchdog_rx_drops/3": 8}},
     ),
+    "H3C's command reference, `display counters inbound|outbound interface`: the direction in the command": (
+        "port_counters",
+        (
+            "<Sysname> display counters inbound interface\n"
+            "Interface         Total (pkts)    Broadcast (pkts)    Multicast (pkts)  Err (pkts)\n"
+            "GE1/0/1                  18761                9322                7424           2\n"
+            "HGE1/0/2              Overflow                   0                   0          --\n\n"
+            ' Overflow: More than 14 digits (7 digits for column "Err").\n'
+            "       --: Not supported.\n"
+            "<Sysname> dis count out int\n"
+            "Interface         Total(pkts)    Broadcast(pkts)    Multicast(pkts)  Err(pkts)\n"
+            "GE1/0/1                     7                0                   0           1\n"
+            "<Sysname-1> \n"
+        ),
+        {"GE1/0/1": {"rx_packets": 18761, "rx_errors": 2, "tx_packets": 7, "tx_errors": 1}},
+    ),
     "Amazon's guide to EFA: `more` of several files of sysfs": (
         "rdma_counters",
         (
@@ -455,6 +471,19 @@ FACTS: dict[str, tuple[str, str, Sequence[Fact]]] = {
             "Ethernet2  No                   No\n"
         ),
         [PortQos("Ethernet1", pfc_priorities=(3,)), PortQos("Ethernet2", pfc_priorities=())],
+    ),
+    "CloudEngine's command reference, `display interface ethernet brief`: the bandwidth of ports": (
+        "link_speed",
+        (
+            "<HUAWEI> display interface ethernet brief main\n"
+            "PHY: Physical\n"
+            "*down: administratively down\n"
+            "Interface            PHY   Auto-Neg Duplex    BW  InUti OutUti Trunk Description\n"
+            "100GE1/0/1           *down enable   full    100G     0%     0%    --\n"
+            "400GE1/0/2           up    enable   full    400G     0%     0%    -- rail 2\n"
+            "Eth-Trunk1           up    enable   full    800G     0%     0%    --\n"
+        ),
+        [LinkSpeed("400GE1/0/2", 400)],
     ),
     "spiderpool, rdma-qos.sh: a title that names the interface, and files of ECN with an equals sign": (
         "nic_qos",
@@ -540,6 +569,28 @@ REFUSED: dict[str, tuple[str, str, str]] = {
             "Port         Traffic  DropPrec  DestType  OutEnqPkts  OutEnqOctets  OutDropPkts  OutDropOctets\n"
             "Et3/1/1          TC1      DP0-3      UC       67521\n"
         ),
+        "cut",
+    ),
+    "Comware's counters without the command above them": (
+        "port_counters",
+        (
+            "Interface         Total (pkts)    Broadcast (pkts)    Multicast (pkts)  Err (pkts)\n"
+            "GE1/0/1                  18761                9322                7424           2\n"
+        ),
+        "direction no line names",
+    ),
+    "a row of Comware's counters that is cut": (
+        "port_counters",
+        (
+            "<Sysname> display counters inbound interface\n"
+            "Interface         Total (pkts)    Broadcast (pkts)    Multicast (pkts)  Err (pkts)\n"
+            "GE1/0/1                  18761\n"
+        ),
+        "cut",
+    ),
+    "a row of VRP's Ethernet ports that is cut": (
+        "link_speed",
+        "Interface            PHY   Auto-Neg Duplex    BW  InUti OutUti Trunk Description\n400GE1/0/2           up\n",
         "cut",
     ),
     "a row of sonic-cli's watchdog that is cut": (
