@@ -21,6 +21,7 @@ Traps:
 
 import re
 from collections.abc import Iterator
+from itertools import takewhile
 
 from collector._answer import is_json, lines
 from collector._documents import unwrapped
@@ -31,6 +32,11 @@ from truerail.model import EVERYWHERE, Command, Device, MachineIdentity, collect
 _DMI = {"product_serial": "system", "chassis_serial": "chassis", "board_serial": "board", "product_uuid": "uuid"}
 _DMIDECODE = re.compile(r"\s*(Serial Number|UUID):\s*(\S.*?)\s*")
 _HEADING = re.compile(r"\s*(?:Handle 0x[0-9A-Fa-f]+,.*|[A-Z][\w /-]*)")
+_OF_PART = re.compile(
+    r"\s*(?:Device Model|Model (?:Number|Family)|(?:Bank )?Locator|Size|(?:Total|Data) Width|Form Factor|Slot|"
+    r"Socket Designation|Part Number) *:"
+)
+"""What no block of a system, board or chassis has: the excerpt is a drive's (smartctl, hdparm) or a module's."""
 _OF_MACHINE = {"System Information": "system", "Base Board Information": "board", "Chassis Information": "chassis"}
 _FRU = re.compile(r"\s*FRU (?:Device Description|Inventory Device|Information) *: .*?(?:\(ID ([0-9A-Fa-f]+)h?\))?\s*")
 """Whose serial numbers follow: `(ID 0)` of ipmitool, `(ID 00h)` of FreeIPMI, a name alone of OpenBMC's `fruid-util`."""
@@ -88,7 +94,8 @@ def _reported(answer: str) -> Iterator[MachineIdentity]:
     for path, value in files(answer):
         if part := _DMI.get(path.rpartition("/")[2]):
             yield MachineIdentity(part, value.strip())
-    component: str | None = "system"  # excerpts have no heading
+    excerpt = takewhile(lambda line: not _HEADING.fullmatch(line), lines(answer))
+    component = None if any(map(_OF_PART.match, excerpt)) else "system"
     of_machine = True  # FRU 0, or an excerpt
     for line in lines(answer)[:-1]:
         onie, dmi, named = _ONIE.fullmatch(line), _DMIDECODE.fullmatch(line), _FRU.fullmatch(line)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pytest
 
 from collector import collectors
-from truerail.errors import UnreadableError
+from truerail.errors import NoAnswerError, UnreadableError
 from truerail.model import Device, Fact, MachineIdentity, RdmaLink, Role
 
 HOST = Device("gpu-1", Role.HOST)
@@ -50,6 +50,21 @@ ANSWERS: dict[str, tuple[str, str, Sequence[Fact]]] = {
 def test_what_was_once_misread(source: str) -> None:
     collector, answer, facts = ANSWERS[source]
     assert list(collectors()[collector].read(answer, HOST)) == list(facts)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "/dev/sda:\n\nATA device, with non-removable media\n\tModel Number:   X\n\tSerial Number:      S3Z2NB0K77\n",
+        "Device Model:     X\nSerial Number:    S3Z2NB0K77\n",
+        "\tSize: 32 GB\n\tLocator: DIMM_A1\n\tSerial Number: 12AB34\n",
+        "\tSerial Number: 12AB34\n\tPart Number: M393X\n",
+    ],
+    ids=["hdparm", "smartctl", "dmidecode -t memory in part", "the part number below it"],
+)
+def test_serial_numbers_of_drives_and_modules_are_no_machines(answer: str) -> None:
+    with pytest.raises(NoAnswerError, match="no serial number of the machine in it"):
+        collectors()["machine_identity"].read(answer, HOST)
 
 
 @pytest.mark.parametrize(
