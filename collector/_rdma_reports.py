@@ -31,8 +31,8 @@ a pipe the panic may come before the devices that it has printed: those are comp
 _GUIDS = ("node guid", "node_guid")
 _GUID = re.compile(r"0x([0-9a-f]{16})|([0-9a-f]{4}(?::[0-9a-f]{4}){3})", re.IGNORECASE)
 """A GUID as `ibstat` and as `ibv_devinfo` print it."""
-_NOTE = re.compile(r"\s{2,}")
-"""No value has two blanks in it: what follows them is an author's note."""
+_NOTE = re.compile(r"(?<=[^\s:]) {2,}.*|\s+#.*")
+"""No value has two blanks or a `#` in it: an author's note."""
 
 
 def ports_from_ibstat(answer: str) -> Iterator[RdmaLink]:
@@ -78,7 +78,7 @@ def _ports(text: list[str], heading: re.Pattern[str]) -> Iterator[RdmaLink]:
     device: _Device | None = None
     broken, read = 0, False
     for number, raw in enumerate(text, 1):
-        stripped = raw.strip(PASTED)
+        stripped = _NOTE.sub("", raw.strip(PASTED))
         if stripped.startswith(_BROKE_OFF):
             broken = number
             continue
@@ -103,7 +103,7 @@ def _ports(text: list[str], heading: re.Pattern[str]) -> Iterator[RdmaLink]:
 
 def _take(device: _Device, line: str, *, whole: bool) -> None:
     key, _, value = line.partition(":")
-    key, value = key.lower(), _NOTE.split(value.strip(), maxsplit=1)[0]
+    key, value = key.lower(), value.strip()
     if device.ports and value and key in _FIELDS and (whole or _FIELDS[key] == "link_layer"):
         device.ports[-1][2].setdefault(_FIELDS[key], value)
     elif key in _COUNTS and value.isdecimal():

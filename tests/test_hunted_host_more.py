@@ -13,6 +13,7 @@ from truerail.model import Device, Fact, MachineIdentity, RdmaLink, Role
 
 HOST = Device("gpu-1", Role.HOST)
 BROKEN = "0000:31:00.0 mlx5_0 (MT41692 - 900-X ) DPU, dual-port QSFP112,\n"
+OF_DEVICE = "hca_id: mlx4_0 # the driver\n    phys_port_cnt:      1\n"
 ANSWERS: dict[str, tuple[str, str, Sequence[Fact]]] = {
     "infra-controller: a long line of ibdev2netdev -v is broken by its description": (
         "rdma_link",
@@ -33,6 +34,28 @@ ANSWERS: dict[str, tuple[str, str, Sequence[Fact]]] = {
             "\t\tPhysical state: LinkUp   <-- cable in\n\t\tRate: 400   <-- NDR\n"
         ),
         [RdmaLink("mlx5_0", 1, "ACTIVE", "LINK_UP", rate_gbps=400.0)],
+    ),
+    "notes on ibstat: a comment behind headings and values": (
+        "rdma_link",
+        (
+            "CA 'mlx4_0' # the driver\n    Number of ports: 1 # one\n    Node GUID: 0x0000000000000001 # of the card\n"
+            "    Port 1:\n        State: Active # a subnet manager has it\n        Rate: 40 # Gb/s\n"
+        ),
+        [RdmaLink("mlx4_0", 1, "ACTIVE", None, rate_gbps=40.0, guid="0x0000000000000001")],
+    ),
+    "notes on ibstatus: a comment behind headings and values": (
+        "rdma_link",
+        (
+            "Infiniband device 'mlx4_0' port 2 status: # no cable\n    state:       1: DOWN\n"
+            "    phys state:  2: Polling\n    rate:        10 Gb/sec (4X) # wrong\n    link_layer:  InfiniBand\n"
+        ),
+        [RdmaLink("mlx4_0", 2, "DOWN", "POLLING", rate_gbps=10.0, link_layer="InfiniBand")],
+    ),
+    "notes on ibv_devinfo: a comment behind headings and values": (
+        "rdma_link",
+        OF_DEVICE + "        port:   1 # with a cable\n            state:          PORT_ACTIVE (4)\n"
+        "            link_layer:     InfiniBand # or Ethernet\n",
+        [RdmaLink("mlx4_0", 1, "ACTIVE", None, link_layer="InfiniBand")],
     ),
     "dmidecode -q quoted with indentation: a module of memory is no chassis": (
         "machine_identity",
