@@ -41,7 +41,8 @@ _EXTENDED = "Port extended counters"
 _CAP_MASK2 = re.compile(r"CapMask2: 0x([0-9a-fA-F]+)")
 _HAS_ERRORS = 0x2
 """IsAdditionalPortCountersExtendedSupported, bit 1 of the PerfMgt CapabilityMask2 (InfiniBand 1.3, 16.1.3)."""
-_VALUE = re.compile(r"([A-Za-z]\w*):\.+(\S*)\s*")
+_VALUE = re.compile(r"([A-Za-z]\w*):\.+(\S*)(?:\s*|\s+#.*|\s{2,}.*)")
+"""A counter, and an author's note behind it."""
 _NO_COUNTERS = frozenset(("PortSelect", "CounterSelect", "CounterSelect2"))
 _ALL = "255"
 _ERRORS = re.compile(r"GUID 0x([0-9a-fA-F]{1,16}) port (\w+):(.*)")

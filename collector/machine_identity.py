@@ -38,8 +38,13 @@ _OF_PART = re.compile(
 )
 """What no block of a system, board or chassis has: the excerpt is a drive's (smartctl, hdparm) or a module's."""
 _OF_MACHINE = {"System Information": "system", "Base Board Information": "board", "Chassis Information": "chassis"}
-_FRU = re.compile(r"\s*FRU (?:Device Description|Inventory Device|Information) *: .*?(?:\(ID ([0-9A-Fa-f]+)h?\))?\s*")
-"""Whose serial numbers follow: `(ID 0)` of ipmitool, `(ID 00h)` of FreeIPMI, a name alone of OpenBMC's `fruid-util`."""
+_FRU = re.compile(
+    r"\s*FRU (?:Device Description|Inventory Device|Information) *: "
+    r".*?(?:\((?:LUN 0 |FRU)?ID ([0-9A-Fa-f]+)h?\b[^()]*\))?\s*"
+)
+"""Whose serial numbers follow: `(ID 0)` and `(LUN 0 ID 0)` of ipmitool, `(ID 00h)` of FreeIPMI, `(ID 0, MainBoard)` of
+openUBMC, a name alone of OpenBMC's `fruid-util`.
+"""
 _FRU_SERIAL = re.compile(r"\s*(?:FRU )?(Product|Board|Chassis) Serial(?: Number)? *: *(\S.*?)\s*")
 _OF_FRU = {"Product": "system", "Board": "board", "Chassis": "chassis"}
 _ONIE = re.compile(r"\s*Serial Number\s+0x23\s+\d+\s+(\S+)\s*")

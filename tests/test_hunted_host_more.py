@@ -9,7 +9,7 @@ import pytest
 
 from collector import collectors
 from truerail.errors import NoAnswerError, UnreadableError
-from truerail.model import Device, Fact, MachineIdentity, RdmaLink, Role
+from truerail.model import Counter, Device, Fact, MachineIdentity, PortCounters, RdmaLink, Role
 
 HOST = Device("gpu-1", Role.HOST)
 BROKEN = "0000:31:00.0 mlx5_0 (MT41692 - 900-X ) DPU, dual-port QSFP112,\n"
@@ -65,6 +65,29 @@ ANSWERS: dict[str, tuple[str, str, Sequence[Fact]]] = {
             "    System Information\n        Serial Number: To be filled by O.E.M. by More String\n"
         ),
         [MachineIdentity("chassis", "CH7X")],
+    ),
+    "salt's inventory and openUBMC: a FRU's number stands with its LUN or its name": (
+        "machine_identity",
+        (
+            "FRU Device Description : Builtin FRU Device (LUN 0 ID 0)\n Product Serial        : AK7X\n\n"
+            "FRU Device Description : BMC\n Product Serial        : BMC7X\n\n"
+            "FRU Device Description : PSU (LUN 1 ID 0)\n Product Serial        : PS7X\n\n"
+            "FRU Device Description : Builtin FRU Device (ID 0, MainBoard)\n Board Serial          : MB7X\n\n"
+            "FRU Device Description : Builtin FRU Device (FRUID 1, PSU1)\n Board Serial          : PS8X\n"
+        ),
+        [MachineIdentity("system", "AK7X"), MachineIdentity("board", "MB7X")],
+    ),
+    "a runbook's perfquery: a note behind a counter": (
+        "ib_counters",
+        (
+            "# Port counters: Lid 3 port 1 (CapMask: 0x5300)\nSymbolErrorCounter:..............893      # of the cable\n"
+            "PortRcvErrors:...................5   <-- rising\nVL15Dropped:.....................0\n"
+        ),
+        [
+            PortCounters(
+                "LID 3/1", (Counter("symbol_error"), Counter("port_rcv_errors"), Counter("VL15_dropped")), (893, 5, 0)
+            )
+        ],
     ),
 }
 
