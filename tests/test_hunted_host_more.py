@@ -80,7 +80,7 @@ ANSWERS: dict[str, tuple[str, str, Sequence[Fact]]] = {
     "a runbook's perfquery: a note behind a counter": (
         "ib_counters",
         (
-            "# Port counters: Lid 3 port 1 (CapMask: 0x5300)\nSymbolErrorCounter:..............893      # of the cable\n"
+            "# Port counters: Lid 3 port 1 (CapMask: 0x5300)\nSymbolErrorCounter:..............893  # the cable\n"
             "PortRcvErrors:...................5   <-- rising\nVL15Dropped:.....................0\n"
         ),
         [
