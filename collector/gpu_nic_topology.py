@@ -37,7 +37,7 @@ _ESCAPE = re.compile(r"(?:\^\[|\\x1b|\\033|\\e|\u241b)?\[[0-9;]*m")
 """What pastes keep of the escapes around the header."""
 _AMD = re.compile(
     r"ROCm System Management Interface|^(?:ACCESS|WEIGHT|HOPS|LINK TYPE|NUMA BW) TABLE:"
-    r'|\(Topology\) |^=+ .*\bbetween two GPUs =|"num_hops"[ \t]*:|^gpu,bdf,',
+    r'|\(Topology\) |^=+ .*\bbetween two GPUs =|\b(?i:(?:weight|hops) between two GPUs)|"num_hops"[ \t]*:|^gpu,bdf,',
     re.MULTILINE,
 )
 _GLUE = re.compile(r"(?<=\d)(?=(?:GPU|NIC|CPU|NUMA|mlx|roce|bnxt|irdma))")
@@ -82,8 +82,8 @@ def gpu_nic_topology(answer: str, device: Device) -> list[GpuNicPath]:
 
 
 def _unframed(text: Sequence[str]) -> list[str]:
-    """The lines of a table in Markdown or reStructuredText without its frame."""
-    return ["" if _RULE.fullmatch(line) else line.replace("|", " ") for line in text]
+    """The lines of a table in Markdown or reStructuredText without its frame and bold type."""
+    return ["" if _RULE.fullmatch(line) else line.replace("|", " ").replace("**", "") for line in text]
 
 
 def _matrix(text: Sequence[str], begin: int) -> tuple[list[str], Rows, int]:

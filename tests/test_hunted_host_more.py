@@ -9,7 +9,7 @@ import pytest
 
 from collector import collectors
 from truerail.errors import NoAnswerError, UnreadableError
-from truerail.model import Counter, Device, Fact, MachineIdentity, PortCounters, RdmaLink, Role
+from truerail.model import Counter, Device, Fact, GpuNicPath, MachineIdentity, PortCounters, RdmaLink, Role
 
 HOST = Device("gpu-1", Role.HOST)
 BROKEN = "0000:31:00.0 mlx5_0 (MT41692 - 900-X ) DPU, dual-port QSFP112,\n"
@@ -89,6 +89,11 @@ ANSWERS: dict[str, tuple[str, str, Sequence[Fact]]] = {
             )
         ],
     ),
+    "a drawn matrix with its first column in bold type": (
+        "gpu_nic_topology",
+        "|      | GPU0 | NIC0 |\n| :------- | :--: | :--: |\n| **GPU0** |   X  |  PIX |\n| **NIC0** |  PIX |   X  |\n",
+        [GpuNicPath(0, "NIC0", None, "PIX")],
+    ),
 }
 
 
@@ -96,6 +101,19 @@ ANSWERS: dict[str, tuple[str, str, Sequence[Fact]]] = {
 def test_what_was_once_misread(source: str) -> None:
     collector, answer, facts = ANSWERS[source]
     assert list(collectors()[collector].read(answer, HOST)) == list(facts)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "**Weight Between Two GPUs**\n\n|   | GPU0 |\n| - | :--: |\n| **GPU0** |   0  |\n",
+        "Weight between two GPUs      Hops between two GPUs\n  GPU0 GPU1  GPU0 GPU1\nGPU0    0   40 GPU0    0    2\n",
+    ],
+    ids=["drawn", "side by side"],
+)
+def test_tables_of_rocm_smi_that_an_author_rearranged(answer: str) -> None:
+    with pytest.raises(NoAnswerError, match="AMD's tools show paths between GPUs alone"):
+        collectors()["gpu_nic_topology"].read(answer, HOST)
 
 
 @pytest.mark.parametrize(
