@@ -151,7 +151,7 @@ def _columns(text: Sequence[str], at: int) -> tuple[list[str], int]:
 
 
 def _rows(text: Sequence[str], first: int, columns: Sequence[str]) -> tuple[Rows, int]:
-    """The words after each row's label, and where the matrix ends. A wrapped row continues on the lines below it."""
+    """The words after each label, and where the matrix ends: a remark on a GPU ends it. A wrapped row goes on below."""
     width, labels = len(columns), frozenset(columns)
     rows: Rows = {}
     cells: list[str] = []
@@ -160,7 +160,8 @@ def _rows(text: Sequence[str], first: int, columns: Sequence[str]) -> tuple[Rows
         if not words:
             continue
         label = words[0]
-        if label in labels:
+        remark = label in rows and not _LEVELS.issuperset(words[1:2]) and not _is_header(words)
+        if label in labels and not remark:
             _refuse_ragged(cells, width, at)
             if label in rows:
                 raise UnreadableError("a row stands twice", line=at + 1, text=text[at])

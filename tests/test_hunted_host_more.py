@@ -89,6 +89,11 @@ ANSWERS: dict[str, tuple[str, str, Sequence[Fact]]] = {
             )
         ],
     ),
+    "a runbook's matrix: a remark below it begins with the name of a GPU": (
+        "gpu_nic_topology",
+        "\tGPU0\tNIC0\tCPU Affinity\nGPU0\t X \tPIX\t0-31\nNIC0\tPIX\t X \n\nGPU0 <-> NIC0 = one switch\n",
+        [GpuNicPath(0, "NIC0", None, "PIX")],
+    ),
     "a drawn matrix with its first column in bold type": (
         "gpu_nic_topology",
         "|      | GPU0 | NIC0 |\n| :------- | :--: | :--: |\n| **GPU0** |   X  |  PIX |\n| **NIC0** |  PIX |   X  |\n",
