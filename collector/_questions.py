@@ -90,6 +90,7 @@ _SIGNS: tuple[tuple[str, str], ...] = (
     ("ibdev2netdev", r"^.{0,200} port \d+.{0,20} <?={2,3}> "),
     ("ibstat", r"^[#> \t]*CA '[^'\n]+'$"),
     ("lldptool -t -n", r"^Chassis ID TLV$"),
+    ("tcpdump -v", r"^[#> \t]*Chassis ID TLV \(1\), length \d"),
     (
         "lldpcli -f json show interfaces",
         r'"(?:status|value)"[ \t]*:[ \t]*"(?:RX and TX|RX only|TX only|disabled)"',

@@ -148,3 +148,10 @@ def test_serial_numbers_of_drives_and_modules_are_no_machines(answer: str) -> No
 def test_half_a_line_of_ibdev2netdev_is_no_device(answer: str) -> None:
     with pytest.raises(UnreadableError, match="not a line of ibdev2netdev, or cut short"):
         list(collectors()["rdma_link"].read(answer, HOST))
+
+
+def test_frames_that_tcpdump_decodes_are_named() -> None:
+    """lldpd#372: tickets show them where `lldpcli` shows nothing."""
+    frames = "09:00:01.000001 LLDP, length 215\n\tChassis ID TLV (1), length 7\n\t  Subtype Local (7): leaf-1\n"
+    with pytest.raises(UnreadableError, match="the answer of `tcpdump -v`"):
+        list(collectors()["lldp_host"].read(frames, HOST))
