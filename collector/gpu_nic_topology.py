@@ -42,8 +42,6 @@ _AMD = re.compile(
 )
 _GLUE = re.compile(r"(?<=\d)(?=(?:GPU|NIC|CPU|NUMA|mlx|roce|bnxt|irdma))")
 _COLUMN = re.compile(r"(?:GPU|NIC)\d{1,4}|[a-z][\w.:-]*\d[\w.:-]*")
-_ABBREVIATED = re.compile(r"[A-Z]{2,}\d*")
-"""A NIC in a table that an author has drawn: `HSN`, `HCA0`."""
 _LEVEL = r"SYS|SOC|NODE|PHB|PXB|PSB|PIX|C2C|X|NV\d{1,2}"
 _CELL = re.compile(rf"{_LEVEL}|\d[\d,-]*")
 _GLUED = re.compile(rf"(?:{_LEVEL})+(?:\d[\d,-]*)?")
@@ -130,7 +128,12 @@ def _cells(line: str) -> list[str]:
 
 
 def _columns(text: Sequence[str], at: int) -> tuple[list[str], int]:
-    """Collects a header wrapped over several lines; it ends where the first row begins."""
+    """Collects a header wrapped over several lines; it ends where the first row begins.
+
+    An author may call a NIC by another name, such as `HSN`: a column of that name has a row.
+    """
+    beginnings = [_cells(line)[:2] for line in text[at:]]
+    labels = {words[0] for words in beginnings if words[1:] and words[1] in _LEVELS} - _LEVELS
     columns: list[str] = []
     complete = False
     for number in range(at, len(text)):
@@ -139,7 +142,7 @@ def _columns(text: Sequence[str], at: int) -> tuple[list[str], int]:
             break
         for word in _words(text[number]):
             complete = complete or word in _AFFINITY
-            if not complete and not _COLUMN.fullmatch(word) and not _ABBREVIATED.fullmatch(word):
+            if not complete and not _COLUMN.fullmatch(word) and word not in labels:
                 raise UnreadableError("neither a GPU nor a NIC in the header", line=number + 1, text=word)
             if not complete:
                 columns.append(word)
