@@ -31,7 +31,7 @@ a pipe the panic may come before the devices that it has printed: those are comp
 _GUIDS = ("node guid", "node_guid")
 _GUID = re.compile(r"0x([0-9a-f]{16})|([0-9a-f]{4}(?::[0-9a-f]{4}){3})", re.IGNORECASE)
 """A GUID as `ibstat` and as `ibv_devinfo` print it."""
-_NOTE = re.compile(r"(?<=[^\s:]) {2,}.*|\s+#.*")
+_NOTE = re.compile(r"(?<=\S)(?:(?<!:) {2,}|\s++#).*")
 """No value has two blanks or a `#` in it: an author's note."""
 
 
