@@ -25,6 +25,8 @@ _NUMBER = re.compile(r"[ \t]*(-[ \t]?inf|-?\d{1,9}(?:\.\d{1,12})?)(?![\d.])", re
 _ABSENT = ("", "-", "--", "n/a", "none", "not available", "unknown")
 _SONIC = re.compile(r"([A-Za-z]\w*\d): SFP EEPROM (detected|.*)")
 _SONIC_LANE = re.compile(r"(rx|tx)(\d{1,2})(power|bias)")
+_SONIC_CLI, _SONIC_CLI_PORT = "Value/State", re.compile(r"[ \t]*(Eth\S*\d)[ \t]*")
+"""What `show interface transceiver diagnostics params` of sonic-cli has above the names of the database."""
 _SONIC_MEDIUM = ("connector", "specification_compliance", "media_interface_technology", "cable_type", "model")
 _NXOS_PORT = re.compile(r"[ \t]*([A-Za-z][\w-]*\d[\w/.]*)[ \t]*")
 _NXOS_SAYS = re.compile(r"[ \t]+(transceiver|type|name|part number|serial number|cisco product id) is (.*)")
@@ -61,6 +63,8 @@ def of_switch(answer: str) -> list[Optic] | None:
             return modules
     if text[-1]:
         text = text[:-1]  # a line without a line feed may be cut
+    if _SONIC_CLI in answer:
+        return list(_sonic_cli(text))
     if "SFP EEPROM " in answer:
         return list(_sonic_text(text))
     if "<optics-diagnostics" in answer:
@@ -166,6 +170,18 @@ def _sonic_text(text: list[str]) -> Iterator[Optic]:
         key, _, value = (part.strip() for part in line.partition(":"))
         name = key.lower()
         reported.setdefault(_SONIC_TEXT.get(name, name.replace(" ", "_")), value)
+
+
+def _sonic_cli(text: list[str]) -> Iterator[Optic]:
+    port, reported = "", dict[str, str]()
+    for line in [*text, "Eth0"]:
+        begun = _SONIC_CLI_PORT.fullmatch(line)
+        if begun:
+            yield from _sonic(port, reported) if reported else ()
+            port, reported = begun[1], {}
+        elif port and ":" in line and _SONIC_CLI not in line:
+            key, _, value = (part.strip() for part in line.partition(":"))
+            reported[key.lower()] = "-inf" if value == "No Power" else value
 
 
 def _eos(found: Reported) -> Iterator[Optic]:

@@ -61,9 +61,9 @@ _CUMULUS = (
     "type ethtool >&2 || exit 127; cd /sys/class/net; for n in swp*; do [ -e $n ] || continue; "
     'echo "# ethtool -m $n"; ethtool -m $n; done; :'
 )
-_ASKED = asks("(?:ethtool|mlxlink|nv)", "(?:-m|--module-info|--dump-module-eeprom|-d|interface|transceiver)")
+_ASKED = asks("(?:ethtool|mlxlink|nv|show)", "(?:-m|--module-info|--dump-module-eeprom|-d|interface|transceiver)")
 _LANE = re.compile(r"(.{1,60}?) ?\(Chan(?:nel)? (\d{1,3})\)")
-_DBM = re.compile(r"[\d.]{1,12} mW / (-?[\d.]{1,12}|-inf) dBm\b")
+_DBM = re.compile(r"(?:[\d.]{1,12} mW / )?(-?[\d.]{1,12}|-inf) dBm\b")
 _NUMBER = re.compile(r"(-?\d[\d.]{0,12})\s")
 _RX = ("Rcvr signal avg optical power", "Receiver signal average optical power", "Receiver signal OMA")
 _TX = ("Transmit avg optical power", "Laser output power")

@@ -9,7 +9,7 @@ import pytest
 
 from collector import collectors
 from truerail.errors import UnreadableError
-from truerail.model import Device, Fact, LinkSpeed, PortCounters, PortQos
+from truerail.model import Device, Fact, LinkSpeed, Optic, PortCounters, PortQos
 
 ANY = Device("any")
 Ports = Mapping[str, Mapping[str, int]]
@@ -484,6 +484,54 @@ FACTS: dict[str, tuple[str, str, Sequence[Fact]]] = {
             "Eth-Trunk1           up    enable   full    800G     0%     0%    --\n"
         ),
         [LinkSpeed("400GE1/0/2", 400)],
+    ),
+    "DriveNets' documentation, `show interfaces transceiver`: ethtool's labels, powers in dBm alone": (
+        "optics",
+        (
+            "dnRouter# show interfaces transceiver ge400-0/0/1\n\n"
+            "\tIdentifier                                : QSFP_DD\n"
+            "\tVendor PN                                 : C-DQ8FNM010\n"
+            "\tModule temperature                        : 36.6 degrees C / 97.9 degrees F\n"
+            "\tLaser tx bias current (Channel 0)         : 7.7 mA\n"
+            "\tTransmit avg optical power (Channel 0)    : 2.4 dBm\n"
+            "\tRcvr signal avg optical power (Channel 0) : -3.1 dBm\n"
+            "\tLaser rx power low alarm threshold        : -12.5 dBm\n"
+        ),
+        [
+            Optic(
+                "ge400-0/0/1",
+                None,
+                -3.1,
+                2.4,
+                7.7,
+                36.6,
+                rx_power_low_dbm=-12.5,
+                part="C-DQ8FNM010",
+            )
+        ],
+    ),
+    "SONiC's design of CMIS diagnostics, `show interface transceiver diagnostics params`": (
+        "optics",
+        (
+            "sonic# show interface transceiver diagnostics params Ethernet 112\n\n"
+            "Ethernet112\n"
+            "---------------------------------------------------------------------\n"
+            "Attribute                :  Value/State\n"
+            "---------------------------------------------------------------------\n"
+            "LOS1                     :  Deasserted\n"
+            "RX1Power                 :  3.09991928781dBm\n"
+            "RX2Power                 :  No Power\n"
+            "Temperature              :  44.08203125C\n"
+            "TX1Bias                  :  26mA\n"
+            "TX2Bias                  :  0mA\n"
+            "TX1Power                 :  3.15445518225dBm\n"
+            "TX2Power                 :  No Power\n"
+            "Voltage                  :  3.2576Volts\n"
+        ),
+        [
+            Optic("Ethernet112", 1, 3.09991928781, 3.15445518225, 26, 44.08203125),
+            Optic("Ethernet112", 2, -40, -40, 0, 44.08203125),
+        ],
     ),
     "spiderpool, rdma-qos.sh: a title that names the interface, and files of ECN with an equals sign": (
         "nic_qos",
