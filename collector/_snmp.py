@@ -3,12 +3,14 @@
 Walk text, one row each: `.1.3.6.1.2.1.2.2.1.2.1 = STRING: "lo"` (`iso.3.6...` without `-On`). A hex string and a string
 with line feeds continue below; a quoted string ends at its closing quote, so nothing inside can pass for a row.
 snmprec: `oid|tag|value`, a tag with `x` has a hex value (snmpsim, "Managing simulation data"). A last line without a
-line feed, which an editor may have dropped, may have lost part of its value: it is skipped.
+line feed, which an editor may have dropped, may have lost part of its value: it is skipped. Other forms of walk text:
+`_snmp_names`.
 """
 
 import re
 from collections.abc import Iterator, Mapping
 
+from collector import _snmp_names
 from truerail.errors import UnreadableError
 from truerail.model import Command
 
@@ -18,10 +20,11 @@ Tables = dict[str, dict[int, dict[str, Value]]]
 
 _RECORD = re.compile(r"\.?\d+(?:\.\d+)+\|\w*\|")
 _ROW = re.compile(r"\.?(?:iso|1)((?:\.\d+)+) = ?(.*)")
-_SYMBOLIC = re.compile(r"^(?:[\w-]+::\w+|\.iso\.org\.)", re.MULTILINE)
 _FAILED = ("Timeout:", "Error in packet", "snmpwalk:", "snmpbulkwalk:")
 _ABSENT = ("No Such ", "No more variables")
 _NUMBER = re.compile(r"(?:[A-Za-z][\w-]{0,60}\()?(-?\d{1,18})(?!\d)")
+_NAMES_OF_BITS = re.compile(r"[a-zA-Z]\w*\(\d+\)")
+"""What net-snmp prints behind the octets of `BITS` where it has the MIB."""
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 
 
@@ -48,13 +51,17 @@ def walks(*oids: str, also: tuple[str, ...] = ()) -> tuple[Command, ...]:
 
 
 def tables(text: str, entries: tuple[str, ...]) -> Tables:
-    """The columns of the tables under `entries`, OIDs of table entries. Raises `UnreadableError` if the walk is cut."""
+    """The columns of the tables under `entries`, OIDs of table entries. Raises `UnreadableError` if the walk is cut.
+
+    A row belongs to the first of the entries that it is under: one may contain others.
+    """
     found: Tables = {entry: {} for entry in entries}
     prefixes = tuple((entry + ".", found[entry]) for entry in entries)
     wanted = tuple(prefix for prefix, _ in prefixes)
+    outer = {one for one in wanted if any(other != one and other.startswith(one) for other in wanted)}
     prefix, columns = prefixes[0]
     for oid, value in _rows(text, wanted):
-        if not oid.startswith(prefix):
+        if prefix in outer or not oid.startswith(prefix):
             prefix, columns = next(pair for pair in prefixes if oid.startswith(pair[0]))
         number, _, index = oid[len(prefix) :].partition(".")
         columns.setdefault(int(number), {})[index] = value
@@ -66,11 +73,7 @@ def _rows(text: str, wanted: tuple[str, ...]) -> Iterator[tuple[str, Value]]:
     start = next((index for index, line in enumerate(lines) if line.strip()), 0)
     if _RECORD.match(lines[start]):
         return _records(lines, wanted)
-    if _SYMBOLIC.search(text[:10000]):
-        raise UnreadableError(
-            "a walk with symbolic names; walk with numeric names (-On)", line=start + 1, text=lines[start]
-        )
-    return _walked(lines, wanted)
+    return _walked(_snmp_names.numeric(text, lines), wanted)
 
 
 def _records(lines: list[str], wanted: tuple[str, ...]) -> Iterator[tuple[str, Value]]:
@@ -129,7 +132,7 @@ def _value(raw: str, number: int) -> Value:
     if not colon:
         return raw.strip().strip('"')
     if kind in ("Hex-STRING", "BITS"):
-        return _octets(rest, number)
+        return _octets(_NAMES_OF_BITS.sub("", rest), number)
     if kind == "STRING" and rest[:1] == '"':
         return _ESCAPED.sub(r"\1", rest[1:-1]) if "\\" in rest else rest[1:-1]
     return rest

@@ -30,7 +30,7 @@ NETLAB = {
         "links:\n- lag:\n    members: [s1-s2, s2-s1]\n    mlag.peergroup: True\n"
     ),
     "r2-r3": f"{NODES}links:\n- r2.ospf.cost: 3\n  r3:\n  vlan.access: red\n",
-    "r1-r3": "nodes:\n- name: r1\n  device: eos\n- name: r3\nlinks:\n- interfaces: [{node: r1}, r3]\n",
+    "r3-r1": "nodes:\n- name: r1\n  device: eos\n- name: r3\nlinks:\n- interfaces: [{node: r1}, r3]\n",
 }
 TEXTS: dict[str, tuple[str, str]] = {
     "Arista lab": (
@@ -174,6 +174,25 @@ def test_one_cable_in_forms_of_other_tools(name: str, tmp_path: Path) -> None:
     text, file = TEXTS[name]
     (tmp_path / file).write_text(text, encoding="utf-8")
     assert ends(load(tmp_path / file)) == ["gpu-1/eth1 leaf-1/Ethernet3"]
+
+
+def test_links_of_containerlab_that_leave_the_lab_are_no_cables() -> None:
+    """Its manual's "Links": brief forms of `host`, `mgmt-net`, `macvlan`, `vxlan`, `vxlan-stitch` and `dummy`."""
+    beside = ("host:x", "mgmt-net:x", "macvlan:eth0", "vxlan:x", "vxlan-stitch:x", "dummy")
+    links = "".join(f"  - endpoints: [gpu-1:eth{at}, '{end}']\n" for at, end in enumerate(beside, 2))
+    text = f"topology:\n  nodes: {{gpu-1: , leaf-1: }}\n  links:\n  - endpoints: [gpu-1:eth1, leaf-1:e1-1]\n{links}"
+    plan = plan_of(text, "lab.clab.yml")
+    assert ends(plan) == ["gpu-1/eth1 leaf-1/e1-1"]
+    assert "link 2, link 3, link 4, link 5, link 6, link 7: not a cable between two nodes" in plan.notes
+
+
+@pytest.mark.parametrize(
+    "default", ["defaults.device: eos", "defaults: {device: cumulus_nvue}", "defaults: {device: srlinux}"]
+)
+def test_the_device_of_all_nodes_of_netlab_says_which_are_hosts(default: str) -> None:
+    text = f"{default}\nnodes:\n  s1:\n  x1:\n  h1: {{device: linux}}\nlinks: [h1-x1, x1-s1]\n"
+    roles = {name: device.role.value for name, device in plan_of(text, "topology.yml").devices.items()}
+    assert roles == {"h1": "host", "x1": "leaf", "s1": "spine"}
 
 
 def test_models_of_topograph_with_lists_and_blocks_below_switches() -> None:

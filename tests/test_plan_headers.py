@@ -242,6 +242,21 @@ def test_the_cables_of_a_sonic_minigraph() -> None:
     assert any("link 2" in note for note in found.notes)
 
 
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        ("<ElementType>LogicalLink</ElementType>", "link 2: no cable of a port"),
+        ("<ElementType>DeviceInterfaceLink</ElementType><ChassisInternal>true</ChassisInternal>", "within its chassis"),
+    ],
+)
+def test_links_of_a_minigraph_that_are_no_cables(words: str, why: str) -> None:
+    """The mux of two ToRs; the links between the ASICs of one switch (sonic-config-engine's multi-ASIC sample)."""
+    found = import_text(MINIGRAPH.replace("<ElementType>DeviceSerialLink</ElementType>", words), "minigraph.xml")
+    assert found is not None
+    assert [str(cable.b) for cable in found.plan.cables] == ["spine-1/Ethernet8"]
+    assert any(why in note for note in found.notes)
+
+
 LAB_GRAPH = """<LabConnectionGraph><PhysicalNetworkGraphDeclaration>
   <Devices><Device Hostname="g" HwSku="TestServ" Type="Server"/><Device Hostname="x" Type="FanoutLeaf"/></Devices>
   <DeviceInterfaceLinks>

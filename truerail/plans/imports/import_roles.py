@@ -20,9 +20,13 @@ _KINDS: Final = (
     ),
 )
 _SWITCH: Final = re.compile(
-    r"switch|交换机|srlinux|ceos|\bsonic|\bsw[-_\d]|nokia_|arista_|cisco_|juniper_|cvx|^(?:sw|cl|cs)$", re.IGNORECASE
+    r"switch|交换机|srlinux|ceos|\bsonic|\bsw[-_\d]|nokia_|arista_|cisco_|juniper_|cvx|^(?:sw|cl|cs)$"
+    r"|^(?:eos|nxos|cumulus(?:_nvue)?|dellos\d+|junos|v(?:ptx|junos-switch)|iosxr|arubacx)$",
+    re.IGNORECASE,
 )
-"""The last are types of FastFabric: switch, leaf and spine of a core switch; its hosts are of type FI or NIC."""
+"""The last are types of FastFabric: switch, leaf and spine of a core switch (its hosts are of type FI or NIC), and
+devices of netlab.
+"""
 _SWITCH_PORT: Final = re.compile(
     r"swp\d.*|Ethernet\d.*|Eth\d+/.*|(?:et|xe|ge)-\d.*|e\d+-\d.*|ethernet-\d.*|sw\d+p\d+|E\d+/\d.*"
     r"|\w+(?:Ethernet|GigE)\d.*|\d+/\d+(?:/\d+)*"

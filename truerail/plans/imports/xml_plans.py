@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 _CABLES: Final = ("DeviceInterfaceLink", "UnderlayInterfaceLink")
 _BESIDE: Final = "DeviceMgmtLink"
+_NO_CABLES: Final = {"Serial": "a console or power cable", "Power": "a console or power cable"}
+"""Types of links by a part of their names; LogicalLink is one of others, which stand for no cable of their own."""
 _OF_LAB: Final = ("DeviceInterfaceLink", "ConsoleLinkInfo", "PowerControlLinkInfo", "BmcLinkInfo")
 
 
@@ -93,8 +95,10 @@ def read_minigraph(text: str) -> Rows:
     for number, link in enumerate(links, 1):
         words = {child.tag.rpartition("}")[2]: (child.text or "").strip() for child in link}
         where = f"link {number}"
-        if words.get("ElementType") not in (*_CABLES, _BESIDE):
-            rows.leave_out("a console or power cable", where)
+        kind = words.get("ElementType", "")
+        if kind not in (*_CABLES, _BESIDE) or words.get("ChassisInternal", "").lower() == "true":
+            known = next((why for word, why in _NO_CABLES.items() if word in kind), "no cable of a port")
+            rows.leave_out("within its chassis" if kind in _CABLES else known, where)
             continue
         a, b = (End(words.get(f"{side}Device", ""), words.get(f"{side}Port", "")) for side in ("Start", "End"))
         speed = words.get("Bandwidth", "")

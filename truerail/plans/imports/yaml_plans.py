@@ -37,7 +37,11 @@ def _lab_end(nodes: Mapping[str, Any], one: Any) -> End | None:
     else:
         node, _, port = str(one).partition(":")
     kind = str(_mapping(nodes.get(node)).get("kind") or "")
-    return End(node, port, kind=kind) if node and port and node not in ("host", "mgmt-net", "macvlan") else None
+    return End(node, port, kind=kind) if node and port and node not in _NO_NODES else None
+
+
+_NO_NODES: Final = ("host", "mgmt-net", "macvlan", "vxlan", "vxlan-stitch", "dummy")
+"""What containerlab has in the place of a node where a link leaves the lab."""
 
 
 def hedgehog(documents: Documents) -> Rows | None:
@@ -108,13 +112,14 @@ def netlab(documents: Documents) -> Rows | None:
 def _netlab_kinds(topology: Mapping[str, Any]) -> dict[str, str]:
     """The word for each node's device. Nodes may stand in groups alone, where these create them."""
     named, groups = topology.get("nodes"), _mapping(topology.get("groups"))
-    kinds = {str(name): str(_mapping(of).get("device") or "") for name, of in _mapping(named).items()}
+    other = str(topology.get("defaults.device") or _mapping(topology.get("defaults")).get("device") or "")
+    kinds = {str(name): str(_mapping(of).get("device") or other) for name, of in _mapping(named).items()}
     for one in _list(named):
         if name := _mapping(one).get("name") if isinstance(one, Mapping) else one:
-            kinds[str(name)] = str(_mapping(one).get("device") or "")
+            kinds[str(name)] = str(_mapping(one).get("device") or other)
     for group in (_mapping(group) for group in groups.values()):
         if groups.get("_auto_create") or group.get("_auto_create"):
-            kinds |= {str(one): str(group.get("device") or "") for one in _list(group.get("members"))}
+            kinds |= {str(one): str(group.get("device") or other) for one in _list(group.get("members"))}
     return kinds
 
 
