@@ -26,7 +26,7 @@ from truerail.poller.agent_package import agent_file
 BEAT_SECONDS = 0.4
 _TOOL = """#!/bin/sh
 # Prints the file of this command, as a capture names it; as lldpcli, reports each line of the file of changes.
-[ "$*" != "-f json0 watch" ] || exec tail -q -n 0 -f -s 0.02 "$HOST/changes"
+[ "$*" != "-f json0 watch" ] || exec tail -q -n +1 -f -s 0.02 "$HOST/changes"
 name=$(printf '%s' "${0##*/} $*" | tr -sc 'A-Za-z0-9.-' _)
 [ ! -e "$HOST/hangs" ] || sleep 60
 cat "$HOST/$name" 2>/dev/null || { echo "${0##*/}: no such thing" >&2; exit 127; }

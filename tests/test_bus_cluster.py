@@ -19,7 +19,7 @@ from tests.patience import ENOUGH, soon
 from tests.ports import free_address, free_port
 from tests.real import require
 from tests.test_access_serve import certificate
-from tests.test_bus_nats import findings, judged, owners, polled, summary, until
+from tests.test_bus_nats import all_seen, findings, found_again, judged, owners, polled, summary, until
 from truerail.bus.cluster_files import cluster_servers, cluster_text
 from truerail.bus.nats_link import Bus, BusAddress
 from truerail.bus.subjects import Subjects
@@ -190,6 +190,7 @@ def test_one_server_that_is_killed_costs_nothing_and_two_make_all_unknown(
             polled(cluster.of("poller-core"), SUBJECTS, "core", "c"),
         ):
             await until(lambda: watch.evaluations > 2 and set(owners(asking).values()) == {"a", "c"})
+            await until(lambda: all_seen(watch))
             known, right = findings(watch), summary(watch)
             assert known
             first = (await stream(cluster)).cluster.leader  # type: ignore[union-attr]
@@ -197,7 +198,8 @@ def test_one_server_that_is_killed_costs_nothing_and_two_make_all_unknown(
             assert (await stream(cluster)).cluster.leader != first  # type: ignore[union-attr]
             evaluations, rounds = watch.evaluations, asking.rounds_total
             await until(lambda: watch.evaluations > evaluations + 2 and asking.rounds_total > rounds + 2)
-            assert (findings(watch), summary(watch)) == (known, right)
+            await until(lambda: found_again(watch, known))
+            assert summary(watch) == right
             second = str((await stream(cluster)).cluster.leader)  # type: ignore[union-attr]
             cluster.kill(second)
             await until(lambda: not asking.figures["bus_connected"])

@@ -134,6 +134,7 @@ def test_a_write_reaches_the_journal_through_the_judge_and_shows_in_the_front(se
     assert response.headers["Location"] == f"/api/v1/acknowledgements/{made['id']}"
     soon(lambda: [row["id"] for row in service.json("findings?muted=true")["items"]] == [finding], "the mute")
     assert [row["id"] for row in service.json("acknowledgements")["items"]] == [made["id"]]
+    connection.close()  # which the server does by itself after some seconds
     connection.request("DELETE", f"/api/v1/acknowledgements/{made['id']}")
     assert connection.getresponse().status == 204
     connection.close()

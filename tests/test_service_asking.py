@@ -192,6 +192,24 @@ def test_a_device_that_is_being_asked_is_asked_once_it_has_answered_what_came_du
     assert rig.fleet.asks["gpu-002"] == 1, "it has not answered, and waits for its next round"
 
 
+def test_what_a_host_reports_while_it_does_not_answer_is_asked_all_the_same() -> None:
+    """An agent whose answers are whole while its host refuses the login by SSH would else be read an interval later."""
+    rig = Rig({"gpu-001": "hangs"})
+
+    async def body() -> None:
+        one = asyncio.create_task(rig.asking.round({"lldp_host"}, {"gpu-001"}))
+        await asyncio.sleep(0.02)
+        assert await rig.asking.round({"rdma_link"}, {"gpu-001"}) == 0
+        rig.asking.soon("gpu-001", {"net_link"})
+        await one
+        rig.fleet.troubles.clear()
+        await asyncio.sleep(2.0)
+
+    rig.run(body)
+    assert collectors_of(rig, "gpu-001") == {"net_link"}
+    assert rig.fleet.asks["gpu-001"] == 2
+
+
 def test_what_a_host_reports_to_have_changed_is_asked_soon_or_with_the_round_that_begins() -> None:
     rig = Rig()
 

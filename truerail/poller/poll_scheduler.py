@@ -3,8 +3,8 @@
 A round is over for its collectors when all devices have answered or `poll_timeout` has passed. Devices that are still
 silent then stay *busy*, and late answers are added when they arrive. What a further round would ask a busy device is
 *owed*: it is asked at the device's turn, if that has not come, else in a round between rounds once the device has
-answered. One that does not answer is not asked again before the next round. Without that, devices that are busy
-whenever a collector comes due would never be asked by it.
+answered. One that does not answer is not asked again before the next round, but for what a host reported or somebody
+wanted meanwhile. Without that, devices that are busy whenever a collector comes due would never be asked by it.
 """
 
 import asyncio
@@ -113,7 +113,7 @@ class PollScheduler:
 
     def soon(self, device: str, collectors: Collection[str]) -> None:
         """Runs collectors on a device as soon as it is not being polled, whatever the schedule says."""
-        self._owed.add(device, collectors)
+        self._owed.want(device, collectors)
         if device not in self._busy:
             self._catch_up()
 
@@ -135,7 +135,7 @@ class PollScheduler:
         """One round of these collectors. Late answers are awaited in the background."""
         wanted = [name for name in self._names if only is None or name in only]
         for name in self._busy.intersection(wanted):
-            self._owed.add(name, asked)
+            self._owed.due(name, asked)
         wanted = [name for name in wanted if name not in self._busy]
         if not wanted:
             return 0
@@ -173,8 +173,8 @@ class PollScheduler:
     def _over(self, device: str, *, answered: bool) -> None:
         self._busy.discard(device)
         if not answered:
-            self._owed.take(device)
-        elif device in self._owed:
+            self._owed.silent(device)
+        if device in self._owed:
             self._catch_up()
 
     async def _wait_on(self, task: "asyncio.Task[Any]") -> None:
