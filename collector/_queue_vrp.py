@@ -56,7 +56,8 @@ def counters(text: Sequence[str]) -> list[PortCounters]:
             elif value and of is not None:
                 tally.note(port, Counter(_NAMES[value[1], value[2]], of), count(value[3], line=number))
             elif begun and below:
-                begun = _pair(tally, port, of, "Bytes", below.groups())
+                _pair(tally, port, of, "Bytes", below.groups())
+                begun = ""
             elif table and packets:
                 of, begun = priority(packets[1]), line
                 _pair(tally, port, of, "Packets", packets.groups()[1:])
@@ -66,9 +67,8 @@ def counters(text: Sequence[str]) -> list[PortCounters]:
     return tally.some()
 
 
-def _pair(tally: Tally, port: str, of: int | None, unit: str, values: Sequence[str]) -> str:
-    """Notes what a queue passed and dropped. Returns the empty string."""
+def _pair(tally: Tally, port: str, of: int | None, unit: str, values: Sequence[str]) -> None:
+    """Notes what a queue passed and dropped."""
     for way, value in zip(("Passed", "Dropped"), values, strict=True):
         if of is not None:
             tally.note(port, Counter(_NAMES[way, unit], of), count(value))
-    return ""

@@ -76,7 +76,7 @@ def _reader(header: str) -> Row | None:
     if words[:3] == _VRP:
         return _vrp
     if words[:4] == _VRP_ETHERNET:
-        return _vrp_ethernet
+        return partial(_vrp, cells_least=_ETHERNET_CELLS, bandwidth=_BANDWIDTH)
     in_order = [word for word in words if word in _CISCO]
     return _cisco if in_order == list(_CISCO) else None
 
@@ -98,20 +98,14 @@ def _sonic(labels: Sequence[str], line: str) -> PortStatus | None:
     return found._replace(alias=alias) if alias not in ("", "N/A", "-", reported["interface"]) else found
 
 
-def _vrp(line: str) -> PortStatus | None:
+def _vrp(line: str, cells_least: int = _VRP_CELLS, bandwidth: int | None = None) -> PortStatus | None:
     cells = line.split()
     found = _VRP_PORT.fullmatch(cells[0])
-    if found and len(cells) < _VRP_CELLS:
+    if found is None:
+        return None
+    if len(cells) < cells_least:
         raise UnreadableError("a row with too few cells: the table is cut", text=line)
-    return status(found[1], of_vrp(cells[1])) if found else None
-
-
-def _vrp_ethernet(line: str) -> PortStatus | None:
-    cells = line.split()
-    found = _VRP_PORT.fullmatch(cells[0])
-    if found and len(cells) < _ETHERNET_CELLS:
-        raise UnreadableError("a row with too few cells: the table is cut", text=line)
-    return status(found[1], of_vrp(cells[1]), gbps(cells[_BANDWIDTH])) if found else None
+    return status(found[1], of_vrp(cells[1]), None if bandwidth is None else gbps(cells[bandwidth]))
 
 
 def _cisco(line: str) -> PortStatus | None:

@@ -82,14 +82,17 @@ def _recorded(answer: str) -> Iterator[NcclBandwidth]:
             shared = {key: record[key] for key in ("header", "metadata")} if kind == "dump_stats" else shared
             found = _operation({**shared, **record}, kind, _PERFORMANCE[kind]) if kind in _PERFORMANCE else None
         except (ValueError, TypeError, KeyError, StopIteration, RecursionError, OverflowError) as error:
-            number = answer.count("\n", 0, start.start()) + 1
             text = answer[start.start() : start.start() + 200].split("\n")[0]
-            raise UnreadableError("not a record of NCCL's Inspector", line=number, text=text) from error
+            why = "not a record of NCCL's Inspector"
+            raise UnreadableError(why, line=_line_of(answer, start), text=text) from error
         if found is not None:
             if not math.isfinite(found.busbw_gbs):
-                number = answer.count("\n", 0, start.start()) + 1
-                raise UnreadableError("not a bandwidth", line=number, text=str(found.busbw_gbs))
+                raise UnreadableError("not a bandwidth", line=_line_of(answer, start), text=str(found.busbw_gbs))
             yield found
+
+
+def _line_of(answer: str, found: re.Match[str]) -> int:
+    return answer.count("\n", 0, found.start()) + 1
 
 
 def _operation(record: dict[str, Any], kind: str, name: str) -> NcclBandwidth:

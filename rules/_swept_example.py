@@ -1,7 +1,7 @@
 """A small sweep for the examples of rules: the flows of two NICs over given switches, as hosts report them."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property, partial, wraps
+from functools import cache, partial, wraps
 from typing import ParamSpec
 
 from truerail.model.facts import Fact, NetAddress
@@ -16,20 +16,21 @@ class Sweep(Mapping[str, Sequence[Fact]]):
     """Facts that are made when they are first read: each process that loads the rules would make 30,000 otherwise."""
 
     def __init__(self, make: Callable[[], Facts]) -> None:
-        self.make = make
-
-    @cached_property
-    def _facts(self) -> Facts:
-        return self.make()
+        self._make = make
 
     def __getitem__(self, device: str) -> Sequence[Fact]:
-        return self._facts[device]
+        return _made(self._make)[device]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._facts)
+        return iter(_made(self._make))
 
     def __len__(self) -> int:
-        return len(self._facts)
+        return len(_made(self._make))
+
+
+@cache
+def _made(make: Callable[[], Facts]) -> Facts:
+    return make()
 
 
 def _when_read(make: Callable[P, Facts]) -> Callable[P, Sweep]:
@@ -94,10 +95,10 @@ def address_of(switch: str) -> str:
 
 @_when_read
 def together(*parts: Sweep) -> Facts:
-    """Several sweeps as one; addresses are alike in all. The parts are made for it alone, and not kept."""
+    """Several sweeps as one; addresses are alike in all."""
     found: Facts = {}
     for part in parts:
-        for device, facts in part.make().items():
+        for device, facts in part.items():
             known = found.setdefault(device, [])
             known += [fact for fact in facts if fact not in known or not isinstance(fact, NetAddress)]
     return found

@@ -4,16 +4,12 @@ The key names the ticket; names and addresses in the answers are changed. Answer
 they should be, are not repeated here.
 """
 
-from collections.abc import Sequence
-
-import pytest
-
 from collector import collectors
-from truerail.model import AddressEntry, BgpPeer, Device, Fact, LagMember, MacEntry, Neighbor, NetLink, PortCounters
+from tests.public_answers import ANY, Answers, reads
+from truerail.model import AddressEntry, BgpPeer, LagMember, MacEntry, Neighbor, NetLink, PortCounters
 
-ANY = Device("any")
 MAC = "02:00:00:00:00:01"
-ANSWERS: dict[str, tuple[str, str, Sequence[Fact]]] = {
+ANSWERS: Answers = {
     "napalm-ce#9: Huawei's prompt is no XML": (
         "lldp_switch",
         (
@@ -204,10 +200,7 @@ ANSWERS["NX-OS: an address of link scope on a line of its own"] = (
 )
 
 
-@pytest.mark.parametrize("ticket", ANSWERS)
-def test_what_was_once_misread(ticket: str) -> None:
-    name, answer, expected = ANSWERS[ticket]
-    assert list(collectors()[name].read(answer, ANY)) == list(expected)
+test_what_was_once_misread = reads(ANSWERS)
 
 
 def test_states_of_nxos_that_are_the_transceivers_or_a_pairs() -> None:

@@ -3,16 +3,14 @@
 The key names the source; names and addresses in the answers are changed.
 """
 
-from collections.abc import Sequence
-
 import pytest
 
 from collector import collectors
-from truerail.errors import NoAnswerError, UnreadableError
+from tests.public_answers import Answers, Refused, reads, refuses
+from truerail.errors import NoAnswerError
 from truerail.model import (
     Counter,
     Device,
-    Fact,
     GpuNicPath,
     LinkSpeed,
     MachineIdentity,
@@ -46,7 +44,7 @@ PLAIN = (
 OF_OWN = '"via": "unknown", "chassis": [{"id": [{"type": "mac", "value": "1"}]}], "ttl": [{"ttl": "120"}], '
 SENT = "what the host itself sends (`lldpcli show interfaces`), not its neighbours"
 CA, LEAF = f"0x{1:016x}", f"0x{10:016x}"
-ANSWERS: dict[str, tuple[str, str, Sequence[Fact]]] = {
+ANSWERS: Answers = {
     "rdma-core devinfo.c: its spelling of training, and its word for physical state 0": (
         "rdma_link",
         OF_DEVICE.format("mlx5_0", "PORT_DOWN (1)", "PORT_CONFIGURATION TRAINNING (4)")
@@ -219,7 +217,7 @@ ANSWERS: dict[str, tuple[str, str, Sequence[Fact]]] = {
         ],
     ),
 }
-REFUSED: dict[str, tuple[str, str, str]] = {
+REFUSED: Refused = {
     "a script that frames ports in its own way: the settings of two ports": (
         "nic_qos",
         "".join(
@@ -362,18 +360,10 @@ REFUSED: dict[str, tuple[str, str, str]] = {
 }
 
 
-@pytest.mark.parametrize("source", ANSWERS)
-def test_what_was_once_misread(source: str) -> None:
-    collector, answer, facts = ANSWERS[source]
-    assert list(collectors()[collector].read(answer, HOST)) == list(facts)
+test_what_was_once_misread = reads(ANSWERS, HOST)
 
 
-@pytest.mark.parametrize("source", REFUSED)
-def test_what_was_once_mixed(source: str) -> None:
-    collector, answer, why = REFUSED[source]
-    with pytest.raises(UnreadableError) as refused:
-        list(collectors()[collector].read(answer, HOST))
-    assert str(refused.value).startswith(why)
+test_what_was_once_mixed = refuses(REFUSED, HOST)
 
 
 @pytest.mark.parametrize(

@@ -3,18 +3,17 @@
 The key names the source; names and addresses in the answers are changed.
 """
 
-from collections.abc import Sequence
-
 import pytest
 
 from collector import collectors
+from tests.public_answers import Answers, reads
 from truerail.errors import NoAnswerError, UnreadableError
-from truerail.model import Counter, Device, Fact, GpuNicPath, MachineIdentity, PortCounters, RdmaLink, Role
+from truerail.model import Counter, Device, GpuNicPath, MachineIdentity, PortCounters, RdmaLink, Role
 
 HOST = Device("gpu-1", Role.HOST)
 BROKEN = "0000:31:00.0 mlx5_0 (MT41692 - 900-X ) DPU, dual-port QSFP112,\n"
 OF_DEVICE = "hca_id: mlx4_0 # the driver\n    phys_port_cnt:      1\n"
-ANSWERS: dict[str, tuple[str, str, Sequence[Fact]]] = {
+ANSWERS: Answers = {
     "infra-controller: a long line of ibdev2netdev -v is broken by its description": (
         "rdma_link",
         (
@@ -102,10 +101,7 @@ ANSWERS: dict[str, tuple[str, str, Sequence[Fact]]] = {
 }
 
 
-@pytest.mark.parametrize("source", ANSWERS)
-def test_what_was_once_misread(source: str) -> None:
-    collector, answer, facts = ANSWERS[source]
-    assert list(collectors()[collector].read(answer, HOST)) == list(facts)
+test_what_was_once_misread = reads(ANSWERS, HOST)
 
 
 @pytest.mark.parametrize(

@@ -1,19 +1,11 @@
 """Queue counters out of public manuals, tickets and test data, each shortened to what was once read wrongly.
 
-The key names the source; names and addresses are changed. Expected counters are `counter/priority`.
+The key names the source; names and addresses are changed.
 """
 
-from collections.abc import Mapping
+from tests.public_answers import Counts, counts
 
-import pytest
-
-from collector import collectors
-from truerail.model import Device, PortCounters
-
-ANY = Device("any")
-Ports = Mapping[str, Mapping[str, int]]
-"""Each port's counters."""
-COUNTED: dict[str, tuple[str, str, Ports]] = {
+COUNTED: Counts = {
     "sonic-mgmt's plans of tests: the watermarks of priority groups have the table of their drops": (
         "queue_counters",
         (
@@ -272,15 +264,4 @@ COUNTED: dict[str, tuple[str, str, Ports]] = {
     ),
 }
 
-
-@pytest.mark.parametrize("source", COUNTED)
-def test_what_ports_counted(source: str) -> None:
-    name, answer, expected = COUNTED[source]
-    found = [fact for fact in collectors()[name].read(answer, ANY) if isinstance(fact, PortCounters)]
-    assert {fact.port: _by_name(fact) for fact in found} == expected
-    assert len(found) == len(expected)
-
-
-def _by_name(fact: PortCounters) -> dict[str, int]:
-    names = [of.counter if of.priority is None else f"{of.counter}/{of.priority}" for of in fact.counters]
-    return dict(zip(names, fact.values, strict=True))
+test_what_ports_counted = counts(COUNTED)

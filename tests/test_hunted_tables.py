@@ -3,17 +3,15 @@
 The key names the source; names and addresses in the tables are changed.
 """
 
-from collections.abc import Sequence
-
 import pytest
 
 from collector import collectors
+from tests.public_answers import ANY, Answers, reads
 from truerail.errors import UnreadableError
-from truerail.model import AddressEntry, Device, Fact, LagMember, LinkSpeed, Neighbor, NetLink
+from truerail.model import AddressEntry, LagMember, LinkSpeed, Neighbor, NetLink
 
-ANY = Device("any")
 MAC = "02:00:00:00:00:01"
-TABLES: dict[str, tuple[str, str, Sequence[Fact]]] = {
+TABLES: Answers = {
     "Huawei's CloudEngine command reference, `display arp`: a VPN instance is no port, whatever its name": (
         "neigh_table",
         (
@@ -274,7 +272,4 @@ def test_states_and_speeds_of_sonic_cli(header: str) -> None:
     ]
 
 
-@pytest.mark.parametrize("source", TABLES)
-def test_what_was_once_misread(source: str) -> None:
-    name, answer, expected = TABLES[source]
-    assert list(collectors()[name].read(answer, ANY)) == list(expected)
+test_what_was_once_misread = reads(TABLES)

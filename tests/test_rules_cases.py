@@ -1,25 +1,13 @@
 """Every example of every rule: the FIRES cases find what they say, the QUIET cases nothing."""
 
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import replace
 
 import pytest
 
 from rules import rules
-from rules._swept_example import Sweep
 from truerail.analysis.rule import Case, Rule
 from truerail.testing.cases import look, scene
-
-
-@pytest.fixture(autouse=True, scope="module")
-def made_here() -> None:
-    """Examples that are made when they are read: others may have read them before, unmeasured."""
-    for rule in rules().values():
-        for case in (*rule.fires, *rule.quiet):
-            if isinstance(case.facts, Sweep):
-                with suppress(AttributeError):
-                    del case.facts._facts
 
 
 def _examples(*, fires: bool) -> Iterator[object]:

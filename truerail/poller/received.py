@@ -95,12 +95,11 @@ class Received:
 
     def never_polled(self, names: Iterable[str], why: str) -> None:
         """Gives the devices among these that no poller has described a reason why they are unknown."""
-        now = self._now()
-        at = datetime.fromtimestamp(now, UTC).replace(microsecond=0)
+        read_at, at = self._times()
         missing = [name for name in names if not self.inbox.described(name)]
         for name in missing:
             if collector := neighbor_question(*self.named[name]):
-                self.inbox.put_error(Reading(name, collector, at, error=why, read_at=now, polled=False))
+                self.inbox.put_error(Reading(name, collector, at, error=why, read_at=read_at, polled=False))
         if missing:
             self._heard()
 
@@ -109,11 +108,14 @@ class Received:
         return self._now() - (reading.read_at or reading.at.timestamp()) > lasts
 
     def _forget(self, reading: Reading, why: str) -> None:
-        at = datetime.fromtimestamp(self._now(), UTC).replace(microsecond=0)
-        unknown = structs.replace(
-            reading, at=at, facts=(), error=why, took_seconds=0.0, read_at=self._now(), polled=False
-        )
+        read_at, at = self._times()
+        unknown = structs.replace(reading, at=at, facts=(), error=why, took_seconds=0.0, read_at=read_at, polled=False)
         self.inbox.put_error(unknown)
+
+    def _times(self) -> tuple[float, datetime]:
+        """Now, as readings have it."""
+        now = self._now()
+        return now, datetime.fromtimestamp(now, UTC).replace(microsecond=0)
 
 
 def _joined(known: CollectorRun, run: Run, offset_seconds: float) -> CollectorRun:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _CABLES: Final = ("DeviceInterfaceLink", "UnderlayInterfaceLink")
 _BESIDE: Final = "DeviceMgmtLink"
-_NO_CABLES: Final = {"Serial": "a console or power cable", "Power": "a console or power cable"}
+_CONSOLE_OR_POWER: Final = ("Serial", "Power")
 """Types of links by a part of their names; LogicalLink is one of others, which stand for no cable of their own."""
 _OF_LAB: Final = ("DeviceInterfaceLink", "ConsoleLinkInfo", "PowerControlLinkInfo", "BmcLinkInfo")
 
@@ -97,7 +97,8 @@ def read_minigraph(text: str) -> Rows:
         where = f"link {number}"
         kind = words.get("ElementType", "")
         if kind not in (*_CABLES, _BESIDE) or words.get("ChassisInternal", "").lower() == "true":
-            known = next((why for word, why in _NO_CABLES.items() if word in kind), "no cable of a port")
+            console = any(word in kind for word in _CONSOLE_OR_POWER)
+            known = "a console or power cable" if console else "no cable of a port"
             rows.leave_out("within its chassis" if kind in _CABLES else known, where)
             continue
         a, b = (End(words.get(f"{side}Device", ""), words.get(f"{side}Port", "")) for side in ("Start", "End"))
