@@ -5,7 +5,7 @@ from pathlib import Path
 
 from tests.bus_judge_process import opened
 from tests.bus_versions import write_as_another_version
-from tests.test_service_watch import settings_for
+from tests.watched_service import settings_for
 from truerail.bus.nats_link import BusAddress
 from truerail.bus.subjects import Subjects
 from truerail.processes.post import Post

@@ -9,7 +9,7 @@ from tests.bus_timing import LEASE, SLOW
 from tests.bus_versions import write_as_another_version
 from tests.fake_fleet import FakeFleet
 from tests.poller_fabric import simulation, zoned_work
-from tests.test_service_watch import settings_for
+from tests.watched_service import settings_for
 from truerail.bus.nats_link import BusAddress
 from truerail.bus.subjects import Subjects
 from truerail.poller.bus_polling import bus_polling

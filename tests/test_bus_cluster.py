@@ -14,12 +14,12 @@ from pathlib import Path
 import pytest
 from nats.js.api import StreamInfo
 
+from tests.bus_service import all_seen, findings, found_again, judged, owners, polled, summary
 from tests.live_site import Run, runner
-from tests.patience import ENOUGH, soon
+from tests.patience import ENOUGH, soon, until
 from tests.ports import free_address, free_port
 from tests.real import require
 from tests.test_access_serve import certificate
-from tests.test_bus_nats import all_seen, findings, found_again, judged, owners, polled, summary, until
 from truerail.bus.cluster_files import cluster_servers, cluster_text
 from truerail.bus.nats_link import Bus, BusAddress
 from truerail.bus.subjects import Subjects

@@ -4,10 +4,8 @@ import asyncio
 import math
 import re
 import signal
-import subprocess
-import sys
-from collections.abc import AsyncIterator, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import Iterator
+from contextlib import AsyncExitStack
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from glob import glob
@@ -16,40 +14,40 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from msgspec import structs
-from nats.aio.transport import TcpTransport
-from nkeys import PREFIX_BYTE_USER, encode_seed, from_seed
 from structlog.testing import capture_logs
 
 from tests.bus_poller_process import BUSY, SENT_BYTES_PER_SECOND
+from tests.bus_service import (
+    MADE,
+    all_seen,
+    are_counts,
+    findings,
+    found_again,
+    judged,
+    owners,
+    polled,
+    process,
+    report,
+    summary,
+)
 from tests.bus_versions import VERSION
 from tests.fake_fleet import FakeFleet
-from tests.nats_bus import TIMING, Addressed, NatsServer, nats_server
+from tests.nats_bus import TIMING, NatsServer, nats_server
 from tests.patience import ENOUGH, until
-from tests.poller_fabric import simulation, zoned_work
+from tests.poller_fabric import zoned_work
 from tests.real import give_up
-from tests.test_service_watch import settings_for
-from truerail.analysis.round import Round
 from truerail.bus.codec import sealed
 from truerail.bus.messages import BEAT, OBSERVATION, Beat, Command, Entry, Envelope, Observation
-from truerail.bus.nats_link import Bus, BusAddress
+from truerail.bus.nats_link import Bus
 from truerail.bus.outbox import Outbox
-from truerail.bus.streams import Timing
 from truerail.bus.subjects import Subjects
 from truerail.errors import BusError
-from truerail.model import Role, Snapshot
+from truerail.model import Role
 from truerail.model.life import LifeState
-from truerail.outputs.report_json import render_json
 from truerail.poller import Poller
 from truerail.poller.bus_poller import BusPoller
-from truerail.poller.bus_polling import BusPolling, bus_polling
-from truerail.rounds import evaluate
-from truerail.service.evaluator import Evaluator
-from truerail.service.plans import PlanInForce
 from truerail.service.round_loop import Watch
 
-ROOT = Path(__file__).resolve().parent.parent
-MADE = simulation()
 CABLES = len(MADE.plan.cables)
 HOUR = 3600.0
 FAKETIME = next(iter(glob("/usr/lib/*/faketime/libfaketime.so.1")), "")
@@ -73,105 +71,6 @@ def subjects() -> Subjects:
 def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """No answer becomes unknown because the machine is busy, but where a test is about that."""
     monkeypatch.setattr("truerail.poller.received.EXPIRY_INTERVALS", 1000)
-
-
-@asynccontextmanager
-async def polled(
-    server: Addressed, subjects: Subjects, zone: str, name: str, seconds: float = 0.5
-) -> AsyncIterator[FakeFleet]:
-    """A poller in this process, which knows the inventory and no plan; the fleet that it asks."""
-    fleet = FakeFleet(MADE)
-    poller = BusPoller(zoned_work(seconds, planned=False), fleet, server.address, subjects, zone, name, TIMING)
-    stop, begun = asyncio.Event(), asyncio.Event()
-    running = asyncio.create_task(poller.run(stop, begun.set))
-    await until(lambda: begun.is_set() or running.done())
-    try:
-        yield fleet
-    finally:
-        stop.set()
-        await asyncio.wait_for(running, ENOUGH)
-
-
-@asynccontextmanager
-async def process(
-    server: NatsServer, subjects: Subjects, name: str, *under: str, zone: str = "pods"
-) -> AsyncIterator["subprocess.Popen[bytes]"]:
-    """A poller in a process of its own, started by this program."""
-    command = [*under, sys.executable, "-m", "tests.bus_poller_process", server.url, subjects.fabric, zone, name]
-    with subprocess.Popen(command, cwd=ROOT) as started:
-        try:
-            yield started
-        finally:
-            started.kill()
-
-
-@asynccontextmanager
-async def judged(
-    server: Addressed, subjects: Subjects, folder: Path, timing: Timing = TIMING
-) -> AsyncIterator[tuple[Watch, BusPolling]]:
-    """A judge without pollers of its own."""
-    settings = settings_for(folder, url="")
-    schedule = settings.schedule.model_copy(update={"poll_timeout": timedelta(seconds=0.5)})
-    settings = settings.model_copy(update={"schedule": schedule})
-    plan = PlanInForce(lambda: MADE.plan, MADE.plan)
-    made = bus_polling(server.address, subjects, timing)
-    watch = Watch(settings, zoned_work().targets, plan, FakeFleet(MADE), Evaluator.begin(settings), None, polling=made)
-    stop = asyncio.Event()
-    running = asyncio.create_task(watch.run(stop))
-    assert isinstance(watch.asking, BusPolling)
-    try:
-        yield watch, watch.asking
-    finally:
-        stop.set()
-        await asyncio.wait_for(running, ENOUGH)
-
-
-def report(snapshot: Snapshot | None) -> str:
-    """The report of the cabling, with the same time whenever it was read."""
-    assert snapshot
-    at = datetime.fromisoformat("2026-11-20T14:00:00+00:00")
-    readings = [
-        structs.replace(
-            one, at=at, took_seconds=0.0, read_at=0.0, facts_at=None, facts=() if _counts(one.facts) else one.facts
-        )
-        for one in sorted(snapshot.readings, key=lambda one: (one.device, one.collector))
-    ]
-    return render_json(evaluate(Round(MADE.plan, Snapshot(at, readings, None, snapshot.inventory), None)))
-
-
-def _counts(facts: tuple[object, ...]) -> bool:
-    return bool(facts) and type(facts[0]).__name__ == "PortCounters"
-
-
-def findings(watch: Watch) -> list[str]:
-    published = watch.shown.publication
-    return sorted(one.id for one in published.evaluation.findings) if published else []
-
-
-def summary(watch: Watch) -> tuple[int, int, int]:
-    """Cables that are right, missing and unknown."""
-    published = watch.shown.publication
-    assert published
-    found = published.evaluation.summary
-    return found.cables_right, found.cables_missing, found.cables_unknown
-
-
-def all_seen(watch: Watch) -> bool:
-    """Whether the newest evaluation has every cable's answers. On a busy machine one may be late for a round."""
-    return bool(watch.evaluations) and summary(watch)[1:] == (0, 0)
-
-
-def found_again(watch: Watch, known: list[str]) -> bool:
-    """Whether all is seen and found as before; never has a finding been resolved or added meanwhile."""
-    published = watch.shown.publication
-    assert published
-    assert {key for key, life in published.lives.items() if life.state is not LifeState.RESOLVED} == set(known)
-    return all_seen(watch) and findings(watch) == known
-
-
-def owners(asking: BusPolling) -> dict[str, str]:
-    """The poller that described each device last."""
-    return {name: asking._received.inbox.place_of(name)[1] for name in asking.devices}
 
 
 def test_pollers_on_the_bus_find_what_one_process_finds_also_when_one_is_killed(
@@ -292,7 +191,7 @@ def test_a_judge_that_begins_knows_when_devices_were_read_last_although_they_say
 ) -> None:
     def read(watch: Watch) -> set[datetime]:
         published = watch.shown.publication
-        return {one.at for one in published.snapshot.readings if not _counts(one.facts)} if published else set()
+        return {one.at for one in published.snapshot.readings if not are_counts(one.facts)} if published else set()
 
     async def body() -> None:
         async with AsyncExitStack() as stack:
@@ -476,58 +375,6 @@ def test_an_answer_that_is_too_large_for_the_bus_is_unknown_with_that_reason(
             errors = {one.error for one in snapshot.readings if one.device.startswith("spine")}
             assert any("more than the bus takes: raise max_payload of the server above 200" in one for one in errors)
 
-    asyncio.run(body())
-
-
-def test_the_wrong_login_and_a_bus_that_is_off_are_named_with_the_address(tmp_path: Path) -> None:
-    async def opened(address: BusAddress) -> None:
-        bus = Bus(address, "test", "_INBOX.test", lambda _: None)
-        await bus.open()
-        await bus.close()
-
-    right, wrong = (from_seed(encode_seed(bytes([one] * 32), PREFIX_BYTE_USER)) for one in (1, 2))
-    login = f"authorization {{ users: [ {{ nkey: {right.public_key.decode()} }} ] }}"
-    for name, key in (("right", right), ("wrong", wrong)):
-        (tmp_path / name).write_bytes(bytes(key.seed) + b"\n")
-    with nats_server(tmp_path, login) as started:
-        asyncio.run(opened(BusAddress(started.url, tmp_path / "right")))
-        for creds in (tmp_path / "wrong", None):
-            with pytest.raises(BusError, match=rf"bus {started.url}: .*Authorization Violation"):
-                asyncio.run(opened(BusAddress(started.url, creds)))
-        (tmp_path / "bad").write_text("no seed")
-        with pytest.raises(BusError, match=f"{tmp_path}/bad: neither an nkey seed nor NATS credentials"):
-            asyncio.run(opened(BusAddress(started.url, tmp_path / "bad")))
-    with pytest.raises(BusError, match=rf"bus {started.url}: .*[Cc]onnect"):
-        asyncio.run(opened(BusAddress(started.url)))
-
-
-def test_a_bus_that_cuts_connections_off_leaves_none_of_them_open(monkeypatch: pytest.MonkeyPatch) -> None:
-    made: list[asyncio.StreamWriter] = []
-    connect = TcpTransport.connect
-
-    async def noted(self: TcpTransport, *how: Any, **named: Any) -> None:
-        await connect(self, *how, **named)
-        made.append(self._io_writer)
-
-    async def served(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        if len(made) < 2:  # the first connection lasts until it is made
-            writer.write(b'INFO {"max_payload":1048576}\r\n')
-            await reader.readuntil(b"PING")
-            writer.write(b"PONG\r\n")
-            await writer.drain()
-        writer.close()
-
-    async def body() -> None:
-        server = await asyncio.start_server(served, "127.0.0.1", 0)
-        bus = Bus(BusAddress(f"nats://127.0.0.1:{server.sockets[0].getsockname()[1]}"), "test", "_INBOX.test", print)
-        await bus.open()
-        await until(lambda: len(made) > 3)
-        assert all(writer.is_closing() for writer in made[:-1])
-        await bus.close()
-        assert made[-1].is_closing()
-        server.close()
-
-    monkeypatch.setattr(TcpTransport, "connect", noted)
     asyncio.run(body())
 
 

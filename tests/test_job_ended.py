@@ -11,7 +11,8 @@ import pytest
 from fake_tower import settings as made
 
 from collector import collectors
-from tests.test_service_watch import fabric_of, run, settings_for, steady, until, watched
+from tests.patience import until
+from tests.watched_service import fabric_of, run, settings_for, steady, watched
 from truerail.errors import TransportError, UndeclaredCommandError
 from truerail.journal import open_journal
 from truerail.model import Target

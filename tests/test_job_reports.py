@@ -14,7 +14,8 @@ from msgspec import structs
 from oncall_fabrics import SPINES, simulated
 
 from collector.reported_jobs import MOST_JOBS, MOST_NODES
-from tests.test_service_watch import fabric_of, run, settings_for, until, watched
+from tests.patience import until
+from tests.watched_service import fabric_of, run, settings_for, watched
 from truerail.analysis.jobs import Jobs, JobSource, RunningJob, jobs_of, settled
 from truerail.analysis.published import JournalState
 from truerail.errors import ConflictError, QueryError

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from tests.journal_helpers import ROUND, Fabric, Settings, record
+from tests.patience import until
 from tests.small_fabric import AT, World
-from tests.test_service_watch import fabric_of, settings_for, steady, until, watched
+from tests.watched_service import fabric_of, settings_for, steady, watched
 from truerail.errors import JournalUnavailableError
 from truerail.journal import Journal, open_journal
 from truerail.model import Port

@@ -18,7 +18,7 @@ from collector import collectors
 from tests.fake_fleet import FakeFleet
 from tests.patience import ENOUGH, soon, until
 from tests.poller_fabric import GONE, PROGRAM, QUICK, simulation, work
-from tests.test_service_watch import settings_for
+from tests.watched_service import settings_for
 from truerail.model import CauseKind, Finding
 from truerail.model.life import LifeState
 from truerail.poller import Poller

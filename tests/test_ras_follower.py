@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from fake_tower import settings as made
 
-from tests.test_service_watch import run
+from tests.watched_service import run
 from truerail.analysis.jobs import Jobs, RunningJob
 from truerail.errors import SettingsError, TransportError
 from truerail.model import Device, Role, SshAccess, Target
