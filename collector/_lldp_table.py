@@ -1,13 +1,14 @@
 """LLDP neighbours in a table of fixed-width columns, as most switches print them without `detail`.
 
 Parsed by header, not by vendor: SONiC and OcNOS (`show lldp table`), NVUE and NCLU, EOS, NX-OS, IOS, Junos, Dell OS9
-and OS10, AOS-CX, Comware, VRP. Traps:
+and OS10, AOS-CX, Comware, VRP, SR OS, VyOS, ICX. Traps:
 
 - columns come from the ruler where it has one run of dashes per column (EOS rulers do not stand under their labels, but
   the cells do stand in the ruler's runs, unless edited by hand), otherwise from the labels;
 - a table in a document may be indented as a whole and followed by prose;
 - a cell that overflows pushes the rest of its row to the right; IOS cuts names at the column's end, without a blank;
 - NX-OS prints a name that is too long on its own line, Comware wraps cells over several lines;
+- SR OS and ICX mark what they cut with `*` and `~`; SR OS prints a port's description behind its name and a comma;
 - cells may be empty, and port names may contain a blank (`GigabitEthernet 0/2`).
 """
 
@@ -18,12 +19,16 @@ from typing import NamedTuple
 from collector._lldp_words import identified, local_port, reported, seconds
 from truerail.errors import UnreadableError
 from truerail.model import Neighbor
+from truerail.model.names import CUT_NAME
 
+_SCOPE = "scope"
+"""SR OS' column: which bridges a neighbour's frames reach."""
 _LABELS = {
     "chassis id": "chassis_id",
     "chassis-id": "chassis_id",
     "rem chassis id": "chassis_id",
     "remote chassis id": "chassis_id",
+    "device": "name",
     "device id": "name",
     "device-id": "name",
     "neighbor dev": "name",
@@ -32,6 +37,7 @@ _LABELS = {
     "rem host name": "name",
     "remote device": "name",
     "remote host": "name",
+    "remote sys name": "name",
     "remote system name": "name",
     "remotedevice": "name",
     "remotehost": "name",
@@ -43,6 +49,7 @@ _LABELS = {
     "interface": "port",
     "lcl port": "port",
     "loc portid": "port",
+    "local": "port",
     "local interface": "port",
     "local intf": "port",
     "local port": "port",
@@ -66,6 +73,7 @@ _LABELS = {
     "capability": "",
     "exptime(s)": "left",
     "parent interface": "",
+    "scope": _SCOPE,
     "remote ip": "",
     "sw version": "",
 }
@@ -78,9 +86,13 @@ _LABEL = re.compile(
     r"(?<!\S)(?:" + "|".join(sorted(map(re.escape, _LABELS), key=len, reverse=True)) + r")(?!\S)|\S+", re.IGNORECASE
 )
 _RULER = re.compile(r"[ \t]*-{2,}(?:[ \t]+-{2,})+[ \t]*")
-_END = re.compile(r"-{10,}\s*$|total |```|\S+@\S+[:>]|\{master|[^\s>#]{1,80}[>#]\s*$", re.IGNORECASE)
+_END = re.compile(
+    r"[-=]{10,}\s*$|total |```|\S+@\S+[:>]|\{master|[^\s>#]{1,80}[>#]\s*(?:$|(?:show|display)\s)", re.IGNORECASE
+)
 _TOTAL = re.compile(
-    r"^[ \t]*total (?:entries displayed|neighbor entries)[ \t]*:[ \t]*(\d{1,6})[ \t]*$", re.IGNORECASE | re.MULTILINE
+    r"^[ \t]*(?:total (?:entries displayed|neighbor entries|number of lldp neighbors on all ports)|number of neighbors)"
+    r"[ \t]*:[ \t]*(\d{1,6})[ \t]*$",
+    re.IGNORECASE | re.MULTILINE,
 )
 _FRAME = re.compile(r"[ \t]*-{60,}[ \t]*")
 _GAP = re.compile(r" {2,}")
@@ -88,7 +100,8 @@ _WORD = re.compile(r"\S+")
 _MAC = re.compile(r"[0-9a-f]{1,2}(?::[0-9a-f]{1,2}){5}", re.IGNORECASE)
 _CUT = "..."
 """Dell's mark at the end of a name truncated to its column; the next cell follows without a blank."""
-
+_SHORTENED = ("*", "~")
+"""The same of SR OS and ICX, in the column."""
 
 _CUT_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){1,3}-[0-9a-f]{0,11}", re.IGNORECASE)
 """OS10 truncates ids to 24 characters without a mark: what is left of a server's UUID is its model, alike on many."""
@@ -180,14 +193,14 @@ def _names_someone(row: Row) -> bool:
 
 
 def _always_totalled(text: str, table: Header, *, empty: bool) -> bool:
-    """SONiC and OcNOS always print a total; so do IOS and NX-OS, but text trimmed of it still ends with a whole row.
+    """SONiC, OcNOS and SR OS always print a total; IOS and NX-OS too, but text without it still ends with a whole row.
 
     A header that begins like SONiC's and has neither a time nor a chassis id is SONiC's, or another one that was cut.
     """
     start = table.fields[: len(_SONIC)]
     sonic = start == _SONIC[: len(start)] and not {"ttl", "left", "chassis_id"}.intersection(table.fields)
     cisco = table.fields[0] == "name" and "ttl" in table.fields
-    return sonic or (cisco and (empty or not text.endswith("\n")))
+    return sonic or _SCOPE in table.fields or (cisco and (empty or not text.endswith("\n")))
 
 
 def _framed(lines: Sequence[str], table: Header) -> bool:
@@ -199,7 +212,8 @@ def _framed(lines: Sequence[str], table: Header) -> bool:
 def _rows(lines: Sequence[str], table: Header) -> list[Row]:
     rows: list[Row] = []
     name = ""
-    labels = [" ".join(lines[at].split()) for at in range(max(0, table.body - 2), table.body)]
+    above = lines[max(0, table.body - 2) : table.body]
+    labels = [" ".join(line.split()) for line in above if not line.lstrip().startswith("==")]
     for number, raw in enumerate(lines[table.body :], table.body + 1):
         line = raw[table.indent :] if not raw[: table.indent].strip() else raw.lstrip()
         if not line.strip() or (not rows and not line.strip("- ")):
@@ -265,7 +279,7 @@ def _cells(line: str, number: int, table: Header) -> Row:
         cells = [word.group() for word in words]
         if _fits(cells, table):
             return _row(cells, table)
-    cut_names = table.fields[0] == "name" and joined == [*starts[1:2]]
+    cut_names = table.fields[0] == "name" and "ttl" in table.fields and joined == [*starts[1:2]]
     if _fits(slices, table) and (cut_names or all(line[:start].endswith(_CUT) for start in joined)):
         return _row(slices, table)
     raise UnreadableError("a row that does not fit the table's header", line=number, text=line)
@@ -316,14 +330,20 @@ def _neighbor(row: Row) -> Neighbor:
     return Neighbor(
         local_port(row["port"]),
         *_identified(row.get("chassis_id", "")),
-        reported(row.get("name")),
-        *_identified(row.get("port_id", "")),
+        reported(_marked_alike(row.get("name", ""))),
+        *_identified(row.get("port_id", "").partition(",")[0] if _SCOPE in row else row.get("port_id", "")),
         reported(row.get("description")),
         seconds(row.get("ttl")),
     )
 
 
+def _marked_alike(name: str) -> str:
+    return name[:-1] + CUT_NAME if name.endswith(_SHORTENED) else name
+
+
 def _identified(cell: str) -> tuple[str | None, str | None]:
-    if _CUT_UUID.fullmatch(cell):
+    if _MARKED.fullmatch(cell):
+        return identified(cell[:-1])
+    if _CUT_UUID.fullmatch(cell) or cell.endswith(_SHORTENED):
         return None, None
-    return identified(cell[:-1] if _MARKED.fullmatch(cell) else cell)
+    return identified(cell)

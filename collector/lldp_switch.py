@@ -12,8 +12,8 @@ made by hand:
 | Arista EOS | `show lldp neighbors [detail]`, text and `\\| json` |
 | Cisco NX-OS | `show lldp neighbors [detail]`, text, `\\| json`, `json-pretty`, `json native` |
 | Junos | `show lldp neighbors [detail]`, text, `\\| display json`, `\\| display xml` |
-| IOS, Dell OS9 and OS10, AOS-CX, Comware, VRP, RGOS, OcNOS | their tables and their detailed text |
-| Nokia SR Linux | `show system lldp neighbor` |
+| IOS, Dell OS9 and OS10, AOS-CX, Comware, VRP, RGOS, OcNOS, ICX | their tables and their detailed text |
+| Nokia SR Linux and SR OS, VyOS, DriveNets | `show system lldp neighbor`, `show lldp neighbors` |
 | `sonic-cli` | `show lldp neighbor`; rests on its template |
 | OpenConfig, SR Linux' model | JSON of gNMI and RESTCONF |
 
@@ -40,6 +40,7 @@ from collector import (
     _lldp_boxed,
     _lldp_cumulus,
     _lldp_eos,
+    _lldp_icx,
     _lldp_junos,
     _lldp_nxos,
     _lldp_openconfig,
@@ -187,6 +188,8 @@ def _from_text(answer: str) -> Iterable[Neighbor]:
         return _nvue_interfaces.neighbors(rows)
     if _lldp_boxed.is_table(rows):
         return _lldp_boxed.neighbors(rows)
+    if _lldp_icx.BEGIN.search(text):
+        return _lldp_icx.neighbors(text, rows)
     if _BLOCK.search(text) or _lldp_blocks.VRP.search(text):
         return _lldp_blocks.neighbors(text, rows)
     table = _lldp_table.header(rows)
