@@ -10,6 +10,7 @@ from rules._device_rates import DeviceRate
 from truerail.analysis.counters import Quantity
 from truerail.analysis.counters.telemetry import LEAST_SAMPLES
 from truerail.model import Severity
+from truerail.model.columns import Mask
 
 Q = Quantity
 Values = npt.NDArray[np.floating]
@@ -58,15 +59,15 @@ class BadPort:
         self.severity = max(self.severity, severity, key=lambda one: one.rank)
 
 
-def evaluate_port(gained: Samples, seconds: Samples, bits: Samples, *, nrz: bool, falls_reported: bool) -> BadPort:
-    """All symptoms of one port; arrays have shape (samples,)."""
+def evaluate_port(gained: Samples, seconds: Samples, bits: Samples, *, nrz: bool, falls_known: Mask) -> BadPort:
+    """All symptoms of one port; arrays have shape (samples,). Of the samples `falls_known`, falls are counted."""
     port = BadPort()
     _evaluate_before_fec(port, gained, bits)
     for quantity, name in AFTER_FEC.items():
         severity, summary = _left_by_fec(quantity, name, gained[quantity], seconds[quantity], bits[quantity], nrz=nrz)
         if severity is not None:
-            burst = not falls_reported and _one_burst(gained[quantity])
-            summary += " in one burst, as when a link comes up; neither end counts falls" * burst
+            burst = _one_burst(gained[quantity]) and not falls_known[gained[quantity] > 0].all()
+            summary += " in one burst, as when a link comes up; neither end counts falls then" * burst
             port.add(summary, quantity, Severity.INFO if burst else severity)
     return port
 

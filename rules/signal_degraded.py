@@ -22,7 +22,8 @@ platform's counters mean.
   Gb/s) are evaluated by the level before FEC, which they bound from below in either meaning.
 - Symbol errors on InfiniBand up to 100 Gb/s (NRZ) are critical above 120 an hour, receive errors a warning above 10 a
   second.
-- One burst is information only where neither end counts falls: a link that comes up makes one.
+- One burst is information only where neither end counts falls then, as while a host boots: a link that comes up makes
+  one.
 - Where a port's errors are not counted over the window, a rate that its device computed (SONiC's fec-stats, EOS' phy
   detail, mlxlink): a warning from 1e-6 before FEC or 1e-12 after it, if it covers a minute or more. Otherwise the link
   is unknown, as it is if the rate is low: the rate may be of one second, of long ago, or all errors since boot.
@@ -62,6 +63,7 @@ from rules._error_levels import (
     above_limits,
     evaluate_port,
 )
+from rules._sample_spans import all_covered, cover_any, samples_covered
 from rules._senders import Cards, blamed, blamed_card, suspected_cards
 from rules._uncounted import every_link
 from truerail.analysis.cabling import BOTH_ENDS, ONE_END
@@ -139,7 +141,7 @@ def _suspects(telemetry: Telemetry) -> Codes:
 
 def _bad_ports(telemetry: Telemetry, ports: Codes, other: Codes) -> dict[int, BadPort]:
     """The suspects that are above a limit while their link was up."""
-    gained, seconds, falls_reported = _without_falls(telemetry, ports, other[ports])
+    gained, seconds, falls_known = _without_falls(telemetry, ports, other[ports])
     nrz, ib = nrz_links(telemetry)[ports], infiniband(telemetry)[ports]
     bits = telemetry.part(Q.RX_BITS, None, ports)[0]
     by_speed = telemetry.speed()[ports][:, None] * 8 * LINE_CODING
@@ -151,7 +153,7 @@ def _bad_ports(telemetry: Telemetry, ports: Codes, other: Codes) -> dict[int, Ba
             of_port[Q.FEC_SYMBOLS], of_port[Q.SYMBOL_ERRORS] = of_port[Q.SYMBOL_ERRORS], of_port[Q.FEC_SYMBOLS]
             span[Q.FEC_SYMBOLS], span[Q.SYMBOL_ERRORS] = span[Q.SYMBOL_ERRORS], span[Q.FEC_SYMBOLS]
         could = {q: np.where(np.isnan(bits[row]), by_speed[row] * span[q], bits[row]) for q in _COUNTED}
-        evaluated = evaluate_port(of_port, span, could, nrz=bool(nrz[row]), falls_reported=bool(falls_reported[row]))
+        evaluated = evaluate_port(of_port, span, could, nrz=bool(nrz[row]), falls_known=falls_known[row])
         if evaluated.summary:
             found[port] = evaluated
     return found
@@ -159,11 +161,15 @@ def _bad_ports(telemetry: Telemetry, ports: Codes, other: Codes) -> dict[int, Ba
 
 def _without_falls(telemetry: Telemetry, ports: Codes, other: Codes) -> tuple[Samples, Samples, Mask]:
     """What these ports counted and in how many seconds, shapes (ports, samples), but for samples in which the link
-    fell and those beside them: training a link makes errors, and the polls of its ends differ by one. And the ports of
-    which either end counts falls.
+    fell and those beside them: training a link makes errors, and the polls of its ends differ by one. And the samples
+    of which either end counted falls: not those across its restart, as of a host that boots.
     """
-    here, there = (telemetry.part(Q.LINK_DOWNS, None, ends)[0] for ends in (ports, other))
-    fell = (here > 0) | (there > 0)
+    fell, falls_known = np.zeros((2, len(ports), telemetry.samples), dtype=bool)
+    for ends in (ports, other):
+        falls, span = telemetry.part(Q.LINK_DOWNS, None, ends)
+        covered = samples_covered(telemetry, span)
+        fell |= all_covered(falls > 0, covered)
+        falls_known |= all_covered(~np.isnan(falls), covered)
     around = fell.copy()
     around[:, 1:] |= fell[:, :-1]
     around[:, :-1] |= fell[:, 1:]
@@ -171,9 +177,10 @@ def _without_falls(telemetry: Telemetry, ports: Codes, other: Codes) -> tuple[Sa
     seconds: Samples = {}
     for quantity in _COUNTED:
         of_port, span = telemetry.part(quantity, None, ports)
-        gained[quantity] = np.where(around, np.nan, of_port)
-        seconds[quantity] = np.where(around | np.isnan(of_port), np.nan, span)
-    return gained, seconds, np.asarray(~(np.isnan(here) & np.isnan(there)).all(axis=1), dtype=bool)
+        left_out = cover_any(around, samples_covered(telemetry, span))
+        gained[quantity] = np.where(left_out, np.nan, of_port)
+        seconds[quantity] = np.where(left_out | np.isnan(of_port), np.nan, span)
+    return gained, seconds, falls_known
 
 
 def _finding(

@@ -71,6 +71,49 @@ def test_a_peers_restart_makes_errors_once_and_orders_no_repair(tmp_path: Path) 
     assert "Nothing yet" in findings[0]["action"]
 
 
+def nic(sample: int, falls: int, begun: int = 0) -> str:
+    """An mlx5 NIC whose counters began at a sample, and how often its link fell."""
+    received = int(4.25e12 * (sample - begun))
+    return ethtool({"rx_bytes_phy": received // 9, "rx_bits_phy": received, "link_down_events_phy": falls})
+
+
+@pytest.mark.parametrize(("before", "after"), [(1, 1), (0, 1), (3, 0), (0, 0)])
+def test_a_host_that_boots_makes_errors_at_its_leaf_and_orders_no_repair(
+    tmp_path: Path, before: int, after: int
+) -> None:
+    """It is not read for a minute, and its counters begin again: SONiC's end counts no falls."""
+
+    def answers(sample: int) -> Mapping[str, str]:
+        port = fec(sample, 425, 425, lost=4 * (sample > 15))
+        here = nic(sample, before) if sample < 12 else nic(sample, after, begun=16)
+        host = {} if 12 <= sample < 19 else {"gpu-1/ethtool_-S_eth0": here}
+        return {f"leaf-0/{SONIC}": sonic_dump({PORTS[0]: port}), **host}
+
+    _, findings = of_rule(checked(tmp_path, PLAN, rounds(answers)), "LNK004")
+    assert [finding["severity"] for finding in findings] in ([], ["info"])
+
+
+def test_a_burst_at_a_leaf_whose_host_counts_no_fall_meanwhile_is_reported(tmp_path: Path) -> None:
+    def answers(sample: int) -> Mapping[str, str]:
+        leaf = {f"leaf-0/{SONIC}": sonic_dump({PORTS[0]: fec(sample, 425, 425, lost=4 * (sample > 15))})}
+        return leaf if 12 <= sample < 19 else {**leaf, "gpu-1/ethtool_-S_eth0": nic(sample, 1)}
+
+    _, findings = of_rule(checked(tmp_path, PLAN, rounds(answers)), "LNK004")
+    assert [(finding["severity"], finding["subject"]) for finding in findings] == [("warning", "gpu-1/eth0")]
+
+
+def test_errors_that_are_read_only_after_the_fall_was_counted_belong_to_it(tmp_path: Path) -> None:
+    """The leaf is not read for 50 s, in which its host's link fell."""
+
+    def answers(sample: int) -> Mapping[str, str]:
+        host = {"gpu-1/ethtool_-S_eth0": nic(sample, int(sample > 12))}
+        leaf = {f"leaf-0/{SONIC}": sonic_dump({PORTS[0]: fec(sample, 425, 425, lost=4 * (sample > 15))})}
+        return host if 12 <= sample < 17 else {**host, **leaf}
+
+    _, findings = of_rule(checked(tmp_path, PLAN, rounds(answers)), "LNK004")
+    assert findings == []
+
+
 @pytest.mark.parametrize(
     "names",
     [

@@ -216,6 +216,11 @@ def test_after_a_reboot_traffic_is_unknown_and_errors_are_at_least_what_is_repor
     assert around((10**12, 50, 2**31 + 5), (10**6, 3, 7)) == pytest.approx([np.nan, 3, 7], nan_ok=True)
 
 
+def test_after_a_reboot_a_count_of_zero_errors_shows_nothing() -> None:
+    assert around((10**12, 50, 9), (10**6, 0, 0)) == pytest.approx([np.nan] * 3, nan_ok=True)
+    assert around((10**12, 0, 0), (10**6, 0, 2)) == pytest.approx([np.nan, np.nan, 2], nan_ok=True)
+
+
 def test_a_32_bit_counter_wraps_only_where_nothing_else_began_again() -> None:
     assert around((10, 0, 2**32 - 5), (1000, 0, 15)) == pytest.approx([990, 0, 20])
 

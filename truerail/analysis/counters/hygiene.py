@@ -3,7 +3,7 @@
 A 32-bit counter that went backwards has wrapped if that is plausible at its speed. A 64-bit counter never wraps (2^64
 octets at 400 Gb/s take 11.7 years), so it was reset: by a reboot, a driver reload, a re-created port, or an operator's
 `clear counters`. After a reset the traffic of the interval is unknown, while an error counter's new value is a lower
-bound.
+bound; where that is zero, its errors are unknown too.
 """
 
 from functools import lru_cache
@@ -81,8 +81,8 @@ def _after_falls(
         plausible = wrapped & (around <= 1.2 * most_per_second(quantity) * seconds)
         gained = np.where(plausible, around, gained)
         forward = forward | plausible
-    forward = forward & ~(again & (before > 0 if kind is Kind.ERRORS else True))
-    reset = np.where(fallen, now.astype(np.float64), np.nan) if kind is Kind.ERRORS else np.nan
+    forward = forward & ~(again & ((before > 0) | (now == 0) if kind is Kind.ERRORS else True))
+    reset = np.where(fallen & (now > 0), now.astype(np.float64), np.nan) if kind is Kind.ERRORS else np.nan
     return np.asarray(np.where(forward, gained, reset), dtype=np.float64)
 
 
