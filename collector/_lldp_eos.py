@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from collector._lldp_words import addresses, identified, local_port, reported, seconds
+from collector._lldp_words import addresses, device, identified, local_port, reported, seconds
 from truerail.errors import UnreadableError
 from truerail.model import Neighbor
 
@@ -43,7 +43,7 @@ def _brief(row: Mapping[str, Any]) -> Neighbor:
     port_id, port_type = identified(row["neighborPort"])
     return Neighbor(
         local_port(row["port"]),
-        system_name=reported(row["neighborDevice"]),
+        *device(row["neighborDevice"]),
         port_id=port_id,
         port_id_type=port_type,
         ttl_seconds=seconds(row.get("ttl")),

@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from collector._lldp_words import identified, local_port, reported, seconds
+from collector._lldp_words import device, identified, local_port, reported, seconds
 from truerail.errors import UnreadableError
 from truerail.model import Neighbor
 from truerail.model.names import CUT_NAME
@@ -327,10 +327,12 @@ def _row(cells: Sequence[str], table: Header) -> Row:
 
 
 def _neighbor(row: Row) -> Neighbor:
+    name = _marked_alike(row.get("name", ""))
+    mixed = "ttl" in row and "chassis_id" not in row  # IOS, NX-OS, EOS
+    who = device(name) if mixed else (*_identified(row.get("chassis_id", "")), reported(name))
     return Neighbor(
         local_port(row["port"]),
-        *_identified(row.get("chassis_id", "")),
-        reported(_marked_alike(row.get("name", ""))),
+        *who,
         *_identified(row.get("port_id", "").partition(",")[0] if _SCOPE in row else row.get("port_id", "")),
         reported(row.get("description")),
         seconds(row.get("ttl")),

@@ -104,6 +104,12 @@ def identified(value: Any, words: Any = None) -> tuple[str | None, str | None]:
     return text, kind
 
 
+def device(cell: Any) -> tuple[str | None, str | None, str | None]:
+    """Chassis id, its type and system name from a column of names: that of a neighbour without a name has its id."""
+    text, kind = identified(cell)
+    return (text, kind, None) if kind else (None, None, text)
+
+
 def addresses(*values: Any) -> tuple[str, ...]:
     """The IP addresses among `values`, each once, in order. MACs as management addresses are left out."""
     found: dict[str, None] = {}

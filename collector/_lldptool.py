@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 from collector._answer import lines
 from collector._sections import named
@@ -12,7 +13,9 @@ _TLV = re.compile(r"[A-Z].* TLV$")
 _FRAME = "=-#*:[]<> \t"
 """Characters used to frame an interface name above its answer."""
 _END = "End of LLDPDU TLV"
+_SENT = "what the host itself sends (`lldptool -t` without `-n`), not its neighbours"
 _IDENTITY = frozenset(("Chassis ID TLV", "Port ID TLV", "Port Description TLV", "System Name TLV"))
+_FLAGS = re.compile(r"-[a-zA-Z]+")
 _ID_TYPES = {
     "mac": "mac",
     "ifname": "ifname",
@@ -36,18 +39,20 @@ def neighbors_from_lldptool(answer: str) -> Iterator[Neighbor]:
     A value is the first line below its TLV's name: further lines without a tab continue a description. An answer may
     lack its end; without chassis id or port id it raises `UnreadableError`.
     """
-    port, name, begun, ended = "", "", 0, 0
+    port, name, begun, ended, sent = "", "", 0, 0, False
     values: dict[str, list[str]] = {}
     text = lines(answer)
     for number, line in enumerate(text, 1):
         stripped = line.strip()
         if stripped == "Chassis ID TLV" or stripped == _END:
+            if sent:
+                raise UnreadableError(_SENT, line=number)
             if begun:
                 yield _neighbor(port, values, begun)
                 port = ""
             values, name, begun, ended = {}, stripped, number if stripped != _END else 0, number
         elif not begun:
-            interface = _interface(stripped)
+            interface, sent = _interface(stripped), sent or _asks_own(stripped)
             port = port if interface is None else interface
         elif _TLV.match(line.strip(" \r")):
             name = stripped
@@ -62,12 +67,27 @@ def neighbors_from_lldptool(answer: str) -> Iterator[Neighbor]:
 
 
 def _interface(line: str) -> str | None:
-    """The interface that a line above an answer names: a command with `-i`, or the bare name, framed or not."""
-    words = line.split()
-    if "-i" in words[:-1] and any(word.endswith("lldptool") for word in words):
-        return named(words[words.index("-i") + 1])
+    """The interface that a line above an answer names: a command with `-i` or `-tni`, or the bare name, or framed."""
+    given = _given(line)
+    for flags, word in pairwise(given):
+        if _FLAGS.fullmatch(flags) and flags.endswith("i"):
+            return named(word)
     name = line.strip(_FRAME).removeprefix("Interface").strip(_FRAME)
     return name if name and len(name.split()) == 1 else None
+
+
+def _asks_own(line: str) -> bool:
+    """Whether a line is a command for TLVs without the flag for a neighbour's."""
+    given = _given(line)
+    flags = "".join(filter(_FLAGS.fullmatch, given))
+    return ("t" in flags or "get-tlv" in given) and "n" not in flags
+
+
+def _given(line: str) -> list[str]:
+    """The words behind the tool's name in a line; none if it is no such command."""
+    words = line.split()
+    at = next((at for at, word in enumerate(words, 1) if word.endswith("lldptool")), len(words))
+    return words[at:]
 
 
 def _neighbor(port: str, values: dict[str, list[str]], line: int) -> Neighbor:

@@ -59,8 +59,43 @@ edge# show lldp neighbors | no-more
 
 edge#
 """
+LLDPTOOL = """\
+Chassis ID TLV
+\tMAC: 02:00:00:00:00:01
+Port ID TLV
+\tIfname: ens2f0
+Time to Live TLV
+\t120
+End of LLDPDU TLV
+"""
 
 READ: Answers = {
+    "napalm#759, older IOS: a neighbour without a name has its chassis id in the column of names": (
+        "lldp_switch",
+        """\
+Device ID           Local Intf     Hold-time  Capability      Port ID
+switch1             Fa0/24         120        B               Fa0/19
+480f.cf28.8a1b      Fa0/17         3601                       480f.cf28.8a1b
+
+Total entries displayed: 2
+""",
+        [
+            Neighbor("Fa0/24", None, None, "switch1", "Fa0/19", ttl_seconds=120),
+            Neighbor("Fa0/17", "48:0f:cf:28:8a:1b", "mac", None, "48:0f:cf:28:8a:1b", "mac", ttl_seconds=3601),
+        ],
+    ),
+    "EOS, JSON: the same": (
+        "lldp_switch",
+        """{"lldpNeighbors": [
+        {"port": "Ethernet1", "neighborDevice": "0c42.a1dd.0001", "neighborPort": "0c42.a1dd.0002", "ttl": 120}
+        ]}""",
+        [Neighbor("Ethernet1", "0c:42:a1:dd:00:01", "mac", None, "0c:42:a1:dd:00:02", "mac", ttl_seconds=120)],
+    ),
+    "lldptool(8): flags joined before the interface": (
+        "lldp_host",
+        f"# lldptool -tni ens2f0\n{LLDPTOOL}",
+        [Neighbor("ens2f0", "02:00:00:00:00:01", "mac", None, "ens2f0", "ifname", None, 120)],
+    ),
     "Nokia's SR OS hackathon, OpenNMS' NMS-13593: a port's description behind its name, cells cut with an asterisk": (
         "lldp_switch",
         SROS,
@@ -144,6 +179,14 @@ R1-SL1> show igmp snooping evpn database
     ),
 }
 REFUSED: Refused = {
+    "openlldp#39: without -n, lldptool prints what the host itself sends": (
+        "lldp_host",
+        f"# lldptool -t -n -i eth0\n{LLDPTOOL}# lldptool -t -i ens2f0\n{LLDPTOOL}",
+        "line 10: what the host itself sends",
+    ),
+    "the same by the name of the command": (
+        *("lldp_host", f"# lldptool get-tlv -i ens2f0\n{LLDPTOOL}", "line 2: what the host itself sends"),
+    ),
     "SR OS, cut between two rows": (
         *("lldp_switch", SROS[: SROS.index("3/2/c5/1  ")], "no total below the table: the answer is cut"),
     ),
