@@ -17,7 +17,8 @@ platform's counters mean.
   bit in each: warning from 1e-6, critical from 1e-5. RS-544 gives up at 2.4e-4. Information only: it rose tenfold
   within the window, to 1e-7 or more.
 - Bit error rate that FEC leaves, from symbol and CRC errors, at least one bit in each: warning from 1e-12, critical
-  from 1e-11. A cut-through switch passes broken frames on, so CRC errors alone may come from further away.
+  from 1e-11. A cut-through switch passes broken frames on: CRC errors alone, no more than the switch that sends them
+  receives itself at other ports, are information.
 - Symbol errors that may be counted before FEC (SONiC's FEC_SYMBOL_ERR, bnxt's rx_pcs_symbol_err, InfiniBand above 100
   Gb/s) are evaluated by the level before FEC, which they bound from below in either meaning.
 - Symbol errors on InfiniBand up to 100 Gb/s (NRZ) are critical above 120 an hour, receive errors a warning above 10 a
@@ -63,6 +64,7 @@ from rules._error_levels import (
     above_limits,
     evaluate_port,
 )
+from rules._passed_on import PASSED_ON, passed_on
 from rules._sample_spans import all_covered, cover_any, samples_covered
 from rules._senders import Cards, blamed, blamed_card, suspected_cards
 from rules._uncounted import every_link
@@ -106,14 +108,20 @@ def signal_degraded(round: Round) -> Iterator[Finding]:
     bad = _bad_ports(telemetry, _suspects(telemetry), other) | above_limits(
         {port: rate for port, rate in rates.items() if not reported[port]}
     )
+    passed = passed_on(telemetry, bad, other)
+    own = {port: found for port, found in bad.items() if port not in passed}
     links: dict[int, list[int]] = {}
     for port in bad:
         links.setdefault(subject_of(telemetry.wiring.index, port, int(other[port])), []).append(port)
     with_data = reported.copy()
     with_data[list(rates)] = True
-    cards = suspected_cards(telemetry, with_data, other, bad)
+    cards = suspected_cards(telemetry, with_data, other, own)
     for subject, ends in links.items():
-        yield _finding(telemetry, subject, {port: bad[port] for port in ends}, other, reported, cards)
+        of_link = {port: own[port] for port in ends if port in own}
+        if of_link:
+            yield _finding(telemetry, subject, of_link, other, reported, cards)
+        else:
+            yield _passed_on(telemetry, subject, {port: bad[port] for port in ends}, other)
     every_link(telemetry, "errors", *_COUNTED, least=LEAST_SAMPLES)
 
 
@@ -208,6 +216,24 @@ def _finding(
     )
 
 
+def _passed_on(telemetry: Telemetry, subject: int, bad: dict[int, BadPort], other: Codes) -> Finding:
+    """A link that is not to blame for what its ends receive."""
+    index = telemetry.wiring.index
+    senders = index.ports.device_of(other[list(bad)]).tolist()
+    switches = " and ".join(dict.fromkeys(index.devices.names[sender] for sender in senders))
+    symptoms = [f"{index.spell(port)} receives {'; '.join(found.summary)}" for port, found in bad.items()]
+    return signal_degraded.found(
+        index.spell(subject),
+        severity=Severity.INFO,
+        summary=", ".join([*symptoms, f"{switches} receives as many at its other ports and passes them on"]),
+        action=f"{NOTHING_YET}: repair the links first from which {switches} receives errors.",
+        rail=rail_at(index, subject),
+        confidence=ALONE,
+        evidence=counter_evidence(telemetry, bad, Q.CRC_ERRORS, Q.RX_ERRORS),
+        detail=(("reports", tuple(str(index.spell(port)) for port in bad)), ("because", PASSED_ON)),
+    )
+
+
 _PLAN = """
     gpu-1/nic0 leaf-0/swp1 rail=0 speed=400
     gpu-2/nic0 leaf-0/swp2 rail=0 speed=400
@@ -254,6 +280,13 @@ FIRES = (
         {},
         ("gpu-1/nic0", "gpu-2/nic0", "gpu-3/nic0"),
         rates={f"gpu-{host}/nic0": _DIRTY for host in (1, 2, 3)} | {"gpu-4/nic0": _CLEAN},
+    ),
+    Case(
+        "A leaf passes on the frames that one host breaks: the other links are information.",
+        _PLAN,
+        {},
+        ("gpu-1/nic0", "gpu-2/nic0", "gpu-3/nic0", "gpu-4/nic0"),
+        rates={"leaf-0/swp1": {"crc_errors": 60.0}} | {f"gpu-{host}/nic0": {"crc_errors": 20.0} for host in (2, 3, 4)},
     ),
     Case(
         "The level before FEC rises thirtyfold: worth knowing.",

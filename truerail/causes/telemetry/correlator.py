@@ -11,8 +11,14 @@ from truerail.causes.telemetry.cause_words import kind_of, said_of
 from truerail.causes.telemetry.found import Found
 from truerail.causes.telemetry.roots import RootCandidate, reached, root_of_finding
 
-GONE = ("the other end of its flows has no link", "the host at the other end of its flows is idle")
-"""RAL001's `because` in the detail, for a NIC whose peer has no link or whose peer's host is idle."""
+BLAMELESS = (
+    "the other end of its flows has no link",
+    "the host at the other end of its flows is idle",
+    "the switch that sends receives as many errors and passes them on",
+)
+"""`because` in the detail: RAL001's for a NIC whose peer has no link or whose peer's host is idle, LNK004's for a link
+that receives what another one broke.
+"""
 
 _ONE_TIER = {"LBL001": "siblings", "PRB004": "switches"}
 """The detail that findings about one tier's hash share."""
@@ -43,8 +49,8 @@ class Correlator:
         fresh: dict[Hashable, CauseCandidate] = {}
         roots: list[tuple[CauseCandidate, RootCandidate]] = []
         for number in self.found.by_rule.get(rule, ()):
-            if number not in self.owner and self.found.details[number].get("because") in GONE:
-                continue  # nothing is wrong there: the peer was switched off or drained on purpose
+            if number not in self.owner and self.found.details[number].get("because") in BLAMELESS:
+                continue  # nothing is wrong there: see the peer, or the other link
             root = root_of_finding(self.found, number)
             draft = self.owner.get(number) or self._begin(number, root, fresh)
             draft.harm = max(draft.harm, len(root.paused))
