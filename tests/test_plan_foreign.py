@@ -354,7 +354,7 @@ def misspelled(wrong: str, *others: str) -> list[str]:
 def test_lint_names_a_device_that_is_misspelled_with_its_cell() -> None:
     (problem,) = misspelled("laef-0")
     assert "row 6, column D: laef-0 has 1 of the cables, did you mean 'leaf-0'?" in problem
-    assert len(misspelled("Leaf-0")) == 1
+    assert misspelled("Leaf-0") == [], "names that differ in case alone are one device"
 
 
 @pytest.mark.parametrize("wrong", ["leaf-1", "storage-0", "leaf-0"])

@@ -30,17 +30,20 @@ _FIELDS = {
     **dict.fromkeys(("node name", "hostname", "host name", "host", "device", "device name"), "device"),
     **dict.fromkeys(("switch", "node", "system", "system name", "power panel"), "device"),
     **dict.fromkeys(("equipment", "equipment name", "machine", "dev"), "device"),
+    **dict.fromkeys(("device/port", "device/interface", "host/port", "node/port", "switch/port"), "device"),
     **dict.fromkeys(("name", "nae"), "name"),
     **dict.fromkeys(
         ("port", "hca/port", "hca port", "physical port", "interface name", "interface", "port name"), "port"
     ),
     **dict.fromkeys(
-        ("nic port", "if", "ifname", "if name", "intf", "netdev", "port id", "termination", "endpoint"), "port"
+        ("nic port", "if", "int", "ifname", "if name", "intf", "netdev", "port id", "termination", "endpoint"), "port"
     ),
     **dict.fromkeys(("nic", "hca", "nic name", "hca name", "adapter", "adapter name", "name 2"), "card"),
     **dict.fromkeys(("slot/port", "port number", "port no", "port no.", "port #", "switch port", "osfp port"), "port"),
     **dict.fromkeys(("rack", "rack name", "cabinet"), "rack"),
-    **dict.fromkeys(("u", "ru", "rack u", "unit", "location", "position"), "unit"),
+    **dict.fromkeys(
+        ("u", "ru", "rack u", "shelf u", "rack unit", "u position", "unit", "location", "position"), "unit"
+    ),
     **dict.fromkeys(("type", "role", "node type", "device type"), "kind"),
     **dict.fromkeys(("slot", "tray", "line card", "linecard"), "slot"),
     "site": "site",
@@ -59,7 +62,7 @@ _OF_CABLE = {
     "shuffle id": "shuffle",
 }
 _WORDS = re.compile(r"[\s_\-:]+|(?<=[A-Za-z])\.(?=[A-Za-z])")
-_END_IN_BRACKETS = re.compile(r"\s*\(([ABZ12])\)$", re.IGNORECASE)
+_END_IN_BRACKETS = re.compile(r"\s*\(([ABZ12]|device|host|node|switch|port|interface|rack)\)$", re.IGNORECASE)
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _PREFIX = re.compile(
     r"(endpoint [12ab]|side [12abz]|end [12abz]|[abz] (?:end|side)|(?:near|far|local|remote) end|[a-z]+\d?)(?: (.+))?"
@@ -170,6 +173,8 @@ def _by_nouns(known: Sequence[str]) -> Header:
         if noun in _NOUNS and "device" not in ends.get(noun, {}):
             begun = next((of for of in ends if _same(noun, of) and "device" not in ends[of]), noun)
             ends[noun], latest = {**ends.pop(begun, {}), "device": column}, noun
+        elif rest and len(ends) == 2 and _SIDES.get(owner) == "b":  # `connected to`, `remote interface`
+            ends[latest].setdefault(_FIELDS[rest], column)
         elif rest and (owner in _NOUNS or any(_same(of, owner) for of in ends)):
             near = owner if owner in ends else next((of for of in ends if _same(of, owner)), owner)
             ends.setdefault(near, {}).setdefault(_FIELDS[rest], column)

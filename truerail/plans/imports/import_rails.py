@@ -24,7 +24,8 @@ _POWER_OR_CONSOLE: Final = re.compile(
 _OTHER_NETWORK: Final = re.compile(r"storage|scale-?up|nvl|in-?band|frontend|north|tan|mgmt", re.IGNORECASE)
 _NUMBERED: Final = re.compile(r"(?:rail|nic)[-_ ]?(\d{1,3})", re.IGNORECASE)
 _TWO_PORTS: Final = re.compile(r"(.+?)(?:f(\d)(?:np\d)?|[pP](\d)|[/:.](\d))")
-_LEAF_NUMBER: Final = re.compile(r"(?:^|[-_.])r(?:ail)?[-_]?(\d{1,3})(?=[-_.]|$)", re.IGNORECASE)
+_LEAF_NUMBER: Final = re.compile(r"(?:^(?!r\d+$)|[-_.])r(?:ail)?[-_]?(\d{1,3})(?=[-_.]|$)", re.IGNORECASE)
+"""`leaf-r3`, `rail3-leaf`; but `r3` alone is a router of a lab."""
 _LEAST_HOSTS: Final = 2
 """Hosts that must agree on an order of ports."""
 _LEAVES: Final = "rails are those that the leaves' names number, counted from 0"

@@ -20,7 +20,7 @@ _KINDS: Final = (
     ),
 )
 _SWITCH: Final = re.compile(
-    r"switch|交换机|srlinux|ceos|\bsonic|\bsw[-_\d]|nokia_|arista_|cisco_|juniper_|cvx|^(?:sw|cl|cs)$"
+    r"switch|交换机|srlinux|ceos|\bsonic|cumulus-vx|\bsw[-_\d]|nokia_|arista_|cisco_|juniper_|cvx|^(?:sw|cl|cs)$"
     r"|^(?:eos|nxos|cumulus(?:_nvue)?|dellos\d+|junos|v(?:ptx|junos-switch)|iosxr|arubacx)$",
     re.IGNORECASE,
 )
@@ -29,7 +29,7 @@ devices of netlab.
 """
 _SWITCH_PORT: Final = re.compile(
     r"swp\d.*|Ethernet\d.*|Eth\d+/.*|(?:et|xe|ge)-\d.*|e\d+-\d.*|ethernet-\d.*|sw\d+p\d+|E\d+/\d.*"
-    r"|\w+(?:Ethernet|GigE)\d.*|\d+/\d+(?:/\d+)*"
+    r"|\w+(?:Ethernet|GigE)\d.*|(?:X|\d+)?GE\d.*|\d+/\d+(?:/\d+)*"
 )
 _HOST_PORT: Final = re.compile(
     r"nic.*|eth\d+|en[opsx]\w+|mlx\d_\d+.*|ib[ps]?\d.*|rail.*|hca.*|M\d+P\d+|bmc|ipmi", re.IGNORECASE

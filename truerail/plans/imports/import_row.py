@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from truerail.model.names import printable
 
 NO_VALUE = re.compile(
-    r"tb[adc]|n/?a|none|null|-+|\?+|spare|free|unused|reserved|unconnected|site"
-    r"|reserv(?:e|iert)|frei|offen|unbenutzt|备用|预留|待定|空闲?|无"
+    r"tb[adc](?:[^\w-].*)?|n/?a|none|null|-+|\?+|spare|free|unused|reserved|unconnected|site|unknown|empty|vacant"
+    r"|not (?:connected|used|in use|assigned)|reserv(?:e|iert)|frei|offen|unbenutzt|unbekannt"
+    r"|备用|预留|待定|空闲?|无|未知"
     r"|customer\b.*|.*\bcustomer[- ]provided\b.*",
     re.IGNORECASE,
 )

@@ -4,10 +4,12 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Final
 
 from truerail.files.nodesets import name_fault
 from truerail.files.problems import Faults
 from truerail.model import Cable, Device, Plan, Port, Rail, Role
+from truerail.model.names import port_key
 from truerail.plans.imports.import_macs import with_macs
 from truerail.plans.imports.import_rails import is_out_of_band, with_rails
 from truerail.plans.imports.import_roles import roles_of
@@ -49,7 +51,7 @@ def import_text(text: str, file: str, *, out_of_band: bool = False) -> Imported 
 def plan_of(form: str, rows: Rows, file: str, *, out_of_band: bool) -> Imported:
     """The plan of rows."""
     faults = Faults(file, PlanError)
-    found = _once(_with_nodes(_with_sites(rows.found), rows.nodes), rows)
+    found = _once(_with_nodes(_with_sites(_spelled_once(rows)), rows.nodes), rows)
     _check(found, rows, faults)
     roles = roles_of(found)
     kept = found if out_of_band else _in_band(found, rows)
@@ -70,11 +72,12 @@ def _places(row: ImportRow, cable: Cable) -> tuple[tuple[Port, Port], tuple[str,
 
 def _with_nodes(found: Sequence[ImportRow], nodes: Mapping[str, End]) -> list[ImportRow]:
     """The rows with what the file says of their devices beside the cables."""
-    return [replace(row, a=_of_node(row.a, nodes), b=_of_node(row.b, nodes)) for row in found] if nodes else [*found]
+    known = {name.lower(): end for name, end in nodes.items()}
+    return [replace(row, a=_of_node(row.a, known), b=_of_node(row.b, known)) for row in found] if known else [*found]
 
 
 def _of_node(end: End, nodes: Mapping[str, End]) -> End:
-    node = nodes.get(end.device)
+    node = nodes.get(end.device.lower())
     if node is None:
         return end
     rack, unit = (end.rack, end.unit) if end.rack else (node.rack, node.unit)
@@ -94,6 +97,33 @@ def _check(found: Sequence[ImportRow], rows: Rows, faults: Faults) -> None:
     faults.raise_any()
 
 
+def _spelled_once(rows: Rows) -> list[ImportRow]:
+    """The rows with each device as it is spelled first: `GPU-1` and `gpu-1` are one, as they are where devices report
+    their names.
+    """
+    first: dict[str, str] = {}
+    for end in (end for row in rows.found for end in (row.a, row.b)):
+        first.setdefault(end.device.lower(), end.device)
+    other = {end.device for row in rows.found for end in (row.a, row.b)} - set(first.values())
+    if not other:
+        return rows.found
+    shown = ", ".join(f"{name} as {first[name.lower()]}" for name in sorted(other)[:_MOST_SPELLED])
+    more = f" and {len(other) - _MOST_SPELLED:,} more" if len(other) > _MOST_SPELLED else ""
+    rows.notes.append(f"read as one device, because names differ in upper and lower case alone: {shown}{more}")
+    return [
+        replace(
+            row,
+            a=replace(row.a, device=first[row.a.device.lower()]),
+            b=replace(row.b, device=first[row.b.device.lower()]),
+        )
+        for row in rows.found
+    ]
+
+
+_MOST_SPELLED: Final = 6
+"""Listed in a note."""
+
+
 def _with_sites(found: Sequence[ImportRow]) -> list[ImportRow]:
     """Devices that have one name in several sites get the site's name too."""
     sites: defaultdict[str, set[str]] = defaultdict(set)
@@ -108,11 +138,11 @@ def _sited(end: End, several: set[str]) -> End:
 
 
 def _once(found: Sequence[ImportRow], rows: Rows) -> list[ImportRow]:
-    """Each cable once, also where both of its ends list it."""
+    """Each cable once, also where both of its ends list it, and spell a port in two ways: `Ethernet1/1`, `Eth1/1`."""
     known: dict[frozenset[tuple[str, str]], ImportRow] = {}
     again = 0
     for row in found:
-        ends = frozenset(((row.a.device, row.a.port), (row.b.device, row.b.port)))
+        ends = frozenset(((row.a.device, port_key(row.a.port)), (row.b.device, port_key(row.b.port))))
         again += ends in known
         known.setdefault(ends, row)
     if again:

@@ -184,9 +184,9 @@ def _row(a: End, b: End, header: Header, cells: Cells, number: int, sheet: str) 
         number,
         sheet,
         speed_gbps=_speed(cable.get("speed", "")),
-        length_m=_length_m(cable.get("length ft", ""), "ft")
+        length_m=length_m(cable.get("length ft", ""), "ft")
         if "length ft" in cable
-        else _length_m(cable.get("length", ""), cable.get("length unit", "")),
+        else length_m(cable.get("length", ""), cable.get("length unit", "")),
         label=cable.get("label", "") or cable.get("shuffle", ""),
         rail=_whole(cable.get("rail", ""), MOST_RAILS),
         plane=_plane(cable.get("plane", "")),
@@ -232,7 +232,7 @@ def letters(column: int) -> str:
     return (letters(before - 1) if before else "") + chr(ord("A") + here)
 
 
-def _length_m(text: str, unit: str) -> float | None:
+def length_m(text: str, unit: str) -> float | None:
     """A length in metres, of `3`, `3,5 m`, `10 ft`; None in a unit that is unknown."""
     found = _LENGTH.fullmatch(text)
     value = metres(found[1].replace(",", ".")) if found else None

@@ -16,14 +16,20 @@ Reader = Callable[[Documents], Rows | None]
 
 
 def containerlab(documents: Documents) -> Rows | None:
-    """containerlab: `endpoints` of two texts `node:interface`, or of two mappings; `type: host` and others leave it."""
+    """containerlab: `endpoints` of two texts `node:interface`, or of two mappings; `type: host` and others leave it. A
+    node without a kind has that of its group, else the default one.
+    """
     topology = _mapping(documents[0]).get("topology") if len(documents) == 1 else None
     if not isinstance(topology, Mapping) or not isinstance(topology.get("links"), list):
         return None
-    nodes = _mapping(topology.get("nodes"))
+    groups, default = _mapping(topology.get("groups")), _mapping(topology.get("defaults")).get("kind")
+    kinds = {
+        name: str(of.get("kind") or _mapping(groups.get(str(of.get("group")))).get("kind") or default or "")
+        for name, of in _by_name(_mapping(topology.get("nodes"))).items()
+    }
     rows = Rows()
     for number, link in enumerate(topology["links"], 1):
-        ends = [end for one in _list(_mapping(link).get("endpoints")) if (end := _lab_end(nodes, one))]
+        ends = [end for one in _list(_mapping(link).get("endpoints")) if (end := _lab_end(kinds, one))]
         if len(ends) == 2:
             rows.add(ImportRow(ends[0], ends[1], where=f"link {number}"))
         else:
@@ -31,13 +37,12 @@ def containerlab(documents: Documents) -> Rows | None:
     return rows
 
 
-def _lab_end(nodes: Mapping[str, Any], one: Any) -> End | None:
+def _lab_end(kinds: Mapping[str, str], one: Any) -> End | None:
     if isinstance(one, Mapping):
         node, port = str(one.get("node") or ""), str(one.get("interface") or "")
     else:
         node, _, port = str(one).partition(":")
-    kind = str(_mapping(nodes.get(node)).get("kind") or "")
-    return End(node, port, kind=kind) if node and port and node not in _NO_NODES else None
+    return End(node, port, kind=kinds.get(node, "")) if node and port and node not in _NO_NODES else None
 
 
 _NO_NODES: Final = ("host", "mgmt-net", "macvlan", "vxlan", "vxlan-stitch", "dummy")
