@@ -5,7 +5,7 @@ Needs: a read-only login; on Linux `bridge` of iproute2.
 
 | network OS | answers |
 |---|---|
-| Cumulus Linux, Linux | `bridge [-j] fdb show` |
+| Cumulus Linux, Linux | `bridge [-j] fdb show`; `nv show bridge domain br_default mac-table`, text and `-o json` |
 | SONiC | `show mac` |
 | Arista EOS | `show mac address-table`, `show mac-address-table unicast`, as JSON and text |
 | Cisco NX-OS | `show mac address-table`, as JSON and text |
@@ -28,6 +28,8 @@ import re
 from collections.abc import Iterator
 from typing import Any, Literal
 
+from collector import _nvue_macs
+from collector._answer import lines
 from collector._documents import document, listed
 from collector._station_rows import has_title, is_port, is_remote, stations
 from truerail.errors import UnreadableError
@@ -38,6 +40,8 @@ _LEARNED = ("dynamic", "learn", "peerdynamic", "d", "dl", "dr", "dlr", "port-acc
 _STATIC = ("static", "s", "sl", "security", "secure", "sticky", "config")
 _NOT_LEARNED = ("permanent", "self", "local")
 _LINUX = "dev"
+_NVUE = {"interface", "mac"}
+"""What each of NVUE's rows has, below its number."""
 _JUNOS_TABLES = ("macdb", "ethernet-switching-table", "ethernet-switching-table-information")
 _JUNOS_ROWS = (
     ("l2ng-l2-mac-logical-interface", "l2ng-l2-mac-address", "l2ng-l2-vlan-id", "l2ng-l2-mac-flags"),
@@ -66,6 +70,8 @@ _MULTICAST = re.compile(r"^[>#]?[ \t]*Multicast Mac Address Table[ \t\r]*$", re.
         *(
             Command(text, ("capture",))
             for text in (
+                "nv show bridge domain br_default mac-table -o json",
+                "nv show bridge domain br_default mac-table",
                 "show mac-address-table unicast | json",
                 "show mac-address-table",
                 "show ethernet-switching table detail | display json",
@@ -133,6 +139,13 @@ def _from_json(found: Any) -> Iterator[MacEntry]:
     ):
         for row in listed(found):
             yield from _linux(row["ifname"], row["mac"], row.get("vlan"), {row.get("state", ""), *row.get("flags", ())})
+    elif (
+        found
+        and isinstance(found, dict)
+        and all(isinstance(row, dict) and row.keys() >= _NVUE for row in found.values())
+    ):
+        for row in found.values():
+            yield from _linux(row["interface"], row["mac"], row.get("vlan"), {row.get("entry-type", "")})
     else:
         raise UnreadableError("not a MAC table")
 
@@ -166,6 +179,11 @@ def _data(row: dict[str, Any], key: str) -> str | None:
 
 
 def _from_text(answer: str) -> Iterator[MacEntry]:
+    rows = _nvue_macs.table(lines(answer))
+    if rows is not None:
+        for row in rows:
+            yield from _linux(*row)
+        return
     found = list(_rows(answer))
     titled = has_title(answer, "mac", "vlan", "port|interface|learned") and not has_title(answer, "ip address", "mac")
     if has_title(answer, "device id", "local int"):  # LLDP's list: with MACs as ports, its capabilities look like kinds

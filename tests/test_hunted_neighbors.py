@@ -2,7 +2,7 @@
 
 from public_answers import Answers, Refused, reads, refuses
 
-from truerail.model import Neighbor
+from truerail.model import MacEntry, Neighbor
 
 SROS = """\
 A:admin@sr1# show system lldp neighbor
@@ -68,8 +68,43 @@ Time to Live TLV
 \t120
 End of LLDPDU TLV
 """
+NVUE = """\
+cumulus@leaf01:~$ nv show bridge domain br_default mac-table
+entry-id  age      bridge-domain  entry-type    interface   last-update  MAC address        remote-dst   src-vni  vlan
+--------  -------  -------------  ------------  ----------  -----------  -----------------  -----------  -------  ----
+1         0:12:54  br_default                   bond2       0:00:18      48:b0:2d:46:8f:ca                        20
+2         0:13:47  br_default     permanent     bond2       0:13:47      48:b0:2d:6c:f4:fc
+3         0:06:36  br_default     extern_learn  vxlan48     0:06:36      44:38:39:be:ef:bb                        4036
+4         0:06:36  br_default     extern_learn  bond3       0:06:36      44:38:39:be:ef:cc  10.0.1.34    10
+"""
 
 READ: Answers = {
+    "Cumulus Linux' documentation, 5.6: learned entries without a type": (
+        "mac_table",
+        NVUE,
+        [MacEntry("bond2", "48:b0:2d:46:8f:ca", 20, "dynamic")],
+    ),
+    "Cumulus Linux' documentation, 5.0: an age before the MAC is no VLAN": (
+        "mac_table",
+        """\
+    age     bridge-domain  entry-type  interface   last-update  MAC address        src-vni  vlan  vni   Summary
+--  ------  -------------  ----------  ----------  -----------  -----------------  -------  ----  ----  ---------------
+0   3       br_default     static      bond2       970          48:b0:2d:9d:31:ae           20
++ 1 58      br_default                 bond1       4            a6:e0:55:25:f3:b2           30
+2   970     br_default                 vxlan48     970          48:b0:2d:bc:7e:83           10    None  remote-dst: 10.0
+""",
+        [
+            MacEntry("bond2", "48:b0:2d:9d:31:ae", 20, "static"),
+            MacEntry("bond1", "a6:e0:55:25:f3:b2", 30, "dynamic"),
+        ],
+    ),
+    "a test of NVUE's API": (
+        "mac_table",
+        """{"1": {"age": 21, "interface": "swp30s0", "mac": "48:b0:2d:6c:8d:6f", "vlan": 121},
+        "12": {"age": 14, "entry-type": "permanent", "interface": "bond5", "mac": "48:b0:2d:ec:3c:d4"}}""",
+        [MacEntry("swp30s0", "48:b0:2d:6c:8d:6f", 121, "dynamic")],
+    ),
+    "NVUE, cut within the last line: only whole rows count": ("mac_table", NVUE[: NVUE.index("0\n2  ")], []),
     "napalm#759, older IOS: a neighbour without a name has its chassis id in the column of names": (
         "lldp_switch",
         """\
@@ -179,6 +214,11 @@ R1-SL1> show igmp snooping evpn database
     ),
 }
 REFUSED: Refused = {
+    "Cumulus Linux' command reference, 5.0: MACs that a narrow terminal cut": (
+        "mac_table",
+        NVUE.replace("48:b0:2d:6c:f4:fc", "48:b0:2d:6c:f4…"),
+        "line 5: cells are cut: the terminal was too narrow",
+    ),
     "openlldp#39: without -n, lldptool prints what the host itself sends": (
         "lldp_host",
         f"# lldptool -t -n -i eth0\n{LLDPTOOL}# lldptool -t -i ens2f0\n{LLDPTOOL}",
