@@ -20,6 +20,11 @@ BER_BEFORE_FEC = (1e-6, 1e-5)
 """Warning and critical for RS-544: vendor guidance, quoted by LLDPq's BER analyzer. KP4 FEC gives up at 2.4e-4."""
 BER_AFTER_FEC = (1e-12, 1e-11)
 """Warning and critical: 1e-12 is ibdiagnet's long-standing limit, ten times that LLDPq's critical one."""
+FAST_ETHERNET = 200e9 / 8
+FAST_BER_AFTER_FEC, LEAST_ERRORS = 1e-13, 5
+"""Ethernet from this speed on, in bytes a second, is built for this rate at the MAC: the objective of IEEE 802.3bs,
+where 802.3ba to bm have 1e-12. At 400 Gb/s it is five broken frames in two minutes; fewer are no rate.
+"""
 RISING, RISING_BER = 10.0, 1e-7
 """A level before FEC that rises so many times within the window, to this or more, is worth knowing: healthy links stay
 below 1e-8, ANTA's limit is 1e-7.
@@ -59,12 +64,17 @@ class BadPort:
         self.severity = max(self.severity, severity, key=lambda one: one.rank)
 
 
-def evaluate_port(gained: Samples, seconds: Samples, bits: Samples, *, nrz: bool, falls_known: Mask) -> BadPort:
-    """All symptoms of one port; arrays have shape (samples,). Of the samples `falls_known`, falls are counted."""
+def evaluate_port(
+    gained: Samples, seconds: Samples, bits: Samples, *, nrz: bool, falls_known: Mask, most: float
+) -> BadPort:
+    """All symptoms of one port; arrays have shape (samples,). Falls are counted of the samples `falls_known`; `most` is
+    the bit error rate that FEC may leave.
+    """
     port = BadPort()
     _evaluate_before_fec(port, gained, bits)
     for quantity, name in AFTER_FEC.items():
-        severity, summary = _left_by_fec(quantity, name, gained[quantity], seconds[quantity], bits[quantity], nrz=nrz)
+        counted = (gained[quantity], seconds[quantity], bits[quantity])
+        severity, summary = _left_by_fec(quantity, name, *counted, nrz=nrz, most=most)
         if severity is not None:
             burst = _one_burst(gained[quantity]) and not falls_known[gained[quantity] > 0].all()
             summary += " in one burst, as when a link comes up; neither end counts falls then" * burst
@@ -91,7 +101,7 @@ def _evaluate_before_fec(port: BadPort, gained: Samples, bits: Samples) -> None:
 
 
 def _left_by_fec(
-    quantity: Quantity, name: str, gained: Values, seconds: Values, bits: Values, *, nrz: bool
+    quantity: Quantity, name: str, gained: Values, seconds: Values, bits: Values, *, nrz: bool, most: float
 ) -> tuple[Severity | None, str]:
     """How bad one count of what FEC left is, and in words; None where it is below its limits."""
     count = float(np.nansum(gained))
@@ -108,7 +118,8 @@ def _left_by_fec(
         return Severity.CRITICAL, f"{3600 * rate:.0f} {name} an hour"
     left = _rate(gained, bits)
     severity = Severity.CRITICAL if left >= BER_AFTER_FEC[1] else Severity.WARNING
-    return severity if left >= BER_AFTER_FEC[0] else None, f"{count:.0f} {name}, {left:.1e} of all bits"
+    above = left >= (most if count >= LEAST_ERRORS else BER_AFTER_FEC[0])
+    return severity if above else None, f"{count:.0f} {name}, {left:.1e} of all bits"
 
 
 def _one_burst(gained: Values) -> bool:

@@ -16,9 +16,10 @@ platform's counters mean.
 - Bit error rate before FEC, from corrected bits; where only corrected codewords or symbols are reported, at least one
   bit in each: warning from 1e-6, critical from 1e-5. RS-544 gives up at 2.4e-4. Information only: it rose tenfold
   within the window, to 1e-7 or more.
-- Bit error rate that FEC leaves, from symbol and CRC errors, at least one bit in each: warning from 1e-12, critical
-  from 1e-11. A cut-through switch passes broken frames on: CRC errors alone, no more than the switch that sends them
-  receives itself at other ports, are information.
+- Bit error rate that FEC leaves, from symbol and CRC errors, at least one bit in each: warning from 1e-12 (on
+  Ethernet from 200 Gb/s on 1e-13 and five errors, the objective of IEEE 802.3bs), critical from 1e-11. A cut-through
+  switch passes broken frames on: CRC errors alone, no more than the switch that sends them receives itself at other
+  ports, are information.
 - Symbol errors that may be counted before FEC (SONiC's FEC_SYMBOL_ERR, bnxt's rx_pcs_symbol_err, InfiniBand above 100
   Gb/s) are evaluated by the level before FEC, which they bound from below in either meaning.
 - Symbol errors on InfiniBand up to 100 Gb/s (NRZ) are critical above 120 an hour, receive errors a warning above 10 a
@@ -49,6 +50,7 @@ cleared: the fault may be of the past. Clear them (`mlxlink -d PORT --pc`) and r
 from collections.abc import Iterator
 
 import numpy as np
+import numpy.typing as npt
 
 from rules._counter_evidence import counter_evidence, other_ends, rail_at, subject_of
 from rules._device_rates import device_rates, rate_evidence
@@ -56,6 +58,8 @@ from rules._error_levels import (
     AFTER_FEC,
     BEFORE_FEC,
     BER_AFTER_FEC,
+    FAST_BER_AFTER_FEC,
+    FAST_ETHERNET,
     NRZ_SYMBOL_ERRORS_PER_HOUR,
     RECEIVE_ERRORS_PER_SECOND,
     RISING_BER,
@@ -141,7 +145,7 @@ def _suspects(telemetry: Telemetry) -> Codes:
         corrected = np.fmax(corrected, telemetry.summed(quantity).gained)
     suspect = telemetry.summed(Q.FEC_UNCORRECTED).gained > 0
     suspect |= telemetry.summed(Q.RX_ERRORS).rate > RECEIVE_ERRORS_PER_SECOND
-    suspect |= (lost >= BER_AFTER_FEC[0] * bits) & (lost > 0)
+    suspect |= (lost >= _most_after_fec(telemetry) * bits) & (lost > 0)
     suspect |= (corrected >= RISING_BER / 3 * bits) & (corrected > 0)
     suspect |= nrz_links(telemetry) & (telemetry.summed(Q.SYMBOL_ERRORS).rate * 3600 > NRZ_SYMBOL_ERRORS_PER_HOUR)
     return np.flatnonzero(suspect)
@@ -150,7 +154,7 @@ def _suspects(telemetry: Telemetry) -> Codes:
 def _bad_ports(telemetry: Telemetry, ports: Codes, other: Codes) -> dict[int, BadPort]:
     """The suspects that are above a limit while their link was up."""
     gained, seconds, falls_known = _without_falls(telemetry, ports, other[ports])
-    nrz, ib = nrz_links(telemetry)[ports], infiniband(telemetry)[ports]
+    nrz, ib, most = nrz_links(telemetry)[ports], infiniband(telemetry)[ports], _most_after_fec(telemetry)[ports]
     bits = telemetry.part(Q.RX_BITS, None, ports)[0]
     by_speed = telemetry.speed()[ports][:, None] * 8 * LINE_CODING
     found: dict[int, BadPort] = {}
@@ -161,10 +165,17 @@ def _bad_ports(telemetry: Telemetry, ports: Codes, other: Codes) -> dict[int, Ba
             of_port[Q.FEC_SYMBOLS], of_port[Q.SYMBOL_ERRORS] = of_port[Q.SYMBOL_ERRORS], of_port[Q.FEC_SYMBOLS]
             span[Q.FEC_SYMBOLS], span[Q.SYMBOL_ERRORS] = span[Q.SYMBOL_ERRORS], span[Q.FEC_SYMBOLS]
         could = {q: np.where(np.isnan(bits[row]), by_speed[row] * span[q], bits[row]) for q in _COUNTED}
-        evaluated = evaluate_port(of_port, span, could, nrz=bool(nrz[row]), falls_known=falls_known[row])
+        known, limit = falls_known[row], float(most[row])
+        evaluated = evaluate_port(of_port, span, could, nrz=bool(nrz[row]), falls_known=known, most=limit)
         if evaluated.summary:
             found[port] = evaluated
     return found
+
+
+def _most_after_fec(telemetry: Telemetry) -> npt.NDArray[np.float64]:
+    """The bit error rate that FEC may leave, shape (planned ports,)."""
+    fast = (telemetry.speed() >= FAST_ETHERNET) & ~infiniband(telemetry)
+    return np.where(fast, FAST_BER_AFTER_FEC, BER_AFTER_FEC[0])
 
 
 def _without_falls(telemetry: Telemetry, ports: Codes, other: Codes) -> tuple[Samples, Samples, Mask]:

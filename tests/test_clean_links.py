@@ -115,6 +115,23 @@ def test_errors_that_are_read_only_after_the_fall_was_counted_belong_to_it(tmp_p
 
 
 @pytest.mark.parametrize(
+    ("gbps", "errors", "every", "expected"),
+    [(400, 1, 2, ["warning"]), (400, 1, 8, []), (100, 1, 8, []), (100, 1, 1, []), (200, 4, 31, []), (200, 9, 31, [])],
+)
+def test_frames_that_break_more_often_than_ethernet_is_built_for_are_reported(
+    tmp_path: Path, gbps: int, errors: int, every: int, expected: list[str]
+) -> None:
+    """IEEE 802.3bs: 1e-13 at the MAC from 200 Gb/s on, which is 0.043 a second at 400 Gb/s; below 200 Gb/s 1e-12."""
+
+    def answers(sample: int) -> Mapping[str, str]:
+        return {"gpu-1/ethtool_-S_eth0": ethtool({"rx_crc_errors_phy": errors * (sample // every)})}
+
+    plan = f"gpu-1,host,eth0,leaf-0,leaf,{PORTS[0]},0,,{gbps}\n"
+    _, findings = of_rule(checked(tmp_path, plan, rounds(answers)), "LNK004")
+    assert [finding["severity"] for finding in findings] == expected
+
+
+@pytest.mark.parametrize(
     "names",
     [
         {"rx_corrected_bits_phy": 4250.0, "rx_err_lane_0_phy": 1100.0, "rx_pcs_symbol_err_phy": 0.0},
