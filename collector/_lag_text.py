@@ -22,7 +22,7 @@ _SONIC_TITLE = "Team Dev"
 _UNSURE = "*"
 """SONiC's mark of a member whose state in hardware is another one than in teamd."""
 _EOS_LAG = re.compile(r"Port Channel (Port-Channel\d+)\*?(?: \(.*\))?:")
-_EOS_PEER = re.compile(r"(?:PEt|Peer)")
+EOS_PEER = re.compile(r"(?:PEt|Peer)")
 """What begins the ports of the other switch of an MLAG pair."""
 _EOS_PORT = re.compile(r"((?:Et|Ethernet)\d[\d/]*)\b.*")
 _EOS_ROW = re.compile(r"(\S+)\s+(\S[^|]*?)\s*\|\s*[0-9A-Fa-f]{4},([0-9A-Fa-f-]{17})\s+(\d+)\s+([APSLGIsCXDd+-]+)\s.*")
@@ -103,7 +103,7 @@ def _summary(text: Sequence[str]) -> Iterator[LagMember]:
         of_cli = _CARRIES_SONIC_CLI if lag and lag.startswith("PortChannel") else _CARRIES
         carries = _CARRIES_SONIC if sonic else of_cli
         for port, flags in _FLAGGED.findall(" ".join(cells)) if lag else ():
-            if not _EOS_PEER.match(port):
+            if not EOS_PEER.match(port):
                 yield LagMember(port, lag, selected=None if _UNSURE in flags else not carries.isdisjoint(flags))
 
 
@@ -116,7 +116,7 @@ def _eos(text: Sequence[str]) -> Iterator[LagMember]:
         elif line.startswith("Active Ports:"):
             active = True
             for port in line.split()[2:]:
-                if not _EOS_PEER.match(port):
+                if not EOS_PEER.match(port):
                     yield LagMember(port, lag, selected=True)
         elif line.startswith("Configured, but inactive ports"):
             active = False

@@ -7,7 +7,7 @@ Needs: a read-only login; on Linux nothing.
 |---|---|
 | Linux bonding, Cumulus Linux | `/proc/net/bonding/*` |
 | SONiC | `teamdctl PORTCHANNEL state`; `show interfaces portchannel`: members alone |
-| Arista EOS | `show lacp neighbor`, also `\\| json`; `show port-channel [summary]` |
+| Arista EOS | `show lacp neighbor`, `show port-channel [summary]`, also `\\| json` |
 | Cisco NX-OS | `show lacp neighbor`; `show port-channel summary`, also `\\| json` |
 | Junos | `show lacp interfaces`, JSON, XML and text: states alone, no partner's name |
 | Cisco IOS-XR | `show lacp`, `show bundle` |
@@ -87,6 +87,7 @@ _NONE = "00:00:00:00:00:00"
                 "show port-channel summary",
                 "show port-channel summary | json",
                 "show port-channel",
+                "show port-channel | json",
                 "show bundle",
                 "display link-aggregation member-port",
                 "show lacp interfaces | display json",
@@ -212,20 +213,30 @@ def _eos_state(bits: dict[str, bool] | None) -> int | None:
     return None if bits is None else sum(bit for name, bit in _BITS.items() if bits[name])
 
 
+def _eos_lacp(lag: str, rows: dict[str, Any]) -> Iterator[LagMember]:
+    for port, row in rows.items():
+        system = _partner(row.get("partnerSystemId"))
+        yield LagMember(
+            port,
+            lag,
+            system,
+            row.get("partnerPortId") if system else None,
+            actor_state=_eos_state(row.get("actorPortState")),
+            partner_state=_eos_state(row.get("partnerPortState")),
+            selected=row["actorPortStatus"] == "bundled" if "actorPortStatus" in row else None,
+        )
+
+
+def _eos_active(lag: str, channel: dict[str, Any]) -> Iterator[LagMember]:
+    """Members without the words of LACP. The other switch's of an MLAG pair are left out."""
+    for ports, selected in ((channel["activePorts"], True), (channel.get("inactivePorts", {}), False)):
+        yield from (LagMember(port, lag, selected=selected) for port in ports if not _lag_text.EOS_PEER.match(port))
+
+
 def _from_json(found: Any) -> Iterator[LagMember]:
     if isinstance(found, dict) and "portChannels" in found:
         for lag, channel in found["portChannels"].items():
-            for port, row in channel["interfaces"].items():
-                system = _partner(row.get("partnerSystemId"))
-                yield LagMember(
-                    port,
-                    lag,
-                    system,
-                    row.get("partnerPortId") if system else None,
-                    actor_state=_eos_state(row.get("actorPortState")),
-                    partner_state=_eos_state(row.get("partnerPortState")),
-                    selected=row["actorPortStatus"] == "bundled" if "actorPortStatus" in row else None,
-                )
+            yield from _eos_active(lag, channel) if "activePorts" in channel else _eos_lacp(lag, channel["interfaces"])
     elif isinstance(found, dict) and "TABLE_channel" in found:
         yield from _nxos_channels(found)
     elif isinstance(found, dict) and _JUNOS_LIST in found:

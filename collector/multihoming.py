@@ -5,7 +5,7 @@ Needs: a read-only login.
 
 | network OS | answers |
 |---|---|
-| Cumulus Linux | `clagctl -j`, `net show clag json` |
+| Cumulus Linux, FRR | `clagctl -j`, `net show clag json`, `nv show evpn multihoming esi -o json`, `show evpn es` |
 | Arista EOS | `show mlag interfaces [detail]`, also `\\| json` |
 | | `show bgp evpn instance` |
 | Cisco NX-OS | `show vpc`, also `\\| json`; `show nve ethernet-segment` |
@@ -34,7 +34,10 @@ from truerail.model import SWITCHES, Command, Device, SharedLag, collector, minu
 _SEGMENT = re.compile(r"ESI[ \t]*:[ \t]*([0-9a-fA-F.:]+)")
 _VPC_UP = ("1", "up")
 """NX-OS reports a vPC's state as a number or, on other releases, as a word."""
-_PARENT = re.compile(r"(?:Parent |Local )?interface[ \t]*:[ \t]*([^\s,]+)", re.IGNORECASE)
+_PARENT = re.compile(r"(?:Parent |Local )?interface[ \t]*:[ \t]*([A-Za-z][^\s,]*)", re.IGNORECASE)
+"""FRR prints a dash for a segment of other switches alone."""
+_ESI = re.compile(r"[0-9a-f]{2}(?::[0-9a-f]{2}){9}", re.IGNORECASE)
+_FRR_SEGMENT = re.compile(rf"({_ESI.pattern})[ \t]+[A-Z]*L[A-Z]*[ \t]+([A-Za-z]\S*)", re.IGNORECASE)
 _XR_SEGMENT = re.compile(r"([0-9a-f]{4}(?:\.[0-9a-f]{4}){4})[ \t]+([A-Za-z][\w/.-]*\d)[ \t]+[\d.]+", re.IGNORECASE)
 _XR_LAG = re.compile(r"BE(?=\d)")
 _JUNOS_LAG = re.compile(r"(ae\d+)\.\d+")
@@ -51,6 +54,9 @@ _JUNOS_LAG = re.compile(r"(ae\d+)\.\d+")
         *(
             Command(text, ("capture",))
             for text in (
+                "nv show evpn multihoming esi -o json",
+                "show evpn es",
+                "show evpn es detail",
                 "show vpc",
                 "show mlag interfaces",
                 "show mlag interfaces detail",
@@ -91,6 +97,10 @@ def _from_json(found: Any) -> Iterator[SharedLag]:
         for lag_id, row in found["interfaces"].items():
             state = "dual" if row.get("status") == "active-full" else row.get("status")
             yield SharedLag(row["localInterface"], str(lag_id), row.get("peerInterface"), state)
+    elif isinstance(found, dict) and found and all(_ESI.fullmatch(key) for key in found):
+        for segment, row in found.items():
+            if row.get("local-interface"):
+                yield SharedLag(row["local-interface"], segment)
     else:
         raise UnreadableError("not an answer about shared link aggregations")
 
@@ -100,6 +110,8 @@ def _segments(text: list[str]) -> Iterator[SharedLag]:
     for line in text:
         if found := _SEGMENT.match(line):
             segment = found[1]
+        elif found := _FRR_SEGMENT.match(line):
+            yield SharedLag(found[2], found[1])
         elif found := _XR_SEGMENT.match(line):
             yield SharedLag(_XR_LAG.sub("Bundle-Ether", found[2]), found[1])
         elif segment and (found := _PARENT.match(line)):

@@ -2,7 +2,7 @@
 
 from public_answers import Answers, Refused, reads, refuses
 
-from truerail.model import MacEntry, Neighbor
+from truerail.model import LagMember, MacEntry, Neighbor, SharedLag
 
 SROS = """\
 A:admin@sr1# show system lldp neighbor
@@ -78,7 +78,40 @@ entry-id  age      bridge-domain  entry-type    interface   last-update  MAC add
 4         0:06:36  br_default     extern_learn  bond3       0:06:36      44:38:39:be:ef:cc  10.0.1.34    10
 """
 
+ESI = "03:44:38:39:be:ef:aa:00:00:0"
+
 READ: Answers = {
+    "Cumulus Linux' documentation, `show evpn es detail`: a segment of other switches has a dash for its interface": (
+        "multihoming",
+        f"ESI: {ESI}1\n Type: Remote\n Interface: -\n\nESI: {ESI}2\n Type: Local,Remote\n Interface: bond2\n",
+        [SharedLag("bond2", f"{ESI}2")],
+    ),
+    "the same, `show evpn es`": (
+        "multihoming",
+        f"""\
+Type: B bypass, L local, R remote, N non-DF
+ESI                            Type ES-IF                 VTEPs
+{ESI}1  R    -                     192.0.2.22,192.0.2.23
+{ESI}2  LRN  bond2                 192.0.2.22
+{ESI}3  LB   bond3
+""",
+        [SharedLag("bond2", f"{ESI}2"), SharedLag("bond3", f"{ESI}3")],
+    ),
+    "Cumulus Linux' command reference, `nv show evpn multihoming esi -o json`": (
+        "multihoming",
+        f'{{"{ESI}1": {{"local-interface": "bond1", "mac-count": 2}}, "{ESI}2": {{"flags": {{"remote": "on"}}}}}}',
+        [SharedLag("bond1", f"{ESI}1")],
+    ),
+    "a test of an inventory, EOS' `show port-channel | json`": (
+        "lag_members",
+        """{"portChannels": {"Port-Channel1": {
+        "activePorts": {"Ethernet6": {"protocol": "lacp"}, "PeerEthernet6": {}},
+        "inactivePorts": {"Ethernet5": {"reasonUnconfigured": "waiting for LACP response"}}}}}""",
+        [
+            LagMember("Ethernet6", "Port-Channel1", selected=True),
+            LagMember("Ethernet5", "Port-Channel1", selected=False),
+        ],
+    ),
     "Cumulus Linux' documentation, 5.6: learned entries without a type": (
         "mac_table",
         NVUE,
