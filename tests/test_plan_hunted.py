@@ -201,3 +201,28 @@ def test_sonics_golden_config_of_several_asics() -> None:
 @pytest.mark.parametrize("name", ["400GE1/0/1", "XGE1/0/1", "GE1/0/1"])
 def test_ports_of_vrp_are_those_of_a_switch(name: str) -> None:
     assert ends(plan_of(f"Device A,Port A,Device B,Port B\nx,{name},y,eth1\n")) == [f"y/eth1 x/{name}"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        (
+            "A Device,A Port,B Device,B Port\n{0}\nUplinks\n"
+            "A Device,A Port,Speed,B Device,B Port\n{1[0]},{1[1]},400G,{1[2]},{1[3]}\n"
+        ),
+        "Server,NIC,Switch,Switch Port\n{0}\nLeaf,Leaf Port,Spine,Spine Port\n{1[0]},{1[1]},{1[2]},{1[3]}\n",
+        "A Device,A Port,B Device,B Port,,A Device,A Port,B Device,B Port\n{0},,{1[0]},{1[1]},{1[2]},{1[3]}\n",
+        "Source,,Dest,,,Source,,Dest,\nName,Port,Name,Port,,Name,Port,Name,Port\n{0},,{1[0]},{1[1]},{1[2]},{1[3]}\n",
+    ],
+)
+def test_further_tables_below_and_beside_the_first_one(text: str) -> None:
+    uplink = ("leaf-0", "swp33", "spine-0", "swp1")
+    plan = plan_of(text.format("gpu-1,eth1,leaf-0,Ethernet1", uplink))
+    assert ends(plan) == [*ONE, "leaf-0/swp33 spine-0/swp1"]
+
+
+def test_a_row_that_is_half_a_header_is_a_row() -> None:
+    plan = plan_of(
+        "A Device,A Port,B Device,B Port\ngpu-1,eth1,leaf-0,Ethernet1\nserver,port,switch,1\nnode,port,rack,u\n"
+    )
+    assert ends(plan) == [*ONE, "server/port switch/1", "node/port rack/u"]

@@ -10,6 +10,7 @@ and two their ports: `Switch Port`, or `NIC` beside its device. A card has a col
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from truerail.plans.imports.translated import in_english
 
@@ -117,6 +118,13 @@ def is_known(cell: str) -> bool:
     """Whether a header's cell has a meaning of its own: a field, of one end or of the cable."""
     known = words(cell)
     return known in _FIELDS or known in _OF_CABLE or any(_prefixed(known)) or _after(known)[1] != ""
+
+
+@lru_cache(maxsize=4096)
+def names_column(cell: str) -> bool:
+    """Whether a cell is the name of a column, also by what a device is: `Server`, `Leaf Port`."""
+    known = words(cell)
+    return is_known(cell) or known in _NOUNS or _owned(known)[1] != ""
 
 
 def header_of(cells: Sequence[str], groups: Sequence[str] = ()) -> Header:

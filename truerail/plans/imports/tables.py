@@ -5,12 +5,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from truerail.model.names import printable
-from truerail.plans.imports.headers import Header, header_of
+from truerail.plans.imports.headers import Header, header_of, names_column
 from truerail.plans.imports.import_row import NO_VALUE, UNNAMED, End, ImportRow, Rows, UnnamedPorts, place
 from truerail.plans.numbers import MOST_PLANES, MOST_RAILS, metres, speed_gbps
 
 UNNAMED_NOTE = "the file names no ports: each is `?1`, `?2`, ... in the order of its device; name them before `check`"
 _NO_COLUMN = 1 << 20
+_LEAST_NAMED = 3
+"""Cells with the word of a column where a table has devices and ports, in the header of a further one."""
 HEADER_ROWS = 60
 """A header is in the first rows of a sheet that are not empty."""
 _UNIT = re.compile(r"[uU]?\s*(\d{1,3})(?:\.0)?")
@@ -90,24 +92,58 @@ def _read(table: Table, rows: Rows, fits: Callable[[Header], bool]) -> bool:
     if found is None:
         return False
     at, header = found
-    own, unnamed = table.rows[at][1], UnnamedPorts()
+    above = table.rows[at - 1][1] if at else ()
+    first = at + 1
+    for line in range(first, len(table.rows) + 1):
+        cells = table.rows[line][1] if line < len(table.rows) else ()
+        further = _further(header, cells, table.rows[line - 1][1])
+        if further or line == len(table.rows):
+            _read_part(table.rows[at:line], table.sheet, header, rows)
+            if beside := _beside(header, table.rows[at][1], above):
+                _read_part(table.rows[at:line], table.sheet, beside, rows)
+        if further:
+            at, header, above = line, further, table.rows[line - 1][1]
+    return True
+
+
+def _further(header: Header, cells: Cells, above: Cells) -> Header | None:
+    """The header of a further table, or the same again as on each printed page, that a row is below the cables of one;
+    None for other rows.
+    """
+    columns = [header.end[side][name] for name in ("port", "device") for side in "ab"] if header.complete else []
+    named = [cell for column in columns if (cell := _cell(cells, column))]
+    if len(named) < _LEAST_NAMED or not all(map(names_column, named)):
+        return None
+    return next((found for groups in (above, ()) if (found := header_of(cells, groups)).complete), None)
+
+
+def _beside(header: Header, cells: Cells, above: Cells) -> Header | None:
+    """The header of a second table in the columns beside the first one; None without."""
+    last = max(at for columns in (*header.end.values(), header.cable) for at in columns.values())
+    rest = ["" if at <= last else cell for at, cell in enumerate(cells)]
+    found = header_of(rest, ["" if at <= last else cell for at, cell in enumerate(above)])
+    return found if found.complete else None
+
+
+def _read_part(part: Sequence[tuple[int, Cells]], sheet: str, header: Header, rows: Rows) -> None:
+    """Adds the cables below a header, which is the first row."""
+    own, unnamed = part[0][1], UnnamedPorts()
     for columns in header.end.values():
-        _settle_card(columns, table.rows[at + 1 :])
-    parting = "" if header.complete else _parting(table, at + 1, header)
-    for line, row in _rows(table, at + 1, header):
-        if own == table.rows[line][1]:
+        _settle_card(columns, part[1:])
+    parting = "" if header.complete else _parting(part, header)
+    for cells, row in _rows(part, sheet, header):
+        if own == cells:
             continue  # the header again, as on each printed page
-        for name, text in _unread(row, header, table.rows[line][1]):
+        for name, text in _unread(row, header, cells):
             rows.leave_out(f"no {name}, because it says {printable(text, 40)!r}", place(row))
-        if _cell(table.rows[line][1], header.cable.get("protocol", _NO_COLUMN)).lower() == "nvlink":
+        if _cell(cells, header.cable.get("protocol", _NO_COLUMN)).lower() == "nvlink":
             rows.leave_out("NVLink, which is no cable of the fabric", place(row))
-        elif _is_several(row, header, table.rows[line][1]):
+        elif _is_several(row, header, cells):
             rows.leave_out("not one cable but several", place(row))
         elif parting:
             rows.add(replace(row, a=_parted(row.a, parting), b=_parted(row.b, parting)))
         else:
             rows.add(row if header.complete else _with_ports(row, header, unnamed))
-    return True
 
 
 def _settle_card(columns: dict[str, int], rows: Sequence[tuple[int, Cells]]) -> None:
@@ -134,11 +170,11 @@ def _is_several(row: ImportRow, header: Header, cells: Cells) -> bool:
     return several and any(_SPAN.search(end.port) for end in (row.a, row.b))
 
 
-def _parting(table: Table, first: int, header: Header) -> str:
+def _parting(part: Sequence[tuple[int, Cells]], header: Header) -> str:
     """What parts device and port in cells that have both, `leaf-1:swp3`: the same in every row; empty if none does."""
     if any("port" in columns for columns in header.end.values()):
         return ""
-    ends = [end.device for _, row in _rows(table, first, header) for end in (row.a, row.b) if end.device]
+    ends = [end.device for _, row in _rows(part, "", header) for end in (row.a, row.b) if end.device]
     return next((mark for mark in (":", "/", " ") if ends and all(_BOTH[mark].fullmatch(end) for end in ends)), "")
 
 
@@ -167,13 +203,11 @@ def _read_nodes(table: Table, rows: Rows) -> bool:
     return found is not None
 
 
-def _rows(table: Table, first: int, header: Header) -> Iterator[tuple[int, ImportRow]]:
-    for at in range(first, len(table.rows)):
-        number, cells = table.rows[at]
+def _rows(part: Sequence[tuple[int, Cells]], sheet: str, header: Header) -> Iterator[tuple[Cells, ImportRow]]:
+    for number, cells in part[1:]:
         a, b = (_end(header.end[side], cells) for side in "ab")
-        if not any((a.device, a.port, b.device, b.port)):
-            continue
-        yield at, _row(a, b, header, cells, number, table.sheet)
+        if any((a.device, a.port, b.device, b.port)):
+            yield cells, _row(a, b, header, cells, number, sheet)
 
 
 def _row(a: End, b: End, header: Header, cells: Cells, number: int, sheet: str) -> ImportRow:
