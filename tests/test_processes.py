@@ -1,5 +1,6 @@
 """The service as processes: what each of them does when another is killed. One real service, on a simulated fabric."""
 
+import asyncio
 import http.client
 import json
 import os
@@ -20,7 +21,9 @@ from patience import ENOUGH, soon
 from structlog.testing import capture_logs
 
 from truerail.model.history import NoHistory
+from truerail.processes.front_link import FrontLink
 from truerail.processes.front_service import FrontService
+from truerail.processes.messages import Message
 from truerail.processes.service import _folder
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="processes are found in /proc")
@@ -226,3 +229,24 @@ def test_a_front_before_the_first_evaluation_logs_no_error(tmp_path: Path) -> No
         front.link._become(datetime(2026, 11, 20, 14, 0, tzinfo=UTC))
     assert [(one["log_level"], one["event"]) for one in logged] == [("info", "the judge has made no evaluation yet")]
     assert front.stale_since is not None
+
+
+def test_a_view_is_the_newest_before_it_counts_as_that(tmp_path: Path) -> None:
+    """A judge may report that it has written a view before the event of that evaluation arrives."""
+    seen: list[datetime | None] = []
+
+    async def refresh() -> None:
+        seen.append(link.stale_since)
+
+    async def body() -> None:
+        link._become(datetime(2026, 11, 20, 14, 0, tzinfo=UTC))
+        for _ in range(2):
+            await link._heard(Message("alive", {"figures": {}, "written": True}))
+
+    link = FrontLink(tmp_path / "link", nothing, lambda since: None, refresh)
+    asyncio.run(body())
+    assert (seen, link.stale_since) == ([datetime(2026, 11, 20, 14, 0, tzinfo=UTC)], None)
+
+
+async def nothing(number: int, kind: str, data: bytes) -> None:
+    """Takes an event."""

@@ -21,10 +21,18 @@ OnEvent = Callable[[int, str, bytes], Awaitable[None]]
 
 
 class FrontLink:
-    """One for the front. `on_event` takes each event, `on_stale` when the view begins or ceases to be stale."""
+    """One for the front. `on_event` takes each event, `on_stale` when the view begins or ceases to be stale; `refresh`
+    reads the view before a stale one counts as the newest again.
+    """
 
-    def __init__(self, path: Path, on_event: OnEvent, on_stale: Callable[[datetime | None], None]) -> None:
-        self._path, self._on_event, self._on_stale = path, on_event, on_stale
+    def __init__(
+        self,
+        path: Path,
+        on_event: OnEvent,
+        on_stale: Callable[[datetime | None], None],
+        refresh: Callable[[], Awaitable[None]],
+    ) -> None:
+        self._path, self._on_event, self._on_stale, self._refresh = path, on_event, on_stale, refresh
         self._writer: asyncio.StreamWriter | None = None
         self._waiting: dict[int, asyncio.Future[Message]] = {}
         self._ids = itertools.count(1)
@@ -97,6 +105,8 @@ class FrontLink:
             self.figures, self.problem = message.fields["figures"], message.fields.get("problem", "")
             self.heard.set()
             if message.fields["written"]:
+                if self.stale_since is not None:
+                    await self._refresh()
                 self._confirmed = datetime.now(UTC)
                 self._become(None)
         elif message.kind == "event":

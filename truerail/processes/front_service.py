@@ -56,7 +56,7 @@ class FrontService:
         self._remote = history is None
         self._history = history or cast("History", JudgeHistory(lambda: self.link.stale_since is not None))
         self._events = FrontEvents()
-        self.link = FrontLink(link, self._on_event, self._on_stale)
+        self.link = FrontLink(link, self._on_event, self._on_stale, self.refresh)
 
     async def run(self) -> None:
         """Follows the judge until it is cancelled."""
