@@ -1,9 +1,10 @@
-"""BGP sessions over unnumbered interfaces in text: FRR's and EOS' summaries, FRR's `show bgp neighbors`.
+"""BGP sessions over unnumbered interfaces in text: FRR's, NVUE's and EOS' summaries, FRR's `show bgp neighbors`.
 
 FRR prints a peer's own name and its port in one cell, `spine01(swp51)`, or the port alone before the peer has said its
 name; a cell that is too long has its row on the next line. The last number is the count of prefixes of a session that
-is up; a word is its state. EOS and NX-OS print `fe80::1%Et1`. Sources: recorded answers in Cumulus Linux'
-documentation, FRR `bgpd/bgp_vty.c` (bgp_show_summary), ntc-templates (arista_eos).
+is up; a word is its state. NVUE prints no name, and a line for each address family. EOS and NX-OS print
+`fe80::1%Et1`. Sources: recorded answers in Cumulus Linux' documentation, FRR `bgpd/bgp_vty.c` (bgp_show_summary),
+ntc-templates (arista_eos).
 """
 
 import re
@@ -16,6 +17,9 @@ _SIGN = re.compile(
     r"BGP router identifier |BGP summary information for VRF |BGP neighbor (?:on|is) |Neighbor\s+(?:V|AS)\s"
 )
 _ROW = re.compile(r"(\S+?)(?:\((\S+)\))?\s+4\s+\d+(?:\.\d+)?(?:\s+\d+){5}\s+(\S+)\s+(\S+(?: \(Admin\))?)(?:\s.*)?")
+_NVUE = re.compile(r"([ \t]*)Neighbor +AS +State +.*")
+_NVUE_ROW = re.compile(r"(\S+) +(?:\d+(?:\.\d+)? +)?([a-z]\S*)(?: .*)?", re.IGNORECASE)
+_STATES = {state.lower(): state for state in ("Established", "Idle", "Active", "Connect", "OpenSent", "OpenConfirm")}
 _REST = re.compile(r"\s+4\s+\d+")
 _LINK_LOCAL = re.compile(r"(?:\S.*\s)?([0-9a-fA-F:]+)%(\S+)\s+(.*)")
 _STATE = re.compile(r"\b(Estab(?:lished)?|Idle ?\(Admin\)|Idle|Active|Connect|OpenSent|OpenConfirm)(?!\S)")
@@ -31,6 +35,9 @@ def peers(text: Sequence[str]) -> list[BgpPeer] | None:
         return None
     if any(_NEIGHBOR.match(line.strip()) for line in said):
         return list(_neighbors(said))
+    for at, line in enumerate(said):
+        if title := _NVUE.fullmatch(line):
+            return list(_nvue(said[at + 1 :], title[1]))
     return list(dict.fromkeys(_summary(said)))
 
 
@@ -49,6 +56,13 @@ def _summary(text: Sequence[str]) -> Iterator[BgpPeer]:
             said = _STATE.search(scoped[3])
             state = said[1].replace("(", " (").replace("  ", " ") if said else None
             yield BgpPeer(scoped[2], None, scoped[1], _ESTABLISHED if state and state[:5] == "Estab" else state)
+
+
+def _nvue(rows: Sequence[str], indent: str) -> Iterator[BgpPeer]:
+    for row in rows:
+        found = _NVUE_ROW.fullmatch(row.removeprefix(indent))
+        if found and is_port(found[1]):
+            yield BgpPeer(found[1], None, None, _STATES.get(found[2].lower(), found[2]))
 
 
 def _neighbors(text: Sequence[str]) -> Iterator[BgpPeer]:

@@ -4,8 +4,8 @@ Question: what does the BGP peer on this port call itself, and are its BGP and B
 Needs: a read-only login; on Linux the right to run `vtysh`.
 
 Formats: JSON of FRR `show bgp [vrf all] summary json` and `show bgp [vrf all] neighbors json`, also below VRFs; of EOS
-`show bgp summary vrf all | json`; of NX-OS `show bgp all summary vrf all | json`. As text FRR's and EOS' summaries, and
-FRR's neighbors. Sources: recorded answers of FRR 7.0 and 8.4 and of NX-OS; Arista's EOS command API; FRR
+`show bgp summary vrf all | json`; of NX-OS `show bgp all summary vrf all | json`. As text the summaries of FRR, NVUE
+and EOS, and FRR's neighbors. Sources: recorded answers of FRR 7.0 and 8.4 and of NX-OS; Arista's EOS command API; FRR
 `bgpd/bgp_bfd.c` (`peerBfdInfo`) and `bgp_vty.c` (`adminShutDown`).
 
 Traps:
@@ -48,6 +48,7 @@ _SIGNS = ("bgpNeighborAddr", "peers", "TABLE_vrf", "vrfs", "remoteAs")
                 "show ip bgp summary",
                 "show bgp neighbors",
                 "net show bgp summary",
+                "nv show vrf default router bgp neighbor",
             )
         ),
     ],

@@ -2,7 +2,7 @@
 
 from public_answers import Answers, Refused, reads, refuses
 
-from truerail.model import LagMember, MacEntry, Neighbor, SharedLag
+from truerail.model import BgpPeer, LagMember, MacEntry, Neighbor, SharedLag
 
 SROS = """\
 A:admin@sr1# show system lldp neighbor
@@ -101,6 +101,18 @@ ESI                            Type ES-IF                 VTEPs
         "multihoming",
         f'{{"{ESI}1": {{"local-interface": "bond1", "mac-count": 2}}, "{ESI}2": {{"flags": {{"remote": "on"}}}}}}',
         [SharedLag("bond1", f"{ESI}1")],
+    ),
+    "Cumulus Linux' documentation, `nv show vrf default router bgp neighbor`": (
+        "bgp_peers",
+        """\
+  Neighbor       AS     State        UpTime   ResetReason                  MsgRcvd  Afi-Safi      PfxSent
+  -------------  -----  -----------  -------  --------------------------…  -------  ------------  -------
+  swp51          65199  established  4:16:59  No AFI/SAFI activated for    34059    ipv4-unicast  13
+                                              peer                                  l2vpn-evpn    81
+  swp52                 idle         0:00:00                               0        ipv4-unicast  0
+  192.0.2.1      65199  established  4:16:59                               34059    ipv4-unicast  13
+""",
+        [BgpPeer("swp51", None, None, "Established"), BgpPeer("swp52", None, None, "Idle")],
     ),
     "a test of an inventory, EOS' `show port-channel | json`": (
         "lag_members",
