@@ -22,6 +22,7 @@ _SIGNS: tuple[tuple[str, str], ...] = (
     ("show queue wredcounters", r"^[ \t]*Port[ \t]+TxQ[ \t]+WredDrp/pkts"),
     ("show queue counters --voq", r"^[ \t]*Port[ \t]+Voq[ \t]"),
     ("show queue counters", r"^[ \t]*Port[ \t]+TxQ[ \t]"),
+    ("show priority-group watermark", r"^[ \t]*Ingress (?:headroom|shared pool occupancy) per PG:"),
     ("show priority-group drop counters", r"^[ \t]*Port[ \t]+PG0[ \t]"),
     ("show pfc counters", r"^[ \t]*Port (?:Rx|Tx)[ \t]+PFC0"),
     ("show pfc priority", r"^[ \t]*Interface[ \t]+Lossless priorities"),

@@ -204,7 +204,7 @@ REFUSED: Refused = {
             "---------  -----  -----  -----  -----  -----  -----  -----  -----\n"
             "Ethernet0    100    101    102    103    104    105    106    107\n"
         ),
-        "not an answer about queues",
+        "the answer of `show priority-group watermark`: not an answer about queues",
     ),
     "sonic-utilities, `show interfaces counters rif`: router interfaces are no ports": (
         "port_counters",
