@@ -5,7 +5,7 @@ Needs: a read-only login; on Linux `ip` of iproute2.
 
 | network OS | answers |
 |---|---|
-| Linux, Cumulus Linux, SONiC | `ip [-j] neigh show`; SONiC also `show arp` |
+| Linux, Cumulus Linux, SONiC | `ip [-j] neigh show`, `nv show interface neighbor`; SONiC also `show arp` |
 | Arista EOS | `show arp vrf all`, `show ipv6 neighbors vrf all`, as JSON and text |
 | Cisco NX-OS | `show ip arp detail vrf all`, as JSON and text |
 | Junos | `show arp`, as JSON, XML and text; `show ipv6 neighbors`, JSON and XML |
@@ -57,6 +57,7 @@ _VRP_ND = re.compile(
     r"[ \t]+State[ \t]*: (?P<state>\S+)[ \t]*\n[ \t]*Interface[ \t]*: (?P<interface>\S+)[ \t]",
     re.MULTILINE,
 )
+_NVUE_TITLE = re.compile(r"[ \t]*Interface +(?=IP/IPV6 +LLADD?R\(MAC\))", re.IGNORECASE)
 _VRFS = frozenset(("vpn-instance", "vrf"))
 """Titles of a last column with names of VRFs, which may look like ports': `vpn1`, `rail-2`."""
 _WORD = re.compile(r"\S+")
@@ -82,6 +83,7 @@ _ANSWERING = frozenset(("reach", "reachable", "stale", "delay", "probe"))
         *(
             Command(text, ("capture",))
             for text in (
+                "nv show interface neighbor",
                 "display arp all",
                 "display arp brief",
                 "display ipv6 neighbors",
@@ -179,12 +181,18 @@ def _of_vrp(answer: str) -> Iterator[AddressEntry]:
 
 
 def _arranged(answer: str) -> str:
-    """The same text without the names of VRFs, and with an IPv6 address that NX-OS prints above its row in that row.
+    """The same text without the names of VRFs, with an IPv6 address that NX-OS prints above its row in that row, and
+    with the interface in each row that NVUE prints in its first.
 
     A word that begins left of the column of VRFs is none of theirs: interfaces are long.
     """
-    column, kept = 0, list[str]()
+    column, kept, titled, interface = 0, list[str](), 0, ""
     for line in lines(answer):
+        if found := _NVUE_TITLE.match(line):
+            titled = found.end()
+        elif titled:
+            interface = line[:titled].strip() or interface
+            line = f"{interface} {line[titled:]}"
         if kept and line.startswith("  ") and kept[-1].count(":") > 1 and len(kept[-1].split()) == 1:
             kept.append(f"{kept.pop().rstrip()} {line}")
             continue
@@ -211,6 +219,7 @@ def _from_text(answer: str) -> Iterator[AddressEntry]:
     on_vlans = has_title(answer, "macaddress", "iface", "vlan")  # SONiC prints the port behind a VLAN instead of it
     own = {"I"} if has_title(answer, "vpn-instance|expire(m)|exp(m)", "interface") else set()
     ageless = has_title(answer, "protocol", "age", "hardware")  # IOS and Dell OS9 print no age for an own address
+    without = 0
     for row in found:
         words = [word.lower() for word in row.words]
         if "dev" in words:
@@ -221,6 +230,7 @@ def _from_text(answer: str) -> Iterator[AddressEntry]:
             name = row.words.index(str(row.address)) + 1 if named else -1
             ports = row.ports_without(name)
             if not ports:
+                without += 1
                 continue
             if ports[-1].startswith("Vl "):  # Dell OS9 prints the port before the interface
                 ports.reverse()
@@ -228,3 +238,5 @@ def _from_text(answer: str) -> Iterator[AddressEntry]:
         of_device = own & {*row.words} or (ageless and "-" in words[: row.at])
         state = next((word for word in reversed(words) if word in _STATES), "interface" if of_device else None)
         yield _entry(interface, row.address, row.mac, port, state)
+    if found and without == len(found):
+        raise UnreadableError("no row names its interface", line=found[0].line)

@@ -2,7 +2,7 @@
 
 from public_answers import Answers, Refused, reads, refuses
 
-from truerail.model import BgpPeer, LagMember, MacEntry, Neighbor, SharedLag
+from truerail.model import AddressEntry, BgpPeer, LagMember, MacEntry, Neighbor, SharedLag
 
 SROS = """\
 A:admin@sr1# show system lldp neighbor
@@ -101,6 +101,21 @@ ESI                            Type ES-IF                 VTEPs
         "multihoming",
         f'{{"{ESI}1": {{"local-interface": "bond1", "mac-count": 2}}, "{ESI}2": {{"flags": {{"remote": "on"}}}}}}',
         [SharedLag("bond1", f"{ESI}1")],
+    ),
+    "Cumulus Linux' command reference, `nv show interface neighbor`: an interface is in its first row only": (
+        "neigh_table",
+        """\
+Interface      IP/IPV6                    LLADR(MAC)         State      Flag
+-------------  -------------------------  -----------------  ---------  ----------
+swp51          169.254.0.1                48:b0:2d:a2:4c:79  permanent
+               fe80::4ab0:2dff:fea2:4c79  48:b0:2d:a2:4c:79  reachable  router
+vlan10         10.1.10.104                48:b0:2d:1d:d7:e8  noarp      |ext_learn
+""",
+        [
+            AddressEntry("swp51", "169.254.0.1", "48:b0:2d:a2:4c:79", None, "permanent"),
+            AddressEntry("swp51", "fe80::4ab0:2dff:fea2:4c79", "48:b0:2d:a2:4c:79"),
+            AddressEntry("vlan10", "10.1.10.104", "48:b0:2d:1d:d7:e8", None, "noarp"),
+        ],
     ),
     "Cumulus Linux' documentation, `nv show vrf default router bgp neighbor`": (
         "bgp_peers",
@@ -259,6 +274,15 @@ R1-SL1> show igmp snooping evpn database
     ),
 }
 REFUSED: Refused = {
+    "Cumulus Linux' command reference, `nv show interface swp51 neighbor ipv4`: whose rows these are is not said": (
+        "neigh_table",
+        """\
+IPV4         LLADR(MAC)         State      Flag
+-----------  -----------------  ---------  ----
+169.254.0.1  48:b0:2d:2b:5b:b9  permanent
+""",
+        "line 3: no row names its interface",
+    ),
     "Cumulus Linux' command reference, 5.0: MACs that a narrow terminal cut": (
         "mac_table",
         NVUE.replace("48:b0:2d:6c:f4:fc", "48:b0:2d:6c:f4…"),
