@@ -231,6 +231,8 @@ def _rows(lines: Sequence[str], table: Header) -> list[Row]:
                 name = line.strip()
             continue
         row = _cells(line, number, table)
+        if row.get("port") and not row["port"].strip("-"):
+            raise UnreadableError("a ruler with words beside it", line=number, text=line)
         if name:
             row, name = {**row, "name": name}, ""
         if row.get("port"):

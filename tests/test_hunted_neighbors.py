@@ -274,6 +274,15 @@ R1-SL1> show igmp snooping evpn database
     ),
 }
 REFUSED: Refused = {
+    "a guide to MetalSoft's fabrics: a tool prints the switch's name before each line": (
+        "lldp_switch",
+        """\
+leaf-r0 | Interface  Speed  Type  Remote Host  Remote Port
+leaf-r0 | ---------  -----  ----  -----------  -----------
+leaf-r0 | swp33s0    1G     swp   spine-s00    swp1s0
+""",
+        "line 2: a ruler with words beside it",
+    ),
     "Cumulus Linux' command reference, `nv show interface swp51 neighbor ipv4`: whose rows these are is not said": (
         "neigh_table",
         """\
