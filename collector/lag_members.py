@@ -9,7 +9,7 @@ Needs: a read-only login; on Linux nothing.
 | SONiC | `teamdctl PORTCHANNEL state`; `show interfaces portchannel`: members alone |
 | Arista EOS | `show lacp neighbor`, `show port-channel [summary]`, also `\\| json` |
 | Cisco NX-OS | `show lacp neighbor`; `show port-channel summary`, also `\\| json` |
-| Junos | `show lacp interfaces`, JSON, XML and text: states alone, no partner's name |
+| Junos | `show lacp interfaces`, JSON, XML and text: states alone; `extensive` as text: partners too |
 | Cisco IOS-XR | `show lacp`, `show bundle` |
 | AOS-CX | `show lacp interfaces` |
 | Dell OS10 | `show lacp port-channel`, `show port-channel summary` |
@@ -51,6 +51,8 @@ _NXOS_ROW = re.compile(r"(\S+)[ \t]+\d+,[ \t]*([0-9a-fA-F]{1,2}(?:-[0-9a-fA-F]{1
 _JUNOS_LAG = re.compile(r"Aggregated interface: (\S+)")
 _NXOS_STATE = re.compile(r"\d+[ \t]+0x[0-9a-fA-F]+[ \t]+0x([0-9a-fA-F]{1,2})")
 _JUNOS_ROW = re.compile(r"(\S+)[ \t]+(Actor|Partner)[ \t]+" + r"(Yes|No)[ \t]+" * 6 + r"(\S+)[ \t]+(\S+)")
+_JUNOS_PARTNER = re.compile(r"(\S+)[ \t]+Partner[ \t]+\d+[ \t]+([0-9a-f:]{11,17})[ \t]+\d+[ \t]+(\d+)[ \t]+\d+")
+"""What `extensive` prints of each partner below all states."""
 _JUNOS_LIST = "lacp-interface-information-list"
 _JUNOS_BITS = (128, 64, 32, 16, 8, 4)
 """The bits of Junos' columns: Exp, Def, Dist, Col, Syn, Aggr."""
@@ -108,7 +110,7 @@ def lag_members(answer: str, device: Device) -> list[LagMember]:
     if any(line.startswith(_BONDING) for line in text):
         return list(_bonding(text))
     if any(_JUNOS_LAG.match(line) for line in text):
-        return list(_junos(text))
+        return _junos(text)
     if any(_NXOS_LAG.fullmatch(line) for line in text):
         return list(_nxos(text))
     members = _lag_text.members(text)
@@ -179,16 +181,24 @@ def _junos_state(row: re.Match[str]) -> int:
     return yes + 2 * (row[9] == "Fast") + (row[10] == "Active")
 
 
-def _junos(text: list[str]) -> Iterator[LagMember]:
-    lag, member = None, None
-    for line in text:
+def _junos(text: list[str]) -> list[LagMember]:
+    lag, members = None, dict[str, LagMember]()
+    for number, line in enumerate([*text, ""], 1):
+        last = next(reversed(members.values()), None)
+        found = _JUNOS_ROW.fullmatch(line)
+        if last and last.partner_state is None and not (found and found[1] == last.port):
+            raise UnreadableError("a member without its partner's row: cut short", line=number, text=line)
         if named := _JUNOS_LAG.match(line):
             lag = named[1]
-        elif (found := _JUNOS_ROW.fullmatch(line)) and found[2] == "Actor":
-            member = LagMember(found[1], lag, actor_state=_junos_state(found))
-        elif found and member and member.port == found[1]:
-            yield member._replace(partner_state=_junos_state(found))
-            member = None
+        elif found and found[2] == "Actor":
+            members[found[1]] = LagMember(found[1], lag, actor_state=_junos_state(found))
+        elif found and found[1] in members:
+            members[found[1]] = members[found[1]]._replace(partner_state=_junos_state(found))
+        elif (sent := _JUNOS_PARTNER.fullmatch(line)) and sent[1] in members and (system := _partner(sent[2])):
+            members[sent[1]] = members[sent[1]]._replace(partner_system=system, partner_port=int(sent[3]))
+    if not members and not any(line.startswith("LACP state:") for line in text):
+        raise UnreadableError("not the states of link aggregations", line=1, text=text[0])
+    return list(members.values())
 
 
 def _junos_tree(found: Any) -> Iterator[LagMember]:

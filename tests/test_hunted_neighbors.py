@@ -79,8 +79,26 @@ entry-id  age      bridge-domain  entry-type    interface   last-update  MAC add
 """
 
 ESI = "03:44:38:39:be:ef:aa:00:00:0"
+JUNOS = """\
+root@leaf-1> show lacp interfaces extensive
+Aggregated interface: ae0
+    LACP state:       Role   Exp   Def  Dist  Col  Syn  Aggr  Timeout  Activity
+      xe-0/0/2       Actor    No    No   Yes  Yes  Yes   Yes     Fast    Active
+      xe-0/0/2     Partner    No    No   Yes  Yes  Yes   Yes     Fast    Active
+    LACP protocol:        Receive State  Transmit State          Mux State
+      xe-0/0/2                  Current   Fast periodic Collecting distributing
+    LACP info:        Role     System             System       Port     Port    Port
+                             priority         identifier   priority   number     key
+      xe-0/0/2       Actor        127  01:02:00:00:00:01        127        1       1
+      xe-0/0/2     Partner        127  02:05:86:71:ce:00        127        3       1
+"""
 
 READ: Answers = {
+    "notes on EVPN with Junos, `show lacp interfaces extensive`: the partners": (
+        "lag_members",
+        JUNOS,
+        [LagMember("xe-0/0/2", "ae0", "02:05:86:71:ce:00", 3, None, 63, 63)],
+    ),
     "Cumulus Linux' documentation, `show evpn es detail`: a segment of other switches has a dash for its interface": (
         "multihoming",
         f"ESI: {ESI}1\n Type: Remote\n Interface: -\n\nESI: {ESI}2\n Type: Local,Remote\n Interface: bond2\n",
@@ -274,6 +292,22 @@ R1-SL1> show igmp snooping evpn database
     ),
 }
 REFUSED: Refused = {
+    "Junos, cut before a partner's row": (
+        *(
+            "lag_members",
+            JUNOS[: JUNOS.index("      xe-0/0/2     Partner")],
+            "line 5: a member without its partner's row",
+        ),
+    ),
+    "a course on Junos, `show lacp statistics interfaces`: no states": (
+        "lag_members",
+        """\
+Aggregated interface: ae0
+    LACP Statistics:       LACP Rx     LACP Tx   Unknown Rx   Illegal Rx
+      ge-0/0/0                 237         238            0            0
+""",
+        "line 1: not the states of link aggregations",
+    ),
     "a guide to MetalSoft's fabrics: a tool prints the switch's name before each line": (
         "lldp_switch",
         """\
