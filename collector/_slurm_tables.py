@@ -1,5 +1,5 @@
 """The tables that people paste: `squeue`, also `-l`, and `sinfo`, also with `-l`, `-N`, `-N -l`, `-R` and `-R -l`, in
-their default columns; `squeue` also with columns that were asked for (`-o`, `-O`), with blanks or `|` between them.
+their default columns; both also with columns that were asked for (`-o`, `-O`), with blanks or `|` between them.
 
 Sources: squeue(1) and sinfo(1), "OUTPUT FORMAT" and the codes of states; recorded tables of 2018 to 2026. Traps:
 
@@ -60,10 +60,15 @@ _WIDTH = 8
 _ASKED = re.compile(
     r"^[ \t]*(?=[^\n]*\bJOBID\b)(?=[^\n]*\bNODES?\b)[A-Z_]+(?:[ \t|]+[A-Z_:()]+)+[ \t\r]*$", re.MULTILINE
 )
+_ASKED_NODES = re.compile(
+    r"^[ \t]*(?=[^\n]*\b(?:NODELIST|HOSTNAMES)\b)(?=[^\n]*\bSTATE\b)[A-Z_]+(?:[ \t|]+[A-Z_:()/]+)+[ \t\r]*$",
+    re.MULTILINE,
+)
 _JOB_ID = re.compile(r"(\d{1,12})(?:_\d+|_\[\S+\]|\+\d+)?")
 _FREE = frozenset(("COMMENT", "COMMAND", "WORK_DIR", "REASON", "FEATURES", "LICENSES", "DEPENDENCY"))
 """Columns whose values may have blanks, beside the name."""
 _GRES = re.compile(r"\S+[:=]\d{1,9}")
+_GRES_OF_NODE = re.compile(rf"{_GRES.pattern}(?:\(\S*\))?")
 """What each node has of GPUs with their number, which is the first to be lost where a column is too narrow."""
 _NAMES = (
     "TIME",
@@ -149,6 +154,33 @@ def asked_jobs(answer: str) -> Iterator[SchedulerJob]:
         )
 
 
+def asks_columns_of_nodes(answer: str) -> bool:
+    """Whether a table of nodes has columns of its own, each once."""
+    header = _ASKED_NODES.search(answer)
+    columns = _columns(header[0]) if header else []
+    return bool(columns) and len(set(columns)) == len(columns)
+
+
+def asked_nodes(answer: str) -> Iterator[SchedulerNode]:
+    """The nodes below the columns that were asked for, each once. A list of nodes is taken only with their number
+    beside it, since a narrow column cuts it. Raises `UnreadableError`.
+    """
+    header = (_ASKED_NODES.findall(answer) or [""])[0].strip()
+    columns = _columns(header)
+    names, seen = Names(), dict[str, SchedulerNode]()
+    for at, line in _rows(answer, re.compile(r"[ \t]*" + re.escape(header))):
+        row = dict(zip(columns, _cells(line, columns, at, "REASON"), strict=True))
+        found = names.expand(row.get("NODELIST", "") or row.get("HOSTNAMES", ""), at)
+        if row.get("NODES", str(len(found))) != str(len(found)) or ("NODES" not in row and len(found) != 1):
+            raise UnreadableError(f"{len(found)} of {row.get('NODES', 'unknown')} nodes", line=at, text=line)
+        reason = None if row.get("REASON", "none") in ("none", "(null)", "") else row["REASON"]
+        gres = row.get("GRES", "")
+        gpus = gpus_in(gres) if _GRES_OF_NODE.fullmatch(gres) else None
+        for name in found:
+            seen.setdefault(name, SchedulerNode(name, _states(row["STATE"]), reason, gpus=gpus))
+    yield from seen.values()
+
+
 def _columns(header: str) -> list[str]:
     """The names of columns, whole where a narrow column cut them."""
     words = [word for word in re.split(r"[\s|]+", header) if word]
@@ -156,20 +188,22 @@ def _columns(header: str) -> list[str]:
     return [next((name for name in _NAMES if len(word) >= long and name.startswith(word)), word) for word in words]
 
 
-def _cells(line: str, columns: list[str], at: int) -> list[str]:
-    """The values of a row. Of words without `|` the name has those that are too many, if only it may have blanks."""
+def _cells(line: str, columns: list[str], at: int, free: str = "NAME") -> list[str]:
+    """The values of a row. Of words without `|` the free column has those that are too many, if only it may have
+    blanks.
+    """
     if "|" in line:
         cells = [cell.strip() for cell in line.split("|")]
     else:
         reason = line.rfind(" (") if columns[-1] == "NODELIST(REASON)" and line.endswith(")") else -1
         cells = [*line[:reason].split(), line[reason + 1 :]] if reason > 0 else line.split()
         more = len(cells) - len(columns)
-        if more > 0 and "NAME" in columns and not _FREE & set(columns):
-            name = columns.index("NAME")
+        if more > 0 and free in columns and not (_FREE - {free}) & set(columns):
+            name = columns.index(free)
             cells[name : name + more + 1] = [" ".join(cells[name : name + more + 1])]
         cells += [""] if more == -1 and columns[-1] == "NODELIST" else []
     if len(cells) != len(columns):
-        raise UnreadableError(f"{len(cells)} values of a job, {len(columns)} expected", line=at, text=line)
+        raise UnreadableError(f"{len(cells)} values in a row, {len(columns)} expected", line=at, text=line)
     return cells
 
 

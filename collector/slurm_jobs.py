@@ -83,6 +83,11 @@ def slurm_jobs(answer: str, device: Device) -> Iterator[SchedulerJob]:
         return _from_json(decode(answer))
     if _slurm_tables.JOBS.search(answer):
         return _slurm_tables.jobs(answer)
+    if answer.lstrip().startswith("JOBID"):
+        needs = (
+            "not a job: a table needs the columns JOBID, NODES, NODELIST and STATE or ST, each once, by blanks or `|`"
+        )
+        raise UnreadableError(needs, line=1, text=answer.strip().split("\n")[0])
     return iter(()) if answer.strip() == _NONE else _from_fields(answer)
 
 

@@ -5,8 +5,8 @@ Needs: any user on a machine with Slurm's clients.
 
 Formats: records of `scontrol show node`, on one line each (`-o`) or on several; `scontrol show node --json` and
 slurmrestd's nodes; `sinfo --json`, which before 23.02 has the same nodes, since then rows of nodes that are alike; the
-tables of `sinfo [-l]`, `sinfo -N [-l]` and `sinfo -R [-l]`. Sources: measured with Slurm 22.05.8; scontrol(1),
-sinfo(1); recorded answers of 23.02 and 25.05.
+tables of `sinfo [-l]`, `sinfo -N [-l]` and `sinfo -R [-l]`, and those of `-o` with the columns STATE and NODELIST or
+HOSTNAMES. Sources: measured with Slurm 22.05.8; scontrol(1), sinfo(1); recorded answers of 23.02 and 25.05.
 
 Traps:
 
@@ -49,6 +49,8 @@ def slurm_nodes(answer: str, device: Device) -> Iterator[SchedulerNode]:
         return _from_json(decode(answer))
     if _slurm_tables.NODES.search(answer):
         return _slurm_tables.nodes(answer)
+    if _slurm_tables.asks_columns_of_nodes(answer):
+        return _slurm_tables.asked_nodes(answer)
     return _from_records(answer)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from collector import collectors
 from truerail.errors import UnreadableError
-from truerail.model import Device, PodOfJob, Role, SchedulerJob, TopologyUnit
+from truerail.model import Device, PodOfJob, Role, SchedulerJob, SchedulerNode, TopologyUnit
 from truerail.model.fact_kinds import KINDS
 from truerail.model.platforms import APART
 from truerail.poller.questions import applicable, questions_apart
@@ -68,6 +68,34 @@ def test_a_row_of_sinfo_is_bounded() -> None:
         collectors()["slurm_nodes"].read("REASON USER TIMESTAMP NODELIST\n" + "x " * 20_000 + "\n", ANY)
 
 
+def nodes(answer: str) -> list[SchedulerNode]:
+    return [fact for fact in collectors()["slurm_nodes"].read(answer, ANY) if isinstance(fact, SchedulerNode)]
+
+
+def test_the_columns_of_sinfo_that_a_site_asks_for() -> None:
+    table = (
+        "NODELIST      STATE     NODES  GRES              REASON\n"
+        "g[001-002]    idle      2      gpu:h100:8(S:0-1) none\n"
+        "g003          drained*  1      gpu:nvidia        cable of rail 3\n"
+    )
+    assert [(node.node, node.states, node.gpus, node.reason) for node in nodes(table)] == [
+        ("g001", ("IDLE",), 8, None),
+        ("g002", ("IDLE",), 8, None),
+        ("g003", ("DRAIN", "NOT_RESPONDING"), None, "cable of rail 3"),
+    ]
+    assert [node.node for node in nodes("HOSTNAMES|CPUS(A/I/O/T)|STATE\ng1|0/8/0/8|idle\ng1|0/8/0/8|idle\n")] == ["g1"]
+    for cut in ("STATE NODELIST\nidle g1,g\n", "STATE NODES NODELIST\nidle 3 g[1-2]\n", "STATE NODELIST\nidle\n"):
+        with pytest.raises(UnreadableError, match=r"line 2: \d of (?:unknown|3) nodes"):
+            nodes(cut)
+    with pytest.raises(UnreadableError, match="not a node of scontrol"):
+        nodes("STATE NODELIST STATE\nidle g1 idle\n")
+
+
+def test_a_table_of_squeue_without_what_a_job_needs_says_so() -> None:
+    with pytest.raises(UnreadableError, match="a table needs the columns JOBID, NODES"):
+        jobs("JOBID USER NODELIST\n7 ann g1\n")
+
+
 def test_a_row_of_squeue_with_many_blanks_is_refused_at_once() -> None:
     header = "JOBID PARTITION NAME USER ST TIME NODES NODELIST(REASON)\n"
     started = process_time()
@@ -110,8 +138,8 @@ def test_the_columns_of_squeue_that_a_site_asks_for() -> None:
         ("g[009-010]", "g[009-011]", "line 4: 3 nodes in a job of 2"),
         ("     2 gres/gpu:h100:4", "     x gres/gpu:h100:4", "line 4: not a row of squeue"),
         ("  141070_2", "  x", "line 4: not a row of squeue"),
-        ("CG    3:01:40", "CG", "line 5: 10 values of a job, 11 expected"),
-        ("     QOS ", " COMMENT ", "line 2: 13 values of a job, 11 expected"),
+        ("CG    3:01:40", "CG", "line 5: 10 values in a row, 11 expected"),
+        ("     QOS ", " COMMENT ", "line 2: 13 values in a row, 11 expected"),
         ("g[011-012]\n", "g[011-012]", "cut short"),
         (" ST ", " XX ", "not a job"),
         ("ACCOUNT", "    QOS", "not a job"),
