@@ -9,6 +9,11 @@ from truerail.model.columns import Codes, Mask
 
 Samples = npt.NDArray[np.float32]
 
+TOO_OFTEN = 3
+"""Moves of one plug within the window from which no hand made them: a link that stays away for a poll or two at each of
+its falls looks as if it were unplugged, and three falls are LNK003's critical ones.
+"""
+
 
 def flapping_only(round: Round, ports: Codes, gained: Samples, seconds: Samples) -> Samples:
     """The falls of some ports, of shape (ports, samples), that may be flapping. Each sample covers `seconds`."""
@@ -29,7 +34,8 @@ def _by_hand(round: Round, ports: Codes, seconds: Samples) -> Mask:
     slack = counters.step_seconds / 2  # the readings of one round differ by this much
     for row, port in enumerate(ports.tolist()):
         begin = at - slack - np.nan_to_num(seconds[row])
-        for since, until in moved.spans.get(str(index.spell(port)), ()):
+        spans = moved.spans.get(str(index.spell(port)), ())
+        for since, until in spans if len(spans) < TOO_OFTEN else ():
             found[row] |= (at + slack > since) & (begin < until)
         found[row] |= at > moved.until(port, index.plan)
     return found

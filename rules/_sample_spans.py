@@ -30,3 +30,14 @@ def cover_any(of: Mask, covered: Codes) -> Mask:
     before = np.pad(of.cumsum(axis=1), ((0, 0), (1, 0)))
     after = np.arange(1, of.shape[1] + 1)
     return np.asarray(before[:, 1:] > np.take_along_axis(before, after - covered, axis=1))
+
+
+def without_link(fell: Mask, received: npt.NDArray[np.floating]) -> Mask:
+    """The samples in which a link fell, and those after them in which nothing was received: it had not come back. A
+    link that carries nothing still receives LLDP; a port of which no bytes are counted shows nothing.
+    """
+    dark = ~(received > 0) & ~np.isnan(received).all(axis=1, keepdims=True)
+    found = fell.copy()
+    for sample in range(1, fell.shape[1]):
+        found[:, sample] |= found[:, sample - 1] & dark[:, sample]
+    return found

@@ -14,9 +14,9 @@ unknown, and the finding does not state any. Where all links of a device fall wi
 the end that reports it first, the device restarted, was switched off or lost power: that is one finding, of the device.
 
 Moving a plug also causes a fall: a fall across which the neighbour of the port changed, or after which a missing cable
-is present, belongs to the history of the cable and is not counted; for a capture its earlier rounds are read. A
-watching service holds a fall back until the neighbour has been read again, which takes one interval of LLDP. A link
-that has not come back from its fall is down (CAB003) and does not flap.
+is present, belongs to the history of the cable and is not counted, unless that happens three times within the window;
+for a capture its earlier rounds are read. A watching service holds a fall back until the neighbour has been read again,
+which takes one interval of LLDP. A link that has not come back from its fall is down (CAB003) and does not flap.
 
 ## What to do
 Reseat and clean both ends, then replace the cable or the transceiver; LNK004 and LNK005 show which end sends badly. If

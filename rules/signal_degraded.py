@@ -69,7 +69,7 @@ from rules._error_levels import (
     evaluate_port,
 )
 from rules._passed_on import PASSED_ON, passed_on
-from rules._sample_spans import all_covered, cover_any, samples_covered
+from rules._sample_spans import all_covered, cover_any, samples_covered, without_link
 from rules._senders import Cards, blamed, blamed_card, suspected_cards
 from rules._uncounted import every_link
 from truerail.analysis.cabling import BOTH_ENDS, ONE_END
@@ -180,8 +180,8 @@ def _most_after_fec(telemetry: Telemetry) -> npt.NDArray[np.float64]:
 
 def _without_falls(telemetry: Telemetry, ports: Codes, other: Codes) -> tuple[Samples, Samples, Mask]:
     """What these ports counted and in how many seconds, shapes (ports, samples), but for samples in which the link
-    fell and those beside them: training a link makes errors, and the polls of its ends differ by one. And the samples
-    of which either end counted falls: not those across its restart, as of a host that boots.
+    fell or had not come back, and those beside them: training a link makes errors, and the polls of its ends differ by
+    one. And the samples of which either end counted falls: not those across its restart, as of a host that boots.
     """
     fell, falls_known = np.zeros((2, len(ports), telemetry.samples), dtype=bool)
     for ends in (ports, other):
@@ -189,8 +189,8 @@ def _without_falls(telemetry: Telemetry, ports: Codes, other: Codes) -> tuple[Sa
         covered = samples_covered(telemetry, span)
         fell |= all_covered(falls > 0, covered)
         falls_known |= all_covered(~np.isnan(falls), covered)
-    around = fell.copy()
-    around[:, 1:] |= fell[:, :-1]
+    around = without_link(fell, telemetry.part(Q.RX_BYTES, None, ports)[0])
+    around[:, 1:] |= around[:, :-1].copy()
     around[:, :-1] |= fell[:, 1:]
     gained: Samples = {}
     seconds: Samples = {}

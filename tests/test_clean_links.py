@@ -131,6 +131,20 @@ def test_frames_that_break_more_often_than_ethernet_is_built_for_are_reported(
     assert [finding["severity"] for finding in findings] == expected
 
 
+@pytest.mark.parametrize("dark", [range(7, 15), range(7, 7)])
+def test_errors_at_the_return_of_a_link_belong_to_its_fall(tmp_path: Path, dark: range) -> None:
+    """The link fell in sample 6 and came back in sample 15, or at once and then lost codewords for another reason."""
+
+    def answers(sample: int) -> Mapping[str, str]:
+        received = sum(10**9 for before in range(sample) if before + 1 not in dark)
+        counted = {"rx_bytes_phy": received, "rx_bits_phy": 8 * received, "link_down_events_phy": int(sample > 5)}
+        return {"gpu-1/ethtool_-S_eth0": ethtool({**counted, "rx_symbol_err_phy": 9000 * (sample > 14)})}
+
+    plan = f"gpu-1,host,eth0,leaf-0,leaf,{PORTS[0]},0,,400\n"
+    _, findings = of_rule(checked(tmp_path, plan, rounds(answers)), "LNK004")
+    assert bool(findings) is not bool(dark)
+
+
 @pytest.mark.parametrize(
     "names",
     [

@@ -57,6 +57,12 @@ def test_a_fall_within_a_move_is_not_counted_and_one_beside_it_is() -> None:
     assert falls({"gpu-2/nic0": ((NOW - 70, NOW - 40),)}) == [NIC]
 
 
+def test_a_plug_that_comes_back_three_times_was_not_moved_by_hand() -> None:
+    spans = ((NOW - 110, NOW - 100), (NOW - 95, NOW - 90), (NOW - 70, NOW - 40))
+    assert falls({NIC: spans[1:], PORT: spans[1:]}) == []
+    assert falls({NIC: spans, PORT: spans}) == [NIC]
+
+
 def test_what_fell_after_the_neighbour_was_read_last_waits_until_it_is_read_again() -> None:
     made = scene(Case("", FOUR, {"gpu-1": [hears("leaf-0", "swp1")]}, rates=FELL_AT_6))
     heard, *counted = made.snapshot.readings
