@@ -226,3 +226,43 @@ def test_a_row_that_is_half_a_header_is_a_row() -> None:
         "A Device,A Port,B Device,B Port\ngpu-1,eth1,leaf-0,Ethernet1\nserver,port,switch,1\nnode,port,rack,u\n"
     )
     assert ends(plan) == [*ONE, "server/port switch/1", "node/port rack/u"]
+
+
+@pytest.mark.parametrize("word", ["#REF!", "#N/A", "#NAME?", "=B2", "='Sheet 2'!A1"])
+def test_what_a_spreadsheet_writes_for_a_formula_is_no_port(word: str) -> None:
+    plan = plan_of(f"Device A,Port A,Device B,Port B\ngpu-1,eth1,leaf-0,Ethernet1\ngpu-2,eth1,leaf-0,{word}\n")
+    assert ends(plan) == ONE
+    assert f"row 3: not a cable, because it says {word!r}" in plan.notes
+
+
+@pytest.mark.parametrize("word", ["3-Jan", "Mar-01", "1. Mrz", "2026-03-01", "01.03.2026", "3/1/2026", "5-May-26"])
+def test_a_port_that_became_a_date_in_csv_is_an_error(word: str) -> None:
+    with pytest.raises(PlanError, match=r"x.csv:2: row 2: a date, made of a port by the spreadsheet"):
+        plan_of(f"Device A,Port A,Device B,Port B\ngpu-1,eth1,leaf-0,{word}\n")
+
+
+@pytest.mark.parametrize("name", ["1/3", "1/3/20", "mar1", "0-1", "2026", "1/1/2", "jun-0/0/1"])
+def test_ports_that_are_like_dates(name: str) -> None:
+    assert ends(plan_of(f"Device A,Port A,Device B,Port B\ngpu-1,eth1,leaf-0,{name}\n")) == [
+        f"gpu-1/eth1 leaf-0/{name}"
+    ]
+
+
+def test_a_page_of_several_says_that_the_others_are_missing() -> None:
+    found = [{"a_terminations": [{"object": port("eth1", "gpu-1")}], "b_terminations": [{"object": FAR}]}]
+    page = {"count": 120, "next": "https://netbox/api/dcim/cables/?offset=50", "previous": None}
+    assert "a page of 1 of 120: the others are not read" in plan_of_json({**page, "results": found}).notes
+    ports = [{**port("eth1", "gpu-1"), "connected_endpoints": [FAR]}]
+    assert "a page of 1 of 120: the others are not read" in plan_of_json({**page, "results": ports}).notes
+
+
+def test_links_with_one_end_are_listed() -> None:
+    def side(device: str, name: str) -> dict[str, Any]:
+        return {"system": {"label": device}, "interface": {"if_name": name}}
+
+    links = [{"endpoints": [side("gpu-1", "eth1"), side("leaf-0", "Ethernet1")]}, {"endpoints": [side("x", "y")]}]
+    plan = plan_of_json({"links": links})
+    assert ends(plan) == ONE
+    assert "link 2: not a cable between two devices" in plan.notes
+    plan = plan_of_json({"level1": {"leaf-0": {"1": ["spine-0", "1"], "2": None}}})
+    assert plan.notes == ("leaf-0/2: not a cable, because a device or a port is empty",)

@@ -9,6 +9,7 @@ from truerail.model.names import printable
 NO_VALUE = re.compile(
     r"tb[adc](?:[^\w-].*)?|n/?a|none|null|-+|\?+|spare|free|unused|reserved|unconnected|site|unknown|empty|vacant"
     r"|not (?:connected|used|in use|assigned)|reserv(?:e|iert)|frei|offen|unbenutzt|unbekannt"
+    r"|#(?:REF!|N/A|NAME\?|VALUE!|DIV/0!|NULL!|NUM!)|=\$?[A-Z]{1,3}\$?\d+|=.*[(!].*"  # formulas
     r"|备用|预留|待定|空闲?|无|未知"
     r"|customer\b.*|.*\bcustomer[- ]provided\b.*",
     re.IGNORECASE,

@@ -1,5 +1,6 @@
 """A plan from a cable list of another tool: its devices with roles, its cables each once, with rails and planes."""
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -90,7 +91,7 @@ def _check(found: Sequence[ImportRow], rows: Rows, faults: Faults) -> None:
         for word in (row.a.device, row.a.port, row.b.device, row.b.port):
             if fault := name_fault(word):
                 faults.add(row.line, word, fault)
-            elif word.startswith("date "):
+            elif word.startswith("date ") or (word in (row.a.port, row.b.port) and _DATE.fullmatch(word)):
                 faults.add(row.line, word, f"{place(row)}: a date, made of a port by the spreadsheet; use text cells")
     if not found:
         faults.add(0, "", "; ".join(["no cable", *rows.reported()[:3]]))
@@ -122,6 +123,15 @@ def _spelled_once(rows: Rows) -> list[ImportRow]:
 
 _MOST_SPELLED: Final = 6
 """Listed in a note."""
+
+
+_MONTH: Final = r"(?:jan|feb|m[aä]r|mrz|apr|ma[iy]|jun|jul|aug|sep|o[ck]t|nov|de[cz])[a-z]*\.?"
+_DATE: Final = re.compile(
+    rf"\d{{1,2}}[-. ]+{_MONTH}(?:[- ]\d{{2,4}})?|{_MONTH}[- ]\d{{2,4}}"
+    r"|\d{4}-\d\d-\d\d|\d{1,2}[./]\d{1,2}[./]20\d\d",
+    re.IGNORECASE,
+)
+"""What a spreadsheet writes into CSV in the place of a port such as `1/3`: `3-Jan`, `03.01.2026`."""
 
 
 def _with_sites(found: Sequence[ImportRow]) -> list[ImportRow]:

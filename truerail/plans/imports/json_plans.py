@@ -65,15 +65,14 @@ def apstra(data: Any) -> Rows | None:
     links = get(data, "links")
     if not isinstance(links, list) or not any("endpoints" in link for link in dicts(links)):
         return None
-    return _gathered(
-        ImportRow(
-            *_apstra_ends(ends[0], ends[1]),
-            speed_gbps=speed_gbps(text(link.get("speed"))),
-            label=text(link.get("label")),
-        )
-        for link in dicts(links)
-        if len(ends := dicts(link.get("endpoints"))) == 2
-    )
+    rows = Rows()
+    for number, link in enumerate(dicts(links), 1):
+        ends, label = dicts(link.get("endpoints")), text(link.get("label"))
+        if len(ends) == 2:
+            rows.add(ImportRow(*_apstra_ends(*ends), speed_gbps=speed_gbps(text(link.get("speed"))), label=label))
+        else:
+            rows.leave_out("not a cable between two devices", f"link {number}")
+    return rows
 
 
 def _apstra_ends(*ends: Mapping[str, Any]) -> tuple[End, End]:
@@ -197,13 +196,13 @@ def arista_check(data: Any) -> Rows | None:
     if not isinstance(data, Mapping) or not data or not all(str(key).startswith("level") for key in data):
         return None
     return _gathered(
-        ImportRow(End(device, text(port)), End(text(peer[0]), text(peer[1])))
+        ImportRow(End(device, text(port)), End(text(far[0]), text(far[1])), where=f"{device}/{port}")
         for devices in data.values()
         if isinstance(devices, Mapping)
         for device, ports in devices.items()
         if isinstance(ports, Mapping)
         for port, peer in ports.items()
-        if isinstance(peer, list) and len(peer) == 2
+        for far in [peer if isinstance(peer, list) and len(peer) == 2 else ("", "")]
     )
 
 

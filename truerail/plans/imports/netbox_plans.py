@@ -33,7 +33,15 @@ def cables(data: Any) -> Rows | None:
         where = f"cable {text(cable.get('id'))}"
         a, b = (_cable_end(cable, side) for side in "ab")
         rows.add(ImportRow(a, b, label=text(cable.get("label")), length_m=length, where=where))
+    rows.notes += _further_pages(data)
     return rows
+
+
+def _further_pages(data: Any) -> list[str]:
+    """The note where REST's answer is one of several pages."""
+    if not get(data, "next") and not get(data, "previous"):
+        return []
+    return [f"a page of {len(dicts(get(data, 'results'))):,} of {text(get(data, 'count'))}: the others are not read"]
 
 
 def _listed(data: Any, *keys: str) -> list[Mapping[str, Any]]:
@@ -56,7 +64,10 @@ def _cable_end(cable: Mapping[str, Any], side: str) -> End:
 def interfaces(data: Any) -> Rows | None:
     """The answer of interfaces: each with its device and the endpoint that its cable leads to."""
     found = [(one.get("device"), one) for one in _listed(data, *_INTERFACES) if isinstance(one.get("device"), Mapping)]
-    return _connections(found)
+    rows = _connections(found)
+    if rows is not None:
+        rows.notes += _further_pages(data)
+    return rows
 
 
 def devices(data: Any) -> Rows | None:
