@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from collector._lldp_words import addresses, identified, local_port, reported, seconds
+from collector._lldp_words import addresses, device, identified, local_port, reported, seconds
 from collector._lldpd import neighbors_from_plain
 from truerail.model import Neighbor
 
@@ -41,7 +41,7 @@ def _from_nclu(port: str, row: Mapping[str, Any]) -> Neighbor:
     port_id, port_type = identified(row["adj_port"])
     return Neighbor(
         local_port(port),
-        system_name=reported(row["adj_hostname"]),
+        *device(row["adj_hostname"]),
         port_id=port_id,
         port_id_type=port_type,
         management_addresses=addresses(row.get("adj_mgmt_ip")),
@@ -50,10 +50,12 @@ def _from_nclu(port: str, row: Mapping[str, Any]) -> Neighbor:
 
 def _from_nvue(port: str, name: str, neighbor: Mapping[str, Any]) -> Neighbor:
     chassis, remote = neighbor.get("chassis", {}), neighbor.get("port", {})
+    of_key = device(chassis.get("system-name") or name)
+    chassis_id = identified(chassis.get("chassis-id"))
     return Neighbor(
         local_port(port),
-        *identified(chassis.get("chassis-id")),
-        reported(chassis.get("system-name")) or reported(name),
+        *(chassis_id if chassis_id[0] else of_key[:2]),
+        of_key[2],
         *identified(remote.get("name"), remote.get("type")),
         reported(remote.get("description")),
         seconds(remote.get("ttl")),

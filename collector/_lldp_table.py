@@ -9,6 +9,7 @@ and OS10, AOS-CX, Comware, VRP, SR OS, VyOS, ICX. Traps:
 - a cell that overflows pushes the rest of its row to the right; IOS cuts names at the column's end, without a blank;
 - NX-OS prints a name that is too long on its own line, Comware wraps cells over several lines;
 - SR OS and ICX mark what they cut with `*` and `~`; SR OS prints a port's description behind its name and a comma;
+- Junos prints a port's description where the id is a number: one of several words that overflows runs into the name;
 - cells may be empty, and port names may contain a blank (`GigabitEthernet 0/2`).
 """
 
@@ -78,6 +79,9 @@ _LABELS = {
     "sw version": "",
 }
 _SONIC = ("port", "name", "port_id")
+_JUNOS = ("chassis_id", "port_id", "name")
+"""The last columns of Junos: a description of several words that overflows leaves no sign where the name begins."""
+_ABSENT = "-"
 _IDS = frozenset(("port_id", "chassis_id", "name"))
 """Cells that name another neighbour if they are cut short."""
 _NUMBERS = frozenset(("ttl", "left"))
@@ -284,6 +288,8 @@ def _cells(line: str, number: int, table: Header) -> Row:
     cut_names = table.fields[0] == "name" and "ttl" in table.fields and joined == [*starts[1:2]]
     if _fits(slices, table) and (cut_names or all(line[:start].endswith(_CUT) for start in joined)):
         return _row(slices, table)
+    if table.fields[-len(_JUNOS) :] == _JUNOS and _MAC.fullmatch(slices[-len(_JUNOS)]):
+        return _row([*slices[:-2], _ABSENT, _ABSENT], table)
     raise UnreadableError("a row that does not fit the table's header", line=number, text=line)
 
 
@@ -330,8 +336,8 @@ def _row(cells: Sequence[str], table: Header) -> Row:
 
 def _neighbor(row: Row) -> Neighbor:
     name = _marked_alike(row.get("name", ""))
-    mixed = "ttl" in row and "chassis_id" not in row  # IOS, NX-OS, EOS
-    who = device(name) if mixed else (*_identified(row.get("chassis_id", "")), reported(name))
+    chassis = _identified(row.get("chassis_id", ""))
+    who = (*chassis, reported(name)) if chassis[0] else device(name)
     return Neighbor(
         local_port(row["port"]),
         *who,
