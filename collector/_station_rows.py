@@ -18,8 +18,11 @@ _MAC = re.compile(
     r"[0-9a-fA-F]{1,2}(?::[0-9a-fA-F]{1,2}){5}|[0-9a-fA-F]{2}(?:-[0-9a-fA-F]{2}){5}|[0-9a-fA-F]{4}([.-])[0-9a-fA-F]{4}\1[0-9a-fA-F]{4}"
 )
 _PORT = re.compile(r"[A-Za-z][A-Za-z.-]* ?\d[\w/.:-]*|\d{1,3}/[\d/.:]*\d|\d{2,3}GE\d[\d/.:]*")
-_WORD = re.compile(r"(?:Gi|Te|Tf|Twf|Fo|Fi|Hu|Ma|Po|Vl) \d[\d/:]*(?!\S)|\S+")
-"""Dell OS9 abbreviates the kind of a port and prints a blank between it and the number."""
+_WORD = re.compile(
+    r"(?:Gi|Te|Tf|Twf|Fo|Fi|Hu|Ma|Po|Vl|Eth|Trunk|AggregatePort|[A-Za-z]{0,12}GigabitEthernet) "
+    r"\d(?:[\d:]|/(?: ?(?=\d)))*(?!\S)|\S+"
+)
+"""Dell OS9, Edgecore and RGOS print a blank between the kind of a port and the number, Edgecore one within: `1/ 4`."""
 _RULER = re.compile(r"[ \t]*\+(?:=+\+)+[ \t]*")
 _WHOLE_NAME = re.compile(r"[a-z][a-z-]*\d+(?:/\d+)*")
 _NOT_A_PORT = re.compile(r"[A-Z]-\d|\d+/-|\d+[dhms]|icmpv6", re.IGNORECASE)
@@ -74,7 +77,7 @@ def stations(answer: str) -> Iterator[Station]:
     """The rows with a MAC."""
     text = _unboxed(lines(answer))
     for number, line in enumerate(text, 1):
-        words = tuple(_WORD.findall(line))
+        words = tuple(word.replace("/ ", "/") for word in _WORD.findall(line))
         if number == len(text):
             words = _whole(words)
         at = next((place for place, word in enumerate(words) if _MAC.fullmatch(word)), None)
@@ -139,6 +142,8 @@ def is_remote(port: str) -> bool:
 
 
 def _is_address(word: str) -> bool:
+    if word.count(".") != 3 and word.count(":") < 2:
+        return False
     try:
         ip_address(word)
     except ValueError:

@@ -52,6 +52,8 @@ _JUNOS_ROWS = (
 """Port, MAC, VLAN and flags: of switches since 13.2X50, of MX routers, of older switches. In the order of trial."""
 _UNTYPED = re.compile(r"^\s*No\.\s+Vlan\s+MacAddress\s+Port\s*$", re.MULTILINE)
 """SONiC's table before 2018: no type, and learned entries alone."""
+_PORT_FIRST = re.compile(r"^[ \t]*Interface[ \t]+MAC Address[ \t]", re.IGNORECASE | re.MULTILINE)
+"""Edgecore's first column; with other systems it has VLANs, whose names may look like ports'."""
 _MULTICAST = re.compile(r"^[>#]?[ \t]*Multicast Mac Address Table[ \t\r]*$", re.IGNORECASE | re.MULTILINE)
 """EOS' second table: groups, which no device of that MAC sends."""
 
@@ -200,6 +202,7 @@ def _of_linux(answer: str) -> bool:
 
 def _rows(answer: str) -> Iterator[MacEntry]:
     learning = "dynamic" if has_title(answer, "next hop(s)", "mac address") or _UNTYPED.search(answer) else ""
+    leading = _PORT_FIRST.search(answer) is not None
     for row in stations(_MULTICAST.split(answer)[0]):
         words = [word.lower() for word in row.words]
         if row.of_bridge:
@@ -210,7 +213,7 @@ def _rows(answer: str) -> Iterator[MacEntry]:
         if row.address:  # a table of neighbours' addresses
             continue
         kind = learning or next((first for word in words if _kind(first := word.partition(",")[0])), "")
-        ports = [port for port in row.ports if port != row.words[0]] if row.at else row.ports
+        ports = [port for port in row.ports if port != row.words[0]] if row.at and not leading else row.ports
         if kind and ports:
             for entry in _entry(ports[0], row.mac, row.vlan, kind):
                 yield entry._replace(by_peer=entry.by_peer or words[0] == "+")

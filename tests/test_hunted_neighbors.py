@@ -182,6 +182,33 @@ vlan10         10.1.10.104                48:b0:2d:1d:d7:e8  noarp      |ext_lea
         "12": {"age": 14, "entry-type": "permanent", "interface": "bond5", "mac": "48:b0:2d:ec:3c:d4"}}""",
         [MacEntry("swp30s0", "48:b0:2d:6c:8d:6f", 121, "dynamic")],
     ),
+    "Edgecore's command reference: the port comes first, with blanks in its name": (
+        "mac_table",
+        """\
+ Interface MAC Address       VLAN Type     Life Time
+ --------- ----------------- ---- -------- -----------------
+ CPU       00-E0-00-00-00-01    1 CPU      Delete on Reset
+ Eth 1/ 1  00-E0-29-94-34-DE    1 Config   Delete on Reset
+ Trunk 1   00-E0-29-94-34-DF    1 Learn    Delete on Timeout
+""",
+        [
+            MacEntry("Eth 1/1", "00:e0:29:94:34:de", 1, "static"),
+            MacEntry("Trunk 1", "00:e0:29:94:34:df", 1, "dynamic"),
+        ],
+    ),
+    "Ruijie's command reference: blanks in the names of ports": (
+        "mac_table",
+        """\
+Vlan        MAC Address          Type     Interface                      Live Time
+----------  -------------------- -------- ------------------------------ -------------
+1           00d0.f800.1001       DYNAMIC  HundredGigabitEthernet 0/5     0d 00:03:12
+10          00d0.f800.1002       DYNAMIC  AggregatePort 3                0d 00:03:12
+""",
+        [
+            MacEntry("HundredGigabitEthernet 0/5", "00:d0:f8:00:10:01", 1, "dynamic"),
+            MacEntry("AggregatePort 3", "00:d0:f8:00:10:02", 10, "dynamic"),
+        ],
+    ),
     "NVUE, cut within the last line: only whole rows count": ("mac_table", NVUE[: NVUE.index("0\n2  ")], []),
     "napalm#759, older IOS: a neighbour without a name has its chassis id in the column of names": (
         "lldp_switch",
@@ -335,9 +362,6 @@ IPV4         LLADR(MAC)         State      Flag
         "lldp_host",
         f"# lldptool -t -n -i eth0\n{LLDPTOOL}# lldptool -t -i ens2f0\n{LLDPTOOL}",
         "line 10: what the host itself sends",
-    ),
-    "the same by the name of the command": (
-        *("lldp_host", f"# lldptool get-tlv -i ens2f0\n{LLDPTOOL}", "line 2: what the host itself sends"),
     ),
     "SR OS, cut between two rows": (
         *("lldp_switch", SROS[: SROS.index("3/2/c5/1  ")], "no total below the table: the answer is cut"),
