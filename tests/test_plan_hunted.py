@@ -264,5 +264,11 @@ def test_links_with_one_end_are_listed() -> None:
     plan = plan_of_json({"links": links})
     assert ends(plan) == ONE
     assert "link 2: not a cable between two devices" in plan.notes
+    nodes = [{"compounded_nodes": [{"id": 1, "name": "gpu-1"}, {"id": 2, "name": "leaf-0", "device_type": "switch"}]}]
+    pair = [{"node": 1, "interface": "eth1"}, {"node": 2, "interface": "Ethernet1"}]
+    joined = [{"compounded_links": [{"interfaces": pair}, {"interfaces": pair[:1]}]}]
+    plan = plan_of_json([{"nodes": nodes, "links": joined}])
+    assert ends(plan) == ONE
+    assert "link 2: not a cable between two devices" in plan.notes
     plan = plan_of_json({"level1": {"leaf-0": {"1": ["spine-0", "1"], "2": None}}})
     assert plan.notes == ("leaf-0/2: not a cable, because a device or a port is empty",)

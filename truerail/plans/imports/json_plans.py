@@ -134,13 +134,16 @@ def netq(data: Any) -> Rows | None:
         return None
     nodes = [node for graph in graphs for tier in dicts(graph["nodes"]) for node in dicts(tier.get("compounded_nodes"))]
     known = {text(node.get("id")): node for node in nodes}
-    return _gathered(
-        ImportRow(_netq_end(known, ends[0]), _netq_end(known, ends[1]))
-        for graph in graphs
-        for group in dicts(graph["links"])
-        for link in dicts(group.get("compounded_links"))
-        if len(ends := dicts(link.get("interfaces"))) == 2
-    )
+    links = [
+        link for graph in graphs for group in dicts(graph["links"]) for link in dicts(group.get("compounded_links"))
+    ]
+    rows = Rows()
+    for number, ends in enumerate((dicts(link.get("interfaces")) for link in links), 1):
+        if len(ends) == 2:
+            rows.add(ImportRow(_netq_end(known, ends[0]), _netq_end(known, ends[1]), where=f"link {number}"))
+        else:
+            rows.leave_out("not a cable between two devices", f"link {number}")
+    return rows
 
 
 def _netq_end(known: Mapping[str, Mapping[str, Any]], end: Mapping[str, Any]) -> End:
