@@ -290,7 +290,9 @@ def test_a_clock_that_is_set_during_a_run_neither_ends_nor_delays_it(step: int) 
         process.stdin.flush()
         found = json.loads(process.stdout.readline())
     assert [row[-1] for row in found["heard"]] == [3], found
-    assert found["trouble"] == []
+    late = [milliseconds for what, _, _, milliseconds, _ in found["trouble"] if what == "started late"]
+    assert len(late) == len(found["trouble"])
+    assert all(milliseconds < 60_000 for milliseconds in late), "a busy machine starts it late, but not by the step"
 
 
 def _upper(*links: NetLink, addresses: Mapping[str, str]) -> Nics:
