@@ -3,10 +3,9 @@
 Question: which hosts does the scheduler use, and which has it or a person taken out?
 Needs: any user on a machine with Slurm's clients.
 
-Formats: records of `scontrol show node`, on one line each (`-o`) or on several; its `--json` and slurmrestd's nodes;
-`sinfo --json`, which before 23.02 has the same nodes, since then rows of nodes that are alike; the tables of `sinfo`
-with `-l`, `-N`, `-R`, and with `-o` that asks for STATE and NODELIST or HOSTNAMES. Sources: measured with Slurm
-22.05.8; scontrol(1), sinfo(1); recorded answers of 23.02 and 25.05.
+Formats: records of `scontrol show node`, also with `-o`; its `--json`, slurmrestd's nodes; `sinfo --json`, since 23.02
+rows of nodes that are alike; tables of `sinfo` with `-l`, `-N`, `-R`, or `-o` that asks for STATE and NODELIST or
+HOSTNAMES. Sources: Slurm 22.05.8, measured; scontrol(1), sinfo(1); recorded answers of 23.02 and 25.05.
 
 Traps:
 
