@@ -12,7 +12,7 @@ from truerail.plans.infer_fabric import adapters, with_guids
 from truerail.plans.infer_hosts import HostSays, NicOrder, hosts_say, nic_order
 from truerail.plans.infer_kinds import Members, align, by_name, columns_of_leaves, members
 from truerail.plans.infer_ports import Consensus, agree
-from truerail.plans.infer_rails import Columns, Key, common_orders
+from truerail.plans.infer_rails import FEWEST_VOTES, Columns, Key, common_orders
 from truerail.plans.infer_uplinks import uplinks
 from truerail.plans.infer_why import why_not
 from truerail.plans.infer_wires import Wires, wires_of
@@ -71,7 +71,7 @@ def infer(snapshot: Snapshot) -> Inference:
         plan=with_guids(_plan(columns, agreed, wires, says, planes), snapshot, agreed.renamed),
         support={rail: f"{follow} of {of}" for rail, (follow, of) in sorted(support.items())},
         outliers=outliers,
-        notes=(*_doubts(columns, agreed), *_notes(scrambled, wires, says, orders, found)),
+        notes=(*_doubts(columns, agreed), *_silent(columns, found), *_notes(scrambled, wires, says, orders, found)),
         confidence=right / total if total else 0.0,
         apart=found.apart,
         why_not="" if columns.at else why_not(snapshot, wires, says, held_apart=found.apart),
@@ -147,6 +147,23 @@ def _doubts(columns: Columns, agreed: Consensus) -> Iterator[str]:
         shown = [f"{Port(host, columns.name[host][at])} on {columns.at[host][at]}" for host, at in keys[:MOST_NAMED]]
         rest = f" and {len(keys) - len(shown):,} more" if len(keys) > len(shown) else ""
         yield f"Not decided: {why}. {', '.join(shown)}{rest}. {_DECIDES}"
+
+
+def _silent(columns: Columns, found: Members) -> Iterator[str]:
+    """The NICs without a neighbour, where most hosts have one at the same NIC: a dead cable cannot be inferred."""
+    wired = {host: set(columns.name.get(host, {}).values()) for host in found.order}
+    alike = Counter(found.order.values())
+    heard = Counter((found.order[host], name) for host, names in wired.items() for name in names)
+    usual = {key for key, count in heard.items() if count >= FEWEST_VOTES and 3 * count > 2 * alike[key[0]]}
+    silent = [
+        Port(host, name)
+        for host in sorted(wired, key=natural_key)
+        for name in (name for nic in found.order[host] for name in nic)
+        if name not in wired[host] and (found.order[host], name) in usual
+    ]
+    if silent:
+        shown = ", ".join(map(str, silent[:MOST_NAMED])) + ("" if len(silent) <= MOST_NAMED else ", ...")
+        yield f"Not in the plan, as no neighbor is known where most hosts have one: {len(silent):,} NICs: {shown}"
 
 
 def _plan(columns: Columns, agreed: Consensus, wires: Wires, says: dict[str, HostSays], planes: bool) -> Plan:
