@@ -22,8 +22,9 @@ BER_AFTER_FEC = (1e-12, 1e-11)
 """Warning and critical: 1e-12 is ibdiagnet's long-standing limit, ten times that LLDPq's critical one."""
 FAST_ETHERNET = 200e9 / 8
 FAST_BER_AFTER_FEC, LEAST_ERRORS = 1e-13, 5
-"""Ethernet from this speed on, in bytes a second, is built for this rate at the MAC: the objective of IEEE 802.3bs,
-where 802.3ba to bm have 1e-12. At 400 Gb/s it is five broken frames in two minutes; fewer are no rate.
+"""Of CRC errors. Ethernet from this speed on, in bytes a second, is built for this rate at the MAC: the objective of IEEE
+802.3bs, where 802.3ba to bm have 1e-12. At 400 Gb/s it is five broken frames in two minutes; fewer are no rate. Symbol
+errors may have been counted before FEC: a healthy link has as many.
 """
 RISING, RISING_BER = 10.0, 1e-7
 """A level before FEC that rises so many times within the window, to this or more, is worth knowing: healthy links stay
@@ -68,7 +69,7 @@ def evaluate_port(
     gained: Samples, seconds: Samples, bits: Samples, *, nrz: bool, falls_known: Mask, most: float
 ) -> BadPort:
     """All symptoms of one port; arrays have shape (samples,). Falls are counted of the samples `falls_known`; `most` is
-    the bit error rate that FEC may leave.
+    the bit error rate from CRC errors that FEC may leave.
     """
     port = BadPort()
     _evaluate_before_fec(port, gained, bits)
@@ -118,8 +119,8 @@ def _left_by_fec(
         return Severity.CRITICAL, f"{3600 * rate:.0f} {name} an hour"
     left = _rate(gained, bits)
     severity = Severity.CRITICAL if left >= BER_AFTER_FEC[1] else Severity.WARNING
-    above = left >= (most if count >= LEAST_ERRORS else BER_AFTER_FEC[0])
-    return severity if above else None, f"{count:.0f} {name}, {left:.1e} of all bits"
+    limit = most if quantity is Q.CRC_ERRORS and count >= LEAST_ERRORS else BER_AFTER_FEC[0]
+    return severity if left >= limit else None, f"{count:.0f} {name}, {left:.1e} of all bits"
 
 
 def _one_burst(gained: Values) -> bool:

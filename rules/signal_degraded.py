@@ -16,10 +16,10 @@ platform's counters mean.
 - Bit error rate before FEC, from corrected bits; where only corrected codewords or symbols are reported, at least one
   bit in each: warning from 1e-6, critical from 1e-5. RS-544 gives up at 2.4e-4. Information only: it rose tenfold
   within the window, to 1e-7 or more.
-- Bit error rate that FEC leaves, from symbol and CRC errors, at least one bit in each: warning from 1e-12 (on
-  Ethernet from 200 Gb/s on 1e-13 and five errors, the objective of IEEE 802.3bs), critical from 1e-11. A cut-through
-  switch passes broken frames on: CRC errors alone, no more than the switch that sends them receives itself at other
-  ports, are information.
+- Bit error rate that FEC leaves, from symbol and CRC errors, at least one bit in each: warning from 1e-12 (CRC errors
+  on Ethernet from 200 Gb/s on: 1e-13 and five of them, the objective of IEEE 802.3bs), critical from 1e-11. A
+  cut-through switch passes broken frames on: CRC errors alone, no more than the switch that sends them receives
+  itself at other ports, are information.
 - Symbol errors that may be counted before FEC (SONiC's FEC_SYMBOL_ERR, bnxt's rx_pcs_symbol_err, InfiniBand above 100
   Gb/s) are evaluated by the level before FEC, which they bound from below in either meaning.
 - Symbol errors on InfiniBand up to 100 Gb/s (NRZ) are critical above 120 an hour, receive errors a warning above 10 a
@@ -173,7 +173,7 @@ def _bad_ports(telemetry: Telemetry, ports: Codes, other: Codes) -> dict[int, Ba
 
 
 def _most_after_fec(telemetry: Telemetry) -> npt.NDArray[np.float64]:
-    """The bit error rate that FEC may leave, shape (planned ports,)."""
+    """The bit error rate from CRC errors that FEC may leave, shape (planned ports,)."""
     fast = (telemetry.speed() >= FAST_ETHERNET) & ~infiniband(telemetry)
     return np.where(fast, FAST_BER_AFTER_FEC, BER_AFTER_FEC[0])
 

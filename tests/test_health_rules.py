@@ -138,6 +138,7 @@ def signal(rates: Rates, **more: Any) -> Finding:
         ({"symbol_errors": 2.0, "rx_bits": 4e11}, Severity.WARNING),
         ({"symbol_errors": 20.0, "rx_bits": 4e11}, Severity.CRITICAL),
         ({"crc_errors": 2.0}, Severity.WARNING),
+        ({"crc_errors": 0.1}, Severity.WARNING),
         ({"rx_errors": 20.0}, Severity.WARNING),
     ],
 )
@@ -153,12 +154,13 @@ def test_how_bad_a_signal_is(counted: Mapping[str, float | Sequence[float]], sev
     "counted",
     [
         {"corrected_bits": 3e5, "rx_bits": 4e11},
-        {"symbol_errors": 0.03, "rx_bits": 4e11},
+        {"symbol_errors": 0.2, "rx_bits": 4e11},
         {"rx_errors": 5.0},
         {"fec_corrected": 1e5},
         {"fec_corrected": 1e5, "fec_symbols": 1.01e5, "fec_uncorrected": 0.0},
         {"corrected_bits": [*(4e3,) * 6, *(3e4,) * 6], "rx_bits": 4e11},
-        {"symbol_errors": 0.03},
+        {"symbol_errors": 0.1},
+        {"crc_errors": 0.03},
     ],
 )
 def test_errors_below_the_limits_are_normal(counted: Mapping[str, float]) -> None:
