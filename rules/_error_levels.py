@@ -22,9 +22,9 @@ BER_AFTER_FEC = (1e-12, 1e-11)
 """Warning and critical: 1e-12 is ibdiagnet's long-standing limit, ten times that LLDPq's critical one."""
 FAST_ETHERNET = 200e9 / 8
 FAST_BER_AFTER_FEC, LEAST_ERRORS = 1e-13, 5
-"""Of CRC errors. Ethernet from this speed on, in bytes a second, is built for this rate at the MAC: the objective of IEEE
-802.3bs, where 802.3ba to bm have 1e-12. At 400 Gb/s it is five broken frames in two minutes; fewer are no rate. Symbol
-errors may have been counted before FEC: a healthy link has as many.
+"""Of CRC errors. Ethernet from this speed on, in bytes a second, is built for this rate at the MAC: the objective of
+IEEE 802.3bs, where 802.3ba to bm have 1e-12. At 400 Gb/s it is five broken frames in two minutes; fewer are no rate.
+Symbol errors may have been counted before FEC: a healthy link has as many.
 """
 RISING, RISING_BER = 10.0, 1e-7
 """A level before FEC that rises so many times within the window, to this or more, is worth knowing: healthy links stay

@@ -28,6 +28,7 @@ from benchmarks.polarization.drawn import (
 )
 from truerail.analysis.counters import Window
 from truerail.analysis.counters.quantities import Column, Quantity
+from truerail.analysis.counters.ring import Ring
 from truerail.analysis.counters.series import Source
 from truerail.analysis.round import Round
 from truerail.model import NetLink, Port, Reading, Snapshot
@@ -222,10 +223,11 @@ def _source(trial: Trial, ports: list[Port], reported: dict[Quantity, Numbers], 
     if trial.reset:
         missing[rng.integers(len(devices)), rng.integers(SAMPLES)] = True
     late = np.diff(rng.random((len(devices), SAMPLES + 1)) * JITTER * STEP_SECONDS, axis=1)
-    source.span[:] = np.where(missing, np.nan, STEP_SECONDS + late)[device]
+    span = np.where(missing, np.nan, STEP_SECONDS + late)[device]
+    source.span = Ring.beginning_with(span, SAMPLES)
     seconds = (STEP_SECONDS + late)[device]
     for quantity, values in reported.items():
         gauge = quantity is Quantity.FLOWS
         gained = np.where(missing[device], np.nan, values if gauge else np.floor(values * seconds))
-        source.of(Column(quantity)).gained[:] = gained
+        source.of(Column(quantity)).gained = Ring.beginning_with(gained, SAMPLES)
     return source
