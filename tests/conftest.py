@@ -54,6 +54,15 @@ UNMEASURED = (
 neither, and take a third longer where it is.
 """
 
+ON_A_BUS = ("bus", "agent_bus")
+"""The first words of test modules that connect to a bus in this process."""
+_LEFT_BY_NATS = (
+    r"ignore:Exception ignored in. <(function|socket|asyncio|_Selector):pytest.PytestUnraisableExceptionWarning"
+)
+"""nats-py does not wait for the end of a connection: the loop may close first, and the transport is left to the garbage
+collector.
+"""
+
 LONG = (
     *("lab_live", "lab_serve", "demo_faults", "living", "page", "docs_commands", "api_schema", "alerts_end_to_end"),
     *("probe_command", "bus_judges", "bus_fronts", "alerts", "lab_alerts", "processes", "poller_processes"),
@@ -97,9 +106,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The modules that take long first."""
     rank = {name: place for place, name in enumerate(LONG)}
     items.sort(key=lambda item: rank.get(_name(item), len(LONG)))
+    for item in items:
+        if _name(item).startswith(ON_A_BUS):
+            item.add_marker(pytest.mark.filterwarnings(_LEFT_BY_NATS))
 
 
-def _name(item: pytest.Item) -> str:
+@pytest.fixture(scope="module", autouse=True)
+def _collected(request: pytest.FixtureRequest) -> Iterator[None]:
+    """What nats-py leaves is collected in the module that made it."""
+    yield
+    if _name(request.node).startswith(ON_A_BUS):
+        gc.collect()
+
+
+def _name(item: pytest.Item | pytest.Module) -> str:
     return item.path.stem.removeprefix("test_")
 
 

@@ -4,6 +4,7 @@ import asyncio
 import socket
 import ssl
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
 from pathlib import Path
@@ -81,7 +82,14 @@ async def spoken(listening: Listening, said: bytes) -> bytes:
     except ConnectionResetError:
         return b""
     finally:
-        writer.close()
+        await closed(writer)
+
+
+async def closed(writer: asyncio.StreamWriter) -> None:
+    """Closes a connection to its end, which with TLS takes an answer: what is left is collected in another test."""
+    writer.close()
+    with suppress(OSError):
+        await writer.wait_closed()
 
 
 def test_port_0_tells_the_real_port_and_the_server_hides_what_it_is() -> None:
@@ -155,7 +163,7 @@ def test_tls_is_1_2_or_newer_and_its_sessions_are_for_it_alone(tmp_path: Path) -
             _, writer = await asyncio.open_connection(listening.host, listening.port, ssl=context)
         except (ssl.SSLError, ConnectionResetError):
             return False
-        writer.close()
+        await closed(writer)
         return True
 
     assert during(visit, WITH_TOKENS, tls=files) == ["__Host-truerail", "otto", True, False]
@@ -169,7 +177,7 @@ def test_a_renewed_certificate_is_taken_over_and_a_bad_one_is_not(tmp_path: Path
         context.verify_mode = ssl.CERT_REQUIRED
         _, writer = await asyncio.open_connection(listening.host, listening.port, ssl=context)
         subject = writer.get_extra_info("peercert")["subject"]
-        writer.close()
+        await closed(writer)
         return str(subject[0][0][1])
 
     async def visit(listening: Listening) -> list[str]:
@@ -221,7 +229,7 @@ def test_event_streams_end_when_the_service_stops(monkeypatch: pytest.MonkeyPatc
         stop.set()
         rest = await reader.read()
         await server
-        writer.close()
+        await closed(writer)
         return begun + rest
 
     answer = asyncio.run(asyncio.wait_for(running(), ENOUGH))

@@ -1,7 +1,6 @@
 """Agents on hosts, a poller and a judge on a real nats-server with TLS: what is found, at once and after a kill."""
 
 import asyncio
-import gc
 import selectors
 import signal
 import ssl
@@ -33,19 +32,6 @@ SUBJECTS = Subjects("fabric")
 ONE, OTHER = [name for name, device in MADE.plan.devices.items() if device.role is Role.HOST][:2]
 LLDP = next(text for text in ANSWERS[ONE] if text.startswith("lldp"))
 HOURLY = 3600.0
-
-
-# nats-py does not wait for the end of TLS: the loop may close first, and the transport is then left to be collected.
-pytestmark = pytest.mark.filterwarnings(
-    r"ignore:Exception ignored in. <(function|socket|asyncio|_Selector):pytest.PytestUnraisableExceptionWarning"
-)
-
-
-@pytest.fixture(autouse=True)
-def _collected() -> Iterator[None]:
-    """What nats-py leaves is collected in the test that made it."""
-    yield
-    gc.collect()
 
 
 @pytest.fixture(scope="module")
