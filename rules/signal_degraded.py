@@ -109,7 +109,8 @@ def signal_degraded(round: Round) -> Iterator[Finding]:
         )
         raise InsufficientDataError(f"no port reported twice of FEC, symbol, CRC or receive errors{why}")
     other = other_ends(telemetry.wiring)
-    bad = _bad_ports(telemetry, _suspects(telemetry), other) | above_limits(
+    most = _most_after_fec(telemetry)
+    bad = _bad_ports(telemetry, _suspects(telemetry, most), other, most) | above_limits(
         {port: rate for port, rate in rates.items() if not reported[port]}
     )
     passed = passed_on(telemetry, bad, other)
@@ -135,7 +136,7 @@ def _reported(telemetry: Telemetry) -> Mask:
     return sampled
 
 
-def _suspects(telemetry: Telemetry) -> Codes:
+def _suspects(telemetry: Telemetry, most: npt.NDArray[np.float64]) -> Codes:
     """Ports that may be above a limit over the whole window, link falls not yet left out."""
     bits, pam4_ib = bits_of(telemetry, _COUNTED), infiniband(telemetry) & ~nrz_links(telemetry)
     symbols = telemetry.summed(Q.SYMBOL_ERRORS).gained
@@ -145,16 +146,16 @@ def _suspects(telemetry: Telemetry) -> Codes:
         corrected = np.fmax(corrected, telemetry.summed(quantity).gained)
     suspect = telemetry.summed(Q.FEC_UNCORRECTED).gained > 0
     suspect |= telemetry.summed(Q.RX_ERRORS).rate > RECEIVE_ERRORS_PER_SECOND
-    suspect |= (lost >= _most_after_fec(telemetry) * bits) & (lost > 0)
+    suspect |= (lost >= most * bits) & (lost > 0)
     suspect |= (corrected >= RISING_BER / 3 * bits) & (corrected > 0)
     suspect |= nrz_links(telemetry) & (telemetry.summed(Q.SYMBOL_ERRORS).rate * 3600 > NRZ_SYMBOL_ERRORS_PER_HOUR)
     return np.flatnonzero(suspect)
 
 
-def _bad_ports(telemetry: Telemetry, ports: Codes, other: Codes) -> dict[int, BadPort]:
-    """The suspects that are above a limit while their link was up."""
+def _bad_ports(telemetry: Telemetry, ports: Codes, other: Codes, most: npt.NDArray[np.float64]) -> dict[int, BadPort]:
+    """The suspects that are above a limit while their link was up; `most` is that of CRC errors, by port."""
     gained, seconds, falls_known = _without_falls(telemetry, ports, other[ports])
-    nrz, ib, most = nrz_links(telemetry)[ports], infiniband(telemetry)[ports], _most_after_fec(telemetry)[ports]
+    nrz, ib = nrz_links(telemetry)[ports], infiniband(telemetry)[ports]
     bits = telemetry.part(Q.RX_BITS, None, ports)[0]
     by_speed = telemetry.speed()[ports][:, None] * 8 * LINE_CODING
     found: dict[int, BadPort] = {}
@@ -165,7 +166,7 @@ def _bad_ports(telemetry: Telemetry, ports: Codes, other: Codes) -> dict[int, Ba
             of_port[Q.FEC_SYMBOLS], of_port[Q.SYMBOL_ERRORS] = of_port[Q.SYMBOL_ERRORS], of_port[Q.FEC_SYMBOLS]
             span[Q.FEC_SYMBOLS], span[Q.SYMBOL_ERRORS] = span[Q.SYMBOL_ERRORS], span[Q.FEC_SYMBOLS]
         could = {q: np.where(np.isnan(bits[row]), by_speed[row] * span[q], bits[row]) for q in _COUNTED}
-        known, limit = falls_known[row], float(most[row])
+        known, limit = falls_known[row], float(most[port])
         evaluated = evaluate_port(of_port, span, could, nrz=bool(nrz[row]), falls_known=known, most=limit)
         if evaluated.summary:
             found[port] = evaluated

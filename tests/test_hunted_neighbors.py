@@ -1,7 +1,6 @@
 """Neighbours in answers out of public places, shortened and renamed, each of which was once read wrongly or refused."""
 
-from public_answers import Answers, Refused, reads, refuses
-
+from tests.public_answers import Answers, Refused, reads, refuses
 from truerail.model import AddressEntry, BgpPeer, LagMember, MacEntry, Neighbor, SharedLag
 
 SROS = """\
