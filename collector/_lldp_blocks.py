@@ -145,7 +145,7 @@ def _put(block: _Block, key: str, printed: str, value: str, number: int) -> None
     block.keys.add(key)
     if key in _PAIRS:
         found, _, kind = value.rpartition("/")
-        if found and not kind.strip():
+        if found and not any(map(str.isalpha, kind)):  # `HundredGigE1/0` is a part of a name
             raise UnreadableError("an id without its type", line=number, text=value.strip())
         block.fields |= dict(zip(_PAIRS[key], (found.strip(), kind.strip()), strict=True))
     elif key in _PORT_NAMES or not block.fields.get(_KEYS[key]):
