@@ -206,7 +206,9 @@ class Bus:
         self._changed, self._closing = _nothing, True
         if not self._begun:
             return
-        with suppress(Error, OSError, asyncio.TimeoutError):  # a handshake that failed is waited for without end
+        # A handshake that failed is waited for without end. From Python 3.12 on, what was not yet written to a
+        # connection that is lost raises TypeError: asyncio's transport calls a method that it had set to None.
+        with suppress(Error, OSError, TypeError, asyncio.TimeoutError):
             await asyncio.wait_for(self.client.close(), ANSWER_SECONDS)
 
     async def listen(self, subject: str, take: Callable[[str, bytes, dict[str, str]], None]) -> None:

@@ -227,6 +227,7 @@ def _set_up_sqlite(connection: sqlite3.Connection, record: object) -> None:
                 connection.execute(statement)
         except sqlite3.OperationalError as error:
             if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                connection.close()  # the pool does not know it yet
                 raise
             time.sleep(_TRY_AGAIN_SECONDS)
         else:

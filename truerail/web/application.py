@@ -1,6 +1,7 @@
 """The web application: the API, the streams, the metrics and the page, over a `ServiceAPI`."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from functools import cache
 
 from fastapi import FastAPI
@@ -77,4 +78,11 @@ def _application(routes: Sequence[BaseRoute] = (), openapi_url: str | None = Non
         redirect_slashes=False,
         generate_unique_id_function=lambda route: route.name,
         routes=list(routes),
+        lifespan=_closing,
     )
+
+
+@asynccontextmanager
+async def _closing(app: FastAPI) -> AsyncIterator[None]:
+    yield
+    app.state.desk.close()

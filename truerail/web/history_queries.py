@@ -27,7 +27,7 @@ class HistoryQueries:
 
     def __init__(self, settings: Settings) -> None:
         self._path = settings.history.path if settings.history else None
-        self._threads = ThreadPoolExecutor(AT_ONCE, "history queries")
+        self.threads = ThreadPoolExecutor(AT_ONCE, "history queries")
         self._asked = 0
 
     @property
@@ -48,7 +48,7 @@ class HistoryQueries:
         out = BytesIO()
         try:
             running = asyncio.get_running_loop().run_in_executor(
-                self._threads, lambda: run_query(request, out, endings.append)
+                self.threads, lambda: run_query(request, out, endings.append)
             )
             report = await running
         except (QueryError, HistoryStoreError) as error:
