@@ -136,5 +136,5 @@ def test_the_page_of_a_cause_shows_its_alert_and_follows_a_mute(browser: Browser
         muted = evaluated(made.at, dict.fromkeys(fault.findings, mute))
         site.publish(replace(muted, number=2))
         expect(card).to_contain_text("maintenance by jo: <b>new leaf</b>, until")
-        watched.context.close()
+        watched.close()
         assert watched.complaints == []

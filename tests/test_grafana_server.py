@@ -8,11 +8,11 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 import yaml
-from deploying import DEPLOY, ROOT, passes, run, tool
 
 from dashboards.check.boards import Board, load
 from dashboards.check.grafana import Grafana, main
 from dashboards.check.pictures import pictures
+from tests.deploying import DEPLOY, ROOT, passes, run, tool
 from tests.fake_grafana import FakeGrafana, serving
 from tests.real import require
 
@@ -112,7 +112,7 @@ def test_a_grafana_that_does_not_answer_is_reported(capsys: pytest.CaptureFixtur
 
 
 def test_pictures_are_taken_of_what_is_chosen(grafana: FakeGrafana, tmp_path: Path) -> None:
-    require("chromium")
+    require("chromium-headless-shell")
     host = [board for board in BOARDS if board.uid == "truerail-host"]
     client = Grafana(grafana.url, grafana.authorization)
     assert pictures(host, client, tmp_path / "pictures") == []

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import httpx
 import pytest
-from history_rows import NOW, ago, cable, hour, store_of
 from playwright.sync_api import Browser, expect
 
 from tests.api_client import Api, problem_of
 from tests.fake_tower import published, settings
+from tests.history_rows import NOW, ago, cable, hour, store_of
 from tests.page_site import Site, Watched, chromium
 from tests.patience import ENOUGH
 from truerail.errors import HistoryStoreError, TooManyQueriesError

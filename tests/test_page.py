@@ -49,6 +49,14 @@ def watched(watched: Watched) -> Iterator[Watched]:
     assert len(watched.asked) > 5
 
 
+@pytest.fixture
+def apart(browser: Browser, site: Site) -> Iterator[Watched]:
+    one = Watched(browser, site, apart=True)
+    yield one
+    one.close()
+    assert one.complaints == []
+
+
 def test_the_overview_shows_the_verdict_and_every_cause(watched: Watched) -> None:
     page = watched.open("/")
     evaluated = watched.site.tower.publication
@@ -131,7 +139,7 @@ def test_on_a_phone_causes_come_first_and_the_menu_has_every_page(browser: Brows
     assert page.evaluate("() => document.documentElement.scrollWidth") <= 390
     page.keyboard.press("Escape")
     expect(entries.first).to_be_hidden()
-    one.context.close()
+    one.close()
     assert one.complaints == []
 
 
@@ -147,7 +155,7 @@ for (const name of ["fillRect", "strokeRect", "fillText", "fill", "stroke"]) {
 """
 
 
-def test_a_large_fabric_costs_the_page_little_work(watched: Watched) -> None:
+def test_a_large_fabric_costs_the_page_little_work(apart: Watched) -> None:
     hosts, rails = 12_500, 8
     codes = bytes(2 if at % 1000 == 7 else 1 for at in range(hosts * rails))
     large = {
@@ -158,10 +166,10 @@ def test_a_large_fabric_costs_the_page_little_work(watched: Watched) -> None:
         "pods": [{"name": f"p{number}", "first": number * 250, "hosts": 250} for number in range(50)],
         "cells": b64encode(codes).decode(),
     }
-    watched.context.route("**/api/v1/map", lambda route: route.fulfill(json=large))
-    watched.context.route("**/api/v1/events", lambda route: route.fulfill(body="", content_type="text/event-stream"))
-    watched.page.add_init_script(COUNTS)
-    page = watched.open("/")
+    apart.context.route("**/api/v1/map", lambda route: route.fulfill(json=large))
+    apart.context.route("**/api/v1/events", lambda route: route.fulfill(body="", content_type="text/event-stream"))
+    apart.page.add_init_script(COUNTS)
+    page = apart.open("/")
     page.wait_for_function("() => performance.getEntriesByName('truerail:ready').length")
     expect(page.locator("#broken summary")).to_contain_text("100 hosts")
     assert page.evaluate("() => window.drawn") < 10_000, "cells that are right are drawn column by column"
@@ -453,20 +461,20 @@ def test_a_question_about_a_time_says_that_it_is_not_live(watched: Watched) -> N
     expect(field).not_to_have_value("")
 
 
-def test_a_tab_in_the_background_gives_its_stream_back(watched: Watched) -> None:
+def test_a_tab_in_the_background_gives_its_stream_back(apart: Watched) -> None:
     hide = "(hidden) => { Object.defineProperty(document, 'hidden', {value: hidden, configurable: true});"
     hide += " document.dispatchEvent(new Event('visibilitychange')); }"
-    watched.page.clock.install()
-    page = watched.open("/")
+    apart.page.clock.install()
+    page = apart.open("/")
     expect(page.locator("#live")).to_have_attribute("data-status", "live")
-    soon(lambda: watched.site.tower.events.readers == 1)
+    soon(lambda: apart.site.tower.events.readers == 1)
     page.evaluate(hide, True)
     page.clock.fast_forward(25_000)
-    soon(lambda: watched.site.tower.events.readers == 0)
-    watched.site.publish(publication(BROKEN.plan, WHOLE, 2))
+    soon(lambda: apart.site.tower.events.readers == 0)
+    apart.site.publish(publication(BROKEN.plan, WHOLE, 2))
     page.evaluate(hide, False)
     expect(page.locator("#verdict")).to_contain_text("are right")
-    soon(lambda: watched.site.tower.events.readers == 1)
+    soon(lambda: apart.site.tower.events.readers == 1)
 
 
 def test_dark_and_light_follow_the_system_until_one_is_chosen(browser: Browser, site: Site) -> None:
@@ -479,7 +487,7 @@ def test_dark_and_light_follow_the_system_until_one_is_chosen(browser: Browser, 
     assert dark != light == "rgb(255, 255, 255)"
     page.reload()
     assert page.evaluate(paper) == light
-    one.context.close()
+    one.close()
     assert one.complaints == []
 
 

@@ -170,4 +170,4 @@ def test_the_control_fits_and_axe_finds_nothing(
     page.evaluate(AXE_SCRIPT)
     found = page.evaluate("() => axe.run({resultTypes: ['violations']}).then((found) => found.violations)")
     assert [(one["id"], one["nodes"][0]["html"]) for one in found] == []
-    one.context.close()
+    one.close()

@@ -2,17 +2,18 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from axe_playwright_python.base import AXE_SCRIPT
 from playwright.sync_api import Browser, expect
 
-from tests.fake_tower import fabric
+from tests.fake_tower import SHAPE, fabric
 from tests.page_site import Site, Watched, publication
 from truerail.model.history import MaintenanceWindow
 
-BROKEN, SEEN = fabric()
+BROKEN, SEEN = fabric(shape=replace(SHAPE, hosts=8, pods=1, uplinks=2))
 AT = datetime(2026, 3, 28, 22, 15, 30, tzinfo=UTC)
 ZONED = re.compile(r"\d\d:\d\d:\d\d (UTC(?:[+-]\d+(?::\d\d)?)?)")
 
@@ -42,7 +43,7 @@ def test_times_are_in_the_browsers_zone_or_in_utc_and_name_it(browser: Browser, 
     expect(page.locator("main time").first).to_be_visible()
     shown = page.locator("main time").all_inner_texts()
     assert {ZONED.search(text)[1] for text in shown} == {"UTC"}  # type: ignore[index] - each names its zone
-    one.context.close()
+    one.close()
     assert one.complaints == []
 
 
@@ -51,7 +52,7 @@ def test_a_zone_with_summer_time_names_the_offset_of_each_moment(browser: Browse
     page = one.open("/maintenance")
     expect(page.locator("#windows time").first).to_have_text("2026-03-28 23:15:30 UTC+1")
     expect(page.locator("#windows time").nth(1)).to_have_text("2028-09-14 00:15:30 UTC+2")
-    one.context.close()
+    one.close()
 
 
 def test_what_is_announced_in_a_zone_is_meant_in_it(browser: Browser, site: Site) -> None:
@@ -66,7 +67,7 @@ def test_what_is_announced_in_a_zone_is_meant_in_it(browser: Browser, site: Site
     made = next(one for one in site.tower.history.open_windows.values() if one.reason == "fan")
     assert made.starts == datetime(2026, 4, 1, 6, 30, tzinfo=UTC)
     del site.tower.history.open_windows[made.id]
-    one.context.close()
+    one.close()
 
 
 def test_keys_work_where_nothing_has_the_focus(browser: Browser, site: Site) -> None:
@@ -89,7 +90,7 @@ def test_keys_work_where_nothing_has_the_focus(browser: Browser, site: Site) -> 
     expect(keys).to_have_count(0)
     page.keyboard.press("2")
     page.wait_for_url("**" + page.locator(".top nav a").nth(1).get_attribute("href"))  # type: ignore[operator] - a link has an address
-    one.context.close()
+    one.close()
     assert one.complaints == []
 
 
@@ -112,7 +113,7 @@ def test_the_focus_is_visible_wherever_it_goes(browser: Browser, site: Site, pat
     reached = [place for place in shown if place]
     assert len(reached) > 15
     assert [place for place, visible in reached if not visible] == []
-    one.context.close()
+    one.close()
 
 
 LEAF = next(cable.b.device for cable in BROKEN.plan.host_cables)
@@ -151,7 +152,7 @@ PAGES = (
 def seen(browser: Browser, site: Site) -> Iterator[Watched]:
     one = Watched(browser, site, color_scheme="light", reduced_motion="reduce")
     yield one
-    one.context.close()
+    one.close()
 
 
 DRAWN = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"

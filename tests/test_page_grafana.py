@@ -28,7 +28,7 @@ def test_a_device_links_to_its_dashboard(browser: Browser, path: str, link: str)
         button = watched.open(path).get_by_role("link", name="Grafana")
         expect(button).to_have_attribute("href", link)
         expect(button).to_have_attribute("rel", "noopener")
-        watched.context.close()
+        watched.close()
         assert watched.complaints == []
 
 
@@ -38,7 +38,7 @@ def test_without_the_setting_there_is_no_link(browser: Browser) -> None:
         page = watched.open("/hosts/gpu-005")
         expect(page.get_by_role("link", name="Impact if down")).to_be_visible()
         expect(page.get_by_role("link", name="Grafana")).to_have_count(0)
-        watched.context.close()
+        watched.close()
 
 
 def test_the_dashboards_are_there_and_take_what_the_links_say() -> None:
@@ -66,5 +66,5 @@ def test_hostile_characters_in_the_address_stay_text(browser: Browser) -> None:
         expect(button).to_have_attribute(
             "href", 'https://g.example.net/"><script>/d/truerail-host?var-fabric=test+fabric&var-host=gpu-005'
         )
-        watched.context.close()
+        watched.close()
         assert watched.complaints == []

@@ -112,7 +112,7 @@ def test_a_job_that_does_not_run_is_not_found(browser: Browser, site: Site) -> N
     one = Watched(browser, site)
     page = one.open("/jobs/no%2Fsuch")
     expect(page.locator(".empty h2")).to_have_text("Not found")
-    one.context.close()
+    one.close()
 
 
 def test_a_scheduler_that_does_not_answer_is_named_and_without_one_no_job_is_known(browser: Browser) -> None:
@@ -127,7 +127,7 @@ def test_a_scheduler_that_does_not_answer_is_named_and_without_one_no_job_is_kno
             for word in words:
                 expect(page.locator(".note")).to_contain_text(word)
             expect(page.locator("table.rows")).to_have_count(0)
-            one.context.close()
+            one.close()
 
 
 def test_a_new_round_shows_its_jobs(browser: Browser) -> None:
@@ -143,4 +143,4 @@ def test_a_new_round_shows_its_jobs(browser: Browser) -> None:
         site.publish(later)
         expect(page.locator("table.rows tbody tr")).to_have_count(2)
         expect(page.locator("table.rows tbody tr").first).to_contain_text("✗ hurt")
-        one.context.close()
+        one.close()

@@ -65,12 +65,12 @@ def test_a_list_is_sorted_and_filtered_and_its_address_shows_the_same(watched: W
     expect(head).to_have_attribute("aria-sort", "descending")
     expect(page.locator('td[data-head="Port"]').first).to_have_text(first[-1])
     assert column(page, "Port") == first[::-1]
-    pasted = Watched(watched.context.browser, watched.site)  # type: ignore[arg-type] - a context of a browser
+    pasted = Watched(watched.context.browser, watched.site, apart=True)  # type: ignore[arg-type] - a context of a browser
     other = pasted.open(page.url.removeprefix(watched.site.url))
     expect(other.locator("th", has_text="Port")).to_have_attribute("aria-sort", "descending")
     assert column(other, "Port") == first[::-1]
     expect(other.get_by_role("combobox", name="State")).to_have_value("wrong")
-    pasted.context.close()
+    pasted.close()
     page.go_back()
     expect(head).to_have_attribute("aria-sort", "ascending")
 
@@ -145,5 +145,5 @@ def test_on_a_phone_a_row_stands_below_its_heads(browser: Browser, site: Site) -
         page = one.open(f"/{name}")
         expect(page.locator("table.rows tbody tr").first).to_be_visible()
         assert page.evaluate("() => document.documentElement.scrollWidth") <= 390
-    one.context.close()
+    one.close()
     assert one.complaints == []

@@ -23,7 +23,7 @@ def watched() -> Iterator[Watched]:
     with chromium() as browser, Site(publication(BROKEN.plan, seen)) as site:
         one = Watched(browser, site)
         yield one
-        one.context.close()
+        one.close()
         assert one.complaints == []
         assert one.foreign() == []
 

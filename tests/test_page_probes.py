@@ -67,9 +67,9 @@ def test_the_map_leads_to_the_nics_of_a_host_and_says_what_they_are(watched: Wat
 def test_a_fabric_that_was_never_probed_says_so(browser, watched: Watched) -> None:  # type: ignore[no-untyped-def] - a fixture
     small, seen = fabric()
     with Site(publication(small.plan, seen)) as other:
-        one = Watched(browser, other)
+        one = Watched(browser, other, apart=True)
         page = one.open("/probes")
         expect(page.locator("#verdict")).to_contain_text("Nothing was probed")
         assert "doubt" in (page.locator("#verdict").get_attribute("class") or "")
         expect(page.locator("#left")).to_be_hidden()
-        one.context.close()
+        one.close()

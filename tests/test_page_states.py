@@ -27,7 +27,7 @@ def test_before_the_first_evaluation_it_says_so_and_then_fills_itself(browser: B
         expect(page.locator("article.cause").first).to_be_visible()
         expect(page.locator("#verdict")).to_have_class("verdict bad")
         expect(page.locator("#map canvas")).to_be_visible()
-        one.context.close()
+        one.close()
         assert all("503" in words for words in one.complaints)
 
 
@@ -42,7 +42,7 @@ def test_no_news_for_three_rounds_is_stale_and_a_lost_service_is_reported(browse
     expect(page.locator("#live")).to_contain_text("disconnected")
     expect(page.locator("#banner-clock")).to_contain_text("Reconnecting")
     expect(page.locator("article.cause").first).to_be_visible()
-    one.context.close()
+    one.close()
 
 
 def test_a_journal_that_fails_and_an_inferred_plan_are_reported_on_every_page(browser: Browser) -> None:
@@ -54,7 +54,7 @@ def test_a_journal_that_fails_and_an_inferred_plan_are_reported_on_every_page(br
             page = one.open(path)
             expect(page.locator("#banner-journal")).to_contain_text("disk full")
             expect(page.locator("#banner-plan")).to_contain_text("No plan is given")
-        one.context.close()
+        one.close()
         assert one.complaints == []
 
 
@@ -65,7 +65,7 @@ def test_what_is_not_there_is_named(browser: Browser) -> None:
         expect(page.get_by_role("alert")).to_contain_text("gpu-9999")
         page = one.open("/findings/000000000000")
         expect(page.get_by_role("alert")).to_contain_text("000000000000")
-        one.context.close()
+        one.close()
 
 
 def test_an_address_that_leads_nowhere_is_a_page_with_a_way_on(browser: Browser) -> None:
@@ -78,7 +78,7 @@ def test_an_address_that_leads_nowhere_is_a_page_with_a_way_on(browser: Browser)
         page = one.open(f"/no/{IMAGE}".replace("<", "%3C"))
         expect(page.locator(".lost .port")).to_contain_text("<img src=x")
         assert page.evaluate("() => window.hacked") is None
-        one.context.close()
+        one.close()
         assert all("404" in words for words in one.complaints)
         assert one.foreign() == []
 
@@ -112,7 +112,7 @@ def test_names_that_would_be_markup_are_text_everywhere(browser: Browser) -> Non
             assert page.evaluate("() => window.hacked") is None, path
             assert page.locator("img, script:not([src])").count() == 0, path
             shown += page.locator("body").inner_text()
-        one.context.close()
+        one.close()
         assert "<img src=x" in shown
         assert "<script>" in shown
         assert one.foreign() == []
@@ -133,7 +133,7 @@ def test_a_reader_logs_in_sees_and_is_offered_no_writes(browser: Browser) -> Non
         expect(one.page.get_by_role("button", name="Recheck now")).to_be_hidden()
         one.page.get_by_role("button", name="Log out").click()
         expect(one.page.get_by_label("Token")).to_be_visible()
-        one.context.close()
+        one.close()
 
 
 def test_an_operator_who_logged_in_may_write(browser: Browser) -> None:
@@ -145,4 +145,4 @@ def test_an_operator_who_logged_in_may_write(browser: Browser) -> None:
         one.page.get_by_role("button", name="Recheck now").click()
         expect(one.page.get_by_role("button", name="Queued", exact=True)).to_be_visible()
         assert site.tower.rechecked == ["gpu-003"]
-        one.context.close()
+        one.close()

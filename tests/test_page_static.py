@@ -11,6 +11,7 @@ from markdown_it import MarkdownIt
 
 from rules import rules
 from tests.api_client import Api, problem_of
+from tests.each import each
 from tests.real import require
 from truerail.web.page.assets import Assets, load
 from truerail.web.page.routes import LISTS
@@ -43,14 +44,14 @@ IMPORT = re.compile(r"""^import \{([^}]*)\} from "\./([\w.-]+)";""", re.MULTILIN
 EVALUATES = ("eval(", "new Function", 'setAttribute("on', "javascript:")
 
 
-@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.name)
+@each("script", SCRIPTS, ids=lambda path: path.name)
 def test_no_script_makes_markup_of_text_or_code_of_text(script: Path) -> None:
     text = script.read_text()
     assert [word for word in (*MARKUP, *EVALUATES) if word in text] == []
     assert len(text.splitlines()) <= 215
 
 
-@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.name)
+@each("script", SCRIPTS, ids=lambda path: path.name)
 def test_one_module_formats_times(script: Path) -> None:
     if script.name != "times.js":
         assert [word for word in CLOCKS if word in script.read_text()] == []
@@ -125,13 +126,13 @@ def test_every_import_exists_and_every_script_is_used() -> None:
     assert {script.name for script in SCRIPTS} == used
 
 
-@pytest.mark.parametrize("template", TEMPLATES, ids=lambda path: path.name)
+@each("template", TEMPLATES, ids=lambda path: path.name)
 def test_no_template_has_inline_script_or_style(template: Path) -> None:
     text = template.read_text()
     assert not re.search(r"<script(?![^>]*\bsrc=)|<style|\bstyle=|\son\w+=|\|\s*safe", text)
 
 
-@pytest.mark.parametrize("path", PAGES)
+@each("path", PAGES)
 def test_every_page_names_only_files_that_are_there(path: str) -> None:
     with Api() as api:
         page = api.ask("GET", f"/{path}")
@@ -207,9 +208,9 @@ def _luminance(colour: str) -> float:
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize(
-    ("text", "behind"),
+@each("theme", ["light", "dark"])
+@each(
+    "text, behind",
     [(text, behind) for text in ("ink", "soft", "link") for behind in ("paper", "page", "tint")]
     + [(state, behind) for state in ("right", "wrong", "missing", "unknown") for behind in ("paper", f"{state}-bg")]
     + [("paper", "cell-wrong"), ("soft", "cell-right"), ("paper", "link")],

@@ -46,7 +46,7 @@ class Eyes:
         return self.watched
 
     def __exit__(self, *failed: Any) -> None:
-        self.watched.context.close()
+        self.watched.close()
         self.site.__exit__(None, None, None)
         assert self.watched.complaints == []
         assert self.watched.foreign() == []

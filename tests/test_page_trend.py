@@ -1,8 +1,8 @@
 """The page Ports shows the days of a link that gets worse, in a real browser."""
 
-from page_site import Site, Watched, chromium
 from playwright.sync_api import expect
 
+from tests.page_site import Site, Watched, chromium
 from truerail.analysis.published import EvaluatedRound, Published
 from truerail.analysis.rule import Case
 from truerail.model import Optic
@@ -45,4 +45,4 @@ def test_the_page_draws_them() -> None:
         expect(page.get_by_role("img", name="margin over FEC's limit by day")).to_have_count(1)
         expect(page.get_by_text("is reached in")).to_have_count(1)
         assert not watched.complaints
-        watched.context.close()
+        watched.close()

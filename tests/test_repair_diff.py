@@ -306,5 +306,5 @@ def test_the_page_of_the_cause_leads_to_the_commands() -> None:
         links = watched.open("/punch").get_by_role("link", name="names to change")
         expect(links).to_have_count(2)
         expect(links.first).to_have_attribute("href", f"/ask?q=repair-diff&cause={repair.cause}")
-        watched.context.close()
+        watched.close()
         assert watched.complaints == []

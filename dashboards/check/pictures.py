@@ -21,7 +21,7 @@ WAIT_MILLISECONDS: Final = 30_000
 PANEL: Final = '[data-testid^="data-testid Panel header"]'
 ERROR: Final = '[data-testid="data-testid Panel status error"]'
 """A panel, and the mark on one that could not be drawn: Components.Panels.Panel of npm @grafana/e2e-selectors."""
-BROWSERS: Final = ("chromium", "google-chrome")
+BROWSERS: Final = ("chromium-headless-shell", "chromium", "google-chrome")
 
 
 class Site(Source, Protocol):
