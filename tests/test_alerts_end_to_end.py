@@ -28,8 +28,8 @@ from truerail.model import Cause
 from truerail.model.cause_alerts import CAUSE_ALERTS
 
 TEXTS = Path(__file__).parent / "notifications"
-MINUTE = 1
-"""Seconds of a minute."""
+MINUTE_MS = 1000
+pytestmark = pytest.mark.timeout(180)  # the last alert waits for a quarter of an hour
 LAST = "uneven"
 """A fabric whose one alert waits longest of all: when it is here, any other would be."""
 
@@ -109,7 +109,7 @@ def prometheus(folder: Path, server: Everything, alertmanager: str) -> tuple[str
     rules = yaml.safe_load((ROOT / GENERATED / "prometheus/truerail.rules.yaml").read_text())
     for group in rules["groups"]:
         group.pop("interval", None)
-    (folder / "truerail.rules.yaml").write_text(yaml.safe_dump(hastened(rules, MINUTE), sort_keys=False))
+    (folder / "truerail.rules.yaml").write_text(yaml.safe_dump(hastened(rules, MINUTE_MS), sort_keys=False))
     scraped = {"honor_labels": True, "static_configs": [{"targets": [server.address]}]}
     jobs = [{"job_name": name, "metrics_path": f"/{name}", **scraped} for name in server.pages]
     config = {
@@ -127,7 +127,7 @@ def alertmanager(folder: Path, server: Everything, address: str) -> tuple[str, .
     """Alertmanager with the generated routes; each receiver also writes the text to a chat."""
     generated = ROOT / GENERATED / "alertmanager"
     (folder / "truerail.tmpl").write_text((generated / "truerail.tmpl").read_text())
-    routes = hastened(yaml.safe_load((generated / "alertmanager.yml").read_text()), MINUTE)
+    routes = hastened(yaml.safe_load((generated / "alertmanager.yml").read_text()), MINUTE_MS)
     for receiver in routes["receivers"]:
         receiver["webhook_configs"][0]["url"] = f"http://{server.address}/{receiver['name']}"
         chat = {"api_url": f"http://{server.address}/chat", "channel": "#fabric", "send_resolved": True}

@@ -8,11 +8,11 @@ from datetime import UTC, datetime
 
 import numpy as np
 import pytest
-from ecmp_fabric import SEED_FILE, SPINES, SUPERSPINES, Fabric, running
-from real import give_up, require
 
 from collector import collectors
+from tests.ecmp_fabric import SEED_FILE, SPINES, SUPERSPINES, Fabric, running
 from tests.lab.system import LabError, namespaces
+from tests.real import give_up, require
 from truerail.analysis.counters.window import Window
 from truerail.analysis.round import Round
 from truerail.model import Evaluation, Reading, Snapshot, Status

@@ -11,14 +11,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from patience import soon
-from real import give_up
 
 from tests.lab import cables, devices, fabric, files, hearing
+from tests.lab.commands import truerail
 from tests.lab.layout import Layout
 from tests.lab.registry import remove_leftovers
 from tests.lab.serving import standing
 from tests.lab.system import ip_batch, namespaces, run
+from tests.patience import soon
+from tests.real import give_up
 from truerail.model import Port
 
 BY_SSH, BY_SNMP, BY_SNMPV3 = "inventory.yaml", "inventory-snmp.yaml", "inventory-snmpv3.yaml"
@@ -38,12 +39,6 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Layout]:
     layout = Layout(f"t{os.getpid()}", 4, 4, 2, tmp_path_factory.mktemp("lab") / "user")
     with standing(layout):
         yield layout
-
-
-def truerail(layout: Layout, *args: str) -> subprocess.CompletedProcess[str]:
-    """The real command line, in the lab's management network."""
-    command = ["ip", "netns", "exec", layout.management, sys.executable, "-m", "truerail", *args]
-    return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
 
 
 def check(layout: Layout, inventory: str = BY_SSH, *args: str) -> dict[str, Any]:

@@ -2,8 +2,6 @@
 
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,6 +9,7 @@ import pytest
 
 from tests.lab import __main__ as commands
 from tests.lab import fabric, losses, routing
+from tests.lab.commands import truerail
 from tests.lab.layout import Layout
 from tests.lab.serving import standing
 from tests.lab.system import LabError
@@ -43,8 +42,7 @@ def probed(lab: Layout, what: str) -> dict[str, Any]:
     """The command as the lab proposes it."""
     site = ["--plan", str(lab.folder / "plan.csv"), "--inventory", str(lab.folder / "inventory.yaml")]
     by_operator = ["--pipe", "--by-operator", "root", "--yes", "--what", what, "--format", "json"]
-    command = ["ip", "netns", "exec", lab.management, sys.executable, "-m", "truerail", "probe", *site, *by_operator]
-    done = subprocess.run([*command, *commands.FAST.split()], capture_output=True, text=True, timeout=300, check=False)
+    done = truerail(lab, "probe", *site, *by_operator, *commands.FAST.split())
     assert done.returncode in (0, 1), done.stderr
     found: dict[str, Any] = json.loads(done.stdout)
     return found

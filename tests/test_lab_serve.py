@@ -2,86 +2,83 @@
 
 import os
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.lab import cables, devices, fabric, hearing
+from tests.lab.commands import truerail
 from tests.lab.layout import Layout
-from tests.lab.serving import Answer, inside, serving, standing
+from tests.lab.serving import Answer, Service, serving, soon, standing
 
 SETTINGS = """\
 fabric: lab
 inventory: inventory.yaml
 plan: plan.csv
 http: {port: 8765}
-schedule:
-  every: {lldp_host: 2s, lldp_switch: 2s, net_link: 2s, rdma_link: 2s}
-  jitter: 0
-recovery: {resolve_after: 4s}
+recovery: {resolve_after: 1s}
 """
 PORT = 8765
 
 
 @pytest.fixture(scope="module")
-def fabric_of_all(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Layout]:
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Layout]:
     layout = Layout(f"s{os.getpid()}", 2, 4, 2, tmp_path_factory.mktemp("lab") / "user")
     with standing(layout, SETTINGS):
         yield layout
 
 
-@pytest.fixture
-def lab(fabric_of_all: Layout) -> Layout:
-    """The lab as it was built, and no journal of the test before."""
-    for left in fabric_of_all.folder.glob("truerail.db*"):
-        left.unlink()
-    hearing.settle(fabric_of_all)
-    return fabric_of_all
+@pytest.fixture(scope="module")
+def service(lab: Layout) -> Iterator[Service]:
+    """One service for all tests, each of which leaves the lab as it was built, and nothing found."""
+    with serving(lab, PORT) as one:
+        yield one
 
 
 def causes(answer: Answer) -> list[tuple[str, list[str]]]:
     return [(one["kind"], one["subjects"]) for one in answer["items"]]
 
 
-def test_a_swap_is_found_and_remembered_and_gone_when_it_is_put_right(lab: Layout) -> None:
+def test_a_swap_is_found_and_remembered_and_gone_when_it_is_put_right(service: Service) -> None:
+    lab = service.layout
     one, other = lab.jack("gpu-002/enp26s0f0np0"), lab.jack("gpu-002/enp77s0f0np0")
     swap = [("cable-swap", [str(one), str(other)])]
-    with serving(lab, PORT) as service:
-        service.until("fabric", lambda answer: answer["cables"]["right"] == answer["cables"]["planned"])
-        healthy = service.until("fabric", lambda answer: answer["tone"] == "good")
-        assert healthy["journal"]["health"] == "keeping"
+    assert service.ended(signal.SIGTERM) == 0, service.log
+    for left in lab.folder.glob("truerail.db*"):  # the journal of other tests
+        left.unlink()
+    service.start()
+    service.until("fabric", lambda answer: answer["cables"]["right"] == answer["cables"]["planned"])
+    healthy = service.until("fabric", lambda answer: answer["tone"] == "good")
+    assert healthy["journal"]["health"] == "keeping"
+    cables.swap(lab, one, other)
+    try:
+        service.until("causes", lambda answer: causes(answer) == swap)
+        where = service.ask(f"where?port={one}")
+        (path,) = where["paths"]
+        assert path["actual"]["device"] != path["planned"]["device"]
+        assert path["state"] == "wrong"
+        assert path["since"] is not None
+        assert " reloaded " not in service.log
+        service.send(signal.SIGHUP)
+        soon(lambda: service.log, lambda log: " reloaded " in log)
+        assert causes(service.polled("causes")) == swap
+    finally:
         cables.swap(lab, one, other)
-        try:
-            service.until("causes", lambda answer: causes(answer) == swap)
-            where = service.ask(f"where?port={one}")
-            (path,) = where["paths"]
-            assert path["actual"]["device"] != path["planned"]["device"]
-            assert path["state"] == "wrong"
-            assert path["since"] is not None
-            before = service.ask("fabric")["number"]
-            service.send(signal.SIGHUP)
-            service.until("fabric", lambda answer: answer["number"] > before)
-            assert causes(service.ask("causes")) == swap
-        finally:
-            cables.swap(lab, one, other)
-        service.until("causes", lambda answer: not answer["items"])
-        hearing.settle(lab)
-        reported = service.until(
-            "history?kind=findings", lambda found: "resolved" in {c["kind"] for c in found["items"]}
-        )
-        assert {"appeared", "resolved"} <= {change["kind"] for change in reported["items"]}
-        diff = service.ask("diff?since=1h")
-        assert diff["links"] == []
-        assert "2 links changed and changed back" in diff["summary"]
-        number = service.ask("fabric")["number"]
-    with serving(lab, PORT) as service:
-        assert service.ask("fabric")["number"] > number
-        kinds = [event["kind"] for event in service.ask(f"timeline?of={one}")["events"]]
-        assert "appeared" in kinds
-        assert "resolved" in kinds
+    service.until("causes", lambda answer: not answer["items"])
+    hearing.settle(lab)
+    reported = service.until("history?kind=findings", lambda found: "resolved" in {c["kind"] for c in found["items"]})
+    assert {"appeared", "resolved"} <= {change["kind"] for change in reported["items"]}
+    diff = service.ask("diff?since=1h")
+    assert diff["links"] == []
+    assert "2 links changed and changed back" in diff["summary"]
+    number = service.ask("fabric")["number"]
+    assert service.ended(signal.SIGTERM) == 0, service.log
+    service.start()
+    assert service.ask("fabric")["number"] > number
+    kinds = [event["kind"] for event in service.ask(f"timeline?of={one}")["events"]]
+    assert "appeared" in kinds
+    assert "resolved" in kinds
 
 
 STAND_INS = """
@@ -91,25 +88,24 @@ hostnamectl() { echo "$2" >/run/lab/hostname && hostname "$2" && lldpcli configu
 """What these devices lack: sudo, and systemd to set the name for now and for later. Their lldpd has its own setting."""
 
 
-def test_the_commands_of_repair_diff_give_swapped_hosts_their_names_and_the_cause_is_gone(lab: Layout) -> None:
-    hosts = ["gpu-001", "gpu-002"]
-    with serving(lab, PORT) as service:
-        fabric.exchange_names(lab, *hosts)
-        try:
-            hearing.settle(lab)
-            service.until("causes", lambda answer: causes(answer) == [("host-swap", hosts)])
-            (repair,) = service.ask("repair-diff")["repairs"]
-            announced = {hearing.hostname(lab, name): name for name in hosts}
-            for one in repair["devices"]:
-                (commands,) = one["commands"].values()
-                devices.call(lab, announced[one["device"]], "sh", "-ec", STAND_INS + "\n".join(commands))
-            assert [hearing.hostname(lab, name) for name in hosts] == hosts
-        finally:
-            for name in hosts:
-                fabric.rename(lab, name, name)
+def test_the_commands_of_repair_diff_give_swapped_hosts_their_names_and_the_cause_is_gone(service: Service) -> None:
+    lab, hosts = service.layout, ["gpu-001", "gpu-002"]
+    fabric.exchange_names(lab, *hosts)
+    try:
         hearing.settle(lab)
-        service.until("fabric", lambda answer: answer["cables"]["right"] == 16)
-        assert service.ask("causes")["items"] == []
+        service.until("causes", lambda answer: causes(answer) == [("host-swap", hosts)])
+        (repair,) = service.ask("repair-diff")["repairs"]
+        announced = {hearing.hostname(lab, name): name for name in hosts}
+        for one in repair["devices"]:
+            (commands,) = one["commands"].values()
+            devices.call(lab, announced[one["device"]], "sh", "-ec", STAND_INS + "\n".join(commands))
+        assert [hearing.hostname(lab, name) for name in hosts] == hosts
+    finally:
+        for name in hosts:
+            fabric.rename(lab, name, name)
+    hearing.settle(lab)
+    service.until("fabric", lambda answer: answer["cables"]["right"] == 16)
+    assert service.polled("causes")["items"] == []
 
 
 NVUE = """
@@ -124,7 +120,8 @@ nv() {
 """What the leaves lack: NVUE. The kernel and lldpd get what switchd would give them."""
 
 
-def test_the_commands_of_repair_diff_correct_descriptions_and_mtus_and_nothing_else_is_found(lab: Layout) -> None:
+def test_the_commands_of_repair_diff_correct_descriptions_and_mtus_and_nothing_else_is_found(service: Service) -> None:
+    lab = service.layout
     nic, port, small = map(lab.jack, ("gpu-001/enp26s0f0np0", "leaf-1/swp1", "leaf-0/swp2"))
     hurt = str(lab.fabric.plan.peer_of(small))
     wrong = sorted([("CAB010", str(nic)), ("CAB010", str(port)), ("LNK002", hurt)])
@@ -135,54 +132,44 @@ def test_the_commands_of_repair_diff_correct_descriptions_and_mtus_and_nothing_e
     def describe(device: str, name: str, text: str) -> None:
         devices.call(lab, device, "lldpcli", "configure", "ports", name, "lldp", "portdescription", text)
 
-    with serving(lab, PORT) as service:
-        try:
-            describe(nic.device, nic.name, "to leaf-1:swp1")
-            describe(port.device, port.name, "gpu-002")
-            devices.call(lab, small.device, "ip", "link", "set", "dev", small.name, "mtu", "1400")
-            service.until("findings", lambda answer: found(answer) == wrong)
-            for repair in service.ask("repair-diff")["repairs"]:
-                (change,) = repair["settings"]
-                (commands,) = change["commands"].values()
-                text = STAND_INS + NVUE + "\n".join(commands)
-                devices.call(lab, change["device"], "sh", "-ec", text)
-            service.until("findings", lambda answer: not answer["items"])
-            assert service.ask("fabric")["cables"]["right"] == 16
-        finally:
-            for device in (nic.device, port.device):
-                devices.restart(lab, device, "lldpd")
-            devices.call(lab, small.device, "ip", "link", "set", "dev", small.name, "mtu", str(cables.SWITCH_MTU))
-        hearing.settle(lab)
+    try:
+        describe(nic.device, nic.name, "to leaf-1:swp1")
+        describe(port.device, port.name, "gpu-002")
+        devices.call(lab, small.device, "ip", "link", "set", "dev", small.name, "mtu", "1400")
+        service.until("findings", lambda answer: found(answer) == wrong)
+        for repair in service.ask("repair-diff")["repairs"]:
+            (change,) = repair["settings"]
+            (commands,) = change["commands"].values()
+            text = STAND_INS + NVUE + "\n".join(commands)
+            devices.call(lab, change["device"], "sh", "-ec", text)
+        service.until("findings", lambda answer: not answer["items"])
+        assert service.ask("fabric")["cables"]["right"] == 16
+    finally:
+        for device in (nic.device, port.device):
+            devices.restart(lab, device, "lldpd")
+        devices.call(lab, small.device, "ip", "link", "set", "dev", small.name, "mtu", str(cables.SWITCH_MTU))
+    hearing.settle(lab)
 
 
 def test_settings_that_cannot_be_used_end_with_the_line_and_what_is_wrong(lab: Layout, tmp_path: Path) -> None:
     bad = tmp_path / "truerail.yaml"
     bad.write_text("inventory: nowhere.yaml\nhttp: {port: many}\n")
-    done = subprocess.run(
-        inside(lab, sys.executable, "-m", "truerail", "serve", "--config", str(bad)),
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+    done = truerail(lab, "serve", "--config", str(bad))
     assert done.returncode == 2
     assert f"{bad}:2: http.port 'many'" in done.stderr
 
 
-def test_a_port_that_is_taken_is_named(lab: Layout, tmp_path: Path) -> None:
-    with serving(lab, PORT):
-        settings = SETTINGS.replace("inventory.yaml", str(lab.folder / "inventory.yaml"))
-        (tmp_path / "truerail.yaml").write_text(settings.replace("plan.csv", str(lab.folder / "plan.csv")))
-        command = inside(lab, sys.executable, "-m", "truerail", "serve", "--config", str(tmp_path / "truerail.yaml"))
-        done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+def test_a_port_that_is_taken_is_named(service: Service, tmp_path: Path) -> None:
+    folder = service.layout.folder
+    settings = SETTINGS.replace("inventory.yaml", str(folder / "inventory.yaml"))
+    (tmp_path / "truerail.yaml").write_text(settings.replace("plan.csv", str(folder / "plan.csv")))
+    done = truerail(service.layout, "serve", "--config", str(tmp_path / "truerail.yaml"))
     assert done.returncode == 2
     assert "8765" in done.stderr
 
 
 def test_check_reads_everything_and_begins_nothing(lab: Layout) -> None:
-    command = inside(
-        lab, sys.executable, "-m", "truerail", "serve", "--check", "--config", str(lab.folder / "truerail.yaml")
-    )
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
+    done = truerail(lab, "serve", "--check", "--config", str(lab.folder / "truerail.yaml"))
+    assert done.returncode == 0, done.stderr
     assert ": OK." in done.stdout
     assert "16 cables" in done.stdout

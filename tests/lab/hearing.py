@@ -16,11 +16,14 @@ Heard = Mapping[Port, frozenset[Port]]
 
 def heard(layout: Layout) -> Heard:
     """For each port, the ports that its lldpd hears there now, by the names that their devices announce."""
-    found: dict[Port, frozenset[Port]] = {jack: frozenset() for jack in layout.jacks}
-    for device in layout.devices:
-        for interface in _interfaces(layout, device):
-            jack = Port(device, interface["name"])
-            found[jack] = found.get(jack, frozenset()) | {_neighbor(interface)}
+    return {jack: ports for device in layout.devices for jack, ports in _heard_by(layout, device).items()}
+
+
+def _heard_by(layout: Layout, device: str) -> Heard:
+    found = {Port(device, name): frozenset[Port]() for name in layout.ports(device)}
+    for interface in _interfaces(layout, device):
+        jack = Port(device, interface["name"])
+        found[jack] = found.get(jack, frozenset()) | {_neighbor(interface)}
     return found
 
 
@@ -42,11 +45,12 @@ def hostname(layout: Layout, device: str) -> str:
 def settle(layout: Layout, seconds: float = 60.0) -> None:
     """Waits until every lldpd hears exactly what it is cabled to. Raises `LabError` where that takes too long."""
     wanted, deadline = expected(layout), time.monotonic() + seconds
-    while (now := heard(layout)) != wanted:
-        if time.monotonic() > deadline:
-            other = [f"{jack} hears {_named(now[jack])}" for jack in now if now[jack] != wanted.get(jack)]
-            raise LabError(f"after {seconds:.0f} s the lldpds hear other than they are cabled to: {'; '.join(other)}")
-        time.sleep(0.05)
+    for device in layout.devices:
+        while other := {jack: ports for jack, ports in _heard_by(layout, device).items() if ports != wanted.get(jack)}:
+            if time.monotonic() > deadline:
+                said = "; ".join(f"{jack} hears {_named(ports)}" for jack, ports in other.items())
+                raise LabError(f"after {seconds:.0f} s {device} hears other than it is cabled to: {said}")
+            time.sleep(0.05)
 
 
 def _named(ports: frozenset[Port]) -> str:

@@ -20,10 +20,7 @@ from .layout import Layout
 from .serving import PATIENCE_SECONDS, fetch, inside, soon
 from .system import run
 
-MINUTE = 3
-"""Seconds that a minute of an alert's `for` becomes at least: a swap of cables, on the way seen as two that are
-missing, must be over within two."""
-SECOND = ("scrape_interval", "evaluation_interval", "group_interval")
+SECOND = ("scrape_interval", "evaluation_interval", "group_interval", "group_wait")
 """What becomes one second."""
 TRUERAIL, PROMETHEUS, ALERTMANAGER = (f"http://127.0.0.1:{port}" for port in (8080, 9090, 9093))
 RECEIVERS_PORT = 9095
@@ -33,25 +30,23 @@ Sample = tuple[float, float]
 """Time in seconds and value."""
 
 
-def hastened(document: Any, minute: int = MINUTE) -> Any:
-    """The document with shorter waits: so many seconds stand for a minute."""
+def hastened(document: Any, minute_ms: int = 500) -> Any:
+    """The document with shorter waits: `minute_ms` stand for a minute."""
     if isinstance(document, dict):
-        return {key: _shorter(key, value, minute) for key, value in document.items()}
-    return [hastened(one, minute) for one in document] if isinstance(document, list) else document
+        return {key: _shorter(key, value, minute_ms) for key, value in document.items()}
+    return [hastened(one, minute_ms) for one in document] if isinstance(document, list) else document
 
 
-def _shorter(key: str, value: Any, minute: int) -> Any:
+def _shorter(key: str, value: Any, minute_ms: int) -> Any:
     if key == "for":
-        return f"{minute * int(value.removesuffix('m'))}s"
-    if key == "group_wait":
-        return f"{minute}s"
-    return "1s" if key in SECOND else hastened(value, minute)
+        return f"{minute_ms * int(value.removesuffix('m'))}ms"
+    return "1s" if key in SECOND else hastened(value, minute_ms)
 
 
 def unhurried(document: Any) -> Any:
     """The document without any of those waits."""
     if isinstance(document, dict):
-        return {key: unhurried(value) for key, value in document.items() if key not in ("for", "group_wait", *SECOND)}
+        return {key: unhurried(value) for key, value in document.items() if key not in ("for", *SECOND)}
     return [unhurried(one) for one in document] if isinstance(document, list) else document
 
 
@@ -81,18 +76,18 @@ class Monitoring:
         return [[(at, float(value)) for at, value in one["values"]] for one in self.query(f"{selector}[5m]")]
 
 
-def quicker(name: str, text: str, minute: int) -> str:
+def quicker(name: str, text: str) -> str:
     """A document by its file name: YAML with shorter waits, texts of notifications as they are."""
-    return text if name.endswith(".tmpl") else yaml.safe_dump(hastened(yaml.safe_load(text), minute), sort_keys=False)
+    return text if name.endswith(".tmpl") else yaml.safe_dump(hastened(yaml.safe_load(text)), sort_keys=False)
 
 
 @contextmanager
-def monitoring(layout: Layout, folder: Path, documents: dict[str, str], minute: int) -> Iterator[Monitoring]:
+def monitoring(layout: Layout, folder: Path, documents: dict[str, str]) -> Iterator[Monitoring]:
     """Starts all three on these documents, by file name, with a past in which the fabric was as the service shows it
-    now; `minute` as in `hastened`. Ends what it started.
+    now. Ends what it started.
     """
     for name, text in documents.items():
-        (folder / name).write_text(quicker(name, text, minute))
+        (folder / name).write_text(quicker(name, text))
     _remember(layout, folder)
     received = str(folder / "received")
     programs = (

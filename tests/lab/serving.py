@@ -1,14 +1,14 @@
 """The service in the lab's management network, and questions to whatever listens there."""
 
-import ctypes
 import json
+import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from multiprocessing.context import ForkProcess
 from typing import Any, TypeVar
 from urllib.error import HTTPError
 from urllib.request import ProxyHandler, Request, build_opener
@@ -16,12 +16,11 @@ from urllib.request import ProxyHandler, Request, build_opener
 from tests.real import give_up
 
 from . import fabric
+from .commands import begin, end, enter
 from .layout import Layout
 from .system import LabError
 
 PATIENCE_SECONDS = 120.0
-_CLONE_NEWNET = 0x40000000
-"""linux/sched.h"""
 Answer = dict[str, Any]
 T = TypeVar("T")
 
@@ -33,15 +32,8 @@ def inside(layout: Layout, *command: str) -> list[str]:
 
 def fetch(layout: Layout, url: str, body: object = None) -> str:
     """What a URL answers there, to a POST where there is a body. Raises `ConnectionError` where it does not."""
-    with ThreadPoolExecutor(1, initializer=_enter, initargs=(layout.management,)) as thread:
+    with ThreadPoolExecutor(1, initializer=enter, initargs=(layout.management,)) as thread:
         return thread.submit(_asked, url, body).result()
-
-
-def _enter(namespace: str) -> None:
-    """Moves this thread, and it alone, into a network namespace: setns(2). Python has it from 3.12 on."""
-    with open(f"/run/netns/{namespace}", "rb") as file:
-        if ctypes.CDLL(None, use_errno=True).setns(file.fileno(), _CLONE_NEWNET):
-            raise OSError(ctypes.get_errno(), f"setns to {namespace}")
 
 
 def _asked(url: str, body: object) -> str:
@@ -78,25 +70,28 @@ class Service:
         self.layout = layout
         self.url = f"http://127.0.0.1:{port}"
         self._log = layout.folder / "serve.log"
-        self._process: subprocess.Popen[str] | None = None
+        self._process: ForkProcess | None = None
 
     def start(self) -> None:
         """Starts it and waits for its first evaluation."""
         settings = str(self.layout.folder / "truerail.yaml")
-        command = inside(self.layout, sys.executable, "-m", "truerail", "serve", "--config", settings)
         with self._log.open("a") as log:
-            self._process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, text=True)
+            self._process = begin(self.layout, log, log, "serve", "--config", settings)
         self.until("fabric", lambda answer: answer["number"] > 0)
 
     def send(self, number: signal.Signals) -> None:
         """Sends it a signal."""
-        if self._process:
-            self._process.send_signal(number)
+        if self._process and self._process.pid:
+            os.kill(self._process.pid, number)
 
     def ended(self, number: signal.Signals) -> int:
         """Ends it by a signal. Gives its exit code."""
         self.send(number)
-        return self._process.wait(timeout=PATIENCE_SECONDS) if self._process else 0
+        if process := self._process:
+            self._process = None
+            process.join(PATIENCE_SECONDS)
+            return end(process)
+        return 0
 
     def ask(self, path: str, body: object = None) -> Answer:
         """One question of the API, or with a body one POST."""
@@ -104,13 +99,21 @@ class Service:
         return found
 
     def until(self, path: str, good: Callable[[Answer], object]) -> Answer:
-        """Asks the API until the answer is as wanted."""
+        """Asks the API, and polls all devices again, until the answer is as wanted."""
 
         def asked() -> Answer:
-            assert self._process is None or self._process.poll() is None, self.log
-            return self.ask(path)
+            assert self._process is None or self._process.is_alive(), self.log
+            answer = self.ask(path)
+            return answer if good(answer) else self.polled(path)
 
         return soon(asked, good, lambda: self.log)
+
+    def polled(self, path: str) -> Answer:
+        """What the API answers as soon as all devices were polled once more."""
+        number = self.ask("fabric")["number"]
+        self.ask("recheck", {"devices": ",".join(self.layout.devices)})
+        soon(lambda: self.ask("fabric")["number"], lambda now: now > number, lambda: self.log)
+        return self.ask(path)
 
     @property
     def log(self) -> str:
