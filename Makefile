@@ -1,6 +1,8 @@
 # make demo    a simulated fabric that lives, watched by the real service: page, API and metrics
 #              (DEMO_ARGS=--once checks it once and ends)
 # make test    every test, real daemons included where root may install them
+# make quick   in a minute, without daemons: all parsers and rules, and the tests of what you changed
+# make soak    every test five times, also beside other work and with many more examples (an hour)
 # make lab     a small fabric of real daemons and cables on this machine, to break and to check (root)
 # make bench   accuracy and speed, measured again and written to docs/
 # make check   all that the CI checks: format, lint, types, layers, tests, generated files
@@ -10,6 +12,7 @@
 .DELETE_ON_ERROR:
 PY := .venv/bin/python
 CODE := truerail collector rules dashboards deploy tests docs benchmarks
+PYTEST = $(PY) -m pytest -n 4 --dist loadfile --no-loadscope-reorder $(if $(CI),-p randomly --randomly-seed=1)
 DEMO_ARGS ?=
 LAB_ARGS ?=
 TEST_ARGS ?=
@@ -17,7 +20,7 @@ TEST_ARGS ?=
 # Tests start truerail hundreds of times: it is compiled once.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup daemons compiled demo lab test check format docs bench wheel clean
+.PHONY: help setup daemons compiled demo lab test quick soak check format docs bench wheel clean
 
 help:
 	@sed -n 's/^# make /make /p' Makefile
@@ -46,22 +49,26 @@ demo: .venv/.run
 daemons:
 	@sh requirements/setup.sh daemons
 
-# Once, before each worker of the tests would do so.
+# Once, before each worker of the tests would do so, and while the daemons are fetched.
 compiled: .venv/.dev
 	@$(PY) -m compileall -q truerail collector rules dashboards benchmarks
+	@$(PY) -m pytest --collect-only -q >/dev/null || true
 
 test:
 	@sh requirements/setup.sh environment
 	@$(MAKE) --no-print-directory -j3 .venv/.deploy daemons compiled
-	@$(PY) -m pytest -n 4 --dist loadfile --no-loadscope-reorder $(or $(TEST_ARGS),--cov --cov-report=term --cov-fail-under=100)
+	@$(PYTEST) $(or $(TEST_ARGS),--cov --cov-report=term --cov-fail-under=100)
+
+quick: .venv/.dev
+	@$(PYTEST) $$($(PY) -m tests.quick)
+
+soak: .venv/.dev
+	@$(PY) -m tests.soak
 
 check: .venv/.dev
 	$(PY) -m ruff format --check $(CODE)
 	$(PY) -m ruff check $(CODE)
 	$(PY) -m mypy
-	$(PY) -m mypy docs benchmarks
-	$(PY) -m mypy dashboards
-	$(PY) -m mypy deploy/restricted.py
 	.venv/bin/lint-imports
 	$(MAKE) --no-print-directory test
 	$(MAKE) --no-print-directory docs
