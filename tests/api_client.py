@@ -7,9 +7,9 @@ from types import TracebackType
 from typing import Any
 
 import httpx
-from fake_tower import FakeTower, published, settings
 from fastapi import FastAPI
 
+from tests.fake_tower import FakeTower, published, settings
 from truerail.web.application import create_app
 from truerail.web.context import RequestContext
 
@@ -59,6 +59,7 @@ class Api:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self._runner.run(self._client.aclose())
         self._runner.close()
+        self.app.state.desk.close()
 
     def ask(self, method: str, path: str, **parts: Any) -> httpx.Response:
         """One request."""

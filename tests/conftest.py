@@ -1,12 +1,17 @@
-"""What holds for every test: no network but loopback, and property tests that do not depend on the machine's speed,
-and draw the same examples in each run of the CI. And what keeps the run short: coverage where it is wanted, no garbage
-collection while tests are collected, and a list of the modules that cost most.
+"""What holds for every test: no network but loopback, nothing left behind, an end after a minute, and property tests
+that do not depend on the machine's speed, and draw the same examples in each run of the CI. And what keeps the run
+short: coverage where it is wanted, no garbage collection while tests are collected, a list of the modules that cost
+most.
 """
 
 import gc
 import os
+import shutil
+import signal
 import socket
 import sys
+import tempfile
+import time
 from collections import Counter
 from collections.abc import Generator, Iterator
 from functools import cache
@@ -14,10 +19,15 @@ from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import pytest_timeout
 import typer.main
 import typer.testing
+import uvloop
 from hypothesis import HealthCheck, settings
 
+from tests import left_over
+from tests.each import HangsError
+from tests.patience import limit
 from truerail.model.pause import garbage_collection_paused
 
 if TYPE_CHECKING:
@@ -43,7 +53,7 @@ UNMEASURED = (
     *("diff_rounds", "docs", "drain", "egress", "eight_planes", "fleet_answers", "flows", "framing", "fuzz", "gate"),
     *("gather", "grafana", "history", "hung", "ib_live", "ib_real", "infer", "inventory", "journal", "kept_answers"),
     *("lab", "licenses", "lists", "live", "living", "maintenance", "metrics", "monitoring", "moves", "nccl_command"),
-    *("nccl_ras", "nccl_service", "nic_order", "notify", "oncall", "one_action", "only_pairs", "open", "other", "otlp"),
+    *("nccl_ras", "nccl_service", "nic_order", "notify", "oncall", "one_action", "only_pairs", "open", "otlp"),
     *("overview", "page", "pass", "patience", "plan", "poller", "ports_renewed", "probe_background", "probe_command"),
     *("probe_kernel", "processes", "published", "punch", "questions", "racks", "reading", "real", "recipes", "repair"),
     *("replay", "report", "rest_api", "runbooks", "scrub", "service", "shape", "simulator", "slow", "slurm_real"),
@@ -52,15 +62,6 @@ UNMEASURED = (
 )
 """The first words of test modules in which the coverage of collectors and rules is not measured: they run both, test
 neither, and take a third longer where it is.
-"""
-
-ON_A_BUS = ("bus", "agent_bus")
-"""The first words of test modules that connect to a bus in this process."""
-_LEFT_BY_NATS = (
-    r"ignore:Exception ignored in. <(function|socket|asyncio|_Selector):pytest.PytestUnraisableExceptionWarning"
-)
-"""nats-py does not wait for the end of a connection: the loop may close first, and the transport is left to the garbage
-collector.
 """
 
 LONG = (
@@ -75,6 +76,8 @@ LONG = (
 """Modules that take long, or wait for daemons: they begin first, so that none of them is left over to the end."""
 
 _BEGAN = pytest.StashKey[float]()
+_AGAIN_SECONDS = 10.0
+"""After a test was ended because it hung: when it is ended once more, if its teardown hangs too."""
 _COSTLY = 40
 """Modules in the list of those that cost most; it is shown where more than these ran."""
 _RARELY = (20_000, 20, 50)
@@ -84,12 +87,31 @@ _LOOPBACK = ("127.", "::1", "localhost")
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """In a worker, pytest-cov starts a measurement when it is loaded and another when the session begins. It ends only
+    """Temporary files are in a folder of this worker, in which other users may write as well; Ctrl-C reaches what tests
+    start, also where the run itself was started in the background.
+
+    In a worker, pytest-cov starts a measurement when it is loaded and another when the session begins. It ends only
     the second one: the first would then go on in every test, `UNMEASURED` or not.
     """
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    if signal.getsignal(signal.SIGHUP) == signal.SIG_IGN:  # nohup: this run goes on, what it starts has the default
+        signal.signal(signal.SIGHUP, lambda *_: None)
+    if hasattr(session.config, "workerinput") or not session.config.getoption("numprocesses", None):
+        session.config._tmp_path_factory.getbasetemp()  # before it would be made there
+        tempfile.tempdir = os.environ["TMPDIR"] = tempfile.mkdtemp(prefix="truerail-tests-")
+        os.chmod(tempfile.tempdir, 0o1777)  # noqa: PTH101 - as /tmp
+    uvloop.new_event_loop().close()  # from the first one on, libuv keeps a pipe
     plugin = session.config.pluginmanager.get_plugin("_cov")
     if plugin and plugin.cov_controller and hasattr(session.config, "workerinput"):
         plugin.cov_controller.pause()
+
+
+def pytest_unconfigure() -> None:
+    """What lasted is let go, so that the types of DuckDB end before their module, which would list them as leaked."""
+    gc.unfreeze()
+    if tempfile.gettempdir() == os.environ.get("TMPDIR"):
+        shutil.rmtree(tempfile.gettempdir(), ignore_errors=True)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -106,17 +128,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The modules that take long first."""
     rank = {name: place for place, name in enumerate(LONG)}
     items.sort(key=lambda item: rank.get(_name(item), len(LONG)))
-    for item in items:
-        if _name(item).startswith(ON_A_BUS):
-            item.add_marker(pytest.mark.filterwarnings(_LEFT_BY_NATS))
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _collected(request: pytest.FixtureRequest) -> Iterator[None]:
-    """What nats-py leaves is collected in the module that made it."""
+def _nothing_left(request: pytest.FixtureRequest) -> Iterator[None]:
+    """A module ends with no process, thread, socket or temporary file of its own."""
+    before = left_over.held()
     yield
-    if _name(request.node).startswith(ON_A_BUS):
-        gc.collect()
+    if left := left_over.left_over(before, request.node.nodeid):
+        pytest.fail("this module leaves\n  " + "\n  ".join(left), pytrace=False)
 
 
 def _name(item: pytest.Item | pytest.Module) -> str:
@@ -126,8 +146,35 @@ def _name(item: pytest.Item | pytest.Module) -> str:
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
     item.stash[_BEGAN] = _processor_seconds()
+    left_over.mark(item.nodeid)
     _measure(item)
-    return (yield)
+    try:
+        return (yield)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def pytest_timeout_set_timer(item: pytest.Item, settings: pytest_timeout.Settings) -> bool:
+    """A test that hangs ends with its processes, and says where it hung; so does its teardown."""
+
+    began = time.monotonic()
+
+    def hangs(*_: object) -> None:
+        if time.monotonic() - began < limit(settings.timeout):
+            return
+        ended = left_over.end(f"{item.nodeid} ")
+        pytest_timeout.dump_stacks(item.config.get_terminal_writer())
+        raise HangsError(f"it hangs: no end after {settings.timeout:.0f} s; its processes were killed: {ended}")
+
+    if not item.config.option.usepdb:
+        signal.signal(signal.SIGALRM, hangs)
+        signal.setitimer(signal.ITIMER_REAL, settings.timeout, _AGAIN_SECONDS)
+    return True
+
+
+def pytest_timeout_cancel_timer() -> bool:
+    """Not after a failure either: what follows may hang as well."""
+    return True
 
 
 def _measure(item: pytest.Item) -> None:
@@ -224,6 +271,6 @@ def watched(browser: "Browser", site: "Site") -> "Iterator[Watched]":
 
     one = Watched(browser, site)
     yield one
-    one.context.close()
+    one.close()
     assert one.complaints == []
     assert one.foreign() == []

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from real import give_up
+
+from tests.real import give_up
 
 ROOT = Path(__file__).resolve().parent.parent
 DEPLOY = ROOT / "deploy"

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import typer
-from demo_process import get
-from docs_blocks import ROOT, Block
-from live_site import Run
-from live_site import Site as LiveSite
 from typer.exceptions import TyperException
 
+from tests.demo_process import get
+from tests.docs_blocks import ROOT, Block
+from tests.live_site import Run
+from tests.live_site import Site as LiveSite
 from truerail.cli.app import app
 from truerail.plans import dump_yaml
 from truerail.questions import questions

@@ -22,10 +22,9 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from patience import ENOUGH, soon
-from snmpd import COMMUNITY, CONFIGURATION, PORT, read
-
 from tests.lab.system import ip_batch, namespaces, run
+from tests.patience import ENOUGH, soon
+from tests.snmpd import COMMUNITY, CONFIGURATION, PORT, read
 from truerail.model import Cable, Device, Plan, Port, Role
 
 LEAVES, SPINES, SUPERSPINES = 12, 4, 4

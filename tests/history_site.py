@@ -4,8 +4,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from living_site import BEGAN, Site
-
+from tests.living_site import BEGAN, Site
 from truerail.analysis.published import JournalState, Published
 from truerail.history.recorder import Recorder
 from truerail.history.store_folder import StoreFolder

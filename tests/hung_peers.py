@@ -12,9 +12,8 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from patience import ENOUGH
-from sshd import Sshd, odd_server, sshd, stuck_after_banner
-
+from tests.patience import ENOUGH
+from tests.sshd import Sshd, odd_server, sshd, stuck_after_banner
 from truerail.model import Role, SshAccess, Target
 from truerail.poller import Gathered, Limits, Poller
 from truerail.transport.protocol import Transport

@@ -3,8 +3,7 @@
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
-from small_fabric import AT
-
+from tests.small_fabric import AT
 from truerail.analysis.cabling import Wiring
 from truerail.analysis.round import Round
 from truerail.model import (

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
 
-from patience import soon
-from real import give_up, require
+from tests.patience import soon
+from tests.real import give_up, require
 
 LARGE = ("-N", "4096", "-S", "512", "-P", "65536")
 """Room for nodes, switches and ports."""

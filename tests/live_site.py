@@ -5,8 +5,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from fake_fleet import FakeFleet
 
+from tests.fake_fleet import FakeFleet
 from truerail.cli import live
 from truerail.cli.run import main
 from truerail.plans import dump_csv

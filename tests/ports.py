@@ -13,11 +13,11 @@ _EPHEMERAL = Path("/proc/sys/net/ipv4/ip_local_port_range")
 _FIRST, _LAST = 15000, 65535
 _FOLDER = Path(tempfile.gettempdir()) / f"truerail-test-ports-{os.geteuid()}"
 _HELD: list[int] = []
-"""Locks, one for each port that was given out, kept until this process ends."""
+"""Locks, one for each port that was given out, kept until the module that wanted it ends."""
 
 
 def free_port() -> int:
-    """A port that no one listens on, by TCP or UDP, and that no other test is given until this process ends.
+    """A port that no one listens on, by TCP or UDP, and that no other test is given until this module ends.
 
     It is none of those that the system gives to a program that asks for port 0 or connects to somebody.
     """
@@ -33,6 +33,12 @@ def free_address() -> str:
     return f"127.0.0.1:{free_port()}"
 
 
+def give_back() -> None:
+    """Other tests may be given these ports."""
+    while _HELD:
+        os.close(_HELD.pop())
+
+
 @contextmanager
 def refusing_port() -> Iterator[int]:
     """A TCP port that is taken and refuses every connection."""
@@ -42,7 +48,7 @@ def refusing_port() -> Iterator[int]:
 
 
 def _lock(port: int) -> bool:
-    """Whether the port is ours alone now; the lock ends with the process."""
+    """Whether the port is ours alone now; the lock ends with its descriptor."""
     descriptor = os.open(_FOLDER / str(port), os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -12,9 +12,8 @@ from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from probe_fabric import ProbeFabric, remove
-
 from tests.lab.system import ip_batch, run
+from tests.probe_fabric import ProbeFabric, remove
 from truerail.model import Cable, Device, Plan, Port, Role
 
 PODS, RAILS, HOSTS, SPINES, CORES = range(2), range(2), range(2), range(2), range(2)

@@ -18,10 +18,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from patience import ENOUGH
-
 from collector import collectors
 from tests.lab.system import ip_batch, namespaces, run
+from tests.patience import ENOUGH
 from truerail.analysis.round import Round
 from truerail.analysis.sweep.swept import swept
 from truerail.model import Cable, Device, Evaluation, Plan, Port, Reading, Role, Snapshot

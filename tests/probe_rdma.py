@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from sshd import Sshd
+from tests.sshd import Sshd
 
 FASTER = {
     'SYSFS = "/sys/class/infiniband"': 'SYSFS = "{folder}/infiniband"',

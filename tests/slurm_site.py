@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from patience import ENOUGH, soon
-from ports import free_port
-from real import require
+from tests.patience import ENOUGH, soon
+from tests.ports import free_port
+from tests.real import require
 
 _ASKED_EVERY_SECONDS = 0.25
 REST_VERSION = "v0.0.38"

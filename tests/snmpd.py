@@ -16,8 +16,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from patience import ENOUGH, soon
-from ports import free_port
+from tests.patience import ENOUGH, soon
+from tests.ports import free_port
 
 PORT = 1161
 COMMUNITY = "c0mmunity-of-tests"

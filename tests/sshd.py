@@ -12,10 +12,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from patience import ENOUGH, soon
-from ports import free_port
-from real import give_up, require
-
+from tests.patience import ENOUGH, soon
+from tests.ports import free_port
+from tests.real import give_up, require
 from truerail.model import SshAccess, Target
 
 _CONFIG = """\

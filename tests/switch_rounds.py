@@ -9,9 +9,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from capture_trees import grow
-
 from collector._sonic_database import DUMP
+from tests.capture_trees import grow
 
 AT = datetime(2026, 11, 20, 14, tzinfo=UTC)
 Counted = Mapping[str, Mapping[str, int]]

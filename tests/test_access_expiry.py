@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from live_site import runner
 from structlog.testing import capture_logs
-from test_access_serve import certificate, during
 
+from tests.live_site import runner
+from tests.test_access_serve import certificate, during
 from truerail.service.settings import Tls
 from truerail.web.access.expiry import end_of, every_day, warning
 from truerail.web.access.tls import Certificates

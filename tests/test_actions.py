@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_cli import fabric, run
 
+from tests.test_cli import fabric, run
 from truerail.model import CauseKind, Finding, Severity
 from truerail.model.finding import Cause, action_of, with_actions
 from truerail.simulator import Fault

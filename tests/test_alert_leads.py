@@ -3,9 +3,9 @@
 from dataclasses import replace
 
 import pytest
-from api_client import Api
-from fake_tower import FakeTower, published
 
+from tests.api_client import Api
+from tests.fake_tower import FakeTower, published
 from truerail.analysis.published import EvaluatedRound
 from truerail.views.view import view_of
 from truerail.web.page.alerted import alerted

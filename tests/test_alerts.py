@@ -3,6 +3,7 @@
 import re
 import subprocess
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import promql_parser
@@ -18,6 +19,7 @@ from dashboards.rules import ALERTS, GROUPS
 from dashboards.rules.causes import CAUSE_GROUP
 from dashboards.rules.declared import Alert, Group
 from rules import rules
+from tests.each import each
 from tests.real import require
 from truerail.model.cause_alerts import CAUSE_ALERTS
 from truerail.model.finding import CauseKind
@@ -25,7 +27,7 @@ from truerail.outputs.metrics.declared import CATALOGUE
 
 HERE = ROOT / GENERATED
 TESTED = [group for group in GROUPS if group.alerts]
-STORIES = {group.name: unit_tests(group, RUNBOOKS) for group in TESTED}
+story_of = cache(unit_tests)
 RECORDS = {record.name for group in GROUPS for record in group.records}
 EXPRESSIONS = [*(record.expr for group in GROUPS for record in group.records), *(alert.expr for alert in ALERTS)]
 
@@ -82,7 +84,7 @@ def placed(folder: Path, rules_text: str, story: str) -> str:
 
 @pytest.mark.parametrize("chapter", TESTED, ids=lambda chapter: chapter.name)
 def test_every_story_goes_as_reported(chapter: Group, tmp_path: Path) -> None:
-    story = placed(tmp_path, (HERE / "prometheus/truerail.rules.yaml").read_text(), STORIES[chapter.name])
+    story = placed(tmp_path, (HERE / "prometheus/truerail.rules.yaml").read_text(), story_of(chapter, RUNBOOKS))
     checked = tool("promtool", "test", "rules", story)
     assert checked.returncode == 0, reported_by(checked)
 
@@ -106,7 +108,7 @@ def test_the_stories_notice_a_broken_rule(tmp_path: Path, broken: str, why: str)
 
 
 def test_every_alert_has_its_story() -> None:
-    found = [test for story in STORIES.values() for test in yaml.safe_load(story)["tests"]]
+    found = [test for group in TESTED for test in yaml.safe_load(story_of(group, RUNBOOKS))["tests"]]
     checks = [check for test in found for check in test["alert_rule_test"]]
     for alert in ALERTS:
         mine = [check["exp_alerts"] for check in checks if check["alertname"] == alert.name]
@@ -135,7 +137,7 @@ def test_the_guide_has_a_row_for_every_kind_of_cause() -> None:
         assert f"| `{one.kind}` | `{one.name}` | {one.title} | {waits} | {link} |\n" in text
 
 
-@pytest.mark.parametrize("text", EXPRESSIONS)
+@each("text", EXPRESSIONS)
 def test_an_expression_names_only_what_there_is(text: str) -> None:
     promql_parser.parse(text)
     named = set(re.findall(r"\b(?:\w+:)?truerail_\w+(?::\w+)?", text))
@@ -143,7 +145,7 @@ def test_an_expression_names_only_what_there_is(text: str) -> None:
     assert named <= CATALOGUE.keys() | RECORDS
 
 
-@pytest.mark.parametrize("name", sorted(RECORDS))
+@each("name", sorted(RECORDS))
 def test_a_recording_rule_is_named_by_level_metric_and_operation(name: str) -> None:
     assert re.fullmatch(
         r"(fabric|pod|role|rail|switch|host|device|link|cause|finding):truerail_[a-z_]+:[a-z0-9_]+", name
@@ -161,7 +163,7 @@ def test_a_recording_rule_is_recorded_before_it_is_used() -> None:
             assert {name for name in RECORDS if name in alert.expr} <= seen, alert.name
 
 
-@pytest.mark.parametrize("alert", ALERTS, ids=lambda alert: f"{alert.name}-{alert.severity.value}")
+@each("alert", ALERTS, ids=lambda alert: f"{alert.name}-{alert.severity.value}")
 def test_an_alert_says_what_and_what_next(alert: Alert) -> None:
     page = expected(alert, RUNBOOKS)["runbook_url"].rpartition("/")[2]
     assert (ROOT / f"docs/runbooks/{page}").read_text().count(alert.name)

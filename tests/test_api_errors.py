@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 import pytest
-from api_client import Api, problem_of
-from fake_tower import FakeTower, published
 
+from tests.api_client import Api, problem_of
+from tests.fake_tower import FakeTower, published
 from truerail.web.context import RequestContext
 
 READS = (

@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import httpx
 import pytest
-from api_client import app_over
-from fake_tower import FakeTower, published, settings
-from patience import ENOUGH, until
 
+from tests.api_client import app_over
+from tests.fake_tower import FakeTower, published, settings
+from tests.patience import ENOUGH, until
 from truerail.service.events import KEPT
 from truerail.web import stream
 from truerail.web.http_server import Listening, serve

@@ -4,8 +4,8 @@ import gzip
 import json
 
 import pytest
-from api_client import Api
 
+from tests.api_client import Api
 from truerail.web.packing import LEAST_BYTES, takes_gzip
 
 PACKED = {"Accept-Encoding": "gzip"}

@@ -4,9 +4,9 @@ import dataclasses
 from collections.abc import Iterator
 
 import pytest
-from api_client import Api, problem_of
-from fake_tower import fabric, published
 
+from tests.api_client import Api, problem_of
+from tests.fake_tower import fabric, published
 from truerail.analysis.published import EvaluatedRound, Published
 from truerail.analysis.round import Round
 from truerail.rounds import evaluate

@@ -6,9 +6,9 @@ from base64 import b64decode
 from collections.abc import Iterator
 
 import pytest
-from api_client import Api, problem_of
-from fake_tower import FakeTower, published, step
 
+from tests.api_client import Api, problem_of
+from tests.fake_tower import FakeTower, published, step
 from truerail.outputs.metrics import CONTENT_TYPE
 from truerail.questions.answers.blast import blast
 from truerail.questions.answers.diff import diff_plan

@@ -4,18 +4,22 @@ All of its checks are made but one: no document can say which names, times and n
 well-formed questions about what is not there are rightly refused.
 """
 
+from collections.abc import Iterator
+
 import pytest
 import schemathesis
-from fake_tower import FakeTower, published, settings, step
 from hypothesis import HealthCheck
 from hypothesis import settings as pace
 from schemathesis import Case
+from schemathesis.python import asgi
 from schemathesis.schemas import BaseSchema
 from schemathesis.specs.openapi.checks import positive_data_acceptance
 
+from tests.draws import draws
+from tests.fake_tower import FakeTower, published, settings, step
 from truerail.web.application import create_app
 
-EXAMPLES = 8
+EXAMPLES = draws(2, 50)
 
 
 def _app() -> object:
@@ -34,9 +38,13 @@ config = schemathesis.Config.from_dict({"checks": {"negative_data_rejection": {"
 
 
 @pytest.fixture(scope="module")
-def document() -> BaseSchema:
-    """Loaded by the worker that runs this, and by no other that collects it: it takes longer than the requests."""
-    return schemathesis.openapi.from_asgi("/openapi.json", _app(), config=config)
+def document() -> Iterator[BaseSchema]:
+    """Loaded by the worker that runs this, and by no other that collects it: it takes longer than the requests. The
+    event loop of all its requests would end with Python.
+    """
+    yield schemathesis.openapi.from_asgi("/openapi.json", _app(), config=config)
+    asgi._STACK.close()
+    asgi._PORTAL = None
 
 
 @pytest.fixture(autouse=True)
@@ -45,6 +53,7 @@ def renamable(request: pytest.FixtureRequest) -> None:
     request.node._nodeid = request.node.nodeid
 
 
+@pytest.mark.timeout(180)  # all endpoints are one test
 @schemathesis.pytest.from_fixture("document").exclude(path=APART).parametrize()
 @pace(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 def test_every_endpoint_is_as_the_document_says(case: Case) -> None:

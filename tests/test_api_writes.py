@@ -5,8 +5,9 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-from api_client import Api, problem_of
-from fake_tower import NOW, published, step
+
+from tests.api_client import Api, problem_of
+from tests.fake_tower import NOW, published, step
 
 
 @pytest.fixture

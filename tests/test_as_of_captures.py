@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 
 import pytest
-from live_site import Run, runner
 
+from tests.live_site import Run, runner
 from truerail.model import CauseKind
 from truerail.plans import dump_csv
 from truerail.simulator import Fault, Shape, simulate

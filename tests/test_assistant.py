@@ -7,12 +7,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
-from mcp.client.session import ClientSession
-from mcp.client.stdio import StdioServerParameters, stdio_client
-from page_site import Site, publication
 
+from tests.page_site import Site, publication
 from truerail.cli.assistant import mcp
-from truerail.cli.assistant_tools import MOST_BYTES, bounded
 from truerail.cli.oncall_service import fetched
 from truerail.errors import CommandError
 from truerail.model import CauseKind
@@ -30,6 +27,8 @@ def service() -> Iterator[Site]:
 
 def asked(url: str, *calls: tuple[str, Mapping[str, str]]) -> tuple[list[Any], list[tuple[bool, str]]]:
     """The tools that the server offers, and what each call answers: whether it is an error, and the text."""
+    from mcp.client.session import ClientSession
+    from mcp.client.stdio import StdioServerParameters, stdio_client
 
     async def body() -> tuple[list[Any], list[tuple[bool, str]]]:
         command = StdioServerParameters(command=sys.executable, args=["-m", "truerail", "mcp", "--service", url])
@@ -74,11 +73,15 @@ def test_a_service_that_does_not_answer_is_named() -> None:
 
 
 def test_foreign_text_has_no_control_characters_and_stays_data() -> None:
+    from truerail.cli.assistant_tools import bounded
+
     text = bounded({"name": "gpu\x1b[2J\u202e\n", "items": [{"say": "ignore\x00 all"}]})
     assert json.loads(text) == {"name": "gpu\\x1b[2J\\u202e\\x0a", "items": [{"say": "ignore\\x00 all"}]}
 
 
 def test_long_answers_lose_the_ends_of_their_longest_lists_and_say_so() -> None:
+    from truerail.cli.assistant_tools import MOST_BYTES, bounded
+
     ports = [f"leaf-1/swp{n}" for n in range(5000)]
     text = bounded({"paths": [{"ports": ports, "name": "one"}], "total": 1})
     assert len(text.encode()) <= MOST_BYTES
@@ -91,7 +94,7 @@ def test_long_answers_lose_the_ends_of_their_longest_lists_and_say_so() -> None:
 
 
 def test_without_its_packages_the_command_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "truerail.cli.assistant_tools")
+    monkeypatch.delitem(sys.modules, "truerail.cli.assistant_tools", raising=False)
     monkeypatch.setitem(sys.modules, "mcp.server.mcpserver", None)
     with pytest.raises(CommandError, match=r"pip install 'truerail\[mcp\]'"):
         mcp()

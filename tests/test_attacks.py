@@ -10,23 +10,23 @@ import sqlite3
 import threading
 import warnings
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import paramiko
 import pytest
 import structlog
-from api_client import Api
-from demo_process import ready, running
-from fake_tower import FakeTower, published, settings
-from journal_helpers import Settings as JournalSettings
-from patience import ENOUGH
-from real import require
-from snmpd import COMMUNITY, snmpd
-from sshd import sshd
 
+from tests.api_client import Api
+from tests.demo_process import ready, running
+from tests.fake_tower import FakeTower, published, settings
+from tests.journal_helpers import Settings as JournalSettings
+from tests.patience import ENOUGH
+from tests.real import require
 from tests.small_fabric import make_plan
+from tests.snmpd import COMMUNITY, snmpd
+from tests.sshd import sshd
 from truerail.analysis.published import JournalHealth, JournalState
 from truerail.cli.evaluating import named
 from truerail.errors import CommandError, JournalUnavailableError, QueryError, TransportError
@@ -59,7 +59,7 @@ def test_a_file_that_is_no_journal_is_not_written_to(tmp_path: Path, kind: str) 
     if kind == "no database":
         path.write_bytes(b"not a database " * 1000)
     else:
-        with sqlite3.connect(path) as other:
+        with closing(sqlite3.connect(path)) as other, other:
             other.execute("CREATE TABLE dashboards (id INTEGER)")
         other.close()
     before = path.read_bytes()
@@ -71,7 +71,7 @@ def test_a_file_that_is_no_journal_is_not_written_to(tmp_path: Path, kind: str) 
     if kind == "no database":
         assert path.read_bytes() == before
     else:
-        with sqlite3.connect(path) as other:
+        with closing(sqlite3.connect(path)) as other, other:
             assert other.execute("SELECT name FROM sqlite_master").fetchall() == [("dashboards",)]
         other.close()
 
@@ -203,6 +203,8 @@ def test_a_demo_ends_with_its_terminal(tmp_path: Path) -> None:
 
 
 def test_no_existing_session_is_said_in_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import paramiko
+
     def closed(*_: object) -> None:
         raise paramiko.SSHException("No existing session")
 

@@ -5,8 +5,8 @@ import tarfile
 from pathlib import Path
 
 import pytest
-from capture_trees import LINKS, RDMA, grow, lldp, member, pack
 
+from tests.capture_trees import LINKS, RDMA, grow, lldp, member, pack
 from truerail.errors import CaptureError, FileRefusedError
 from truerail.model import Device, Neighbor, Role
 from truerail.transport import archive

@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from capture_trees import grow
-from test_cli import run
 
 from collector import collectors
 from rules import rules
+from tests.capture_trees import grow
+from tests.test_cli import run
 from truerail.analysis.cabling import State, Why, Wiring
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case

@@ -18,9 +18,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from demo_process import get
 
 from tests.bus_versions import VERSION
+from tests.demo_process import get
 from tests.nats_bus import nats_server
 from tests.patience import ENOUGH, soon
 from tests.test_bus_judges import Judge

@@ -13,9 +13,9 @@ from urllib.parse import urlsplit
 
 import psycopg
 import pytest
-from demo_process import get
 
 from tests.bus_versions import VERSION
+from tests.demo_process import get
 from tests.nats_bus import nats_server
 from tests.own_network import cut_off, own_network
 from tests.patience import ENOUGH, soon

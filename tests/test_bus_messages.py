@@ -7,8 +7,8 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from poller_readings import Pair, counters, reading
 
+from tests.poller_readings import Pair, counters, reading
 from truerail.bus.codec import body_of, opened, sealed
 from truerail.bus.fact_rows import facts_of, rows_of
 from truerail.bus.messages import OBSERVATION, SCHEMA, Envelope, KindRows, Observation

@@ -1,8 +1,8 @@
 """What a judge makes of messages that come twice, late, in another order, from two pollers, or from another zone."""
 
 from msgspec import structs
-from poller_readings import Pair, counters, reading
 
+from tests.poller_readings import Pair, counters, reading
 from truerail.analysis.published import CollectorRun
 from truerail.bus.clocks import Clock
 from truerail.model import Neighbor, NetLink, Reading

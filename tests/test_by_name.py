@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 from msgspec import structs
 
+from tests.each import each
 from truerail.analysis.round import Round
 from truerail.causes.by_name import Strays, swapped_hosts
 from truerail.model import Cable, Cause, CauseKind, Device, Neighbor, Plan, Port, Reading, Role, Snapshot
@@ -30,9 +31,9 @@ def causes(made: Simulation) -> tuple[Cause, ...]:
     return evaluate(Round(made.plan, made.snapshot())).causes
 
 
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("shape", [SHAPE, TWO_RAILS], ids=["one-rail", "two-rails"])
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: "-".join(fault))
+@each("seed", range(3))
+@each("shape", [SHAPE, TWO_RAILS])
+@each("fault", FAULTS, ids=lambda fault: "-".join(fault))
 def test_the_fault_is_named_by_the_hosts_that_are_heard(fault: tuple[CauseKind, str], shape: Shape, seed: int) -> None:
     made = simulate(shape, [Fault(*fault)], seed=seed, folders="inventory", behaviours=["dpu"])
     (cause,) = causes(made)

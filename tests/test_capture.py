@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from fake_fleet import FakeFleet, ambient, targets
 
+from tests.fake_fleet import FakeFleet, ambient, targets
 from truerail.analysis.round import Round
 from truerail.model import Plan
 from truerail.outputs.report_json import render_json

@@ -11,8 +11,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from live_site import Site, runner
 
+from tests.live_site import Site, runner
 from truerail.errors import FolderBusyError
 from truerail.simulator import Shape, simulate
 from truerail.transport.lock import FILE, alone_in

@@ -5,9 +5,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from capture_trees import grow, lldp, pack
 from typer.testing import CliRunner
 
+from tests.capture_trees import grow, lldp, pack
 from truerail.cli.app import app
 from truerail.cli.signal_history import past_before
 from truerail.errors import CommandError

@@ -7,10 +7,10 @@ from datetime import timedelta
 from random import Random
 
 import pytest
-from living_site import POD, Site
 from msgspec import structs
 
 from collector import at_once, collectors
+from tests.living_site import POD, Site
 from truerail.analysis.cabling import Wiring
 from truerail.analysis.counters import CounterView, Window
 from truerail.analysis.round import Round

@@ -5,8 +5,9 @@ from collections.abc import Callable
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from small_fabric import World, make_plan
 
+from tests.draws import draws
+from tests.small_fabric import World, make_plan
 from truerail.analysis.cabling import State, Wiring
 from truerail.analysis.round import Round
 from truerail.causes import explain
@@ -282,7 +283,7 @@ def test_crossed_bundles_none_of_whose_cables_can_go_straight_to_its_place_are_a
     assert sorted(m.cable for c in causes for m in c.moves) == sorted(places)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=draws(15, 240), deadline=None)
 @given(st.permutations(range(12)), st.integers(0, 3))
 @example([0, 1, 5, 2, 3, 7, 4, 6, 8, 9, 11, 10], 1)
 @example([0, 2, 3, 4, 10, 9, 7, 6, 8, 1, 11, 5], 1)

@@ -7,8 +7,8 @@ import tarfile
 from pathlib import Path
 
 import pytest
-from live_site import Run, Site, runner
 
+from tests.live_site import Run, Site, runner
 from truerail.inventory import load_inventory
 from truerail.model import CauseKind, Role
 from truerail.simulator import Fault, Shape, simulate

@@ -3,7 +3,8 @@
 from pathlib import Path
 
 import pytest
-from live_site import Run, runner
+
+from tests.live_site import Run, runner
 
 
 @pytest.fixture

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 import structlog
-from live_site import Run, runner
+
+from tests.live_site import Run, runner
 
 
 @pytest.fixture

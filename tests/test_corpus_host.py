@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from collector import collectors
+from tests.each import each
 from truerail.errors import UnreadableError
 from truerail.model import Device, Fact, GpuNicPath, Neighbor, RdmaLink
 
@@ -588,7 +589,7 @@ def read(collector: str, folder: str, file: str) -> tuple[Fact, ...]:
     return collectors()[collector].read((CORPUS / folder / file).read_bytes().decode(), Device("host"))
 
 
-@pytest.mark.parametrize("case", READ, ids="/".join)
+@each("case", READ, ids="/".join)
 def test_is_read_in_full(case: tuple[str, str, str]) -> None:
     assert read(*case) == READ[case]
 

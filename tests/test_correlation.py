@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rules import rules
+from tests.draws import draws
 from truerail.analysis.cabling import State
 from truerail.analysis.rule import Case
 from truerail.causes import explain
@@ -392,7 +393,7 @@ PORTS = st.tuples(st.integers(1, HOSTS), st.integers(0, RAILS - 1))
 AT_NICS = ("LNK001", "LNK003", "LNK004", "NIC005", "PFC001", "PFC002", "RAL002", "ECN001", "PFC004")
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=draws(15, 240), deadline=None)
 @given(st.lists(st.tuples(st.sampled_from(AT_NICS), PORTS), min_size=1, max_size=12, unique=True))
 def test_faults_on_different_links_stay_different_causes(drawn: list[tuple[str, tuple[int, int]]]) -> None:
     findings = [found(rule, f"h{host}/nic{rail}") for rule, (host, rail) in drawn]
@@ -403,7 +404,7 @@ def test_faults_on_different_links_stay_different_causes(drawn: list[tuple[str, 
     assert causes == causes_of(*findings)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=draws(15, 240), deadline=None)
 @given(st.data())
 def test_the_order_of_findings_does_not_matter(data: st.DataObject) -> None:
     drawn = data.draw(st.lists(st.tuples(st.sampled_from(AT_NICS), PORTS), min_size=1, max_size=8, unique=True))

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from collector import collectors
+from tests.draws import draws
 from truerail.analysis.counters.quantities import Quantity, columns_of
 from truerail.errors import UnreadableError
 from truerail.model import Counter, Device, Fact, HostSetting, Optic, PcieLink, PortCounters, PortQos
@@ -473,7 +474,7 @@ def whole_answers() -> list[tuple[str, str]]:
     return [(case.parent.name, (case / "answer.txt").read_bytes().decode()) for case in cases]
 
 
-@settings(max_examples=300)
+@settings(max_examples=draws(60, 1200))
 @given(st.sampled_from(whole_answers()), st.data())
 def test_no_truncation_tells_a_counter_otherwise(whole: tuple[str, str], data: st.DataObject) -> None:
     name, answer = whole

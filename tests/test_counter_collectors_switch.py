@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from real import require
-from snmpd import COMMUNITY, Relay, snmpd
 
 from collector import _nvue, _port_ethtool, _sonic_database, _tally, collectors
+from tests.each import each
+from tests.real import require
+from tests.snmpd import COMMUNITY, Relay, snmpd
 from truerail.analysis.counters import Quantity, columns_of
 from truerail.errors import UnreadableError
 from truerail.model import Counter, Device, Fact, PortCounters, Role, Secret, SnmpAccess, Target
@@ -227,8 +228,8 @@ def test_a_queue_of_an_unknown_kind_is_refused() -> None:
 # JSON of the others
 
 
-@pytest.mark.parametrize("name", ["port_counters", "port_errors", "pfc_counters", "queue_counters", "port_qos"])
-@pytest.mark.parametrize("answer", ["[]", '{"lldp": {}}', '[{"a": 1}, {"b": 2}]', '{"TABLE_module": "none"}'])
+@each("name", ["port_counters", "port_errors", "pfc_counters", "queue_counters", "port_qos"])
+@each("answer", ["[]", '{"lldp": {}}', '[{"a": 1}, {"b": 2}]', '{"TABLE_module": "none"}'])
 def test_json_that_speaks_of_something_else(name: str, answer: str) -> None:
     with pytest.raises(UnreadableError):
         read(name, answer)

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import text
 
+from tests.each import each
 from tests.journal_helpers import Settings as JournalSettings
 from tests.real_postgres import postgres
 from tests.small_fabric import World, make_plan
@@ -134,7 +135,7 @@ def changed(change: Callable[[dict[str, Any]], object]) -> bytes:
     return MAGIC + zlib.compress(struct.pack("<Q", len(words)) + words + plain[8 + length :])
 
 
-@pytest.mark.parametrize(
+@each(
     "data",
     [
         b"",

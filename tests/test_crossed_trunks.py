@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 
 import pytest
-from small_fabric import AT
 
+from tests.small_fabric import AT
 from truerail.analysis.round import Round
 from truerail.model import Cause, CauseKind, Neighbor, Plan, Port, Reading, Snapshot
 from truerail.rounds import evaluate

@@ -6,6 +6,8 @@ or a counter that lost its end would be another one, and a cable that is right w
 
 import json
 import re
+from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from collector import collectors
+from tests.draws import draws
+from tests.each import each
 from truerail.errors import UnreadableError
 from truerail.model import Device, Fact, LinkSpeed, Neighbor, PortCounters, PortIdentity, RdmaLink
 
@@ -69,7 +73,7 @@ def label(case: Path) -> str:
     return f"{case.parent.name}/{case.name}"
 
 
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=draws(300, 6000), deadline=None)
 @given(data=st.data())
 def test_what_is_left_of_a_cut_answer_was_in_the_whole(data: st.DataObject) -> None:
     case = data.draw(st.sampled_from(CASES))
@@ -113,7 +117,7 @@ NOT_ENDED = {
 }
 
 
-@pytest.mark.parametrize("case", CASES, ids=label)
+@each("case", CASES, ids=label)
 def test_an_answer_printed_twice_says_it_once_or_is_refused(case: Path) -> None:
     answer, whole = recorded(case)
     between = ("", "user@leaf-1:~$ show it again\n", "\n\n")
@@ -130,17 +134,13 @@ def _text(value: Any) -> Any:
     return value if value is None or isinstance(value, bool | str) else str(value)
 
 
-def documents() -> list[tuple[Path, Any]]:
-    found = []
+def documents() -> Iterator[Any]:
     for case in CASES:
-        try:
-            found.append((case, json.loads(recorded(case)[0])))
-        except json.JSONDecodeError:
-            continue
-    return found
+        with suppress(json.JSONDecodeError):
+            yield pytest.param(case, json.loads(recorded(case)[0]), id=label(case))
 
 
-@pytest.mark.parametrize(("case", "document"), documents(), ids=[label(case) for case, _ in documents()])
+@each("case, document", documents)
 def test_json_with_numbers_as_text_below_a_prompt_or_twice(case: Path, document: Any) -> None:
     name, whole = case.parent.name, recorded(case)[1]
     text = outcome(name, json.dumps(_text(document)))
@@ -150,7 +150,7 @@ def test_json_with_numbers_as_text_below_a_prompt_or_twice(case: Path, document:
     assert outcome(name, f"{answer}\n{answer}") in (None, whole)
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if label(case) not in NOT_ENDED], ids=label)
+@each("case", [case for case in CASES if label(case) not in NOT_ENDED], ids=label)
 def test_separators_of_thousands_change_no_value_or_the_answer_is_refused(case: Path) -> None:
     answer, whole = recorded(case)
     if case.parent.name in ("port_counters", "port_errors", "pfc_counters", "queue_counters", "link_speed"):

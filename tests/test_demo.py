@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 import yaml
-from demo_process import get, ready, running
-from living_site import Site
-from patience import ENOUGH
-from real import require
 
 from collector import collectors
+from tests.demo_process import get, ready, running
+from tests.living_site import Site
+from tests.patience import ENOUGH
+from tests.real import require
 from truerail.cli.demo_folder import MARK, kept_for_one
 from truerail.cli.demo_live import demo_settings, needs_free
 from truerail.cli.demo_scheduler import SLURM_TARGET, WithScheduler

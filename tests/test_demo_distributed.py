@@ -4,9 +4,9 @@ import re
 import signal
 from pathlib import Path
 
-from demo_process import get, logs, running
-from patience import ENOUGH
-from real import require
+from tests.demo_process import get, logs, running
+from tests.patience import ENOUGH
+from tests.real import require
 
 FOLLOWED = (
     r"✗ poller-1 is killed",

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
-from living_site import Site
 
+from tests.living_site import Site
 from truerail.analysis.published import JournalState
 from truerail.cli.demo_live import ROUND_SECONDS, demo_settings
 from truerail.errors import NoRoomError

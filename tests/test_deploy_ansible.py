@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 import yaml
-from deploying import DEPLOY, document, passes, tool
+
+from tests.deploying import DEPLOY, document, passes, tool
 
 FOLDER = DEPLOY / "ansible"
 ROLES = sorted(path for path in (FOLDER / "roles").iterdir())

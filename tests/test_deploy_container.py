@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from deploying import DEPLOY, ROOT, document, passes, run, tool
-from real import require
 
+from tests.deploying import DEPLOY, ROOT, document, passes, run, tool
+from tests.real import require
 from truerail.bus.cluster_files import cluster_servers
 
 COMPOSE = DEPLOY / "compose"

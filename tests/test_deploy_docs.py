@@ -5,11 +5,12 @@ import shutil
 import sqlite3
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
-from deploying import ROOT, document, passes, run
 
+from tests.deploying import ROOT, document, passes, run
 from truerail.errors import JournalUnusableError
 from truerail.journal import open_journal
 from truerail.model import Role
@@ -68,7 +69,7 @@ def test_a_journal_goes_back_to_its_copy_after_an_upgrade(tmp_path: Path) -> Non
     open_journal(settings).close()
     backup = next(line for line in LINES if line.startswith("python3 -c")).replace("python3", sys.executable, 1)
     passes(run("sh", "-c", backup, cwd=tmp_path))
-    with sqlite3.connect(tmp_path / "truerail.db") as newer:
+    with closing(sqlite3.connect(tmp_path / "truerail.db")) as newer, newer:
         newer.execute("UPDATE alembic_version SET version_num = 'v9999'")
     newer.close()
     with pytest.raises(JournalUnusableError, match="newer truerail"):

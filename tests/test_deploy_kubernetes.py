@@ -10,8 +10,8 @@ from typing import Any
 import jsonschema
 import pytest
 import yaml
-from deploying import DEPLOY, ROOT, document, passes, run, tool
 
+from tests.deploying import DEPLOY, ROOT, document, passes, run, tool
 from truerail.bus.cluster_files import cluster_servers
 from truerail.outputs.monitoring import monitoring_files, write
 

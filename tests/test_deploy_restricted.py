@@ -13,8 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import settings as property_settings
 from hypothesis import strategies as some
-from sshd import sshd
 
+from tests.draws import draws
+from tests.each import each
+from tests.sshd import sshd
 from truerail.model import Role
 from truerail.model.platforms import PROBES
 from truerail.poller.questions import applicable
@@ -85,7 +87,7 @@ def test_a_whole_round_comes_through_with_its_frames(programs: Path) -> None:
     assert list(reported) == HOST
 
 
-@pytest.mark.parametrize("text", [text for texts in applicable(Role.HOST, "linux").values() for text in texts])
+@each("text", [text for texts in applicable(Role.HOST, "linux").values() for text in texts])
 def test_every_command_of_a_host_is_let_through(text: str, programs: Path) -> None:
     assert session(["ip -j addr", text], programs).started
 
@@ -99,7 +101,7 @@ def test_every_command_of_a_switch_is_let_through(platform: str, programs: Path)
         assert ask(platform, text, programs).stdout.decode().strip() == text
 
 
-@pytest.mark.parametrize(
+@each(
     "asked",
     [
         None,
@@ -128,7 +130,7 @@ def test_every_command_of_a_switch_is_let_through(platform: str, programs: Path)
         "id; " + script(["ip -j addr"]),
     ],
 )
-@pytest.mark.parametrize("platform", ["linux", "sonic"])
+@each("platform", ["linux", "sonic"])
 def test_anything_else_is_refused(platform: str, asked: str | None, programs: Path) -> None:
     done = ask(platform, asked, programs, b"0" * 32 + b"\n")
     assert done.returncode == REFUSED
@@ -136,7 +138,7 @@ def test_anything_else_is_refused(platform: str, asked: str | None, programs: Pa
     assert done.stderr.startswith(b"truerail-only: ")
 
 
-@property_settings(max_examples=60)
+@property_settings(max_examples=draws(15, 240))
 @given(data=some.data())
 def test_a_request_that_differs_anywhere_is_refused(data: some.DataObject) -> None:
     whole = script(["ip -j addr", "rdma link"])

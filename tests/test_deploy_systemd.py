@@ -6,8 +6,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from deploying import DEPLOY, document, passes, run
-from real import require
+
+from tests.deploying import DEPLOY, document, passes, run
+from tests.real import require
 
 FOLDER = DEPLOY / "systemd"
 UNIT = FOLDER / "truerail.service"

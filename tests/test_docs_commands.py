@@ -13,13 +13,14 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from demo_process import ready, running
-from docs_blocks import GUIDES, ROOT, SHELL, Block, blocks, inline_code, prose
-from docs_site import Site, check_options, parse, same, words_of
-from live_site import runner
-from real import require
 
+from tests.demo_process import ready, running
+from tests.docs_blocks import GUIDES, ROOT, SHELL, Block, blocks, inline_code, prose
+from tests.docs_site import Site, check_options, parse, same, words_of
+from tests.each import each
 from tests.lab.__main__ import _parser as lab_parser
+from tests.live_site import runner
+from tests.real import require
 
 REASONS = {
     *("needs root", "needs a machine to install on", "needs hosts to log in to", "needs a running scheduler"),
@@ -86,7 +87,7 @@ def test_the_guides_of_the_first_day_are_run() -> None:
     assert {"README.md", "docs/first-hour.md", "docs/day-1.md", "docs/on-call.md"} <= set(map(named, FOLLOWED))
 
 
-@pytest.mark.parametrize("block", NOT_RUN, ids=lambda block: block.where)
+@each("block", NOT_RUN, ids=lambda block: block.where)
 def test_what_is_not_run_exists(block: Block) -> None:
     require("sh")
     assert block.not_run in REASONS
@@ -131,7 +132,7 @@ def _exists(line: str, where: str) -> None:
         assert program in OTHERS, f"{where}: `{line}` is neither run nor parsed"
 
 
-@pytest.mark.parametrize("page", GUIDES, ids=named)
+@each("page", GUIDES, ids=named)
 def test_no_command_hides_where_nobody_looks(page: Path) -> None:
     for block in blocks(page):
         assert block.language in LANGUAGES, f"{block.where}: a fence says its language, one of {sorted(LANGUAGES)}"
@@ -141,7 +142,7 @@ def test_no_command_hides_where_nobody_looks(page: Path) -> None:
     assert not COMMAND.search(indented), "a command outside of a block of sh or console"
 
 
-@pytest.mark.parametrize("page", GUIDES, ids=named)
+@each("page", GUIDES, ids=named)
 def test_a_block_can_be_pasted_as_it_stands(page: Path) -> None:
     """What goes on until it is ended is the last command of its block, and a tool is named before it is called."""
     before = page.read_text().splitlines()
@@ -154,7 +155,7 @@ def test_a_block_can_be_pasted_as_it_stands(page: Path) -> None:
             assert [tool for tool in sorted(tools) if BROUGHT[tool] not in known] == [], block.where
 
 
-@pytest.mark.parametrize("page", GUIDES, ids=named)
+@each("page", GUIDES, ids=named)
 def test_commands_within_a_sentence_exist(page: Path) -> None:
     for code in inline_code(page):
         if words := words_of(code):

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 import yaml
-from docs_blocks import GUIDES, PAGES, ROOT, Block, anchors, blocks, inline_code, links
-from real import require
 
 from dashboards.rules import ALERTS
+from tests.docs_blocks import GUIDES, PAGES, ROOT, Block, anchors, blocks, inline_code, links
+from tests.each import each
+from tests.real import require
 from truerail.inventory import InventoryError, load_inventory
 from truerail.outputs.metrics.declared import CATALOGUE
 from truerail.outputs.monitoring import monitoring_files, write
@@ -31,7 +32,7 @@ def named(page: Path) -> str:
     return str(page.relative_to(ROOT))
 
 
-@pytest.mark.parametrize("page", PAGES, ids=named)
+@each("page", PAGES, ids=named)
 def test_links_lead_somewhere(page: Path) -> None:
     for link in links(page):
         name, _, anchor = link.partition("#")
@@ -40,7 +41,7 @@ def test_links_lead_somewhere(page: Path) -> None:
         assert not anchor or anchor in anchors(target), f"{link}: no such heading, there are {sorted(anchors(target))}"
 
 
-@pytest.mark.parametrize("page", GUIDES, ids=named)
+@each("page", GUIDES, ids=named)
 def test_files_and_alerts_that_are_named_exist(page: Path) -> None:
     for code in inline_code(page):
         if ADDRESSED.fullmatch(code):

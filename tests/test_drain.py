@@ -6,10 +6,10 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from oncall_fabrics import PLANES, PODS, RAIL_ONLY, SPINES, published
-from page_site import Site
 from typer.testing import CliRunner
 
+from tests.oncall_fabrics import PLANES, PODS, RAIL_ONLY, SPINES, published
+from tests.page_site import Site
 from truerail.analysis.published import EvaluatedRound, Published
 from truerail.analysis.round import Round
 from truerail.cli.app import app

@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 
 import pytest
-from capture_trees import LINKS, RDMA, TABLE, grow, lldp, pack
 
+from tests.capture_trees import LINKS, RDMA, TABLE, grow, lldp, pack
 from truerail.errors import CaptureError
 from truerail.model import Device, Role
 from truerail.transport.by_content import LARGEST_BYTES

@@ -1,10 +1,10 @@
 """Eight planes: a NIC of eight ports, each to a switch of its own (MRC). Map, questions and causes see each of them."""
 
 import pytest
-from oncall_fabrics import published, shown, simulated
 from rich.console import Console
 
 from rules import rules
+from tests.oncall_fabrics import published, shown, simulated
 from truerail.analysis.published import Published
 from truerail.model import CauseKind, Plan, Severity
 from truerail.questions.answers.path import path

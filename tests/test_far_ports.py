@@ -1,7 +1,6 @@
 """Ids that show no port by themselves, and a switch's own names that the plan does not have."""
 
-from small_fabric import AT, make_plan
-
+from tests.small_fabric import AT, make_plan
 from truerail.analysis.cabling import State, Wiring
 from truerail.analysis.round import Round
 from truerail.model import CableState, CauseKind, Evaluation, Neighbor, Port, Reading, Snapshot

@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from collector import _counter_layout, _lldp_sonic, collectors, nic_counters
+from tests.draws import draws
 from truerail.errors import UnreadableError
 from truerail.model import Device, Fact, Role
 
@@ -104,7 +105,7 @@ EDITS = st.lists(
 
 
 @given(st.sampled_from([("lldp_switch", TABLE), ("nic_counters", COUNTERS)]), EDITS)
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=draws(60, 1200), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_edited_answers_read_the_same(
     behind: Callable[[str, str], object], case: tuple[str, str], edits: list[tuple[int, int, str]]
 ) -> None:
@@ -124,7 +125,7 @@ def test_a_value_that_is_part_of_the_layout_is_left_to_the_parser(
 
 
 @given(st.lists(st.integers(0, 10**20), min_size=7, max_size=7))
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=draws(20, 400), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_values_read_the_same(behind: Callable[[str, str], object], values: list[int]) -> None:
     drawn = iter([*values, 1, 2])
     answer = re.sub(r"(?<=: )\d+$", lambda found: str(next(drawn)), COUNTERS, flags=re.MULTILINE)

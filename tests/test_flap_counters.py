@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from switch_rounds import checked, eos_interfaces, of_rule, rounds
 
 from collector import collectors
+from tests.switch_rounds import checked, eos_interfaces, of_rule, rounds
 from truerail.analysis.counters.quantities import Quantity, columns_of
 from truerail.model import Device, Role
 

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.draws import draws
 from truerail.model import CauseKind, Role
 from truerail.model.plan import LoadBalancing
 from truerail.simulator import Fault, Shape, simulate
@@ -89,7 +90,7 @@ def test_mixing_with_a_seed_renames_no_buckets() -> None:
     assert len(np.unique(mixed(values[low], np.full(low.sum(), 9, dtype=np.uint32)) % 8)) == 8
 
 
-@settings(max_examples=60)
+@settings(max_examples=draws(15, 240))
 @given(st.integers(1, 60), st.integers(1, 12), st.integers(0, 1000))
 def test_shares_are_max_min_fair(count: int, links: int, seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 import pytest
 
 from collector import collectors
+from tests.each import each
 from truerail.analysis.counters import Quantity, columns_of
 from truerail.model import Fact, PortCounters, Role
 from truerail.model.names import port_key
@@ -66,8 +67,8 @@ def compare(made: FlowSimulation, machine: str, collector: str, text: str) -> se
     return {key[1:] for key in read}
 
 
-@pytest.mark.parametrize(
-    ("platform", "command", "collector", "tells"),
+@each(
+    "platform, command, collector, tells",
     [
         ("cumulus", "ethtool -S", "port_counters", BYTES | {(Quantity.LINK_DOWNS, None)}),
         ("cumulus", "ethtool -S", "pfc_counters", PFC),

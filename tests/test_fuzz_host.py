@@ -7,12 +7,14 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from patience import grows_with
 
 from collector import collectors
 from collector._ip_link_json import net_links
 from collector._links import interfaces
 from collector.net_link import UPPER_KINDS, _link
+from tests.draws import draws
+from tests.each import each
+from tests.patience import grows_with
 from truerail.errors import UnreadableError
 from truerail.model import Collector, Device, Fact, GpuNicPath
 
@@ -96,14 +98,14 @@ def mutations(draw: st.DrawFn, name: str) -> str:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=150)
+@settings(max_examples=draws(30, 600))
 @given(answer=st.one_of(st.text(), st.lists(st.one_of(WORDS, st.text(max_size=5))).map("".join)))
 def test_any_text_is_read_or_refused(name: str, answer: str) -> None:
     read(collectors()[name], answer)
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=150)
+@settings(max_examples=draws(30, 600))
 @given(data=st.data())
 def test_any_mutation_of_a_recording_is_read_or_refused(name: str, data: st.DataObject) -> None:
     answer = data.draw(mutations(name))
@@ -131,7 +133,7 @@ def levels(facts: tuple[Fact, ...] | None) -> tuple[tuple[int, str, str], ...]:
     return tuple((fact.gpu, fact.nic, fact.level) for fact in facts or () if isinstance(fact, GpuNicPath))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 @pytest.mark.parametrize(
     "answer",
     [

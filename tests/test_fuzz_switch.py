@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from patience import grows_with
 
 from collector import collectors
+from tests.draws import draws
+from tests.each import each
+from tests.patience import grows_with
 from truerail.errors import UnreadableError
 from truerail.model import Device, Fact, Role
 
@@ -60,20 +62,20 @@ def outcome(name: str, text: str) -> tuple[Fact, ...] | None:
         return None
 
 
-@settings(max_examples=150)
+@settings(max_examples=draws(30, 600))
 @given(name=st.sampled_from(NAMES), text=st.text(max_size=400))
 def test_any_text(name: str, text: str) -> None:
     facts = outcome(name, text)
     assert facts is None or set(map(type, facts)) <= set(collectors()[name].yields)
 
 
-@settings(max_examples=200)
+@settings(max_examples=draws(40, 800))
 @given(name=st.sampled_from(NAMES), pieces=st.lists(PIECES, max_size=40))
 def test_pieces_of_formats(name: str, pieces: list[str]) -> None:
     outcome(name, "".join(pieces))
 
 
-@settings(max_examples=300)
+@settings(max_examples=draws(60, 1200))
 @given(key=st.sampled_from(sorted(ANSWERS)), data=st.data())
 def test_mutated_recordings(key: str, data: st.DataObject) -> None:
     name, text = ANSWERS[key]
@@ -100,7 +102,7 @@ ROOTS = st.sampled_from(
 )
 
 
-@settings(max_examples=200)
+@settings(max_examples=draws(40, 800))
 @given(path=ROOTS, value=JSON_VALUES)
 def test_any_json_where_a_format_has_something_else(path: tuple[str, ...], value: object) -> None:
     for key in reversed(path):
@@ -131,7 +133,7 @@ def test_a_format_that_may_lose_its_end_is_refused_where_it_is_cut_in_a_line(cas
     assert refused > len(text) // 2
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 @pytest.mark.parametrize(
     "text",
     [

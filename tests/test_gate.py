@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from api_client import Api
-from fake_tower import FakeTower
-from oncall_fabrics import PLANES, SPINES, all_hosts, published, simulated
-from real import require
 from typer.testing import CliRunner
 
+from tests.api_client import Api
+from tests.fake_tower import FakeTower
+from tests.oncall_fabrics import PLANES, SPINES, all_hosts, published, simulated
+from tests.real import require
 from truerail.analysis.published import Published
 from truerail.analysis.round import Round
 from truerail.cli.app import app

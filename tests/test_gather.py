@@ -4,10 +4,10 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from fake_fleet import NOW, FakeFleet, ambient, targets
-from virtual_time import timeless
 
 from collector import collectors
+from tests.fake_fleet import NOW, FakeFleet, ambient, targets
+from tests.virtual_time import timeless
 from truerail.analysis.round import Round
 from truerail.model import Neighbor, Role
 from truerail.model.platforms import SHOW_VERSION

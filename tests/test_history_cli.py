@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from history_rows import NOW, cable, hour, store_of
 from typer.testing import CliRunner
 
+from tests.history_rows import NOW, cable, hour, store_of
 from truerail.cli.app import app
 from truerail.errors import CommandError
 from truerail.history.tables import TABLES

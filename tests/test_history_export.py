@@ -4,12 +4,12 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from history_site import RecordedSite
-from test_history_store import rows
 from typer.testing import CliRunner, Result
 
 import truerail
+from tests.history_site import RecordedSite
 from tests.journal_helpers import Settings
+from tests.test_history_store import rows
 from truerail.cli.app import app
 from truerail.errors import CommandError
 from truerail.history.journal_export import export_journal

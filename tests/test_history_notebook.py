@@ -1,13 +1,14 @@
 """docs/history.ipynb runs, on a store of the simulator's, and each of its cells shows what its text says."""
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
 import nbformat
 import pytest
-from history_site import RecordedSite
 from nbclient import NotebookClient
 
+from tests.history_site import RecordedSite
 from tests.patience import ENOUGH
 from truerail.model import CauseKind
 from truerail.simulator import Fault
@@ -30,7 +31,8 @@ def test_the_notebook_runs_on_a_recorded_fabric(tmp_path: Path) -> None:
     site.rounds(14)
     site.write()
     notebook = nbformat.read(NOTEBOOK, as_version=4)
-    NotebookClient(notebook, timeout=int(ENOUGH), resources={"metadata": {"path": str(tmp_path)}}).execute()
+    client = NotebookClient(notebook, timeout=int(ENOUGH), resources={"metadata": {"path": str(tmp_path)}})
+    asyncio.run(client.async_execute())
     shown = [_text(cell) for cell in notebook.cells if cell.cell_type == "code"]
     assert shown[0] == "<history of test in history>"
     assert "rx_bytes" in shown[1]

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from history_site import RecordedSite
 
+from tests.history_site import RecordedSite
 from tests.journal_helpers import Settings
 from truerail.analysis.counters.quantities import Quantity
 from truerail.history.past_counters import PastCounters, counters_at

@@ -7,8 +7,9 @@ import duckdb
 import orjson
 import pyarrow.parquet as pq
 import pytest
-from history_rows import HOUR, NOW, cable, run, store_of
 
+from tests.each import each
+from tests.history_rows import HOUR, NOW, cable, run, store_of
 from truerail.errors import HistoryStoreError, NotFoundError, QueryError, QueryLimitError
 from truerail.history.query import run_query
 from truerail.history.query.allowed_sql import LONGEST_SQL, allowed
@@ -117,20 +118,20 @@ def locked() -> duckdb.DuckDBPyConnection:
     return made
 
 
-@pytest.mark.parametrize("sql", [*FILES, *SETTINGS, *WRITES, *TRICKS])
+@each("sql", [*FILES, *SETTINGS, *WRITES, *TRICKS])
 def test_what_does_more_than_read_the_store_is_refused(connection: duckdb.DuckDBPyConnection, sql: str) -> None:
     with pytest.raises((QueryError, NotFoundError)):
         allowed(connection, sql, TABLES)
 
 
-@pytest.mark.parametrize("sql", [*FILES, *SETTINGS[:11]])
+@each("sql", [*FILES, *SETTINGS[:11]])
 def test_the_connection_refuses_it_too(locked: duckdb.DuckDBPyConnection, sql: str) -> None:
     with pytest.raises(duckdb.Error):
         locked.execute(sql)
 
 
-@pytest.mark.parametrize(
-    ("sql", "tables"),
+@each(
+    "sql, tables",
     [
         ("SELECT * FROM cables", ("cables",)),
         ("select 1", ()),

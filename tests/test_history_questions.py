@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
-from history_rows import HOUR, NOW, ago, answer, cable, hour, store_of
 
+from tests.history_rows import HOUR, NOW, ago, answer, cable, hour, store_of
 from truerail.errors import NotFoundError, QueryError
 from truerail.history.ready import ready_question, ready_questions
 from truerail.history.ready.ready_question import ParameterType

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 import structlog
-from test_history_store import distinct, full_disk, rows
-from test_service_watch import fabric_of, run, settings_for, steady, until
 
 from tests.patience import soon
+from tests.test_history_store import distinct, full_disk, rows
+from tests.test_service_watch import fabric_of, run, settings_for, steady, until
 from truerail.errors import HistoryStoreError
 from truerail.history.store_folder import StoreFolder
 from truerail.history.tables import CABLES, CAUSES, COUNTERS_MINUTES, FINDINGS, ROUNDS

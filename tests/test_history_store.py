@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from history_site import RecordedSite
-from living_site import BEGAN
 
+from tests.history_site import RecordedSite
+from tests.living_site import BEGAN
 from tests.patience import ENOUGH
 from truerail.analysis.counters.quantities import Quantity
 from truerail.errors import HistoryStoreError
@@ -315,10 +315,9 @@ def test_every_column_says_what_it_is_in_its_file() -> None:
 
 _WRITES = """
 import sys
-sys.path.insert(0, "tests")
 from pathlib import Path
-from history_site import RecordedSite
-from living_site import BEGAN
+from tests.history_site import RecordedSite
+from tests.living_site import BEGAN
 site = RecordedSite(Path(sys.argv[1]))
 while True:
     site.rounds(7)

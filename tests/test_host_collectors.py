@@ -11,6 +11,7 @@ import pytest
 
 from collector import collectors
 from collector._lldpd import neighbors_from_keyvalue, neighbors_from_plain
+from tests.each import each
 from truerail.errors import NoAnswerError, UnreadableError
 from truerail.model import EVERYWHERE, Device, Fact, GpuNicPath, LinkSpeed, Neighbor, NetLink, RdmaLink, Role
 
@@ -139,8 +140,8 @@ def test_a_port_before_any_device_is_nobodys() -> None:
     assert read("rdma_link", report) == (RdmaLink("mlx5_0", 1, "ACTIVE", None),)
 
 
-@pytest.mark.parametrize(
-    ("answer", "why"),
+@each(
+    "answer, why",
     [
         ("eth0 leaf-0 swp1\n", "line 1: not a list of LLDP neighbours: 'eth0 leaf-0 swp1'"),
         ('{"local-chassis": {}}', "no `lldp` at the top: not lldpd's list of neighbours"),

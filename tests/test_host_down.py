@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 
 import pytest
-from live_site import Run, runner
 
+from tests.live_site import Run, runner
 from truerail.model import CauseKind, Fact, Neighbor, NetLink
 from truerail.rounds import evaluate
 from truerail.simulator import Fault, Shape, simulate

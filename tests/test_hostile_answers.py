@@ -16,6 +16,7 @@ import pytest
 
 from collector import collectors
 from rules import rules
+from tests.each import each
 from truerail.analysis.round import Round
 from truerail.analysis.rule import InsufficientDataError, Rule
 from truerail.errors import OutOfBoundsError, UnreadableError
@@ -73,7 +74,7 @@ def test_hostile_numbers_are_refused_or_within_bounds(name: str) -> None:
     assert tried
 
 
-@pytest.mark.parametrize("name", sorted(collectors()))
+@each("name", sorted(collectors()))
 @pytest.mark.parametrize(
     "answer",
     [

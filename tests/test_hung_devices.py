@@ -11,12 +11,12 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
-from hung_peers import STAGES, crowd, first_round, lost
-from patience import ENOUGH
-from real import require
-from snmpd import COMMUNITY, snmpd
-from virtual_time import timeless
 
+from tests.hung_peers import STAGES, crowd, first_round, lost
+from tests.patience import ENOUGH
+from tests.real import require
+from tests.snmpd import COMMUNITY, snmpd
+from tests.virtual_time import timeless
 from truerail.model import Role, Secret, SnmpAccess, Target
 from truerail.poller import Limits, Poller
 from truerail.transport.protocol import Answer, Transport

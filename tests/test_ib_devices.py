@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from live_site import Run, runner
 
+from tests.live_site import Run, runner
 from truerail.analysis.round import Round
 from truerail.causes.device_only import MIN_CABLES
 from truerail.model import CableState, CauseKind

@@ -4,8 +4,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from ib_fabric import answer, discovery, guid, hca, joined, link, places, plan, row, switch
 
+from tests.ib_fabric import answer, discovery, guid, hca, joined, link, places, plan, row, switch
 from truerail.analysis.cabling import DEVICE_ONLY, ONE_END, State, Why
 from truerail.model import Device, LinkSpeed, NetLink, Plan, RdmaLink, Reading, Role
 

@@ -6,15 +6,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ib_fabric import discovery, hca, link, plan, switch
 from msgspec import structs
-from small_fabric import AT
 from typer.testing import CliRunner
 
 from benchmarks.accuracy.fabrics import draw_infiniband
 from benchmarks.accuracy.scoring import score
 from collector import collectors
 from rules import rules
+from tests.ib_fabric import discovery, hca, link, plan, switch
+from tests.small_fabric import AT
 from truerail.analysis.round import Round
 from truerail.cli.app import app
 from truerail.model import (

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.each import each
 from truerail.analysis.cabling.ib_names import (
     canonical_guid,
     ipoib_guid,
@@ -31,8 +32,8 @@ def test_an_ipoib_address_ends_in_the_guid_of_its_port() -> None:
     assert ipoib_guid(None) is None
 
 
-@pytest.mark.parametrize(
-    ("name", "number"),
+@each(
+    "name, number",
     [
         ("33", 33),
         ("P33", 33),

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from live_site import Run, runner
-from ports import free_port
-from sshd import Sshd, sshd
 
+from tests.live_site import Run, runner
+from tests.ports import free_port
+from tests.sshd import Sshd, sshd
 from truerail.inventory import Inventory, dump_yaml, load_inventory
 from truerail.model import CauseKind, Target
 from truerail.plans import dump_csv

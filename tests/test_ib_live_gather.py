@@ -6,11 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from fake_fleet import NOW, FakeFleet, ambient, targets
-from live_site import Run, Site, runner
-from virtual_time import timeless
 
 from collector import collectors
+from tests.fake_fleet import NOW, FakeFleet, ambient, targets
+from tests.live_site import Run, Site, runner
+from tests.virtual_time import timeless
 from truerail.analysis.round import Round
 from truerail.errors import UndeclaredCommandError
 from truerail.model import CauseKind, Reading, Role, Snapshot, SshAccess, Target

@@ -8,6 +8,7 @@ import pytest
 
 from collector import collectors
 from collector._ib_words import adapter, gbps, guid_text, host_and_device, switch
+from tests.each import each
 from truerail.analysis.counters.quantities import Quantity, columns_of
 from truerail.errors import UndeclaredCommandError, UnreadableError
 from truerail.model import PLATFORMS, Counter, Device, Fact, LinkSpeed, Neighbor, Role, Target
@@ -30,8 +31,8 @@ def read(answer: str) -> tuple[Fact, ...]:
     return collectors()["ib_fabric"].read(answer, Device("ufm"))
 
 
-@pytest.mark.parametrize(
-    ("description", "host", "device"),
+@each(
+    "description, host, device",
     [
         ("gpu-001 mlx5_0", "gpu-001", "mlx5_0"),
         ("gpu-001 HCA-1", "gpu-001", "HCA-1"),
@@ -81,8 +82,8 @@ def test_how_facts_name_a_switch() -> None:
     assert guid_text("0x8F10400410015") == "0x0008f10400410015"
 
 
-@pytest.mark.parametrize(
-    ("width", "lane", "rate"),
+@each(
+    "width, lane, rate",
     [
         ("4x", "SDR", 10.0), ("1x", "SDR", 2.5), ("4X", "5.0", 20.0), ("4x", "QDR", 40.0), ("4x", "FDR10", 40.0),
         ("4x", "FDR_10", 40.0), ("4X", "14.0625", 56.0), ("12x", "FDR", 168.0), ("4x", "25.78125", 100.0),
@@ -137,8 +138,8 @@ HOSTILE = (
 FORMS = (*CUT_IS_SEEN, "linkinfo", "linkinfo_lines_of_switches", "ibdiagnet_db_csv")
 
 
-@pytest.mark.parametrize("name", HOSTILE)
-@pytest.mark.parametrize("case", FORMS)
+@each("name", HOSTILE)
+@each("case", FORMS)
 def test_a_hostile_description_changes_its_own_name_alone(case: str, name: str) -> None:
     honest = re.compile(r"gpu-001(?:, rack 3)? mlx5_0")
     assert honest.search(recorded(case))

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ib_site import DGX, Site
-from ibsim import Ibsim, ibsim
-from live_site import Run, runner
-from sshd import sshd
-from test_unplanned_links import plan_of
 
+from tests.ib_site import DGX, Site
+from tests.ibsim import Ibsim, ibsim
+from tests.live_site import Run, runner
+from tests.sshd import sshd
+from tests.test_unplanned_links import plan_of
 from truerail.inventory import Inventory, dump_yaml
 from truerail.plans import dump_csv
 

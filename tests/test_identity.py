@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from small_fabric import AT
 
+from tests.small_fabric import AT
 from truerail.analysis.cabling import DEVICE_ONLY, ONE_END, State, Why, Wiring
 from truerail.analysis.round import Round
 from truerail.model import Cable, Device, Fact, Neighbor, NetLink, Plan, Port, RdmaLink, Reading, Role, Snapshot

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from msgspec import structs
 
+from tests.each import each
 from truerail.analysis.round import Round
 from truerail.model import CauseKind, Plan, Role, Snapshot
 from truerail.plans import Inference, infer
@@ -46,7 +47,7 @@ def test_a_right_fabric_comes_back_as_planned(shape: Shape) -> None:
 
 
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES.keys())
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@each("seed", [1, 2, 3])
 def test_a_swap_on_one_host_is_an_outlier_and_the_plan_says_where_it_belongs(shape: Shape, seed: int) -> None:
     sim = simulate(shape, [Fault(CauseKind.CABLE_SWAP, "one-host")], seed=seed)
     found = infer(sim.snapshot())

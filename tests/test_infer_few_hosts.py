@@ -4,9 +4,9 @@ import json
 from pathlib import Path
 
 import pytest
-from ib_site import DGX, HCA, Site
-from live_site import Run, runner
 
+from tests.ib_site import DGX, HCA, Site
+from tests.live_site import Run, runner
 from truerail.analysis.round import Round
 from truerail.model import Evaluation, Port
 from truerail.plans import infer

@@ -5,8 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from deploying import passes, tool
 
+from tests.deploying import passes, tool
 from truerail.inventory import Inventory, InventoryError, load_inventory
 from truerail.model import Role, Target
 

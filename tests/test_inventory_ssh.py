@@ -4,8 +4,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from real import require
 
+from tests.real import require
 from truerail.inventory import InventoryError, load_inventory
 from truerail.model import Role
 

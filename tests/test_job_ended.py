@@ -8,9 +8,9 @@ from typing import Any
 
 import httpx
 import pytest
-from fake_tower import settings as made
 
 from collector import collectors
+from tests.fake_tower import settings as made
 from tests.patience import until
 from tests.watched_service import fabric_of, run, settings_for, steady, watched
 from truerail.errors import TransportError, UndeclaredCommandError

@@ -6,9 +6,9 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from test_jobs import AT, answered, asked, hurt_host, lived, others, record, shown, slurm
 
 from rules import rules
+from tests.test_jobs import AT, answered, asked, hurt_host, lived, others, record, shown, slurm
 from truerail.analysis.explained import HURT_BY, Explained, with_explained
 from truerail.analysis.published import Published
 from truerail.analysis.rule import Case

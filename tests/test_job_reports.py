@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from api_client import Api, problem_of
-from fake_tower import settings as made
 from msgspec import structs
-from oncall_fabrics import SPINES, simulated
 
 from collector.reported_jobs import MOST_JOBS, MOST_NODES
+from tests.api_client import Api, problem_of
+from tests.fake_tower import settings as made
+from tests.oncall_fabrics import SPINES, simulated
 from tests.patience import until
 from tests.watched_service import fabric_of, run, settings_for, watched
 from truerail.analysis.jobs import Jobs, JobSource, RunningJob, jobs_of, settled

@@ -4,9 +4,9 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from fake_tower import settings as made
-from oncall_fabrics import SPINES, simulated
 
+from tests.fake_tower import settings as made
+from tests.oncall_fabrics import SPINES, simulated
 from truerail.analysis.published import JournalState
 from truerail.errors import SettingsError
 from truerail.model import Reading, SchedulerJob, Secret, Snapshot, SshAccess, Target

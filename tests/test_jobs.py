@@ -5,12 +5,12 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from api_client import Api
-from fake_tower import FakeHistory, FakeTower
 from msgspec import structs
-from oncall_fabrics import SPINES, all_hosts, simulated
 
 from collector import collectors
+from tests.api_client import Api
+from tests.fake_tower import FakeHistory, FakeTower
+from tests.oncall_fabrics import SPINES, all_hosts, simulated
 from truerail.analysis.jobs import Jobs as KnownJobs
 from truerail.analysis.published import Published
 from truerail.analysis.round import Round

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import structs
 
+from tests.draws import draws
 from tests.journal_helpers import RECOVERY, ROUND, WITHIN, Fabric, lives
 from tests.small_fabric import AT, World
 from truerail.journal.changes import Changes, Memory, Past
@@ -374,7 +375,7 @@ class Slow:
         return LifeState.NEW if len(self.past) == 1 else LifeState.ONGOING
 
 
-@settings(max_examples=300)
+@settings(max_examples=draws(60, 1200))
 @given(
     st.lists(
         st.tuples(

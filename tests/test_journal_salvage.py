@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import sqlite3
+from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 
@@ -42,7 +43,7 @@ def journal(tmp_path: Path) -> Journal:
 
 
 def _spoil(folder: Path, *statements: str) -> None:
-    with sqlite3.connect(folder / "journal.db") as connection:
+    with closing(sqlite3.connect(folder / "journal.db")) as connection, connection:
         for statement in statements:
             connection.execute(statement)
 
@@ -66,7 +67,7 @@ def test_a_window_and_an_acknowledgement_out_of_the_calendar_cost_themselves(
     journal.withdraw(2, "ann", AT)
     assert not journal.unreadable("windows")
     assert not journal.unreadable("acknowledgements")
-    with sqlite3.connect(tmp_path / "journal.db") as connection:
+    with closing(sqlite3.connect(tmp_path / "journal.db")) as connection, connection:
         assert connection.execute("SELECT count(*) FROM windows").fetchone() == (1,)
         assert connection.execute("SELECT count(*) FROM acknowledgements").fetchone() == (1,)
     assert [row.action for row in journal.audit()[:2]] == ["withdraw", "end maintenance"]

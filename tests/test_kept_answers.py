@@ -8,9 +8,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from living_site import POD, Site
 
 from collector import at_once, collectors
+from tests.each import each
+from tests.living_site import POD, Site
 from truerail.analysis.cabling.joined import evidence_of
 from truerail.errors import UnreadableError
 from truerail.model import CauseKind, Device, Neighbor, PortCounters, Reading, Role, Snapshot
@@ -149,7 +150,7 @@ def test_evidence_has_the_age_at_the_time_of_its_reading() -> None:
 CASES = sorted(case for name in LLDP for case in (RECORDINGS / name).iterdir() if (case / "facts.json").exists())
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.parent.name}/{case.name}")
+@each("case", CASES, ids=lambda case: f"{case.parent.name}/{case.name}")
 def test_what_a_digest_leaves_out_is_no_fact_but_an_age(case: Path) -> None:
     """With other digits in the volatile parts the facts are the same, and so is the digest."""
     asked, content = collectors()[case.parent.name], (case / "answer.txt").read_bytes()

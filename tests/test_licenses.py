@@ -26,6 +26,9 @@ def package(folder: Path, metadata: str, **files: str) -> Distribution:
     (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: thing\nVersion: 1.0\n{metadata}")
     for name, text in files.items():
         (info / name).write_text(text)
+    library = folder / "thing.libs/libpq-5a1.so.5"
+    library.parent.mkdir()
+    library.touch()
     (info / "RECORD").write_text("".join(f"{info.name}/{name},,\n" for name in files) + "thing.libs/libpq-5a1.so.5,,\n")
     return Distribution.at(info)
 

@@ -11,11 +11,12 @@ import json
 from typing import Any
 
 import pytest
-from living_site import Site
 
 from collector import collectors
 from collector._speed_status import gbps
 from rules import rules
+from tests.each import each
+from tests.living_site import Site
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, InsufficientDataError
 from truerail.errors import UnreadableError
@@ -45,8 +46,8 @@ def states(answer: str) -> dict[str, tuple[str | None, tuple[str, ...]]]:
     return {fact.netdev: (fact.operstate, fact.flags) for fact in facts if isinstance(fact, NetLink)}
 
 
-@pytest.mark.parametrize(
-    ("word", "speed"),
+@each(
+    "word, speed",
     [
         ("400G", 400.0), ("a-100G", 100.0), ("400G-8", 400.0), ("2.5G", 2.5), ("1.6T", 1600.0), ("400Gbps", 400.0),
         ("400gbps", 400.0), ("800mbps", 0.8), ("10 Gb/s", 10.0), ("100Mb/s", 0.1), ("100000", 100.0), ("a-1000", 1.0),
@@ -212,8 +213,8 @@ def _evaluated(simulation: Simulation) -> tuple[str, list[str]]:
     return status, [finding.subject for finding in evaluation.findings if finding.rule == "LNK001"]
 
 
-@pytest.mark.parametrize("mixed", [False, True])
-@pytest.mark.parametrize("variant", ["host", "uplink"])
+@each("mixed", [False, True])
+@each("variant", ["host", "uplink"])
 @pytest.mark.parametrize("platform", switch_platforms())
 def test_a_simulated_link_at_half_speed_is_found_whoever_tells_it(platform: str, variant: str, mixed: bool) -> None:
     shape = Shape(hosts=8, rails=4, spines=2, uplinks=4, platforms=(platform,))

@@ -5,8 +5,6 @@ from datetime import timedelta
 
 import numpy as np
 import pytest
-from scipy.special import erfc
-from scipy.stats import theilslopes
 
 from benchmarks.degradation.drawn import STEPS, TRAPS
 from benchmarks.degradation.report import SECTION, section
@@ -44,6 +42,8 @@ def only(evaluated: Evaluated) -> Finding:
 
 
 def test_a_slope_is_theil_and_sens() -> None:
+    from scipy.stats import theilslopes
+
     rng = np.random.default_rng(5)
     days = (rng.normal(0, 1, (14, 40)) + np.arange(14)[:, None] * rng.normal(0, 0.3, 40)).astype(np.float32)
     found = slopes(days)
@@ -87,6 +87,8 @@ def test_before_the_first_sample_nothing_declines() -> None:
 
 
 def test_a_decibel_of_light_is_a_decibel_of_margin() -> None:
+    from scipy.special import erfc
+
     quality = np.array([4.0, 4.0 * 10**0.1, 4.0 * 10**0.2])
     rates = np.log10(erfc(quality / np.sqrt(2)) / 2).astype(np.float32)
     margins = margin_db(rates, np.full(3, np.log10(FEC_LIMIT)))

@@ -8,9 +8,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from api_client import Api, problem_of
-from fake_tower import FakeTower, published
 
+from tests.api_client import Api, problem_of
+from tests.each import each
+from tests.fake_tower import FakeTower, published
 from truerail.model.life import Mute, MuteKind
 from truerail.model.names import natural_key
 from truerail.views.cause_list import CAUSE_KEYS
@@ -55,7 +56,7 @@ def value(name: str, column: str, row: dict[str, Any]) -> Any:
     return natural_key(one) if column in NAMES and one else one or (None if isinstance(one, str) else one)
 
 
-@pytest.mark.parametrize(("name", "column"), [(name, column) for name, keys in KEYS.items() for column in keys])
+@each("name, column", [(name, column) for name, keys in KEYS.items() for column in keys])
 def test_a_list_is_sorted_by_a_column_both_ways(api: Api, name: str, column: str) -> None:
     plain = api.json(name, limit=1000)["items"]
     for sort, turned in ((column, False), (f"-{column}", True)):

@@ -11,10 +11,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from live_site import Run, runner
-from patience import ENOUGH, soon
-from sshd import Sshd, new_key, odd_server, resetting, silent, sshd
 
+from tests.live_site import Run, runner
+from tests.patience import ENOUGH, soon
+from tests.sshd import Sshd, new_key, odd_server, resetting, silent, sshd
 from truerail.inventory import Inventory, dump_yaml
 from truerail.model import CauseKind, Role, Target
 from truerail.plans import dump_csv

@@ -3,9 +3,9 @@ said while LLDP still remembers is never an invention.
 """
 
 import pytest
-from living_site import Site
 
 from benchmarks.accuracy.scoring import score
+from tests.living_site import Site
 from truerail.model import CableState, Cause, CauseKind
 from truerail.simulator import VARIANTS, Fault, Shape, TrueCause
 from truerail.simulator.live import Pace
@@ -88,6 +88,7 @@ def test_each_fault_is_named_at_rest_never_wrongly_before_and_is_gone_when_repai
     assert {*evaluation.cable_states.values()} == {CableState.RIGHT}
 
 
+@pytest.mark.timeout(180)  # 400 evaluations
 def test_an_hour_of_the_script_is_evaluated_rightly_at_every_rest() -> None:
     site = Site([], shape=SMALL, seed=3, pace=BUSY)
     rests, truths = 0, [site.director.truth.causes] * 5

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from living_site import NEVER, POD, Site
 
+from tests.living_site import NEVER, POD, Site
 from truerail.analysis.counters import Quantity, Window
 from truerail.errors import NoRoomError
 from truerail.model import CauseKind, Port, PortCounters, Reading

@@ -5,8 +5,8 @@ import json
 from dataclasses import replace
 
 import pytest
-from living_site import POD, Site
 
+from tests.living_site import POD, Site
 from truerail.analysis.round import Round
 from truerail.errors import ConnectError, TransportError, UndeclaredCommandError
 from truerail.model import CauseKind, Neighbor, Port, Reading, Target

@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pytest
 
 from rules import rules
+from tests.each import each
 from truerail.analysis.counters.carried import carried_of, overall
 from truerail.analysis.counters.window import Window
 from truerail.analysis.ecmp.occupancy import classes_chance, idle_chance, joint_chance
@@ -42,8 +43,8 @@ def _exactly(flows: int, members: int, idle: int) -> Fraction:
     )
 
 
-@pytest.mark.parametrize("members", [2, 3, 8, 16, 32])
-@pytest.mark.parametrize("flows", [1, 2, 7, 16, 31])
+@each("members", [2, 3, 8, 16, 32])
+@each("flows", [1, 2, 7, 16, 31])
 def test_the_chance_of_idle_members_is_exact(flows: int, members: int) -> None:
     for idle in range(1, members):
         assert idle_chance(flows, members, idle) == pytest.approx(float(_exactly(flows, members, idle)), rel=1e-9)
@@ -209,8 +210,8 @@ def test_polarization_is_found_on_four_siblings_where_all_traffic_leaves(fan: tu
     assert found(pod(*fan, 4).traffic("polarized", HELD_OUT)) == {f"spine-{n}" for n in range(4)}
 
 
-@pytest.mark.parametrize("fan", FANS)
-@pytest.mark.parametrize("kind", ["random", "low entropy", "low entropy above", "steered", "dead"])
+@each("fan", FANS)
+@each("kind", ["random", "low entropy", "low entropy above", "steered", "dead"])
 def test_nothing_else_is_taken_for_polarization(fan: tuple[int, int], kind: str) -> None:
     for number, local in enumerate((0.0, 0.5)):
         assert found(pod(*fan, 8).traffic(kind, HELD_OUT + number, local, pairs=bool(number))) == set()

@@ -2,10 +2,9 @@
 
 from datetime import datetime, timedelta
 
-from api_client import Api
-from fake_tower import FakeTower
-
 from rules import rules
+from tests.api_client import Api
+from tests.fake_tower import FakeTower
 from truerail.analysis.published import JournalState, Published
 from truerail.analysis.rule import Case
 from truerail.journal import Lives

@@ -3,8 +3,7 @@
 from dataclasses import replace
 from datetime import timedelta
 
-import pytest
-
+from tests.each import each
 from tests.metrics_pages import COUNTERS, NOW, RUNS, Read, all_samples, page, published
 from tests.small_fabric import AT, World, make_plan
 from truerail.analysis.published import JournalHealth, JournalState, Published
@@ -399,7 +398,7 @@ def test_a_journal_that_is_off_has_no_counters() -> None:
     assert reported("journal_queue_length") is reported("journal_written_rounds_total") is None
 
 
-@pytest.mark.parametrize("kind", CauseKind)
+@each("kind", [*CauseKind])
 def test_every_kind_of_cause_is_counted_from_the_start(kind: CauseKind) -> None:
     assert of_world(World(make_plan(2, 2)))("causes", kind=kind.value, muted="no") == 0
 

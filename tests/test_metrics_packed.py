@@ -7,11 +7,11 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from api_client import Api
 from hypothesis import given
 from hypothesis import strategies as st
-from metrics_pages import COUNTERS, NOW, published, with_traffic
 
+from tests.api_client import Api
+from tests.metrics_pages import COUNTERS, NOW, published, with_traffic
 from truerail.analysis.published import Published
 from truerail.outputs.metrics import Exposition
 from truerail.outputs.metrics.packed_text import PackedText

@@ -12,6 +12,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from rules import rules
+from tests.each import each
 from tests.metrics_pages import page, published, with_traffic
 from tests.probed_fabric import with_probes
 from tests.small_fabric import World, make_plan
@@ -114,7 +115,7 @@ def test_every_metric_shown_is_declared_and_every_declared_one_is_shown() -> Non
         assert labels <= set(declared.labels), name
 
 
-@pytest.mark.parametrize("metric", CATALOGUE.values(), ids=CATALOGUE)
+@each("metric", CATALOGUE.values())
 def test_a_declaration_keeps_the_conventions(metric: Declared) -> None:
     assert metric.name.startswith(PREFIX)
     assert metric.name.endswith("_total") is (metric.kind is Kind.COUNTER)

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 import yaml
-from live_site import runner
 
 from dashboards.generate import RUNBOOKS
 from dashboards.outputs.prometheus import rules_file
 from dashboards.rules import GROUPS
 from rules import rules
+from tests.live_site import runner
 from tests.real import require
 from truerail.outputs.monitoring import GRAFANA as SHIPPED_GRAFANA
 from truerail.outputs.monitoring import OPERATOR_RULES, RULES, TRUERAIL, monitoring_files, write

@@ -5,9 +5,9 @@ from importlib.resources import files
 
 import pytest
 from jsonschema import Draft202012Validator
-from metrics_pages import all_samples, page, published
-from small_fabric import World, make_plan
 
+from tests.metrics_pages import all_samples, page, published
+from tests.small_fabric import World, make_plan
 from truerail.analysis.published import Published
 from truerail.journal.bodies import cause_body, cause_extras
 from truerail.model import Evaluation, Port

@@ -5,9 +5,10 @@ from typing import Any
 
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from small_fabric import World, make_plan
-from test_causes import causes_of
 
+from tests.draws import draws
+from tests.small_fabric import World, make_plan
+from tests.test_causes import causes_of
 from truerail.model import Cause, CauseKind, Port
 
 HOSTS, RAILS = 8, 4
@@ -91,7 +92,7 @@ def compounds(draw: Any) -> World:
     return world
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=draws(30, 600), deadline=None)
 @given(compounds(), st.booleans())
 def test_moves_in_their_order_end_in_the_plan(world: World, whole: bool) -> None:
     """Names first, as the moves that wait for them say. A cable that was right by a wrong name shows when the name is
@@ -121,7 +122,7 @@ def carried_out(world: World, *, whole: bool) -> dict[Port, Port]:
     return hall.by_names()
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=draws(20, 400), deadline=None)
 @given(compounds())
 def test_a_move_that_waits_for_another_repair_says_so(world: World) -> None:
     """Where no names and no bundle have to be swapped first, the ports are called as they are now."""

@@ -5,11 +5,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from ports import free_port
 from typer.testing import CliRunner
 
 from benchmarks.nccl.drawn import Drawn, draw
 from collector import collectors
+from tests.ports import free_port
 from truerail.analysis.nccl.path import job_path
 from truerail.analysis.round import Round
 from truerail.cli.app import app

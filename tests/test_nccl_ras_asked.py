@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fake_tower import settings as made
 
 from collector import collectors
+from tests.fake_tower import settings as made
 from tests.ras_server import COMMAND, MODES
 from tests.real import require
 from truerail.errors import SettingsError, UndeclaredCommandError

@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from collector import collectors
+from tests.draws import draws
+from tests.each import each
 from truerail.cli.app import app
 from truerail.errors import UnreadableError
 from truerail.model import Device
@@ -84,7 +86,7 @@ def test_public_answers_of_ras_and_inspector() -> None:
     assert (first["job"], first["gpu"], first["busbw_gbs"], first["bytes"]) == (None, 0, 678.263, "4-5GB")
 
 
-@pytest.mark.parametrize("width", range(20, 130))
+@each("width", range(20, 130))
 def test_a_hop_is_the_same_however_wide_the_terminal_was(width: int) -> None:
     (whole,) = hops(HOP)
     broken = "\n".join(HOP[at : at + width] for at in range(0, len(HOP), width))
@@ -94,7 +96,7 @@ def test_a_hop_is_the_same_however_wide_the_terminal_was(width: int) -> None:
     assert {**found, "host": ""} == {**whole, "host": ""}
 
 
-@pytest.mark.parametrize("end", range(len(HEAD) + 5, len(HOP)))
+@each("end", range(len(HEAD) + 5, len(HOP)))
 def test_a_log_that_ends_in_a_hop_has_it_in_part_or_is_refused(end: int) -> None:
     (whole,) = hops(HOP)
     answer = f"{REST}{HOP[:end]}"
@@ -161,7 +163,7 @@ def test_a_communicator_at_the_address_of_another_one_is_another_one() -> None:
     assert [(row["ranks"], row["comm"]) for row in rows("nccl_log", older)] == [(2, "0xa")]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=draws(20, 400), deadline=None)
 @given(
     st.lists(
         st.sampled_from(

@@ -9,12 +9,13 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from page_site import Site, publication
 from typer.testing import CliRunner
 
 from benchmarks.nccl.drawn import Drawn, draw
 from tests.access_site import READER, TOKENS
 from tests.api_client import Api, problem_of
+from tests.each import each
+from tests.page_site import Site, publication
 from truerail.bus.fact_columns import MOST_FACTS, packed, unpacked
 from truerail.cli.app import app
 from truerail.errors import BusMessageError, CommandError
@@ -117,9 +118,9 @@ _MANY = [0] * (MOST_FACTS + 1)
 _NULLS = ([None], [0])
 
 
-@pytest.mark.parametrize(
-    ("data", "why"),
-    [
+@each(
+    "data, why",
+    lambda: [
         (zlib.compress(bytes(40 << 20)), "more than"),
         (packed([NcclVersion("NCCL", "2.27")])[:-6], "cut short"),
         (_bomb("NcclVersion", [(["NCCL"], [0])]), "without version"),

@@ -4,10 +4,10 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
-from oncall_fabrics import RAIL_ONLY, shown, simulated
 from typer.testing import CliRunner
 
 from collector import collectors
+from tests.oncall_fabrics import RAIL_ONLY, shown, simulated
 from truerail.analysis.published import Published
 from truerail.analysis.round import Round
 from truerail.cli.app import app

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from tests.each import each
 from truerail.analysis.cabling.nic_places import is_by_place, is_by_slot
 from truerail.analysis.round import Round
 from truerail.cli.app import app
@@ -178,8 +179,8 @@ def test_buses_in_another_order_move_no_cable(variant: str, host_ports: str, sty
         assert not [move for cause in causes for move in cause.moves]
 
 
-@pytest.mark.parametrize(
-    ("name", "follows"),
+@each(
+    "name, follows",
     [
         ("enp26s0f0np0", True), ("enP2p3s0f1np1", True), ("ens1f0np0", True), ("eno1", True), ("ibp26s0", True),
         ("ibs2f1", True), ("rocep26s0f0", True), ("roceo1", True), ("rdmap0s6", True), ("enxb83fd2000102", True),

@@ -10,10 +10,10 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
-from fake_tower import FakeTower, published
-from live_site import runner
-from switch_rounds import checked, ethtool, of_rule, rounds
 
+from tests.fake_tower import FakeTower, published
+from tests.live_site import runner
+from tests.switch_rounds import checked, ethtool, of_rule, rounds
 from truerail.model import CauseKind, NotEvaluated, Role, Status, Verdict
 from truerail.outputs.narrow import narrowed
 from truerail.questions.answers.job import job

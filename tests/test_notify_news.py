@@ -6,10 +6,11 @@ from datetime import timedelta
 
 import jsonschema
 import pytest
-from fault_scenes import CRITICAL, PAGE, WARNING, fault, seen
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.draws import draws
+from tests.fault_scenes import CRITICAL, PAGE, WARNING, fault, seen
 from truerail.analysis.published import Published
 from truerail.model.finding import CauseKind, Severity
 from truerail.model.open_fault import OpenFault
@@ -174,7 +175,7 @@ def test_a_folded_fault_that_gets_worse_is_named() -> None:
     assert words(sent.after(seen(*storm[:-1], fault(40, CRITICAL)))) == [("worsened", fault(40).key)]
 
 
-@settings(max_examples=40)
+@settings(max_examples=draws(15, 160))
 @given(st.lists(st.dictionaries(st.integers(1, 40), st.sampled_from([WARNING, CRITICAL])), max_size=6))
 def test_each_end_has_its_beginning_whatever_happens(rounds: list[dict[int, Severity]]) -> None:
     sent, open_count = Sent(), 0

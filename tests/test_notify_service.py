@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fault_scenes import CRITICAL, WARNING, fault, seen
-from journal_helpers import Settings as JournalSettings
-from live_site import runner
-from patience import ENOUGH, soon
-from ports import refusing_port
-from real_postgres import Postgres, postgres
-from receiving import Posts, posts, syslog_server
 from structlog.testing import capture_logs
 
+from tests.fault_scenes import CRITICAL, WARNING, fault, seen
+from tests.journal_helpers import Settings as JournalSettings
+from tests.live_site import runner
+from tests.patience import ENOUGH, soon
+from tests.ports import refusing_port
+from tests.real_postgres import Postgres, postgres
+from tests.receiving import Posts, posts, syslog_server
 from truerail.errors import JournalUnavailableError
 from truerail.journal import Journal, open_journal
 from truerail.model import Severity

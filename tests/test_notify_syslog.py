@@ -12,15 +12,16 @@ from typing import Any
 from unicodedata import category
 
 import pytest
-from fault_scenes import CRITICAL, fault, seen
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from patience import soon
-from ports import free_port, refusing_port
-from receiving import syslog_server
-from test_access_serve import certificate
 
 from tests import real
+from tests.draws import draws
+from tests.fault_scenes import CRITICAL, fault, seen
+from tests.patience import soon
+from tests.ports import free_port, refusing_port
+from tests.receiving import syslog_server
+from tests.test_access_serve import certificate
 from truerail.errors import DeliveryError
 from truerail.service.notify import syslog_channel
 from truerail.service.notify.fault_news import message_of_test, news_of
@@ -142,7 +143,7 @@ DATA = rb'\[truerail@9( [a-z]+="([^"\\\]]|\\["\\\]])*")+\]'
 LINE = re.compile(HEADER + DATA + rb" .+")
 
 
-@settings(max_examples=50)
+@settings(max_examples=draws(15, 200))
 @given(st.text(max_size=300), st.text(max_size=300), st.text(max_size=900))
 def test_any_name_makes_one_line_of_rfc_5424(subject: str, rack: str, summary: str) -> None:
     line = syslog_line(

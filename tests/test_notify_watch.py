@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from receiving import posts
 from structlog.testing import capture_logs
-from test_service_watch import fabric_of, run, settings_for, until, watched
 
+from tests.receiving import posts
+from tests.test_service_watch import fabric_of, run, settings_for, until, watched
 from truerail.analysis.published import Published
 from truerail.service.notify import fault_news
 from truerail.service.notify.notifier import Notifier

@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fault_scenes import fault, seen
-from ports import refusing_port
-from receiving import posts
-from test_access_serve import certificate
 
+from tests.fault_scenes import fault, seen
+from tests.ports import refusing_port
+from tests.receiving import posts
+from tests.test_access_serve import certificate
 from truerail.errors import DeliveryError, DeliveryRefusedError
 from truerail.model.target import Secret
 from truerail.service.notify.fault_news import news_of

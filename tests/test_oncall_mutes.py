@@ -8,10 +8,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
-from api_client import Api
-from fake_tower import FakeTower, published
 from typer.testing import CliRunner, Result
 
+from tests.api_client import Api
+from tests.fake_tower import FakeTower, published
 from truerail.cli.app import app
 from truerail.errors import CommandError
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 import typer
-from api_client import Api, problem_of
-from fake_tower import NOW, FakeTower, published
 
 from rules import rules
+from tests.api_client import Api, problem_of
+from tests.fake_tower import NOW, FakeTower, published
 from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.published import CollectorRun, Published
 from truerail.analysis.rule import Case

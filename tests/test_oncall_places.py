@@ -5,11 +5,11 @@ from datetime import UTC, datetime, timedelta
 from functools import cache
 
 import pytest
-from api_client import Api, problem_of
-from fake_tower import FakeTower, published
-from oncall_fabrics import PODS
-from oncall_fabrics import published as drawn
 
+from tests.api_client import Api, problem_of
+from tests.fake_tower import FakeTower, published
+from tests.oncall_fabrics import PODS
+from tests.oncall_fabrics import published as drawn
 from truerail.analysis.published import Published
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case

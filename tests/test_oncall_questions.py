@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 import pytest
-from oncall_fabrics import PLANES, PODS, RAIL_ONLY, SHARED, SPINES, all_hosts, names, published, shown, simulated
 
+from tests.oncall_fabrics import PLANES, PODS, RAIL_ONLY, SHARED, SPINES, all_hosts, names, published, shown, simulated
 from truerail.analysis.published import Published
 from truerail.errors import NotFoundError, QueryError
 from truerail.model import CauseKind, Port

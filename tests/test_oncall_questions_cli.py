@@ -12,9 +12,9 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from oncall_fabrics import SPINES, shown, simulated
 from typer.testing import CliRunner, Result
 
+from tests.oncall_fabrics import SPINES, shown, simulated
 from truerail.cli.app import app
 from truerail.errors import CommandError
 from truerail.model import CauseKind

@@ -4,14 +4,17 @@ import json
 import types
 from dataclasses import fields, is_dataclass
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from random import Random
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oncall_fabrics import PLANES, SPINES, published
 
+from tests.draws import draws
+from tests.oncall_fabrics import PLANES, SPINES, published
+from truerail.analysis.published import Published
 from truerail.errors import AnswerError
 from truerail.model import CauseKind
 from truerail.model.history import NoHistory
@@ -35,7 +38,11 @@ from truerail.views import models
 from truerail.views.plain import as_json
 
 KINDS = tuple(question.answer for question in questions() if question.text)
-SWAPPED = published(SPINES, Fault(CauseKind.CABLE_SWAP, "one-host"), Fault(CauseKind.UNREACHABLE, "hung"))
+
+
+@cache
+def swapped() -> Published:
+    return published(SPINES, Fault(CauseKind.CABLE_SWAP, "one-host"), Fault(CauseKind.UNREACHABLE, "hung"))
 
 
 def made(kind: Any, random: Random) -> Any:
@@ -71,8 +78,8 @@ def test_an_answer_comes_back_from_its_json(kind: type[Any], random: Random) -> 
 
 
 def test_a_newer_service_may_say_more_and_a_broken_one_is_named() -> None:
-    value = as_json(blast(SWAPPED, "leaf-1"))
-    assert answer_from_json(Blast, {**value, "later": 1}) == blast(SWAPPED, "leaf-1")
+    value = as_json(blast(swapped(), "leaf-1"))
+    assert answer_from_json(Blast, {**value, "later": 1}) == blast(swapped(), "leaf-1")
     for broken, words in (
         ({**value, "hosts": {}}, "Blast.hosts is not a list"),
         ({**value, "share_lost": "1"}, "Blast.share_lost is not float"),
@@ -83,19 +90,19 @@ def test_a_newer_service_may_say_more_and_a_broken_one_is_named() -> None:
         with pytest.raises(AnswerError, match=words):
             answer_from_json(Blast, broken)
     with pytest.raises(AnswerError, match="start is not a time"):
-        answer_from_json(Diff, {**as_json(diff_plan(SWAPPED)), "start": "soon"})
+        answer_from_json(Diff, {**as_json(diff_plan(swapped())), "start": "soon"})
 
 
 def some_answers() -> list[Any]:
-    ids = [finding.id for finding in SWAPPED.evaluation.findings]
+    ids = [finding.id for finding in swapped().evaluation.findings]
     return [
-        where(SWAPPED, SWAPPED.evaluation.findings[0].subject),
-        where(SWAPPED, "leaf-0"),
-        job(SWAPPED, "gpu-[001-008]"),
-        blast(SWAPPED, "leaf-0"),
-        path(SWAPPED, "gpu-001", "gpu-002"),
-        diff_plan(SWAPPED),
-        *(why(SWAPPED, NoHistory(), one) for one in ids),
+        where(swapped(), swapped().evaluation.findings[0].subject),
+        where(swapped(), "leaf-0"),
+        job(swapped(), "gpu-[001-008]"),
+        blast(swapped(), "leaf-0"),
+        path(swapped(), "gpu-001", "gpu-002"),
+        diff_plan(swapped()),
+        *(why(swapped(), NoHistory(), one) for one in ids),
     ]
 
 
@@ -110,7 +117,7 @@ def test_text_begins_with_the_answer_and_fits(details: bool) -> None:
             assert head.lower() in first[:30].lower()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=draws(15, 160), deadline=None)
 @given(kind=st.sampled_from(KINDS), random=st.randoms(use_true_random=True))
 def test_hostile_names_are_made_safe(kind: type[Any], random: Random) -> None:
     text = answer_text(made(kind, random), Options(width=200, details=True))

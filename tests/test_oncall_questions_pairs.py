@@ -9,8 +9,9 @@ from itertools import combinations
 import numpy as np
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from oncall_fabrics import PLANES, PODS, RAIL_ONLY, SHARED, SPINES, STRIDED, all_hosts, shown, simulated
 
+from tests.draws import draws
+from tests.oncall_fabrics import PLANES, PODS, RAIL_ONLY, SHARED, SPINES, STRIDED, all_hosts, shown, simulated
 from truerail.errors import NoRoomError
 from truerail.model import CauseKind, Port
 from truerail.questions.answers.job import job
@@ -115,7 +116,7 @@ def disturbed(draw: st.DrawFn) -> RailStatus:
     return replace(standing, stand=stand, end=end, certain=certain, possible=possible)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=draws(15, 240), deadline=None)
 @given(disturbed())
 def test_kinds_are_counted_as_pairs_are(standing: RailStatus) -> None:
     counted = count_pairs(standing, np.flatnonzero(standing.index.from_host))
@@ -184,7 +185,7 @@ def _reach(switches: list[str], links: list[tuple[Port, Port | None]], live: Cal
     return part
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=draws(15, 240), deadline=None)
 @given(
     shape=st.sampled_from(SHAPES),
     kinds=st.lists(st.sampled_from(KINDS), max_size=2, unique=True),

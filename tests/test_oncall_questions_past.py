@@ -3,11 +3,12 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from functools import cache
 
 import pytest
-from oncall_fabrics import SPINES, published
 
-from truerail.analysis.published import EvaluatedRound
+from tests.oncall_fabrics import SPINES, published
+from truerail.analysis.published import EvaluatedRound, Published
 from truerail.analysis.round import Round
 from truerail.errors import NotFoundError, QueryError
 from truerail.model import CauseKind, Finding, Severity
@@ -34,8 +35,16 @@ from truerail.questions.diff import QUESTION, Counts
 from truerail.simulator import Fault
 
 NOW = datetime(2026, 11, 20, 14, 0, tzinfo=UTC)
-SWAPPED = published(SPINES, Fault(CauseKind.CABLE_SWAP, "one-host"))
-DEAD = published(SPINES, Fault(CauseKind.LINK_DOWN, "host"))
+
+
+@cache
+def swapped() -> Published:
+    return published(SPINES, Fault(CauseKind.CABLE_SWAP, "one-host"))
+
+
+@cache
+def dead() -> Published:
+    return published(SPINES, Fault(CauseKind.LINK_DOWN, "host"))
 
 
 @dataclass
@@ -127,7 +136,7 @@ def test_diff_tells_what_came_of_it() -> None:
             event(8, EventKind.UNSEEN, "dark"),
         ],
     )
-    answer = diff(SWAPPED, history, NOW - timedelta(hours=2), NOW)
+    answer = diff(swapped(), history, NOW - timedelta(hours=2), NOW)
     assert [one.port for one in answer.links] == ["gpu-002/a"]
     assert [(one.finding, one.kind) for one in answer.findings] == [
         ("dark", "unseen"), ("old", "resolved"), ("came", "appeared"),
@@ -135,35 +144,35 @@ def test_diff_tells_what_came_of_it() -> None:
     for words in ("1 link changed,", "1 finding appeared", "1 was resolved", "changed back", "came and went"):
         assert words in answer.summary
     assert answer.complete
-    assert diff(SWAPPED, NoHistory(), NOW - timedelta(hours=2), NOW).summary == "Nothing changed."
+    assert diff(swapped(), NoHistory(), NOW - timedelta(hours=2), NOW).summary == "Nothing changed."
 
 
 def test_diff_lists_a_thousand_links_and_counts_all(monkeypatch: pytest.MonkeyPatch) -> None:
     many = [link(n, f"gpu-{n:05}/a", "x/1", None) for n in range(MOST_ROWS + 1)]
     history = Kept(links=[replace(one, at=NOW - timedelta(seconds=one.seq + 1)) for one in many])
-    answer = diff(SWAPPED, history, NOW - timedelta(hours=2), NOW)
+    answer = diff(swapped(), history, NOW - timedelta(hours=2), NOW)
     assert answer.complete
     assert len(answer.links) == MOST_ROWS
     assert answer.total == answer.no_cause == Counts(links=MOST_ROWS + 1)
     monkeypatch.setattr("truerail.questions.answers.diff.MOST_READ", MOST_ROWS)
-    answer = diff(SWAPPED, history, NOW - timedelta(hours=2), NOW)
+    answer = diff(swapped(), history, NOW - timedelta(hours=2), NOW)
     assert not answer.complete
     assert answer.total == Counts(links=MOST_ROWS)
     assert "Only the newest 1,000" in answer.summary
 
 
 def test_diff_against_the_plan() -> None:
-    answer = diff_plan(SWAPPED)
+    answer = diff_plan(swapped())
     assert [(one.was_state, one.now_state) for one in answer.links] == [("right", "wrong")] * 2
     assert answer.links[0].was != answer.links[0].now
-    assert {one.finding for one in answer.findings} == {one.id for one in SWAPPED.evaluation.findings}
+    assert {one.finding for one in answer.findings} == {one.id for one in swapped().evaluation.findings}
     assert answer.summary.startswith("2 wrong; 46 of 48 cables as planned")
     assert not diff_plan(published(SPINES)).links
 
 
 def test_why_a_cable_is_on_the_wrong_rail() -> None:
-    found = next(one for one in SWAPPED.evaluation.findings if one.rule == "CAB001")
-    answer = why(SWAPPED, NoHistory(), found.id.upper())
+    found = next(one for one in swapped().evaluation.findings if one.rule == "CAB001")
+    answer = why(swapped(), NoHistory(), found.id.upper())
     assert answer.finding.id == found.id
     assert answer.cause is not None
     assert answer.cause.kind == "cable-swap"
@@ -178,8 +187,8 @@ def test_why_a_cable_is_on_the_wrong_rail() -> None:
 
 
 def test_why_a_link_is_down() -> None:
-    found = next(one for one in DEAD.evaluation.findings if one.rule == "CAB003")
-    reported = " ".join(why(DEAD, NoHistory(), found.id).ruled_out)
+    found = next(one for one in dead().evaluation.findings if one.rule == "CAB003")
+    reported = " ".join(why(dead(), NoHistory(), found.id).ruled_out)
     for words in ("has no link", "It is not switched off", f"{found.device} and leaf-"):
         assert words in reported
     assert "label" not in reported
@@ -197,41 +206,41 @@ def test_what_explains_a_finding_is_not_ruled_out() -> None:
 
 
 def test_a_stale_neighbour_is_not_ruled_out_by_one_end() -> None:
-    found = next(one for one in SWAPPED.evaluation.findings if one.rule == "CAB001")
-    deaf = [reading for reading in SWAPPED.snapshot.readings if reading.device != found.device]
-    heard = replace(SWAPPED.snapshot, readings=deaf)
-    publication = replace(SWAPPED, evaluated=EvaluatedRound(Round(SWAPPED.plan, heard), SWAPPED.evaluation))
+    found = next(one for one in swapped().evaluation.findings if one.rule == "CAB001")
+    deaf = [reading for reading in swapped().snapshot.readings if reading.device != found.device]
+    heard = replace(swapped().snapshot, readings=deaf)
+    publication = replace(swapped(), evaluated=EvaluatedRound(Round(swapped().plan, heard), swapped().evaluation))
     reported = " ".join(why(publication, NoHistory(), found.id).ruled_out)
     assert "stale" not in reported
     assert f"{found.device} answer" not in reported
 
 
 def test_why_tells_of_lives_and_hands() -> None:
-    found = SWAPPED.evaluation.findings[0]
+    found = swapped().evaluation.findings[0]
     life = Life(found.id, LifeState.REGRESSED, NOW - timedelta(days=3), NOW, NOW, episodes=2)
     mute = Mute(MuteKind.ACKNOWLEDGED, 7, "ana", "spare ordered")
-    answer = why(replace(SWAPPED, lives={found.id: life}, mutes={found.id: mute}), NoHistory(), found.id)
+    answer = why(replace(swapped(), lives={found.id: life}, mutes={found.id: mute}), NoHistory(), found.id)
     assert (answer.episodes, answer.first_seen) == (2, life.first_seen)
     assert (answer.acknowledged_by, answer.acknowledged_reason) == ("ana", "spare ordered")
     window = Mute(MuteKind.MAINTENANCE, 8, "ana", "work")
-    assert why(replace(SWAPPED, mutes={found.id: window}), NoHistory(), found.id).acknowledged_by is None
+    assert why(replace(swapped(), mutes={found.id: window}), NoHistory(), found.id).acknowledged_by is None
 
 
 def test_a_resolved_finding_is_reported_from_the_journal() -> None:
     life = Life("0123456789ab", LifeState.RESOLVED, NOW, NOW, NOW, NOW, 3)
     record = FindingRecord(life, "CAB003", "cable_missing", "critical", "gpu-001/a", 0, "x", None, "s", "d", None)
     finding = Finding("CAB003", "cable_missing", Severity.CRITICAL, "gpu-001/a", "s", "d")
-    answer = why(SWAPPED, Kept(kept={life.id: KeptFinding(record, finding, complete=False)}), life.id)
+    answer = why(swapped(), Kept(kept={life.id: KeptFinding(record, finding, complete=False)}), life.id)
     assert (answer.state, answer.episodes, answer.evidence) == ("resolved", 3, ())
     assert "older release" in answer.note
     assert answer.repair == NOTHING
     with pytest.raises(NotFoundError, match="feedfeedfeed"):
-        why(SWAPPED, NoHistory(), "feedfeedfeed")
+        why(swapped(), NoHistory(), "feedfeedfeed")
 
 
 def test_timeline_of_a_port_and_of_its_device() -> None:
-    found = SWAPPED.evaluation.findings[0]
-    other = next(c.a for c in SWAPPED.plan.host_cables if c.a.device == found.device and str(c.a) != found.subject)
+    found = swapped().evaluation.findings[0]
+    other = next(c.a for c in swapped().plan.host_cables if c.a.device == found.device and str(c.a) != found.subject)
     history = Kept(
         links=[link(1, found.subject, "leaf-0/swp6", "leaf-3/swp6"), link(2, str(other), "leaf-1/swp6", None)],
         events=[event(3, EventKind.APPEARED, found.id, found.subject), event(4, EventKind.RESOLVED, "x", str(other))],
@@ -242,22 +251,22 @@ def test_timeline_of_a_port_and_of_its_device() -> None:
         ],
         versions=[PlanVersion("d1", NOW - timedelta(days=1), "plan.csv", 14, 48)],
     )
-    answer = timeline(SWAPPED, history, found.subject)
+    answer = timeline(swapped(), history, found.subject)
     assert [one.kind for one in answer.events] == ["acknowledged", "maintenance", "appeared", "link", "plan"]
     assert [one.at for one in answer.events] == sorted((one.at for one in answer.events), reverse=True)
     assert answer.complete
-    whole = timeline(SWAPPED, history, found.device)
+    whole = timeline(swapped(), history, found.device)
     assert {one.subject for one in whole.events} >= {found.subject, str(other)}
-    short = timeline(SWAPPED, history, found.device, limit=2)
+    short = timeline(swapped(), history, found.device, limit=2)
     assert (len(short.events), short.complete) == (2, False)
-    assert timeline(SWAPPED, NoHistory(), found.device).summary == f"The journal has no events of {found.device}."
+    assert timeline(swapped(), NoHistory(), found.device).summary == f"The journal has no events of {found.device}."
 
 
 def test_a_port_is_found_behind_many_events_of_its_device() -> None:
-    found = SWAPPED.evaluation.findings[0]
+    found = swapped().evaluation.findings[0]
     noise = [event(n, EventKind.FLAPPING, "x", f"{found.device}/other") for n in range(2, 60)]
     history = Kept(events=[event(1, EventKind.APPEARED, found.id, found.subject), *noise])
-    assert [one.kind for one in timeline(SWAPPED, history, found.subject, limit=10).events] == ["appeared"]
+    assert [one.kind for one in timeline(swapped(), history, found.subject, limit=10).events] == ["appeared"]
 
 
 @pytest.mark.parametrize(
@@ -306,13 +315,13 @@ def test_diff_reports_the_time_before_the_journal_as_unknown() -> None:
         def kept_since(self) -> datetime:
             return NOW - timedelta(hours=1)
 
-    early = diff(SWAPPED, Young(), NOW - timedelta(days=1), NOW)
+    early = diff(swapped(), Young(), NOW - timedelta(days=1), NOW)
     assert early.summary == (
         "Nothing changed. What changed before 2026-11-20 13:00:00 UTC is unknown: the journal begins there."
     )
     assert not early.complete
     assert QUESTION.good(early) is None
-    later = diff(SWAPPED, Young(), NOW - timedelta(minutes=30), NOW)
+    later = diff(swapped(), Young(), NOW - timedelta(minutes=30), NOW)
     assert (later.summary, later.complete, QUESTION.good(later)) == ("Nothing changed.", True, True)
 
 
@@ -326,13 +335,13 @@ def test_diff_lists_causes_by_the_time_that_it_shows() -> None:
         caused(2, EventKind.APPEARED, "second", "two"),
         caused(3, EventKind.UNSEEN, "first", "one"),
     ]
-    answer = diff(SWAPPED, Kept(caused=rows), NOW - timedelta(hours=2), NOW)
+    answer = diff(swapped(), Kept(caused=rows), NOW - timedelta(hours=2), NOW)
     assert [one.cause for one in answer.causes] == ["second", "first"]
 
 
 def test_why_takes_the_number_that_a_report_gives_a_cause() -> None:
-    answer = why(SWAPPED, NoHistory(), "C1")
+    answer = why(swapped(), NoHistory(), "C1")
     assert answer.cause is not None
-    assert answer == why(SWAPPED, NoHistory(), answer.cause.key)
+    assert answer == why(swapped(), NoHistory(), answer.cause.key)
     with pytest.raises(NotFoundError, match="'C9'"):
-        why(SWAPPED, NoHistory(), "C9")
+        why(swapped(), NoHistory(), "C9")

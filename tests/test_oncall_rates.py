@@ -5,9 +5,9 @@ from dataclasses import replace
 from math import nan
 
 import pytest
-from api_client import Api, problem_of
-from fake_tower import FakeTower, published
 
+from tests.api_client import Api, problem_of
+from tests.fake_tower import FakeTower, published
 from truerail.analysis.published import EvaluatedRound, Published
 from truerail.analysis.rule import Case
 from truerail.errors import NotFoundError

@@ -6,8 +6,9 @@ from dataclasses import replace
 from datetime import datetime
 
 import pytest
-from view_fabrics import SHAPES, fabric, faulty, of_kind, right, shaped
 
+from tests.each import each
+from tests.view_fabrics import SHAPES, fabric, faulty, of_kind, right, shaped
 from truerail.analysis.published import Published
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case
@@ -22,7 +23,7 @@ from truerail.views.plain import as_json
 from truerail.views.view import view_of
 
 
-@pytest.mark.parametrize("name", SHAPES)
+@each("name", SHAPES)
 def test_both_ends_of_every_cable_give_the_same_path(name: str) -> None:
     publication = fabric(name)
     for cable in publication.plan.cables:
@@ -38,7 +39,7 @@ def test_both_ends_of_every_cable_give_the_same_path(name: str) -> None:
         assert near.why
 
 
-@pytest.mark.parametrize("name", SHAPES)
+@each("name", SHAPES)
 def test_all_cables_of_a_device_come_at_once(name: str) -> None:
     publication = fabric(name)
     for device in publication.plan.devices:

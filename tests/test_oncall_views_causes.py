@@ -4,8 +4,8 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from view_fabrics import FAULTS, fabric, faulty, of_kind, right, shaped
 
+from tests.view_fabrics import FAULTS, fabric, faulty, of_kind, right, shaped
 from truerail.analysis.round import Round
 from truerail.model import CableState, CauseKind
 from truerail.model.finding import Finding, Severity

@@ -5,8 +5,9 @@ from datetime import datetime, timedelta
 
 import openpyxl
 import pytest
-from view_fabrics import SHAPES, fabric, faulty, shaped
 
+from tests.each import each
+from tests.view_fabrics import SHAPES, fabric, faulty, shaped
 from truerail.analysis.round import Round
 from truerail.errors import JournalUnavailableError, NotFoundError, QueryError
 from truerail.model import CauseKind, Port, Reading, Role, Snapshot
@@ -27,7 +28,7 @@ from truerail.views.view import view_of
 ALL = 100_000
 
 
-@pytest.mark.parametrize("name", SHAPES)
+@each("name", SHAPES)
 def test_every_device_has_a_view(name: str) -> None:
     publication = fabric(name)
     for device in publication.plan.devices.values():

@@ -1,8 +1,8 @@
 """The search box."""
 
 import pytest
-from view_fabrics import faulty
 
+from tests.view_fabrics import faulty
 from truerail.questions.answers.find import Found, find
 from truerail.questions.answers.names import Matching
 from truerail.questions.answers.where import where

@@ -3,8 +3,9 @@
 from dataclasses import replace
 
 import pytest
-from view_fabrics import SHAPES, fabric, faulty, shaped
 
+from tests.each import each
+from tests.view_fabrics import SHAPES, fabric, faulty, shaped
 from truerail.errors import QueryError
 from truerail.model import CableState, CauseKind, Severity
 from truerail.model.life import Life, LifeState, Mute, MuteKind
@@ -18,7 +19,7 @@ from truerail.views.view import view_of
 ALL = 100_000
 
 
-@pytest.mark.parametrize("name", SHAPES)
+@each("name", SHAPES)
 def test_lists_hold_everything_once(name: str) -> None:
     publication = fabric(name)
     devices, cables = device_lines(publication, limit=ALL), cable_lines(publication, limit=ALL)

@@ -6,8 +6,9 @@ from datetime import timedelta
 
 import numpy as np
 import pytest
-from view_fabrics import SHAPES, fabric, faulty, shaped
 
+from tests.each import each
+from tests.view_fabrics import SHAPES, fabric, faulty, shaped
 from truerail.analysis.published import CollectorRun, Published
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case
@@ -50,7 +51,7 @@ def expected(publication: Published, drawn: FabricMap) -> list[int]:
     return [(CODE[states[place]] if place in states else 0) | loud[place] << 3 for place in range(size)]
 
 
-@pytest.mark.parametrize("name", SHAPES)
+@each("name", SHAPES)
 def test_cells_agree_with_the_evaluation(name: str) -> None:
     publication = fabric(name)
     drawn = fabric_map(publication)
@@ -149,7 +150,7 @@ def test_the_map_says_what_the_headline_says() -> None:
     assert as_json(drawn)["pods"] == [{"name": "", "first": 0, "hosts": 24}]
 
 
-@pytest.mark.parametrize("name", SHAPES)
+@each("name", SHAPES)
 def test_the_fabric_at_a_glance_adds_up(name: str) -> None:
     publication = fabric(name)
     reported, summary = fabric_view(publication, publication.at), publication.evaluation.summary

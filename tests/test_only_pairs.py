@@ -1,8 +1,8 @@
 """Ends of one cable that name each other's device alone: brought together where no other port can be meant."""
 
 import pytest
-from small_fabric import AT
 
+from tests.small_fabric import AT
 from truerail.analysis.cabling import ONE_END, State, Wiring
 from truerail.analysis.round import Round
 from truerail.model import CableState, CauseKind, Neighbor, Plan, Reading, Snapshot

@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 from collector import collectors
 from collector._questions import command_of, naming
+from tests.each import each
 from truerail.cli.app import app
 from truerail.errors import CommandError, UnreadableError
 from truerail.model import Collector, Device, Role
@@ -108,7 +109,7 @@ NAMED = {
 }
 
 
-@pytest.mark.parametrize("case", NAMED)
+@each("case", NAMED)
 def test_a_refusal_names_the_question_that_was_answered(case: str) -> None:
     name, command = NAMED[case]
     found = CliRunner().invoke(app, ["parse", name, str(RECORDINGS / case / "answer.txt")])

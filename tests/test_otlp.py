@@ -8,17 +8,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fault_scenes import CRITICAL, fault, seen
-from live_site import runner
-from metrics_pages import COUNTERS, NOW, page, published, with_traffic
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
-from patience import soon
 from prometheus_client.parser import text_string_to_metric_families
-from receiving import Posts, posts
 from structlog.testing import capture_logs
-from test_access_serve import certificate
 
+from tests.fault_scenes import CRITICAL, fault, seen
+from tests.live_site import runner
+from tests.metrics_pages import COUNTERS, NOW, page, published, with_traffic
+from tests.patience import soon
+from tests.receiving import Posts, posts
+from tests.test_access_serve import certificate
 from truerail.analysis.published import Published
 from truerail.errors import DeliveryError, MissingExtraError
 from truerail.model.target import Secret

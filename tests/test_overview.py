@@ -4,10 +4,9 @@ from base64 import b64decode
 from collections import Counter
 from dataclasses import replace
 
-import pytest
-from view_fabrics import SHAPES, fabric, faulty
-
 from rules.pfc_storm import FIRES
+from tests.each import each
+from tests.view_fabrics import SHAPES, fabric, faulty
 from truerail.analysis.published import Published
 from truerail.model import CauseKind
 from truerail.model.life import Mute, MuteKind
@@ -20,7 +19,7 @@ from truerail.views.map_causes import map_causes
 from truerail.views.view import view_of
 
 
-@pytest.mark.parametrize("name", SHAPES)
+@each("name", SHAPES)
 def test_the_headline_names_the_first_cause_of_the_list(name: str) -> None:
     publication = fabric(name)
     worst = overview_headline(view_of(publication)).worst
@@ -75,7 +74,7 @@ def test_a_headline_is_one_sentence() -> None:
     )
 
 
-@pytest.mark.parametrize("name", SHAPES)
+@each("name", SHAPES)
 def test_each_cell_belongs_to_a_cause_that_explains_its_findings_or_affects_its_cable(name: str) -> None:
     publication = fabric(name)
     view, drawn, answer = view_of(publication), fabric_map(publication), map_causes(publication)

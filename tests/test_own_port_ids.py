@@ -5,8 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from capture_trees import grow
-from live_site import Run, runner
+
+from tests.capture_trees import grow
+from tests.live_site import Run, runner
 
 HOSTS, RAILS = 4, 2
 IDS = {"sonic": "port-{}", "junos": "{}", "junos-text": "{}"}

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from switch_rounds import SONIC, checked, ethtool, of_rule, rounds, sonic_dump
+
+from tests.switch_rounds import SONIC, checked, ethtool, of_rule, rounds, sonic_dump
 
 PORTS = [f"Ethernet{8 * number}" for number in range(4)]
 PLAN = "".join(f"gpu-{n + 1},host,eth0,leaf-0,leaf,{port},0,,400\n" for n, port in enumerate(PORTS))

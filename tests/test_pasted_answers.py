@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from collector import collectors
+from tests.each import each
 from truerail.errors import UnreadableError
 from truerail.model import Device, Fact
 
@@ -69,8 +70,8 @@ def test_a_paste_changes_no_fact_or_is_refused(change: str) -> None:
     assert kept > len(CASES) // 3
 
 
-@pytest.mark.parametrize("pager", PAGERS)
-@pytest.mark.parametrize("case", ["nxos-table", "nxos-detail-text", "ios-table-crlf", "junos-table", "eos-detail-text"])
+@each("pager", PAGERS)
+@each("case", ["nxos-table", "nxos-detail-text", "ios-table-crlf", "junos-table", "eos-detail-text"])
 def test_a_pager_that_stops_before_any_line_changes_no_fact(case: str, pager: str) -> None:
     answer = recorded(RECORDINGS / "lldp_switch" / case)
     lines = answer.splitlines(keepends=True)

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rules import rules
+from tests.draws import draws
 from truerail.analysis.rule import Case, InsufficientDataError
 from truerail.errors import NotFoundError
 from truerail.model import Finding, PortQos, Severity, Transport
@@ -92,7 +93,7 @@ def spread(
     return victims
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=draws(15, 240), deadline=None)
 @given(st.integers(0, 2**32), st.integers(2, 4), st.integers(2, 5), st.integers(1, 3))
 def test_the_culprit_is_the_root_of_any_tree(seed: int, leaves: int, hosts: int, spines: int) -> None:
     random, rates = Random(seed), Rates()

@@ -8,6 +8,7 @@ import json
 
 import pytest
 
+from tests.each import each
 from truerail.model import Role
 from truerail.plans import PlanError, loads
 from truerail.plans.imports import import_text
@@ -21,8 +22,8 @@ def ends(text: str, file: str = "cables.csv") -> list[tuple[str, str, str, str]]
     return [(cable.a.device, cable.a.name, cable.b.device, cable.b.name) for cable in found.plan.cables]
 
 
-@pytest.mark.parametrize(
-    ("header", "row"),
+@each(
+    "header, row",
     [
         ("ID,Label,Termination A,Device A,Rack A,Termination B,Device B,Rack B", "1,C1,{1},{0},R1,{3},{2},R2"),
         ("Device1,Port1,Device2,Port2", "{0},{1},{2},{3}"),

@@ -2,13 +2,14 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from itertools import pairwise
 
 import pytest
-from oncall_fabrics import PLANES, RAIL_ONLY, SPINES, published, shown
-from test_drain import Announced
 from typer.testing import CliRunner
 
+from tests.oncall_fabrics import PLANES, RAIL_ONLY, SPINES, published, shown
+from tests.test_drain import Announced
 from truerail.analysis.published import EvaluatedRound, Published
 from truerail.cli.app import app
 from truerail.errors import NotFoundError, QueryError
@@ -28,8 +29,16 @@ NONE = NoHistory()
 LIVE = Fault(CauseKind.DEGRADED_LINK, "host")
 DOWN = Fault(CauseKind.LINK_DOWN, "host")
 SWAP = Fault(CauseKind.CABLE_SWAP, "one-host")
-BOTH = published(SPINES, DOWN, LIVE)
-MANY = shown(simulate(Shape(hosts=16, pods=2, rails=4, spines=2, uplinks=4), 7, seed=7, folders="inventory"))
+
+
+@cache
+def both() -> Published:
+    return published(SPINES, DOWN, LIVE)
+
+
+@cache
+def many() -> Published:
+    return shown(simulate(Shape(hosts=16, pods=2, rails=4, spines=2, uplinks=4), 7, seed=7, folders="inventory"))
 
 
 def asked(
@@ -48,18 +57,18 @@ def of_kind(answer: RepairPlan, kind: CauseKind) -> Repair:
 
 
 def test_a_link_that_is_down_is_repaired_under_a_job_and_a_live_one_is_not() -> None:
-    everywhere = asked(BOTH, "llama=gpu-[001-008]")
+    everywhere = asked(both(), "llama=gpu-[001-008]")
     down, live = (of_kind(everywhere, kind) for kind in (CauseKind.LINK_DOWN, CauseKind.DEGRADED_LINK))
     assert (down.when, down.gpus_back, down.interrupts) == ("now", 1, "")
     assert (live.when, live.starts, live.jobs) == ("", None, ("llama",))
     assert "where llama runs: it needs a window" in live.waits_for
     host = live.interrupts
     idle = ",".join(f"gpu-00{number}" for number in range(1, 9) if f"gpu-00{number}" != host)
-    assert of_kind(asked(BOTH, f"llama={idle}"), CauseKind.DEGRADED_LINK).when == "now"
+    assert of_kind(asked(both(), f"llama={idle}"), CauseKind.DEGRADED_LINK).when == "now"
 
 
 def test_without_jobs_only_what_interrupts_nothing_is_done_now() -> None:
-    answer = asked(BOTH)
+    answer = asked(both())
     assert not answer.jobs_known
     assert [one.kind for one in answer.repairs if one.when] == ["link-down"]
     assert "which jobs run there is unknown" in of_kind(answer, CauseKind.DEGRADED_LINK).waits_for
@@ -68,27 +77,27 @@ def test_without_jobs_only_what_interrupts_nothing_is_done_now() -> None:
 
 
 def test_a_window_allows_what_it_covers() -> None:
-    live = of_kind(asked(BOTH), CauseKind.DEGRADED_LINK)
+    live = of_kind(asked(both()), CauseKind.DEGRADED_LINK)
     host = live.interrupts
     for window in ("18:00/1h", f"{host}=18:00/19:00", "gpu-[001-008]=18:00/1h"):
-        placed = of_kind(asked(BOTH, window=window), CauseKind.DEGRADED_LINK)
+        placed = of_kind(asked(both(), window=window), CauseKind.DEGRADED_LINK)
         assert placed.starts == NOW.replace(hour=18, minute=0), window
         assert placed.when.endswith("from 2026-11-20 18:00")
     other = next(f"gpu-00{number}" for number in range(1, 9) if f"gpu-00{number}" != host)
-    assert not of_kind(asked(BOTH, window=f"{other}=18:00/1h"), CauseKind.DEGRADED_LINK).when
-    short = of_kind(asked(BOTH, window="18:00/15m"), CauseKind.DEGRADED_LINK)
+    assert not of_kind(asked(both(), window=f"{other}=18:00/1h"), CauseKind.DEGRADED_LINK).when
+    short = of_kind(asked(both(), window="18:00/15m"), CauseKind.DEGRADED_LINK)
     assert "no window that allows it is that long" in short.waits_for
-    ahead = asked(BOTH, history=Announced("device", host))
+    ahead = asked(both(), history=Announced("device", host))
     assert of_kind(ahead, CauseKind.DEGRADED_LINK).starts == NOW.replace(hour=15, minute=0)
     assert [(one.announced, one.repairs) for one in ahead.windows] == [(True, (live.key,))]
-    assert not asked(BOTH, history=Announced()).windows_known
+    assert not asked(both(), history=Announced()).windows_known
 
 
 def test_a_window_that_is_full_says_so() -> None:
-    answer = asked(MANY, "all=gpu-[001-016]", "18:00/3h")
+    answer = asked(many(), "all=gpu-[001-016]", "18:00/3h")
     full = [one for one in answer.repairs if "is taken" in one.waits_for]
     assert full
-    assert sum(bool(one.when) for one in asked(MANY, "all=gpu-[001-016]", "18:00/3h", 4).repairs) > sum(
+    assert sum(bool(one.when) for one in asked(many(), "all=gpu-[001-016]", "18:00/3h", 4).repairs) > sum(
         bool(one.when) for one in answer.repairs
     )
 
@@ -154,7 +163,7 @@ PLANES_OF_ONE = planes_of_one()
 
 
 def test_switches_of_one_pod_wait_for_each_other() -> None:
-    answer = asked(MANY, "far=gpu-001", people=4)
+    answer = asked(many(), "far=gpu-001", people=4)
     for group in answer.not_together:
         placed = sorted((one.starts, one.ends) for one in answer.repairs if one.key in group.causes and one.starts)
         assert all(one[1] <= two[0] for one, two in pairwise(placed)), group.why  # type: ignore[operator] - all begin
@@ -174,9 +183,9 @@ def test_a_fabric_without_causes_has_nothing_to_repair() -> None:
 
 
 def test_a_cause_to_look_at_again_later_is_no_repair() -> None:
-    causes = tuple(replace(one, action=f"{NOTHING_YET}: check again.") for one in BOTH.evaluation.causes)
-    waiting = EvaluatedRound(BOTH.round, replace(BOTH.evaluation, causes=causes))
-    assert asked(replace(BOTH, evaluated=waiting)).repairs == ()
+    causes = tuple(replace(one, action=f"{NOTHING_YET}: check again.") for one in both().evaluation.causes)
+    waiting = EvaluatedRound(both().round, replace(both().evaluation, causes=causes))
+    assert asked(replace(both(), evaluated=waiting)).repairs == ()
 
 
 @pytest.mark.parametrize(
@@ -192,12 +201,12 @@ def test_a_cause_to_look_at_again_later_is_no_repair() -> None:
 )
 def test_what_is_wrong_with_a_window_is_named(error: type[Exception], words: str, given: dict[str, str]) -> None:
     with pytest.raises(error, match=words):
-        plan_repair(Asked(BOTH, NONE, NOW), Wanted(**given))
+        plan_repair(Asked(both(), NONE, NOW), Wanted(**given))
 
 
 def test_the_command_takes_several_jobs_and_windows() -> None:
     shown = CliRunner().invoke(app, ["plan-repair", "--help"])
     assert "May be repeated" in shown.stdout
-    several = asked(BOTH, "a=gpu-001; b=gpu-002", "18:00/1h; tomorrow/1h")
+    several = asked(both(), "a=gpu-001; b=gpu-002", "18:00/1h; tomorrow/1h")
     assert (several.jobs, len(several.windows)) == (2, 2)
     assert several.ends - several.starts >= timedelta(hours=10)

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.each import each
 from truerail.plans import PlanError, dump_csv, load, loads
 
 HEADER = "a_device,a_role,a_port,b_device,b_role,b_port,rail,plane,speed_gbps"
@@ -18,8 +19,8 @@ def reported(text: str, suffix: str = ".yaml") -> list[str]:
     return str(caught.value).splitlines()
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
+@each(
+    "text, expected",
     [
         ("hosts: {nodes: 'gpu-[9-1]'}\n", "plan.yaml:1: the range 9-1 runs backwards, write 1-9 (value 'gpu-[9-1]')"),
         ("speed: 400\nhost: x\n", "plan.yaml:2: unknown key, did you mean 'hosts'? (value 'host')"),

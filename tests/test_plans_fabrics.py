@@ -3,9 +3,8 @@
 import re
 from pathlib import Path
 
-import pytest
-from plan_helpers import bare
-
+from tests.each import each
+from tests.plan_helpers import bare
 from truerail.model import Plan, Port, QosProfile, Role, Severity, Transport
 from truerail.plans import describe, draw_svg, dump_csv, dump_dot, dump_yaml, lint, load, loads
 
@@ -18,7 +17,7 @@ def fabric(name: str) -> Plan:
     return load(FABRICS / f"{name}.yaml")
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+@each("path", FILES, ids=lambda path: path.name)
 def test_lint_says_what_the_fabric_is(path: Path) -> None:
     loud = [problem for problem in lint(load(path)) if problem.severity is not Severity.INFO]
     expected = LOUD.get(path.stem, [])
@@ -26,19 +25,19 @@ def test_lint_says_what_the_fabric_is(path: Path) -> None:
     assert all(words in problem.summary for words, problem in zip(expected, loud, strict=True))
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+@each("path", FILES, ids=lambda path: path.name)
 def test_round_trip_through_yaml(path: Path) -> None:
     plan = load(path)
     assert bare(loads(dump_yaml(plan), ".yaml")) == bare(plan)
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+@each("path", FILES, ids=lambda path: path.name)
 def test_round_trip_through_csv(path: Path) -> None:
     plan = load(path)
     assert bare(loads(dump_csv(plan), ".csv")) == bare(plan)
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+@each("path", FILES, ids=lambda path: path.name)
 def test_dot_keeps_every_cable(path: Path) -> None:
     plan = load(path)
     again = loads(dump_dot(plan), ".dot")
@@ -48,7 +47,7 @@ def test_dot_keeps_every_cable(path: Path) -> None:
     assert {d.name: d.role for d in again.devices.values()} == {d.name: d.role for d in plan.devices.values()}
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+@each("path", FILES, ids=lambda path: path.name)
 def test_every_fabric_draws(path: Path) -> None:
     plan = load(path)
     assert all(leaf.name in draw_svg(plan) for leaf in plan.of_role(Role.LEAF)[:1])

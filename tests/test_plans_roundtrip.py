@@ -2,8 +2,9 @@
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from plan_helpers import bare
 
+from tests.draws import draws
+from tests.plan_helpers import bare
 from truerail.files.nodesets import expand, fold
 from truerail.model import Cable, Device, LoadBalancing, Plan, Port, Rail, Role, Transport
 from truerail.plans import dump_csv, dump_yaml, loads
@@ -43,13 +44,13 @@ def plans(draw: st.DrawFn) -> Plan:
 
 
 @given(plans())
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=draws(30, 600))
 def test_yaml_round_trip(plan: Plan) -> None:
     assert bare(loads(dump_yaml(plan), ".yaml")) == bare(plan)
 
 
 @given(plans())
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=draws(30, 600))
 def test_csv_round_trip(plan: Plan) -> None:
     assert bare(loads(dump_csv(plan), ".csv")) == bare(plan)
 

@@ -1,8 +1,8 @@
 """A fabric loads in time that grows with its cables: on the path of every check, up to 100,000 GPUs."""
 
 import pytest
-from patience import grows_with
 
+from tests.patience import grows_with
 from truerail.model import Severity
 from truerail.plans import dump_csv, lint, loads
 

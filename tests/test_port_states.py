@@ -9,12 +9,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from test_cli import run
-from test_identity import evaluated, fabric
 
 from collector import collectors
 from collector._port_words import of_snmp, of_word, of_words
 from rules import rules
+from tests.each import each
+from tests.test_cli import run
+from tests.test_identity import evaluated, fabric
 from truerail.analysis.cabling import State, Why
 from truerail.analysis.rule import Case
 from truerail.model import (
@@ -44,9 +45,9 @@ def rdma(device: str, state: str, physical: str, layer: str | None = None) -> Rd
     return RdmaLink(device, 1, state, physical, "nic0", link_layer=layer)
 
 
-@pytest.mark.parametrize("link", [NO_CARRIER, None])
-@pytest.mark.parametrize(
-    ("device", "physical"),
+@each("link", [NO_CARRIER, None])
+@each(
+    "device, physical",
     [
         ("mlx5_0", "DISABLED"), ("mlx4_0", "DISABLED"), ("bnxt_re0", "DISABLED"), ("irdma0", "DISABLED"),
         ("erdma_0", "DISABLED"), ("mana_0", "DISABLED"), ("hns_0", "DISABLED"), ("ionic_0", "POLLING"),
@@ -126,8 +127,8 @@ def test_the_speed_of_a_port_without_link_is_never_compared() -> None:
     assert [*rules()["LNK001"].findings(scene(Case("", plan, {"gpu-1": [down], "leaf-0": [lit]})))]
 
 
-@pytest.mark.parametrize(
-    ("word", "module", "state"),
+@each(
+    "word, module, state",
     [
         ("connected", None, (True, True, None)),
         ("disabled", None, (False, False, "switched off")),

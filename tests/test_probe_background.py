@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 import typer
-from live_site import runner
 from pydantic import ValidationError
 
+from tests.live_site import runner
 from tests.probed_fabric import nics_of_plan
 from truerail.analysis.round import Round
 from truerail.cli import probing

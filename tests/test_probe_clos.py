@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 
 import pytest
-from probe_clos import MTU, Clos, clos
-from real import require
 
+from tests.probe_clos import MTU, Clos, clos
+from tests.real import require
 from truerail.analysis.round import Round
 from truerail.analysis.sweep.swept import swept
 from truerail.model import CauseKind, Evaluation

@@ -17,17 +17,17 @@ from pathlib import Path
 import jinja2
 import pytest
 import yaml
-from api_client import Api
-from deploying import DEPLOY
-from fake_tower import FakeTower
-from live_site import Run, runner
-from patience import ENOUGH, soon
-from probe_fabric import NOBODY, PYTHON, ProbeFabric, routed
-from probe_rdma import faster, rdma_hosts
-from real import require
-from sshd import Sshd, sshd
 
+from tests.api_client import Api
+from tests.deploying import DEPLOY
+from tests.fake_tower import FakeTower
 from tests.lab.system import run
+from tests.live_site import Run, runner
+from tests.patience import ENOUGH, soon
+from tests.probe_fabric import NOBODY, PYTHON, ProbeFabric, routed
+from tests.probe_rdma import faster, rdma_hosts
+from tests.real import require
+from tests.sshd import Sshd, sshd
 from truerail.analysis.published import EvaluatedRound, Published
 from truerail.analysis.round import Round
 from truerail.cli import oncall_service, probing_heavy
@@ -416,6 +416,7 @@ def test_the_service_probes_idle_hosts_and_forgets_what_gets_too_old(
     assert {rail.untried for rail in probe_matrix(service.shown).by_rail} == {4}
 
 
+@pytest.mark.timeout(180)  # four sweeps at their pace
 def test_the_service_sweeps_the_paths_of_one_rail_after_the_other(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(prober, "Budget", lambda *limits: Budget(5000.0, 100.0))
     service = Service(site)

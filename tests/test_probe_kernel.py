@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 import pytest
-from probe_fabric import ProbeFabric, flat, rewriting, routed, swapped
-from real import require
 
+from tests.probe_fabric import ProbeFabric, flat, rewriting, routed, swapped
+from tests.real import require
 from truerail.analysis.probes.coverage import coverage
 from truerail.analysis.probes.reached import reached
 from truerail.analysis.probes.round_trips import round_trips, words

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ports import free_port
 
 from collector import collectors
 from rules._probes import heard, sent
+from tests.ports import free_port
 from truerail.analysis.probes.reached import reached
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case

@@ -6,19 +6,21 @@ import json
 from base64 import b64decode
 from collections import Counter
 from datetime import timedelta
+from functools import cache
 from pathlib import Path
 
 import pytest
-from api_client import Api
-from fake_tower import FakeTower, fabric
 from msgspec import structs
 
 from collector import collectors
 from rules._probes import heard, sent
+from tests.api_client import Api
+from tests.fake_tower import FakeTower, fabric
 from tests.page_site import publication
 from tests.probed_fabric import RUN_AT, nics_of_plan, probes_of, with_probes
 from truerail.analysis.probes.reached import reached
 from truerail.analysis.probes.results import NIC_STATES, ProbeResults, probe_results
+from truerail.analysis.published import Published
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case
 from truerail.model import Device, Fact, ProbeTrouble, Snapshot
@@ -30,7 +32,11 @@ BROKEN, SEEN = fabric()
 PLAN = BROKEN.plan
 NICS = [str(PLAN.cables[nic.cable].a) for nic in nics_of_plan(PLAN)]
 LOST, DEAF, BUSY = NICS[4], NICS[9], NICS[-1].partition("/")[0]
-SHOWN = publication(PLAN, with_probes(PLAN, SEEN, lost=[LOST], one_way=[DEAF], left_out={BUSY: "busy: <job>"}))
+
+
+@cache
+def probed() -> Published:
+    return publication(PLAN, with_probes(PLAN, SEEN, lost=[LOST], one_way=[DEAF], left_out={BUSY: "busy: <job>"}))
 
 
 def _states(found: ProbeResults) -> dict[str, str]:
@@ -38,7 +44,7 @@ def _states(found: ProbeResults) -> dict[str, str]:
 
 
 def test_a_nic_is_reached_only_where_both_directions_were_tried_and_arrived() -> None:
-    found = probe_results(SHOWN.round)
+    found = probe_results(probed().round)
     assert found
     states = _states(found)
     assert (states[LOST], states[DEAF]) == ("lost", "partly")
@@ -92,7 +98,7 @@ def test_a_round_without_probes_has_no_results_and_every_nic_is_untried() -> Non
 
 
 def test_the_matrix_has_a_cell_for_each_nic_and_figures_that_add_up() -> None:
-    matrix = probe_matrix(SHOWN)
+    matrix = probe_matrix(probed())
     cells = b64decode(matrix.cells)
     assert len(cells) == len(matrix.hosts) * len(matrix.rails)
     host, nic = LOST.split("/")
@@ -118,7 +124,7 @@ def test_the_oldest_part_says_when_it_was_probed() -> None:
 
 
 def test_the_api_shows_the_matrix_and_lists_nics_worst_first() -> None:
-    with Api(FakeTower(SHOWN)) as api:
+    with Api(FakeTower(probed())) as api:
         assert api.json("probe")["left_out"] == [{"host": BUSY, "why": "busy: <job>"}]
         rows = api.json("probe/nics", state="lost,partly,untried", limit=500)["items"]
         assert [row["nic"] for row in rows][:2] == [LOST, DEAF]
@@ -132,12 +138,12 @@ def test_the_api_shows_the_matrix_and_lists_nics_worst_first() -> None:
 
 def test_what_counts_is_a_recording_again_for_a_capture() -> None:
     hosts = {reading.device: reading.facts for reading in probes_of(PLAN)}
-    with Api(FakeTower(SHOWN)) as api:
+    with Api(FakeTower(probed())) as api:
         first = api.json("probe/recordings", limit=2)
         rest = api.json("probe/recordings", limit=1000, cursor=first["next"])
     found = {one["host"]: one["recording"] for one in (*first["items"], *rest["items"])}
     assert (len(first["items"]), first["total"], found.keys()) == (2, len(hosts), hosts.keys())
-    seen = {one.device: one.facts for one in SHOWN.snapshot.readings if one.collector == "probe_results"}
+    seen = {one.device: one.facts for one in probed().snapshot.readings if one.collector == "probe_results"}
     for host, text in found.items():
         assert Counter(_read(text)) == Counter(seen[host])
     text = (RECORDINGS / "both_roles" / "answer.txt").read_text()
@@ -154,7 +160,7 @@ def _read(text: str) -> tuple[Fact, ...]:
 
 @pytest.mark.parametrize("sort", ["nic", "host", "rail", "plane", "leaf", "state", "sent", "received", "received_lost"])
 def test_the_list_is_sorted_by_every_column(sort: str) -> None:
-    up, down = (probed_nics(SHOWN, sort=f"{sign}{sort}", limit=500) for sign in ("", "-"))
+    up, down = (probed_nics(probed(), sort=f"{sign}{sort}", limit=500) for sign in ("", "-"))
     assert up.total == down.total == len(NICS)
     assert {row.nic for row in up.items} == set(NICS)
 
@@ -193,7 +199,7 @@ def test_hosts_that_are_no_good_witnesses_are_named_with_what_went_wrong() -> No
     why = {row.host: row.why_untried for row in probed_nics(shown).items}
     assert (why["h3"], why["h6"]) == ("could not listen on 10.0.0.3 (EADDRNOTAVAIL)", "busy")
     assert "no address" in why["h7"]
-    assert not [one for one in SHOWN.evaluation.notes if "because of the hosts" in one]
+    assert not [one for one in probed().evaluation.notes if "because of the hosts" in one]
 
 
 def test_flows_are_joined_once_until_other_results_come() -> None:

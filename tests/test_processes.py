@@ -16,10 +16,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from demo_process import get, running
-from patience import ENOUGH, soon
 from structlog.testing import capture_logs
 
+from tests.demo_process import get, running
+from tests.patience import ENOUGH, soon
 from truerail.model.history import NoHistory
 from truerail.processes.front_link import FrontLink
 from truerail.processes.front_service import FrontService

@@ -6,9 +6,9 @@ from functools import cache
 
 import openpyxl
 import report_fabric as fabric
-from small_fabric import World, make_plan
-from test_report_html import Page
 
+from tests.small_fabric import World, make_plan
+from tests.test_report_html import Page
 from truerail.analysis.round import Round
 from truerail.model import Evaluation, Port
 from truerail.outputs.punch import punch_list

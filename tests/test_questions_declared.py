@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 import typer
-from api_client import Api
 from fastapi import FastAPI
-from oncall_fabrics import SPINES, published
 from typer.testing import CliRunner
 
 import truerail.questions
+from tests.api_client import Api
+from tests.oncall_fabrics import SPINES, published
 from truerail.cli import oncall, oncall_source
 from truerail.questions import question_of, questions
 from truerail.questions.question import all_good

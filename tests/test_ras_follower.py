@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from fake_tower import settings as made
 
+from tests.fake_tower import settings as made
 from tests.watched_service import run
 from truerail.analysis.jobs import Jobs, RunningJob
 from truerail.errors import SettingsError, TransportError

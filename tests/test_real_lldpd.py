@@ -15,9 +15,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from real import give_up, require
 
 from collector import collectors
+from tests.real import give_up, require
 from truerail.agent import neighbor_watch
 from truerail.model import Device, Neighbor, NetLink, Role
 from truerail.model.names import answer_file

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from collector import collectors
+from tests.each import each
 from truerail.errors import UnreadableError
 from truerail.model import Device, Fact
 
@@ -20,10 +21,10 @@ SELDOM = ("lag_seconds", "able_gbps", "medium", "actor_state", "partner_state", 
 REFRESH = os.environ.get("TRUERAIL_REFRESH") == "1"
 
 
-def outcome(case: Path) -> tuple[str, str]:
+def outcome(name: str, case: Path) -> tuple[str, str]:
     """The name of the file that holds the outcome of reading the answer, and what belongs into it."""
     answer = (case / "answer.txt").read_bytes().decode()
-    asked = collectors()[case.parent.name]
+    asked = collectors()[name]
     try:
         facts = asked.read(answer, Device(case.name))
     except UnreadableError as error:
@@ -43,17 +44,18 @@ def expected(case: Path) -> dict[str, str]:
     return {path.name: path.read_text() for path in case.iterdir() if path.name in ("facts.json", "error.txt")}
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.parent.name}/{case.name}")
-def test_recording(case: Path) -> None:
-    name, content = outcome(case)
+@pytest.mark.parametrize("name", sorted(collectors()))
+@each("case", lambda name: sorted((RECORDINGS / name).iterdir()), ids=lambda case: case.name)
+def test_recording(name: str, case: Path) -> None:
+    file, content = outcome(name, case)
     if REFRESH:
         for stale in expected(case):
             (case / stale).unlink()
-        (case / name).write_text(content)
-    assert expected(case) == {name: content}
+        (case / file).write_text(content)
+    assert expected(case) == {file: content}
 
 
-@pytest.mark.parametrize("name", sorted(collectors()))
+@each("name", sorted(collectors()))
 def test_every_collector_has_a_happy_and_an_unhappy_recording(name: str) -> None:
     outcomes = {file for case in (RECORDINGS / name).glob("*") for file in expected(case)}
     assert outcomes == {"facts.json", "error.txt"}

@@ -1,7 +1,6 @@
 """Ports that list two neighbours, as both ends do after a cable was moved where carrier stays."""
 
-from small_fabric import AT
-
+from tests.small_fabric import AT
 from truerail.analysis.cabling import State, Why, Wiring
 from truerail.analysis.round import Round
 from truerail.model import Neighbor, Reading, Snapshot

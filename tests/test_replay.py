@@ -10,8 +10,8 @@ from traceback import walk_tb
 from typing import Any, TypeGuard
 
 import pytest
-from capture_trees import LINKS, RDMA, TABLE, grow, lldp, pack
 
+from tests.capture_trees import LINKS, RDMA, TABLE, grow, lldp, pack
 from truerail.errors import CaptureError, UnreadableError
 from truerail.model import Device, Neighbor, NetLink, RdmaLink, Role
 from truerail.transport.answers import Answers

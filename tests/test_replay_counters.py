@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from capture_trees import RDMA, grow, lldp, pack
 from typer.testing import CliRunner
 
+from tests.capture_trees import RDMA, grow, lldp, pack
 from truerail.analysis.counters import Quantity, Window
 from truerail.analysis.counters.window import SAMPLES
 from truerail.analysis.round import Round

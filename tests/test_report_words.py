@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
-from live_site import runner
 
+from tests.live_site import runner
 from truerail.analysis.round import Round
 from truerail.model import Cause, CauseKind, Evaluation, Move, Port, Reading
 from truerail.model import facts as kinds

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 import pytest
-from small_fabric import AT, World, make_plan
 
 import truerail.rounds
 from rules import rules
+from tests.small_fabric import AT, World, make_plan
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Rule
 from truerail.model import CableState, Finding, Port, Reading, Role, Snapshot, Status

@@ -12,16 +12,17 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from metrics_pages import with_traffic
-from oncall_fabrics import PLANES, PODS, RAIL_ONLY, SPINES, simulated
-from page_site import Site, publication
-from real import require
 from typer.testing import CliRunner
 
 from dashboards.generate import ROOT
 from dashboards.outputs.examples import examples, first_example, words
 from dashboards.outputs.runbooks import MOST_LINES
 from rules import rules
+from tests.each import each
+from tests.metrics_pages import with_traffic
+from tests.oncall_fabrics import PLANES, PODS, RAIL_ONLY, SPINES, simulated
+from tests.page_site import Site, publication
+from tests.real import require
 from truerail.analysis.published import CollectorRun, JournalHealth, JournalState, Published
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Rule
@@ -53,7 +54,7 @@ FINDINGS = 2
 """Findings of one rule that are asked for on such a fabric."""
 
 
-@pytest.mark.parametrize("page", RUNBOOKS, ids=lambda page: page.stem)
+@each("page", RUNBOOKS, ids=lambda page: page.stem)
 def test_a_runbook_is_short_and_has_its_sections(page: Path) -> None:
     lines = page.read_text(encoding="utf-8").splitlines()
     assert len(lines) <= MOST_LINES

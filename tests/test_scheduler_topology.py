@@ -2,15 +2,16 @@
 
 import re
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import pytest
 import yaml
-from oncall_fabrics import PLANES, PODS, RAIL_ONLY, SHARED, SPINES, STRIDED, published, shown, simulated
-from page_site import Site
 from typer.testing import CliRunner
 
 from collector import collectors
+from tests.oncall_fabrics import PLANES, PODS, RAIL_ONLY, SHARED, SPINES, STRIDED, published, shown, simulated
+from tests.page_site import Site
 from truerail.analysis.published import Published
 from truerail.analysis.round import Round
 from truerail.cli.app import app
@@ -30,8 +31,15 @@ from truerail.questions.topology import QUESTION
 from truerail.simulator import Fault, Shape
 from truerail.views.plain import as_json
 
-SWAPPED = published(SPINES, Fault(CauseKind.CABLE_SWAP, "one-host"))
-CLEAN = published(PODS)
+
+@cache
+def swapped() -> Published:
+    return published(SPINES, Fault(CauseKind.CABLE_SWAP, "one-host"))
+
+
+@cache
+def clean() -> Published:
+    return published(PODS)
 
 
 def units(text: str) -> dict[str, TopologyUnit]:
@@ -67,12 +75,12 @@ def test_every_host_is_in_one_switch_and_the_lint_finds_nothing_in_what_is_expor
 
 
 def test_pods_are_the_lowest_switches_and_uplinks_make_the_ones_above() -> None:
-    found = units(topology(CLEAN, "slurm").text)
+    found = units(topology(clean(), "slurm").text)
     lowest = [unit for unit in found.values() if unit.nodes]
-    (root,) = fabric_tree(CLEAN).roots
+    (root,) = fabric_tree(clean()).roots
     assert [len(unit.nodes) for unit in lowest] == [4, 4, 4]
     assert sorted(found[root].children) == sorted(unit.name for unit in lowest)
-    assert {unit.name for unit in lowest} == {device.pod for device in CLEAN.plan.devices.values() if device.pod}
+    assert {unit.name for unit in lowest} == {device.pod for device in clean().plan.devices.values() if device.pod}
     apart = published(Shape(hosts=8, pods=2, rails=4, spines=0))
     text = topology(apart, "slurm").text
     assert len(fabric_tree(apart).roots) == 2
@@ -82,20 +90,20 @@ def test_pods_are_the_lowest_switches_and_uplinks_make_the_ones_above() -> None:
 
 
 def test_a_miscabled_host_stays_in_its_group_and_is_named() -> None:
-    answer = topology(SWAPPED, "slurm")
+    answer = topology(swapped(), "slurm")
     assert answer.misplaced
     assert answer.misplaced in answer.text
     assert re.search(rf"# miscabled, kept in its planned group: {answer.misplaced} rails \d", answer.text)
     assert f"scontrol update NodeName={answer.misplaced} State=DRAIN" in answer.text
     assert QUESTION.good(answer) is None
-    assert linted(SWAPPED, answer.text).faults == ()
+    assert linted(swapped(), answer.text).faults == ()
 
 
 def test_a_host_cabled_as_a_whole_to_another_group_is_in_that_group() -> None:
     simulation = simulated(PODS)
     plan = simulation.plan
     first, second = sorted(_pods())[:2]
-    host = next(name for name in hosts(CLEAN) if plan.devices[name].pod == first)
+    host = next(name for name in hosts(clean()) if plan.devices[name].pod == first)
     there = {cable.rail: cable.b.device for cable in plan.cables if plan.devices[cable.a.device].pod == second}
     cables = tuple(
         cable._replace(b=cable.b._replace(device=there[cable.rail], name="spare1")) if cable.a.device == host else cable
@@ -112,7 +120,7 @@ def test_a_host_cabled_as_a_whole_to_another_group_is_in_that_group() -> None:
 def test_what_was_not_seen_is_planned_and_says_so() -> None:
     simulation = simulated(SPINES)
     seen = simulation.snapshot()
-    host = hosts(CLEAN)[0]
+    host = hosts(clean())[0]
     kept = [one for one in seen.readings if one.device != host and one.collector != "lldp_switch"]
     publication = publication_of(Round(simulation.plan, Snapshot(seen.at, kept)))
     answer = topology(publication, "slurm")
@@ -134,13 +142,13 @@ def test_nodes_have_the_names_of_their_scheduler() -> None:
 
 
 def test_the_other_formats() -> None:
-    labels = topology(CLEAN, "k8s-labels").text.splitlines()
-    (line,) = [one for one in labels if one.startswith(f"kubectl label node {hosts(CLEAN)[0]} ")]
-    pod = CLEAN.plan.devices[hosts(CLEAN)[0]].pod
+    labels = topology(clean(), "k8s-labels").text.splitlines()
+    (line,) = [one for one in labels if one.startswith(f"kubectl label node {hosts(clean())[0]} ")]
+    pod = clean().plan.devices[hosts(clean())[0]].pod
     assert f"fabric.topograph.run/tier-0={pod} fabric.topograph.run/tier-1=" in line
-    model = yaml.safe_load(topology(CLEAN, "topograph").text)
-    assert set(model["nodes"]) == set(hosts(CLEAN))
-    assert sorted(node for one in model["switches"].values() for node in one.get("nodes", ())) == sorted(hosts(CLEAN))
+    model = yaml.safe_load(topology(clean(), "topograph").text)
+    assert set(model["nodes"]) == set(hosts(clean()))
+    assert sorted(node for one in model["switches"].values() for node in one.get("nodes", ())) == sorted(hosts(clean()))
     nccl = topology(published(RAIL_ONLY), "nccl").text
     assert re.search(r"^NCCL_IB_HCA==mlx5_\d+:1(,mlx5_\d+:1){3}$", nccl, re.MULTILINE)
     assert "NCCL_CROSS_NIC=0" in nccl
@@ -156,43 +164,43 @@ def test_the_other_formats() -> None:
     ):
         with pytest.raises(QueryError, match=why):
             topology(published(RAIL_ONLY), kind, version)
-    assert "NCCL_CROSS_NIC" not in topology(CLEAN, "nccl").text
+    assert "NCCL_CROSS_NIC" not in topology(clean(), "nccl").text
     with pytest.raises(QueryError, match="see NIC001"):
         topology(published(SPINES, Fault(CauseKind.GPU_NIC_ORDER)), "nccl")
     with pytest.raises(QueryError, match=r"no format 'slrum', did you mean 'slurm'\?"):
-        topology(CLEAN, "slrum")
+        topology(clean(), "slrum")
     assert set(FORMATS) == {"slurm", "slurm-yaml", "topograph", "k8s-labels", "nccl", "nccl-xml"}
 
 
 def test_the_lint_finds_each_planted_fault() -> None:
-    text = "\n".join(line for line in topology(CLEAN, "slurm").text.splitlines() if not line.startswith("#")) + "\n"
+    text = "\n".join(line for line in topology(clean(), "slurm").text.splitlines() if not line.startswith("#")) + "\n"
     first, second, third = sorted(_pods())
     one, two = (next(iter(units(text)[pod].nodes)) for pod in (first, second))
     moved = text.replace(f"SwitchName={first} Nodes=", f"SwitchName={first} Nodes={two},")
-    assert kinds(CLEAN, moved) == ["in-two-switches", "other-switch"]
+    assert kinds(clean(), moved) == ["in-two-switches", "other-switch"]
     lost = "".join(line + "\n" for line in text.splitlines() if f"SwitchName={third} " not in line)
-    assert kinds(CLEAN, lost) == ["undefined-switch", "host-absent"]
-    assert kinds(CLEAN, text + f"SwitchName={first} Nodes={one}\n")[0] == "defined-twice"
-    answer = linted(CLEAN, text + "SwitchName=old Nodes=cpu-[1-4]\n")
+    assert kinds(clean(), lost) == ["undefined-switch", "host-absent"]
+    assert kinds(clean(), text + f"SwitchName={first} Nodes={one}\n")[0] == "defined-twice"
+    answer = linted(clean(), text + "SwitchName=old Nodes=cpu-[1-4]\n")
     assert [fault.kind for fault in answer.faults] == ["no-planned-host"]
     assert answer.unknown_nodes == "cpu-[1-4]"
-    assert linted(CLEAN, text).summary.startswith("The topology fits what is seen: 12 hosts in 4 switches")
-    circle = f"SwitchName=x Switches=y\nSwitchName=y Switches=x\nSwitchName=all Nodes={','.join(hosts(CLEAN))}\n"
-    assert kinds(CLEAN, circle) == ["other-switch", "other-switch"]
+    assert linted(clean(), text).summary.startswith("The topology fits what is seen: 12 hosts in 4 switches")
+    circle = f"SwitchName=x Switches=y\nSwitchName=y Switches=x\nSwitchName=all Nodes={','.join(hosts(clean()))}\n"
+    assert kinds(clean(), circle) == ["other-switch", "other-switch"]
     for nothing, why in (
         ("BlockSizes=4\n", "nothing to compare"),
         ("hello\n", "not a topology.conf or topology.yaml: line 1"),
     ):
         with pytest.raises(QueryError, match=why):
-            linted(CLEAN, nothing)
+            linted(clean(), nothing)
 
 
 def _pods() -> set[str]:
-    return {device.pod for device in CLEAN.plan.devices.values() if device.pod}
+    return {device.pod for device in clean().plan.devices.values() if device.pod}
 
 
 def test_the_commands(tmp_path: object, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("truerail.cli.oncall_source._publication", lambda source: (CLEAN, None))
+    monkeypatch.setattr("truerail.cli.oncall_source._publication", lambda source: (clean(), None))
     done = CliRunner().invoke(app, ["export", "topology", "--format", "slurm", "--from", "x"])
     assert done.exit_code == 0
     assert units(done.stdout)
@@ -211,14 +219,14 @@ def test_the_commands(tmp_path: object, monkeypatch: pytest.MonkeyPatch) -> None
 def test_a_service_takes_a_topology_that_is_longer_than_a_query(tmp_path: Path) -> None:
     long = "\n".join(f"SwitchName=old-{number} Nodes=gone-{number}" for number in range(1000))
     file = tmp_path / "topology.conf"
-    with Site(CLEAN) as service:
+    with Site(clean()) as service:
 
         def asked_of_the_service(text: str, *command: str) -> tuple[int, str]:
             file.write_text(text, encoding="utf-8")
             result = CliRunner().invoke(app, [*command, str(file), "--service", service.url])
             return result.exit_code, f"{result.output}{result.exception}"
 
-        code, said = asked_of_the_service(topology(CLEAN, "slurm").text, "lint-topology")
+        code, said = asked_of_the_service(topology(clean(), "slurm").text, "lint-topology")
         assert (code, "The topology fits what is seen" in said) == (0, True), said
         code, said = asked_of_the_service(long, "lint-topology")
         assert (code, "1,000 (old-[0-999]): has no host of the plan" in said) == (1, True), said

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.each import each
 from truerail.analysis.round import Round
 from truerail.errors import ScrubError
 from truerail.model import CauseKind, Evaluation, Plan, Role
@@ -146,8 +147,8 @@ def test_names_that_cannot_be_replaced_safely_are_refused(name: str, tmp_path: P
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize(
-    ("before", "shape"),
+@each(
+    "before, shape",
     [
         ("b8:3f:d2:00:00:01", r"(?:[0-9a-f]{2}:){5}01"),
         ("B8-3F-D2-00-00-01", r"(?:[0-9A-F]{2}-){5}01"),
@@ -173,7 +174,7 @@ def test_what_identifies_is_replaced_in_its_own_shape(before: str, shape: str) -
     assert text()(f"x {before} y {before}") == f"x {made} y {made}"
 
 
-@pytest.mark.parametrize(
+@each(
     "same",
     [
         *("01:80:c2:00:00:0e", "ff:ff:ff:ff:ff:ff", "00:00:00:00:00:00", "127.0.0.1", "0.0.0.0", "255.255.255.255"),

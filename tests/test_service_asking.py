@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 import pytest
-from fake_fleet import FakeFleet, ambient, targets
-from virtual_time import timeless
 
+from tests.fake_fleet import FakeFleet, ambient, targets
+from tests.virtual_time import timeless
 from truerail.analysis.round import Round
 from truerail.poller import Limits, Poller
 from truerail.poller.latest import NOT_YET

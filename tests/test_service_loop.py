@@ -13,8 +13,8 @@ from types import FrameType
 from typing import Any
 
 import pytest
-from test_service_watch import fabric_of, run, settings_for, until, watched
 
+from tests.test_service_watch import fabric_of, run, settings_for, until, watched
 from truerail.model.pause import garbage_collection_paused
 from truerail.service import current, freeing, garbage, news, round_loop
 from truerail.service.freeing import free

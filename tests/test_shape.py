@@ -12,11 +12,11 @@ from itertools import chain
 from pathlib import Path
 from typing import get_args
 
-import pytest
 from packaging.requirements import Requirement
 
 import collector
 import rules
+from tests.each import each
 from truerail.analysis.rule import HEADINGS, Rule
 from truerail.model import KINDS, Collector
 from truerail.model.facts import Fact
@@ -73,7 +73,7 @@ def committed() -> list[Path]:
     return [path for path in ROOT.rglob("*") if path.is_file() and not path.relative_to(ROOT).parts[0].startswith(".v")]
 
 
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
+@each("rule", RULES, ids=lambda rule: rule.code)
 def test_a_rule_explains_itself_under_the_fixed_headings(rule: Rule) -> None:
     places = [rule.explanation.index(heading) for heading in HEADINGS]
     assert places == sorted(places)
@@ -83,7 +83,7 @@ def test_a_rule_explains_itself_under_the_fixed_headings(rule: Rule) -> None:
     assert rule.title.endswith(".")
 
 
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
+@each("rule", RULES, ids=lambda rule: rule.code)
 def test_a_rule_shows_when_it_fires_and_when_it_is_quiet(rule: Rule) -> None:
     assert rule.fires
     assert all(case.finds for case in rule.fires)
@@ -91,14 +91,14 @@ def test_a_rule_shows_when_it_fires_and_when_it_is_quiet(rule: Rule) -> None:
     assert not any(case.finds for case in rule.quiet)
 
 
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
+@each("rule", RULES, ids=lambda rule: rule.code)
 def test_a_rules_file_function_and_code_agree(rule: Rule) -> None:
     assert (ROOT / "rules" / f"{rule.name}.py").is_file()
     assert getattr(rule.evaluate, "__name__", "") == rule.name
     assert re.fullmatch(rf"({'|'.join(FAMILIES)})\d\d\d", rule.code)
 
 
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
+@each("rule", RULES, ids=lambda rule: rule.code)
 def test_a_rules_needs_are_yielded_by_some_collector(rule: Rule) -> None:
     assert set(rule.needs) <= {kind for found in COLLECTORS for kind in found.yields}
 
@@ -108,7 +108,7 @@ def test_the_type_of_facts_names_every_kind() -> None:
     assert all(set(known.bounds) <= set(kind._fields) for kind, known in KINDS.items())
 
 
-@pytest.mark.parametrize("found", COLLECTORS, ids=lambda found: found.name)
+@each("found", COLLECTORS, ids=lambda found: found.name)
 def test_a_collectors_file_and_function_agree(found: Collector) -> None:
     assert (ROOT / "collector" / f"{found.name}.py").is_file()
     assert getattr(found.parse, "__name__", "") == found.name
@@ -116,7 +116,7 @@ def test_a_collectors_file_and_function_agree(found: Collector) -> None:
     assert len({command.text for command in found.ask}) == len(found.ask)
 
 
-@pytest.mark.parametrize("found", COLLECTORS, ids=lambda found: found.name)
+@each("found", COLLECTORS, ids=lambda found: found.name)
 def test_a_collector_has_a_happy_and_an_unhappy_recording(found: Collector) -> None:
     assert list((RECORDINGS / found.name).glob("*/facts.json"))
     assert list((RECORDINGS / found.name).glob("*/error.txt"))

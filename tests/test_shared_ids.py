@@ -2,8 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from small_fabric import AT
-
+from tests.small_fabric import AT
 from truerail.analysis.round import Round
 from truerail.model import (
     Cable,

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.each import each
 from truerail.errors import NoRoomError
 from truerail.model import CauseKind, GpuNicPath, LinkSpeed, Neighbor, NetLink, Plan, Port, RdmaLink, Snapshot
 from truerail.plans import load
@@ -62,8 +63,8 @@ def test_an_undisturbed_fabric_is_seen_as_planned() -> None:
     }
 
 
-@pytest.mark.parametrize("mixed", [False, True])
-@pytest.mark.parametrize("platform", switch_platforms())
+@each("mixed", [False, True])
+@each("platform", switch_platforms())
 def test_every_platform_and_format_is_read_whole(platform: str, mixed: bool) -> None:
     shape = Shape(hosts=4, rails=4, spines=2, uplinks=4, platforms=(platform,), storage=True, subnets=True)
     simulation = simulate(shape, noise=Noise(mixed=mixed, management=True, strange_files=True))
@@ -116,8 +117,8 @@ def test_each_gpu_is_nearest_the_nic_of_its_rail() -> None:
     assert nearest == {cable.rail: cable.a.name for cable in simulation.plan.cables}
 
 
-@pytest.mark.parametrize("folders", ["hostname", "inventory"])
-@pytest.mark.parametrize("fault", EVERY_FAULT, ids=_id)
+@each("folders", ["hostname", "inventory"])
+@each("fault", EVERY_FAULT, ids=_id)
 def test_a_fault_looks_as_its_truth_says(fault: Fault, folders: str) -> None:
     simulation = simulate(POD, [fault], seed=5, folders=folders)
     (cause,) = simulation.truth.causes
@@ -129,7 +130,7 @@ def test_a_fault_looks_as_its_truth_says(fault: Fault, folders: str) -> None:
     assert hidden == set(cause.cables)
 
 
-@pytest.mark.parametrize("fault", [fault for fault in EVERY_FAULT if fault.variant != "labels"], ids=_id)
+@each("fault", [fault for fault in EVERY_FAULT if fault.variant != "labels"], ids=_id)
 def test_a_fault_changes_nothing_but_its_own_cables(fault: Fault) -> None:
     faulty, right = simulate(POD, [fault], seed=2), simulate(POD, seed=2)
     (cause,) = faulty.truth.causes

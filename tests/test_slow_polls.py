@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from switch_rounds import checked, ethtool, of_rule, rounds
+
+from tests.switch_rounds import checked, ethtool, of_rule, rounds
 
 PLAN = "".join(f"gpu-{n},host,eth0,leaf-0,leaf,swp{n},0,,400\n" for n in range(1, 9))
 PAUSED = 0.26

@@ -10,14 +10,14 @@ from operator import attrgetter
 from pathlib import Path
 
 import pytest
-from fake_fleet import FakeFleet
-from live_site import Site, runner
-from oncall_fabrics import simulated
-from page_site import Site as Page
-from page_site import publication
-from slurm_site import Slurm, slurm
 
 from collector import collectors
+from tests.fake_fleet import FakeFleet
+from tests.live_site import Site, runner
+from tests.oncall_fabrics import simulated
+from tests.page_site import Site as Page
+from tests.page_site import publication
+from tests.slurm_site import Slurm, slurm
 from truerail.cli import live
 from truerail.files.nodesets import expand
 from truerail.model import CauseKind, Device, SchedulerJob, SchedulerNode, Target, TopologyUnit

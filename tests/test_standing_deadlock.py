@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from switch_rounds import SONIC, checked, of_rule, rounds, sonic_dump
 
 from rules import rules
+from tests.switch_rounds import SONIC, checked, of_rule, rounds, sonic_dump
 from truerail.analysis.counters import Window
 from truerail.analysis.round import Round
 from truerail.model import Finding

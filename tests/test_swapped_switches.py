@@ -1,7 +1,6 @@
 """What swapped switches let a host be heard as: two cables that hear them are no second owner of its name."""
 
-from small_fabric import AT
-
+from tests.small_fabric import AT
 from truerail.analysis.round import Round
 from truerail.model import Neighbor, NetLink, Reading, Snapshot
 from truerail.testing.cases import Case, plan_of

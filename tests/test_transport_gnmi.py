@@ -9,11 +9,11 @@ from pathlib import Path
 
 import grpc
 import pytest
-from gnmi_switch import NAME, PASSWORD, USER, Certificates, GnmiSwitch, certificates, gnmi_switch
-from patience import ENOUGH, waited
 from pygnmi.spec.v080 import gnmi_pb2
 
 from collector import collectors
+from tests.gnmi_switch import NAME, PASSWORD, USER, Certificates, GnmiSwitch, certificates, gnmi_switch
+from tests.patience import ENOUGH, waited
 from truerail.errors import ConnectError, TransportError, UndeclaredCommandError
 from truerail.model import Device, GnmiAccess, LinkSpeed, Neighbor, Role, Secret, Target
 from truerail.poller import Gathered, Limits, Poller

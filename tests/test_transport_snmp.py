@@ -8,11 +8,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from patience import ENOUGH, waited
-from ports import free_port
-from real import require
-from snmpd import AUTH, COMMUNITY, PRIVACY, USERS, Fate, Relay, Snmpd, snmpd
 
+from tests.patience import ENOUGH, waited
+from tests.ports import free_port
+from tests.real import require
+from tests.snmpd import AUTH, COMMUNITY, PRIVACY, USERS, Fate, Relay, Snmpd, snmpd
 from truerail.errors import TransportError
 from truerail.model import Secret, SnmpAccess, Target
 from truerail.transport.protocol import Answer

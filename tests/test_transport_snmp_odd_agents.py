@@ -5,12 +5,12 @@ from collections.abc import Callable
 from typing import cast
 
 import pytest
-from patience import ENOUGH
 from pyasn1.codec.ber import decoder, encoder
 from pysnmp.proto import api
 from pysnmp.proto.rfc1902 import Integer32, ObjectName, OctetString
 from pysnmp.proto.rfc1905 import EndOfMibView
 
+from tests.patience import ENOUGH
 from truerail.errors import TransportError
 from truerail.model import Secret, SnmpAccess, Target
 from truerail.transport import snmp_gufo, snmp_pysnmp

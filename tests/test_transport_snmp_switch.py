@@ -8,12 +8,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from patience import soon
-from real import give_up, require
-from snmpd import COMMUNITY, Relay, Snmpd, snmpd, switch
 
 from collector import collectors
 from collector._snmp import SWITCH
+from tests.patience import soon
+from tests.real import give_up, require
+from tests.snmpd import COMMUNITY, Relay, Snmpd, snmpd, switch
 from truerail.errors import UnreadableError
 from truerail.model import Device, Neighbor, NetLink, Role, Secret, SnmpAccess, Target
 from truerail.transport.protocol import Answer

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from patience import ENOUGH, soon
-from ports import free_port
 
 from collector import collectors
 from collector._snmp import SWITCH
+from tests.patience import ENOUGH, soon
+from tests.ports import free_port
 from truerail.model import Device, Secret, SnmpAccess, Target
 from truerail.transport.snmp_transport import SnmpTransport
 

@@ -12,10 +12,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from patience import ENOUGH, soon, waited
-from ports import refusing_port
-from sshd import Sshd, closing_after_banner, new_key, odd_server, resetting, silent, sshd, stuck_after_banner
 
+from tests.patience import ENOUGH, soon, waited
+from tests.ports import refusing_port
+from tests.sshd import Sshd, closing_after_banner, new_key, odd_server, resetting, silent, sshd, stuck_after_banner
 from truerail.errors import ConnectError, TransportError, UndeclaredCommandError
 from truerail.model import Secret, Target
 from truerail.transport.framing import LIMITS, Frames, Limits, script

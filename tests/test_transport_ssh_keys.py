@@ -11,10 +11,10 @@ from typing import Any, cast
 
 import asyncssh
 import pytest
-from patience import ENOUGH
-from ports import refusing_port
-from sshd import Sshd, new_key, sshd
 
+from tests.patience import ENOUGH
+from tests.ports import refusing_port
+from tests.sshd import Sshd, new_key, sshd
 from truerail.errors import ConnectError, HostKeyError, TransportError
 from truerail.model import Secret, SshAccess, Target
 from truerail.transport.framing import LIMITS

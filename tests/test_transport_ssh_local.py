@@ -4,9 +4,9 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from patience import ENOUGH, soon, waited
 
 from collector import collectors
+from tests.patience import ENOUGH, soon, waited
 from truerail.errors import UndeclaredCommandError
 from truerail.model import PLATFORMS, Target
 from truerail.poller.event_loop import run

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import asyncssh
 import pytest
-from patience import ENOUGH, soon, waited
-from sshd import Sshd, closing_after_banner, odd_server, resetting, silent, sshd, stuck_after_banner
 
+from tests.patience import ENOUGH, soon, waited
+from tests.sshd import Sshd, closing_after_banner, odd_server, resetting, silent, sshd, stuck_after_banner
 from truerail.errors import TransportError, UndeclaredCommandError
 from truerail.model import Secret, SshAccess, Target
 from truerail.transport.framing import LIMITS, Limits

@@ -3,9 +3,9 @@
 from functools import cache
 
 import pytest
-from oncall_fabrics import RAIL_ONLY, all_hosts, published
-from small_fabric import AT
 
+from tests.oncall_fabrics import RAIL_ONLY, all_hosts, published
+from tests.small_fabric import AT
 from truerail.analysis.published import Published
 from truerail.analysis.round import Round
 from truerail.model import CauseKind, Fact, Neighbor, NetLink, Reading, Snapshot

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 import yaml
-from live_site import Run, Site, runner
 
+from tests.live_site import Run, Site, runner
 from truerail.analysis.coverage import folded, unlisted
 from truerail.files.nodesets import expand
 from truerail.plans import load

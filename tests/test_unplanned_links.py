@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
-from ib_site import DGX, Site
-from live_site import Run, runner
 
+from tests.ib_site import DGX, Site
+from tests.live_site import Run, runner
 from truerail.analysis.round import Round
 from truerail.model import Cable, Device, Neighbor, Plan, Port, RdmaLink, Reading, Role, Severity, Snapshot, Transport
 from truerail.plans import dump_csv

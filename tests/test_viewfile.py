@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fake_tower import NOW, fabric, published
 from msgspec import structs
 
+from tests.fake_tower import NOW, fabric, published
 from tests.patience import ENOUGH
 from truerail.analysis.published import Published
 from truerail.analysis.round import Round

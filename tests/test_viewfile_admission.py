@@ -5,14 +5,15 @@ import os
 import pickle
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from fake_tower import published
 
+from tests.fake_tower import published
 from truerail.bus.front_messages import expanded, squeezed
 from truerail.errors import BusMessageError, ViewRefusedError
 from truerail.model.facts import Neighbor
@@ -101,7 +102,7 @@ def test_an_incomplete_view_changes_nothing(tmp_path: Path) -> None:
     ):
         with pytest.raises(ViewRefusedError, match="it is incomplete"):
             copy.apply(broken)
-    with sqlite3.connect(tmp_path / "copy") as database:
+    with closing(sqlite3.connect(tmp_path / "copy")) as database, database:
         assert database.execute("SELECT count(*) FROM part").fetchone() == (0,)
 
 

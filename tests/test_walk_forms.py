@@ -9,6 +9,7 @@ import re
 import pytest
 
 from collector import collectors
+from tests.each import each
 from truerail.errors import UnreadableError
 from truerail.model import Device, Fact, Neighbor, NetLink
 
@@ -123,8 +124,8 @@ UNQUOTED = """\
 """
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize(("name", "text", "facts"), [("lldp_snmp", LLDP, [NEIGHBOR]), ("if_snmp", INTERFACES, LINKS)])
+@each("form", FORMS)
+@each("name, text, facts", [("lldp_snmp", LLDP, [NEIGHBOR]), ("if_snmp", INTERFACES, LINKS)])
 def test_names(form: str, name: str, text: str, facts: list[Fact]) -> None:
     assert list(collectors()[name].read(FORMS[form](text), ANY)) == facts
 

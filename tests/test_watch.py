@@ -17,11 +17,11 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
-from fake_fleet import FakeFleet
-from live_site import Run, Site, runner
 from msgspec import structs
 from rich.console import Console
 
+from tests.fake_fleet import FakeFleet
+from tests.live_site import Run, Site, runner
 from truerail.analysis.round import Round
 from truerail.model import CauseKind, Evaluation, Reading, Snapshot
 from truerail.outputs.worklist import Mark, Worklist

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from capture_trees import grow
 from typer.testing import CliRunner
-from wired_answers import End, Fabric
 
+from tests.capture_trees import grow
+from tests.wired_answers import End, Fabric
 from truerail.cli.app import app
 
 A, B, A2 = ("gpu-003", "ens1f0np0"), ("gpu-007", "ens1f0np0"), ("gpu-003", "ens2f0np0")

@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 import yaml
-from docs_blocks import PAGES, ROOT, blocks
 from jsonschema import Draft202012Validator
 
+from tests.docs_blocks import PAGES, ROOT, blocks
+from tests.each import each
 from truerail.errors import SettingsError
 from truerail.inventory import InventoryError, dump_yaml, load_inventory
 from truerail.inventory.inventory_keys import inventory_schema
@@ -134,13 +135,13 @@ def test_the_command_prints_the_schema(kind: str) -> None:
     assert json.loads(done.stdout) == json.loads(json.dumps(SCHEMAS[kind]))
 
 
-@pytest.mark.parametrize(("kind", "text"), [pytest.param(kind, text, id=where) for where, kind, text in EXAMPLES])
+@each("kind, text", [pytest.param(kind, text, id=where) for where, kind, text in EXAMPLES])
 def test_an_example_is_valid(kind: str, text: str) -> None:
     complete = text if kind != "settings" or "inventory:" in text else f"{text}\ninventory: inventory.yaml\n"
     assert faults(kind, complete) == []
 
 
-@pytest.mark.parametrize("path", FABRICS, ids=lambda path: path.name)
+@each("path", FABRICS, ids=lambda path: path.name)
 def test_what_truerail_writes_is_valid(path: Path) -> None:
     assert faults("plan", dump_plan(load(path))) == []
 
@@ -162,7 +163,7 @@ def mistyped(value: Any) -> Iterator[Any]:
             yield from ({**value, key: other} for other in (mistyped(one) if key not in FREE else ()))
 
 
-@pytest.mark.parametrize(("kind", "text"), WHOLE)
+@each("kind, text", WHOLE)
 def test_a_mistyped_key_is_refused_by_schema_and_reader(kind: str, text: str, tmp_path: Path) -> None:
     """One fault a file: the first of each key, as the reader of a large plan takes a while."""
     tried: set[str] = set()
@@ -213,7 +214,7 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "text"), WRONG)
+@each("kind, text", WRONG)
 def test_a_wrong_value_is_refused_by_schema_and_reader(kind: str, text: str, tmp_path: Path) -> None:
     assert faults(kind, text)
     assert "hunter2" not in refused(kind, text, tmp_path)
@@ -231,7 +232,7 @@ RIGHT = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "text"), RIGHT)
+@each("kind, text", RIGHT)
 def test_what_the_reader_takes_the_schema_takes(kind: str, text: str, tmp_path: Path) -> None:
     assert faults(kind, text) == []
     if kind == "plan":

@@ -15,13 +15,13 @@ from typing import Any
 from urllib.error import URLError
 
 import yaml
-from living_site import Site as Living
 
 from dashboards.check.executed import Refused
 from dashboards.check.prometheus import Prometheus
 from dashboards.generate import GENERATED, ROOT
 from tests.exporters import exporters
 from tests.fake_tower import settings
+from tests.living_site import Site as Living
 from tests.loopback import prometheus
 from tests.page_site import Site
 from tests.patience import ENOUGH
