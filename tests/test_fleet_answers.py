@@ -1,5 +1,7 @@
 """The devices of the load benchmark answer as a fabric does in which nothing is wrong, and whose counters rise."""
 
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -14,9 +16,11 @@ from truerail.transport.framing import script
 
 
 @pytest.fixture(scope="module")
-def fleet(tmp_path_factory: pytest.TempPathFactory) -> tuple[Plan, Answers]:
+def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Plan, Answers]]:
     path: Path = tmp_path_factory.mktemp("fleet") / "answers.sqlite"
-    return prepare(Shape(hosts=16), path), Answers(path)
+    plan = prepare(Shape(hosts=16), path)
+    with closing(Answers(path)) as answers:
+        yield plan, answers
 
 
 def read(fleet: tuple[Plan, Answers], device: str, collector: Collector, seconds: float) -> dict[str, dict[str, int]]:

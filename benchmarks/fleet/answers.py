@@ -99,6 +99,10 @@ class Answers:
         self._counting: dict[tuple[str, str], _Counting] = {}
         self._words: dict[bytes, bytes] = {}
 
+    def close(self) -> None:
+        """Gives the file back."""
+        self._store.close()
+
     def answer(self, device: str, command: str, seconds: float) -> bytes | None:
         """What a device prints so many seconds after the fleet began; None for a command that it does not have."""
         if counting := self._counting.get((device, command)):

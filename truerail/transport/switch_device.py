@@ -90,3 +90,4 @@ def _close(transports: list[Any]) -> None:
     """Closes connections, the device's before those of the jump hosts that lead to it."""
     for transport in reversed(transports):
         transport.close()
+        transport.packetizer.complete_handshake()  # the thread of its timer would last 15 s
