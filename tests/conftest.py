@@ -53,7 +53,7 @@ UNMEASURED = (
     *("diff_rounds", "docs", "drain", "egress", "eight_planes", "fleet_answers", "flows", "framing", "fuzz", "gate"),
     *("gather", "grafana", "history", "hung", "ib_live", "ib_real", "infer", "inventory", "journal", "kept_answers"),
     *("lab", "licenses", "lists", "live", "living", "maintenance", "metrics", "monitoring", "moves", "nccl_command"),
-    *("nccl_ras", "nccl_service", "nic_order", "notify", "oncall", "one_action", "only_pairs", "open", "otlp"),
+    *("nccl_ras", "nccl_service", "nic_order", "notify", "oncall", "one_action", "only_pairs", "open", "other", "otlp"),
     *("overview", "page", "pass", "patience", "plan", "poller", "ports_renewed", "probe_background", "probe_command"),
     *("probe_kernel", "processes", "published", "punch", "questions", "racks", "reading", "real", "recipes", "repair"),
     *("replay", "report", "rest_api", "runbooks", "scrub", "service", "shape", "simulator", "slow", "slurm_real"),

@@ -1,14 +1,20 @@
-"""How collectors are found."""
+"""How collectors are found, and what is not theirs."""
 
 import sys
+from dataclasses import replace
 from importlib.machinery import FileFinder
+from pathlib import Path
 from pkgutil import ModuleInfo
 from types import ModuleType
 
 import pytest
 
 import collector
-from truerail.model import PortCounters
+from collector._questions import naming
+from truerail.errors import UnreadableError
+from truerail.model import Device, PortCounters
+
+COUNTERS = Path(__file__).parent / "recordings/pfc_counters/sonic-tables/answer.txt"
 
 
 def test_a_file_that_declares_no_collector_is_not_overlooked(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -25,3 +31,11 @@ def test_counters_alone_need_two_rounds() -> None:
     }
     assert "lldp_host" in names
     assert "nic_counters" not in names
+
+
+def test_nothing_in_an_answer_to_another_question_is_no_answer() -> None:
+    """A collector that understood nothing of it would otherwise be one that says that there is nothing."""
+    silent = replace(collector.collectors()["pfc_watchdog"], parse=lambda answer, device: ())
+    assert naming(silent).read("nothing at all", Device("any")) == ()
+    with pytest.raises(UnreadableError, match="the answer of `show pfc counters`, which does not say this"):
+        naming(silent).read(COUNTERS.read_text(), Device("any"))

@@ -4,14 +4,12 @@ Every recording, and every file of the corpus where there is one, is offered to 
 itself; what is refused is named by `truerail parse`.
 """
 
-from dataclasses import replace
 from pathlib import Path
 
-import pytest
 from typer.testing import CliRunner
 
 from collector import collectors
-from collector._questions import command_of, naming
+from collector._questions import command_of
 from tests.each import each
 from truerail.cli.app import app
 from truerail.errors import CommandError, UnreadableError
@@ -134,11 +132,3 @@ def test_each_sign_is_that_of_one_question() -> None:
         command = command_of(answer_of(path.parent / "answer.txt"))
         own = command is None or any(command in asked.text for asked in collectors()[name].ask)
         assert own or name in shared or "snmp" in name or (command, name) in BY_HAND, (path, command)
-
-
-def test_nothing_in_an_answer_to_another_question_is_no_answer() -> None:
-    """A collector that understood nothing of it would otherwise be one that says that there is nothing."""
-    silent = replace(collectors()["pfc_watchdog"], parse=lambda answer, device: ())
-    assert naming(silent).read("nothing at all", Device("any")) == ()
-    with pytest.raises(UnreadableError, match="the answer of `show pfc counters`, which does not say this"):
-        naming(silent).read(answer_of(RECORDINGS / "pfc_counters" / "sonic-tables" / "answer.txt"), Device("any"))
