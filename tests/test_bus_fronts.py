@@ -31,6 +31,8 @@ from truerail.bus.server_files import SEED, public_key, users_text
 from truerail.bus.subjects import Subjects
 from truerail.errors import BusError
 
+pytestmark = pytest.mark.timeout(180)  # several services start, each with all that it imports
+
 ROOT = Path(__file__).resolve().parent.parent
 FABRIC = "judged"
 SMALL_MESSAGES = "max_payload: 32KB"

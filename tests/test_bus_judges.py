@@ -23,6 +23,8 @@ from tests.real import require
 from tests.real_postgres import postgres
 from tests.test_processes import children
 
+pytestmark = pytest.mark.timeout(180)  # several services start, each with all that it imports
+
 ROOT = Path(__file__).resolve().parent.parent
 FABRIC = "judged"
 

@@ -4,9 +4,13 @@ import re
 import signal
 from pathlib import Path
 
+import pytest
+
 from tests.demo_process import get, logs, running
 from tests.patience import ENOUGH
 from tests.real import require
+
+pytestmark = pytest.mark.timeout(180)  # several services start, each with all that it imports
 
 FOLLOWED = (
     r"✗ poller-1 is killed",
