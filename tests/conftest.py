@@ -156,7 +156,6 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
 
 def pytest_timeout_set_timer(item: pytest.Item, settings: pytest_timeout.Settings) -> bool:
     """A test that hangs ends with its processes, and says where it hung; so does its teardown."""
-
     began = time.monotonic()
 
     def hangs(*_: object) -> None:

@@ -12,7 +12,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -35,15 +35,6 @@ class _Held(NamedTuple):
 def mark(test: str) -> None:
     """Processes that start from now on are of this test."""
     os.environ[_MARK] = _marked(f"{test} ")
-
-
-@contextmanager
-def lasting() -> Iterator[None]:
-    """What starts meanwhile is of no module: a fixture of the whole session."""
-    of_test = os.environ.get(_MARK, "")
-    mark("session")
-    yield
-    os.environ[_MARK] = of_test
 
 
 def processes(test: str = "") -> dict[int, str]:

@@ -164,7 +164,7 @@ class Watched:
             "console": self._said,
         }
         for event, listener in self._listeners.items():
-            self.context.on(event, listener)  # type: ignore[call-overload]
+            self.context.on(event, listener)  # type: ignore[call-overload]  # any event
         self.page.on("pageerror", self._raised)
 
     def close(self) -> None:
