@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from truerail.analysis.coverage import folded
 from truerail.analysis.round import Round
 from truerail.analysis.rule import InsufficientDataError
 from truerail.analysis.sweep.losses import Losses
@@ -13,6 +12,7 @@ from truerail.analysis.sweep.seats import Seat
 from truerail.analysis.sweep.swept import Swept, swept
 from truerail.model import Evidence, NotEvaluated, ProbeReach
 from truerail.model.columns import Codes, Mask
+from truerail.model.names import folded
 
 MOST_EVIDENCE = 3
 SURE, ALONE, TIED, UNSEATED = 0.97, 0.9, 0.7, 0.6

@@ -13,11 +13,10 @@ from rules._counter_evidence import other_ends
 from truerail.analysis.cabling import State, Why, Wiring
 from truerail.analysis.counters import Quantity
 from truerail.analysis.counters.telemetry import Telemetry
-from truerail.analysis.coverage import folded
 from truerail.analysis.round import Round
 from truerail.analysis.rule import InsufficientDataError, NotEvaluated, report_not_evaluated
 from truerail.model.columns import Codes, Mask
-from truerail.model.names import natural_key
+from truerail.model.names import folded, natural_key
 
 
 def every_link(

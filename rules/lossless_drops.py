@@ -42,13 +42,13 @@ from rules._uncounted import every_link
 from truerail.analysis.counters.hygiene import Floats
 from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.counters.telemetry import Telemetry
-from truerail.analysis.coverage import folded
 from truerail.analysis.pfc.measures import recent
 from truerail.analysis.pfc.trees import PAUSES, counted
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, InsufficientDataError, NotEvaluated, rule
 from truerail.model import CauseKind, Finding, PortCounters, PortQos, Severity, Transport
 from truerail.model.columns import Codes, Mask
+from truerail.model.names import folded
 
 DROPS = (Quantity.RX_DISCARDS, Quantity.QUEUE_DROPS)
 TRICKLE_PER_SECOND, MORE_THAN_USUAL = 1.0, 10.0

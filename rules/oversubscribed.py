@@ -35,12 +35,12 @@ from truerail.analysis.cabling import State
 from truerail.analysis.counters.carried import TOO_FEW
 from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.counters.telemetry import Telemetry
-from truerail.analysis.coverage import folded
 from truerail.analysis.ecmp.uplink_balance import Balance
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, InsufficientDataError, NotEvaluated, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, NetLink, Port, Severity
 from truerail.model.columns import Codes, Mask
+from truerail.model.names import folded
 
 MORE = 1.05
 """Times the planned ratio from which it is a finding (detection.md 4b)."""

@@ -30,13 +30,13 @@ import numpy as np
 
 from rules._sweeps import evidence_of, round_rate, sweep_to_evaluate
 from rules._swept_example import swept_example
-from truerail.analysis.coverage import folded
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, InsufficientDataError, NotApplicableError, report_not_evaluated, rule
 from truerail.analysis.sweep.choices import ANSWERED, Spread, flows_for
 from truerail.analysis.sweep.flow_paths import CHANGING
 from truerail.analysis.sweep.swept import Swept
 from truerail.model import CauseKind, Finding, NotEvaluated, ProbeHop, Severity, Transport
+from truerail.model.names import folded
 from truerail.model.plan import LoadBalancing
 
 

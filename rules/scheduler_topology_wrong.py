@@ -28,12 +28,11 @@ from dataclasses import replace
 from rules._jobs import listed
 from truerail.analysis.affected import DeviceCables
 from truerail.analysis.cabling import State
-from truerail.analysis.coverage import folded
 from truerail.analysis.explained import Explained
 from truerail.analysis.host_groups import SeenGroups, TreeFault, group_of, groups_of, topology_faults
 from truerail.analysis.rule import Case, NotApplicableError, report_not_evaluated, rule
 from truerail.model import Finding, Neighbor, NotEvaluated, SchedulerNode, Severity, TopologyUnit
-from truerail.model.names import natural_key, printable
+from truerail.model.names import folded, natural_key, printable
 from truerail.model.reading import Reading
 
 _COLLECTOR = "slurm_topology"

@@ -26,17 +26,17 @@ def reported(changes: Changes) -> set[tuple[str, str | None, str | None, str, st
     return {(one.port, one.was, one.now, one.was_state, one.now_state) for one in changes.links}
 
 
-def test_one_port_is_found_as_many_are() -> None:
-    index = PlanIndex(Fabric().plan)
-    every = np.arange(index.planned_ports)
-    names = [index.spell(port).name for port in every.tolist()]
-    assert [index.ports.find_one(*one) for one in zip(index.ports.device_of(every).tolist(), names, strict=True)] == [
-        *every
-    ]
-    assert [index.cable_at(port) for port in every.tolist()] == index.cables_at(every).tolist()
-    last = len(index.devices.names) - 1
-    assert [index.ports.find_one(*one) for one in ((0, "none"), (-1, names[0]), (last, "none"))] == [-1, -1, -1]
-    assert [index.cable_at(port) for port in (-1, len(every))] == [-1, -1]
+def test_ports_are_found_by_the_names_that_reports_show() -> None:
+    plan = Fabric().plan
+    for called in ({}, {cable.a: f"own{n}" for n, cable in enumerate(plan.cables)}):
+        index = PlanIndex(plan, called=called)
+        every = np.arange(index.planned_ports)
+        names = [index.spell(port).name for port in every.tolist()]
+        assert index.find(index.ports.device_of(every), names).tolist() == every.tolist()
+        assert [index.cable_at(port) for port in every.tolist()] == index.cables_at(every).tolist()
+        last = len(index.devices.names) - 1
+        assert index.find(np.array([0, -1, last]), ["none", names[0], "none"]).tolist() == [-1, -1, -1]
+        assert [index.cable_at(port) for port in (-1, len(every))] == [-1, -1]
 
 
 def test_the_first_round_is_where_comparing_begins() -> None:

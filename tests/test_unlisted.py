@@ -9,8 +9,9 @@ import pytest
 import yaml
 
 from tests.live_site import Run, Site, runner
-from truerail.analysis.coverage import folded, unlisted
+from truerail.analysis.coverage import unlisted
 from truerail.files.nodesets import expand
+from truerail.model.names import folded
 from truerail.plans import load
 from truerail.simulator import Shape, simulate
 

@@ -9,7 +9,7 @@ import numpy as np
 from collector import at_once, collectors
 from rules import rules as all_rules
 from truerail.analysis.cabling import State, Wiring
-from truerail.analysis.coverage import folded, not_listed, roles_not_asked
+from truerail.analysis.coverage import not_listed, roles_not_asked
 from truerail.analysis.explained import Explained, with_explained
 from truerail.analysis.probes.coverage import coverage
 from truerail.analysis.probes.round_trips import words as round_trip_words
@@ -35,7 +35,7 @@ from truerail.model import (
 )
 from truerail.model.finding import with_actions
 from truerail.model.maintained import Maintained
-from truerail.model.names import natural_key, printable
+from truerail.model.names import folded, natural_key, printable
 from truerail.rule_faults import without_culprit
 
 _ONE_ROUND = "it needs the counters of two rounds or more, at most 15 minutes apart"
@@ -93,7 +93,13 @@ def evaluate(
         collection_errors=tuple(reading for reading in snapshot.readings if reading.error and _missed(reading, round)),
         summary=_summary(wiring, ordered),
         cable_states=cable_states(wiring),
-        notes=(*notes, *_notes(wiring), *_unplanned(ordered), *_probed(round)),
+        notes=(
+            *notes,
+            *(f"{one.words}." for one in wiring.identity.fit.matches if not one.open),
+            *_notes(wiring),
+            *_unplanned(ordered),
+            *_probed(round),
+        ),
         serials=_serials(round, causes),
     )
 

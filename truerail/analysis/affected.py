@@ -88,7 +88,7 @@ def _number(wiring: Wiring, subject: str) -> int:
     device, _, name = subject.partition("/")
     index = wiring.index
     code = np.array([index.plan.once(DeviceCables).code.get(device, NONE)])
-    return int(index.cables_at(index.ports.find(code, index.ports.name_codes([name or None])))[0])
+    return int(index.cables_at(index.find(code, [name or None]))[0])
 
 
 def _off_rail(wiring: Wiring, cables: Codes) -> Mask:

@@ -4,20 +4,16 @@ devices that are not in the inventory.
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from itertools import groupby
 
 from truerail.analysis.cabling import Wiring
 from truerail.model.index import Devices
-from truerail.model.names import device_key, natural_key, printable, short_name
+from truerail.model.names import device_key, folded, natural_key, printable, short_name
 from truerail.model.plan import Plan, Role
 
 MOST_NEAR = 3
-MOST_RANGES = 8
-"""Maximum number of similar names and ranges of names in a sentence."""
 _NUMBER = re.compile(r"0*(\d+)")
-_LAST_NUMBER = re.compile(r"(.*?)(\d+)(\D*)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,25 +65,6 @@ def not_listed(wiring: Wiring) -> Unlisted:
 def _plain(name: str) -> str:
     """A name without its domain and leading zeros, in lower case."""
     return _NUMBER.sub(r"\1", short_name(device_key(name)))
-
-
-def folded(names: Iterable[str]) -> str:
-    """Names with their last number as a range: `gpu-[003-064], leaf-7`."""
-    ordered: Sequence[str] = sorted(names, key=natural_key)
-    parts = [_LAST_NUMBER.fullmatch(name) for name in ordered]
-    keyed = [
-        (m[1], m[3], int(m[2]) - at) if m else (name, "", -1)
-        for at, (name, m) in enumerate(zip(ordered, parts, strict=True))
-    ]
-    shown = []
-    for key, rows in groupby(range(len(ordered)), key=keyed.__getitem__):
-        run = [*rows]
-        first, last = parts[run[0]], parts[run[-1]]
-        many = len(run) > 1 and first is not None and last is not None
-        shown.append(f"{key[0]}[{first[2]}-{last[2]}]{key[1]}" if many and first and last else ordered[run[0]])
-    return ", ".join(shown[:MOST_RANGES]) + (
-        f" and {len(shown) - MOST_RANGES:,} more" if len(shown) > MOST_RANGES else ""
-    )
 
 
 def roles_not_asked(wiring: Wiring) -> tuple[Role, ...]:

@@ -61,5 +61,4 @@ def _cable(wiring: Wiring, move: Move) -> int:
     """The number of the cable that a move is about: that of its lower end."""
     index = wiring.index
     device = index.devices.find(move.cable.device)
-    port = index.ports.find(np.array([device]), index.ports.name_codes([move.cable.name]))
-    return int(index.cables_at(port)[0])
+    return int(index.cables_at(index.find(np.array([device]), [move.cable.name]))[0])

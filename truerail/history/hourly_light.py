@@ -42,7 +42,7 @@ class HourlyLight:
         """Takes in what was written before a restart."""
         index = self.ports.index
         code = np.array([index.devices.find(name) for name in rows["device"].to_pylist()], dtype=np.int64)
-        port = index.ports.find(code, index.ports.name_codes(rows["port"].to_pylist()))
+        port = index.find(code, rows["port"].to_pylist())
         planned = (port >= 0) & (port < index.planned_ports)
         for names, extreme in ((LEAST, np.fmin), (MOST, np.fmax)):
             for name in names:

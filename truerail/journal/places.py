@@ -53,8 +53,7 @@ class Places:
         device = {name: code for code, name in enumerate(index.devices.names[: index.devices.planned])}
         parts = [("", "", "") if word is None else word.partition("/") for word in words]
         devices = np.fromiter((device.get(one[0], NONE) for one in parts), dtype=np.int64, count=len(parts))
-        names = index.ports.name_codes([one[2] or None for one in parts])
-        found = index.ports.find(devices, names)
+        found = index.find(devices, [one[2] or None for one in parts])
         found[found >= index.planned_ports] = NONE
         for row in np.flatnonzero(found == NONE).tolist():
             word = words[row]

@@ -2,6 +2,8 @@
 
 from functools import cache, cached_property
 
+import numpy as np
+
 from collector import collectors
 from rules import rules
 from truerail.analysis.cabling import State, Wiring
@@ -66,7 +68,7 @@ class Witness:
         if not port or device == NONE:
             return None
         index = self._wiring.index
-        cable = index.cable_at(index.ports.find_one(device, port))
+        cable = index.cable_at(int(index.find(np.array([device]), [port])[0]))
         return None if cable == NONE else State(int(self._wiring.state[cable]))
 
     def _heard(self, finding: Finding, *, cable_known: bool) -> bool:

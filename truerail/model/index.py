@@ -8,6 +8,7 @@ numpy.
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from itertools import islice, takewhile
 from typing import TYPE_CHECKING, Any
 
@@ -21,13 +22,16 @@ if TYPE_CHECKING:
     from truerail.model.snapshot import Table
 
 _NAME_BITS = 24
+NO_NAMES: Mapping[Any, str] = {}
 _DIGITS = re.compile(r"\d+")
 
 
 class Devices:
-    """Devices by code. The first `planned` are the plan's, in its order; others are added as they are heard of."""
+    """Devices by code. The first `planned` are the plan's, in its order; others are added as they are heard of. `also`
+    has planned devices by further names that they announce.
+    """
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, also: Mapping[str, str] = NO_NAMES) -> None:
         self.names: list[str] = [device.name for device in plan.devices.values()]
         self.planned = len(self.names)
         self.tier: list[int] = [device.role.tier for device in plan.devices.values()]
@@ -41,6 +45,8 @@ class Devices:
                     self._by_key.setdefault(device_key(alias), code)
             short = short_name(device_key(device.name))
             self._short[short] = code if self._short.get(short, code) == code else NONE
+        for name, planned in also.items():
+            self._by_key[device_key(name)] = self._by_key[device_key(planned)]
         self._sorted = sorted(self._by_key)
 
     def find(self, name: str) -> int:
@@ -143,13 +149,6 @@ class Ports:
         found = self._order[np.minimum(place, len(self._order) - 1)]
         return np.where((self._packed[found] == wanted) & (wanted >= 0), found, NONE)
 
-    def find_one(self, device: int, name: str) -> int:
-        """The code of one port; -1 if there is none. For few ports: `find` costs less for many."""
-        wanted = (device << _NAME_BITS) | self._raw[name]
-        place = int(np.searchsorted(self._packed, wanted, sorter=self._order)) if device >= 0 else len(self._order)
-        found = int(self._order[place]) if place < len(self._order) else NONE
-        return found if found >= 0 and int(self._packed[found]) == wanted else NONE
-
     def find_or_add(self, device: Codes, name: Codes) -> Codes:
         """Port codes of (device, name) pairs; new ones are added. -1 only where either is -1."""
         wanted = self._pack(device, name)
@@ -232,11 +231,14 @@ class PlanIndex:
     where none).
 
     `cable_at[port]` is the cable planned at a port (-1 if none), for planned ports only; use `cables_at` for any.
+    Devices may use other names than the plan: `named` are planned devices by the names that they announce, `called` the
+    own names of planned ports.
     """
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, named: Mapping[str, str] = NO_NAMES, called: Mapping[Port, str] = NO_NAMES) -> None:
         self.plan = plan
-        self.devices = Devices(plan)
+        self.named, self.called = named, called
+        self.devices = Devices(plan, named)
         self.ports = Ports(self.devices)
         cables: Sequence[Cable] = plan.cables
         columns = plan.once(PlanColumns)
@@ -244,8 +246,8 @@ class PlanIndex:
         self.rail, self.plane, self.speed_gbps = columns.rail, columns.plane, columns.speed_gbps
         self.from_host = columns.from_host
         # the plan's own spellings first, so that reports use them
-        a_name = self.ports.name_codes([c.a.name for c in cables])
-        b_name = self.ports.name_codes([c.b.name for c in cables])
+        a_name = self.ports.name_codes([called.get(c.a, c.a.name) for c in cables])
+        b_name = self.ports.name_codes([called.get(c.b, c.b.name) for c in cables])
         self.a = self.ports.find_or_add(self.a_device, a_name)
         self.b = self.ports.find_or_add(self.b_device, b_name)
         self.planned_ports = len(self.ports)
@@ -254,6 +256,27 @@ class PlanIndex:
         for end in (self.b, self.a):  # backwards, so that the first cable at a port wins, as in Plan.cable_at
             valid = end[::-1] >= 0
             self._cable_at[end[::-1][valid]] = numbers[valid]
+
+    def find(self, device: Codes, names: Iterable[str | None]) -> Codes:
+        """Port codes of names as `spell` gives them: planned ones first, then the devices' own; -1 where unknown."""
+        spelled = list(names)
+        found = self.ports.find(device, self.ports.name_codes(spelled))
+        if self.called:
+            of = device.tolist()
+            codes = [self._spelled.get((code, name), NONE) for code, name in zip(of, spelled, strict=True)]
+            planned = np.array(codes, dtype=np.int64)
+            found = np.where(planned >= 0, planned, found)
+        return found
+
+    @cached_property
+    def _spelled(self) -> dict[tuple[int, str | None], int]:
+        """Ports that their devices call otherwise, by device and planned name."""
+        found: dict[tuple[int, str | None], int] = {}
+        for cable, a, b in zip(self.plan.cables, self.a.tolist(), self.b.tolist(), strict=True):
+            for port, code in ((cable.a, a), (cable.b, b)):
+                if port in self.called:
+                    found[self.devices.find(port.device), port.name] = code
+        return found
 
     def cables_at(self, port: Codes) -> Codes:
         """The cable planned at each port; -1 if there is none."""
@@ -280,9 +303,12 @@ class PlanIndex:
         return self.plan.cables[cable].b
 
     def spell(self, port: int) -> Port:
-        """A port in the plan's spelling if it is planned, else as first seen."""
+        """A port in the plan's spelling if it is planned, else as first seen: told apart from a planned one that its
+        device calls otherwise.
+        """
         if 0 <= port < self.planned_ports:
             cable = int(self._cable_at[port])
             if cable >= 0:
                 return self.a_port(cable) if int(self.a[cable]) == port else self.b_port(cable)
-        return self.ports.port(port)
+        found = self.ports.port(port)
+        return Port(found.device, f"{found.name} (own name)") if found in self.called else found

@@ -4,7 +4,9 @@ Nothing here uses a plan or a device: these are functions of text. `identity` de
 """
 
 import re
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from itertools import groupby
 
 _MAC_HEX = re.compile(r"[0-9a-fA-F]{12}")
 _PLAIN = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
@@ -43,6 +45,7 @@ _PORT_WORDS = (
     ("et", "ethernet"),
     ("e", "ethernet"),
 )
+_PADDED = re.compile(r"(?<!\d)0+(?=\d)")
 _PORT_SHAPE = re.compile(r"^([a-z]+(?:-[a-z]+)*)[ _]?(\d[\d/:.]*)$")
 DEFAULT_NAMES = frozenset(
     ("amnesiac", "cumulus", "debian", "linux", "localhost", "router", "sonic", "switch", "ubuntu")
@@ -53,6 +56,9 @@ _DPU_LAST = re.compile(r"([^.]+)[-_](?:dpu|bf|bluefield)[-_]?\d{0,2}(?:\..*)?", 
 _UNSAFE = re.compile(r"[^A-Za-z0-9.\-]+")
 _OCTETS = re.compile(r"[0-9a-fA-F]{1,2}(?::[0-9a-fA-F]{1,2}){5}")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
+_LAST_NUMBER = re.compile(r"(.*?)(\d+)(\D*)", re.DOTALL)
+MOST_RANGES = 8
+"""Maximum number of similar names and ranges of names in a sentence."""
 CUT_NAME = "..."
 """At the end of a name that a switch has shortened to its table's column, as OS10 does."""
 CUT_COLUMN = 20
@@ -95,7 +101,8 @@ def short_name(key: str) -> str:
 
 @lru_cache(maxsize=65536)
 def port_key(name: str) -> str:
-    """The normalized port name for look-ups: `Ethernet1/1`, `Eth1/1`, `Et1/1` and `E1/1` are one port.
+    """The normalized port name for look-ups: `Ethernet1/1`, `Eth1/1`, `Et1/1` and `E1/1` are one port, `swp1` and
+    `swp01` too.
 
     `eth0` without a slash is a kernel's interface and never SONiC's `Ethernet0`. Only forms that vendors print
     interchangeably are unified; whether `Ethernet0` and SONiC's alias `etp1` are one port follows from the device's own
@@ -105,7 +112,7 @@ def port_key(name: str) -> str:
     shape = _PORT_SHAPE.match(low)
     if not shape:
         return low
-    word, number = shape[1].replace("-", ""), shape[2]
+    word, number = shape[1].replace("-", ""), _PADDED.sub("", shape[2])
     if word == "eth" and number.isdigit():
         return low
     for long, short in _PORT_WORDS:
@@ -158,3 +165,22 @@ def is_loopback(host: str) -> bool:
         return ip_address(host).is_loopback
     except ValueError:
         return False
+
+
+def folded(names: Iterable[str]) -> str:
+    """Names with their last number as a range: `gpu-[003-064], leaf-7`."""
+    ordered: Sequence[str] = sorted(names, key=natural_key)
+    parts = [_LAST_NUMBER.fullmatch(name) for name in ordered]
+    keyed = [
+        (m[1], m[3], int(m[2]) - at) if m else (name, "", -1)
+        for at, (name, m) in enumerate(zip(ordered, parts, strict=True))
+    ]
+    shown = []
+    for key, rows in groupby(range(len(ordered)), key=keyed.__getitem__):
+        run = [*rows]
+        first, last = parts[run[0]], parts[run[-1]]
+        many = len(run) > 1 and first is not None and last is not None
+        shown.append(f"{key[0]}[{first[2]}-{last[2]}]{key[1]}" if many and first and last else ordered[run[0]])
+    return ", ".join(shown[:MOST_RANGES]) + (
+        f" and {len(shown) - MOST_RANGES:,} more" if len(shown) > MOST_RANGES else ""
+    )

@@ -9,10 +9,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from truerail.analysis.cabling.discovery import discoveries
+from truerail.analysis.cabling.host_nics import HostSays
 from truerail.analysis.cabling.ib_names import canonical_guid, is_factory_name, spellings
 from truerail.model import LoadBalancing, Neighbor, Plan, RdmaLink, Role, Snapshot, Transport
 from truerail.model.names import natural_key
-from truerail.plans.infer_hosts import HostSays
 
 
 def fabric_roles(snapshot: Snapshot) -> dict[str, Role]:

@@ -9,8 +9,8 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from truerail.analysis.cabling.host_nics import HostSays, NicOrder, name_shape
 from truerail.model import Port
-from truerail.plans.infer_hosts import HostSays, NicOrder, name_shape
 from truerail.plans.infer_rails import FEWEST_VOTES, Column, Columns, clear
 
 

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from truerail.analysis.cabling.host_nics import NicOrder
 from truerail.model import Port
 from truerail.model.names import natural_key
-from truerail.plans.infer_hosts import NicOrder
 from truerail.plans.infer_names import Cell, LeafNames
 from truerail.plans.standing import leaf_groups, pod_of
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
+from truerail.analysis.cabling.host_nics import HostSays
 from truerail.model import Neighbor, Snapshot
 from truerail.model.names import natural_key
-from truerail.plans.infer_hosts import HostSays
 from truerail.plans.infer_wires import Wires
 
 _LISTENS = ("lldp", "ib_fabric")

@@ -7,12 +7,12 @@ import numpy as np
 
 from truerail.analysis.cabling import Wiring, join
 from truerail.analysis.cabling.discovery import COLLECTOR as DISCOVERY
+from truerail.analysis.cabling.host_nics import name_shape
 from truerail.analysis.cabling.ib_names import canonical_guid
 from truerail.model import Device, Neighbor, Plan, Port, Role, Snapshot
 from truerail.model.columns import NONE
 from truerail.model.names import device_key, port_key, short_name
 from truerail.plans.infer_fabric import fabric_roles
-from truerail.plans.infer_hosts import name_shape
 
 _SWITCH_COLLECTORS = ("lldp_switch", "lldp_snmp", "if_snmp")
 _HOST_COLLECTORS = ("gpu_nic_topology", "rdma_link")

@@ -11,6 +11,7 @@ from truerail.model.facts import Fact
 from truerail.model.finding import Cause, Finding, Summary, Verdict
 from truerail.model.life import Mute
 from truerail.model.open_fault import OpenFault
+from truerail.model.plan import Port
 from truerail.model.step_marks import StepMark
 from truerail.views.models import StepLine
 
@@ -53,6 +54,8 @@ class SeenNames:
 
     devices: Sequence[str]
     keys: Mapping[str, int]
+    named: Mapping[str, str]
+    called: Mapping[Port, str]
     spellings: Sequence[str]
     packed: Codes
 

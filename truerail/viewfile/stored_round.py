@@ -231,12 +231,12 @@ def wiring_of(
 
 def seen_names(index: PlanIndex) -> SeenNames:
     """What a snapshot added to the plan's index."""
-    return SeenNames(*index.devices.unplanned(), *index.ports.columns())
+    return SeenNames(*index.devices.unplanned(), index.named, index.called, *index.ports.columns())
 
 
 def index_of(plan: Plan, seen: SeenNames) -> PlanIndex:
     """The plan's index with the devices and ports of a snapshot."""
-    index = PlanIndex(plan)
+    index = PlanIndex(plan, seen.named, seen.called)
     index.devices.restore(seen.devices, seen.keys)
     index.ports.restore(seen.spellings, seen.packed)
     return index

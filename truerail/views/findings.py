@@ -65,9 +65,8 @@ class Findings:
     @cached_property
     def port(self) -> Codes:
         """The port that the subject is, as a code; -1 for a device."""
-        ports = self._index.ports
         names = [None if self._is_device(one) else one.subject.partition("/")[2] or None for one in self.all]
-        return ports.find(self.device, ports.name_codes(names))
+        return self._index.find(self.device, names)
 
     @cached_property
     def cable(self) -> Codes:

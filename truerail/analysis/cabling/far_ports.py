@@ -68,6 +68,8 @@ def far_ports(names: LocalNames, heard: Heard) -> tuple[Codes, Mask]:
     owner = np.where(_shared_macs(names.index, heard), NONE, heard.owner)
     v = ports.find(heard.w, ports.name_of(owner))
     direct = ports.find(heard.w, id_name)
+    if names.index.called:  # a switch may send what the plan calls its ports, and report other names itself
+        direct = np.where(direct < 0, names.index.find(heard.w, either(is_mac, None, heard.port_id)), direct)
     v = names.as_planned(np.where((v < 0) & ~vague, direct, v))
     doubt = np.zeros(len(v), dtype=bool)
     rows = np.flatnonzero((v < 0) & (heard.w >= 0))

@@ -15,11 +15,13 @@ import numpy as np
 from truerail.analysis.cabling.announce import announced
 from truerail.analysis.cabling.claims import Claims, nameless_chassis, read_claims
 from truerail.analysis.cabling.discovery import Discovery, discovered
+from truerail.analysis.cabling.fit import Fit, fit_devices
+from truerail.analysis.cabling.fit_ports import fit_nics, fit_switch_ports
 from truerail.analysis.cabling.ib_placed import LAYERS, boxes, contested_places, placed, unplaced, without
 from truerail.analysis.cabling.local import LocalNames
-from truerail.analysis.cabling.own_names import of_unnamed_ports, own_names
 from truerail.model.columns import Codes
 from truerail.model.index import PlanIndex
+from truerail.model.plan import Plan
 from truerail.model.snapshot import Snapshot, Table
 
 
@@ -46,6 +48,9 @@ class Identity:
     name. They are identified by their MACs, and their readings stay their own.
     """
 
+    fit: Fit = field(default_factory=Fit)
+    """What planned names mean that the devices do not use."""
+
     @property
     def index(self) -> PlanIndex:
         """The plan's names as numbers."""
@@ -69,8 +74,20 @@ class Identity:
         return self.names.ports(device, names)
 
 
-def identify(index: PlanIndex, snapshot: Snapshot) -> Identity:
-    """Resolves every neighbour of a snapshot. Reads the names twice only where some device announces another's."""
+def identify(plan: Plan, snapshot: Snapshot) -> Identity:
+    """Resolves every neighbour of a snapshot: again where the plan uses other names than the devices."""
+    index, fit = PlanIndex(plan), Fit()
+    found = _identified(index, snapshot)
+    for matched in (fit_devices, fit_switch_ports, fit_nics):
+        more = matched(found.names, found.claims)
+        if more:
+            fit += more
+            found = _identified(PlanIndex(plan, fit.devices, fit.ports), snapshot)
+    return replace(found, fit=fit)
+
+
+def _identified(index: PlanIndex, snapshot: Snapshot) -> Identity:
+    """Resolves every neighbour. Reads the names twice only where some device announces another's."""
     names = LocalNames(index, snapshot)
     claims = read_claims(names)
     by_number = _by_number(names, claims)
@@ -85,15 +102,10 @@ def identify(index: PlanIndex, snapshot: Snapshot) -> Identity:
     if owners or announces or split:
         names = LocalNames(index, snapshot, announces, by_number=by_number)
         claims, found = read_claims(names, owners, split), discovered(names, owners, split)
-    planned, by_scheme = own_names(names, claims)
-    if planned:
-        names = LocalNames(index, snapshot, announces, planned, by_number)
-        claims, found = read_claims(names, owners, split), discovered(names, owners, split)
     if found is None:
         known_ids = nameless_chassis(names, claims)
         if known_ids:
             claims = read_claims(names, owners, split, known_ids)
-        claims = of_unnamed_ports(names, claims, by_scheme)
         return Identity(names, claims, owners, duplicates, misnamed=misnamed)
     found, by_place, contested, open_ = _placed(names, found, owners, split)
     more = boxes(index, found.claims, open_, by_place.values())

@@ -71,6 +71,8 @@ class Why(IntEnum):
     """It is seen, but its place in an inferred plan is undecided."""
     UNNUMBERED = 10
     """One of its switches is discovered as several nodes, whose ports the plan does not number: it may be on these."""
+    UNNAMED = 12
+    """Its device has no port of the planned name, and what the name means is a question."""
     NOT_KEPT = 11
     """A state of the past, whose reason the journal does not keep."""
 
@@ -223,12 +225,12 @@ def evidence_of(snapshot: Snapshot, kind: type[Fact], row: int) -> Evidence:
 
 def join(plan: Plan, snapshot: Snapshot, earlier: Snapshot | None = None) -> Wiring:
     """The wiring of a snapshot under a plan. What an `earlier` one has as columns is not read again."""
-    index = PlanIndex(plan)
     if earlier is not None:
         snapshot.follow(earlier)
     joined = snapshot.unmeasured()
     joined.take_tables(snapshot)
-    identity = identify(index, joined)
+    identity = identify(plan, joined)
+    index = identity.index
     snapshot.take_tables(joined)
     beside = testimony(identity.names, snapshot.table(Optic))  # may add ports: sizes come after
     states = port_states(identity)
@@ -276,6 +278,9 @@ def _evaluate_cables(wiring: Wiring) -> None:
 
     wiring.why[astray] = Why.AMBIGUOUS  # unknown: the device is right and the port likely another, or it is a namesake
     _evaluate_unseen(wiring, np.flatnonzero(~(right | wrong | astray)))
+    if questions := wiring.identity.fit.open:
+        unnamed = np.array([not questions.isdisjoint(cable[:2]) for cable in index.plan.cables], dtype=bool)
+        wiring.state[unnamed], wiring.why[unnamed] = State.UNKNOWN, Why.UNNAMED
 
 
 def _heard_too_often(wiring: Wiring) -> Mask:

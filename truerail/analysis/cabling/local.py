@@ -96,6 +96,19 @@ class LocalNames:
         known = (ports >= 0) & (ports < len(alias))
         return np.where(known, alias[np.where(known, ports, 0)], ports)
 
+    def as_own(self, ports: Codes) -> Codes:
+        """The opposite of `as_planned`; ports of hosts without readings as those with readings call theirs."""
+        alias, of = self._aliases, self.index.ports
+        other = np.flatnonzero(alias != np.arange(len(alias)))
+        called = {planned: own for own, planned in self.learned().items()}
+        name = np.array([called.get(code, code) for code in of.name_of(ports).tolist()], dtype=np.int64)
+        own = np.arange(len(of) + 1, dtype=np.int64)
+        silent = (ports >= 0) & (name != of.name_of(ports)) & ~np.isin(ports, alias[other])
+        found = of.find_or_add(of.device_of(ports[silent]), name[silent])
+        own[ports[silent]] = found
+        own[alias[other]] = other
+        return np.where(ports >= 0, own[ports], ports)
+
     def sent(self, device: Codes, ids: Codes) -> Codes:
         """The ports that send these ids, by their own devices' reports; -1 where there is none. Shapes (n,)."""
         keys, ports = self._sent
@@ -142,6 +155,10 @@ class LocalNames:
     def own_link_ports(self) -> Codes:
         """The port of every row of the NetLink table under the device's own name for it."""
         return self._own(NetLink)
+
+    def own_rdma_ports(self) -> Codes:
+        """The port of every row of the RdmaLink table under the device's own name for it."""
+        return self._own(RdmaLink)
 
     def rdma_ports(self) -> Codes:
         """The port of every row of the RdmaLink table: its netdev, or the device itself where it has none."""
@@ -362,7 +379,8 @@ def _renumbered(names: LocalNames) -> dict[int, dict[int, int]]:
 
 
 def _ordinals(names: LocalNames) -> tuple[Codes, Codes]:
-    """`nic3` in a plan is the fourth RDMA device of the host, in the order of names, of those that the plan can mean.
+    """`nic3` in a plan is the fourth RDMA device of the host, in the order of names, of those that the plan can mean; the
+    third of a plan that counts to the number of devices, from one.
     Where some are bonded, the names of bonds are counted separately: the members count, in the order of their PCI
     addresses.
     """
@@ -385,7 +403,8 @@ def _ordinals(names: LocalNames) -> tuple[Codes, Codes]:
             rows.setdefault(host, []).append(((place, natural_key(rdma.rows[row].device)), port))
     found: list[tuple[int, int]] = []
     for host, nics in rows.items():
-        for ordinal, (_, port) in enumerate(sorted(nics, key=itemgetter(0))):
+        from_one = 0 not in wanted[host] and max(wanted[host]) == len(nics)
+        for ordinal, (_, port) in enumerate(sorted(nics, key=itemgetter(0)), start=int(from_one)):
             if ordinal in wanted[host]:
                 found.append((port, wanted[host][ordinal]))
     pairs = np.array(found, dtype=np.int64).reshape(-1, 2)

@@ -117,7 +117,7 @@ class Plugs:
             words = [self._restored.get(str(cable.a), "").partition("/") for cable in index.plan.cables]
             device = {name: code for code, name in enumerate(index.devices.names[: index.devices.planned])}
             devices = np.array([device.get(one[0], NONE) for one in words], dtype=np.int64)
-            place = index.ports.find(devices, index.ports.name_codes([one[2] or None for one in words]))
+            place = index.find(devices, [one[2] or None for one in words])
             place[place >= index.planned_ports] = NONE
             seen_at[place != NONE] = self._restored_at
         return _Places(index.plan, {}, place, seen_at, np.full(size, np.nan))

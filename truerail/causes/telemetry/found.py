@@ -105,7 +105,7 @@ class FabricContext:
         parts = [name.partition("/") for name in names]
         code = {name: index.devices.find(name) for name in dict.fromkeys(device for device, _, _ in parts)}
         device = mapped(code.__getitem__, [device for device, _, _ in parts])
-        return device, index.ports.find(device, index.ports.name_codes([port or None for _, _, port in parts]))
+        return device, index.find(device, [port or None for _, _, port in parts])
 
 
 @dataclass(frozen=True)

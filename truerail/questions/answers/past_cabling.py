@@ -104,7 +104,7 @@ def _restore(wiring: Wiring, links: Mapping[str, LinkPlace], *, same_plan: bool)
             continue
         device, _, name = (link.place or "").partition("/")
         at = index.devices.find(device) if device else NONE
-        found = int(index.ports.find(np.array([at]), index.ports.name_codes([name or None]))[0])
+        found = int(index.find(np.array([at]), [name or None])[0])
         place = found if found < size else NONE
         state = _STATES[link.state] if same_plan else _state(cable.b, link)
         wiring.state[number], wiring.place[number] = state, place

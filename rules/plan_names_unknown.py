@@ -1,0 +1,85 @@
+"""The plan names devices, ports or NICs that no device has, and what it means by them is not clear.
+
+## Why it matters
+Lists are written by people, with the names on the front (`1/5`, `P5`, `OSFP3`), of another system, or of an older
+draft. Taken literally, every cable of such a list looks wrong. No cable is moved for a name: what is planned there is
+unknown until the question is answered.
+
+## How it is detected
+An eighth or more of the planned ports of a device are not among those that it reports, and as many of its own have
+planned neighbours but no planned name; half of the devices of its kind or more are like this. A map of names that keeps
+the numbers on the front, or the order of a host's GPUs, or on which three devices agree, is used and reported as a
+note if it explains the cabling: half of the cables where numbers are kept, three quarters elsewhere. Where only another
+map explains it, this may be a shift of all cables as well: then it is this question. Devices are matched by the words
+and numbers of their names. These limits are judged, on simulated lists (docs/measured/accuracy.md).
+
+## What to do
+1. Look at one of the devices: does the port beside the printed number have the name that the question offers?
+2. If so: `truerail plan fit PLAN --from CAPTURE --accept --output FITTED.yaml` writes the plan under the devices' own
+   names. If not, correct the names in the list.
+
+## Decide
+- `perhaps`: a map explains the cabling. Look at one device, then accept it or correct the list.
+- `none of them is known`: no map explains it. Correct the names in the list.
+- `another fabric's plan`: none of the planned devices answers. See Fix.
+
+## False positives
+None known: nothing else is reported of these cables while the question is open.
+"""
+
+from collections.abc import Iterator
+
+from truerail.analysis.round import Round
+from truerail.analysis.rule import Case, rule
+from truerail.model import Finding, Neighbor, Severity
+
+
+@rule("CAB011", severity=Severity.WARNING, needs=[Neighbor], first="where DEVICE")
+def plan_names_unknown(round: Round) -> Iterator[Finding]:
+    """Planned names that no device has."""
+    for match in round.cabling.identity.fit.matches:
+        if match.open:
+            yield plan_names_unknown.found(
+                match.devices[0],
+                summary=match.words,
+                action="Look at one of these devices. If it is so: `truerail plan fit PLAN --from CAPTURE --accept`. "
+                "If not: correct the names in the plan.",
+                detail=(("devices", len(match.devices)), ("explained", match.explained), ("tested", match.tested)),
+            )
+
+
+def _leaf(first: int, *, own: str) -> list[Neighbor]:
+    """A leaf that hears the NICs of four hosts on ports from this number on."""
+    return [
+        Neighbor(f"{own}{first + n}", system_name=f"gpu-{n + 1}", port_id="nic0", port_id_type="ifname")
+        for n in range(4)
+    ]
+
+
+def _plan(name: str) -> str:
+    return "\n".join(f"gpu-{n + 1}/nic0 leaf-0/{name.format(n + 1)} rail=0" for n in range(4))
+
+
+FIRES = (
+    Case(
+        "The list begins at 1, the cables at swp2: a shift of the cables, or of the numbers.",
+        _plan("P{}"),
+        {"leaf-0": _leaf(2, own="swp")},
+        ("leaf-0",),
+    ),
+    Case(
+        "None of the planned devices answers, others do.",
+        _plan("swp{}").replace("gpu", "node").replace("leaf-0", "rack9"),
+        {"leaf-0": _leaf(1, own="swp")},
+        ("node-1",),
+    ),
+)
+
+QUIET = (
+    Case("A list with the numbers on the front: P1 is swp1.", _plan("P{}"), {"leaf-0": _leaf(1, own="swp")}),
+    Case(
+        "All cables are one port too high, in a list with the leaf's own names.",
+        _plan("swp{}"),
+        {"leaf-0": _leaf(2, own="swp")},
+    ),
+)

@@ -1,0 +1,314 @@
+"""Planned ports that no device has, and which of its own they mean.
+
+The cabling shows which is which: a port has its planned neighbour, but for the few cables that are wrong. A map is
+used where it is clear: it keeps the numbers on the front, or the order of the GPUs, or three devices agree on it.
+Another one that would explain the cabling may be a shift of cables as well: that is a question, and what depends on it
+is unknown.
+"""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from truerail.analysis.cabling.claims import Claims
+from truerail.analysis.cabling.fit import CLEAR, Fit, Match
+from truerail.analysis.cabling.host_nics import NicOrder, hosts_say, nic_order
+from truerail.analysis.cabling.local import LocalNames
+from truerail.analysis.cabling.spellings import Forms, form, in_order, is_in_order, lines, numbers
+from truerail.model.columns import Codes, Mask, distinct_pairs
+from truerail.model.facts import Neighbor
+from truerail.model.plan import Port
+
+_SOME, _HALF, _MOST = 0.25, 0.5, 0.9
+"""Of the cables that a map can be tested on, those that one must explain which keeps the order of the GPUs; which keeps
+the numbers on the front; and which keeps nothing.
+"""
+_BY_NUMBER = re.compile(r"(?:mlx\d+_|bnxt_re|ionic_|irdma|nic[-_ ]?|eth)\d+", re.IGNORECASE)
+"""Names of NICs that are counted, by the host or by the list."""
+_PART = 8
+_FEWEST = 2
+"""Ports of a device that are too few to doubt their names, if only so many are not found."""
+_MIN_DEVICES = 3
+"""Devices that must agree on a map whose numbers do not."""
+
+
+@dataclass(slots=True)
+class _Device:
+    """A device with doubtful names: its planned ports and its own, by name, each with the device at its other end.
+    `places` are rail and plane of planned ports, `across` own ports by the planned port whose cable ends where they
+    are heard, `planned_as` the planned names of own ports that are known, `nics` the rail NICs of a host in the order
+    of its GPUs.
+    """
+
+    code: int
+    name: str
+    planned: dict[str, int] = field(default_factory=dict)
+    own: dict[str, int] = field(default_factory=dict)
+    places: dict[str, tuple[int, int]] = field(default_factory=dict)
+    across: dict[str, str] = field(default_factory=dict)
+    planned_as: dict[str, str] = field(default_factory=dict)
+    nics: NicOrder = ()
+
+    def votes(self) -> Iterator[tuple["_Device", str, str]]:
+        """Planned and own names of ports that have the same neighbour: several of one neighbour by its ports, else in
+        their order.
+        """
+        sides: list[defaultdict[int, list[str]]] = [defaultdict(list), defaultdict(list)]
+        for side, ports in zip(sides, (self.planned, self.own), strict=True):
+            for name in in_order(ports):
+                side[ports[name]].append(name)
+        planned, own = sides
+        for peer, names in planned.items():
+            mine = own.get(peer, [])
+            known = [(name, self.across[name]) for name in names if self.across.get(name) in mine]
+            pairs = (
+                known if len(names) > 1 and known else zip(names, mine, strict=False) if len(names) == len(mine) else ()
+            )
+            yield from ((self, name, other) for name, other in pairs)
+
+    def by_gpu(self) -> Iterator[tuple[str, str]]:
+        """Planned names and own ones: the NIC of rail N is that of the N-th GPU."""
+        rails, planes = (sorted({place[at] for place in self.places.values()}) for at in (0, 1))
+        if len(set(self.places.values())) == len(self.places) and len(rails) == len(self.nics):
+            for name, (rail, plane) in self.places.items():
+                functions = self.nics[rails.index(rail)]
+                if len(functions) == len(planes):
+                    yield name, functions[planes.index(plane)]
+
+
+def fit_switch_ports(names: LocalNames, claims: Claims) -> Fit:
+    """Planned ports that their switches do not have, or that have other neighbours on all switches of a kind, matched
+    with the switches' own.
+    """
+    return _fit(_groups(names, claims, hosts=False))
+
+
+def fit_nics(names: LocalNames, claims: Claims) -> Fit:
+    """The same of hosts."""
+    return _fit(_groups(names, claims, hosts=True))
+
+
+def _fit(groups: Iterable["_Group"]) -> Fit:
+    """What some kinds keep of their numbers holds for others with the same forms of names."""
+    found = list(groups)
+    kept = {best.forms for group in found if (best := group.best(())) and best.natural}
+    return sum((group.fit(group.best(kept)) for group in found), Fit())
+
+
+@dataclass(frozen=True)
+class _Ports:
+    """The ports of a fabric: those of the plan, the devices' own, and own ones with the planned device at their other
+    ends. Each has one neighbour.
+    """
+
+    names: LocalNames
+    claims: Claims
+    planned: Codes
+    own: Codes
+    linked: Codes
+    peer: Codes
+
+    def doubtful(self) -> tuple[Mask, Mask]:
+        """Per planned device: whether an eighth of its planned ports are not among its own, and so many of its own not
+        among the planned; and whether a quarter of its planned ports have other neighbours.
+        """
+        index, ports = self.names.index, self.names.index.ports
+        size = len(index.devices.names)
+
+        def count(of: Codes) -> Codes:
+            return np.bincount(ports.device_of(of), minlength=size)[: index.devices.planned]
+
+        linked = self.names.as_planned(self.linked)
+        here = np.isin(linked, self.planned)
+        right = here & (ports.device_of(index.far_ends(linked)) == self.peer)
+        lacking = self.planned[~np.isin(self.planned, [*self.own, *self.names.as_planned(self.own)])]
+        unmatched = np.minimum(count(lacking), count(linked[~here]))
+        lacks = (unmatched >= _FEWEST) & (_PART * unmatched >= count(self.planned))
+        return lacks, (count(linked[here]) > _FEWEST) & (count(linked[right]) < CLEAR * count(linked[here]))
+
+    def devices(self) -> list[_Device]:
+        """The planned devices with their ports."""
+        index, ports, names = self.names.index, self.names.index.ports, self.names
+        devices = [_Device(code, index.devices.names[code]) for code in range(index.devices.planned)]
+        cable = index.cables_at(self.planned)
+        far = ports.device_of(index.far_ends(self.planned))
+        columns = (self.planned, ports.device_of(self.planned), far, index.rail[cable], index.plane[cable])
+        for port, code, other, rail, plane in zip(*(column.tolist() for column in columns), strict=True):
+            name = index.spell(port).name
+            devices[code].planned[name], devices[code].places[name] = other, (rail, plane)
+        for port, code, meant in _rows(self.own, ports.device_of(self.own), names.as_planned(self.own)):
+            if code < index.devices.planned:
+                devices[code].planned_as[ports.port(port).name] = index.spell(meant).name
+        for port, code, other in _rows(self.linked, ports.device_of(self.linked), self.peer):
+            if code < index.devices.planned:
+                devices[code].own[ports.port(port).name] = other
+        heard = self.claims.v
+        wanted = index.far_ends(self.claims.u)
+        same = np.flatnonzero((heard >= 0) & (wanted >= 0) & (ports.device_of(wanted) == ports.device_of(heard)))
+        for port, code, mine in _rows(wanted[same], ports.device_of(wanted[same]), names.as_own(heard[same])):
+            devices[code].across[index.spell(port).name] = ports.port(mine).name
+        for host, says in hosts_say(names.seen).items():
+            if names.filed(host) < index.devices.planned:
+                devices[names.filed(host)].nics = nic_order(says)
+        return devices
+
+
+def _rows(*columns: Codes) -> Iterator[tuple[int, ...]]:
+    return zip(*(column.tolist() for column in columns), strict=True)
+
+
+def _ports_of(names: LocalNames, claims: Claims) -> _Ports:
+    """The ports of a fabric. One that hears several devices is left out."""
+    index, of = names.index, names.index.ports.device_of
+    reported = np.concatenate([names.as_own(claims.u), names.own_link_ports(), names.own_rdma_ports()])
+    theirs = names.as_own(claims.v)
+    far = (theirs >= 0) & (np.isin(theirs, reported) | ~np.isin(of(theirs), of(reported)))
+    port = np.concatenate([names.as_own(claims.u), theirs[far]])
+    peer = np.concatenate([claims.w, of(claims.u[far])])
+    use = (peer >= 0) & (peer < index.devices.planned)
+    port, peer = distinct_pairs(port[use], peer[use])
+    _, inverse, times = np.unique(port, return_inverse=True, return_counts=True)
+    planned = np.flatnonzero(index.cables_at(np.arange(index.planned_ports)) >= 0)
+    own = np.unique(np.concatenate([port, reported]))
+    return _Ports(names, claims, planned, own[own >= 0], port[times[inverse] == 1], peer[times[inverse] == 1])
+
+
+def _groups(names: LocalNames, claims: Claims, *, hosts: bool) -> Iterator["_Group"]:
+    """Devices of one kind, if half of them or more have doubtful names. A kind has the same forms of names."""
+    index = names.index
+    ports = _ports_of(names, claims)
+    here = (np.array(index.devices.tier[: index.devices.planned]) == 0) == hosts
+    lacks, elsewhere = (mask & here for mask in ports.doubtful())
+    if not (lacks | elsewhere).any():
+        return
+    devices = ports.devices()
+    if hosts:
+        _as_others(names, claims, [device for device in devices if index.devices.is_host(device.code)])
+    kinds: defaultdict[tuple[object, ...], list[_Device]] = defaultdict(list)
+    for device in devices:
+        forms = frozenset(map(form, device.planned)), frozenset(() if hosts else map(form, device.own))
+        kinds[index.devices.tier[device.code], *forms].append(device)
+    for group in kinds.values():
+        codes, heard = [one.code for one in group], sum(bool(one.own) for one in group)
+        if 2 * (lacks | elsewhere)[codes].sum() >= heard > 0:
+            yield _Group(group, lacking=bool(2 * lacks[codes].sum() >= heard))
+
+
+def _as_others(names: LocalNames, claims: Claims, hosts: Iterable[_Device]) -> None:
+    """Gives hosts that do not answer the names of those that do: of the ones that have all names by which the silent
+    host's ports are heard, if these have one set of names.
+    """
+    table = names.seen.table(Neighbor)
+    heard: defaultdict[int, set[str]] = defaultdict(set)
+    said = zip(
+        claims.w.tolist(),
+        table.column("port_description")[claims.row],
+        table.column("port_id")[claims.row],
+        strict=True,
+    )
+    for code, *texts in said:
+        heard[code].update(text for text in texts if text)
+    sets = {frozenset(host.planned_as) for host in hosts if host.nics}
+    every = frozenset().union(*sets)
+    for host in hosts:
+        fits = [one for one in sets if one >= heard[host.code] & every]
+        if not host.nics and len(fits) == 1:
+            host.planned_as = {name: host.planned_as.get(name, name) for name in fits[0]}
+
+
+@dataclass(frozen=True, slots=True)
+class _Map:
+    """A map of planned to own names: of several own ones the first that a device has is meant. `least` is the part of
+    the cables that it must explain; `natural` if it keeps the numbers on the front, in names of these forms.
+    """
+
+    names: Mapping[str, Sequence[str]]
+    least: float
+    clear: bool = True
+    natural: bool = False
+    forms: Forms = ("", "")
+
+    def own(self, device: _Device, name: str) -> str:
+        """The own name of a device's planned port; empty if unknown."""
+        return next((own for own in self.names.get(name, ()) if own in device.planned_as), "")
+
+
+class _Group:
+    """Devices of one kind with doubtful names, half of which lack planned ports, or have other neighbours there."""
+
+    def __init__(self, devices: Sequence[_Device], *, lacking: bool) -> None:
+        self.devices, self.lacking = devices, lacking
+        self.votes = [vote for device in devices for vote in device.votes()]
+        self.planned = {name for device in devices for name in device.planned}
+        self.own = {name for device in devices for name in (*device.planned_as, *device.own)}
+        self.literal = sum(device.planned_as.get(own) == planned for device, planned, own in self.votes)
+        self.agreed = sum(bool(device.own) for device in devices) >= _MIN_DEVICES
+
+    def explained(self, by: _Map) -> int:
+        """How many cables are where they are planned, by a map."""
+        return sum(by.own(device, planned) == own for device, planned, own in self.votes)
+
+    def best(self, kept: Collection[Forms]) -> _Map | None:
+        """The most natural map that explains enough. Names that devices have keep their meaning, unless the list counts
+        and all devices count otherwise.
+        """
+        if not self.lacking and not self.agreed:
+            return None
+        for one in self._maps():
+            explained = self.explained(one)
+            enough = explained >= max(1, one.least * len(self.votes)) or (one.natural and one.forms in kept)
+            if enough and (self.lacking or explained > self.literal):
+                return one
+        return None
+
+    def _maps(self) -> Iterator[_Map]:
+        pairs = [(name, own) for _, name, own in self.votes]
+        by_gpu = _counted(pair for device in self.devices for pair in device.by_gpu())
+        counted = all(map(_BY_NUMBER.fullmatch, self.planned))
+        if self.lacking:
+            yield _Map(by_gpu, _SOME)
+        elif counted and is_in_order({name: own[0] for name, own in by_gpu.items()}):
+            yield _Map(by_gpu, CLEAR)
+        shifted = []
+        for names, forms, natural in lines(self.planned, self.own, pairs):
+            least = _HALF if natural and self.lacking else CLEAR
+            one = _Map({name: (own,) for name, own in names.items()}, least, natural or self.agreed, natural, forms)
+            shifted += [one] * (not natural)
+            yield from [one] * natural
+        most = _counted(pairs)
+        first = in_order({found[0] for found in most.values()})
+        in_line = {name: (own,) for name, own in zip(in_order(most), first, strict=False)}
+        if self.lacking:
+            yield from (*shifted, _Map(in_line, CLEAR, self.agreed))
+            yield _Map(most, _MOST, self.agreed and all(len(numbers(name)) > 1 for name in self.planned))
+        elif counted:
+            yield _Map(in_line, _MOST)
+
+    def fit(self, best: _Map | None) -> Fit:
+        """What these devices' ports are called; nothing if they have the planned ones and no map is better."""
+        if best is None and not self.lacking:
+            return Fit()
+        ports = [(device, Port(device.name, name)) for device in self.devices for name in device.planned]
+        meant = {port: own for device, port in ports if best and (own := best.own(device, port.name))}
+        clear = best is not None and best.clear
+        forms = {form(port.name) for port in meant}
+        match = Match(
+            tuple(device.name for device in self.devices),
+            tuple(dict.fromkeys((port.name, own) for port, own in meant.items() if port.name != own)),
+            self.explained(best) if best else 0,
+            len(self.votes),
+            open=not clear,
+        )
+        unknown = frozenset(port for _, port in ports if not clear or form(port.name) not in forms)
+        return Fit(ports=meant if clear else {}, open=unknown, matches=(match,) if match.names or not clear else ())
+
+
+def _counted(pairs: Iterable[tuple[str, str]]) -> Mapping[str, Sequence[str]]:
+    """For each planned name the own ones, the most frequent first."""
+    counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for name, own in pairs:
+        counts[name][own] += 1
+    return {name: [own for own, _ in found.most_common()] for name, found in counts.items()}

@@ -1,0 +1,113 @@
+"""Whether two spellings may mean one thing: the numbers of ports' names, the words and numbers of devices' names.
+
+People name a port by what is printed beside it, or as another system does: `1/5`, `P5`, `Port 5`, `swp05`,
+`Eth1/5 (400G)` are each the fifth port of a switch that calls it `swp5`, `Ethernet16` or `et-0/0/4`. Here a name is
+only taken apart; which port it is follows from the cabling, see `fit`.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from math import gcd
+
+from truerail.model.names import device_key, natural_key
+
+Words = tuple[str | int, ...]
+Forms = tuple[str, str]
+"""The forms of planned and of own names."""
+
+_REMARK = re.compile(r"\s*\([^()]*\)|\s+-\s.*|\b\d{1,4}\s?g(?:be?|b/s|bps|ig)?\b", re.IGNORECASE)
+"""What a list says of a port beside its name: `(400G)`, `- QSFP112`."""
+_PART = re.compile(r"(\d{1,9})([a-h](?![a-z]))?", re.IGNORECASE)
+_WORD = re.compile(r"[a-z]+|\d+", re.IGNORECASE)
+
+
+@lru_cache(maxsize=65536)
+def numbers(name: str) -> tuple[int, ...]:
+    """The numbers of a port's name, a letter behind one counted from 0: (1, 5) of `Eth1/5`, (3, 1) of `3b`."""
+    found: list[int] = []
+    for number, letter in _PART.findall(_REMARK.sub(" ", name)):
+        found += [int(number), ord(letter.lower()) - ord("a")] if letter else [int(number)]
+    return tuple(found)
+
+
+def form(name: str) -> str:
+    """A port's name without its numbers, and without the letters behind them."""
+    return _PART.sub(lambda found: "#@" if found[2] else "#", _REMARK.sub("", name).strip().lower())
+
+
+@lru_cache(maxsize=65536)
+def words(name: str) -> Words:
+    """The words and numbers of a device's name, without its domain: ("gpu", 1) of `gpu-001` and `GPU_1`."""
+    parts = _WORD.findall(device_key(name).partition(".")[0])
+    return tuple(int(part) if part.isdecimal() else part for part in parts)
+
+
+def last_words(name: str) -> Iterator[Words]:
+    """Each end of a name that begins with a word: `gpu-1` of `r05-gpu-1`."""
+    parts = words(name)
+    yield from (parts[at:] for at in range(len(parts) - 1) if isinstance(parts[at], str))
+
+
+def numbers_alone(name: str) -> Iterator[Words]:
+    """The numbers of a name."""
+    yield tuple(part for part in words(name) if isinstance(part, int))
+
+
+def in_order(names: Iterable[str]) -> list[str]:
+    """Ports' names by their numbers, then as text."""
+    return sorted(names, key=lambda name: (numbers(name), natural_key(name)))
+
+
+def is_in_order(of: Mapping[str, str]) -> bool:
+    """Whether a map of names keeps their order."""
+    return [of[name] for name in in_order(of)] == in_order(of.values())
+
+
+def lines(
+    planned: Iterable[str], own: Iterable[str], pairs: Sequence[tuple[str, str]]
+) -> Iterator[tuple[dict[str, str], Forms, bool]]:
+    """Maps of planned to own names that keep order and distances, as most of the pairs show them; the forms of the
+    names; and whether a map keeps the number on the front: whatever system counts from 0 or in lanes.
+    """
+    forms = Counter((form(one), form(other)) for one, other in pairs)
+    if not forms:
+        return
+    (of_plan, of_own), _ = forms.most_common(1)[0]
+    plan_line, own_line = (
+        _Line(name for name in names if form(name) == which) for names, which in ((planned, of_plan), (own, of_own))
+    )
+    for mine in (plan_line.stepped, plan_line.plain):
+        for theirs in (own_line.stepped, own_line.plain):
+            shifts = Counter(theirs[b] - mine[a] for a, b in pairs if a in mine and b in theirs)
+            at = {place: name for name, place in theirs.items()}
+            for shift in dict.fromkeys([0, *(one for one, _ in shifts.most_common(1))]):
+                map_ = {name: at[place + shift] for name, place in mine.items() if place + shift in at}
+                yield map_, (of_plan, of_own), shift == 0
+
+
+class _Line:
+    """Places of names on the front, from 0: of `Ethernet0`, `Ethernet8`, `Ethernet16` 0, 1 and 2 if they are `stepped`.
+    Of several numbers the last counts fastest. Names begin at 1, unless one has 0.
+    """
+
+    def __init__(self, names: Iterable[str]) -> None:
+        found = {name: numbers(name) for name in names}
+        columns = [sorted(set(column)) for column in zip(*found.values(), strict=True)]
+        starts = [0 if column[0] == 0 else 1 if len(column) > 1 else column[0] for column in columns]
+        steps = [gcd(*(value - start for value in column)) or 1 for column, start in zip(columns, starts, strict=True)]
+        self.plain = _places(found, columns, starts, [1] * len(columns))
+        self.stepped = _places(found, columns, starts, steps)
+
+
+def _places(
+    found: Mapping[str, tuple[int, ...]], columns: Sequence[Sequence[int]], starts: Sequence[int], steps: Sequence[int]
+) -> dict[str, int]:
+    places: dict[str, int] = {}
+    for name, values in found.items():
+        at = 0
+        for value, column, start, step in zip(values, columns, starts, steps, strict=True):
+            at = at * ((column[-1] - start) // step + 1) + (value - start) // step
+        places[name] = at
+    return places
