@@ -249,6 +249,33 @@ def infer(
     _put(remarks + written if isinstance(written, str) else written, output)
 
 
+@app.command(short_help="Match the plan's names with the devices'; write it with theirs.")
+def fit(
+    plan: PlanFile,
+    capture: Annotated[Path, typer.Option("--from", metavar="CAPTURE", help="Folder or tar archive with the answers.")],
+    accept: Annotated[bool, typer.Option("--accept", help="Answer yes to each question.")] = False,
+    to: Annotated[Language | None, typer.Option(help="Format to write. [default: by --output, else csv]")] = None,
+    output: Output = None,
+) -> None:
+    """Show which names of a plan the devices do not have and which of theirs they mean; write the plan with these."""
+    from truerail.cli import terminal_output
+    from truerail.cli.evaluating import load_plan, read
+    from truerail.cli.plug_history import round_of
+    from truerail.plans.fitted import with_own_names
+
+    loaded = load_plan(plan)
+    seen = read(capture, loaded)
+    found = round_of(loaded, seen, seen.snapshot()).cabling.identity.fit
+    for match in found.matches:
+        terminal_output.remark(f"{match.words}{'?' * match.open}")
+    if not found:
+        terminal_output.remark("The devices have the names of the plan.")
+    if output or to:
+        ports = {**found.ports, **found.proposed} if accept else found.ports
+        _put(_written(with_own_names(loaded, found.devices, ports), to or _language(output, Language.CSV)), output)
+    raise typer.Exit(ExitCode.FOUND if any(one.open for one in found.matches) and not accept else ExitCode.GOOD)
+
+
 def _language(output: Path | None, otherwise: Language) -> Language:
     by_suffix = {
         ".yaml": Language.YAML,

@@ -59,20 +59,26 @@ class Match:
 @dataclass(frozen=True, slots=True)
 class Fit:
     """What the names of a plan mean: `devices` has planned devices by the names that they announce, `ports` the own
-    name of each planned port, `open` the planned ports whose names mean no known port.
+    name of each planned port, `open` the planned ports whose names mean no known port, `proposed` what they may mean.
     """
 
     devices: Mapping[str, str] = field(default_factory=dict)
     ports: Mapping[Port, str] = field(default_factory=dict)
     open: frozenset[Port] = frozenset()
+    proposed: Mapping[Port, str] = field(default_factory=dict)
     matches: tuple[Match, ...] = ()
 
     def __bool__(self) -> bool:
         return bool(self.matches)
 
     def __add__(self, other: "Fit") -> "Fit":
-        devices, ports = {**self.devices, **other.devices}, {**self.ports, **other.ports}
-        return Fit(devices, ports, self.open | other.open, (*self.matches, *other.matches))
+        return Fit(
+            {**self.devices, **other.devices},
+            {**self.ports, **other.ports},
+            self.open | other.open,
+            {**self.proposed, **other.proposed},
+            (*self.matches, *other.matches),
+        )
 
 
 def fit_devices(names: LocalNames, claims: Claims) -> Fit:
@@ -97,7 +103,9 @@ def fit_devices(names: LocalNames, claims: Claims) -> Fit:
     if not found:
         stranger = len(lost) == planned and len(strange) >= _FEWEST
         return Fit(matches=(Match(tuple(lost.values()), (), 0, 0, open=True, of_devices=True),) if stranger else ())
-    pairs_of_names = tuple((devices.names[plan], devices.names[own]) for own, plan in found.items())
+    pairs_of_names = tuple(
+        (devices.names[plan], devices.names[own]) for plan, own in sorted((b, a) for a, b in found.items())
+    )
     match = Match(
         tuple(name for name, _ in pairs_of_names), pairs_of_names, *_agreement(names, claims, found), of_devices=True
     )
@@ -126,9 +134,8 @@ def _by_numbers(plan: Names, own: Names) -> dict[int, int]:
             side[_sort(name)][code] = name
     found: dict[int, int] = {}
     for sort in sides[0].values():
-        pairs = [_paired(numbers_alone, sort, other) for other in sides[1].values()]
-        best: dict[int, int] = max(pairs, key=len)
-        found |= best
+        pairs: list[dict[int, int]] = [_paired(numbers_alone, sort, other) for other in sides[1].values()]
+        found |= max(pairs, key=len, default={})
     return found
 
 

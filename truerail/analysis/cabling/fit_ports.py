@@ -18,8 +18,9 @@ from truerail.analysis.cabling.fit import CLEAR, Fit, Match
 from truerail.analysis.cabling.host_nics import NicOrder, hosts_say, nic_order
 from truerail.analysis.cabling.local import LocalNames
 from truerail.analysis.cabling.spellings import Forms, form, in_order, is_in_order, lines, numbers
-from truerail.model.columns import Codes, Mask, distinct_pairs
+from truerail.model.columns import NONE, Codes, Mask, distinct_pairs
 from truerail.model.facts import Neighbor
+from truerail.model.names import natural_key
 from truerail.model.plan import Port
 
 _SOME, _HALF, _MOST = 0.25, 0.5, 0.9
@@ -164,7 +165,7 @@ def _ports_of(names: LocalNames, claims: Claims) -> _Ports:
     """The ports of a fabric. One that hears several devices is left out."""
     index, of = names.index, names.index.ports.device_of
     reported = np.concatenate([names.as_own(claims.u), names.own_link_ports(), names.own_rdma_ports()])
-    theirs = names.as_own(claims.v)
+    theirs = np.where(claims.v >= 0, names.as_own(claims.v), _described(names, claims))
     far = (theirs >= 0) & (np.isin(theirs, reported) | ~np.isin(of(theirs), of(reported)))
     port = np.concatenate([names.as_own(claims.u), theirs[far]])
     peer = np.concatenate([claims.w, of(claims.u[far])])
@@ -174,6 +175,16 @@ def _ports_of(names: LocalNames, claims: Claims) -> _Ports:
     planned = np.flatnonzero(index.cables_at(np.arange(index.planned_ports)) >= 0)
     own = np.unique(np.concatenate([port, reported]))
     return _Ports(names, claims, planned, own[own >= 0], port[times[inverse] == 1], peer[times[inverse] == 1])
+
+
+def _described(names: LocalNames, claims: Claims) -> Codes:
+    """The ports of hosts that are heard with a MAC and an interface's name in the description; -1 elsewhere."""
+    index = names.index
+    tier = np.array([*index.devices.tier, NONE], dtype=np.int64)
+    texts = names.seen.table(Neighbor).column("port_description")[claims.row]
+    called = [text if of_host and text and " " not in text else None
+              for of_host, text in zip((tier[claims.w] == 0).tolist(), texts, strict=True)]  # fmt: skip
+    return index.ports.find_or_add(claims.w, index.ports.name_codes(called))
 
 
 def _groups(names: LocalNames, claims: Claims, *, hosts: bool) -> Iterator["_Group"]:
@@ -294,16 +305,18 @@ class _Group:
         ports = [(device, Port(device.name, name)) for device in self.devices for name in device.planned]
         meant = {port: own for device, port in ports if best and (own := best.own(device, port.name))}
         clear = best is not None and best.clear
-        forms = {form(port.name) for port in meant}
+        forms, shown = {form(port.name) for port in meant}, {(port.name, own) for port, own in meant.items()}
         match = Match(
             tuple(device.name for device in self.devices),
-            tuple(dict.fromkeys((port.name, own) for port, own in meant.items() if port.name != own)),
+            tuple((name, own) for name, own in sorted(shown, key=lambda pair: natural_key(pair[0])) if name != own),
             self.explained(best) if best else 0,
             len(self.votes),
             open=not clear,
         )
         unknown = frozenset(port for _, port in ports if not clear or form(port.name) not in forms)
-        return Fit(ports=meant if clear else {}, open=unknown, matches=(match,) if match.names or not clear else ())
+        if clear:
+            return Fit(ports=meant, open=unknown, matches=(match,) if match.names else ())
+        return Fit(open=unknown, proposed=meant, matches=(match,))
 
 
 def _counted(pairs: Iterable[tuple[str, str]]) -> Mapping[str, Sequence[str]]:

@@ -379,8 +379,8 @@ def _renumbered(names: LocalNames) -> dict[int, dict[int, int]]:
 
 
 def _ordinals(names: LocalNames) -> tuple[Codes, Codes]:
-    """`nic3` in a plan is the fourth RDMA device of the host, in the order of names, of those that the plan can mean; the
-    third of a plan that counts to the number of devices, from one.
+    """`nic3` in a plan is the fourth RDMA device of the host, in the order of names, of those that the plan can mean;
+    the third of a plan that counts to the number of devices, from one.
     Where some are bonded, the names of bonds are counted separately: the members count, in the order of their PCI
     addresses.
     """
