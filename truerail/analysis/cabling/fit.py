@@ -134,8 +134,10 @@ def _by_numbers(plan: Names, own: Names) -> dict[int, int]:
             side[_sort(name)][code] = name
     found: dict[int, int] = {}
     for sort in sides[0].values():
-        pairs: list[dict[int, int]] = [_paired(numbers_alone, sort, other) for other in sides[1].values()]
-        found |= max(pairs, key=len, default={})
+        best: dict[int, int] = {}
+        for other in sides[1].values():
+            best = max(best, _paired(numbers_alone, sort, other), key=len)
+        found |= best
     return found
 
 
