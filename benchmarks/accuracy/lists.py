@@ -9,7 +9,7 @@ python -m benchmarks.accuracy.lists [--runs 1000] [--write docs/measured/accurac
 import argparse
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from multiprocessing import Pool
 from pathlib import Path
@@ -187,11 +187,14 @@ def judged(form: str, seed: int, simulation: Simulation, evaluation: Evaluation,
     return verdict
 
 
-def run(seed: int, form: str = "") -> Verdict:
+SHAPES_OF_LISTS = tuple(name for name, shape in SHAPES.items() if shape.host_ports == "netdev")
+
+
+def run(seed: int, form: str = "", shapes: Sequence[str] = SHAPES_OF_LISTS) -> Verdict:
     """One fabric, with up to two faults, under one form."""
     rng = Random(f"list {seed}")  # noqa: S311 - reproducible is what is wanted, not secret
     name = form or list(FORMS)[seed % len(FORMS)]
-    shape = rng.choice([shape for shape in SHAPES if SHAPES[shape].host_ports == "netdev"])
+    shape = rng.choice(shapes)
     noise = rng.choice((Noise(), Noise(unreachable=0.05, deaf=0.10)))
     faults = rng.choice((0, 1, 2))
     of_shape = replace(SHAPES[shape], platforms=(rng.choice(PLATFORMS),))
@@ -219,15 +222,24 @@ def _without(verdict: Verdict, own: Verdict) -> None:
         setattr(verdict, name, max(0, getattr(verdict, name) - getattr(own, name)))
 
 
+def _counted(one: Verdict) -> dict[str, int]:
+    right = not one.mistaken and not one.unknown
+    return {
+        "runs": 1,
+        "moved": int(one.moved_right > 0),
+        "false": int(one.called_wrong + one.called_missing > 0),
+        "lost": int(one.lost > 0),
+        "right": int(right),
+        "asked": int(one.asked and not one.mistaken and not right),
+    }
+
+
 def section(found: Iterable[Verdict]) -> str:
     """The section of the page: a row for each form."""
     rows: dict[str, Counter[str]] = {}
     for one in found:
         for name in (one.form, "all"):
-            counts = rows.setdefault(name, Counter())
-            counts.update(runs=1, moved=bool(one.moved_right), false=bool(one.called_wrong or one.called_missing))
-            counts.update(lost=bool(one.lost), right=not one.mistaken and not one.unknown)
-            counts.update(asked=one.asked and not one.mistaken and bool(one.unknown))
+            rows.setdefault(name, Counter()).update(_counted(one))
     table = "\n".join(
         f"| {name} | {of['runs']} | {of['moved']} | {of['false']} | {of['lost']} | {of['right']} | {of['asked']} |"
         for name, of in sorted(rows.items(), key=lambda row: (row[0] == "all", row[0]))

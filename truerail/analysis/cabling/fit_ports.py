@@ -31,7 +31,7 @@ _BY_NUMBER = re.compile(r"(?:mlx\d+_|bnxt_re|ionic_|irdma|nic[-_ ]?|eth)\d+", re
 """Names of NICs that are counted, by the host or by the list."""
 _PART = 8
 _FEWEST = 2
-"""Ports of a device that are too few to doubt their names, if only so many are not found."""
+"""Ports that one or two devices must lack for a doubt about their names."""
 _MIN_DEVICES = 3
 """Devices that must agree on a map whose numbers do not."""
 
@@ -112,9 +112,9 @@ class _Ports:
     linked: Codes
     peer: Codes
 
-    def doubtful(self) -> tuple[Mask, Mask]:
-        """Per planned device: whether an eighth of its planned ports are not among its own, and so many of its own not
-        among the planned; and whether a quarter of its planned ports have other neighbours.
+    def doubtful(self) -> tuple[Codes, Mask]:
+        """Per planned device: how many of its planned ports are not among its own, and so many of its own not among the
+        planned, if it is an eighth or more; and whether a quarter of its planned ports have other neighbours.
         """
         index, ports = self.names.index, self.names.index.ports
         size = len(index.devices.names)
@@ -127,7 +127,7 @@ class _Ports:
         right = here & (ports.device_of(index.far_ends(linked)) == self.peer)
         lacking = self.planned[~np.isin(self.planned, [*self.own, *self.names.as_planned(self.own)])]
         unmatched = np.minimum(count(lacking), count(linked[~here]))
-        lacks = (unmatched >= _FEWEST) & (_PART * unmatched >= count(self.planned))
+        lacks = np.where(_PART * unmatched >= count(self.planned), unmatched, 0)
         return lacks, (count(linked[here]) > _FEWEST) & (count(linked[right]) < CLEAR * count(linked[here]))
 
     def devices(self) -> list[_Device]:
@@ -192,8 +192,8 @@ def _groups(names: LocalNames, claims: Claims, *, hosts: bool) -> Iterator["_Gro
     index = names.index
     ports = _ports_of(names, claims)
     here = (np.array(index.devices.tier[: index.devices.planned]) == 0) == hosts
-    lacks, elsewhere = (mask & here for mask in ports.doubtful())
-    if not (lacks | elsewhere).any():
+    lacks, elsewhere = (column * here for column in ports.doubtful())
+    if not lacks.any() and not elsewhere.any():
         return
     devices = ports.devices()
     if hosts:
@@ -204,8 +204,10 @@ def _groups(names: LocalNames, claims: Claims, *, hosts: bool) -> Iterator["_Gro
         kinds[index.devices.tier[device.code], *forms].append(device)
     for group in kinds.values():
         codes, heard = [one.code for one in group], sum(bool(one.own) for one in group)
-        if 2 * (lacks | elsewhere)[codes].sum() >= heard > 0:
-            yield _Group(group, lacking=bool(2 * lacks[codes].sum() >= heard))
+        least = 1 if heard >= _MIN_DEVICES else _FEWEST
+        lacking = lacks[codes] >= least
+        if 2 * (lacking | elsewhere[codes]).sum() >= heard > 0:
+            yield _Group(group, lacking=bool(2 * lacking.sum() >= heard))
 
 
 def _as_others(names: LocalNames, claims: Claims, hosts: Iterable[_Device]) -> None:

@@ -73,6 +73,8 @@ class Why(IntEnum):
     """One of its switches is discovered as several nodes, whose ports the plan does not number: it may be on these."""
     UNNAMED = 12
     """Its device has no port of the planned name, and what the name means is a question."""
+    PLANNED_TWICE = 13
+    """The plan has another cable in one of its ports."""
     NOT_KEPT = 11
     """A state of the past, whose reason the journal does not keep."""
 
@@ -278,6 +280,9 @@ def _evaluate_cables(wiring: Wiring) -> None:
 
     wiring.why[astray] = Why.AMBIGUOUS  # unknown: the device is right and the port likely another, or it is a namesake
     _evaluate_unseen(wiring, np.flatnonzero(~(right | wrong | astray)))
+    _, port, count = np.unique(np.concatenate([a, b]), return_inverse=True, return_counts=True)
+    twice = (count[port].reshape(2, -1) > 1).any(axis=0)
+    wiring.state[twice], wiring.why[twice] = State.UNKNOWN, Why.PLANNED_TWICE
     if questions := wiring.identity.fit.open:
         unnamed = np.array([not questions.isdisjoint(cable[:2]) for cable in index.plan.cables], dtype=bool)
         wiring.state[unnamed], wiring.why[unnamed] = State.UNKNOWN, Why.UNNAMED

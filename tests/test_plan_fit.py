@@ -1,0 +1,167 @@
+"""Lists under other names than the devices': which names mean what, what is asked, and that no right cable moves."""
+
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+
+import pytest
+from typer.testing import CliRunner
+
+from benchmarks.accuracy.lists import FORMS, Verdict, run, section, written
+from tests.draws import draws
+from tests.each import each
+from truerail.analysis.cabling.fit import Fit, Match
+from truerail.analysis.cabling.spellings import form, in_order, is_in_order, last_words, lines, numbers, words
+from truerail.analysis.round import Round
+from truerail.cli.app import app
+from truerail.model import CableState, Neighbor, Port, Reading, Snapshot
+from truerail.model.index import PlanIndex
+from truerail.plans import dump_csv
+from truerail.rounds import evaluate
+from truerail.simulator import Noise, Shape, Simulation, simulate
+
+RUNNER = CliRunner()
+SMALL = Shape(hosts=8, rails=4, spines=2, uplinks=4)
+
+
+@each("name", list(FORMS))
+def test_no_list_moves_a_right_cable(name: str) -> None:
+    seed = Random(name).randrange(draws(1, 1000))
+    verdict = run(seed, name, ("four rails", "shared NICs", "two rails a leaf, blocks", "two planes"))
+    assert not verdict.mistaken, verdict
+    assert verdict.asked or not verdict.unknown, verdict
+
+
+def test_the_section_counts_each_run() -> None:
+    found = [Verdict("ports N", 0), Verdict("ports N", 1, moved_right=2), Verdict("NICs N", 2, unknown=3, asked=True)]
+    rows = [line for line in section(found).splitlines() if line.startswith("| ")]
+    assert rows[1:] == [
+        "| NICs N | 1 | 0 | 0 | 0 | 0 | 1 |",
+        "| ports N | 2 | 1 | 0 | 0 | 1 | 0 |",
+        "| all | 3 | 1 | 0 | 0 | 1 | 1 |",
+    ]
+
+
+def small(platform: str, faults: int = 0) -> Simulation:
+    """A small fabric of switches of one platform."""
+    return simulate(replace(SMALL, platforms=(platform,)), faults, Noise(), 7)
+
+
+def test_a_question_is_asked_and_answered(tmp_path: Path) -> None:
+    simulation = simulate(replace(SMALL, platforms=("cumulus",), rails=2, spines=0), 0, Noise(), 7)
+    capture = simulation.write(tmp_path)
+    plan, answered = tmp_path / "list.csv", tmp_path / "answered.csv"
+    plan.write_text(dump_csv(written(simulation, FORMS["ports N + 100"]).plan))
+    check = ["check", "--from", str(capture), "--plan"]
+    asked = RUNNER.invoke(app, [*check, str(plan)])
+    assert asked.exit_code == 1
+    assert "perhaps P101 is swp1" in asked.output
+    assert "0 of 16 cables right" in asked.output
+    fit = ["plan", "fit", str(plan), "--from", str(capture)]
+    assert RUNNER.invoke(app, fit).exit_code == 1
+    assert RUNNER.invoke(app, [*fit, "--accept", "--output", str(answered)]).exit_code == 0
+    assert "leaf-0,leaf,swp1," in answered.read_text()
+    right = RUNNER.invoke(app, [*check, str(answered)])
+    assert (right.exit_code, "All 16 cables are right" in right.output) == (0, True)
+    same = RUNNER.invoke(app, ["plan", "fit", str(answered), "--from", str(capture)])
+    assert (same.exit_code, same.output.strip()) == (0, "The devices have the names of the plan.")
+
+
+def test_a_clear_list_is_used_as_it_is_and_noted(tmp_path: Path) -> None:
+    simulation = small("sonic")
+    capture = simulation.write(tmp_path)
+    plan, own = tmp_path / "list.csv", tmp_path / "own.csv"
+    plan.write_text(dump_csv(written(simulation, FORMS["ports PN, NICs N, devices gpu-1"]).plan))
+    found = RUNNER.invoke(app, ["check", "--from", str(capture), "--plan", str(plan)])
+    assert (found.exit_code, "All 48 cables are right" in found.output) == (0, True)
+    assert "gpu-1 is gpu-001" in " ".join(found.output.split())
+    assert "P1 is Ethernet0" in " ".join(found.output.split())
+    assert RUNNER.invoke(app, ["plan", "fit", str(plan), "--from", str(capture), "-o", str(own)]).exit_code == 0
+    written_plan = own.read_text()
+    assert "gpu-001,host,enp26s0f0np0,leaf-0,leaf,Ethernet0," in written_plan
+
+
+def test_ports_are_shown_by_the_plan_and_found_by_what_is_shown() -> None:
+    """SONiC has an Ethernet8 of its own, which is not the eighth port that the list calls so."""
+    simulation = small("sonic")
+    list_ = written(simulation, FORMS["ports EthernetN"])
+    round = Round(list_.plan, simulation.snapshot())
+    index = round.cabling.index
+    assert set(evaluate(round).cable_states.values()) == {CableState.RIGHT}
+    for cable, b in zip(list_.plan.cables, index.b.tolist(), strict=True):
+        assert index.spell(b) == cable.b
+        assert index.find(index.ports.device_of(index.b[:1] * 0 + b), [cable.b.name]).tolist() == [b]
+    free = int(index.ports.find_or_add(index.b_device[:1], index.ports.name_codes(["Ethernet8"]))[0])
+    own = index.spell(free)
+    assert own != Port(own.device, "Ethernet8") or own in {cable.b for cable in list_.plan.cables}
+
+
+def test_where_no_planned_device_answers_the_plan_is_doubted() -> None:
+    plan = small("cumulus").plan
+    hears = [Neighbor(f"swp{n}", system_name=f"node{n}x", port_id="eth0", port_id_type="ifname") for n in range(1, 5)]
+    at = simulate(SMALL, 0, Noise(), 7).snapshot().at
+    found = evaluate(Round(plan, Snapshot(at, (Reading("tor-z", "lldp_switch", at, tuple(hears)),))))
+    assert [finding.rule for finding in found.findings if finding.rule == "CAB011"] == ["CAB011"]
+    assert not any(cause.moves for cause in found.causes)
+    assert set(found.cable_states.values()) == {CableState.UNKNOWN}
+
+
+def test_a_shift_under_the_devices_own_names_stays_a_fault() -> None:
+    simulation = small("cumulus")
+    leaf = [cable for cable in simulation.plan.cables if cable.b.device == "leaf-0"]
+    shifted = dict(
+        zip((cable.b for cable in leaf), [*(cable.b for cable in leaf[1:]), Port("leaf-0", "swp60")], strict=True)
+    )
+    cables = tuple(cable._replace(b=shifted.get(cable.b, cable.b)) for cable in simulation.plan.cables)
+    found = Round(replace(simulation.plan, cables=cables), simulation.snapshot()).cabling
+    assert found.identity.fit == Fit()
+    assert PlanIndex(simulation.plan).called == {}
+
+
+@each(
+    "name, expected",
+    [
+        ("swp1", (1,)), ("Eth1/5 (400G)", (1, 5)), ("swp01 - QSFP112", (1,)), ("3b", (3, 1)), ("swp1s0", (1, 0)),
+        ("Port 7", (7,)), ("1/1/1", (1, 1, 1)), ("400GbE 1/3", (1, 3)), ("none", ()),
+    ],
+)  # fmt: skip
+def test_the_numbers_of_a_port(name: str, expected: tuple[int, ...]) -> None:
+    assert numbers(name) == expected
+
+
+def test_the_words_of_names() -> None:
+    assert words("GPU_001.hall.example") == words("gpu-1") == ("gpu", 1)
+    assert list(last_words("R05-gpu-001")) == [("r", 5, "gpu", 1), ("gpu", 1)]
+    assert form("Eth1/5 (400G)") == "eth#/#"
+    assert form("3b") == form("11a") == "#@"
+    assert in_order(["swp10", "swp9", "swp1s1"]) == ["swp1s1", "swp9", "swp10"]
+    assert is_in_order({"a1": "b3", "a2": "b4"})
+    assert not is_in_order({"a1": "b4", "a2": "b3"})
+
+
+@each(
+    "planned, own, natural",
+    [
+        (["1/1", "1/2", "1/3"], ["swp1", "swp2", "swp3"], {"1/1": "swp1", "1/2": "swp2", "1/3": "swp3"}),
+        (["P1", "P3"], ["Ethernet0", "Ethernet8", "Ethernet16"], {"P1": "Ethernet0", "P3": "Ethernet16"}),
+        (
+            ["1/1", "1/2", "2/1"], ["Ethernet0", "Ethernet4", "Ethernet8"],
+            {"1/1": "Ethernet0", "1/2": "Ethernet4", "2/1": "Ethernet8"},
+        ),
+    ],
+)  # fmt: skip
+def test_a_natural_map_keeps_the_numbers_on_the_front(
+    planned: list[str], own: list[str], natural: dict[str, str]
+) -> None:
+    pairs = list(natural.items())
+    assert natural in [names for names, _, is_natural in lines(planned, own, pairs) if is_natural]
+    assert not list(lines(planned, own, []))
+
+
+@pytest.mark.parametrize("open_", [False, True])
+def test_the_words_of_a_match(open_: bool) -> None:
+    pairs = tuple((f"P{n}", f"swp{n}") for n in range(1, 6))
+    known = Match(("leaf-0", "leaf-1"), pairs, 3, 4, open=open_).words
+    assert known.startswith("leaf-[0-1] have other ports than planned: ")
+    assert known.endswith("P3 is swp3 and 2 more (3 of 4 cables agree)" if open_ else "and 2 more; 3 of 4 cables agree")
+    assert Match(("leaf-0",), (), 0, 0, open=True).words == "leaf-0 has other ports than planned: none of them is known"
