@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from truerail.model.columns import NONE, Codes, mapped
+from truerail.model.columns import NONE, Codes, Mask, mapped
 from truerail.model.names import CUT_COLUMN, CUT_NAME, device_key, port_key, printable, short_name
 from truerail.model.plan import Cable, Plan, Port, Role
 
@@ -278,6 +278,12 @@ class PlanIndex:
                     found[self.devices.find(port.device), port.name] = code
         return found
 
+    @property
+    def planned_twice(self) -> Mask:
+        """Cables of which a port has another cable in the plan, shape (cables,)."""
+        _, port, count = np.unique(np.concatenate([self.a, self.b]), return_inverse=True, return_counts=True)
+        return np.asarray((count[port].reshape(2, -1) > 1).any(axis=0), dtype=bool)
+
     def cables_at(self, port: Codes) -> Codes:
         """The cable planned at each port; -1 if there is none."""
         known = (port >= 0) & (port < self.planned_ports)
@@ -303,8 +309,8 @@ class PlanIndex:
         return self.plan.cables[cable].b
 
     def spell(self, port: int) -> Port:
-        """A port in the plan's spelling if it is planned, else as first seen: told apart from a planned one that its
-        device calls otherwise.
+        """A port in the plan's spelling if it is planned, else as first seen: with a mark where the plan calls another
+        port so.
         """
         if 0 <= port < self.planned_ports:
             cable = int(self._cable_at[port])

@@ -2,7 +2,7 @@
 
 A plan is written by people. Where it names devices, ports or NICs otherwise than they name themselves, every cable
 looks wrong or missing, although none is. So before any cable is judged, the planned names that no device reports are
-compared with the reported names that nobody planned. Here devices are matched, in `fit_ports` their ports.
+compared with the reported names that are not in the plan. Here devices are matched, in `fit_ports` their ports.
 """
 
 from collections import Counter, defaultdict
@@ -82,8 +82,8 @@ class Fit:
 
 
 def fit_devices(names: LocalNames, claims: Claims) -> Fit:
-    """Planned devices that no device is called, matched with names that nobody planned: by their words and numbers, or
-    by a part of them if the cabling agrees.
+    """Planned devices that no device is called, matched with names that the plan does not have: by words and numbers,
+    or by a part of them if the cabling agrees.
     """
     devices, planned = names.index.devices, names.index.devices.planned
     codes = (claims.w, claims.named, names.index.ports.device_of(claims.u))

@@ -19,7 +19,7 @@ from truerail.analysis.cabling.fit import Fit, fit_devices
 from truerail.analysis.cabling.fit_ports import fit_nics, fit_switch_ports
 from truerail.analysis.cabling.ib_placed import LAYERS, boxes, contested_places, placed, unplaced, without
 from truerail.analysis.cabling.local import LocalNames
-from truerail.model.columns import Codes
+from truerail.model.columns import Codes, Mask
 from truerail.model.index import PlanIndex
 from truerail.model.plan import Plan
 from truerail.model.snapshot import Snapshot, Table
@@ -55,6 +55,14 @@ class Identity:
     def index(self) -> PlanIndex:
         """The plan's names as numbers."""
         return self.names.index
+
+    @property
+    def unnamed(self) -> Mask:
+        """Cables whose planned names are a question, shape (cables,)."""
+        open_, cables = self.fit.open, self.index.plan.cables
+        if not open_:
+            return np.zeros(len(cables), dtype=bool)
+        return np.array([not open_.isdisjoint(cable[:2]) for cable in cables], dtype=bool)
 
     @property
     def announces(self) -> Mapping[int, int]:

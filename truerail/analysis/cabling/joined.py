@@ -72,9 +72,8 @@ class Why(IntEnum):
     UNNUMBERED = 10
     """One of its switches is discovered as several nodes, whose ports the plan does not number: it may be on these."""
     UNNAMED = 12
-    """Its device has no port of the planned name, and what the name means is a question."""
+    """What the planned name of a port means is a question."""
     PLANNED_TWICE = 13
-    """The plan has another cable in one of its ports."""
     NOT_KEPT = 11
     """A state of the past, whose reason the journal does not keep."""
 
@@ -193,7 +192,7 @@ class Wiring:
     def _evidence(self, ports: tuple[int, ...]) -> Iterator[Evidence]:
         seen, claims = self.seen, self.identity.claims
         given: set[tuple[type[Fact], int]] = set()
-        by_u, by_v = self._claim_order
+        by_u, by_v = self.once(_order_of_claims)
         for port in ports:
             if port < 0:
                 continue
@@ -207,10 +206,6 @@ class Wiring:
                 if row >= 0 and (kind, row) not in given:
                     given.add((kind, row))
                     yield evidence_of(seen, kind, row)
-
-    @property
-    def _claim_order(self) -> tuple[Codes, Codes]:
-        return self.once(_order_of_claims)
 
 
 def _order_of_claims(wiring: Wiring) -> tuple[Codes, Codes]:
@@ -275,17 +270,12 @@ def _evaluate_cables(wiring: Wiring) -> None:
     wiring.state[wrong], wiring.why[wrong] = State.WRONG, Why.SEEN
     if index.plan.undecided:
         undecided = np.array([cable.a in index.plan.undecided for cable in index.plan.cables], dtype=bool)
-        wiring.state[undecided & (right | wrong)] = State.UNKNOWN
-        wiring.why[undecided & (right | wrong)] = Why.UNDECIDED
-
+        undecided &= right | wrong
+        wiring.state[undecided], wiring.why[undecided] = State.UNKNOWN, Why.UNDECIDED
     wiring.why[astray] = Why.AMBIGUOUS  # unknown: the device is right and the port likely another, or it is a namesake
     _evaluate_unseen(wiring, np.flatnonzero(~(right | wrong | astray)))
-    _, port, count = np.unique(np.concatenate([a, b]), return_inverse=True, return_counts=True)
-    twice = (count[port].reshape(2, -1) > 1).any(axis=0)
-    wiring.state[twice], wiring.why[twice] = State.UNKNOWN, Why.PLANNED_TWICE
-    if questions := wiring.identity.fit.open:
-        unnamed = np.array([not questions.isdisjoint(cable[:2]) for cable in index.plan.cables], dtype=bool)
-        wiring.state[unnamed], wiring.why[unnamed] = State.UNKNOWN, Why.UNNAMED
+    for doubted, why in ((index.planned_twice, Why.PLANNED_TWICE), (wiring.identity.unnamed, Why.UNNAMED)):
+        wiring.state[doubted], wiring.why[doubted] = State.UNKNOWN, why
 
 
 def _heard_too_often(wiring: Wiring) -> Mask:

@@ -15,7 +15,7 @@ import numpy as np
 
 from truerail.analysis.cabling.ib_names import ipoib_guid
 from truerail.analysis.cabling.macs import MacTable
-from truerail.analysis.cabling.renumbered import Device, is_numbered, renumbered
+from truerail.analysis.cabling.renumbered import renumbered_hosts
 from truerail.model.bonds import bond_members, interfaces_of, of_a_bond
 from truerail.model.columns import NONE, Codes, Mask, distinct_pairs, equals, unanimous
 from truerail.model.facts import Neighbor, NetLink, PortIdentity, RdmaLink
@@ -86,7 +86,7 @@ class LocalNames:
         """Hosts that number their RDMA devices otherwise than planned: host code to row of the RdmaLink table to the
         planned port that the device is, -1 where it is none.
         """
-        return _renumbered(self)
+        return renumbered_hosts(self)
 
     def as_planned(self, ports: Codes) -> Codes:
         """The planned port for each port that its device has reported to be the same one; the port itself elsewhere."""
@@ -350,32 +350,6 @@ def _ipoib(names: LocalNames, lone: Codes) -> Codes:
     devices = names.devices_of(rdma)[lone].tolist()
     found = [known.get((device, rdma.rows[row].guid), NONE) for device, row in zip(devices, lone.tolist(), strict=True)]
     return np.array(found, dtype=np.int64)
-
-
-def _renumbered(names: LocalNames) -> dict[int, dict[int, int]]:
-    """The hosts that number their RDMA devices otherwise than planned, of those whose plan names all NICs so. Ports of
-    InfiniBand are known by their GUIDs instead.
-    """
-    index = names.index
-    if index.plan.transport is Transport.INFINIBAND:
-        return {}
-    cables = np.flatnonzero(index.from_host)
-    spelled, code = np.unique(index.ports.name_of(index.a[cables]), return_inverse=True)
-    by_number = np.array([is_numbered(index.ports.spelled(int(name))) for name in spelled], dtype=bool)
-    cables = cables[~np.isin(index.a_device[cables], index.a_device[cables[~by_number[code]]])]
-    if not len(cables):
-        return {}
-    planned: dict[int, dict[str, int]] = {}
-    for host, port in zip(index.a_device[cables].tolist(), index.a[cables].tolist(), strict=True):
-        planned.setdefault(host, {})[index.spell(port).name] = port
-    pci = dict(zip(names._own(NetLink).tolist(), names.seen.table(NetLink).column("pci_address").tolist(), strict=True))
-    rdma, reported = names.seen.table(RdmaLink), dict[int, list[Device]]()
-    own, hosts = names._own(RdmaLink).tolist(), names.devices_of(rdma).tolist()
-    for row, (link, port, host) in enumerate(zip(rdma.rows, own, hosts, strict=True)):
-        address = link.pci_address or pci.get(port)
-        if host in planned and link.netdev and address:
-            reported.setdefault(host, []).append(Device(row, link.device, address.lower()))
-    return {host: rows for host, rows in renumbered(planned, reported).items() if host not in names.by_number}
 
 
 def _ordinals(names: LocalNames) -> tuple[Codes, Codes]:

@@ -11,9 +11,17 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from truerail.model.columns import NONE
+from truerail.model.facts import NetLink, RdmaLink
 from truerail.model.names import natural_key
+from truerail.model.plan import Transport
+
+if TYPE_CHECKING:
+    from truerail.analysis.cabling.local import LocalNames
 
 _NUMBERED = re.compile(r"(?:mlx\d+_|bnxt_re|ionic_|irdma|hns_|rxe|siw|erdma_|mana_)\d+", re.IGNORECASE)
 MIN_FELLOWS = 2
@@ -78,3 +86,31 @@ def _of_host(
         return {}
     port = dict(zip(meant, (ports[name] for name in names), strict=True))
     return {device.row: port.get(device, NONE) for device in devices}
+
+
+def renumbered_hosts(names: "LocalNames") -> dict[int, dict[int, int]]:
+    """The hosts that number their RDMA devices otherwise than planned, of those whose plan names all NICs so. Ports of
+    InfiniBand are known by their GUIDs instead.
+    """
+    index = names.index
+    if index.plan.transport is Transport.INFINIBAND:
+        return {}
+    cables = np.flatnonzero(index.from_host)
+    spelled, code = np.unique(index.ports.name_of(index.a[cables]), return_inverse=True)
+    by_number = np.array([is_numbered(index.ports.spelled(int(name))) for name in spelled], dtype=bool)
+    cables = cables[~np.isin(index.a_device[cables], index.a_device[cables[~by_number[code]]])]
+    if not len(cables):
+        return {}
+    planned: dict[int, dict[str, int]] = {}
+    for host, port in zip(index.a_device[cables].tolist(), index.a[cables].tolist(), strict=True):
+        planned.setdefault(host, {})[index.spell(port).name] = port
+    pci = dict(
+        zip(names.own_link_ports().tolist(), names.seen.table(NetLink).column("pci_address").tolist(), strict=True)
+    )
+    rdma, reported = names.seen.table(RdmaLink), dict[int, list[Device]]()
+    own, hosts = names.own_rdma_ports().tolist(), names.devices_of(rdma).tolist()
+    for row, (link, port, host) in enumerate(zip(rdma.rows, own, hosts, strict=True)):
+        address = link.pci_address or pci.get(port)
+        if host in planned and link.netdev and address:
+            reported.setdefault(host, []).append(Device(row, link.device, address.lower()))
+    return {host: rows for host, rows in renumbered(planned, reported).items() if host not in names.by_number}
