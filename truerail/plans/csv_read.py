@@ -42,6 +42,10 @@ def read_csv(text: str, file: str) -> Plan:
 
 
 def _header_stands(header: list[str], faults: Faults) -> bool:
+    if header and not {*header} & {*NEEDED}:
+        expected = f"{', '.join(NEEDED)}, or the device and the port of both ends in words of its own"
+        faults.add(1, ",".join(header), f"unknown columns: a cable list has {expected}")
+        return False
     for name in header:
         if name not in COLUMNS:
             faults.add(1, name, f"unknown column{nearest(name, COLUMNS)}")
