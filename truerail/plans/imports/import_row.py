@@ -14,8 +14,12 @@ NO_VALUE = re.compile(
     r"|customer\b.*|.*\bcustomer[- ]provided\b.*",
     re.IGNORECASE,
 )
-_SEVERAL = re.compile(r"[^,;&~]*[^,;&~\s]\s*[,;&~]\s*[^,;&~\s].*|(?:swp|eth(?:ernet)?)(?:\d+/)*\d+-\d.*", re.IGNORECASE)
-"""Ports in one cell: `1,2`, `swp1-4`, `Eth1/1 & Eth1/2`."""
+_SEVERAL = re.compile(
+    r"[^,;&~|\n、，；]*[^,;&~|\s、，；]\s*[,;&~|\n、，；]\s*[^,;&~|\s、，；].*"
+    r"|(?:swp|eth(?:ernet)?)(?:\d+/)*\d+-\d.*|([a-z]{2,})\d\S*(?: +(?:and|und) +|\s*[+/]\s*)\1\d.*",
+    re.IGNORECASE | re.DOTALL,
+)
+"""Ports in one cell: `1,2`, `swp1-4`, `Eth1/1 & Eth1/2`, `eth0 + eth1`, or one below the other."""
 _PATTERN = re.compile(r"[^{}]*\{[^{}]*(?:\.\.|,)[^{}]*\}.*")
 """Names in one: `leaf-{01..04}`."""
 UNNAMED = "?"
@@ -116,7 +120,9 @@ def why_no_cable(row: ImportRow) -> str:
     if vague := next((word for word in words if NO_VALUE.fullmatch(word)), ""):
         return f"not a cable, because it says {printable(vague, 40)!r}"
     if several := next((port for port in (row.a.port, row.b.port) if _SEVERAL.fullmatch(port)), ""):
-        return f"not a cable, because {printable(several, 40)!r} names several ports"
+        return f"not a cable, because {_in_one_line(several)} names several ports"
+    if several := next((device for device in words[::2] if "\n" in device or "|" in device), ""):
+        return f"not a cable, because {_in_one_line(several)} names several devices"
     if several := next((word for word in words if _PATTERN.fullmatch(word)), ""):
         return f"not a cable, because {printable(several, 40)!r} is a pattern of names"
     return "not a cable, because both ends are the same port" if words[:2] == words[2:] else ""
@@ -127,3 +133,7 @@ def _counted(places: Iterable[str]) -> str:
     shown = ", ".join(known[:_MOST_LISTED])
     more = f" and {len(known) - _MOST_LISTED:,} more" if len(known) > _MOST_LISTED else ""
     return shown + more
+def _in_one_line(cell: str) -> str:
+    return repr(printable(" | ".join(cell.split("\n")), 40))
+
+
