@@ -85,10 +85,12 @@ def test_two_rows_of_headers_vague_rows_and_rows_listed_twice(tmp_path: Path) ->
     found = import_plan(path, out_of_band=True)
     assert ends(found.plan) == [("gpu-1", "1", "leaf-1", "1/1"), ("gpu-1", "bmc", "oob-1", "7")]
     assert found.plan.cables[0].length_m == 7
-    assert found.notes[:4] == (
+    unread = ", ".join(f"sheet 'Cables' column {column}" for column in ("A 'MVP'", "B 'SEQ'", "L 'hostname'"))
+    assert found.notes[:5] == (
         "sheet 'Cables' row 5: not a cable, because it says 'tbd'",
         "sheet 'Cables' row 6: not a cable, because a device or a port is empty",
-        "sheet 'BOM' is no cable list",
+        f"{unread}: not read",
+        "sheet 'BOM': no cable list",
         "1 row lists a cable again, as its other end does",
     )
     evaluated = load(path)

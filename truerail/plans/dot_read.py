@@ -11,7 +11,7 @@ from truerail.files.nodesets import name_fault
 from truerail.files.problems import Faults
 from truerail.files.yaml_values import whole
 from truerail.model import Cable, Device, Plan, Port, Role
-from truerail.plans.imports.import_macs import with_macs
+from truerail.plans.imports.import_names import with_names
 from truerail.plans.imports.import_rails import with_rails
 from truerail.plans.imports.import_roles import roles_of
 from truerail.plans.imports.import_row import End, ImportRow, Rows
@@ -117,7 +117,7 @@ def _devices(nodes: dict[str, dict[str, str]], rows: Rows) -> dict[str, Device]:
         words = nodes.get(name, {})
         role = Role(words["role"]) if words.get("role") in list(Role) else roles.get(name, Role.HOST)
         devices[name] = Device(name, role, pod=words.get("pod", ""), rack=words.get("rack", ""))
-    return with_macs(devices, rows)
+    return with_names(devices, rows)
 
 
 def _cable(line: int, one: Port, other: Port, words: dict[str, str], devices: dict[str, Device]) -> Cable:

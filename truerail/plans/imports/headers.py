@@ -8,9 +8,11 @@ and two their ports: `Switch Port`, or `NIC` beside its device. A card has a col
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from functools import lru_cache
+from itertools import chain
 
 from truerail.plans.imports.translated import in_english
 
@@ -79,6 +81,30 @@ _NOUNS = frozenset(
     )
 )
 """What a device is called where no column says which end it is."""
+_LEAST_LETTERS, _LONG = 3, 5
+"""Of a word that may be misspelled, and up to which it is short."""
+_ALIKE, _ALIKE_LONG = 0.75, 0.8
+"""Of the letters of two words, one misspelled."""
+_OTHER_WORDS = frozenset(
+    ("part", "note", "notes", "code", "cost", "mode", "model", "date", "post", "sort", "size", "link")
+)
+"""Spelled right, though they are like words of columns."""
+_WORDS_OF_COLUMNS = {
+    **{
+        f"{end}{what}": f"{end} {what}"
+        for end in _SIDES
+        for what in ("port", "device", "host", "node")
+        if end.isalpha()
+    },
+    **{word: word for known in (*_SIDES, *_FIELDS, *_OF_CABLE, *_NOUNS) for word in known.split() if len(word) > 1},
+    "nae": "name",
+}
+_OF_NAMES = re.compile(
+    r"(?!.*\b(?:cable|port|interface|rack|site|rail|plane|bmc|ipmi|oob|ilo|idrac|console|pdu)\b)(?:.* )?"
+    r"(?:host(?: ?name)?|name|label|alias(?:es)?|asset|fqdn|dns|device|node|system|server|machine|switch"
+    r"|equipment)(?: [abz12])?"
+)
+_OF_ID = re.compile(r"(?:(?:side|end|endpoint|termination) )?([ab])\b.* ?(?:ids?|terminations?)|terminations? ([ab])")
 _SWITCHES = re.compile(r"switch|leaf|spine|tor\b")
 _OF_PORT = frozenset(("port", "card"))
 
@@ -101,10 +127,9 @@ class Header:
         return all("device" in columns for columns in self.end.values()) and not self.complete
 
     @property
-    def of_nodes(self) -> bool:
-        """Whether this is a list of devices: one device in the first column, and its rack, unit or type."""
-        mine = self.end["a"]
-        return mine.get("device") == 0 and not self.end["b"] and bool(mine.keys() & {"rack", "unit", "kind"})
+    def columns(self) -> set[int]:
+        """All columns that have a meaning."""
+        return {column for columns in (*self.end.values(), self.cable) for column in columns.values()}
 
 
 def words(cell: str) -> str:
@@ -114,10 +139,33 @@ def words(cell: str) -> str:
     return _WORDS.sub(" ", _CAMEL.sub(" ", plain)).strip().lower()
 
 
+def has_ids(cells: Sequence[str]) -> bool:
+    """Whether a header names the ends of cables by their ids: `Termination A ID`, `a_terminations`."""
+    found = [match for cell in cells if (match := _OF_ID.fullmatch(words(cell)))]
+    return {"a", "b"} <= {match[1] or match[2] for match in found} and not header_of(cells).complete
+
+
+def field_of(cell: str) -> str:
+    """What a header's cell means of a device, without its end; empty for others."""
+    return _FIELDS.get(words(cell), "")
+
+
+@lru_cache(maxsize=4096)
+def is_name(cell: str) -> bool:
+    """Whether a column may hold names of devices: `Device`, `A-Hostname`, `Label`, `Asset Name`."""
+    return _OF_NAMES.fullmatch(words(cell)) is not None
+
+
+def end_of(cell: str) -> str:
+    """The end that a header's cell names first or last, whatever else it says: `A Label`, `label_b`."""
+    found = _PREFIX.fullmatch(words(cell))
+    return (_SIDES.get(found[1], "") if found else "") or _LAST.get(words(cell).rpartition(" ")[2], "")
+
+
 def is_known(cell: str) -> bool:
     """Whether a header's cell has a meaning of its own: a field, of one end or of the cable."""
     known = words(cell)
-    return known in _FIELDS or known in _OF_CABLE or any(_prefixed(known)) or _after(known)[1] != ""
+    return known in _FIELDS or known in _OF_CABLE or any(_after(known))
 
 
 @lru_cache(maxsize=4096)
@@ -127,6 +175,29 @@ def names_column(cell: str) -> bool:
     return is_known(cell) or known in _NOUNS or _owned(known)[1] != ""
 
 
+@lru_cache(maxsize=4096)
+def spelled(cell: str) -> str:
+    """The name of a column that a cell is, but for a few letters: `a port` for `A-Prot`, `dst port` for `dstport`;
+    empty where it is none, or spelled right.
+    """
+    nearest = (" ".join(map(_nearest_word, words(text).split())) for text in (cell, cell.lower()))  # `A-pOrt`
+    return "" if _has_meaning(words(cell)) else next((right for right in nearest if _has_meaning(right)), "")
+
+
+def _has_meaning(known: str) -> bool:
+    owner, rest = _owned(known)
+    return is_known(known) or known in _NOUNS or (owner in _NOUNS and rest != "")
+
+
+@lru_cache(maxsize=4096)
+def _nearest_word(word: str) -> str:
+    if len(word) < _LEAST_LETTERS or not word.isalpha() or word in _OTHER_WORDS:
+        return word
+    exchanged = (f"{word[:at]}{word[at + 1]}{word[at]}{word[at + 2 :]}" for at in range(len(word) - 1))
+    near = get_close_matches(word, _WORDS_OF_COLUMNS, 1, _ALIKE_LONG if len(word) > _LONG else _ALIKE)
+    return next((_WORDS_OF_COLUMNS[one] for one in (word, *exchanged, *near) if one in _WORDS_OF_COLUMNS), word)
+
+
 def header_of(cells: Sequence[str], groups: Sequence[str] = ()) -> Header:
     """What a row says as a header; `groups` are the cells of the row above it."""
     known = [words(cell) for cell in cells]
@@ -134,38 +205,29 @@ def header_of(cells: Sequence[str], groups: Sequence[str] = ()) -> Header:
     if any(sides):
         header = _in_groups(known, sides)
     elif any(side and rest for side, rest in map(_prefixed, known)):
-        header = _with_prefixes(known)
+        header = _with_ends(known, _prefixed)
     else:
-        header = _in_blocks(known)
-    _settle(header)
-    if not header.complete and not any(sides):
-        others = (_with_suffixes(known), _by_nouns(known), _by_nouns(["" if cell == "gpu" else cell for cell in known]))
-        for other in others:
-            _settle(other)
-        return next((other for other in others if other.complete), header)
-    return header
-
-
-def _with_suffixes(known: Sequence[str]) -> Header:
-    header, latest = Header(), ""
-    for column, cell in enumerate(known):
-        side, what = _after(cell)
-        if what:
-            latest = side
-            header.end[side].setdefault(what, column)
-        elif latest and _FIELDS.get(cell) in _OF_PORT:
-            header.end[latest].setdefault(_FIELDS[cell], column)
-        elif cell in _OF_CABLE:
-            header.cable.setdefault(_OF_CABLE[cell], column)
-    return header
+        again = (column for column, cell in enumerate(known) if cell in _FIELDS and cell in known[:column])
+        blocks = (_in_blocks(known, column) for column in again)
+        header = next((header for header in blocks if header.complete), _in_blocks(known))
+    if header.complete or any(sides):
+        return header
+    devices = (column for column, cell in enumerate(known) if _FIELDS.get(cell) == "device")
+    others = chain(
+        (_with_ends(known, _after), _by_nouns(["" if cell == "gpu" else cell for cell in known]), _by_nouns(known)),
+        (_in_blocks(known, column) for column in devices),
+    )
+    return next((other for other in others if other.complete), header)
 
 
 def _after(cell: str) -> tuple[str, str]:
-    """The end that a cell names behind or within its words, and the field: `port a`, `device 1 name`."""
+    """The end that a cell names behind or within its words, and the field: `port a`, `device 1 name`. `side a` has no
+    field.
+    """
     found = _SUFFIX.fullmatch(cell)
     named = [f"{found[1]} {found[4]}", found[4], found[1]] if found and found[4] else [found[1]] if found else []
     what = next((_FIELDS[name] for name in named if name in _FIELDS), "")
-    return (_LAST[found[2] or found[3]], what) if found and what else ("", "")
+    return (_LAST[found[2] or found[3]], what) if found and what else _prefixed(cell)
 
 
 def _by_nouns(known: Sequence[str]) -> Header:
@@ -198,7 +260,7 @@ def _by_nouns(known: Sequence[str]) -> Header:
     for columns in ends.values():
         _settle_card(columns)
     whole = [columns for columns in ends.values() if {"device", "port"} <= columns.keys()]
-    if len(ends) != 2 or len(whole) != 2:
+    if len(whole) != 2 or any("port" in columns and "device" not in columns for columns in ends.values()):
         return Header()
     return Header({"a": whole[0], "b": whole[1]}, cable)
 
@@ -217,11 +279,11 @@ def _same(one: str, other: str) -> bool:
 
 
 def _prefixed(cell: str) -> tuple[str, str]:
-    """The side that a cell names, and the rest of its words; no side for others."""
+    """The end that a cell names in front of its words, and the field, empty without more words; none for others."""
     found = _PREFIX.fullmatch(cell)
     side = _SIDES.get(found[1], "") if found else ""
-    rest = (found[2] or "") if found and side else ""
-    return (side, rest) if not rest or _field(rest) else ("", "")
+    what = _field(found[2] or "") if found and side else ""
+    return (side, what) if what or (found and not found[2]) else ("", "")
 
 
 def _field(rest: str) -> str:
@@ -229,16 +291,20 @@ def _field(rest: str) -> str:
     return _FIELDS.get(rest) or ("device" if rest in _NOUNS and rest != "gpu" else "")
 
 
-def _with_prefixes(known: Sequence[str]) -> Header:
-    header, bare = Header(), dict[str, int]()
+def _with_ends(known: Sequence[str], parted: Callable[[str], tuple[str, str]]) -> Header:
+    """By the cells that name an end, which `parted` returns with its field. A port without one has its neighbor's."""
+    header, bare, loose, latest = Header(), dict[str, int](), list[tuple[str, int]](), ""
     for column, cell in enumerate(known):
-        side, rest = _prefixed(cell)
-        if rest:
-            header.end[side].setdefault(_field(rest), column)
+        side, what = parted(cell)
+        latest = side or latest
+        if what:
+            header.end[side].setdefault(what, column)
         elif side:
             bare.setdefault(side, column)
         elif cell in _OF_CABLE:
             header.cable.setdefault(_OF_CABLE[cell], column)
+        elif latest and _FIELDS.get(cell) in _OF_PORT:
+            loose.append((latest, column))
     for side, column in bare.items():  # beside `source_device`, `source` is another word for it, such as its number
         header.end[side].setdefault("device", column)
     for what in header.end["b"]:  # `hostname, local_port, remote_hostname, remote_port`
@@ -246,7 +312,9 @@ def _with_prefixes(known: Sequence[str]) -> Header:
         of_a = [column for column, cell in enumerate(known) if _FIELDS.get(cell) in names]
         if len(of_a) == 1:
             header.end["a"].setdefault(what, of_a[0])
-    return header
+    for side, column in loose:
+        header.end[side].setdefault(_FIELDS[known[column]], column)
+    return _settled(header)
 
 
 def _in_groups(known: Sequence[str], sides: Sequence[str]) -> Header:
@@ -256,7 +324,7 @@ def _in_groups(known: Sequence[str], sides: Sequence[str]) -> Header:
             header.cable.setdefault(_OF_CABLE[cell], column)
         elif side and cell in _FIELDS:
             header.end[side].setdefault(_FIELDS[cell], column)
-    return header
+    return _settled(header)
 
 
 def _grouped(groups: Sequence[str], width: int) -> list[str]:
@@ -270,8 +338,10 @@ def _grouped(groups: Sequence[str], width: int) -> list[str]:
     return sides if {"a", "b"} <= set(sides) else []
 
 
-def _in_blocks(known: Sequence[str]) -> Header:
-    """Two blocks of columns. In the second of two columns `Name` is the device, the first is its unit."""
+def _in_blocks(known: Sequence[str], second: int = -1) -> Header:
+    """Two blocks of columns, the second from a column on, or where a field repeats itself. The first of two columns
+    `Name` in it is the device's unit.
+    """
     header, side = Header(), "a"
     for column, cell in enumerate(known):
         word = _SIDES.get(cell, "")
@@ -280,7 +350,7 @@ def _in_blocks(known: Sequence[str]) -> Header:
             side = word
         elif cell in _OF_CABLE:
             header.cable.setdefault(_OF_CABLE[cell], column)
-        elif name in header.end["a"] and side == "a":
+        elif column == second or (second < 0 and name in header.end["a"] and side == "a"):
             side = "b"
         mine = header.end[side]
         if side == "b" and "port" in mine:
@@ -289,16 +359,17 @@ def _in_blocks(known: Sequence[str]) -> Header:
             mine["unit"] = mine.pop("name")
         if name:
             mine.setdefault(name, column)
-    return header
+    return _settled(header)
 
 
-def _settle(header: Header) -> None:
+def _settled(header: Header) -> Header:
     """A card without a port is the port; a column `Name` is the port beside a device, else the device."""
     for mine in header.end.values():
         _settle_card(mine)
         if "name" in mine:
             column = mine.pop("name")
             mine.setdefault("port" if "device" in mine and "port" not in mine else "device", column)
+    return header
 
 
 def _settle_card(mine: dict[str, int]) -> None:

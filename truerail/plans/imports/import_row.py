@@ -69,9 +69,11 @@ class Rows:
     """
 
     found: list[ImportRow] = field(default_factory=list)
-    left_out: dict[str, list[str]] = field(default_factory=dict)
+    left_out: dict[str, dict[str, None]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     nodes: dict[str, End] = field(default_factory=dict)
+    names: list[tuple[str, str]] = field(default_factory=list)
+    """A device, and another name of it."""
 
     def add(self, row: ImportRow) -> None:
         """Takes a row in, or lists it among those that are no cables."""
@@ -82,8 +84,8 @@ class Rows:
             self.found.append(row)
 
     def leave_out(self, reason: str, where: str) -> None:
-        """Lists a place that is no cable."""
-        self.left_out.setdefault(reason, []).append(where)
+        """Lists a place that is no cable, or another note on places."""
+        self.left_out.setdefault(reason, {})[where] = None
 
     def reported(self) -> list[str]:
         """One line for each reason, then the notes."""
@@ -112,6 +114,18 @@ def place_in(sheet: str, line: int) -> str:
     return f"sheet {printable(sheet, 60)!r} row {line}" if sheet else f"row {line}"
 
 
+def letters(column: int) -> str:
+    """A column's name in spreadsheets, counted from 0: `A`, `Z`, `AA`."""
+    before, here = divmod(column, 26)
+    return (letters(before - 1) if before else "") + chr(ord("A") + here)
+
+
+def column_in(sheet: str, column: int, name: str = "") -> str:
+    """A column of a sheet, or of a file of one table: `sheet 'IB' column C 'Vendor'`."""
+    named = f"column {letters(column)} {printable(name, 40)!r}" if name else f"column {letters(column)}"
+    return f"sheet {printable(sheet, 60)!r} {named}" if sheet else named
+
+
 def why_no_cable(row: ImportRow) -> str:
     """Why a row is no cable; empty if it is one."""
     words = (row.a.device, row.a.port, row.b.device, row.b.port)
@@ -128,12 +142,12 @@ def why_no_cable(row: ImportRow) -> str:
     return "not a cable, because both ends are the same port" if words[:2] == words[2:] else ""
 
 
+def _in_one_line(cell: str) -> str:
+    return repr(printable(" | ".join(cell.split("\n")), 40))
+
+
 def _counted(places: Iterable[str]) -> str:
     known = list(places)
     shown = ", ".join(known[:_MOST_LISTED])
     more = f" and {len(known) - _MOST_LISTED:,} more" if len(known) > _MOST_LISTED else ""
     return shown + more
-def _in_one_line(cell: str) -> str:
-    return repr(printable(" | ".join(cell.split("\n")), 40))
-
-

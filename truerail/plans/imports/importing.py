@@ -11,7 +11,7 @@ from truerail.files.nodesets import name_fault
 from truerail.files.problems import Faults
 from truerail.model import Cable, Device, Plan, Port, Rail, Role
 from truerail.model.names import port_key
-from truerail.plans.imports.import_macs import with_macs
+from truerail.plans.imports.import_names import with_names
 from truerail.plans.imports.import_rails import is_out_of_band, with_rails
 from truerail.plans.imports.import_roles import roles_of
 from truerail.plans.imports.import_row import End, ImportRow, Rows, place
@@ -56,7 +56,7 @@ def plan_of(form: str, rows: Rows, file: str, *, out_of_band: bool) -> Imported:
     _check(found, rows, faults)
     roles = roles_of(found)
     kept = found if out_of_band else _in_band(found, rows)
-    devices = with_macs(_devices(kept, roles), rows, kept)
+    devices = with_names(_devices(kept, roles), rows, kept)
     cables = with_rails([_cable(row, devices) for row in kept], roles, rows)
     rails = {rail: Rail(rail) for rail in sorted({cable.rail for cable in cables if cable.rail is not None})}
     places = dict(_places(row, cable) for row, cable in zip(kept, cables, strict=True) if row.a.column and row.b.column)

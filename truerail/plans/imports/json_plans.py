@@ -215,7 +215,7 @@ def records(data: Any) -> Rows | None:
     LLDPq's `lldpq-p2p-v1` and sFlow-RT's topology are of this form, as are many exports.
     """
     tables = list(_tables(data, "", _MOST_NESTED))
-    if not tables:
+    if not any(header_of(table.rows[0][1]).complete for table in tables):
         return None
     rows = Rows()
     read_tables(tables if len(tables) > 1 else [Table("", tables[0].rows)], rows)
@@ -227,7 +227,7 @@ def _tables(value: Any, path: str, deep: int) -> Iterator[Table]:
     inner = value.items() if isinstance(value, Mapping) else ()
     flat = [_flat(one) for one in dicts(list(value.values()) if isinstance(value, Mapping) else value)]
     keys = list(dict.fromkeys(key for one in flat for key in one))
-    if header_of(keys).complete:
+    if (keys and isinstance(value, list)) or header_of(keys).complete:
         lines = [(at, [text(one.get(key)) for key in keys]) for at, one in enumerate(flat, 1)]
         yield Table(path, [(0, keys), *lines])
     elif deep:

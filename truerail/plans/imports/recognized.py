@@ -163,9 +163,6 @@ def _workbook(raw: bytes, file: str) -> Rows:
     tables, notes = tables_of(raw, file)
     check_headers(tables, file)
     rows = Rows(notes=notes)
-    read = read_tables(tables, rows)
-    if not read:
+    if not read_tables(tables, rows):
         raise unrecognized(file, notes)
-    others = [table.sheet for table in tables if table.sheet not in read and table.rows]
-    rows.notes += [f"sheet {sheet!r} is no cable list" for sheet in others]
     return rows
