@@ -42,7 +42,9 @@ def read_dot(text: str, file: str) -> Plan:
     for line, statement in _statements(_COMMENT.sub(_without_comment, text)):
         if edge := _EDGE.fullmatch(statement):
             ends = [Port(_bare(edge[side]), _bare(edge[f"{side}_port"])) for side in "ab"]
-            _check_names(ends, line, faults)
+            for word in (*ends[0], *ends[1]):
+                if fault := name_fault(word):
+                    faults.add(line, word, fault)
             edges.append((line, *ends, _words(edge["words"])))  # type: ignore[arg-type] # two ends, by construction
         elif head := _HEAD.fullmatch(statement):
             name = _bare(head["name"] or "")
@@ -91,13 +93,6 @@ def _bare(word: str) -> str:
 
 def _words(text: str | None) -> dict[str, str]:
     return {_bare(key): _bare(value) for key, value in _ASSIGNMENT.findall(text or "")}
-
-
-def _check_names(ends: list[Port], line: int, faults: Faults) -> None:
-    for end in ends:
-        for part in end:
-            if fault := name_fault(part):
-                faults.add(line, part, fault)
 
 
 def _row(line: int, a: Port, b: Port, words: dict[str, str], nodes: dict[str, dict[str, str]]) -> ImportRow:
