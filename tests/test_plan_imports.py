@@ -86,7 +86,7 @@ def test_two_rows_of_headers_vague_rows_and_rows_listed_twice(tmp_path: Path) ->
     assert ends(found.plan) == [("gpu-1", "1", "leaf-1", "1/1"), ("gpu-1", "bmc", "oob-1", "7")]
     assert found.plan.cables[0].length_m == 7
     unread = ", ".join(f"sheet 'Cables' column {column}" for column in ("A 'MVP'", "B 'SEQ'", "L 'hostname'"))
-    assert found.notes[:5] == (
+    assert found.plan.notes[:5] == (
         "sheet 'Cables' row 5: not a cable, because it says 'tbd'",
         "sheet 'Cables' row 6: not a cable, because a device or a port is empty",
         f"{unread}: not read",
@@ -159,14 +159,14 @@ def test_rails_by_the_order_of_ports_where_the_leaves_agree(tmp_path: Path) -> N
     found = import_plan(written(tmp_path, "air.json", json.dumps(air(FABRIC))))
     assert found.format == "NVIDIA Air"
     assert hosts(found.plan.cables) == {f"gpu-{h}/eth{r + 1}": (r, None) for h in (1, 2, 3) for r in range(4)}
-    assert "1 ports without a cable are left out" in found.notes
+    assert "1 ports without a cable are left out" in found.plan.notes
 
 
 def test_no_rail_where_hosts_do_not_agree(tmp_path: Path) -> None:
     crossed = [*FABRIC[:4], ("gpu-2", "eth1", "tor-1", "swp4"), ("gpu-2", "eth2", "tor-0", "swp4")]
     found = import_plan(written(tmp_path, "air.json", json.dumps(air(crossed))))
     assert {cable.rail for cable in found.plan.cables} == {None}
-    assert any(note.startswith("no rail is decided") for note in found.notes)
+    assert any(note.startswith("no rail is decided") for note in found.plan.notes)
 
 
 def test_two_ports_of_each_nic_are_planes(tmp_path: Path) -> None:
@@ -294,7 +294,7 @@ def test_containerlab(tmp_path: Path) -> None:
         ("gpu-1", "eth2", "leaf1", "e1-3"),
     ]
     assert roles(found.plan) == {"leaf1": "leaf", "spine1": "spine", "gpu-1": "host"}
-    assert "link 4: not a cable between two nodes" in found.notes
+    assert "link 4: not a cable between two nodes" in found.plan.notes
 
 
 def test_hedgehog_wiring(tmp_path: Path) -> None:
@@ -360,7 +360,7 @@ def test_a_stray_cell_far_below_is_reported_and_not_read(tmp_path: Path) -> None
     path.write_bytes(buffer.getvalue())
     found = import_plan(path)
     assert len(found.plan.cables) == 1
-    assert "sheet 'Sheet': rows beyond 100,000 are not read; the first is row 1,048,576" in found.notes
+    assert "sheet 'Sheet': rows beyond 100,000 are not read; the first is row 1,048,576" in found.plan.notes
 
 
 @given(st.lists(st.sampled_from([*P2P, "", "Port", "Name", "Source", "Rack", "hostname", "Endpoint 1 Name", "U"])))

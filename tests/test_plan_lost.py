@@ -21,8 +21,8 @@ from truerail.model.index import Devices
 from truerail.plans import PlanError, load
 from truerail.plans.imports import import_text
 from truerail.plans.imports.headers import header_of, words
-from truerail.plans.imports.import_row import letters
 from truerail.plans.imports.misspelled import check_headers
+from truerail.plans.imports.table_places import letters
 from truerail.plans.imports.tables import Table
 
 HEADERS = (

@@ -12,58 +12,54 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, product
 
 from truerail.plans.imports.translated import in_english
 
-_SIDES = {
-    **dict.fromkeys(("a", "source", "src", "start", "from", "local", "endpoint 1", "side a", "node1", "near"), "a"),
-    **dict.fromkeys(("endpoint a", "side 1", "end a", "end 1", "a end", "a side", "near end", "local end"), "a"),
-    **dict.fromkeys(
-        ("z", "b", "dest", "destination", "dst", "end", "to", "remote", "endpoint 2", "side b", "node2", "far"), "b"
-    ),
-    **dict.fromkeys(("endpoint b", "side 2", "end b", "end 2", "b end", "b side", "far end", "remote end"), "b"),
-    **dict.fromkeys(("target", "tgt", "peer", "neighbor", "neighbour", "side z", "end z", "z end", "z side"), "b"),
-    **dict.fromkeys(("origin", "upstream", "parent", "von"), "a"),
-    **dict.fromkeys(("downstream", "child", "nach"), "b"),
-}
+
+def _meanings(table: str) -> dict[str, str]:
+    """What each word means, of lines `meaning: word | word`."""
+    lines = (line.strip().partition(": ") for line in table.strip().splitlines())
+    return {word: meaning for meaning, _, listed in lines for word in listed.split(" | ")}
+
+
+_SIDES = _meanings("""
+    a: a | source | src | start | from | local | endpoint 1 | side a | node1 | near | endpoint a | side 1 | end a
+    a: end 1 | a end | a side | near end | local end | origin | upstream | parent | von
+    b: z | b | dest | destination | dst | end | to | remote | endpoint 2 | side b | node2 | far | endpoint b | side 2
+    b: end b | end 2 | b end | b side | far end | remote end | target | tgt | peer | neighbor | neighbour | side z
+    b: end z | z end | z side | downstream | child | nach
+""")
 _LAST = {"a": "a", "1": "a", "b": "b", "z": "b", "2": "b"}
 """What ends a cell that names its end last."""
-_FIELDS = {
-    **dict.fromkeys(("node name", "hostname", "host name", "host", "device", "device name"), "device"),
-    **dict.fromkeys(("switch", "node", "system", "system name", "power panel"), "device"),
-    **dict.fromkeys(("equipment", "equipment name", "machine", "dev"), "device"),
-    **dict.fromkeys(("device/port", "device/interface", "host/port", "node/port", "switch/port"), "device"),
-    **dict.fromkeys(("name", "nae"), "name"),
-    **dict.fromkeys(
-        ("port", "hca/port", "hca port", "physical port", "interface name", "interface", "port name"), "port"
-    ),
-    **dict.fromkeys(
-        ("nic port", "if", "int", "ifname", "if name", "intf", "netdev", "port id", "termination", "endpoint"), "port"
-    ),
-    **dict.fromkeys(("nic", "hca", "nic name", "hca name", "adapter", "adapter name", "name 2"), "card"),
-    **dict.fromkeys(("slot/port", "port number", "port no", "port no.", "port #", "switch port", "osfp port"), "port"),
-    **dict.fromkeys(("rack", "rack name", "cabinet"), "rack"),
-    **dict.fromkeys(
-        ("u", "ru", "rack u", "shelf u", "rack unit", "u position", "unit", "location", "position"), "unit"
-    ),
-    **dict.fromkeys(("type", "role", "node type", "device type"), "kind"),
-    **dict.fromkeys(("slot", "tray", "line card", "linecard"), "slot"),
-    "site": "site",
-}
-_OF_CABLE = {
-    **dict.fromkeys(("cable length", "length", "cable length (m)", "length m", "length (m)", "length_m"), "length"),
-    **dict.fromkeys(("label", "cable label", "cable id", "cable#", "cable #", "cable no", "cable name"), "label"),
-    **dict.fromkeys(("speed", "bandwidth", "band width", "link speed", "rate"), "speed"),
-    **dict.fromkeys(("speed (gbps)", "speed (gb/s)", "speed (g)", "speed gbps", "link speed (gbps)"), "speed"),
-    **dict.fromkeys(("length (ft)", "length ft", "length (feet)", "cable length (ft)"), "length ft"),
-    **dict.fromkeys(("qty", "quantity", "qty.", "no. of cables", "number of cables", "cable qty"), "quantity"),
-    **dict.fromkeys(("rail", "rail id", "rail number", "rail no", "rail no.", "rail #", "rail index"), "rail"),
-    **dict.fromkeys(("plane", "plane id", "plane number", "plane no", "plane #", "plane index"), "plane"),
-    **dict.fromkeys(("length unit", "cable length unit", "length units", "unit of length"), "length unit"),
-    "protocol": "protocol",
-    "shuffle id": "shuffle",
-}
+FIELDS = _meanings("""
+    device: node name | hostname | host name | host | device | device name | switch | node | system | system name
+    device: power panel | equipment | equipment name | machine | dev | device/port | device/interface | host/port
+    device: node/port | switch/port
+    name: name | nae
+    port: port | hca/port | hca port | physical port | interface name | interface | port name | nic port | if | int
+    port: ifname | if name | intf | netdev | port id | termination | endpoint | slot/port | port number | port no
+    port: port no. | port # | switch port | osfp port
+    card: nic | hca | nic name | hca name | adapter | adapter name | name 2
+    rack: rack | rack name | cabinet
+    unit: u | ru | rack u | shelf u | rack unit | u position | unit | location | position
+    kind: type | role | node type | device type
+    slot: slot | tray | line card | linecard
+    site: site
+""")
+_OF_CABLE = _meanings("""
+    length: cable length | length | cable length (m) | length m | length (m) | length_m
+    label: label | cable label | cable id | cable# | cable # | cable no | cable name
+    speed: speed | bandwidth | band width | link speed | rate | speed (gbps) | speed (gb/s) | speed (g) | speed gbps
+    speed: link speed (gbps)
+    length ft: length (ft) | length ft | length (feet) | cable length (ft)
+    quantity: qty | quantity | qty. | no. of cables | number of cables | cable qty
+    rail: rail | rail id | rail number | rail no | rail no. | rail # | rail index
+    plane: plane | plane id | plane number | plane no | plane # | plane index
+    length unit: length unit | cable length unit | length units | unit of length
+    protocol: protocol
+    shuffle: shuffle id
+""")
 _WORDS = re.compile(r"[\s_\-:]+|(?<=[A-Za-z])\.(?=[A-Za-z])")
 _END_IN_BRACKETS = re.compile(r"\s*\(([ABZ12]|device|host|node|switch|port|interface|rack)\)$", re.IGNORECASE)
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -71,15 +67,12 @@ _PREFIX = re.compile(
     r"(endpoint [12ab]|side [12abz]|end [12abz]|[abz] (?:end|side)|(?:near|far|local|remote) end|[a-z]+\d?)(?: (.+))?"
 )
 _SUFFIX = re.compile(r"(.*[a-z])(?: ([abz])| ?([12]))(?: (.+))?")
-_NOUNS = frozenset(
-    (
-        *("device", "node", "host", "hostname", "server", "switch", "leaf", "spine", "tor", "system", "machine"),
-        *("gpu node", "gpu server", "compute node", "compute", "peer", "neighbor", "neighbour", "peer node"),
-        *("dgx", "hgx", "ib leaf", "ib switch", "gpu host", "gpu"),
-        *("peer device", "peer host", "neighbor device", "remote device", "leaf switch", "tor switch"),
-        *("connected to", "connected device", "connected switch", "connected host"),
-    )
-)
+_NOUNS = _meanings("""
+    device: device | node | host | hostname | server | switch | leaf | spine | tor | system | machine | gpu node
+    device: gpu server | compute node | compute | peer | neighbor | neighbour | peer node | dgx | hgx | ib leaf
+    device: ib switch | gpu host | gpu | peer device | peer host | neighbor device | remote device | leaf switch
+    device: tor switch | connected to | connected device | connected switch | connected host
+""")
 """What a device is called where no column says which end it is."""
 _LEAST_LETTERS, _LONG = 3, 5
 """Of a word that may be misspelled, and up to which it is short."""
@@ -90,13 +83,8 @@ _OTHER_WORDS = frozenset(
 )
 """Spelled right, though they are like words of columns."""
 _WORDS_OF_COLUMNS = {
-    **{
-        f"{end}{what}": f"{end} {what}"
-        for end in _SIDES
-        for what in ("port", "device", "host", "node")
-        if end.isalpha()
-    },
-    **{word: word for known in (*_SIDES, *_FIELDS, *_OF_CABLE, *_NOUNS) for word in known.split() if len(word) > 1},
+    **{f"{end}{what}": f"{end} {what}" for end, what in product(_SIDES, ("port", "device", "host", "node"))},
+    **{word: word for known in (*_SIDES, *FIELDS, *_OF_CABLE, *_NOUNS) for word in known.split() if len(word) > 1},
     "nae": "name",
 }
 _OF_NAMES = re.compile(
@@ -145,11 +133,6 @@ def has_ids(cells: Sequence[str]) -> bool:
     return {"a", "b"} <= {match[1] or match[2] for match in found} and not header_of(cells).complete
 
 
-def field_of(cell: str) -> str:
-    """What a header's cell means of a device, without its end; empty for others."""
-    return _FIELDS.get(words(cell), "")
-
-
 @lru_cache(maxsize=4096)
 def is_name(cell: str) -> bool:
     """Whether a column may hold names of devices: `Device`, `A-Hostname`, `Label`, `Asset Name`."""
@@ -162,17 +145,13 @@ def end_of(cell: str) -> str:
     return (_SIDES.get(found[1], "") if found else "") or _LAST.get(words(cell).rpartition(" ")[2], "")
 
 
-def is_known(cell: str) -> bool:
-    """Whether a header's cell has a meaning of its own: a field, of one end or of the cable."""
-    known = words(cell)
-    return known in _FIELDS or known in _OF_CABLE or any(_after(known))
-
-
 @lru_cache(maxsize=4096)
 def names_column(cell: str) -> bool:
-    """Whether a cell is the name of a column, also by what a device is: `Server`, `Leaf Port`."""
+    """Whether a cell is the name of a column: a field of an end or of the cable, a device or its port by what it is."""
     known = words(cell)
-    return is_known(cell) or known in _NOUNS or _owned(known)[1] != ""
+    owner, rest = _owned(known)
+    by_itself = any(known in words for words in (FIELDS, _OF_CABLE, _NOUNS)) or any(_after(known))
+    return by_itself or (owner in _NOUNS and rest != "")
 
 
 @lru_cache(maxsize=4096)
@@ -181,12 +160,7 @@ def spelled(cell: str) -> str:
     empty where it is none, or spelled right.
     """
     nearest = (" ".join(map(_nearest_word, words(text).split())) for text in (cell, cell.lower()))  # `A-pOrt`
-    return "" if _has_meaning(words(cell)) else next((right for right in nearest if _has_meaning(right)), "")
-
-
-def _has_meaning(known: str) -> bool:
-    owner, rest = _owned(known)
-    return is_known(known) or known in _NOUNS or (owner in _NOUNS and rest != "")
+    return "" if names_column(cell) else next(filter(names_column, nearest), "")
 
 
 @lru_cache(maxsize=4096)
@@ -207,12 +181,12 @@ def header_of(cells: Sequence[str], groups: Sequence[str] = ()) -> Header:
     elif any(side and rest for side, rest in map(_prefixed, known)):
         header = _with_ends(known, _prefixed)
     else:
-        again = (column for column, cell in enumerate(known) if cell in _FIELDS and cell in known[:column])
+        again = (column for column, cell in enumerate(known) if cell in FIELDS and cell in known[:column])
         blocks = (_in_blocks(known, column) for column in again)
         header = next((header for header in blocks if header.complete), _in_blocks(known))
     if header.complete or any(sides):
         return header
-    devices = (column for column, cell in enumerate(known) if _FIELDS.get(cell) == "device")
+    devices = (column for column, cell in enumerate(known) if FIELDS.get(cell) == "device")
     others = chain(
         (_with_ends(known, _after), _by_nouns(["" if cell == "gpu" else cell for cell in known]), _by_nouns(known)),
         (_in_blocks(known, column) for column in devices),
@@ -226,7 +200,7 @@ def _after(cell: str) -> tuple[str, str]:
     """
     found = _SUFFIX.fullmatch(cell)
     named = [f"{found[1]} {found[4]}", found[4], found[1]] if found and found[4] else [found[1]] if found else []
-    what = next((_FIELDS[name] for name in named if name in _FIELDS), "")
+    what = next((FIELDS[name] for name in named if name in FIELDS), "")
     return (_LAST[found[2] or found[3]], what) if found and what else _prefixed(cell)
 
 
@@ -235,7 +209,7 @@ def _by_nouns(known: Sequence[str]) -> Header:
     ends: dict[str, dict[str, int]] = {}
     cable: dict[str, int] = {}
     latest = ""
-    cards = [cell for cell in known if _FIELDS.get(cell) == "card"]
+    cards = [cell for cell in known if FIELDS.get(cell) == "card"]
     card_of = ""
     for column, cell in enumerate(known):
         noun = cell.removesuffix(" name").removesuffix(" hostname")
@@ -244,16 +218,16 @@ def _by_nouns(known: Sequence[str]) -> Header:
             begun = next((of for of in ends if _same(noun, of) and "device" not in ends[of]), noun)
             ends[noun], latest = {**ends.pop(begun, {}), "device": column}, noun
         elif rest and len(ends) == 2 and _SIDES.get(owner) == "b":  # `connected to`, `remote interface`
-            ends[latest].setdefault(_FIELDS[rest], column)
+            ends[latest].setdefault(FIELDS[rest], column)
         elif rest and (owner in _NOUNS or any(_same(of, owner) for of in ends)):
             near = owner if owner in ends else next((of for of in ends if _same(of, owner)), owner)
-            ends.setdefault(near, {}).setdefault(_FIELDS[rest], column)
+            ends.setdefault(near, {}).setdefault(FIELDS[rest], column)
         elif cell in _OF_CABLE:
             cable.setdefault(_OF_CABLE[cell], column)
         elif cards == [cell]:
             card_of = latest
-        elif cell in _FIELDS and latest:
-            ends[latest].setdefault(_FIELDS[cell], column)
+        elif cell in FIELDS and latest:
+            ends[latest].setdefault(FIELDS[cell], column)
     hosts = [noun for noun in ends if not _SWITCHES.search(noun)]
     if len(cards) == 1 and (owner := hosts[0] if len(hosts) == 1 else card_of):  # a switch has no NIC
         ends[owner].setdefault("card", known.index(cards[0]))
@@ -269,7 +243,7 @@ def _owned(cell: str) -> tuple[str, str]:
     """The device's word and the field's in `server nic port`; no field where the cell does not end with one."""
     before = cell.split(" ")
     cuts = ((" ".join(before[:at]), " ".join(before[at:])) for at in range(1, len(before)))
-    return next(((owner, rest) for owner, rest in cuts if rest in _FIELDS), (cell, ""))
+    return next(((owner, rest) for owner, rest in cuts if rest in FIELDS), (cell, ""))
 
 
 def _same(one: str, other: str) -> bool:
@@ -288,7 +262,7 @@ def _prefixed(cell: str) -> tuple[str, str]:
 
 def _field(rest: str) -> str:
     """The field that a cell names behind its end: also `source leaf`, but not `source gpu`."""
-    return _FIELDS.get(rest) or ("device" if rest in _NOUNS and rest != "gpu" else "")
+    return FIELDS.get(rest) or ("device" if rest in _NOUNS and rest != "gpu" else "")
 
 
 def _with_ends(known: Sequence[str], parted: Callable[[str], tuple[str, str]]) -> Header:
@@ -303,27 +277,27 @@ def _with_ends(known: Sequence[str], parted: Callable[[str], tuple[str, str]]) -
             bare.setdefault(side, column)
         elif cell in _OF_CABLE:
             header.cable.setdefault(_OF_CABLE[cell], column)
-        elif latest and _FIELDS.get(cell) in _OF_PORT:
+        elif latest and FIELDS.get(cell) in _OF_PORT:
             loose.append((latest, column))
     for side, column in bare.items():  # beside `source_device`, `source` is another word for it, such as its number
         header.end[side].setdefault("device", column)
     for what in header.end["b"]:  # `hostname, local_port, remote_hostname, remote_port`
         names = (what, "name") if what == "device" else (what,)
-        of_a = [column for column, cell in enumerate(known) if _FIELDS.get(cell) in names]
+        of_a = [column for column, cell in enumerate(known) if FIELDS.get(cell) in names]
         if len(of_a) == 1:
             header.end["a"].setdefault(what, of_a[0])
     for side, column in loose:
-        header.end[side].setdefault(_FIELDS[known[column]], column)
+        header.end[side].setdefault(FIELDS[known[column]], column)
     return _settled(header)
 
 
 def _in_groups(known: Sequence[str], sides: Sequence[str]) -> Header:
     header = Header()
     for column, (cell, side) in enumerate(zip(known, sides, strict=True)):
-        if cell in _OF_CABLE and cell not in _FIELDS:
+        if cell in _OF_CABLE and cell not in FIELDS:
             header.cable.setdefault(_OF_CABLE[cell], column)
-        elif side and cell in _FIELDS:
-            header.end[side].setdefault(_FIELDS[cell], column)
+        elif side and cell in FIELDS:
+            header.end[side].setdefault(FIELDS[cell], column)
     return _settled(header)
 
 
@@ -345,7 +319,7 @@ def _in_blocks(known: Sequence[str], second: int = -1) -> Header:
     header, side = Header(), "a"
     for column, cell in enumerate(known):
         word = _SIDES.get(cell, "")
-        name = "device" if word else _FIELDS.get(cell, "")
+        name = "device" if word else FIELDS.get(cell, "")
         if word:
             side = word
         elif cell in _OF_CABLE:

@@ -1,10 +1,13 @@
 """What every reader yields: the cables of a file as rows, and the rows that are no cables."""
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from truerail.model.names import printable
+from truerail.plans.imports.table_places import place_in
 
 NO_VALUE = re.compile(
     r"tb[adc](?:[^\w-].*)?|n/?a|none|null|-+|\?+|spare|free|unused|reserved|unconnected|site|unknown|empty|vacant"
@@ -61,6 +64,15 @@ class ImportRow:
     plane: int | None = None
     where: str = ""
 
+    @property
+    def place(self) -> str:
+        """Where the row is, for messages: `sheet 'IB' row 12`, `row 12`, `link 3`."""
+        return place_in(self.sheet, self.line) if self.line else self.where or f"{self.a.device}/{self.a.port}"
+
+    def with_ends(self, change: Callable[[End], End]) -> "ImportRow":
+        """The row with both ends changed."""
+        return replace(self, a=change(self.a), b=change(self.b))
+
 
 @dataclass(slots=True)
 class Rows:
@@ -77,11 +89,17 @@ class Rows:
 
     def add(self, row: ImportRow) -> None:
         """Takes a row in, or lists it among those that are no cables."""
-        reason = why_no_cable(row)
-        if reason:
-            self.leave_out(reason, place(row))
+        if reason := why_no_cable(row):
+            self.leave_out(reason, row.place)
         else:
             self.found.append(row)
+
+    def add_link(self, ends: Sequence[End], where: str, between: str = "devices", **values: Any) -> None:
+        """Takes in a link of two ends, `values` being those of its row; lists one of fewer or more."""
+        if len(ends) == 2:
+            self.add(ImportRow(ends[0], ends[1], where=where, **values))
+        else:
+            self.leave_out(f"not a cable between two {between}", where)
 
     def leave_out(self, reason: str, where: str) -> None:
         """Lists a place that is no cable, or another note on places."""
@@ -92,38 +110,13 @@ class Rows:
         return [*(f"{_counted(places)}: {reason}" for reason, places in self.left_out.items()), *self.notes]
 
 
-class UnnamedPorts:
+class UnnamedPorts(Counter[str]):
     """Gives ports that a file does not name the names `?1`, `?2`, ...: for each device in the order of the file."""
-
-    def __init__(self) -> None:
-        self._count: dict[str, int] = {}
 
     def next(self, device: str) -> str:
         """The next name on a device."""
-        self._count[device] = self._count.get(device, 0) + 1
-        return f"{UNNAMED}{self._count[device]}"
-
-
-def place(row: ImportRow) -> str:
-    """Where a row is, for messages: `sheet 'IB' row 12`, `row 12`, `link 3`."""
-    return place_in(row.sheet, row.line) if row.line else row.where or f"{row.a.device}/{row.a.port}"
-
-
-def place_in(sheet: str, line: int) -> str:
-    """A row of a sheet, or of a file of one table."""
-    return f"sheet {printable(sheet, 60)!r} row {line}" if sheet else f"row {line}"
-
-
-def letters(column: int) -> str:
-    """A column's name in spreadsheets, counted from 0: `A`, `Z`, `AA`."""
-    before, here = divmod(column, 26)
-    return (letters(before - 1) if before else "") + chr(ord("A") + here)
-
-
-def column_in(sheet: str, column: int, name: str = "") -> str:
-    """A column of a sheet, or of a file of one table: `sheet 'IB' column C 'Vendor'`."""
-    named = f"column {letters(column)} {printable(name, 40)!r}" if name else f"column {letters(column)}"
-    return f"sheet {printable(sheet, 60)!r} {named}" if sheet else named
+        self[device] += 1
+        return f"{UNNAMED}{self[device]}"
 
 
 def why_no_cable(row: ImportRow) -> str:

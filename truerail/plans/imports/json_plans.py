@@ -67,25 +67,15 @@ def apstra(data: Any) -> Rows | None:
         return None
     rows = Rows()
     for number, link in enumerate(dicts(links), 1):
-        ends, label = dicts(link.get("endpoints")), text(link.get("label"))
-        if len(ends) == 2:
-            rows.add(ImportRow(*_apstra_ends(*ends), speed_gbps=speed_gbps(text(link.get("speed"))), label=label))
-        else:
-            rows.leave_out("not a cable between two devices", f"link {number}")
+        ends = [_apstra_end(get(end, "system"), get(end, "interface")) for end in dicts(link.get("endpoints"))]
+        speed, label = speed_gbps(text(link.get("speed"))), text(link.get("label"))
+        rows.add_link(ends, f"link {number}", speed_gbps=speed, label=label)
     return rows
 
 
-def _apstra_ends(*ends: Mapping[str, Any]) -> tuple[End, End]:
+def _apstra_end(system: Any, interface: Any) -> End:
     """An endpoint without an interface has no name there: its row is listed as no cable."""
-    a, b = (
-        End(
-            text(get(end, "system", "label")),
-            text(get(end, "interface", "if_name")),
-            kind=text(get(end, "system", "role")),
-        )
-        for end in ends
-    )
-    return a, b
+    return End(text(get(system, "label")), text(get(interface, "if_name")), kind=text(get(system, "role")))
 
 
 def batfish(data: Any) -> Rows | None:
@@ -139,10 +129,7 @@ def netq(data: Any) -> Rows | None:
     ]
     rows = Rows()
     for number, ends in enumerate((dicts(link.get("interfaces")) for link in links), 1):
-        if len(ends) == 2:
-            rows.add(ImportRow(_netq_end(known, ends[0]), _netq_end(known, ends[1]), where=f"link {number}"))
-        else:
-            rows.leave_out("not a cable between two devices", f"link {number}")
+        rows.add_link([_netq_end(known, end) for end in ends], f"link {number}")
     return rows
 
 

@@ -110,10 +110,6 @@ def _end(known: Mapping[str, Mapping[str, Any]], device: Any, port: Mapping[str,
     name = text(get(device, "name"))
     of = known.get(name, {})
     unit = text(of.get("position")).removesuffix(".0")
-    return End(
-        name,
-        text(port.get("name")),
-        text(get(of, "rack", "name")),
-        int(unit) if unit.isdecimal() else None,
-        text(get(of, "role", "name")) or text(get(of, "device_role", "name")),
-    )
+    place = (text(get(of, "rack", "name")), int(unit) if unit.isdecimal() else None)
+    kind = text(get(of, "role", "name")) or text(get(of, "device_role", "name"))
+    return End(name, text(port.get("name")), *place, kind)

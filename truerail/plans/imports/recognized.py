@@ -12,21 +12,13 @@ from truerail.files.problems import Faults, Problem
 from truerail.files.yaml_plain import plain
 from truerail.files.yaml_tree import read_tree
 from truerail.plans.csv_columns import DELIMITERS
-from truerail.plans.imports import json_plans, yaml_plans
+from truerail.plans.imports import json_plans, xml_plans, yaml_plans
 from truerail.plans.imports.delimited import table_of
 from truerail.plans.imports.ib_topology import is_topology, read_topology
 from truerail.plans.imports.import_row import Rows
 from truerail.plans.imports.misspelled import check_headers
 from truerail.plans.imports.tables import read_tables
 from truerail.plans.imports.workbook import is_workbook, tables_of
-from truerail.plans.imports.xml_plans import (
-    is_cable_plan,
-    is_lab_graph,
-    is_minigraph,
-    read_cable_plan,
-    read_lab_graph,
-    read_minigraph,
-)
 from truerail.plans.plan_error import PlanError
 
 DRAWINGS: Final = (".drawio", ".xml", ".svg", ".vsdx", ".vsd", ".pdf", ".png", ".jpg", ".jpeg")
@@ -36,7 +28,7 @@ SUFFIXES: Final = (".xlsx", ".xlsm", ".ndt", ".topo", ".ibnl", ".json", ".tsv", 
 """Of files that are always cable lists; `.csv`, `.yaml` and `.yml` may be."""
 NAMES: Final = (
     *("workbook", "cable list", "cable records", "InfiniBand topology"),
-    *("SONiC minigraph", "SONiC lab graph", "Cisco cable plan"),
+    *xml_plans.READERS,
     *json_plans.READERS,
     *yaml_plans.READERS,
 )
@@ -74,12 +66,9 @@ def recognized_text(text: str, file: str) -> tuple[str, Rows] | None:
     """The same for the text of a file."""
     start = text.lstrip()[:200]
     try:
-        if is_minigraph(text):
-            return "SONiC minigraph", read_minigraph(text)
-        if is_lab_graph(text):
-            return "SONiC lab graph", read_lab_graph(text)
-        if is_cable_plan(text):
-            return "Cisco cable plan", read_cable_plan(text)
+        for name, (element, read) in xml_plans.READERS.items():
+            if element in text[:2000]:
+                return name, read(text)
         if start.startswith("<"):
             raise QueryError(_markup(start))
         if start.startswith(("{", "[")):

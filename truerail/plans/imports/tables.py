@@ -6,20 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from truerail.model.names import printable
-from truerail.plans.imports.headers import Header, end_of, field_of, header_of, is_name, names_column, spelled, words
-from truerail.plans.imports.import_row import (
-    NO_VALUE,
-    UNNAMED,
-    End,
-    ImportRow,
-    Rows,
-    UnnamedPorts,
-    column_in,
-    letters,
-    place,
-    place_in,
-    why_no_cable,
-)
+from truerail.plans.imports.headers import FIELDS, Header, end_of, header_of, is_name, names_column, spelled, words
+from truerail.plans.imports.import_row import NO_VALUE, UNNAMED, End, ImportRow, Rows, UnnamedPorts, why_no_cable
+from truerail.plans.imports.table_places import column_in, letters, place_in
 from truerail.plans.numbers import MOST_PLANES, MOST_RAILS, metres, speed_gbps
 
 UNNAMED_NOTE = "the file names no ports: each is `?1`, `?2`, ... in the order of its device; name them before `check`"
@@ -179,13 +168,13 @@ def _read_part(part: Table, header: Header, rows: Rows) -> set[int]:
         if own == cells:
             continue  # the header again, as on each printed page
         for name, text in _unread(row, header, cells):
-            rows.leave_out(f"no {name}, because it says {printable(text, 40)!r}", place(row))
+            rows.leave_out(f"no {name}, because it says {printable(text, 40)!r}", row.place)
         if _cell(cells, header.cable.get("protocol", _NO_COLUMN)).lower() == "nvlink":
-            rows.leave_out("NVLink, which is no cable of the fabric", place(row))
+            rows.leave_out("NVLink, which is no cable of the fabric", row.place)
         elif _is_several(row, header, cells):
-            rows.leave_out("not one cable but several", place(row))
+            rows.leave_out("not one cable but several", row.place)
         elif parting:
-            rows.add(replace(row, a=_parted(row.a, parting), b=_parted(row.b, parting)))
+            rows.add(row.with_ends(lambda end: _parted(end, parting)))
         else:
             rows.add(row if header.complete else _with_ports(row, header, unnamed))
     return used | taken
@@ -286,7 +275,7 @@ def _read_nodes(table: Table, known: set[str], rows: Rows) -> bool:
         device = max(named, key=count.__getitem__, default=_NO_COLUMN)
         columns = {"device": device}
         for column, cell in enumerate(own):
-            if (what := field_of(cell)) in ("rack", "unit", "kind"):
+            if (what := FIELDS.get(words(cell), "")) in ("rack", "unit", "kind"):
                 columns.setdefault(what, column)
         lines = [cells for _, cells in part.rows if _cell(cells, device).lower() in known]
         used = {*columns.values()}
@@ -311,20 +300,12 @@ def cables_below(part: Table, header: Header) -> Iterator[tuple[Cells, ImportRow
 
 
 def _row(a: End, b: End, header: Header, cells: Cells, number: int, sheet: str) -> ImportRow:
-    cable = {name: _cell(cells, column) for name, column in header.cable.items()}
-    return ImportRow(
-        a,
-        b,
-        number,
-        sheet,
-        speed_gbps=_speed(cable.get("speed", "")),
-        length_m=length_m(cable.get("length ft", ""), "ft")
-        if "length ft" in cable
-        else length_m(cable.get("length", ""), cable.get("length unit", "")),
-        label=cable.get("label", "") or cable.get("shuffle", ""),
-        rail=_whole(cable.get("rail", ""), MOST_RAILS),
-        plane=_plane(cable.get("plane", "")),
-    )
+    of = {name: _cell(cells, column) for name, column in header.cable.items()}
+    rail, plane = _whole(of.get("rail", ""), MOST_RAILS), _plane(of.get("plane", ""))
+    length = length_m(of.get("length", ""), of.get("length unit", ""))
+    length = length_m(of["length ft"], "ft") if "length ft" in of else length
+    label = of.get("label", "") or of.get("shuffle", "")
+    return ImportRow(a, b, number, sheet, _speed(of.get("speed", "")), length, label, rail, plane)
 
 
 def _unread(row: ImportRow, header: Header, cells: Cells) -> Iterator[tuple[str, str]]:
@@ -349,15 +330,9 @@ def _end(columns: dict[str, int], cells: Cells) -> End:
     if (adapter := _ADAPTER.fullmatch(device)) and (number := _ADAPTERS_PORT.fullmatch(port)):
         device, port = adapter[1], adapter[2] if number[1] == "1" else f"{adapter[2]}:{number[1]}"
     unit = _UNIT.fullmatch(of.get("unit", ""))
-    return End(
-        device,
-        port,
-        of.get("rack", ""),
-        int(unit[1]) if unit else None,
-        of.get("kind", ""),
-        of.get("site", ""),
-        column=letters(columns["port"]) if "port" in columns else "",
-    )
+    column = letters(columns["port"]) if "port" in columns else ""
+    place = (of.get("rack", ""), int(unit[1]) if unit else None)
+    return End(device, port, *place, of.get("kind", ""), of.get("site", ""), column=column)
 
 
 def length_m(text: str, unit: str) -> float | None:
