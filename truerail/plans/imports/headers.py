@@ -165,10 +165,11 @@ def spelled(cell: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _nearest_word(word: str) -> str:
-    if len(word) < _LEAST_LETTERS or not word.isalpha() or word in _OTHER_WORDS:
+    bare = re.sub(r"[^\w]", "", word)  # `port(s)`
+    if len(bare) < _LEAST_LETTERS or not bare.isalpha() or bare in _OTHER_WORDS:
         return word
-    exchanged = (f"{word[:at]}{word[at + 1]}{word[at]}{word[at + 2 :]}" for at in range(len(word) - 1))
-    near = get_close_matches(word, _WORDS_OF_COLUMNS, 1, _ALIKE_LONG if len(word) > _LONG else _ALIKE)
+    exchanged = (f"{bare[:at]}{bare[at + 1]}{bare[at]}{bare[at + 2 :]}" for at in range(len(bare) - 1))
+    near = get_close_matches(bare, _WORDS_OF_COLUMNS, 1, _ALIKE_LONG if len(bare) > _LONG else _ALIKE)
     return next((_WORDS_OF_COLUMNS[one] for one in (word, *exchanged, *near) if one in _WORDS_OF_COLUMNS), word)
 
 
@@ -181,14 +182,16 @@ def header_of(cells: Sequence[str], groups: Sequence[str] = ()) -> Header:
     elif any(side and rest for side, rest in map(_prefixed, known)):
         header = _with_ends(known, _prefixed)
     else:
-        again = (column for column, cell in enumerate(known) if cell in FIELDS and cell in known[:column])
+        first = next((cell for cell in known if cell in FIELDS), "")
+        again = [column for column, cell in enumerate(known) if cell == first][1:2] if first else []
         blocks = (_in_blocks(known, column) for column in again)
         header = next((header for header in blocks if header.complete), _in_blocks(known))
     if header.complete or any(sides):
         return header
     devices = (column for column, cell in enumerate(known) if FIELDS.get(cell) == "device")
+    bare = ["" if cell == "gpu" else cell for cell in known]
     others = chain(
-        (_with_ends(known, _after), _by_nouns(["" if cell == "gpu" else cell for cell in known]), _by_nouns(known)),
+        (_with_ends(known, _after, loose=True), _by_nouns(bare), _by_nouns(known)),
         (_in_blocks(known, column) for column in devices),
     )
     return next((other for other in others if other.complete), header)
@@ -236,7 +239,7 @@ def _by_nouns(known: Sequence[str]) -> Header:
     whole = [columns for columns in ends.values() if {"device", "port"} <= columns.keys()]
     if len(whole) != 2 or any("port" in columns and "device" not in columns for columns in ends.values()):
         return Header()
-    return Header({"a": whole[0], "b": whole[1]}, cable)
+    return _settled(Header({"a": whole[0], "b": whole[1]}, cable))
 
 
 def _owned(cell: str) -> tuple[str, str]:
@@ -265,29 +268,25 @@ def _field(rest: str) -> str:
     return FIELDS.get(rest) or ("device" if rest in _NOUNS and rest != "gpu" else "")
 
 
-def _with_ends(known: Sequence[str], parted: Callable[[str], tuple[str, str]]) -> Header:
-    """By the cells that name an end, which `parted` returns with its field. A port without one has its neighbor's."""
-    header, bare, loose, latest = Header(), dict[str, int](), list[tuple[str, int]](), ""
+def _with_ends(known: Sequence[str], parted: Callable[[str], tuple[str, str]], *, loose: bool = False) -> Header:
+    """By the cells that name an end, which `parted` returns with its field. A `loose` port is of its left neighbor."""
+    header, bare, latest = Header(), dict[str, int](), ""
     for column, cell in enumerate(known):
         side, what = parted(cell)
         latest = side or latest
-        if what:
-            header.end[side].setdefault(what, column)
+        if what or (loose and latest and FIELDS.get(cell) in _OF_PORT):
+            header.end[latest].setdefault(what or FIELDS[cell], column)
         elif side:
             bare.setdefault(side, column)
         elif cell in _OF_CABLE:
             header.cable.setdefault(_OF_CABLE[cell], column)
-        elif latest and FIELDS.get(cell) in _OF_PORT:
-            loose.append((latest, column))
     for side, column in bare.items():  # beside `source_device`, `source` is another word for it, such as its number
         header.end[side].setdefault("device", column)
-    for what in header.end["b"]:  # `hostname, local_port, remote_hostname, remote_port`
+    for what in () if loose else header.end["b"]:  # `hostname, local_port, remote_hostname, remote_port`
         names = (what, "name") if what == "device" else (what,)
         of_a = [column for column, cell in enumerate(known) if FIELDS.get(cell) in names]
         if len(of_a) == 1:
             header.end["a"].setdefault(what, of_a[0])
-    for side, column in loose:
-        header.end[side].setdefault(FIELDS[known[column]], column)
     return _settled(header)
 
 
@@ -327,7 +326,7 @@ def _in_blocks(known: Sequence[str], second: int = -1) -> Header:
         elif column == second or (second < 0 and name in header.end["a"] and side == "a"):
             side = "b"
         mine = header.end[side]
-        if side == "b" and "port" in mine:
+        if side == "b" and "port" in mine and (second < 0 or mine.keys() & {"device", "name"}):
             continue  # what follows the second block is not about its device
         if name == "name" and "name" in mine and "unit" not in mine:
             mine["unit"] = mine.pop("name")

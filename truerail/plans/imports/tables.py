@@ -88,7 +88,9 @@ def read_tables(tables: Sequence[Table], rows: Rows) -> set[str]:
     known = {end.device.lower() for row in rows.found for end in (row.a, row.b)}
     for table in (table for table in tables if read and table.rows and table.sheet not in read):
         if not _read_nodes(table, known, rows):
-            rows.leave_out("no cable list", f"sheet {printable(table.sheet, 60)!r}")
+            named = sum(any(cell.lower() in known for cell in cells) for _, cells in table.rows)
+            reason = "names devices of the cables, but is not read" if 2 * named > len(table.rows) else "no cable list"
+            rows.leave_out(reason, f"sheet {printable(table.sheet, 60)!r}")
     return read
 
 
