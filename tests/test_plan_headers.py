@@ -57,6 +57,8 @@ def ends(text: str, file: str = "cables.csv") -> list[tuple[str, str, str, str]]
         ("Side A: Device,Side A: Port,Side B: Device,Side B: Port", "{0},{1},{2},{3}"),
         ("Dev A,Port,Dev B,Port", "{0},{1},{2},{3}"),
         ("name,port,neighbor,neighbor_port", "{0},{1},{2},{3}"),
+        ("srcdevice,srcport,dstdevice,dstport", "{0},{1},{2},{3}"),
+        ("fromHost,fromport,toHost,toport", "{0},{1},{2},{3}"),
         ("Quelle,Quellport,Ziel,Zielport", "{0},{1},{2},{3}"),
         ("Quellgerät;Quell-Schnittstelle;Zielgerät;Ziel-Schnittstelle", "{0};{1};{2};{3}"),
         ("Gerät Quelle,Port Quelle,Gerät Ziel,Port Ziel", "{0},{1},{2},{3}"),

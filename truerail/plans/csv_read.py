@@ -43,8 +43,9 @@ def read_csv(text: str, file: str) -> Plan:
 
 def _header_stands(header: list[str], faults: Faults) -> bool:
     if header and not {*header} & {*NEEDED}:
-        expected = f"{', '.join(NEEDED)}, or the device and the port of both ends in words of its own"
-        faults.add(1, ",".join(header), f"unknown columns: a cable list has {expected}")
+        faults.add(
+            1, ",".join(header), f"unknown columns: a cable list has {', '.join(NEEDED)}, or other words for them"
+        )
         return False
     for name in header:
         if name not in COLUMNS:

@@ -82,8 +82,13 @@ _OTHER_WORDS = frozenset(
     ("part", "note", "notes", "code", "cost", "mode", "model", "date", "post", "sort", "size", "link")
 )
 """Spelled right, though they are like words of columns."""
+_JOINED = {
+    f"{end}{what}": f"{end} {what}"
+    for end, what in product(_SIDES, ("port", "device", "host", "node", "name", "interface", "hostname"))
+    if len(end) > 1
+}
 _WORDS_OF_COLUMNS = {
-    **{f"{end}{what}": f"{end} {what}" for end, what in product(_SIDES, ("port", "device", "host", "node"))},
+    **_JOINED,
     **{word: word for known in (*_SIDES, *FIELDS, *_OF_CABLE, *_NOUNS) for word in known.split() if len(word) > 1},
     "nae": "name",
 }
@@ -94,7 +99,6 @@ _OF_NAMES = re.compile(
 )
 _OF_ID = re.compile(r"(?:(?:side|end|endpoint|termination) )?([ab])\b.* ?(?:ids?|terminations?)|terminations? ([ab])")
 _SWITCHES = re.compile(r"switch|leaf|spine|tor\b")
-_OF_PORT = frozenset(("port", "card"))
 
 
 @dataclass(slots=True)
@@ -121,10 +125,13 @@ class Header:
 
 
 def words(cell: str) -> str:
-    """A header's cell in lower case, with blanks between its words: `SourcePhysicalPort` is `source physical port`."""
+    """A header's cell in lower case, with blanks between its words: `SourcePhysicalPort` is `source physical port`,
+    `dstport` is `dst port`.
+    """
     plain = in_english(cell).strip().removeprefix("#").removeprefix("Fields:").strip().replace("ToR", "Tor")
     plain = _END_IN_BRACKETS.sub(r" \1", plain)
-    return _WORDS.sub(" ", _CAMEL.sub(" ", plain)).strip().lower()
+    known = _WORDS.sub(" ", _CAMEL.sub(" ", plain)).strip().lower()
+    return _JOINED.get(known, known)
 
 
 def has_ids(cells: Sequence[str]) -> bool:
@@ -156,8 +163,8 @@ def names_column(cell: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def spelled(cell: str) -> str:
-    """The name of a column that a cell is, but for a few letters: `a port` for `A-Prot`, `dst port` for `dstport`;
-    empty where it is none, or spelled right.
+    """The name of a column that a cell is, but for a few letters: `a port` for `A-Prot`; empty where it is none, or
+    spelled right.
     """
     nearest = (" ".join(map(_nearest_word, words(text).split())) for text in (cell, cell.lower()))  # `A-pOrt`
     return "" if names_column(cell) else next(filter(names_column, nearest), "")
@@ -274,7 +281,7 @@ def _with_ends(known: Sequence[str], parted: Callable[[str], tuple[str, str]], *
     for column, cell in enumerate(known):
         side, what = parted(cell)
         latest = side or latest
-        if what or (loose and latest and FIELDS.get(cell) in _OF_PORT):
+        if what or (loose and latest and FIELDS.get(cell) in ("port", "card")):
             header.end[latest].setdefault(what or FIELDS[cell], column)
         elif side:
             bare.setdefault(side, column)

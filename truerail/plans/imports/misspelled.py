@@ -1,4 +1,4 @@
-"""Headers of cable lists with misspelled words: `A-Nod Name`, `Z-Prot`, `dstport`."""
+"""Headers of cable lists with misspelled words: `A-Nod Name`, `Z-Prot`."""
 
 import re
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ def check_headers(tables: Sequence[Table], file: str) -> None:
     faults = Faults(file, PlanError)
     for table in tables:
         for at, (number, cells) in enumerate(table.rows):
-            for column, right in _corrected(cells, Table("", table.rows[at : at + _LOOKED_AT])).items():
+            for column, right in _corrected(table, at).items():
                 where = f"{place_in(table.sheet, number)}, {column_in('', column)}"
                 faults.add(number, cells[column], f"{where}: an unknown column, did you mean {right!r}?")
             if at < HEADER_ROWS and has_ids(cells):
@@ -36,20 +36,21 @@ def check_headers(tables: Sequence[Table], file: str) -> None:
     faults.raise_any()
 
 
-def _corrected(cells: Sequence[str], part: Table) -> dict[int, str]:
-    """The words for the misspelled cells of a header, by column; empty for a row that is right, or that does not become
-    a header: at least half of the words are right, and half of the rows below are cables then.
+def _corrected(table: Table, at: int) -> dict[int, str]:
+    """The words for the misspelled cells of a row as a header, by column; empty for a row that is right, or that does
+    not become a header: at least half of the words are right, and half of the rows below are cables then.
     """
+    cells, above = table.rows[at][1], table.rows[max(at - 1, 0)][1]
     named = [column for column, cell in enumerate(cells) if cell and not _NUMBERS.search(cell)]
     wrong = {column: right for column in named if (right := spelled(cells[column]))}
-    if not wrong or header_of(cells).complete:
+    if not wrong or header_of(cells).complete or header_of(cells, above).complete:
         return {}
     header = header_of([wrong.get(column, cell) for column, cell in enumerate(cells)])
     found = {column: right for column, right in wrong.items() if column in header.columns}
-    before = [word for column in header.columns for word in words(cells[column]).split()]
-    after = [word for column in header.columns for word in found.get(column, words(cells[column])).split()]
-    fits = header.complete and 2 * len(set(enumerate(before)) & set(enumerate(after))) >= len(after)
-    return found if fits and _has_cables(part, header) else {}
+    before, after = ([{*words(of.get(at, cells[at])).split()} for at in header.columns] for of in ({}, found))
+    kept = sum(len(old & new) for old, new in zip(before, after, strict=True))
+    fits = header.complete and 2 * kept >= sum(map(len, after))
+    return found if fits and _has_cables(Table("", table.rows[at : at + _LOOKED_AT]), header) else {}
 
 
 def _has_cables(part: Table, header: Header) -> bool:

@@ -4,6 +4,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from truerail.model.names import printable
 from truerail.plans.imports.headers import FIELDS, Header, end_of, header_of, is_name, names_column, spelled, words
@@ -61,17 +62,12 @@ class Table:
 def header_in(table: Table, fits: Callable[[Header], bool]) -> tuple[int, Header] | None:
     """The place in `rows` of a table's header that fits, and what it says; None without one."""
     above: Cells = ()
-    tried = 0
-    for at, (_, cells) in enumerate(table.rows):
-        if not any(cells):
-            continue
+    filled = ((at, cells) for at, (_, cells) in enumerate(table.rows) if any(cells))
+    for at, cells in islice(filled, HEADER_ROWS):
         for groups in (above, ()):
-            header = header_of(cells, groups)
-            if fits(header):
+            if fits(header := header_of(cells, groups)):
                 return at, header
-        above, tried = cells, tried + 1
-        if tried == HEADER_ROWS:
-            break
+        above = cells
     return None
 
 
@@ -102,13 +98,11 @@ def _with_whole_numbers(table: Table) -> Table:
             if "." in cell and (found := _FRACTION.fullmatch(cell)):
                 fractions[column].add(found[2])
     whole = {column for column, found in fractions.items() if found == {"0"}}
-    if not whole:
-        return table
-    rows = [
+    rows = (
         (number, [_FRACTION.sub(r"\1", cell) if at in whole else cell for at, cell in enumerate(cells)])
         for number, cells in table.rows
-    ]
-    return Table(table.sheet, rows)
+    )
+    return Table(table.sheet, [*rows]) if whole else table
 
 
 def _read(table: Table, rows: Rows, fits: Callable[[Header], bool]) -> bool:
@@ -121,8 +115,7 @@ def _read(table: Table, rows: Rows, fits: Callable[[Header], bool]) -> bool:
     for number, cells in table.rows[: max(at - 1, 0)]:
         if sum(map(bool, cells)) >= _LEAST_NAMED:
             rows.leave_out("above the header, not read", place_in(table.sheet, number))
-    first = at + 1
-    for line in range(first, len(table.rows) + 1):
+    for line in range(at + 1, len(table.rows) + 1):
         cells = table.rows[line][1] if line < len(table.rows) else ()
         further = _further(header, cells, table.rows[line - 1][1])
         if further or line == len(table.rows):
@@ -200,11 +193,9 @@ def _take_names(part: Table, lines: Iterable[Cells], ends: dict[str, int], used:
     own, known = part.rows[0][1], None
     for column in (column for column, cell in enumerate(own) if column not in used and is_name(cell)):
         known = known or list(lines)
-        mine = [ends[end_of(own[column])]] if end_of(own[column]) in ends else ends.values()
-        found = (
-            _further_names(known, at, column) for at in sorted(mine, key=lambda at: (at > column, abs(at - column)))
-        )
-        names = next(filter(None, found), [])
+        mine = {ends.get(end_of(own[column]), at) for at in ends.values()}
+        nearest = sorted(mine, key=lambda at: (at > column, abs(at - column)))
+        names = next(filter(None, (_further_names(known, at, column) for at in nearest)), [])
         if names and (len(ends) == 1 or "label" not in words(own[column]) or len(names) < len(known)):
             rows.names += names
             rows.leave_out("further names of the devices", column_in(part.sheet, column, own[column]))
@@ -260,11 +251,10 @@ def _parted(end: End, parting: str) -> End:
 
 def _with_ports(row: ImportRow, header: Header, unnamed: UnnamedPorts) -> ImportRow:
     """The row with names for the ports that have no column."""
-    ends = (
+    a, b = (
         end if "port" in header.end[side] or not end.device else replace(end, port=unnamed.next(end.device))
         for side, end in zip("ab", (row.a, row.b), strict=True)
     )
-    a, b = ends
     return replace(row, a=a, b=b)
 
 
