@@ -327,6 +327,14 @@ def test_cables_that_name_their_ends_by_ids_are_refused_in_one_sentence(header: 
         load(book(tmp_path / "x.xlsx", Cables=UPLINKS, Export=rows))
 
 
+def test_a_netbox_answer_of_ids_is_refused_in_one_sentence() -> None:
+    cables = [{f"{side}_terminations": [{"object_type": "dcim.interface", "object_id": 7}] for side in "ab"}] * 2
+    why = "neither end is one port with a name"
+    with pytest.raises(PlanError, match=rf"no cable; cable 0, cable 1: not a cable, because {why}$") as error:
+        import_text(json.dumps([{**cable, "id": at} for at, cable in enumerate(cables)]), "cables.json")
+    assert len(error.value.problems) == 1
+
+
 def test_a_table_of_something_else_is_one_problem(tmp_path: Path) -> None:
     path = tmp_path / "x.csv"
     path.write_text("Name,Color,Status,Owner,Comment,Date\n1,2,3,4,5,6\n")
@@ -341,3 +349,12 @@ def test_records_beside_the_cables_give_names_or_are_named() -> None:
     plan = plan_of(json.dumps({"cables": cables, "nodes": nodes, "colors": [{"blue": 1}]}))
     assert {plan.devices[name].aliases for name in NAMES} == {(name,) for name in NAMES.values()}
     assert "sheet 'colors': no cable list" in plan.notes
+
+
+def test_a_misspelled_key_of_records_is_an_error() -> None:
+    right = [{"a": {"device": "gpu-1", "port": "1"}, "b": {"device": "leaf-0", "port": "1"}}]
+    wrong = json.loads(json.dumps(right).replace("port", "prot", 1))
+    with pytest.raises(PlanError, match=r"sheet 'pod2' keys, column B: an unknown column, did you mean 'a port'"):
+        import_text(json.dumps({"pod1": right, "pod2": wrong}), "cables.json")
+    with pytest.raises(PlanError, match=r"cables.yml: keys, column B: an unknown column, did you mean 'a port'"):
+        import_text(json.dumps(wrong).replace(",", ",\n "), "cables.yml")

@@ -43,9 +43,7 @@ def read_csv(text: str, file: str) -> Plan:
 
 def _header_stands(header: list[str], faults: Faults) -> bool:
     if header and not {*header} & {*NEEDED}:
-        faults.add(
-            1, ",".join(header), f"unknown columns: a cable list has {', '.join(NEEDED)}, or other words for them"
-        )
+        faults.add(1, ",".join(header), f"unknown columns: expected {', '.join(NEEDED)}, or other words for them")
         return False
     for name in header:
         if name not in COLUMNS:

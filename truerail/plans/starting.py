@@ -174,11 +174,8 @@ def _ports(shape: _Shape, first: int, last: int) -> str:
     if shape.split == 1:
         return PORT_NAMES[shape.platform](first, last)
     whole, rest = divmod(last, shape.split)
-    sets = (
-        [f"{_set('swp', (first - 1) // shape.split + 1, whole)}s[0-{shape.split - 1}]"]
-        if first <= whole * shape.split
-        else []
-    )
+    parts = f"{_set('swp', (first - 1) // shape.split + 1, whole)}s[0-{shape.split - 1}]"
+    sets = [parts] if first <= whole * shape.split else []
     return ",".join([*sets, *([f"{_set(f'swp{whole + 1}s', 0, rest - 1)}"] if rest else [])])
 
 

@@ -138,12 +138,10 @@ def _with_sites(found: Sequence[ImportRow]) -> list[ImportRow]:
 def _once(found: Sequence[ImportRow], rows: Rows) -> list[ImportRow]:
     """Each cable once, also where both of its ends list it, and spell a port in two ways: `Ethernet1/1`, `Eth1/1`."""
     known: dict[frozenset[tuple[str, str]], ImportRow] = {}
-    again = 0
     for row in found:
         ends = frozenset(((row.a.device, port_key(row.a.port)), (row.b.device, port_key(row.b.port))))
-        again += ends in known
         known.setdefault(ends, row)
-    if again:
+    if again := len(found) - len(known):
         listed = "1 row lists" if again == 1 else f"{again:,} rows list"
         rows.notes.append(f"{listed} a cable again, as its other end does")
     return list(known.values())

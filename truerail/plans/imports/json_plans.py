@@ -12,6 +12,7 @@ from truerail.plans.imports import netbox_plans
 from truerail.plans.imports.headers import header_of
 from truerail.plans.imports.import_row import End, ImportRow, Rows
 from truerail.plans.imports.json_values import dicts, get, text
+from truerail.plans.imports.misspelled import check_headers
 from truerail.plans.imports.tables import Table, read_tables
 from truerail.plans.numbers import speed_gbps
 
@@ -196,12 +197,14 @@ def arista_check(data: Any) -> Rows | None:
     )
 
 
-def records(data: Any) -> Rows | None:
+def records(data: Any, file: str) -> Rows | None:
     """Cables as records, `[{"source_name": ..., "source_port": ..., "dest_name": ..., ...}]`, also in lists below the
     keys of mappings, by names of their own, or with a mapping for each end: their keys are the columns of a table.
-    LLDPq's `lldpq-p2p-v1` and sFlow-RT's topology are of this form, as are many exports.
+    LLDPq's `lldpq-p2p-v1` and sFlow-RT's topology are of this form, as are many exports. Raises `PlanError` for
+    misspelled keys.
     """
     tables = list(_tables(data, "", _MOST_NESTED))
+    check_headers(tables, file)
     if not any(header_of(table.rows[0][1]).complete for table in tables):
         return None
     rows = Rows()

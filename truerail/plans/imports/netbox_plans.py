@@ -32,7 +32,10 @@ def cables(data: Any) -> Rows | None:
         length = length_m(text(cable.get("length")), text(get(unit, "value") or unit))
         where = f"cable {text(cable.get('id'))}"
         a, b = (_cable_end(cable, side) for side in "ab")
-        rows.add(ImportRow(a, b, label=text(cable.get("label")), length_m=length, where=where))
+        if a.device or b.device:
+            rows.add(ImportRow(a, b, label=text(cable.get("label")), length_m=length, where=where))
+        else:
+            rows.leave_out("not a cable, because neither end is one port with a name", where)
     rows.notes += _further_pages(data)
     return rows
 

@@ -70,12 +70,14 @@ def recognized_text(text: str, file: str) -> tuple[str, Rows] | None:
             if element in text[:2000]:
                 return name, read(text)
         if start.startswith("<"):
-            raise QueryError(_markup(start))
+            inner = "<system" in start
+            what = "a topology of NCCL describes the inside of one host" if inner else "a drawing has no ports"
+            raise QueryError(f"{what}: expected a cable list")
         if start.startswith(("{", "[")):
             return _of_json(text, file)
         if is_topology(text):
             return "InfiniBand topology", read_topology(text)
-        return _table(text, file) or _of_yaml(_documents(text))
+        return _table(text, file) or _of_yaml(_documents(text), file)
     except (NodeSetError, QueryError) as error:
         raise PlanError([Problem(file, 0, "", str(error))]) from error
 
@@ -83,24 +85,17 @@ def recognized_text(text: str, file: str) -> tuple[str, Rows] | None:
 def _of_json(text: str, file: str) -> tuple[str, Rows] | None:
     data = _json(text, file)
     found = _first(json_plans.READERS, data)
-    if found is None and (rows := json_plans.records(data)) is not None:
+    if found is None and (rows := json_plans.records(data, file)) is not None:
         return "cable records", rows
     if found is None and json_plans.mentions_cloud(text):
         raise QueryError("a cloud's topology lists hosts by their place in its network, and no ports: expected cables")
     return found
 
 
-def _of_yaml(documents: list[Any]) -> tuple[str, Rows] | None:
+def _of_yaml(documents: list[Any], file: str) -> tuple[str, Rows] | None:
     found = _first(yaml_plans.READERS, documents)
-    rows = json_plans.records(documents[0]) if found is None and len(documents) == 1 else None
+    rows = json_plans.records(documents[0], file) if found is None and len(documents) == 1 else None
     return found if rows is None else ("cable records", rows)
-
-
-def _markup(start: str) -> str:
-    """Why a text of tags is no plan."""
-    if "<system" in start:
-        return "a topology of NCCL describes the inside of one host: expected a cable list"
-    return "a drawing has no ports: expected a cable list"
 
 
 def unrecognized(file: str, notes: Sequence[str] = ()) -> PlanError:

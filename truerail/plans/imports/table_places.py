@@ -4,8 +4,9 @@ from truerail.model.names import printable
 
 
 def place_in(sheet: str, line: int) -> str:
-    """A row of a sheet, or of a file of one table."""
-    return f"sheet {printable(sheet, 60)!r} row {line}" if sheet else f"row {line}"
+    """A row of a sheet, or of a file of one table. Row 0 has the keys of records."""
+    row = f"row {line}" if line else "keys"
+    return f"sheet {printable(sheet, 60)!r} {row}" if sheet else row
 
 
 def letters(column: int) -> str:

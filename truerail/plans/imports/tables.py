@@ -107,8 +107,7 @@ def _with_whole_numbers(table: Table) -> Table:
 
 def _read(table: Table, rows: Rows, fits: Callable[[Header], bool]) -> bool:
     """Adds the cables of a table; False if it has no fitting header of a cable list."""
-    found = header_in(table, fits)
-    if found is None:
+    if (found := header_in(table, fits)) is None:
         return False
     at, header = found
     above = table.rows[at - 1][1] if at else ()
