@@ -159,6 +159,22 @@ def test_each_row_is_a_cable_or_named(rows: list[list[str]]) -> None:
     assert not lost or any("a cable again" in note for note in plan.notes)
 
 
+def test_a_sheet_of_known_devices_that_is_not_read_is_told_from_a_cover(tmp_path: Path) -> None:
+    ports = [["Port", "Device", "Remarks"], ["swp9", "leaf-0", ""], ["swp1", "spine-0", ""]]
+    notes = load(book(tmp_path / "x.xlsx", Cables=UPLINKS, Cover=[["Cables of pod 1"]], Ports=ports)).notes
+    assert "sheet 'Ports': names devices of the cables, but is not read" in notes
+    assert "sheet 'Cover': no cable list" in notes
+
+
+def test_a_further_header_in_words_of_its_own_is_no_cable() -> None:
+    plan = plan_of(
+        "A Device,A Port,B Device,B Port\ngpu-1,rail0,leaf-0,swp1\n"
+        "Lower Switch,Lower Port,Switch,Switch Port\nleaf-0,swp9,spine-0,swp1\n"
+    )
+    assert ends(plan) == ["gpu-1/rail0 leaf-0/swp1", "leaf-0/swp9 spine-0/swp1"]
+    assert "row 3: a header in other words, below which columns are read as above it" in plan.notes
+
+
 def test_rows_above_the_header_are_named() -> None:
     plan = plan_of("Legend\ngpu-9,rail0,leaf-0,swp9\n\nDevice A,Port A,Device B,Port B\ngpu-1,rail0,leaf-0,swp1\n")
     assert "row 2: above the header, not read" in plan.notes
@@ -286,6 +302,7 @@ def test_a_list_of_devices_gives_their_further_names(header: str, order: str, tm
     assert ("Rack" not in header) or {plan.devices[name].rack for name in NAMES} == {"R1"}
     assert not any("no cable list" in note for note in plan.notes)
     assert any("column" in note and "not read" in note for note in plan.notes) == ("Serial" in header)
+    assert any(note.endswith(": names no device of the cables") for note in plan.notes), "spare-1"
 
 
 @each(

@@ -153,12 +153,14 @@ def end_of(cell: str) -> str:
 
 
 @lru_cache(maxsize=4096)
-def names_column(cell: str) -> bool:
-    """Whether a cell is the name of a column: a field of an end or of the cable, a device or its port by what it is."""
+def names_column(cell: str, *, of_known: bool = False) -> bool:
+    """Whether a cell is the name of a column: a field of an end or of the cable, a device or its port by what it is;
+    `of_known`: not a field of what is no device's word, `foo port`.
+    """
     known = words(cell)
     owner, rest = _owned(known)
     by_itself = any(known in words for words in (FIELDS, _OF_CABLE, _NOUNS)) or any(_after(known))
-    return by_itself or (owner in _NOUNS and rest != "")
+    return by_itself or (rest != "" and (owner in _NOUNS or not of_known))
 
 
 @lru_cache(maxsize=4096)
@@ -167,7 +169,8 @@ def spelled(cell: str) -> str:
     spelled right.
     """
     nearest = (" ".join(map(_nearest_word, words(text).split())) for text in (cell, cell.lower()))  # `A-pOrt`
-    return "" if names_column(cell) else next(filter(names_column, nearest), "")
+    right = next((one for one in (words(cell), *nearest) if names_column(one, of_known=True)), "")
+    return "" if right == words(cell) else right
 
 
 @lru_cache(maxsize=4096)

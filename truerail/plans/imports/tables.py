@@ -163,10 +163,8 @@ def _read_part(part: Table, header: Header, rows: Rows) -> set[int]:
             continue  # the header again, as on each printed page
         for name, text in _unread(row, header, cells):
             rows.leave_out(f"no {name}, because it says {printable(text, 40)!r}", row.place)
-        if _cell(cells, header.cable.get("protocol", _NO_COLUMN)).lower() == "nvlink":
-            rows.leave_out("NVLink, which is no cable of the fabric", row.place)
-        elif _is_several(row, header, cells):
-            rows.leave_out("not one cable but several", row.place)
+        if why := _why_aside(row, header, cells):
+            rows.leave_out(why, row.place)
         elif parting:
             rows.add(row.with_ends(lambda end: _parted(end, parting)))
         else:
@@ -207,8 +205,8 @@ def _further_names(lines: Sequence[Cells], device: int, column: int) -> list[tup
     pairs = ((_cell(cells, device), _cell(cells, column)) for cells in lines)
     once = {(device.lower(), name.lower()): (device, name) for device, name in pairs}
     devices, names = {device for device, _ in once}, {name for _, name in once}
-    fits = len(devices) == len(once) == len(names) and all(map(_HOSTNAME.fullmatch, names))
-    return list(once.values()) if fits else []
+    alone = len(devices) == len(once) == len(names) and all(name == of or name not in devices for of, name in once)
+    return list(once.values()) if alone and all(map(_HOSTNAME.fullmatch, names)) else []
 
 
 def _settle_card(columns: dict[str, int], rows: Sequence[tuple[int, Cells]]) -> None:
@@ -228,11 +226,16 @@ def _settle_card(columns: dict[str, int], rows: Sequence[tuple[int, Cells]]) -> 
         columns["instead"] = columns.pop("card")
 
 
-def _is_several(row: ImportRow, header: Header, cells: Cells) -> bool:
-    """Whether a row has a quantity, and a range of ports at an end."""
-    quantity = _cell(cells, header.cable.get("quantity", _NO_COLUMN))
+def _why_aside(row: ImportRow, header: Header, cells: Cells) -> str:
+    """Why a row is no cable, whatever it names: NVLink, words of columns, or a quantity and a range of ports."""
+    if _cell(cells, header.cable.get("protocol", _NO_COLUMN)).lower() == "nvlink":
+        return "NVLink, which is no cable of the fabric"
+    ends, quantity = (row.a, row.b), _cell(cells, header.cable.get("quantity", _NO_COLUMN))
+    names = [end.port for end in ends if end.port[-1:].isalpha() and is_name(end.device)]
+    if len(names) == 2 and {FIELDS.get(words(name).rpartition(" ")[2]) for name in names} <= {"port", "card"}:
+        return "a header in other words, below which columns are read as above it"
     several = quantity.isdecimal() and quantity.lstrip("0") not in ("", "1")
-    return several and any(_SPAN.search(end.port) for end in (row.a, row.b))
+    return "not one cable but several" if several and any(_SPAN.search(end.port) for end in ends) else ""
 
 
 def _parting(part: Table, header: Header) -> str:

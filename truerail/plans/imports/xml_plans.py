@@ -40,18 +40,15 @@ def read_cable_plan(text: str) -> Rows:
     no cable. Source: acitoolkit `applications/cableplan`.
     """
     rows = Rows()
-    number = 0
-    for chassis in root_of(text).iter():
-        for link in chassis:
-            if link.tag.rpartition("}")[2] != "LINK_INFO":
-                continue
-            number += 1
-            a = End(chassis.get("sourceChassis", ""), link.get("sourcePort", ""))
-            b = End(link.get("destChassis", ""), link.get("destPort", ""))
-            if any(mark in f"{a.port}{b.port}" for mark in (",", "-e")):
-                rows.leave_out("not a cable, because it names several ports", f"link {number}")
-            else:
-                rows.add(ImportRow(a, b, where=f"link {number}"))
+    below = ((chassis, link) for chassis in root_of(text).iter() for link in chassis)
+    links = (pair for pair in below if pair[1].tag.rpartition("}")[2] == "LINK_INFO")
+    for number, (chassis, link) in enumerate(links, 1):
+        a = End(chassis.get("sourceChassis", ""), link.get("sourcePort", ""))
+        b = End(link.get("destChassis", ""), link.get("destPort", ""))
+        if any(mark in f"{a.port}{b.port}" for mark in (",", "-e")):
+            rows.leave_out("not a cable, because it names several ports", f"link {number}")
+        else:
+            rows.add(ImportRow(a, b, where=f"link {number}"))
     return rows
 
 
