@@ -10,7 +10,7 @@ from typing import Any
 
 import openpyxl
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
@@ -363,7 +363,14 @@ def test_a_stray_cell_far_below_is_reported_and_not_read(tmp_path: Path) -> None
     assert "sheet 'Sheet': rows beyond 100,000 are not read; the first is row 1,048,576" in found.plan.notes
 
 
-@given(st.lists(st.sampled_from([*P2P, "", "Port", "Name", "Source", "Rack", "hostname", "Endpoint 1 Name", "U"])))
+NOUNS = ["Leaf", "Server", "Switch Port", "Remote Port", "NIC", "Device A", "Length (ft)", "Label", "GPU"]
+
+
+@given(
+    st.lists(st.sampled_from([*P2P, *NOUNS, "", "Port", "Name", "Source", "Rack", "hostname", "Endpoint 1 Name", "U"]))
+)
+@example(["Leaf Prt", "Switch Port", "Slot", "Port", "B-Port", "Hostname"])
+@example(["Leaf Port", "Switch Port", "Slot", "Port", "B-Port", "Hostname"])
 def test_no_header_breaks_the_reader(cells: list[str]) -> None:
     header = header_of(cells, cells[::-1])
     columns = [*header.end["a"].values(), *header.end["b"].values(), *header.cable.values()]

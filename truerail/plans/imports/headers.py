@@ -230,7 +230,7 @@ def _by_nouns(known: Sequence[str]) -> Header:
         if noun in _NOUNS and "device" not in ends.get(noun, {}):
             begun = next((of for of in ends if _same(noun, of) and "device" not in ends[of]), noun)
             ends[noun], latest = {**ends.pop(begun, {}), "device": column}, noun
-        elif rest and len(ends) == 2 and _SIDES.get(owner) == "b":  # `connected to`, `remote interface`
+        elif rest and latest and len(ends) == 2 and _SIDES.get(owner) == "b":  # `connected to`, `remote interface`
             ends[latest].setdefault(FIELDS[rest], column)
         elif rest and (owner in _NOUNS or any(_same(of, owner) for of in ends)):
             near = owner if owner in ends else next((of for of in ends if _same(of, owner)), owner)
