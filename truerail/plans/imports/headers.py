@@ -47,6 +47,7 @@ FIELDS = _meanings("""
     slot: slot | tray | line card | linecard
     site: site
 """)
+"""What a column says of an end."""
 _OF_CABLE = _meanings("""
     length: cable length | length | cable length (m) | length m | length (m) | length_m
     label: label | cable label | cable id | cable# | cable # | cable no | cable name
@@ -87,6 +88,7 @@ _JOINED = {
     for end, what in product(_SIDES, ("port", "device", "host", "node", "name", "interface", "hostname"))
     if len(end) > 1
 }
+"""Two words without a blank: `srcport`."""
 _WORDS_OF_COLUMNS = {
     **_JOINED,
     **{word: word for known in (*_SIDES, *FIELDS, *_OF_CABLE, *_NOUNS) for word in known.split() if len(word) > 1},
@@ -279,7 +281,9 @@ def _field(rest: str) -> str:
 
 
 def _with_ends(known: Sequence[str], parted: Callable[[str], tuple[str, str]], *, loose: bool = False) -> Header:
-    """By the cells that name an end, which `parted` returns with its field. A `loose` port is of its left neighbor."""
+    """By the cells that name an end, which `parted` returns with its field. With `loose`, a port without an end is of
+    the end that was named last.
+    """
     header, bare, latest = Header(), dict[str, int](), ""
     for column, cell in enumerate(known):
         side, what = parted(cell)
@@ -322,8 +326,8 @@ def _grouped(groups: Sequence[str], width: int) -> list[str]:
 
 
 def _in_blocks(known: Sequence[str], second: int = -1) -> Header:
-    """Two blocks of columns, the second from a column on, or where a field repeats itself. The first of two columns
-    `Name` in it is the device's unit.
+    """Two blocks of columns: the second begins at column `second`, by default where a field repeats itself. The first
+    of two columns `Name` in it is the unit.
     """
     header, side = Header(), "a"
     for column, cell in enumerate(known):

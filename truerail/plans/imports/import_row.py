@@ -76,8 +76,8 @@ class ImportRow:
 
 @dataclass(slots=True)
 class Rows:
-    """The cables of a file in its order. `left_out` has the places of rows that are no cables, by the reason; `nodes`
-    what the file says of a device beside its cables.
+    """The cables of a file in its order. `left_out` has places by what is said of them, such as why a row is no cable;
+    `nodes` what the file says of a device beside its cables.
     """
 
     found: list[ImportRow] = field(default_factory=list)
@@ -95,14 +95,14 @@ class Rows:
             self.found.append(row)
 
     def add_link(self, ends: Sequence[End], where: str, between: str = "devices", **values: Any) -> None:
-        """Takes in a link of two ends, `values` being those of its row; lists one of fewer or more."""
+        """Takes in a link of two ends with further values of its row, or lists one of fewer or more ends."""
         if len(ends) == 2:
             self.add(ImportRow(ends[0], ends[1], where=where, **values))
         else:
             self.leave_out(f"not a cable between two {between}", where)
 
     def leave_out(self, reason: str, where: str) -> None:
-        """Lists a place that is no cable, or another note on places."""
+        """Lists a place in the file under what is said of it."""
         self.left_out.setdefault(reason, {})[where] = None
 
     def reported(self) -> list[str]:
