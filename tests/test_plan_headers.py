@@ -57,6 +57,8 @@ def ends(text: str, file: str = "cables.csv") -> list[tuple[str, str, str, str]]
         ("Side A: Device,Side A: Port,Side B: Device,Side B: Port", "{0},{1},{2},{3}"),
         ("Dev A,Port,Dev B,Port", "{0},{1},{2},{3}"),
         ("name,port,neighbor,neighbor_port", "{0},{1},{2},{3}"),
+        ("srcdevice,srcport,dstdevice,dstport", "{0},{1},{2},{3}"),
+        ("fromHost,fromport,toHost,toport", "{0},{1},{2},{3}"),
         ("Quelle,Quellport,Ziel,Zielport", "{0},{1},{2},{3}"),
         ("Quellgerät;Quell-Schnittstelle;Zielgerät;Ziel-Schnittstelle", "{0};{1};{2};{3}"),
         ("Gerät Quelle,Port Quelle,Gerät Ziel,Port Ziel", "{0},{1},{2},{3}"),
@@ -148,7 +150,7 @@ def test_the_spreadsheet_of_fastfabric_names_a_port_by_its_leaf_or_adapter_too()
     ]
     roles = {name: device.role for name, device in found.plan.devices.items()}
     assert roles == {"n1": Role.HOST, "edge1": Role.LEAF, "edge2": Role.LEAF, "x1": Role.SPINE}
-    assert any("row 10: not a cable" in note for note in found.notes)
+    assert any("row 10: not a cable" in note for note in found.plan.notes)
 
 
 def test_a_column_of_gpus_beside_the_server_is_no_third_device() -> None:
@@ -167,7 +169,7 @@ def test_rows_that_stand_for_several_cables_are_listed_and_no_cable() -> None:
         ("5-1", 3.048, 800),
         ("10", None, 800),
     ]
-    left_out = " / ".join(found.notes)
+    left_out = " / ".join(found.plan.notes)
     assert "row 2: not one cable but several" in left_out
     assert "row 4: not a cable, because 'swp6-7' names several ports" in left_out
     assert "row 5: not a cable, because '8, 9' names several ports" in left_out
@@ -178,7 +180,7 @@ def test_ports_that_only_some_cells_name_are_not_read_from_them() -> None:
     found = import_text("From,To\ngpu-1:mlx5_3,leaf-1:swp1\ngpu-2,leaf-2\n", "cables.csv")
     assert found is not None
     assert found.plan.cables[0].a.name == "?1"
-    assert any("names no ports" in note for note in found.notes)
+    assert any("names no ports" in note for note in found.plan.notes)
 
 
 def test_three_columns_of_devices_are_no_cable_list() -> None:
@@ -213,7 +215,7 @@ def test_a_netbox_cable_with_several_ports_at_an_end_is_reported_and_not_guessed
     found = import_text(json.dumps(document), "cables.json")
     assert found is not None
     assert len(found.plan.cables) == 1
-    assert any("cable 9" in note for note in found.notes)
+    assert any("cable 9" in note for note in found.plan.notes)
 
 
 def test_json_of_something_else_is_no_cable_list() -> None:
@@ -240,7 +242,7 @@ def test_the_cables_of_a_sonic_minigraph() -> None:
     assert found is not None
     assert ends(MINIGRAPH, "minigraph.xml") == [("leaf-1", "etp7a", "spine-1", "Ethernet8")]
     assert found.plan.cables[0].speed_gbps == 400
-    assert any("link 2" in note for note in found.notes)
+    assert any("link 2" in note for note in found.plan.notes)
 
 
 @pytest.mark.parametrize(
@@ -255,7 +257,7 @@ def test_links_of_a_minigraph_that_are_no_cables(words: str, why: str) -> None:
     found = import_text(MINIGRAPH.replace("<ElementType>DeviceSerialLink</ElementType>", words), "minigraph.xml")
     assert found is not None
     assert [str(cable.b) for cable in found.plan.cables] == ["spine-1/Ethernet8"]
-    assert any(why in note for note in found.notes)
+    assert any(why in note for note in found.plan.notes)
 
 
 LAB_GRAPH = """<LabConnectionGraph><PhysicalNetworkGraphDeclaration>
@@ -278,7 +280,7 @@ def test_the_cables_of_a_sonic_labs_connection_graph() -> None:
     assert ends(LAB_GRAPH, "graph.xml") == [("g", "p4p1", "x", "19"), ("g", "p4p2", "x", "20")]
     assert [cable.speed_gbps for cable in found.plan.cables] == [40, None]
     assert found.plan.devices["g"].role is Role.HOST
-    assert "link 3: a console or power cable" in found.notes
+    assert "link 3: a console or power cable" in found.plan.notes
 
 
 @pytest.mark.parametrize("text", [MINIGRAPH[:-30], f"<!DOCTYPE x>{MINIGRAPH}"])

@@ -10,7 +10,7 @@ from typing import Any
 
 import openpyxl
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
@@ -85,10 +85,12 @@ def test_two_rows_of_headers_vague_rows_and_rows_listed_twice(tmp_path: Path) ->
     found = import_plan(path, out_of_band=True)
     assert ends(found.plan) == [("gpu-1", "1", "leaf-1", "1/1"), ("gpu-1", "bmc", "oob-1", "7")]
     assert found.plan.cables[0].length_m == 7
-    assert found.notes[:4] == (
+    unread = ", ".join(f"sheet 'Cables' column {column}" for column in ("A 'MVP'", "B 'SEQ'", "L 'hostname'"))
+    assert found.plan.notes[:5] == (
         "sheet 'Cables' row 5: not a cable, because it says 'tbd'",
         "sheet 'Cables' row 6: not a cable, because a device or a port is empty",
-        "sheet 'BOM' is no cable list",
+        f"{unread}: not read",
+        "sheet 'BOM': no cable list",
         "1 row lists a cable again, as its other end does",
     )
     evaluated = load(path)
@@ -157,14 +159,14 @@ def test_rails_by_the_order_of_ports_where_the_leaves_agree(tmp_path: Path) -> N
     found = import_plan(written(tmp_path, "air.json", json.dumps(air(FABRIC))))
     assert found.format == "NVIDIA Air"
     assert hosts(found.plan.cables) == {f"gpu-{h}/eth{r + 1}": (r, None) for h in (1, 2, 3) for r in range(4)}
-    assert "1 ports without a cable are left out" in found.notes
+    assert "1 ports without a cable are left out" in found.plan.notes
 
 
 def test_no_rail_where_hosts_do_not_agree(tmp_path: Path) -> None:
     crossed = [*FABRIC[:4], ("gpu-2", "eth1", "tor-1", "swp4"), ("gpu-2", "eth2", "tor-0", "swp4")]
     found = import_plan(written(tmp_path, "air.json", json.dumps(air(crossed))))
     assert {cable.rail for cable in found.plan.cables} == {None}
-    assert any(note.startswith("no rail is decided") for note in found.notes)
+    assert any(note.startswith("no rail is decided") for note in found.plan.notes)
 
 
 def test_two_ports_of_each_nic_are_planes(tmp_path: Path) -> None:
@@ -292,7 +294,7 @@ def test_containerlab(tmp_path: Path) -> None:
         ("gpu-1", "eth2", "leaf1", "e1-3"),
     ]
     assert roles(found.plan) == {"leaf1": "leaf", "spine1": "spine", "gpu-1": "host"}
-    assert "link 4: not a cable between two nodes" in found.notes
+    assert "link 4: not a cable between two nodes" in found.plan.notes
 
 
 def test_hedgehog_wiring(tmp_path: Path) -> None:
@@ -358,10 +360,17 @@ def test_a_stray_cell_far_below_is_reported_and_not_read(tmp_path: Path) -> None
     path.write_bytes(buffer.getvalue())
     found = import_plan(path)
     assert len(found.plan.cables) == 1
-    assert "sheet 'Sheet': rows beyond 100,000 are not read; the first is row 1,048,576" in found.notes
+    assert "sheet 'Sheet': rows beyond 100,000 are not read; the first is row 1,048,576" in found.plan.notes
 
 
-@given(st.lists(st.sampled_from([*P2P, "", "Port", "Name", "Source", "Rack", "hostname", "Endpoint 1 Name", "U"])))
+NOUNS = ["Leaf", "Server", "Switch Port", "Remote Port", "NIC", "Device A", "Length (ft)", "Label", "GPU"]
+
+
+@given(
+    st.lists(st.sampled_from([*P2P, *NOUNS, "", "Port", "Name", "Source", "Rack", "hostname", "Endpoint 1 Name", "U"]))
+)
+@example(["Leaf Prt", "Switch Port", "Slot", "Port", "B-Port", "Hostname"])
+@example(["Leaf Port", "Switch Port", "Slot", "Port", "B-Port", "Hostname"])
 def test_no_header_breaks_the_reader(cells: list[str]) -> None:
     header = header_of(cells, cells[::-1])
     columns = [*header.end["a"].values(), *header.end["b"].values(), *header.cable.values()]

@@ -10,17 +10,8 @@ if TYPE_CHECKING:
 NEEDED = ("a_device", "a_role", "a_port", "b_device", "b_role", "b_port", "rail")
 """Columns that a file must have."""
 DEVICE_FIELDS = (
-    "device",
-    "role",
-    "rack",
-    "unit",
-    "pod",
-    "gpus",
-    "platform",
-    "address",
-    "aliases",
-    "chassis_ids",
-    "serials",
+    *("device", "role", "rack", "unit", "pod", "gpus", "platform", "address"),
+    *("aliases", "chassis_ids", "serials"),
 )
 """Columns for the device at each end, as `a_...` and `b_...`; names after `address` are lists, split at blanks."""
 LINK_COLUMNS = (
@@ -31,19 +22,8 @@ LINK_COLUMNS = (
 FRONT = (*NEEDED, "plane", "speed_gbps")
 """The columns that every written file has, in this order."""
 BACK = (
-    *(
-        "label",
-        "a_rack",
-        "a_unit",
-        "b_rack",
-        "b_unit",
-        "length_m",
-        "a_pod",
-        "b_pod",
-        "a_gpus",
-        "a_platform",
-        "b_platform",
-    ),
+    *("label", "a_rack", "a_unit", "b_rack", "b_unit", "length_m", "a_pod", "b_pod", "a_gpus"),
+    *("a_platform", "b_platform"),
     *("a_address", "b_address", "a_aliases", "b_aliases", "a_chassis_ids", "b_chassis_ids"),
     *("a_serials", "b_serials"),
     *("fabric", "transport", "load_balancing", "rail_name", "rail_vlans", "rail_subnets"),

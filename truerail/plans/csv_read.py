@@ -42,6 +42,9 @@ def read_csv(text: str, file: str) -> Plan:
 
 
 def _header_stands(header: list[str], faults: Faults) -> bool:
+    if header and not {*header} & {*NEEDED}:
+        faults.add(1, ",".join(header), f"unknown columns: expected {', '.join(NEEDED)}, or other words for them")
+        return False
     for name in header:
         if name not in COLUMNS:
             faults.add(1, name, f"unknown column{nearest(name, COLUMNS)}")

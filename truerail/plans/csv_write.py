@@ -2,9 +2,10 @@
 
 import csv
 import io
+from collections.abc import Iterable, Sequence
 
 from truerail.model import Cable, Device, Plan, Rail
-from truerail.plans.csv_columns import BACK, FRONT, guarded
+from truerail.plans.csv_columns import BACK, DEVICE_FIELDS, FRONT, guarded
 from truerail.plans.numbers import plain
 
 
@@ -16,10 +17,15 @@ def dump_csv(plan: Plan) -> str:
     rows = [_row(cable, plan) for cable in plan.cables]
     used = {name for row in rows for name, cell in row.items() if cell}
     columns = [*FRONT, *(name for name in BACK if name in used)]
+    return delimited(columns, ([row.get(name, "") for name in columns] for row in rows))
+
+
+def delimited(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """CSV, in which no cell is a spreadsheet's formula."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows([guarded(row.get(name, "")) for name in columns] for row in rows)
+    writer.writerow(header)
+    writer.writerows([guarded(cell) for cell in row] for row in rows)
     return out.getvalue()
 
 
@@ -44,19 +50,9 @@ def _row(cable: Cable, plan: Plan) -> dict[str, str]:
 
 def _end(side: str, name: str, plan: Plan) -> dict[str, str]:
     device = plan.devices.get(name, Device(name))
-    return {
-        f"{side}_device": name,
-        f"{side}_role": device.role.value,
-        f"{side}_rack": device.rack,
-        f"{side}_unit": plain(device.unit),
-        f"{side}_pod": device.pod,
-        f"{side}_gpus": plain(device.gpus),
-        f"{side}_platform": device.platform,
-        f"{side}_address": device.address,
-        f"{side}_aliases": " ".join(device.aliases),
-        f"{side}_chassis_ids": " ".join(device.chassis_ids),
-        f"{side}_serials": " ".join(device.serials),
-    }
+    values = {field: getattr(device, field) for field in DEVICE_FIELDS[1:]} | {"device": name}
+    values |= {field: plain(values[field]) for field in ("unit", "gpus")}
+    return {f"{side}_{field}": " ".join(of) if isinstance(of, tuple) else str(of) for field, of in values.items()}
 
 
 def _rail(rail: Rail) -> dict[str, str]:

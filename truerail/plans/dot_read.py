@@ -11,7 +11,7 @@ from truerail.files.nodesets import name_fault
 from truerail.files.problems import Faults
 from truerail.files.yaml_values import whole
 from truerail.model import Cable, Device, Plan, Port, Role
-from truerail.plans.imports.import_macs import with_macs
+from truerail.plans.imports.import_names import with_names
 from truerail.plans.imports.import_rails import with_rails
 from truerail.plans.imports.import_roles import roles_of
 from truerail.plans.imports.import_row import End, ImportRow, Rows
@@ -42,7 +42,9 @@ def read_dot(text: str, file: str) -> Plan:
     for line, statement in _statements(_COMMENT.sub(_without_comment, text)):
         if edge := _EDGE.fullmatch(statement):
             ends = [Port(_bare(edge[side]), _bare(edge[f"{side}_port"])) for side in "ab"]
-            _check_names(ends, line, faults)
+            for word in (*ends[0], *ends[1]):
+                if fault := name_fault(word):
+                    faults.add(line, word, fault)
             edges.append((line, *ends, _words(edge["words"])))  # type: ignore[arg-type] # two ends, by construction
         elif head := _HEAD.fullmatch(statement):
             name = _bare(head["name"] or "")
@@ -93,13 +95,6 @@ def _words(text: str | None) -> dict[str, str]:
     return {_bare(key): _bare(value) for key, value in _ASSIGNMENT.findall(text or "")}
 
 
-def _check_names(ends: list[Port], line: int, faults: Faults) -> None:
-    for end in ends:
-        for part in end:
-            if fault := name_fault(part):
-                faults.add(line, part, fault)
-
-
 def _row(line: int, a: Port, b: Port, words: dict[str, str], nodes: dict[str, dict[str, str]]) -> ImportRow:
     return ImportRow(_end(a, words.get("left_mac", ""), nodes), _end(b, words.get("right_mac", ""), nodes), line)
 
@@ -117,7 +112,7 @@ def _devices(nodes: dict[str, dict[str, str]], rows: Rows) -> dict[str, Device]:
         words = nodes.get(name, {})
         role = Role(words["role"]) if words.get("role") in list(Role) else roles.get(name, Role.HOST)
         devices[name] = Device(name, role, pod=words.get("pod", ""), rack=words.get("rack", ""))
-    return with_macs(devices, rows)
+    return with_names(devices, rows)
 
 
 def _cable(line: int, one: Port, other: Port, words: dict[str, str], devices: dict[str, Device]) -> Cable:

@@ -3,14 +3,13 @@
 What a format cannot hold is in `LOSES`, for the message; nothing is put where it has no column.
 """
 
-import csv
 import io
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from typing import Final
 
 from truerail.errors import QueryError
 from truerail.model import Cable, Device, Plan, Port, Role
-from truerail.plans.csv_columns import guarded
+from truerail.plans.csv_write import delimited
 from truerail.plans.numbers import plain
 
 LOSES: Final = {
@@ -40,7 +39,7 @@ _KINDS: Final = {
 def dump_ndt(plan: Plan) -> str:
     """UFM's network diff topology: `StartDevice,StartPort,EndDevice,EndPort,LinkType`."""
     rows = ((*cable.a, *cable.b, "Data") for cable in plan.cables)
-    return _delimited(("#StartDevice", "StartPort", "EndDevice", "EndPort", "LinkType"), rows)
+    return delimited(("#StartDevice", "StartPort", "EndDevice", "EndPort", "LinkType"), rows)
 
 
 def dump_netbox(plan: Plan) -> str:
@@ -51,19 +50,11 @@ def dump_netbox(plan: Plan) -> str:
         for cable in plan.cables
         for length in [plain(cable.length_m)]
     )
-    return _delimited((*sides, "label", "length", "length_unit"), rows)
+    return delimited((*sides, "label", "length", "length_unit"), rows)
 
 
 def _interface(port: Port) -> tuple[str, str, str]:
     return port.device, "dcim.interface", port.name
-
-
-def _delimited(header: Sequence[str], rows: Iterator[Sequence[str]]) -> str:
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows([guarded(cell) for cell in row] for row in rows)
-    return out.getvalue()
 
 
 def dump_workbook(plan: Plan) -> bytes:
@@ -77,9 +68,8 @@ def dump_workbook(plan: Plan) -> bytes:
         rows = [_CVT_COLUMNS, *(_p2p(cable, plan) for cable in plan.cables)]
         sheet.autofilter(0, 0, len(rows) - 1, len(_CVT_COLUMNS) - 1)
         for column, cells in enumerate(zip(*rows, strict=True)):
-            sheet.set_column(
-                column, column, min(_WIDEST, 2 + max(len(str(cell)) for cell in cells if cell is not None))
-            )
+            width = 2 + max(len(str(cell)) for cell in cells if cell is not None)
+            sheet.set_column(column, column, min(_WIDEST, width))
         for row, cells in enumerate(rows):
             for column, cell in enumerate(cells):
                 if isinstance(cell, str):

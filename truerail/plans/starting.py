@@ -1,7 +1,8 @@
 """A starting plan: the YAML of a regular fabric, in which its owner enters the real names."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from truerail.plans.numbers import MOST_PLANES, MOST_RAILS, plain
 
@@ -20,23 +21,30 @@ _UNITS = 40
 
 @dataclass(frozen=True)
 class _Shape:
-    """The numbers of a regular fabric."""
+    """The numbers of a regular fabric.
+
+    `hosts` and `spines` count the whole fabric, `uplinks` the ports of one leaf towards the spines (default: as many as
+    it has host ports, so that nothing is oversubscribed). `spines=0` is rail-only. `platform` decides how ports are
+    named: a key of `PORT_NAMES`; `split` parts each port of a Cumulus switch, as a breakout cable does. `nics` is a
+    node set of the names of a host's NICs, rail 0 first; `hosts_per_rack` fills racks with hosts, `remark` is the first
+    line.
+    """
 
     hosts: int
     rails: int
-    spines: int
-    uplinks: int
-    pods: int
-    rails_per_leaf: int
-    planes: int
-    speed_gbps: float
-    platform: str
-    uplink_speed_gbps: float | None
-    load_balancing: str
-    split: int
-    nics: str
-    hosts_per_rack: int
-    remark: str
+    spines: int = 8
+    uplinks: int = 0
+    pods: int = 1
+    rails_per_leaf: int = 1
+    planes: int = 1
+    speed_gbps: float = 400
+    platform: str = "cumulus"
+    uplink_speed_gbps: float | None = None
+    load_balancing: str = ""
+    split: int = 1
+    nics: str = ""
+    hosts_per_rack: int = 0
+    remark: str = "A starting plan."
 
     @property
     def hosts_per_pod(self) -> int:
@@ -53,40 +61,15 @@ class _Shape:
         return self.rails // self.rails_per_leaf
 
 
-def new_plan(
-    hosts: int = 64,
-    rails: int = 8,
-    *,
-    spines: int = 8,
-    uplinks: int | None = None,
-    pods: int = 1,
-    rails_per_leaf: int = 1,
-    planes: int = 1,
-    speed_gbps: float = 400,
-    platform: str = "cumulus",
-    uplink_speed_gbps: float | None = None,
-    load_balancing: str = "",
-    split: int = 1,
-    nics: str = "",
-    hosts_per_rack: int = 0,
-    remark: str = "A starting plan.",
-) -> str:
-    """The YAML of a rail-optimized fabric that loads and lints clean.
-
-    `hosts` and `spines` count the whole fabric, `uplinks` the ports of one leaf towards the spines (default: as many as
-    it has host ports, so that nothing is oversubscribed). `spines=0` is rail-only. `platform` decides how ports are
-    named: a key of `PORT_NAMES`; `split` parts each port of a Cumulus switch, as a breakout cable does. `nics` is a
-    node set of the names of a host's NICs, rail 0 first; `hosts_per_rack` fills racks with hosts, `remark` is the first
-    line. Raises ValueError, naming the number, where they do not make a fabric.
+def new_plan(hosts: int = 64, rails: int = 8, **numbers: Any) -> str:
+    """The YAML of a rail-optimized fabric that loads and lints clean. `numbers` are those of `_Shape`. Raises
+    ValueError, naming the number, where they do not make a fabric.
     """
-    per_plane = spines // max(planes, 1)
-    if uplinks is None:
-        down = -(-hosts // max(pods, 1)) * rails_per_leaf
-        uplinks = -(-down // per_plane) * per_plane if per_plane else 0
-    shape = _Shape(
-        *(hosts, rails, spines, uplinks, pods, rails_per_leaf, planes, speed_gbps, platform),
-        *(uplink_speed_gbps, load_balancing, split, nics, hosts_per_rack, remark),
-    )
+    shape = _Shape(hosts, rails, **numbers)
+    per_plane = shape.spines // max(shape.planes, 1)
+    if "uplinks" not in numbers:
+        down = -(-hosts // max(shape.pods, 1)) * shape.rails_per_leaf
+        shape = replace(shape, uplinks=-(-down // per_plane) * per_plane if per_plane else 0)
     _check(shape)
     return "\n".join((*_head(shape), *_devices(shape), *_links(shape), ""))
 
@@ -191,11 +174,8 @@ def _ports(shape: _Shape, first: int, last: int) -> str:
     if shape.split == 1:
         return PORT_NAMES[shape.platform](first, last)
     whole, rest = divmod(last, shape.split)
-    sets = (
-        [f"{_set('swp', (first - 1) // shape.split + 1, whole)}s[0-{shape.split - 1}]"]
-        if first <= whole * shape.split
-        else []
-    )
+    parts = f"{_set('swp', (first - 1) // shape.split + 1, whole)}s[0-{shape.split - 1}]"
+    sets = [parts] if first <= whole * shape.split else []
     return ",".join([*sets, *([f"{_set(f'swp{whole + 1}s', 0, rest - 1)}"] if rest else [])])
 
 

@@ -8,60 +8,59 @@ and two their ports: `Switch Port`, or `NIC` beside its device. A card has a col
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from functools import lru_cache
+from itertools import chain, product
 
 from truerail.plans.imports.translated import in_english
 
-_SIDES = {
-    **dict.fromkeys(("a", "source", "src", "start", "from", "local", "endpoint 1", "side a", "node1", "near"), "a"),
-    **dict.fromkeys(("endpoint a", "side 1", "end a", "end 1", "a end", "a side", "near end", "local end"), "a"),
-    **dict.fromkeys(
-        ("z", "b", "dest", "destination", "dst", "end", "to", "remote", "endpoint 2", "side b", "node2", "far"), "b"
-    ),
-    **dict.fromkeys(("endpoint b", "side 2", "end b", "end 2", "b end", "b side", "far end", "remote end"), "b"),
-    **dict.fromkeys(("target", "tgt", "peer", "neighbor", "neighbour", "side z", "end z", "z end", "z side"), "b"),
-    **dict.fromkeys(("origin", "upstream", "parent", "von"), "a"),
-    **dict.fromkeys(("downstream", "child", "nach"), "b"),
-}
+
+def _meanings(table: str) -> dict[str, str]:
+    """What each word means, of lines `meaning: word | word`."""
+    lines = (line.strip().partition(": ") for line in table.strip().splitlines())
+    return {word: meaning for meaning, _, listed in lines for word in listed.split(" | ")}
+
+
+_SIDES = _meanings("""
+    a: a | source | src | start | from | local | endpoint 1 | side a | node1 | near | endpoint a | side 1 | end a
+    a: end 1 | a end | a side | near end | local end | origin | upstream | parent | von
+    b: z | b | dest | destination | dst | end | to | remote | endpoint 2 | side b | node2 | far | endpoint b | side 2
+    b: end b | end 2 | b end | b side | far end | remote end | target | tgt | peer | neighbor | neighbour | side z
+    b: end z | z end | z side | downstream | child | nach
+""")
 _LAST = {"a": "a", "1": "a", "b": "b", "z": "b", "2": "b"}
 """What ends a cell that names its end last."""
-_FIELDS = {
-    **dict.fromkeys(("node name", "hostname", "host name", "host", "device", "device name"), "device"),
-    **dict.fromkeys(("switch", "node", "system", "system name", "power panel"), "device"),
-    **dict.fromkeys(("equipment", "equipment name", "machine", "dev"), "device"),
-    **dict.fromkeys(("device/port", "device/interface", "host/port", "node/port", "switch/port"), "device"),
-    **dict.fromkeys(("name", "nae"), "name"),
-    **dict.fromkeys(
-        ("port", "hca/port", "hca port", "physical port", "interface name", "interface", "port name"), "port"
-    ),
-    **dict.fromkeys(
-        ("nic port", "if", "int", "ifname", "if name", "intf", "netdev", "port id", "termination", "endpoint"), "port"
-    ),
-    **dict.fromkeys(("nic", "hca", "nic name", "hca name", "adapter", "adapter name", "name 2"), "card"),
-    **dict.fromkeys(("slot/port", "port number", "port no", "port no.", "port #", "switch port", "osfp port"), "port"),
-    **dict.fromkeys(("rack", "rack name", "cabinet"), "rack"),
-    **dict.fromkeys(
-        ("u", "ru", "rack u", "shelf u", "rack unit", "u position", "unit", "location", "position"), "unit"
-    ),
-    **dict.fromkeys(("type", "role", "node type", "device type"), "kind"),
-    **dict.fromkeys(("slot", "tray", "line card", "linecard"), "slot"),
-    "site": "site",
-}
-_OF_CABLE = {
-    **dict.fromkeys(("cable length", "length", "cable length (m)", "length m", "length (m)", "length_m"), "length"),
-    **dict.fromkeys(("label", "cable label", "cable id", "cable#", "cable #", "cable no", "cable name"), "label"),
-    **dict.fromkeys(("speed", "bandwidth", "band width", "link speed", "rate"), "speed"),
-    **dict.fromkeys(("speed (gbps)", "speed (gb/s)", "speed (g)", "speed gbps", "link speed (gbps)"), "speed"),
-    **dict.fromkeys(("length (ft)", "length ft", "length (feet)", "cable length (ft)"), "length ft"),
-    **dict.fromkeys(("qty", "quantity", "qty.", "no. of cables", "number of cables", "cable qty"), "quantity"),
-    **dict.fromkeys(("rail", "rail id", "rail number", "rail no", "rail no.", "rail #", "rail index"), "rail"),
-    **dict.fromkeys(("plane", "plane id", "plane number", "plane no", "plane #", "plane index"), "plane"),
-    **dict.fromkeys(("length unit", "cable length unit", "length units", "unit of length"), "length unit"),
-    "protocol": "protocol",
-    "shuffle id": "shuffle",
-}
+FIELDS = _meanings("""
+    device: node name | hostname | host name | host | device | device name | switch | node | system | system name
+    device: power panel | equipment | equipment name | machine | dev | device/port | device/interface | host/port
+    device: node/port | switch/port
+    name: name | nae
+    port: port | hca/port | hca port | physical port | interface name | interface | port name | nic port | if | int
+    port: ifname | if name | intf | netdev | port id | termination | endpoint | slot/port | port number | port no
+    port: port no. | port # | switch port | osfp port
+    card: nic | hca | nic name | hca name | adapter | adapter name | name 2
+    rack: rack | rack name | cabinet
+    unit: u | ru | rack u | shelf u | rack unit | u position | unit | location | position
+    kind: type | role | node type | device type
+    slot: slot | tray | line card | linecard
+    site: site
+""")
+"""What a column says of an end."""
+_OF_CABLE = _meanings("""
+    length: cable length | length | cable length (m) | length m | length (m) | length_m
+    label: label | cable label | cable id | cable# | cable # | cable no | cable name
+    speed: speed | bandwidth | band width | link speed | rate | speed (gbps) | speed (gb/s) | speed (g) | speed gbps
+    speed: link speed (gbps)
+    length ft: length (ft) | length ft | length (feet) | cable length (ft)
+    quantity: qty | quantity | qty. | no. of cables | number of cables | cable qty
+    rail: rail | rail id | rail number | rail no | rail no. | rail # | rail index
+    plane: plane | plane id | plane number | plane no | plane # | plane index
+    length unit: length unit | cable length unit | length units | unit of length
+    protocol: protocol
+    shuffle: shuffle id
+""")
 _WORDS = re.compile(r"[\s_\-:]+|(?<=[A-Za-z])\.(?=[A-Za-z])")
 _END_IN_BRACKETS = re.compile(r"\s*\(([ABZ12]|device|host|node|switch|port|interface|rack)\)$", re.IGNORECASE)
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -69,18 +68,39 @@ _PREFIX = re.compile(
     r"(endpoint [12ab]|side [12abz]|end [12abz]|[abz] (?:end|side)|(?:near|far|local|remote) end|[a-z]+\d?)(?: (.+))?"
 )
 _SUFFIX = re.compile(r"(.*[a-z])(?: ([abz])| ?([12]))(?: (.+))?")
-_NOUNS = frozenset(
-    (
-        *("device", "node", "host", "hostname", "server", "switch", "leaf", "spine", "tor", "system", "machine"),
-        *("gpu node", "gpu server", "compute node", "compute", "peer", "neighbor", "neighbour", "peer node"),
-        *("dgx", "hgx", "ib leaf", "ib switch", "gpu host", "gpu"),
-        *("peer device", "peer host", "neighbor device", "remote device", "leaf switch", "tor switch"),
-        *("connected to", "connected device", "connected switch", "connected host"),
-    )
-)
+_NOUNS = _meanings("""
+    device: device | node | host | hostname | server | switch | leaf | spine | tor | system | machine | gpu node
+    device: gpu server | compute node | compute | peer | neighbor | neighbour | peer node | dgx | hgx | ib leaf
+    device: ib switch | gpu host | gpu | peer device | peer host | neighbor device | remote device | leaf switch
+    device: tor switch | connected to | connected device | connected switch | connected host
+""")
 """What a device is called where no column says which end it is."""
+_LEAST_LETTERS, _LONG = 3, 5
+"""Of a word that may be misspelled, and up to which it is short."""
+_ALIKE, _ALIKE_LONG = 0.75, 0.8
+"""Of the letters of two words, one misspelled."""
+_OTHER_WORDS = frozenset(
+    ("part", "note", "notes", "code", "cost", "mode", "model", "date", "post", "sort", "size", "link")
+)
+"""Spelled right, though they are like words of columns."""
+_JOINED = {
+    f"{end}{what}": f"{end} {what}"
+    for end, what in product(_SIDES, ("port", "device", "host", "node", "name", "interface", "hostname"))
+    if len(end) > 1
+}
+"""Two words without a blank: `srcport`."""
+_WORDS_OF_COLUMNS = {
+    **_JOINED,
+    **{word: word for known in (*_SIDES, *FIELDS, *_OF_CABLE, *_NOUNS) for word in known.split() if len(word) > 1},
+    "nae": "name",
+}
+_OF_NAMES = re.compile(
+    r"(?!.*\b(?:cable|port|interface|rack|site|rail|plane|bmc|ipmi|oob|ilo|idrac|console|pdu)\b)(?:.* )?"
+    r"(?:host(?: ?name)?|name|label|alias(?:es)?|asset|fqdn|dns|device|node|system|server|machine|switch"
+    r"|equipment)(?: [abz12])?"
+)
+_OF_ID = re.compile(r"(?:(?:side|end|endpoint|termination) )?([ab])\b.* ?(?:ids?|terminations?)|terminations? ([ab])")
 _SWITCHES = re.compile(r"switch|leaf|spine|tor\b")
-_OF_PORT = frozenset(("port", "card"))
 
 
 @dataclass(slots=True)
@@ -101,30 +121,68 @@ class Header:
         return all("device" in columns for columns in self.end.values()) and not self.complete
 
     @property
-    def of_nodes(self) -> bool:
-        """Whether this is a list of devices: one device in the first column, and its rack, unit or type."""
-        mine = self.end["a"]
-        return mine.get("device") == 0 and not self.end["b"] and bool(mine.keys() & {"rack", "unit", "kind"})
+    def columns(self) -> set[int]:
+        """All columns that have a meaning."""
+        return {column for columns in (*self.end.values(), self.cable) for column in columns.values()}
 
 
 def words(cell: str) -> str:
-    """A header's cell in lower case, with blanks between its words: `SourcePhysicalPort` is `source physical port`."""
+    """A header's cell in lower case, with blanks between its words: `SourcePhysicalPort` is `source physical port`,
+    `dstport` is `dst port`.
+    """
     plain = in_english(cell).strip().removeprefix("#").removeprefix("Fields:").strip().replace("ToR", "Tor")
     plain = _END_IN_BRACKETS.sub(r" \1", plain)
-    return _WORDS.sub(" ", _CAMEL.sub(" ", plain)).strip().lower()
+    known = _WORDS.sub(" ", _CAMEL.sub(" ", plain)).strip().lower()
+    return _JOINED.get(known, known)
 
 
-def is_known(cell: str) -> bool:
-    """Whether a header's cell has a meaning of its own: a field, of one end or of the cable."""
-    known = words(cell)
-    return known in _FIELDS or known in _OF_CABLE or any(_prefixed(known)) or _after(known)[1] != ""
+def has_ids(cells: Sequence[str]) -> bool:
+    """Whether a header names the ends of cables by their ids: `Termination A ID`, `a_terminations`."""
+    found = [match for cell in cells if (match := _OF_ID.fullmatch(words(cell)))]
+    return {"a", "b"} <= {match[1] or match[2] for match in found} and not header_of(cells).complete
 
 
 @lru_cache(maxsize=4096)
-def names_column(cell: str) -> bool:
-    """Whether a cell is the name of a column, also by what a device is: `Server`, `Leaf Port`."""
+def is_name(cell: str) -> bool:
+    """Whether a column may hold names of devices: `Device`, `A-Hostname`, `Label`, `Asset Name`."""
+    return _OF_NAMES.fullmatch(words(cell)) is not None
+
+
+def end_of(cell: str) -> str:
+    """The end that a header's cell names first or last, whatever else it says: `A Label`, `label_b`."""
+    found = _PREFIX.fullmatch(words(cell))
+    return (_SIDES.get(found[1], "") if found else "") or _LAST.get(words(cell).rpartition(" ")[2], "")
+
+
+@lru_cache(maxsize=4096)
+def names_column(cell: str, *, of_known: bool = False) -> bool:
+    """Whether a cell is the name of a column: a field of an end or of the cable, a device or its port by what it is;
+    `of_known`: not a field of what is no device's word, `foo port`.
+    """
     known = words(cell)
-    return is_known(cell) or known in _NOUNS or _owned(known)[1] != ""
+    owner, rest = _owned(known)
+    by_itself = any(known in words for words in (FIELDS, _OF_CABLE, _NOUNS)) or any(_after(known))
+    return by_itself or (rest != "" and (owner in _NOUNS or not of_known))
+
+
+@lru_cache(maxsize=4096)
+def spelled(cell: str) -> str:
+    """The name of a column that a cell is, but for a few letters: `a port` for `A-Prot`; empty where it is none, or
+    spelled right.
+    """
+    nearest = (" ".join(map(_nearest_word, words(text).split())) for text in (cell, cell.lower()))  # `A-pOrt`
+    right = next((one for one in (words(cell), *nearest) if names_column(one, of_known=True)), "")
+    return "" if right == words(cell) else right
+
+
+@lru_cache(maxsize=4096)
+def _nearest_word(word: str) -> str:
+    bare = re.sub(r"[^\w]", "", word)  # `port(s)`
+    if len(bare) < _LEAST_LETTERS or not bare.isalpha() or bare in _OTHER_WORDS:
+        return word
+    exchanged = (f"{bare[:at]}{bare[at + 1]}{bare[at]}{bare[at + 2 :]}" for at in range(len(bare) - 1))
+    near = get_close_matches(bare, _WORDS_OF_COLUMNS, 1, _ALIKE_LONG if len(bare) > _LONG else _ALIKE)
+    return next((_WORDS_OF_COLUMNS[one] for one in (word, *exchanged, *near) if one in _WORDS_OF_COLUMNS), word)
 
 
 def header_of(cells: Sequence[str], groups: Sequence[str] = ()) -> Header:
@@ -134,38 +192,31 @@ def header_of(cells: Sequence[str], groups: Sequence[str] = ()) -> Header:
     if any(sides):
         header = _in_groups(known, sides)
     elif any(side and rest for side, rest in map(_prefixed, known)):
-        header = _with_prefixes(known)
+        header = _with_ends(known, _prefixed)
     else:
-        header = _in_blocks(known)
-    _settle(header)
-    if not header.complete and not any(sides):
-        others = (_with_suffixes(known), _by_nouns(known), _by_nouns(["" if cell == "gpu" else cell for cell in known]))
-        for other in others:
-            _settle(other)
-        return next((other for other in others if other.complete), header)
-    return header
-
-
-def _with_suffixes(known: Sequence[str]) -> Header:
-    header, latest = Header(), ""
-    for column, cell in enumerate(known):
-        side, what = _after(cell)
-        if what:
-            latest = side
-            header.end[side].setdefault(what, column)
-        elif latest and _FIELDS.get(cell) in _OF_PORT:
-            header.end[latest].setdefault(_FIELDS[cell], column)
-        elif cell in _OF_CABLE:
-            header.cable.setdefault(_OF_CABLE[cell], column)
-    return header
+        first = next((cell for cell in known if cell in FIELDS), "")
+        again = [column for column, cell in enumerate(known) if cell == first][1:2] if first else []
+        blocks = (_in_blocks(known, column) for column in again)
+        header = next((header for header in blocks if header.complete), _in_blocks(known))
+    if header.complete or any(sides):
+        return header
+    devices = (column for column, cell in enumerate(known) if FIELDS.get(cell) == "device")
+    bare = ["" if cell == "gpu" else cell for cell in known]
+    others = chain(
+        (_with_ends(known, _after, loose=True), _by_nouns(bare), _by_nouns(known)),
+        (_in_blocks(known, column) for column in devices),
+    )
+    return next((other for other in others if other.complete), header)
 
 
 def _after(cell: str) -> tuple[str, str]:
-    """The end that a cell names behind or within its words, and the field: `port a`, `device 1 name`."""
+    """The end that a cell names behind or within its words, and the field: `port a`, `device 1 name`. `side a` has no
+    field.
+    """
     found = _SUFFIX.fullmatch(cell)
     named = [f"{found[1]} {found[4]}", found[4], found[1]] if found and found[4] else [found[1]] if found else []
-    what = next((_FIELDS[name] for name in named if name in _FIELDS), "")
-    return (_LAST[found[2] or found[3]], what) if found and what else ("", "")
+    what = next((FIELDS[name] for name in named if name in FIELDS), "")
+    return (_LAST[found[2] or found[3]], what) if found and what else _prefixed(cell)
 
 
 def _by_nouns(known: Sequence[str]) -> Header:
@@ -173,7 +224,7 @@ def _by_nouns(known: Sequence[str]) -> Header:
     ends: dict[str, dict[str, int]] = {}
     cable: dict[str, int] = {}
     latest = ""
-    cards = [cell for cell in known if _FIELDS.get(cell) == "card"]
+    cards = [cell for cell in known if FIELDS.get(cell) == "card"]
     card_of = ""
     for column, cell in enumerate(known):
         noun = cell.removesuffix(" name").removesuffix(" hostname")
@@ -181,33 +232,33 @@ def _by_nouns(known: Sequence[str]) -> Header:
         if noun in _NOUNS and "device" not in ends.get(noun, {}):
             begun = next((of for of in ends if _same(noun, of) and "device" not in ends[of]), noun)
             ends[noun], latest = {**ends.pop(begun, {}), "device": column}, noun
-        elif rest and len(ends) == 2 and _SIDES.get(owner) == "b":  # `connected to`, `remote interface`
-            ends[latest].setdefault(_FIELDS[rest], column)
+        elif rest and latest and len(ends) == 2 and _SIDES.get(owner) == "b":  # `connected to`, `remote interface`
+            ends[latest].setdefault(FIELDS[rest], column)
         elif rest and (owner in _NOUNS or any(_same(of, owner) for of in ends)):
             near = owner if owner in ends else next((of for of in ends if _same(of, owner)), owner)
-            ends.setdefault(near, {}).setdefault(_FIELDS[rest], column)
+            ends.setdefault(near, {}).setdefault(FIELDS[rest], column)
         elif cell in _OF_CABLE:
             cable.setdefault(_OF_CABLE[cell], column)
         elif cards == [cell]:
             card_of = latest
-        elif cell in _FIELDS and latest:
-            ends[latest].setdefault(_FIELDS[cell], column)
+        elif cell in FIELDS and latest:
+            ends[latest].setdefault(FIELDS[cell], column)
     hosts = [noun for noun in ends if not _SWITCHES.search(noun)]
     if len(cards) == 1 and (owner := hosts[0] if len(hosts) == 1 else card_of):  # a switch has no NIC
         ends[owner].setdefault("card", known.index(cards[0]))
     for columns in ends.values():
         _settle_card(columns)
     whole = [columns for columns in ends.values() if {"device", "port"} <= columns.keys()]
-    if len(ends) != 2 or len(whole) != 2:
+    if len(whole) != 2 or any("port" in columns and "device" not in columns for columns in ends.values()):
         return Header()
-    return Header({"a": whole[0], "b": whole[1]}, cable)
+    return _settled(Header({"a": whole[0], "b": whole[1]}, cable))
 
 
 def _owned(cell: str) -> tuple[str, str]:
     """The device's word and the field's in `server nic port`; no field where the cell does not end with one."""
     before = cell.split(" ")
     cuts = ((" ".join(before[:at]), " ".join(before[at:])) for at in range(1, len(before)))
-    return next(((owner, rest) for owner, rest in cuts if rest in _FIELDS), (cell, ""))
+    return next(((owner, rest) for owner, rest in cuts if rest in FIELDS), (cell, ""))
 
 
 def _same(one: str, other: str) -> bool:
@@ -217,46 +268,50 @@ def _same(one: str, other: str) -> bool:
 
 
 def _prefixed(cell: str) -> tuple[str, str]:
-    """The side that a cell names, and the rest of its words; no side for others."""
+    """The end that a cell names in front of its words, and the field, empty without more words; none for others."""
     found = _PREFIX.fullmatch(cell)
     side = _SIDES.get(found[1], "") if found else ""
-    rest = (found[2] or "") if found and side else ""
-    return (side, rest) if not rest or _field(rest) else ("", "")
+    what = _field(found[2] or "") if found and side else ""
+    return (side, what) if what or (found and not found[2]) else ("", "")
 
 
 def _field(rest: str) -> str:
     """The field that a cell names behind its end: also `source leaf`, but not `source gpu`."""
-    return _FIELDS.get(rest) or ("device" if rest in _NOUNS and rest != "gpu" else "")
+    return FIELDS.get(rest) or ("device" if rest in _NOUNS and rest != "gpu" else "")
 
 
-def _with_prefixes(known: Sequence[str]) -> Header:
-    header, bare = Header(), dict[str, int]()
+def _with_ends(known: Sequence[str], parted: Callable[[str], tuple[str, str]], *, loose: bool = False) -> Header:
+    """By the cells that name an end, which `parted` returns with its field. With `loose`, a port without an end is of
+    the end that was named last.
+    """
+    header, bare, latest = Header(), dict[str, int](), ""
     for column, cell in enumerate(known):
-        side, rest = _prefixed(cell)
-        if rest:
-            header.end[side].setdefault(_field(rest), column)
+        side, what = parted(cell)
+        latest = side or latest
+        if what or (loose and latest and FIELDS.get(cell) in ("port", "card")):
+            header.end[latest].setdefault(what or FIELDS[cell], column)
         elif side:
             bare.setdefault(side, column)
         elif cell in _OF_CABLE:
             header.cable.setdefault(_OF_CABLE[cell], column)
     for side, column in bare.items():  # beside `source_device`, `source` is another word for it, such as its number
         header.end[side].setdefault("device", column)
-    for what in header.end["b"]:  # `hostname, local_port, remote_hostname, remote_port`
+    for what in () if loose else header.end["b"]:  # `hostname, local_port, remote_hostname, remote_port`
         names = (what, "name") if what == "device" else (what,)
-        of_a = [column for column, cell in enumerate(known) if _FIELDS.get(cell) in names]
+        of_a = [column for column, cell in enumerate(known) if FIELDS.get(cell) in names]
         if len(of_a) == 1:
             header.end["a"].setdefault(what, of_a[0])
-    return header
+    return _settled(header)
 
 
 def _in_groups(known: Sequence[str], sides: Sequence[str]) -> Header:
     header = Header()
     for column, (cell, side) in enumerate(zip(known, sides, strict=True)):
-        if cell in _OF_CABLE and cell not in _FIELDS:
+        if cell in _OF_CABLE and cell not in FIELDS:
             header.cable.setdefault(_OF_CABLE[cell], column)
-        elif side and cell in _FIELDS:
-            header.end[side].setdefault(_FIELDS[cell], column)
-    return header
+        elif side and cell in FIELDS:
+            header.end[side].setdefault(FIELDS[cell], column)
+    return _settled(header)
 
 
 def _grouped(groups: Sequence[str], width: int) -> list[str]:
@@ -270,35 +325,38 @@ def _grouped(groups: Sequence[str], width: int) -> list[str]:
     return sides if {"a", "b"} <= set(sides) else []
 
 
-def _in_blocks(known: Sequence[str]) -> Header:
-    """Two blocks of columns. In the second of two columns `Name` is the device, the first is its unit."""
+def _in_blocks(known: Sequence[str], second: int = -1) -> Header:
+    """Two blocks of columns: the second begins at column `second`, by default where a field repeats itself. The first
+    of two columns `Name` in it is the unit.
+    """
     header, side = Header(), "a"
     for column, cell in enumerate(known):
         word = _SIDES.get(cell, "")
-        name = "device" if word else _FIELDS.get(cell, "")
+        name = "device" if word else FIELDS.get(cell, "")
         if word:
             side = word
         elif cell in _OF_CABLE:
             header.cable.setdefault(_OF_CABLE[cell], column)
-        elif name in header.end["a"] and side == "a":
+        elif column == second or (second < 0 and name in header.end["a"] and side == "a"):
             side = "b"
         mine = header.end[side]
-        if side == "b" and "port" in mine:
+        if side == "b" and "port" in mine and (second < 0 or mine.keys() & {"device", "name"}):
             continue  # what follows the second block is not about its device
         if name == "name" and "name" in mine and "unit" not in mine:
             mine["unit"] = mine.pop("name")
         if name:
             mine.setdefault(name, column)
-    return header
+    return _settled(header)
 
 
-def _settle(header: Header) -> None:
+def _settled(header: Header) -> Header:
     """A card without a port is the port; a column `Name` is the port beside a device, else the device."""
     for mine in header.end.values():
         _settle_card(mine)
         if "name" in mine:
             column = mine.pop("name")
             mine.setdefault("port" if "device" in mine and "port" not in mine else "device", column)
+    return header
 
 
 def _settle_card(mine: dict[str, int]) -> None:

@@ -8,16 +8,14 @@ from typing import Final
 from truerail.model import Role
 from truerail.plans.imports.import_row import ImportRow
 
-_KINDS: Final = (
-    (Role.SUPERSPINE, re.compile(r"super[-_ ]?spine|\bcore|核心", re.IGNORECASE)),
-    (Role.SPINE, re.compile(r"spine|脊", re.IGNORECASE)),
-    (Role.LEAF, re.compile(r"leaf|\btor\b|叶", re.IGNORECASE)),
-    (
-        Role.HOST,
-        re.compile(
-            r"host|server|gpu|compute|client|[dh]gx|\blinux\b|gateway|服务器|主机|^(?:fi|hfi|hca|nic)$", re.IGNORECASE
-        ),
-    ),
+_KINDS: Final = tuple(
+    (role, re.compile(words, re.IGNORECASE))
+    for role, words in (
+        (Role.SUPERSPINE, r"super[-_ ]?spine|\bcore|核心"),
+        (Role.SPINE, r"spine|脊"),
+        (Role.LEAF, r"leaf|\btor\b|叶"),
+        (Role.HOST, r"host|server|gpu|compute|client|[dh]gx|\blinux\b|gateway|服务器|主机|^(?:fi|hfi|hca|nic)$"),
+    )
 )
 _SWITCH: Final = re.compile(
     r"switch|交换机|srlinux|ceos|\bsonic|cumulus-vx|\bsw[-_\d]|nokia_|arista_|cisco_|juniper_|cvx|^(?:sw|cl|cs)$"

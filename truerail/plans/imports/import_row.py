@@ -1,10 +1,13 @@
 """What every reader yields: the cables of a file as rows, and the rows that are no cables."""
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from truerail.model.names import printable
+from truerail.plans.imports.table_places import place_in
 
 NO_VALUE = re.compile(
     r"tb[adc](?:[^\w-].*)?|n/?a|none|null|-+|\?+|spare|free|unused|reserved|unconnected|site|unknown|empty|vacant"
@@ -14,8 +17,12 @@ NO_VALUE = re.compile(
     r"|customer\b.*|.*\bcustomer[- ]provided\b.*",
     re.IGNORECASE,
 )
-_SEVERAL = re.compile(r"[^,;&~]*[^,;&~\s]\s*[,;&~]\s*[^,;&~\s].*|(?:swp|eth(?:ernet)?)(?:\d+/)*\d+-\d.*", re.IGNORECASE)
-"""Ports in one cell: `1,2`, `swp1-4`, `Eth1/1 & Eth1/2`."""
+_SEVERAL = re.compile(
+    r"[^,;&~|\n、，；]*[^,;&~|\s、，；]\s*[,;&~|\n、，；]\s*[^,;&~|\s、，；].*"
+    r"|(?:swp|eth(?:ernet)?)(?:\d+/)*\d+-\d.*|([a-z]{2,})\d\S*(?: +(?:and|und) +|\s*[+/]\s*)\1\d.*",
+    re.IGNORECASE | re.DOTALL,
+)
+"""Ports in one cell: `1,2`, `swp1-4`, `Eth1/1 & Eth1/2`, `eth0 + eth1`, or one below the other."""
 _PATTERN = re.compile(r"[^{}]*\{[^{}]*(?:\.\.|,)[^{}]*\}.*")
 """Names in one: `leaf-{01..04}`."""
 UNNAMED = "?"
@@ -57,55 +64,59 @@ class ImportRow:
     plane: int | None = None
     where: str = ""
 
+    @property
+    def place(self) -> str:
+        """Where the row is, for messages: `sheet 'IB' row 12`, `row 12`, `link 3`."""
+        return place_in(self.sheet, self.line) if self.line else self.where or f"{self.a.device}/{self.a.port}"
+
+    def with_ends(self, change: Callable[[End], End]) -> "ImportRow":
+        """The row with both ends changed."""
+        return replace(self, a=change(self.a), b=change(self.b))
+
 
 @dataclass(slots=True)
 class Rows:
-    """The cables of a file in its order. `left_out` has the places of rows that are no cables, by the reason; `nodes`
-    what the file says of a device beside its cables.
+    """The cables of a file in its order. `left_out` has places by what is said of them, such as why a row is no cable;
+    `nodes` what the file says of a device beside its cables.
     """
 
     found: list[ImportRow] = field(default_factory=list)
-    left_out: dict[str, list[str]] = field(default_factory=dict)
+    left_out: dict[str, dict[str, None]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     nodes: dict[str, End] = field(default_factory=dict)
+    names: list[tuple[str, str]] = field(default_factory=list)
+    """A device, and another name of it."""
 
     def add(self, row: ImportRow) -> None:
         """Takes a row in, or lists it among those that are no cables."""
-        reason = why_no_cable(row)
-        if reason:
-            self.leave_out(reason, place(row))
+        if reason := why_no_cable(row):
+            self.leave_out(reason, row.place)
         else:
             self.found.append(row)
 
+    def add_link(self, ends: Sequence[End], where: str, between: str = "devices", **values: Any) -> None:
+        """Takes in a link of two ends with further values of its row, or lists one of fewer or more ends."""
+        if len(ends) == 2:
+            self.add(ImportRow(ends[0], ends[1], where=where, **values))
+        else:
+            self.leave_out(f"not a cable between two {between}", where)
+
     def leave_out(self, reason: str, where: str) -> None:
-        """Lists a place that is no cable."""
-        self.left_out.setdefault(reason, []).append(where)
+        """Lists a place in the file under what is said of it."""
+        self.left_out.setdefault(reason, {})[where] = None
 
     def reported(self) -> list[str]:
         """One line for each reason, then the notes."""
         return [*(f"{_counted(places)}: {reason}" for reason, places in self.left_out.items()), *self.notes]
 
 
-class UnnamedPorts:
+class UnnamedPorts(Counter[str]):
     """Gives ports that a file does not name the names `?1`, `?2`, ...: for each device in the order of the file."""
-
-    def __init__(self) -> None:
-        self._count: dict[str, int] = {}
 
     def next(self, device: str) -> str:
         """The next name on a device."""
-        self._count[device] = self._count.get(device, 0) + 1
-        return f"{UNNAMED}{self._count[device]}"
-
-
-def place(row: ImportRow) -> str:
-    """Where a row is, for messages: `sheet 'IB' row 12`, `row 12`, `link 3`."""
-    return place_in(row.sheet, row.line) if row.line else row.where or f"{row.a.device}/{row.a.port}"
-
-
-def place_in(sheet: str, line: int) -> str:
-    """A row of a sheet, or of a file of one table."""
-    return f"sheet {printable(sheet, 60)!r} row {line}" if sheet else f"row {line}"
+        self[device] += 1
+        return f"{UNNAMED}{self[device]}"
 
 
 def why_no_cable(row: ImportRow) -> str:
@@ -116,10 +127,16 @@ def why_no_cable(row: ImportRow) -> str:
     if vague := next((word for word in words if NO_VALUE.fullmatch(word)), ""):
         return f"not a cable, because it says {printable(vague, 40)!r}"
     if several := next((port for port in (row.a.port, row.b.port) if _SEVERAL.fullmatch(port)), ""):
-        return f"not a cable, because {printable(several, 40)!r} names several ports"
+        return f"not a cable, because {_in_one_line(several)} names several ports"
+    if several := next((device for device in words[::2] if "\n" in device or "|" in device), ""):
+        return f"not a cable, because {_in_one_line(several)} names several devices"
     if several := next((word for word in words if _PATTERN.fullmatch(word)), ""):
         return f"not a cable, because {printable(several, 40)!r} is a pattern of names"
     return "not a cable, because both ends are the same port" if words[:2] == words[2:] else ""
+
+
+def _in_one_line(cell: str) -> str:
+    return repr(printable(" | ".join(cell.split("\n")), 40))
 
 
 def _counted(places: Iterable[str]) -> str:

@@ -11,10 +11,10 @@ from truerail.files.nodesets import name_fault
 from truerail.files.problems import Faults
 from truerail.model import Cable, Device, Plan, Port, Rail, Role
 from truerail.model.names import port_key
-from truerail.plans.imports.import_macs import with_macs
+from truerail.plans.imports.import_names import with_names
 from truerail.plans.imports.import_rails import is_out_of_band, with_rails
 from truerail.plans.imports.import_roles import roles_of
-from truerail.plans.imports.import_row import End, ImportRow, Rows, place
+from truerail.plans.imports.import_row import End, ImportRow, Rows
 from truerail.plans.imports.recognized import recognized, recognized_text, unrecognized
 from truerail.plans.orient import oriented
 from truerail.plans.plan_error import PlanError
@@ -26,11 +26,6 @@ class Imported:
 
     plan: Plan
     format: str
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What was left out and why, how rails were decided."""
-        return self.plan.notes
 
 
 def import_plan(path: Path, *, out_of_band: bool = False) -> Imported:
@@ -56,7 +51,7 @@ def plan_of(form: str, rows: Rows, file: str, *, out_of_band: bool) -> Imported:
     _check(found, rows, faults)
     roles = roles_of(found)
     kept = found if out_of_band else _in_band(found, rows)
-    devices = with_macs(_devices(kept, roles), rows, kept)
+    devices = with_names(_devices(kept, roles), rows, kept)
     cables = with_rails([_cable(row, devices) for row in kept], roles, rows)
     rails = {rail: Rail(rail) for rail in sorted({cable.rail for cable in cables if cable.rail is not None})}
     places = dict(_places(row, cable) for row, cable in zip(kept, cables, strict=True) if row.a.column and row.b.column)
@@ -67,14 +62,14 @@ def plan_of(form: str, rows: Rows, file: str, *, out_of_band: bool) -> Imported:
 def _places(row: ImportRow, cable: Cable) -> tuple[tuple[Port, Port], tuple[str, str]]:
     """The ends of a cable, and the cells of its row that name them."""
     ends = (row.a, row.b) if cable.a == (row.a.device, row.a.port) else (row.b, row.a)
-    a, b = (f"{place(row)}, column {end.column}" for end in ends)
+    a, b = (f"{row.place}, column {end.column}" for end in ends)
     return (cable.a, cable.b), (a, b)
 
 
 def _with_nodes(found: Sequence[ImportRow], nodes: Mapping[str, End]) -> list[ImportRow]:
     """The rows with what the file says of their devices beside the cables."""
     known = {name.lower(): end for name, end in nodes.items()}
-    return [replace(row, a=_of_node(row.a, known), b=_of_node(row.b, known)) for row in found] if known else [*found]
+    return [row.with_ends(lambda end: _of_node(end, known)) for row in found] if known else [*found]
 
 
 def _of_node(end: End, nodes: Mapping[str, End]) -> End:
@@ -92,7 +87,7 @@ def _check(found: Sequence[ImportRow], rows: Rows, faults: Faults) -> None:
             if fault := name_fault(word):
                 faults.add(row.line, word, fault)
             elif word.startswith("date ") or (word in (row.a.port, row.b.port) and _DATE.fullmatch(word)):
-                faults.add(row.line, word, f"{place(row)}: a date, made of a port by the spreadsheet; use text cells")
+                faults.add(row.line, word, f"{row.place}: a date, made of a port by the spreadsheet; use text cells")
     if not found:
         faults.add(0, "", "; ".join(["no cable", *rows.reported()[:3]]))
     faults.raise_any()
@@ -111,14 +106,7 @@ def _spelled_once(rows: Rows) -> list[ImportRow]:
     shown = ", ".join(f"{name} as {first[name.lower()]}" for name in sorted(other)[:_MOST_SPELLED])
     more = f" and {len(other) - _MOST_SPELLED:,} more" if len(other) > _MOST_SPELLED else ""
     rows.notes.append(f"read as one device, because names differ in upper and lower case alone: {shown}{more}")
-    return [
-        replace(
-            row,
-            a=replace(row.a, device=first[row.a.device.lower()]),
-            b=replace(row.b, device=first[row.b.device.lower()]),
-        )
-        for row in rows.found
-    ]
+    return [row.with_ends(lambda end: replace(end, device=first[end.device.lower()])) for row in rows.found]
 
 
 _MOST_SPELLED: Final = 6
@@ -140,22 +128,20 @@ def _with_sites(found: Sequence[ImportRow]) -> list[ImportRow]:
     for end in (end for row in found for end in (row.a, row.b)):
         sites[end.device].add(end.site)
     several = {device for device, known in sites.items() if len(known) > 1}
-    return [replace(row, a=_sited(row.a, several), b=_sited(row.b, several)) for row in found] if several else [*found]
 
+    def sited(end: End) -> End:
+        return replace(end, device=f"{end.device} ({end.site})") if end.device in several else end
 
-def _sited(end: End, several: set[str]) -> End:
-    return replace(end, device=f"{end.device} ({end.site})") if end.device in several else end
+    return [row.with_ends(sited) for row in found]
 
 
 def _once(found: Sequence[ImportRow], rows: Rows) -> list[ImportRow]:
     """Each cable once, also where both of its ends list it, and spell a port in two ways: `Ethernet1/1`, `Eth1/1`."""
     known: dict[frozenset[tuple[str, str]], ImportRow] = {}
-    again = 0
     for row in found:
         ends = frozenset(((row.a.device, port_key(row.a.port)), (row.b.device, port_key(row.b.port))))
-        again += ends in known
         known.setdefault(ends, row)
-    if again:
+    if again := len(found) - len(known):
         listed = "1 row lists" if again == 1 else f"{again:,} rows list"
         rows.notes.append(f"{listed} a cable again, as its other end does")
     return list(known.values())
@@ -190,5 +176,5 @@ def _in_band(found: list[ImportRow], rows: Rows) -> list[ImportRow]:
         rows.notes.append("every cable is of the management network or of power: none has a rail")
         return found
     for row in (row for row, apart in zip(found, aside, strict=True) if apart):
-        rows.leave_out("management network or power, not evaluated", place(row))
+        rows.leave_out("management network or power, not evaluated", row.place)
     return [row for row, apart in zip(found, aside, strict=True) if not apart]

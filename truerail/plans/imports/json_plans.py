@@ -12,6 +12,7 @@ from truerail.plans.imports import netbox_plans
 from truerail.plans.imports.headers import header_of
 from truerail.plans.imports.import_row import End, ImportRow, Rows
 from truerail.plans.imports.json_values import dicts, get, text
+from truerail.plans.imports.misspelled import check_headers
 from truerail.plans.imports.tables import Table, read_tables
 from truerail.plans.numbers import speed_gbps
 
@@ -67,25 +68,15 @@ def apstra(data: Any) -> Rows | None:
         return None
     rows = Rows()
     for number, link in enumerate(dicts(links), 1):
-        ends, label = dicts(link.get("endpoints")), text(link.get("label"))
-        if len(ends) == 2:
-            rows.add(ImportRow(*_apstra_ends(*ends), speed_gbps=speed_gbps(text(link.get("speed"))), label=label))
-        else:
-            rows.leave_out("not a cable between two devices", f"link {number}")
+        ends = [_apstra_end(get(end, "system"), get(end, "interface")) for end in dicts(link.get("endpoints"))]
+        speed, label = speed_gbps(text(link.get("speed"))), text(link.get("label"))
+        rows.add_link(ends, f"link {number}", speed_gbps=speed, label=label)
     return rows
 
 
-def _apstra_ends(*ends: Mapping[str, Any]) -> tuple[End, End]:
+def _apstra_end(system: Any, interface: Any) -> End:
     """An endpoint without an interface has no name there: its row is listed as no cable."""
-    a, b = (
-        End(
-            text(get(end, "system", "label")),
-            text(get(end, "interface", "if_name")),
-            kind=text(get(end, "system", "role")),
-        )
-        for end in ends
-    )
-    return a, b
+    return End(text(get(system, "label")), text(get(interface, "if_name")), kind=text(get(system, "role")))
 
 
 def batfish(data: Any) -> Rows | None:
@@ -139,10 +130,7 @@ def netq(data: Any) -> Rows | None:
     ]
     rows = Rows()
     for number, ends in enumerate((dicts(link.get("interfaces")) for link in links), 1):
-        if len(ends) == 2:
-            rows.add(ImportRow(_netq_end(known, ends[0]), _netq_end(known, ends[1]), where=f"link {number}"))
-        else:
-            rows.leave_out("not a cable between two devices", f"link {number}")
+        rows.add_link([_netq_end(known, end) for end in ends], f"link {number}")
     return rows
 
 
@@ -209,13 +197,15 @@ def arista_check(data: Any) -> Rows | None:
     )
 
 
-def records(data: Any) -> Rows | None:
+def records(data: Any, file: str) -> Rows | None:
     """Cables as records, `[{"source_name": ..., "source_port": ..., "dest_name": ..., ...}]`, also in lists below the
     keys of mappings, by names of their own, or with a mapping for each end: their keys are the columns of a table.
-    LLDPq's `lldpq-p2p-v1` and sFlow-RT's topology are of this form, as are many exports.
+    LLDPq's `lldpq-p2p-v1` and sFlow-RT's topology are of this form, as are many exports. Raises `PlanError` for
+    misspelled keys.
     """
     tables = list(_tables(data, "", _MOST_NESTED))
-    if not tables:
+    check_headers(tables, file)
+    if not any(header_of(table.rows[0][1]).complete for table in tables):
         return None
     rows = Rows()
     read_tables(tables if len(tables) > 1 else [Table("", tables[0].rows)], rows)
@@ -227,7 +217,7 @@ def _tables(value: Any, path: str, deep: int) -> Iterator[Table]:
     inner = value.items() if isinstance(value, Mapping) else ()
     flat = [_flat(one) for one in dicts(list(value.values()) if isinstance(value, Mapping) else value)]
     keys = list(dict.fromkeys(key for one in flat for key in one))
-    if header_of(keys).complete:
+    if (keys and isinstance(value, list)) or header_of(keys).complete:
         lines = [(at, [text(one.get(key)) for key in keys]) for at, one in enumerate(flat, 1)]
         yield Table(path, [(0, keys), *lines])
     elif deep:

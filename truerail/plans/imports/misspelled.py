@@ -1,51 +1,59 @@
 """Headers of cable lists with misspelled words: `A-Nod Name`, `Z-Prot`."""
 
+import re
 from collections.abc import Sequence
-from difflib import get_close_matches
-from itertools import product
 from typing import Final
 
 from truerail.files.problems import Faults
-from truerail.plans.imports.headers import Header, header_of, is_known, words
-from truerail.plans.imports.import_row import place_in
-from truerail.plans.imports.tables import HEADER_ROWS, Table, letters
+from truerail.plans.imports.headers import Header, has_ids, header_of, spelled, words
+from truerail.plans.imports.import_row import why_no_cable
+from truerail.plans.imports.table_places import column_in, place_in
+from truerail.plans.imports.tables import HEADER_ROWS, Table, cables_below
 from truerail.plans.plan_error import PlanError
 
-_ENDS: Final = ("a", "z", "b", "source", "src", "dest", "destination", "dst", "start", "end", "from", "to")
-_WORDS: Final = ("node name", "hostname", "host", "device", "device name", "name", "port", "port name", "interface")
-_WORDS_AFTER: Final = ("device", "port", "interface", "node", "hostname")
-_VOCABULARY: Final = (
-    *(f"{end} {word}" for end, word in product((*_ENDS, "local", "remote", "side a", "side b"), _WORDS)),
-    *(f"{word} {end}" for word, end in product(_WORDS_AFTER, ("a", "b", "z", "1", "2"))),
+_NUMBERS: Final = re.compile(r"\d.*\d")
+"""In cells of data more than in those of headers."""
+_NAME: Final = re.compile(r"(?=.*[^\W\d])\S+(?: \S+){0,2}")
+"""What may be a device's name: with a letter, of few words."""
+_IDS: Final = (
+    "the ends of cables are ids, as in a NetBox export: expected the names of their devices and ports, such as "
+    "Device A, Termination A, Device B, Termination B"
 )
-_ALIKE: Final = 0.75
-_MOST_WRONG: Final = 4
-"""Cells of a header."""
+_LOOKED_AT: Final = 20
+"""Rows below a header."""
 
 
 def check_headers(tables: Sequence[Table], file: str) -> None:
-    """Raises `PlanError` for a table whose header would be one if a few of its words were spelled right, with each."""
+    """Raises `PlanError` for the rows that are headers of cable lists if a few of their words are spelled right."""
     faults = Faults(file, PlanError)
     for table in tables:
-        known = [header_of(cells) for _, cells in table.rows[:HEADER_ROWS]]
-        if any(header.complete for header in known):
-            return
-        for (number, cells), header in zip(table.rows, known, strict=False):
-            for column, right in _corrected(cells, header).items():
-                where = f"{place_in(table.sheet, number)}, column {letters(column)}"
+        for at, (number, cells) in enumerate(table.rows):
+            for column, right in _corrected(table, at).items():
+                where = f"{place_in(table.sheet, number)}, {column_in('', column)}"
                 faults.add(number, cells[column], f"{where}: an unknown column, did you mean {right!r}?")
+            if at < HEADER_ROWS and has_ids(cells):
+                faults.add(number, "", f"{place_in(table.sheet, number)}: {_IDS}")
     faults.raise_any()
 
 
-def _corrected(cells: Sequence[str], header: Header) -> dict[int, str]:
-    """The words for the misspelled cells of a header, by column; empty where that makes no header of both ends."""
-    if not any(cells) or (not any(map(is_known, cells)) and not any(header.end.values())):
+def _corrected(table: Table, at: int) -> dict[int, str]:
+    """The words for the misspelled cells of a row as a header, by column; empty for a row that is right, or that does
+    not become a header: at least half of the words are right, and half of the rows below are cables then.
+    """
+    cells, above = table.rows[at][1], table.rows[max(at - 1, 0)][1]
+    named = [column for column, cell in enumerate(cells) if cell and not _NUMBERS.search(cell)]
+    wrong = {column: right for column in named if (right := spelled(cells[column]))}
+    if not wrong or header_of(cells).complete or header_of(cells, above).complete:
         return {}
-    found = {
-        column: close[0]
-        for column, cell in enumerate(cells)
-        if cell and not is_known(cell) and (close := get_close_matches(words(cell), _VOCABULARY, 1, _ALIKE))
-    }
-    if not 0 < len(found) <= _MOST_WRONG:
-        return {}
-    return found if header_of([found.get(column, cell) for column, cell in enumerate(cells)]).complete else {}
+    header = header_of([wrong.get(column, cell) for column, cell in enumerate(cells)])
+    found = {column: right for column, right in wrong.items() if column in header.columns}
+    before, after = ([{*words(of.get(at, cells[at])).split()} for at in header.columns] for of in ({}, found))
+    kept = sum(len(old & new) for old, new in zip(before, after, strict=True))
+    fits = header.complete and 2 * kept >= sum(map(len, after))
+    return found if fits and _has_cables(Table("", table.rows[at : at + _LOOKED_AT]), header) else {}
+
+
+def _has_cables(part: Table, header: Header) -> bool:
+    rows = [row for _, row in cables_below(part, header)]
+    like = [row for row in rows if all(map(_NAME.fullmatch, (row.a.device, row.b.device))) and not why_no_cable(row)]
+    return bool(like) and 2 * len(like) >= len(rows)

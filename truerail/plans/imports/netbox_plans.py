@@ -32,7 +32,10 @@ def cables(data: Any) -> Rows | None:
         length = length_m(text(cable.get("length")), text(get(unit, "value") or unit))
         where = f"cable {text(cable.get('id'))}"
         a, b = (_cable_end(cable, side) for side in "ab")
-        rows.add(ImportRow(a, b, label=text(cable.get("label")), length_m=length, where=where))
+        if a.device or b.device:
+            rows.add(ImportRow(a, b, label=text(cable.get("label")), length_m=length, where=where))
+        else:
+            rows.leave_out("not a cable, because neither end is one port with a name", where)
     rows.notes += _further_pages(data)
     return rows
 
@@ -110,10 +113,6 @@ def _end(known: Mapping[str, Mapping[str, Any]], device: Any, port: Mapping[str,
     name = text(get(device, "name"))
     of = known.get(name, {})
     unit = text(of.get("position")).removesuffix(".0")
-    return End(
-        name,
-        text(port.get("name")),
-        text(get(of, "rack", "name")),
-        int(unit) if unit.isdecimal() else None,
-        text(get(of, "role", "name")) or text(get(of, "device_role", "name")),
-    )
+    place = (text(get(of, "rack", "name")), int(unit) if unit.isdecimal() else None)
+    kind = text(get(of, "role", "name")) or text(get(of, "device_role", "name"))
+    return End(name, text(port.get("name")), *place, kind)

@@ -12,21 +12,13 @@ from truerail.files.problems import Faults, Problem
 from truerail.files.yaml_plain import plain
 from truerail.files.yaml_tree import read_tree
 from truerail.plans.csv_columns import DELIMITERS
-from truerail.plans.imports import json_plans, yaml_plans
+from truerail.plans.imports import json_plans, xml_plans, yaml_plans
 from truerail.plans.imports.delimited import table_of
 from truerail.plans.imports.ib_topology import is_topology, read_topology
 from truerail.plans.imports.import_row import Rows
 from truerail.plans.imports.misspelled import check_headers
 from truerail.plans.imports.tables import read_tables
 from truerail.plans.imports.workbook import is_workbook, tables_of
-from truerail.plans.imports.xml_plans import (
-    is_cable_plan,
-    is_lab_graph,
-    is_minigraph,
-    read_cable_plan,
-    read_lab_graph,
-    read_minigraph,
-)
 from truerail.plans.plan_error import PlanError
 
 DRAWINGS: Final = (".drawio", ".xml", ".svg", ".vsdx", ".vsd", ".pdf", ".png", ".jpg", ".jpeg")
@@ -36,7 +28,7 @@ SUFFIXES: Final = (".xlsx", ".xlsm", ".ndt", ".topo", ".ibnl", ".json", ".tsv", 
 """Of files that are always cable lists; `.csv`, `.yaml` and `.yml` may be."""
 NAMES: Final = (
     *("workbook", "cable list", "cable records", "InfiniBand topology"),
-    *("SONiC minigraph", "SONiC lab graph", "Cisco cable plan"),
+    *xml_plans.READERS,
     *json_plans.READERS,
     *yaml_plans.READERS,
 )
@@ -74,19 +66,18 @@ def recognized_text(text: str, file: str) -> tuple[str, Rows] | None:
     """The same for the text of a file."""
     start = text.lstrip()[:200]
     try:
-        if is_minigraph(text):
-            return "SONiC minigraph", read_minigraph(text)
-        if is_lab_graph(text):
-            return "SONiC lab graph", read_lab_graph(text)
-        if is_cable_plan(text):
-            return "Cisco cable plan", read_cable_plan(text)
+        for name, (element, read) in xml_plans.READERS.items():
+            if element in text[:2000]:
+                return name, read(text)
         if start.startswith("<"):
-            raise QueryError(_markup(start))
+            inner = "<system" in start
+            what = "a topology of NCCL describes the inside of one host" if inner else "a drawing has no ports"
+            raise QueryError(f"{what}: expected a cable list")
         if start.startswith(("{", "[")):
             return _of_json(text, file)
         if is_topology(text):
             return "InfiniBand topology", read_topology(text)
-        return _table(text, file) or _of_yaml(_documents(text))
+        return _table(text, file) or _of_yaml(_documents(text), file)
     except (NodeSetError, QueryError) as error:
         raise PlanError([Problem(file, 0, "", str(error))]) from error
 
@@ -94,24 +85,17 @@ def recognized_text(text: str, file: str) -> tuple[str, Rows] | None:
 def _of_json(text: str, file: str) -> tuple[str, Rows] | None:
     data = _json(text, file)
     found = _first(json_plans.READERS, data)
-    if found is None and (rows := json_plans.records(data)) is not None:
+    if found is None and (rows := json_plans.records(data, file)) is not None:
         return "cable records", rows
     if found is None and json_plans.mentions_cloud(text):
         raise QueryError("a cloud's topology lists hosts by their place in its network, and no ports: expected cables")
     return found
 
 
-def _of_yaml(documents: list[Any]) -> tuple[str, Rows] | None:
+def _of_yaml(documents: list[Any], file: str) -> tuple[str, Rows] | None:
     found = _first(yaml_plans.READERS, documents)
-    rows = json_plans.records(documents[0]) if found is None and len(documents) == 1 else None
+    rows = json_plans.records(documents[0], file) if found is None and len(documents) == 1 else None
     return found if rows is None else ("cable records", rows)
-
-
-def _markup(start: str) -> str:
-    """Why a text of tags is no plan."""
-    if "<system" in start:
-        return "a topology of NCCL describes the inside of one host: expected a cable list"
-    return "a drawing has no ports: expected a cable list"
 
 
 def unrecognized(file: str, notes: Sequence[str] = ()) -> PlanError:
@@ -163,9 +147,6 @@ def _workbook(raw: bytes, file: str) -> Rows:
     tables, notes = tables_of(raw, file)
     check_headers(tables, file)
     rows = Rows(notes=notes)
-    read = read_tables(tables, rows)
-    if not read:
+    if not read_tables(tables, rows):
         raise unrecognized(file, notes)
-    others = [table.sheet for table in tables if table.sheet not in read and table.rows]
-    rows.notes += [f"sheet {sheet!r} is no cable list" for sheet in others]
     return rows

@@ -1,12 +1,15 @@
 """Cable lists in rows and columns: P2P workbooks, NDT, Apstra, NetBox, SONiC lab graphs, SHCD."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from truerail.model.names import printable
-from truerail.plans.imports.headers import Header, header_of, names_column
-from truerail.plans.imports.import_row import NO_VALUE, UNNAMED, End, ImportRow, Rows, UnnamedPorts, place
+from truerail.plans.imports.headers import FIELDS, Header, end_of, header_of, is_name, names_column, spelled, words
+from truerail.plans.imports.import_row import NO_VALUE, UNNAMED, End, ImportRow, Rows, UnnamedPorts, why_no_cable
+from truerail.plans.imports.table_places import column_in, letters, place_in
 from truerail.plans.numbers import MOST_PLANES, MOST_RAILS, metres, speed_gbps
 
 UNNAMED_NOTE = "the file names no ports: each is `?1`, `?2`, ... in the order of its device; name them before `check`"
@@ -15,6 +18,9 @@ _LEAST_NAMED = 3
 """Cells with the word of a column where a table has devices and ports, in the header of a further one."""
 HEADER_ROWS = 60
 """A header is in the first rows of a sheet that are not empty."""
+_FRACTION = re.compile(r"(\d+)\.(\d+)")
+_HOSTNAME = re.compile(r"(?=[^a-z]*[a-z])[a-z0-9]([a-z0-9._-]{0,251}[a-z0-9])?")
+"""In lower case; a number or an address is none."""
 _UNIT = re.compile(r"[uU]?\s*(\d{1,3})(?:\.0)?")
 _MBPS = re.compile(r"\d{5,7}")
 _BOTH = {
@@ -56,17 +62,12 @@ class Table:
 def header_in(table: Table, fits: Callable[[Header], bool]) -> tuple[int, Header] | None:
     """The place in `rows` of a table's header that fits, and what it says; None without one."""
     above: Cells = ()
-    tried = 0
-    for at, (_, cells) in enumerate(table.rows):
-        if not any(cells):
-            continue
+    filled = ((at, cells) for at, (_, cells) in enumerate(table.rows) if any(cells))
+    for at, cells in islice(filled, HEADER_ROWS):
         for groups in (above, ()):
-            header = header_of(cells, groups)
-            if fits(header):
+            if fits(header := header_of(cells, groups)):
                 return at, header
-        above, tried = cells, tried + 1
-        if tried == HEADER_ROWS:
-            break
+        above = cells
     return None
 
 
@@ -74,33 +75,53 @@ def read_tables(tables: Sequence[Table], rows: Rows) -> set[str]:
     """Adds the cables of all tables and returns the sheets that have any. Only where none names the ports of both ends,
     the tables that name the devices alone are read.
     """
+    tables = [_with_whole_numbers(table) for table in tables]
     read = {table.sheet for table in tables if _read(table, rows, lambda header: header.complete)}
     if not read:
         read = {table.sheet for table in tables if _read(table, rows, lambda header: header.lacks_ports)}
         unnamed = any(end.port.startswith(UNNAMED) for row in rows.found for end in (row.a, row.b))
         rows.notes += [UNNAMED_NOTE] if unnamed else []
-    return (
-        read | {table.sheet for table in tables if table.sheet not in read and _read_nodes(table, rows)}
-        if read
-        else read
+    known = {end.device.lower() for row in rows.found for end in (row.a, row.b)}
+    for table in (table for table in tables if read and table.rows and table.sheet not in read):
+        if not _read_nodes(table, known, rows):
+            named = sum(any(cell.lower() in known for cell in cells) for _, cells in table.rows)
+            reason = "names devices of the cables, but is not read" if 2 * named > len(table.rows) else "no cable list"
+            rows.leave_out(reason, f"sheet {printable(table.sheet, 60)!r}")
+    return read
+
+
+def _with_whole_numbers(table: Table) -> Table:
+    """The table with `1` in the place of `1.0` in the columns whose numbers have no other fraction."""
+    fractions: defaultdict[int, set[str]] = defaultdict(set)
+    for _, cells in table.rows:
+        for column, cell in enumerate(cells):
+            if "." in cell and (found := _FRACTION.fullmatch(cell)):
+                fractions[column].add(found[2])
+    whole = {column for column, found in fractions.items() if found == {"0"}}
+    rows = (
+        (number, [_FRACTION.sub(r"\1", cell) if at in whole else cell for at, cell in enumerate(cells)])
+        for number, cells in table.rows
     )
+    return Table(table.sheet, [*rows]) if whole else table
 
 
 def _read(table: Table, rows: Rows, fits: Callable[[Header], bool]) -> bool:
     """Adds the cables of a table; False if it has no fitting header of a cable list."""
-    found = header_in(table, fits)
-    if found is None:
+    if (found := header_in(table, fits)) is None:
         return False
     at, header = found
     above = table.rows[at - 1][1] if at else ()
-    first = at + 1
-    for line in range(first, len(table.rows) + 1):
+    for number, cells in table.rows[: max(at - 1, 0)]:
+        if sum(map(bool, cells)) >= _LEAST_NAMED:
+            rows.leave_out("above the header, not read", place_in(table.sheet, number))
+    for line in range(at + 1, len(table.rows) + 1):
         cells = table.rows[line][1] if line < len(table.rows) else ()
         further = _further(header, cells, table.rows[line - 1][1])
         if further or line == len(table.rows):
-            _read_part(table.rows[at:line], table.sheet, header, rows)
-            if beside := _beside(header, table.rows[at][1], above):
-                _read_part(table.rows[at:line], table.sheet, beside, rows)
+            part, beside = Table(table.sheet, table.rows[at:line]), _beside(header, table.rows[at][1], above)
+            used = _read_part(part, header, rows)
+            used |= _read_part(part, beside, rows) if beside else set()
+            _list_unread(part, above, used, rows)
         if further:
             at, header, above = line, further, table.rows[line - 1][1]
     return True
@@ -119,31 +140,73 @@ def _further(header: Header, cells: Cells, above: Cells) -> Header | None:
 
 def _beside(header: Header, cells: Cells, above: Cells) -> Header | None:
     """The header of a second table in the columns beside the first one; None without."""
-    last = max(at for columns in (*header.end.values(), header.cable) for at in columns.values())
+    last = max(header.columns)
     rest = ["" if at <= last else cell for at, cell in enumerate(cells)]
     found = header_of(rest, ["" if at <= last else cell for at, cell in enumerate(above)])
     return found if found.complete else None
 
 
-def _read_part(part: Sequence[tuple[int, Cells]], sheet: str, header: Header, rows: Rows) -> None:
-    """Adds the cables below a header, which is the first row."""
-    own, unnamed = part[0][1], UnnamedPorts()
+def _read_part(part: Table, header: Header, rows: Rows) -> set[int]:
+    """Adds the cables below a header, which is the first row. Returns the columns that are used."""
+    own, unnamed = part.rows[0][1], UnnamedPorts()
     for columns in header.end.values():
-        _settle_card(columns, part[1:])
+        _settle_card(columns, part.rows[1:])
+    used, ends = header.columns, {side: columns["device"] for side, columns in header.end.items()}
+    found = list(cables_below(part, header))
+    lines = (cells for cells, row in found if not why_no_cable(row))
+    taken = _take_names(part, lines, ends, used - {header.cable.get("label", _NO_COLUMN)}, rows)
+    if header.cable.get("label") in taken:
+        found = [(cells, replace(row, label="")) for cells, row in found]
     parting = "" if header.complete else _parting(part, header)
-    for cells, row in _rows(part, sheet, header):
+    for cells, row in found:
         if own == cells:
             continue  # the header again, as on each printed page
         for name, text in _unread(row, header, cells):
-            rows.leave_out(f"no {name}, because it says {printable(text, 40)!r}", place(row))
-        if _cell(cells, header.cable.get("protocol", _NO_COLUMN)).lower() == "nvlink":
-            rows.leave_out("NVLink, which is no cable of the fabric", place(row))
-        elif _is_several(row, header, cells):
-            rows.leave_out("not one cable but several", place(row))
+            rows.leave_out(f"no {name}, because it says {printable(text, 40)!r}", row.place)
+        if why := _why_aside(row, header, cells):
+            rows.leave_out(why, row.place)
         elif parting:
-            rows.add(replace(row, a=_parted(row.a, parting), b=_parted(row.b, parting)))
+            rows.add(row.with_ends(lambda end: _parted(end, parting)))
         else:
             rows.add(row if header.complete else _with_ports(row, header, unnamed))
+    return used | taken
+
+
+def _list_unread(part: Table, above: Cells, used: set[int], rows: Rows) -> None:
+    """Lists the columns that have a value below the header and are not used."""
+    (_, own), *below = part.rows
+    for column in sorted({*range(max(len(cells) for _, cells in part.rows))} - used):
+        if any(_cell(cells, column) not in ("", _cell(own, column)) for _, cells in below):
+            name = _cell(own, column) or _cell(above, column)
+            meant = f" (did you mean {spelled(name)!r}?)" if spelled(name) else ""
+            rows.leave_out("not read", f"{column_in(part.sheet, column, name)}{meant}")
+
+
+def _take_names(part: Table, lines: Iterable[Cells], ends: dict[str, int], used: set[int], rows: Rows) -> set[int]:
+    """Takes further names of devices from columns, one for each device and no two the same, and returns these columns.
+    Beside cables a label repeats itself as its device does, else it is the cable's. `ends` are columns of devices.
+    """
+    taken: set[int] = set()
+    own, known = part.rows[0][1], None
+    for column in (column for column, cell in enumerate(own) if column not in used and is_name(cell)):
+        known = known or list(lines)
+        mine = {ends.get(end_of(own[column]), at) for at in ends.values()}
+        nearest = sorted(mine, key=lambda at: (at > column, abs(at - column)))
+        names = next(filter(None, (_further_names(known, at, column) for at in nearest)), [])
+        if names and (len(ends) == 1 or "label" not in words(own[column]) or len(names) < len(known)):
+            rows.names += names
+            rows.leave_out("further names of the devices", column_in(part.sheet, column, own[column]))
+            taken.add(column)
+    return taken
+
+
+def _further_names(lines: Sequence[Cells], device: int, column: int) -> list[tuple[str, str]]:
+    """Device and name, each once; none where a device has several names, or one that is no hostname or another's."""
+    pairs = ((_cell(cells, device), _cell(cells, column)) for cells in lines)
+    once = {(device.lower(), name.lower()): (device, name) for device, name in pairs}
+    devices, names = {device for device, _ in once}, {name for _, name in once}
+    alone = len(devices) == len(once) == len(names) and all(name == of or name not in devices for of, name in once)
+    return list(once.values()) if alone and all(map(_HOSTNAME.fullmatch, names)) else []
 
 
 def _settle_card(columns: dict[str, int], rows: Sequence[tuple[int, Cells]]) -> None:
@@ -163,18 +226,23 @@ def _settle_card(columns: dict[str, int], rows: Sequence[tuple[int, Cells]]) -> 
         columns["instead"] = columns.pop("card")
 
 
-def _is_several(row: ImportRow, header: Header, cells: Cells) -> bool:
-    """Whether a row has a quantity, and a range of ports at an end."""
-    quantity = _cell(cells, header.cable.get("quantity", _NO_COLUMN))
+def _why_aside(row: ImportRow, header: Header, cells: Cells) -> str:
+    """Why a row is no cable, whatever it names: NVLink, words of columns, or a quantity and a range of ports."""
+    if _cell(cells, header.cable.get("protocol", _NO_COLUMN)).lower() == "nvlink":
+        return "NVLink, which is no cable of the fabric"
+    ends, quantity = (row.a, row.b), _cell(cells, header.cable.get("quantity", _NO_COLUMN))
+    names = [end.port for end in ends if end.port[-1:].isalpha() and is_name(end.device)]
+    if len(names) == 2 and {FIELDS.get(words(name).rpartition(" ")[2]) for name in names} <= {"port", "card"}:
+        return "a header in other words, below which columns are read as above it"
     several = quantity.isdecimal() and quantity.lstrip("0") not in ("", "1")
-    return several and any(_SPAN.search(end.port) for end in (row.a, row.b))
+    return "not one cable but several" if several and any(_SPAN.search(end.port) for end in ends) else ""
 
 
-def _parting(part: Sequence[tuple[int, Cells]], header: Header) -> str:
+def _parting(part: Table, header: Header) -> str:
     """What parts device and port in cells that have both, `leaf-1:swp3`: the same in every row; empty if none does."""
     if any("port" in columns for columns in header.end.values()):
         return ""
-    ends = [end.device for _, row in _rows(part, "", header) for end in (row.a, row.b) if end.device]
+    ends = [end.device for _, row in cables_below(part, header) for end in (row.a, row.b) if end.device]
     return next((mark for mark in (":", "/", " ") if ends and all(_BOTH[mark].fullmatch(end) for end in ends)), "")
 
 
@@ -185,46 +253,53 @@ def _parted(end: End, parting: str) -> End:
 
 def _with_ports(row: ImportRow, header: Header, unnamed: UnnamedPorts) -> ImportRow:
     """The row with names for the ports that have no column."""
-    ends = (
+    a, b = (
         end if "port" in header.end[side] or not end.device else replace(end, port=unnamed.next(end.device))
         for side, end in zip("ab", (row.a, row.b), strict=True)
     )
-    a, b = ends
     return replace(row, a=a, b=b)
 
 
-def _read_nodes(table: Table, rows: Rows) -> bool:
-    """Takes racks, units and types from a list of devices; False if the table is none."""
-    found = header_in(table, lambda header: header.of_nodes)
-    for _, cells in table.rows[found[0] + 1 :] if found else ():
-        end = _end(found[1].end["a"], cells) if found else End("", "")
-        if end.device:
-            rows.nodes.setdefault(end.device, end)
-    return found is not None
+def _read_nodes(table: Table, known: set[str], rows: Rows) -> bool:
+    """Takes racks, units, types and further names of known devices from a list of devices; False if it is none."""
+    for at, (_, own) in enumerate(table.rows[:HEADER_ROWS]):
+        part = Table(table.sheet, table.rows[at:])
+        named = [column for column, cell in enumerate(own) if is_name(cell)]
+        count = {column: sum(_cell(cells, column).lower() in known for _, cells in part.rows) for column in named}
+        device = max(named, key=count.__getitem__, default=_NO_COLUMN)
+        columns = {"device": device}
+        for column, cell in enumerate(own):
+            if (what := FIELDS.get(words(cell), "")) in ("rack", "unit", "kind"):
+                columns.setdefault(what, column)
+        lines = [cells for _, cells in part.rows if _cell(cells, device).lower() in known]
+        used = {*columns.values()}
+        used |= _take_names(part, lines, {"": device}, used, rows) if lines else set()
+        if lines and len(used) > 1:
+            rows.nodes = {**{_cell(cells, device): _end(columns, cells) for cells in reversed(lines)}, **rows.nodes}
+            for number, cells in part.rows[1:]:
+                if any(cells) and _cell(cells, device).lower() not in known:
+                    rows.leave_out("names no device of the cables", place_in(table.sheet, number))
+            _list_unread(part, (), used, rows)
+            return True
+    return False
 
 
-def _rows(part: Sequence[tuple[int, Cells]], sheet: str, header: Header) -> Iterator[tuple[Cells, ImportRow]]:
-    for number, cells in part[1:]:
-        a, b = (_end(header.end[side], cells) for side in "ab")
-        if any((a.device, a.port, b.device, b.port)):
-            yield cells, _row(a, b, header, cells, number, sheet)
+def cables_below(part: Table, header: Header) -> Iterator[tuple[Cells, ImportRow]]:
+    """The rows below a header, which is the first one, and their cells; also rows that are no cables."""
+    columns = header.columns
+    for number, cells in part.rows[1:]:
+        if any(_cell(cells, column) for column in columns):
+            a, b = (_end(header.end[side], cells) for side in "ab")
+            yield cells, _row(a, b, header, cells, number, part.sheet)
 
 
 def _row(a: End, b: End, header: Header, cells: Cells, number: int, sheet: str) -> ImportRow:
-    cable = {name: _cell(cells, column) for name, column in header.cable.items()}
-    return ImportRow(
-        a,
-        b,
-        number,
-        sheet,
-        speed_gbps=_speed(cable.get("speed", "")),
-        length_m=length_m(cable.get("length ft", ""), "ft")
-        if "length ft" in cable
-        else length_m(cable.get("length", ""), cable.get("length unit", "")),
-        label=cable.get("label", "") or cable.get("shuffle", ""),
-        rail=_whole(cable.get("rail", ""), MOST_RAILS),
-        plane=_plane(cable.get("plane", "")),
-    )
+    of = {name: _cell(cells, column) for name, column in header.cable.items()}
+    rail, plane = _whole(of.get("rail", ""), MOST_RAILS), _plane(of.get("plane", ""))
+    length = length_m(of.get("length", ""), of.get("length unit", ""))
+    length = length_m(of["length ft"], "ft") if "length ft" in of else length
+    label = of.get("label", "") or of.get("shuffle", "")
+    return ImportRow(a, b, number, sheet, _speed(of.get("speed", "")), length, label, rail, plane)
 
 
 def _unread(row: ImportRow, header: Header, cells: Cells) -> Iterator[tuple[str, str]]:
@@ -249,21 +324,9 @@ def _end(columns: dict[str, int], cells: Cells) -> End:
     if (adapter := _ADAPTER.fullmatch(device)) and (number := _ADAPTERS_PORT.fullmatch(port)):
         device, port = adapter[1], adapter[2] if number[1] == "1" else f"{adapter[2]}:{number[1]}"
     unit = _UNIT.fullmatch(of.get("unit", ""))
-    return End(
-        device,
-        port,
-        of.get("rack", ""),
-        int(unit[1]) if unit else None,
-        of.get("kind", ""),
-        of.get("site", ""),
-        column=letters(columns["port"]) if "port" in columns else "",
-    )
-
-
-def letters(column: int) -> str:
-    """A column's name in spreadsheets, counted from 0: `A`, `Z`, `AA`."""
-    before, here = divmod(column, 26)
-    return (letters(before - 1) if before else "") + chr(ord("A") + here)
+    column = letters(columns["port"]) if "port" in columns else ""
+    place = (of.get("rack", ""), int(unit[1]) if unit else None)
+    return End(device, port, *place, of.get("kind", ""), of.get("site", ""), column=column)
 
 
 def length_m(text: str, unit: str) -> float | None:

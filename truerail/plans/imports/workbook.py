@@ -81,24 +81,19 @@ def _raw(sheet: Any) -> bytes:
 
 def _filled(rows: list[tuple[int, list[str]]], raw: bytes) -> list[tuple[int, list[str]]]:
     """The rows with the text of cells that are merged with those below, in each of their rows."""
+    from openpyxl.utils import column_index_from_string
+
     at = dict(rows)
     for left, first, right, last in _MERGED.findall(raw):
-        column, top, bottom = _column(left), int(first), min(int(last), MOST_ROWS)
+        column = column_index_from_string(left.decode()) - 1
+        top, bottom = int(first), min(int(last), MOST_ROWS)
         text = at[top][column] if top in at and column < len(at[top]) else ""
-        for number in range(top + 1, bottom + 1) if text and column == _column(right) else ():
+        for number in range(top + 1, bottom + 1) if text and left == right else ():
             cells = at.get(number, [])
             if cells and not any(cells[column : column + 1]):
                 cells += [""] * (column + 1 - len(cells))
                 cells[column] = text
     return rows
-
-
-def _column(name: bytes) -> int:
-    """`A` is 0, `AA` is 26."""
-    number = 0
-    for letter in name:
-        number = number * 26 + letter - ord("A") + 1
-    return number - 1
 
 
 def _rows(sheet: Any) -> Iterator[tuple[int, list[str]]]:

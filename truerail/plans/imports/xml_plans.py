@@ -22,11 +22,6 @@ _CONSOLE_OR_POWER: Final = ("Serial", "Power")
 _OF_LAB: Final = ("DeviceInterfaceLink", "ConsoleLinkInfo", "PowerControlLinkInfo", "BmcLinkInfo")
 
 
-def is_minigraph(text: str) -> bool:
-    """Whether the text is such a file."""
-    return "<DeviceMiniGraph" in text[:2000]
-
-
 def root_of(text: str) -> "Element":
     """The root of an XML text. Raises `QueryError`, also for a document type, which may have entities."""
     from xml.etree import ElementTree as ET  # here, because few plans are XML and the import is slow
@@ -39,39 +34,28 @@ def root_of(text: str) -> "Element":
         raise QueryError(f"not whole XML ({error})") from error
 
 
-def is_cable_plan(text: str) -> bool:
-    """Whether the text is a cable plan of Cisco's NX-OS (`show cable-plan`) and ACI."""
-    return "<CISCO_NETWORK_TYPES" in text[:2000]
-
-
 def read_cable_plan(text: str) -> Rows:
-    """The cables of `<CHASSIS_INFO sourceChassis>` with `<LINK_INFO sourcePort destChassis destPort>`: a port may be
-    left out for any, or be several, and the link is then no cable. Source: acitoolkit `applications/cableplan`.
+    """The cables of Cisco's NX-OS (`show cable-plan`) and ACI: `<CHASSIS_INFO sourceChassis>` with
+    `<LINK_INFO sourcePort destChassis destPort>`. A port may be left out for any, or be several, and the link is then
+    no cable. Source: acitoolkit `applications/cableplan`.
     """
     rows = Rows()
-    number = 0
-    for chassis in root_of(text).iter():
-        for link in chassis:
-            if link.tag.rpartition("}")[2] != "LINK_INFO":
-                continue
-            number += 1
-            a = End(chassis.get("sourceChassis", ""), link.get("sourcePort", ""))
-            b = End(link.get("destChassis", ""), link.get("destPort", ""))
-            if any(mark in f"{a.port}{b.port}" for mark in (",", "-e")):
-                rows.leave_out("not a cable, because it names several ports", f"link {number}")
-            else:
-                rows.add(ImportRow(a, b, where=f"link {number}"))
+    below = ((chassis, link) for chassis in root_of(text).iter() for link in chassis)
+    links = (pair for pair in below if pair[1].tag.rpartition("}")[2] == "LINK_INFO")
+    for number, (chassis, link) in enumerate(links, 1):
+        a = End(chassis.get("sourceChassis", ""), link.get("sourcePort", ""))
+        b = End(link.get("destChassis", ""), link.get("destPort", ""))
+        if any(mark in f"{a.port}{b.port}" for mark in (",", "-e")):
+            rows.leave_out("not a cable, because it names several ports", f"link {number}")
+        else:
+            rows.add(ImportRow(a, b, where=f"link {number}"))
     return rows
 
 
-def is_lab_graph(text: str) -> bool:
-    """Whether the text is the connection graph of a SONiC lab, as `creategraph.py` makes it of the lab's CSV files."""
-    return "<LabConnectionGraph" in text[:2000]
-
-
 def read_lab_graph(text: str) -> Rows:
-    """The cables of `<DeviceInterfaceLink StartDevice StartPort EndDevice EndPort BandWidth>`, in Mb/s; those of
-    consoles and of power are listed. Source: sonic-mgmt `ansible/files/lab_connection_graph.xml`. Raises `QueryError`.
+    """The cables of `<DeviceInterfaceLink StartDevice StartPort EndDevice EndPort BandWidth>`, in Mb/s, as
+    `creategraph.py` makes them of a lab's CSV files; those of consoles and of power are listed. Source: sonic-mgmt
+    `ansible/files/lab_connection_graph.xml`. Raises `QueryError`.
     """
     root, rows = root_of(text), Rows()
     kinds = {one.get("Hostname", ""): one.get("Type", "") for one in root.iter("Device")}
@@ -105,3 +89,11 @@ def read_minigraph(text: str) -> Rows:
         speed = words.get("Bandwidth", "")
         rows.add(ImportRow(a, b, where=where, speed_gbps=int(speed) / 1000 if speed.isdecimal() else None))
     return rows
+
+
+READERS: Final = {
+    "SONiC minigraph": ("<DeviceMiniGraph", read_minigraph),
+    "SONiC lab graph": ("<LabConnectionGraph", read_lab_graph),
+    "Cisco cable plan": ("<CISCO_NETWORK_TYPES", read_cable_plan),
+}
+"""By the name of the format: the element that a file begins with, and what reads it."""

@@ -30,10 +30,7 @@ def containerlab(documents: Documents) -> Rows | None:
     rows = Rows()
     for number, link in enumerate(topology["links"], 1):
         ends = [end for one in _list(_mapping(link).get("endpoints")) if (end := _lab_end(kinds, one))]
-        if len(ends) == 2:
-            rows.add(ImportRow(ends[0], ends[1], where=f"link {number}"))
-        else:
-            rows.leave_out("not a cable between two nodes", f"link {number}")
+        rows.add_link(ends, f"link {number}", "nodes")
     return rows
 
 
@@ -104,11 +101,8 @@ def netlab(documents: Documents) -> Rows | None:
     rows, unnamed = Rows(), UnnamedPorts()
     for number, link in enumerate(_members(listed), 1):
         nodes = _netlab_nodes(link, kinds)
-        if len(nodes) == 2:
-            a, b = (End(node, port or unnamed.next(node), kind=kinds[node]) for node, port in nodes)
-            rows.add(ImportRow(a, b, where=f"link {number}"))
-        else:
-            rows.leave_out("not a cable between two nodes", f"link {number}")
+        ends = [End(node, port or unnamed.next(node), kind=kinds[node]) for node, port in nodes if len(nodes) == 2]
+        rows.add_link(ends, f"link {number}", "nodes")
     unknown = any(end.port.startswith(UNNAMED) for row in rows.found for end in (row.a, row.b))
     rows.notes += [UNNAMED_NOTE] if unknown else []
     return rows
@@ -178,13 +172,8 @@ def topograph(documents: Documents) -> Rows | None:
     for upper, names, kind in below:
         for name in (name for text in _list(names) for name in expand(str(text), budget)):
             lower = End(name, unnamed.next(name), kind=kind)
-            rows.add(
-                ImportRow(
-                    lower,
-                    End(upper, unnamed.next(upper) if upper else "", kind="switch"),
-                    where=f"{name} below {upper or 'no switch'}",
-                )
-            )
+            port = unnamed.next(upper) if upper else ""
+            rows.add_link([lower, End(upper, port, kind="switch")], f"{name} below {upper or 'no switch'}")
     return rows
 
 
