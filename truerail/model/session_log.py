@@ -1,0 +1,177 @@
+"""The text of a terminal: which devices answer in it, by their prompts, and the answer below each command.
+
+leaf-3# show lldp table            === rdma link ===            + nvidia-smi topo -m
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from truerail.errors import UnreadableError
+from truerail.model.names import device_key, short_name
+from truerail.model.terminal import untouched
+
+LARGEST_BYTES = 16 * 1024 * 1024
+"""A larger file is no log of a session: each of its lines would be searched for a prompt."""
+_LONGEST_LINE = 600
+"""Characters: a longer line is no command that truerail asks."""
+_SIGN = re.compile(r"[#>$%\]] ?|^\+ ")
+"""The end of a prompt, and what a shell puts before the commands that it shows (`set -x`)."""
+_LONGEST_PROMPT = 120
+_NAME = r"(?!(?:ba)?sh-\d)[A-Za-z0-9][\w.-]{0,252}"
+"""A device's name in a prompt; `bash-5.1` is none."""
+_NAMED = re.compile(
+    r"[ \t]*(?:\([\w.-]{1,60}\) ?)?(?:"
+    rf"(?:\*?[A-Z]:|\[)?[\w.-]{{1,60}}@(?P<login>{_NAME})(?:[: ()\[\]~/][^\n#$%>]{{0,100}})?[#$%>]"
+    rf"|(?:RP/[\w/]{{1,30}}:|\*?[A-Z]:)?(?P<name>{_NAME})"
+    r"(?::[~/][^\s#$%>]{0,100}[#$%]|(?: ?[(\[][^\n()\[\]]{1,60}[)\]]){0,3} ?[#>])(?= {0,2}[a-z])"
+    rf"|(?P<view>[<\[][~*]?{_NAME}[>\]])(?= ?(?:dis\w* |sys(?:tem-view)?\s*$))"
+    r") {0,2}(?P<command>[a-zA-Z/][^\n]*)"
+    rf"|[ \t]*Node \d+ \((?P<node>{_NAME})\)[ \t\r]*$",
+    re.MULTILINE,
+)
+"""A prompt that names its device, with a command: `admin@leaf-3:~$` and `[admin@leaf-3 ~]$` of a shell, `admin@leaf-3>`
+of Junos, `leaf-3#`, `leaf-3(config)#`, `RP/0/RP0/CPU0:leaf-3#`, `A:leaf-3#` of SR Linux, `<leaf-3>` and `[~leaf-3]` of
+VRP and Comware, `leaf-3 [standalone: master] #` of MLNX-OS; and APIC's heading of a switch, ` Node 101 (leaf-3)`.
+"""
+_ENTERED = re.compile(r"[#>$%\]] {0,2}[a-zA-Z/]|Node \d+ \(")
+"""What each line has that `_NAMED` matches."""
+_OF_NODES = re.compile(r"fabric \S+ ")
+_HEADING = re.compile(
+    r"(?P<lead>[#=*:-]{2,}|`) ?(?:(?:command|cmd|output of):? )?(?P<text>[^\W_].*?) ?[#=*:`-]*", re.IGNORECASE
+)
+"""`=== rdma link ===`, `### Command: rdma link`, and those of `show tech-support`: dashes or backticks."""
+_WITHOUT_PAGER = re.compile(r" (?:\| ?no-more|no-forwarding)$")
+
+
+class Part(NamedTuple):
+    """A device's line with a command, and what stands below; above the first, without device and command."""
+
+    device: str
+    command: str
+    text: str
+
+
+def parts(log: str) -> list[Part]:
+    """A log in parts, each from a prompt with a name and a command to the next. A device is called as at first: its
+    full name and its short one are one name. For the heading of an APIC's switch stands the command that all were asked.
+    """
+    found, names = list[Part](), dict[str, str]()
+    device = command = typed = ""
+    begun = 0
+    for prompt in _prompts(log):
+        found.append(Part(device, command, typed + log[begun : prompt.start()]))
+        device, typed, begun = _name(prompt, names), "", prompt.start()
+        if prompt["node"]:
+            command = _OF_NODES.sub("", command)
+            typed, begun = f"{device}# {command}", prompt.end()
+        else:
+            command = prompt["command"].strip()
+    return [*found, Part(device, command, typed + log[begun:])]
+
+
+def by_device(log: str) -> dict[str, str]:
+    """The parts of each device as one; what is above the first prompt with a name is of the first."""
+    found: dict[str, str] = {}
+    above, *rest = parts(log)
+    for part in rest or [above]:
+        found[part.device] = found.get(part.device, above.text if rest and not found else "") + part.text
+    return found
+
+
+def _prompts(log: str) -> Iterator[re.Match[str]]:
+    line = -1
+    for sign in _ENTERED.finditer(log):
+        start = log.rfind("\n", 0, sign.start()) + 1
+        if start > line and sign.start() - start <= _LONGEST_PROMPT and (prompt := _NAMED.match(log, start)):
+            yield prompt
+        line = start
+
+
+def _name(prompt: re.Match[str], names: dict[str, str]) -> str:
+    """The device of a prompt, as it is called in `names`. VRP adds a view to it: `[leaf-3-bgp]`."""
+    called = prompt["login"] or prompt["name"] or prompt["node"] or prompt["view"].strip("<[~*]>")
+    key = _key(called)
+    if prompt["view"]:
+        key = next((known for known in names if key.startswith(f"{known}-")), key)
+    return names.setdefault(key, called)
+
+
+def _key(name: str) -> str:
+    return short_name(device_key(name))
+
+
+def part_of(log: str, asks: Callable[[str], object], *names: str) -> str:
+    """A log of several devices without the lines of others: that of the one below whose prompt stands a command that
+    `asks` is true for. Of several such devices the one with one of these names.
+
+    Raises `UnreadableError` if there are several and none has these names.
+    """
+    found = parts(log)
+    if len({part.device for part in found} - {""}) < 2:
+        return log
+    answering = list(dict.fromkeys(part.device for part in found if part.device and asks(part.command)))
+    if len(answering) > 1:
+        wanted = {_key(name) for name in names}
+        several = f"the answers of {len(answering)} devices, {', '.join(answering[:4])}"
+        answering = [device for device in answering if _key(device) in wanted]
+        if not answering:
+            raise UnreadableError(several)
+    if not answering:
+        return log
+    return "".join(part.text if part.device in answering else "\n" * part.text.count("\n") for part in found)
+
+
+@dataclass(frozen=True, slots=True)
+class _Command:
+    file: str
+    begins: str
+    """How a line begins that ends the answer, because it is at the same prompt or a heading of the same shape."""
+    heading: bool = False
+
+    def ended_by(self, line: str) -> bool:
+        """Whether a line, of no command that is asked, is the next command."""
+        if not self.heading:
+            return bool(self.begins and line.startswith(self.begins)) or any(_prompts(line))
+        return (found := _HEADING.fullmatch(line)) is not None and found["lead"] == self.begins
+
+
+def session(log: str, file_of: Callable[[str], str]) -> dict[str, str]:
+    """The answers in a log by the names that their files would have, which `file_of` says of each command that is
+    asked; of several to one command the last.
+    """
+    found: dict[str, str] = {}
+    current: _Command | None = None
+    answer: list[str] = []
+    log = untouched(log)
+    for line in log.splitlines():
+        command = _command(line.rstrip(), file_of)
+        if current and (command or current.ended_by(line)):
+            found[current.file] = "\n".join((*answer, ""))
+            current = None
+        if command:
+            current, answer = command, []
+        elif current:
+            answer.append(line)
+    if current:
+        found[current.file] = "\n".join((*answer, "") if log.endswith("\n") else answer)
+    return found
+
+
+def _command(line: str, file_of: Callable[[str], str]) -> _Command | None:
+    if len(line) > _LONGEST_LINE:
+        return None
+    for sign in _SIGN.finditer(line, 0, _LONGEST_PROMPT):
+        if file := file_of(line[sign.end() :]):
+            prompt = line[: sign.end()].strip()
+            return _Command(file, "" if prompt == "#" else prompt)
+    heading = _HEADING.fullmatch(line)
+    if heading and (file := file_of(heading["text"])):
+        return _Command(file, heading["lead"], heading=True)
+    return None
+
+
+def without_pager(command: str) -> str:
+    """A command in single blanks, without what keeps a pager away."""
+    return _WITHOUT_PAGER.sub("", " ".join(command.split()))
