@@ -9,24 +9,9 @@ from itertools import chain, groupby
 from operator import itemgetter
 
 from truerail.errors import UnreadableError
-from truerail.model import (
-    BgpPeer,
-    BitErrorRate,
-    Collector,
-    Device,
-    Fact,
-    LagMember,
-    LinkSpeed,
-    Neighbor,
-    NetLink,
-    Optic,
-    PortIdentity,
-)
+from truerail.model import Collector, Device, Fact, MacEntry
 from truerail.model.names import answer_file
 from truerail.model.session_log import Part, part_of, parts, session, without_pager
-
-_BY_PORT = frozenset((BgpPeer, BitErrorRate, LagMember, LinkSpeed, Neighbor, NetLink, Optic, PortIdentity))
-"""Facts that begin with a port, of which a device's answer says all in a row."""
 
 
 def of_device(found: Collector, answer: str, device: Device) -> str:
@@ -73,10 +58,9 @@ def _reads(found: Collector, above: Part, device: Device) -> bool:
 def _whole(found: Collector, text: str, device: Device) -> Sequence[Fact]:
     """What a text says; refused if more than one port begins again, behind others, with something else."""
     facts = tuple(found.parse(text, device))
-    if len(found.yields) > 1 or _BY_PORT.isdisjoint(found.yields):
-        return facts
     said: dict[object, list[set[Fact]]] = {}
-    for port, run in groupby(facts, itemgetter(0)):
+    of_port = found.yields[0]._fields[0] in ("port", "netdev") and found.yields[0] is not MacEntry
+    for port, run in groupby(facts if of_port and len(found.yields) == 1 else (), itemgetter(0)):
         said.setdefault(port, []).append(set(run))
     again = [str(port) for port, (first, *runs) in said.items() if not first.issuperset(chain(*runs))]
     if len(again) > 1:

@@ -252,6 +252,7 @@ PLANNED = {"leaf-1": Device("leaf-1", Role.LEAF), "leaf-2": Device("leaf-2", Rol
         ({"leaf-2/x.log": f"leaf-1# {NX}\nsw2# {NX}"}, ["leaf-2"]),
         ({"leaf-2/show_lldp_neighbors": f"leaf-1# {NX}\nsw2# {NX}"}, ["leaf-2"]),
         ({"leaf-2/x.log": f"leaf-1# {NX}\nleaf-9# {NX}"}, []),
+        ({"leaf-2/x.log": f"leaf-1# {NX}\nleaf-2# show clock\n10:00\n"}, []),
         ({"leaf-2/show_lldp_neighbors": f"leaf-1# {NX}\nleaf-9# {NX}"}, []),
     ],
 )

@@ -5,7 +5,6 @@ leaf-3# show lldp table            === rdma link ===            + nvidia-smi top
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from truerail.errors import UnreadableError
@@ -55,7 +54,7 @@ class Part(NamedTuple):
 
 def parts(log: str) -> list[Part]:
     """A log in parts, each from a prompt with a name and a command to the next. A device is called as at first: its
-    full name and its short one are one name. For the heading of an APIC's switch stands the command that all were asked.
+    full name and its short one are one name. The heading of an APIC's switch becomes the command that all were asked.
     """
     found, names = list[Part](), dict[str, str]()
     device = command = typed = ""
@@ -103,73 +102,58 @@ def _key(name: str) -> str:
 
 
 def part_of(log: str, asks: Callable[[str], object], *names: str) -> str:
-    """A log of several devices without the lines of others: that of the one below whose prompt stands a command that
-    `asks` is true for. Of several such devices the one with one of these names.
-
-    Raises `UnreadableError` if there are several and none has these names.
+    """A log of several devices without the lines of others: of the device with one of these names, else of the one
+    below whose prompt stands a command that `asks` is true for. Raises `UnreadableError` for several of those.
     """
     found = parts(log)
-    if len({part.device for part in found} - {""}) < 2:
+    devices = dict.fromkeys(part.device for part in found if part.device)
+    wanted = {_key(name) for name in names}
+    mine = [device for device in devices if _key(device) in wanted]
+    mine = mine or list(dict.fromkeys(part.device for part in found if part.device and asks(part.command)))
+    if len(devices) < 2 or not mine:
         return log
-    answering = list(dict.fromkeys(part.device for part in found if part.device and asks(part.command)))
-    if len(answering) > 1:
-        wanted = {_key(name) for name in names}
-        several = f"the answers of {len(answering)} devices, {', '.join(answering[:4])}"
-        answering = [device for device in answering if _key(device) in wanted]
-        if not answering:
-            raise UnreadableError(several)
-    if not answering:
-        return log
-    return "".join(part.text if part.device in answering else "\n" * part.text.count("\n") for part in found)
-
-
-@dataclass(frozen=True, slots=True)
-class _Command:
-    file: str
-    begins: str
-    """How a line begins that ends the answer, because it is at the same prompt or a heading of the same shape."""
-    heading: bool = False
-
-    def ended_by(self, line: str) -> bool:
-        """Whether a line, of no command that is asked, is the next command."""
-        if not self.heading:
-            return bool(self.begins and line.startswith(self.begins)) or any(_prompts(line))
-        return (found := _HEADING.fullmatch(line)) is not None and found["lead"] == self.begins
+    if len(mine) > 1:
+        raise UnreadableError(f"the answers of {len(mine)} devices, {', '.join(mine[:4])}")
+    return "".join(part.text if part.device in mine else "\n" * part.text.count("\n") for part in found)
 
 
 def session(log: str, file_of: Callable[[str], str]) -> dict[str, str]:
     """The answers in a log by the names that their files would have, which `file_of` says of each command that is
     asked; of several to one command the last.
     """
-    found: dict[str, str] = {}
-    current: _Command | None = None
-    answer: list[str] = []
-    log = untouched(log)
-    for line in log.splitlines():
-        command = _command(line.rstrip(), file_of)
-        if current and (command or current.ended_by(line)):
-            found[current.file] = "\n".join((*answer, ""))
-            current = None
-        if command:
-            current, answer = command, []
-        elif current:
+    found: dict[str, list[str]] = {}
+    answer, begins = list[str](), ""
+    for line in untouched(log).splitlines(keepends=True):
+        file, lead = _command(line.rstrip(), file_of)
+        if file:
+            found[file] = answer = []
+            begins = lead
+        elif _is_next(line.rstrip(), begins):
+            answer = []
+        else:
             answer.append(line)
-    if current:
-        found[current.file] = "\n".join((*answer, "") if log.endswith("\n") else answer)
-    return found
+    return {file: "".join(lines) for file, lines in found.items()}
 
 
-def _command(line: str, file_of: Callable[[str], str]) -> _Command | None:
+def _command(line: str, file_of: Callable[[str], str]) -> tuple[str, str]:
+    """The file of a command that is asked, and how a line begins that ends its answer: at the same prompt, or a heading
+    of the same shape. Empty for any other line.
+    """
     if len(line) > _LONGEST_LINE:
-        return None
+        return "", ""
     for sign in _SIGN.finditer(line, 0, _LONGEST_PROMPT):
         if file := file_of(line[sign.end() :]):
-            prompt = line[: sign.end()].strip()
-            return _Command(file, "" if prompt == "#" else prompt)
+            return file, line[: sign.end()].strip()
     heading = _HEADING.fullmatch(line)
-    if heading and (file := file_of(heading["text"])):
-        return _Command(file, heading["lead"], heading=True)
-    return None
+    return (file_of(heading["text"]), heading["lead"]) if heading else ("", "")
+
+
+def _is_next(line: str, begins: str) -> bool:
+    """Whether a line, of no command that is asked, is the next command."""
+    same = begins not in ("", "#") and line.startswith(begins)
+    if _HEADING.fullmatch(f"{begins} x"):
+        return same and (found := _HEADING.fullmatch(line)) is not None and found["lead"] == begins
+    return same or any(_prompts(line))
 
 
 def without_pager(command: str) -> str:
