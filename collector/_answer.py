@@ -46,6 +46,14 @@ def object_of(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
+def text_in(found: dict[str, Any], key: str, about: str) -> str:
+    """A text that is not empty, of an object that has to have it."""
+    value = found.get(key)
+    if type(value) is not str or not value:
+        raise UnreadableError(f"{about} has no `{key}`", text=str(value)[:40])
+    return value
+
+
 def last_line(output: str, most: int) -> str | None:
     """The last line of a program's output that has more than dashes, cut to `most` characters."""
     found = [line.strip() for line in output.split("\n") if line.strip(" -\t\r")]
