@@ -41,6 +41,11 @@ def is_json(answer: str) -> bool:
     return _DOCUMENT.search(answer) is not None
 
 
+def begins_json(answer: str) -> bool:
+    """Whether nothing is above a JSON document."""
+    return _DOCUMENT.match(answer) is not None
+
+
 def object_of(value: Any) -> dict[str, Any]:
     """A value that should be an object of JSON; an empty one for anything else."""
     return value if isinstance(value, dict) else {}

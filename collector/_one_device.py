@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from itertools import chain, groupby
 from operator import itemgetter
 
+from collector._answer import begins_json
 from truerail.errors import UnreadableError
 from truerail.model import Collector, Device, Fact, MacEntry
 from truerail.model.names import answer_file
@@ -16,6 +17,8 @@ from truerail.model.session_log import Part, part_of, parts, session, without_pa
 
 def of_device(found: Collector, answer: str, device: Device) -> str:
     """The text without other devices' lines. Raises `UnreadableError` if several answer, and none is `device`."""
+    if begins_json(answer):
+        return answer
     return part_of(answer, lambda typed: _asks(found, typed), device.name, *device.aliases)
 
 
@@ -58,9 +61,11 @@ def _reads(found: Collector, above: Part, device: Device) -> bool:
 def _whole(found: Collector, text: str, device: Device) -> Sequence[Fact]:
     """What a text says; refused if more than one port begins again, behind others, with something else."""
     facts = tuple(found.parse(text, device))
-    said: dict[object, list[set[Fact]]] = {}
     of_port = found.yields[0]._fields[0] in ("port", "netdev") and found.yields[0] is not MacEntry
-    for port, run in groupby(facts if of_port and len(found.yields) == 1 else (), itemgetter(0)):
+    if not of_port or len(found.yields) > 1 or len({fact[0] for fact in facts}) == len(facts):
+        return facts
+    said: dict[object, list[set[Fact]]] = {}
+    for port, run in groupby(facts, itemgetter(0)):
         said.setdefault(port, []).append(set(run))
     again = [str(port) for port, (first, *runs) in said.items() if not first.issuperset(chain(*runs))]
     if len(again) > 1:

@@ -34,8 +34,11 @@ _NAMED = re.compile(
 of Junos, `leaf-3#`, `leaf-3(config)#`, `RP/0/RP0/CPU0:leaf-3#`, `A:leaf-3#` of SR Linux, `<leaf-3>` and `[~leaf-3]` of
 VRP and Comware, `leaf-3 [standalone: master] #` of MLNX-OS; and APIC's heading of a switch, ` Node 101 (leaf-3)`.
 """
-_ENTERED = re.compile(r"[#>$%\]] {0,2}[a-zA-Z/]|Node \d+ \(")
-"""What each line has that `_NAMED` matches."""
+_ENTERED = [re.compile(rf"{sign} {{0,2}}[a-zA-Z/]") for sign in ("#", ">", r"\$", "%", r"\]")] + [
+    re.compile(r"Node \d+ \(")
+]
+"""One of them is in each line that `_NAMED` matches. A search for one literal character costs a tenth of one for any of
+five."""
 _OF_NODES = re.compile(r"fabric \S+ ")
 _HEADING = re.compile(
     r"(?P<lead>[#=*:-]{2,}|`) ?(?:(?:command|cmd|output of):? )?(?P<text>[^\W_].*?) ?[#=*:`-]*", re.IGNORECASE
@@ -72,20 +75,17 @@ def parts(log: str) -> list[Part]:
 
 def by_device(log: str) -> dict[str, str]:
     """The parts of each device as one; what is above the first prompt with a name is of the first."""
-    found: dict[str, str] = {}
+    found: dict[str, list[str]] = {}
     above, *rest = parts(log)
     for part in rest or [above]:
-        found[part.device] = found.get(part.device, above.text if rest and not found else "") + part.text
-    return found
+        found.setdefault(part.device, [above.text] if rest and not found else []).append(part.text)
+    return {device: "".join(texts) for device, texts in found.items()}
 
 
 def _prompts(log: str) -> Iterator[re.Match[str]]:
-    line = -1
-    for sign in _ENTERED.finditer(log):
-        start = log.rfind("\n", 0, sign.start()) + 1
-        if start > line and sign.start() - start <= _LONGEST_PROMPT and (prompt := _NAMED.match(log, start)):
-            yield prompt
-        line = start
+    signs = (sign.start() for entered in _ENTERED for sign in entered.finditer(log))
+    lines = {log.rfind("\n", max(0, at - _LONGEST_PROMPT), at) + 1 for at in signs}
+    return (prompt for start in sorted(lines) if (prompt := _NAMED.match(log, start)))
 
 
 def _name(prompt: re.Match[str], names: dict[str, str]) -> str:
@@ -93,7 +93,7 @@ def _name(prompt: re.Match[str], names: dict[str, str]) -> str:
     called = prompt["login"] or prompt["name"] or prompt["node"] or prompt["view"].strip("<[~*]>")
     key = _key(called)
     if prompt["view"]:
-        key = next((known for known in names if key.startswith(f"{known}-")), key)
+        key = next((key[: at.start()] for at in re.finditer("-", key) if key[: at.start()] in names), key)
     return names.setdefault(key, called)
 
 
