@@ -41,9 +41,22 @@ def is_json(answer: str) -> bool:
     return _DOCUMENT.search(answer) is not None
 
 
+def begins_json(answer: str) -> bool:
+    """Whether nothing is above a JSON document."""
+    return _DOCUMENT.match(answer) is not None
+
+
 def object_of(value: Any) -> dict[str, Any]:
     """A value that should be an object of JSON; an empty one for anything else."""
     return value if isinstance(value, dict) else {}
+
+
+def text_in(found: dict[str, Any], key: str, about: str) -> str:
+    """A text that is not empty, of an object that has to have it."""
+    value = found.get(key)
+    if type(value) is not str or not value:
+        raise UnreadableError(f"{about} has no `{key}`", text=str(value)[:40])
+    return value
 
 
 def last_line(output: str, most: int) -> str | None:

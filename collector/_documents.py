@@ -63,6 +63,12 @@ def listed(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
+def data_of(value: Any) -> Any:
+    """The value in Junos' `[{"data": value}]`; XML and some exports omit the wrapper."""
+    one = next(iter(listed(value)), None)
+    return one.get("data") if isinstance(one, dict) else one
+
+
 def _decoded(answer: str) -> Any:
     """The JSON in an answer, even with the line in braces that Junos prints above its prompt."""
     try:

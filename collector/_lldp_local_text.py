@@ -45,12 +45,11 @@ def from_text(answer: str, text: Sequence[str]) -> list[tuple[str, str]] | None:
 
 def _junos(text: Sequence[str], begun: int) -> Iterator[tuple[str, str]]:
     labels = _LABELS.fullmatch(text[begun - 1])
-    has_parent = labels is not None and labels[1] is not None
+    has_parent, inside = labels is not None and labels[1] is not None, True
     for number, line in enumerate(text[begun:], begun + 1):
         words = line.split()
-        if _OVER.fullmatch(line.strip()):
-            return
-        if not words or _LABELS.fullmatch(line):
+        inside = (inside and not _OVER.fullmatch(line.strip())) or _LABELS.fullmatch(line) is not None
+        if not words or not inside or _LABELS.fullmatch(line):
             continue
         port, *rest = words
         parent, *rest = rest if has_parent else ["-", *rest]

@@ -9,6 +9,7 @@ the table's column "Device ID": the system name, or the chassis id of a neighbou
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from collector._documents import listed
 from collector._lldp_words import addresses, identified, local_port, reported, seconds
 from truerail.errors import UnreadableError
 from truerail.model import Neighbor
@@ -21,20 +22,13 @@ def neighbors_from_json(answer: Mapping[str, Any]) -> Iterator[Neighbor]:
     found = [
         row
         for suffix in ("", "_detail")
-        for table in _listed(answer.get(f"TABLE_nbor{suffix}"))
-        for row in _listed(table[f"ROW_nbor{suffix}"])
+        for table in listed(answer.get(f"TABLE_nbor{suffix}") or None)
+        for row in listed(table[f"ROW_nbor{suffix}"] or None)
     ]
     announced = seconds(answer.get("neigh_count")) or 0
     if len(found) < announced:
         raise UnreadableError(f"{len(found)} of {announced} neighbours: the answer is cut")
     yield from map(_neighbor, found)
-
-
-def _listed(value: Any) -> list[Any]:
-    """One or several, as a list: NX-OS leaves the list out around a single element."""
-    if not value:
-        return []
-    return value if isinstance(value, list) else [value]
 
 
 def _neighbor(row: Mapping[str, Any]) -> Neighbor:

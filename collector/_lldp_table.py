@@ -131,9 +131,11 @@ Row = dict[str, str]
 
 
 def announced(text: str) -> int | None:
-    """The number of neighbours that the answer announces; None if it does not."""
-    found = _TOTAL.search(text)
-    return int(found.group(1)) if found else None
+    """The number of neighbours that the answer announces; None if it does not. Raises `UnreadableError` for two."""
+    found = _TOTAL.findall(text)
+    if len(found) > 1:
+        raise UnreadableError(f"{len(found)} totals: the answers of several devices")
+    return int(found[0]) if found else None
 
 
 def header(lines: Sequence[str]) -> Header | None:
@@ -215,17 +217,20 @@ def _framed(lines: Sequence[str], table: Header) -> bool:
 
 def _rows(lines: Sequence[str], table: Header) -> list[Row]:
     rows: list[Row] = []
-    name = ""
+    said, name = rows.copy(), ""
     above = lines[max(0, table.body - 2) : table.body]
     labels = [" ".join(line.split()) for line in above if not line.lstrip().startswith("==")]
     for number, raw in enumerate(lines[table.body :], table.body + 1):
         line = raw[table.indent :] if not raw[: table.indent].strip() else raw.lstrip()
-        if not line.strip() or (not rows and not line.strip("- ")):
+        if not line.strip() or (rows == said and not line.strip("- ")):
             continue
         words = " ".join(line.split())
         if words in labels or (number == len(lines) and any(label.startswith(words) for label in labels)):
+            said = rows.copy()
             continue  # a pager or a second answer repeats the labels; the last line may be cut
         if _END.match(line.lstrip()):
+            if header(lines[number:]):
+                raise UnreadableError("a second table below the first: the answers of two devices", line=number)
             break
         if table.fields[0] == "name" and _stands_alone(line):
             following = _next_line(lines, number)[table.indent :]
@@ -240,7 +245,7 @@ def _rows(lines: Sequence[str], table: Header) -> list[Row]:
         if name:
             row, name = {**row, "name": name}, ""
         if row.get("port"):
-            rows.append(row)
+            rows += [row] if row not in said else []
         elif rows:
             _continue(rows[-1], row)
         else:

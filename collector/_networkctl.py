@@ -32,17 +32,18 @@ def neighbors_from_table(text: Sequence[str]) -> Iterator[Neighbor]:
     for number, line in enumerate(text, 1):
         header = _HEADER.match(line)
         if header:
-            last = header.start("last")
+            last, count = header.start("last"), 0
         elif last >= 0 and line.strip():
             total = _COUNT.match(line)
             if total and int(total[1]) != count:
                 raise UnreadableError(f"{count} rows before this line: cut short", line=number, text=line)
             if total or line.lstrip().startswith(_FOOT):
-                return
+                last = -1
+                continue
             row = _row(line, last, number)
             yield row._replace(port_id=None) if number == len(text) and _is_open(row.port_id, line) else row
             count += 1
-    if not count:
+    if not count and last >= 0:
         raise UnreadableError("neither a row nor the count of rows below the head of the table: cut short")
 
 

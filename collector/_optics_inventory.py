@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from collector._documents import listed
+from collector._documents import data_of
 from collector._medium import medium_of
 from collector._module_json import DARK_DBM, Lanes, dbm
 from collector._module_json import optics as of_lanes
@@ -108,10 +108,10 @@ def _junos_within(found: Any, place: Mapping[str, str]) -> Iterator[Optic]:
         for one in found:
             yield from _junos_within(one, place)
     elif isinstance(found, dict):
-        named = _MODULE.fullmatch(str(_data(found.get("name"))).strip())
+        named = _MODULE.fullmatch(str(data_of(found.get("name"))).strip())
         here = {**place, named[1]: named[2]} if named else place
         if named and named[1] == "Xcvr":
-            reported = (_data(found.get(key)) for key in ("part-number", "serial-number", "description"))
+            reported = (data_of(found.get(key)) for key in ("part-number", "serial-number", "description"))
             yield from _of_junos(here, named[2], *reported)
             return
         for value in found.values():
@@ -187,12 +187,6 @@ def _number(value: Any) -> float | None:
         value = value.get("temperature")
     found = _NUMBER.match(str(value))
     return float(found[1]) if found else None
-
-
-def _data(value: Any) -> Any:
-    """The value in `[{"data": value}]` or `[value]`."""
-    one = next(iter(listed(value)), None)
-    return one.get("data") if isinstance(one, dict) else one
 
 
 def _word(value: Any) -> str | None:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache, lru_cache, wraps
 
+from collector._one_device import of_device, read
 from truerail.errors import UnreadableError
 from truerail.model import Collector, Device, Fact
 
@@ -174,8 +175,9 @@ def naming(found: Collector) -> Collector:
 
     @wraps(found.parse)
     def parse(answer: str, device: Device) -> Sequence[Fact]:
+        answer = of_device(found, answer, device)
         try:
-            facts = tuple(found.parse(answer, device))
+            facts = read(found, answer, device)
         except UnreadableError as error:
             command = _other(found, answer)
             if command is None:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from collector._answer import is_json, lines
-from collector._documents import listed, unwrapped
+from collector._documents import data_of, listed, unwrapped
 from collector._medium import medium_of
 from collector._module_json import DARK_DBM, Lanes
 from collector._module_json import optics as of_lanes
@@ -282,32 +282,26 @@ def _junos(found: Reported) -> Iterator[Optic]:
         for interface in listed(information.get("physical-interface")):
             for reported in listed(interface.get("optics-diagnostics")):
                 lanes = listed(reported.get(_LANES))
-                by_lane = {int(_number(_data(lane.get("lane-index"))) or 0) + 1: lane for lane in lanes} or {
+                by_lane = {int(_number(data_of(lane.get("lane-index"))) or 0) + 1: lane for lane in lanes} or {
                     0: reported
                 }
-                yield from _junos_module(str(_data(interface["name"])).strip(), reported, by_lane)
+                yield from _junos_module(str(data_of(interface["name"])).strip(), reported, by_lane)
 
 
 def _junos_module(port: str, reported: Reported, lanes: Mapping[int, Reported]) -> Iterator[Optic]:
     whole = Optic(
         port,
-        temperature_celsius=_number(_data(reported.get("module-temperature"))),
-        rx_power_low_dbm=_dbm(_data(reported.get("laser-rx-power-low-alarm-threshold-dbm"))),
-        rx_power_high_dbm=_dbm(_data(reported.get("laser-rx-power-high-alarm-threshold-dbm"))),
+        temperature_celsius=_number(data_of(reported.get("module-temperature"))),
+        rx_power_low_dbm=_dbm(data_of(reported.get("laser-rx-power-low-alarm-threshold-dbm"))),
+        rx_power_high_dbm=_dbm(data_of(reported.get("laser-rx-power-high-alarm-threshold-dbm"))),
     )
     rx: Lanes = {}
     for lane, summary in lanes.items():
-        rx[lane] = next((_dbm(_data(summary[key])) for key in _JUNOS_RX if key in summary), None)
-    tx: Lanes = {lane: _dbm(_data(summary.get(_JUNOS_TX))) for lane, summary in lanes.items()}
-    bias: Lanes = {lane: _number(_data(summary.get("laser-bias-current"))) for lane, summary in lanes.items()}
+        rx[lane] = next((_dbm(data_of(summary[key])) for key in _JUNOS_RX if key in summary), None)
+    tx: Lanes = {lane: _dbm(data_of(summary.get(_JUNOS_TX))) for lane, summary in lanes.items()}
+    bias: Lanes = {lane: _number(data_of(summary.get("laser-bias-current"))) for lane, summary in lanes.items()}
     if any(value is not None for value in (*rx.values(), *tx.values(), *bias.values(), whole.temperature_celsius)):
         yield from of_lanes(whole, rx, tx, bias)
-
-
-def _data(value: Any) -> Any:
-    """The value in `[{"data": value}]`; XML and some exports omit the wrapper."""
-    one = next(iter(listed(value)), None)
-    return one.get("data") if isinstance(one, dict) else one
 
 
 def _junos_text(text: list[str]) -> Iterator[Optic]:

@@ -85,12 +85,18 @@ def _unframed(text: Sequence[str]) -> list[str]:
 
 
 def _matrix(text: Sequence[str], begin: int) -> tuple[list[str], Rows, int]:
-    """The columns and rows of a matrix, and where it ends; of two the second, where `topo -p2p` came first."""
+    """The columns and rows of a matrix, and where it ends; of two the one that is not of `topo -p2p`. Raises
+    `UnreadableError` for two of paths that differ.
+    """
     columns, first = _header(text, begin)
     rows, end = _rows(text, first, columns)
-    of_pairs = not all(_OF_PAIRS.isdisjoint(row) for row in rows.values())
-    if of_pairs and any(_is_header(_words(line)) for line in text[end:]):
+    below = [_words(line) for line in text[end:]]
+    if not any(map(_is_header, below)):
+        return columns, rows, end
+    if not all(map(_OF_PAIRS.isdisjoint, rows.values())):
         return _matrix(text, end)
+    if all(map(_OF_PAIRS.isdisjoint, below)) and _matrix(text, end)[:2] != (columns, rows):
+        raise UnreadableError("a second matrix below the first: the answers of two hosts", line=end)
     return columns, rows, end
 
 
@@ -163,7 +169,7 @@ def _rows(text: Sequence[str], first: int, columns: Sequence[str]) -> tuple[Rows
         if not words:
             continue
         label = words[0]
-        remark = label in rows and not _LEVELS.issuperset(words[1:2]) and not _is_header(words)
+        remark = label in rows and not _LEVELS.issuperset(words[1:2])
         if label in labels and not remark:
             _refuse_ragged(cells, width, at)
             if label in rows:

@@ -37,7 +37,7 @@ from typing import Any
 
 from collector import _lag_text
 from collector._answer import lines
-from collector._documents import document, listed
+from collector._documents import data_of, document, listed
 from truerail.errors import UnreadableError
 from truerail.model import EVERYWHERE, Command, Device, LagMember, collector, minutes
 from truerail.model.names import canonical_mac
@@ -204,19 +204,13 @@ def _junos(text: list[str]) -> list[LagMember]:
 def _junos_tree(found: Any) -> Iterator[LagMember]:
     """Each member has a row of its own state and one of its partner's."""
     for lag in (lag for part in listed(found) for lag in listed(part.get("lacp-interface-information"))):
-        name = _data(listed(lag["lag-lacp-header"])[0]["aggregate-name"])
+        name = data_of(listed(lag["lag-lacp-header"])[0]["aggregate-name"])
         states: dict[str, dict[str, int]] = {}
         for row in listed(lag.get("lag-lacp-state")):
-            state = sum(bit for key, bit in _BITS.items() if _data(row.get(f"lacp-{key}")) in _JUNOS_SET)
-            states.setdefault(str(_data(row["name"])), {})[str(_data(row["lacp-role"]))] = state
+            state = sum(bit for key, bit in _BITS.items() if data_of(row.get(f"lacp-{key}")) in _JUNOS_SET)
+            states.setdefault(str(data_of(row["name"])), {})[str(data_of(row["lacp-role"]))] = state
         for port, of in states.items():
             yield LagMember(port, name, actor_state=of.get("Actor"), partner_state=of.get("Partner"))
-
-
-def _data(value: Any) -> str | None:
-    """The value in `[{"data": value}]`; XML omits the wrapper."""
-    one = next(iter(listed(value)), None)
-    return one.get("data") if isinstance(one, dict) else one
 
 
 def _eos_state(bits: dict[str, bool] | None) -> int | None:

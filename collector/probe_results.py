@@ -30,7 +30,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
-from collector._answer import decode, last_line
+from collector._answer import decode, last_line, text_in
 from truerail.errors import UnreadableError
 from truerail.model import Command, Device, ProbeEcho, ProbeHop, ProbeReach, ProbeTrouble, Role, collector, minutes
 from truerail.model.probe_facts import FULL_TTL
@@ -76,7 +76,7 @@ class _Recording:
 
     def __init__(self, found: dict[str, Any]) -> None:
         self._found = found
-        self._run = _text(found, "run", "the recording")
+        self._run = text_in(found, "run", "the recording")
         self._sends = {flow["flow"]: flow for flow in self._flows("sends")}
         self._hears = {flow["flow"]: flow for flow in self._flows("hears")}
         self._sent: dict[_Key, int] = defaultdict(int)
@@ -170,10 +170,10 @@ class _Recording:
                 raise UnreadableError(f"{key}: a flow without its number", text=str(flow)[:40])
             about = f"{key}: flow {flow['flow']}"
             for name in ("port", "peer", "peer_port"):
-                _text(flow, name, about)
+                text_in(flow, name, about)
             for name in ("left_by", "address", "peer_address", "pinglist"):
                 if flow.get(name) is not None:
-                    _text(flow, name, about)
+                    text_in(flow, name, about)
             if flow.get("mode") not in _MODES:
                 raise UnreadableError(f"{about}: not a mode", text=str(flow.get("mode"))[:40])
             if not _count(flow.get("tos")) or flow["tos"] > 255:
@@ -207,11 +207,3 @@ class _Recording:
 def _count(value: object) -> bool:
     """Whether a value is a number of packets, bytes or a flow: not negative, and no bool."""
     return type(value) is int and 0 <= value < _MOST_COUNTED
-
-
-def _text(found: dict[str, Any], key: str, about: str) -> str:
-    """A text that is not empty."""
-    value = found.get(key)
-    if type(value) is not str or not value:
-        raise UnreadableError(f"{about} has no `{key}`", text=str(value)[:40])
-    return value

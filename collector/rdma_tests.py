@@ -28,7 +28,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Literal
 
-from collector._answer import decode, last_line
+from collector._answer import decode, last_line, text_in
 from truerail.errors import UnreadableError
 from truerail.model import Command, Device, RdmaTest, Role, collector, minutes
 
@@ -57,7 +57,7 @@ def rdma_tests(answer: str, device: Device) -> Iterator[RdmaTest]:
         raise UnreadableError("not a recording of `truerail probe --heavy`")
     if found["truerail_heavy"] != VERSION:
         raise UnreadableError(f"version {found['truerail_heavy']!r:.20} of the recording: only {VERSION} is known")
-    run = _text(found, "run", "the recording")
+    run = text_in(found, "run", "the recording")
     if type(found.get("tests")) is not list:
         raise UnreadableError("the recording has no list `tests`")
     for test in found["tests"]:
@@ -66,7 +66,7 @@ def rdma_tests(answer: str, device: Device) -> Iterator[RdmaTest]:
         about = f"test {test['test']}"
         if test.get("role") not in _ROLES:
             raise UnreadableError(f"{about}: not a role", text=str(test.get("role"))[:40])
-        port, peer, peer_port = (_text(test, name, about) for name in ("port", "peer", "peer_port"))
+        port, peer, peer_port = (text_in(test, name, about) for name in ("port", "peer", "peer_port"))
         for program in _PROGRAMS:
             outcome, gbps, detail = _outcome(test, program, about)
             yield RdmaTest(port, peer, peer_port, run, test["test"], test["role"], program, outcome, gbps, detail)
@@ -80,7 +80,7 @@ def _outcome(test: dict[str, Any], program: Any, about: str) -> tuple[Any, float
     if why is not None:
         if why not in _REASONS:
             raise UnreadableError(f"{about}: not a reason", text=str(why)[:40])
-        return why, None, _text(test, "detail", about) if "detail" in test else None
+        return why, None, text_in(test, "detail", about) if "detail" in test else None
     result = test.get(program)
     if type(result) is not dict:
         raise UnreadableError(f"{about}: no result of {program}")
@@ -132,10 +132,3 @@ def _numeric(text: str) -> bool:
 
 def _number(value: object) -> bool:
     return type(value) is int and 0 <= value < _MOST_TESTS
-
-
-def _text(found: dict[str, Any], key: str, about: str) -> str:
-    value = found.get(key)
-    if type(value) is not str or not value:
-        raise UnreadableError(f"{about} has no `{key}`", text=str(value)[:40])
-    return value

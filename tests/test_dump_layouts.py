@@ -135,7 +135,7 @@ def test_a_session_is_of_the_planned_device_at_the_prompt(tmp_path: Path) -> Non
     capture = read_capture(grow(tmp_path, {"putty-1.log": SESSION, "putty-2.log": "hello\n"}), devices=PLAN)
     assert answered(capture) == {("leaf-0", "lldp_switch")}
     assert capture.notes[0] == "files beside the folders of devices ignored: 1 (putty-2.log)"
-    assert answered(read_capture(tmp_path)) == {("putty-1", "lldp_switch")}
+    assert answered(read_capture(tmp_path)) == {("leaf-0", "lldp_switch")}
 
 
 def parallel(answers: dict[str, str], style: str) -> str:

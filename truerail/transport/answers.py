@@ -9,8 +9,9 @@ from typing import NamedTuple
 from collector import collectors
 from truerail.errors import FileRefusedError, UnreadableError
 from truerail.files.file_text import text_of, utf16_text
-from truerail.model import Collector, Device, Fact, Reading, Role
-from truerail.transport import session_log, unanswered
+from truerail.model import Collector, Device, Fact, Reading, Role, session_log
+from truerail.model.terminal import untouched
+from truerail.transport import unanswered
 from truerail.transport.by_content import LARGEST_BYTES, ByContent
 from truerail.transport.capture_files import ByQuestion, Questions
 from truerail.transport.folders import Listing
@@ -115,13 +116,19 @@ class Answers:
             return False
         source = f"{place.name}/{file}"
         text = text_of(content)
-        answers = session_log.session(text, questions).answers
+        names = (device.name, *device.aliases) if device else (place.name,)
+        try:
+            log = session_log.part_of(untouched(text), questions.file_of, *names)
+        except UnreadableError as error:
+            self.notes.add("session logs of other devices than their folder's, not read", f"{source}: {error}")
+            return True
+        answers = session_log.session(log, questions.file_of)
         if answers:
             self._text(content, source)  # for its remark: in most other files no text is wanted
             self.notes.add("session logs, read by the commands in them", f"{source}: {len(answers)} answers")
             held: dict[str, bytes | FileRefusedError] = {name: answer.encode() for name, answer in answers.items()}
-            log = Opened(source, place.folder, Listing(files=set(answers)), held=held)
-            _take(hits, questions.by_question(log.listing.names), log)
+            opened = Opened(source, place.folder, Listing(files=set(answers)), held=held)
+            _take(hits, questions.by_question(opened.listing.names), opened)
             return True
         if len(content) > LARGEST_BYTES:
             return False

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from collector import collectors
 from truerail.model import Collector, Command, Role
 from truerail.model.names import answer_file
+from truerail.model.session_log import without_pager
 
 PORT = "{port}"
 """Placeholder in a command for the name of a port, if the command must run once per port."""
@@ -120,6 +121,14 @@ class Questions:
         if found is None and (stem := without_ending(file)):
             found = self._by_file.get(stem) or self._of_port(stem) or self._by_folded.get(_folded(stem))
         return found or ()
+
+    def file_of(self, command: str) -> str:
+        """The name of the file of a command that is asked, as it is typed; empty if it is none."""
+        words = without_pager(command).split()
+        file = answer_file(" ".join(words))
+        claims = self.claims(file) if words else ()
+        one_port = all(not claim.command or len(claim.command.split()) == len(words) for claim in claims)
+        return file if claims and one_port else ""
 
     @cached_property
     def _by_folded(self) -> dict[str, list[Claim]]:

@@ -18,13 +18,17 @@ from truerail.files.nodesets import Budget, expand
 from truerail.model import Plan
 from truerail.model.columns import NONE
 from truerail.model.index import Devices
+from truerail.model.names import DEFAULT_NAMES
+from truerail.model.session_log import LARGEST_BYTES, by_device, session
+from truerail.model.terminal import untouched
 from truerail.transport.capture_files import Questions, without_ending
 from truerail.transport.folders import Folder, Listing
-from truerail.transport.session_log import LARGEST_BYTES, Session, session
 
 _BETWEEN = re.compile(r"[_.\- ]+")
-_HEADED = re.compile(r"^-{4,}[ \t]*\n(?P<names>[\w.,/\[\]-]{1,4000}(?: \(\d+\))?)[ \t]*\n-{4,}[ \t]*\n", re.MULTILINE)
-"""The heading that `dshbak` and `clush -b` print above the output of one or of several hosts."""
+_HEADED = re.compile(
+    r"^-{4,}[ \t]*\n(?: Node \d+ \()?(?P<names>[\w.,/\[\]-]{1,4000}(?: \(\d+\))?)\)?[ \t]*\n-{4,}[ \t]*\n", re.MULTILINE
+)
+"""The heading that `dshbak` and `clush -b` print above the output of one or of several hosts, and APIC of a switch."""
 _COUNT = re.compile(r" \(\d+\)$")
 _PREFIXED = re.compile(r"(?P<name>[A-Za-z0-9][\w.-]{0,253}): ?(?P<text>.*)")
 _HOST = re.compile(r"[A-Za-z][\w.-]*\d[\w.-]*")
@@ -74,11 +78,13 @@ def gather(folder: Folder, listing: Listing, questions: Questions, known: Device
         if known.find(name) == NONE and questions.claims(name):
             _of_command(dumps, folder, name)
     for file in sorted(listing.files):
-        if not questions.claims(file) and (of := _device_and_command(file, questions, known)):
-            dumps._put(folder, of[0], of[1], (folder, file))
-            dumps.taken.add(file)
-        else:
-            _of_text(dumps, folder, file, questions, known)
+        of = None if questions.claims(file) else _device_and_command(file, questions, known)
+        stem = of[0] if of else without_ending(file)
+        if (of and questions.claims(of[1])) or not _of_text(dumps, folder, file, stem, questions, known):
+            if not of:
+                continue
+            dumps._put(folder, *of, (folder, file))
+        dumps.taken.add(file)
     return dumps
 
 
@@ -116,29 +122,35 @@ def _device_and_command(file: str, questions: Questions, known: Devices) -> tupl
     return None
 
 
-def _of_text(dumps: Dumps, folder: Folder, file: str, questions: Questions, known: Devices) -> None:
+def _of_text(dumps: Dumps, folder: Folder, file: str, stem: str, questions: Questions, known: Devices) -> bool:
+    """Takes the answers in a file whose content says of which devices they are, else of `stem`; False if it has
+    none.
+    """
     try:
         raw = folder.read(file)
     except FileRefusedError:
-        return
+        return False
     if len(raw) > LARGEST_BYTES:
-        return
-    text = text_of(raw).replace("\r\n", "\n")
-    if parts := list(_headed(text)) or _prefixed(text, known):
-        for device, answer in parts:
-            dumps._put(folder, device, file, answer.encode())
-    elif not questions.claims(file) and (log := session(text, questions)).answers:
-        dumps._put(folder, _device_of(log, file, known), file, (folder, file))
-    else:
-        return
-    dumps.taken.add(file)
+        return False
+    text = untouched(text_of(raw).replace("\r\n", "\n"))
+    logged = by_device(text)
+    answering = [name for name, part in logged.items() if session(part, questions.file_of)]
+    several = [(name, part) for name, part in logged.items() if name in answering or known.find(name) != NONE]
+    found = several if len(several) > 1 else list(_headed(text)) or _prefixed(text, known)
+    if not found and answering and not questions.claims(file):
+        found = [(_device_of(answering[0], stem, known), text)]
+    name = f"log_{file}" if found is several and questions.claims(file) else file
+    for device, answer in found:
+        dumps._put(folder, device, name, answer.encode())
+    return bool(found)
 
 
-def _device_of(log: Session, file: str, known: Devices) -> str:
-    """The planned device that a prompt names, if the file's name has none; else that of the file's name."""
-    words = {word for prompt in log.prompts for word in re.findall(r"[A-Za-z0-9][\w.-]*", prompt)}
-    planned = sorted(word for word in words if known.find(word) != NONE)
-    return planned[0] if len(planned) == 1 else without_ending(file)
+def _device_of(prompt: str, stem: str, known: Devices) -> str:
+    """The planned one of the device that a prompt names and that of the file's name; if none is planned, the first, but
+    for a name that systems have by default.
+    """
+    planned = [name for name in (prompt, stem) if known.find(name) != NONE]
+    return planned[0] if planned else stem if prompt.lower() in ("", *DEFAULT_NAMES) else prompt
 
 
 def _headed(text: str) -> Iterator[tuple[str, str]]:

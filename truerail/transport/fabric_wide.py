@@ -4,37 +4,16 @@
 next to the hosts' folders.
 """
 
-from dataclasses import dataclass
-
 from truerail.analysis.cabling.discovery import COLLECTOR
 from truerail.errors import FileRefusedError
 from truerail.transport import unanswered
 from truerail.transport.capture_files import Questions
-from truerail.transport.folders import Folder, Listing
+from truerail.transport.dump_layouts import Gathered
+from truerail.transport.folders import Folder
 from truerail.transport.prefetch import Place
 
 NAME = "fabric"
 """The device name of answers that belong to no device."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Some:
-    """Some files of a folder, as a folder."""
-
-    folder: Folder
-    files: frozenset[str]
-
-    def list(self) -> Listing:
-        return Listing(files=set(self.files))
-
-    def enter(self, name: str) -> Folder:
-        return self.folder.enter(name)
-
-    def read(self, name: str) -> bytes:
-        return self.folder.read(name)
-
-    def modified(self) -> float:
-        return self.folder.modified()
 
 
 def fabric_wide(files: set[str], questions: Questions) -> frozenset[str]:
@@ -46,7 +25,7 @@ def fabric_wide(files: set[str], questions: Questions) -> frozenset[str]:
 
 def place_of(folder: Folder, files: frozenset[str]) -> Place:
     """These files as a device's folder."""
-    return Place(NAME, _Some(folder, files))
+    return Place(NAME, Gathered(folder, {file: (folder, file) for file in files}))
 
 
 def tells_fabric(folder: Folder) -> bool:

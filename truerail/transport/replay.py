@@ -79,8 +79,8 @@ def read_capture(
     """
     notes = Notes()
     questions = Questions()
+    root = _open(path, questions, None if round_name is None else (round_name,), notes)
     try:
-        root = _open(path, questions, None if round_name is None else (round_name,), notes)
         layout = find_devices(root, questions, round_name, notes)
     except FileRefusedError as refused:
         raise CaptureError(f"{path}: {refused}") from refused
@@ -114,10 +114,7 @@ def with_counters(
     if len(names) < 2 or all(reading.collector not in counting for reading in capture.readings):
         return capture
     notes, window, questions = Notes(), Window(), Questions(only=counting)
-    try:
-        root = _open(capture.path, questions, names, Notes())
-    except FileRefusedError as refused:
-        raise CaptureError(f"{capture.path}: {refused}") from refused
+    root = _open(capture.path, questions, names, Notes())
     for number, name in enumerate(names, 1):
         try:
             window.put(_counters_of(root, name, questions, devices or {}, notes))
@@ -139,10 +136,7 @@ def signals_before(
     last = {int(_time(name).timestamp() // apart_seconds): number for number, name in enumerate(names)}
     kinds = {name for name, one in collectors().items() if {Optic, BitErrorRate, PortCounters} & set(one.yields)}
     questions, notes = Questions(only=kinds), Notes()
-    try:
-        root = _open(capture.path, questions, names, notes)
-    except FileRefusedError as refused:
-        raise CaptureError(f"{capture.path}: {refused}") from refused
+    root = _open(capture.path, questions, names, notes)
     for number in last.values():
         window = Window(samples=2)
         for name in names[max(number - 1, 0) : number + 1]:
@@ -183,9 +177,12 @@ def _time(name: str) -> datetime:
 def _open(path: Path, questions: Questions, rounds: Collection[str] | None, notes: Notes) -> Folder:
     if path.is_dir():
         return DiskFolder(str(path))
-    if path.is_file():
-        return open_archive(path, questions, rounds, notes)
-    raise FileRefusedError("neither a folder nor an archive" if path.exists() else "no such folder or archive")
+    try:
+        if path.is_file():
+            return open_archive(path, questions, rounds, notes)
+    except FileRefusedError as refused:
+        raise CaptureError(f"{path}: {refused}") from refused
+    raise CaptureError(f"{path}: {'neither a folder nor an archive' if path.exists() else 'no such folder or archive'}")
 
 
 def _places(
