@@ -17,7 +17,7 @@ from truerail.analysis.cabling.claims import Claims
 from truerail.analysis.cabling.fit import CLEAR, Fit, Match
 from truerail.analysis.cabling.host_nics import NicOrder, hosts_say, nic_order
 from truerail.analysis.cabling.local import LocalNames
-from truerail.analysis.cabling.spellings import Forms, form, in_order, is_in_order, lines, numbers
+from truerail.analysis.cabling.spellings import Forms, form, in_order, lines, numbers
 from truerail.model.columns import NONE, Codes, Mask, distinct_pairs
 from truerail.model.facts import Neighbor
 from truerail.model.names import natural_key
@@ -78,6 +78,12 @@ class _Device:
                 functions = self.nics[rails.index(rail)]
                 if len(functions) == len(planes):
                     yield name, functions[planes.index(plane)]
+
+    def by_count(self) -> Iterator[tuple[str, str]]:
+        """Planned names and own ones in their order, if the list counts the NICs of rails alone."""
+        own = [name for functions in self.nics for name in functions]
+        if len(own) == len(self.planned):
+            yield from zip(in_order(self.planned), in_order(own), strict=True)
 
 
 def fit_switch_ports(names: LocalNames, claims: Claims) -> Fit:
@@ -279,12 +285,11 @@ class _Group:
 
     def _maps(self) -> Iterator[_Map]:
         pairs = [(name, own) for _, name, own in self.votes]
-        by_gpu = _counted(pair for device in self.devices for pair in device.by_gpu())
         counted = all(map(_BY_NUMBER.fullmatch, self.planned))
         if self.lacking:
-            yield _Map(by_gpu, _SOME)
-        elif counted and is_in_order({name: own[0] for name, own in by_gpu.items()}):
-            yield _Map(by_gpu, CLEAR)
+            yield _Map(_counted(pair for device in self.devices for pair in device.by_gpu()), _SOME)
+        elif counted:
+            yield _Map(_counted(pair for device in self.devices for pair in device.by_count()), _SOME)
         shifted = []
         for names, forms, natural in lines(self.planned, self.own, pairs):
             least = _HALF if natural and self.lacking else CLEAR

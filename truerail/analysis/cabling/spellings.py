@@ -60,11 +60,6 @@ def in_order(names: Iterable[str]) -> list[str]:
     return sorted(names, key=lambda name: (numbers(name), natural_key(name)))
 
 
-def is_in_order(of: Mapping[str, str]) -> bool:
-    """Whether a map of names keeps their order."""
-    return [of[name] for name in in_order(of)] == in_order(of.values())
-
-
 def lines(
     planned: Iterable[str], own: Iterable[str], pairs: Sequence[tuple[str, str]]
 ) -> Iterator[tuple[dict[str, str], Forms, bool]]:
