@@ -1,12 +1,11 @@
-"""Real receivers of notifications on loopback: an HTTP server and a syslog server, each over TLS if it is asked to."""
+"""A real receiver of notifications on loopback: an HTTP server, over TLS if it is asked to."""
 
 import json
 import queue
-import socket
 import ssl
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -80,39 +79,6 @@ def posts(answers: Sequence[int] = (), tls: Mapping[str, str] | None = None, loc
         server.shutdown()
         server.server_close()
         thread.join(ENOUGH)
-
-
-@contextmanager
-def syslog_server(
-    tls: Mapping[str, str] | None = None, *, closes: bool = True
-) -> Iterator[tuple[int, "queue.Queue[bytes]"]]:
-    """A syslog server over TCP that reads frames with their length. Without `closes` it leaves connections open."""
-    frames: queue.Queue[bytes] = queue.Queue()
-    ends = threading.Event()
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-
-        def accept() -> None:
-            while True:
-                try:
-                    connection, _ = listening.accept()
-                except OSError:
-                    return
-                with suppress(OSError), connection:
-                    used = _context(tls).wrap_socket(connection, server_side=True) if tls else connection
-                    with used, used.makefile("rb") as reading:
-                        while size := b"".join(iter(lambda: reading.read(1).strip(), b"")):
-                            frames.put(reading.read(int(size)))
-                        if not closes:
-                            ends.wait(ENOUGH)
-
-        thread = threading.Thread(target=accept, daemon=True)
-        thread.start()
-        try:
-            yield listening.getsockname()[1], frames
-        finally:
-            ends.set()
-            listening.shutdown(socket.SHUT_RDWR)
-            thread.join(ENOUGH)
 
 
 def _context(tls: Mapping[str, str]) -> ssl.SSLContext:

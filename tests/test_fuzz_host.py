@@ -20,7 +20,7 @@ from truerail.model import Collector, Device, Fact, GpuNicPath
 
 NAMES = (
     *("gpu_nic_topology", "rdma_link", "lldp_host", "net_link", "net_address"),
-    *("nic_counters", "rdma_counters", "host_facts", "nic_qos", "optics", "pci_tree"),
+    *("nic_counters", "rdma_counters", "host_facts", "nic_qos", "optics"),
 )
 RECORDINGS = Path(__file__).parent / "recordings"
 HOST = Device("gpu-001")

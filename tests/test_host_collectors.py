@@ -60,7 +60,7 @@ def test_a_command_stands_once_in_the_list(name: str) -> None:
 
 def test_what_equal_servers_answer_alike_is_read_once_and_everything_else_is_not() -> None:
     shared = {name for name, found in collectors().items() if found.shared}
-    assert shared == {"gpu_nic_topology", "link_speed", "pci_tree", "port_state", "rdma_link"}
+    assert shared == {"gpu_nic_topology", "link_speed", "port_state", "rdma_link"}
 
 
 def test_the_matrix_is_found_behind_lines_that_speak_of_gpus() -> None:

@@ -21,19 +21,14 @@ def loaded(folder: Path, text: str) -> Settings:
 def test_receivers_have_names_and_paths_are_relative_to_the_file(tmp_path: Path) -> None:
     text = """notify:
   - webhook: {url: {env: HOOK}, headers: {Authorization: {file: token}}, ca: ca.pem}
-  - {name: siem, severity: critical, syslog: {address: 'tls://loghost.example.net', facility: local0, ca: ca.pem}}
-  - syslog: {address: 'udp://[2001:db8::1]'}
+  - {name: siem, severity: critical, webhook: {url: 'https://siem.example.net'}}
 otlp: {endpoint: 'http://collector.example.net:4318/', ca: ca.pem, interval: 15s, only: ['truerail_link_*']}
 """
     settings = loaded(tmp_path, text)
-    first, second, third = settings.notify
-    assert [one.called for one in settings.notify] == ["webhook", "siem", "syslog"]
-    assert first.webhook is not None
+    first, second = settings.notify
+    assert [one.called for one in settings.notify] == ["webhook", "siem"]
     assert (first.webhook.url, first.webhook.ca) == (Secret("env", "HOOK"), tmp_path / "ca.pem")
-    assert second.syslog is not None
-    assert third.syslog is not None
-    assert second.syslog.server == ("tls", "loghost.example.net", 6514)
-    assert third.syslog.server == ("udp", "2001:db8::1", 514)
+    assert (second.severity, second.webhook.ca) == ("critical", None)
     assert settings.otlp is not None
     assert (settings.otlp.endpoint, settings.otlp.ca) == ("http://collector.example.net:4318", tmp_path / "ca.pem")
 
@@ -48,10 +43,8 @@ otlp: {endpoint: 'http://collector.example.net:4318/', ca: ca.pem, interval: 15s
         ("notify: [{webhook: {url: 'https://x', headers: {Authorization: hunter2}}}]", "a secret is {env: NAME}"),
         ("notify: [{webhook: {url: 'https://x', headers: {'a b': {env: A}}}}]", "'a b' is not the name of a header"),
         ("notify: [{webhook: {url: 'https://x', secret: hunter2}}]", "a secret is {env: NAME}"),
-        ("notify: [{syslog: {address: loghost}}]", "'loghost' is not an address such as udp://loghost"),
-        ("notify: [{syslog: {address: 'udp://loghost:x'}}]", "is not an address"),
-        ("notify: [{syslog: {address: 'udp://loghost', facility: local9}}]", "syslog.facility 'local9'"),
-        ("notify: [{name: a}]", "a receiver is either a webhook or a syslog"),
+        ("notify: [{name: a, severity: info}]", "notify.0.webhook is missing"),
+        ("notify: [{syslog: {address: 'udp://loghost'}}]", "notify.0.syslog: is not a setting"),
         ("notify: [{webhook: {url: 'https://x'}}, {webhook: {url: 'https://y'}}]", "two receivers are named 'webhook'"),
         ("notify: [{name: otlp, webhook: {url: 'https://x'}}]", "is the name of the log records"),
         ("otlp: {endpoint: ''}", "otlp.endpoint"),

@@ -169,7 +169,7 @@ def test_the_other_formats() -> None:
         topology(published(SPINES, Fault(CauseKind.GPU_NIC_ORDER)), "nccl")
     with pytest.raises(QueryError, match=r"no format 'slrum', did you mean 'slurm'\?"):
         topology(clean(), "slrum")
-    assert set(FORMATS) == {"slurm", "slurm-yaml", "topograph", "k8s-labels", "nccl", "nccl-xml"}
+    assert set(FORMATS) == {"slurm", "slurm-yaml", "topograph", "k8s-labels", "nccl"}
 
 
 def test_the_lint_finds_each_planted_fault() -> None:

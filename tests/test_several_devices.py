@@ -119,7 +119,7 @@ def test_of_several_commands_the_one_that_is_asked_is_found(data: st.DataObject,
             assert facts(claim.collector.name, log) == facts(claim.collector.name, text), command
 
 
-WITHOUT_DOCUMENTS = [
+CASES = [
     path.parent
     for name in ("lldp_switch", "lldp_host", "lldp_local")
     for path in sorted((RECORDINGS / name).glob("*/facts.json"))
@@ -129,7 +129,7 @@ WITHOUT_DOCUMENTS = [
 def test_answers_of_two_devices_without_a_prompt_are_refused() -> None:
     """Each recorded form, with another device's answer below the first's, about the same ports."""
     refused = 0
-    for case in WITHOUT_DOCUMENTS:
+    for case in CASES:
         name = case.parent.name
         answer = re.sub(r"(?m)^(?=\S*@|\S+[#>$]).*\n?", "", recorded(name, case.name))
         other = re.sub(r"gpu|spine|swp|Ethernet1/|\b51(?=\d\b)", lambda word: word[0][::-1], answer)
@@ -137,7 +137,7 @@ def test_answers_of_two_devices_without_a_prompt_are_refused() -> None:
         if one and two and len({fact[0] for fact in set(one) - set(two)} & {fact[0] for fact in two}) > 1:
             assert facts(name, answer.rstrip("\n") + "\n" + other) is None, case
             refused += 1
-    assert refused > len(WITHOUT_DOCUMENTS) // 4
+    assert refused > len(CASES) // 4
 
 
 def nxos(hears: str, ports: int = 2) -> str:

@@ -97,7 +97,7 @@ def measured() -> Iterator[str]:
             wanted = [address(cable, BASE) for cable in plan.cables for _ in cable[:2]]
             counted = " | ".join(f"{count:,}" for count in scanned(folder / "labels.pdf", wanted))
         decoded.append(f"| {title} | {len(wanted):,} | {counted} |\n")
-    yield "\nEach code is computed once, for both ends and all printers; the time of `labels.pdf` includes that.\n"
+    yield "\nEach code is computed once, for both ends; the time of `labels.pdf` includes that.\n"
     yield "\nEvery page of labels rendered and read by zbar; pages with unread codes again at the next resolution:\n\n"
     heads = " | ".join(f"read by {dpi} dpi" for dpi in DPIS)
     yield f"| fabric | labels | {heads} | read otherwise |\n|---|---|---|---|---|---|\n"

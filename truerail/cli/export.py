@@ -23,7 +23,6 @@ class TopologyFormat(StrEnum):
     TOPOGRAPH = "topograph"
     K8S_LABELS = "k8s-labels"
     NCCL = "nccl"
-    NCCL_XML = "nccl-xml"
 
 
 if TYPE_CHECKING:
@@ -52,16 +51,11 @@ def export(
     since: Annotated[str, typer.Option(metavar="TIME", help="7d, yesterday, 2026-11-20.")] = "7d",
     format: Annotated[  # noqa: A002 - the option's name
         TopologyFormat,
-        typer.Option(
-            help="Of the topology; k8s-labels: kubectl commands; nccl: NCCL_IB_HCA; nccl-xml: NCCL_TOPO_FILE."
-        ),
+        typer.Option(help="Of the topology; k8s-labels: kubectl commands; nccl: NCCL_IB_HCA."),
     ] = TopologyFormat.SLURM,
     nccl: Annotated[
         str | None,
         typer.Option(metavar="VERSION", help="With nccl: from 2.30 on each device has its rail and plane."),
-    ] = None,
-    hosts: Annotated[
-        str | None, typer.Option(metavar="NODESET", help="With nccl-xml: the hosts that the file is for.")
     ] = None,
     service: Service = LOCAL_SERVICE,
     token_file: TokenFile = None,
@@ -75,7 +69,7 @@ def export(
     if what == TOPOLOGY and out is None and config is None:
         from truerail.cli.oncall_source import Source
 
-        _topology(format, nccl, hosts, Source(service, token_file, capture, inventory, plan))
+        _topology(format, nccl, Source(service, token_file, capture, inventory, plan))
     elif what:
         raise CommandError(f"{what}: only topology can be named here, without --out and --config")
     elif out is None:
@@ -84,17 +78,12 @@ def export(
         _history(out, config, capture, plan, since)
 
 
-def _topology(
-    format: TopologyFormat,  # noqa: A002 - the option's name
-    nccl: str | None,
-    hosts: str | None,
-    source: "Source",
-) -> None:
+def _topology(format: TopologyFormat, nccl: str | None, source: "Source") -> None:  # noqa: A002 - the option's name
     from truerail.cli import terminal_output
     from truerail.cli.oncall_source import ask
     from truerail.questions.topology import QUESTION
 
-    answer, _ = ask(QUESTION, {"format": format.value, "nccl": nccl, "hosts": hosts}, source)
+    answer, _ = ask(QUESTION, {"format": format.value, "nccl": nccl}, source)
     terminal_output.say(answer.text.removesuffix("\n"))
     terminal_output.remark(answer.summary)
 

@@ -47,7 +47,7 @@ def _chosen(known: list[str], name: str, config: Path) -> list[str]:
     from truerail.files.problems import nearest
 
     if not known:
-        raise CommandError(f"{config}: has no receivers: add notify, with a webhook or a syslog")
+        raise CommandError(f"{config}: has no receivers: add notify, with a webhook")
     if name and name not in known:
         raise CommandError(f"{config}: no receiver is called {name!r}{nearest(name, known)}")
     return [name] if name else known

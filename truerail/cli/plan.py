@@ -188,11 +188,9 @@ def pack(
         str, typer.Option(metavar="URL", help="Address of the service's page: QR codes open the cable there.")
     ] = "",
     paper: Annotated[Paper, typer.Option(help="Sheets of labels: Avery L7160 on A4, 5160 on Letter.")] = Paper.A4,
-    label: Annotated[str, typer.Option(metavar="WxH", help="Label of the label printer, in mm.")] = "50.8x25.4",
-    dpi: Annotated[int, typer.Option(min=100, max=1200, help="Dots per inch of the label printer.")] = 203,
 ) -> None:
-    """Write what is needed to cable a plan: labels with QR codes for both ends of each cable (PDF and ZPL), rack
-    sheets, port maps, and a bill of cables by kind and length.
+    """Write what is needed to cable a plan: labels with QR codes for both ends of each cable, rack sheets, port
+    maps, and a bill of cables by kind and length.
     """
     from truerail.cli import terminal_output
     from truerail.cli.evaluating import load_plan
@@ -200,13 +198,11 @@ def pack(
     from truerail.errors import MissingExtraError
     from truerail.outputs.pack import Pack, make_pack
     from truerail.outputs.pack.bill import COLUMNS, bill_of
-    from truerail.outputs.pack.zpl import Stock
 
-    width, height = _millimetres(label)
     loaded = load_plan(plan)
     try:
         output.mkdir(parents=True, exist_ok=True)
-        for name, content in make_pack(loaded, Pack(base_url, paper.value, Stock(width, height, dpi))):
+        for name, content in make_pack(loaded, Pack(base_url, paper.value)):
             terminal_output.write(output / name, content)
             terminal_output.remark(f"written: {output / name}")
     except (MissingExtraError, QueryError) as error:
@@ -215,18 +211,6 @@ def pack(
         raise CommandError(f"{output}: {error.strerror or error}") from error
     rows = [tuple(map(str, row)) for row in bill_of(loaded)]
     terminal_output.say("\n".join(aligned([COLUMNS, *rows])))
-
-
-def _millimetres(text: str) -> tuple[float, float]:
-    """Width and height of `50.8x25.4`. Raises CommandError."""
-    width, _, height = text.lower().partition("x")
-    try:
-        found = float(width), float(height)
-    except ValueError:
-        found = (0.0, 0.0)
-    if not all(5 <= one <= 500 for one in found):
-        raise CommandError(f"--label {text}: expected width x height of 5 to 500 mm, such as 50.8x25.4")
-    return found
 
 
 @app.command(short_help="Infer the rails of a fabric; write them as a plan.")

@@ -229,24 +229,6 @@ class PcieLink(NamedTuple):
     """`mlx5_3` or `GPU3`, if reported."""
 
 
-@fact("the PCI tree", numa_node=ANY_NUMBER, speed_gts=GBPS, width=ANY_NUMBER)
-class PciDevice(NamedTuple):
-    """One GPU, RDMA device, or bridge above them in the PCI tree of a host (sysfs)."""
-
-    address: str
-    above: str | None
-    """The address of the bridge above it; None on a root bus."""
-    pci_class: str
-    """`0x030200`, as the kernel prints it: 03 is a GPU, 02 a NIC, 0604 a bridge."""
-    rdma_device: str | None = None
-    """`mlx5_3`, if it is one."""
-    numa_node: int | None = None
-    """None where the firmware reports none."""
-    speed_gts: float | None = None
-    """The highest that its PCIe link supports, as is `width`."""
-    width: int | None = None
-
-
 @fact("NVLinks", gpu=ANY_NUMBER, link=ANY_NUMBER, gigabytes_per_second=GBPS)
 class NvLink(NamedTuple):
     """One NVLink of one GPU (`nvidia-smi nvlink -s`)."""
@@ -366,7 +348,6 @@ Fact: TypeAlias = (
     | PortCounters
     | PortQos
     | PcieLink
-    | PciDevice
     | NvLink
     | GpuProcess
     | HostSetting

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from truerail.questions.question import Asked, Given, Kind, Parameter, Question
+from truerail.questions.question import Asked, Given, Parameter, Question
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Topology:
 def _find(asked: Asked, given: Given) -> Topology:
     from truerail.questions.answers.topology_text import topology
 
-    return topology(asked.publication, given["format"], given["nccl"], given["hosts"])
+    return topology(asked.publication, given["format"], given["nccl"])
 
 
 QUESTION = Question(
@@ -36,9 +36,8 @@ QUESTION = Question(
     (
         Parameter(
             "format",
-            help="slurm, slurm-yaml, topograph, k8s-labels, nccl or nccl-xml.",
-            description="slurm (topology.conf), slurm-yaml (topology.yaml), topograph, k8s-labels, nccl (NCCL_IB_HCA) "
-            "or nccl-xml (NCCL_TOPO_FILE)",
+            help="slurm, slurm-yaml, topograph, k8s-labels or nccl.",
+            description="slurm (topology.conf), slurm-yaml (topology.yaml), topograph, k8s-labels, nccl (NCCL_IB_HCA)",
             needed=False,
             option=True,
             metavar="FORMAT",
@@ -54,17 +53,6 @@ QUESTION = Question(
             metavar="VERSION",
             label="NCCL's version",
             example="2.30",
-        ),
-        Parameter(
-            "hosts",
-            help="With nccl-xml: the hosts that the file is for. They must be of one kind.",
-            description="with the format nccl-xml: the hosts that the file is for, all of one kind",
-            kind=Kind.NODES,
-            needed=False,
-            option=True,
-            metavar="NODESET",
-            label="Hosts",
-            example="gpu-[001-016]",
         ),
     ),
     _find,

@@ -22,7 +22,7 @@ _PATHS = (
         ("http", "tls", "certificate"),
         ("http", "tls", "key"),
     ),
-    *(("otlp", "ca"), ("probe", "key"), ("notify", "webhook", "ca"), ("notify", "syslog", "ca")),
+    *(("otlp", "ca"), ("probe", "key"), ("notify", "webhook", "ca")),
 )
 """The settings that are paths; of a list, in each of its items."""
 _SQLITE = "sqlite:///"

@@ -1,14 +1,14 @@
-"""Settings of what leaves the service on its own: notifications by webhook and syslog, and OpenTelemetry."""
+"""Settings of what leaves the service on its own: notifications by webhook, and OpenTelemetry."""
 
 import re
 from collections.abc import Mapping
 from datetime import timedelta
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Annotated, Literal, cast
+from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, field_validator, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, field_validator
 
 from truerail.files.problems import nearest
 from truerail.files.yaml_keys import SECRET
@@ -16,18 +16,9 @@ from truerail.model import Secret
 from truerail.outputs.metrics.declared import CATALOGUE
 from truerail.service.setting_values import Duration, Part, SecretRef, WebAddress, YesNo, secret
 
-FACILITIES = (
-    *("kern", "user", "mail", "daemon", "auth", "syslog", "lpr", "news", "uucp", "cron", "authpriv", "ftp", "ntp"),
-    *("audit", "alert", "clock", "local0", "local1", "local2", "local3", "local4", "local5", "local6", "local7"),
-)
-"""In the order of their numbers (RFC 5424 section 6.2.1)."""
-_PORTS = {"udp": 514, "tcp": 514, "tls": 6514}
-"""RFC 5426, RFC 6587 (what is in use), RFC 5425."""
 _HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 OTLP = "otlp"
 """The name of the receiver of log records."""
-EXAMPLE_ENTERPRISE = 32473
-"""The number for documentation (RFC 5612): the project has none of its own."""
 
 
 def _webhook_url(value: object) -> object:
@@ -73,70 +64,20 @@ class Webhook(Part):
     """Certificates of authorities to trust instead of the public ones, a PEM file."""
 
 
-class Syslog(Part):
-    """A syslog server: RFC 5424 with structured data."""
-
-    address: str
-    """udp://HOST, tcp://HOST or tls://HOST, with a port if it is not 514 (tls: 6514)."""
-    facility: Literal[FACILITIES] = "daemon"  # type: ignore[valid-type] # the table above, not a second list
-    """The facility of the messages."""
-    enterprise: int = Field(default=EXAMPLE_ENTERPRISE, ge=1, le=0xFFFFFFFF)
-    """The private enterprise number in the name of the structured data, `truerail@32473`."""
-    ca: Path | None = None
-    """With tls: certificates of authorities to trust instead of the system's, a PEM file."""
-
-    @field_validator("address")
-    @classmethod
-    def _of_a_server(cls, value: str) -> str:
-        syslog_server(value)
-        return value
-
-    @property
-    def server(self) -> tuple[str, str, int]:
-        """Transport, host and port."""
-        return syslog_server(self.address)
-
-
-def syslog_server(address: str) -> tuple[str, str, int]:
-    """Transport (udp, tcp, tls), host and port of an address. Raises ValueError."""
-    try:
-        url = urlsplit(address)
-        port = url.port
-    except ValueError:
-        url, port = urlsplit(""), None
-    more = url.path.strip("/") or url.query or url.fragment or "@" in url.netloc
-    if url.scheme not in _PORTS or not url.hostname or more or port == 0:
-        raise ValueError(f"{address!r} is not an address such as udp://loghost.example.net:514, tcp://... or tls://...")
-    return url.scheme, url.hostname, port or _PORTS[url.scheme]
-
-
 class Receiver(Part):
-    """One receiver of messages: a webhook or a syslog server."""
+    """One receiver of messages."""
 
     name: str = Field(default="", max_length=64, pattern=r"^[A-Za-z0-9._-]*$")
-    """Its name in the log and for `truerail notify test`; by default `webhook` or `syslog`."""
+    """Its name in the log and for `truerail notify test`; by default `webhook`."""
     severity: Literal["warning", "critical"] = "warning"
     """The least severity that is sent to it."""
-    webhook: Webhook | None = None
-    """An HTTP receiver."""
-    syslog: Syslog | None = None
-    """A syslog server."""
-
-    @model_validator(mode="after")
-    def _one_kind(self) -> "Receiver":
-        if (self.webhook is None) is (self.syslog is None):
-            raise ValueError("a receiver is either a webhook or a syslog")
-        return self
-
-    @property
-    def to(self) -> Webhook | Syslog:
-        """What it is."""
-        return cast("Webhook | Syslog", self.webhook or self.syslog)
+    webhook: Webhook
+    """Where they are sent."""
 
     @property
     def called(self) -> str:
-        """Its name, or that of its kind."""
-        return self.name or ("webhook" if self.webhook else "syslog")
+        """Its name, or `webhook`."""
+        return self.name or "webhook"
 
 
 def one_name_each(receivers: tuple[Receiver, ...]) -> tuple[Receiver, ...]:

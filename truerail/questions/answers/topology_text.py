@@ -2,14 +2,13 @@
 
 `topology.conf` (topology.conf(5)), `topology.yaml` (topology.yaml(5), Slurm 25.05), the model of NVIDIA's topograph
 (`tests/models` there), labels of Kubernetes nodes under topograph's keys (`fabric.topograph.run/tier-N`, the closest
-tier first), NCCL_IB_HCA by kind of host, and NCCL's topology file of one kind (`nccl_xml.py`). A text that the reader
-of `truerail lint-topology` would refuse, or that Slurm would not start with, is not printed.
+tier first), and NCCL_IB_HCA by kind of host. A text that the reader of `truerail lint-topology` would refuse, or that
+Slurm would not start with, is not printed.
 """
 
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
 from hashlib import sha256
 
 import truerail
@@ -21,7 +20,6 @@ from truerail.model.columns import NONE
 from truerail.model.names import printable
 from truerail.outputs.report_words import count
 from truerail.questions.answers.fabric_tree import FabricTree, fabric_tree
-from truerail.questions.answers.nccl_xml import host_names, nccl_xml, pci_trees_of
 from truerail.questions.answers.scheduler_nodes import kubernetes_drain, slurm_drain
 from truerail.questions.answers.subjects import rail_words
 from truerail.questions.answers.topology_lint import read_units, topology_faults
@@ -42,18 +40,13 @@ def topology(
     publication: Published,
     format: str,  # noqa: A002 - the parameter of the API
     nccl: str | None = None,
-    hosts: str | None = None,
 ) -> Topology:
-    """The tree in one format; that of NCCL for a version of it, and for some hosts. Raises QueryError for an unknown
-    one, and for a fabric that it cannot be made of.
+    """The tree in one format; that of NCCL for a version of it. Raises QueryError for an unknown one, and for a fabric
+    that it cannot be made of.
     """
     make = FORMATS.get(format)
     if make is None:
         raise QueryError(f"no format {format!r}{nearest(format, list(FORMATS))}")
-    if hosts is not None:
-        if make is not nccl_xml:
-            raise QueryError(f"hosts go with the format nccl-xml, not with {format}")
-        make = partial(nccl_xml, hosts=hosts)
     if nccl is not None:
         if make is not _nccl:
             raise QueryError(f"a version of NCCL goes with the format nccl, not with {format}")
@@ -178,7 +171,6 @@ def _nccl_with_rails(publication: Published, view: View, tree: FabricTree) -> st
 
 
 def _hca(publication: Published, view: View, tree: FabricTree, entry: str) -> str:
-    trees = view.wiring.once(pci_trees_of)
     wrong = [finding.subject for finding in publication.evaluation.findings if finding.rule == "NIC001"]
     if wrong:
         raise QueryError(f"the order of GPUs and NICs is not as planned on {', '.join(wrong[:5])}: see NIC001")
@@ -195,10 +187,6 @@ def _hca(publication: Published, view: View, tree: FabricTree, entry: str) -> st
             continue
         lines.append(f"NCCL_IB_HCA=={','.join(filter(None, devices))}")
         lines += ["NCCL_CROSS_NIC=0"] * alone
-        if all(host in trees for host in hosts):
-            lines.append(
-                f"# NCCL_TOPO_FILE: truerail export topology --format nccl-xml --hosts '{host_names(view, hosts)}'"
-            )
     return "\n".join([*lines, ""])
 
 
@@ -222,5 +210,4 @@ FORMATS: Mapping[str, Callable[[Published, View, FabricTree], str]] = {
     "topograph": _topograph,
     "k8s-labels": _labels,
     "nccl": _nccl,
-    "nccl-xml": nccl_xml,
 }

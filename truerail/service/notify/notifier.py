@@ -12,7 +12,7 @@ from truerail.service.notify.courier import FIRST_WAIT_SECONDS, Channel, Courier
 from truerail.service.notify.fault_news import news_of
 from truerail.service.notify.outbox import Outbox
 from truerail.service.notify.pod_use import pods_in_use, use_after
-from truerail.service.notify_settings import OTLP, Otlp, Syslog, Webhook
+from truerail.service.notify_settings import OTLP, Otlp, Webhook
 from truerail.service.settings import Settings
 
 CLOSE_SECONDS = 2.5
@@ -71,21 +71,17 @@ def least_severities(settings: Settings) -> dict[str, Severity]:
 
 def channels(settings: Settings) -> dict[str, Callable[[], Channel]]:
     """What makes each receiver's channel, by its name. What a channel needs is imported with its first message."""
-    found = {receiver.called: partial(_channel, receiver.to) for receiver in settings.notify}
+    found = {receiver.called: partial(_channel, receiver.webhook) for receiver in settings.notify}
     if settings.otlp and settings.otlp.logs:
         found[OTLP] = partial(_channel, settings.otlp, settings.fabric)
     return dict(found)
 
 
-def _channel(to: Webhook | Syslog | Otlp, fabric: str = "") -> Channel:
+def _channel(to: Webhook | Otlp, fabric: str = "") -> Channel:
     if isinstance(to, Webhook):
         from truerail.service.notify.webhook import WebhookChannel
 
         return WebhookChannel(to)
-    if isinstance(to, Syslog):
-        from truerail.service.notify.syslog_channel import SyslogChannel
-
-        return SyslogChannel(to)
     from truerail.service.notify.otlp_logs import OtlpLogChannel
 
     return OtlpLogChannel(to, fabric)
