@@ -9,6 +9,7 @@ from itertools import chain, groupby
 from operator import itemgetter
 
 from collector._answer import begins_json
+from collector._snmp import SWITCH
 from truerail.errors import UnreadableError
 from truerail.model import Collector, Device, Fact, MacEntry
 from truerail.model.names import answer_file
@@ -62,6 +63,7 @@ def _whole(found: Collector, text: str, device: Device) -> Sequence[Fact]:
     """What a text says; refused if more than one port begins again, behind others, with something else."""
     facts = tuple(found.parse(text, device))
     of_port = found.yields[0]._fields[0] in ("port", "netdev") and found.yields[0] is not MacEntry
+    of_port &= found.ask[0] != SWITCH  # a walk has the neighbours of all ports in the order of their times
     if not of_port or len(found.yields) > 1 or len({fact[0] for fact in facts}) == len(facts):
         return facts
     said: dict[object, list[set[Fact]]] = {}

@@ -15,13 +15,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
+from benchmarks.accuracy.fabrics import draw
 from collector import collectors
 from tests.capture_trees import RDMA, TABLE, grow
 from tests.draws import draws
 from tests.each import each
 from truerail.cli.app import app
 from truerail.errors import CommandError, UnreadableError
-from truerail.model import Device, Fact, Role
+from truerail.model import Device, Fact, Neighbor, Role
 from truerail.model.names import answer_file
 from truerail.model.session_log import by_device
 from truerail.simulator import Shape, simulate
@@ -286,3 +287,13 @@ def test_the_matrix_of_paths_is_found_beside_those_of_pairs(legend: str, meaning
     for text in (paths + pairs, pairs + paths, pairs + paths + pairs, paths + pairs + pairs, paths + paths):
         assert facts("gpu_nic_topology", text) == facts("gpu_nic_topology", paths), text
     assert facts("gpu_nic_topology", paths + paths.replace("PIX", "PHB")) is None
+
+
+def test_a_walk_with_old_neighbours_beside_new_ones_is_one_device() -> None:
+    """They come in the order of their times, so that ports begin again."""
+    readings = draw(43).simulation.snapshot().readings
+    again = [
+        one for one in readings if len({fact.port for fact in one.facts if isinstance(fact, Neighbor)}) < len(one.facts)
+    ]
+    assert any(one.collector == "lldp_snmp" for one in again)
+    assert not [one.error for one in readings if one.collector == "lldp_snmp" and one.error]
