@@ -91,6 +91,7 @@ bench: .venv/.dev .venv/.bench
 	$(PY) -m benchmarks.accuracy.measure --write docs/measured/accuracy.md
 	$(PY) -m benchmarks.accuracy.witnesses --write docs/measured/accuracy.md
 	$(PY) -m benchmarks.accuracy.newer --write docs/measured/accuracy.md
+	$(PY) -m benchmarks.accuracy.lists --write docs/measured/accuracy.md
 	$(PY) -m benchmarks.degradation.measure --write docs/measured/accuracy.md
 	$(PY) -m benchmarks.nccl.measure --write docs/measured/nccl-accuracy.md
 	$(PY) -m benchmarks.speed.measure --write docs/measured/performance.md

@@ -1,6 +1,8 @@
 """Counters printed as each platform does are read back by the real collectors to what the fast path gives."""
 
 from collections.abc import Iterable
+from json import dumps
+from typing import Any
 
 import pytest
 
@@ -12,9 +14,8 @@ from truerail.model.names import port_key
 from truerail.simulator import Shape, simulate
 from truerail.simulator.fabric.ether import Ether
 from truerail.simulator.platforms import platforms
-from truerail.simulator.platforms.cumulus import qos_json
 from truerail.simulator.traffic import FlowFault, FlowFaultKind, FlowSimulation, Polls, flows
-from truerail.simulator.traffic.counter_table import sheet_of
+from truerail.simulator.traffic.counter_table import CounterTable, sheet_of
 
 Reported = dict[tuple[str, Quantity, int | None], int]
 PFC = {(Quantity.RX_PAUSE_FRAMES, 3), (Quantity.TX_PAUSE_FRAMES, 3)}
@@ -140,6 +141,28 @@ def test_hosts(command: str, collector: str) -> None:
         printed = text(sheet_of(made.net, made.ledger, machine, 0.0, 3))
         wanted = PFC | TIMES | BYTES if collector == "nic_counters" else {(Quantity.CNP_SENT, None)}
         assert compare(made, machine, collector, printed) >= wanted
+
+
+def qos_json(sheet: CounterTable, port: str) -> str:
+    """`nv show interface swp1 counters qos -o json`."""
+    at = sheet.ports.index(port)
+    frames = {
+        "rx-pause-frames": Quantity.RX_PAUSE_FRAMES,
+        "tx-pause-frames": Quantity.TX_PAUSE_FRAMES,
+        "rx-pause-duration": Quantity.RX_PAUSE_US,
+        "tx-pause-duration": Quantity.TX_PAUSE_US,
+    }
+    queue = {
+        "ecn-marked-frames": Quantity.ECN_MARKED_PACKETS,
+        "tx-frames": Quantity.TX_PACKETS,
+        "tx-bytes": Quantity.TX_BYTES,
+        "tx-uc-buffer-discards": Quantity.QUEUE_DROPS,
+    }
+    groups: dict[str, Any] = {
+        group: {str(sheet.priority): {name: sheet.of(quantity, rdma=True)[at] for name, quantity in names.items()}}
+        for group, names in (("egress-queue-stats", queue), ("pfc-stats", frames))
+    }
+    return dumps(groups, indent=2) + "\n"
 
 
 def test_nvue_tells_the_queues_of_one_port() -> None:

@@ -81,15 +81,15 @@ def test_a_newer_service_may_say_more_and_a_broken_one_is_named() -> None:
     value = as_json(blast(swapped(), "leaf-1"))
     assert answer_from_json(Blast, {**value, "later": 1}) == blast(swapped(), "leaf-1")
     for broken, words in (
-        ({**value, "hosts": {}}, "Blast.hosts is not a list"),
-        ({**value, "share_lost": "1"}, "Blast.share_lost is not float"),
-        ({**value, "hosts_affected": True}, "Blast.hosts_affected is not int"),
-        ({**value, "hosts": [{"host": "x"}]}, r"Blast.hosts\[0\].gpus is missing"),
-        ([], "Blast is not an object"),
+        ({**value, "hosts": {}}, r"Blast: Expected `array`, got `object` - at `\$.hosts`"),
+        ({**value, "share_lost": "1"}, r"Expected `float`, got `str` - at `\$.share_lost`"),
+        ({**value, "hosts_affected": True}, r"Expected `int`, got `bool` - at `\$.hosts_affected`"),
+        ({**value, "hosts": [{"host": "x"}]}, r"missing required field `gpus` - at `\$.hosts\[0\]`"),
+        ([], "Blast: Expected `object`, got `array`"),
     ):
         with pytest.raises(AnswerError, match=words):
             answer_from_json(Blast, broken)
-    with pytest.raises(AnswerError, match="start is not a time"):
+    with pytest.raises(AnswerError, match="Invalid RFC3339 encoded datetime - at `\\$.start`"):
         answer_from_json(Diff, {**as_json(diff_plan(swapped())), "start": "soon"})
 
 

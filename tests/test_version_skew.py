@@ -41,7 +41,11 @@ LATER = Parameter("later", help="", kind=Kind.NAME, needed=False, option=True)
 SKEWS = (
     (replace(WHERE, name="futures"), {"port": "gpu-001"}, "it has no `futures`"),
     (replace(WHERE, parameters=(*WHERE.parameters, LATER)), {"port": "gpu-001", "later": "x"}, "takes no `later`"),
-    (replace(STATUS, answer=Later), {}, "its answer has another form (Later.invented is missing)"),
+    (
+        replace(STATUS, answer=Later),
+        {},
+        "its answer has another form (Later: Object missing required field `invented`)",
+    ),
 )
 
 

@@ -49,11 +49,6 @@ class LivePollers:
         """The names of those that run in a zone."""
         return [name for of, name in self._lives if of == zone]
 
-    def start_of(self, place: Place) -> str:
-        """The id of the run of a poller; empty if it does not run."""
-        life = self._lives.get(place)
-        return life.start if life else ""
-
     def heard(self, place: Place, start: str, epoch: int) -> bool:
         """A sign of life. Returns whether others run now than before."""
         self.epoch = max(self.epoch, epoch)

@@ -75,11 +75,6 @@ class Database:
     def __repr__(self) -> str:
         return f"Database({self.url.render_as_string(hide_password=True)})"
 
-    @property
-    def is_sqlite(self) -> bool:
-        """SQLite, or else PostgreSQL."""
-        return self.engine.dialect.name == "sqlite"
-
     def prepare(self) -> None:
         """Brings the schema up to date, once. Raises JournalUnavailableError; JournalUnusableError for a newer one."""
         with self._preparing:

@@ -108,28 +108,6 @@ def interface_json(sheet: CounterTable) -> str:
     return dumps(found, indent=2) + "\n"
 
 
-def qos_json(sheet: CounterTable, port: str) -> str:
-    """`nv show interface swp1 counters qos -o json`."""
-    at = sheet.ports.index(port)
-    frames = {
-        "rx-pause-frames": Q.RX_PAUSE_FRAMES,
-        "tx-pause-frames": Q.TX_PAUSE_FRAMES,
-        "rx-pause-duration": Q.RX_PAUSE_US,
-        "tx-pause-duration": Q.TX_PAUSE_US,
-    }
-    queue = {
-        "ecn-marked-frames": Q.ECN_MARKED_PACKETS,
-        "tx-frames": Q.TX_PACKETS,
-        "tx-bytes": Q.TX_BYTES,
-        "tx-uc-buffer-discards": Q.QUEUE_DROPS,
-    }
-    groups: dict[str, Any] = {
-        group: {str(sheet.priority): {name: sheet.of(quantity, rdma=True)[at] for name, quantity in names.items()}}
-        for group, names in (("egress-queue-stats", queue), ("pfc-stats", frames))
-    }
-    return dumps(groups, indent=2) + "\n"
-
-
 PLATFORM = Platform(
     description=DESCRIPTION,
     default_name="cumulus",
