@@ -9,9 +9,10 @@ unknown until the question is answered.
 An eighth or more of the planned ports of a device are not among those that it reports, and as many of its own have
 planned neighbours but no planned name; half of the devices of its kind or more are like this. A map of names that keeps
 the numbers on the front, or the order of a host's GPUs, or on which three devices agree, is used and reported as a
-note if it explains the cabling: half of the cables where numbers are kept, three quarters elsewhere. Where only another
-map explains it, this may be a shift of all cables as well: then it is this question. Devices are matched by the words
-and numbers of their names. These limits are judged, on simulated lists (docs/measured/accuracy.md).
+note if it explains the cabling: half of the cables where numbers are kept, a quarter where NICs are in the order of the
+GPUs, three quarters elsewhere. Where only another map explains it, this may be a shift of all cables as well: then it
+is this question. Devices are matched by the words and numbers of their names. These limits are judged, on simulated
+lists (docs/measured/accuracy.md).
 
 ## What to do
 1. Look at one of the devices: does the port beside the printed number have the name that the question offers?

@@ -86,16 +86,11 @@ class _Device:
             yield from zip(in_order(self.planned), in_order(own), strict=True)
 
 
-def fit_switch_ports(names: LocalNames, claims: Claims) -> Fit:
+def fit_ports(ports: "Ports", *, hosts: bool) -> Fit:
     """Planned ports that their switches do not have, or that have other neighbours on all switches of a kind, matched
-    with the switches' own.
+    with the switches' own; or the same of `hosts`.
     """
-    return _fit(_groups(names, claims, hosts=False))
-
-
-def fit_nics(names: LocalNames, claims: Claims) -> Fit:
-    """The same of hosts."""
-    return _fit(_groups(names, claims, hosts=True))
+    return _fit(_groups(ports, hosts=hosts))
 
 
 def _fit(groups: Iterable["_Group"]) -> Fit:
@@ -106,7 +101,7 @@ def _fit(groups: Iterable["_Group"]) -> Fit:
 
 
 @dataclass(frozen=True)
-class _Ports:
+class Ports:
     """The ports of a fabric: those of the plan, the devices' own, and own ones with the planned device at their other
     ends. Each has one neighbour.
     """
@@ -167,7 +162,7 @@ def _rows(*columns: Codes) -> Iterator[tuple[int, ...]]:
     return zip(*(column.tolist() for column in columns), strict=True)
 
 
-def _ports_of(names: LocalNames, claims: Claims) -> _Ports:
+def ports_of(names: LocalNames, claims: Claims) -> Ports:
     """The ports of a fabric. One that hears several devices is left out."""
     index, of = names.index, names.index.ports.device_of
     reported = np.concatenate([names.as_own(claims.u), names.own_link_ports(), names.own_rdma_ports()])
@@ -180,7 +175,7 @@ def _ports_of(names: LocalNames, claims: Claims) -> _Ports:
     _, inverse, times = np.unique(port, return_inverse=True, return_counts=True)
     planned = np.flatnonzero(index.cables_at(np.arange(index.planned_ports)) >= 0)
     own = np.unique(np.concatenate([port, reported]))
-    return _Ports(names, claims, planned, own[own >= 0], port[times[inverse] == 1], peer[times[inverse] == 1])
+    return Ports(names, claims, planned, own[own >= 0], port[times[inverse] == 1], peer[times[inverse] == 1])
 
 
 def _described(names: LocalNames, claims: Claims) -> Codes:
@@ -193,17 +188,16 @@ def _described(names: LocalNames, claims: Claims) -> Codes:
     return index.ports.find_or_add(claims.w, index.ports.name_codes(called))
 
 
-def _groups(names: LocalNames, claims: Claims, *, hosts: bool) -> Iterator["_Group"]:
+def _groups(ports: "Ports", *, hosts: bool) -> Iterator["_Group"]:
     """Devices of one kind, if half of them or more have doubtful names. A kind has the same forms of names."""
-    index = names.index
-    ports = _ports_of(names, claims)
+    index = ports.names.index
     here = (np.array(index.devices.tier[: index.devices.planned]) == 0) == hosts
     lacks, elsewhere = (column * here for column in ports.doubtful())
     if not lacks.any() and not elsewhere.any():
         return
     devices = ports.devices()
     if hosts:
-        _as_others(names, claims, [device for device in devices if index.devices.is_host(device.code)])
+        _as_others(ports.names, ports.claims, [device for device in devices if index.devices.is_host(device.code)])
     kinds: defaultdict[tuple[object, ...], list[_Device]] = defaultdict(list)
     for device in devices:
         forms = frozenset(map(form, device.planned)), frozenset(() if hosts else map(form, device.own))
