@@ -15,9 +15,9 @@ is this question. Devices are matched by the words and numbers of their names. T
 lists (docs/measured/accuracy.md).
 
 ## What to do
-1. Look at one of the devices: does the port beside the printed number have the name that the question offers?
-2. If so: `truerail plan fit PLAN --from CAPTURE --accept --output FITTED.yaml` writes the plan under the devices' own
-   names. If not, correct the names in the list.
+- Look at one of the devices: does the port beside the printed number have the name that the question offers?
+- If so: `truerail plan fit PLAN --from CAPTURE --accept --output FITTED.yaml` writes the plan under the devices' own
+  names. If not, correct the names in the list.
 
 ## Decide
 - `perhaps`: a map explains the cabling. Look at one device, then accept it or correct the list.
@@ -66,6 +66,12 @@ FIRES = (
         "The list begins at 1, the cables at swp2: a shift of the cables, or of the numbers.",
         _plan("P{}"),
         {"leaf-0": _leaf(2, own="swp")},
+        ("leaf-0",),
+    ),
+    Case(
+        "The leaf hears each host twice, so that nothing shows which of its ports is meant.",
+        _plan("P{}"),
+        {"leaf-0": [*_leaf(1, own="swp"), *_leaf(5, own="swp")]},
         ("leaf-0",),
     ),
     Case(

@@ -258,7 +258,10 @@ class _Group:
         self.planned = {name for device in devices for name in device.planned}
         self.own = {name for device in devices for name in (*device.planned_as, *device.own)}
         self.literal = sum(device.planned_as.get(own) == planned for device, planned, own in self.votes)
+        alike = set(map(form, self.planned)) <= set(map(form, self.own))
         self.agreed = sum(bool(device.own) for device in devices) >= _MIN_DEVICES
+        self.faults = alike and not self.agreed
+        """Whether one or two devices call their ports as the plan does: then other ports are faults of cables."""
 
     def explained(self, by: _Map) -> int:
         """How many cables are where they are planned, by a map."""
@@ -272,6 +275,8 @@ class _Group:
             return None
         for one in self._maps():
             explained = self.explained(one)
+            if self.faults and not one.natural:
+                continue
             enough = explained >= max(1, one.least * len(self.votes)) or (one.natural and one.forms in kept)
             if enough and (self.lacking or explained > self.literal):
                 return one
@@ -301,7 +306,7 @@ class _Group:
 
     def fit(self, best: _Map | None) -> Fit:
         """What these devices' ports are called; nothing if they have the planned ones and no map is better."""
-        if best is None and not self.lacking:
+        if best is None and (self.faults or not self.lacking):
             return Fit()
         ports = [(device, Port(device.name, name)) for device in self.devices for name in device.planned]
         meant = {port: own for device, port in ports if best and (own := best.own(device, port.name))}
