@@ -89,7 +89,7 @@ def test_a_newer_service_may_say_more_and_a_broken_one_is_named() -> None:
     ):
         with pytest.raises(AnswerError, match=words):
             answer_from_json(Blast, broken)
-    with pytest.raises(AnswerError, match="Invalid RFC3339 encoded datetime - at `\\$.start`"):
+    with pytest.raises(AnswerError, match=r"Invalid RFC3339 encoded datetime - at `\$\.start`"):
         answer_from_json(Diff, {**as_json(diff_plan(swapped())), "start": "soon"})
 
 
