@@ -194,7 +194,7 @@ def test_tokens_and_problems(service: str, tmp_path: Path) -> None:
         (("where", "x", "--service", service), "a token is needed"),
         (("where", "nope", *asks), "nothing is called 'nope'"),
         (("where", "away", *asks), "302"),
-        (("where", "odd", *asks), "Where.matched_type is missing"),
+        (("where", "odd", *asks), "Where: Object missing required field `matched_type`"),
         (("where", "html", *asks), "the answer is not JSON"),
     ):
         done = run(*words)
