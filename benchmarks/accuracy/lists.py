@@ -250,7 +250,7 @@ Fabrics with up to two faults, and a list that names ports, NICs or devices as p
 host's answer, half of the others with hosts that do not answer or do not listen. Each cable is judged by its physical
 ends, beside what the same answers show under the devices' own names. *Moved*, *false* and *lost* are runs in which a
 right cable is moved, a right one called wrong or missing, a wrong one called right; *right* those in which every cable
-has its state, *asked* those in which a question stands for what is unknown. `python -m benchmarks.accuracy.lists`
+has its state, *asked* those in which what is unknown is a question. `python -m benchmarks.accuracy.lists`
 writes this section.
 
 | list | runs | moved | false | lost | right | asked |
