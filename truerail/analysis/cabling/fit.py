@@ -14,7 +14,7 @@ import numpy as np
 from truerail.analysis.cabling.claims import Claims
 from truerail.analysis.cabling.local import LocalNames
 from truerail.analysis.cabling.spellings import Words, last_words, numbers_alone, words
-from truerail.model.columns import NONE, Codes
+from truerail.model.columns import NONE
 from truerail.model.names import folded
 from truerail.model.plan import Port
 
@@ -174,9 +174,5 @@ def _agreement(names: LocalNames, claims: Claims, found: Mapping[int, int]) -> t
     here, there = meant[index.ports.device_of(claims.u)], meant[claims.w]
     use = (np.minimum(here, there) >= 0) & (np.maximum(here, there) < index.devices.planned)
     use &= np.isin(here, list(found.values())) | np.isin(there, list(found.values()))
-    planned = _both_ways(index.a_device, index.b_device)
+    planned = np.concatenate([index.a_device << 32 | index.b_device, index.b_device << 32 | index.a_device])
     return int(np.isin(here[use] << 32 | there[use], planned).sum()), int(use.sum())
-
-
-def _both_ways(a: Codes, b: Codes) -> Codes:
-    return np.concatenate([a << 32 | b, b << 32 | a])

@@ -10,6 +10,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -113,6 +114,7 @@ class Ports:
     linked: Codes
     peer: Codes
 
+    @cached_property
     def doubtful(self) -> tuple[Codes, Mask]:
         """Per planned device: how many of its planned ports are not among its own, and so many of its own not among the
         planned, if it is an eighth or more; and whether a quarter of its planned ports have other neighbours.
@@ -126,7 +128,8 @@ class Ports:
         linked = self.names.as_planned(self.linked)
         here = np.isin(linked, self.planned)
         right = here & (ports.device_of(index.far_ends(linked)) == self.peer)
-        lacking = self.planned[~np.isin(self.planned, [*self.own, *self.names.as_planned(self.own)])]
+        known = np.concatenate([self.own, self.names.as_planned(self.own)])
+        lacking = self.planned[~np.isin(self.planned, known)]
         unmatched = np.minimum(count(lacking), count(linked[~here]))
         lacks = np.where(_PART * unmatched >= count(self.planned), unmatched, 0)
         return lacks, (count(linked[here]) > _FEWEST) & (count(linked[right]) < CLEAR * count(linked[here]))
@@ -165,10 +168,11 @@ def _rows(*columns: Codes) -> Iterator[tuple[int, ...]]:
 def ports_of(names: LocalNames, claims: Claims) -> Ports:
     """The ports of a fabric. One that hears several devices is left out."""
     index, of = names.index, names.index.ports.device_of
-    reported = np.concatenate([names.as_own(claims.u), names.own_link_ports(), names.own_rdma_ports()])
+    mine = names.as_own(claims.u)
+    reported = np.concatenate([mine, names.own_link_ports(), names.own_rdma_ports()])
     theirs = np.where(claims.v >= 0, names.as_own(claims.v), _described(names, claims))
     far = (theirs >= 0) & (np.isin(theirs, reported) | ~np.isin(of(theirs), of(reported)))
-    port = np.concatenate([names.as_own(claims.u), theirs[far]])
+    port = np.concatenate([mine, theirs[far]])
     peer = np.concatenate([claims.w, of(claims.u[far])])
     use = (peer >= 0) & (peer < index.devices.planned)
     port, peer = distinct_pairs(port[use], peer[use])
@@ -182,17 +186,19 @@ def _described(names: LocalNames, claims: Claims) -> Codes:
     """The ports of hosts that are heard with a MAC and an interface's name in the description; -1 elsewhere."""
     index = names.index
     tier = np.array([*index.devices.tier, NONE], dtype=np.int64)
-    texts = names.seen.table(Neighbor).column("port_description")[claims.row]
-    called = [text if of_host and text and " " not in text else None
-              for of_host, text in zip((tier[claims.w] == 0).tolist(), texts, strict=True)]  # fmt: skip
-    return index.ports.find_or_add(claims.w, index.ports.name_codes(called))
+    rows = np.flatnonzero((claims.v < 0) & (tier[claims.w] == 0))
+    texts = names.seen.table(Neighbor).column("port_description")[claims.row[rows]]
+    called = index.ports.name_codes(text if text and " " not in text else None for text in texts)
+    found = np.full(len(claims.v), NONE, dtype=np.int64)
+    found[rows] = index.ports.find_or_add(claims.w[rows], called)
+    return found
 
 
 def _groups(ports: "Ports", *, hosts: bool) -> Iterator["_Group"]:
     """Devices of one kind, if half of them or more have doubtful names. A kind has the same forms of names."""
     index = ports.names.index
     here = (np.array(index.devices.tier[: index.devices.planned]) == 0) == hosts
-    lacks, elsewhere = (column * here for column in ports.doubtful())
+    lacks, elsewhere = (column * here for column in ports.doubtful)
     if not lacks.any() and not elsewhere.any():
         return
     devices = ports.devices()

@@ -32,14 +32,13 @@ _ORDINAL_NIC = re.compile(r"^nic[-_ ]?(\d+)$", re.IGNORECASE)
 @dataclass(frozen=True)
 class LocalNames:
     """The readings' devices and their ports in the plan's terms. `announces`: device code to the code of the name it
-    announces; `planned`: a port that a switch names otherwise than the plan, to the planned one; `by_number`: hosts
-    whose RDMA devices the plan means by their numbers, whatever numbers other hosts give to the NICs in the same slots.
+    announces; `by_number`: hosts whose RDMA devices the plan means by their numbers, whatever numbers other hosts give
+    to the NICs in the same slots.
     """
 
     index: PlanIndex
     seen: Snapshot
     announces: Mapping[int, int] = field(default_factory=dict)
-    planned: Mapping[int, int] = field(default_factory=dict)
     by_number: frozenset[int] = frozenset()
     _filed: dict[str, int] = field(default_factory=dict, init=False, repr=False, compare=False)
     _rows: dict[type[Any], tuple[Table[Any], Codes]] = field(
@@ -99,6 +98,8 @@ class LocalNames:
     def as_own(self, ports: Codes) -> Codes:
         """The opposite of `as_planned`; ports of hosts without readings as those with readings call theirs."""
         alias, of = self._aliases, self.index.ports
+        if not len(alias):
+            return ports
         other = np.flatnonzero(alias != np.arange(len(alias)))
         called = {planned: own for own, planned in self.learned().items()}
         name = np.array([called.get(code, code) for code in of.name_of(ports).tolist()], dtype=np.int64)
@@ -284,22 +285,12 @@ class LocalNames:
 
     @cached_property
     def _aliases(self) -> Codes:
-        return _with(_aliases(self), self.planned, len(self.index.ports))
+        return _aliases(self)
 
     @cached_property
     def macs(self) -> MacTable:
         """The MACs that all devices list."""
         return MacTable(self)
-
-
-def _with(aliases: Codes, more: Mapping[int, int], size: int) -> Codes:
-    """A table of planned ports with more of them; empty where it would map nothing."""
-    if not more:
-        return aliases
-    table = np.arange(size, dtype=np.int64)
-    table[: len(aliases)] = aliases
-    table[list(more)] = list(more.values())
-    return table
 
 
 def _aliases(names: LocalNames) -> Codes:
