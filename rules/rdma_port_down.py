@@ -64,7 +64,7 @@ def rdma_port_down(round: Round) -> Iterator[Finding]:
             summary=f"{places(round).subject(cable)}: RDMA port {printable(link.device, 64)}/{link.port} "
             f"is {state}, "
             f"physical state {physical}{note}",
-            action=_do(round.plan, link, port),
+            action=_do(round.plan, link, index.ports.port(int(index.a[cable]))),
             rail=round.plan.cables[cable].rail,
             confidence=ONE_END,
             evidence=(reported,),

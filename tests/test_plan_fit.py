@@ -5,6 +5,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from msgspec import structs
 from typer.testing import CliRunner
 
 from benchmarks.accuracy.lists import FORMS, Verdict, run, section, written
@@ -163,3 +164,19 @@ def test_the_words_of_a_match(open_: bool) -> None:
     assert known.startswith("leaf-[0-1] have other ports than planned: ")
     assert known.endswith("P3 is swp3 and 2 more (3 of 4 cables agree)" if open_ else "and 2 more; 3 of 4 cables agree")
     assert Match(("leaf-0",), (), 0, 0, open=True).words == "leaf-0 has other ports than planned: none of them is known"
+
+
+def test_commands_name_ports_as_their_devices_do() -> None:
+    simulation = small("cumulus")
+    snapshot = simulation.snapshot()
+    readings = [
+        structs.replace(one, facts=tuple(fact._replace(state="DOWN") for fact in one.facts))
+        if (one.device, one.collector) == ("gpu-001", "rdma_link")
+        else one
+        for one in snapshot.readings
+    ]
+    list_ = written(simulation, FORMS["ports PN, NICs N, devices gpu-1"])
+    found = evaluate(Round(list_.plan, Snapshot(snapshot.at, tuple(readings))))
+    actions = [one.action for one in found.findings if one.rule == "NIC002" and one.device == "gpu-1"]
+    assert len(actions) == 4
+    assert "ip link show enp26s0f0np0" in actions[0]

@@ -198,7 +198,8 @@ def _order_of_names(s: ObservedLinks, found: Sequence[_Renamed], *, decided: boo
     draft.alternatives = (Alternative(first.moved.kind, f"{first.moved.summary}{more}", steps),)
     draft.to_confirm = (
         f"`nvidia-smi topo -m` and `rdma link` of {host}: is each NIC nearest to the GPU of its planned "
-        f"rail? Or `ethtool -p {names[0]}`: does the card of its planned rail blink?"
+        f"rail? Or `ethtool -p {index.ports.port(int(index.a[first.residents[0]])).name}`: does the card of its "
+        "planned rail blink?"
     )
     return draft
 
