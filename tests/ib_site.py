@@ -28,6 +28,8 @@ class Site:
     spines: int = 4
     named: bool = True
     """Whether switches have names of their own, or all say `Quantum-2 Mellanox Technologies`."""
+    blocks: bool = False
+    """Whether the hosts of a pod have all their NICs on one leaf, in a block of ports each."""
     planned: dict[End, Place] = field(default_factory=dict)
     cabled: dict[End, Place] = field(default_factory=dict)
     extra: dict[End, Place] = field(default_factory=dict)
@@ -42,18 +44,19 @@ class Site:
                 kind = self.kinds[number % len(self.kinds)]
                 number += 1
                 for rail, device in enumerate(kind[: self.rails]):
-                    self.planned[self.host(pod, place), device] = self.leaf(pod, rail), place
+                    port = (place - 1) * self.rails + rail + 1 if self.blocks else place
+                    self.planned[self.host(pod, place), device] = self.leaf(pod, rail), port
         self.cabled = dict(self.planned)
 
     def host(self, pod: int, place: int) -> str:
         return f"{'ab'[pod % 2]}{pod // 2 + 6:02d}-p1-dgx-{pod:02d}-c{place:02d}"
 
     def leaf(self, pod: int, rail: int) -> str:
-        return f"{'AB'[pod % 2]}09-P1-IBLEAF-{rail + 1:02d}-{pod:02d}"
+        return f"{'AB'[pod % 2]}09-P1-IBLEAF-{1 if self.blocks else rail + 1:02d}-{pod:02d}"
 
     @property
     def leaves(self) -> list[str]:
-        return [self.leaf(pod, rail) for pod in range(1, len(self.pods) + 1) for rail in range(self.rails)]
+        return list(dict.fromkeys(leaf for leaf, _ in self.planned.values()))
 
     def swap(self, one: End, other: End) -> None:
         self.cabled[one], self.cabled[other] = self.cabled[other], self.cabled[one]

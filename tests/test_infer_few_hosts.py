@@ -1,5 +1,6 @@
 """Without a plan, few hosts decide nothing by themselves: no right cable is moved, no wrong one passes for right."""
 
+import gzip
 import json
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import pytest
 from tests.ib_site import DGX, HCA, Site
 from tests.live_site import Run, runner
 from truerail.analysis.round import Round
-from truerail.model import Evaluation, Port
+from truerail.model import CableState, Evaluation, Port
 from truerail.plans import infer
 from truerail.plans.inference import Inference
 from truerail.rounds import evaluate
@@ -155,11 +156,86 @@ def test_a_kind_with_half_the_adapters_goes_by_the_leaves_that_it_reaches(tmp_pa
     assert (moved, undecided, apart) == (set(), set(), set())
 
 
-def test_a_host_that_changed_its_single_port_is_not_reported_to_move(tmp_path: Path) -> None:
-    site = Site((12,))
+@pytest.mark.parametrize("hosts", [6, 12])
+def test_a_cable_in_a_spare_port_of_its_leaf_is_named_and_not_moved(hosts: int, tmp_path: Path) -> None:
+    """Where hardly any host shows the rule of ports, it is not even called wrong."""
+    site = Site((hosts,))
     site.cabled[site.host(1, 3), DGX[1]] = (site.leaf(1, 1), 30)
+    changed = {Port(site.host(1, 3), DGX[1])}
     moved, undecided, _, _ = found(site, tmp_path)
-    assert (moved, undecided) == (set(), {Port(site.host(1, 3), DGX[1])})
+    assert (moved, undecided) == (set(), changed if hosts == 6 else set())
+    assert named_open(site, tmp_path) == (set() if hosts == 6 else changed)
+
+
+def test_two_of_three_cables_show_the_place_of_a_host_where_the_fabric_follows_a_rule(tmp_path: Path) -> None:
+    site = Site((12, 12), rails=4)
+    host = site.host(2, 12)
+    for rail, place in ((0, None), (2, 14)):
+        end = (host, DGX[rail])
+        site.planned, site.cabled = dict(site.planned), dict(site.cabled)
+        if place is None:
+            del site.planned[end], site.cabled[end]
+        else:
+            site.cabled[end] = (site.leaf(2, rail), place)
+    assert found(site, tmp_path)[:2] == (set(), set())
+    assert named_open(site, tmp_path) == {Port(host, DGX[2])}
+
+
+def in_blocks() -> Site:
+    """Twenty pods of one leaf each, of two hosts, of one, and of three."""
+    return Site((2,) * 16 + (1, 1, 1, 3), blocks=True)
+
+
+def test_pods_of_one_leaf_and_few_hosts_are_decided_by_the_other_pods(tmp_path: Path) -> None:
+    site = in_blocks()
+    assert found(site, tmp_path) == (set(), set(), set(), [])
+    site.swap_rails(site.host(17, 1), 4, 5)  # the only host of its pod
+    for place in (1, 2):
+        site.swap_rails(site.host(3, place), 3, 5)  # all hosts of its pod
+    between = [(site.host(9, place), DGX[6]) for place in (1, 2)]
+    site.swap(*between)
+    site.cabled[site.host(18, 1), DGX[2]] = (site.leaf(18, 2), 20)
+    moved, undecided, _, _ = found(site, tmp_path)
+    assert (moved, undecided) == ({Port(*end) for end in between}, set())
+    assert named_open(site, tmp_path) == {Port(*end) for end in site.wrong} - moved
+
+
+def test_a_pod_of_three_hosts_may_have_a_wiring_of_its_own(tmp_path: Path) -> None:
+    site = in_blocks()
+    for place in (1, 2, 3):
+        site.swap_rails(site.host(20, place), 0, 7)
+    assert found(site, tmp_path)[:2] == (set(), set())
+
+
+@pytest.mark.parametrize("rail", [0, 3, 7])
+def test_a_nic_that_is_down_leaves_the_others_of_its_pod_where_they_are(rail: int, tmp_path: Path) -> None:
+    site = in_blocks()
+    for pod, place in ((2, 1), (2, 2), (17, 1)):
+        del site.planned[site.host(pod, place), DGX[rail]], site.cabled[site.host(pod, place), DGX[rail]]
+    moved, undecided, apart, _ = found(site, tmp_path)
+    assert (moved, undecided, apart, named_open(site, tmp_path)) == (set(), set(), set(), set())
+
+
+def test_half_of_the_nics_under_a_strange_name_are_a_server_beside_the_rails(tmp_path: Path) -> None:
+    site = Site((6, 6), rails=4, kinds=(DGX, HCA))
+    site.serve("ubuntu", DGX[:2], [(site.leaf(1, rail), 30) for rail in (2, 3)])
+    site.serve("localhost", DGX[:3], [(site.leaf(2, rail), 31) for rail in (0, 1, 2)])
+    moved, undecided, apart, _ = found(site, tmp_path)
+    assert (moved, undecided, apart) == (set(), set(), {"ubuntu"})
+
+
+FABRICS = Path(__file__).resolve().parents[2] / "shared" / "real"
+
+
+@pytest.mark.skipif(not FABRICS.is_dir(), reason=f"no real fabrics at {FABRICS}")
+@pytest.mark.parametrize("name", ["director", "gb200"])
+def test_every_wrong_cable_of_a_real_fabric_is_named_and_no_other_one(name: str, tmp_path: Path) -> None:
+    (tmp_path / "ibnetdiscover").write_bytes(gzip.decompress((FABRICS / f"{name}.ibnetdiscover.gz").read_bytes()))
+    wrong = {Port(*end.split("/")) for end in json.loads((FABRICS / "truth.json").read_text())[name]}
+    seen = read_capture(tmp_path).snapshot()
+    evaluated = evaluate(Round(infer(seen).plan, seen))
+    assert {port for port, state in evaluated.cable_states.items() if state is not CableState.RIGHT} == wrong
+    assert {move.cable for cause in evaluated.causes for move in cause.moves} <= wrong
 
 
 def test_a_fabric_with_mostly_factory_descriptions(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """Texts and moves for cables in wrong places: swaps, rotations, moves, shifted blocks, and their alternatives."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -252,7 +252,7 @@ def _path_draft(
         summary += f"; the cable planned there, {lost}, is not found anywhere"
         to_confirm = f"find the other end of the cable of {lost}"
     action = f"Move it: {_walk(steps)}." if len(steps) == 1 else f"Move them in this order: {_walk(steps)}."
-    return CauseCandidate(
+    draft = CauseCandidate(
         CauseKind.CABLE_MOVE,
         subjects,
         summary,
@@ -262,6 +262,22 @@ def _path_draft(
         moves=steps,
         confidence=sure,
         to_confirm=to_confirm,
+    )
+    return _spare(draft) if s.index.plan.inferred else draft
+
+
+def _spare(draft: CauseCandidate) -> CauseCandidate:
+    """Without a plan, a cable on its leaf in another port than its host's other cables may be in a spare one."""
+    if any(move.source.device != move.target.device for move in draft.moves):
+        return draft
+    target = draft.moves[-1].target
+    return replace(
+        draft,
+        action="Move no cable before it is confirmed: its rail is right.",
+        moves=(),
+        confidence=0.5,
+        alternatives=(Alternative(draft.kind, draft.summary, draft.moves),),
+        to_confirm=f"is {target} in order and free? A spare port that serves in its place is right as it is",
     )
 
 

@@ -6,12 +6,14 @@ least half as many on several hosts; a server with other adapters (management, s
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from truerail.analysis.cabling.host_nics import HostSays, NicOrder, name_shape
 from truerail.model import Port
 from truerail.plans.infer_rails import FEWEST_VOTES, Column, Columns, clear
+
+_STRANGE = "its name does not match those of the other hosts"
 
 
 @dataclass
@@ -39,22 +41,23 @@ def members(
     main = max(kinds, key=lambda order: (order in near, len(order) * kinds[order], len(order)))
     found = Members(main)
     shapes = Counter(name_shape(host) for host in held if orders.get(host) == main)
+    whole = {name_shape(host) for host in held if host in orders}
     for host, ports in held.items():
         order = orders.get(host)
         if order is None:
-            _place_partial(found, host, ports, kinds, shapes)
+            _place_partial(found, host, ports, kinds, whole)
         elif _takes_part(order, kinds, near, main):
             found.order[host] = order
             if order != main and order not in near and kinds[order] < FEWEST_VOTES:
                 found.unsure[host] = "few hosts have its adapters"
             elif name_shape(host) not in shapes and order not in near:
-                found.unsure[host] = "its name does not match those of the other hosts"
+                found.unsure[host] = _STRANGE
         else:
             found.apart[host] = f"{len(order)} NICs where most have {len(main)}"
     few = {shape for shape, count in shapes.items() if count < FEWEST_VOTES and count * 4 < shapes.total()}
     for host, order in found.order.items():
         if name_shape(host) in few and order not in near:
-            found.unsure.setdefault(host, "its name does not match those of the other hosts")
+            found.unsure.setdefault(host, _STRANGE)
     return found
 
 
@@ -65,20 +68,25 @@ def _takes_part(order: NicOrder, kinds: Counter[NicOrder], near: Counter[NicOrde
 
 
 def _place_partial(
-    found: Members, host: str, ports: Mapping[str, Port], kinds: Counter[NicOrder], shapes: Counter[str]
+    found: Members, host: str, ports: Mapping[str, Port], kinds: Counter[NicOrder], whole: Collection[str]
 ) -> None:
-    """The kind of a host that reports not all of its NICs, or none: the one with most of the observed ports."""
+    """The kind of a host that reports not all of its NICs, or none: the one with most of the observed ports. `whole`
+    are the forms of the names of hosts that report all: under another name, half of the NICs are a server beside the
+    rails.
+    """
     share = {order: len(ports.keys() & by_name(order).keys()) for order in kinds}
     best = max(share, key=lambda order: (share[order], kinds[order]))
     if not share[best]:
         return
-    whole = 2 * share[best] >= len(by_name(best))
-    if not whole and name_shape(host) not in shapes:
+    strange = name_shape(host) not in whole
+    if strange and 2 * share[best] <= len(by_name(best)):
         found.apart[host] = f"{share[best]} NICs where most have {len(found.main)}"
         return
     found.order[host] = best
-    if not whole:
+    if 2 * share[best] < len(by_name(best)):
         found.unsure[host] = f"only {share[best]} of its NICs are found"
+    elif strange:
+        found.unsure[host] = _STRANGE
 
 
 def by_name(order: NicOrder) -> dict[str, Column]:

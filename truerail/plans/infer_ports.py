@@ -3,7 +3,8 @@
 On most fabrics a host has the same port number on all its leaves, or numbers at fixed distances. A port's number is
 taken as the sum of the host's place and the column's distance. A cable that follows the rule on its right leaf is
 right. Any other is wrong only if the evidence is clear: another cable sits in its place, or a whole block is off by the
-same amount. A single cable in a free port may be intended: it stays, undecided.
+same amount, or nearly the whole fabric follows the rule. Else a single cable in a free port may be intended: it stays,
+undecided.
 """
 
 from collections import Counter, defaultdict
@@ -11,7 +12,7 @@ from dataclasses import dataclass, field
 
 from truerail.model import Port
 from truerail.plans.infer_kinds import Members
-from truerail.plans.infer_rails import FEWEST_VOTES, Column, Columns, Key, Leaves, clear, leaves_of
+from truerail.plans.infer_rails import FEWEST_VOTES, REGULAR, Column, Columns, Key, Leaves, clear, leaves_of
 from truerail.plans.port_numbers import PortNumbers, pattern
 
 _REGULAR = 0.75
@@ -20,6 +21,8 @@ _DOUBTFUL = 0.5
 """Share from which a host whose own NICs disagree does not count as right."""
 _SHIFTED = 0.2
 """Share of a leaf's hosts in the usual place that shows the others to be shifted, not the leaf to be different."""
+_FEWEST_STRICT = 64
+"""Cables, at least, of a fabric that follows a rule strictly."""
 _ROUNDS = 3
 Place = tuple[str, Column]
 """A pod and a column."""
@@ -65,7 +68,7 @@ def agree(columns: Columns, found: Members) -> Consensus:
             agreed.undecided[key] = f"the ports of {leaf} follow two patterns, neither with enough hosts"
         elif key[0] in found.unsure:
             agreed.undecided[key] = f"its leaf would be {leaf}, but {found.unsure[key[0]]}"
-        elif own.device != leaf or rule.is_off(key) or _swapped(key, target, holders, rule, leaves):
+        elif own.device != leaf or rule.is_off(key) or rule.strict or _swapped(key, target, holders, rule, leaves):
             agreed.expected[key] = target
         else:
             agreed.undecided[key] = f"it is on its leaf, but in another port than its host's other NICs ({target.name})"
@@ -140,6 +143,7 @@ class _Rule:
             self._votes[key[0]][self._number[key] - self._distance[self.at(key)]] += 1
         self._place = {host: votes.most_common(1)[0][0] for host, votes in self._votes.items()}
         self.follow = sum(map(self.follows, seen))
+        self.strict = self.follow >= max(_FEWEST_STRICT, REGULAR * len(seen))
         self._shape = _shapes(seen)
         offsets = Counter((self.at(key), self._off(key)) for key in on_leaf if self._off(key))
         self._blocks = {block for block, count in offsets.items() if count >= FEWEST_VOTES}
@@ -156,8 +160,9 @@ class _Rule:
         return key[0] in self._place and self._off(key) == 0
 
     def sure(self, host: str) -> bool:
-        """Whether the host's place is unambiguous."""
-        return clear(self._votes[host]) is not None
+        """Whether the host's place is unambiguous: of a strict rule, also if two of three cables agree."""
+        votes = self._votes[host]
+        return clear(votes) is not None or (self.strict and 2 * max(votes.values()) > max(votes.total(), 2))
 
     def torn(self, host: str) -> bool:
         """Whether the host's place is ambiguous."""
@@ -197,27 +202,42 @@ class _Rule:
         return place, {at: gap - zero.get(at[0], 0) for at, gap in distance.items()}
 
     def _settle(self) -> None:
-        """A column whose hosts differ: the distance that the columns of all pods have, where it is a rule."""
+        """A column whose hosts differ: the distance that the columns of all pods have, where it is a rule. A column of
+        few hosts has the distance that it has in other pods, unless several have another one.
+        """
         votes: dict[Place, Counter[int]] = defaultdict(Counter)
         for key in self._voting:
             votes[self.at(key)][self._number[key] - self._place[key[0]]] += 1
-        usual: dict[int, Counter[int]] = defaultdict(Counter)
+        usual: dict[int | Column, Counter[int]] = defaultdict(Counter)
         for at, gap in self._distance.items():
             usual[self._rank.get(at, 0)][gap] += 1
+            usual[at[1]][gap] += 1
         for at, counts in votes.items():
-            gaps = usual[self._rank.get(at, 0)]
-            gap, count = gaps.most_common(1)[0]
-            known = count >= FEWEST_VOTES and count >= _REGULAR * gaps.total()
-            if known and self._distance[at] == gap:
+            few = counts.total() < FEWEST_VOTES
+            same = usual[at[1]]
+            if (
+                few
+                and (gap := _common(same)) is not None
+                and (self._distance[at] == gap or same[self._distance[at]] < FEWEST_VOTES)
+            ):
+                self._distance[at] = gap
+                continue
+            gap = _common(usual[self._rank.get(at, 0)])
+            if gap is not None and self._distance[at] == gap:
                 continue
             if len(counts) == 1:
-                self.contested[at] = known and counts.total() < FEWEST_VOTES
-                continue
-            if known and counts[gap]:
+                self.contested[at] = gap is not None and few
+            elif gap is not None and counts[gap]:
                 self._distance[at] = gap
                 self.contested[at] = counts[gap] < _SHIFTED * counts.total()
             else:
                 self.contested[at] = clear(counts) is None
+
+
+def _common(gaps: Counter[int]) -> int | None:
+    """The distance that nearly all columns have, and at least three."""
+    gap, count = gaps.most_common(1)[0]
+    return gap if count >= max(FEWEST_VOTES, _REGULAR * gaps.total()) else None
 
 
 def _ranks(leaves: Leaves) -> dict[Place, int]:

@@ -22,6 +22,8 @@ Key = tuple[str, Column]
 
 FEWEST_VOTES = 3
 """Hosts that must agree before their vote alone decides: of two, either may be the wrong one."""
+REGULAR = 0.95
+"""Share of a fabric that follows a rule from which the rule decides where few hosts vote, and about single cables."""
 
 
 @dataclass
@@ -89,16 +91,26 @@ def leaves_of(columns: Columns) -> Leaves:
         for (rail, plane), port in places.items():
             voters[(pods[host], plane), rail][host] = port.device
     votes = {cell: Counter(by_host.values()) for cell, by_host in voters.items()}
+    own = _own_leaves(columns)
     names = LeafNames({cell: top for cell, counts in votes.items() if (top := _top(counts))}, [*groups])
     found = Leaves(pods, {}, _renamed({cell: leaf for cell, counts in votes.items() if (leaf := clear(counts))}, names))
     for cell, counts in votes.items():
         leaf = clear(counts) or _by_name(counts, names.at(cell))
         (_, plane), rail = cell
-        for host, own in voters[cell].items():
-            found.of[host, (rail, plane)] = leaf or own
-            if leaf is None:
+        for host, seen in voters[cell].items():
+            found.of[host, (rail, plane)] = leaf or own.get(host, seen)
+            if leaf is None and host not in own:
                 found.undecided[host, (rail, plane)] = _why(counts, rail, names.at(cell))
     return found
+
+
+def _own_leaves(columns: Columns) -> dict[str, str]:
+    """The leaf of each host by its own cables, where nearly all hosts of the fabric have all of theirs on one leaf."""
+    alone = [len({port.device for port in places.values()}) == 1 for places in columns.at.values() if len(places) > 1]
+    if sum(alone) < max(FEWEST_VOTES, REGULAR * len(alone)):
+        return {}
+    found = {host: clear(Counter(port.device for port in places.values())) for host, places in columns.at.items()}
+    return {host: leaf for host, leaf in found.items() if leaf is not None}
 
 
 def _top(counts: Counter[str]) -> str | None:
