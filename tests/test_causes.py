@@ -1,12 +1,15 @@
 """The cause engine on small fabrics: each kind alone, several at once, and what must never happen."""
 
+from collections import Counter
 from collections.abc import Callable
+from random import Random
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.draws import draws
+from tests.followed import followed
 from tests.small_fabric import World, make_plan
 from truerail.analysis.cabling import State, Wiring
 from truerail.analysis.round import Round
@@ -161,6 +164,9 @@ def test_a_cable_moved_back_over_right_ones_is_not_of_the_block() -> None:
     kinds = {cause.kind: cause for cause in causes if cause.kind is not CauseKind.LINK_DOWN}
     assert set(kinds) == {CauseKind.PORT_SHIFT, CauseKind.CABLE_MOVE}
     assert [str(move.cable) for move in kinds[CauseKind.CABLE_MOVE].moves] == [str(nic(12, 1))]
+    assert "not found" not in kinds[CauseKind.CABLE_MOVE].summary
+    assert [move.after for move in kinds[CauseKind.PORT_SHIFT].moves] == ["the cable of h12/nicb is moved", "", "", ""]
+    followed(world.where, causes)
 
 
 @pytest.mark.parametrize("by_inventory", [False, True])
@@ -293,17 +299,50 @@ def test_moves_never_touch_a_right_cable_and_lead_to_the_plan(order: list[int], 
     places = [world.plan.peer_of(slot) for slot in slots]
     world.where |= {slot: places[order[i]] for i, slot in enumerate(slots)}
     wiring, causes = causes_of(world)
-    here = dict(world.where)
     for cause in causes:
         for move in (*cause.moves, *(m for a in cause.alternatives for m in a.moves)):
             if cause.moves:
                 assert world.where[move.cable] != world.plan.peer_of(move.cable)
-        for move in cause.moves:
-            assert here[move.cable] == move.source
-            here[move.cable] = move.target
+    here = followed(world.where, causes)
     if not any(c.kind in (CauseKind.LEAF_SWAP, CauseKind.HOST_SWAP, CauseKind.GPU_NIC_ORDER) for c in causes):
         assert here == {c.a: c.b for c in world.plan.cables}
         assert sum(len(c.moves) for c in causes) == len(wiring.cables(State.WRONG))
+
+
+@settings(max_examples=draws(40, 2000), deadline=None)
+@given(st.randoms(use_true_random=False), st.integers(1, 3))
+@example(Random(1), 3)
+def test_each_move_of_shifted_swapped_and_lost_cables_goes_to_a_free_port(random: Random, faults: int) -> None:
+    world = World(make_plan(hosts=8, rails=2))
+    planned = {cable.a: cable.b for cable in world.plan.cables}
+    for _ in range(faults):
+        cables = [nic(host, rail) for rail in random.sample(range(2), random.choice((1, 1, 2))) for host in range(1, 9)]
+        first = random.randrange(len(cables) - 4)
+        some = random.choice(
+            (cables[first : first + random.randint(4, 8)], random.sample(cables, random.randint(2, 5)))
+        )
+        places = [world.where[cable] for cable in some]
+        world.where |= zip(some, [*places[1:], random.choice((places[0], Port("leaf-0", "swp60")))], strict=True)
+        if random.random() < 0.3:
+            world.where[random.choice(cables)] = None
+    taken = Counter(world.where.values())
+    world.where |= {cable: None for cable, place in world.where.items() if taken[place] > 1}
+    causes = causes_of(world)[1]
+    here = followed(world.where, causes)
+    if not any(cause.kind in (CauseKind.LEAF_SWAP, CauseKind.HOST_SWAP, CauseKind.GPU_NIC_ORDER) for cause in causes):
+        assert here == {cable: place and planned[cable] for cable, place in world.where.items()}
+
+
+def test_what_sits_in_a_shifted_block_moves_with_it_or_before_it() -> None:
+    world = World(make_plan(hosts=12))
+    for i in range(3, 8):
+        world.where[nic(i, 1)] = Port("leaf-1", f"swp{i + 1}")
+    world.where[nic(8, 1)] = Port("leaf-1", "swp3")  # over its end
+    world.swap(nic(5, 1), nic(2, 3))
+    cause = only(causes_of(world)[1])
+    assert (cause.kind, len(cause.moves)) == (CauseKind.PORT_SHIFT, 7)
+    assert cause.summary.startswith("4 cables on leaf-1 are 1 port too high: swp3 to swp7 is one shifted block, and 3")
+    assert followed(world.where, [cause]) == {cable.a: cable.b for cable in world.plan.cables}
 
 
 @settings(max_examples=30, deadline=None)

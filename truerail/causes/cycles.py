@@ -15,9 +15,11 @@ from truerail.model.columns import NONE
 
 @dataclass(frozen=True)
 class Chain:
-    """Rows of sightings, each sitting in the planned place of the next one. `closed` for a cycle.
+    """Rows of sightings, each sitting in the planned place of the next one: the order of their moves. `closed` for a
+    cycle, of which the first one hangs loose until the last one has moved.
 
-    `displaced` is the cable, not seen anywhere, whose place the last one took; -1 if that place is not planned.
+    `displaced` is the cable whose place the last one took: it is not seen anywhere, or another cause moves it. -1 if
+    that place is not planned.
     """
 
     rows: tuple[int, ...]

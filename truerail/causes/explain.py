@@ -44,12 +44,12 @@ from truerail.causes.nic_order import (
 )
 from truerail.causes.observed_links import ObservedLinks
 from truerail.causes.relabel import Relabelling, best_relabelling, hidden_relabellings
-from truerail.causes.shift import shifts
+from truerail.causes.shift import blocks
 from truerail.causes.strangers import Stranger, stranger_draft, strangers
 from truerail.causes.telemetry import correlate
 from truerail.causes.trunks import crossed_by_name, joined_trunks
 from truerail.model.columns import Codes
-from truerail.model.finding import Cause, CauseKind, Finding, Move, Severity
+from truerail.model.finding import Cause, CauseKind, Finding, Move, Severity, cause_key
 from truerail.model.maintained import Maintained
 
 
@@ -70,7 +70,21 @@ def explain(round: Round, findings: Sequence[Finding], work: Sequence[Maintained
     orders = _enumeration_drafts(wiring, left)
     left = attach(wiring.index, orders, left)
     drafts += [d for d in orders if d.explains] + _unknown_drafts(left)
+    in_sequence(drafts)
     return number([*drafts, *correlate(round, drafts, left, work)])
+
+
+def in_sequence(drafts: Sequence[CauseCandidate]) -> None:
+    """A cable that goes to a port from which another cause moves one goes there after it."""
+    leaves = {move.source: (draft, move) for draft in drafts for move in draft.moves if not move.after_causes}
+    for draft in drafts:
+        steps = list(draft.moves)
+        for at, step in enumerate(steps):
+            first, move = leaves.get(step.target, (draft, step))
+            if first is not draft and not step.after_causes:
+                words, key = f"the cable of {move.cable} is moved", cause_key(first.kind, first.subjects)
+                steps[at] = replace(step, after=words, after_causes=(key,))
+        draft.moves = tuple(steps)
 
 
 def _wiring_drafts(wiring: Wiring, renamed: Sequence[Stranger]) -> list[CauseCandidate]:
@@ -93,9 +107,9 @@ def _wiring_drafts(wiring: Wiring, renamed: Sequence[Stranger]) -> list[CauseCan
         drafts += switches
     swapped, ports = _heard_by_name(wiring, sightings, before)
     drafts += swapped
-    for shift in shifts(sightings):
-        drafts.append(left_open(sightings, shift.rows.tolist(), shift_draft(sightings, shift, before), ports))
-        sightings.place[shift.rows] = sightings.index.b[sightings.taken_for[shift.rows]]
+    for shift, rows in blocks(sightings):
+        drafts.append(left_open(sightings, rows, shift_draft(sightings, shift, rows, before), ports))
+        sightings.place[rows] = sightings.index.b[sightings.taken_for[rows]]
     for rows, draft in chain_drafts(sightings, chains(sightings), wiring, before):
         open_ = left_open(sightings, rows, draft, ports)
         drafts.append(without_absent_targets(wiring, sightings, rows, open_))
@@ -213,6 +227,8 @@ def _relabelled(
                 drafts.append(bundle_or_order(sightings, one.found, bundled, steps))
                 continue
             whole = not _right_within(sightings, one.found)
+            put_back = sightings.wrong & (sightings.place == sightings.stands)
+            one = replace(one, rows=one.rows[~put_back[one.rows]])
         certain.append(one.found)
         named = all(device in wiring.identity.announces for device in one.found.cycle)
         drafts.append(relabel_draft(sightings, one.found, steps, one.rows, announced=named, whole=whole))

@@ -91,7 +91,7 @@ def chain_drafts(
     orders: dict[tuple[Pairs, bool], list[_Renamed]] = {}
     for chain in found:
         draft = _chain_draft(s, chain, before)
-        rows = list(_in_order(chain))
+        rows = list(chain.rows)
         residents = s.resident()[rows].tolist()
         inside = _within_a_host(s, chain, wiring.gpu_rails)
         names = names_of(wiring, s.taken_for[rows].tolist(), residents) if inside else Names.RIGHT
@@ -132,14 +132,9 @@ def _is_common(members: Iterable[_Renamed]) -> bool:
     return len({one.host for one in members}) >= MIN_HOSTS_FOR_ONE_CAUSE
 
 
-def _in_order(chain: Chain) -> tuple[int, ...]:
-    """The rows of a chain in the order of their moves: in a path, the last place is freed first."""
-    return chain.rows if chain.closed else tuple(reversed(chain.rows))
-
-
 def _chain_draft(s: ObservedLinks, chain: Chain, before: Sequence[Relabelling]) -> CauseCandidate:
     """A swap, a rotation, or a path that ends in a free place, as moves of cables."""
-    rows = _in_order(chain)
+    rows = list(chain.rows)
     steps = moves_on(s, rows, before)
     subjects = tuple(sorted((str(m.cable) for m in steps), key=natural_key))
     sure = float(min(s.sure[r] for r in rows))
@@ -245,9 +240,9 @@ def _path_draft(
     if len(steps) == 1:
         summary = f"the cable of {subjects[0]} is in {steps[0].source} instead of {steps[0].target}"
     else:
-        summary = f"{len(steps)} cables are each one port off; the last is in {steps[0].source}"
+        summary = f"{len(steps)} cables are each in the port of the next one; the last is in {steps[-1].source}"
     to_confirm = ""
-    if chain.displaced >= 0:
+    if chain.displaced >= 0 and chain.displaced not in s.taken_for:
         lost = s.index.a_port(chain.displaced)
         summary += f"; the cable planned there, {lost}, is not found anywhere"
         to_confirm = f"find the other end of the cable of {lost}"
@@ -270,7 +265,7 @@ def _spare(draft: CauseCandidate) -> CauseCandidate:
     """Without a plan, a cable on its leaf in another port than its host's other cables may be in a spare one."""
     if any(move.source.device != move.target.device for move in draft.moves):
         return draft
-    target = draft.moves[-1].target
+    target = draft.moves[0].target
     return replace(
         draft,
         action="Move no cable before it is confirmed: its rail is right.",
@@ -288,26 +283,25 @@ def _walk(steps: tuple[Move, ...]) -> str:
     return f"{walk}; not before {first}" if first else walk
 
 
-def shift_draft(s: ObservedLinks, shift: Shift, before: Sequence[Relabelling] = ()) -> CauseCandidate:
-    """A block of ports that is off by k."""
-    steps = moves_on(
-        s, sorted(shift.rows.tolist(), key=lambda r: natural_key(s.index.b_port(int(s.taken_for[r])).name)), before
-    )
+def shift_draft(
+    s: ObservedLinks, shift: Shift, rows: Sequence[int], before: Sequence[Relabelling] = ()
+) -> CauseCandidate:
+    """A block of ports that is off by k. `rows` are its sightings in the order of the moves, and those in its way."""
+    steps = moves_on(s, rows, before)
     leaf = s.index.devices.names[shift.leaf]
-    count = abs(shift.offset)
+    places = sorted((s.index.b_port(int(s.taken_for[r])).name for r in shift.rows), key=natural_key)
+    count, more = abs(shift.offset), len(rows) - len(shift.rows)
     off = f"{count} port{'s' * (count > 1)} too {'high' if shift.offset > 0 else 'low'}"
-    block = f"{steps[0].target.name} to {steps[-1].target.name}"
-    summary = f"{len(steps)} cables on {leaf} are {off}: {block} is one shifted block"
-    action = f"Move the block back by {count}: {_walk(steps)}."
+    beside = f", and {more} more {'are' if more > 1 else 'is'} exchanged with it" if more else ""
     return CauseCandidate(
         CauseKind.PORT_SHIFT,
         (leaf,),
-        summary,
-        action,
-        [int(s.cable[r]) for r in shift.rows],
+        f"{len(places)} cables on {leaf} are {off}: {places[0]} to {places[-1]} is one shifted block{beside}",
+        f"Move the block back by {count}{f', and {more} more with it' if more else ''}: {_walk(steps)}.",
+        [int(s.cable[r]) for r in rows],
         rules=WIRING,
         moves=steps,
-        confidence=0.97 * float(s.sure[shift.rows].min()),
+        confidence=0.97 * float(s.sure[rows].min()),
     )
 
 

@@ -138,13 +138,15 @@ class ObservedLinks:
 
     def put_back(self, crossed: Collection[int]) -> bool:
         """Undoes swapped bundles of these switches if many of their cables are still wrong after it, since each of
-        those would move twice: only cables that come to their own place move with it. Returns whether any does.
+        those would move twice: only cables that come to their own place move with it. Returns whether half of them do:
+        else none does.
         """
         carried = np.isin(self.index.ports.device_of(self.stands), list(crossed)) & (self.stands != self.place)
         chosen = carried & ~self.wrong
         if np.count_nonzero(chosen) < MIN_HELPED_PER_CARRIED * np.count_nonzero(carried & ~chosen):
             while (taken := chosen & np.isin(self.place, self.stands[~chosen])).any():
                 chosen &= ~taken  # another plug is in its place: the two are one chain
+            chosen &= 2 * np.count_nonzero(chosen) >= np.count_nonzero(carried)
             back = carried & ~chosen
             self.place[back] = self.stands[back]
         return bool(chosen.any())

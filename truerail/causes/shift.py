@@ -5,11 +5,12 @@ positions with one offset, too long for chance, is a shifted block; a block that
 start.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from truerail.causes.cycles import Chain, chains
 from truerail.causes.observed_links import ObservedLinks
 from truerail.model.columns import NONE, Codes
 from truerail.model.index import PlanIndex
@@ -28,6 +29,26 @@ class Shift:
     leaf: int
     offset: int
     rows: Codes
+
+
+def blocks(s: ObservedLinks) -> Iterator[tuple[Shift, list[int]]]:
+    """Each shifted block, and its sightings in the order of the moves, with those that can only move with it: all of a
+    cycle, and what is between two cables of the block in a path. Blocks that share a chain are one.
+    """
+    of = {row: chain for chain in chains(s) for row in chain.rows}
+    left = shifts(s)
+    while left:
+        rows, size = left[0].rows.tolist(), 0
+        while len(rows) > size:
+            size, its = len(rows), dict.fromkeys(of[row] for row in rows)
+            rows = [row for one in left if not its.keys().isdisjoint(of[r] for r in one.rows) for row in one.rows]
+        yield left[0], [row for chain in its for row in _moved_with(chain, {*rows})]
+        left = [one for one in left if its.keys().isdisjoint(of[row] for row in one.rows)]
+
+
+def _moved_with(chain: Chain, rows: Collection[int]) -> Sequence[int]:
+    at = [place for place, row in enumerate(chain.rows) if row in rows]
+    return chain.rows if chain.closed else chain.rows[at[0] : at[-1] + 1]
 
 
 def shifts(s: ObservedLinks) -> list[Shift]:
