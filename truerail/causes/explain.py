@@ -76,14 +76,15 @@ def explain(round: Round, findings: Sequence[Finding], work: Sequence[Maintained
 
 def in_sequence(drafts: Sequence[CauseCandidate]) -> None:
     """A cable that goes to a port from which another cause moves one goes there after it."""
-    leaves = {move.source: (draft, move) for draft in drafts for move in draft.moves if not move.after_causes}
-    for draft in drafts:
+    keys = [cause_key(draft.kind, draft.subjects) for draft in drafts]
+    leaves = {move.source: (key, move) for key, draft in zip(keys, drafts, strict=True) for move in draft.moves}
+    for own, draft in zip(keys, drafts, strict=True):
         steps = list(draft.moves)
         for at, step in enumerate(steps):
-            first, move = leaves.get(step.target, (draft, step))
-            if first is not draft and not step.after_causes:
-                words, key = f"the cable of {move.cable} is moved", cause_key(first.kind, first.subjects)
-                steps[at] = replace(step, after=words, after_causes=(key,))
+            key, move = leaves.get(step.target, (own, step))
+            if own not in (key, *move.after_causes) and key not in step.after_causes:
+                words = " and ".join(filter(None, (step.after, f"the cable of {move.cable} is moved")))
+                steps[at] = replace(step, after=words, after_causes=(*step.after_causes, key))
         draft.moves = tuple(steps)
 
 

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from truerail.analysis.cabling import State, Wiring
+from truerail.causes.turned import turned
 from truerail.model.columns import NONE, Codes
 from truerail.model.index import PlanIndex
 
@@ -92,10 +93,10 @@ class ObservedLinks:
     @classmethod
     def of(cls, wiring: Wiring) -> "ObservedLinks":
         """All cables of a wiring that are seen at a port."""
-        index = wiring.index
-        seen = np.flatnonzero((wiring.place >= 0) & np.isin(wiring.state, [State.RIGHT, State.WRONG]))
-        sure = np.maximum(wiring.sure[index.a[seen]], wiring.sure[wiring.place[seen]])
-        places = wiring.place[seen]
+        index, place = turned(wiring)
+        seen = np.flatnonzero((place >= 0) & np.isin(wiring.state, [State.RIGHT, State.WRONG]))
+        places = place[seen]
+        sure = np.maximum(wiring.sure[index.a[seen]], wiring.sure[places])
         return cls(index, Slots(index), seen, seen.copy(), places.copy(), places.copy(), sure, _labels(wiring))
 
     def add(self, cables: Codes, places: Codes, sure: float) -> None:

@@ -1,0 +1,86 @@
+"""Hosts wired to each other, without a switch: rings and meshes."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from itertools import combinations
+from random import Random
+
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from tests.draws import draws
+from tests.followed import both_ways, followed
+from truerail.analysis.round import Round
+from truerail.model import (
+    Cable,
+    CableState,
+    CauseKind,
+    Device,
+    Evaluation,
+    Neighbor,
+    Plan,
+    Port,
+    Reading,
+    Role,
+    Snapshot,
+)
+from truerail.rounds import evaluate
+
+
+def ring(hosts: int) -> Plan:
+    """The first port of each host to the second one of the next."""
+    cables = tuple(Cable(Port(f"h{i}", "p1"), Port(f"h{(i + 1) % hosts}", "p0")) for i in range(hosts))
+    return Plan({f"h{i}": Device(f"h{i}", Role.HOST) for i in range(hosts)}, cables)
+
+
+def mesh(hosts: int) -> Plan:
+    """Each host to each other one."""
+    cables = tuple(Cable(Port(f"h{i}", f"p{j}"), Port(f"h{j}", f"p{i}")) for i, j in combinations(range(hosts), 2))
+    return Plan({f"h{i}": Device(f"h{i}", Role.HOST) for i in range(hosts)}, cables)
+
+
+def found(plan: Plan, far: Mapping[Port, Port | None]) -> Evaluation:
+    """The evaluation of what every host hears."""
+    at = datetime(2026, 11, 20, tzinfo=UTC)
+    heard: dict[str, list[Neighbor]] = {name: [] for name in plan.devices}
+    for port, there in both_ways(far).items():
+        if there is not None:
+            heard[port.device].append(
+                Neighbor(port.name, system_name=there.device, port_id=there.name, port_id_type="ifname")
+            )
+    return evaluate(
+        Round(plan, Snapshot(at, [Reading(name, "lldp_host", at, tuple(rows)) for name, rows in heard.items()]))
+    )
+
+
+def test_exchanged_plugs_at_one_host_of_a_ring_are_one_swap_there() -> None:
+    plan = ring(4)
+    far = {cable.a: cable.b for cable in plan.cables}
+    far[Port("h0", "p1")] = Port("h1", "p1")
+    del far[Port("h1", "p1")]
+    far[Port("h2", "p0")] = Port("h1", "p0")
+    (cause,) = found(plan, far).causes
+    assert (cause.kind, cause.subjects) == (CauseKind.CABLE_SWAP, ("h0/p1", "h2/p0"))
+    assert {(str(move.source), str(move.target)) for move in cause.moves} == {("h1/p1", "h1/p0"), ("h1/p0", "h1/p1")}
+    assert followed(far, [cause]) == both_ways({cable.a: cable.b for cable in plan.cables})
+
+
+@settings(max_examples=draws(60, 3000), deadline=None)
+@given(st.sampled_from([ring(3), ring(8), mesh(3), mesh(5)]), st.randoms(use_true_random=False), st.integers(2, 5))
+@example(mesh(5), Random(1), 4)
+def test_exchanged_plugs_are_put_right_with_one_move_for_each_wrong_cable(
+    plan: Plan, random: Random, count: int
+) -> None:
+    ends = [port for cable in plan.cables for port in (cable.a, cable.b)]
+    some = random.sample(ends, count)
+    into = dict(zip(some, [*some[1:], some[0]], strict=True))
+    far = {into.get(cable.a, cable.a): into.get(cable.b, cable.b) for cable in plan.cables}
+    evaluation = found(plan, far)
+    planned, now = both_ways({cable.a: cable.b for cable in plan.cables}), both_ways(far)
+    assert {p for p, state in evaluation.cable_states.items() if state is not CableState.RIGHT} == {
+        cable.a for cable in plan.cables if now[cable.a] != cable.b
+    }
+    if not any(cause.kind is CauseKind.HOST_SWAP for cause in evaluation.causes):
+        assert followed(far, evaluation.causes) == planned
+        moves = [move for cause in evaluation.causes for move in cause.moves]
+        assert len(moves) == sum(planned[here] != there for here, there in far.items())
