@@ -1,6 +1,7 @@
 """Hosts wired to each other, without a switch: rings and meshes."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import combinations
 from random import Random
@@ -9,6 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.draws import draws
+from tests.each import each
 from tests.followed import both_ways, followed
 from truerail.analysis.round import Round
 from truerail.model import (
@@ -35,7 +37,8 @@ def ring(hosts: int) -> Plan:
 
 def mesh(hosts: int) -> Plan:
     """Each host to each other one."""
-    cables = tuple(Cable(Port(f"h{i}", f"p{j}"), Port(f"h{j}", f"p{i}")) for i, j in combinations(range(hosts), 2))
+    pairs = combinations(range(hosts), 2)
+    cables = tuple(Cable(Port(f"h{i}", f"p{j - i}"), Port(f"h{j}", f"p{hosts + i - j}")) for i, j in pairs)
     return Plan({f"h{i}": Device(f"h{i}", Role.HOST) for i in range(hosts)}, cables)
 
 
@@ -63,6 +66,23 @@ def test_exchanged_plugs_at_one_host_of_a_ring_are_one_swap_there() -> None:
     assert (cause.kind, cause.subjects) == (CauseKind.CABLE_SWAP, ("h0/p1", "h2/p0"))
     assert {(str(move.source), str(move.target)) for move in cause.moves} == {("h1/p1", "h1/p0"), ("h1/p0", "h1/p1")}
     assert followed(far, [cause]) == both_ways({cable.a: cable.b for cable in plan.cables})
+
+
+@each("plan", [ring(5), ring(8), mesh(4), mesh(5)])
+def test_exchanged_names_are_asked_about_and_nothing_moves(plan: Plan) -> None:
+    swap = {"h1": "h3", "h3": "h1"}
+    renamed = {
+        cable.a._replace(device=swap.get(cable.a.device, cable.a.device)): cable.b._replace(
+            device=swap.get(cable.b.device, cable.b.device)
+        )
+        for cable in plan.cables
+    }
+    (cause,) = found(plan, renamed).causes
+    assert (cause.kind, cause.subjects, cause.moves) == (CauseKind.HOST_SWAP, ("h1", "h3"), ())
+    assert "serial numbers" in cause.to_confirm
+    (other,) = cause.alternatives
+    as_moves = replace(cause, moves=other.moves, kind=CauseKind.BUNDLE_SWAP)
+    assert followed(renamed, [as_moves]) == both_ways({cable.a: cable.b for cable in plan.cables})
 
 
 @settings(max_examples=draws(60, 3000), deadline=None)

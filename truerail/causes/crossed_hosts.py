@@ -1,4 +1,4 @@
-"""Two hosts whose rail cables are in each other's places, while their other cables are right.
+"""Two hosts in each other's places: their rail cables, while their other cables are right, or hosts without switches.
 
 Cables of storage or management show that the hosts have their own names: if these were swapped, such cables would
 be wrong as well. So it is neither the labels (`relabel`) nor a fault of each rail: the hosts' bundles are crossed.
@@ -8,12 +8,13 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from truerail.analysis.cabling import DEVICE_ONLY
+from truerail.analysis.cabling import DEVICE_ONLY, Wiring
 from truerail.causes.candidate import CauseCandidate
-from truerail.causes.moved import WIRING, moves_on
+from truerail.causes.moved import WIRING, moves, moves_on, relabel_draft
 from truerail.causes.observed_links import ObservedLinks
 from truerail.causes.relabel import Relabelling
-from truerail.model.columns import Codes
+from truerail.model import Role
+from truerail.model.columns import NONE, Codes
 from truerail.model.finding import CauseKind
 from truerail.model.names import natural_key
 
@@ -36,6 +37,34 @@ def crossed_hosts(s: ObservedLinks, before: Sequence[Relabelling]) -> Iterator[C
     for (one, two), n in crossed.items():
         if one < two and n == crossed.get((two, one)) == whole[one] == whole[two] and n >= MIN_CABLES:
             yield _draft(s, np.flatnonzero(railed & np.isin(host, [one, two])), (one, two), before)
+
+
+def swapped_peers(s: ObservedLinks, wiring: Wiring) -> Iterator[CauseCandidate]:
+    """One draft for each pair of hosts that are wired to other hosts, each as the other is planned: their names may be
+    swapped as well as their cables. Their cables count as right from then on.
+    """
+    index, ports = s.index, s.index.ports
+    tier = np.array([*index.devices.tier, NONE])
+    between = s.wrong & index.from_host[s.taken_for] & (tier[index.b_device[s.taken_for]] == Role.HOST.tier)
+    there = ports.device_of(s.place)
+    pairs = np.sort(np.stack([index.b_device[s.taken_for], there], axis=1)[between], axis=1)
+    for one, other in np.unique(pairs[pairs[:, 0] != pairs[:, 1]], axis=0).tolist():
+        true_name = {one: other, other: one}
+        table = np.arange(len(index.devices.names) + 1)
+        table[[one, other]] = other, one
+
+        def renamed(port: Codes, table: Codes = table) -> Codes:
+            return ports.find(np.where(port >= 0, table[ports.device_of(port)], NONE), ports.name_of(port))
+
+        own = np.flatnonzero(np.isin(ports.device_of(np.arange(index.planned_ports)), [one, other]))
+        far = renamed(np.where(renamed(own) >= 0, wiring.partner[renamed(own)], NONE))
+        ends = [index.a_device[s.taken_for], index.b_device[s.taken_for], there]
+        rows = np.flatnonzero(between & np.isin(ends, [one, other]).any(axis=0))
+        if len(rows) > MIN_CABLES and (far == index.far_ends(own))[far >= 0].all():
+            steps = moves(s, rows.tolist())
+            s.place[rows] = index.b[s.taken_for[rows]]
+            found = Relabelling(CauseKind.HOST_SWAP, (one, other), true_name, len(rows), decided=False)
+            yield relabel_draft(s, found, steps, rows, announced=False)
 
 
 def _draft(s: ObservedLinks, rows: Codes, hosts: tuple[int, int], before: Sequence[Relabelling]) -> CauseCandidate:

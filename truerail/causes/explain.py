@@ -13,7 +13,7 @@ from truerail.causes.absent_targets import without_absent_targets
 from truerail.causes.by_name import heard_above, placed, reordered, strays, swapped_hosts
 from truerail.causes.candidate import CauseCandidate, attach, number
 from truerail.causes.confirmed import confirmed
-from truerail.causes.crossed_hosts import crossed_hosts
+from truerail.causes.crossed_hosts import crossed_hosts, swapped_peers
 from truerail.causes.cycles import chains
 from truerail.causes.device_only import (
     crossed_without_names,
@@ -103,7 +103,7 @@ def _wiring_drafts(wiring: Wiring, renamed: Sequence[Stranger]) -> list[CauseCan
             steps = moves(sightings, order.rows.tolist())
             sightings.retake(order.rows, order.cables)
             drafts.append(order_draft(sightings, order, steps))
-        drafts += crossed_hosts(sightings, before)
+        drafts += [*crossed_hosts(sightings, before), *swapped_peers(sightings, wiring)]
     else:
         drafts += switches
     swapped, ports = _heard_by_name(wiring, sightings, before)
