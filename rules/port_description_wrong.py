@@ -11,8 +11,7 @@ it names must be the other end. A description that names nothing of the plan, or
 Several ports of one device are one finding. Descriptions are never evidence for a place.
 
 ## What to do
-Correct the description; `truerail repair-diff` prints the commands. If many descriptions of a device name the ports of
-an earlier plan, write them from the plan.
+Correct the description. If many descriptions of a device name the ports of an earlier plan, write them from the plan.
 
 ## Decide
 - `is described as`: one port. Correct its description.
@@ -94,7 +93,7 @@ def _finding(wiring: Wiring, name: str, ports: dict[int, int]) -> Finding:
     return port_description_wrong.found(
         name if others else str(index.spell(first)),
         summary=f"{name}: {summary}{', ...' * (len(ports) > _SHOWN)}" if others else single,
-        action="Move no cable. Correct the description: `truerail repair-diff` prints the commands.",
+        action="Move no cable. Correct the description.",
         expected=None if others else ends[first],
         observed=None if others else texts[first],
         confidence=ONE_END,

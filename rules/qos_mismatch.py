@@ -29,8 +29,7 @@ Set the port as its peers are: `mlnx_qos -i <nic> --trust dscp --pfc 0,0,0,1,0,0
 off` on hosts, the switch's PFC, trust and WRED settings there. Then look for drops and pauses (PFC004, PFC005).
 
 ## Decide
-- `(the plan)`: the plan declares another setting. Set the ports so (`truerail repair-diff` has the commands), or
-  correct `qos` in the plan.
+- `(the plan)`: the plan declares another setting. Set the ports so, or correct `qos` in the plan.
 - `peers)`: this device differs from most of its peers. Set it as they are.
 - `(the other end)`: the two ends differ, and no majority shows which is right. Compare with your QoS standard before
   changing either.

@@ -108,49 +108,6 @@ def test_the_commands_of_repair_diff_give_swapped_hosts_their_names_and_the_caus
     assert service.polled("causes")["items"] == []
 
 
-NVUE = """
-nv() {
-    if [ "$1 $2 $4" = "set interface description" ]; then
-        lldpcli configure ports "$3" lldp portdescription "$5"
-    elif [ "$1 $2 $4 $5" = "set interface link mtu" ]; then
-        ip link set dev "$3" mtu "$6"
-    fi
-}
-"""
-"""What the leaves lack: NVUE. The kernel and lldpd get what switchd would give them."""
-
-
-def test_the_commands_of_repair_diff_correct_descriptions_and_mtus_and_nothing_else_is_found(service: Service) -> None:
-    lab = service.layout
-    nic, port, small = map(lab.jack, ("gpu-001/enp26s0f0np0", "leaf-1/swp1", "leaf-0/swp2"))
-    hurt = str(lab.fabric.plan.peer_of(small))
-    wrong = sorted([("CAB010", str(nic)), ("CAB010", str(port)), ("LNK002", hurt)])
-
-    def found(answer: Answer) -> list[tuple[str, str]]:
-        return sorted((one["rule"], one["subject"]) for one in answer["items"])
-
-    def describe(device: str, name: str, text: str) -> None:
-        devices.call(lab, device, "lldpcli", "configure", "ports", name, "lldp", "portdescription", text)
-
-    try:
-        describe(nic.device, nic.name, "to leaf-1:swp1")
-        describe(port.device, port.name, "gpu-002")
-        devices.call(lab, small.device, "ip", "link", "set", "dev", small.name, "mtu", "1400")
-        service.until("findings", lambda answer: found(answer) == wrong)
-        for repair in service.ask("repair-diff")["repairs"]:
-            (change,) = repair["settings"]
-            (commands,) = change["commands"].values()
-            text = STAND_INS + NVUE + "\n".join(commands)
-            devices.call(lab, change["device"], "sh", "-ec", text)
-        service.until("findings", lambda answer: not answer["items"])
-        assert service.ask("fabric")["cables"]["right"] == 16
-    finally:
-        for device in (nic.device, port.device):
-            devices.restart(lab, device, "lldpd")
-        devices.call(lab, small.device, "ip", "link", "set", "dev", small.name, "mtu", str(cables.SWITCH_MTU))
-    hearing.settle(lab)
-
-
 def test_settings_that_cannot_be_used_end_with_the_line_and_what_is_wrong(lab: Layout, tmp_path: Path) -> None:
     bad = tmp_path / "truerail.yaml"
     bad.write_text("inventory: nowhere.yaml\nhttp: {port: many}\n")

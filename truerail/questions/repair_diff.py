@@ -1,4 +1,4 @@
-"""`repair-diff`: what configuration repairs, where no cable has to move, as text to review."""
+"""`repair-diff`: names to change where no cable has to move, as text to review."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -37,18 +37,6 @@ class HostLinks:
 
 
 @dataclass(frozen=True, slots=True)
-class SettingChange:
-    """The settings of one device. `commands` are by platform; `no_diff` says what has none, and why."""
-
-    device: str
-    finding: str
-    summary: str
-    warning: str
-    commands: Mapping[str, tuple[str, ...]]
-    no_diff: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class InventoryChange:
     """A device or a port (`device/port`) in NetBox or Nautobot, and its new name."""
 
@@ -70,7 +58,6 @@ class TextRepair:
     confirm_first: str
     devices: tuple[DeviceRename, ...]
     links: tuple[HostLinks, ...]
-    settings: tuple[SettingChange, ...]
     inventory: tuple[InventoryChange, ...]
     bulk_updates: tuple[str, ...]
     """Bodies of requests to NetBox or Nautobot, with the ids of the given export."""
@@ -83,7 +70,7 @@ class TextRepair:
 
 @dataclass(frozen=True, slots=True)
 class RepairDiff:
-    """`repair-diff`: what configuration repairs, as text to review."""
+    """`repair-diff`: the names to change, as text to review."""
 
     query: str
     repairs: tuple[TextRepair, ...]
@@ -137,17 +124,17 @@ QUESTION = Question(
         ),
     ),
     _find,
-    "What configuration repairs where no cable has to move: commands for each device, changes of NetBox or Nautobot, "
-    "of the plan and of Slurm's topology, as text to review.",
-    short="On call: names and settings to change, as text to review.",
-    help="Names and settings to change where no cable has to move: commands for each device by its platform; or, if "
-    "the names in the plan are wrong, changes of NetBox or Nautobot, the plan, Slurm's topology. Nothing is applied.",
+    "The names to change where no cable has to move: commands for each device, changes of NetBox or Nautobot, of the "
+    "plan and of Slurm's topology, as text to review.",
+    short="On call: names to change, as text to review.",
+    help="Names to change where no cable has to move: commands for each device by its platform; or, if the names in "
+    "the plan are wrong, changes of NetBox or Nautobot, the plan, Slurm's topology. Nothing is applied.",
     good=lambda answer: not answer.repairs,
     text=_text,
     operation="the_repair_diff",
     form=Form(
-        "Which names and settings are wrong?",
-        "The commands that give devices their names and settings, and the changes of inventory and plan, to review.",
+        "Which names are wrong?",
+        "The commands that give devices their names, and the changes of inventory and plan, to review.",
         "Show changes",
     ),
 )

@@ -1,4 +1,4 @@
-"""What configuration repairs: names of devices and NICs, settings of ports and switches."""
+"""The repairs by text alone: names of devices and NICs."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -6,19 +6,15 @@ from functools import partial
 
 from truerail.analysis.published import Published
 from truerail.errors import NotFoundError
-from truerail.model.finding import Cause, CauseKind, Finding, Rename
+from truerail.model.finding import Cause, Finding, Rename
 from truerail.model.names import printable
 from truerail.outputs.inventory_rows import bulk_updates, read_ids
 from truerail.outputs.renaming import inventory_changes, plan_diff
 from truerail.outputs.report_words import count
 from truerail.outputs.slurm_topology import topology_diff
 from truerail.questions.answers.repair_names import device_renames, host_links, refused_names, renames_of
-from truerail.questions.answers.repair_settings import RULES, setting_changes
-from truerail.questions.repair_diff import InventoryChange, RepairDiff, SettingChange, TextRepair
+from truerail.questions.repair_diff import InventoryChange, RepairDiff, TextRepair
 from truerail.views.view import View, view_of
-
-_SETTINGS = (CauseKind.CONFIGURATION, CauseKind.ECMP_POLARIZATION)
-"""Kinds of causes that are settings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,20 +41,16 @@ def _chosen(view: View, wanted: str) -> tuple[Mapping[str, Cause], Sequence[Find
     """Causes by key, and findings without one."""
     causes, explained = view.sight.causes, view.sight.cause_of
     findings = (one for one in view.evaluated.evaluation.findings if one.id not in explained)
-    alone = [one for one in findings if one.rule in RULES or renames_of(one, view.plan)]
+    alone = [one for one in findings if renames_of(one, view.plan)]
     if not wanted:
-        return {key: cause for key, cause in causes.items() if _has_text(view, cause)}, alone
+        return {key: cause for key, cause in causes.items() if _by_names(cause)}, alone
     found = {key: cause for key, cause in causes.items() if wanted.lower() in (key, cause.id.lower())}
     single = [one for one in alone if one.id == wanted.lower()]
     if not found and not single:
-        known = ", ".join(cause.id for cause in causes.values() if _has_text(view, cause)) or "none"
+        known = ", ".join(cause.id for cause in causes.values() if _by_names(cause)) or "none"
         shown = printable(wanted, 80)
         raise NotFoundError(f"no open cause or finding has the key or id {shown!r}; causes repaired by text: {known}")
     return found, single
-
-
-def _has_text(view: View, cause: Cause) -> bool:
-    return _by_names(cause) or bool(_settings_of(view, cause))
 
 
 def _by_names(cause: Cause) -> bool:
@@ -66,35 +58,19 @@ def _by_names(cause: Cause) -> bool:
     return bool(cause.renames) and not cause.moves
 
 
-def _settings_of(view: View, cause: Cause) -> list[Finding]:
-    """The findings of a cause that settings repair: of other kinds of causes they are symptoms, and so are pauses on a
-    wrong priority where the settings themselves differ.
-    """
-    if cause.kind not in _SETTINGS:
-        return []
-    found = [one for one in map(view.finding, cause.explains) if one is not None and one.rule in RULES]
-    rules = {one.rule for one in found}
-    return [one for one in found if one.rule != "PFC005" or "CFG001" not in rules]
-
-
 def _of_cause(view: View, key: str, cause: Cause, files: _Files) -> TextRepair:
     renames = cause.renames if _by_names(cause) else ()
-    settings = setting_changes(view, _settings_of(view, cause))
-    refused = "" if renames or settings else f"no diff: {cause.action}"
-    made = _made(view, renames, settings, files, refused)
+    made = _made(view, renames, files, "" if renames else f"no diff: {cause.action}")
     return made(cause=key, id=cause.id, kind=cause.kind.value, summary=cause.summary, confirm_first=cause.to_confirm)
 
 
 def _of_finding(view: View, finding: Finding, files: _Files) -> TextRepair:
-    settings = setting_changes(view, [finding]) if finding.rule in RULES else ()
-    made = _made(view, renames_of(finding, view.plan), settings, files)
+    made = _made(view, renames_of(finding, view.plan), files)
     return made(cause=finding.id, id=finding.rule, kind=finding.name, summary=finding.summary, confirm_first="")
 
 
-def _made(
-    view: View, renames: Sequence[Rename], settings: tuple[SettingChange, ...], files: _Files, refused: str = ""
-) -> Callable[..., TextRepair]:
-    """A repair by these names and settings, without what it repairs."""
+def _made(view: View, renames: Sequence[Rename], files: _Files, refused: str = "") -> Callable[..., TextRepair]:
+    """A repair by these names, without what it repairs."""
     refused = refused or refused_names(renames, view.plan)
     renames = () if refused else renames
     changed = {one.planned: one.actual for one in renames}
@@ -102,7 +78,6 @@ def _made(
         TextRepair,
         devices=device_renames(view.plan, renames),
         links=host_links(view, renames),
-        settings=settings,
         inventory=tuple(InventoryChange(*pair) for pair in inventory_changes(changed)),
         bulk_updates=bulk_updates(changed, files.ids),
         plan_diff=plan_diff(view.plan, changed) if changed else "",
@@ -120,12 +95,11 @@ def _summary(repairs: Sequence[TextRepair]) -> str:
     parts = (
         _number(made, "devices", "device to rename", "devices to rename"),
         _number(made, "links", "host with NICs to rename", "hosts with NICs to rename"),
-        _number(made, "settings", "change of settings", "changes of settings"),
     )
     return f"{count(len(made), 'repair')} by text alone: {', '.join(filter(None, parts))}; review, nothing is applied"
 
 
 def _number(made: Sequence[TextRepair], field: str, one: str, more: str) -> str:
     found = (part for repair in made for part in getattr(repair, field))
-    number = sum(getattr(part, "commands", None) != {} for part in found)
+    number = sum(1 for _ in found)
     return f"{number} {one if number == 1 else more}" if number else ""

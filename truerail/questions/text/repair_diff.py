@@ -10,7 +10,7 @@ from truerail.outputs.options import Options
 from truerail.outputs.report_words import as_sentence, name, sentence
 from truerail.outputs.text.blocks import Verbatim, hanging, heading
 from truerail.outputs.text.style import QUIET
-from truerail.questions.repair_diff import DeviceRename, HostLinks, RepairDiff, SettingChange, TextRepair
+from truerail.questions.repair_diff import DeviceRename, HostLinks, RepairDiff, TextRepair
 
 LONGEST_LINE = 4000
 
@@ -34,8 +34,6 @@ def repair_diff_text(answer: RepairDiff, options: Options) -> Iterator[Renderabl
             )
             for host in repair.links:
                 yield from _links(host)
-        for change in repair.settings:
-            yield from _setting(change)
         if repair.inventory:
             yield from _instead(repair, options)
 
@@ -60,20 +58,6 @@ def _links(one: HostLinks) -> Iterator[RenderableType]:
     names = ", ".join(f"{old} is {new}" for old, new in one.names.items())
     yield _line(f"# linux: {one.host}: {names}")
     yield from map(_line, one.diff.splitlines())
-
-
-def _setting(one: SettingChange) -> Iterator[RenderableType]:
-    if one.commands:
-        yield _title(f"Settings of {name(one.device)}: review, then paste.")
-        yield hanging(" ", Text(as_sentence(one.summary)))
-    if one.warning:
-        yield hanging("!", Text(as_sentence(one.warning)))
-    for platform, commands in one.commands.items():
-        yield Text()
-        yield _line(f"# {platform}: {one.device}")
-        yield from map(_line, commands)
-    for reason in one.no_diff:
-        yield hanging("-", Text(f"No diff for {name(one.device)}: {sentence(reason)}"))
 
 
 def _instead(repair: TextRepair, options: Options) -> Iterator[RenderableType]:

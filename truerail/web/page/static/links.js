@@ -19,17 +19,15 @@ export const finding = (id) => `/findings/${piece(id)}`;
 /** @param {string} key */
 export const cause = (key) => `/causes/${piece(key)}`;
 
-const NAMES = "names to change", SETTINGS = "settings to change";
-/** @type {Record<string, string>} What text repairs, by the kind of cause. */
-const REPAIRED = { "leaf-swap": NAMES, "host-swap": NAMES, "gpu-nic-order": NAMES, configuration: SETTINGS, "ecmp-polarization": SETTINGS };
+/** Kinds of causes that names alone may repair. */
+const BY_NAMES = new Set(["leaf-swap", "host-swap", "gpu-nic-order"]);
 
 /**
- * What to change, as text; null for a cause that text alone does not repair.
+ * The names to change, as text; null for a cause that names alone do not repair.
  * @param {string} kind @param {boolean} moved whether a cable has to move @param {string} key of the cause
  */
 export function changes(kind, moved, key) {
-  if (moved || !REPAIRED[kind]) return null;
-  return { words: REPAIRED[kind], href: `/ask?${new URLSearchParams({ q: "repair-diff", cause: key })}` };
+  return moved || !BY_NAMES.has(kind) ? null : { words: "names to change", href: `/ask?${new URLSearchParams({ q: "repair-diff", cause: key })}` };
 }
 
 /** The pause tree that a port or device takes part in. @param {string} name */

@@ -1,4 +1,4 @@
-// What configuration repairs: commands for each device, and the changes of inventory, plan and topology, to copy.
+// The names to change: commands for each device, and the changes of inventory, plan and topology, to copy.
 
 import { el } from "./dom.js";
 import { card, table } from "./lines.js";
@@ -20,7 +20,6 @@ function repair(one) {
       one.confirm_first ? el("p.note", null, el("b", null, "Not confirmed. First: "), sentence(one.confirm_first)) : null,
       one.devices.map(device),
       one.links.map(links),
-      one.settings.map(setting),
       one.inventory.length ? instead(one) : null));
 }
 
@@ -36,18 +35,6 @@ function device({ device: now, new_name: name, place, commands }) {
 function links({ host, diff, no_diff: reason }) {
   if (reason) return noDiff(host, reason);
   return [el("p", null, "systemd: the names of the NICs of ", el("code", null, host), ", from the next boot on"), el("pre.raw", null, diff)];
-}
-
-/** @param {any} one SettingChange */
-function setting({ device: name, summary, warning, commands, no_diff: reasons }) {
-  return [
-    ...Object.entries(commands).map(([platform, lines]) => [
-      el("p", null, `${platform}: settings of `, el("code", null, name), `: ${sentence(summary)}`),
-      warning ? el("p.note", null, sentence(warning)) : null,
-      el("pre.raw", null, lines.join("\n")),
-    ]),
-    ...reasons.map((/** @type {string} */ reason) => noDiff(name, reason)),
-  ];
 }
 
 /** @param {string} name @param {string} reason */
