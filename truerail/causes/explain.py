@@ -108,9 +108,9 @@ def _wiring_drafts(wiring: Wiring, renamed: Sequence[Stranger]) -> list[CauseCan
         drafts += switches
     swapped, ports = _heard_by_name(wiring, sightings, before)
     drafts += swapped
-    for shift, rows in blocks(sightings):
-        drafts.append(left_open(sightings, rows, shift_draft(sightings, shift, rows, before), ports))
-        sightings.place[rows] = sightings.index.b[sightings.taken_for[rows]]
+    for shift, block in blocks(sightings):
+        drafts.append(left_open(sightings, block, shift_draft(sightings, shift, block, before), ports))
+        sightings.place[block] = sightings.index.b[sightings.taken_for[block]]
     for rows, draft in chain_drafts(sightings, chains(sightings), wiring, before):
         open_ = left_open(sightings, rows, draft, ports)
         drafts.append(without_absent_targets(wiring, sightings, rows, open_))

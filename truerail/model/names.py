@@ -51,8 +51,8 @@ DEFAULT_NAMES = frozenset(
     ("amnesiac", "cumulus", "debian", "linux", "localhost", "router", "sonic", "switch", "ubuntu")
 )
 """Default short names: Junos, Cumulus, SONiC, EOS and NX-OS, Linux distributions."""
-_DPU_FIRST = re.compile(r"(?:dpu|bf|bluefield)\d{0,2}[-_.]([^.]+)(?:\..*)?", re.IGNORECASE)
-_DPU_LAST = re.compile(r"([^.]+)[-_](?:dpu|bf|bluefield)[-_]?\d{0,2}(?:\..*)?", re.IGNORECASE)
+_DPU_FIRST = re.compile(r"(?:dpu|bf|bluefield)(?P<number>\d{0,2})[-_.](?P<host>[^.]+)(?:\..*)?", re.IGNORECASE)
+_DPU_LAST = re.compile(r"(?P<host>[^.]+)[-_](?:dpu|bf|bluefield)[-_]?(?P<number>\d{0,2})(?:\..*)?", re.IGNORECASE)
 _UNSAFE = re.compile(r"[^A-Za-z0-9.\-]+")
 _OCTETS = re.compile(r"[0-9a-fA-F]{1,2}(?::[0-9a-fA-F]{1,2}){5}")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
@@ -90,7 +90,13 @@ def device_key(name: str) -> str:
 def host_of_dpu(name: str) -> str | None:
     """The host's name inside that of its DPU, `gpu-001` of `dpu-gpu-001` or `gpu-001-bf3`; None for other names."""
     found = _DPU_FIRST.fullmatch(name.strip()) or _DPU_LAST.fullmatch(name.strip())
-    return found.group(1) if found else None
+    return found["host"] if found else None
+
+
+def dpu_number(name: str) -> int | None:
+    """The number in a DPU's name, 3 of `gpu-001-bf3`; None without one."""
+    found = _DPU_FIRST.fullmatch(name.strip()) or _DPU_LAST.fullmatch(name.strip())
+    return int(found["number"]) if found and found["number"] else None
 
 
 def short_name(key: str) -> str:

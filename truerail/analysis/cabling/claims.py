@@ -15,6 +15,7 @@ from types import MappingProxyType
 
 import numpy as np
 
+from truerail.analysis.cabling.dpus import dpu_hosts, numbered_ports
 from truerail.analysis.cabling.far_ports import Heard, far_ports
 from truerail.analysis.cabling.local import LocalNames
 from truerail.analysis.cabling.only_pairs import only_pairs
@@ -32,7 +33,7 @@ from truerail.model.columns import (
 )
 from truerail.model.facts import Neighbor
 from truerail.model.index import PlanIndex
-from truerail.model.names import DEFAULT_NAMES, device_key, host_of_dpu, short_name
+from truerail.model.names import DEFAULT_NAMES, device_key, short_name
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,7 @@ def read_claims(
     named = _named_devices(index, system_names, owners)[system]
     split = split | _never_named(index, system, system_names, chassis)
     w = _heard_devices(index, named, witness, chassis, split, known_ids)
-    dpu = _dpu_hosts(index, system_names)[system]
+    dpu = dpu_hosts(index, system_names)[system]
     w, named = np.where((dpu >= 0) & (w == named), dpu, w), np.where(dpu >= 0, NONE, named)
     w = _by_address(index, w, table.column("management_addresses")[row])
     shifted = macs.offset_ports(port_id, is_mac & (owner < 0) & (w >= 0))
@@ -118,6 +119,9 @@ def read_claims(
     hint = macs.arm_ports((port_id, chassis), (dpu >= 0) & (v < 0) & (w == dpu) & ~doubt, w)
     agrees = _agrees(index, u, w, hint)
     v, doubt = np.where((hint >= 0) & agrees, hint, v), doubt | ((hint >= 0) & ~agrees)
+    unknown = np.flatnonzero((v < 0) & ~doubt & (dpu >= 0) & (w == dpu))
+    names_sent = [system_names[code] for code in system[unknown].tolist()]
+    v[unknown] = numbered_ports(index, u[unknown], w[unknown], names_sent, either(is_mac, None, port_id)[unknown])
     v = only_pairs(index, u, v, w, ~doubt, split)
     old = _outdated(index, u, v, table.column("age_seconds")[row])
     v, w = np.where(old, NONE, v), np.where(old, NONE, w)
@@ -153,19 +157,6 @@ def _named_devices(index: PlanIndex, system_names: Sequence[str], owners: Mappin
     codes = {name: index.devices.find_heard(name) for name in system_names if name.strip()}
     found = [codes.get(name, NONE) for name in system_names]
     return np.array([*(owners.get(code, code) for code in found), owners.get(NONE, NONE)], dtype=np.int64)
-
-
-def _dpu_hosts(index: PlanIndex, system_names: Sequence[str]) -> Codes:
-    """The planned host whose DPU has each name; -1 where no DPU has it. The DPU's cable is the host's. The last slot is
-    for no name.
-    """
-    found = np.full(len(system_names) + 1, NONE, dtype=np.int64)
-    for number, name in enumerate(system_names):
-        host = host_of_dpu(name)
-        if host is not None and not 0 <= index.devices.find(name) < index.devices.planned:
-            code = index.devices.find(host)
-            found[number] = code if 0 <= code < index.devices.planned and index.devices.is_host(code) else NONE
-    return found
 
 
 def _agrees(index: PlanIndex, u: Codes, w: Codes, hint: Codes) -> Mask:

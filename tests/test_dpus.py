@@ -1,0 +1,77 @@
+"""The numbers of DPUs in the names that they send: what hosts agree on decides, an assumed order does not."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+import pytest
+
+from tests.each import each
+from truerail.analysis.round import Round
+from truerail.model import (
+    Cable,
+    CableState,
+    Device,
+    Evaluation,
+    Neighbor,
+    Plan,
+    Port,
+    Rail,
+    Reading,
+    Role,
+    Snapshot,
+    Status,
+)
+from truerail.rounds import evaluate
+
+RAILS = 4
+PLAN = Plan(
+    {
+        **{f"gpu-{host}": Device(f"gpu-{host}", Role.HOST) for host in range(1, 6)},
+        **{f"leaf-{rail}": Device(f"leaf-{rail}", Role.LEAF) for rail in range(RAILS)},
+    },
+    tuple(
+        Cable(Port(f"gpu-{host}", f"nic{rail}"), Port(f"leaf-{rail}", f"swp{host}"), rail)
+        for host in range(1, 6)
+        for rail in range(RAILS)
+    ),
+    rails={rail: Rail(rail) for rail in range(RAILS)},
+)
+
+
+def found(name: Callable[[int, int], str], port: Callable[[int], str] = lambda nic: "p0") -> Evaluation:
+    """What the leaves hear from the DPUs of five hosts; two cables of gpu-2 are exchanged."""
+    at = datetime(2026, 11, 20, tzinfo=UTC)
+    heard = []
+    for leaf in range(RAILS):
+        rows = []
+        for host in range(1, 6):
+            nic = {1: 2, 2: 1}.get(leaf, leaf) if host == 2 else leaf
+            rows.append(Neighbor(f"swp{host}", system_name=name(host, nic), port_id=port(nic), port_id_type="ifname"))
+        heard.append(Reading(f"leaf-{leaf}", "lldp_switch", at, tuple(rows)))
+    return evaluate(Round(PLAN, Snapshot(at, heard)))
+
+
+@each(
+    "name, port",
+    [
+        (lambda host, nic: f"gpu-{host}-bf{nic}", lambda nic: "p0"),
+        (lambda host, nic: f"dpu{nic + 1}-gpu-{host}.example.org", lambda nic: "p0"),
+        (lambda host, nic: f"gpu-{host}-bf{(2, 0, 3, 1)[nic]}", lambda nic: "p0"),  # in another order
+        (lambda host, nic: f"gpu-{host}-bf{nic // 2}", lambda nic: f"p{nic % 2}"),  # two ports a DPU
+    ],
+)
+def test_exchanged_cables_of_one_host_are_found(name: Callable[[int, int], str], port: Callable[[int], str]) -> None:
+    states = found(name, port).cable_states
+    wrong = {Port("gpu-2", "nic1"), Port("gpu-2", "nic2")}
+    assert {cable for cable, state in states.items() if state is not CableState.RIGHT} == wrong
+    assert {states[cable] for cable in wrong} == {CableState.WRONG}
+
+
+@pytest.mark.parametrize(
+    "name", [lambda host, nic: f"gpu-{host}-bf3", lambda host, nic: f"gpu-{host}-bf{(nic + host) % RAILS}"]
+)
+def test_a_number_that_hosts_do_not_agree_on_names_no_nic(name: Callable[[int, int], str]) -> None:
+    evaluation = found(name)
+    assert not evaluation.causes
+    assert CableState.WRONG not in evaluation.cable_states.values()
+    assert {one.rule: one.status for one in evaluation.verdicts}["CAB001"] is Status.UNKNOWN
