@@ -11,6 +11,9 @@ link have no speed: what a switch prints for them is configured. More than 1 % a
 rounded differently. A link without a reported speed at either end is unknown. An RDMA device of Ethernet reports 400
 for whatever is faster: where nothing else reports the speed, 400 contradicts a plan below 400, and none above.
 
+A link without a planned speed is compared with the other links of its rail and tiers: more than two thirds of them, and
+two or more, show the usual one. Where there is no such majority, or most links of a device are slower, it is unknown.
+
 InfiniBand's discovery also says what both ends of a link support (`iblinkinfo`: `Could be 4X`, `Could be 106.25 Gbps`;
 the enabled widths and speeds in ibdiagnet's `PORTS`): a link with fewer lanes or a slower rate has lost them, in a
 cable, a module, or training. Where the plan has the speed, the plan counts: cables may be slower than ports. Where
@@ -43,7 +46,7 @@ from truerail.analysis.cabling import ONE_END, Wiring
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, LinkSpeed, NetLink, NotEvaluated, RdmaLink, Severity
-from truerail.model.columns import Codes, Mask
+from truerail.model.columns import NONE, Codes, Mask
 
 Speeds = npt.NDArray[np.float64]
 
@@ -72,14 +75,17 @@ def speed_mismatch(round: Round) -> Iterator[Finding]:
         raise InsufficientDataError("no port reported the speed of its link")
     able = np.fmax(wiring.states.able_gbps[index.a], wiring.states.able_gbps[other])
     able[~np.isnan(index.speed_gbps)] = np.nan
-    limited = _limited(here, there, able)
+    limited, compared = _limited(here, there, able), ~np.isnan(able)
     able[limited] = np.nan
-    for cable in _bad(wiring, here, there, other, able).tolist():
+    dark = wiring.states.down(index.a) | wiring.states.down(other)
+    usual, alone = _of_peers(wiring, np.where(dark, np.nan, np.fmin(here, there)))
+    for cable in _bad(wiring, here, there, other, np.fmax(able, usual)).tolist():
         ends = ((index.a_port(cable), float(here[cable])), (index.spell(int(other[cable])), float(there[cable])))
         reported = [(port, speed) for port, speed in ends if not np.isnan(speed)]
         planned = float(index.speed_gbps[cable])
         wanted = "" if np.isnan(planned) else f", planned are {planned:g} Gb/s"
         wanted += "" if np.isnan(able[cable]) else f", both ends support {able[cable]:g} Gb/s"
+        wanted += "" if np.isnan(usual[cable]) else f", most such links run at {usual[cable]:g} Gb/s"
         yield speed_mismatch.found(
             index.a_port(cable),
             summary=f"{' and '.join(f'{port} runs at {speed:g} Gb/s' for port, speed in reported)}{wanted}",
@@ -89,7 +95,8 @@ def speed_mismatch(round: Round) -> Iterator[Finding]:
             evidence=wiring.evidence(int(index.a[cable]), int(other[cable])),
             detail=(*((f"{port} gbps", speed) for port, speed in reported),),
         )
-    report_not_evaluated([*_fabric_wide(wiring, limited, np.fmin(here, there)), *_silent(wiring, silent)])
+    nothing = _without_peers(wiring, np.flatnonzero(alone & ~compared))
+    report_not_evaluated([*_fabric_wide(wiring, limited, np.fmin(here, there)), *_silent(wiring, silent), *nothing])
 
 
 def _silent(wiring: Wiring, silent: Mask) -> Iterator[NotEvaluated]:
@@ -108,6 +115,36 @@ def _limited(here: Speeds, there: Speeds, able: Speeds) -> Codes:
     if not links.size or links.max() < _MOST or 2 * links.max() <= np.count_nonzero(~np.isnan(speed)):
         return np.empty(0, dtype=np.int64)
     return np.flatnonzero(slower & (speed == speeds[links.argmax()]))
+
+
+def _of_peers(wiring: Wiring, speed: Speeds) -> tuple[Speeds, Mask]:
+    """The speed that links without a planned one should have, as most links of the same rail and tiers, NaN where that
+    is unknown: too few links, no majority, or a device of which most such links are slower (it may be of another kind).
+    And which of these are slower than another such link, or the only one. Shapes (cables,).
+    """
+    index = wiring.index
+    known = ~np.isnan(speed)
+    tier = np.array([*index.devices.tier, NONE])
+    _, kind = np.unique(np.stack([tier[index.a_device], tier[index.b_device], index.rail]), axis=1, return_inverse=True)
+    (of, value), count = np.unique(np.stack([kind[known], speed[known]]), axis=1, return_counts=True)
+    links, most = np.bincount(kind[known], minlength=len(kind)), np.full(len(kind), np.nan)
+    clear = (count > 1) & (3 * count > 2 * links[of.astype(np.int64)])
+    most[of[clear].astype(np.int64)] = value[clear]
+    usual, own = most[kind], index.a_device
+    slower = _differ(speed, usual) & (speed < usual)
+    whole = 2 * np.bincount(own[slower], minlength=len(tier)) > np.bincount(own[known], minlength=len(tier))
+    usual[~np.isnan(index.speed_gbps) | (whole[own] & slower)] = np.nan
+    top = np.full(len(kind), -np.inf)
+    np.maximum.at(top, kind[known], speed[known])
+    alone = _differ(speed, top[kind]) | (links[kind] == 1)
+    return usual, known & alone & np.isnan(index.speed_gbps) & np.isnan(usual)
+
+
+def _without_peers(wiring: Wiring, links: Codes) -> Iterator[NotEvaluated]:
+    if links.size:
+        why = "links run at a speed that neither the plan nor most links of their rail and tier confirm"
+        names = tuple(str(wiring.index.a_port(cable)) for cable in links.tolist())
+        yield NotEvaluated(f"{links.size} {why}", "link", links.size, len(wiring.index.a), names, rest_evaluated=True)
 
 
 def _fabric_wide(wiring: Wiring, limited: Codes, speed: Speeds) -> Iterator[NotEvaluated]:
@@ -162,6 +199,8 @@ _PLAN_800 = """
     gpu-1/nic0 leaf-0/swp1 rail=0 speed=800
     gpu-2/nic0 leaf-0/swp2 rail=0 speed=200
 """
+_UNPLANNED = "\n".join(f"gpu-{n}/nic{rail} leaf-{rail}/swp{n} rail={rail}" for n in range(1, 5) for rail in (0, 1))
+_SECOND_RAIL = {"leaf-1": [NetLink(f"swp{n}", speed_gbps=400.0) for n in range(1, 5)]}
 _RATE_400 = RdmaLink("mlx5_0", 1, "ACTIVE", "LINK_UP", "nic0", 400.0)
 _SECOND = [NetLink("swp2", speed_gbps=400.0)]
 
@@ -213,6 +252,12 @@ FIRES = (
         ("gpu-2/nic0",),
     ),
     Case(
+        "No speed is planned: one link of the rail runs at half the others' speed, and so does its host's only there.",
+        _UNPLANNED,
+        {"leaf-0": [NetLink(f"swp{n}", speed_gbps=200.0 if n == 2 else 400.0) for n in range(1, 5)], **_SECOND_RAIL},
+        ("gpu-2/nic0",),
+    ),
+    Case(
         "Only the switch answered, in its command line.",
         _PLAN,
         {"leaf-0": [LinkSpeed("swp1", 200.0), LinkSpeed("swp2", 400.0)]},
@@ -236,6 +281,15 @@ QUIET = (
         "All report 400 Gb/s.",
         _PLAN,
         {"gpu-1": [NetLink("nic0", speed_gbps=400.0)], "leaf-0": [NetLink("swp1", speed_gbps=400.0), *_SECOND]},
+    ),
+    Case(
+        "No speed is planned, and all links of one host are slower: it may be of another kind.",
+        _UNPLANNED,
+        {
+            f"leaf-{rail}": [NetLink(f"swp{n}", speed_gbps=200.0 if n == 2 else 400.0) for n in range(1, 5)]
+            for rail in (0, 1)
+        },
+        unknown=True,
     ),
     Case("Neither end of one link reports its speed.", _PLAN, {"leaf-0": _SECOND}, unknown=True),
     Case(
@@ -261,6 +315,7 @@ QUIET = (
             "gpu-1": [NetLink("nic0", operstate="DOWN", speed_gbps=10.0)],
             "leaf-0": [NetLink("swp1", speed_gbps=0.0), *_SECOND],
         },
+        unknown=True,
     ),
     Case(
         "A cable without link: the host's RDMA port reports the driver's default, the switch the speed of its module.",
@@ -269,6 +324,7 @@ QUIET = (
             "gpu-1": [RdmaLink("mlx5_0", 1, "DOWN", "DISABLED", "nic0", 40.0)],
             "leaf-0": [NetLink("swp1", speed_gbps=100.0), *_SECOND],
         },
+        unknown=True,
     ),
     Case(
         "The RDMA device below the netdev reports another speed: the netdev's counts.",
