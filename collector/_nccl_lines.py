@@ -2,10 +2,12 @@
 
 Terminals break lines at their width, launchers put text before them, and processes that share a pipe glue them: so a
 log is cut at `NCCL INFO` and not at line feeds. What ends a message is either the next header or the end of the line.
+A progress bar begins with a carriage return: it tears the line that it is written into.
 """
 
 import re
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable
 from itertools import pairwise
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
@@ -21,8 +23,8 @@ _ENDS = (
     r"(\d{1,9})(?:\[([0-9a-f]{1,16})\])? -> (\d{1,9})(?:\[([0-9a-f]{1,16})\])? \[(send|receive)\] "
 )
 _VIA = (
-    r"via NET/([^/\n]{1,100})/(\d{1,4})(?!\d)(?:\((\d{1,9})\))?"
-    r"(/GDRDMA(?:\(PCI\))?)?(?:/MEM-?\d{1,4})?(?:/flush=\w{1,16})?(/Shared)?(?:/flush=\w{1,16})?(?![/(])"
+    r"via NET/([^/\n\r]{1,100})/(\d{1,4})(?!\d)(?:\((\d{1,9})\))?"
+    r"(/GDRDMA(?:\(PCI\))?)?(?:/MEM-?\d{1,4})?(?:/flush=\w{1,16})?(/Shared)?(?:/flush=\w{1,16})?(?![/(\r])"
 )
 """`/flush=None`, how a receiver waits for what was written, is printed by NCCL 2.30 and RCCL."""
 _HOP = re.compile(_ENDS + _VIA)
@@ -31,8 +33,14 @@ _RANK = re.compile(r"(\d{1,9})(?:\[([0-9a-f]{1,16})\])?$")
 _WAY = re.compile(rf"(send|receive)\] {_VIA}")
 _BROKEN = re.compile(r"\n{1,3}[ \t]?(?:\d{0,3}(?:\(\d{0,9}\))?/(?:[GSM]|flush=)|\((?:\d|PCI)|\d{0,9}\)[/\s])")
 """The rest of a hop whose line was broken after the index of its device."""
-_QUOTES = "\"'`"
-"""What stands before a host in logs that are JSON (`{"log":"gpu-1:34001:34043 [0] ...`)."""
+_NAMED = re.compile(r"\w[\w.-]*$")
+"""The host that a header begins with: in JSON quotes stand before it (`{"log":"gpu-1:34001:34043 [0] ...`)."""
+_SELDOM = 8
+"""A host with so many times fewer messages than one whose name it ends with, or begins in the middle of, is that one:
+something was written before its name, or the beginning of the name elsewhere.
+"""
+_FEW = 2
+"""Messages of a host that is none: with a thread of another one, its name was overwritten."""
 _MAY_GO_ON = frozenset(("", *"0123456789(/) \t\n"))
 """How the line behind a hop begins that may be this rest."""
 _LIKE_HOP = re.compile(r"via NET/|(?:Channel|Ring) [^\n]{0,100} -> [^\n]{0,40}\[(?:send|rec)")
@@ -53,6 +61,11 @@ class Process(NamedTuple):
     process: str | None = None
     thread: str | None = None
 
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """Of process and thread."""
+        return tuple(one.rpartition(":")[2] for one in (self.process, self.thread) if one)
+
 
 UNKNOWN = Process()
 HopFields = tuple[Any, ...]
@@ -66,30 +79,61 @@ class Reader(Protocol):
     hops: list[HopFields]
     open: dict[str | None, str | None]
     """The communicator that a thread initializes."""
+    printed: Counter[Process]
+    """Messages by what printed them."""
+    torn: list[int]
+    """Numbers of lines that look like hops and are none."""
 
     def add(self, by: Process, message: str) -> None:
         """A message that is no hop."""
 
 
-R = TypeVar("R", bound=Reader)
-
-
-def read(text: str, new: Callable[[], R]) -> R:
-    """A new reader that has taken all messages of a log. Raises `UnreadableError` for one that looks like a hop and is
-    not understood.
+def read(parts: Iterable[str], reader: Reader) -> None:
+    """Gives a reader all messages of a log, whose parts end where a line does. Raises `UnreadableError` if more lines
+    look like hops and are none than are hops, other than by a progress bar.
     """
-    wanted = text.count("via NET/")
-    torn = text.count("[send]") + text.count("[receive]") - text.count("via COLLNET/") != wanted
-    reader = new()
-    torn = torn or _is_wrapped(text[:_SAMPLED].split("\n"))
-    if not torn:
-        _cut(text, reader)
-    if torn or len(reader.hops) != wanted:
-        whole = mended(text)
-        _refuse_unknown(whole)
-        reader = new()
-        _cut("\n".join(line for _, line in whole), reader)
-    return reader
+    number, strange = 0, []
+    for part in parts:
+        text = part.replace("\r\r", "\r").replace("\r\n", "\n") if "\r" in part else part
+        found, before = len(reader.hops), dict(reader.open)
+        wanted = text.count("via NET/")
+        torn = text.count("[send]") + text.count("[receive]") - text.count("via COLLNET/") != wanted
+        torn = torn or _is_wrapped(text[:_SAMPLED].split("\n"))
+        if not torn:
+            _cut(text, reader)
+        if torn or len(reader.hops) - found != wanted:
+            del reader.hops[found:]
+            reader.open.clear()
+            reader.open.update(before)
+            whole = mended(text)
+            unknown = _unknown(whole)
+            reader.torn += [number + at for at, _ in unknown]
+            strange += [(number + at, line) for at, line in unknown if "\r" not in line]
+            _cut("\n".join(line for _, line in whole), reader)
+        number += part.count("\n")
+    if len(strange) > len(reader.hops):
+        line, text = strange[0]
+        raise UnreadableError("looks like a hop of NCCL and is not understood", line=line, text=text.strip())
+
+
+def invented(printed: Counter[Process]) -> dict[str | None, str | None]:
+    """Hosts that only torn and glued lines name, and the host that each is; None where that is not known."""
+    found: dict[str | None, str | None] = {}
+    hosts: Counter[str] = Counter()
+    threads: dict[tuple[str, ...], int] = {}
+    for by, count in printed.items():
+        hosts[by.host or ""] += count
+        threads[by.numbers] = max(count, threads.get(by.numbers, 0))
+    for name, count in hosts.items():
+        for end in (name[at:] for at in range(1, len(name))):
+            if hosts[end] >= _SELDOM * count:
+                found[name] = end
+            elif 0 < _SELDOM * hosts[end] <= count:
+                found[end] = name
+    for by, count in printed.items():
+        if by.host and hosts[by.host] <= _FEW and threads[by.numbers] >= _SELDOM * count:
+            found.setdefault(by.host, None)
+    return found
 
 
 def _cut(text: str, reader: Reader) -> None:
@@ -97,15 +141,17 @@ def _cut(text: str, reader: Reader) -> None:
     part is understood once. All other messages are searched.
     """
     pieces = iter(text.split(MARK))
-    known: dict[str, Process] = {}
+    known: dict[str, list[Any]] = {}
     places, ends, ways = _Parts(_PLACE, _place), _Parts(_RANK, _rank), _Parts(_WAY, _way)
     before, end = next(pieces), 0
     add, other, comm = reader.hops.append, reader.add, reader.open.get
     for piece in pieces:
         tail = before[max(before.rfind("\n") + 1, end) :] if end or "\n" in before else before
-        by = known.get(tail)
-        if by is None:
-            by = known[tail] = _process(tail)
+        printed = known.get(tail)
+        if printed is None:
+            printed = known[tail] = [_process(tail), 0]
+        printed[1] += 1
+        by = printed[0]
         before, end = piece, 0
         if piece.startswith(("Channel", "Ring")):
             line, line_feed, following = piece.partition("\n")
@@ -135,6 +181,8 @@ def _cut(text: str, reader: Reader) -> None:
             add(hop)
         else:
             other(by, piece)
+    for by, count in known.values():
+        reader.printed[by] += count
 
 
 P = TypeVar("P")
@@ -173,7 +221,8 @@ def _process(tail: str) -> Process:
         return UNKNOWN
     host, _, rest = words[-2].partition(":") if words[-2].count(":") == 2 else _behind_launcher(words[-2])
     pid, _, thread = rest.partition(":")
-    host = host.lstrip(_QUOTES)
+    named = _NAMED.search(host)
+    host = named[0] if named else ""
     if not host or not pid.isdecimal() or not thread.isdecimal():
         return UNKNOWN
     return Process(host, f"{host}:{pid}", f"{host}:{thread}")
@@ -257,11 +306,12 @@ def _marked(line: str) -> str:
     return line if start < 0 else f"{line[:start]}{MARK}{line[start:]}"
 
 
-def _refuse_unknown(lines: list[tuple[int, str]]) -> None:
-    """Raises `UnreadableError` for the first line that looks like a hop and is none."""
+def _unknown(lines: list[tuple[int, str]]) -> list[tuple[int, str]]:
+    """The lines that look like hops and are none: number and text."""
+    found = []
     for number, line in lines:
         for part in line.split(MARK) if " -> " in line or "via NET/" in line else ():
-            like = _LIKE_HOP.search(part)
-            if like is not None and _HOP.match(part) is None:
-                why = "looks like a hop of NCCL and is not understood"
-                raise UnreadableError(why, line=number, text=part[:_MOST_MESSAGE].strip())
+            if _LIKE_HOP.search(part) is not None and _HOP.match(part) is None:
+                found.append((number, part[:_MOST_MESSAGE]))
+                break
+    return found

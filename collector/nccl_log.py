@@ -18,8 +18,9 @@ to 2.30, `src/init.cc`, `src/transport/net.cc`, `src/transport/net_ib`, `src/gra
 Traps:
 
 - The index of a network device counts those that this process found, in its own order: it is not a rail.
-- Terminals break lines, with or without a blank, and glue them: a line that looks like a hop and is not understood is
-  an error with its number.
+- Terminals break lines, with or without a blank, and glue them. Progress bars and processes that write at once tear
+  them: a line that looks like a hop and is not understood is left out and counted. It is an error if there are more of
+  them than hops.
 - `mlx5_0_dma` is `mlx5_0` over its second PCIe function, Data Direct of ConnectX-8 (`src/transport/net_ib`, 2.27).
 - The name of a plugin may have blanks: `via NET/NCCL RDMA Plugin v6/0(2)/GDRDMA/Shared`.
 - Ray prints alike lines of its workers once, with `[repeated 14x across cluster]`, which is no part of the message.
@@ -29,10 +30,12 @@ Traps:
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
-from collector._nccl_lines import MARK, HopFields, Process, read
+from collector._nccl_lines import MARK, HopFields, Process, invented, read
 from truerail.errors import UnreadableError
 from truerail.model import BY_HAND, Command, Device, Fact, Role, collector, minutes
 from truerail.model.nccl_facts import (
@@ -43,6 +46,7 @@ from truerail.model.nccl_facts import (
     NcclRank,
     NcclRing,
     NcclSetting,
+    NcclTorn,
     NcclTree,
     NcclVersion,
 )
@@ -92,7 +96,7 @@ _DUMPS = {
     "<graphs ": "the channels of one process (NCCL_GRAPH_DUMP_FILE)",
 }
 """How files begin that NCCL writes beside its log (`src/graph/xml.cc`, `src/graph/search.cc`)."""
-_LONGEST_BEGINNING = 16
+_LONGEST_FIRST = 400
 
 Devices = dict[int, tuple[tuple[str, ...], str | None]]
 
@@ -109,31 +113,29 @@ Devices = dict[int, tuple[tuple[str, ...], str | None]]
         NcclRank,
         NcclRing,
         NcclSetting,
+        NcclTorn,
         NcclTree,
         NcclVersion,
     ],
 )
 def nccl_log(answer: str, device: Device) -> list[Fact]:
-    """The facts of a log, each once. Raises `UnreadableError` if it is none of NCCL, or has a hop that is not
-    understood.
-    """
-    text = answer.replace("\r", "")
-    repeated = "x across cluster]" in text
-    text = _REPEATED.sub("", text) if repeated else text
+    """The facts of a log, each once. Raises `UnreadableError` if it is none of NCCL, or hardly a hop is understood."""
+    return facts_of([answer], device.name)
+
+
+def facts_of(parts: Iterable[str], log: str) -> list[Fact]:
+    """The facts of a log of this name, whose parts end where a line does. Raises `UnreadableError`."""
+    reader = _Log()
     with garbage_collection_paused():  # half a million tuples, none of them garbage
-        facts = [*_versions(text), *read(text, _Log).facts()]
-        facts += [NcclSetting(None, "RAY_DEDUP_LOGS", "1")] if repeated and facts else []
-    if not facts and answer.strip() and MARK not in answer and "# nThread " not in answer:
+        read(map(reader.beside, parts), reader)
+        facts = list(reader.facts(log))
+        facts += [NcclSetting(None, "RAY_DEDUP_LOGS", "1")] if reader.repeated and facts else []
+    if not facts and reader.first and not reader.is_log:
         for beginning, dump in _DUMPS.items():
-            if answer.lstrip()[:_LONGEST_BEGINNING].startswith(beginning):
+            if reader.first.startswith(beginning):
                 raise UnreadableError(f"{dump}, no log", line=1, text=beginning)
-        raise UnreadableError("not a log of NCCL", line=1, text=answer.strip().split("\n")[0])
+        raise UnreadableError("not a log of NCCL", line=1, text=reader.first)
     return facts
-
-
-def _versions(text: str) -> list[NcclVersion]:
-    found = (_VERSION.match(text, max(one.start() - 1, 0)) for one in _VERSIONS.finditer(text))
-    return list(dict.fromkeys(NcclVersion(*one.groups()) for one in found if one))
 
 
 @dataclass
@@ -141,6 +143,14 @@ class _Log:
     """What a log has shown so far."""
 
     hops: list[HopFields] = field(default_factory=list)
+    printed: Counter[Process] = field(default_factory=Counter)
+    torn: list[int] = field(default_factory=list)
+    first: str = ""
+    """The first line that is not empty, its beginning."""
+    is_log: bool = False
+    """Whether anything shows that NCCL or its tests wrote it."""
+    repeated: bool = False
+    """Whether Ray left out lines."""
     once: dict[Fact, None] = field(default_factory=dict)
     ranks: dict[tuple[str | None, str | None, int], NcclRank] = field(default_factory=dict)
     """By process, pointer and rank."""
@@ -151,6 +161,17 @@ class _Log:
     """The communicator that a thread initializes."""
     rings: dict[str, tuple[int, tuple[int, ...]] | None] = field(default_factory=dict)
     """Channel and ranks by line, which all ranks print alike; None for another line."""
+
+    def beside(self, part: str) -> str:
+        """A part of the log without what Ray adds; takes what is in no message."""
+        self.first = self.first or part.lstrip()[:_LONGEST_FIRST].partition("\n")[0]
+        self.is_log = self.is_log or MARK in part or "# nThread " in part
+        found = (_VERSION.match(part, max(one.start() - 1, 0)) for one in _VERSIONS.finditer(part))
+        self.once |= dict.fromkeys(NcclVersion(*one.groups()) for one in found if one)
+        if "x across cluster]" not in part:
+            return part
+        self.repeated = True
+        return _REPEATED.sub("", part)
 
     def add(self, by: Process, message: str) -> None:
         """A message that is no hop, by how it begins."""
@@ -214,12 +235,38 @@ class _Log:
             layers = {layer for names, layer in known.values() if set(names) & set(members)}
             known[int(found[2])] = (members, layers.pop() if len(layers) == 1 else None)
 
-    def facts(self) -> Iterator[Fact]:
+    def _rename(self, names: Mapping[str | None, str | None]) -> None:
+        """Gives what hosts of glued lines have printed to those that they are."""
+
+        def named(host: str | None, process: str | None) -> tuple[str | None, str | None]:
+            real = names.get(host, host)
+            return real, f"{real}:{process.rpartition(':')[2]}" if real and process else None
+
+        def renamed(fact: Any) -> Any:
+            if getattr(fact, "host", None) not in names:
+                return fact
+            host, process = named(fact.host, getattr(fact, "process", None))
+            return fact._replace(host=host, **({"process": process} if hasattr(fact, "process") else {}))
+
+        self.hops = [(*named(hop[0], None)[:1], *hop[1:-2], named(hop[0], hop[-2])[1], hop[-1]) for hop in self.hops]
+        self.once = {renamed(fact): None for fact in self.once}
+        self.ranks = {(named(rank.host, key[0])[1], *key[1:]): renamed(rank) for key, rank in self.ranks.items()}
+        tables: tuple[dict[Any, Any], ...] = (self.devices, self.called)
+        for of in tables:
+            for key in [key for key in of if key[0] in names]:
+                of.setdefault(named(*key), {}).update(of.pop(key))
+
+    def facts(self, log: str) -> Iterator[Fact]:
         """Everything once, hops with the communicator that only they can be of."""
+        if names := invented(self.printed):
+            self._rename(names)
+        if self.torn:
+            yield NcclTorn(log, len(self.torn), self.torn[0])
+        yield from (one for one in self.once if isinstance(one, NcclVersion))
         yield from _nics(self.devices | dict(_unlisted(self.called, {host for host, _ in self.devices})))
         ranks = [*(one for one in self.once if isinstance(one, NcclRank)), *self.ranks.values()]
         yield from dict.fromkeys(ranks)
-        yield from (one for one in self.once if not isinstance(one, NcclRank))
+        yield from (one for one in self.once if not isinstance(one, NcclRank | NcclVersion))
         yield from _of_communicators(self.hops, ranks)
 
 
@@ -318,19 +365,19 @@ def _nics(devices: dict[tuple[str | None, str | None], Devices]) -> Iterator[Ncc
                 yield NcclNic(host, index, names, layer, process)
 
 
-def _of_communicators(hops: list[HopFields], ranks: Iterable[NcclRank]) -> list[NcclHop]:
+def _of_communicators(hops: list[HopFields], ranks: Iterable[NcclRank]) -> list[Any]:
     """The hops; where the thread does not show a hop's communicator, that of which alone it can be."""
     of: dict[tuple[str | None, int], dict[str | None, int]] = {}
     for rank in (one for one in ranks if one.process is not None):
         sizes = of.setdefault((rank.process, rank.rank), {})
         sizes[rank.comm] = max(rank.ranks, sizes.get(rank.comm, 0))
-    found, new = [], tuple.__new__
-    for hop in hops:
+    new = tuple.__new__
+    for at, hop in enumerate(hops):
         if hop[-1] is None:
             own, other = (hop[3], hop[4]) if hop[5] == "send" else (hop[4], hop[3])
             sizes = of.get((hop[-2], own), {})
             comms = [comm for comm in sizes if other < sizes[comm]]
             if len(comms) == 1:
                 hop = (*hop[:-1], comms[0])
-        found.append(new(NcclHop, hop))
-    return found
+        hops[at] = new(NcclHop, hop)  # in its place: a log may have millions
+    return hops

@@ -19,19 +19,21 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-import yaml
-
 from collector._answer import object_of
 from collector._slurm_words import Names
 from truerail.errors import UnreadableError
 from truerail.model import Command, Device, Role, TopologyUnit, collector
+from truerail.model.yaml_plain import plain
+from truerail.model.yaml_tree import read_tree
 
-_PAIR = re.compile(r"([A-Za-z]+)\s*=[ \t]*(?!\w+=)(\S*)")
+_PAIR = re.compile(r"\s*([A-Za-z]+)\s*=[ \t]*(?!\w+=)(\S*)")
 _SHOWN = re.compile(r"^(?:SwitchName=\S+ Level=|BlockName=\S+ BlockIndex=)", re.MULTILINE)
 """What `scontrol` prints always ends with its line; a file that people write may not."""
 _IGNORED = frozenset(("level", "linkspeed", "blocksizes", "blockindex", "blocksize", "topologyname"))
 _YAML = re.compile(r"^(?:---\s*$|-\s+[A-Za-z_]+:)", re.MULTILINE)
 _MOST_YAML = 8 << 20
+_MOST_TOPOLOGIES = 32
+"""Each is compared with all hosts. `slurm.conf` gives a partition one, and sites have a few."""
 _PLUGINS = {
     "tree": ("switches", "switch", "switch"),
     "block": ("blocks", "block", "block"),
@@ -80,13 +82,13 @@ def _from_conf(answer: str) -> Iterator[TopologyUnit]:
 
 def _unit(text: str, names: Names, at: int) -> Iterator[TopologyUnit]:
     pairs: dict[str, str] = {}
-    rest = text
-    while rest:
-        found = _PAIR.match(rest)
+    end = 0
+    while end < len(text):
+        found = _PAIR.match(text, end)
         if found is None:
-            raise UnreadableError("not a line of a topology", line=at, text=rest)
+            raise UnreadableError("not a line of a topology", line=at, text=text[end:].lstrip())
         pairs[found[1].lower()] = found[2]
-        rest = rest[found.end() :].lstrip()
+        end = found.end()
     if "aggregatedblock" in pairs:
         return
     unknown = pairs.keys() - _IGNORED - {*_UNITS, "nodes", "switches"}
@@ -101,21 +103,22 @@ def _unit(text: str, names: Names, at: int) -> Iterator[TopologyUnit]:
         yield TopologyUnit(name, kind, nodes, children)
 
 
+class _Faults:
+    """Raises the first problem of a file."""
+
+    def add(self, line: int, value: str, summary: str) -> None:
+        raise UnreadableError(summary, line=line, text=value)
+
+
 def _from_yaml(answer: str) -> Iterator[TopologyUnit]:
     if len(answer) > _MOST_YAML:
         raise UnreadableError(f"larger than {_MOST_YAML:,} characters")
-    try:
-        loader = yaml.CBaseLoader if hasattr(yaml, "CBaseLoader") else yaml.BaseLoader
-        if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(answer, Loader=loader)):
-            raise UnreadableError("an alias, which no topology.yaml needs")
-        document = yaml.load(answer, Loader=loader)  # noqa: S506 - texts, lists and mappings of them are all it makes
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        raise UnreadableError(
-            f"not YAML: {getattr(error, 'problem', error)}", line=mark.line + 1 if mark else 0
-        ) from error
-    names = Names()
-    for at, entry in enumerate(_list(document, "topologies")):
+    tree = read_tree(answer, _Faults())
+    document = plain(tree, _Faults()) if tree else None
+    names, topologies = Names(), _list(document, "topologies")
+    if len(topologies) > _MOST_TOPOLOGIES:
+        raise UnreadableError(f"more than {_MOST_TOPOLOGIES} topologies")
+    for at, entry in enumerate(topologies):
         if not isinstance(entry, dict) or not isinstance(entry.get("topology"), str):
             raise UnreadableError(f"topology {at + 1} has no name", text=str(entry)[:80])
         yield from _named(entry, names)

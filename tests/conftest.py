@@ -55,7 +55,7 @@ UNMEASURED = (
     *("lab", "licenses", "lists", "live", "living", "maintenance", "metrics", "monitoring", "moves", "nccl_command"),
     *("nccl_ras", "nccl_service", "nic_order", "notify", "oncall", "one_action", "only_pairs", "open", "other", "otlp"),
     *("overview", "page", "pass", "patience", "plan", "poller", "ports_renewed", "probe_background", "probe_command"),
-    *("probe_kernel", "processes", "published", "punch", "questions", "racks", "reading", "real", "recipes", "repair"),
+    *("probe_kernel", "processes", "published", "punch", "question", "racks", "reading", "real", "recipes", "repair"),
     *("replay", "report", "rest_api", "runbooks", "scrub", "service", "shape", "simulator", "slow", "slurm_real"),
     *("spliced", "stored", "tasks", "telemetry_days", "transport", "version", "viewfile", "watch", "wheel", "wired"),
     *("yaml",),

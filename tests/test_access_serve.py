@@ -21,7 +21,7 @@ from tests.access_site import OPERATOR, WITH_TOKENS, Site, settings
 from tests.patience import ENOUGH
 from truerail.errors import CertificateError, ListenError
 from truerail.service.settings import Tls
-from truerail.web import connection_limits, shutdown
+from truerail.web import connection_limits, http_server, shutdown
 from truerail.web.access.tls import Certificates
 from truerail.web.http_server import Listening, serve
 from truerail.web.listen import listen
@@ -248,6 +248,29 @@ def test_a_client_that_never_ends_its_headers_is_let_go(monkeypatch: pytest.Monk
     silent, slow, second = during(visit)
     assert (silent, slow) == (b"", b"")
     assert second.startswith(b"HTTP/1.1 200 OK")
+
+
+def test_silent_connections_keep_no_reader_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    most = 20
+    for module in (connection_limits, http_server):
+        monkeypatch.setattr(module, "MOST_CONNECTIONS", most)
+
+    async def visit(listening: Listening) -> tuple[list[int], bool]:
+        said = (b"", b"GET /health", b"POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n")
+        silent = [await asyncio.open_connection(listening.host, listening.port) for _ in range(3 * most)]
+        for (_, writer), some in zip(silent, said * most, strict=True):
+            writer.write(some)
+        first = await asyncio.wait_for(silent[0][0].read(), ENOUGH)  # the oldest is closed for a newer one
+        async with httpx.AsyncClient() as client:
+            found = [(await client.get(f"{listening.url}healthz")).status_code for _ in range(most)]
+            limits = httpx.Limits(max_keepalive_connections=0)
+            async with httpx.AsyncClient(limits=limits) as others:
+                again = await asyncio.gather(*(others.get(f"{listening.url}healthz") for _ in range(most // 2)))
+        for _, writer in silent:
+            await closed(writer)
+        return [*found, *(answer.status_code for answer in again)], first == b""
+
+    assert during(visit) == ([200] * (most + most // 2), True)
 
 
 def test_headers_without_end_are_refused_and_not_kept() -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 from playwright.sync_api import Browser, expect
+from starlette.requests import Request
 
 from tests.api_client import Api, problem_of
 from tests.fake_tower import published, settings
@@ -20,8 +21,10 @@ from truerail.errors import HistoryStoreError, TooManyQueriesError
 from truerail.history.query.query_request import QueryRequest
 from truerail.history.ready import ready_questions
 from truerail.web.api import history_routes
-from truerail.web.history_queries import AT_ONCE, LIMITS, MOST_WAITING, HistoryQueries
+from truerail.web.history_queries import LIMITS, HistoryQueries
+from truerail.web.question_pool import MOST_ASKED
 
+REQUEST = Request({"type": "http", "headers": [], "state": {}})
 FLAPS = {"gpu-1": 9, "gpu-2": 7, "gpu-3": 5, "=gpu\x1b[4m": 3}
 
 
@@ -106,7 +109,7 @@ def test_a_wrong_request_is_named(api: Api, path: str, status: int, words: str) 
 def test_a_store_that_cannot_be_read_shows_no_path(tmp_path: Path) -> None:
     queries = HistoryQueries(settings(history={"path": tmp_path / "gone"}))
     with pytest.raises(HistoryStoreError) as caught:
-        asyncio.run(queries.run(QueryRequest(str(queries.store), "SELECT count(*) FROM cables")))
+        asyncio.run(queries.run(REQUEST, QueryRequest(str(queries.store), "SELECT count(*) FROM cables")))
     assert str(tmp_path) not in str(caught.value)
 
 
@@ -114,7 +117,7 @@ def test_few_queries_run_and_the_event_loop_goes_on(store: Path) -> None:
     async def ask() -> tuple[list[object], int]:
         queries = HistoryQueries(settings(history={"path": store}))
         request = QueryRequest(str(store), "SELECT count(*) FROM cables")
-        running = [asyncio.create_task(queries.run(request)) for _ in range(AT_ONCE + MOST_WAITING + 1)]
+        running = [asyncio.create_task(queries.run(REQUEST, request)) for _ in range(MOST_ASKED + 1)]
         turns = 0
         while not running[0].done():
             turns += 1

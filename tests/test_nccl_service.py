@@ -141,6 +141,15 @@ def test_hostile_facts_are_bounded(data: bytes, why: str) -> None:
         unpacked(data, NCCL_FACTS)
 
 
+def test_the_logs_of_a_question_share_their_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("truerail.bus.fact_columns.MOST_FACTS", 3)
+    facts = b64encode(packed([NcclVersion("NCCL", "2.27"), NcclRing("gpu-1", 0, (0, 1))])).decode()
+    with Api() as api:
+        assert api.post("nccl", {"logs": [{"name": "one", "facts": facts}]}).status_code == 200
+        both = api.post("nccl", {"logs": [{"name": name, "facts": facts} for name in ("one", "two")]})
+        assert "the facts of log 'two': not packed facts: more than 3 facts" in problem_of(both, 400)["detail"]
+
+
 def test_what_a_newer_version_sends_besides_is_left_out() -> None:
     ring, nic = NcclRing("gpu-1", 0, (0, 1)), NcclNic("gpu-1", 0, ("mlx5_0",))
     sent = msgspec.msgpack.decode(zlib.decompress(packed([ring, nic])))

@@ -5,6 +5,7 @@ import http.client
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -25,6 +26,7 @@ from truerail.processes.front_link import FrontLink
 from truerail.processes.front_service import FrontService
 from truerail.processes.messages import Message
 from truerail.processes.service import _folder
+from truerail.viewfile.view_file import NAME
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="processes are found in /proc")
 _VIEW = ("fabric", "map", "devices", "cables?limit=5", "findings", "causes", "where?port=gpu-001", "devices/gpu-001")
@@ -160,6 +162,20 @@ def test_a_killed_judge_leaves_the_last_view_and_says_since_when(service: Servic
     soon(lambda: service.stale() is None, "the new judge has evaluated")
     assert service.json("fabric")["number"] > number
     assert get(f"{service.url}api/v1/blast?of=gpu-001")[0] == 200
+
+
+def test_a_view_that_cannot_be_written_is_the_reason_that_is_shown(service: Service) -> None:
+    opened = (str(link.readlink()) for link in Path(f"/proc/{service.judge}/fd").iterdir() if link.is_symlink())
+    (view,) = {path for path in opened if path.endswith(NAME)}
+    with closing(sqlite3.connect(view)) as other:
+        other.execute("BEGIN IMMEDIATE")  # a full disk gives another error at the same place
+        soon(lambda: service.json("fabric")["stale_reason"], "the judge reports that it cannot write")
+        assert service.json("fabric")["stale_reason"] == "the view cannot be written: database is locked"
+        status, ready = get(f"{service.url}readyz")
+        assert (status, "the view cannot be written: database is locked: not the newest since" in ready) == (200, True)
+        assert get(f"{service.url}api/v1/blast?of=gpu-001")[0] == 200
+    soon(lambda: service.stale() is None, "the view is written again")
+    assert service.json("fabric")["stale_reason"] == ""
 
 
 def test_a_killed_front_is_replaced_and_events_go_on_by_their_numbers(service: Service) -> None:

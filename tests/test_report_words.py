@@ -83,6 +83,8 @@ def test_counters_of_a_single_round_are_not_missed_but_too_few() -> None:
 @pytest.mark.parametrize(
     ("words", "summary"),
     [
+        (("--from", "/"), "/: the files of this machine's system are no capture"),
+        (("--from", "/proc"), "/proc: the files of this machine's system are no capture"),
         (("--from", "capture/gpu-001"), "it is a device's own folder: give its parent folder"),
         (("--from", "void"), "nothing to read"),
         (("--from", "capture", "--output", "report.pdf"), "no report format has the ending .pdf"),

@@ -1,5 +1,6 @@
 """The tree for schedulers, from seen cabling, in each format; and the lint of existing ones."""
 
+import random
 import re
 from dataclasses import replace
 from functools import cache
@@ -12,6 +13,7 @@ from typer.testing import CliRunner
 from collector import collectors
 from tests.oncall_fabrics import PLANES, PODS, RAIL_ONLY, SHARED, SPINES, STRIDED, published, shown, simulated
 from tests.page_site import Site
+from truerail.analysis.host_groups import SeenGroups, topology_faults
 from truerail.analysis.published import Published
 from truerail.analysis.round import Round
 from truerail.cli.app import app
@@ -193,6 +195,33 @@ def test_the_lint_finds_each_planted_fault() -> None:
     ):
         with pytest.raises(QueryError, match=why):
             linted(clean(), nothing)
+
+
+def test_a_switch_joins_what_is_below_it_in_any_graph() -> None:
+    drawn = random.Random(7)
+    for switches in (*range(1, 13), *range(1, 13)):
+        names = [f"s{number}" for number in range(switches)]
+        drawn_units = [
+            TopologyUnit(
+                name,
+                "switch",
+                tuple(str(drawn.randrange(20)) for _ in range(drawn.randrange(3))),
+                tuple(drawn.choices(names, k=drawn.randrange(4))),
+            )
+            for name in names
+        ]
+        root = {host: f"tree-{host % 11}" for host in range(20)}
+        faults = topology_faults(SeenGroups({}, root, ()), drawn_units, int)
+        found = {fault.switch: fault.summary for fault in faults if fault.kind == "not-connected"}
+        of = {unit.name: unit for unit in drawn_units}
+        for unit in drawn_units:
+            below, seen = [unit.name], {unit.name}
+            for name in below:
+                below += [child for child in dict.fromkeys(of[name].children) if child not in seen]
+                seen.update(below)
+            trees = sorted({int(node) % 11 for name in below for node in of[name].nodes})[:8]
+            joined = f"joins {', '.join(f'tree-{tree}' for tree in trees)}, which no uplinks connect"
+            assert found.get(unit.name) == (joined if unit.children and len(trees) > 1 else None)
 
 
 def _pods() -> set[str]:

@@ -55,8 +55,11 @@ def topology_faults(seen: SeenGroups, units: Sequence[TopologyUnit], find: Calla
     """The faults of a topology; of several topologies of one file, each for itself. `find` is the code of a planned
     host, -1 for other nodes.
     """
-    for name in dict.fromkeys(unit.topology for unit in units):
-        yield from _of_one(seen, [unit for unit in units if unit.topology == name], find)
+    topologies: dict[str | None, list[TopologyUnit]] = {}
+    for unit in units:
+        topologies.setdefault(unit.topology, []).append(unit)
+    for found in topologies.values():
+        yield from _of_one(seen, found, find)
 
 
 def _of_one(seen: SeenGroups, units: Sequence[TopologyUnit], find: Callable[[str], int]) -> Iterator[TreeFault]:
@@ -86,36 +89,52 @@ def _places(seen: SeenGroups, units: Sequence[TopologyUnit], codes: Mapping[str,
         if not here and not unit.children:
             yield TreeFault("no-planned-host", unit.name, (), "has no host of the plan")
             continue
-        tally = Counter(seen.group[host] for host in here)
-        if not tally:
+        groups: dict[str, list[int]] = {}
+        for host in here:
+            groups.setdefault(seen.group[host], []).append(host)
+        if not groups:
             continue
-        home, most = min(tally.items(), key=lambda one: (-one[1], natural_key(one[0])))
-        for other in tally:
-            strange = tuple(host for host in here if seen.group[host] == other and host not in seen.unseen)
+        home, most = min(groups.items(), key=lambda one: (-len(one[1]), natural_key(one[0])))
+        for other, hosts in groups.items():
+            strange = tuple(host for host in hosts if host not in seen.unseen)
             if other == home or not strange:
                 continue
-            where = f"{most:,} host{'s' if most > 1 else ''} of {printable(unit.name, 80)} are in {home}"
+            where = f"{len(most):,} host{'s' if len(most) > 1 else ''} of {printable(unit.name, 80)} are in {home}"
             summary = f"in {printable(unit.name, 80)}, and seen in {other}, while {where}"
             yield TreeFault("other-switch", "", strange, summary)
 
 
 def _parents(seen: SeenGroups, units: Sequence[TopologyUnit], codes: Mapping[str, list[int]]) -> Iterator[TreeFault]:
     """Switches with children that no uplinks connect."""
-    children = {unit.name: unit.children for unit in units}
+    trees = _trees(seen, {unit.name: unit.children for unit in units}, codes)
     for unit in units:
-        below = _below(unit.name, children, codes)
-        trees = sorted({seen.root[host] for host in below if host in seen.root}, key=natural_key)
-        if unit.children and len(trees) > 1:
-            summary = f"joins {', '.join(trees[:_MOST_NAMED])}, which no uplinks connect"
+        found = trees.get(unit.name, ())
+        if unit.children and len(found) > 1:
+            summary = f"joins {', '.join(found)}, which no uplinks connect"
             yield TreeFault("not-connected", unit.name, (), summary)
 
 
-def _below(name: str, children: Mapping[str, Iterable[str]], codes: Mapping[str, list[int]]) -> Iterator[int]:
-    """The hosts below a switch; a circle is followed once."""
-    waiting, done = [name], {name}
-    while waiting:
-        one = waiting.pop()
-        yield from codes.get(one, ())
-        following = [child for child in children.get(one, ()) if child not in done]
-        done.update(following)
-        waiting += following
+def _trees(
+    seen: SeenGroups, children: Mapping[str, Iterable[str]], codes: Mapping[str, list[int]]
+) -> dict[str, list[str]]:
+    """The trees of the hosts below each switch, the first few by name: each is followed upwards. What is above a switch
+    that has enough of them has as many, so that no switch is met more often.
+    """
+    above: dict[str, list[str]] = {}
+    for name, below in children.items():
+        for child in below:
+            above.setdefault(child, []).append(name)
+    holds: dict[str, list[str]] = {}
+    for name, hosts in codes.items():
+        for root in {seen.root[host] for host in hosts if host in seen.root}:
+            holds.setdefault(root, []).append(name)
+    trees: dict[str, list[str]] = {}
+    for root in sorted(holds, key=natural_key):
+        waiting = holds[root]
+        while waiting:
+            name = waiting.pop()
+            found = trees.setdefault(name, [])
+            if len(found) < _MOST_NAMED and root not in found[-1:]:
+                found.append(root)
+                waiting += above.get(name, ())
+    return trees

@@ -22,6 +22,21 @@ _MOST_LISTED = 10_000_000
 """Values in all lists of all facts, such as the ranks of a ring."""
 
 
+class Room:
+    """The facts, and values in their lists, that one message may still have."""
+
+    def __init__(self) -> None:
+        self._facts, self._listed = MOST_FACTS, _MOST_LISTED
+
+    def take(self, facts: int, listed: int) -> None:
+        """Takes room. Raises BusMessageError if there is not enough."""
+        self._facts, self._listed = self._facts - facts, self._listed - listed
+        if self._facts < 0:
+            raise BusMessageError(f"more than {MOST_FACTS:,} facts")
+        if self._listed < 0:
+            raise BusMessageError(f"lists of more than {_MOST_LISTED:,} values")
+
+
 class _Column(msgspec.Struct, array_like=True, frozen=True):
     values: list[Any]
     places: list[int]
@@ -48,15 +63,16 @@ def packed(facts: Iterable[Fact]) -> bytes:
     return zlib.compress(pack(found), 6)
 
 
-def unpacked(data: bytes, kinds: Sequence[type[Fact]]) -> tuple[Fact, ...]:
-    """The facts, those of other kinds left out. Raises BusMessageError."""
+def unpacked(data: bytes, kinds: Sequence[type[Fact]], room: Room | None = None) -> tuple[Fact, ...]:
+    """The facts, those of other kinds left out; `room` is shared by all of one message. Raises BusMessageError."""
+    room = room or Room()
     allowed = {kind.__name__ for kind in kinds}
     try:
         found = _DECODER.decode(_inflated(data))
         facts: list[Fact] = []
         for one in found:
             if one.kind in allowed:
-                facts += bounded(_rows(_BY_NAME[one.kind], one.columns, MOST_FACTS - len(facts)))
+                facts += bounded(_rows(_BY_NAME[one.kind], one.columns, room))
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError, OutOfBoundsError, TypeError, ValueError) as error:
         raise BusMessageError(f"not packed facts: {error}") from None
     return tuple(facts)
@@ -77,21 +93,18 @@ def _inflated(data: bytes) -> bytes:
     return inner
 
 
-def _rows(kind: type[Any], columns: Sequence[_Column], most: int) -> list[Any]:
+def _rows(kind: type[Any], columns: Sequence[_Column], room: Room) -> list[Any]:
     fields = kind._fields
     if len(columns) < len(fields):
         raise BusMessageError(f"facts of kind {kind.__name__} without {fields[len(columns)]}")
-    if max(len(one.places) for one in columns) > most:
-        raise BusMessageError(f"more than {MOST_FACTS:,} facts")
+    room.take(max(len(one.places) for one in columns), 0)
     hints = get_type_hints(kind)
-    listed, ready = 0, []
+    ready = []
     for name, column in zip(fields, columns, strict=False):
         values = msgspec.convert(column.values, list[hints[name]])  # type: ignore[valid-type]
         if column.places and not 0 <= min(column.places) <= max(column.places) < len(values):
             raise BusMessageError(f"a {name} of {kind.__name__} that the facts do not have")
         lengths = [len(value) if isinstance(value, tuple) else 0 for value in values]
-        listed += sum(lengths[place] for place in column.places) if any(lengths) else 0
+        room.take(0, sum(lengths[place] for place in column.places) if any(lengths) else 0)
         ready.append([values[place] for place in column.places])
-    if listed > _MOST_LISTED:
-        raise BusMessageError(f"lists of more than {_MOST_LISTED:,} values")
     return list(map(kind._make, zip(*ready, strict=True)))

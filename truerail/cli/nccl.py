@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 Logs: TypeAlias = "list[tuple[Path, tuple[Fact, ...]]]"
 """Logs, and what each of them shows."""
-_MARK, _MOST_HOSTS = "NCCL INFO ", 5
+_MOST_HOSTS = 5
 _HOST = re.compile(r"^([\w.-]{1,64}):\d{1,9}:\d{1,9} \[\d{1,3}\] NCCL INFO ", re.MULTILINE)
-_SHOWN = {" - GPU/": "a host's topology (GRAPH)", "# nThread ": "a table of nccl-tests", "NCCL WARN ": "warnings"}
+_KINDS = {" - GPU/": "a host's topology (GRAPH)", "# nThread ": "a table of nccl-tests", "NCCL WARN ": "warnings"}
 """What lines show that are neither ranks nor devices nor connections."""
 Capture = Annotated[
     Path | None,
@@ -53,9 +53,10 @@ def nccl(
     if capture is not None and inventory is not None:
         raise CommandError("give a capture or an inventory, not both")
     hops = details or fmt is Format.JSON
-    read = [(log, facts_of(log)) for log in logs]
+    beside = _Beside()
+    read = [(log, beside.facts_of(log)) for log in logs]
     if not any(facts for _, facts in read):
-        answer = _without_facts(logs)
+        answer = beside.answer(logs)
     elif plan is None and capture is None and inventory is None:
         answer = _of_service(read, service, token_file, hops=hops) or _here(read, None, None, None, hops=hops)
     else:
@@ -99,23 +100,50 @@ def _here(logs: Logs, plan: Path | None, capture: Path | None, inventory: Path |
     return nccl_answer(round, evaluate(round), round.nccl, hops=hops)
 
 
-def _without_facts(logs: list[Path]) -> "NcclAnswer":
-    """The answer for logs of NCCL without a rank, device or connection. Raises CommandError for empty ones."""
-    from truerail.cli.parse import answer_of
-    from truerail.outputs.report_words import count
-    from truerail.questions.answers.nccl import nothing_shown
+class _Beside:
+    """What logs show beside ranks, devices and connections."""
 
-    texts = [answer_of(log) for log in logs]
-    if not any(text.strip() for text in texts):
-        raise CommandError(f"{', '.join(map(str, logs))}: no lines of NCCL")
-    lines = sum(text.count(_MARK) for text in texts)
-    hosts = sorted({found[1] for text in texts for found in _HOST.finditer(text)})
-    of = f" of {', '.join(hosts[:_MOST_HOSTS])}{', ...' * (len(hosts) > _MOST_HOSTS)}" if hosts else ""
-    kinds = [words for mark, words in _SHOWN.items() if any(mark in text for text in texts)]
-    return nothing_shown(
-        f"read: {', '.join([count(lines, 'line') + ' of NCCL' + of, *kinds])}",
-        "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,NET,GRAPH,ENV writes ranks, devices and connections",
-    )
+    def __init__(self) -> None:
+        self._lines, self._empty = 0, True
+        self._kinds: dict[str, None] = {}
+        self._hosts: set[str] = set()
+
+    def facts_of(self, log: Path) -> "tuple[Fact, ...]":
+        """What one log shows. Raises CommandError."""
+        from collector._nccl_lines import MARK
+        from collector.nccl_log import facts_of
+        from truerail.cli.parse import parts_of
+        from truerail.errors import OutOfBoundsError, UnreadableError
+        from truerail.model.bounds import bounded
+        from truerail.model.terminal import untouched
+
+        def part(text: str) -> str:
+            self._lines += text.count(MARK)
+            self._empty = self._empty and not text.strip()
+            self._kinds |= {words: None for mark, words in _KINDS.items() if mark in text}
+            if len(self._hosts) <= _MOST_HOSTS:
+                self._hosts.update(found[1] for found in _HOST.finditer(text))
+            return untouched(text)
+
+        try:
+            return tuple(bounded(facts_of(map(part, parts_of(log, MARK)), log.name)))
+        except (UnreadableError, OutOfBoundsError) as error:
+            raise CommandError(f"{log}: {error}") from error
+
+    def answer(self, logs: list[Path]) -> "NcclAnswer":
+        """The answer for logs of NCCL without a rank, device or connection. Raises CommandError for empty ones."""
+        from truerail.outputs.report_words import count
+        from truerail.questions.answers.nccl import nothing_shown
+
+        if self._empty:
+            raise CommandError(f"{', '.join(map(str, logs))}: no lines of NCCL")
+        hosts = sorted(self._hosts)
+        of = f" of {', '.join(hosts[:_MOST_HOSTS])}{', ...' * (len(hosts) > _MOST_HOSTS)}" if hosts else ""
+        kinds = [words for words in _KINDS.values() if words in self._kinds]
+        return nothing_shown(
+            f"read: {', '.join([count(self._lines, 'line') + ' of NCCL' + of, *kinds])}",
+            "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,NET,GRAPH,ENV writes ranks, devices and connections",
+        )
 
 
 def _round(logs: Logs, plan: Path | None, capture: Path | None, inventory: Path | None) -> "Round":
@@ -159,16 +187,3 @@ def _logs(logs: Logs, plan: "Plan", at: "datetime") -> "list[Reading]":
         Reading(device, "nccl_log", at, facts, source=str(log))
         for (log, facts), device in zip(logs, devices, strict=True)
     ]
-
-
-def facts_of(log: Path) -> "tuple[Fact, ...]":
-    """What one log shows. Raises CommandError."""
-    from collector import collectors
-    from truerail.cli.parse import answer_of
-    from truerail.errors import UnreadableError
-    from truerail.model import Device
-
-    try:
-        return collectors()["nccl_log"].read(answer_of(log), Device(f"log {log.name}"))
-    except UnreadableError as error:
-        raise CommandError(f"{log}: {error}") from error

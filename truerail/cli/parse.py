@@ -1,6 +1,6 @@
 """`truerail parse`: one recorded answer to JSON facts."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,6 +10,7 @@ from truerail.errors import CommandError
 
 STDIN = Path("-")
 MOST_BYTES = 1 << 30
+_PART_BYTES = 8 << 20
 
 
 def parse(
@@ -48,21 +49,50 @@ def parse(
 
 
 def answer_of(file: Path) -> str:
-    """The text of a file or of stdin; bytes that are not UTF-8 are replaced, since devices may print any. Raises
+    """The text of a file or of stdin. Raises CommandError."""
+    return "".join(parts_of(file))
+
+
+def parts_of(file: Path, before: str = "\n") -> Iterator[str]:
+    """The text of a file, of stdin or of what a process writes into a pipe, in parts that end where a line does, where
+    possible one before a line with `before`; bytes that are not UTF-8 are replaced, since devices may print any. Raises
     CommandError.
     """
-    import sys
+    from truerail.files.file_text import decoder_of
 
-    from truerail.files.file_text import text_of
-
+    decoder, rest, size = None, "", 0
     try:
-        if file == STDIN:
-            raw = sys.stdin.buffer.read(MOST_BYTES + 1)
-        else:
-            with file.open("rb") as handle:
-                raw = handle.read(MOST_BYTES + 1)
+        for raw in _raw(file):
+            size += len(raw)
+            if size > MOST_BYTES:
+                raise CommandError(
+                    f"{file}: larger than {MOST_BYTES:,} bytes, more than any device answers or job logs"
+                )
+            decoder = decoder or decoder_of(raw)
+            text = rest + decoder.decode(raw)
+            end = text.rfind("\n", 0, max(text.rfind(before), 0)) + 1 or text.rfind("\n") + 1 or len(text)
+            yield text[:end]
+            rest = text[end:]
     except OSError as error:
         raise CommandError(f"{file}: cannot be read: {error.strerror or error}") from error
-    if len(raw) > MOST_BYTES:
-        raise CommandError(f"{file}: larger than {MOST_BYTES:,} bytes, more than any device answers or job logs")
-    return text_of(raw)
+    yield rest + (decoder.decode(b"", True) if decoder else "")
+
+
+def _raw(file: Path) -> Iterator[bytes]:
+    """The content in parts. A pipe is opened without waiting for a process that writes into it. Raises CommandError."""
+    import os
+    import stat
+    import sys
+
+    if file == STDIN:
+        yield from iter(lambda: sys.stdin.buffer.read(_PART_BYTES), b"")
+        return
+    with open(os.open(file, os.O_RDONLY | os.O_NONBLOCK), "rb", buffering=0) as handle:
+        number = handle.fileno()
+        first = handle.read(_PART_BYTES)
+        if first == b"" and stat.S_ISFIFO(os.fstat(number).st_mode):
+            raise CommandError(f"{file}: a pipe that no process writes to")
+        os.set_blocking(number, True)
+        with open(number, "rb", closefd=False) as whole:
+            yield (first or b"") + whole.read(_PART_BYTES)
+            yield from iter(lambda: whole.read(_PART_BYTES), b"")

@@ -1,6 +1,6 @@
 """Reads a file, and rejects unusable ones before anything is parsed."""
 
-from codecs import BOM_UTF16_BE, BOM_UTF16_LE
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE, IncrementalDecoder, getincrementaldecoder
 from pathlib import Path
 
 from truerail.files.problems import FileError, Problem
@@ -32,10 +32,17 @@ def utf16_text(raw: bytes) -> str | None:
     return raw.decode("utf-16", "replace") if raw.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) else None
 
 
+def decoder_of(first: bytes) -> IncrementalDecoder:
+    """Decodes any file, UTF-16 with a byte order mark among them, by its first bytes; bytes that are no text become
+    U+FFFD.
+    """
+    wide = first.startswith((BOM_UTF16_LE, BOM_UTF16_BE))
+    return getincrementaldecoder("utf-16" if wide else "utf-8")("replace")
+
+
 def text_of(raw: bytes) -> str:
-    """Any file's content as text, UTF-16 with a byte order mark among them; bytes that are no text become U+FFFD."""
-    wide = utf16_text(raw)
-    return raw.decode("utf-8", "replace") if wide is None else wide
+    """The whole content of any file."""
+    return decoder_of(raw).decode(raw, True)
 
 
 def decoded(raw: bytes, file: str, error: type[FileError]) -> str:

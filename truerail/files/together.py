@@ -1,7 +1,7 @@
 """Values that expand together with the names of devices: pods, racks, units, addresses."""
 
-from truerail.files.yaml_tree import Node
 from truerail.files.yaml_values import Values
+from truerail.model.yaml_tree import Node
 
 MOST_UNITS = 200
 

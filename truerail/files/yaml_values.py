@@ -9,7 +9,7 @@ from truerail.errors import NodeSetError
 from truerail.files.nodesets import Budget, expand
 from truerail.files.problems import Faults, nearest
 from truerail.files.yaml_keys import Keys
-from truerail.files.yaml_tree import Node
+from truerail.model.yaml_tree import Node
 
 E = TypeVar("E", bound=StrEnum)
 _WHOLE = re.compile(r"\d{1,9}", re.ASCII)

@@ -5,9 +5,9 @@ Format: the `yaml` inventory plugin of ansible-core. Values behind `!vault` are 
 
 from truerail.files.nodesets import Budget
 from truerail.files.problems import Faults
-from truerail.files.yaml_tree import Node
 from truerail.inventory.ansible_groups import ALL, Groups, Variables, variable
 from truerail.inventory.ansible_ini import add_hosts
+from truerail.model.yaml_tree import Node
 
 OPAQUE_TAGS = ("!vault", "!vault-encrypted", "!unsafe")
 GROUP_KEYS = ("hosts", "children", "vars")

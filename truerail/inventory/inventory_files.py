@@ -7,7 +7,6 @@ from pathlib import Path
 
 from truerail.files.file_text import read_text
 from truerail.files.problems import nearest
-from truerail.files.yaml_tree import Node, read_tree
 from truerail.inventory.ansible import targets_of
 from truerail.inventory.ansible_groups import Groups
 from truerail.inventory.ansible_ini import read_ini
@@ -16,6 +15,7 @@ from truerail.inventory.inventory_error import InventoryError, InventoryFaults
 from truerail.inventory.inventory_yaml_read import read_native
 from truerail.inventory.ssh_config import read_ssh_config
 from truerail.inventory.value import Inventory
+from truerail.model.yaml_tree import Node, read_tree
 
 MOST_BYTES = 64 << 20
 _YAML = (".yaml", ".yml")

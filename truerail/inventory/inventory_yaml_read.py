@@ -1,7 +1,6 @@
 """Native YAML: `defaults` and `devices`. docs/inventory.md explains every key."""
 
 from truerail.files.together import one_each, spread, units
-from truerail.files.yaml_tree import Node
 from truerail.inventory.inventory_checks import address_fault, device_name_fault
 from truerail.inventory.inventory_error import InventoryFaults
 from truerail.inventory.inventory_keys import DEFAULTS, DEVICE, NATIVE
@@ -10,6 +9,7 @@ from truerail.inventory.value import Inventory, shared_addresses
 from truerail.inventory.yaml_access import Access, read_access
 from truerail.model import Role, Target
 from truerail.model.platforms import APART
+from truerail.model.yaml_tree import Node
 
 
 def read_native(tree: Node, faults: InventoryFaults) -> Inventory:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from truerail.files.problems import nearest
 from truerail.files.yaml_keys import Keys
-from truerail.files.yaml_tree import Node
 from truerail.files.yaml_values import Values
 from truerail.model import Secret
+from truerail.model.yaml_tree import Node
 
 _ENV = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}", re.ASCII)
 _CREDENTIAL = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@-]{0,127}", re.ASCII)

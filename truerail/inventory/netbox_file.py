@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
-from truerail.files.yaml_tree import Node
 from truerail.inventory.inventory_error import InventoryFaults
 from truerail.inventory.inventory_keys import NETBOX, NETBOX_FILE, ROLES
 from truerail.inventory.inventory_yaml_read import read_defaults
 from truerail.inventory.inventory_yaml_values import InventoryValues
 from truerail.inventory.yaml_access import Access, read_access
 from truerail.model import PLATFORMS, Role, Secret
+from truerail.model.yaml_tree import Node
 
 PODS = ("site", "location", "tenant")
 """Attributes of a NetBox device that can be its pod; `cf:NAME` is a custom field."""

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, field
 
-from truerail.files.yaml_tree import Node
 from truerail.inventory.inventory_checks import (
     HIGHEST_PORT,
     address_fault,
@@ -14,6 +13,7 @@ from truerail.inventory.inventory_checks import (
 from truerail.inventory.inventory_keys import AUTH_PROTOCOLS, ENGINES, GNMI, PRIVACY_PROTOCOLS, ROLES, SNMP, TRANSPORTS
 from truerail.inventory.inventory_yaml_values import InventoryValues
 from truerail.model import DEFAULT_ZONE, PLATFORMS, GnmiAccess, Role, Secret, SnmpAccess, SshAccess
+from truerail.model.yaml_tree import Node
 
 _V3_KEYS = ("user", "auth_protocol", "auth", "privacy_protocol", "privacy")
 _SSH, _SNMP, _GNMI = SshAccess(), SnmpAccess(), GnmiAccess()

@@ -19,6 +19,7 @@ from truerail.model.nccl_facts import (
     NcclRank,
     NcclRing,
     NcclSetting,
+    NcclTorn,
     NcclTree,
     NcclVersion,
     RasComm,
@@ -323,6 +324,7 @@ Fact: TypeAlias = (
     | NcclNetwork
     | NcclSetting
     | NcclOverride
+    | NcclTorn
     | RasComm
     | RasRank
     | NcclBandwidth

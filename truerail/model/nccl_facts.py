@@ -184,6 +184,20 @@ class NcclOverride(NamedTuple):
         return {"fact": "override", "host": self.host, "nic": self.nic, "used": self.used}
 
 
+@fact("torn lines of NCCL", lines=(0, 2**40), first=(0, 2**40))
+class NcclTorn(NamedTuple):
+    """Lines that look like hops and are none: something else was written into them."""
+
+    log: str
+    lines: int
+    first: int
+    """The number of the first one."""
+
+    def row(self) -> dict[str, Any]:
+        """The object of `truerail parse`."""
+        return {"fact": "torn", "lines": self.lines, "first": self.first}
+
+
 @fact("communicators of NCCL RAS", size=_RANK)
 class RasComm(NamedTuple):
     """A communicator, as NCCL's RAS reports it."""
@@ -251,6 +265,7 @@ NCCL_FACTS = (
     NcclNetwork,
     NcclSetting,
     NcclOverride,
+    NcclTorn,
     RasComm,
     RasRank,
     NcclBandwidth,

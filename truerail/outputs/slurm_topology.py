@@ -14,7 +14,7 @@ from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet
 from truerail.errors import NodeSetError, QueryError
 from truerail.files.nodesets import Budget, expand
 from truerail.model.names import printable
-from truerail.outputs.renaming import text_diff
+from truerail.outputs.renaming import diff_line
 
 _NAMES: Final = re.compile(r"(?i)(?<![^\s])(SwitchName|Switches|Nodes|BlockName)(\s*=\s*)([^\s#]+)")
 _ALL: Final = ("all", "all_nodes")
@@ -24,17 +24,18 @@ def topology_diff(text: str, names: Mapping[str, str]) -> str:
     """The unified diff of a `topology.conf` in which these devices have their new names; empty if none of them is in
     it. Raises QueryError for a text that is none, or that has a list that cannot be read.
     """
-    budget, lines, found = Budget(), [], False
+    budget, hunks, found = Budget(), [], False
     for number, line in enumerate(text.splitlines(keepends=True), 1):
         code, mark, comment = line.partition("#")
         found = found or _NAMES.search(code) is not None
         try:
-            lines.append(_NAMES.sub(lambda match: _changed(match, names, budget), code) + mark + comment)
+            changed = _NAMES.sub(lambda match: _changed(match, names, budget), code) + mark + comment
+            hunks += [] if changed == line else [f"@@ -{number} +{number} @@\n", f"-{line}", f"+{changed}"]
         except NodeSetError as error:
             raise QueryError(f"topology.conf:{number}: {error} (value {printable(code.strip(), 80)!r})") from error
     if not found:
         raise QueryError("topology.conf: no line has SwitchName=, Switches=, Nodes= or BlockName=")
-    return text_diff(text, "".join(lines), "topology.conf", context=0)
+    return "".join(map(diff_line, ["--- topology.conf\n", "+++ topology.conf\n", *hunks])) if hunks else ""
 
 
 def _changed(match: re.Match[str], names: Mapping[str, str], budget: Budget) -> str:

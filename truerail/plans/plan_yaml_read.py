@@ -1,9 +1,9 @@
 """A plan from native YAML. docs/plan.md explains every key."""
 
 from truerail.files.problems import Faults
-from truerail.files.yaml_tree import Node, read_tree
 from truerail.files.yaml_values import whole
 from truerail.model import Cable, LoadBalancing, Plan, Port, Rail, Transport
+from truerail.model.yaml_tree import Node, read_tree
 from truerail.plans.numbers import (
     HIGHEST_VLAN,
     MOST_PLANES,

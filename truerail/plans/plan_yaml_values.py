@@ -1,7 +1,7 @@
 """Typed values that only a plan has."""
 
-from truerail.files.yaml_tree import Node
 from truerail.files.yaml_values import Values
+from truerail.model.yaml_tree import Node
 from truerail.plans.numbers import SPEED_EXPECTED, speed_gbps
 
 

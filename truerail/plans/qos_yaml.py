@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from truerail.files.yaml_tree import Node
 from truerail.model import QosBuffer, QosProfile, Role
+from truerail.model.yaml_tree import Node
 from truerail.plans.numbers import HIGHEST_DSCP, HIGHEST_PRIORITY, MOST_BYTES, MOST_MTU, plain
 from truerail.plans.plan_keys import QOS, QOS_BUFFER, QOS_CLASS, TRUSTS, WATCHDOGS
 from truerail.plans.plan_yaml_values import PlanValues

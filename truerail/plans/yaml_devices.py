@@ -3,9 +3,9 @@
 from dataclasses import dataclass, field
 
 from truerail.files.together import one_each, several_each, spread, units
-from truerail.files.yaml_tree import Node
 from truerail.files.yaml_values import Values
 from truerail.model import Device, Role
+from truerail.model.yaml_tree import Node
 from truerail.plans.numbers import MOST_GPUS
 from truerail.plans.plan_keys import HOSTS, SECTIONS, SWITCHES
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from truerail.files.problems import nearest
-from truerail.files.yaml_tree import Node
 from truerail.model import Cable, Port, Role
+from truerail.model.yaml_tree import Node
 from truerail.plans.numbers import MOST_PLANES, MOST_RAILS
 from truerail.plans.plan_keys import HOST_LINKS, UPLINKS
 from truerail.plans.plan_yaml_values import PlanValues

@@ -44,7 +44,7 @@ class FrontLink:
         self.stale_since: datetime | None = None
         self.figures: Mapping[str, float] = {}
         self.problem = ""
-        """What keeps this machine from the judge, in words; empty where the judge is on it."""
+        """Why the view is not the newest, though the other end reports; empty if it is."""
 
     @property
     def age_seconds(self) -> float:

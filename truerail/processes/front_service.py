@@ -75,7 +75,8 @@ class FrontService:
         elif self._read is None:
             logger().info("the judge has made no evaluation yet", since=since.isoformat())
         else:
-            logger().error("the judge does not report: the last view is shown", since=since.isoformat())
+            why = self.away or "the judge does not report"
+            logger().error("the last view is shown", why=why, since=since.isoformat())
         self._events.add("stale", orjson.dumps({"since": since, "why": self.away}))
 
     async def refresh(self) -> None:
@@ -109,10 +110,10 @@ class FrontService:
 
     @property
     def away(self) -> str:
-        """Why a front on another machine than the judge does not show the newest evaluation; empty: it does."""
-        if not self._remote or self.link.stale_since is None:
+        """Why this front does not show the newest evaluation; empty: it does, or the judge on its machine is silent."""
+        if self.link.stale_since is None:
             return ""
-        return self.link.problem or "what follows the judge does not report"
+        return self.link.problem or ("what follows the judge does not report" if self._remote else "")
 
     @property
     def history(self) -> History:

@@ -30,6 +30,8 @@ class JudgeLink(LinkServer):
         self._service, self._app, self._writer, self._exposition = service, app, writer, exposition
         self.written = not writer.has_content
         """Whether the view has the newest evaluation; that of a former judge is stale until this one has evaluated."""
+        self._problem = ""
+        """Why the view was not written."""
         self.figures: dict[str, float] = {}
         """Of the newest write of the view."""
         self._making: asyncio.Task[ASGIApp] | None = None
@@ -65,17 +67,19 @@ class JudgeLink(LinkServer):
             began = asyncio.get_running_loop().time()
             written = await asyncio.to_thread(lambda: self._writer.write(publication, self._exposition.page_of(shown)))
         except sqlite3.Error as error:
-            if self.written:
-                logger().error("the view is not written; fronts show the last one", error=str(error))
-            self.written = False
+            if not self._problem:
+                path = str(self._writer.path)
+                logger().error("the view is not written; fronts show the last one", error=str(error), path=path)
+            self.written, self._problem = False, f"the view cannot be written: {error}"
         else:
-            self.written = True
+            self.written, self._problem = True, ""
             seconds = asyncio.get_running_loop().time() - began
             self.figures = {"view_write_seconds": seconds, "view_written_bytes": written.bytes}
 
     def alive(self) -> Message:
         """The sign of life of each second."""
-        return Message("alive", {"written": self.written, "figures": {**self._service.counters, **self.figures}})
+        figures = {**self._service.counters, **self.figures}
+        return Message("alive", {"written": self.written, "problem": self._problem, "figures": figures})
 
     async def answer(self, message: Message) -> Message:
         """The answer to a question or a record of a front, of this machine or another one."""

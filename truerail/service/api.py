@@ -29,7 +29,7 @@ class ServiceAPI(Protocol):
 
     @property
     def away(self) -> str:
-        """Why a front on another machine than the judge does not show the newest evaluation; empty: it does."""
+        """Why a front does not show the newest evaluation; empty: it does, or the judge on its machine is silent."""
         ...
 
     @property

@@ -8,9 +8,9 @@ from pydantic import ValidationError
 
 from truerail.errors import SettingsError
 from truerail.files.problems import Faults, FileError
-from truerail.files.yaml_plain import plain
-from truerail.files.yaml_tree import Node, read_tree
 from truerail.model.names import printable
+from truerail.model.yaml_plain import plain
+from truerail.model.yaml_tree import Node, read_tree
 from truerail.service.settings import Settings
 
 _PATHS = (

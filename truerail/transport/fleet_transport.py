@@ -1,10 +1,9 @@
 """Which transport queries which device: one object for a whole fleet, which opens only the transports it needs."""
 
-import resource
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 
 from truerail.model import Role, Target
+from truerail.model.open_files import raise_open_files
 from truerail.transport.folders import MAX_ANSWER_BYTES
 from truerail.transport.framing import Limits
 from truerail.transport.protocol import Answer, Transport
@@ -84,15 +83,6 @@ def kind_of(target: Target) -> str:
         return "snmp"
     switch = target.platform not in ("", "linux") or (target.platform and target.role not in (None, Role.HOST))
     return "switches" if switch else "hosts"
-
-
-def raise_open_files() -> None:
-    """Raises this process' limit of open files to the maximum: each queried device needs one, and the usual soft limit
-    is 1,024 (getrlimit(2)).
-    """
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    with suppress(ValueError, OSError):  # a system that reports "unlimited" but rejects it
-        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 class Routes:

@@ -35,6 +35,8 @@ from truerail.transport.warnings import Notes
 
 MOST_APART_SECONDS = 900.0
 """Rounds further apart show what was counted in between, but not the current rate."""
+_OF_THE_SYSTEM = ((), ("proc",), ("sys",))
+"""First parts of paths: all files of a machine, and those that its kernel makes up."""
 Progress = Callable[[int, int], None]
 
 
@@ -176,6 +178,8 @@ def _time(name: str) -> datetime:
 
 def _open(path: Path, questions: Questions, rounds: Collection[str] | None, notes: Notes) -> Folder:
     if path.is_dir():
+        if path.resolve().parts[1:2] in _OF_THE_SYSTEM:
+            raise CaptureError(f"{path}: the files of this machine's system are no capture")
         return DiskFolder(str(path))
     try:
         if path.is_file():

@@ -26,6 +26,7 @@ class ViewWriter:
     """The one writer of a view. Use it from one thread at a time."""
 
     def __init__(self, path: Path) -> None:
+        self.path = path
         self._db = open_to_write(path)
         rows = self._db.execute("SELECT kind, key, digest FROM part")
         self._digests: dict[tuple[str, str], bytes] = {(kind, key): digest for kind, key, digest in rows}

@@ -1,6 +1,5 @@
 """Responses of endpoints, each with the entity tag that fits its data."""
 
-import asyncio
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -36,14 +35,13 @@ async def pondered(
         return unchanged(tag)
     body = shown.answer(tag)
     if body is None:
-        loop = asyncio.get_running_loop()
-        body = shown.keep(tag, await loop.run_in_executor(desk.thinking, lambda: _bytes(make())))
+        body = shown.keep(tag, await desk.thinking.run(request, lambda: _bytes(make())))
     return packed(request, shown, body, tag)
 
 
 async def timed(request: Request, desk: RequestContext, make: Callable[[], Any]) -> Response:
     """An expensive answer that also depends on the time: computed in a thread, tagged by its content, never cached."""
-    return reported(request, await asyncio.get_running_loop().run_in_executor(desk.thinking, make))
+    return reported(request, await desk.thinking.run(request, make))
 
 
 def _tag(request: Request, shown: CachedEvaluation) -> str:

@@ -36,6 +36,7 @@ def create_app(
     """
     app = open_app(tower, settings, exposition)
     relay.install(app, ask, remote=remote)
+    app.state.desk.remote = remote
     install_access(app, settings, tower)
     app.add_middleware(Head)
     return app

@@ -1,7 +1,6 @@
 """State shared by all requests: the newest publication with its indexes, and the number of open streams."""
 
 import asyncio
-from concurrent.futures import ThreadPoolExecutor
 from secrets import token_hex
 from typing import Annotated
 
@@ -19,14 +18,12 @@ from truerail.web.cached_evaluation import CachedEvaluation
 from truerail.web.history_queries import HistoryQueries
 from truerail.web.params import Time
 from truerail.web.past_rounds import PastRounds
+from truerail.web.question_pool import QuestionPool
 
-AT_ONCE = 8
-"""Most concurrent queries of the journal. They have their own threads: if a database hangs, nothing else waits for a
-thread.
+QUICK, LARGE, JOURNAL = (4, 2), (2, 1), (8, 4)
+"""Threads, and how many of them one caller has at a time: for answers to a question; for those to a body and for whole
+lists, which take longer; for queries of the journal, whose database may hang.
 """
-
-THINKING = 2
-"""Most concurrent expensive answers, in threads beside the event loop."""
 
 
 class RequestContext:
@@ -36,13 +33,16 @@ class RequestContext:
         self.tower = tower
         self.settings = settings
         self.streams = 0
+        self.remote = False
+        """Whether this is a front on another machine than the judge."""
         self.certificates: Certificates | None = None
         """With TLS, once the service listens."""
         self.exposition = exposition or Exposition()
-        self.journal_threads = ThreadPoolExecutor(AT_ONCE, "journal questions")
+        self.journal_threads = QuestionPool(*JOURNAL, "journal questions")
         self.history_queries = HistoryQueries(settings)
         self.past = PastRounds()
-        self.thinking = ThreadPoolExecutor(THINKING, "questions")
+        self.thinking = QuestionPool(*QUICK, "questions")
+        self.large = QuestionPool(*LARGE, "large questions")
         self._boot = token_hex(6)
         self._count = 0
         self._shown: CachedEvaluation | None = None
@@ -50,8 +50,8 @@ class RequestContext:
 
     def close(self) -> None:
         """Ends the threads, which answer nothing more."""
-        for threads in (self.journal_threads, self.thinking, self.history_queries.threads):
-            threads.shutdown(wait=False, cancel_futures=True)
+        for threads in (self.journal_threads, self.thinking, self.large, self.history_queries.pool):
+            threads.close()
 
     @property
     def figures(self) -> dict[str, float]:
@@ -72,14 +72,13 @@ class RequestContext:
                     self._shown = await self._make_ready(newest)
         return self._shown
 
-    async def as_of(self, at: str) -> CachedEvaluation:
+    async def as_of(self, request: Request, at: str) -> CachedEvaluation:
         """The evaluation of a time, in words, restored from the journal in a thread. Raises NotReadyError, QueryError,
-        JournalUnavailableError.
+        JournalUnavailableError, and what the pool raises.
         """
         newest, now = (await self.shown()).publication, self.tower.now()
         asked, moment = Asked(newest, self.tower.history, now, self.tower.counted), moment_of(at, now)
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self.journal_threads, self.past.shown, asked, moment)
+        return await self.journal_threads.run(request, lambda: self.past.shown(asked, moment))
 
     def _newest(self) -> Published:
         newest = self.tower.publication
@@ -107,7 +106,7 @@ async def shown_of(request: Request) -> CachedEvaluation:
 
 async def shown_as_of(request: Request, at: Time = None) -> CachedEvaluation:
     """The newest publication, or that of a time. Raises NotReadyError, QueryError, JournalUnavailableError."""
-    return await (shown_of(request) if at is None else context_of(request).as_of(at))
+    return await (shown_of(request) if at is None else context_of(request).as_of(request, at))
 
 
 WithContext = Annotated[RequestContext, Depends(context_of)]

@@ -1,6 +1,5 @@
 """The answer about a job that does not run: from the journal, or from what Slurm still knows of it."""
 
-import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
@@ -32,9 +31,8 @@ async def running_or_ended(
         key, history = without_step(key.strip()), desk.tower.history
         runs: Sequence[JobRecord] = ()
         with suppress(JournalUnavailableError):
-            loop = asyncio.get_running_loop()
-            runs = await loop.run_in_executor(
-                desk.journal_threads, lambda: tuple(history.jobs_named(key, page=RowRange(_MOST_RUNS)))
+            runs = await desk.journal_threads.run(
+                request, lambda: tuple(history.jobs_named(key, page=RowRange(_MOST_RUNS)))
             )
         found = runs or await desk.tower.find_job(key)
         if not found:

@@ -1,20 +1,20 @@
 """Ready-made questions of the history store for the web: few at a time, each in a process of its own."""
 
-import asyncio
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from io import BytesIO
 from pathlib import Path
 
-from truerail.errors import HistoryStoreError, NotFoundError, QueryError, TooManyQueriesError
+from starlette.requests import Request
+
+from truerail.errors import HistoryStoreError, NotFoundError, QueryError
 from truerail.history.query.query_request import MEBIBYTE, Limits, QueryRequest
 from truerail.history.query.run_query import QueryReport, run_query
 from truerail.service.logs import logger
 from truerail.service.settings import Settings
+from truerail.web.question_pool import QuestionPool
 
-AT_ONCE = 2
-"""Most queries that run at the same time; others wait."""
-MOST_WAITING = 8
+AT_ONCE = (2, 1)
+"""Queries that run at the same time, and those of one caller; others wait."""
 LIMITS = Limits(seconds=30, memory_bytes=512 * MEBIBYTE, nice=10)
 """Of one query; rounds come first. All ready-made questions take less than a second at 1,000 hosts and 30 days
 (docs/measured/history-questions.md).
@@ -27,8 +27,7 @@ class HistoryQueries:
 
     def __init__(self, settings: Settings) -> None:
         self._path = settings.history.path if settings.history else None
-        self.threads = ThreadPoolExecutor(AT_ONCE, "history queries")
-        self._asked = 0
+        self.pool = QuestionPool(*AT_ONCE, "history queries")
 
     @property
     def store(self) -> Path:
@@ -37,29 +36,20 @@ class HistoryQueries:
             raise NotFoundError("this service keeps no history store: add history: {path: DIR} to its settings")
         return self._path
 
-    async def run(self, request: QueryRequest) -> tuple[bytes, QueryReport]:
-        """The result and what it lacks. A request that ends takes its query along. Raises TooManyQueriesError and what
-        `run_query` raises.
+    async def run(self, request: Request, query: QueryRequest) -> tuple[bytes, QueryReport]:
+        """The result and what it lacks. A request that ends takes its query along. Raises what the pool and `run_query`
+        raise.
         """
-        if self._asked >= AT_ONCE + MOST_WAITING:
-            raise TooManyQueriesError(f"{self._asked} questions of the history are running or waiting: ask again later")
-        self._asked += 1
         endings: list[Callable[[], None]] = []
         out = BytesIO()
         try:
-            running = asyncio.get_running_loop().run_in_executor(
-                self.threads, lambda: run_query(request, out, endings.append)
-            )
-            report = await running
+            report = await self.pool.run(request, lambda: run_query(query, out, endings.append))
         except (QueryError, HistoryStoreError) as error:
             logger().error("history not readable", error=str(error.args[0]))
             raise HistoryStoreError(
                 "the history store cannot be read; the log of the service has the details"
             ) from None
-        except asyncio.CancelledError:
+        finally:
             for end in endings:
                 end()
-            raise
-        finally:
-            self._asked -= 1
         return out.getvalue(), report

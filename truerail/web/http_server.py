@@ -9,15 +9,14 @@ from dataclasses import dataclass, replace
 import uvicorn
 from starlette.types import ASGIApp
 
+from truerail.model.open_files import raise_open_files
 from truerail.service.settings import Http, Settings
 from truerail.web.access.expiry import every_day
 from truerail.web.access.tls import Certificates
-from truerail.web.connection_limits import BoundedProtocol
+from truerail.web.connection_limits import MOST_CONNECTIONS, BoundedProtocol
 from truerail.web.listen import listen
 from truerail.web.shutdown import GRACE_SECONDS, GracefulShutdown
 
-MOST_CONNECTIONS = 1000
-"""Most concurrent connections; further ones get 503. A process may have 1,024 open files by default."""
 _STOP_SECONDS = int(GRACE_SECONDS) + 2
 
 
@@ -45,6 +44,7 @@ async def serve(
 
     Raises ListenError if the address is not available, CertificateError if TLS cannot be used.
     """
+    raise_open_files()
     http = settings.http
     certificates = Certificates(http.tls) if http.tls else None
     sockets = listen(http.host, http.port) if sockets is None else sockets

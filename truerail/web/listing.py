@@ -1,6 +1,5 @@
 """Lists that can be sorted, searched and downloaded: a page as JSON, or all rows as CSV."""
 
-import asyncio
 import csv
 import io
 from collections.abc import Callable, Iterator, Sequence
@@ -44,8 +43,7 @@ async def arranged_list(
         return lines(text=wanted.text, sort=wanted.sort, offset=offset, limit=limit)
 
     if wanted.csv:
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(desk.thinking, lambda: _download(request, wanted, fetch))
+        return await desk.large.run(request, lambda: _download(request, wanted, fetch))
     if wanted.sort or wanted.text:
         return await pondered(request, desk, shown, lambda: page(fetch, key, shown.serial, wanted.part))
     return listed(request, shown, wanted.part, fetch, key)

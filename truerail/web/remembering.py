@@ -1,6 +1,5 @@
 """Answers that also need the journal: computed in their own threads, since a database may be slow."""
 
-import asyncio
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
@@ -49,8 +48,7 @@ async def remembered(
     Raises JournalUnavailableError if there is no answer without the journal.
     """
     noting = _Noting(desk.tower.history)
-    loop = asyncio.get_running_loop()
-    answer = await loop.run_in_executor(desk.journal_threads, ask, cast("History", noting))
+    answer = await desk.journal_threads.run(request, lambda: ask(cast("History", noting)))
     response = reported(request, answer)
     if noting.gone:
         response.headers[MISSING] = "history"

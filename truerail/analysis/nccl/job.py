@@ -24,6 +24,7 @@ from truerail.model.nccl_facts import (
     NcclRank,
     NcclRing,
     NcclSetting,
+    NcclTorn,
     NcclTree,
     NcclVersion,
 )
@@ -61,6 +62,7 @@ class NcclJob:
     settings: tuple[NcclSetting, ...]
     overrides: tuple[NcclOverride, ...]
     versions: tuple[NcclVersion, ...]
+    torn: tuple[NcclTorn, ...]
     reading_of: Mapping[str | None, int]
     """Host as printed to the index of a reading that has its lines."""
 
@@ -224,6 +226,7 @@ def nccl_job(wiring: Wiring, snapshot: Snapshot) -> NcclJob | None:
         _all(facts, NcclSetting),
         overrides,
         _all(facts, NcclVersion),
+        _all(facts, NcclTorn),
         reading_of,
     )
 

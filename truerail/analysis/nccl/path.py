@@ -68,13 +68,13 @@ def _cables(job: NcclJob) -> tuple[Cable, ...]:
         sending, receiving = ({leaf_of[port] for port in nic.ports} for nic in ends)
         if sending != receiving:  # planes have a leaf each, and connect leaf by leaf
             climbing |= sending | receiving
-    cables = [plan.cables[number] for number in sorted(found)]
+    cables = dict.fromkeys(plan.cables[number] for number in sorted(found))
     above = [job.names(leaf) for leaf in sorted(climbing)]
     while above:
         uplinks = [cable for device in above for cable in plan.uplinks_of(device) if cable not in cables]
-        cables += uplinks
+        cables |= dict.fromkeys(uplinks)
         above = list(dict.fromkeys(cable.b.device for cable in uplinks))
-    return tuple(dict.fromkeys(cables))
+    return tuple(cables)
 
 
 def is_on(finding: Finding, ports: set[str], devices: set[str]) -> bool:
@@ -96,6 +96,9 @@ def _texts(value: Any) -> Iterator[str]:
 
 def _not_in_log(job: NcclJob, shapes: Iterable[Chain]) -> Iterator[str]:
     """What the log lacks. A ring or tree of which no connection is there was not connected: NCCL does so on use."""
+    for torn in job.torn:
+        lines = f"{torn.lines:,} torn lines of {torn.log} are" if torn.lines > 1 else f"1 torn line of {torn.log} is"
+        yield f"{lines} left out: connections may be missing from line {torn.first} on"
     lone = len({end.key for end in job.ends}) - len(job.pairs)
     if lone:
         yield f"{lone} of its {len(job.pairs) + lone} connections have one end in the log"

@@ -1,6 +1,6 @@
 """`lint-topology`: a scheduler's switches against the tree of seen cabling."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
 from collector import collectors
@@ -52,7 +52,8 @@ def read_units(text: str) -> list[TopologyUnit]:
 def topology_faults(view: View, tree: FabricTree, units: Sequence[TopologyUnit]) -> Iterator[TopologyFault]:
     """The faults of a topology; of several topologies of one file, each for itself."""
     group = {host: unit.name for unit in tree.units for host in unit.hosts}
-    seen = SeenGroups(group, {host: _root(tree, name) for host, name in group.items()}, tree.unseen)
+    parent = tree.parent
+    seen = SeenGroups(group, {host: _root(parent, name) for host, name in group.items()}, tree.unseen)
     for fault in faults_against(seen, units, lambda node: _planned(view, node)):
         yield TopologyFault(fault.kind, _hosts(view, fault.hosts) if fault.hosts else fault.switch, fault.summary)
 
@@ -62,8 +63,7 @@ def _planned(view: View, node: str) -> int:
     return code if view.is_planned(code) else -1
 
 
-def _root(tree: FabricTree, name: str) -> str:
-    parent = tree.parent
+def _root(parent: Mapping[str, str], name: str) -> str:
     while name in parent:
         name = parent[name]
     return name

@@ -32,7 +32,7 @@ def check_head(request: Request) -> None:
 
 
 async def whole_body(request: Request, receive: Receive, most: int, seconds: float = BODY_SECONDS) -> Receive:
-    """Reads the body to its end, then passes it on in one piece. Raises RequestRefusedError (408, 413).
+    """Reads the body to its end, then passes it on in one piece. Raises RequestRefusedError (400, 408, 413).
 
     A too long body with Content-Length is refused before any of it is read, a chunked one as soon as it is too long.
     """
@@ -58,7 +58,7 @@ async def _read(receive: Receive, most: int) -> Message:
     while True:
         message = await receive()
         if message["type"] != "http.request":
-            return message
+            raise RequestRefusedError(400, "the connection ended before the body did")
         parts += message.get("body", b"")
         if len(parts) > most:
             raise _too_large(most)

@@ -1,12 +1,11 @@
 """The on-call questions about a file, sent as a body: a scheduler's topology is longer than an address may be."""
 
-import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from inspect import Parameter as Argument
 from inspect import Signature
 from typing import Annotated, Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
 from pydantic import StringConstraints, create_model
 from starlette.responses import Response
 
@@ -47,15 +46,15 @@ def _endpoint(question: Question[Any]) -> Callable[..., Awaitable[Response]]:
     }
     body_of = create_model("".join(map(str.title, question.name.split("-"))) + "Body", __base__=Written, **fields)
 
-    async def answer(desk: WithContext, shown: Newest, body: Any) -> Response:
+    async def answer(request: Request, desk: WithContext, shown: Newest, body: Any) -> Response:
         given = {one.name: getattr(body, one.name, one.default) for one in question.parameters}
 
         def found() -> Any:
             return question.find(Asked(shown.publication, NoHistory(), desk.tower.now()), given)
 
-        return done(await asyncio.get_running_loop().run_in_executor(desk.thinking, found))
+        return done(await desk.large.run(request, found))
 
-    kinds = {"desk": WithContext, "shown": Newest, "body": body_of}
+    kinds = {"request": Request, "desk": WithContext, "shown": Newest, "body": body_of}
     arguments = [Argument(name, Argument.KEYWORD_ONLY, annotation=kind) for name, kind in kinds.items()]
     setattr(answer, "__signature__", Signature(arguments, return_annotation=Response))  # noqa: B010 - as in oncall_routes
     return answer

@@ -116,7 +116,7 @@ async def _page(
     """One page. A cursor keeps the times of the first page, so that `7d` means the same on all."""
     offset, given = _continued(part, given)
     asked = _request(desk, question, given, Form.ROWS, offset, part.limit)
-    raw, report = await desk.history_queries.run(asked)
+    raw, report = await desk.history_queries.run(request, asked)
     found = orjson.loads(raw)
     times = [str(asked.parameters.get(key, "")) for key in ("since", "until")]
     following = pack([part.question, offset + report.rows, *times]) if report.more else None
@@ -131,7 +131,7 @@ async def _page(
 
 
 async def _csv(request: Request, desk: RequestContext, question: ReadyQuestion, given: dict[str, str]) -> Response:
-    raw, _ = await desk.history_queries.run(_request(desk, question, given, Form.CSV, 0, MOST_CSV_ROWS))
+    raw, _ = await desk.history_queries.run(request, _request(desk, question, given, Form.CSV, 0, MOST_CSV_ROWS))
     headers = {"Content-Disposition": f'attachment; filename="{question.name}.csv"', "Cache-Control": "no-store"}
     return plain_or_packed(request, raw, {**headers, "Content-Type": "text/csv; charset=utf-8"})
 

@@ -1,14 +1,13 @@
 """A job's NCCL log on the rails: a question whose input is too large for an address."""
 
-import asyncio
 from base64 import b64decode
 from typing import Annotated
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
 from pydantic import Field, StrictBool, StringConstraints
 from starlette.responses import Response
 
-from truerail.bus.fact_columns import unpacked
+from truerail.bus.fact_columns import Room, unpacked
 from truerail.errors import BusMessageError, QueryError
 from truerail.model import Fact
 from truerail.model.nccl_facts import NCCL_FACTS
@@ -37,19 +36,20 @@ class JobLogs(Written):
 
 
 @router.post("/nccl", response_model=NcclAnswer, name="the_nccl_job")
-async def nccl(desk: WithContext, shown: Newest, body: JobLogs) -> Response:
+async def nccl(request: Request, desk: WithContext, shown: Newest, body: JobLogs) -> Response:
     """Which cable and rail each connection of a job uses, and the findings on its path. Nothing is stored: readers may
     ask it.
     """
 
     def answer() -> NcclAnswer:
-        return nccl_asked(shown.publication, [(one.name, _facts(one)) for one in body.logs], hops=body.hops)
+        room = Room()
+        return nccl_asked(shown.publication, [(one.name, _facts(one, room)) for one in body.logs], hops=body.hops)
 
-    return done(await asyncio.get_running_loop().run_in_executor(desk.thinking, answer))
+    return done(await desk.large.run(request, answer))
 
 
-def _facts(log: JobLog) -> tuple[Fact, ...]:
+def _facts(log: JobLog, room: Room) -> tuple[Fact, ...]:
     try:
-        return unpacked(b64decode(log.facts, validate=True), NCCL_FACTS)
+        return unpacked(b64decode(log.facts, validate=True), NCCL_FACTS, room)
     except (BusMessageError, ValueError) as error:
         raise QueryError(f"the facts of log {log.name!r}: {error}") from None

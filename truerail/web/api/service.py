@@ -34,7 +34,7 @@ async def readyz(desk: WithContext) -> Response:
     that shows no newest evaluation. A failing journal is named, but does not change the status.
     """
     publication = desk.tower.publication
-    if desk.tower.away:
+    if desk.remote and desk.tower.away:
         raise NotReadyError(_away(desk, publication))
     if desk.tower.counters.get("judge_leader") == 0:
         raise NotReadyError("standby: this judge evaluates when the one that leads has ended")
@@ -46,7 +46,10 @@ async def readyz(desk: WithContext) -> Response:
         if journal.health is JournalHealth.FAILING
         else ""
     )
-    stale = f"; not evaluated since {desk.tower.stale_since:%Y-%m-%d %H:%M:%S UTC}" if desk.tower.stale_since else ""
+    since, why = desk.tower.stale_since, printable(desk.tower.away, 300)
+    stale = (
+        f"; {f'{why}: not the newest' if why else 'not evaluated'} since {since:%Y-%m-%d %H:%M:%S UTC}" if since else ""
+    )
     leads = "; this judge leads" if "judge_leader" in desk.tower.counters else ""
     return PlainTextResponse(f"ready{leads}{stale}{failing}\n", headers=_FRESH)
 

@@ -56,9 +56,10 @@ function journal({ health, error, since, waiting }) {
   banner("journal", failing ? "bad" : null, words);
 }
 
-/** @param {string | null} since @param {string} [why] what keeps a front from the judge */
+/** @param {string | null} since @param {string} [why] what keeps a front from the judge, or from a newer view */
 function stale(since, why) {
-  const words = since ? `The process that evaluates has not reported since ${moment(since)}: this page shows its last evaluation, and what only that process knows is unknown.${why ? ` Reason: ${why}.` : ""}` : "";
+  const silent = "the process that evaluates does not report, and what only it knows is unknown";
+  const words = since ? `This page shows the evaluation of before ${moment(since)}: ${why || silent}.` : "";
   banner("stale", since ? "bad" : null, words);
 }
 

@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from truerail.files.problems import Faults
-from truerail.files.yaml_tree import MERGE, Node
+from truerail.model.yaml_tree import MERGE, Faults, Node
 
 _NULL = ("", "~", "null", "Null", "NULL")
 """What YAML 1.2.2, 10.3.2 reads as null where it is not in quotes."""

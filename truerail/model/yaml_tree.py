@@ -8,16 +8,25 @@ forbids it (1.2.2, 3.2.1.3), and a parser that takes the last one drops the cont
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from typing import Protocol
 
 import yaml
-
-from truerail.files.problems import Faults
 
 DEEPEST = 16
 MERGE = "<<"
 """The key that merges mappings into its own: https://yaml.org/type/merge.html."""
 MOST_ALIASES = 1000
-"""An alias (`*name`) shares a node and copies nothing; readers walk the shared node each time, hence the bound."""
+MOST_SHARED = 1 << 20
+"""Characters of the nodes that all aliases (`*name`) share. An alias copies nothing; readers walk the shared node each
+time, with those that it shares, hence the bounds.
+"""
+
+
+class Faults(Protocol):
+    """Takes the problems of a file."""
+
+    def add(self, line: int, value: str, summary: str) -> None:
+        """Records a problem, or raises it."""
 
 
 @dataclass(slots=True, eq=False)
@@ -30,6 +39,8 @@ class Node:
     pairs: list[tuple["Node", "Node"]] | None = None
     quoted: bool = False
     """Whether the text is in quotes or a block, so that `null` is a word."""
+    size: int = 1
+    """Characters of the node and of all that is in it, wherever it is shared."""
 
     @property
     def kind(self) -> str:
@@ -72,15 +83,19 @@ def _build(events: Iterator[yaml.Event], opaque: Collection[str], faults: Faults
     open_nodes = [root]
     waiting: list[Node | None] = [None]  # for each open node, the key that waits for its value
     anchors: dict[str, Node] = {}
-    aliases = 0
+    aliases = shared = 0
     for event in events:
         line = event.start_mark.line + 1 if event.start_mark else 0
         if isinstance(event, yaml.CollectionEndEvent):
-            _refuse_twice(open_nodes.pop(), faults)
+            _close(open_nodes.pop(), faults)
             waiting.pop()
         elif isinstance(event, yaml.AliasEvent):
-            aliases += 1
-            _attach(open_nodes[-1], waiting, _aliased(event, line, anchors, open_nodes, aliases))
+            node = _aliased(event, line, anchors, open_nodes)
+            aliases, shared = aliases + 1, shared + node.size
+            if aliases > MOST_ALIASES or shared > MOST_SHARED:
+                more = f"{MOST_ALIASES} aliases" if aliases > MOST_ALIASES else f"{MOST_SHARED:,} characters in aliases"
+                raise _Refused(line, f"*{event.anchor}", f"more than {more}")
+            _attach(open_nodes[-1], waiting, node)
         elif isinstance(event, (yaml.ScalarEvent, yaml.CollectionStartEvent)):
             node = _node(event, line, opaque)
             if event.anchor:
@@ -97,8 +112,9 @@ def _build(events: Iterator[yaml.Event], opaque: Collection[str], faults: Faults
     return documents[0]
 
 
-def _refuse_twice(node: Node, faults: Faults) -> None:
-    """Records each duplicate key of a mapping."""
+def _close(node: Node, faults: Faults) -> None:
+    """Sums up a list or a mapping. Records each duplicate key."""
+    node.size += sum(one.size for one in node.items or ()) + sum(a.size + b.size for a, b in node.pairs or ())
     first: dict[str, int] = {}
     for key, _ in node.pairs or ():
         if key.text is None or key.text == MERGE:
@@ -108,15 +124,13 @@ def _refuse_twice(node: Node, faults: Faults) -> None:
         first.setdefault(key.text, key.line)
 
 
-def _aliased(event: yaml.AliasEvent, line: int, anchors: dict[str, Node], open_nodes: list[Node], count: int) -> Node:
+def _aliased(event: yaml.AliasEvent, line: int, anchors: dict[str, Node], open_nodes: list[Node]) -> Node:
     name = event.anchor or ""
     node = anchors.get(name)
     if node is None:
         raise _Refused(line, f"*{name}", "an alias without an anchor")
     if any(node is one for one in open_nodes):
         raise _Refused(line, f"*{name}", "an alias of a node that contains it")
-    if count > MOST_ALIASES:
-        raise _Refused(line, f"*{name}", f"more than {MOST_ALIASES} aliases")
     return node
 
 
@@ -126,7 +140,7 @@ def _node(event: yaml.ScalarEvent | yaml.CollectionStartEvent, line: int, opaque
     if event.tag not in (None, "!"):
         raise _Refused(line, str(event.tag), "a tag; plain values only are read")
     if isinstance(event, yaml.ScalarEvent):
-        return Node(line, text=event.value, quoted=bool(event.style))
+        return Node(line, text=event.value, quoted=bool(event.style), size=1 + len(event.value))
     return Node(line, items=[]) if isinstance(event, yaml.SequenceStartEvent) else Node(line, pairs=[])
 
 
