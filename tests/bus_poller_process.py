@@ -34,7 +34,7 @@ class BusyFleet(FakeFleet):
     """All hosts send at a steady rate on each rail."""
 
     async def ask(self, target: Target, commands: Sequence[str]) -> list[Answer]:
-        words = int(time.time() * SENT_BYTES_PER_SECOND / _WORD_BYTES)
+        words = int(time.monotonic() * SENT_BYTES_PER_SECOND / _WORD_BYTES)
         counted = "".join(_COUNTERS.format(rail=rail, words=words) for rail in range(SHAPE.rails))
         return [
             Answer(one.command, counted) if target.role is Role.HOST and "/counters/" in one.command else one

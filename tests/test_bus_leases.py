@@ -114,6 +114,22 @@ async def test_of_those_that_try_at_once_one_leads_and_renews(server: NatsServer
 
 
 @in_loop
+async def test_the_next_run_of_a_judge_that_was_killed_leads_at_once_and_no_other(
+    server: NatsServer, subjects: Subjects
+) -> None:
+    async with judges(server, subjects, 2) as (killed, other):
+        await killed.take()
+        assert killed._renewing
+        await end([killed._renewing])
+        following = JudgeLease(killed._streams, subjects, "j0", FAST)
+        assert not await other._attempt()
+        assert await following._attempt()
+        assert following.held
+        assert following.revision > killed.revision
+        assert not await other._attempt()
+
+
+@in_loop
 async def test_a_lost_answer_to_a_renewal_loses_no_lease(server: NatsServer, subjects: Subjects) -> None:
     async with judges(server, subjects, 1) as (lease,):
         await lease.take()

@@ -119,13 +119,13 @@ def test_a_bus_that_is_killed_loses_nothing_and_one_with_an_empty_store_is_fille
                 server.kill()
                 await until(lambda: not asking.figures["bus_connected"])
                 asked = fleet.asks.total()
-                await until(lambda: fleet.asks.total() > asked + 2)  # noqa: B023 - awaited in this turn
+                await until(lambda: fleet.asks.total() > asked + 2)  # noqa: B023 - awaited at once - awaited in this turn
                 if empty:
                     server.empty()
                 server.start()
                 await until(lambda: asking.figures["bus_connected"])
                 evaluations = watch.evaluations
-                await until(lambda: watch.evaluations > evaluations + 3)  # noqa: B023 - awaited in this turn
+                await until(lambda: watch.evaluations > evaluations + 3)  # noqa: B023 - awaited at once - awaited in this turn
                 await until(lambda: found_again(watch, known))
                 assert summary(watch) == right
             await until(lambda: asking.figures["bus_store_losses_total"] == 1)
@@ -293,10 +293,13 @@ def test_a_poller_counts_also_after_one_whose_clock_was_far_ahead(
     asyncio.run(body())
 
 
-def test_a_poller_whose_clock_is_an_hour_off_is_named_and_its_times_and_rates_are_right(
+def test_a_poller_whose_clock_is_off_and_is_set_is_named_and_its_times_and_rates_are_right(
     server: NatsServer, subjects: Subjects, tmp_path: Path
 ) -> None:
-    ahead = [f"{BUSY}=1", f"LD_PRELOAD={FAKETIME}", "FAKETIME=+1h", "FAKETIME_DONT_FAKE_MONOTONIC=1"]
+    clock = tmp_path / "clock"
+    clock.write_text("+1h")
+    faked = [f"FAKETIME_TIMESTAMP_FILE={clock}", "FAKETIME_NO_CACHE=1", "FAKETIME_DONT_FAKE_MONOTONIC=1"]
+    ahead = [f"{BUSY}=1", f"LD_PRELOAD={FAKETIME}", *faked]
     if not FAKETIME:
         give_up("libfaketime is not installed")
 
@@ -313,14 +316,19 @@ def test_a_poller_whose_clock_is_an_hour_off_is_named_and_its_times_and_rates_ar
                 polled(server, subjects, "core", "c"),
                 process(server, subjects, "ahead", "env", *ahead) as poller,
             ):
-                await until(lambda: sent(watch) > 0)
-                published = watch.shown.publication
-                assert published
-                ages = [(datetime.now(UTC) - one.at).total_seconds() for one in published.snapshot.readings]
-                assert -2 < min(ages) <= max(ages) < 600  # seconds; not an hour, on any machine
-                assert sent(watch) == pytest.approx(SENT_BYTES_PER_SECOND, rel=0.2)
-                assert asking.figures["bus_clock_offset_seconds"] == pytest.approx(HOUR, abs=60)
-                await until(lambda: all_seen(watch))
+                for hours, shown in ((1, "+1h"), (3, "-3h"), (2, "+2h")):
+                    clock.write_text(shown)
+                    off = pytest.approx(HOUR * hours, abs=60)
+                    await until(lambda: asking.figures["bus_clock_offset_seconds"] == off)  # noqa: B023 - awaited at once
+                    known = watch.evaluations
+                    await until(lambda: watch.evaluations > known + 3 and sent(watch) > 0)  # noqa: B023 - awaited at once
+                    published = watch.shown.publication
+                    assert published
+                    ages = [(datetime.now(UTC) - one.at).total_seconds() for one in published.snapshot.readings]
+                    assert -2 < min(ages) <= max(ages) < 600  # seconds; not an hour, on any machine
+                    assert sent(watch) == pytest.approx(SENT_BYTES_PER_SECOND, rel=0.2)
+                    await until(lambda: all_seen(watch))
+                assert not asking._received.inbox.counts["late_total"]
                 poller.terminate()  # the library removes what it has shared
                 await asyncio.to_thread(poller.wait, ENOUGH)
         (warning,) = [one for one in logs if one["event"].startswith("the clock of a poller is wrong")]

@@ -7,6 +7,7 @@ import json
 import os
 import pty
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -112,6 +113,22 @@ def test_help_names_every_command_and_the_exit_codes():
     assert done.returncode == 0
     for word in ("check", "demo", "parse", "plan", "rules", "Exit codes: 0"):
         assert word in done.stdout
+
+
+@pytest.mark.parametrize("module", ["truerail.cli", "truerail.cli.exit_codes", "typer"])
+def test_ctrl_c_while_the_program_loads_prints_nothing(module):
+    """A signal at the moment of an import, early and late: no traceback."""
+    code = (
+        "import builtins, os, runpy, signal\n"
+        "real = builtins.__import__\n"
+        "def interrupted(name, *rest, **named):\n"
+        f"    if name == {module!r}: os.kill(os.getpid(), signal.SIGINT)\n"
+        "    return real(name, *rest, **named)\n"
+        "builtins.__import__ = interrupted\n"
+        "runpy.run_module('truerail', run_name='__main__')"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode in (-signal.SIGINT, 130), done.stdout, done.stderr) == (True, "", "")
 
 
 def test_help_imports_nothing_heavy():

@@ -1,10 +1,13 @@
 """`truerail serve` before it begins: what a user has to mend is named, with the exit code of bad input."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from tests.live_site import Run, runner
+from tests.patience import ENOUGH
 
 
 @pytest.fixture
@@ -27,3 +30,13 @@ def test_an_inventory_without_devices_leaves_nothing_to_watch(run: Run, tmp_path
     code, _, err = run("serve", "--check", "--config", tmp_path / "truerail.yaml")
     assert code == 2
     assert "inventory.yaml" in err
+
+
+@pytest.mark.parametrize("check", [["--check"], []], ids=["check", "serve"])
+def test_a_journal_without_its_folder_is_named(tmp_path: Path, check: list[str]) -> None:
+    (tmp_path / "inventory.yaml").write_text("devices:\n  - {name: h1, role: host, address: 127.0.0.1}\n")
+    journal = tmp_path / "none" / "journal.db"
+    (tmp_path / "truerail.yaml").write_text(f"inventory: inventory.yaml\njournal: {{url: 'sqlite:///{journal}'}}\n")
+    command = [sys.executable, "-m", "truerail", "serve", *check, "--config", str(tmp_path / "truerail.yaml")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=ENOUGH, check=False)
+    assert (done.returncode, done.stderr) == (2, f"truerail: journal: {journal.parent}: no such folder: make it\n")

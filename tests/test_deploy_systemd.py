@@ -40,7 +40,7 @@ def test_systemd_finds_no_fault_in_the_unit(unit: Path, tmp_path: Path) -> None:
     here.write_text(unit.read_text().replace("/opt/truerail/bin/truerail", str(TRUERAIL)))
     done = run("systemd-analyze", "verify", "--man=no", here)
     assert (done.returncode, done.stderr) == (0, "")
-    here.write_text(here.read_text().replace("RestartSec=10s", "RestartSec=soon"))
+    here.write_text(here.read_text().replace("RestartSec=2s", "RestartSec=soon"))
     assert "soon" in run("systemd-analyze", "verify", "--man=no", here).stderr
 
 
@@ -69,6 +69,14 @@ def test_the_unit_of_the_agent_is_good_and_starts_what_is_built(tmp_path: Path) 
     done = run(sys.executable, isolated, *given)
     assert done.returncode == 2
     assert "truerail-agent: --ca, --cert or --key: No such file" in done.stderr
+
+
+@pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.stem)
+def test_a_process_that_ends_is_replaced_within_seconds(unit: Path) -> None:
+    """By the unit where it is the service's first one, which ends with 0 only when it is told to; else by that one."""
+    found = settings(unit)
+    assert (found["Restart"], found["RestartSec"]) == (["on-failure"], ["2s"])
+    assert found.get("OOMPolicy") == (None if "poller" in unit.name else ["continue"])
 
 
 def test_the_unit_reloads_by_the_signal_that_serve_takes() -> None:

@@ -1,7 +1,7 @@
 """The lives of findings and causes: every turn they can take, what a restart keeps, and a slow model beside them."""
 
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from hypothesis import given, settings
@@ -219,11 +219,25 @@ def test_a_device_that_leaves_the_plan_takes_its_findings_along() -> None:
 
 def test_time_never_runs_backwards() -> None:
     fabric = Fabric()
-    fabric.round(swapped)
-    fabric.at -= timedelta(days=1)
+    fabric.rounds(3, swapped)
+    fabric.at -= timedelta(minutes=1)
     changes = fabric.round(swapped)
-    assert changes.at == AT + ROUND
-    assert life(changes).last_seen == AT + ROUND
+    assert changes.at == AT + 3 * ROUND
+    assert life(changes).last_seen == AT + 3 * ROUND
+
+
+@pytest.mark.parametrize("back", [timedelta(hours=1), AT - datetime(1970, 1, 1, tzinfo=UTC)])
+def test_a_clock_that_is_set_back_lengthens_a_recovery_by_one_round_at_most(back: timedelta) -> None:
+    fabric = Fabric()
+    fabric.round(swapped)
+    fabric.round()
+    fabric.at -= back
+    gone = fabric.rounds(5)
+    assert [life(one).state for one in gone] == [*[LifeState.RECOVERING] * 4, LifeState.RESOLVED]
+    ended = life(gone[-1]).resolved_at
+    assert ended is not None
+    assert abs(ended - (AT + 2 * ROUND - back)) <= ROUND
+    assert fabric.round(swapped).lives[life(gone[-1]).id].state is LifeState.REGRESSED
 
 
 def test_what_changes_with_every_round_is_written_down_once_in_a_while() -> None:

@@ -22,13 +22,14 @@ from structlog.testing import capture_logs
 from tests.demo_process import get, running
 from tests.patience import ENOUGH, soon
 from truerail.model.history import NoHistory
-from truerail.processes.front_link import FrontLink
+from truerail.processes.front_link import SILENT_SECONDS, FrontLink
 from truerail.processes.front_service import FrontService
 from truerail.processes.messages import Message
 from truerail.processes.service import _folder
 from truerail.viewfile.view_file import NAME
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="processes are found in /proc")
+HOUR = 3600.0
 _VIEW = ("fabric", "map", "devices", "cables?limit=5", "findings", "causes", "where?port=gpu-001", "devices/gpu-001")
 _OF_THE_JUDGE = ("blast?of=gpu-001", "find?text=gpu-00", "status", "plan")
 
@@ -48,8 +49,8 @@ def _state(pid: int) -> str:
 class Service:
     """A service with its processes."""
 
-    def __init__(self, process: "subprocess.Popen[str]", url: str) -> None:
-        self.process, self.url = process, url
+    def __init__(self, process: "subprocess.Popen[str]", url: str, folder: Path) -> None:
+        self.process, self.url, self.folder = process, url, folder
         self.judge, self.front = children(process.pid)
 
     def json(self, path: str) -> Any:
@@ -71,9 +72,10 @@ class Service:
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    with running(tmp_path_factory.mktemp("demo"), "--hosts", "8", "--rails", "4", "--quiet") as (process, url):
+    folder = tmp_path_factory.mktemp("demo")
+    with running(folder, "--hosts", "8", "--rails", "4", "--quiet") as (process, url):
         soon(lambda: get(f"{url}readyz")[0] == 200, "the first evaluation")
-        yield Service(process, url)
+        yield Service(process, url, folder)
         process.send_signal(signal.SIGTERM)
         assert process.wait(ENOUGH) == 0
         assert not _left(process.pid)
@@ -126,6 +128,13 @@ def test_the_judge_is_another_process_than_the_front(service: Service) -> None:
     assert service.stale() is None
     listens = subprocess.run(["ss", "-tlnpH"], capture_output=True, text=True, check=False).stdout
     assert f"pid={service.judge}," not in listens
+
+
+def test_what_the_service_writes_its_user_alone_reads(service: Service) -> None:
+    """Without the UMask= of a unit: this process has the usual one."""
+    written = [*service.folder.glob("journal*"), *service.folder.glob("truerail-service-*/*")]
+    assert len(written) > 2
+    assert {path: path.stat().st_mode & 0o077 for path in written if path.exists()} == dict.fromkeys(written, 0)
 
 
 def test_a_write_reaches_the_journal_through_the_judge_and_shows_in_the_front(service: Service) -> None:
@@ -195,9 +204,28 @@ def test_a_killed_front_is_replaced_and_events_go_on_by_their_numbers(service: S
     assert get(f"{service.url}api/v1/where?port=gpu-001")[0] == 200
 
 
-def test_children_end_with_their_parent(tmp_path: Path) -> None:
+def test_whatever_ends_by_itself_is_replaced_again_and_again(service: Service) -> None:
+    """SIGTERM to one process is no wish of the service's user: it is its failure, as any other end is."""
+    for number in (signal.SIGTERM, signal.SIGKILL, signal.SIGTERM):
+        shown = service.json("fabric")["number"]
+        ended = service.judge
+        os.kill(ended, number)
+        service.judge = service.replaced(ended)
+        soon(lambda: service.json("fabric")["number"] > shown and service.stale() is None, "it evaluates")  # noqa: B023 - awaited at once
+    ended = service.front
+    os.kill(ended, signal.SIGTERM)
+    service.front = service.replaced(ended)
+    assert service.stale() is None
+    assert service.process.poll() is None
+
+
+@pytest.mark.parametrize("stopped", [False, True], ids=["idle", "busy"])
+def test_children_end_with_their_parent(tmp_path: Path, stopped: bool) -> None:
+    """Also those that can handle no signal: they are in a call that takes long, or stopped."""
     with running(tmp_path, "--hosts", "8", "--rails", "4", "--quiet") as (process, _):
         both = children(process.pid)
+        for pid in both:
+            os.kill(pid, signal.SIGSTOP if stopped else 0)
         process.send_signal(signal.SIGKILL)
         process.wait(ENOUGH)
         soon(lambda: all(_state(pid) == "Z" or not Path(f"/proc/{pid}").exists() for pid in both), "the children end")
@@ -262,6 +290,28 @@ def test_a_view_is_the_newest_before_it_counts_as_that(tmp_path: Path) -> None:
     link = FrontLink(tmp_path / "link", nothing, lambda since: None, refresh)
     asyncio.run(body())
     assert (seen, link.stale_since) == ([datetime(2026, 11, 20, 14, 0, tzinfo=UTC)], None)
+
+
+def test_a_view_that_grew_old_while_its_process_was_stopped_is_stale_at_once(tmp_path: Path) -> None:
+    """SIGCONT, or a machine that wakes: a request may be answered before anything else has looked."""
+    now = 1000.0
+
+    async def refresh() -> None:
+        """Reads nothing."""
+
+    async def body() -> None:
+        nonlocal now
+        await link._heard(Message("alive", {"figures": {}, "written": True}))
+        now += SILENT_SECONDS
+        assert link.stale_since is None
+        now += HOUR
+        assert link.stale_since is not None
+        assert HOUR < (datetime.now(UTC) - link.stale_since).total_seconds() < HOUR + 60
+        await link._heard(Message("alive", {"figures": {}, "written": True}))
+        assert link.stale_since is None
+
+    link = FrontLink(tmp_path / "link", nothing, lambda since: None, refresh, lambda: now)
+    asyncio.run(body())
 
 
 async def nothing(number: int, kind: str, data: bytes) -> None:

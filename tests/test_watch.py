@@ -275,7 +275,22 @@ def test_a_live_watch_on_a_terminal_ends_with_ctrl_c(tmp_path: Path) -> None:
     assert "Traceback" not in shown
 
 
-def on_terminal(words: list[str], *, columns: int, rows: int, stop: str = "") -> tuple[int, str]:
+@pytest.mark.parametrize("live", [False, True], ids=["replayed", "live"])
+def test_the_cursor_comes_back_after_sigterm(tmp_path: Path, live: bool) -> None:
+    inventory, written = tmp_path / "inventory.yaml", of(SWAP).write(tmp_path / "capture")
+    inventory.write_text("devices:\n  - {name: gpu-001, role: host, address: local}\n")
+    source = ("--inventory", inventory) if live else ("--from", written)
+    words = ("watch", *source, "--plan", tmp_path / "capture" / "plan.csv", "--interval", "3600")
+    command = [sys.executable, "-m", "truerail", *map(str, words)]
+    _, shown = on_terminal(command, columns=60, rows=30, stop="Ctrl-C ends", by=signal.SIGTERM)
+    assert "\x1b[?25l" in shown
+    assert shown.rfind("\x1b[?25h") > shown.rfind("\x1b[?25l"), shown
+    assert "Traceback" not in shown
+
+
+def on_terminal(
+    words: list[str], *, columns: int, rows: int, stop: str = "", by: signal.Signals = signal.SIGINT
+) -> tuple[int, str]:
     """Runs a command on a terminal of its own: exit code, and all that it wrote there. Ctrl-C once it wrote `stop`."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
@@ -288,7 +303,7 @@ def on_terminal(words: list[str], *, columns: int, rows: int, stop: str = "") ->
             while part := os.read(ours, 65536):
                 parts.append(part)
                 if stop and stop in b"".join(parts).decode(errors="replace"):
-                    process.send_signal(signal.SIGINT)
+                    process.send_signal(by)
                     stop = ""
         os.close(ours)
     return process.returncode, b"".join(parts).decode()

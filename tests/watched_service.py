@@ -3,14 +3,15 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import asynccontextmanager
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from truerail.journal import Journal, open_journal
 from truerail.model import CauseKind
+from truerail.model.steady import STEADY, SteadyClock
 from truerail.service.evaluator import Evaluator
 from truerail.service.plans import PlanInForce
-from truerail.service.round_loop import Watch
+from truerail.service.round_loop import Watch, utc_now
 from truerail.service.settings import Journal as Kept
 from truerail.service.settings import Recovery, Schedule, Settings
 from truerail.service.watch_service import WatchService
@@ -21,6 +22,8 @@ SHAPE = Shape(hosts=6, rails=4, spines=2, uplinks=2)
 SWAP = Fault(CauseKind.CABLE_SWAP, "one-host")
 NEVER = Pace(fault_seconds=(1e6, 1e6), repair_seconds=(1e6, 1e6))
 PATIENCE_SECONDS = 60.0
+Clocks = tuple[Callable[[], datetime], SteadyClock]
+"""The system's, and the steady one that it is compared with."""
 
 
 def settings_for(folder: Path, url: str | None = None) -> Settings:
@@ -39,10 +42,14 @@ def fabric_of(*faults: Fault) -> LivingFabric:
 
 
 @asynccontextmanager
-async def watched(settings: Settings, fabric: LivingFabric, *, planned: bool = True) -> AsyncIterator[WatchService]:
+async def watched(
+    settings: Settings, fabric: LivingFabric, *, planned: bool = True, clocks: Clocks = (utc_now, STEADY)
+) -> AsyncIterator[WatchService]:
     journal: Journal | None = open_journal(settings.journal) if settings.journal.url else None
     plan = PlanInForce(lambda: fabric.plan, fabric.plan) if planned else PlanInForce(lambda: None)
-    watch = Watch(settings, fabric.targets, plan, fabric.transport, Evaluator.begin(settings), journal)
+    clock, steady = clocks
+    evaluator = Evaluator.begin(settings)
+    watch = Watch(settings, fabric.targets, plan, fabric.transport, evaluator, journal, clock, steady=steady)
     stop = asyncio.Event()
     running = asyncio.create_task(watch.run(stop))
     try:

@@ -12,6 +12,7 @@ import asyncio
 import json
 import os
 import resource
+import signal
 import subprocess
 import sys
 import tempfile
@@ -79,6 +80,7 @@ def serve(hosts: int, port: int, folder: Path) -> None:
     def judge(started: Any) -> None:
         os.nice(NICE)
         run(_judge(settings, plan, versions, replace(post, started=started), folder))
+        os.kill(os.getppid(), signal.SIGTERM)  # all is measured: the service ends
 
     def serving(started: Any) -> None:
         begun = asyncio.Event()
@@ -90,7 +92,7 @@ def serve(hosts: int, port: int, folder: Path) -> None:
         run(_held(front(settings, replace(post, started=listens), None), begun, folder))
 
     freeze()
-    Supervisor({"judge": judge, "front": serving}, chief="judge", reloads=False).run()
+    Supervisor({"judge": judge, "front": serving}, reloads=False).run()
     measured = {**json.loads((folder / "judge.json").read_text()), **json.loads((folder / "front.json").read_text())}
     sys.stdout.write(json.dumps(measured) + "\n")
 

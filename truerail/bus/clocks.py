@@ -6,6 +6,7 @@ from math import inf, isfinite
 ALIKE_SECONDS = 0.2
 """Clocks that differ by less count as one: rates over a change of poller are then right to 2 % at 10 s."""
 WARNED_SECONDS = 2.0
+"""A clock that is off by more should be set."""
 WINDOW_SECONDS = 60.0
 """A clock that is set right while its poller runs is believed after at most two of these."""
 
@@ -31,8 +32,3 @@ class Clock:
         """What to add to a time of that clock; 0 for a clock like this one."""
         least = min(self._least, self._before)
         return least if ALIKE_SECONDS < abs(least) < inf else 0.0
-
-    @property
-    def warns(self) -> bool:
-        """Whether it is so far off that somebody should set it."""
-        return abs(self.offset_seconds) > WARNED_SECONDS

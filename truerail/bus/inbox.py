@@ -1,6 +1,5 @@
 """What a judge makes of messages: the newest answer of each device, whichever poller sent it, and each only once."""
 
-import time
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
@@ -16,6 +15,7 @@ from truerail.bus.fact_rows import facts_of
 from truerail.bus.messages import COMMAND, Beat, Counts, Entry, Envelope, Observation, RoundDone, Run
 from truerail.errors import BusMessageError, BusSchemaError
 from truerail.model import Reading
+from truerail.model.steady import STEADY
 
 LATE_SECONDS = 600.0
 """Older counters are dropped: a window of 10 min has no place for them."""
@@ -48,6 +48,11 @@ class Sender:
     waiting: int = 0
     reported: bool = False
     """Whether it has said what a round found."""
+
+    @property
+    def clock_off_seconds(self) -> float:
+        """How far the clock of its system is behind that of this one."""
+        return self.clock.offset_seconds + STEADY.set_by() - self.beat.clock_set_by
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +95,7 @@ class Inbox:
         latest: Readings,
         *,
         lacking: Callable[[Place, Collection[str] | None], None],
-        now: Callable[[], float] = time.time,
+        now: Callable[[], float] = STEADY.seconds,
     ) -> None:
         self._latest, self._lacking, self._now = latest, lacking, now
         self._zones: Mapping[str, str] = {}

@@ -48,7 +48,11 @@ class Holder(msgspec.Struct, frozen=True):
 
 
 class JudgeLease:
-    """The lease, as one judge sees it. `lost` is set when it has led and leads no more; it does not lead again."""
+    """The lease, as one judge sees it. `lost` is set when it has led and leads no more; it does not lead again.
+
+    `judge` is a name that no process has at the same time: the lease of an earlier run of that name is free at once,
+    since what started this run has seen that one end.
+    """
 
     def __init__(
         self,
@@ -106,7 +110,7 @@ class JudgeLease:
         asked_at = self._clock()
         try:
             last = await self._read()
-            if self.holder is not None:
+            if self.holder is not None and self.holder.judge != self._mine.judge:
                 return False
             self._mine = msgspec.structs.replace(self._mine, since=datetime.now(UTC).timestamp())
             self.revision = self._last = await self._put(msgspec.json.encode(self._mine), last)

@@ -154,6 +154,8 @@ class Beat(Struct, array_like=True, frozen=True):
     agents_silent: int = 0
     agent_dropped_total: int = 0
     """Messages of agents, and answers in them, that did not count."""
+    clock_set_by: float = 0.0
+    """Seconds by which the clock of its system was set since it began: its own clock, of all times here, was not."""
 
 
 class Command(Struct, array_like=True, frozen=True):

@@ -4,7 +4,6 @@ Nothing is encoded before it can be sent. While there is no connection, observat
 counters by their age; afterwards both are sent, with whole values.
 """
 
-import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -32,6 +31,7 @@ from truerail.bus.messages import (
     Same,
 )
 from truerail.model import Neighbor, Reading
+from truerail.model.steady import STEADY
 
 SPOOL_SECONDS = 60.0
 """How long counters wait for a connection: about 10 MB for 1,300 hosts."""
@@ -64,7 +64,7 @@ class _Known:
 class Outbox:
     """One run of one poller. `put` and `keep` are those of `Latest`: a schedule of rounds fills it."""
 
-    def __init__(self, zone: str, poller: str, *, epoch: int = 1, now: Callable[[], float] = time.time) -> None:
+    def __init__(self, zone: str, poller: str, *, epoch: int = 1, now: Callable[[], float] = STEADY.seconds) -> None:
         self.zone, self.poller, self.start, self.epoch = zone, poller, uuid4().hex, epoch
         self.dropped_total = self.differences_total = 0
         self.problem = ""
@@ -123,7 +123,7 @@ class Outbox:
     def beat(self) -> Outgoing:
         """The sign of life."""
         counts = (len(self._known), 0, self.dropped_total, self.problem, self.differences_total)
-        return self._sealed(BEAT, "", Beat(*counts, *self.agents()))
+        return self._sealed(BEAT, "", Beat(*counts, *self.agents(), STEADY.set_by()))
 
     def messages(self) -> Iterator[Outgoing]:
         """All that is to be sent now, oldest first. A message that is taken from here counts as sent."""

@@ -26,7 +26,7 @@ from truerail.cli.demo_processes import Part
 from truerail.cli.demo_roles import Roles
 from truerail.cli.demo_stage import Stage
 from truerail.errors import CommandError, NoRoomError
-from truerail.processes.supervisor import wait_for_orphans
+from truerail.model.orphans import wait_for_orphans
 from truerail.simulator import Fault
 from truerail.simulator.live import living_fabric
 from truerail.simulator.live.fabric_socket import asked

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from truerail.errors import TruerailError
-from truerail.processes.supervisor import end_with
+from truerail.model.orphans import end_with
 
 END_SECONDS = 10.0
 

@@ -2,7 +2,6 @@
 what changed.
 """
 
-import sys
 from collections.abc import Callable
 from contextlib import ExitStack
 from time import sleep
@@ -38,7 +37,7 @@ def follow(
     answer, value = ask()
     try:
         with ExitStack() as stack:
-            screen = _screen(stack)
+            screen = terminal_output.redrawn(stack, whole=True)
             _draw(screen, shown(answer, value))
             while True:
                 sleep(seconds)
@@ -56,17 +55,6 @@ def follow(
 
 def _lasting(value: Any) -> Any:
     return {key: one for key, one in value.items() if key not in _CHANGES_ALWAYS}
-
-
-def _screen(stack: ExitStack) -> "Live | None":
-    """The terminal, redrawn; None elsewhere."""
-    if not sys.stdout.isatty():
-        return None
-    from rich.console import Console
-    from rich.live import Live
-
-    console = Console(no_color=not terminal_output.colorful(), highlight=False)
-    return stack.enter_context(Live(console=console, auto_refresh=False, screen=True, vertical_overflow="ellipsis"))
 
 
 def _draw(screen: "Live | None", text: str) -> None:

@@ -1,6 +1,7 @@
 """Where the command line starts and ends: every failure becomes a short message and an exit code here."""
 
 import os
+import signal
 import sys
 import traceback
 
@@ -11,6 +12,8 @@ from truerail.errors import CommandError
 def main() -> None:
     """The entry point `truerail`. Always ends by SystemExit."""
     try:
+        if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
         from truerail.cli.app import app
 
         app(prog_name="truerail")

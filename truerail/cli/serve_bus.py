@@ -84,10 +84,12 @@ def judge_leadership(options: BusOptions, settings: "Settings") -> "Callable[[],
         return None
     from os import getpid
     from socket import gethostname
+    from uuid import uuid4
 
     from truerail.service.leadership import Leadership
 
-    return lambda: Leadership(options.address, _subjects(settings), f"{gethostname()}:{getpid()}")
+    name = f"{gethostname()}:{getpid()}:{uuid4().hex}"  # of this service: each judge that it starts follows the last
+    return lambda: Leadership(options.address, _subjects(settings), name)
 
 
 def serve_front(options: BusOptions, config: Path, *, check: bool) -> None:

@@ -2,12 +2,17 @@
 
 import os
 import shutil
+import signal
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from truerail.errors import CommandError
+
+if TYPE_CHECKING:
+    from rich.live import Live
 
 PIPED_WIDTH = 100
 """Columns if stdout is not a terminal and COLUMNS is not set."""
@@ -33,6 +38,20 @@ def ascii_only() -> bool:
     except (UnicodeEncodeError, LookupError):
         return True
     return False
+
+
+def redrawn(stack: ExitStack, *, whole: bool) -> "Live | None":
+    """The terminal, or the lines from here on, drawn again and again until the stack ends; None elsewhere. SIGTERM is
+    Ctrl-C from now on: the cursor comes back.
+    """
+    if not sys.stdout.isatty():
+        return None
+    from rich.console import Console
+    from rich.live import Live
+
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    console = Console(no_color=not colorful(), highlight=False)
+    return stack.enter_context(Live(console=console, auto_refresh=False, screen=whole))
 
 
 def say(text: str) -> None:

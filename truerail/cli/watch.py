@@ -77,7 +77,7 @@ def _live(inventory: Path, plan: Path | None, interval: float, rounds: int) -> "
                 await _pause(stop, began + interval - loop.time())
         return shown
 
-    return live.run(body)
+    return live.run(body, live.ENDING)
 
 
 async def _pause(stop: "asyncio.Event", seconds: float) -> None:

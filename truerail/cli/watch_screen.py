@@ -1,6 +1,5 @@
 """The output of `truerail watch`: one redrawn screen on a terminal, a line for each change elsewhere."""
 
-import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -36,12 +35,7 @@ class Watch:
         self._stack = ExitStack()
 
     def __enter__(self) -> "Watch":
-        if sys.stdout.isatty():
-            from rich.console import Console
-            from rich.live import Live
-
-            console = Console(no_color=not terminal_output.colorful(), highlight=False)
-            self._live = self._stack.enter_context(Live(console=console, auto_refresh=False, screen=False))
+        self._live = terminal_output.redrawn(self._stack, whole=False)
         return self
 
     def __exit__(self, *problem: object) -> None:

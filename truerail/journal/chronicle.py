@@ -63,6 +63,12 @@ class Chronicle(Generic[T]):
         """Drops entries resolved before a time."""
         self._past = {key: past for key, past in self._past.items() if past.resolved_at >= before}
 
+    def move(self, by: timedelta) -> None:
+        """Moves the times of what is open; what was resolved keeps them, as in the journal."""
+        for kept in self._open.values():
+            kept.episode.move(by)
+            kept.written_at += by
+
     def state(self, key: str) -> LifeState | None:
         """The state of an open entry; None for any other."""
         kept = self._open.get(key)

@@ -52,6 +52,14 @@ class Episode:
         else:
             self._is_gone(at, patience)
 
+    def move(self, by: timedelta) -> None:
+        """Moves all times."""
+        life = self.life
+        self.life = replace(life, first_seen=life.first_seen + by, since=life.since + by, last_seen=life.last_seen + by)
+        self.appearances = deque(at + by for at in self.appearances)
+        self.moved_at += by
+        self.gone_at = self.gone_at and self.gone_at + by
+
     def past(self) -> Past:
         """Its remains once it is resolved."""
         resolved_at = self.life.resolved_at or self.life.last_seen

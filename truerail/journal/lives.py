@@ -23,6 +23,8 @@ from truerail.model.life import LifeState
 Explained = tuple[Finding, str | None]
 """A finding and the key of the cause that explains it."""
 
+_SET_BACK = timedelta(minutes=1)
+"""A clock that is behind the last round by less, as that of another judge may be, is waited for."""
 _REPORTED = {
     LifeState.FLAPPING: EventKind.FLAPPING,
     LifeState.UNSEEN: EventKind.UNSEEN,
@@ -71,6 +73,12 @@ class Lives:
         for row in memory.causes:
             self._explained.setdefault(row.life.id, set()).update(row.cause.explains)
 
+    def move(self, by: timedelta) -> None:
+        """The clock was set by so much: all times move with it, so that nothing lasts longer or shorter."""
+        self._at = self._at and self._at + by
+        self._findings.move(by)
+        self._causes.move(by)
+
     def forget(self, before: datetime) -> None:
         """Drops entries resolved before a time; one that comes back is new."""
         self._findings.forget(before)
@@ -83,10 +91,13 @@ class Lives:
         jobs: Jobs | None = None,
         polled: Collection[str] | None = None,
     ) -> Changes:
-        """Advances by one round. Time never runs backwards here, whatever the clock does. Without `jobs` their runs are
-        not followed; `polled` are all devices that are polled, None if that is not known.
+        """Advances by one round. Time never runs backwards here: all of before moves where the clock was set back.
+        Without `jobs` their runs are not followed; `polled` are all devices that are polled, None if that is not known.
         """
-        at = self._at = evaluation.at if self._at is None else max(evaluation.at, self._at)
+        at = evaluation.at
+        if self._at is not None and at < self._at - _SET_BACK:
+            self.move(at - self._at)
+        at = self._at = at if self._at is None else max(at, self._at)
         findings = self._findings.update(_explained(evaluation), _sight_of(evaluation, wiring), at, self._patience)
         present = {cause.key: cause for cause in evaluation.causes}
         causes = self._causes.update(present, self._cause_sight, at, self._patience)

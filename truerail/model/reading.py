@@ -1,8 +1,8 @@
 """One device's answer to one collector."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from truerail.model.facts import Fact, Neighbor
 
@@ -32,6 +32,14 @@ class Reading(Struct, frozen=True):
     polled: bool = True
     """False if truerail itself did not poll the device for it: `error` has the reason, which is no fault of the device.
     """
+
+    def moved(self, seconds: float) -> "Reading":
+        """The same by a clock that is ahead by so much."""
+        by = timedelta(seconds=seconds)
+        facts_at = self.facts_at and self.facts_at + by
+        return structs.replace(
+            self, at=self.at + by, read_at=self.read_at and self.read_at + seconds, facts_at=facts_at
+        )
 
     def aged(self, fact: Fact) -> Fact:
         """A fact of this reading with its age at the time of the reading."""

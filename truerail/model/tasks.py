@@ -1,11 +1,25 @@
 """The end of asyncio's tasks."""
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Coroutine, Iterable
 from typing import Any
 
 AGAIN_SECONDS = 6.0
 """What a task does when it is cancelled, such as closing a connection, takes no longer."""
+
+
+class Spawns:
+    """Runs tasks beside its own work: `end(self._tasks)` ends those that have not ended by themselves."""
+
+    def __init__(self) -> None:
+        self._tasks: set[asyncio.Task[Any]] = set()
+
+    def spawn(self, work: Coroutine[Any, Any, Any]) -> "asyncio.Task[Any]":
+        """Begins a task."""
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
 
 
 async def end(tasks: "Iterable[asyncio.Task[Any]]", *, failed: bool = False) -> None:

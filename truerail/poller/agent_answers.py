@@ -16,6 +16,7 @@ from truerail.bus.subjects import name_token
 from truerail.errors import BusMessageError
 from truerail.model import Target
 from truerail.model.names import printable
+from truerail.model.steady import STEADY
 from truerail.poller.agent_package import ANSWER_BYTES, BEAT_SECONDS, PROBE, questions
 from truerail.transport.fleet_transport import kind_of
 from truerail.transport.framing import first_line, refusal
@@ -66,14 +67,14 @@ class _Life:
 
 class AgentAnswers:
     """Those of one zone. `ask` sends a word to the agent of a device: `all`, to send all answers; `beat`, to show that
-    it runs. `clock` never goes back, `now` gives Unix seconds.
+    it runs. `clock` never goes back, `now` gives Unix seconds of a clock that is never set.
     """
 
     def __init__(
         self,
         ask: Callable[[str, bytes], None],
         clock: Callable[[], float] = time.monotonic,
-        now: Callable[[], float] = time.time,
+        now: Callable[[], float] = STEADY.seconds,
     ) -> None:
         self._ask, self._clock, self._now = ask, clock, now
         self._names: dict[str, str] = {}

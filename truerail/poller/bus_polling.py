@@ -3,15 +3,14 @@
 import asyncio
 import math
 import time
-from collections.abc import Callable, Collection, Coroutine, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
-from typing import Any
 
 from nats.errors import Error
 from structlog import get_logger
 
-from truerail.analysis.published import CollectorRun
+from truerail.bus.clocks import WARNED_SECONDS
 from truerail.bus.codec import opened, pack
 from truerail.bus.following import Follower
 from truerail.bus.inbox import Place
@@ -23,6 +22,7 @@ from truerail.bus.subjects import Subjects, fields
 from truerail.errors import BusError, BusMessageError
 from truerail.model import Target
 from truerail.model.tasks import end
+from truerail.poller.elsewhere import PollersElsewhere
 from truerail.poller.latest import Latest
 from truerail.poller.received import Received
 from truerail.poller.work import Work
@@ -33,7 +33,7 @@ _LACKING_SECONDS = 2.0
 """A poller is asked to send again no more often than this: its answer is on its way."""
 
 
-class BusPolling:
+class BusPolling(PollersElsewhere):
     """`Polling` by the pollers of a bus. Nothing is to be evaluated before all that run have reported a round."""
 
     def __init__(
@@ -44,9 +44,9 @@ class BusPolling:
         subjects: Subjects,
         timing: Timing | None = None,
     ) -> None:
+        super().__init__()
         self._address, self._subjects, self._timing = address, subjects, timing or Timing()
         self._heard, self._log = heard, get_logger()
-        self._tasks: set[asyncio.Task[None]] = set()
         self._live = LivePollers(self._timing.ttl_seconds)
         self._bus = self._new_bus()
         self._received = Received(work, self._new_answers, zone_of=_zone_of, lacking=self._lacking)
@@ -69,31 +69,6 @@ class BusPolling:
         return self._received.latest if self._gathered else Latest({})
 
     @property
-    def runs(self) -> Mapping[str, CollectorRun]:
-        """Statistics of each collector, over all pollers."""
-        return self._received.runs(self._live.running)
-
-    @property
-    def rounds_total(self) -> int:
-        """Rounds of the poller with the most."""
-        return max((one.rounds_total for one in self._received.senders(self._live.running)), default=0)
-
-    @property
-    def devices(self) -> tuple[str, ...]:
-        """All polled devices."""
-        return tuple(self._received.named)
-
-    @property
-    def waiting(self) -> int:
-        """Devices that had not answered when their round was reported."""
-        return sum(one.waiting for one in self._received.senders(self._live.running))
-
-    @property
-    def scheduled(self) -> Mapping[str, float]:
-        """None: each poller has a schedule of its own."""
-        return {}
-
-    @property
     def figures(self) -> Mapping[str, float]:
         """Metrics of the pollers and of the bus."""
         senders = self._received.senders(self._live.running)
@@ -112,31 +87,27 @@ class BusPolling:
             "bus_other_schema_total": counts["skipped_schema_total"],
             "bus_copies_missing": self._obs.copies_missing,
             "bus_zones_without_poller": len(self._zones.without_poller),
-            "bus_clock_offset_seconds": max((abs(one.clock.offset_seconds) for one in senders), default=0.0),
+            "bus_clock_offset_seconds": max((abs(one.clock_off_seconds) for one in senders), default=0.0),
         }
+
+    @property
+    def _running(self) -> Collection[Place]:
+        return self._live.running
 
     # --- what a service does ----------------------------------------------------------------------------------------
 
     def start(self) -> None:
         """Connects, and again after each end of the connection."""
-        self._spawn(self._serving())
-        self._spawn(self._watching())
+        self.spawn(self._serving())
+        self.spawn(self._watching())
 
     def apply(self, work: Work) -> None:
         """Other devices; pollers have an inventory of their own."""
         self._received.apply(work)
 
-    async def due(self, collector: str) -> None:
-        """Pollers run collectors on their own."""
-
-    def overran(self, collector: str) -> None:
-        """Pollers count that themselves."""
-
     async def everything(self, only: Collection[str] | None = None) -> int:
         """Polls all devices now, or these, and those that report their fabric. Returns the number of devices."""
-        named = self._received.named
-        tellers = {name for name, (target, _) in named.items() if target.apart}
-        wanted = set(named) if only is None else set(named).intersection({*only, *tellers})
+        named, wanted = self._received.named, self._wanted(only)
         by_zone: dict[str, list[str]] = {}
         for name in sorted(wanted):
             by_zone.setdefault(named[name][0].zone, []).append(name)
@@ -275,7 +246,7 @@ class BusPolling:
         if now - self._asked_again.get(place, -math.inf) > _LACKING_SECONDS:
             self._asked_again[place] = now
             wanted = None if devices is None else self._spoken(devices)
-            self._spawn(self._command(place, Command("resend", wanted)))
+            self.spawn(self._command(place, Command("resend", wanted)))
 
     def _spoken(self, devices: Collection[str]) -> list[str]:
         """Devices as pollers name them: by the inventory; and as the plan does, for messages of such pollers."""
@@ -322,17 +293,13 @@ class BusPolling:
         if self._received.inbox.problem != self._untaken:
             self._untaken = self._received.inbox.problem
             self._log.warning("a message of a poller was not taken", problem=self._untaken)
-        off = {(one.place, one.start): one for one in self._received.senders(self._live.running) if one.clock.warns}
+        senders = self._received.senders(self._live.running)
+        off = {(one.place, one.start): one for one in senders if abs(one.clock_off_seconds) > WARNED_SECONDS}
         for (zone, poller), start in off.keys() - self._clocks_off:
-            seconds = round(-off[(zone, poller), start].clock.offset_seconds, 1)
+            seconds = round(-off[(zone, poller), start].clock_off_seconds, 1)
             said = "the clock of a poller is wrong; its times are corrected"
             self._log.warning(said, zone=zone, poller=poller, ahead_seconds=seconds)
         self._clocks_off = set(off)
-
-    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
 
 
 def _zone_of(target: Target) -> str:

@@ -4,8 +4,6 @@ It ends with its parent: the kernel ends it, and so does the end of the socket.
 """
 
 import asyncio
-import ctypes
-import os
 import signal
 import socket
 import sys
@@ -14,6 +12,7 @@ import msgspec
 
 from truerail.bus.messages import Command
 from truerail.bus.outbox import Outbox
+from truerail.model.orphans import end_with
 from truerail.poller.event_loop import run
 from truerail.poller.frames import SocketLink, read_frame
 from truerail.poller.work import Work
@@ -21,26 +20,14 @@ from truerail.poller.worker import Worker
 from truerail.transport.fleet_transport import Routes
 from truerail.transport.protocol import Transport
 
-_PR_SET_PDEATHSIG = 1
-"""prctl(2)."""
-
 
 def main(transport: Transport | None = None) -> None:
     """Polls until the socket ends. `transport` is that to real devices, unless a test has another."""
     fd, zone, name, epoch, parent = sys.argv[1:]
-    ends_with(int(parent))
+    end_with(int(parent))
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group: the parent ends its children
     outbox = Outbox(zone, name, epoch=int(epoch))
     run(_run(int(fd), outbox, transport))
-
-
-def ends_with(parent: int) -> None:
-    """Lets the kernel end this process when its parent ends."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    if hasattr(libc, "prctl"):
-        libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:
-        sys.exit(0)
 
 
 async def _run(fd: int, outbox: Outbox, transport: Transport | None) -> None:

@@ -1,7 +1,7 @@
 """The newest answer of every device to every collector: the source of snapshots between rounds."""
 
 from collections.abc import Iterable, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from truerail.model import PortCounters, Reading, Snapshot
 from truerail.poller.questions import neighbor_collectors
@@ -13,6 +13,7 @@ class Latest:
     """Readings by device and collector. A failed answer replaces a good one: the snapshot shows the current state.
 
     `devices` are the polled ones, in their order, each with the collector of its neighbors; "" where it has none.
+    Answers come with times of the steady clock, and are held with those of the system's.
     """
 
     def __init__(self, devices: Mapping[str, str]) -> None:
@@ -20,12 +21,25 @@ class Latest:
         self._of: dict[str, dict[str, Reading]] = {device: {} for device in devices}
         self._at: datetime | None = None
         self._counted: list[Reading] = []
+        self.set_by = 0.0
+        """Seconds by which the system's clock is ahead of the steady one, as of the last `follow`."""
+
+    def follow(self, set_by: float) -> None:
+        """The system's clock was set: what is held moves with it, so that no answer is older or newer than it was."""
+        seconds, self.set_by = set_by - self.set_by, set_by
+        if seconds:
+            for of in self._of.values():
+                of.update({name: one.moved(seconds) for name, one in of.items()})
+            self._counted = [one.moved(seconds) for one in self._counted]
+            self._at = self._at and self._at + timedelta(seconds=seconds)
 
     def put(self, readings: Iterable[Reading]) -> None:
         """Adds answers. Those of devices that are no longer polled are ignored."""
         for reading in readings:
             of = self._of.get(reading.device)
             if of is not None:
+                if self.set_by:
+                    reading = reading.moved(self.set_by)
                 of[reading.collector] = reading
                 if reading.facts and type(reading.facts[0]) is PortCounters:
                     self._counted.append(reading)

@@ -4,8 +4,10 @@ import asyncio
 import random
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from time import monotonic
+
+from truerail.model.steady import STEADY
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +28,9 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Ambient:
-    """Time and randomness, replaceable in tests. `clock` is in seconds and never goes back."""
+    """Time and randomness, replaceable in tests. `clock` is in seconds; neither it nor `now` is ever set."""
 
-    now: Callable[[], datetime] = lambda: datetime.now(UTC)
+    now: Callable[[], datetime] = STEADY.now
     clock: Callable[[], float] = monotonic
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     random: Callable[[], float] = random.random

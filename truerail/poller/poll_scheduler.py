@@ -8,7 +8,7 @@ wanted meanwhile. Without that, devices that are busy whenever a collector comes
 """
 
 import asyncio
-from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from datetime import datetime
@@ -17,7 +17,7 @@ from typing import Any
 from collector import collectors
 from truerail.analysis.published import CollectorRun
 from truerail.bus.outbox import Outbox
-from truerail.model.tasks import end
+from truerail.model.tasks import Spawns, end
 from truerail.poller.device_row import Row
 from truerail.poller.fleet import Gathered, Poller
 from truerail.poller.latest import Latest
@@ -29,7 +29,7 @@ round between rounds for other devices.
 """
 
 
-class PollScheduler:
+class PollScheduler(Spawns):
     """One for a fleet. `heard` is called on the event loop whenever new answers need an evaluation."""
 
     def __init__(
@@ -43,6 +43,7 @@ class PollScheduler:
         into: Outbox | None = None,
     ) -> None:
         """`into` takes the answers in place of `latest`: they are evaluated by another process."""
+        super().__init__()
         self._gatherer = gatherer
         self._names = [device.name for device in gatherer.devices]
         self._patience = patience_seconds
@@ -53,7 +54,6 @@ class PollScheduler:
         self._due: set[str] = set()
         self._next: asyncio.Task[Any] | None = None
         self._between: asyncio.Task[Any] | None = None
-        self._running: set[asyncio.Task[Any]] = set()
         self._loud = self._begun = False
         """Whether there are new answers; whether the first round is over: before that, a few answers decide nothing."""
         self.latest = Latest({})
@@ -199,16 +199,9 @@ class PollScheduler:
         for name, (total, answered) in tally.items():
             self.runs[name] = _after(self.runs[name], seen.at, took_seconds, total, answered)
 
-    def spawn(self, work: Coroutine[Any, Any, Any]) -> "asyncio.Task[Any]":
-        """Runs a task that `stop` ends."""
-        task = asyncio.create_task(work)
-        self._running.add(task)
-        task.add_done_callback(self._running.discard)
-        return task
-
     async def stop(self) -> None:
         """Stops waiting for devices without an answer."""
-        await end(self._running)
+        await end(self._tasks)
 
 
 def _after(run: CollectorRun, at: datetime, took_seconds: float, asked: int, answered: int) -> CollectorRun:

@@ -5,24 +5,22 @@ import os
 import socket
 import sys
 import time
-from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import structlog
 
-from truerail.analysis.published import CollectorRun
 from truerail.bus.codec import pack
 from truerail.bus.inbox import Place
 from truerail.bus.messages import Command
 from truerail.bus.shards import owner
 from truerail.errors import BusError
 from truerail.model.tasks import end
+from truerail.poller.elsewhere import PollersElsewhere
 from truerail.poller.frames import read_frame, write_frame
-from truerail.poller.latest import Latest
 from truerail.poller.received import Received
 from truerail.poller.work import Work
 
@@ -92,49 +90,19 @@ class Child:
         return ZONE, self.name
 
 
-class PollerProcesses:
+class PollerProcesses(PollersElsewhere):
     """`Polling` by `count` children. `program` starts one; the arguments of `truerail.poller.child` follow it."""
 
     def __init__(self, work: Work, heard: Callable[[], None], count: int, program: Sequence[str] = PROGRAM) -> None:
+        super().__init__()
         self._children = {str(number): Child(str(number)) for number in range(1, count + 1)}
         self._program = tuple(program)
         self._log = structlog.get_logger()
-        self._tasks: set[asyncio.Task[None]] = set()
         self._epoch = 0
         self._received = Received(work, heard, zone_of=lambda _: ZONE, lacking=self._lacking)
         self._shares = self._shared()
 
     # --- what a service reads ---------------------------------------------------------------------------------------
-
-    @property
-    def latest(self) -> Latest:
-        """The newest answers."""
-        return self._received.latest
-
-    @property
-    def runs(self) -> Mapping[str, CollectorRun]:
-        """Statistics of each collector, over all children."""
-        return self._received.runs(self._running)
-
-    @property
-    def rounds_total(self) -> int:
-        """Rounds of the child with the most."""
-        return max((one.rounds_total for one in self._received.senders(self._running)), default=0)
-
-    @property
-    def devices(self) -> tuple[str, ...]:
-        """All polled devices."""
-        return tuple(self._received.named)
-
-    @property
-    def waiting(self) -> int:
-        """Devices that had not answered when their round was reported."""
-        return sum(one.waiting for one in self._received.senders(self._running))
-
-    @property
-    def scheduled(self) -> Mapping[str, float]:
-        """None: each child has a schedule of its own."""
-        return {}
 
     @property
     def figures(self) -> Mapping[str, float]:
@@ -159,26 +127,19 @@ class PollerProcesses:
     def start(self) -> None:
         """Starts the children."""
         for child in self._children.values():
-            self._spawn(self._keep_running(child))
-        self._spawn(self._watching())
+            self.spawn(self._keep_running(child))
+        self.spawn(self._watching())
 
     def apply(self, work: Work) -> None:
         """Other devices or another pace: each child has its new share at once."""
         self._received.apply(work)
         self._shares = self._shared()
         for child in self._children.values():
-            self._spawn(self._send(child, self._work_of(child)))
-
-    async def due(self, collector: str) -> None:
-        """Children run collectors on their own."""
-
-    def overran(self, collector: str) -> None:
-        """Children count that themselves."""
+            self.spawn(self._send(child, self._work_of(child)))
 
     async def everything(self, only: Collection[str] | None = None) -> int:
         """Polls all devices now, or these, and those that report their fabric. Returns the number of devices."""
-        tellers = {name for name, (target, _) in self._received.named.items() if target.apart}
-        wanted = set(self.devices) if only is None else set(self.devices).intersection({*only, *tellers})
+        wanted = self._wanted(only)
         for child in self._children.values():
             if share := wanted.intersection(self._shares[child.name]):
                 await self._send(child, Command("poll", sorted(share)))
@@ -273,12 +234,7 @@ class PollerProcesses:
 
     def _lacking(self, place: Place, devices: Collection[str] | None) -> None:
         wanted = None if devices is None else list(devices)
-        self._spawn(self._send(self._children[place[1]], Command("resend", wanted)))
-
-    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self.spawn(self._send(self._children[place[1]], Command("resend", wanted)))
 
 
 def _processor_time(pid: int) -> int:

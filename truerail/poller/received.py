@@ -1,7 +1,6 @@
 """The fleet of a judge whose pollers are elsewhere: messages become the newest answers, silence becomes unknown."""
 
 import asyncio
-import time
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -12,6 +11,7 @@ from truerail.analysis.published import CollectorRun
 from truerail.bus.inbox import Inbox, Place, Sender
 from truerail.bus.messages import ROUND, Run
 from truerail.model import Reading, Target
+from truerail.model.steady import STEADY
 from truerail.poller.latest import Latest
 from truerail.poller.questions import neighbor_question
 from truerail.poller.work import Work
@@ -32,7 +32,7 @@ class Received:
         *,
         zone_of: Callable[[Target], str],
         lacking: Callable[[Place, Collection[str] | None], None],
-        now: Callable[[], float] = time.time,
+        now: Callable[[], float] = STEADY.seconds,
     ) -> None:
         self._heard, self._zone_of, self._now = heard, zone_of, now
         self.latest = Latest({})

@@ -1,45 +1,56 @@
 """When each collector runs: one job for each, and some for the service itself."""
 
-import logging
-from collections.abc import Awaitable, Callable, Mapping
+import asyncio
+import random
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
-from apscheduler.events import EVENT_JOB_ERROR, EVENT_JOB_MAX_INSTANCES, JobEvent, JobExecutionEvent
-from apscheduler.jobstores.base import JobLookupError
-from apscheduler.schedulers.asyncio import AsyncIOScheduler
-from apscheduler.triggers.interval import IntervalTrigger
+Job = Callable[[], Coroutine[Any, Any, None]]
 
-Job = Callable[[], Awaitable[None]]
-LATE_SECONDS = 30
-"""A job that could not start in time (a suspended machine, a blocked loop) still runs if it is no later than this."""
+
+@dataclass(frozen=True, slots=True)
+class _Interval:
+    job: Job
+    seconds: float
+    jitter_seconds: float
 
 
 class Schedule:
-    """Runs each job at its interval, never twice at the same time; skipped runs are counted, not logged."""
+    """Runs each job at its interval, never twice at the same time; skipped runs are counted, not logged.
+
+    Intervals are those of the event loop's clock: setting the system's clock moves none. Runs that a blocked loop
+    missed are one run.
+    """
 
     def __init__(self, *, overran: Callable[[str], None], failed: Callable[[str, BaseException], None]) -> None:
-        logging.getLogger("apscheduler").setLevel(logging.CRITICAL)  # no log line for each skip: see `overran`
-        self._scheduler = AsyncIOScheduler(
-            timezone="UTC",
-            job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": LATE_SECONDS},
-        )
         self._overran, self._failed = overran, failed
-        self._scheduler.add_listener(self._skipped, EVENT_JOB_MAX_INSTANCES)
-        self._scheduler.add_listener(self._broke, EVENT_JOB_ERROR)
+        self._jobs: dict[str, _Interval] = {}
+        self._timers: dict[str, asyncio.TimerHandle] = {}
+        self._running: dict[str, asyncio.Task[None]] = {}
+        self._started = False
 
     def start(self) -> None:
         """Starts; the first run of each job is one interval away."""
-        self._scheduler.start()
+        self._started = True
+        for name in self._jobs:
+            self._wait(name, asyncio.get_running_loop().time())
 
     def stop(self) -> None:
-        """Starts no more jobs."""
-        if self._scheduler.running:
-            self._scheduler.shutdown(wait=False)
+        """Starts no more jobs, and ends those that run."""
+        self._started = False
+        for timer in self._timers.values():
+            timer.cancel()
+        for task in self._running.values():
+            task.cancel()
 
     def every(self, name: str, seconds: float, job: Job, *, jitter_seconds: float = 0.0) -> None:
         """Runs a job at an interval from now on; a job of the same name is replaced."""
-        jitter = min(jitter_seconds, seconds / 4) or None
-        trigger = IntervalTrigger(seconds=max(seconds, 0.1), jitter=jitter, timezone="UTC")
-        self._scheduler.add_job(job, trigger, id=name, replace_existing=True)
+        self.drop(name)
+        self._jobs[name] = _Interval(job, max(seconds, 0.1), min(jitter_seconds, seconds / 4))
+        if self._started:
+            self._wait(name, asyncio.get_running_loop().time())
 
     def all_of(self, seconds: Mapping[str, float], job: Callable[[str], Job], jitter_seconds: float) -> None:
         """One job for each name; `job(name)` makes it."""
@@ -48,13 +59,26 @@ class Schedule:
 
     def drop(self, name: str) -> None:
         """Ends a job, if there is one."""
-        try:
-            self._scheduler.remove_job(name)
-        except JobLookupError:
-            return
+        self._jobs.pop(name, None)
+        if timer := self._timers.pop(name, None):
+            timer.cancel()
 
-    def _skipped(self, event: JobEvent) -> None:
-        self._overran(str(event.job_id))
+    def _wait(self, name: str, since: float) -> None:
+        """Sets the next run, an interval after `since` by the event loop's clock."""
+        one, loop = self._jobs[name], asyncio.get_running_loop()
+        due = max(since + one.seconds, loop.time())
+        at = due + random.uniform(-one.jitter_seconds, one.jitter_seconds)  # noqa: S311 - no secret
+        self._timers[name] = loop.call_at(at, self._due, name, due)
 
-    def _broke(self, event: JobExecutionEvent) -> None:
-        self._failed(str(event.job_id), event.exception)
+    def _due(self, name: str, due: float) -> None:
+        self._wait(name, due)
+        if name in self._running:
+            self._overran(name)
+        else:
+            task = self._running[name] = asyncio.create_task(self._jobs[name].job())
+            task.add_done_callback(partial(self._done, name))
+
+    def _done(self, name: str, task: "asyncio.Task[None]") -> None:
+        del self._running[name]
+        if not task.cancelled() and (error := task.exception()):
+            self._failed(name, error)

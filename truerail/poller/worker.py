@@ -124,5 +124,4 @@ class Worker:
         self._outbox.problem = f"an answer of {device} to {collector} that counted as unchanged has other facts"
 
     def _failed(self, job: str, error: BaseException) -> None:
-        if not isinstance(error, asyncio.CancelledError):
-            self._outbox.problem = f"{job}: {type(error).__name__}: {error}"
+        self._outbox.problem = f"{job}: {type(error).__name__}: {error}"

@@ -5,11 +5,12 @@ import contextlib
 import itertools
 import socket
 from collections.abc import Awaitable, Callable, Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from truerail.errors import JournalUnavailableError, JudgeUnavailableError
+from truerail.model.steady import STEADY
 from truerail.processes.messages import ALIVE_SECONDS, Message, received
 
 DEADLINE_SECONDS = 60.0
@@ -31,17 +32,18 @@ class FrontLink:
         on_event: OnEvent,
         on_stale: Callable[[datetime | None], None],
         refresh: Callable[[], Awaitable[None]],
+        seconds: Callable[[], float] = STEADY.seconds,
     ) -> None:
         self._path, self._on_event, self._on_stale, self._refresh = path, on_event, on_stale, refresh
         self._writer: asyncio.StreamWriter | None = None
         self._waiting: dict[int, asyncio.Future[Message]] = {}
         self._ids = itertools.count(1)
         self._last_event: int | None = None
-        self._confirmed = datetime.now(UTC)
+        self._seconds, self._confirmed = seconds, seconds()
         self._connected = asyncio.Event()
         self.heard = asyncio.Event()
         """Set once the judge has reported, after the events of before."""
-        self.stale_since: datetime | None = None
+        self._stale: datetime | None = None
         self.figures: Mapping[str, float] = {}
         self.problem = ""
         """Why the view is not the newest, though the other end reports; empty if it is."""
@@ -49,7 +51,15 @@ class FrontLink:
     @property
     def age_seconds(self) -> float:
         """The time since the judge last confirmed that the view is the newest."""
-        return max((datetime.now(UTC) - self._confirmed).total_seconds(), 0.0)
+        return self._seconds() - self._confirmed
+
+    @property
+    def stale_since(self) -> datetime | None:
+        """When the judge last confirmed a view that may not be the newest any more; None while it is. This is no state
+        of `_watch`: a process that was stopped answers before that has looked.
+        """
+        silent = self.age_seconds > SILENT_SECONDS
+        return self._stale or (datetime.now(UTC) - timedelta(seconds=self.age_seconds) if silent else None)
 
     async def run(self) -> None:
         """Connects, and connects again, until it is cancelled."""
@@ -107,7 +117,7 @@ class FrontLink:
             if message.fields["written"]:
                 if self.stale_since is not None:
                     await self._refresh()
-                self._confirmed = datetime.now(UTC)
+                self._confirmed = self._seconds()
                 self._become(None)
         elif message.kind == "event":
             self._last_event = int(message.fields["number"])
@@ -126,12 +136,11 @@ class FrontLink:
     async def _watch(self) -> None:
         while True:
             await asyncio.sleep(ALIVE_SECONDS)
-            if self.age_seconds > SILENT_SECONDS:
-                self._become(self.stale_since or self._confirmed)
+            self._become(self.stale_since)
 
     def _become(self, since: datetime | None) -> None:
-        if since != self.stale_since:
-            self.stale_since = since
+        if since != self._stale:
+            self._stale = since
             self._on_stale(since)
 
 

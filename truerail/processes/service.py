@@ -35,8 +35,9 @@ def serve(
 ) -> None:
     """Monitors and serves until a signal comes. `renewed` reads changed settings, at SIGHUP; without it SIGHUP ends
     the service. `remote`: the judge is on another machine, and `judging` follows it. Raises CommandError if it cannot
-    start (port taken, journal of a newer release).
+    start (port taken, journal of a newer release). What it writes, its user alone can read.
     """
+    os.umask(0o077)
     _check(settings, remote=remote)
     try:
         http = listen(settings.http.host, settings.http.port)
@@ -58,12 +59,14 @@ def serve(
             run(front(settings, replace(post, started=started), renewed, remote=remote))
 
         freeze()
-        chief = "relay" if remote else "judge"
-        Supervisor({chief: judge, "front": serving}, chief=chief, reloads=renewed is not None).run()
+        children = {"relay" if remote else "judge": judge, "front": serving}
+        Supervisor(children, reloads=renewed is not None).run()
 
 
 def _check(settings: Settings, *, remote: bool) -> None:
     """What would keep a process from starting again and again. Raises CommandError."""
+    if not remote:
+        needs_folder(settings)
     try:
         if settings.journal.url and not remote:
             open_journal(settings.journal).close()
@@ -71,6 +74,13 @@ def _check(settings: Settings, *, remote: bool) -> None:
             Certificates(settings.http.tls)
     except (JournalUnusableError, CertificateError) as error:
         raise CommandError(str(error)) from error
+
+
+def needs_folder(settings: Settings) -> None:
+    """Raises CommandError if the folder of the journal is missing, or cannot be written in."""
+    folder = _state_folder(settings)
+    if folder and not (folder.is_dir() and os.access(folder, os.W_OK)):
+        raise CommandError(f"journal: {folder}: {'cannot write' if folder.is_dir() else 'no such folder: make it'}")
 
 
 def _state_folder(settings: Settings) -> Path | None:

@@ -1,12 +1,10 @@
 """The parent: starts the processes, starts one again that ends, and ends them all. It holds no facts.
 
 Children are forked before the parent has a thread or an event loop, so all of them share the memory of what is
-imported, and a new one starts in milliseconds. A child whose parent dies is ended by the kernel (prctl(2),
-PR_SET_PDEATHSIG; Linux alone).
+imported, and a new one starts in milliseconds. A child ends with the parent: `truerail.model.orphans`.
 """
 
 import contextlib
-import ctypes
 import gc
 import os
 import select
@@ -15,25 +13,23 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
 
 from rules import rules
 from truerail.errors import CommandError
+from truerail.model.orphans import end_with
 from truerail.service.logs import logger
 
 FIRST_PAUSE_SECONDS = 0.1
-LONGEST_PAUSE_SECONDS = 30.0
+LONGEST_PAUSE_SECONDS = 5.0
 STEADY_SECONDS = 60.0
 """A child that ran for so long starts again without a longer pause."""
 END_SECONDS = 60.0
 """A child that has not ended in this time after its signal is killed."""
 _STARTED = b"\0"
 _CANNOT_START = 2
-_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
-"""prctl(2)."""
 _ENDING = (signal.SIGINT, signal.SIGTERM)
 
 Started = Callable[[], None]
@@ -56,13 +52,12 @@ class _Child:
 
 @dataclass
 class Supervisor:
-    """Runs `children` by name. One of them is the `chief`: where it ends by itself, the service ends.
+    """Runs `children` by name, until a signal to this process ends it: one that ends by itself is started again.
 
     `reloads`: SIGHUP is passed on to the children, else it ends the service: its terminal was closed.
     """
 
     children: Mapping[str, Callable[[Started], None]]
-    chief: str
     reloads: bool
     _signals: list[int] = field(default_factory=list)
 
@@ -106,8 +101,7 @@ class Supervisor:
             if self._ends(running):
                 return
             for child in running:
-                if self._reap(child):
-                    return
+                self._reap(child)
 
     def _ends(self, running: list[_Child]) -> bool:
         """Whether a signal ends the service."""
@@ -132,15 +126,13 @@ class Supervisor:
         os.close(reports)
         child.words = words
 
-    def _reap(self, child: _Child) -> bool:
-        """Takes note of a child that has ended; returns whether the service ends with it. Raises CommandError."""
+    def _reap(self, child: _Child) -> None:
+        """Takes note of a child that has ended. Raises CommandError if it cannot start."""
         pid, status = os.waitpid(child.pid, os.WNOHANG) if child.pid else (0, 0)
         if not pid:
-            return False
+            return
         code, words = os.waitstatus_to_exitcode(status), _words(child)
         child.pid, child.started = 0, child.started or words.startswith(_STARTED)
-        if code == 0 and child.name == self.chief:
-            return True
         if code == _CANNOT_START and not child.started:
             raise CommandError(words.decode())
         lasted = time.monotonic() - child.began
@@ -148,7 +140,6 @@ class Supervisor:
         child.due = time.monotonic() + child.pause
         why = words.removeprefix(_STARTED).decode() or (f"signal {-code}" if code < 0 else f"exit code {code}")
         logger().error("a process of the service ended; it is started again", process=child.name, why=why)
-        return False
 
 
 def _words(child: _Child) -> bytes:
@@ -181,26 +172,6 @@ def _become(child: _Child, parent: int, reports: int) -> None:
 
 def _report(reports: int, words: bytes) -> None:
     os.write(reports, words)
-
-
-def end_with(parent: int) -> None:
-    """Asks the kernel to end this process with its parent."""
-    _prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
-    if os.getppid() != parent:
-        os._exit(1)
-
-
-def wait_for_orphans() -> None:
-    """Asks the kernel to make this process the parent of its children's children when those end first, so that it can
-    wait for them.
-    """
-    _prctl(_PR_SET_CHILD_SUBREAPER, 1)
-
-
-def _prctl(option: int, value: int) -> None:
-    if sys.platform == "linux":
-        with suppress(OSError, MemoryError):  # a sandbox may forbid it: systemd ends all processes of a unit itself
-            ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
 
 
 def _end(running: list[_Child], signals: list[int]) -> None:

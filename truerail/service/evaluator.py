@@ -3,8 +3,8 @@
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
 
 from truerail.analysis.cabling import Wiring
 from truerail.analysis.cabling.plugs import LONGEST_UNSEEN_SECONDS, Plugs
@@ -25,6 +25,7 @@ from truerail.outputs.worklist import Worklist
 from truerail.questions.answers.rail_status import rail_status_of
 from truerail.rounds import evaluate
 from truerail.service.job_settings import JobSettings
+from truerail.service.logs import logger
 from truerail.service.muted_findings import mutes, work_now
 from truerail.service.reported_jobs import ReportedJobs
 from truerail.service.settings import Settings
@@ -84,6 +85,8 @@ class Evaluator:
     first: int = 1
     """The number of its first evaluation, if the journal does not have it or a higher one."""
     wordings: Wordings = field(default_factory=Wordings)
+    _set_by: float | None = None
+    """Seconds by which the system's clock had been set at the last evaluation; None before the first."""
     _counting: threading.Lock = field(default_factory=threading.Lock)
     """Held while the window is filled, copied or replaced."""
 
@@ -133,6 +136,18 @@ class Evaluator:
         if self.past is None or len(self.past.links.samples) < len(past.links.samples):
             self.past = past
 
+    def _follow(self, set_by: float) -> None:
+        """Times that people read are those of the system's clock: where that was set, what is held of earlier rounds
+        moves with it, so that nothing lasts longer or shorter.
+        """
+        seconds, self._set_by = set_by - (set_by if self._set_by is None else self._set_by), set_by
+        if seconds:
+            logger().warning("the system's clock was set; times of before move with it", seconds=seconds)
+            with self._counting:
+                self.window.move(seconds)
+            self.plugs = self.plugs.later(seconds)
+            self.lives.move(timedelta(seconds=seconds))
+
     def counters(self) -> tuple[Window, Spans]:
         """A copy of the counters, and when ports were replugged. May be called during an evaluation."""
         with self._counting:
@@ -159,9 +174,13 @@ class Evaluator:
         acknowledged: Sequence[Acknowledgement],
         windows: Sequence[MaintenanceWindow],
         now: datetime,
+        set_by: float = 0.0,
     ) -> Evaluated:
-        """The next publication. `counted` are the readings of counters since the last one."""
-        began = time.monotonic()
+        """The next publication. `counted` are the readings of counters since the last one; times of `runs` are by a
+        clock that the system's is ahead of by `set_by` seconds.
+        """
+        began, by = time.monotonic(), timedelta(seconds=set_by)
+        self._follow(set_by)
         snapshot = self.reported.joined(snapshot)
         with garbage_collection_paused(old=True):
             with self._counting:
@@ -191,7 +210,7 @@ class Evaluator:
                     windows,
                     now,
                 ),
-                runs=runs,
+                runs={name: replace(one, last_at=one.last_at and one.last_at + by) for name, one in runs.items()},
                 journal=journal,
                 traffic=traffic_of(round) if self.traffic else None,
                 open_faults=self.wordings.steady(

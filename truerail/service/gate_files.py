@@ -67,9 +67,10 @@ class GateFiles:
 
     def _make_folder(self) -> None:
         folder = self._settings.directory
-        if not folder.is_dir():
-            folder.mkdir(parents=True)
-            folder.chmod(0o755)
+        for one in (*reversed(folder.parents), folder):
+            if not one.is_dir():
+                one.mkdir()
+                one.chmod(0o755)  # whatever the umask is: a scheduler's nodes read here
 
     def _turn(self, error: str) -> None:
         """Logs when writing begins to fail, and when it works again."""

@@ -94,12 +94,12 @@ class Prober:
         self, settings: ProbeSettings, publication: Published | None, named: Named, every_seconds: Pace
     ) -> None:
         """One run: waits for two readings of counters, plans, sends, takes the results."""
-        before = self._recent(every_seconds)
+        before, set_by = self._recent(every_seconds), self._latest().set_by
         if publication is None or before is None:
             return
         await asyncio.sleep(min(2 * _slowest(every_seconds), settings.every.total_seconds() / 3))
         after = self._recent(every_seconds)
-        if after is None:
+        if after is None or self._latest().set_by != set_by:  # counters without a known interval have no rate
             return
         began = time.monotonic()
         asked = _asked(settings, publication)
@@ -202,7 +202,7 @@ class Prober:
         snapshot = self._latest().snapshot()
         if snapshot is None:
             return None
-        now = self._clock()
+        now = self._clock() + timedelta(seconds=self._latest().set_by)
         oldest = {name: now - timedelta(seconds=ROUNDS * every_seconds.get(name, USUAL_SECONDS)) for name in ACTIVITY}
         recent = [one for one in snapshot.readings if one.collector in oldest and one.at >= oldest[one.collector]]
         return Snapshot(snapshot.at, [one for one in recent if not one.error])

@@ -2,12 +2,12 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from truerail.analysis.published import JournalHealth, JournalState, Published
 from truerail.errors import JournalUnavailableError
@@ -15,7 +15,8 @@ from truerail.journal import Changes, Journal, Keeper
 from truerail.model import Plan, Target
 from truerail.model.history import RoundRecord
 from truerail.model.job_record import JobRecord
-from truerail.model.tasks import end
+from truerail.model.steady import STEADY, SteadyClock
+from truerail.model.tasks import Spawns, end
 from truerail.poller.polling import PollingMaker, in_process
 from truerail.poller.schedule import Schedule
 from truerail.poller.work import Work
@@ -58,7 +59,7 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-class Watch:
+class Watch(Spawns):
     """The monitoring of one fabric. `run` until `stop` is set; no reader waits for a round."""
 
     def __init__(
@@ -74,15 +75,16 @@ class Watch:
         polling: PollingMaker | None = None,
         leadership: "Leadership | None" = None,
         finding: Callable[[], Transport] = Routes,
+        steady: SteadyClock = STEADY,
     ) -> None:
         """`polling` makes what polls, in place of `transport` in this process; `leadership` is that of one of several
-        judges; `finding` opens what asks for a single job.
+        judges; `finding` opens what asks for a single job; `steady` is the clock of answers.
         """
+        super().__init__()
         self.settings, self.plan, self.evaluator, self.journal, self.clock = settings, plan, evaluator, journal, clock
-        self.recording, self.leadership = recording, leadership
+        self.recording, self.leadership, self._steady = recording, leadership, steady
         self._targets = tuple(targets)
         self._fresh = asyncio.Event()
-        self._tasks: set[asyncio.Task[Any]] = set()
         self._loop = asyncio.get_running_loop()
         self._log = logger()
         self._kept_plan = ""
@@ -99,7 +101,7 @@ class Watch:
         self._keeper = Keeper(journal, settings.journal.max_queued_rounds, self._journal_changed) if journal else None
         self._counters = KeptCounters(evaluator, journal, clock) if journal else None
         self._past = KeptPast(evaluator, journal, clock) if journal else None
-        self.prober = Prober(lambda: self.asking.latest, clock, self._fresh.set)
+        self.prober = Prober(lambda: self.asking.latest, steady.now, self._fresh.set)
         self._finder = JobFinder(finding)
         self.ras = RasFollower(finding, clock, self._fresh.set)
         self._schedule = Schedule(overran=self._overran, failed=self._job_failed)
@@ -158,12 +160,6 @@ class Watch:
             await asyncio.to_thread(self.journal.close)
         self._log.info("stopped", evaluations=self.evaluations)
 
-    def spawn(self, work: Coroutine[Any, Any, Any]) -> None:
-        """Runs a background task, until it or the service ends."""
-        task = asyncio.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-
     def use(self, settings: Settings, targets: Sequence[Target], plan: Plan | None) -> None:
         """Applies other settings, devices and plan: no state or history is lost.
 
@@ -206,6 +202,8 @@ class Watch:
                 self._log.error("evaluation failed; the last one stays in use", exc_info=error)
 
     async def _evaluate_once(self) -> None:
+        set_by = self._steady.set_by()
+        self.asking.latest.follow(set_by)
         snapshot = self.asking.latest.snapshot()
         if snapshot is None:
             return
@@ -226,6 +224,7 @@ class Watch:
             self.desk.acknowledged,
             self.desk.windows,
             self.clock(),
+            set_by,
         )
         if self.leadership and not self.leadership.held:
             return
@@ -370,8 +369,7 @@ class Watch:
             self.asking.overran(job)
 
     def _job_failed(self, job: str, error: BaseException) -> None:
-        if not isinstance(error, asyncio.CancelledError):  # the service stops
-            self._log.error("a job failed", job=job, exc_info=error)
+        self._log.error("a job failed", job=job, exc_info=error)
 
     @property
     def _work(self) -> Work:

@@ -29,4 +29,4 @@ class Wordings:
     def _sentence(self, fault: OpenFault, at: datetime) -> tuple[str, datetime]:
         known, since = self._kept.get(fault.key, ("", at))
         same = _NUMBER.sub("", known) == _NUMBER.sub("", fault.summary)
-        return (known, since) if same and at - since < KEPT else (fault.summary, at)
+        return (known, since) if same and abs(at - since) < KEPT else (fault.summary, at)

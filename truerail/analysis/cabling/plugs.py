@@ -79,6 +79,11 @@ class Plugs:
                     spans.setdefault(port, []).append((since, at))
         return self.moved(_newest(spans.items()))
 
+    def later(self, seconds: float) -> "Plugs":
+        """With the moves at other times: the clock was set by so much. Where cables were last is seen again."""
+        spans = {port: tuple((a + seconds, b + seconds) for a, b in of) for port, of in self.replugged.spans.items()}
+        return Plugs().moved(spans)
+
     def after(self, wiring: Wiring, oldest: float) -> "Plugs":
         """With one more round. Moves that ended before `oldest`, in Unix seconds, are dropped."""
         index = wiring.index

@@ -199,6 +199,12 @@ class Source:
         found.series = {key: series.only(rows) for key, series in self.series.items()}
         return found
 
+    def move(self, seconds: float) -> None:
+        """Moves all times."""
+        self.part()
+        for times in (self.at, self.moved_at, self.stirred_at, *(series.last_at for series in self.series.values())):
+            times += seconds
+
     def copy(self) -> "Source":
         """A source with the same values, to be stored: it takes in no answers."""
         found = Source(self.samples)

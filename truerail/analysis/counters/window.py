@@ -64,6 +64,12 @@ class Window:
         for one in reported:
             take_in_answers(self._written(one.collector), one, self.head, pace)
 
+    def move(self, seconds: float) -> None:
+        """The clock was set by so much: all times move with it."""
+        self.begun = self.begun + seconds
+        for source in self.sources.values():
+            source.move(seconds)
+
     def copy(self) -> "Window":
         """A window with the same values, to be stored: it takes in no answers."""
         found = Window(self.samples, self.step_seconds)
