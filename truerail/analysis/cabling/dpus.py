@@ -48,5 +48,5 @@ def numbered_ports(index: PlanIndex, u: Codes, host: Codes, names: Sequence[str]
     if len({*meant.values()}) < len(meant):
         return np.full(len(u), NONE, dtype=np.int64)
     nics = dict(zip(zip(index.a_device.tolist(), slot.tolist(), strict=True), index.a.tolist(), strict=True))
-    found = (nics.get((device, meant.get(one, NONE)), NONE) for device, one in zip(host.tolist(), tag.tolist(), strict=True))
-    return np.fromiter(found, dtype=np.int64, count=len(u))
+    wanted = zip(host.tolist(), (meant.get(one, NONE) for one in tag.tolist()), strict=True)
+    return np.fromiter((nics.get(one, NONE) for one in wanted), dtype=np.int64, count=len(u))
