@@ -209,21 +209,17 @@ class _Rule:
         for key in self._voting:
             votes[self.at(key)][self._number[key] - self._place[key[0]]] += 1
         usual: dict[int | Column, Counter[int]] = defaultdict(Counter)
-        for at, gap in self._distance.items():
-            usual[self._rank.get(at, 0)][gap] += 1
-            usual[at[1]][gap] += 1
+        for at, own in self._distance.items():
+            usual[self._rank.get(at, 0)][own] += 1
+            usual[at[1]][own] += 1
         for at, counts in votes.items():
-            few = counts.total() < FEWEST_VOTES
-            same = usual[at[1]]
-            if (
-                few
-                and (gap := _common(same)) is not None
-                and (self._distance[at] == gap or same[self._distance[at]] < FEWEST_VOTES)
-            ):
+            few, own, same = counts.total() < FEWEST_VOTES, self._distance[at], usual[at[1]]
+            gap = _common(same)
+            if few and gap is not None and (own == gap or same[own] < FEWEST_VOTES):
                 self._distance[at] = gap
                 continue
             gap = _common(usual[self._rank.get(at, 0)])
-            if gap is not None and self._distance[at] == gap:
+            if gap is not None and own == gap:
                 continue
             if len(counts) == 1:
                 self.contested[at] = gap is not None and few
