@@ -4,6 +4,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -57,17 +58,24 @@ def fabric() -> Simulation:
     return demo_simulation()
 
 
+def give(folder: Path) -> Path:
+    """Writes what a reader has: the files of the fabric, also packed, and settings."""
+    fabric().write(folder)
+    (folder / "plan.yaml").write_text(dump_yaml(fabric().plan))
+    (folder / "truerail.yaml").write_text("inventory: inventory.yaml\nplan: plan.yaml\n")
+    with tarfile.open(folder / "capture.tar.gz", "w:gz", compresslevel=1) as packed:
+        packed.add(folder / "capture", "capture")
+    (folder / ".curlrc").write_text("fail\nmax-time = 30\n")
+    return folder
+
+
 class Site:
     """The reader's folder, in which the page's own files are written and its commands run, one after the other."""
 
-    def __init__(self, folder: Path, run: Run, service: Callable[[], str], monkeypatch: Any) -> None:
+    def __init__(self, given: Path, folder: Path, run: Run, service: Callable[[], str], monkeypatch: Any) -> None:
+        shutil.copytree(given / "capture", folder / "capture", copy_function=os.link)  # nothing writes there
+        shutil.copytree(given, folder, ignore=lambda _, names: {"capture"}.intersection(names), dirs_exist_ok=True)
         LiveSite(folder, fabric(), monkeypatch)
-        fabric().write(folder)
-        (folder / "plan.yaml").write_text(dump_yaml(fabric().plan))
-        (folder / "truerail.yaml").write_text("inventory: inventory.yaml\nplan: plan.yaml\n")
-        with tarfile.open(folder / "capture.tar.gz", "w:gz", compresslevel=1) as packed:
-            packed.add(folder / "capture", "capture")
-        (folder / ".curlrc").write_text("fail\nmax-time = 30\n")
         monkeypatch.chdir(folder)
         monkeypatch.setenv("COLUMNS", "100")
         self.folder, self._run, self._service, self._patch = folder, run, service, monkeypatch

@@ -103,13 +103,14 @@ def right(tmp_path_factory) -> tuple[str, str, str, str]:
     return fabric(tmp_path_factory.mktemp("right"))
 
 
-def test_version():
+def test_the_version_of_a_process_and_its_code_of_bad_usage():
     done = process("--version")
     assert (done.returncode, done.stdout.strip()) == (0, f"truerail {truerail.__version__}")
+    assert process("nonsense").returncode == 2
 
 
 def test_help_names_every_command_and_the_exit_codes():
-    done = process("--help")
+    done = run("--help")
     assert done.returncode == 0
     for word in ("check", "demo", "parse", "plan", "rules", "Exit codes: 0"):
         assert word in done.stdout
@@ -143,29 +144,23 @@ def test_help_imports_nothing_heavy():
     assert done.stderr.strip() == "[]"
 
 
-def test_check_imports_no_other_formats_library(right):
+def test_check_imports_no_other_formats_library_and_says_nothing_on_stderr(swapped):
     code = (
-        f"import sys; sys.argv = ['truerail', 'check', *{list(right)!r}]\n"
+        f"import sys; sys.argv = ['truerail', 'check', *{list(swapped)!r}]\n"
         "from truerail.cli import main\n"
         "try: main()\n"
-        "except SystemExit: pass\n"
-        "print(sorted({'pandas', 'jinja2', 'xlsxwriter'} & set(sys.modules)), file=sys.stderr)"
+        "finally: print(sorted({'pandas', 'jinja2', 'xlsxwriter'} & set(sys.modules)), file=sys.stderr)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
-    assert done.stderr.strip() == "[]"
+    assert (done.returncode, done.stderr) == (1, "[]\n")
+    assert "C1   cable-swap" in done.stdout
+    assert "\x1b" not in done.stdout
 
 
 def test_a_right_fabric_is_exit_0_and_says_so(right):
-    done = process("check", *right)
+    done = run("check", *right)
     assert (done.returncode, done.stderr) == (0, "")
     assert "cables are right." in done.stdout
-
-
-def test_a_swap_is_exit_1_with_its_cause_on_stdout_and_nothing_on_stderr(swapped):
-    done = process("check", *swapped)
-    assert (done.returncode, done.stderr) == (1, "")
-    assert "C1   cable-swap" in done.stdout
-    assert "\x1b" not in done.stdout
 
 
 def test_json_fits_the_shipped_schema_and_names_the_swap(swapped):
@@ -199,7 +194,7 @@ def test_the_format_follows_the_name_of_the_output(swapped, tmp_path, suffix, be
 
 
 def test_an_output_that_cannot_be_written_is_exit_2(swapped, tmp_path):
-    done = process("check", *swapped, "--output", tmp_path / "no" / "folder.json")
+    done = run("check", *swapped, "--output", tmp_path / "no" / "folder.json")
     assert (done.returncode, done.stdout) == (2, "")
     assert "cannot be written" in done.stderr
 
@@ -290,7 +285,7 @@ def test_a_capture_in_which_nothing_could_be_read_is_exit_2_and_reported(right, 
 
 @pytest.mark.parametrize("words", ["check", "check --from . --format pdf", "nonsense", "plan new --hosts x"])
 def test_bad_usage_is_exit_2_on_stderr(words):
-    done = process(*words.split())
+    done = run(*words.split())
     assert (done.returncode, done.stdout) == (2, "")
     assert "Usage:" in done.stderr
 
@@ -310,14 +305,14 @@ def test_parse_reads_a_file(tmp_path):
 
 def test_parse_reads_what_powershell_redirected(tmp_path):
     (tmp_path / "answer").write_bytes(LLDP.encode("utf-16"))
-    assert run("parse", "lldp_host", tmp_path / "answer").stdout == process("parse", "lldp_host", given=LLDP).stdout
+    assert run("parse", "lldp_host", tmp_path / "answer").stdout == run("parse", "lldp_host", given=LLDP).stdout
 
 
 def test_parse_refuses_what_it_cannot_read_with_exit_2(tmp_path):
-    done = process("parse", "rdma_link", given="bash: rdma: command not found\n")
+    done = run("parse", "rdma_link", given="bash: rdma: command not found\n")
     assert (done.returncode, done.stdout) == (2, "")
     assert "line 1: the device refused" in done.stderr
-    done = process("parse", "rdma_link", tmp_path / "absent")
+    done = run("parse", "rdma_link", tmp_path / "absent")
     assert (done.returncode, done.stdout) == (2, "")
 
 
@@ -328,10 +323,10 @@ def test_parse_suggests_the_nearest_collector():
 
 
 def test_hostile_answers_do_not_act_on_the_terminal():
-    done = process("parse", "rdma_link", given="\x1b[2J\x1b]0;owned\x07 link?\n")
+    done = run("parse", "rdma_link", given="\x1b[2J\x1b]0;owned\x07 link?\n")
     assert done.returncode == 2
     assert "\x1b" not in done.stderr
-    done = process("parse", "lldp_host", given=LLDP.replace("leaf-0", "\\u001b[2J\\u202e"))
+    done = run("parse", "lldp_host", given=LLDP.replace("leaf-0", "\\u001b[2J\\u202e"))
     assert "\x1b" not in done.stdout
     assert json.loads(done.stdout)[0]["system_name"] == "\x1b[2J\u202e"
 

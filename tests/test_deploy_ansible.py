@@ -1,5 +1,6 @@
 """The playbook and its roles, as ansible-lint and ansible-playbook evaluate them."""
 
+import json
 import re
 import shutil
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 import yaml
 
 from tests.deploying import DEPLOY, document, passes, tool
+from tests.each import each
 
 FOLDER = DEPLOY / "ansible"
 ROLES = sorted(path for path in (FOLDER / "roles").iterdir())
@@ -19,29 +21,32 @@ def ansible(name: str, *arguments: object, home: Path, cwd: Path = FOLDER) -> An
     return tool(name, *arguments, cwd=cwd, HOME=str(home), ANSIBLE_HOME=str(home / "ansible"), NO_COLOR="1")
 
 
-def test_ansible_lint_finds_nothing_in_its_strictest_profile(tmp_path: Path) -> None:
-    passes(ansible("ansible-lint", "--offline", "--strict", "--profile", "production", home=tmp_path))
+def test_ansible_lint_finds_nothing_in_its_strictest_profile_but_in_a_bad_playbook_beside(tmp_path: Path) -> None:
+    copy = tmp_path / "ansible"
+    shutil.copytree(FOLDER, copy)
+    (copy / "bad.yml").write_text("---\n- name: Bad\n  hosts: all\n  tasks:\n    - command: ls\n")
+    strictly = ("--offline", "--strict", "--profile", "production", "-f", "json")
+    done = ansible("ansible-lint", *strictly, home=tmp_path, cwd=copy)
+    assert done.returncode == 2, done.stderr
+    found = json.loads(done.stdout)
+    assert {one["location"]["path"] for one in found} == {"bad.yml"}, found
+    (processed,) = re.findall(r"in (\d+) files processed", done.stderr)
+    assert int(processed) > len(list(FOLDER.rglob("*.yml")))
 
 
-def test_ansible_lint_can_fail(tmp_path: Path) -> None:
-    playbook = tmp_path / "site.yml"
-    playbook.write_text("---\n- name: Bad\n  hosts: all\n  tasks:\n    - command: ls\n")
-    assert ansible("ansible-lint", "--offline", "site.yml", home=tmp_path, cwd=tmp_path).returncode == 2
-
-
-def test_the_playbook_is_understood_with_the_example_of_an_inventory(tmp_path: Path) -> None:
-    playbook = ("ansible-playbook", "-i", "inventory.example.yml", "site.yml")
-    passes(ansible(*playbook, "--syntax-check", home=tmp_path))
-    listed = passes(ansible(*playbook, "--list-hosts", home=tmp_path))
-    assert "hosts (74):" in listed
-    assert "hosts (1):" in listed
-
-
-def test_the_playbook_is_understood_with_the_example_of_a_bus(tmp_path: Path) -> None:
-    playbook = ("ansible-playbook", "-i", "inventory.bus.example.yml", "site.yml")
-    passes(ansible(*playbook, "--syntax-check", home=tmp_path))
-    listed = passes(ansible(*playbook, "--list-hosts", home=tmp_path))
-    assert re.findall(r"hosts \((\d+)\):", listed) == ["0", "0", "3", "2", "2", "4"]
+@each(
+    "inventory, hosts",
+    [
+        ("inventory.example.yml", ["74", "64", "0", "1", "0", "0"]),
+        ("inventory.bus.example.yml", ["0", "0", "3", "2", "2", "4"]),
+    ],
+)
+def test_the_playbook_is_understood_with_the_examples_of_inventories(
+    inventory: str, hosts: list[str], tmp_path: Path
+) -> None:
+    """To list hosts, all plays, roles and tasks are read, as by --syntax-check."""
+    listed = passes(ansible("ansible-playbook", "-i", inventory, "site.yml", "--list-hosts", home=tmp_path))
+    assert re.findall(r"hosts \((\d+)\):", listed) == hosts
 
 
 def test_each_role_of_a_bus_runs_its_own_unit_with_all_servers(tmp_path: Path) -> None:

@@ -2,17 +2,19 @@
 
 import json
 import shutil
-import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
 import yaml
+from typer.testing import CliRunner
 
 from tests.deploying import DEPLOY, ROOT, document, passes, run, tool
 from truerail.bus.cluster_files import cluster_servers
+from truerail.cli.app import app
 from truerail.outputs.monitoring import monitoring_files, write
 
 FOLDER = DEPLOY / "kubernetes"
@@ -28,7 +30,7 @@ MONITORING = "monitoring.coreos.com/v1"
 
 def validated(objects: list[dict[str, Any]], folder: Path) -> None:
     """Core kinds by kubernetes-validate, those of the Prometheus operator by the schemas beside the manifests."""
-    core = [one for one in objects if one["apiVersion"] != MONITORING]
+    core = [_short(one) for one in objects if one["apiVersion"] != MONITORING]
     file = folder / "core.yaml"
     file.write_text(yaml.safe_dump_all(core))
     said = tool("kubernetes-validate", "--strict", file)
@@ -39,11 +41,19 @@ def validated(objects: list[dict[str, Any]], folder: Path) -> None:
             jsonschema.validate(one, json.loads((FOLDER / "schemas" / f"{one['kind'].lower()}.json").read_text()))
 
 
+def _short(one: dict[str, Any]) -> dict[str, Any]:
+    """A ConfigMap with the beginnings of its texts: a schema says no more of them than that they are texts."""
+    if one["kind"] != "ConfigMap":
+        return one
+    return {**one, "data": {name: text[:80] if isinstance(text, str) else text for name, text in one["data"].items()}}
+
+
+@cache
 def built(overlay: Path) -> list[dict[str, Any]]:
     """What kustomize makes of a folder. No distribution packages a kubectl with components: without one, skipped."""
     if not shutil.which("kubectl"):
         pytest.skip("kubectl is not installed: what kustomize puts together is not checked")
-    return [one for one in yaml.safe_load_all(passes(run("kubectl", "kustomize", overlay))) if one]
+    return [one for one in yaml.load_all(passes(run("kubectl", "kustomize", overlay)), yaml.CSafeLoader) if one]
 
 
 def references(kustomization: dict[str, Any]) -> Iterator[str]:
@@ -101,9 +111,9 @@ def test_the_settings_of_every_overlay_are_good(overlay: Path, tmp_path: Path) -
     assert settings
     for file in settings:
         shutil.copy(file, tmp_path)
-        done = run(Path(sys.executable).with_name("truerail"), "serve", "--check", "-c", tmp_path / file.name)
-        passes(done)
-        assert "OK. 80 devices" in done.stdout + done.stderr
+        done = CliRunner().invoke(app, ["serve", "--check", "-c", str(tmp_path / file.name)])
+        assert done.exit_code == 0, done.output
+        assert "OK. 80 devices" in done.output
 
 
 def test_the_pod_may_do_nothing_that_it_does_not_need() -> None:

@@ -16,7 +16,7 @@ import pytest
 
 from tests.demo_process import ready, running
 from tests.docs_blocks import GUIDES, ROOT, SHELL, Block, blocks, inline_code, prose
-from tests.docs_site import Site, check_options, parse, same, words_of
+from tests.docs_site import Site, check_options, give, parse, same, words_of
 from tests.each import each
 from tests.lab.__main__ import _parser as lab_parser
 from tests.live_site import runner
@@ -68,16 +68,23 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], s
         yield address
 
 
+@pytest.fixture(scope="module")
+def given(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The files that each reader begins with."""
+    return give(tmp_path_factory.mktemp("given"))
+
+
 @pytest.mark.parametrize("page", FOLLOWED, ids=named)
 def test_a_reader_who_follows_the_page_gets_what_it_shows(
     page: Path,
+    given: Path,
     tmp_path: Path,
     service: Callable[[], str],
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     require("curl", "jq", "make", "sh")
-    site = Site(tmp_path, runner(monkeypatch, capsys), service, monkeypatch)
+    site = Site(given, tmp_path, runner(monkeypatch, capsys), service, monkeypatch)
     for block in blocks(page):
         if not block.not_run:
             site.follow(block)

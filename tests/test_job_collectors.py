@@ -7,6 +7,7 @@ from time import process_time
 import pytest
 
 from collector import collectors
+from tests.draws import draws
 from truerail.errors import UnreadableError
 from truerail.model import Device, PodOfJob, Role, SchedulerJob, SchedulerNode, TopologyUnit
 from truerail.model.fact_kinds import KINDS
@@ -40,7 +41,7 @@ def test_an_answer_cut_inside_a_line_is_never_read_in_part(name: str) -> None:
     cuts = 0
     for case in sorted((RECORDINGS / name).glob("*/facts.json")):
         answer = case.with_name("answer.txt").read_bytes().decode()
-        for at in range(1, len(answer.rstrip()), 7):
+        for at in range(1, len(answer.rstrip()), draws(31, 7)):
             if answer[at - 1] != "\n" and answer[:at].strip():
                 cuts += 1
                 with pytest.raises(UnreadableError):

@@ -3,12 +3,14 @@ docs` generates is generated, and the checks that concern what is new pass. All 
 without its cache.
 """
 
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,7 +18,6 @@ from tests.test_shape import ROOT, committed
 
 BLOCK = re.compile(r"^`([\w./-]+)`:\n\n```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 BLOCKS = BLOCK.findall((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"))
-GENERATORS = (["docs/catalogues.py"], ["-m", "dashboards.generate"], ["deploy/restricted.py"])
 CONCERNED = " or ".join(
     (
         *("CAP002", "PowerSupply", "power_suppl", "planned_cables", "racks", "acme", "test_metrics_reference"),
@@ -26,22 +27,40 @@ CONCERNED = " or ".join(
     )
 )
 """Tests whose name, or parameter, has one of these words."""
-FABRIC = "import pathlib; from truerail.simulator import Shape, simulate; fabric = simulate(Shape(hosts=4, rails=4))"
-ASKED = """
+FOLLOWED = """
+import json, pathlib, runpy, sys
+_, folder = sys.argv
+for generator in ("docs/catalogues.py", "dashboards/generate.py", "deploy/restricted.py"):
+    sys.argv = [generator]
+    try:
+        runpy.run_path(generator, run_name="__main__")
+    except SystemExit as ended:
+        assert not ended.code, generator
+
+from typer.testing import CliRunner
 from tests.api_client import Api
-with Api() as client:
-    rack = next(device.rack for device in client.tower.publication.plan.devices.values())
-    print(client.json("rack", name=rack)["summary"])
-    print(client.ask("GET", "//ask").text)
-"""
-"""What API and page answer, of the fabric that their own tests have."""
-PROBED = """
+from truerail.cli.app import app
 from truerail.model import PLATFORMS
+from truerail.simulator import Shape, simulate
 from truerail.transport.command_gate import declared
 from truerail.transport.probe import platform_of
 from truerail.transport.protocol import Answer
-name = platform_of([Answer("show version", "ACME OS, version 1.0")])
-print(name, name in PLATFORMS, "lldpctl -f json0" in declared(name)[0])
+
+simulate(Shape(hosts=4, rails=4)).write(pathlib.Path(folder))
+files = ["--from", f"{folder}/capture", "--plan", f"{folder}/plan.csv"]
+racks = CliRunner().invoke(app, ["racks", "tests/fabrics/rail_optimized.yaml"])
+rack = CliRunner().invoke(app, ["rack", "r01", *files])
+with Api() as client:
+    name = next(device.rack for device in client.tower.publication.plan.devices.values())
+    summary, page = client.json("rack", name=name)["summary"], client.ask("GET", "//ask").text
+platform = platform_of([Answer("show version", "ACME OS, version 1.0")])
+print(json.dumps({
+    "racks": [racks.exit_code, racks.output], "rack": [rack.exit_code, rack.output], "summary": summary, "page": page,
+    "platform": [platform, platform in PLATFORMS, "lldpctl -f json0" in declared(platform)[0]],
+}))
+"""
+"""In one process: `make docs`, and then what commands, the API, the page and the table of platforms answer; API and
+page of the fabric that their own tests have.
 """
 FILES = (
     "tests/test_shape.py",
@@ -69,9 +88,14 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
         path.write_text(changed(path.read_text(encoding="utf-8"), text) if language == "diff" else text)
     read = "tests/test_recordings.py::test_recording[power_supplies]"
     python(copy, "-m", "pytest", "--basetemp=read", read, TRUERAIL_REFRESH="1")
-    for generator in GENERATORS:
-        python(copy, *generator)
     return copy
+
+
+@pytest.fixture(scope="module")
+def answers(tree: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What the tree answers by itself, once its files were generated."""
+    answered: dict[str, Any] = json.loads(python(tree, "-c", FOLLOWED, str(tmp_path_factory.mktemp("fabric"))))
+    return answered
 
 
 def changed(text: str, difference: str) -> str:
@@ -104,6 +128,7 @@ def test_what_is_written_is_formatted_and_checked(tree: Path) -> None:
     python(tree, "-m", "ruff", "check", *written)
 
 
+@pytest.mark.usefixtures("answers")
 def test_the_generated_files_have_what_is_new(tree: Path) -> None:
     assert "power_supplies" in (tree / "collector/README.md").read_text(encoding="utf-8")
     assert "power_supply_failed" in (tree / "rules/README.md").read_text(encoding="utf-8")
@@ -113,23 +138,24 @@ def test_the_generated_files_have_what_is_new(tree: Path) -> None:
     assert "show platform psustatus" in restricted.read_text(encoding="utf-8")
 
 
+@pytest.mark.usefixtures("answers")
 def test_the_checks_pass(tree: Path) -> None:
     python(tree, "-m", "pytest", "-p", "no:cacheprovider", "--basetemp=checks", *FILES, "-k", CONCERNED)
 
 
-def test_the_command_counts_racks(tree: Path) -> None:
-    plan = tree / "tests/fabrics/rail_optimized.yaml"
-    assert re.search(r"^\S+  \d+$", python(tree, "-m", "truerail", "racks", str(plan)), re.MULTILINE)
+def test_the_command_counts_racks(answers: dict[str, Any]) -> None:
+    code, printed = answers["racks"]
+    assert code == 0
+    assert re.search(r"^\S+  \d+$", printed, re.MULTILINE)
 
 
-def test_the_question_is_answered_on_the_command_line_by_the_api_and_on_the_page(tree: Path, tmp_path: Path) -> None:
-    python(tree, "-c", f"{FABRIC}; fabric.write(pathlib.Path({str(tmp_path)!r}))")
-    files = ("--from", str(tmp_path / "capture"), "--plan", str(tmp_path / "plan.csv"))
-    assert "4 devices in r01" in python(tree, "-m", "truerail", "rack", "r01", *files)
-    asked = python(tree, "-c", ASKED)
-    assert "without an answer" in asked
-    assert re.search(r'data-question="rack">.*?A rack of the plan <input name="name"', asked, re.DOTALL)
+def test_the_question_is_answered_on_the_command_line_by_the_api_and_on_the_page(answers: dict[str, Any]) -> None:
+    code, printed = answers["rack"]
+    assert code == 0
+    assert "4 devices in r01" in printed
+    assert "without an answer" in answers["summary"]
+    assert re.search(r'data-question="rack">.*?A rack of the plan <input name="name"', answers["page"], re.DOTALL)
 
 
-def test_the_platform_is_recognised_and_queried(tree: Path) -> None:
-    assert python(tree, "-c", PROBED).split() == ["acme", "True", "True"]
+def test_the_platform_is_recognised_and_queried(answers: dict[str, Any]) -> None:
+    assert answers["platform"] == ["acme", True, True]

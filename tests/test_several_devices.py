@@ -56,6 +56,12 @@ def switches(platform: str) -> list[dict[str, str]]:
     return [answers for device, answers in fabric.answers() if device.startswith("leaf")]
 
 
+@cache
+def readers(command: str) -> list[str]:
+    """The collectors that read the answer of a leaf to a command."""
+    return [claim.collector.name for claim in Questions(Role.LEAF).claims(answer_file(command))]
+
+
 def read(capture: Capture) -> set[tuple[str, str, tuple[Fact, ...]]]:
     return {(one.device, one.collector, tuple(one.facts)) for one in capture.readings if not one.error}
 
@@ -77,7 +83,7 @@ def drawn_log(data: st.DataObject, platform: str, answers: Mapping[str, Mapping[
     return log.replace("\n", data.draw(st.sampled_from(["\n", "\r\n"])))
 
 
-@settings(max_examples=draws(60, 600), deadline=None)
+@settings(max_examples=draws(20, 600), deadline=None)
 @given(data=st.data(), platform=st.sampled_from(sorted(PROMPTS)), names=DEVICES, planned=st.booleans())
 def test_a_log_of_several_devices_reads_as_their_folders_do(
     data: st.DataObject, platform: str, names: list[str], planned: bool
@@ -94,7 +100,7 @@ def test_a_log_of_several_devices_reads_as_their_folders_do(
     assert read(of_log) == read(of_folders)
 
 
-@settings(max_examples=draws(60, 600), deadline=None)
+@settings(max_examples=draws(20, 600), deadline=None)
 @given(data=st.data(), platform=st.sampled_from(sorted(PROMPTS)), names=DEVICES)
 def test_an_answer_of_several_devices_is_refused_by_their_names_or_is_that_of_the_one_asked(
     data: st.DataObject, platform: str, names: list[str]
@@ -102,7 +108,7 @@ def test_an_answer_of_several_devices_is_refused_by_their_names_or_is_that_of_th
     answers = dict(zip(names, switches(platform), strict=False))
     log = drawn_log(data, platform, answers)
     for command, text in answers[names[0]].items():
-        for name in (claim.collector.name for claim in Questions(Role.LEAF).claims(answer_file(command))):
+        for name in readers(command):
             if alone := facts(name, text):
                 with pytest.raises(UnreadableError, match=f"^the answers of {len(names)} devices, ") as refused:
                     collectors()[name].read(log, Device("device", Role.LEAF))
@@ -110,14 +116,14 @@ def test_an_answer_of_several_devices_is_refused_by_their_names_or_is_that_of_th
                 assert facts(name, log, names[0]) == alone
 
 
-@settings(max_examples=draws(60, 600), deadline=None)
+@settings(max_examples=draws(20, 600), deadline=None)
 @given(data=st.data(), platform=st.sampled_from(sorted(PROMPTS)), name=NAMES)
 def test_of_several_commands_the_one_that_is_asked_is_found(data: st.DataObject, platform: str, name: str) -> None:
     answers = switches(platform)[0]
     log = drawn_log(data, platform, {name: answers})
     for command, text in answers.items():
-        for claim in Questions(Role.LEAF).claims(answer_file(command)):
-            assert facts(claim.collector.name, log) == facts(claim.collector.name, text), command
+        for reader in readers(command):
+            assert facts(reader, log) == facts(reader, text), command
 
 
 CASES = [
@@ -152,7 +158,7 @@ LLDP = "show lldp neighbors"
 VIEWS = ("<{}>", "[{}]", "[~{}]", "[*{}]", "[{}-bgp]", "[~{}-diagnose]")
 
 
-@settings(max_examples=draws(40, 400), deadline=None)
+@settings(max_examples=draws(15, 400), deadline=None)
 @given(data=st.data(), names=DEVICES, form=st.sampled_from(["vrp-brief", "comware-text", "comware-list"]))
 def test_the_views_of_vrp_and_comware_are_no_devices(data: st.DataObject, names: list[str], form: str) -> None:
     table = recorded("lldp_switch", form).rstrip() + "\n"
@@ -165,7 +171,7 @@ def test_the_views_of_vrp_and_comware_are_no_devices(data: st.DataObject, names:
         assert facts("lldp_switch", log, name) == facts("lldp_switch", table)
 
 
-@settings(max_examples=draws(40, 400), deadline=None)
+@settings(max_examples=draws(15, 400), deadline=None)
 @given(names=DEVICES, commands=st.permutations([LLDP, "show version", "show clock"]), spelled=st.booleans())
 def test_the_switches_of_a_controller_are_devices(names: list[str], commands: list[str], spelled: bool) -> None:
     nodes = ",".join(str(235 + number) for number in range(len(names)))

@@ -1,6 +1,6 @@
 """What the first command of a rule's runbook prints: for its own examples, on fabrics that are right otherwise."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Final
@@ -55,11 +55,13 @@ def words(rule: Rule, subject: str) -> tuple[str, ...]:
     return ("where", subject) if first[0] == "where" else tuple(first)
 
 
-def first_example(rule: Rule) -> Example:
-    """The one that a runbook shows: the first of the severity that the rule has most often."""
-    every = examples(rule)
-    first = next(every)
-    return next((one for one in chain([first], every) if one.finding.severity is rule.severity), first)
+def first_example(rule: Rule, every: Iterable[Example] = ()) -> Example:
+    """The one that a runbook shows: the first of the severity that the rule has most often. `every` is what `examples`
+    gave, where it was asked already.
+    """
+    rest = iter(every or examples(rule))
+    first = next(rest)
+    return next((one for one in chain([first], rest) if one.finding.severity is rule.severity), first)
 
 
 def _evaluated(rule: Rule, case: Case) -> tuple[Published, list[Finding]]:

@@ -37,8 +37,9 @@ VRP and Comware, `leaf-3 [standalone: master] #` of MLNX-OS; and APIC's heading 
 _ENTERED = [re.compile(rf"{sign} {{0,2}}[a-zA-Z/]") for sign in ("#", ">", r"\$", "%", r"\]")] + [
     re.compile(r"Node \d+ \(")
 ]
-"""One of them is in each line that `_NAMED` matches. A search for one literal character costs a tenth of one for any of
-five."""
+_ANY_ENTERED = re.compile("|".join(sign.pattern for sign in _ENTERED))
+"""One of them is in each line that `_NAMED` matches. In a whole log, a search for one literal character costs a tenth
+of one for any of five; in one line, six searches cost more than this one."""
 _OF_NODES = re.compile(r"fabric \S+ ")
 _HEADING = re.compile(
     r"(?P<lead>[#=*:-]{2,}|`) ?(?:(?:command|cmd|output of):? )?(?P<text>[^\W_].*?) ?[#=*:`-]*", re.IGNORECASE
@@ -121,8 +122,7 @@ def session(log: str, file_of: Callable[[str], str]) -> dict[str, str]:
     """The answers in a log by the names that their files would have, which `file_of` says of each command that is
     asked; of several to one command the last.
     """
-    found: dict[str, list[str]] = {}
-    answer, begins = list[str](), ""
+    found, answer, begins = dict[str, list[str]](), list[str](), ""
     for line in untouched(log).splitlines(keepends=True):
         file, lead = _command(line.rstrip(), file_of)
         if file:
@@ -153,7 +153,7 @@ def _is_next(line: str, begins: str) -> bool:
     same = begins not in ("", "#") and line.startswith(begins)
     if _HEADING.fullmatch(f"{begins} x"):
         return same and (found := _HEADING.fullmatch(line)) is not None and found["lead"] == begins
-    return same or any(_prompts(line))
+    return same or (_ANY_ENTERED.search(line) is not None and any(_prompts(line)))
 
 
 def without_pager(command: str) -> str:
