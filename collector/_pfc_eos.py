@@ -61,7 +61,8 @@ def _frames(reported: Mapping[str, Any]) -> Iterator[tuple[int | None, Mapping[s
 
 def is_text(answer: str) -> bool:
     """Whether the answer contains a table of pause frames."""
-    return any(_HEADER.fullmatch(line.strip()) for line in answer.split("\n"))
+    twice = re.search(r"pfc[ \t]+[rt]x ?pfc", answer.lower()) is not None
+    return twice and any(_HEADER.fullmatch(line.strip()) for line in answer.split("\n"))
 
 
 def text_counters(answer: str) -> list[PortCounters]:

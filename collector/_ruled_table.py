@@ -41,7 +41,7 @@ def tables(answer: str) -> list[Table]:
 
     If the answer ends inside a line, its last cell may have lost digits: it is then not reported, unless it is 0.
     """
-    text = lines(answer)
+    text = lines(answer) if "--" in answer else []
     found: list[Table] = []
     table: Table | None = None
     above = ""

@@ -85,10 +85,10 @@ class Site:
         finally:
             loop.close()
 
-    def snapshot(self) -> Snapshot:
+    def snapshot(self, collectors: Collection[str] | None = None) -> Snapshot:
         """What one round saw."""
-        return self.round().snapshot()
+        return self.round(collectors).snapshot()
 
-    def evaluated(self) -> Evaluation:
+    def evaluated(self, collectors: Collection[str] | None = None) -> Evaluation:
         """What is said of one round."""
-        return evaluate(Round(self.fabric.plan, self.snapshot()))
+        return evaluate(Round(self.fabric.plan, self.snapshot(collectors)))

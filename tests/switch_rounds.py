@@ -2,15 +2,16 @@
 
 import json
 import re
-import subprocess
-import sys
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from typer.testing import CliRunner
+
 from collector._sonic_database import DUMP
 from tests.capture_trees import grow
+from truerail.cli.app import app
 
 AT = datetime(2026, 11, 20, 14, tzinfo=UTC)
 Counted = Mapping[str, Mapping[str, int]]
@@ -59,10 +60,8 @@ def checked(path: Path, plan: str, files: Mapping[str, str]) -> dict[str, Any]:
     (path / "plan.csv").write_text(head + plan)
     capture = grow(path / "capture", files)
     words = ["check", "--plan", str(path / "plan.csv"), "--from", str(capture), "--format", "json"]
-    done = subprocess.run(
-        [sys.executable, "-m", "truerail", *words], capture_output=True, text=True, timeout=120, check=False
-    )
-    assert done.returncode in (0, 1), done.stderr
+    done = CliRunner().invoke(app, words, catch_exceptions=False)
+    assert done.exit_code in (0, 1), done.stderr
     report: dict[str, Any] = json.loads(done.stdout)
     return report
 

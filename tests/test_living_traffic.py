@@ -15,6 +15,7 @@ from truerail.simulator.live import Pace
 from truerail.simulator.traffic import FlowFault, FlowFaultKind
 
 Q, K = Quantity, FlowFaultKind
+SMALL = Shape(hosts=8, rails=4, spines=2, uplinks=4)
 COUNTED = ("nic_counters", "rdma_counters", "port_counters", "pfc_counters")
 
 
@@ -28,7 +29,7 @@ def watched(site: Site, rounds: int = 6, window: Window | None = None) -> Window
 
 
 def counted(site: Site) -> list[Reading]:
-    return [reading for reading in site.round().readings if reading.collector in COUNTED]
+    return list(site.round(COUNTED).readings)
 
 
 def rate(window: Window, collector: str, port: str, quantity: Quantity, priority: int | None = None) -> float:
@@ -40,8 +41,8 @@ def rate(window: Window, collector: str, port: str, quantity: Quantity, priority
     return float(source.series[quantity, priority].gained[at][row] / source.span[at][row])
 
 
-def quiet() -> Site:
-    site = Site([Fault(CauseKind.LINK_DOWN)], shape=POD)
+def quiet(shape: Shape = SMALL) -> Site:
+    site = Site([Fault(CauseKind.LINK_DOWN)], shape=shape)
     site.director.fix(1)
     site.settle()
     return site
@@ -109,7 +110,7 @@ def test_a_link_at_half_speed_and_a_slow_host_show_in_their_own_counters() -> No
 
 
 def test_a_swapped_cable_sends_its_traffic_over_the_spines() -> None:
-    site = quiet()
+    site = quiet(POD)
     before = _spine_bytes(site, watched(site))
     site.director.plant(Fault(CauseKind.CABLE_SWAP, "one-host"))
     assert _spine_bytes(site, watched(site)) > before + 2e10
@@ -122,7 +123,7 @@ def _spine_bytes(site: Site, window: Window) -> float:
 
 def test_the_script_brings_troubles_one_at_a_time_and_ends_them() -> None:
     pace = Pace(NEVER.fault_seconds, NEVER.repair_seconds, (60.0, 90.0), (30.0, 60.0))
-    site = Site([Fault(CauseKind.LINK_DOWN)], shape=POD, pace=pace)
+    site = Site([Fault(CauseKind.LINK_DOWN)], shape=SMALL, pace=pace)
     most = 0
     for _ in range(200):
         site.wait(10.0)
@@ -147,13 +148,13 @@ def test_a_trouble_without_room_leaves_everything_as_it_was() -> None:
 
 @pytest.mark.parametrize("platform", ["cumulus", "sonic", "eos", "nxos", "junos", "snmp"])
 def test_switches_of_every_platform_tell_who_is_paused(platform: str) -> None:
-    site = Site([Fault(CauseKind.LINK_DOWN)], shape=replace(POD, platforms=(platform,)))
+    site = Site([Fault(CauseKind.LINK_DOWN)], shape=replace(SMALL, platforms=(platform,)))
     nic = site.director.disturb(FlowFault(K.STORM)).cause.subjects[0]
     leaf = site.fabric.living.world.far[_jack(site, nic)]
     window = Window()
     for _ in range(4):
         site.wait(10.0)
-        window.put(site.round().readings)
+        window.put(site.round((*COUNTED, "if_counters_snmp", "pfc_snmp")).readings)
     traffic, pauses = ("if_counters_snmp", "pfc_snmp") if platform == "snmp" else ("port_counters", "pfc_counters")
     assert rate(window, pauses, str(leaf), Q.RX_PAUSE_FRAMES, 3) > 1e3
     assert rate(window, traffic, str(leaf), Q.TX_BYTES) < 1e4

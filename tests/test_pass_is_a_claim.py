@@ -9,9 +9,19 @@ from rules import rules
 from truerail.analysis.counters import Window
 from truerail.analysis.round import Round
 from truerail.analysis.rule import InsufficientDataError
-from truerail.model import Reading, Snapshot
-from truerail.simulator import Shape, simulate
-from truerail.simulator.traffic import FlowFault, FlowFaultKind, Job, Pattern, Polls, Switching, flows, seen_now
+from truerail.model import Snapshot
+from truerail.simulator import Shape, Simulation, simulate
+from truerail.simulator.traffic import (
+    FlowFault,
+    FlowFaultKind,
+    FlowSimulation,
+    Job,
+    Pattern,
+    Polls,
+    Switching,
+    flows,
+    seen_now,
+)
 from truerail.simulator.traffic.habits import PORT_CACHE
 
 K = FlowFaultKind
@@ -50,15 +60,29 @@ def conditions() -> Iterator[object]:
 
 
 @cache
-def still_of(shape: Shape) -> Snapshot:
-    """What a fabric of this shape answers without traffic."""
-    return simulate(shape, [], seed=5).snapshot()
-
-
-def verdict(kind: FlowFaultKind, weak: str, code: str, *, coupling: float = 0.0) -> str:
-    """What a rule says, after the fault has stood for all of the window."""
-    shape = FEW if weak == "few-hosts" and kind is not K.POLARIZATION else DEEP
+def quiet(shape: Shape) -> tuple[Simulation, Snapshot]:
+    """A fabric of this shape, and what it answers without traffic."""
     fabric = simulate(shape, [], seed=5)
+    return fabric, fabric.snapshot()
+
+
+def watched(shape: Shape, traffic: FlowSimulation, rounds: int, step: float = 10.0) -> Round:
+    """What a service knows of traffic after so many rounds; the last one is as devices answer, for the evidence."""
+    fabric, still = quiet(shape)
+    window = Window()
+    for _ in range(rounds):
+        window.put_answers(traffic.answers())
+        traffic.step(step)
+    last = traffic.readings()
+    window.put(last)
+    return Round(fabric.plan, seen_now(still, traffic, last), window.view())
+
+
+@cache
+def faulty(kind: FlowFaultKind, weak: str, coupling: float = 0.0) -> Round:
+    """What is seen after the fault has stood for all of the window."""
+    shape = FEW if weak == "few-hosts" and kind is not K.POLARIZATION else DEEP
+    fabric, _ = quiet(shape)
     hosts = tuple(list(fabric.plan.devices)[: shape.hosts])
     slots = tuple(range(shape.rails))
     load = 0.02 if weak == "little-load" else 2.0
@@ -73,17 +97,14 @@ def verdict(kind: FlowFaultKind, weak: str, code: str, *, coupling: float = 0.0)
     at = str(fabric.plan.cables[0].a) if kind is K.INCAST else ""
     habits = [PORT_CACHE] if weak == "port-cache" else []
     traffic = flows(fabric, jobs, [FlowFault(kind, at=at)], 5, polls=polls, habits=habits)
-    window, still = Window(), still_of(shape)
-    window.put(traffic.readings())
-    last: list[Reading] = []
-    step = 60.0 if weak == "slow-polls" else 10.0
-    for _ in range({"two-samples": 2, "few-samples": 3}.get(weak, 16)):
-        traffic.step(step)
-        last = traffic.readings()
-        window.put(last)
-    made = Round(fabric.plan, seen_now(still, traffic, last), window.view())
+    rounds = {"two-samples": 2, "few-samples": 3}.get(weak, 16)
+    return watched(shape, traffic, rounds, 60.0 if weak == "slow-polls" else 10.0)
+
+
+def verdict(kind: FlowFaultKind, weak: str, code: str, *, coupling: float = 0.0) -> str:
+    """What a rule says."""
     try:
-        found = list(rules()[code].findings(made))
+        found = list(rules()[code].findings(faulty(kind, weak, coupling)))
     except InsufficientDataError:
         return "unknown"
     return "fail" if found else "pass"
@@ -96,18 +117,13 @@ def test_a_planted_fault_never_passes(kind: FlowFaultKind, weak: str) -> None:
 
 @pytest.mark.parametrize("gaps", [(), ("pfc_total_only",), ("pfc_missing",), ("na_cells",), ("port_cache",)])
 def test_what_a_watchdog_drops_of_a_lossless_priority_never_passes(gaps: tuple[str, ...]) -> None:
-    fabric = simulate(DEEP, [], seed=5)
+    fabric, _ = quiet(DEEP)
     hosts = tuple(list(fabric.plan.devices)[: DEEP.hosts])
     jobs = (Job("experts", hosts, Pattern.ALL_TO_ALL, tuple(range(DEEP.rails)), qps=4, gigabytes=2.0),)
     switching = Switching(watchdog=True)
     traffic = flows(fabric, jobs, [FlowFault(K.STORM)], 5, switching=switching, habits=gaps)
-    window, still = Window(), still_of(DEEP)
-    for _ in range(12):
-        traffic.step(10.0)
-        last = traffic.readings()
-        window.put(last)
     try:
-        found = [*rules()["PFC004"].evaluate(Round(fabric.plan, seen_now(still, traffic, last), window.view()))]
+        found = [*rules()["PFC004"].evaluate(watched(DEEP, traffic, 12))]
     except InsufficientDataError:
         found = ["unknown"] if gaps else []
     assert found

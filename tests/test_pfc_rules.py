@@ -93,7 +93,7 @@ def spread(
     return victims
 
 
-@settings(max_examples=draws(15, 240), deadline=None)
+@settings(max_examples=draws(8, 240), deadline=None)
 @given(st.integers(0, 2**32), st.integers(2, 4), st.integers(2, 5), st.integers(1, 3))
 def test_the_culprit_is_the_root_of_any_tree(seed: int, leaves: int, hosts: int, spines: int) -> None:
     random, rates = Random(seed), Rates()
@@ -108,7 +108,7 @@ def test_the_culprit_is_the_root_of_any_tree(seed: int, leaves: int, hosts: int,
     assert found("PFC003", plan, with_rest(plan, rates)) == []
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=draws(5, 80), deadline=None)
 @given(st.integers(0, 2**32))
 def test_three_priorities_are_three_trees(seed: int) -> None:
     random, rates = Random(seed), Rates()
@@ -151,7 +151,7 @@ def test_a_storm_that_is_over_is_not_reported() -> None:
     assert found("PFC001", plan, with_rest(plan, rates)) == []
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=draws(8, 120), deadline=None)
 @given(st.integers(0, 2**32), st.floats(0.1, 0.99))
 def test_heavy_incast_is_never_a_storm(seed: int, share: float) -> None:
     random = Random(seed)

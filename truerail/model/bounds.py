@@ -6,7 +6,7 @@ of a kind are declared with it, in `facts.py`.
 """
 
 from collections.abc import Iterable, Sequence
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple, TypeVar
 
 from truerail.errors import OutOfBoundsError
@@ -53,11 +53,13 @@ def bounded(facts: Sequence[F], *, texts: bool = True) -> Sequence[F]:
 
 def _all_within(kind: type[Fact], facts: Sequence[Fact], texts: bool) -> bool:
     """Whether nothing is out of bounds, checked by whole columns: a fifth of the cost of row by row."""
-    if kind is PortCounters or kind is PortQos:
+    if kind is PortQos:
         return False
     try:
         if texts and any(_longest(facts, at) > LONGEST_TEXT for at in _TEXTS.get(kind, ())):
             return False
+        if kind is PortCounters:
+            return all(not of or (min(of) >= 0 and max(of) < MOST_COUNTED) for of in map(attrgetter("values"), facts))
         return all(
             _within(value, bound) for bound in _TABLE.get(kind, ()) for value in set(map(itemgetter(bound.at), facts))
         )

@@ -17,7 +17,7 @@ from truerail.poller.limits import Ambient, Limits
 from truerail.poller.owed import Owed
 from truerail.poller.questions import Known, neighbor_question, questions_apart
 from truerail.transport.answers import Answers
-from truerail.transport.capture_files import Questions
+from truerail.transport.capture_files import questions_of
 from truerail.transport.kept_answers import KeptAnswers
 from truerail.transport.probe import asked_platform, assumed_platform, assumed_role
 from truerail.transport.protocol import Transport
@@ -115,7 +115,7 @@ class Poller:
         """
         limits = limits or self._limits
         at, notes = self._ambient.now().replace(microsecond=0), Notes()
-        reader = Answers(Questions(), at, notes, self._kept)
+        reader = Answers(questions_of(), at, notes, self._kept)
         asked = self._wanted(only, collectors)
         finished = _Counter(len(asked), progress)
         interviewer = DevicePoller(self._transport, limits, self._ambient)

@@ -15,7 +15,7 @@ from truerail.scrub.scrubbed_plan import scrubbed_plan
 from truerail.scrub.text import Text
 from truerail.scrub.walks import is_walk, scrubbed_walk
 from truerail.transport import listed, unanswered
-from truerail.transport.capture_files import Questions
+from truerail.transport.capture_files import questions_of
 from truerail.transport.replay import read_capture
 
 _RECORDED = ".snmprec"
@@ -36,7 +36,7 @@ def scrub_round(
     folders = sorted(found for found in source.iterdir() if found.is_dir())
     heard = [*_heard(source, plan), *(folder.name for folder in folders)]
     text = Text(keyed, Names(keyed, planned, heard))
-    questions = Questions()
+    questions = questions_of()
     for folder in folders:
         place = out / text.names.name(folder.name)
         place.mkdir(parents=True)

@@ -5,7 +5,7 @@ count as well, where no file has the exact one.
 """
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from operator import itemgetter
@@ -64,7 +64,7 @@ class Questions:
     those of these names.
     """
 
-    def __init__(self, role: Role | None = None, only: Collection[str] | None = None) -> None:
+    def __init__(self, role: Role | None = None, only: frozenset[str] | None = None) -> None:
         self._only = only
         self.collectors = tuple(
             c for name, c in collectors().items() if (role is None or role in c.on) and (only is None or name in only)
@@ -78,7 +78,7 @@ class Questions:
 
     def on(self, role: Role) -> "Questions":
         """Those of them that apply to a role."""
-        return _on(role, None if self._only is None else frozenset(self._only))
+        return questions_of(role, self._only)
 
     def _claim(self, command: Command, claim: Claim) -> None:
         if command.text.endswith(JOB):
@@ -157,6 +157,6 @@ def _folded(name: str) -> str:
 
 
 @cache
-def _on(role: Role, only: frozenset[str] | None) -> Questions:
-    """The same object each time: collectors stay as they are, and each round needs those of every role."""
+def questions_of(role: Role | None = None, only: frozenset[str] | None = None) -> Questions:
+    """The same object each time: collectors stay as they are, and each round needs all of them and every role's."""
     return Questions(role, only)

@@ -7,7 +7,7 @@ next to the hosts' folders.
 from truerail.analysis.cabling.discovery import COLLECTOR
 from truerail.errors import FileRefusedError
 from truerail.transport import unanswered
-from truerail.transport.capture_files import Questions
+from truerail.transport.capture_files import Questions, questions_of
 from truerail.transport.dump_layouts import Gathered
 from truerail.transport.folders import Folder
 from truerail.transport.prefetch import Place
@@ -36,4 +36,4 @@ def tells_fabric(folder: Folder) -> bool:
     except FileRefusedError:
         return False
     files = listing.files - {unanswered.FILE}
-    return bool(files or asked == (COLLECTOR,)) and fabric_wide(files, Questions()) == files and not listing.folders
+    return bool(files or asked == (COLLECTOR,)) and fabric_wide(files, questions_of()) == files and not listing.folders

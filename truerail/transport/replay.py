@@ -23,7 +23,7 @@ from truerail.model.pause import garbage_collection_paused
 from truerail.transport import listed
 from truerail.transport.answers import Answers
 from truerail.transport.archive import open_archive
-from truerail.transport.capture_files import Questions
+from truerail.transport.capture_files import Questions, questions_of
 from truerail.transport.capture_layout import Layout, find_devices
 from truerail.transport.dump_layouts import Dumps, gather
 from truerail.transport.fabric_wide import NAME, fabric_wide, place_of, tells_fabric
@@ -80,7 +80,7 @@ def read_capture(
     receives the number of devices read and their total. Raises `CaptureError` if nothing to read.
     """
     notes = Notes()
-    questions = Questions()
+    questions = questions_of()
     root = _open(path, questions, None if round_name is None else (round_name,), notes)
     try:
         layout = find_devices(root, questions, round_name, notes)
@@ -115,7 +115,7 @@ def with_counters(
     counting = collectors().keys() - at_once()
     if len(names) < 2 or all(reading.collector not in counting for reading in capture.readings):
         return capture
-    notes, window, questions = Notes(), Window(), Questions(only=counting)
+    notes, window, questions = Notes(), Window(), questions_of(only=frozenset(counting))
     root = _open(capture.path, questions, names, Notes())
     for number, name in enumerate(names, 1):
         try:
@@ -137,7 +137,7 @@ def signals_before(
     names = [name for name in capture.rounds if since <= _time(name) <= capture.at]
     last = {int(_time(name).timestamp() // apart_seconds): number for number, name in enumerate(names)}
     kinds = {name for name, one in collectors().items() if {Optic, BitErrorRate, PortCounters} & set(one.yields)}
-    questions, notes = Questions(only=kinds), Notes()
+    questions, notes = questions_of(only=frozenset(kinds)), Notes()
     root = _open(capture.path, questions, names, notes)
     for number in last.values():
         window = Window(samples=2)
@@ -161,7 +161,7 @@ def _counters_of(
 ) -> list[Reading]:
     """What the devices had counted at the time of a round."""
     quiet = Notes()  # separate: warnings about folders and files were reported for the newest round
-    layout = find_devices(root, Questions(), name, quiet)
+    layout = find_devices(root, questions_of(), name, quiet)
     places, _ = _places(layout, devices, fabric_wide(layout.listing.files, questions), questions, quiet)
     readings = _read(places, devices, Answers(questions, _time(name), quiet), None)
     for reading in readings:
