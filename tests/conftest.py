@@ -49,29 +49,16 @@ typer.main.get_command = typer.testing._get_command = cache(typer.main.get_comma
 
 UNMEASURED = (
     *("access", "accuracy", "actions", "agent", "alerts", "answer_commands", "api", "as_of", "assistant", "attacks"),
-<<<<<<< HEAD
-    *("behaviours", "bus", "by_name", "capture_past", "carried", "changes", "cli", "correlation", "demo", "deploy"),
-    *("diff_rounds", "docs", "drain", "egress", "eight_planes", "fleet_answers", "flows", "framing", "fuzz", "gate"),
-    *("gather", "grafana", "history", "hung", "ib_live", "ib_real", "infer", "inventory", "journal", "kept_answers"),
-    *("lab", "licenses", "lists", "live", "living", "maintenance", "metrics", "monitoring", "moves", "nccl_command"),
-    *("nccl_ras", "nccl_service", "nic_order", "notify", "oncall", "one_action", "only_pairs", "open", "other", "otlp"),
-    *("overview", "page", "pass", "patience", "plan", "poller", "ports_renewed", "probe_background", "probe_command"),
-    *("probe_kernel", "processes", "published", "punch", "question", "racks", "reading", "real", "recipes", "repair"),
-    *("replay", "report", "rest_api", "runbooks", "scrub", "service", "shape", "simulator", "slow", "slurm_real"),
-    *("spliced", "stored", "tasks", "telemetry_days", "transport", "version", "viewfile", "watch", "wheel", "wired"),
-    *("yaml",),
-=======
     *("behaviours", "bus", "by_name", "capture_past", "carried", "changes", "clean_links", "cli", "correlation"),
     *("demo", "deploy", "diff_rounds", "docs", "drain", "egress", "eight_planes", "fleet_answers", "flows", "framing"),
     *("fuzz", "gate", "gather", "grafana", "history", "hung", "ib_live", "ib_real", "infer", "inventory", "journal"),
     *("kept_answers", "lab", "licenses", "lists", "live", "living", "maintenance", "metrics", "monitoring", "moves"),
     *("nccl_command", "nccl_ras", "nccl_service", "nic_order", "notify", "oncall", "one_action", "only_pairs", "open"),
     *("other", "otlp", "overview", "page", "pass", "patience", "plan", "poller", "ports_renewed", "probe_background"),
-    *("probe_command", "probe_kernel", "processes", "published", "punch", "questions", "racks", "reading", "real"),
+    *("probe_command", "probe_kernel", "processes", "published", "punch", "question", "racks", "reading", "real"),
     *("recipes", "repair", "replay", "report", "rest_api", "runbooks", "scrub", "service", "shape", "simulator"),
     *("slow", "slurm_real", "spliced", "stored", "tasks", "telemetry_days", "transport", "version", "viewfile"),
     *("watch", "wheel", "wired", "yaml"),
->>>>>>> cpua
 )
 """The first words of test modules in which the coverage of collectors and rules is not measured: they run both, test
 neither, and take a third longer where it is.

@@ -34,18 +34,12 @@ _NAMED = re.compile(
 of Junos, `leaf-3#`, `leaf-3(config)#`, `RP/0/RP0/CPU0:leaf-3#`, `A:leaf-3#` of SR Linux, `<leaf-3>` and `[~leaf-3]` of
 VRP and Comware, `leaf-3 [standalone: master] #` of MLNX-OS; and APIC's heading of a switch, ` Node 101 (leaf-3)`.
 """
-<<<<<<< HEAD
-_ENTERED = [re.compile(rf"{sign} {{0,2}}[a-zA-Z/]") for sign in ("#", ">", r"\$", "%", r"\]")] + [
-    re.compile(r"Node \d+ \(")
-]
-_ANY_ENTERED = re.compile("|".join(sign.pattern for sign in _ENTERED))
-"""One of them is in each line that `_NAMED` matches. In a whole log, a search for one literal character costs a tenth
-of one for any of five; in one line, six searches cost more than this one."""
-=======
 _ENTERED = {sign: re.compile(rf"{re.escape(sign)} {{0,2}}[a-zA-Z/]") for sign in "#>$%]"}
 _ENTERED["Node "] = re.compile(r"Node \d+ \(")
-"""One of them is in each line that `_NAMED` matches. A search for one literal costs a tenth of one for any of five."""
->>>>>>> cpua
+_ANY_ENTERED = re.compile("|".join(sign.pattern for sign in _ENTERED.values()))
+"""One of them is in each line that `_NAMED` matches. In a whole log, a search for one literal costs a tenth of one for
+any of five; in one line, six searches cost more than this one.
+"""
 _OF_NODES = re.compile(r"fabric \S+ ")
 _HEADING = re.compile(
     r"(?P<lead>[#=*:-]{2,}|`) ?(?:(?:command|cmd|output of):? )?(?P<text>[^\W_].*?) ?[#=*:`-]*", re.IGNORECASE
