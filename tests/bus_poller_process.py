@@ -42,7 +42,7 @@ class BusyFleet(FakeFleet):
         ]
 
 
-async def main() -> None:
+async def poll() -> None:
     write_as_another_version()
     url, fabric, zone, name, *creds = sys.argv[1:]
     work, fleet = zoned_work(planned=False), FakeFleet(simulation())
@@ -56,5 +56,9 @@ async def main() -> None:
     await poller.run(stop)
 
 
+def main() -> None:
+    asyncio.run(poll())
+
+
 if __name__ == "__main__":
-    asyncio.run(main())
+    main()

@@ -11,7 +11,9 @@ ENOUGH = 300.0
 """Seconds for what takes a timeout of its own: a hang is ended, and shown, before (`timeout` in pyproject.toml)."""
 _NAMED_SECONDS = 45.0
 """Until then, by `limit`, `soon` and `until` wait: less than the whole test may take, so that the wait is named."""
-_POLL_SECONDS, _TICK_SECONDS = 0.02, 0.01
+PAUSE_SECONDS = 0.05
+"""From one look of `soon` and `until` to the next: each may ask a service, which shares the processors."""
+_TICK_SECONDS = 0.01
 _LINEAR, _NO_GROWTH_SECONDS = 10, 0.25
 
 
@@ -25,7 +27,7 @@ def soon(true: Callable[[], object], what: str = "what the test waits for") -> N
     began = time.monotonic()
     while not true():
         _go_on(began, what)
-        time.sleep(_POLL_SECONDS)
+        time.sleep(PAUSE_SECONDS)
 
 
 async def until(true: Callable[[], object], what: str = "what the test waits for") -> None:
@@ -33,7 +35,7 @@ async def until(true: Callable[[], object], what: str = "what the test waits for
     began = time.monotonic()
     while not true():
         _go_on(began, what)
-        await asyncio.sleep(_POLL_SECONDS)
+        await asyncio.sleep(PAUSE_SECONDS)
 
 
 def _go_on(began: float, what: str) -> None:

@@ -28,7 +28,7 @@ from truerail.model import Cause
 from truerail.model.cause_alerts import CAUSE_ALERTS
 
 TEXTS = Path(__file__).parent / "notifications"
-MINUTE_MS = 1000
+MINUTE_MS = 500
 pytestmark = pytest.mark.timeout(180)  # the last alert waits for a quarter of an hour
 LAST = "uneven"
 """A fabric whose one alert waits longest of all: when it is here, any other would be."""

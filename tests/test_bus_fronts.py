@@ -5,8 +5,6 @@ import json
 import os
 import re
 import signal
-import subprocess
-import sys
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -22,8 +20,9 @@ import pytest
 from tests.bus_versions import VERSION
 from tests.demo_process import get
 from tests.nats_bus import nats_server
+from tests.nursery import Forked, Nursery, nursery
 from tests.patience import ENOUGH, soon
-from tests.test_bus_judges import Judge
+from tests.test_bus_judges import FABRIC, JUDGE, POLLER, Judge
 from truerail.bus.front_login import front_login
 from truerail.bus.nats_link import BusAddress
 from truerail.bus.rights import users
@@ -33,8 +32,7 @@ from truerail.errors import BusError
 
 pytestmark = pytest.mark.timeout(180)  # several services start, each with all that it imports
 
-ROOT = Path(__file__).resolve().parent.parent
-FABRIC = "judged"
+FRONT = "tests.bus_front_process"
 SMALL_MESSAGES = "max_payload: 32KB"
 """So that a view and an answer come in parts."""
 SAME = ("findings", "causes", "cables", "map", "devices", "where?port=gpu-001", "blast?of=gpu-001", "rounds?limit=1")
@@ -43,12 +41,8 @@ SAME = ("findings", "causes", "cables", "map", "devices", "where?port=gpu-001", 
 class Front:
     """A service with the role of a front."""
 
-    def __init__(self, url: str, folder: Path, creds: Path, version: str = "") -> None:
-        command = [sys.executable, "-m", "tests.bus_front_process", url, FABRIC, str(folder), str(creds)]
-        self.process = subprocess.Popen(
-            command, cwd=ROOT, stdout=subprocess.PIPE, text=True, env={**os.environ, VERSION: version}
-        )
-        assert self.process.stdout
+    def __init__(self, born: Nursery, url: str, folder: Path, creds: Path, version: str = "") -> None:
+        self.process = born.begin(FRONT, url, FABRIC, folder, creds, **{VERSION: version})
         self.url = next((line.split()[1] for line in self.process.stdout if line.startswith("open")), "")
 
     @property
@@ -93,26 +87,22 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespace]:
     public = {user.name: public_key(folder / f"{user.name}{SEED}") for user in known}
     (folder / "nats" / "users.conf").write_text(users_text(Subjects(FABRIC), known, public))
     extra = f'{SMALL_MESSAGES}\ninclude "users.conf"'
-    with nats_server(folder / "nats", extra) as server, ExitStack() as ending:
+    with nats_server(folder / "nats", extra) as server, nursery(JUDGE, FRONT, POLLER) as born, ExitStack() as ending:
         for zone in ("pods", "core"):
-            words = [server.url, FABRIC, zone, zone, str(folder / f"poller-{zone}.nk")]
-            poller = subprocess.Popen([sys.executable, "-m", "tests.bus_poller_process", *words], cwd=ROOT)
-            ending.enter_context(poller)
-            ending.callback(poller.kill)
+            born.begin(POLLER, server.url, FABRIC, zone, zone, folder / f"poller-{zone}.nk")
 
-        def ended_with_it(process: "subprocess.Popen[str]") -> None:
-            ending.callback(process.communicate)
+        def ended_with_it(process: Forked) -> None:
             ending.callback(process.wait, ENOUGH)
             ending.callback(process.terminate)
 
         def judge(name: str, version: str = "") -> Judge:
             journal, creds = f"sqlite:///{folder}/journal.db", folder / "judge.nk"
-            started = Judge(server.url, journal, folder, name, creds, version=version)
+            started = Judge(born, server.url, journal, folder, name, creds, version=version)
             ended_with_it(started.process)
             return started
 
         def front(version: str = "") -> Front:
-            started = Front(server.url, folder, folder / "front.nk", version)
+            started = Front(born, server.url, folder, folder / "front.nk", version)
             ended_with_it(started.process)
             return started
 
