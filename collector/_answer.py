@@ -8,6 +8,7 @@ import orjson
 
 from truerail.errors import UnreadableError
 
+_DECODER = json.JSONDecoder()
 _DOCUMENT = re.compile(r"""^[ \t]*(?=\{\s*["}]|\[\s*["\]\[{])""", re.MULTILINE)
 """Where a JSON document begins: not at the bracket of a prompt, such as `[root@gpu-001 ~]#` or Junos' `{master:0}`."""
 
@@ -26,14 +27,21 @@ def decode(answer: str) -> Any:
         start = _DOCUMENT.search(answer)
         if start is None:
             raise _refusal(answer, error.pos, error.msg) from error
-    try:
-        document, end = json.JSONDecoder().raw_decode(answer, start.end())
-    except json.JSONDecodeError as error:
-        raise _refusal(answer, error.pos, error.msg) from error
+    document, end = document_at(answer, start.end())
     second = _DOCUMENT.search(answer, end)
     if second is not None:
         raise _refusal(answer, second.end(), "a second document")
     return document
+
+
+def document_at(text: str, at: int) -> tuple[Any, int]:
+    """The JSON document that begins at a place, and where it ends. Raises `UnreadableError` like `decode`."""
+    try:
+        return _DECODER.raw_decode(text, at)
+    except json.JSONDecodeError as error:
+        raise _refusal(text, error.pos, error.msg) from error
+    except (ValueError, RecursionError) as error:  # a number of thousands of digits; a depth that no device has
+        raise _refusal(text, at, str(error)) from error
 
 
 def is_json(answer: str) -> bool:

@@ -16,7 +16,7 @@ from truerail.model import BgpPeer
 _SIGN = re.compile(
     r"BGP router identifier |BGP summary information for VRF |BGP neighbor (?:on|is) |Neighbor\s+(?:V|AS)\s"
 )
-_ROW = re.compile(r"(\S+?)(?:\((\S+)\))?\s+4\s+\d+(?:\.\d+)?(?:\s+\d+){5}\s+(\S+)\s+(\S+(?: \(Admin\))?)(?:\s.*)?")
+_ROW = re.compile(r"([^\s(]+)(?:\((\S+)\))?\s+4\s+\d+(?:\.\d+)?(?:\s+\d+){5}\s+(\S+)\s+(\S+(?: \(Admin\))?)(?:\s.*)?")
 _NVUE = re.compile(r"([ \t]*)Neighbor +AS +State +.*")
 _NVUE_ROW = re.compile(r"(\S+) +(?:\d+(?:\.\d+)? +)?([a-z]\S*)(?: .*)?", re.IGNORECASE)
 _STATES = {state.lower(): state for state in ("Established", "Idle", "Active", "Connect", "OpenSent", "OpenConfirm")}

@@ -7,11 +7,11 @@ with a container, some with a leaf in each update: both become `{"interfaces": {
 conventions for paths (openconfig/reference, rpc/gnmi/gnmi-path-strings.md).
 """
 
-import json
 import re
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
+from collector._answer import document_at
 from truerail.errors import UnreadableError
 from truerail.model import Command
 
@@ -19,6 +19,7 @@ _ELEMENT = re.compile(r"(?:^|/)(?:[\w-]+:)*([^/\[\]:]+)((?:\[[^=\[\]]+=(?:\\.|[^
 _KEY = re.compile(r"\[([^=\[\]]+)=((?:\\.|[^\]\\])*)\]")
 _ORIGIN = re.compile(r"^/?[\w-]+:(?=/)")
 _ESCAPED = re.compile(r"\\(.)")
+_WORD = re.compile(r"\S")
 _STREAM = re.compile(r'^[ \t]*(?:(\[)|\{\s*"(?:source|sync-response)"\s*:)', re.MULTILINE)
 _KEYS = ("name", "interface-id", "id", "index")
 """What distinguishes the entries of a list that came as a value."""
@@ -42,17 +43,14 @@ def stream(answer: str) -> list[Any] | None:
     start = _STREAM.search(answer) if '"updates"' in answer else None
     if start is None or start[1]:
         return None
-    found, at, decoder = [], start.start(), json.JSONDecoder()
-    while at < len(answer):
-        at += len(answer[at:]) - len(answer[at:].lstrip())
+    found, at = list[Any](), start.start()
+    while begun := _WORD.search(answer, at):
         try:
-            one, at = decoder.raw_decode(answer, at)
-        except json.JSONDecodeError as error:
-            raise UnreadableError(
-                "not a notification, or cut short", line=error.lineno, text=answer[at : at + 40]
-            ) from error
+            one, at = document_at(answer, begun.start())
+        except UnreadableError as error:
+            text = answer[begun.start() : begun.start() + 40]
+            raise UnreadableError("not a notification, or cut short", line=error.line, text=text) from error
         found.append(one)
-        at += len(answer[at:]) - len(answer[at:].lstrip())
     return found
 
 

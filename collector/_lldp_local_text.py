@@ -52,7 +52,7 @@ def _junos(text: Sequence[str], begun: int) -> Iterator[tuple[str, str]]:
         if not words or not inside or _LABELS.fullmatch(line):
             continue
         port, *rest = words
-        parent, *rest = rest if has_parent else ["-", *rest]
+        parent = rest.pop(0) if has_parent and rest else "-"
         if len(rest) < 2 or not _PORT.fullmatch(port) or not _PARENT.fullmatch(parent):
             raise UnreadableError("not a port and the id that it sends, or cut short", line=number, text=line)
         if not _STATUSES.intersection(word.lower() for word in rest[-2:]):

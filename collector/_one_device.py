@@ -4,16 +4,24 @@ A paste or a log has prompts that name devices, and commands with other answers.
 begin again are those of another device, or of the same at another time.
 """
 
+import re
 from collections.abc import Sequence
 from itertools import chain, groupby
 from operator import itemgetter
 
-from collector._answer import begins_json
+from collector._answer import begins_json, is_json
 from collector._snmp import SWITCH
 from truerail.errors import UnreadableError
 from truerail.model import Collector, Device, Fact, MacEntry
-from truerail.model.names import answer_file
+from truerail.model.names import answer_file, printable
 from truerail.model.session_log import Part, part_of, parts, session, without_pager
+
+_OTHER_SHAPE = (AttributeError, IndexError, KeyError, TypeError, ValueError, RecursionError)
+"""What reading a document raises where it has something else than the format has: a number for an object, a key less, a
+depth that no device has.
+"""
+_NO_NUMBER = re.compile("invalid literal for int|could not convert string to float|Exceeds the limit")
+"""What `int` and `float` say of a text that is no number, or one of thousands of digits: of any answer's."""
 
 
 def of_device(found: Collector, answer: str, device: Device) -> str:
@@ -60,8 +68,18 @@ def _reads(found: Collector, above: Part, device: Device) -> bool:
 
 
 def _whole(found: Collector, text: str, device: Device) -> Sequence[Fact]:
-    """What a text says; refused if more than one port begins again, behind others, with something else."""
-    facts = tuple(found.parse(text, device))
+    try:
+        return _of_one(found, tuple(found.parse(text, device)))
+    except UnreadableError:
+        raise
+    except _OTHER_SHAPE as error:
+        if not is_json(text) and "</" not in text and not _NO_NUMBER.match(str(error)):
+            raise
+        raise UnreadableError(f"not understood ({type(error).__name__}: {printable(str(error), 80)})") from error
+
+
+def _of_one(found: Collector, facts: Sequence[Fact]) -> Sequence[Fact]:
+    """The facts; refused if more than one port begins again, behind others, with something else."""
     of_port = found.yields[0]._fields[0] in ("port", "netdev") and found.yields[0] is not MacEntry
     of_port &= found.ask[0] != SWITCH  # a walk has the neighbours of all ports in the order of their times
     if not of_port or len(found.yields) > 1 or len({fact[0] for fact in facts}) == len(facts):

@@ -16,7 +16,7 @@ _DETAIL = re.compile(r"Port +\((?:Celsius|Volts|mA|dBm)\)(?: +\((?:Celsius|Volts
 _NAMES = re.compile(r"(Temperature|Voltage|Current|Tx Power|Rx Power) +Threshold +Threshold +Threshold +Threshold")
 _PORT = re.compile(r"(?:Et|Ethernet|Ma|Management)\d[\d/]*")
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
-_MARK = re.compile(r"(?<=[\d)]) +(?:\+\+|\+|--|-)(?= )|\([^)]*\)")
+_MARK = re.compile(r"(?<=[\d)]) +(?:\+\+|\+|--|-)(?= )|\([^()]*\)")
 """What marks a value beyond a limit, and the uncalibrated one in brackets."""
 _READ = frozenset(("Temperature", "Current", "Tx Power", "Rx Power"))
 

@@ -24,7 +24,7 @@ from truerail.errors import UnreadableError
 from truerail.model import Counter, PortCounters, PortQos
 
 _TITLE = re.compile(r"[ \t]*Flow Control frames (received|transmitted)[ \t]*")
-_TITLES = re.compile(_TITLE.pattern + "$", re.MULTILINE)
+_TITLES = re.compile(f"^{_TITLE.pattern}$", re.MULTILINE)
 _FRAMES = {"received": "rx_pause_frames", "transmitted": "tx_pause_frames"}
 _LABELS = re.compile(r"[ \t]*(?:Port|Interface)((?:[ \t]+PFC[0-7])+)[ \t]*")
 _RULER = re.compile(r"[ \t-]+")

@@ -14,7 +14,7 @@ from truerail.model import Counter, PortCounters
 
 _ASKED = re.compile(r"\bdis\w*[ \t]+count\w*[ \t]+(in|out)\w*[ \t]+int")
 _HEAD = re.compile(r"[ \t]*Interface((?:[ \t]+(?:Total|Broadcast|Multicast|Err)[ \t]*\(pkts\)){4})[ \t]*")
-_SIGN = re.compile(_HEAD.pattern + "$", re.MULTILINE)
+_SIGN = re.compile(f"^{_HEAD.pattern}$", re.MULTILINE)
 _ROW = re.compile(r"[ \t]*([A-Za-z][\w/:.-]*\d)((?:[ \t]+(?:\d{1,20}|Overflow|--)){4})[ \t]*")
 _BEGUN = re.compile(r"[ \t]*[A-Za-z][\w/:.-]*\d(?:[ \t]+[\d\w-]+){0,3}[ \t]*")
 _NAMES = {"in": ("rx_packets", "rx_errors"), "out": ("tx_packets", "tx_errors")}

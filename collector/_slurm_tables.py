@@ -36,7 +36,7 @@ _JOB = re.compile(
 _RECORD = re.compile(r"\d+(?:_\[\S+\])?")
 _PARTITION = re.compile(
     r"[ \t]*\S+ +(?:up|down|drain|inact) +\S+ +(?:\d[\d-]*(?:infinite)? +(?:yes|no) +\S+ +\S+ +)?"
-    r"(\d+) +([a-z]\S*)(?:(?: +\S+)? +(\S+))?[ \t]*"
+    r"(\d{1,9}) +([a-z]\S*)(?:(?: +\S+)? +(\S+))?[ \t]*"
 )
 _NODE = re.compile(r"[ \t]*(\S+) +\d+ +\S+ +([a-z]\S*)(?: +\S+ +\d+:\d+:\d+ +\S+ +\S+ +\S+ +\S+ +(\S.*?))?[ \t]*")
 _SINCE = re.compile(r"\d{4}-\d\d-\d\dT[\d:]+|Unknown")
@@ -58,10 +58,10 @@ _OF_NODES = {
 _WIDTH = 8
 """Characters of a state in `squeue -l`."""
 _ASKED = re.compile(
-    r"^[ \t]*(?=[^\n]*\bJOBID\b)(?=[^\n]*\bNODES?\b)[A-Z_]+(?:[ \t|]+[A-Z_:()]+)+[ \t\r]*$", re.MULTILINE
+    r"^[ \t]*+(?=[^\n]*\bJOBID\b)(?=[^\n]*\bNODES?\b)[A-Z_]+(?:[ \t|]+[A-Z_:()]+)+[ \t\r]*$", re.MULTILINE
 )
 _ASKED_NODES = re.compile(
-    r"^[ \t]*(?=[^\n]*\b(?:NODELIST|HOSTNAMES)\b)(?=[^\n]*\bSTATE\b)[A-Z_]+(?:[ \t|]+[A-Z_:()/]+)+[ \t\r]*$",
+    r"^[ \t]*+(?=[^\n]*\b(?:NODELIST|HOSTNAMES)\b)(?=[^\n]*\bSTATE\b)[A-Z_]+(?:[ \t|]+[A-Z_:()/]+)+[ \t\r]*$",
     re.MULTILINE,
 )
 _JOB_ID = re.compile(r"(\d{1,12})(?:_\d+|_\[\S+\]|\+\d+)?")

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from collector import _snmp_names
 from truerail.errors import UnreadableError
 from truerail.model import Command
+from truerail.model.bounds import LONGEST_TEXT
 
 Value = str | bytes
 Tables = dict[str, dict[int, dict[str, Value]]]
@@ -64,7 +65,10 @@ def tables(text: str, entries: tuple[str, ...]) -> Tables:
         if prefix in outer or not oid.startswith(prefix):
             prefix, columns = next(pair for pair in prefixes if oid.startswith(pair[0]))
         number, _, index = oid[len(prefix) :].partition(".")
-        columns.setdefault(int(number), {})[index] = value
+        try:
+            columns.setdefault(int(number), {})[index] = value
+        except ValueError as error:
+            raise UnreadableError("not a column of a table: the walk is cut", text=oid) from error
     return found
 
 
@@ -99,6 +103,8 @@ def _walked(lines: list[str], wanted: tuple[str, ...]) -> Iterator[tuple[str, Va
             oid, raw, number = "1" + row.group(1), row.group(2), here
         elif line.startswith(_FAILED) and not _open(raw):
             raise UnreadableError("the walk failed", line=here, text=line)
+        elif len(raw) > LONGEST_TEXT:
+            raise UnreadableError("a string without its end: the walk is cut", line=number, text=raw)
         elif _goes_on(raw) and line:
             raw = f"{raw}\n{line}"
         elif seen and line[:3] in (".1.", "iso"):

@@ -57,6 +57,9 @@ _NIC_NOTED = re.compile(r"(NIC\d+)\s*:\s*((?!en|eth)[a-z][\w.-]*\d[\w.-]*)(?!\S)
 
 Rows = dict[str, list[str]]
 
+_MOST_MATRICES = 8
+"""Of one host: `-m`, `-mp`, and `-p2p` for each of its capabilities."""
+
 
 @collector(
     on=[Role.HOST],
@@ -84,18 +87,20 @@ def _unframed(text: Sequence[str]) -> list[str]:
     return ["" if _RULE.fullmatch(line) else line.replace("|", " ").replace("**", "") for line in text]
 
 
-def _matrix(text: Sequence[str], begin: int) -> tuple[list[str], Rows, int]:
+def _matrix(text: Sequence[str], begin: int, most: int = _MOST_MATRICES) -> tuple[list[str], Rows, int]:
     """The columns and rows of a matrix, and where it ends; of two the one that is not of `topo -p2p`. Raises
     `UnreadableError` for two of paths that differ.
     """
+    if not most:
+        raise UnreadableError(f"more than {_MOST_MATRICES} matrices", line=begin)
     columns, first = _header(text, begin)
     rows, end = _rows(text, first, columns)
     below = [_words(line) for line in text[end:]]
     if not any(map(_is_header, below)):
         return columns, rows, end
     if not all(map(_OF_PAIRS.isdisjoint, rows.values())):
-        return _matrix(text, end)
-    if all(map(_OF_PAIRS.isdisjoint, below)) and _matrix(text, end)[:2] != (columns, rows):
+        return _matrix(text, end, most - 1)
+    if all(map(_OF_PAIRS.isdisjoint, below)) and _matrix(text, end, most - 1)[:2] != (columns, rows):
         raise UnreadableError("a second matrix below the first: the answers of two hosts", line=end)
     return columns, rows, end
 
@@ -209,7 +214,7 @@ def _check(columns: Sequence[str], rows: Rows, legend: Sequence[str]) -> None:
             levels = levels.union(_explained(legend))
             if not levels.issuperset(row):
                 raise UnreadableError(f"row {label} holds what is no level", text=" ".join(row))
-        if row[at] != "X" or row.count("X") != 1:
+        if row[at : at + 1] != ["X"] or row.count("X") != 1:
             raise UnreadableError(f"row {label} does not have its X in column {label}", text=" ".join(row))
         square.append(row)
     if len(square) < width:

@@ -58,7 +58,7 @@ _MODULE = re.compile(r"(?:.*/)?module/([^/]+)/initstate")
 _OF_DEVICE = re.compile(
     r"(?:.*/)?(?:infiniband/(?P<rdma>[^/]+)/device|(?P<pci>[0-9a-f]{4,}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]))/(?P<what>.+)"
 )
-_SPEED = re.compile(r"([\d.]+) GT/s.*")
+_SPEED = re.compile(r"(\d+(?:\.\d+)?) GT/s.*")
 _UNKNOWN_WIDTHS = (0, 63, 255)
 _IOMMU = {"identity": "passthrough", "DMA": "on", "DMA-FQ": "on"}
 _LSMOD = re.compile(r"[ \t]*Module +Size +Used by")

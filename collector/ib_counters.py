@@ -69,6 +69,7 @@ _ERROR = re.compile(r" *\[(\w+) == (\d+)( \([^()]*\))?\]")
     ],
     every=minutes(1),
     yields=[PortCounters],
+    megabytes=16,
     optional=True,
 )
 def ib_counters(answer: str, device: Device) -> list[PortCounters]:

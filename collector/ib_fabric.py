@@ -81,6 +81,7 @@ def _captured(*texts: str) -> list[Command]:
     ],
     every=minutes(5),
     yields=[Neighbor, LinkSpeed],
+    megabytes=16,
     optional=True,
 )
 def ib_fabric(answer: str, device: Device) -> Iterable[Fact]:

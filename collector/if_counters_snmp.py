@@ -44,6 +44,7 @@ _FILES = ("device.snmprec", "snmp.snmprec", "if.snmprec", "public.snmprec", "snm
     every=minutes(1 / 6),
     yields=[PortCounters],
     optional=True,
+    long_lines=True,
 )
 def if_counters_snmp(answer: str, device: Device) -> list[PortCounters]:
     """One `PortCounters` for each interface with counters. Raises `UnreadableError`."""

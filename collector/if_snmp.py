@@ -33,7 +33,7 @@ _OIDS = ("1", ".1", *(f"1.3.6.1.2.1{table}" for table in ("", ".31", ".31.1.1", 
 _FILES = ("device.snmprec", "snmp.snmprec", "if.snmprec", "public.snmprec", "snmpwalk", "snmpbulkwalk", "if-mib")
 
 
-@collector(on=SWITCHES, ask=walks(*_OIDS, also=_FILES), every=minutes(1), yields=[NetLink])
+@collector(on=SWITCHES, ask=walks(*_OIDS, also=_FILES), every=minutes(1), yields=[NetLink], long_lines=True)
 def if_snmp(answer: str, device: Device) -> Iterable[NetLink]:
     """The interfaces in a walk of IF-MIB."""
     found = tables(answer, (_IF, _IF_X))

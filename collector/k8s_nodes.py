@@ -37,6 +37,7 @@ _MOST_WORDS, _MOST_FAULTS = 120, 3
     ],
     every=60.0,
     yields=[SchedulerNode],
+    megabytes=16,
     optional=True,
 )
 def k8s_nodes(answer: str, device: Device) -> Iterator[SchedulerNode]:

@@ -74,6 +74,7 @@ _RESTARTING = "Always"
     ],
     every=30.0,
     yields=[PodOfJob],
+    megabytes=16,
 )
 def k8s_pods(answer: str, device: Device) -> Iterator[PodOfJob]:
     """One `PodOfJob` for each pod that counts. Raises `UnreadableError`."""

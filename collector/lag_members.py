@@ -38,6 +38,7 @@ from typing import Any
 from collector import _lag_text
 from collector._answer import lines
 from collector._documents import data_of, document, listed
+from collector._tally import count
 from truerail.errors import UnreadableError
 from truerail.model import EVERYWHERE, Command, Device, LagMember, collector, minutes
 from truerail.model.names import canonical_mac
@@ -224,7 +225,7 @@ def _eos_lacp(lag: str, rows: dict[str, Any]) -> Iterator[LagMember]:
             port,
             lag,
             system,
-            row.get("partnerPortId") if system else None,
+            count(row.get("partnerPortId")) if system else None,
             actor_state=_eos_state(row.get("actorPortState")),
             partner_state=_eos_state(row.get("partnerPortState")),
             selected=row["actorPortStatus"] == "bundled" if "actorPortStatus" in row else None,
@@ -256,10 +257,10 @@ def _from_json(found: Any) -> Iterator[LagMember]:
                 port,
                 lag,
                 system,
-                said.get("port") if system else None,
-                aggregator.get("id"),
-                runner.get("actor_lacpdu_info", {}).get("state"),
-                said.get("state"),
+                count(said.get("port")) if system else None,
+                count(aggregator.get("id")),
+                count(runner.get("actor_lacpdu_info", {}).get("state")),
+                count(said.get("state")),
                 aggregator.get("selected"),
             )
     else:

@@ -69,6 +69,7 @@ _GBPS = re.compile(r"(\d{1,5}(?:\.\d+)?) Gb/sec(?: .*)?")
     ],
     every=minutes(1),
     yields=[LinkSpeed],
+    megabytes=16,
     shared=True,
     optional=True,
 )

@@ -44,7 +44,7 @@ _OIDS = ("1", ".1", "1.0.8802", "1.0.8802.1.1.2", "1.0.8802.1.1.2.1", "1.0.8802.
 _FILES = ("device.snmprec", "snmp.snmprec", "lldp.snmprec", "public.snmprec", "snmpwalk", "snmpbulkwalk", "lldp-mib")
 
 
-@collector(on=SWITCHES, ask=walks(*_OIDS, also=_FILES), every=minutes(1), yields=[Neighbor])
+@collector(on=SWITCHES, ask=walks(*_OIDS, also=_FILES), every=minutes(1), yields=[Neighbor], long_lines=True)
 def lldp_snmp(answer: str, device: Device) -> Iterable[Neighbor]:
     """The neighbours in a walk of LLDP-MIB."""
     found = tables(answer, (_REMOTE, _MANAGED, _LOCAL, _LLDP, _IF_X, _IF))

@@ -50,7 +50,7 @@ _JUNOS_ROWS = (
     ("mac-interfaces-list", "mac-address", "mac-vlan-tag", "mac-type"),
 )
 """Port, MAC, VLAN and flags: of switches since 13.2X50, of MX routers, of older switches. In the order of trial."""
-_UNTYPED = re.compile(r"^\s*No\.\s+Vlan\s+MacAddress\s+Port\s*$", re.MULTILINE)
+_UNTYPED = re.compile(r"^[ \t]*No\.[ \t]+Vlan[ \t]+MacAddress[ \t]+Port[ \t\r]*$", re.MULTILINE)
 """SONiC's table before 2018: no type, and learned entries alone."""
 _PORT_FIRST = re.compile(r"^[ \t]*Interface[ \t]+MAC Address[ \t]", re.IGNORECASE | re.MULTILINE)
 """Edgecore's first column; with other systems it has VLANs, whose names may look like ports'."""
@@ -86,6 +86,7 @@ _MULTICAST = re.compile(r"^[>#]?[ \t]*Multicast Mac Address Table[ \t\r]*$", re.
     ],
     every=minutes(1),
     yields=[MacEntry],
+    megabytes=16,
     optional=True,
     volatile={
         b'"unicastTable"': rb'"lastMove": ?[0-9.eE+]+',

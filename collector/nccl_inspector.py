@@ -47,6 +47,7 @@ _ESCAPES = {"\\n": "\n", '\\"': '"', "\\\\": "\\"}
     ask=[Command("nccl_inspector.prom", BY_HAND), Command(f"GET /api/v1/query?query={_QUERY}", (PROMETHEUS_API,))],
     every=minutes(1),
     yields=[NcclBandwidth],
+    megabytes=16,
     optional=True,
 )
 def nccl_inspector(answer: str, device: Device) -> list[NcclBandwidth]:

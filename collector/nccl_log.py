@@ -117,6 +117,8 @@ Devices = dict[int, tuple[tuple[str, ...], str | None]]
         NcclTree,
         NcclVersion,
     ],
+    megabytes=16,
+    long_lines=True,
 )
 def nccl_log(answer: str, device: Device) -> list[Fact]:
     """The facts of a log, each once. Raises `UnreadableError` if it is none of NCCL, or hardly a hop is understood."""

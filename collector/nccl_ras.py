@@ -63,6 +63,7 @@ _STATES = {"INIT": "init", "RUNNING": "running", "FINALIZE": "finalize", "ABORT"
     ask=[Command(_STATUS, (NCCL,)), Command("ncclras -f json", BY_HAND), Command("ncclras", BY_HAND)],
     every=minutes(0.5),
     yields=[RasComm, RasRank],
+    megabytes=16,
 )
 def nccl_ras(answer: str, device: Device) -> list[RasComm | RasRank]:
     """A `RasComm` for each communicator, and a `RasRank` for each rank that is named or follows. Raises

@@ -19,6 +19,7 @@ Traps:
 - Loopback is left out. No speed is printed: it stays None.
 """
 
+from operator import index
 from typing import Any
 
 from collector._ip_link_json import net_links
@@ -67,10 +68,11 @@ def _link(entry: dict[str, Any]) -> NetLink:
     info = get("linkinfo")
     kind = info.get("info_kind") if info else _vlan(entry)
     flags = tuple(get("flags") or ())
+    mtu = get("mtu")
     return NetLink(
         entry["ifname"],
         (_permanent(entry) if "SLAVE" in flags else None) or get("address"),
-        get("mtu"),
+        None if mtu is None else index(mtu),
         get("operstate"),
         flags,
         None,

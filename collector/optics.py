@@ -64,7 +64,7 @@ _CUMULUS = (
 _ASKED = asks("(?:ethtool|mlxlink|nv|show)", "(?:-m|--module-info|--dump-module-eeprom|-d|interface|transceiver)")
 _LANE = re.compile(r"(.{1,60}?) ?\(Chan(?:nel)? (\d{1,3})\)")
 _DBM = re.compile(r"(?:[\d.]{1,12} mW / )?(-?[\d.]{1,12}|-inf) dBm\b")
-_NUMBER = re.compile(r"(-?\d[\d.]{0,12})\s")
+_NUMBER = re.compile(r"(-?\d{1,9}(?:\.\d{0,9})?)\s")
 _RX = ("Rcvr signal avg optical power", "Receiver signal average optical power", "Receiver signal OMA")
 _TX = ("Transmit avg optical power", "Laser output power")
 _BIAS = ("Laser tx bias current", "Laser bias current")
@@ -132,6 +132,7 @@ Reported = Mapping[str, Mapping[int, str]]
     ],
     every=minutes(5),
     yields=[Optic],
+    megabytes=16,
     optional=True,
 )
 def optics(answer: str, device: Device) -> list[Optic]:
@@ -159,7 +160,7 @@ def _some(found: list[Optic], text: list[str]) -> list[Optic]:
     if not found:
         dumped = any(map(_DUMPED.fullmatch, text))
         why = "modules of a kind that this ethtool does not know" if dumped else "no module in it"
-        raise NoAnswerError(why, line=1, text=text[0])
+        raise NoAnswerError(why, line=1, text="".join(text[:1]))
     return [one if one.medium else one._replace(medium=medium_of(one.part)) for one in found]
 
 

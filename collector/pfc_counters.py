@@ -75,6 +75,7 @@ from truerail.model import SWITCHES, Command, Device, PortCounters, collector, m
     ],
     every=minutes(1 / 6),
     yields=[PortCounters],
+    megabytes=16,
     optional=True,
 )
 def pfc_counters(answer: str, device: Device) -> list[PortCounters]:

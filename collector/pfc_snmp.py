@@ -46,6 +46,7 @@ _FILES = ("device.snmprec", "snmp.snmprec", "pfc.snmprec", "public.snmprec", "sn
     every=minutes(1 / 6),
     yields=[PortCounters],
     optional=True,
+    long_lines=True,
 )
 def pfc_snmp(answer: str, device: Device) -> list[PortCounters]:
     """One `PortCounters` for each interface with pause frames. Raises `UnreadableError`."""

@@ -58,8 +58,8 @@ def _entries(answer: str) -> Iterator[tuple[str, Mapping[str, str]]]:
     while at >= 0:
         try:
             document, end = decoder.raw_decode(text, at)
-        except json.JSONDecodeError as error:
-            line = text.count("\n", 0, error.pos) + 1
+        except ValueError as error:
+            line = text.count("\n", 0, getattr(error, "pos", at)) + 1
             raise UnreadableError("not JSON, or cut short", line=line, text=text[at : at + 40]) from error
         for key, entry in document.items():
             value = entry.get("value") if isinstance(entry, dict) else None

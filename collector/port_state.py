@@ -37,7 +37,7 @@ from truerail.errors import NoAnswerError, UnreadableError
 from truerail.model import SWITCHES, Device, NetLink, collector, minutes
 
 
-@collector(on=SWITCHES, ask=ASK, every=minutes(1), yields=[NetLink], shared=True, optional=True)
+@collector(on=SWITCHES, ask=ASK, every=minutes(1), yields=[NetLink], megabytes=16, shared=True, optional=True)
 def port_state(answer: str, device: Device) -> list[NetLink]:
     """One `NetLink` for each port whose state is reported. Raises `UnreadableError`."""
     reported = statuses(answer)

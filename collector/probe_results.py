@@ -51,6 +51,7 @@ _Key = tuple[int, int, int, int]
     ask=[Command("truerail-probe", ("capture",))],
     every=minutes(10),
     yields=[ProbeReach, ProbeHop, ProbeTrouble, ProbeEcho],
+    megabytes=16,
     optional=True,
 )
 def probe_results(answer: str, device: Device) -> list[ProbeReach | ProbeHop | ProbeTrouble | ProbeEcho]:

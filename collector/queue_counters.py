@@ -68,6 +68,7 @@ _SONIC = "show queue counters; show queue wredcounters; show priority-group drop
     ],
     every=minutes(1 / 6),
     yields=[PortCounters],
+    megabytes=16,
     optional=True,
 )
 def queue_counters(answer: str, device: Device) -> list[PortCounters]:

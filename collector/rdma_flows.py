@@ -53,6 +53,7 @@ _QueuePair = tuple[str, str, bool]
     ],
     every=minutes(1 / 6),
     yields=[PortCounters],
+    megabytes=16,
     optional=True,
 )
 def rdma_flows(answer: str, device: Device) -> list[PortCounters]:

@@ -38,7 +38,7 @@ _ROLES = ("client", "server")
 _REASONS = frozenset(("no RDMA device", "busy", "not in time", "left out"))
 _COLUMN = re.compile(r"#\w+|BW \w+\[[^\]]*\]|MsgRate\[[^\]]*\]|CPU_Util\[[^\]]*\]")
 _GIGABITS = {"Gb/sec": 1.0, "MB/sec": 8 * 2**20 / 1e9, "MiB/sec": 8 * 2**20 / 1e9}
-_RETRIES_EXCEEDED = re.compile(r"^\s*Failed status 12\b.*$", re.MULTILINE)
+_RETRIES_EXCEEDED = re.compile(r"^[ \t]*Failed status 12\b.*$", re.MULTILINE)
 _MOST_DETAIL = 160
 _MOST_TESTS = 2**40
 

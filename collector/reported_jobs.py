@@ -30,7 +30,7 @@ _LONGEST = 1024
 _KNOWN = frozenset(("job", "name", "user", "nodes", "gpus", "start_at", "end_at", "state"))
 
 
-@collector(on=[Role.HOST], ask=[Command("truerail-jobs", ("jobs",))], every=30.0, yields=[SchedulerJob])
+@collector(on=[Role.HOST], ask=[Command("truerail-jobs", ("jobs",))], every=30.0, yields=[SchedulerJob], megabytes=16)
 def reported_jobs(answer: str, device: Device) -> Iterator[SchedulerJob]:
     """One `SchedulerJob` for each job. Raises `UnreadableError`."""
     document = decode(answer)

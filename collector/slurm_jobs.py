@@ -69,6 +69,8 @@ _PATHS = re.compile(r"(?<![^\s])Command=")
     ],
     every=30.0,
     yields=[SchedulerJob],
+    megabytes=16,
+    long_lines=True,
     empty=True,
 )
 def slurm_jobs(answer: str, device: Device) -> Iterator[SchedulerJob]:

@@ -41,6 +41,8 @@ _BEHIND = re.compile(r"\s(?:Comment|Extra|InstanceId|InstanceType|ReservationNam
     ],
     every=60.0,
     yields=[SchedulerNode],
+    megabytes=16,
+    long_lines=True,
 )
 def slurm_nodes(answer: str, device: Device) -> Iterator[SchedulerNode]:
     """One `SchedulerNode` for each node. Raises `UnreadableError`."""

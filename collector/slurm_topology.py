@@ -31,6 +31,7 @@ _SHOWN = re.compile(r"^(?:SwitchName=\S+ Level=|BlockName=\S+ BlockIndex=)", re.
 """What `scontrol` prints always ends with its line; a file that people write may not."""
 _IGNORED = frozenset(("level", "linkspeed", "blocksizes", "blockindex", "blocksize", "topologyname"))
 _YAML = re.compile(r"^(?:---\s*$|-\s+[A-Za-z_]+:)", re.MULTILINE)
+_CONF = re.compile(r"^[ \t]*(?:Switch|Block)Name[ \t]*=", re.IGNORECASE | re.MULTILINE)
 _MOST_YAML = 8 << 20
 _MOST_TOPOLOGIES = 32
 """Each is compared with all hosts. `slurm.conf` gives a partition one, and sites have a few."""
@@ -53,12 +54,14 @@ _UNITS = {"switchname": "switch", "blockname": "block", "ringname": "ring"}
     ],
     every=300.0,
     yields=[TopologyUnit],
+    megabytes=16,
+    long_lines=True,
     optional=True,
     empty=True,
 )
 def slurm_topology(answer: str, device: Device) -> Iterator[TopologyUnit]:
     """One `TopologyUnit` for each switch or block. Raises `UnreadableError`."""
-    if _YAML.search(answer) and not re.search(r"^\s*(?:Switch|Block)Name\s*=", answer, re.IGNORECASE | re.MULTILINE):
+    if _YAML.search(answer) and not _CONF.search(answer):
         return _from_yaml(answer)
     return _from_conf(answer)
 

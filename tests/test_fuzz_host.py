@@ -15,7 +15,7 @@ from collector.net_link import UPPER_KINDS, _link
 from tests.draws import draws
 from tests.each import each
 from tests.patience import grows_with
-from truerail.errors import UnreadableError
+from truerail.errors import ReaderFaultError, UnreadableError
 from truerail.model import Collector, Device, Fact, GpuNicPath
 
 NAMES = (
@@ -76,9 +76,11 @@ def answers(name: str, outcome: str = "*.*") -> list[str]:
 
 
 def read(collector: Collector, answer: str) -> tuple[Fact, ...] | None:
-    """The facts, or None where the answer is refused."""
+    """The facts, or None where the answer is refused in the reader's own words."""
     try:
         facts = collector.read(answer, HOST)
+    except ReaderFaultError:
+        raise
     except UnreadableError:
         return None
     assert {type(fact) for fact in facts} <= set(collector.yields)

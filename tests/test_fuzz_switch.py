@@ -12,7 +12,7 @@ from collector import collectors
 from tests.draws import draws
 from tests.each import each
 from tests.patience import grows_with
-from truerail.errors import UnreadableError
+from truerail.errors import ReaderFaultError, UnreadableError
 from truerail.model import Device, Fact, Role
 
 SWITCH = Device("leaf-0", Role.LEAF)
@@ -58,6 +58,8 @@ def outcome(name: str, text: str) -> tuple[Fact, ...] | None:
     """The facts, or None for a refusal. Anything else that is raised fails the test."""
     try:
         return collectors()[name].read(text, SWITCH)
+    except ReaderFaultError:
+        raise
     except UnreadableError:
         return None
 

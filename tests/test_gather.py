@@ -122,6 +122,27 @@ def test_what_a_device_has_no_tool_for_is_asked_once_and_not_reported_as_unread(
     assert not any("ethtool -S" in command for command in asked[-1])
 
 
+def test_an_answer_that_takes_too_long_to_read_rests_and_costs_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("truerail.model.answer_limits.MOST_SECONDS", 0.05)
+    simulation = simulate(SHAPE, folders="inventory")
+    fleet = FakeFleet(simulation)
+    fleet.answers["gpu-001"]["nvidia-smi topo -m"] = "GPU0 NIC0 CPU Affinity\n" + "GPU1 NIC1\n" * 300_000
+    gatherer = Poller(targets(simulation), fleet, devices=simulation.plan.devices, ambient=ambient())
+
+    async def two_rounds() -> tuple[Gathered, Gathered]:
+        return await gatherer.round(), await gatherer.round()
+
+    first, second = timeless(two_rounds())
+    late = [reading for reading in first.readings if "it took more than 0.05 s to read" in reading.error]
+    assert [(reading.device, reading.collector) for reading in late] == [("gpu-001", "gpu_nic_topology")]
+    whole = {(reading.device, reading.collector): reading.facts for reading in second.readings}
+    assert ("gpu-001", "gpu_nic_topology") not in whole
+    assert whole["gpu-001", "lldp_host"]
+    assert whole["gpu-002", "gpu_nic_topology"]
+    asked = [command for name, commands in fleet.asked if name == "gpu-001" for command in commands]
+    assert [command for command in asked if "nvidia-smi topo" in command] == ["nvidia-smi topo -m"]
+
+
 def test_a_transport_that_does_not_let_go_cannot_hold_the_round() -> None:
     simulation = simulate(SHAPE, folders="inventory")
     limits = Limits(device_seconds=0.1, deadline_seconds=0.6, cancel_seconds=0.1)

@@ -15,11 +15,12 @@ from pathlib import Path
 import pytest
 
 from collector import collectors
+from collector._questions import naming
 from rules import rules
 from tests.each import each
 from truerail.analysis.round import Round
 from truerail.analysis.rule import InsufficientDataError, Rule
-from truerail.errors import OutOfBoundsError, UnreadableError
+from truerail.errors import OutOfBoundsError, ReaderFaultError, UnreadableError
 from truerail.model import Device, NetLink, Status
 from truerail.model.bounds import LONGEST_TEXT, bounded
 from truerail.model.facts import Fact, LinkSpeed, Optic, PortCounters, PortQos
@@ -92,6 +93,36 @@ def test_depth_and_length_are_refused_by_every_collector(name: str, answer: str)
     except UnreadableError:
         return
     assert not [text for fact in facts for text in fact if isinstance(text, str) and len(text) > LONGEST_TEXT]
+
+
+@each(
+    "name, answer, why",
+    [
+        (
+            "lldp_snmp",
+            "1.0.8802.1.1.2.1.4.1.1.7.0.1.1|4|a\n1.0.8802.1.1.2.1.4.1.1.x.0.1.1|4|y\n",
+            "not a column of a table",
+        ),
+        ("lldp_snmp", '.1.0.8802.1.1.2.1.4.1.1.7.0.1.1 = STRING: "' + "a\n" * 9_000, "a string without its end"),
+        ("slurm_topology", "---\n- topology: " + "{a: " * 30, "nested more than 16 deep"),
+        ("gpu_nic_topology", "\tGPU0\tGPU1\nGPU0\tX\tOK\nGPU1\tOK\tX\n" * 9, "more than 8 matrices"),
+        ("net_link", '[{"ifname": "eth0", "flags": [], "port": ' + "[" * 9_000, "not JSON"),
+        ("net_link", '[{"ifname": "eth0", "flags": [], "port": ' + "9" * 5_000 + "}]", "not JSON"),
+        ("net_link", '[{"ifname": "eth0", "flags": [], "mtu": [1]}]', "not understood (TypeError"),
+        ("port_qos_profile", '{"DSCP_TO_TC_MAP|AZURE": {"type": "hash", "value": ' + "9" * 5_000 + "}}", "not JSON"),
+    ],
+)
+def test_what_is_refused_for_its_length_or_type(name: str, answer: str, why: str) -> None:
+    with pytest.raises(UnreadableError, match=re.escape(why)):
+        collectors()[name].read(answer, Device("gpu-001"))
+
+
+def test_what_breaks_a_reader_is_said_to_be_a_bug() -> None:
+    def broken(answer: str, device: Device) -> tuple[Fact, ...]:
+        raise KeyError("a slip")
+
+    with pytest.raises(ReaderFaultError, match=r"its reader failed: a bug of truerail \(KeyError: 'a slip'\)"):
+        naming(replace(collectors()["net_link"], parse=broken)).read("1: eth0", Device("gpu-001"))
 
 
 @pytest.mark.parametrize("master", ["x" * (LONGEST_TEXT + 1), 'x"' * LONGEST_TEXT, "x" * 3 * LONGEST_TEXT])

@@ -100,8 +100,11 @@ def test_a_table_of_squeue_without_what_a_job_needs_says_so() -> None:
 def test_a_row_of_squeue_with_many_blanks_is_refused_at_once() -> None:
     header = "JOBID PARTITION NAME USER ST TIME NODES NODELIST(REASON)\n"
     started = process_time()
-    for row in ("1 p a u R 0:01 1" + " " * 100_000, "1 p" + " " * 100_000 + "a u R 0:01 1", "1 p " + "1 R " * 30_000):
-        with pytest.raises(UnreadableError, match="line 2: not a row of squeue"):
+    blanks, refused = "more than 512 blanks in a row", "line 2: not a row of squeue"
+    rows = {"1 p a u R 0:01 1" + " " * 100_000: blanks, "1 p" + " " * 100_000 + "a u R 0:01 1": blanks}
+    rows |= {"1 p a u R 0:01 1" + (" " * 500 + "x") * 200: refused, "1 p " + "1 R " * 30_000: refused}
+    for row, why in rows.items():
+        with pytest.raises(UnreadableError, match=why):
             jobs(f"{header}{row}\n")
     assert process_time() - started < 5
 

@@ -34,6 +34,7 @@ SHOWN_ELSEWHERE = {
         "evaluations_total",
         "evaluations_failed_total",
         "full_parse_differences_total",
+        "reader_faults_total",
         "devices_in_flight",
         "pollers",
         "pollers_running",

@@ -34,6 +34,25 @@ class NoAnswerError(UnreadableError):
     """A complete answer without the data: the tool, the permission or the thing itself is missing on the device."""
 
 
+class TooMuchError(UnreadableError):
+    """An answer that is longer than any of a device, or takes longer to read."""
+
+
+TOO_SLOW = "it took more than"
+"""What the error of an answer that takes longer says: its question is not asked again soon."""
+
+
+class ReaderFaultError(UnreadableError):
+    """An answer that its reader broke on: a bug of truerail, which no device should be able to cause."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(f"{READER_FAULT} ({why})")
+
+
+READER_FAULT = "its reader failed: a bug of truerail"
+"""What the error of such an answer begins with, also behind a file's name."""
+
+
 class OutOfBoundsError(TruerailError, ValueError):
     """A number or text that no device has, in a required field of a fact."""
 

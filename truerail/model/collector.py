@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from types import MappingProxyType
 
-from truerail.errors import NoAnswerError, OutOfBoundsError, UnreadableError
+from truerail.errors import NoAnswerError, OutOfBoundsError, ReaderFaultError, UnreadableError
+from truerail.model.answer_limits import in_time, refuse_endless
 from truerail.model.bounds import bounded, may_have_long_texts
 from truerail.model.facts import Fact
 from truerail.model.names import answer_file, printable
@@ -56,6 +57,10 @@ class Collector:
 
     empty: bool = False
     """True if no output at all is an answer: that there is nothing."""
+    megabytes: int = 4
+    """Of an answer, at most (2**20 characters each): several times what a switch of 512 ports or a host says."""
+    long_lines: bool = False
+    """True if a line of text may be as long as the whole answer: node lists, logs of programs, octets."""
 
     def digest(self, answer: bytes) -> bytes:
         """SHA-256 of an answer without its volatile parts, 32 bytes. Equal digests mean equal facts, for one device."""
@@ -65,8 +70,14 @@ class Collector:
         return sha256(answer).digest()
 
     def read(self, answer: str, device: Device) -> tuple[Fact, ...]:
-        """The facts in `answer`, grouped by kind. Raises `UnreadableError` if it is incomplete or not understood."""
-        answer = untouched(answer)
+        """The facts in `answer`, grouped by kind. Raises `UnreadableError` if it is incomplete or not understood, and
+        its `TooMuchError` if it is longer, or takes longer, than any answer of a device.
+        """
+        refuse_endless(answer, self.megabytes, long_lines=self.long_lines)
+        with in_time(answer):
+            return self._read(untouched(answer), device)
+
+    def _read(self, answer: str, device: Device) -> tuple[Fact, ...]:
         if self.empty and not answer.strip():
             return ()
         if any(command.platforms != BY_HAND for command in self.ask):
@@ -78,8 +89,8 @@ class Collector:
             raise
         except OutOfBoundsError as error:
             raise UnreadableError(str(error)) from error
-        except Exception as error:  # any error of a parser is the error of this answer, not of the round
-            raise UnreadableError(f"not understood ({type(error).__name__}: {printable(str(error), 80)})") from error
+        except Exception as error:  # a parser's bug is the error of this answer, not of the round
+            raise ReaderFaultError(f"{type(error).__name__}: {printable(str(error), 80)}") from error
 
 
 def _without_volatile(answer: bytes, at: int, label: bytes, volatile: re.Pattern[bytes]) -> list[memoryview]:
@@ -166,6 +177,8 @@ def collector(
     optional: bool = False,
     volatile: Mapping[bytes, bytes] = MappingProxyType({}),
     empty: bool = False,
+    megabytes: int = 4,
+    long_lines: bool = False,
 ) -> Callable[[Parse], Collector]:
     """Declares a collector. The function's name is the collector's; its module's docstring explains it.
 
@@ -184,6 +197,7 @@ def collector(
             raise TypeError(f"collector {name!r}: file name and function name must agree, and the file must explain it")
         left_out = {label: re.compile(pattern) for label, pattern in volatile.items()}
         asked, kinds = tuple(ask), tuple(yields)
-        return Collector(name, tuple(on), asked, every, kinds, shared, module.__doc__, parse, optional, left_out, empty)
+        more = optional, left_out, empty, megabytes, long_lines
+        return Collector(name, tuple(on), asked, every, kinds, shared, module.__doc__, parse, *more)
 
     return declare

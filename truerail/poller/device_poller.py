@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from collector import collectors
-from truerail.errors import ConnectError, NoAnswerError, TransportError, UnreadableError
+from truerail.errors import TOO_SLOW, ConnectError, NoAnswerError, TransportError, UnreadableError
 from truerail.model import Device, Reading, Target
 from truerail.model.platforms import INFINIBAND, PROBES
 from truerail.poller.device_row import Row
@@ -78,15 +78,17 @@ class DevicePoller:
         row.add(answers)
         row.read(reader)
         lost = {answer.command for answer in answers if answer.error and not answer.refused}
-        failed = [name for name in _unread(row, asked) if lost.isdisjoint(asked[name])]
+        slow = _slow(row)
+        failed = [name for name in _unread(row, asked) if name not in slow and lost.isdisjoint(asked[name])]
         further = further_commands(asked, failed, sent)
         if further:
             answers += await self._transport.ask(target, further)
             row.add(answers[len(sent) :])
             row.read(reader)
-        refused = _refused(row, asked, answers)
+            slow |= _slow(row)
+        refused = _refused(row, {name: commands for name, commands in asked.items() if name not in slow}, answers)
+        known.refused.update(dict.fromkeys([*refused, *slow], now))
         if refused:
-            known.refused.update(dict.fromkeys(refused, now))
             asked = {name: commands for name, commands in asked.items() if name not in refused}
             row.drop([text for text in row.commands if not any(text in commands for commands in asked.values())], asked)
             row.read(reader)
@@ -131,6 +133,11 @@ def _refused(row: Row, asked: Asked, answers: Sequence[Answer]) -> list[str]:
         if name in optional()
         and all(_says_nothing(name, reported[text], row.device) for text in asked[name] if text in reported)
     ]
+
+
+def _slow(row: Row) -> set[str]:
+    """The questions whose answer takes too long to read: each reading of it keeps all other devices waiting."""
+    return {reading.collector for reading in row.readings if TOO_SLOW in reading.error}
 
 
 def _says_nothing(name: str, answer: Answer, device: Device) -> bool:

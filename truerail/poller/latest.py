@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 
+from truerail.errors import READER_FAULT
 from truerail.model import PortCounters, Reading, Snapshot
 from truerail.poller.questions import neighbor_collectors
 
@@ -23,6 +24,8 @@ class Latest:
         self._counted: list[Reading] = []
         self.set_by = 0.0
         """Seconds by which the system's clock is ahead of the steady one, as of the last `follow`."""
+        self.reader_faults_total = 0
+        """Answers that a reader broke on."""
 
     def follow(self, set_by: float) -> None:
         """The system's clock was set: what is held moves with it, so that no answer is older or newer than it was."""
@@ -41,6 +44,7 @@ class Latest:
                 if self.set_by:
                     reading = reading.moved(self.set_by)
                 of[reading.collector] = reading
+                self.reader_faults_total += READER_FAULT in reading.error
                 if reading.facts and type(reading.facts[0]) is PortCounters:
                     self._counted.append(reading)
                 self._at = reading.at if self._at is None else max(self._at, reading.at)

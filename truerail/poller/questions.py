@@ -28,12 +28,14 @@ class Known:
     role: Role | None = None
     command: dict[str, str] = field(default_factory=dict)
     refused: dict[str, float] = field(default_factory=dict)
-    """Optional questions that the device cannot answer, and when it refused them, in seconds of the clock."""
+    """Optional questions that the device cannot answer, and those whose answer takes too long to read: when it gave it,
+    in seconds of the clock.
+    """
     waits: bool = False
     """The last round ended before it had its time: it is among the first in the next one."""
 
     def asks(self, collector: str, now: float) -> bool:
-        """Whether to ask a question: a refused optional one is repeated only after a while."""
+        """Whether to ask a question: one that was `refused` is repeated only after a while."""
         return now - self.refused.get(collector, -ASK_AGAIN_SECONDS) >= ASK_AGAIN_SECONDS
 
 

@@ -76,6 +76,7 @@ class WatchService:
             "evaluations_total": watch.evaluations,
             "evaluations_failed_total": watch.evaluations_failed,
             "devices_in_flight": watch.asking.waiting,
+            "reader_faults_total": watch.asking.latest.reader_faults_total,
             "event_streams": watch.shown.events.readers,
             **watch.asking.figures,
             **watch.prober.figures,

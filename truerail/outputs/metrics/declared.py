@@ -191,6 +191,11 @@ counter(
     "Answers that counted as unchanged, in which the hourly full parse found other facts: always 0 but for a bug.",
     "increase(truerail_service_full_parse_differences_total[1h]) > 0",
 )  # fmt: skip
+counter(
+    "service_reader_faults_total", "answers", "",
+    "Answers that broke the reader, whatever is wrong with them: always 0 but for a bug. The reading has the error.",
+    "increase(truerail_service_reader_faults_total[1h]) > 0",
+)  # fmt: skip
 gauge("service_devices_in_flight", "devices", "", "Devices polled that have not answered yet.",
        "max_over_time(truerail_service_devices_in_flight[10m])")  # fmt: skip
 gauge("service_pollers", "processes", "",

@@ -1,0 +1,84 @@
+"""What no answer of a device is: without end in its lines or blanks, or in the time to read it.
+
+Readers search by patterns, and some need time that grows with the square of the length of a line, or of a run of
+blanks. Both are therefore limited where answers enter, so that reading takes time as an answer is long. What is left is
+cut short by a limit of processor time, where that is possible.
+"""
+
+import math
+import re
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from types import FrameType
+
+from truerail.errors import TOO_SLOW, TooMuchError
+
+MOST_SECONDS = 2.0
+"""Of processor time, for one answer: the longest of the speed benchmark take 0.1 s."""
+LONGEST_LINE = 8192
+"""Characters of a line of text; a document in JSON or XML may be one line. A kernel's command line has 4,096."""
+_BLANK = 512
+"""So many blanks or line feeds are in no answer: tables pad cells to the longest, and a text of LLDP has 255."""
+_DOCUMENT = re.compile(r"""[ \t]*(?:[\[{][ \t]*["\[{}\]]|<[\w?!/]|")""")
+"""How a long line begins that is a document, or a text in one."""
+_SHORT = 4096
+"""Characters of an answer that no reader needs seconds for: a system call for each of them would be seen in a round."""
+_CHECK_SECONDS = 0.1
+
+
+class _TimeIsUp(BaseException):
+    """No error that an `except Exception` of a reader may take."""
+
+
+def refuse_endless(answer: str, megabytes: int, *, long_lines: bool) -> None:
+    """Raises `TooMuchError`. Between once and twice `_BLANK` blanks may be refused: it looks at whole blocks alone."""
+    if len(answer) > megabytes << 20:
+        raise TooMuchError(f"an answer of {len(answer) / 2**20:.1f} MB, not read: {megabytes} MB are the most")
+    if any(answer[at : at + _BLANK].isspace() for at in range(0, len(answer) - _BLANK + 1, _BLANK)):
+        raise TooMuchError(f"more than {_BLANK} blanks in a row: no answer of a device")
+    at = 0
+    while not long_lines and len(answer) - at > LONGEST_LINE:
+        end = answer.rfind("\n", at, at + LONGEST_LINE + 1)
+        if end < 0:
+            end = answer.find("\n", at) % (len(answer) + 1)
+            if not _DOCUMENT.match(answer, at):
+                number = answer.count("\n", 0, at) + 1
+                raise TooMuchError(f"a line of {end - at:,} characters: no answer of a device", line=number)
+        at = end + 1
+
+
+def in_time(answer: str) -> AbstractContextManager[None]:
+    """Raises `TooMuchError` once the work in it has taken `MOST_SECONDS` of processor time, even inside one search of a
+    pattern.
+
+    A signal does that, which only the main thread of a process takes: pollers, and `check`, read there. In another
+    thread nothing limits the time but the length of the answer.
+    """
+    if len(answer) <= _SHORT or threading.current_thread() is not threading.main_thread():
+        return nullcontext()
+    return _within(MOST_SECONDS)
+
+
+@contextmanager
+def _within(seconds: float) -> Iterator[None]:
+    ends = time.thread_time() + seconds
+
+    def look(_: int, __: FrameType | None) -> None:
+        if time.thread_time() >= ends:  # else other threads of the process took the time
+            raise _TimeIsUp
+
+    before = signal.signal(signal.SIGVTALRM, look)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds, _CHECK_SECONDS)
+    try:
+        try:
+            yield
+        finally:
+            ends = math.inf
+            signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+    except _TimeIsUp as late:
+        raise TooMuchError(f"{TOO_SLOW} {seconds:g} s to read") from late
+    finally:
+        signal.signal(signal.SIGVTALRM, before)
