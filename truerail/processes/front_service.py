@@ -142,8 +142,10 @@ class FrontService:
 
     @property
     def counters(self) -> Mapping[str, float]:
-        """The judge's own metrics as it last reported them, and the age of the view."""
-        known = self.link.figures or (self._read.state.figures if self._read else {})
+        """The judge's own metrics as it last reported them, and the age of the view. Those in the view have what a
+        front on another machine must not count again.
+        """
+        known = self.link.figures or (self._read.state.figures if self._read and not self._remote else {})
         return {**known, "view_age_seconds": self.link.age_seconds}
 
     @property
