@@ -1,6 +1,7 @@
 """No question keeps others from their answers: a share for each caller, and a deadline that ends the work."""
 
 import asyncio
+import sys
 import threading
 from collections.abc import Callable
 from itertools import count
@@ -105,3 +106,21 @@ def test_a_topology_as_large_as_a_body_is_answered() -> None:
         assert (answer["switches"], answer["nodes"]) == (30_001, 1)
         deep = "- topology: " + "[" * 200_000  # the composer of libyaml ends the process on this
         assert "nested more than 16 deep" in problem_of(api.post("lint-topology", {"text": deep}), 400)["detail"]
+
+
+def test_what_was_answered_leaves_python_as_it_was() -> None:
+    """Taking an exception back leaves a mark that is never taken away: a tracer then waits for it for ever."""
+
+    async def ask() -> int:
+        pool = QuestionPool(1, 1, "of a test")
+        found = await pool.run(of("anna"), lambda: 1)
+        pool.close()
+        return found
+
+    before = sys.gettrace()
+    assert asyncio.run(ask()) == 1
+    seen: list[str] = []
+    sys.settrace(lambda frame, event, _: seen.append(event))
+    of("anna")
+    sys.settrace(before)
+    assert "call" in seen

@@ -26,6 +26,10 @@ share an account.
 """
 
 
+_STEPS = 100
+"""An exception that is raised in a thread comes at its next step back in a loop: the first of these."""
+
+
 class _TimeIsUpError(BaseException):
     """Raised in a thread: no `except Exception` of an answer may take it for a fault of its own."""
 
@@ -37,7 +41,7 @@ class _Work:
         self._make = make
         self._lock = threading.Lock()
         self._thread: int | None = None
-        self._ended = False
+        self._ended = self._raised = False
 
     def __call__(self) -> Any:
         """What the function returns. Raises QueryLimitError if it was ended."""
@@ -48,21 +52,22 @@ class _Work:
                 return self._make() if self._thread else None
             finally:
                 with self._lock:
-                    self._raise(None)  # the thread goes on to other work: nothing must be raised there
                     self._thread = None
+                for _ in range(_STEPS if self._raised else 0):
+                    pass  # the thread goes on to other work: what was raised late comes here, and not there
         except _TimeIsUpError:
             raise QueryLimitError("the answer was given up") from None
 
     def end(self) -> None:
-        """Ends the work, whether it has begun or not; nothing if it is over."""
+        """Ends the work, whether it has begun or not; nothing if it is over. Nothing is ever taken back: a thread that
+        is asked to raise nothing makes Python look for it for good, and hang under a debugger.
+        """
         with self._lock:
             self._ended = True
-            self._raise(_TimeIsUpError)
-
-    def _raise(self, kind: type[BaseException] | None) -> None:
-        if self._thread is not None:
-            raised = ctypes.py_object(kind) if kind else None
-            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self._thread), raised)
+            if self._thread is not None and not self._raised:
+                self._raised = True
+                raised = ctypes.py_object(_TimeIsUpError)
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self._thread), raised)
 
 
 class QuestionPool:
