@@ -1,4 +1,4 @@
-"""Pause frames and PFC settings in the tables of `sonic-cli`, VRP and Comware.
+"""Pause frames in the tables of `sonic-cli`, VRP and Comware.
 
 | network OS | command | rests on |
 |---|---|---|
@@ -21,7 +21,7 @@ from collections.abc import Sequence
 
 from collector._tally import Tally, count, priority
 from truerail.errors import UnreadableError
-from truerail.model import Counter, PortCounters, PortQos
+from truerail.model import Counter, PortCounters
 
 _TITLE = re.compile(r"[ \t]*Flow Control frames (received|transmitted)[ \t]*")
 _TITLES = re.compile(f"^{_TITLE.pattern}$", re.MULTILINE)
@@ -46,7 +46,7 @@ _COMWARE = re.compile(
     re.MULTILINE,
 )
 _COMWARE_ROW = re.compile(
-    r"[ \t]*(?:(?P<port>[A-Za-z][\w/:-]*\d)[ \t]+(?P<admin>Enabled|Disabled|Auto)[ \t]+(?P<oper>Enabled|Disabled))?"
+    r"[ \t]*(?:(?P<port>[A-Za-z][\w/:-]*\d)[ \t]+(?:Enabled|Disabled|Auto)[ \t]+(?:Enabled|Disabled))?"
     r"(?P<rest>(?:[ \t]+[\d,-]+)*)[ \t]*"
 )
 _CELLS = 5
@@ -79,11 +79,6 @@ def watchdog_counters(text: Sequence[str]) -> list[PortCounters]:
     return tally.facts()
 
 
-def has_settings(answer: str) -> bool:
-    """Whether an answer has the table of Comware, which shows settings too."""
-    return _COMWARE.search(answer) is not None
-
-
 def counters(text: Sequence[str]) -> list[PortCounters]:
     """The frames of each port and priority. Raises `UnreadableError` if a table is cut, or for none."""
     whole = "\n".join(text)
@@ -92,21 +87,12 @@ def counters(text: Sequence[str]) -> list[PortCounters]:
     if _VRP.search(whole):
         return _of_vrp(text)
     tally = Tally()
-    for port, _, rows in _comware(text):
+    for port, rows in _comware(text):
         for number, cells in rows:
             of = priority(cells[0])
             tally.note(port, Counter("rx_pause_frames", of), count(cells[1], line=number))
             tally.note(port, Counter("tx_pause_frames", of), count(cells[2], line=number))
     return tally.some()
-
-
-def settings(text: Sequence[str]) -> list[PortQos]:
-    """The priorities that have PFC at each port of Comware's table."""
-    return [
-        PortQos(port, pfc_priorities=tuple(of for _, cells in rows if (of := priority(cells[0])) is not None))
-        for port, enabled, rows in _comware(text)
-        if rows or not enabled
-    ]
 
 
 def _of_sonic(text: Sequence[str]) -> list[PortCounters]:
@@ -163,9 +149,9 @@ def _of_vrp(text: Sequence[str]) -> list[PortCounters]:
     return tally.some()
 
 
-def _comware(text: Sequence[str]) -> list[tuple[str, bool, list[tuple[int, list[str]]]]]:
-    """Each port, whether PFC is on, and its rows. The number below `Prio` begins the cells that every row has."""
-    found: list[tuple[str, bool, list[tuple[int, list[str]]]]] = []
+def _comware(text: Sequence[str]) -> list[tuple[str, list[tuple[int, list[str]]]]]:
+    """Each port, and its rows. The number below `Prio` begins the cells that every row has."""
+    found: list[tuple[str, list[tuple[int, list[str]]]]] = []
     prio = 0
     for number, line in enumerate(text, 1):
         header = _COMWARE.match(line)
@@ -173,10 +159,10 @@ def _comware(text: Sequence[str]) -> list[tuple[str, bool, list[tuple[int, list[
             prio = header.end("before")
         row = _COMWARE_ROW.fullmatch(line) if prio and not header and line.strip(" -") else None
         if row and row["port"]:
-            found.append((row["port"], row["oper"] == "Enabled", []))
+            found.append((row["port"], []))
         cells = line[prio:].split() if row and found else []
         if cells and (len(cells) != _CELLS or line[prio].isspace()):
             raise UnreadableError("a row of pause frames that is cut", line=number, text=line)
         if cells:
-            found[-1][2].append((number, cells))
+            found[-1][1].append((number, cells))
     return found

@@ -10,11 +10,7 @@ Needs: a read-only login; on Linux nothing.
 | Arista EOS | `show lacp neighbor`, `show port-channel [summary]`, also `\\| json` |
 | Cisco NX-OS | `show lacp neighbor`; `show port-channel summary`, also `\\| json` |
 | Junos | `show lacp interfaces`, JSON, XML and text: states alone; `extensive` as text: partners too |
-| Cisco IOS-XR | `show lacp`, `show bundle` |
-| AOS-CX | `show lacp interfaces` |
 | Dell OS10 | `show lacp port-channel`, `show port-channel summary` |
-| Comware | `display link-aggregation verbose\\|member-port` |
-| VRP | `display eth-trunk` |
 
 Sources: Linux `drivers/net/bonding/bond_procfs.c`, libteam `teamdctl` and its runner_lacp, Arista's EOS command API
 (`partnerPortState`, `actorPortStatus`), recorded answers in genieparser and ntc-templates. The states are the octets of
@@ -77,12 +73,9 @@ _NONE = "00:00:00:00:00:00"
         Command('for b in /proc/net/bonding/*; do echo "==> $b <=="; cat $b; done', ("linux", "cumulus")),
         Command("show lacp neighbor | json", ("eos",)),
         Command("show lacp neighbor", ("nxos",)),
-        Command("show lacp interfaces", ("junos", "aoscx")),
+        Command("show lacp interfaces", ("junos",)),
         *(Command(text, ("capture",)) for text in ("cat /proc/net/bonding", "teamdctl state dump")),
-        Command("show lacp", ("iosxr",)),
         Command("show lacp port-channel", ("os10",)),
-        Command("display link-aggregation verbose", ("comware",)),
-        Command("display eth-trunk", ("vrp",)),
         *(
             Command(text, ("capture",))
             for text in (
@@ -91,8 +84,6 @@ _NONE = "00:00:00:00:00:00"
                 "show port-channel summary | json",
                 "show port-channel",
                 "show port-channel | json",
-                "show bundle",
-                "display link-aggregation member-port",
                 "show lacp interfaces | display json",
                 "show lacp interfaces | display xml",
             )

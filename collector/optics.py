@@ -10,11 +10,7 @@ read-only login; on Cumulus Linux as on a host.
 | Arista EOS | `show interfaces transceiver [detail\\|dom]`, as JSON and text; `show inventory`, text and JSON |
 | Cisco NX-OS | `show interface transceiver [details]`, text and JSON |
 | Junos | `show interfaces diagnostics optics`, text, JSON and XML; `show chassis hardware` for the serial numbers |
-| Cisco IOS-XR | `show inventory`: part and serial numbers, no light |
 | Nokia SR Linux | `info from state interface * \\| as json`; rests on documentation |
-| AOS-CX | `show interface dom detail` |
-| Comware | `display transceiver diagnosis\\|manuinfo interface`; rests on documentation |
-| VRP | `display transceiver diagnosis interface`, `display interface transceiver [verbose\\|brief]` |
 | OpenConfig | JSON of `openconfig-platform` by gNMI; rests on documentation |
 | Cumulus Linux | `ethtool -m` of each port, the command above it; NVUE's `nv show platform transceiver -o json` |
 
@@ -46,7 +42,6 @@ from collector._medium import medium_of
 from collector._module_json import DARK_DBM, from_ethtool, from_mlxlink, from_words
 from collector._module_json import optics as of_lanes
 from collector._optics_inventory import nvue
-from collector._optics_paragraphs import of_paragraphs
 from collector._port_models import optics as of_models
 from collector._sections import Section, asks, is_prompt, sections
 from collector._switch_optics import of_switch
@@ -101,17 +96,13 @@ Reported = Mapping[str, Mapping[int, str]]
         Command("show interfaces diagnostics optics | display xml", ("junos",)),
         Command("show interfaces diagnostics optics", ("junos",)),
         Command("info from state interface * | as json", ("srlinux",)),
-        Command("show inventory", ("iosxr", "capture")),
-        Command("show interface dom detail", ("aoscx",)),
-        Command("display transceiver diagnosis interface", ("comware", "vrp")),
+        Command("show inventory", ("capture",)),
         *_optics_models.REQUESTS,
         *(
             Command(text, ("capture",))
             for text in (
                 "show interfaces transceiver",
                 "show interfaces transceiver detail",
-                "display interface transceiver verbose",
-                "display transceiver manuinfo interface",
                 "show inventory | json",
                 "show chassis hardware | display json",
                 "show chassis hardware | display xml",
@@ -139,8 +130,8 @@ def optics(answer: str, device: Device) -> list[Optic]:
     """One `Optic` for each lane of each module, in the answer's order. Raises `UnreadableError`, also if there is no
     module."""
     text = lines(answer)
-    modules = None if is_json(answer) else of_paragraphs(text)
-    if modules is None and '"oper-state"' in answer and '"port-speed"' in answer and is_json(answer):
+    modules = None
+    if '"oper-state"' in answer and '"port-speed"' in answer and is_json(answer):
         modules = list(of_models(unwrapped(answer)))
     if modules is None and is_json(answer) and _optics_models.is_model(answer):
         modules = list(_optics_models.optics(unwrapped(answer)))

@@ -7,7 +7,6 @@ Question: is every port that carries RDMA lossless on the same priority, and is 
 | SONiC | `show pfc priority`, `show pfcwd config` |
 | Arista EOS | `show priority-flow-control`, JSON and text |
 | Cisco NX-OS | `show interface priority-flow-control`, text, `detail` and JSON |
-| Comware | `display priority-flow-control interface`; rests on documentation |
 
 Sources: sonic-utilities `pfc/main.py`, `pfcwd/main.py` and their tests, recorded answers, Cisco's NX-OS QoS guide.
 Traps:
@@ -22,8 +21,8 @@ Traps:
 
 from typing import Any
 
-from collector import _pfc_eos, _pfc_nxos, _pfc_tables
-from collector._answer import is_json, lines
+from collector import _pfc_eos, _pfc_nxos
+from collector._answer import is_json
 from collector._documents import unwrapped
 from collector._ruled_table import Table, rows, tables
 from collector._tally import priority
@@ -45,7 +44,6 @@ _WATCHDOG = ("port", "action", "detection time")
         Command("show interface priority-flow-control | json", ("nxos",)),
         Command("show interface priority-flow-control", ("nxos",)),
         Command("show interface priority-flow-control detail", ("nxos",)),
-        Command("display priority-flow-control interface", ("comware",)),
     ],
     every=minutes(10),
     yields=[PortQos],
@@ -61,8 +59,6 @@ def port_qos(answer: str, device: Device) -> list[PortQos]:
         return _pfc_nxos.detailed_settings(answer)
     if _pfc_eos.is_settings_text(answer):
         return _pfc_eos.settings_from_text(answer)
-    if _pfc_tables.has_settings(answer):
-        return _pfc_tables.settings(lines(answer))
     found = tables(answer)
     if not any(_has(table, _PRIORITIES) or _has(table, _WATCHDOG) for table in found):
         raise UnreadableError("not an answer about lossless priorities", line=1, text=answer.strip().split("\n")[0])

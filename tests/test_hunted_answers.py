@@ -126,64 +126,9 @@ ANSWERS: Answers = {
         ),
         [],
     ),
-    "Muninn#1427: a blank in the name of a bundle": (
-        "lag_members",
-        (
-            "Bundle-Ether 2\n"
-            "  Status:                                     Up\n"
-            "  Local links <active/standby/configured>:   1 / 0 / 1\n\n"
-            "  Port                  Device           State        Port ID         B/W, kbps\n"
-            "  --------------------  ---------------  -----------  --------------  ----------\n"
-            "  Hu0/0/0/1             Local            Active       0x8000, 0x0001   100000000\n"
-            "  Hu0/0/0/2             192.0.2.1        Active       0x8001, 0x9001   100000000\n"
-        ),
-        [LagMember("Hu0/0/0/1", "Bundle-Ether2", selected=True)],
-    ),
-    "H3C's S6850 guide: a lag's tables below `Aggregate Interface` alone": (
-        "lag_members",
-        (
-            "<H3C>display link-aggregation verbose\n"
-            "Aggregate Interface: Bridge-Aggregation1\n"
-            "Aggregation Mode: Dynamic\n"
-            "System ID: 0x8000, 0200-0000-0009\n"
-            "Local:\n"
-            "  Port                Status   Priority Index    Oper-Key               Flag\n"
-            "  XGE1/0/1(R)         S        32768    1        1                      {ACDEF}\n"
-            "Remote:\n"
-            "  Actor               Priority Index    Oper-Key SystemID               Flag\n"
-            "  XGE1/0/1(R)         32768    14       1        0x7b  , 0200-0000-0001 {ACDEF}\n"
-        ),
-        [LagMember("XGE1/0/1", "Bridge-Aggregation1", MAC, 14, None, 61, 61, True)],
-    ),
 }
 
 
-ANSWERS["Huawei's CloudEngine reference: marks behind the names of members, and a member that is offline"] = (
-    "lag_members",
-    (
-        "<leaf-1> display eth-trunk\n"
-        "Eth-Trunk10's state information is:\n"
-        "(h): high priority\n(r): reference port\nLocal:\n"
-        "LAG ID: 10                  WorkingMode: STATIC\n"
-        "ActorPortName              Status   PortType PortPri PortNo PortKey PortState Weight\n"
-        "100GE1/0/2(hr)             Selected 1GE      10      262    2609    10111100  1\n"
-        "100GE1/0/4(h)              Unselect 1GE      32768   264    2609    10100000  1\n"
-        "Partner:\n"
-        "ActorPortName              SysPri    SystemID  PortPri PortNo  PortKey   PortState\n"
-        "100GE1/0/2                 32768  0200-0000-0001  32768  262   2609      10111100\n\n"
-        "Eth-Trunk20's state information is:\n"
-        "WorkingMode: NORMAL         Hash arithmetic: According to flow\n"
-        "PortName                      Status      Weight\n"
-        "100GE1/0/11                   Up          1\n"
-        "100GE1/0/12                   Offline     1\n"
-    ),
-    [
-        LagMember("100GE1/0/2", "Eth-Trunk10", MAC, 262, None, 61, 61, True),
-        LagMember("100GE1/0/4", "Eth-Trunk10", None, None, None, 5, None, False),
-        LagMember("100GE1/0/11", "Eth-Trunk20"),
-        LagMember("100GE1/0/12", "Eth-Trunk20"),
-    ],
-)
 ANSWERS["NX-OS: an address of link scope on a line of its own"] = (
     "bgp_peers",
     (
