@@ -19,8 +19,8 @@ Traps:
 
 - The index of a network device counts those that this process found, in its own order: it is not a rail.
 - Terminals break lines, with or without a blank, and glue them. Progress bars and processes that write at once tear
-  them: a line that looks like a hop and is not understood is left out and counted. It is an error if there are more of
-  them than hops.
+  them: a line that looks like a hop and is not understood is left out and counted. It is an error if there are two
+  or more of them, and more than a quarter of the hops.
 - `mlx5_0_dma` is `mlx5_0` over its second PCIe function, Data Direct of ConnectX-8 (`src/transport/net_ib`, 2.27).
 - The name of a plugin may have blanks: `via NET/NCCL RDMA Plugin v6/0(2)/GDRDMA/Shared`.
 - Ray prints alike lines of its workers once, with `[repeated 14x across cluster]`, which is no part of the message.

@@ -130,7 +130,7 @@ def _of_peers(wiring: Wiring, speed: Speeds) -> tuple[Speeds, Mask]:
     links, most = np.bincount(kind[known], minlength=len(kind)), np.full(len(kind), np.nan)
     clear = (count > 1) & (3 * count > 2 * links[of.astype(np.int64)])
     most[of[clear].astype(np.int64)] = value[clear]
-    usual, own = most[kind], index.a_device
+    usual, own = most[kind], index.a_device + 1  # 0: not in the plan
     slower = _differ(speed, usual) & (speed < usual)
     whole = 2 * np.bincount(own[slower], minlength=len(tier)) > np.bincount(own[known], minlength=len(tier))
     usual[~np.isnan(index.speed_gbps) | (whole[own] & slower)] = np.nan

@@ -13,6 +13,7 @@ from collector import collectors
 from tests.each import each
 from truerail.errors import UnreadableError
 from truerail.model import Device, Fact
+from truerail.model.nccl_facts import NcclTorn
 
 RECORDINGS = Path(__file__).parent / "recordings"
 CASES = sorted(path.parent for path in RECORDINGS.glob("*/*/facts.json"))
@@ -47,6 +48,12 @@ def outcome(name: str, answer: str) -> tuple[Fact, ...] | None:
         return None
 
 
+def lost_aloud(seen: tuple[Fact, ...] | None, whole: tuple[Fact, ...] | None) -> bool:
+    """Whether the lines that were left out of a log are counted, and nothing else is said than before."""
+    counted = any(isinstance(fact, NcclTorn) for fact in seen or ())
+    return counted and all(fact in (whole or ()) for fact in seen or () if not isinstance(fact, NcclTorn))
+
+
 def recorded(case: Path) -> str:
     return (case / "answer.txt").read_bytes().decode()
 
@@ -65,7 +72,7 @@ def test_a_paste_changes_no_fact_or_is_refused(change: str) -> None:
         answer = recorded(case)
         whole = outcome(case.parent.name, answer)
         seen = outcome(case.parent.name, CHANGES_NOTHING_OR_IS_REFUSED[change](answer))
-        assert seen in (None, whole), case
+        assert seen in (None, whole) or lost_aloud(seen, whole), case
         kept += seen == whole
     assert kept > len(CASES) // 3
 
@@ -85,9 +92,8 @@ def test_a_fence_of_markdown_is_no_line_of_the_answer() -> None:
     for case in CASES:
         answer = recorded(case)
         if answer.endswith("\n"):
-            assert outcome(case.parent.name, f"```text\n{answer}```\n") in (None, outcome(case.parent.name, answer)), (
-                case
-            )
+            whole, seen = (outcome(case.parent.name, text) for text in (answer, f"```text\n{answer}```\n"))
+            assert seen in (None, whole) or lost_aloud(seen, whole), case
 
 
 def test_no_report_of_rdma_core_that_is_cut_is_one_of_no_device() -> None:

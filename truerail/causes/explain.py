@@ -83,8 +83,10 @@ def in_sequence(drafts: Sequence[CauseCandidate]) -> None:
         for at, step in enumerate(steps):
             key, move = leaves.get(step.target, (own, step))
             if own not in (key, *move.after_causes) and key not in step.after_causes:
-                words = " and ".join(filter(None, (step.after, f"the cable of {move.cable} is moved")))
+                first = f"the cable of {move.cable} is moved"
+                words = " and ".join(filter(None, (step.after, first)))
                 steps[at] = replace(step, after=words, after_causes=(*step.after_causes, key))
+                draft.action = f"{draft.action.rstrip('.')}, not before {first}."
         draft.moves = tuple(steps)
 
 

@@ -62,7 +62,6 @@ def serve(
     from truerail.analysis.coverage import unlisted
     from truerail.cli import terminal_output
     from truerail.outputs.report_words import count
-    from truerail.processes.service import needs_folder
     from truerail.service.logs import set_up
 
     options = BusOptions(role, bus, creds, ca, cert, key, zone, name)
@@ -77,7 +76,6 @@ def serve(
     if check:
         known = f"a plan of {len(fleet.plan.cables):,} cables" if fleet.plan else "no plan: the rails are inferred"
         _extras(settings)
-        needs_folder(settings)
         if said := certificate_warning(settings):
             terminal_output.remark(said)
         if fleet.plan and (missing := unlisted(fleet.plan, [target.name for target in fleet.targets])).devices:
