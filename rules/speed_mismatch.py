@@ -123,7 +123,9 @@ def _of_peers(wiring: Wiring, speed: Speeds) -> tuple[Speeds, Mask]:
     And which of these are slower than another such link, or the only one. Shapes (cables,).
     """
     index = wiring.index
-    known = ~np.isnan(speed)
+    known, open_ = ~np.isnan(speed), np.isnan(index.speed_gbps)
+    if not open_.any():
+        return np.full(len(speed), np.nan), open_
     tier = np.array([*index.devices.tier, NONE])
     _, kind = np.unique(np.stack([tier[index.a_device], tier[index.b_device], index.rail]), axis=1, return_inverse=True)
     (of, value), count = np.unique(np.stack([kind[known], speed[known]]), axis=1, return_counts=True)
@@ -133,11 +135,11 @@ def _of_peers(wiring: Wiring, speed: Speeds) -> tuple[Speeds, Mask]:
     usual, own = most[kind], index.a_device + 1  # 0: not in the plan
     slower = _differ(speed, usual) & (speed < usual)
     whole = 2 * np.bincount(own[slower], minlength=len(tier)) > np.bincount(own[known], minlength=len(tier))
-    usual[~np.isnan(index.speed_gbps) | (whole[own] & slower)] = np.nan
+    usual[~open_ | (whole[own] & slower)] = np.nan
     top = np.full(len(kind), -np.inf)
     np.maximum.at(top, kind[known], speed[known])
     alone = _differ(speed, top[kind]) | (links[kind] == 1)
-    return usual, known & alone & np.isnan(index.speed_gbps) & np.isnan(usual)
+    return usual, known & alone & open_ & np.isnan(usual)
 
 
 def _without_peers(wiring: Wiring, links: Codes) -> Iterator[NotEvaluated]:

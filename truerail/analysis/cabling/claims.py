@@ -120,8 +120,10 @@ def read_claims(
     agrees = _agrees(index, u, w, hint)
     v, doubt = np.where((hint >= 0) & agrees, hint, v), doubt | ((hint >= 0) & ~agrees)
     unknown = np.flatnonzero((v < 0) & ~doubt & (dpu >= 0) & (w == dpu))
-    names_sent = [system_names[code] for code in system[unknown].tolist()]
-    v[unknown] = numbered_ports(index, u[unknown], w[unknown], names_sent, either(is_mac, None, port_id)[unknown])
+    if len(unknown):
+        names_sent = [system_names[code] for code in system[unknown].tolist()]
+        sent = either(is_mac[unknown], None, port_id[unknown])
+        v[unknown] = numbered_ports(index, u[unknown], w[unknown], names_sent, sent)
     v = only_pairs(index, u, v, w, ~doubt, split)
     old = _outdated(index, u, v, table.column("age_seconds")[row])
     v, w = np.where(old, NONE, v), np.where(old, NONE, w)
