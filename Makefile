@@ -86,6 +86,7 @@ docs: .venv/.dev
 	$(PY) docs/catalogues.py
 	$(PY) -m dashboards.generate
 	PYTHONPATH=. $(PY) deploy/restricted.py
+	$(PY) -m benchmarks.structure --lower
 
 bench: .venv/.dev .venv/.bench
 	$(PY) -m benchmarks.accuracy.measure --write docs/measured/accuracy.md
