@@ -45,12 +45,10 @@ def measured() -> dict[str, int]:
 
     A source line is a line with code: no docstring, comment or blank.
     """
-    tracked = [path for name in _git("ls-files").splitlines() if (path := ROOT / name).is_file()]
+    product = [path for folder in PRODUCT for path in (ROOT / folder).rglob("*.py")]
     rooms: Counter[str] = Counter()
-    for path in tracked:
-        if path.suffix == ".py" and _top(path) in (*PRODUCT, "tests"):
-            rooms[_room(path)] += source_lines(path)
-    product = [path for path in tracked if path.suffix == ".py" and _top(path) in PRODUCT]
+    for path in (*product, *(ROOT / "tests").rglob("*.py")):
+        rooms[_room(path)] += source_lines(path)
     names = Counter(path.name for path in product if path.name != "__init__.py")
     return {
         **{name: rooms[name] for name in sorted(rooms, key=lambda name: -rooms[name]) if name != "tests"},
@@ -59,7 +57,7 @@ def measured() -> dict[str, int]:
         "module names used more than once": sum(count > 1 for count in names.values()),
         "functions of complexity D or worse": _complex(),
         "tests, source lines": rooms["tests"],
-        "generated lines that are committed": sum(map(_lines, filter(_is_generated, tracked))),
+        "generated lines that are committed": sum(map(_lines, _generated())),
     }
 
 
@@ -99,38 +97,20 @@ def _docstrings(tree: ast.AST) -> Iterator[tuple[int, int]]:
 
 
 def _complex() -> int:
-    limit = f"lint.mccabe.max-complexity={COMPLEX}"
-    command = [
-        sys.executable,
-        "-m",
-        "ruff",
-        "check",
-        "--select",
-        "C901",
-        "--config",
-        limit,
-        "--output-format",
-        "concise",
-    ]
-    found = subprocess.run([*command, *PRODUCT], cwd=ROOT, capture_output=True, text=True, check=False)  # noqa: S603 - ruff on this tree
-    return found.stdout.count("C901")
+    """Functions that ruff counts as more complex than COMPLEX."""
+    options = f"--select C901 --config lint.mccabe.max-complexity={COMPLEX} --output-format concise".split()
+    command = [sys.executable, "-m", "ruff", "check", *options, *PRODUCT]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)  # noqa: S603 - ruff on this tree
+    return done.stdout.count("C901")
 
 
-def _git(*arguments: str) -> str:
-    command = ["git", *arguments]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout  # noqa: S603 - as above
-
-
-def _is_generated(path: Path) -> bool:
-    return path.relative_to(ROOT).as_posix().startswith(GENERATED)
+def _generated() -> Iterator[Path]:
+    for name in GENERATED:
+        yield from filter(Path.is_file, (ROOT / name).rglob("*") if name.endswith("/") else [ROOT / name])
 
 
 def _lines(path: Path) -> int:
     return path.read_bytes().count(b"\n")
-
-
-def _top(path: Path) -> str:
-    return path.relative_to(ROOT).parts[0]
 
 
 if __name__ == "__main__":
