@@ -1,8 +1,9 @@
-"""The commands, in the order that `truerail --help` shows them."""
+"""The commands, and the groups in which `truerail --help` shows them."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from truerail.cli import (
     agent_commands,
@@ -30,8 +31,36 @@ from truerail.cli import (
     watch,
 )
 
+GROUPS = {
+    "Check": "check capture probe watch",
+    "On call": "status where why path storm rails counters timeline diff blast drain ack maintenance",
+    "Jobs": "job jobs gate nccl lint-topology export",
+    "Repair": "plan-repair repair-diff",
+    "Plan": "plan inventory",
+    "Serve": "serve demo token bus agent notify monitoring query mcp",
+}
+"""What each group has; a command in none of them is a tool."""
+
+
+class CommandMap(TyperGroup):
+    """The help of `truerail`: a map of the commands by what they are for."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """A section for each group, one line a command, in columns that are aligned over all groups."""
+        grouped = {name for names in GROUPS.values() for name in names.split()}
+        tools = [name for name in self.list_commands(ctx) if name not in grouped]
+        width = max(map(len, self.commands))
+        for group, names in {**GROUPS, "Tools": " ".join(tools)}.items():
+            with formatter.section(group):
+                shown = {
+                    name: self.commands[name].get_short_help_str(formatter.width - width - 4) for name in names.split()
+                }
+                formatter.write_dl([(name.ljust(width), text) for name, text in shown.items()])
+
+
 app = typer.Typer(
     name="truerail",
+    cls=CommandMap,
     help="Find wrong cables, labels and hosts in a rail-optimized GPU fabric, their causes, and the fewest moves.",
     epilog="Exit codes: 0 nothing at or above --fail-on, 1 findings, 2 could not evaluate, 3 a bug.",
     no_args_is_help=True,
@@ -64,11 +93,11 @@ app.command("capture", short_help="Poll all devices, write the answers to files.
 app.command("probe", short_help="Send packets between hosts: does every rail carry them?")(probe.probe)
 app.command("watch", short_help="Show the remaining work, live.")(watch.watch)
 oncall.add_commands(app)
-app.command("nccl", short_help="On call: a job's NCCL log, on the rails of the fabric.")(nccl.nccl)
+app.command("nccl", short_help="A job's NCCL log, on the rails of the fabric.")(nccl.nccl)
 app.command("mcp", short_help="Answer an assistant's questions about the fabric.")(assistant.mcp)
 app.command("query", short_help="Ask the history: SQL, or a ready-made question.")(query.query)
-app.command("ack", short_help="On call: acknowledge a finding or a cause.")(oncall_mutes.ack)
-app.command("maintenance", short_help="On call: announce maintenance.")(oncall_mutes.maintenance)
+app.command("ack", short_help="Acknowledge a finding or a cause.")(oncall_mutes.ack)
+app.command("maintenance", short_help="Announce maintenance.")(oncall_mutes.maintenance)
 app.command("serve", short_help="Run the service: journal, page, API and metrics.")(serve.serve)
 app.command("export", short_help="Write a fabric's history, or its topology for schedulers.")(export.export)
 app.command("demo", short_help="Run the service on a simulated, changing fabric.")(demo.demo)
