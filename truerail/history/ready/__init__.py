@@ -1,8 +1,7 @@
-"""Ready-made questions of the history. Each file but `ready_question.py` declares one as `QUESTION`."""
+"""Ready-made questions of the history: a file of SQL each, with a head that `ReadyQuestion.read` describes."""
 
 from functools import cache
-from importlib import import_module
-from pkgutil import iter_modules
+from pathlib import Path
 
 from truerail.errors import NotFoundError
 from truerail.files.problems import nearest
@@ -13,9 +12,8 @@ from truerail.model.names import printable
 @cache
 def ready_questions() -> dict[str, ReadyQuestion]:
     """All questions by name, in the order of their names."""
-    names = [module.name for module in iter_modules(__path__) if module.name != "ready_question"]
-    found: list[ReadyQuestion] = [import_module(f"{__name__}.{name}").QUESTION for name in sorted(names)]
-    return {question.name: question for question in found}
+    files = sorted(Path(__file__).parent.glob("*.sql"), key=lambda path: path.stem)
+    return {path.stem: ReadyQuestion.read(path.stem, path.read_text(encoding="utf-8")) for path in files}
 
 
 def ready_question(name: str) -> ReadyQuestion:

@@ -1,8 +1,9 @@
 """What a ready-made question of the history declares. Command line, API and page loop over `ready_questions()`."""
 
 import re
+import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
@@ -51,10 +52,15 @@ class ReadyParameter:
         return "LLDP name" if self.name == "lldp_name" else self.name.capitalize()
 
 
-SINCE = ReadyParameter("since", ParameterType.TIME, "from this time on", "7d", example="7d")
-UNTIL = ReadyParameter("until", ParameterType.TIME, "up to this time", "now", example="now")
-DEVICE = ReadyParameter("device", ParameterType.NAME, "one device", example="gpu-012")
-RAIL = ReadyParameter("rail", ParameterType.WHOLE, "one rail", example="3")
+COMMON = {
+    "since": ReadyParameter("since", ParameterType.TIME, "from this time on", "7d", example="7d"),
+    "until": ReadyParameter("until", ParameterType.TIME, "up to this time", "now", example="now"),
+    "device": ReadyParameter("device", ParameterType.NAME, "one device", example="gpu-012"),
+    "rail": ReadyParameter("rail", ParameterType.WHOLE, "one rail", example="3"),
+}
+"""Parameters that several questions have: a file writes what differs."""
+_COVERAGE = "\n-- coverage\n"
+"""Above the second statement of a file, if it has one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +79,18 @@ class ReadyQuestion:
     no_data: str
     coverage: str = ""
     coverage_of: str = ""
+
+    @classmethod
+    def read(cls, name: str, text: str) -> "ReadyQuestion":
+        """The question in a file of SQL: a comment in TOML with the fields of this class, the statement, and the one of
+        its coverage. A column is `[type, meaning, unit]`. Raises ValueError, KeyError.
+        """
+        head, _, body = text.removeprefix("/*").partition("*/")
+        sql, _, coverage = body.partition(_COVERAGE)
+        declared = tomllib.loads(head)
+        parameters = tuple(_parameter(*one) for one in declared.pop("parameters").items())
+        columns = tuple(_column(*one) for one in declared.pop("columns").items())
+        return cls(name, parameters=parameters, columns=columns, sql=sql.strip(), coverage=coverage.strip(), **declared)
 
     def values(self, given: Mapping[str, str | None], moment: Callable[[str], datetime]) -> dict[str, Any]:
         """The value of each parameter. `moment` reads a time. Raises QueryError that names parameter and value."""
@@ -97,6 +115,17 @@ class ReadyQuestion:
         values = self.values(given, moment)
         since, until = values.get("since", ""), values.get("until", "")
         return QueryRequest(store, self.sql, values, form, limits, since, until, self.coverage)
+
+
+def _parameter(name: str, declared: dict[str, Any]) -> ReadyParameter:
+    if "type" in declared:
+        return ReadyParameter(name, ParameterType(declared.pop("type")), **declared)
+    return replace(COMMON[name], **declared)
+
+
+def _column(name: str, declared: list[str]) -> Field:
+    kind, meaning, *unit = declared
+    return Field(name, Type(kind), meaning, *unit or ["UTC" if kind == Type.TIME else ""])
 
 
 def _value(
@@ -124,40 +153,3 @@ def _number(one: ReadyParameter, text: str) -> int | bool:
         return int(text)
     wanted = {ParameterType.STEP: "1m, 1h or 1d", ParameterType.FLAG: "true or false"}
     raise QueryError(f"{one.name}: {printable(text, 80)!r} is not {wanted.get(one.type, f'a number from {one.least}')}")
-
-
-def time(name: str, meaning: str) -> Field:
-    """A column of times."""
-    return Field(name, Type.TIME, meaning, "UTC")
-
-
-def text(name: str, meaning: str) -> Field:
-    """A column of words."""
-    return Field(name, Type.TEXT, meaning)
-
-
-def whole(name: str, meaning: str, unit: str = "") -> Field:
-    """A column of whole numbers."""
-    return Field(name, Type.WHOLE, meaning, unit)
-
-
-def number(name: str, meaning: str, unit: str) -> Field:
-    """A column of numbers."""
-    return Field(name, Type.NUMBER, meaning, unit)
-
-
-def flag(name: str, meaning: str) -> Field:
-    """A column of true and false."""
-    return Field(name, Type.FLAG, meaning)
-
-
-def nics_reporting(column: str) -> str:
-    """SQL for the coverage of a question about the NICs of `$rail`: those with this column, of those planned."""
-    return f"""
-    SELECT (SELECT count(*) FROM (SELECT DISTINCT device, port FROM counters_hours WHERE role = 'host'
-            AND bucket >= $since::TIMESTAMPTZ AND bucket < $until::TIMESTAMPTZ AND {column} IS NOT NULL
-            AND ($rail::BIGINT IS NULL OR rail = $rail::BIGINT))) AS known,
-        (SELECT count(*) FROM (SELECT DISTINCT device, port FROM cables WHERE kind = 'host'
-            AND began < $until::TIMESTAMPTZ AND (ended IS NULL OR ended > $since::TIMESTAMPTZ)
-            AND ($rail::BIGINT IS NULL OR rail = $rail::BIGINT))) AS total
-    """  # noqa: S608 - columns are words of this package
