@@ -137,26 +137,6 @@ def test_without_events_the_life_decides(journal: Journal, tmp_path: Path) -> No
     assert kept.cause.moves == ()
 
 
-def test_a_journal_of_the_last_release_is_brought_up_to_date(tmp_path: Path) -> None:
-    url = f"sqlite:///{tmp_path}/journal.db"
-    fabric = Fabric()
-    opened = open_journal(Settings(url))
-    keep(opened, *fabric.rounds(2, swapped))
-    with opened._database.writing() as connection:
-        for later in ("cause_events", "fence", "job_hosts", "jobs"):
-            connection.execute(text(f"DROP TABLE {later}"))
-        for table, later in (("links", "first_at"), ("rounds", "epoch")):
-            connection.execute(text(f"ALTER TABLE {table} DROP COLUMN {later}"))
-        connection.execute(text("UPDATE alembic_version SET version_num = '0002'"))
-    opened.close()
-    again = open_journal(Settings(url))
-    state = again.as_of(fabric.at)
-    assert len(state.links) == len(fabric.plan.cables)
-    assert [one.record.kind for one in state.causes] == ["cable-swap"]
-    assert again.cause_events(AT, fabric.at) == []
-    again.close()
-
-
 def test_old_events_of_causes_are_deleted(journal: Journal) -> None:
     fabric = Fabric()
     rounds = lived(fabric)
