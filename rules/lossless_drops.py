@@ -42,7 +42,7 @@ from rules._uncounted import every_link
 from truerail.analysis.counters.hygiene import Floats
 from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.counters.telemetry import Telemetry
-from truerail.analysis.pfc.measures import recent
+from truerail.analysis.pfc.measures import QUEUE_EVENTS, recent
 from truerail.analysis.pfc.trees import PAUSES, counted
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, InsufficientDataError, NotEvaluated, rule
@@ -187,7 +187,7 @@ def _by_port(telemetry: Telemetry, lossless: Lossless, by_priority: Mask, last: 
 def _found(telemetry: Telemetry, port: int, priorities: Sequence[int], last: int) -> Finding:
     drops = {q: sum(_sum(telemetry, q, p, port, last) for p in priorities) for q in DROPS}
     number = int(max(drops.values()))
-    watched = any(_sum(telemetry, Quantity.WATCHDOG_STORMS, p, port, last) > 0 for p in priorities)
+    watched = any(_sum(telemetry, events, p, port, last) > 0 for p in priorities for events in QUEUE_EVENTS)
     subject = telemetry.wiring.index.spell(port)
     on = f"priorit{'ies' if len(priorities) > 1 else 'y'} {', '.join(map(str, priorities))}"
     why = ", where its PFC watchdog found a storm" if watched else ""

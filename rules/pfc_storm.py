@@ -10,7 +10,8 @@ share; they differ in the length of a pause: microseconds, or longer than 100 ms
 
 - critical: paused for at least 80 % of the time in two polls in a row, and nothing of that priority is sent meanwhile
   (where only bytes over all priorities are counted: no more than LLDP, BGP and pause frames take, see PFC003) or the
-  mean pause is 100 ms or longer; or a watchdog says so (SONiC's PFC watchdog, a NIC's stall prevention).
+  mean pause is 100 ms or longer; or a watchdog says so (SONiC's PFC watchdog finds a storm, or goes on dropping in one
+  that began before the first poll; a NIC's stall prevention).
 - warning: one pause of 100 ms or longer in one poll; or no duration is counted, frames allow for 80 % in two polls and
   nothing is sent; or paused for 80 % in two polls, and neither lengths nor traffic by priority are counted.
 
@@ -149,6 +150,8 @@ FIRES = (
          rates={"leaf-0/swp1": _STOPPED, "leaf-0/swp2": {"tx_bytes": 1e9}}),
     Case("A SONiC switch's watchdog says so; durations are not counted.", _PLAN, {}, ("gpu-1/nic0",),
          rates={"leaf-0/swp1": {"rx_pause_frames:3": 20_000, "watchdog_storms:3": [*[0] * 11, 0.1]}}),
+    Case("The storm began before the first poll: what the watchdog drops grows.", _PLAN, {}, ("gpu-1/nic0",),
+         rates={"leaf-0/swp1": {"rx_pause_frames:3": 20_000, "watchdog_storms:3": 0, "watchdog_tx_drops:3": 41_000}}),
     Case("A NIC's own watchdog says so, and names no priority.", _PLAN, {}, ("gpu-1/nic0",),
          rates={"gpu-1/nic0": {"nic_storm_errors": [*[0] * 11, 0.1], "tx_bytes": 1e9}}),
     Case("Frames alone: they allow for a pause without end, and nothing is sent.", _PLAN, {}, ("gpu-1/nic0",),

@@ -40,6 +40,8 @@ class Quantity(StrEnum):
     TX_GLOBAL_PAUSE_FRAMES = "tx_global_pause_frames"
     RX_GLOBAL_PAUSE_FRAMES = "rx_global_pause_frames"
     WATCHDOG_STORMS = "watchdog_storms"
+    WATCHDOG_DROPS = "watchdog_tx_drops"
+    """What the watchdog drops of a queue while it holds a storm there: they grow in a storm alone."""
     NIC_STORM_WARNINGS = "nic_storm_warnings"
     NIC_STORM_ERRORS = "nic_storm_errors"
     RX_DISCARDS = "rx_discards"

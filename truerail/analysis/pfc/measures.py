@@ -37,7 +37,11 @@ from truerail.model.columns import Codes, Mask
 
 Q = Quantity
 NIC_EVENTS = (Q.NIC_STORM_ERRORS, Q.NIC_STORM_WARNINGS)
-_PAUSES = (Q.RX_PAUSE_US, Q.TX_PAUSE_US, Q.RX_PAUSE_FRAMES, Q.TX_PAUSE_FRAMES, Q.WATCHDOG_STORMS, *NIC_EVENTS)
+QUEUE_EVENTS = (Q.WATCHDOG_STORMS, Q.WATCHDOG_DROPS)
+"""What a switch's watchdog counts on a queue: storms that begin, and drops while one lasts, also from before the first
+poll.
+"""
+_PAUSES = (Q.RX_PAUSE_US, Q.TX_PAUSE_US, Q.RX_PAUSE_FRAMES, Q.TX_PAUSE_FRAMES, *QUEUE_EVENTS, *NIC_EVENTS)
 
 FLOW_SIGNS = ((Q.TX_BYTES, True), (Q.TX_PACKETS, True), (Q.QUEUE_PACKETS, True), (Q.QUEUE_BYTES, True),
               (Q.RX_BYTES, False), (Q.RX_PACKETS, False))  # fmt: skip
@@ -137,7 +141,8 @@ def activity_of(counters: Priorities) -> Activity:
     duration = min(LEAST_SHARE * 1e6, 0.5 * STORM_PAUSE_US / slowest_pace(reported))
     frames = np.nan_to_num(LEAST_SHARE * reported.speed() * 8 / QUANTUM_BITS)
     received = counters.reaches(Q.RX_PAUSE_US, duration) | counters.reaches(Q.RX_PAUSE_FRAMES, frames)
-    received |= counters.reaches(Q.WATCHDOG_STORMS, 0.0)
+    for events in QUEUE_EVENTS:
+        received |= counters.reaches(events, 0.0)
     sent = counters.reaches(Q.TX_PAUSE_US, duration) | counters.reaches(Q.TX_PAUSE_FRAMES, frames)
     return Activity(received, sent)
 
@@ -288,7 +293,7 @@ def _watchdog(counters: Priorities, waiting: Codes, on: Codes, nic_waits: Mask) 
     """Waits that a watchdog reported as a storm: the switch's on the paused port, or the NIC's own. A silent watchdog
     proves nothing: watchdogs flap, and miss pauses that a host's software makes.
     """
-    word = (counters.rate(Q.WATCHDOG_STORMS, waiting) > 0).any(axis=1)
+    word = np.logical_or.reduce([(counters.rate(events, waiting) > 0).any(axis=1) for events in QUEUE_EVENTS])
     nic = Priorities(counters.reported, (None,), counters.last)
     for events in NIC_EVENTS:
         word |= nic_waits & (nic.rate(events, on) > 0).any(axis=1)

@@ -18,6 +18,7 @@ from truerail.analysis.pfc.edges import LEAST_SHARE, NOTHING, STORM_SHARE, Pause
 from truerail.analysis.pfc.graph import WaitGraph
 from truerail.analysis.pfc.measures import (
     NIC_EVENTS,
+    QUEUE_EVENTS,
     Activity,
     Priorities,
     activity_of,
@@ -32,7 +33,7 @@ from truerail.model.plan import Role
 
 Q = Quantity
 PAUSES = (Q.RX_PAUSE_US, Q.TX_PAUSE_US, Q.RX_PAUSE_FRAMES, Q.TX_PAUSE_FRAMES)
-STORM_WORDS = (Q.WATCHDOG_STORMS, *NIC_EVENTS)
+STORM_WORDS = (*QUEUE_EVENTS, *NIC_EVENTS)
 
 
 @dataclass(frozen=True)
@@ -133,7 +134,7 @@ def _by_priority(telemetry: Telemetry) -> list[tuple[Priorities, Activity, Mask]
     Ports that count over all priorities (IEEE8021-PFC-MIB, EOS, NX-OS) join the one priority that is paused anywhere;
     with none or several, they form a graph of their own.
     """
-    numbers = [p for p in telemetry.priorities(*PAUSES, Q.WATCHDOG_STORMS) if p is not None]
+    numbers = [p for p in telemetry.priorities(*PAUSES, *QUEUE_EVENTS) if p is not None]
     found = [(c, active) for p in numbers if (active := activity_of(c := counters_of(telemetry, p, totals=False)))]
     rest = counters_of(telemetry, None, totals=True)
     if len(found) == 1 and None in telemetry.priorities(*PAUSES):
