@@ -89,31 +89,31 @@ docs: .venv/.dev
 	$(PY) -m benchmarks.structure --lower
 
 bench: .venv/.dev .venv/.bench
-	$(PY) -m benchmarks.accuracy.measure --write docs/measured/accuracy.md
-	$(PY) -m benchmarks.accuracy.witnesses --write docs/measured/accuracy.md
-	$(PY) -m benchmarks.accuracy.newer --write docs/measured/accuracy.md
-	$(PY) -m benchmarks.accuracy.lists --write docs/measured/accuracy.md
-	$(PY) -m benchmarks.degradation.measure --write docs/measured/accuracy.md
-	$(PY) -m benchmarks.nccl.measure --write docs/measured/nccl-accuracy.md
-	$(PY) -m benchmarks.speed.measure --write docs/measured/performance.md
+	$(PY) -m benchmarks.accuracy.measure --write benchmarks/results/accuracy.md
+	$(PY) -m benchmarks.accuracy.witnesses --write benchmarks/results/accuracy.md
+	$(PY) -m benchmarks.accuracy.newer --write benchmarks/results/accuracy.md
+	$(PY) -m benchmarks.accuracy.lists --write benchmarks/results/accuracy.md
+	$(PY) -m benchmarks.degradation.measure --write benchmarks/results/accuracy.md
+	$(PY) -m benchmarks.nccl.measure --write benchmarks/results/nccl-accuracy.md
+	$(PY) -m benchmarks.speed.measure --write benchmarks/results/performance.md
 	@sh requirements/setup.sh daemons
-	$(PY) -m benchmarks.transport.measure --write docs/measured/live-performance.md
-	$(PY) -m benchmarks.service.measure --write docs/measured/service-performance.md
-	$(PY) -m benchmarks.service.metrics --write docs/measured/metrics-performance.md
-	$(PY) -m benchmarks.speed.journal --write docs/measured/journal-performance.md
-	$(PY) -m benchmarks.speed.jobs --write docs/measured/jobs-performance.md
-	$(PY) -m benchmarks.service.gate --write docs/measured/jobs-performance.md
-	$(PY) -m benchmarks.speed.history --write docs/measured/history-performance.md
-	$(PY) -m benchmarks.history.questions --write docs/measured/history-questions.md
-	$(PY) -m benchmarks.service.page --write docs/measured/page-performance.md
-	$(PY) -m benchmarks.telemetry.measure --write docs/measured/telemetry-accuracy.md
-	$(PY) -m benchmarks.polarization.measure --trials 9000 --write docs/measured/polarization-accuracy.md
-	$(PY) -m benchmarks.probe.measure --write docs/measured/probe-accuracy.md
-	$(PY) -m benchmarks.probe.cost --write docs/measured/probe-accuracy.md
-	$(PY) -m benchmarks.speed.counters --write docs/measured/telemetry-performance.md
-	$(PY) -m benchmarks.speed.messages --write docs/measured/messages-performance.md
-	$(PY) -m benchmarks.fleet.bus --write docs/measured/bus-performance.md
-	$(PY) -m benchmarks.speed.pack --write docs/measured/pack-performance.md
+	$(PY) -m benchmarks.transport.measure --write benchmarks/results/live-performance.md
+	$(PY) -m benchmarks.service.measure --write benchmarks/results/service-performance.md
+	$(PY) -m benchmarks.service.metrics --write benchmarks/results/metrics-performance.md
+	$(PY) -m benchmarks.speed.journal --write benchmarks/results/journal-performance.md
+	$(PY) -m benchmarks.speed.jobs --write benchmarks/results/jobs-performance.md
+	$(PY) -m benchmarks.service.gate --write benchmarks/results/jobs-performance.md
+	$(PY) -m benchmarks.speed.history --write benchmarks/results/history-performance.md
+	$(PY) -m benchmarks.history.questions --write benchmarks/results/history-questions.md
+	$(PY) -m benchmarks.service.page --write benchmarks/results/page-performance.md
+	$(PY) -m benchmarks.telemetry.measure --write benchmarks/results/telemetry-accuracy.md
+	$(PY) -m benchmarks.polarization.measure --trials 9000 --write benchmarks/results/polarization-accuracy.md
+	$(PY) -m benchmarks.probe.measure --write benchmarks/results/probe-accuracy.md
+	$(PY) -m benchmarks.probe.cost --write benchmarks/results/probe-accuracy.md
+	$(PY) -m benchmarks.speed.counters --write benchmarks/results/telemetry-performance.md
+	$(PY) -m benchmarks.speed.messages --write benchmarks/results/messages-performance.md
+	$(PY) -m benchmarks.fleet.bus --write benchmarks/results/bus-performance.md
+	$(PY) -m benchmarks.speed.pack --write benchmarks/results/pack-performance.md
 
 wheel: .venv/.dev
 	$(PY) -m build --wheel --no-isolation

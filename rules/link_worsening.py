@@ -22,7 +22,7 @@ straight line of it.
 
 The past of a link begins again where a serial number or a plug changes, or where light rises by 0.5 dB or margin by
 0.3 dB from one day to the next: a part was cleaned or exchanged. With fewer than five days a link is not evaluated.
-docs/measured/accuracy.md has recall and false alarms.
+benchmarks/results/accuracy.md has recall and false alarms.
 
 ## What to do
 Plan the repair before the horizon. Where the other end sends less too, its laser ages: replace that module. Otherwise

@@ -12,7 +12,7 @@ the numbers on the front, or the order of a host's GPUs, or on which three devic
 note if it explains the cabling: half of the cables where numbers are kept, a quarter where NICs are in the order of the
 GPUs, three quarters elsewhere. Where only another map explains it, this may be a shift of all cables as well: then it
 is this question. Devices are matched by the words and numbers of their names. These limits are judged, on simulated
-lists (docs/measured/accuracy.md).
+lists (benchmarks/results/accuracy.md).
 
 ## What to do
 - Look at one of the devices: does the port beside the printed number have the name that the question offers?

@@ -7,7 +7,10 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-GUIDES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs/measured").glob("*.md"))]
+GUIDES = [
+    ROOT / "README.md",
+    *(page for of in ("docs", "benchmarks/results") for page in sorted((ROOT / of).glob("*.md"))),
+]
 """The pages whose commands are run."""
 PAGES = sorted(
     path

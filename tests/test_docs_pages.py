@@ -19,6 +19,7 @@ from truerail.plans import loads
 from truerail.service.loading import load_settings
 from truerail.service.settings import Settings
 
+SUMMARY = ROOT / "docs/measured.md"
 YAML = [block for page in GUIDES for block in blocks(page) if block.language == "yaml"]
 FOLDERS = ("benchmarks", "collector", "dashboards", "deploy", "docs", "requirements", "rules", "tests")
 LEAST = ("inventory: inventory.yaml", f"access: {{tokens: [{{name: a, role: reader, hash: 'sha256:{'0' * 64}'}}]}}")
@@ -53,7 +54,7 @@ def test_files_and_alerts_that_are_named_exist(page: Path) -> None:
 def test_every_guide_is_linked_from_the_index_and_the_index_from_the_readme() -> None:
     index = ROOT / "docs" / "README.md"
     assert "docs/README.md" in links(ROOT / "README.md")
-    linked = {(index.parent / link.partition("#")[0]).resolve() for link in links(index)}
+    linked = {(index.parent / link.partition("#")[0]).resolve() for page in (index, SUMMARY) for link in links(page)}
     assert [named(page) for page in GUIDES[1:] if page != index and page not in linked] == []
 
 
@@ -144,3 +145,11 @@ READERS: tuple[tuple[set[str], Callable[[str, Path], None]], ...] = (
         _plan,
     ),
 )
+
+
+def test_each_figure_of_the_summary_is_on_the_page_that_it_names() -> None:
+    rows = [line.split("|") for line in SUMMARY.read_text(encoding="utf-8").splitlines() if "](../" in line]
+    assert len(rows) > 20
+    for _, _, figures, page, _ in rows:
+        text = "".join((SUMMARY.parent / link).read_text(encoding="utf-8") for link in re.findall(r"\(([^)#]+)", page))
+        assert not [figure for figure in re.findall(r"[\d,.]*\d%?", figures) if figure not in text], page

@@ -3,7 +3,7 @@
 Each form names the ends of a plan as somebody does who never logs in to a device. The fabric stays the same, so the
 truth about each cable is that of the plan under its own names.
 
-python -m benchmarks.accuracy.lists [--runs 1000] [--write docs/measured/accuracy.md] [--show] [--form NAME] [--seed N]
+python -m benchmarks.accuracy.lists [--runs 1000] [--write benchmarks/results/accuracy.md] [--show] [--form NAME] [--seed N]
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """How good the order of repairs is: random fabrics, jobs and windows, beside the exact optimum; and how fast.
 
-    python -m benchmarks.accuracy.repairs [--fabrics 1000] [--hosts 12500] [--write docs/measured/accuracy.md]
+    python -m benchmarks.accuracy.repairs [--fabrics 1000] [--hosts 12500] [--write benchmarks/results/accuracy.md]
     python -m benchmarks.accuracy.repairs --seed 17     one fabric, its plan and its optimum
 
 `--write` replaces what was measured in the section of the page: `--fabrics 0` or `--hosts 0` leave their part as it is.
@@ -222,7 +222,7 @@ def measured(fabrics: int, hosts: int) -> str:
 
 
 def section(results: list[Judged]) -> str:
-    """The section of docs/measured/accuracy.md."""
+    """The section of benchmarks/results/accuracy.md."""
     found, plain = (sum(getattr(one, name) for one in results) for name in ("found", "by_impact"))
     best = sum(one.best.value for one in results)
     broken = [words for one in results for words in one.broken]

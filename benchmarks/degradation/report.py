@@ -1,4 +1,4 @@
-"""The section about forecasts in docs/measured/accuracy.md: lives in, Markdown out."""
+"""The section about forecasts in benchmarks/results/accuracy.md: lives in, Markdown out."""
 
 from collections.abc import Sequence
 
@@ -26,7 +26,7 @@ def section(lives: Sequence[Life], days: int, bench: str) -> str:
 
 A simulator, and no field data: links of 400 Gb/s live {days} days each, with light, meters, heat and bit errors from
 published figures (`benchmarks/degradation/physics.py` names each source, and what is judged), through the product's own
-past and LNK006, once a day. `python -m benchmarks.degradation.measure --write docs/measured/accuracy.md` writes this
+past and LNK006, once a day. `python -m benchmarks.degradation.measure --write benchmarks/results/accuracy.md` writes this
 section. {bench}
 
 {len(healthy):,} healthy links of {months:.1f} evaluated months each: {warned} had a warning, so {rate:.2f} false alarms

@@ -12,7 +12,7 @@ held out before: they showed leaves with one of two uplinks out of use, silent l
 and one dead cable of a bundle, and ties that few answers had decided.
 """
 PASSIVE = {2: "0.54", 4: "0.78", 8: "0.90"}
-"""Recall of LBL001 from counters, by siblings: docs/measured/polarization-accuracy.md."""
+"""Recall of LBL001 from counters, by siblings: benchmarks/results/polarization-accuracy.md."""
 ANSWERS = (PACED, HALF_MUTE, LIMITED)
 FOUND_GOAL, SEAT_GOAL = 0.98, 0.957
 

@@ -121,7 +121,7 @@ def measured(folder: Path) -> list[Cost]:
 
 
 def section() -> str:
-    """The chapter on SNMP for docs/measured/live-performance.md, measured now, or the reason why it cannot be."""
+    """The chapter on SNMP for benchmarks/results/live-performance.md, measured now, or the reason why it cannot be."""
     missing = [program for program in NEEDED if not shutil.which(program)]
     if missing or os.geteuid() != 0:
         why = f"{', '.join(missing)} not installed" if missing else "root is needed"

@@ -43,7 +43,7 @@ class Cost:
 
 
 def section() -> str:
-    """The chapter on SSH for docs/measured/live-performance.md, measured now. It takes about two minutes."""
+    """The chapter on SSH for benchmarks/results/live-performance.md, measured now. It takes about two minutes."""
     with fleet() as folder:
         ours, bare = in_turn(folder, 3)
         paramiko = cost(folder, "paramiko", DEVICES, 2)

@@ -32,7 +32,7 @@ A_SECOND_SWITCH_AND_SOURCE = 1.0
 """Probes that end at a switch: the rates that the limits of common switches bear (probe.md, section 4)."""
 _DEVIATIONS, _DEVIATIONS_OF_MANY, _MANY_SWITCHES = 4.0, 8.0, 1000
 """How many standard deviations the mean rate stays below the budget: the more switches, and the longer they are asked,
-the higher is the worst second of all (docs/measured/probe-accuracy.md).
+the higher is the worst second of all (benchmarks/results/probe-accuracy.md).
 """
 MOST_FLOWS = 1024
 """Flows of one leaf."""

@@ -17,7 +17,7 @@ AT_ONCE = (2, 1)
 """Queries that run at the same time, and those of one caller; others wait."""
 LIMITS = Limits(seconds=30, memory_bytes=512 * MEBIBYTE, nice=10)
 """Of one query; rounds come first. All ready-made questions take less than a second at 1,000 hosts and 30 days
-(docs/measured/history-questions.md).
+(benchmarks/results/history-questions.md).
 """
 MOST_CSV_ROWS = 100_000
 
