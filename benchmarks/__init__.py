@@ -1,1 +1,1 @@
-"""Measurements, a folder for each subject. `make bench` has the commands, docs/measured the results."""
+"""Measurements, a folder for each subject. `make bench` has the commands, benchmarks/results the results."""
