@@ -1,8 +1,7 @@
-"""What the rules on probes share: NICs and leaves of each flow, what was not evaluated, the rows of their examples."""
+"""What the rules on probes share: NICs and leaves of each flow, what was not evaluated."""
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -114,17 +113,3 @@ def some(names: Sequence[str]) -> str:
     """The first few names, and how many more there are."""
     more = f" and {len(names) - SHOWN:,} more" if len(names) > SHOWN else ""
     return ", ".join(names[:SHOWN]) + more
-
-
-def sent(flow: int, port: str, peer: str, peer_port: str, packets: int = 3, **more: Any) -> ProbeReach:
-    """A sender's row, for examples."""
-    row = ProbeReach(port, peer, peer_port, "r", flow, "routed", 104, size=64, source_port=50000, sent=packets)
-    return row._replace(left_by=port, address="10.0.0.1", peer_address="10.0.0.2", pinglist="A")._replace(**more)
-
-
-def heard(flow: int, port: str, peer: str, peer_port: str, packets: int = 3, **more: Any) -> ProbeReach:
-    """A listener's row, for examples; without a size and an interface where nothing was heard."""
-    row = ProbeReach(port, peer, peer_port, "r", flow, "routed", 104, heard=packets)
-    if packets:
-        row = row._replace(size=64, source_port=50000, arrived_on=port, tos_heard=104)
-    return row._replace(**more)

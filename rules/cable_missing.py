@@ -50,18 +50,14 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from rules._examples import hears
 from rules._places import places, unseen_cables
 from truerail.analysis.cabling import BOTH_ENDS, ONE_END, WITNESS_KINDS, State, Why, Wiring, link_repair
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, report_not_evaluated, rule
 from truerail.model import Finding, Neighbor, NetLink, RdmaLink, Severity, Transport
 
-_REASONS = {
-    Why.LINK_DOWN: "link down",
-    Why.SILENT: "silent",
-    Why.DISABLED: "switched off",
-    Why.PENDING: "pending",
-}
+_REASONS = {Why.LINK_DOWN: "link down", Why.SILENT: "silent", Why.DISABLED: "switched off", Why.PENDING: "pending"}
 
 
 @rule("CAB003", severity=Severity.CRITICAL, needs=[Neighbor], instead=WITNESS_KINDS)
@@ -166,13 +162,9 @@ _PLAN = """
     gpu-2/nic0 leaf-0/swp3 rail=0
     leaf-0/swp9 spine-1/swp1
 """
-_LEAF_HEARS_THE_REST = [
-    Neighbor("swp2", system_name="gpu-1", port_id="nic1", port_id_type="ifname"),
-    Neighbor("swp3", system_name="gpu-2", port_id="nic0", port_id_type="ifname"),
-    Neighbor("swp9", system_name="spine-1", port_id="swp1", port_id_type="ifname"),
-]
+_LEAF_HEARS_THE_REST = [hears("swp2", "gpu-1/nic1"), hears("swp3", "gpu-2/nic0"), hears("swp9", "spine-1/swp1")]
 _NIC1_UP = NetLink("nic1", operstate="UP", flags=("UP", "LOWER_UP"))
-_NIC1_HEARS = Neighbor("nic1", system_name="leaf-0", port_id="swp2", port_id_type="ifname")
+_NIC1_HEARS = hears("nic1", "leaf-0/swp2")
 
 _INFINIBAND = """
     gpu-1/mlx5_0 leaf-0/1 rail=0
@@ -184,8 +176,8 @@ _INFINIBAND = """
 def _link(switch: str, port: str, host: str, device: str) -> tuple[Neighbor, Neighbor]:
     """A link as a discovery reports it, from both ends."""
     return (
-        Neighbor(port, system_name=host, port_id=device, port_id_type="ifname", via="InfiniBand", of=switch),
-        Neighbor(device, system_name=switch, port_id=port, port_id_type="ifname", via="InfiniBand", of=host),
+        hears(port, f"{host}/{device}", via="InfiniBand", of=switch),
+        hears(device, f"{switch}/{port}", via="InfiniBand", of=host),
     )
 
 
@@ -272,13 +264,7 @@ FIRES = (
     Case(
         "Another cable sits in its place, and it is seen nowhere itself.",
         _PLAN,
-        {
-            "leaf-0": [
-                *_LEAF_HEARS_THE_REST[:1],
-                Neighbor("swp1", system_name="gpu-2", port_id="nic0", port_id_type="ifname"),
-            ],
-            "gpu-1": [_NIC1_HEARS],
-        },
+        {"leaf-0": [*_LEAF_HEARS_THE_REST[:1], hears("swp1", "gpu-2/nic0")], "gpu-1": [_NIC1_HEARS]},
         ("gpu-1/nic0",),
     ),
     Case(
@@ -290,13 +276,7 @@ FIRES = (
     Case(
         "The host is down: it does not answer, and all of its switch ports are without link.",
         _PLAN,
-        {
-            "leaf-0": [
-                *_LEAF_HEARS_THE_REST[1:],
-                NetLink("swp1", operstate="DOWN"),
-                NetLink("swp2", operstate="DOWN"),
-            ]
-        },
+        {"leaf-0": [*_LEAF_HEARS_THE_REST[1:], NetLink("swp1", operstate="DOWN"), NetLink("swp2", operstate="DOWN")]},
         ("gpu-1/nic0", "gpu-1/nic1"),
     ),
 )
@@ -312,17 +292,12 @@ QUIET = (
     Case(
         "All cables are there, as the leaf hears.",
         _PLAN,
-        {
-            "leaf-0": [
-                *_LEAF_HEARS_THE_REST,
-                Neighbor("swp1", system_name="gpu-1", port_id="nic0", port_id_type="ifname"),
-            ],
-        },
+        {"leaf-0": [*_LEAF_HEARS_THE_REST, hears("swp1", "gpu-1/nic0")]},
     ),
     Case(
         "Neither the host nor the leaf answers: nothing is known, and nothing is missing.",
         _PLAN,
-        {"spine-1": [Neighbor("swp1", system_name="leaf-0", port_id="swp9", port_id_type="ifname")]},
+        {"spine-1": [hears("swp1", "leaf-0/swp9")]},
         errors={"gpu-1": "timed out", "leaf-0": "timed out"},
         unknown=True,
     ),

@@ -43,13 +43,7 @@ from truerail.analysis.rule import Case, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, PortCounters, Severity
 
 
-@rule(
-    "LBL003",
-    severity=Severity.WARNING,
-    needs=[PortCounters],
-    cause=CauseKind.DEAD_MEMBER,
-    first="where SWITCH/PORT",
-)
+@rule("LBL003", severity=Severity.WARNING, needs=[PortCounters], cause=CauseKind.DEAD_MEMBER, first="where SWITCH/PORT")
 def dead_member(round: Round) -> Iterator[Finding]:
     """Uplinks that are up and carry no traffic."""
     b = balance_to_evaluate(round)
@@ -94,26 +88,20 @@ def _rates(idle: int, others: float = 1e10) -> dict[str, dict[str, float]]:
 
 
 FIRES = Case(
-    "Fifteen uplinks share the load evenly, the sixteenth gets nothing.",
-    _PLAN,
-    {},
-    ("leaf-0/up3",),
-    rates=_rates(3),
+    "Fifteen uplinks share the load evenly, the sixteenth gets nothing.", _PLAN, finds=("leaf-0/up3",), rates=_rates(3)
 )
 
 QUIET = (
-    Case("All uplinks carry alike.", _PLAN, {}, rates=_rates(99)),
+    Case("All uplinks carry alike.", _PLAN, rates=_rates(99)),
     Case(
         "Few flows: one uplink gets none of them, others get two.",
         _PLAN,
-        {},
         unknown=True,
         rates={f"leaf-0/up{s}": {"tx_bytes": (0.0 if s == 3 else 1e10 * (1 + s % 2))} for s in range(16)},
     ),
     Case(
         "It carried in one of the windows.",
         _PLAN,
-        {},
         rates=_rates(3) | {"leaf-0/up3": {"tx_bytes": [0.0] * 9 + [1.6e9] * 3}},
     ),
 )

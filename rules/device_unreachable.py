@@ -46,6 +46,7 @@ truerail's own access: TruerailManyDevicesUnreachable.
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 
+from rules._examples import hears
 from rules._places import unknown_cables
 from rules._unpolled import not_polled, unpolled
 from truerail.analysis.cabling import State, Why, Wiring
@@ -53,7 +54,7 @@ from truerail.analysis.cabling.discovery import COLLECTOR as DISCOVERY
 from truerail.analysis.coverage import not_listed, roles_not_asked
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, report_not_evaluated, rule
-from truerail.model import Finding, Neighbor, NetLink, RdmaLink, Severity, Transport
+from truerail.model import Finding, NetLink, RdmaLink, Severity, Transport
 from truerail.model.names import printable
 from truerail.model.probe_facts import LEFT_OUT, PROBE_COLLECTORS, ProbeTrouble
 
@@ -62,12 +63,7 @@ _SHOWN_ERRORS = 3
 _UNMET = ", and the discovery of the fabric did not meet it"
 
 
-@rule(
-    "TEL001",
-    severity=Severity.WARNING,
-    needs=[],
-    first="where DEVICE",
-)
+@rule("TEL001", severity=Severity.WARNING, needs=[], first="where DEVICE")
 def device_unreachable(round: Round) -> Iterator[Finding]:
     """Planned devices without any good answer."""
     wiring = round.cabling
@@ -211,12 +207,7 @@ _INFINIBAND = """
     gpu-2/mlx5_0 leaf-0/2 rail=0
     gpu-3/mlx5_0 leaf-0/3 rail=0
 """
-_DISCOVERED = [
-    Neighbor(
-        str(port), system_name=f"gpu-{port}", port_id="mlx5_0", port_id_type="ifname", via="InfiniBand", of="leaf-0"
-    )
-    for port in (1, 2, 3)
-]
+_DISCOVERED = [hears(str(port), f"gpu-{port}/mlx5_0", via="InfiniBand", of="leaf-0") for port in (1, 2, 3)]
 
 FIRES = (
     Case(
@@ -259,17 +250,14 @@ FIRES = (
     Case(
         "The host is not read, and neither is one of its leaves: one cable is unknown.",
         _PLAN,
-        {"leaf-0": [Neighbor("swp1", system_name="gpu-1", port_id="nic0", port_id_type="ifname")]},
+        {"leaf-0": [hears("swp1", "gpu-1/nic0")]},
         ("gpu-1", "leaf-1"),
         errors={"gpu-1": "Permission denied"},
     ),
     Case(
         "The host is not read; its leaves know both cables.",
         _PLAN,
-        {
-            "leaf-0": [Neighbor("swp1", system_name="gpu-1", port_id="nic0", port_id_type="ifname")],
-            "leaf-1": [Neighbor("swp1", system_name="gpu-1", port_id="nic1", port_id_type="ifname")],
-        },
+        {"leaf-0": [hears("swp1", "gpu-1/nic0")], "leaf-1": [hears("swp1", "gpu-1/nic1")]},
         ("gpu-1",),
     ),
 )

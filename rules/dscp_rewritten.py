@@ -28,9 +28,21 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from rules._probes import Probed, heard, probed, sent, some
+from rules._examples import (
+    BETWEEN_LEAVES,
+    TWO_HOSTS,
+    TWO_LEAVES,
+    Sweep,
+    each_to_each,
+    heard,
+    over_spines,
+    sent,
+    spines,
+    swept_example,
+    together,
+)
+from rules._probes import Probed, probed, some
 from rules._sweeps import SURE, TIED, between_switches, leaves_of, nic_of, subject_of, words_of
-from rules._swept_example import Sweep, swept_example, together
 from truerail.analysis.cabling import ONE_END
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
@@ -41,11 +53,7 @@ from truerail.model.columns import Codes, Mask
 
 
 @rule(
-    "PRB006",
-    severity=Severity.WARNING,
-    needs=[ProbeReach],
-    transports=[Transport.ROCE],
-    cause=CauseKind.CONFIGURATION,
+    "PRB006", severity=Severity.WARNING, needs=[ProbeReach], transports=[Transport.ROCE], cause=CauseKind.CONFIGURATION
 )
 def dscp_rewritten(round: Round) -> Iterator[Finding]:
     """NICs, leaves and pairs of leaves whose packets arrive in another class."""
@@ -127,27 +135,10 @@ def _found(found: Probed, subject: str, which: Codes, words: str, confidence: fl
     )
 
 
-_PLAN = """
-    h1/nic0 leaf-0/p1 rail=0
-    h2/nic0 leaf-0/p2 rail=0
-    h3/nic0 leaf-1/p1 rail=0
-    h4/nic0 leaf-1/p2 rail=0
-    leaf-0/u1 spine-1/p1
-    leaf-1/u1 spine-1/p2
-"""
-
-
 def _classes(*changed: tuple[str, str]) -> dict[str, list[ProbeReach]]:
-    """Four hosts, each to each; some pairs lose their class, all others have a mark of congestion."""
-    facts: dict[str, list[ProbeReach]] = {host: [] for host in ("h1", "h2", "h3", "h4")}
-    pairs = [(a, b) for a in facts for b in facts if a != b]
-    for flow, (a, b) in enumerate(pairs):
-        facts[a].append(sent(flow, "nic0", b, "nic0"))
-        facts[b].append(heard(flow, "nic0", a, "nic0", tos_heard=0 if (a, b) in changed else 107))
-    return facts
+    """Some pairs lose their class, all others have a mark of congestion."""
+    return each_to_each(4, lambda here, there: {"tos_heard": 0 if (here, there) in changed else 107})
 
-
-_OVER = (("h1", "h3"), ("h1", "h4"), ("h2", "h3"), ("h2", "h4"))
 
 _THIRD = """
     h5/nic0 leaf-2/p1 rail=0
@@ -164,17 +155,7 @@ _HALL["h5"] = [
 ]
 _HALL["h6"] = [heard(94, "nic0", "h5", "nic0")]
 
-_SPINES = "\n".join(
-    ["h1/nic0 leaf-0/p1 rail=0", "h2/nic0 leaf-1/p1 rail=0"]
-    + [f"leaf-{leaf}/up{spine} spine-{spine}/d{leaf}" for leaf in range(2) for spine in range(4)]
-)
-
-
-def _way(flow: int) -> tuple[str, ...]:
-    return "leaf-0", f"spine-{flow % 4}", "leaf-1"
-
-
-_BESIDE = _SPINES.replace("h2/nic0 leaf-1/p1", "h3/nic0 leaf-1/p1") + "\nh2/nic0 leaf-0/p2 rail=0"
+_BESIDE = spines().replace("h2/nic0 leaf-1/p1", "h3/nic0 leaf-1/p1") + "\nh2/nic0 leaf-0/p2 rail=0"
 
 
 def _bleached(path: Callable[[int], tuple[str, ...]], bleached: tuple[str, str], kept: tuple[str, str]) -> Sweep:
@@ -184,36 +165,41 @@ def _bleached(path: Callable[[int], tuple[str, ...]], bleached: tuple[str, str],
 
 
 FIRES = (
-    Case("All that one NIC sends.", _BESIDE, _bleached(_way, ("h1", "h3"), ("h2", "h3")), ("h1/nic0",)),
+    Case("All that one NIC sends.", _BESIDE, _bleached(over_spines, ("h1", "h3"), ("h2", "h3")), ("h1/nic0",)),
     Case(
         "All between two NICs, and none that another pair sends over the same switches.",
         _BESIDE + "\nh4/nic0 leaf-1/p2 rail=0",
-        _bleached(_way, ("h1", "h3"), ("h2", "h4")),
+        _bleached(over_spines, ("h1", "h3"), ("h2", "h4")),
         ("h1/nic0",),
     ),
     Case(
         "All that is sent to one NIC.",
         _BESIDE,
-        _bleached(lambda flow: _way(flow)[::-1], ("h3", "h1"), ("h3", "h2")),
+        _bleached(lambda flow: over_spines(flow)[::-1], ("h3", "h1"), ("h3", "h2")),
         ("h1/nic0",),
     ),
     Case(
         "One of four spines clears it.",
-        _SPINES,
-        swept_example(_way, tos_heard=lambda flow: 0 if flow % 4 == 1 else 104),
+        spines(),
+        swept_example(tos_heard=lambda flow: 0 if flow % 4 == 1 else 104),
         ("spine-1",),
     ),
-    Case("All between one leaf and the others, both ways.", _PLAN + _THIRD, _HALL, ("leaf-2",)),
-    Case("Between two leaves.", _PLAN, _classes(*_OVER), ("leaf-0",)),
-    Case("Under a leaf, and all that crosses it.", _PLAN, _classes(*_OVER, ("h1", "h2"), ("h2", "h1")), ("leaf-0",)),
-    Case("All that one NIC sends.", _PLAN, _classes(("h1", "h2"), ("h1", "h3"), ("h1", "h4")), ("h1/nic0",)),
+    Case("All between one leaf and the others, both ways.", TWO_LEAVES + _THIRD, _HALL, ("leaf-2",)),
+    Case("Between two leaves.", TWO_LEAVES, _classes(*BETWEEN_LEAVES), ("leaf-0",)),
+    Case(
+        "Under a leaf, and all that crosses it.",
+        TWO_LEAVES,
+        _classes(*BETWEEN_LEAVES, ("h1", "h2"), ("h2", "h1")),
+        ("leaf-0",),
+    ),
+    Case("All that one NIC sends.", TWO_LEAVES, _classes(("h1", "h2"), ("h1", "h3"), ("h1", "h4")), ("h1/nic0",)),
 )
 
 QUIET = (
-    Case("All keep it; ECN marks do not count.", _PLAN, _classes()),
+    Case("All keep it; ECN marks do not count.", TWO_LEAVES, _classes()),
     Case(
         "Packets without a class.",
-        "h1/nic0 leaf-0/p1 rail=0\nh2/nic0 leaf-0/p2 rail=0",
+        TWO_HOSTS,
         {"h1": [sent(0, "nic0", "h2", "nic0", tos=0)], "h2": [heard(0, "nic0", "h1", "nic0", tos=0, tos_heard=0)]},
         unknown=True,
     ),

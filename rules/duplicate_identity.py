@@ -40,12 +40,7 @@ from truerail.model.names import printable
 _SHOWN = 4
 
 
-@rule(
-    "CAB007",
-    severity=Severity.CRITICAL,
-    needs=[Neighbor],
-    first="where DEVICE",
-)
+@rule("CAB007", severity=Severity.CRITICAL, needs=[Neighbor], first="where DEVICE")
 def duplicate_identity(round: Round) -> Iterator[Finding]:
     """Names and MAC addresses that several devices have, and devices that announce the name of another one."""
     wiring = round.cabling
@@ -173,10 +168,5 @@ FIRES = (
 QUIET = Case(
     "Each host has its own name.",
     _PLAN,
-    {
-        "gpu-1": _MACS_1,
-        "gpu-2": _MACS_2,
-        "leaf-0": _leaf(0, "gpu-1", "gpu-2"),
-        "leaf-1": _leaf(1, "gpu-1", "gpu-2"),
-    },
+    {"gpu-1": _MACS_1, "gpu-2": _MACS_2, "leaf-0": _leaf(0, "gpu-1", "gpu-2"), "leaf-1": _leaf(1, "gpu-1", "gpu-2")},
 )

@@ -34,11 +34,12 @@ no finding.
 from collections.abc import Iterator
 
 from rules._bonds import blind_bonds
+from rules._examples import hears
 from truerail.analysis.cabling import Wiring
 from truerail.analysis.cabling.paths import GpuRails, rails_in
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, InsufficientDataError, NotEvaluated, rule
-from truerail.model import Evidence, Finding, GpuNicPath, Neighbor, NetLink, RdmaLink, Severity
+from truerail.model import Evidence, Finding, GpuNicPath, NetLink, RdmaLink, Severity
 
 _HOSTS_FOR_TRUST = 5
 """detection.md section 7: a majority of hosts is worth 0.9 if at least five agree."""
@@ -47,12 +48,7 @@ _PORTS_SHOWN = 2
 _SHOWN = 4
 
 
-@rule(
-    "NIC001",
-    severity=Severity.WARNING,
-    needs=[GpuNicPath],
-    first="where HOST",
-)
+@rule("NIC001", severity=Severity.WARNING, needs=[GpuNicPath], first="where HOST")
 def gpu_nic_order(round: Round) -> Iterator[Finding]:
     """Hosts where the NIC nearest to a GPU is on another rail in the plan than the GPU."""
     wiring = round.cabling
@@ -175,10 +171,7 @@ QUIET = (
         {
             **{f"gpu-{host}": _host(_RIGHT) for host in (1, 2, 3)},
             **{
-                f"leaf-{rail}": [
-                    Neighbor(f"swp{host}", system_name=f"gpu-{host}", port_id=f"nic{5 - rail}", port_id_type="ifname")
-                    for host in (1, 2, 3)
-                ]
+                f"leaf-{rail}": [hears(f"swp{host}", f"gpu-{host}/nic{5 - rail}") for host in (1, 2, 3)]
                 for rail in range(6)
             },
         },

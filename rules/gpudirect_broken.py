@@ -46,17 +46,7 @@ from truerail.analysis.cabling import ONE_END, Wiring
 from truerail.analysis.cabling.paths import CLOSENESS
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, rule
-from truerail.model import (
-    CauseKind,
-    Evidence,
-    Fact,
-    Finding,
-    GpuNicPath,
-    HostSetting,
-    Reading,
-    Severity,
-    Transport,
-)
+from truerail.model import CauseKind, Evidence, Fact, Finding, GpuNicPath, HostSetting, Reading, Severity, Transport
 from truerail.model.names import printable
 
 LEAST_PEERS = 3

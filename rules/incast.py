@@ -59,12 +59,7 @@ PAUSE_FRAMES = 100.0
 """Pause frames a second from which a port counts as paused."""
 
 
-@rule(
-    "INC001",
-    severity=Severity.WARNING,
-    needs=[PortCounters],
-    cause=CauseKind.OVERLOAD,
-)
+@rule("INC001", severity=Severity.WARNING, needs=[PortCounters], cause=CauseKind.OVERLOAD)
 def incast(round: Round) -> Iterator[Finding]:
     """Ports to hosts where many senders meet."""
     telemetry = round.telemetry
@@ -189,54 +184,47 @@ FIRES = (
     Case(
         "Seven hosts send to one, and the leaf pauses them.",
         _PLAN,
-        {},
-        ("leaf-0/p0",),
+        finds=("leaf-0/p0",),
         rates=_SENDERS | {"leaf-0/p0": _EGRESS},
     ),
     Case(
         "The port to one host marks packets.",
         _PLAN,
-        {},
-        ("leaf-0/p0",),
+        finds=("leaf-0/p0",),
         rates={"leaf-0/p0": {"tx_bytes": 4.2e10, "rx_bytes": 1e9, "ecn_marked_packets": 1e5}},
     ),
     Case(
         "Four hosts send to one, beside three ports that a storm pauses without end.",
         _PLAN,
-        {},
-        ("leaf-0/p0",),
+        finds=("leaf-0/p0",),
         rates={port: _ENDLESS if port[-1] in "567" else rates for port, rates in _SENDERS.items()}
         | {"leaf-0/p0": _EGRESS},
     ),
 )
 
 QUIET = (
-    Case("It gets back as much as it sends.", _PLAN, {}, rates=_SENDERS | {"leaf-0/p0": _EGRESS | {"rx_bytes": 4e10}}),
+    Case("It gets back as much as it sends.", _PLAN, rates=_SENDERS | {"leaf-0/p0": _EGRESS | {"rx_bytes": 4e10}}),
     Case(
         "The host pauses the port: a slow receiver.",
         _PLAN,
-        {},
         rates=_SENDERS | {"leaf-0/p0": _EGRESS | {"rx_pause_us:3": 5e5}},
     ),
-    Case("No sign of congestion.", _PLAN, {}, rates={"leaf-0/p0": _EGRESS}),
+    Case("No sign of congestion.", _PLAN, rates={"leaf-0/p0": _EGRESS}),
     Case(
         "A storm makes the leaf pause its other ports, and nothing gets through: PFC001.",
         _PLAN,
-        {},
         unknown=True,
         rates={f"leaf-0/p{n}": _ENDLESS for n in range(1, 8)} | {"leaf-0/p0": _EGRESS},
     ),
     Case(
         "Three senders: fewer ports are paused than many senders make.",
         _PLAN,
-        {},
         unknown=True,
         rates={f"leaf-0/p{n}": _SENDERS[f"leaf-0/p{n}"] for n in range(1, 4)} | {"leaf-0/p0": _EGRESS},
     ),
     Case(
         "A switch whose port to a host is full reports neither marks nor pauses; another one does.",
         f"{_PLAN}\nh9/nic0 leaf-1/p9 rail=0 speed=400",
-        {},
         unknown=True,
         rates={
             "leaf-0/p0": {"tx_bytes": 4.2e10, "rx_bytes": 1e9},

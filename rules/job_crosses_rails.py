@@ -29,6 +29,7 @@ not keep to `NCCL_CROSS_NIC=0`.
 
 from collections.abc import Iterator
 
+from rules._examples import hears
 from rules._nccl import SHOWN, device_words, evidence, job_of, port_words, rail_words, unknown_nics
 from truerail.analysis.nccl import Crossing, NcclJob
 from truerail.analysis.round import Round
@@ -141,10 +142,7 @@ _OTHER_GPUS = {
     host: [one._replace(from_gpu="0", to_gpu="1") if isinstance(one, NcclHop) else one for one in facts]
     for host, facts in _job(0, 1).items()
 }
-_MOVED = _job(0, 0) | {
-    f"leaf-{leaf}": [Neighbor("p1", system_name="gpu-1", port_id=f"mlx5_{1 - leaf}", port_id_type="ifname")]
-    for leaf in (0, 1)
-}
+_MOVED = _job(0, 0) | {f"leaf-{leaf}": [hears("p1", f"gpu-1/mlx5_{1 - leaf}")] for leaf in (0, 1)}
 
 FIRES = (
     Case("Two cables of a host are swapped.", _SPINE, _MOVED, ("gpu-1",)),

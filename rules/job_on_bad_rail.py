@@ -27,6 +27,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
+from rules._examples import hears
 from rules._jobs import away, jobs_of, listed, subject_of, words_of
 from truerail.analysis.affected import DeviceCables
 from truerail.analysis.explained import HURT_BY, Explained
@@ -125,7 +126,7 @@ def _seen(*dark: str) -> dict[str, list[Neighbor | NetLink | SchedulerJob | PodO
         host: [
             NetLink(f"nic{rail}", operstate="DOWN")
             if host in dark and rail == 0
-            else Neighbor(f"nic{rail}", system_name=f"leaf-{rail}", port_id=f"swp{host[-1]}", port_id_type="ifname")
+            else hears(f"nic{rail}", f"leaf-{rail}/swp{host[-1]}")
             for rail in (0, 1)
         ]
         for host in ("gpu-1", "gpu-2", "gpu-3")
@@ -134,9 +135,7 @@ def _seen(*dark: str) -> dict[str, list[Neighbor | NetLink | SchedulerJob | PodO
 
 def _crossed() -> list[Neighbor | NetLink | SchedulerJob | PodOfJob]:
     """The neighbors of a host, each at the other NIC."""
-    return [
-        Neighbor(f"nic{1 - rail}", system_name=f"leaf-{rail}", port_id="swp1", port_id_type="ifname") for rail in (0, 1)
-    ]
+    return [hears(f"nic{1 - rail}", f"leaf-{rail}/swp1") for rail in (0, 1)]
 
 
 def _job(job: str, *nodes: str, state: str = "RUNNING") -> SchedulerJob:

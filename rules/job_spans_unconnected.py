@@ -27,6 +27,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from rules._examples import hears
 from rules._jobs import away, jobs_of, listed, subject_of, words_of
 from truerail.analysis.affected import DeviceCables
 from truerail.analysis.cabling import State, Wiring
@@ -115,9 +116,7 @@ def _seen(job: tuple[str, ...], *unlinked: str) -> dict[str, list[Neighbor | Sch
     """Every cable of a host is where it is planned, without those of hosts that are named."""
     found: dict[str, list[Neighbor | SchedulerJob]] = {
         f"gpu-{host}": [
-            Neighbor(
-                f"nic{rail}", system_name=f"leaf-{rail + 2 * (host > 2)}", port_id=f"swp{host}", port_id_type="ifname"
-            )
+            hears(f"nic{rail}", f"leaf-{rail + 2 * (host > 2)}/swp{host}")
             for rail in (0, 1)
             if f"gpu-{host}" not in unlinked
         ]
@@ -136,5 +135,5 @@ QUIET = (
     Case("A job of one host.", _APART, _seen(("gpu-3",))),
     Case("The third host's cables were not seen.", _APART, _seen(_ALL, "gpu-3")),
     Case("No scheduler is asked.", _APART, {"gpu-1": []}),
-    Case("The scheduler has never answered.", _APART, {}, unknown=True, errors={"slurm": "timed out"}),
+    Case("The scheduler has never answered.", _APART, unknown=True, errors={"slurm": "timed out"}),
 )

@@ -34,12 +34,13 @@ stay unknown.
 from collections import Counter
 from collections.abc import Iterator
 
+from rules._examples import hears
 from rules._lags import SYNCHRONIZED, Lag, Lags, Member, lags, stands_at
 from rules._places import places
 from truerail.analysis.cabling import BOTH_ENDS, ONE_END, Wiring, evidence_of
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, NotApplicableError, report_not_evaluated, rule
-from truerail.model import CauseKind, Finding, LagMember, Neighbor, NetLink, NotEvaluated, Severity
+from truerail.model import CauseKind, Finding, LagMember, NetLink, NotEvaluated, Severity
 from truerail.model.finding import MOST_EXAMPLES
 
 
@@ -167,9 +168,9 @@ FIRES = (
             "gpu-1": [
                 _GOOD,
                 LagMember("nic0p1", "bond0", _PAIR, 9, 1, 61, 61, True),
-                Neighbor("nic0p0", system_name="leaf-1", port_id="swp1", port_id_type="ifname"),
-                Neighbor("nic0p1", system_name="leaf-1", port_id="swp9", port_id_type="ifname"),
-            ],
+                hears("nic0p0", "leaf-1/swp1"),
+                hears("nic0p1", "leaf-1/swp9"),
+            ]
         },
         ("gpu-1/nic0p1",),
     ),

@@ -27,6 +27,8 @@ A policer or a full queue of another class loses packets by design: sweep in a q
 
 from collections.abc import Iterator
 
+from rules._examples import over_spines, spines, swept_example
+from rules._examples import together as _together
 from rules._sweeps import (
     UNSEATED,
     between_unseated,
@@ -39,8 +41,6 @@ from rules._sweeps import (
     sweep_to_evaluate,
     words_of,
 )
-from rules._swept_example import swept_example
-from rules._swept_example import together as _together
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
 from truerail.analysis.sweep.losses import together
@@ -93,19 +93,11 @@ def _unseated(round: Round, found: Swept, leaf: int, flows: Codes) -> Finding:
     )
 
 
-_PLAN = "\n".join(
-    ["h1/nic0 leaf-0/p1 rail=0", "h2/nic0 leaf-1/p1 rail=0"]
-    + [f"leaf-{leaf}/up{spine} spine-{spine}/d{leaf}" for spine in range(4) for leaf in range(3)]
-    + ["h3/nic0 leaf-2/p1 rail=0"]
-)
-
-
-def _way(flow: int) -> tuple[str, ...]:
-    return "leaf-0", f"spine-{flow % 4}", "leaf-1"
+_PLAN = spines(leaves=3)
 
 
 def _other_way(flow: int) -> tuple[str, ...]:
-    return "leaf-0", f"spine-{flow % 4}", "leaf-2"
+    return over_spines(flow, leaf=2)
 
 
 def _some(flow: int) -> int:
@@ -116,20 +108,15 @@ FIRES = (
     Case(
         "One of four spines loses 2 % of what it sends to one leaf, and nothing of what it sends to the other.",
         _PLAN,
-        _together(swept_example(_way, lost=_some), swept_example(_other_way, ends=("h1", "h3"), number=1)),
+        _together(swept_example(lost=_some), swept_example(_other_way, ends=("h1", "h3"), number=1)),
         ("spine-1/d1",),
     ),
-    Case(
-        "Up and down carry the same flows: one of two links.",
-        _PLAN,
-        swept_example(_way, lost=_some),
-        ("leaf-0/up1",),
-    ),
+    Case("Up and down carry the same flows: one of two links.", _PLAN, swept_example(lost=_some), ("leaf-0/up1",)),
     Case(
         "Loss on flows of which no spine answers: without a seat.",
         _PLAN,
         _together(
-            swept_example(_way, 16),
+            swept_example(flows=16),
             swept_example(_other_way, ends=("h1", "h3"), number=1, lost=_some, deepest=lambda _: 1),
         ),
         ("leaf-0",),
@@ -137,15 +124,13 @@ FIRES = (
 )
 
 QUIET = (
-    Case(
-        "Everything arrives, in one direction; the other one was not swept.", _PLAN, swept_example(_way), unknown=True
-    ),
-    Case("One packet of thousands is lost.", _PLAN, swept_example(_way, lost=lambda flow: flow == 7), unknown=True),
+    Case("Everything arrives, in one direction; the other one was not swept.", _PLAN, swept_example(), unknown=True),
+    Case("One packet of thousands is lost.", _PLAN, swept_example(lost=lambda flow: flow == 7), unknown=True),
     Case(
         "Paths change from packet to packet, and everything arrives.",
         _PLAN,
-        _together(swept_example(_way), swept_example(lambda flow: _way(flow + 1))),
+        _together(swept_example(), swept_example(lambda flow: over_spines(flow + 1))),
         unknown=True,
     ),
-    Case("Hops were not asked.", _PLAN, {}, unknown=True),
+    Case("Hops were not asked.", _PLAN, unknown=True),
 )

@@ -39,11 +39,7 @@ from truerail.model.index import PlanIndex
 _LEAST_REPORTED = 3
 
 
-@rule(
-    "LNK002",
-    severity=Severity.WARNING,
-    needs=[NetLink],
-)
+@rule("LNK002", severity=Severity.WARNING, needs=[NetLink])
 def mtu_mismatch(round: Round) -> Iterator[Finding]:
     """Planned NICs whose MTU their switch port does not accept, or that differ from most NICs of their rail."""
     wiring = round.cabling

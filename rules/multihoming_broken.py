@@ -251,12 +251,7 @@ FIRES = (
 
 QUIET = (
     Case("Both switches share the bond.", _PLAN, {"gpu-1": _HOST, "leaf-1": _AT_ONE, "leaf-2": _AT_ONE}),
-    Case(
-        "Only one switch reports its shared lags.",
-        _PLAN,
-        {"gpu-1": _HOST, "leaf-1": _AT_ONE},
-        unknown=True,
-    ),
+    Case("Only one switch reports its shared lags.", _PLAN, {"gpu-1": _HOST, "leaf-1": _AT_ONE}, unknown=True),
     Case(
         "Both switches share other bonds: this one is shared by other means, or not meant to be.",
         _PLAN,

@@ -35,6 +35,7 @@ compare the plan first.
 
 from collections.abc import Iterator
 
+from rules._examples import hears
 from rules._places import Misplaced, Places, places, unknown_among, unseen_cables
 from truerail.analysis.cabling import WITNESS_KINDS
 from truerail.analysis.round import Round
@@ -95,56 +96,45 @@ FIRES = (
         "Two cables of one host are swapped; the leaves say so, and the host is silent.",
         _TWO_RAILS,
         {
-            "leaf-0": [
-                Neighbor("swp1", system_name="gpu-1", port_id="nic1", port_id_type="ifname"),
-                Neighbor("swp2", system_name="gpu-2", port_id="nic0", port_id_type="ifname"),
-            ],
-            "leaf-1": [
-                Neighbor("swp1", system_name="gpu-1", port_id="nic0", port_id_type="ifname"),
-                Neighbor("swp2", system_name="gpu-2", port_id="nic1", port_id_type="ifname"),
-            ],
+            "leaf-0": [hears("swp1", "gpu-1/nic1"), hears("swp2", "gpu-2/nic0")],
+            "leaf-1": [hears("swp1", "gpu-1/nic0"), hears("swp2", "gpu-2/nic1")],
         },
         ("gpu-1/nic0", "gpu-1/nic1"),
     ),
     Case(
         "On a leaf with two rails the port decides.",
         _ONE_LEAF,
-        {
-            "leaf-0": [
-                Neighbor("swp5", system_name="gpu-1", port_id="nic0", port_id_type="ifname"),
-                Neighbor("swp1", system_name="gpu-1", port_id="nic1", port_id_type="ifname"),
-            ]
-        },
+        {"leaf-0": [hears("swp5", "gpu-1/nic0"), hears("swp1", "gpu-1/nic1")]},
         ("gpu-1/nic0", "gpu-1/nic1"),
     ),
     Case(
         "The host hears another rail's leaf, which does not report its port.",
         _TWO_RAILS,
-        {"gpu-1": [Neighbor("nic0", system_name="leaf-1"), Neighbor("nic1", system_name="leaf-1")]},
+        {"gpu-1": [hears("nic0", "leaf-1"), hears("nic1", "leaf-1")]},
         ("gpu-1/nic0",),
     ),
     Case(
         "A free port of another leaf counts for that leaf's rail.",
         _TWO_RAILS,
-        {"gpu-1": [Neighbor("nic0", system_name="leaf-1", port_id="swp9", port_id_type="ifname")]},
+        {"gpu-1": [hears("nic0", "leaf-1/swp9")]},
         ("gpu-1/nic0",),
     ),
     Case(
         "A leaf of the same rail in another pod is the wrong leaf all the same.",
         "gpu-1/nic0 leaf-0/swp1 rail=0\ngpu-9/nic0 leaf-8/swp1 rail=0",
-        {"gpu-1": [Neighbor("nic0", system_name="leaf-8", port_id="swp1", port_id_type="ifname")]},
+        {"gpu-1": [hears("nic0", "leaf-8/swp1")]},
         ("gpu-1/nic0",),
     ),
     Case(
         "In a plan without rails another switch is the wrong switch.",
         "gpu-1/nic0 leaf-0/swp1\ngpu-2/nic0 leaf-1/swp1",
-        {"gpu-1": [Neighbor("nic0", system_name="leaf-1", port_id="swp1", port_id_type="ifname")]},
+        {"gpu-1": [hears("nic0", "leaf-1/swp1")]},
         ("gpu-1/nic0",),
     ),
     Case(
         "A NIC sits on a spine.",
         "gpu-1/nic0 leaf-0/swp1 rail=0\nleaf-0/swp9 spine-1/swp1",
-        {"gpu-1": [Neighbor("nic0", system_name="spine-1", port_id="swp7", port_id_type="ifname")]},
+        {"gpu-1": [hears("nic0", "spine-1/swp7")]},
         ("gpu-1/nic0",),
     ),
 )
@@ -164,24 +154,13 @@ QUIET = (
     Case(
         "Every NIC is on the leaf of its rail; long names, other case and a serial number do not matter.",
         _TWO_RAILS,
-        {
-            "gpu-1": [
-                Neighbor("nic0", system_name="LEAF-0.dc1.example.net", port_id="swp1", port_id_type="ifname"),
-                Neighbor("nic1", system_name="leaf-1(FDO2222)", port_id="swp1", port_id_type="ifname"),
-            ]
-        },
+        {"gpu-1": [hears("nic0", "LEAF-0.dc1.example.net/swp1"), hears("nic1", "leaf-1(FDO2222)/swp1")]},
         unknown=True,
     ),
     Case(
         "The port description still carries the planned label, the port id shows where the cable really ends: CAB002.",
         "gpu-1/nic0 leaf-0/swp1 rail=0\ngpu-2/nic0 leaf-0/swp2 rail=0",
-        {
-            "gpu-1": [
-                Neighbor(
-                    "nic0", system_name="leaf-0", port_id="swp2", port_id_type="ifname", port_description="gpu-2 nic0"
-                )
-            ]
-        },
+        {"gpu-1": [hears("nic0", "leaf-0/swp2", port_description="gpu-2 nic0")]},
         unknown=True,
     ),
 )

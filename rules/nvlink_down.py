@@ -93,12 +93,7 @@ def _gpus(*active: int) -> list[NvLink]:
 
 
 FIRES = (
-    Case(
-        "Two links of one GPU are inactive.",
-        _PLAN,
-        {"gpu-1": _gpus(18, 18), "gpu-2": _gpus(18, 16)},
-        ("gpu-2",),
-    ),
+    Case("Two links of one GPU are inactive.", _PLAN, {"gpu-1": _gpus(18, 18), "gpu-2": _gpus(18, 16)}, ("gpu-2",)),
     Case(
         "The fabric manager of a host does not run.",
         _PLAN,

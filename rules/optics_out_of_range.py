@@ -63,12 +63,7 @@ UNLIKE_PEERS = 0.7
 """Confidence in a comparison alone."""
 
 
-@rule(
-    "LNK005",
-    severity=Severity.WARNING,
-    needs=[Optic],
-    cause=CauseKind.DEGRADED_LINK,
-)
+@rule("LNK005", severity=Severity.WARNING, needs=[Optic], cause=CauseKind.DEGRADED_LINK)
 def optics_out_of_range(round: Round) -> Iterator[Finding]:
     """Planned ports of whose modules a lane is dark, out of its limits, hot, or far weaker than its peers."""
     wiring = round.cabling

@@ -52,13 +52,7 @@ PAUSES = 100.0
 """Marks or pause frames a second on an uplink's switch from which the switch is congested."""
 
 
-@rule(
-    "CAP001",
-    severity=Severity.WARNING,
-    needs=[NetLink],
-    cause=CauseKind.OVERLOAD,
-    first="where SWITCH",
-)
+@rule("CAP001", severity=Severity.WARNING, needs=[NetLink], cause=CauseKind.OVERLOAD, first="where SWITCH")
 def oversubscribed(round: Round) -> Iterator[Finding]:
     """Leaves that lost uplinks, and leaves whose uplinks are all full."""
     telemetry = round.telemetry
@@ -210,12 +204,7 @@ def _rates(use: float, marks: float = 1e5) -> dict[str, dict[str, float]]:
 
 
 FIRES = (
-    Case(
-        "One of four uplinks is down.",
-        _PLAN,
-        {"leaf-0": [NetLink("up2", operstate="DOWN")]},
-        ("leaf-0",),
-    ),
+    Case("One of four uplinks is down.", _PLAN, {"leaf-0": [NetLink("up2", operstate="DOWN")]}, ("leaf-0",)),
     Case(
         "All uplinks are down, as the spines say.",
         _PLAN,

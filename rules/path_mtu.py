@@ -32,10 +32,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rules._probes import Probed, heard, probed, sent, some
+from rules._examples import BETWEEN_LEAVES, TWO_HOSTS, TWO_LEAVES, heard, sent, spines, swept_example, together
+from rules._probes import Probed, probed, some
 from rules._sweeps import SURE, TIED, between_switches, leaves_of, nic_of, not_covered, subject_of, words_of
 from rules._sweeps import evidence_of as sweep_evidence
-from rules._swept_example import swept_example, together
 from truerail.analysis.cabling import ONE_END, evidence_of
 from truerail.analysis.probes.hop_devices import owners
 from truerail.analysis.round import Round
@@ -49,12 +49,7 @@ _LARGE = 1200
 """Bytes from which a probe is a large one: more than every path has to take (RFC 8200: 1280, IPv4: 576)."""
 
 
-@rule(
-    "PRB003",
-    severity=Severity.CRITICAL,
-    needs=[ProbeReach],
-    cause=CauseKind.CONFIGURATION,
-)
+@rule("PRB003", severity=Severity.CRITICAL, needs=[ProbeReach], cause=CauseKind.CONFIGURATION)
 def path_mtu(round: Round) -> Iterator[Finding]:
     """Hops, NICs and pairs of leaves that lose large packets."""
     found = probed(round)
@@ -124,8 +119,11 @@ def _refused(found: Probed) -> Mask:
     """Flows of which the sender's kernel refused a size."""
     flows = found.flows
     table = found.round.snapshot.table(ProbeTrouble)
-    keys = {(table.devices[int(d)], t.run, t.flow) for t, d in zip(table.rows, table.device, strict=True)
-            if t.what == "EMSGSIZE"}  # fmt: skip
+    keys = {
+        (table.devices[int(d)], t.run, t.flow)
+        for t, d in zip(table.rows, table.device, strict=True)
+        if t.what == "EMSGSIZE"
+    }
     of = (flows.fact(flow) for flow in range(len(flows.row)))
     hosts = (flows.table.devices[int(flows.table.device[row])] for row in flows.row.tolist())
     return np.array([(host, one.run, one.flow) in keys for host, one in zip(hosts, of, strict=True)], dtype=bool)
@@ -218,16 +216,6 @@ def _between(found: Probed, lost: Mask) -> Iterator[Finding]:
         )
 
 
-_PLAN = """
-    h1/nic0 leaf-0/p1 rail=0
-    h2/nic0 leaf-0/p2 rail=0
-    h3/nic0 leaf-1/p1 rail=0
-    h4/nic0 leaf-1/p2 rail=0
-    leaf-0/u1 spine-1/p1
-    leaf-1/u1 spine-1/p2
-"""
-
-
 def _sizes(*lost: tuple[str, str]) -> dict[str, list[ProbeReach]]:
     """Four hosts, each to each, with small and large packets; some pairs lose the large ones."""
     facts: dict[str, list[ProbeReach]] = {host: [] for host in ("h1", "h2", "h3", "h4")}
@@ -240,56 +228,46 @@ def _sizes(*lost: tuple[str, str]) -> dict[str, list[ProbeReach]]:
     return facts
 
 
-_OVER = (("h1", "h3"), ("h1", "h4"), ("h2", "h3"), ("h2", "h4"))
 _OF_H1 = (("h1", "h2"), ("h1", "h3"), ("h1", "h4"), ("h2", "h1"), ("h3", "h1"), ("h4", "h1"))
 _SAID = ProbeHop("nic0", "h3", "nic0", "r", 1, 50000, 64, 9000, 1, "10.9.0.1", 1, "too big", 1500)
 _ADDRESS = {"leaf-0": [NetAddress("p1", "10.9.0.1", 31)]}
 _SMALL = _sizes(*_OF_H1[:3])
 _SMALL["h1"] = [fact for fact in _SMALL["h1"] if fact.size != 9000 or fact.sent is None]
 
-_SPINES = "\n".join(
-    ["h1/nic0 leaf-0/p1 rail=0", "h2/nic0 leaf-1/p1 rail=0"]
-    + [f"leaf-{leaf}/up{spine} spine-{spine}/d{leaf}" for leaf in range(2) for spine in range(4)]
-)
-
-
-def _way(flow: int) -> tuple[str, ...]:
-    return "leaf-0", f"spine-{flow % 4}", "leaf-1"
-
 
 def _cut(flow: int) -> int:
     return 0 if flow % 4 == 1 else 3
 
 
-_BESIDE = _SPINES.replace("h2/nic0 leaf-1/p1", "h3/nic0 leaf-1/p1") + "\nh2/nic0 leaf-0/p2 rail=0"
+_BESIDE = spines().replace("h2/nic0 leaf-1/p1", "h3/nic0 leaf-1/p1") + "\nh2/nic0 leaf-0/p2 rail=0"
 
 FIRES = (
     Case(
         "All paths of one NIC pass none, and those of another NIC under the same leaf do.",
         _BESIDE,
         together(
-            swept_example(_way, ends=("h1", "h3"), large=lambda _: 0),
-            swept_example(_way, ends=("h2", "h3"), number=1, large=lambda _: 3),
+            swept_example(ends=("h1", "h3"), large=lambda _: 0),
+            swept_example(ends=("h2", "h3"), number=1, large=lambda _: 3),
         ),
         ("h1/nic0",),
     ),
     Case(
         "The leaf says so of its link to the NIC.",
         _BESIDE,
-        swept_example(_way, ends=("h1", "h3"), large=lambda _: 0, too_big=lambda _: "leaf-1"),
+        swept_example(ends=("h1", "h3"), large=lambda _: 0, too_big=lambda _: "leaf-1"),
         ("leaf-1",),
     ),
-    Case("One of four spines passes no large packets.", _SPINES, swept_example(_way, large=_cut), ("leaf-0/up1",)),
+    Case("One of four spines passes no large packets.", spines(), swept_example(large=_cut), ("leaf-0/up1",)),
     Case(
         "The router at one of four links says so.",
-        _SPINES,
-        swept_example(_way, large=_cut, too_big=lambda flow: "spine-1" if flow % 4 == 1 else ""),
+        spines(),
+        swept_example(large=_cut, too_big=lambda flow: "spine-1" if flow % 4 == 1 else ""),
         ("spine-1/d1",),
     ),
-    Case("No router says so: between two leaves.", _PLAN, _sizes(*_OVER), ("leaf-0",)),
+    Case("No router says so: between two leaves.", TWO_LEAVES, _sizes(*BETWEEN_LEAVES), ("leaf-0",)),
     Case(
         "A router says so, for some of the flows; the others lose theirs there too.",
-        _PLAN,
+        TWO_LEAVES,
         {
             **_sizes(("h1", "h3")),
             **_ADDRESS,
@@ -297,26 +275,26 @@ FIRES = (
         },
         ("leaf-0",),
     ),
-    Case("All that one NIC sends and receives.", _PLAN, _sizes(*_OF_H1), ("h1/nic0",)),
+    Case("All that one NIC sends and receives.", TWO_LEAVES, _sizes(*_OF_H1), ("h1/nic0",)),
     Case(
         "The host refuses: its own MTU is smaller.",
-        _PLAN,
+        TWO_LEAVES,
         {**_SMALL, "h1": [*_SMALL["h1"], *(ProbeTrouble("nic0", "EMSGSIZE", 1, "r", flow) for flow in (0, 1, 2))]},
         ("h1/nic0",),
     ),
 )
 
 QUIET = (
-    Case("All sizes arrive.", _PLAN, _sizes()),
+    Case("All sizes arrive.", TWO_LEAVES, _sizes()),
     Case(
         "All arrive by all paths; the other direction was not swept.",
-        _SPINES,
-        swept_example(_way, large=lambda _: 3),
+        spines(),
+        swept_example(large=lambda _: 3),
         unknown=True,
     ),
     Case(
         "Small packets do not arrive either: that is another rule's.",
-        "h1/nic0 leaf-0/p1 rail=0\nh2/nic0 leaf-0/p2 rail=0",
+        TWO_HOSTS,
         {
             "h1": [sent(0, "nic0", "h2", "nic0"), sent(0, "nic0", "h2", "nic0", size=9000)],
             "h2": [heard(0, "nic0", "h1", "nic0", 0)],
@@ -324,7 +302,7 @@ QUIET = (
     ),
     Case(
         "No large packet was sent.",
-        "h1/nic0 leaf-0/p1 rail=0\nh2/nic0 leaf-0/p2 rail=0",
+        TWO_HOSTS,
         {"h1": [sent(0, "nic0", "h2", "nic0")], "h2": [heard(0, "nic0", "h1", "nic0")]},
         unknown=True,
     ),

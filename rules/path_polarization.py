@@ -28,8 +28,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from rules._examples import swept_example
 from rules._sweeps import evidence_of, round_rate, sweep_to_evaluate
-from rules._swept_example import swept_example
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, InsufficientDataError, NotApplicableError, report_not_evaluated, rule
 from truerail.analysis.sweep.choices import ANSWERED, Spread, flows_for
@@ -129,5 +129,5 @@ QUIET = (
         swept_example(lambda _: ("leaf-0", "spine-0", "leaf-1")),
         unknown=True,
     ),
-    Case("Hops were not asked.", _PLAN, {}, unknown=True),
+    Case("Hops were not asked.", _PLAN, unknown=True),
 )

@@ -139,17 +139,17 @@ FIRES = (
     Case("The settings of other ports say that priority 3 is the lossless one.", _PLAN,
          {"leaf-0": [PortQos("swp2", pfc_priorities=(3,))]}, ("gpu-1/nic0",),
          rates={"leaf-0/swp1": {"rx_pause_frames:5": 50}, "leaf-0/swp2": {"rx_pause_frames:3": 50}}),
-    Case("One of twelve NICs pauses on another priority than all others.", _MANY, {}, ("gpu-12/nic0",),
+    Case("One of twelve NICs pauses on another priority than all others.", _MANY, finds=("gpu-12/nic0",),
          rates={f"leaf-0/swp{n}": {f"rx_pause_frames:{3 if n < 12 else 4}": 50} for n in range(1, 13)}),
-    Case("Global pause stops a whole link.", _PLAN, {}, ("gpu-2/nic0",),
+    Case("Global pause stops a whole link.", _PLAN, finds=("gpu-2/nic0",),
          rates={"leaf-0/swp2": {"rx_global_pause_frames": 900}, "gpu-2/nic0": {"tx_global_pause_frames": 900}}),
 )  # fmt: skip
 
 QUIET = (
     Case("Pauses on the lossless priority.", _PLAN, {"leaf-0": [PortQos("swp1", pfc_priorities=(3,))]},
          rates={"leaf-0/swp1": {"rx_pause_frames:3": 50, "rx_pause_frames:0": 0}, "gpu-2/nic0": {"tx_pause_us:3": 0}}),
-    Case("Neither end of a link counts pauses.", _PLAN, {}, unknown=True,
+    Case("Neither end of a link counts pauses.", _PLAN, unknown=True,
          rates={"leaf-0/swp1": {"rx_pause_frames:3": 0}}),
-    Case("Two priorities in use, no settings read, too few ports to guess.", _PLAN, {},
+    Case("Two priorities in use, no settings read, too few ports to guess.", _PLAN,
          rates={"leaf-0/swp1": {"rx_pause_frames:3": 50}, "leaf-0/swp2": {"rx_pause_frames:4": 50}}),
 )  # fmt: skip

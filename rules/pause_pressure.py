@@ -50,12 +50,7 @@ from truerail.analysis.rule import Case, InsufficientDataError, rule
 from truerail.model import Finding, PortCounters, Severity, Transport
 
 
-@rule(
-    "PFC002",
-    severity=Severity.WARNING,
-    needs=[PortCounters],
-    transports=[Transport.ROCE],
-)
+@rule("PFC002", severity=Severity.WARNING, needs=[PortCounters], transports=[Transport.ROCE])
 def pause_pressure(round: Round) -> Iterator[Finding]:
     """The roots of back-pressure that lasts, one finding for each."""
     pauses = round.pauses
@@ -99,21 +94,21 @@ _PLAN = """
 _PRESSED = {"rx_pause_us:3": 300_000.0, "rx_pause_transitions:3": 40_000.0, "tx_bytes:3": 3e10}
 
 FIRES = (
-    Case("A NIC that takes traffic too slowly pauses its leaf for a third of the time.", _PLAN, {}, ("gpu-1/nic0",),
+    Case("A NIC that takes traffic too slowly pauses its leaf for a third of the time.", _PLAN, finds=("gpu-1/nic0",),
          rates={"leaf-0/swp1": _PRESSED, "gpu-1/nic0": {"tx_pause_us:3": 300_000, "rx_bytes": 3e10, "rx_discards": 0}}),
-    Case("A full egress holds up the other ports of its leaf, and the spine.", _PLAN, {}, ("leaf-0/swp1",),
+    Case("A full egress holds up the other ports of its leaf, and the spine.", _PLAN, finds=("leaf-0/swp1",),
          rates={"gpu-2/nic0": _PRESSED, "spine-1/swp1": _PRESSED, "leaf-0/swp1": {"tx_bytes": 4.9e10}}),
-    Case("Counted in frames only, over all priorities (SNMP).", _PLAN, {}, ("gpu-1/nic0",),
+    Case("Counted in frames only, over all priorities (SNMP).", _PLAN, finds=("gpu-1/nic0",),
          rates={"leaf-0/swp1": {"rx_pause_frames": 6_000, "tx_bytes": 4e10}}),
-    Case("One poll failed; what is there lasts.", _PLAN, {}, ("gpu-1/nic0",),
+    Case("One poll failed; what is there lasts.", _PLAN, finds=("gpu-1/nic0",),
          rates={"leaf-0/swp1": {"rx_pause_us:3": [*[2e5] * 6, float("nan"), *[2e5] * 5]}}),
 )  # fmt: skip
 
 QUIET = (
-    Case("Pauses for a moment.", _PLAN, {}, rates={"leaf-0/swp1": {"rx_pause_us:3": [*[0] * 9, 3e5, 3e5, 3e5]}}),
-    Case("Pauses for 2 % of the time.", _PLAN, {}, rates={"leaf-0/swp1": {"rx_pause_us:3": 20_000}}),
-    Case("A storm is PFC001, and so is the pressure that it causes.", _PLAN, {},
+    Case("Pauses for a moment.", _PLAN, rates={"leaf-0/swp1": {"rx_pause_us:3": [*[0] * 9, 3e5, 3e5, 3e5]}}),
+    Case("Pauses for 2 % of the time.", _PLAN, rates={"leaf-0/swp1": {"rx_pause_us:3": 20_000}}),
+    Case("A storm is PFC001, and so is the pressure that it causes.", _PLAN,
          rates={"leaf-0/swp1": {"rx_pause_us:3": 1e6, "tx_bytes:3": 0}, "gpu-2/nic0": _PRESSED}),
-    Case("Frames that allow for 10 % of the time at most.", _PLAN, {},
+    Case("Frames that allow for 10 % of the time at most.", _PLAN,
          rates={"leaf-0/swp1": {"rx_pause_frames:3": 1_200}}),
 )  # fmt: skip

@@ -52,13 +52,7 @@ _SHOWN = 4
 Link = tuple[float | None, int | None]
 
 
-@rule(
-    "NIC005",
-    severity=Severity.WARNING,
-    needs=[PcieLink],
-    cause=CauseKind.SLOW_HOST,
-    first="where HOST",
-)
+@rule("NIC005", severity=Severity.WARNING, needs=[PcieLink], cause=CauseKind.SLOW_HOST, first="where HOST")
 def pcie_downtrained(round: Round) -> Iterator[Finding]:
     """NICs and GPUs of planned hosts whose PCIe link is worse than their peers', or than they can."""
     wiring = round.cabling
@@ -237,11 +231,7 @@ QUIET = (
         {f"gpu-{host}": _host(32.0, 16) for host in (1, 2)},
         unknown=True,
     ),
-    Case(
-        "All slots are PCIe 4: the hosts' design.",
-        _PLAN,
-        {f"gpu-{host}": _host(16.0, 16) for host in (1, 2, 3, 4)},
-    ),
+    Case("All slots are PCIe 4: the hosts' design.", _PLAN, {f"gpu-{host}": _host(16.0, 16) for host in (1, 2, 3, 4)}),
     Case(
         "A GPU lowers its speed while idle.",
         _PLAN,

@@ -30,6 +30,7 @@ None known: nothing else is reported of these cables while the question is open.
 
 from collections.abc import Iterator
 
+from rules._examples import hears
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, rule
 from truerail.model import Finding, Neighbor, Severity
@@ -51,10 +52,7 @@ def plan_names_unknown(round: Round) -> Iterator[Finding]:
 
 def _leaf(first: int, *, own: str) -> list[Neighbor]:
     """A leaf that hears the NICs of four hosts on ports from this number on."""
-    return [
-        Neighbor(f"{own}{first + n}", system_name=f"gpu-{n + 1}", port_id="nic0", port_id_type="ifname")
-        for n in range(4)
-    ]
+    return [hears(f"{own}{first + n}", f"gpu-{n + 1}/nic0") for n in range(4)]
 
 
 def _plan(name: str) -> str:

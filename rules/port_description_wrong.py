@@ -26,6 +26,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from rules._examples import hears
 from truerail.analysis.cabling import ONE_END, State, Wiring, evidence_of
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, rule
@@ -37,12 +38,7 @@ _LABEL = re.compile(r"(?://\s*)?(?:(?:connected )?to[- ])?([^\s:/]+)(?:[:/ ]([^\
 _SHOWN = 4
 
 
-@rule(
-    "CAB010",
-    severity=Severity.INFO,
-    needs=[Neighbor],
-    first="where PORT",
-)
+@rule("CAB010", severity=Severity.INFO, needs=[Neighbor], first="where PORT")
 def port_description_wrong(round: Round) -> Iterator[Finding]:
     """Ports of right cables whose descriptions name another planned end."""
     for device, ports in round.cabling.once(_misdescribed).items():
@@ -113,10 +109,7 @@ _PLAN = """
 
 def _hosts(*texts: str | None) -> dict[str, list[Neighbor]]:
     """What each host hears from its leaf, whose ports have these descriptions."""
-    return {
-        f"gpu-{n}": [Neighbor("nic0", None, None, "leaf-0", f"swp{n}", "ifname", port_description=text)]
-        for n, text in enumerate(texts, 1)
-    }
+    return {f"gpu-{n}": [hears("nic0", f"leaf-0/swp{n}", port_description=text)] for n, text in enumerate(texts, 1)}
 
 
 FIRES = (
@@ -136,7 +129,7 @@ FIRES = (
     Case(
         "A NIC's alias names another port of its leaf.",
         _PLAN,
-        {"leaf-0": [Neighbor("swp1", None, None, "gpu-1", "nic0", "ifname", port_description="leaf-0:swp2")]},
+        {"leaf-0": [hears("swp1", "gpu-1/nic0", port_description="leaf-0:swp2")]},
         ("gpu-1/nic0",),
     ),
 )
@@ -148,6 +141,6 @@ QUIET = (
     Case(
         "The cable is wrong: the description names the planned end, and the cable is the finding.",
         _PLAN,
-        {"leaf-0": [Neighbor("swp1", None, None, "gpu-2", "nic0", "ifname", port_description="leaf-0:swp2")]},
+        {"leaf-0": [hears("swp1", "gpu-2/nic0", port_description="leaf-0:swp2")]},
     ),
 )

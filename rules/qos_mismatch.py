@@ -77,13 +77,7 @@ _SHOWN = 4
 _BY_COUNTERS = ", as the pauses that it counts by priority show (its settings were not read)"
 
 
-@rule(
-    "CFG001",
-    severity=Severity.WARNING,
-    needs=[],
-    transports=[Transport.ROCE],
-    cause=CauseKind.CONFIGURATION,
-)
+@rule("CFG001", severity=Severity.WARNING, needs=[], transports=[Transport.ROCE], cause=CauseKind.CONFIGURATION)
 def qos_mismatch(round: Round) -> Iterator[Finding]:
     """Ports, and devices, whose lossless settings differ from the plan, from the other end's or from most of their
     role.
@@ -247,8 +241,7 @@ FIRES = (
     Case(
         "No settings were read, and one host of four counts pauses of no priority: PFC is off there.",
         _PLAN,
-        {},
-        ("gpu-4",),
+        finds=("gpu-4",),
         rates={
             f"gpu-{host}/nic{rail}": {"rx_bytes:3": 1e9, **({"rx_pause_frames:3": 0.0} if host < 4 else {})}
             for host in (1, 2, 3, 4)

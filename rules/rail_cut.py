@@ -27,6 +27,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from rules._examples import hears
 from rules._places import Misplaced, Places, places
 from truerail.analysis.cabling import ONE_END, WITNESS_KINDS, State, Why
 from truerail.analysis.round import Round
@@ -36,12 +37,7 @@ from truerail.model.columns import Codes
 from truerail.model.index import PlanIndex
 
 
-@rule(
-    "RAL003",
-    severity=Severity.CRITICAL,
-    needs=[Neighbor],
-    instead=WITNESS_KINDS,
-)
+@rule("RAL003", severity=Severity.CRITICAL, needs=[Neighbor], instead=WITNESS_KINDS)
 def rail_cut(round: Round) -> Iterator[Finding]:
     """Hosts that are off a rail, where no spine leads round it."""
     sorted_ = places(round)
@@ -100,12 +96,7 @@ _TWO_PLANES = """
     gpu-1/nic0p1 leaf-1/swp1 rail=0 plane=1
     gpu-2/nic0p0 leaf-0/swp2 rail=0 plane=0
 """
-_SWAPPED = {
-    "gpu-1": [
-        Neighbor("nic0", system_name="leaf-1", port_id="swp1", port_id_type="ifname"),
-        Neighbor("nic1", system_name="leaf-0", port_id="swp1", port_id_type="ifname"),
-    ]
-}
+_SWAPPED = {"gpu-1": [hears("nic0", "leaf-1/swp1"), hears("nic1", "leaf-0/swp1")]}
 
 FIRES = (
     Case(
@@ -136,18 +127,8 @@ QUIET = (
     Case(
         "The only host of a rail has no peers to be cut from.",
         "gpu-1/nic0 leaf-0/swp1 rail=0",
-        {
-            "gpu-1": [NetLink("nic0", operstate="DOWN")],
-        },
+        {"gpu-1": [NetLink("nic0", operstate="DOWN")]},
     ),
-    Case(
-        "Everything is where it should be.",
-        _RAIL_ONLY,
-        {"gpu-1": [Neighbor("nic0", system_name="leaf-0", port_id="swp1", port_id_type="ifname")]},
-    ),
-    Case(
-        "A wrong port of the right leaf is still on the rail.",
-        _RAIL_ONLY,
-        {"gpu-1": [Neighbor("nic0", system_name="leaf-0", port_id="swp2", port_id_type="ifname")]},
-    ),
+    Case("Everything is where it should be.", _RAIL_ONLY, {"gpu-1": [hears("nic0", "leaf-0/swp1")]}),
+    Case("A wrong port of the right leaf is still on the rail.", _RAIL_ONLY, {"gpu-1": [hears("nic0", "leaf-0/swp2")]}),
 )

@@ -25,7 +25,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rules._probes import Probed, heard, probed, sent
+from rules._examples import heard, sent
+from rules._probes import Probed, probed
 from truerail.analysis.cabling import ONE_END
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, InsufficientDataError, NotApplicableError, rule
@@ -33,12 +34,7 @@ from truerail.model import CauseKind, Finding, ProbeReach, Severity
 from truerail.model.columns import Codes
 
 
-@rule(
-    "PRB009",
-    severity=Severity.WARNING,
-    needs=[ProbeReach],
-    cause=CauseKind.CONFIGURATION,
-)
+@rule("PRB009", severity=Severity.WARNING, needs=[ProbeReach], cause=CauseKind.CONFIGURATION)
 def rail_not_isolated(round: Round) -> Iterator[Finding]:
     """NICs that reach a NIC of a rail to which the plan has no way."""
     found = probed(round)

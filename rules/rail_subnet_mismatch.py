@@ -46,11 +46,7 @@ _IPV4_MAPPED = bytes(10) + b"\xff\xff"
 _NOT_OF_A_RAIL = ("127.0.0.0/8", "169.254.0.0/16", "224.0.0.0/4", "::1/128", "fe80::/10", "ff00::/8")
 
 
-@rule(
-    "CFG002",
-    severity=Severity.WARNING,
-    needs=[NetAddress],
-)
+@rule("CFG002", severity=Severity.WARNING, needs=[NetAddress])
 def rail_subnet_mismatch(round: Round) -> Iterator[Finding]:
     """Planned NICs with an address that is not of their rail."""
     nets = _subnets(round.plan)

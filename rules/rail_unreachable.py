@@ -32,24 +32,20 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from rules._probes import Probed, heard, probed, sent, some
+from rules._examples import BETWEEN_LEAVES, TWO_HOSTS, TWO_LEAVES, each_to_each, heard, hears, sent
+from rules._probes import Probed, probed, some
 from truerail.analysis.cabling import ONE_END
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, report_not_evaluated, rule
 from truerail.analysis.sweep.swept import swept
-from truerail.model import CauseKind, Fact, Finding, Neighbor, NetAddress, ProbeReach, ProbeTrouble, Severity
+from truerail.model import CauseKind, Fact, Finding, NetAddress, ProbeReach, ProbeTrouble, Severity
 from truerail.model.columns import Mask
 
 _FEW = 2
 """Flows from which on losing all of them is more than one lost pair."""
 
 
-@rule(
-    "PRB001",
-    severity=Severity.CRITICAL,
-    needs=[ProbeReach],
-    cause=CauseKind.CONFIGURATION,
-)
+@rule("PRB001", severity=Severity.CRITICAL, needs=[ProbeReach], cause=CauseKind.CONFIGURATION)
 def rail_unreachable(round: Round) -> Iterator[Finding]:
     """NICs that no packet reaches or leaves, then pairs of leaves, then pairs of NICs."""
     found = probed(round)
@@ -204,34 +200,18 @@ _PLAN = """
 
 
 def _ring(dead: str = "", *, only: str = "both") -> dict[str, list[ProbeReach]]:
-    """Three hosts, each to each; what `dead` sends or receives is lost."""
-    facts: dict[str, list[ProbeReach]] = {"h1": [], "h2": [], "h3": []}
-    pairs = [(a, b) for a in facts for b in facts if a != b]
-    for flow, (a, b) in enumerate(pairs):
-        lost = (a == dead and only != "receives") or (b == dead and only != "sends")
-        facts[a].append(sent(flow, "nic0", b, "nic0"))
-        facts[b].append(heard(flow, "nic0", a, "nic0", 0 if lost else 3))
-    return facts
-
-
-_APART = """
-    h1/nic0 leaf-0/p1 rail=0
-    h2/nic0 leaf-0/p2 rail=0
-    h3/nic0 leaf-1/p1 rail=0
-    h4/nic0 leaf-1/p2 rail=0
-    leaf-0/u1 spine-1/p1
-    leaf-1/u1 spine-1/p2
-"""
+    """Three hosts; what `dead` sends or receives is lost."""
+    return each_to_each(
+        3,
+        lambda here, there: {
+            "packets": 0 if (here == dead and only != "receives") or (there == dead and only != "sends") else 3
+        },
+    )
 
 
 def _mesh(*lost: tuple[str, str]) -> dict[str, list[ProbeReach]]:
-    """Four hosts, each to each; some pairs are lost."""
-    facts: dict[str, list[ProbeReach]] = {host: [] for host in ("h1", "h2", "h3", "h4")}
-    pairs = [(a, b) for a in facts for b in facts if a != b]
-    for flow, (a, b) in enumerate(pairs):
-        facts[a].append(sent(flow, "nic0", b, "nic0"))
-        facts[b].append(heard(flow, "nic0", a, "nic0", 0 if (a, b) in lost else 3))
-    return facts
+    """Four hosts; some pairs are lost."""
+    return each_to_each(4, lambda here, there: {"packets": 0 if (here, there) in lost else 3})
 
 
 _NO_ROUTE = _ring("h1", only="sends")
@@ -241,8 +221,8 @@ _BOUND["h1"] += [sent(90, "nic0", "h2", "nic0", mode="wired")]
 _BOUND["h2"] += [heard(90, "nic0", "h1", "nic0", mode="wired")]
 
 _SEEN: dict[str, Sequence[Fact]] = {
-    "h1": [Neighbor("nic0", system_name="leaf-0", port_id="p1", port_id_type="ifname"), *_ring("h1")["h1"]],
-    "leaf-0": [Neighbor("p1", system_name="h1", port_id="nic0", port_id_type="ifname")],
+    "h1": [hears("nic0", "leaf-0/p1"), *_ring("h1")["h1"]],
+    "leaf-0": [hears("p1", "h1/nic0")],
 }
 
 FIRES = (
@@ -266,27 +246,22 @@ FIRES = (
     ),
     Case(
         "Two NICs and no other: it is one of the two.",
-        "h1/nic0 leaf-0/p1 rail=0\nh2/nic0 leaf-0/p2 rail=0",
+        TWO_HOSTS,
         {
             "h1": [sent(0, "nic0", "h2", "nic0"), heard(1, "nic0", "h2", "nic0", 0)],
             "h2": [sent(1, "nic0", "h1", "nic0"), heard(0, "nic0", "h1", "nic0", 0)],
         },
         ("h1/nic0",),
     ),
-    Case(
-        "A leaf has no route to another one.",
-        _APART,
-        _mesh(("h1", "h3"), ("h1", "h4"), ("h2", "h3"), ("h2", "h4")),
-        ("leaf-0",),
-    ),
-    Case("One pair of many is lost.", _APART, _mesh(("h1", "h3")), ("h1/nic0",)),
+    Case("A leaf has no route to another one.", TWO_LEAVES, _mesh(*BETWEEN_LEAVES), ("leaf-0",)),
+    Case("One pair of many is lost.", TWO_LEAVES, _mesh(("h1", "h3")), ("h1/nic0",)),
 )
 
 QUIET = (
     Case("All arrive.", _PLAN, _ring()),
     Case(
         "Its listener dropped packets itself: what arrived is unknown.",
-        "h1/nic0 leaf-0/p1 rail=0\nh2/nic0 leaf-0/p2 rail=0",
+        TWO_HOSTS,
         {
             "h1": [sent(0, "nic0", "h2", "nic0")],
             "h2": [heard(0, "nic0", "h1", "nic0", 0), ProbeTrouble("", "buffer full", 9, "r")],
@@ -295,7 +270,7 @@ QUIET = (
     ),
     Case(
         "The host at the other end took no part: untried.",
-        "h1/nic0 leaf-0/p1 rail=0\nh2/nic0 leaf-0/p2 rail=0",
+        TWO_HOSTS,
         {"h1": [sent(0, "nic0", "h2", "nic0", 0), ProbeTrouble("nic0", "peer left out", 1, "r", 0)]},
         unknown=True,
     ),

@@ -27,11 +27,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from rules._examples import hears
 from rules._places import places
 from truerail.analysis.cabling import ONE_END, State, evidence_of
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, NotApplicableError, report_not_evaluated, rule
-from truerail.model import Finding, MacEntry, Neighbor, NetLink, NotEvaluated, Severity
+from truerail.model import Finding, MacEntry, NetLink, NotEvaluated, Severity
 from truerail.model.finding import MOST_EXAMPLES
 
 
@@ -116,11 +117,7 @@ QUIET = (
         "The cables are swapped: the VLANs follow them.",
         _PLAN,
         {
-            "gpu-1": [
-                *_HOST,
-                Neighbor("nic0", system_name="leaf-1", port_id="swp1", port_id_type="ifname"),
-                Neighbor("nic1", system_name="leaf-0", port_id="swp1", port_id_type="ifname"),
-            ],
+            "gpu-1": [*_HOST, hears("nic0", "leaf-1/swp1"), hears("nic1", "leaf-0/swp1")],
             "leaf-0": [MacEntry("swp1", "b8:ce:f6:00:00:02", 100)],
         },
         rails=_RAILS,

@@ -31,6 +31,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rules._examples import hears
 from rules._slow_gpus import WINDOWS, SlowGpu, slow_gpus
 from truerail.analysis.affected import DeviceCables
 from truerail.analysis.cabling import State
@@ -38,7 +39,7 @@ from truerail.analysis.explained import HURT_BY, Explained
 from truerail.analysis.nccl.path import is_on, unevaluated
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, NotApplicableError, report_not_evaluated, rule
-from truerail.model import Evidence, Fact, Finding, Neighbor, NetLink, NotEvaluated, Severity
+from truerail.model import Evidence, Fact, Finding, NetLink, NotEvaluated, Severity
 from truerail.model.columns import Codes
 from truerail.model.facts import NetAddress
 from truerail.model.names import printable
@@ -209,7 +210,7 @@ def _why(explained: Explained, on_path: list[Finding], cables: Codes, path: set[
 
 
 _PLAN = "\n".join(f"gpu-{host}/nic{rail} leaf-{rail}/swp{host} rail={rail}" for host in (1, 2) for rail in (0, 1))
-_HEARD = [Neighbor(f"nic{rail}", system_name=f"leaf-{rail}", port_id="swp1", port_id_type="ifname") for rail in (0, 1)]
+_HEARD = [hears(f"nic{rail}", f"leaf-{rail}/swp1") for rail in (0, 1)]
 _BROKEN: list[Fact] = [NetLink("nic0", operstate="DOWN"), _HEARD[1]]
 
 

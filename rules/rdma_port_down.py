@@ -39,12 +39,7 @@ from truerail.model import Finding, NetLink, Plan, Port, RdmaLink, Severity, Tra
 from truerail.model.names import printable
 
 
-@rule(
-    "NIC002",
-    severity=Severity.WARNING,
-    needs=[RdmaLink],
-    transports=[Transport.ROCE, Transport.INFINIBAND],
-)
+@rule("NIC002", severity=Severity.WARNING, needs=[RdmaLink], transports=[Transport.ROCE, Transport.INFINIBAND])
 def rdma_port_down(round: Round) -> Iterator[Finding]:
     """Planned NICs whose RDMA port is asked to be in another state than `ACTIVE`."""
     wiring = round.cabling

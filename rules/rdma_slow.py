@@ -64,13 +64,7 @@ class _Tests:
         return self.lost | (self.gbps < ENOUGH * self.expected)
 
 
-@rule(
-    "PRB010",
-    severity=Severity.WARNING,
-    needs=[RdmaTest],
-    transports=[Transport.ROCE],
-    cause=CauseKind.SLOW_HOST,
-)
+@rule("PRB010", severity=Severity.WARNING, needs=[RdmaTest], transports=[Transport.ROCE], cause=CauseKind.SLOW_HOST)
 def rdma_slow(round: Round) -> Iterator[Finding]:
     """NICs and pairs of NICs between which RDMA is slow, or does not pass."""
     found, tests = probed(round), _tests(round)
@@ -216,7 +210,10 @@ FIRES = (
 QUIET = (
     Case("All at speed.", _PLAN, _ring(391.0, 391.1, 390.2, 391.2, 367.3)),
     Case("perftest is not installed.", _PLAN, _ring(_ABSENT, _ABSENT, _ABSENT, _ABSENT, _ABSENT), unknown=True),
-    Case("Too few tests of a rail without a speed.", "\n".join(
-        f"h{host}/nic0 leaf-0/p{host} rail=0" for host in (1, 2)
-    ), _ring(97.1, 50.1), unknown=True),
-)  # fmt: skip
+    Case(
+        "Too few tests of a rail without a speed.",
+        "\n".join(f"h{host}/nic0 leaf-0/p{host} rail=0" for host in (1, 2)),
+        _ring(97.1, 50.1),
+        unknown=True,
+    ),
+)

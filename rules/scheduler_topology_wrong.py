@@ -25,6 +25,7 @@ A topology that is made by hand for a reason: a switch that is kept apart from o
 from collections.abc import Iterator
 from dataclasses import replace
 
+from rules._examples import hears
 from rules._jobs import listed
 from truerail.analysis.affected import DeviceCables
 from truerail.analysis.cabling import State
@@ -125,10 +126,7 @@ def _finding(explained: Explained, reading: Reading, subject: str, faults: list[
 
 _PLAN = "\n".join(f"gpu-{host}/nic0 leaf-{(host - 1) // 2}/swp{host} rail=0" for host in (1, 2, 3, 4))
 _HEARD: dict[str, list[Neighbor | TopologyUnit | SchedulerNode]] = {
-    f"gpu-{host}": [
-        Neighbor("nic0", system_name=f"leaf-{(host - 1) // 2}", port_id=f"swp{host}", port_id_type="ifname")
-    ]
-    for host in (1, 2, 3, 4)
+    f"gpu-{host}": [hears("nic0", f"leaf-{(host - 1) // 2}/swp{host}")] for host in (1, 2, 3, 4)
 }
 
 

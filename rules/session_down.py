@@ -29,24 +29,19 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from rules._examples import hears
 from rules._places import places
 from truerail.analysis.cabling import BOTH_ENDS, ONE_END, State, Why, evidence_of
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, NotApplicableError, report_not_evaluated, rule
-from truerail.model import BgpPeer, CauseKind, Fact, Finding, Neighbor, NetLink, NotEvaluated, Severity, Transport
+from truerail.model import BgpPeer, CauseKind, Fact, Finding, NetLink, NotEvaluated, Severity, Transport
 from truerail.model.names import printable
 
 _UP = "Established"
 _SHUT = "Idle (Admin)"
 
 
-@rule(
-    "BGP001",
-    severity=Severity.WARNING,
-    needs=[BgpPeer],
-    transports=[Transport.ROCE],
-    cause=CauseKind.CONFIGURATION,
-)
+@rule("BGP001", severity=Severity.WARNING, needs=[BgpPeer], transports=[Transport.ROCE], cause=CauseKind.CONFIGURATION)
 def session_down(round: Round) -> Iterator[Finding]:
     """Planned cables over which a session is not established, or without BFD."""
     wiring, table = round.cabling, round.snapshot.table(BgpPeer)
@@ -95,10 +90,7 @@ def _is_down(peer: BgpPeer) -> bool:
 
 
 _PLAN = "leaf-1/swp51 spine-1/swp1\nleaf-1/swp52 spine-2/swp1\nleaf-2/swp51 spine-1/swp2"
-_UPLINKS: list[Fact] = [
-    Neighbor("swp51", system_name="spine-1", port_id="swp1", port_id_type="ifname"),
-    Neighbor("swp52", system_name="spine-2", port_id="swp1", port_id_type="ifname"),
-]
+_UPLINKS: list[Fact] = [hears("swp51", "spine-1/swp1"), hears("swp52", "spine-2/swp1")]
 
 FIRES = (
     Case(
@@ -127,8 +119,8 @@ FIRES = (
         _PLAN,
         {
             "leaf-1": [
-                Neighbor("swp51", system_name="spine-2", port_id="swp1", port_id_type="ifname"),
-                Neighbor("swp52", system_name="spine-1", port_id="swp1", port_id_type="ifname"),
+                hears("swp51", "spine-2/swp1"),
+                hears("swp52", "spine-1/swp1"),
                 BgpPeer("swp51", state="Active"),
                 BgpPeer("swp52", state="Active"),
             ]
@@ -138,13 +130,7 @@ FIRES = (
     Case(
         "A cable was moved to a free port, and its session with it.",
         _PLAN,
-        {
-            "leaf-1": [
-                _UPLINKS[0],
-                Neighbor("swp52", system_name="spine-2", port_id="swp9", port_id_type="ifname"),
-                BgpPeer("swp52", state="Active"),
-            ]
-        },
+        {"leaf-1": [_UPLINKS[0], hears("swp52", "spine-2/swp9"), BgpPeer("swp52", state="Active")]},
         ("leaf-1/swp52",),
     ),
 )
@@ -160,12 +146,7 @@ QUIET = (
     Case(
         "Its port is switched off.",
         _PLAN,
-        {
-            "leaf-1": [
-                BgpPeer("swp51", state="Idle"),
-                NetLink("swp51", operstate="DOWN", flags=("BROADCAST",)),
-            ]
-        },
+        {"leaf-1": [BgpPeer("swp51", state="Idle"), NetLink("swp51", operstate="DOWN", flags=("BROADCAST",))]},
     ),
     Case("An answer without states.", _PLAN, {"leaf-1": [BgpPeer("swp51", "spine-1")]}, unknown=True),
     Case(

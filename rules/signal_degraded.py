@@ -90,13 +90,7 @@ _WATCH = f"{NOTHING_YET}; check again in an hour, and compare the light at both 
 _COUNTED = (*BEFORE_FEC, *AFTER_FEC)
 
 
-@rule(
-    "LNK004",
-    severity=Severity.WARNING,
-    needs=[PortCounters],
-    instead=[BitErrorRate],
-    cause=CauseKind.DEGRADED_LINK,
-)
+@rule("LNK004", severity=Severity.WARNING, needs=[PortCounters], instead=[BitErrorRate], cause=CauseKind.DEGRADED_LINK)
 def signal_degraded(round: Round) -> Iterator[Finding]:
     """Links of which an end receives errors, with the side that is to blame."""
     telemetry = round.telemetry
@@ -261,64 +255,55 @@ FIRES = (
     Case(
         "A NIC corrects one bit in 200,000; the leaf receives well: the leaf's transmitter or its strand.",
         _PLAN,
-        {},
-        ("gpu-1/nic0",),
+        finds=("gpu-1/nic0",),
         rates={"gpu-1/nic0": _DIRTY, "leaf-0/swp1": {"fec_corrected": 10.0}},
     ),
     Case(
         "Both ends lose frames: the cable.",
         _PLAN,
-        {},
-        ("gpu-2/nic0",),
+        finds=("gpu-2/nic0",),
         rates={"gpu-2/nic0": {"fec_uncorrected": 0.2}, "leaf-0/swp2": {"fec_uncorrected": 0.1}},
     ),
     Case(
         "A switch reports corrected codewords only: at least one bit each.",
         _PLAN,
-        {},
-        ("gpu-3/nic0",),
+        finds=("gpu-3/nic0",),
         rates={"leaf-0/swp3": {"fec_corrected": 1e6}},
     ),
     Case(
         "CRC and receive errors; what the NIC receives is not reported.",
         _PLAN,
-        {},
-        ("gpu-4/nic0",),
+        finds=("gpu-4/nic0",),
         rates={"leaf-0/swp4": {"crc_errors": 20.0, "rx_errors": 20.0}},
     ),
     Case(
         "Three of four NICs on one leaf receive errors: its card is suspected, not three cables.",
         _PLAN,
-        {},
-        ("gpu-1/nic0", "gpu-2/nic0", "gpu-3/nic0"),
+        finds=("gpu-1/nic0", "gpu-2/nic0", "gpu-3/nic0"),
         rates={f"gpu-{host}/nic0": _DIRTY for host in (1, 2, 3)} | {"gpu-4/nic0": _CLEAN},
     ),
     Case(
         "A leaf passes on the frames that one host breaks: the other links are information.",
         _PLAN,
-        {},
-        ("gpu-1/nic0", "gpu-2/nic0", "gpu-3/nic0", "gpu-4/nic0"),
+        finds=("gpu-1/nic0", "gpu-2/nic0", "gpu-3/nic0", "gpu-4/nic0"),
         rates={"leaf-0/swp1": {"crc_errors": 60.0}} | {f"gpu-{host}/nic0": {"crc_errors": 20.0} for host in (2, 3, 4)},
     ),
     Case(
         "The level before FEC rises thirtyfold: worth knowing.",
         _PLAN,
-        {},
-        ("gpu-1/nic0",),
+        finds=("gpu-1/nic0",),
         rates={"gpu-1/nic0": {"corrected_bits": [*(4e3,) * 6, *(1.2e5,) * 6], "rx_bits": _BITS}},
     ),
     Case(
         "Codewords are lost once, and neither end counts falls: a link that comes up does that.",
         _PLAN,
-        {},
-        ("gpu-2/nic0",),
+        finds=("gpu-2/nic0",),
         rates={"leaf-0/swp2": {"fec_uncorrected": [*(0.0,) * 5, 0.4, *(0.0,) * 6]}},
     ),
     Case(
         "Symbol errors on an InfiniBand link of 100 Gb/s (NRZ).",
         "gpu-1/mlx5_0 leaf-0/p1 rail=0 speed=100",
-        {},
-        ("gpu-1/mlx5_0",),
+        finds=("gpu-1/mlx5_0",),
         rates={"gpu-1/mlx5_0": {"symbol_errors": [0.0, 0.5] * 6}},
         transport=Transport.INFINIBAND,
     ),
@@ -337,12 +322,11 @@ FIRES = (
 )
 
 QUIET = (
-    Case("FEC corrects little and loses nothing.", _PLAN, {}, rates={"gpu-1/nic0": _CLEAN, **_REST}),
-    Case("Two links are not counted.", _PLAN, {}, unknown=True, rates={"gpu-1/nic0": _CLEAN, "leaf-0/swp2": _CLEAN}),
+    Case("FEC corrects little and loses nothing.", _PLAN, rates={"gpu-1/nic0": _CLEAN, **_REST}),
+    Case("Two links are not counted.", _PLAN, unknown=True, rates={"gpu-1/nic0": _CLEAN, "leaf-0/swp2": _CLEAN}),
     Case(
         "A link that fell makes errors while it trains: LNK003.",
         _PLAN,
-        {},
         rates=_REST
         | {
             "gpu-1/nic0": {
@@ -354,7 +338,6 @@ QUIET = (
     Case(
         "The other end counts the fall that made them.",
         _PLAN,
-        {},
         rates=_REST
         | {
             "leaf-0/swp1": {"fec_uncorrected": [*(0.0,) * 5, 40.0, *(0.0,) * 6], "crc_errors": 0.0},
@@ -364,13 +347,11 @@ QUIET = (
     Case(
         "SONiC's FEC_SYMBOL_ERR on a clean link of 400 Gb/s: what FEC corrected.",
         _PLAN,
-        {},
         rates=_REST | {"leaf-0/swp1": {"fec_corrected": 4.3e3, "fec_symbols": 4.3e3, "fec_uncorrected": 0.0}},
     ),
     Case(
         "Two samples are too few for a rate.",
         _PLAN,
-        {},
         unknown=True,
         rates={"gpu-1/nic0": {"corrected_bits": [float("nan")] * 10 + [2e6, 2e6]}},
     ),

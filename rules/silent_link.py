@@ -28,6 +28,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from rules._examples import over_spines, spines, swept_example
+from rules._examples import together as _together
 from rules._sweeps import (
     confidence_of,
     details_of,
@@ -38,8 +40,6 @@ from rules._sweeps import (
     sweep_to_evaluate,
     words_of,
 )
-from rules._swept_example import swept_example
-from rules._swept_example import together as _together
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
 from truerail.analysis.sweep.seats import Seat
@@ -74,14 +74,7 @@ def _finding(round: Round, found: Swept, seat: Seat) -> Finding:
     )
 
 
-_PLAN = "\n".join(
-    ["h1/nic0 leaf-0/p1 rail=0", "h2/nic0 leaf-1/p1 rail=0"]
-    + [f"leaf-{leaf}/up{spine} spine-{spine}/d{leaf}" for spine in range(4) for leaf in range(2)]
-)
-
-
-def _way(flow: int) -> tuple[str, ...]:
-    return "leaf-0", f"spine-{flow % 4}", "leaf-1"
+_PLAN = spines()
 
 
 def _dead(flow: int) -> int:
@@ -96,33 +89,31 @@ FIRES = (
     Case(
         "The spine receives and answers; what it sends down is lost.",
         _PLAN,
-        swept_example(_way, lost=_dead, deepest=lambda flow: 2 if _dead(flow) else 9),
+        swept_example(lost=_dead, deepest=lambda flow: 2 if _dead(flow) else 9),
         ("spine-2/d1",),
     ),
     Case(
         "The leaf answers, the spine behind it never: no other flow has used that uplink.",
         _PLAN,
-        swept_example(_way, lost=_dead, deepest=lambda flow: 1 if _dead(flow) else 9),
+        swept_example(lost=_dead, deepest=lambda flow: 1 if _dead(flow) else 9),
         ("leaf-0/up2",),
     ),
     Case(
         "Two uplinks of the leaf carry nothing that arrives.",
         _PLAN,
-        swept_example(_way, lost=_half, deepest=lambda flow: 1 if _half(flow) else 9),
+        swept_example(lost=_half, deepest=lambda flow: 1 if _half(flow) else 9),
         ("leaf-0/up2",),
     ),
 )
 
 QUIET = (
-    Case(
-        "Everything arrives, in one direction; the other one was not swept.", _PLAN, swept_example(_way), unknown=True
-    ),
-    Case("Nothing of the NIC arrives anywhere: PRB001.", _PLAN, swept_example(_way, lost=lambda _: 100), unknown=True),
+    Case("Everything arrives, in one direction; the other one was not swept.", _PLAN, swept_example(), unknown=True),
+    Case("Nothing of the NIC arrives anywhere: PRB001.", _PLAN, swept_example(lost=lambda _: 100), unknown=True),
     Case(
         "Paths change from packet to packet, and everything arrives.",
         _PLAN,
-        _together(swept_example(_way), swept_example(lambda flow: _way(flow + 1))),
+        _together(swept_example(), swept_example(lambda flow: over_spines(flow + 1))),
         unknown=True,
     ),
-    Case("Hops were not asked.", _PLAN, {}, unknown=True),
+    Case("Hops were not asked.", _PLAN, unknown=True),
 )

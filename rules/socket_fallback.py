@@ -72,12 +72,7 @@ FIRES = (
     Case(
         "The job switches RDMA off.",
         _PLAN,
-        {
-            "gpu-1": [
-                NcclSetting("gpu-1", "NCCL_IB_DISABLE", "1"),
-                NcclHop("gpu-1", 0, 0, 0, 1, "send", "Socket", 0),
-            ]
-        },
+        {"gpu-1": [NcclSetting("gpu-1", "NCCL_IB_DISABLE", "1"), NcclHop("gpu-1", 0, 0, 0, 1, "send", "Socket", 0)]},
         ("gpu-1",),
     ),
 )

@@ -55,12 +55,7 @@ _MOST = 8
 """Links below one limit that are not each a fault of their own: a host's rails. Where they are most links, too."""
 
 
-@rule(
-    "LNK001",
-    severity=Severity.WARNING,
-    needs=[],
-    cause=CauseKind.DEGRADED_LINK,
-)
+@rule("LNK001", severity=Severity.WARNING, needs=[], cause=CauseKind.DEGRADED_LINK)
 def speed_mismatch(round: Round) -> Iterator[Finding]:
     """Cables whose planned speed and reported speeds are not one, or that could be faster."""
     wiring = round.cabling

@@ -46,11 +46,7 @@ AGAIN = Quantity.RETRANSMITTED_PACKETS
 
 
 @rule(
-    "EFA001",
-    severity=Severity.WARNING,
-    needs=[PortCounters],
-    transports=[Transport.EFA],
-    cause=CauseKind.DEGRADED_LINK,
+    "EFA001", severity=Severity.WARNING, needs=[PortCounters], transports=[Transport.EFA], cause=CauseKind.DEGRADED_LINK
 )
 def srd_retransmissions(round: Round) -> Iterator[Finding]:
     """EFA devices whose share of repeated packets is far above their peers'."""
@@ -102,34 +98,24 @@ FIRES = (
     Case(
         "One device repeats two of a hundred packets.",
         _PLAN,
-        {},
-        ("gpu-3/rdmap0",),
+        finds=("gpu-3/rdmap0",),
         rates=_rates(2e4),
         transport=Transport.EFA,
     ),
 )
 
 QUIET = (
-    Case("All repeat a little.", _PLAN, {}, rates=_rates(150.0), transport=Transport.EFA),
+    Case("All repeat a little.", _PLAN, rates=_rates(150.0), transport=Transport.EFA),
     Case(
         "All repeat much: it is the job, or the network as a whole.",
         _PLAN,
-        {},
         rates={port: {"tx_packets": 1e6, "retransmitted_packets": 2e4} for port in _rates(0.0)},
         transport=Transport.EFA,
     ),
-    Case(
-        "Too few devices to compare.",
-        _PLAN,
-        {},
-        rates=_rates(2e4, range(1, 5)),
-        transport=Transport.EFA,
-        unknown=True,
-    ),
+    Case("Too few devices to compare.", _PLAN, rates=_rates(2e4, range(1, 5)), transport=Transport.EFA, unknown=True),
     Case(
         "No device sends enough to compare.",
         _PLAN,
-        {},
         rates={port: {"tx_packets": 1.0, "retransmitted_packets": 1.0} for port in _rates(0.0)},
         transport=Transport.EFA,
         unknown=True,

@@ -51,12 +51,7 @@ RARE_SECONDS = {"ib_fabric": 1500.0}
 """Collectors of such facts that are run less often: five of their rounds."""
 
 
-@rule(
-    "TEL002",
-    severity=Severity.WARNING,
-    needs=[],
-    first="where DEVICE",
-)
+@rule("TEL002", severity=Severity.WARNING, needs=[], first="where DEVICE")
 def stale_data(round: Round) -> Iterator[Finding]:
     """Planned devices whose newest answer to a frequent question is old."""
     at = round.snapshot.at

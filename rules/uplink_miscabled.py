@@ -26,6 +26,7 @@ wrong as well, and the cause is one `leaf-swap`.
 
 from collections.abc import Iterator
 
+from rules._examples import hears
 from rules._places import Misplaced, places, unseen_cables
 from truerail.analysis.cabling import WITNESS_KINDS
 from truerail.analysis.round import Round
@@ -33,13 +34,7 @@ from truerail.analysis.rule import Case, report_not_evaluated, rule
 from truerail.model import Finding, Neighbor, Severity
 
 
-@rule(
-    "CAB006",
-    severity=Severity.WARNING,
-    needs=[Neighbor],
-    instead=WITNESS_KINDS,
-    first="where SWITCH/PORT",
-)
+@rule("CAB006", severity=Severity.WARNING, needs=[Neighbor], instead=WITNESS_KINDS, first="where SWITCH/PORT")
 def uplink_miscabled(round: Round) -> Iterator[Finding]:
     """Cables that start at a switch and are seen elsewhere."""
     sorted_ = places(round)
@@ -75,24 +70,19 @@ FIRES = (
     Case(
         "Two uplinks of a leaf are swapped.",
         _PLAN,
-        {
-            "leaf-0": [
-                Neighbor("swp9", system_name="spine-2", port_id="swp1", port_id_type="ifname"),
-                Neighbor("swp10", system_name="spine-1", port_id="swp1", port_id_type="ifname"),
-            ]
-        },
+        {"leaf-0": [hears("swp9", "spine-2/swp1"), hears("swp10", "spine-1/swp1")]},
         ("leaf-0/swp9", "leaf-0/swp10"),
     ),
     Case(
         "The leaf hears another spine, which does not report its port.",
         _PLAN,
-        {"leaf-0": [Neighbor("swp9", system_name="spine-2")]},
+        {"leaf-0": [hears("swp9", "spine-2")]},
         ("leaf-0/swp9",),
     ),
     Case(
         "The spine hears another leaf, which does not report its port; the planned leaf reports nothing.",
         _PLAN,
-        {"spine-2": [Neighbor("swp1", system_name="leaf-1")]},
+        {"spine-2": [hears("swp1", "leaf-1")]},
         ("leaf-0/swp10",),
     ),
 )
@@ -101,10 +91,7 @@ QUIET = Case(
     "Each uplink ends on its spine.",
     _PLAN,
     {
-        "spine-1": [
-            Neighbor("swp1", system_name="leaf-0", port_id="swp9", port_id_type="ifname"),
-            Neighbor("swp2", system_name="leaf-1", port_id="swp9", port_id_type="ifname"),
-        ],
-        "leaf-0": [Neighbor("swp10", system_name="spine-2", port_id="swp1", port_id_type="ifname")],
+        "spine-1": [hears("swp1", "leaf-0/swp9"), hears("swp2", "leaf-1/swp9")],
+        "leaf-0": [hears("swp10", "spine-2/swp1")],
     },
 )

@@ -28,8 +28,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from rules._examples import Sweep, spines, swept_example
 from rules._sweeps import evidence_of, not_covered, round_rate, subject_of, sweep_to_evaluate
-from rules._swept_example import Sweep, swept_example
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, InsufficientDataError, NotApplicableError, report_not_evaluated, rule
 from truerail.analysis.sweep.choices import IdleMember
@@ -84,14 +84,11 @@ def _finding(round: Round, found: Swept, member: IdleMember) -> Finding:
     )
 
 
-_PLAN = "\n".join(
-    ["h1/nic0 leaf-0/p1 rail=0", "h2/nic0 leaf-1/p1 rail=0"]
-    + [f"leaf-{leaf}/up{spine} spine-{spine}/d{leaf}" for spine in range(4) for leaf in range(2)]
-)
+_PLAN = spines()
 
 
-def _over(*spines: int) -> Sweep:
-    return swept_example(lambda flow: ("leaf-0", f"spine-{spines[flow % len(spines)]}", "leaf-1"))
+def _over(*used: int) -> Sweep:
+    return swept_example(lambda flow: ("leaf-0", f"spine-{used[flow % len(used)]}", "leaf-1"))
 
 
 FIRES = Case("Three of four uplinks share 64 flows.", _PLAN, _over(0, 1, 3), ("leaf-0/up2",))
@@ -101,9 +98,7 @@ QUIET = (
     Case(
         "One of four spines never answers: it may be the one that is used.",
         _PLAN,
-        swept_example(
-            lambda flow: ("leaf-0", f"spine-{flow % 4}", "leaf-1"), deepest=lambda flow: 1 if flow % 4 == 2 else 9
-        ),
+        swept_example(deepest=lambda flow: 1 if flow % 4 == 2 else 9),
         unknown=True,
     ),
     Case(
@@ -112,5 +107,5 @@ QUIET = (
         swept_example(lambda flow: ("leaf-0", "spine-0", "leaf-1"), 12),
         unknown=True,
     ),
-    Case("Hops were not asked.", _PLAN, {}, unknown=True),
+    Case("Hops were not asked.", _PLAN, unknown=True),
 )

@@ -34,7 +34,8 @@ from typing import Any
 
 import numpy as np
 
-from rules._probes import Probed, heard, probed, sent, some
+from rules._examples import heard, sent
+from rules._probes import Probed, probed, some
 from truerail.analysis.cabling import ONE_END, evidence_of
 from truerail.analysis.probes.hop_devices import first_hops
 from truerail.analysis.round import Round
@@ -43,12 +44,7 @@ from truerail.model import CauseKind, Finding, NetAddress, ProbeHop, ProbeReach,
 from truerail.model.columns import NONE, Codes
 
 
-@rule(
-    "PRB002",
-    severity=Severity.CRITICAL,
-    needs=[ProbeReach],
-    cause=CauseKind.CONFIGURATION,
-)
+@rule("PRB002", severity=Severity.CRITICAL, needs=[ProbeReach], cause=CauseKind.CONFIGURATION)
 def wrong_source_nic(round: Round) -> Iterator[Finding]:
     """NICs whose probes took another way than theirs: by first hop, by departure, by arrival."""
     found = probed(round)

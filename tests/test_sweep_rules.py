@@ -1,8 +1,8 @@
 """What the rules of the path sweep say where paths change, addresses are unknown, or cables are parallel."""
 
 from rules import rules
+from rules._examples import Facts, swept_example, together
 from rules._sweeps import subject_of
-from rules._swept_example import Facts, swept_example, together
 from tests.sweep_fabrics import graph_of
 from truerail.analysis.rule import Case, Evaluated
 from truerail.model.facts import NetAddress

@@ -37,7 +37,7 @@ class Case:
 
     summary: str
     plan: str
-    facts: Mapping[str, Sequence[Fact]]
+    facts: Mapping[str, Sequence[Fact]] = field(default_factory=dict)
     finds: tuple[str, ...] = ()
     unknown: bool = False
     """Whether a QUIET case is unknown instead of passed: its data are insufficient for the rule."""

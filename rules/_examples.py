@@ -1,15 +1,73 @@
-"""A small sweep for the examples of rules: the flows of two NICs over given switches, as hosts report them."""
+"""What devices report in the examples of rules: neighbors, probes of a few NICs, a sweep over given switches."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial, wraps
-from typing import ParamSpec
+from itertools import permutations
+from typing import Any, ParamSpec
 
-from truerail.model.facts import Fact, NetAddress
+from truerail.model.facts import Fact, Neighbor, NetAddress
 from truerail.model.probe_facts import ProbeHop, ProbeReach
 
+TWO_HOSTS = """
+    h1/nic0 leaf-0/p1 rail=0
+    h2/nic0 leaf-0/p2 rail=0
+"""
+TWO_LEAVES = """
+    h1/nic0 leaf-0/p1 rail=0
+    h2/nic0 leaf-0/p2 rail=0
+    h3/nic0 leaf-1/p1 rail=0
+    h4/nic0 leaf-1/p2 rail=0
+    leaf-0/u1 spine-1/p1
+    leaf-1/u1 spine-1/p2
+"""
+BETWEEN_LEAVES = (("h1", "h3"), ("h1", "h4"), ("h2", "h3"), ("h2", "h4"))
+"""The pairs of hosts on different leaves, from the first leaf to the second."""
 RUN, TOS, SMALL, LARGE, FIRST_PORT = "example", 104, 64, 9000, 30_000
 Facts = dict[str, list[Fact]]
 P = ParamSpec("P")
+
+
+def hears(port: str, far: str, **more: Any) -> Neighbor:
+    """A neighbor by LLDP: `device/port`, or the name of a device that does not report its port."""
+    device, _, name = far.partition("/")
+    reported = {"port_id": name, "port_id_type": "ifname"} if name else {}
+    return Neighbor(port, system_name=device, **reported, **more)
+
+
+def sent(flow: int, port: str, peer: str, peer_port: str, packets: int = 3, **more: Any) -> ProbeReach:
+    """A sender's row."""
+    row = ProbeReach(port, peer, peer_port, "r", flow, "routed", 104, size=64, source_port=50000, sent=packets)
+    return row._replace(left_by=port, address="10.0.0.1", peer_address="10.0.0.2", pinglist="A")._replace(**more)
+
+
+def heard(flow: int, port: str, peer: str, peer_port: str, packets: int = 3, **more: Any) -> ProbeReach:
+    """A listener's row; without a size and an interface where nothing was heard."""
+    row = ProbeReach(port, peer, peer_port, "r", flow, "routed", 104, heard=packets)
+    if packets:
+        row = row._replace(size=64, source_port=50000, arrived_on=port, tos_heard=104)
+    return row._replace(**more)
+
+
+def each_to_each(hosts: int, of_pair: Callable[[str, str], Mapping[str, Any]]) -> dict[str, list[ProbeReach]]:
+    """Probes from `nic0` of each of `h1`, `h2`, ... to that of each other one. `of_pair` gives the `packets` that the
+    listener heard, or fields of its row.
+    """
+    facts: dict[str, list[ProbeReach]] = {f"h{host + 1}": [] for host in range(hosts)}
+    for flow, (here, there) in enumerate(permutations(facts, 2)):
+        facts[here].append(sent(flow, "nic0", there, "nic0"))
+        facts[there].append(heard(flow, "nic0", here, "nic0", **of_pair(here, there)))
+    return facts
+
+
+def spines(leaves: int = 2) -> str:
+    """A plan of leaves with a host each, and four spines."""
+    hosts = [f"h{leaf + 1}/nic0 leaf-{leaf}/p1 rail=0" for leaf in range(leaves)]
+    return "\n".join(hosts + [f"leaf-{leaf}/up{n} spine-{n}/d{leaf}" for n in range(4) for leaf in range(leaves)])
+
+
+def over_spines(flow: int, leaf: int = 1) -> tuple[str, ...]:
+    """The way of a flow from the first leaf to another one, over the four spines in turn."""
+    return "leaf-0", f"spine-{flow % 4}", f"leaf-{leaf}"
 
 
 class Sweep(Mapping[str, Sequence[Fact]]):
@@ -43,7 +101,7 @@ def _when_read(make: Callable[P, Facts]) -> Callable[P, Sweep]:
 
 @_when_read
 def swept_example(
-    path: Callable[[int], Sequence[str]],
+    path: Callable[[int], Sequence[str]] = over_spines,
     flows: int = 64,
     *,
     packets: int = 100,
