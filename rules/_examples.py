@@ -30,8 +30,8 @@ P = ParamSpec("P")
 def hears(port: str, far: str, **more: Any) -> Neighbor:
     """A neighbor by LLDP: `device/port`, or the name of a device that does not report its port."""
     device, _, name = far.partition("/")
-    reported = {"port_id": name, "port_id_type": "ifname"} if name else {}
-    return Neighbor(port, system_name=device, **reported, **more)
+    reported = Neighbor(port, system_name=device, **more)
+    return reported._replace(port_id=name, port_id_type="ifname") if name else reported
 
 
 def sent(flow: int, port: str, peer: str, peer_port: str, packets: int = 3, **more: Any) -> ProbeReach:
@@ -70,7 +70,7 @@ def over_spines(flow: int, leaf: int = 1) -> tuple[str, ...]:
     return "leaf-0", f"spine-{flow % 4}", f"leaf-{leaf}"
 
 
-class Sweep(Mapping[str, Sequence[Fact]]):
+class SweptFacts(Mapping[str, Sequence[Fact]]):
     """Facts that are made when they are first read: each process that loads the rules would make 30,000 otherwise."""
 
     def __init__(self, make: Callable[[], Facts]) -> None:
@@ -91,10 +91,10 @@ def _made(make: Callable[[], Facts]) -> Facts:
     return make()
 
 
-def _when_read(make: Callable[P, Facts]) -> Callable[P, Sweep]:
+def _when_read(make: Callable[P, Facts]) -> Callable[P, SweptFacts]:
     @wraps(make)
-    def declare(*arguments: P.args, **named: P.kwargs) -> Sweep:
-        return Sweep(partial(make, *arguments, **named))
+    def declare(*arguments: P.args, **named: P.kwargs) -> SweptFacts:
+        return SweptFacts(partial(make, *arguments, **named))
 
     return declare
 
@@ -152,7 +152,7 @@ def address_of(switch: str) -> str:
 
 
 @_when_read
-def together(*parts: Sweep) -> Facts:
+def together(*parts: SweptFacts) -> Facts:
     """Several sweeps as one; addresses are alike in all."""
     found: Facts = {}
     for part in parts:

@@ -67,18 +67,15 @@ def cable_missing(round: Round) -> Iterator[Finding]:
     gone = (wiring.state == State.MISSING) & (wiring.why != Why.NIC_ABSENT)
     unseen = np.isin(wiring.why, [Why.PENDING, Why.SILENT])
     for cable in np.flatnonzero(gone | unseen).tolist():
-        a, b = int(wiring.index.a[cable]), int(wiring.index.b[cable])
         why = Why(int(wiring.why[cable]))
         summary, action = _words(wiring, cable, why, places(round).subject(cable))
-        yield cable_missing.found(
-            wiring.index.a_port(cable),
+        yield places(round).found(
+            cable_missing,
+            cable,
             severity=_severity(why, from_host=bool(wiring.index.from_host[cable])),
             summary=summary,
             action=action,
-            expected=str(wiring.index.b_port(cable)),
-            rail=round.plan.cables[cable].rail,
             confidence=BOTH_ENDS if len(_witnesses(wiring, cable)) == 2 else ONE_END,
-            evidence=wiring.evidence(a, b),
             detail=(("reason", _REASONS[why]),),
         )
     report_not_evaluated(unseen_cables(wiring, ~unseen))

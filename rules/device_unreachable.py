@@ -47,8 +47,8 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 
 from rules._examples import hears
+from rules._links import not_polled, unpolled
 from rules._places import unknown_cables
-from rules._unpolled import not_polled, unpolled
 from truerail.analysis.cabling import State, Why, Wiring
 from truerail.analysis.cabling.discovery import COLLECTOR as DISCOVERY
 from truerail.analysis.coverage import not_listed, roles_not_asked

@@ -45,8 +45,8 @@ from truerail.analysis.ecmp.siblings import CHANCE, Siblings, polarized
 from truerail.analysis.ecmp.tiers import balance_to_evaluate, unclear_tiers
 from truerail.analysis.ecmp.uplink_balance import Balance
 from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, NotEvaluated, report_not_evaluated, rule
-from truerail.model import CauseKind, Finding, PortCounters, Severity
+from truerail.analysis.rule import Case, report_not_evaluated, rule
+from truerail.model import CauseKind, Finding, NotEvaluated, PortCounters, Severity
 from truerail.model.plan import LoadBalancing, Transport
 
 

@@ -46,10 +46,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rules._congestion import Said, Scene, paused, reported_of
-from rules._counter_evidence import counter_evidence, other_ends, rail_at
-from rules._marked_nics import INFERRED, LEAST_SECONDS, LOOK, REPORTED, marked
-from rules._uncounted import blind_links, with_other_ends
+from rules._congestion import INFERRED, LEAST_SECONDS, LOOK, REPORTED, Said, Scene, marked, paused, reported_of
+from rules._links import blind_links, counter_evidence, other_ends, rail_at, with_other_ends
 from truerail.analysis.counters import Quantity
 from truerail.analysis.counters.telemetry import LEAST_COVERAGE, Telemetry
 from truerail.analysis.round import Round

@@ -61,15 +61,13 @@ def ends_disagree(round: Round) -> Iterator[Finding]:
     for cable in torn.tolist():
         a, b = int(wiring.index.a[cable]), int(wiring.index.b[cable])
         wait = _longest_ttl(reported, a, b)
-        yield ends_disagree.found(
-            wiring.index.a_port(cable),
+        yield sorted_.found(
+            ends_disagree,
+            cable,
             severity=Severity.INFO if _plan_may_hold(wiring, reported, a, b) else None,
             summary=f"{sorted_.subject(cable)} cannot be evaluated: {'; '.join(_said(wiring, reported, a, b))}",
             action=_NAMES if wiring.met else _WAIT.format(wait=wait),
-            expected=str(wiring.index.b_port(cable)),
-            rail=round.plan.cables[cable].rail,
             confidence=ONE_END,
-            evidence=wiring.evidence(a, b),
         )
 
 

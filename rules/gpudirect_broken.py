@@ -47,7 +47,7 @@ from truerail.analysis.cabling.paths import CLOSENESS
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, rule
 from truerail.model import CauseKind, Evidence, Fact, Finding, GpuNicPath, HostSetting, Reading, Severity, Transport
-from truerail.model.names import printable
+from truerail.model.names import printable, some
 
 LEAST_PEERS = 3
 """Hosts of which more than half must agree to be a majority, as for MTUs (LNK002)."""
@@ -202,8 +202,7 @@ def _evaluate_setting(name: str, hosts: Mapping[str, _Host]) -> None:
     for host in bad if not meant else ():
         facts = host.settings[name]
         at = [printable(fact.device, 20) for fact in facts if fact.device]
-        more = f" and {len(at) - _SHOWN} more" if len(at) > _SHOWN else ""
-        where = f" at {', '.join(at[:_SHOWN])}{more}" if at else ""
+        where = f" at {some(at)}" if at else ""
         peers = f" ({len(reported) - len(bad)} of {len(reported)} hosts are set right)" if len(reported) > 1 else ""
         quiet = name == "nvidia_peermem" and (common or len(reported) < LEAST_PEERS)
         host.faults.append((f"{summary}{where}{peers}", does, Severity.INFO if quiet else Severity.WARNING))
@@ -244,10 +243,11 @@ def _usual(patterns: Mapping[int, _Paths], hosts: Mapping[int, int]) -> Usual:
 
 
 def _add_far(host: _Host, paths: _Paths, far: list[int], usual: Usual) -> None:
-    near = {gpu: (_WORDS[paths.nearest[gpu]], _WORDS[usual[paths.model, gpu]]) for gpu in far[:_SHOWN]}
-    shown = ", ".join(f"GPU{gpu} is {is_} from its NIC, elsewhere {was}" for gpu, (is_, was) in near.items())
-    more = f", and {len(far) - _SHOWN} GPUs more" if len(far) > _SHOWN else ""
-    host.faults.append((f"{shown}{more}", "compare slots and BIOS with a correct host", Severity.WARNING))
+    words = {gpu: (_WORDS[paths.nearest[gpu]], _WORDS[usual[paths.model, gpu]]) for gpu in far}
+    shown = [f"GPU{gpu} is {is_} from its NIC, elsewhere {was}" for gpu, (is_, was) in words.items()]
+    host.faults.append(
+        (some(shown, more=", and {} GPUs more"), "compare slots and BIOS with a correct host", Severity.WARNING)
+    )
     reported = host.topology.facts if host.topology else ()
     of_gpu = [fact for fact in reported if isinstance(fact, GpuNicPath) and fact.gpu == far[0]]
     nearest = [fact for fact in of_gpu if CLOSENESS.get(fact.level) == paths.nearest[far[0]]]

@@ -22,7 +22,7 @@ A GPU that is farther from the NIC than NCCL_NET_GDR_LEVEL allows, on a host of 
 
 from collections.abc import Iterator
 
-from rules._nccl import MAJORITY, evidence, job_of, rail_words, spelled
+from rules._jobs import MAJORITY, evidence, job_of, rail_words, spelled
 from truerail.analysis.nccl import NcclJob
 from truerail.analysis.nccl.ends import Nic
 from truerail.analysis.round import Round

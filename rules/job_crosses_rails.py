@@ -30,11 +30,12 @@ not keep to `NCCL_CROSS_NIC=0`.
 from collections.abc import Iterator
 
 from rules._examples import hears
-from rules._nccl import SHOWN, device_words, evidence, job_of, port_words, rail_words, unknown_nics
+from rules._jobs import device_words, evidence, job_of, port_words, rail_words, unknown_nics
 from truerail.analysis.nccl import Crossing, NcclJob
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, Neighbor, Severity
+from truerail.model.names import some
 from truerail.model.nccl_facts import NcclHop, NcclNic, NcclSetting
 
 
@@ -57,15 +58,14 @@ def _finding(round: Round, job: NcclJob, host: int, crossings: list[Crossing]) -
     shown = [
         f"rank {one.send.hop.from_rank} to {one.send.hop.to_rank} from {rail_words(one.rails)} "
         f"to {rail_words(one.other_rails)}"
-        for one in crossings[:SHOWN]
+        for one in crossings
     ]
-    more = f", and {len(crossings) - SHOWN} more" if len(crossings) > SHOWN else ""
     channels = len({one.send.hop.channel for one in crossings})
     of = sum(send.nic.host == host for send, _ in job.pairs)
     return job_crosses_rails.found(
         name,
         summary=f"{name}: {len(crossings)} of {of} connections of the job cross rails, on {channels} channels: "
-        f"{', '.join(shown)}{more}; {reason}",
+        f"{some(shown, more=', and {} more')}; {reason}",
         action=_action(reason),
         severity=Severity.WARNING if _has_spine(job, first) else Severity.CRITICAL,
         expected=rail_words(first.rails),

@@ -36,12 +36,11 @@ from collections.abc import Iterator
 
 from rules._examples import hears
 from rules._lags import SYNCHRONIZED, Lag, Lags, Member, lags, stands_at
-from rules._places import places
+from rules._places import places, some_cables
 from truerail.analysis.cabling import BOTH_ENDS, ONE_END, Wiring, evidence_of
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, NotApplicableError, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, LagMember, NetLink, NotEvaluated, Severity
-from truerail.model.finding import MOST_EXAMPLES
 
 
 @rule("LAG001", severity=Severity.WARNING, needs=[LagMember], instead=[NetLink], cause=CauseKind.CONFIGURATION)
@@ -120,10 +119,8 @@ def _unknown(wiring: Wiring, found: Lags) -> Iterator[NotEvaluated]:
     bonded = [cable for cable in found.bonded.nonzero()[0].tolist() if not found.down[cable]]
     blind = [cable for cable in bonded if cable not in known]
     if blind:
-        shown = tuple(str(wiring.index.a_port(cable)) for cable in blind[:MOST_EXAMPLES])
-        more = ", ..." if len(blind) > len(shown) else ""
-        why = f"no end reports the LACP state of {len(blind):,} of {len(bonded):,} members ({', '.join(shown)}{more})"
-        yield NotEvaluated(why, what="cable", count=len(blind), of=len(bonded), subjects=shown, rest_evaluated=True)
+        why = f"no end reports the LACP state of {len(blind):,} of {len(bonded):,} members"
+        yield some_cables(wiring, blind, len(bonded), why)
 
 
 _PLAN = """

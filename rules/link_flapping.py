@@ -40,16 +40,14 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from rules._by_hand import flapping_only
-from rules._counter_evidence import counter_evidence, other_ends, rail_at, subject_of
-from rules._uncounted import every_link
-from truerail.analysis.cabling import BOTH_ENDS, ONE_END
+from rules._links import counter_evidence, every_link, other_ends, rail_at, subject_of
+from truerail.analysis.cabling import BOTH_ENDS, ONE_END, State, Wiring
 from truerail.analysis.counters import Quantity
 from truerail.analysis.counters.telemetry import Telemetry
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, InsufficientDataError, rule
 from truerail.model import CauseKind, Finding, PortCounters, Severity
-from truerail.model.columns import NONE, Codes
+from truerail.model.columns import NONE, Codes, Mask
 
 FALLS_AN_HOUR = 3
 """Falls within an hour that are critical: gpud's and NVSentinel's limit for mlx5 links (NVIDIA/NVSentinel, NIC health
@@ -58,6 +56,10 @@ monitor).
 SECONDS_WITHOUT_LINK = 7.0
 """Longer without link is critical: about what NCCL_IB_TIMEOUT lets RDMA retry. Time matters more than the count of
 falls (Databricks on GPU reliability).
+"""
+TOO_OFTEN = 3
+"""Moves of one plug within the window from which no hand made them: a link that stays away for a poll or two at each of
+its falls looks as if it were unplugged, and three falls are LNK003's critical ones.
 """
 LEAST_SHORTFALL = 0.1
 """Share of a sample's bits that must be missing to count as time without link, not as jitter of the clock."""
@@ -102,7 +104,7 @@ def link_flapping(round: Round) -> Iterator[Finding]:
         raise InsufficientDataError("no port reported twice how often its link fell")
     ports = np.flatnonzero(counted.gained > 0)
     gained, spans = telemetry.part(Quantity.LINK_DOWNS, None, ports)
-    gained = flapping_only(round, ports, gained, spans)
+    gained = _flapping_only(round, ports, gained, spans)
     falling = np.nansum(gained, axis=1) > 0
     ports, gained = ports[falling], gained[falling]
     if len(ports):
@@ -230,6 +232,40 @@ def _without_link(fallen: _Fallen, ends: Sequence[int]) -> float | None:
             away = float(np.nansum(np.where(lacking > LEAST_SHORTFALL, lacking * seconds, 0.0)))
             found = max(found or 0.0, away)
     return found
+
+
+def _flapping_only(round: Round, ports: Codes, gained: Samples, seconds: Samples) -> Samples:
+    """The falls of some ports, of shape (ports, samples), that may be flapping: no plug was moved by hand, and the link
+    has come back. Each sample covers `seconds`.
+    """
+    left = np.where(_by_hand(round, ports, seconds), np.float32(0), gained)
+    for row in np.flatnonzero(_missing(round.cabling, ports)).tolist():
+        fell = np.flatnonzero(left[row] > 0)[-1:]  # the link has not come back: it is down (CAB003)
+        left[row, fell] -= 1
+    return left
+
+
+def _by_hand(round: Round, ports: Codes, seconds: Samples) -> Mask:
+    """Samples in a period in which the plug was moved, and those newer than the last reading of the port's neighbour:
+    such a fall is evaluated after the next reading.
+    """
+    counters, index, moved = round.counters, round.cabling.index, round.replugged
+    assert counters is not None  # noqa: S101 - the ports counted falls
+    found, at = np.zeros(seconds.shape, dtype=bool), counters.begun[counters.order]
+    slack = counters.step_seconds / 2  # the readings of one round differ by this much
+    for row, port in enumerate(ports.tolist()):
+        begin = at - slack - np.nan_to_num(seconds[row])
+        spans = moved.spans.get(str(index.spell(port)), ())
+        for since, until in spans if len(spans) < TOO_OFTEN else ():
+            found[row] |= (at + slack > since) & (begin < until)
+        found[row] |= at > moved.until(port, index.plan)
+    return found
+
+
+def _missing(wiring: Wiring, ports: Codes) -> Mask:
+    """Ports whose planned cable is missing now."""
+    cable = wiring.index.cables_at(ports)
+    return np.asarray((cable >= 0) & (wiring.state[np.maximum(cable, 0)] == State.MISSING), dtype=bool)
 
 
 _PLAN = """

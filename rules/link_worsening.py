@@ -44,8 +44,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from rules._counter_evidence import counter_evidence
-from rules._uncounted import blind_links
+from rules._links import blind_links, counter_evidence
 from truerail.analysis.cabling import State, Wiring
 from truerail.analysis.counters import Quantity
 from truerail.analysis.round import Round

@@ -42,8 +42,8 @@ import numpy as np
 import numpy.typing as npt
 
 from rules._examples import hears
+from rules._links import not_polled, unpolled
 from rules._places import places_by_name, unknown_cables
-from rules._unpolled import not_polled, unpolled
 from truerail.analysis.cabling import ONE_END, Why, Wiring
 from truerail.analysis.cabling.named_by import named_by
 from truerail.analysis.round import Round

@@ -37,16 +37,16 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from rules._lossless import LOSSLESS, LOSSY, PRIORITIES, Lossless, hosts_of, lossless_of
-from rules._uncounted import every_link
+from rules._links import every_link
+from rules._pauses import LOSSLESS, LOSSY, PRIORITIES, Lossless, hosts_of, lossless_of
 from truerail.analysis.counters.hygiene import Floats
 from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.counters.telemetry import Telemetry
 from truerail.analysis.pfc.measures import recent
 from truerail.analysis.pfc.trees import PAUSES, counted
 from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, InsufficientDataError, NotEvaluated, rule
-from truerail.model import CauseKind, Finding, PortCounters, PortQos, Severity, Transport
+from truerail.analysis.rule import Case, InsufficientDataError, rule
+from truerail.model import CauseKind, Finding, NotEvaluated, PortCounters, PortQos, Severity, Transport
 from truerail.model.columns import Codes, Mask
 from truerail.model.names import folded
 

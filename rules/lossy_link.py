@@ -29,23 +29,10 @@ from collections.abc import Iterator
 
 from rules._examples import over_spines, spines, swept_example
 from rules._examples import together as _together
-from rules._sweeps import (
-    UNSEATED,
-    between_unseated,
-    confidence_of,
-    details_of,
-    evidence_of,
-    not_covered,
-    repair_of,
-    subject_of,
-    sweep_to_evaluate,
-    words_of,
-)
+from rules._probes import UNSEATED, Sweep, sweep_to_evaluate
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
 from truerail.analysis.sweep.losses import together
-from truerail.analysis.sweep.seats import Seat
-from truerail.analysis.sweep.swept import Swept
 from truerail.model import CauseKind, Finding, ProbeHop, Severity
 from truerail.model.columns import Codes
 
@@ -56,39 +43,31 @@ LEAST_PACKETS = 1000
 @rule("PRB007", severity=Severity.WARNING, needs=[ProbeHop], cause=CauseKind.SILENT_LINK, first="where SWITCH/PORT")
 def lossy_link(round: Round) -> Iterator[Finding]:
     """Links that lose some packets in one direction."""
-    found = sweep_to_evaluate(round)
-    for seat in found.losses.lossy_seats:
-        yield _seated(round, found, seat)
-    for leaf, flows in together(found.losses):
-        yield _unseated(round, found, leaf, flows)
-    if found.losses.by_device:
+    sweep = sweep_to_evaluate(round)
+    losses = sweep.swept.losses
+    for seat in losses.lossy_seats:
+        flows = losses.flows_of(seat)
+        lost = f"{seat.lost:,} of {seat.sent:,} packets are lost on {sweep.words(seat.segments)} ({seat.rate:.2%})"
+        yield sweep.loses(lossy_link, seat, flows, f"{lost}, in {len(flows)} flows")
+    for leaf, flows in together(losses):
+        yield _unseated(sweep, leaf, flows)
+    if losses.by_device:
         raise InsufficientDataError("paths change from packet to packet: loss is seated at leaves and NICs alone")
-    short = found.coverage.short_of(LEAST_PACKETS)
-    report_not_evaluated(not_covered(found, short, f"fewer than {LEAST_PACKETS:,} packets of known path have crossed"))
+    short = sweep.swept.coverage.short_of(LEAST_PACKETS)
+    report_not_evaluated(sweep.not_covered(short, f"fewer than {LEAST_PACKETS:,} packets of known path have crossed"))
 
 
-def _seated(round: Round, found: Swept, seat: Seat) -> Finding:
-    graph, flows = found.paths.graph, found.losses.flows_of(seat)
-    names = words_of(graph, seat.segments)
-    return lossy_link.found(
-        subject_of(graph, seat.segments),
-        summary=f"{seat.lost:,} of {seat.sent:,} packets are lost on {names} ({seat.rate:.2%}), in {len(flows)} flows",
-        action=repair_of(graph, seat.segments),
-        confidence=confidence_of(seat),
-        evidence=evidence_of(round, found, flows),
-        detail=details_of(graph, seat),
-    )
-
-
-def _unseated(round: Round, found: Swept, leaf: int, flows: Codes) -> Finding:
-    lost, sent = int(found.paths.flows.lost[flows].sum()), int(found.paths.flows.sent[flows].sum())
-    where = between_unseated(found.losses, flows)
-    return lossy_link.found(
-        found.paths.graph.index.devices.names[leaf],
+def _unseated(sweep: Sweep, leaf: int, flows: Codes) -> Finding:
+    """Losses of flows from a leaf whose paths are not known."""
+    counted = sweep.swept.paths.flows
+    lost, sent, where = int(counted.lost[flows].sum()), int(counted.sent[flows].sum()), sweep.between(flows)
+    return sweep.found(
+        lossy_link,
+        sweep.names[leaf],
+        flows,
         summary=f"{lost:,} of {sent:,} packets are lost somewhere between {where}; the paths of the flows are unknown",
         action="Exchange nothing yet: sweep again, more slowly, so that all hops answer.",
         confidence=UNSEATED,
-        evidence=evidence_of(round, found, flows),
         detail=(("links", ()), ("sent", sent), ("lost", lost)),
     )
 

@@ -28,7 +28,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rules._uncounted import blind_ports
+from rules._links import blind_ports
 from truerail.analysis.cabling import ONE_END
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule

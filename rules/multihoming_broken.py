@@ -39,7 +39,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rules._lags import Lags, lags
-from rules._places import places
+from rules._places import places, some_cables
 from truerail.analysis.cabling import BOTH_ENDS, ONE_END, Wiring, evidence_of
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, NotApplicableError, report_not_evaluated, rule
@@ -55,7 +55,6 @@ from truerail.model import (
     Severity,
     SharedLag,
 )
-from truerail.model.finding import MOST_EXAMPLES
 from truerail.model.names import printable
 
 _WORKING = (None, "dual")
@@ -197,10 +196,8 @@ def _pairs(round: Round, bonds: tuple[tuple[int, ...], ...]) -> Iterator[Finding
 
 def _unknown(wiring: Wiring, blind: list[tuple[int, ...]], of: int) -> Iterator[NotEvaluated]:
     if blind:
-        shown = tuple(str(wiring.index.a_port(bond[0])) for bond in blind[:MOST_EXAMPLES])
-        more = ", ..." if len(blind) > len(shown) else ""
-        why = f"a switch does not report whether it shares {len(blind):,} of {of:,} bonds ({', '.join(shown)}{more})"
-        yield NotEvaluated(why, what="bond", count=len(blind), of=of, subjects=shown, rest_evaluated=True)
+        why = f"a switch does not report whether it shares {len(blind):,} of {of:,} bonds"
+        yield some_cables(wiring, [bond[0] for bond in blind], of, why, "bond")
 
 
 _PLAN = """

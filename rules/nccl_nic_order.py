@@ -29,7 +29,7 @@ A job with fewer GPUs than NICs, whose ranks use the NICs of idle GPUs as well.
 from collections import Counter
 from collections.abc import Iterator
 
-from rules._nccl import MAJORITY, SHOWN, device_words, evidence, job_of, rail_words, unknown_nics
+from rules._jobs import MAJORITY, SHOWN, device_words, evidence, job_of, rail_words, unknown_nics
 from truerail.analysis.nccl import End, NcclJob
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, report_not_evaluated, rule

@@ -34,14 +34,15 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rules._bonds import blind_bonds
 from rules._examples import hears
+from rules._links import blind_bonds
 from rules._places import places
 from truerail.analysis.cabling import ONE_END, Why, Wiring
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, report_not_evaluated, rule
 from truerail.model import Finding, NetLink, RdmaLink, Severity
 from truerail.model.columns import Codes
+from truerail.model.names import some
 
 _LOOK = "On {host}, check the card with lspci and its driver in dmesg; or correct the plan's name."
 _COMPARE = "Compare the plan's NIC names with `ip link` of {host}: they may be another model's; else look with lspci."
@@ -64,12 +65,11 @@ def nic_missing(round: Round) -> Iterator[Finding]:
         port, host = wiring.index.a_port(cable), int(wiring.index.a_device[cable])
         none = gone[host] == planned[host]
         also = ", nor is any other planned NIC of it" if none and planned[host] > 1 else ""
-        yield nic_missing.found(
-            port,
+        yield places(round).found(
+            nic_missing,
+            cable,
             summary=f"{places(round).subject(cable)} is not among the interfaces that {port.device} lists{also}",
             action=_COMPARE.format(host=port.device) if none else _LOOK.format(host=port.device),
-            expected=str(wiring.index.b_port(cable)),
-            rail=round.plan.cables[cable].rail,
             confidence=ONE_END,
             evidence=wiring.evidence(int(wiring.index.b[cable])),
         )
@@ -83,12 +83,12 @@ def _shifted(wiring: Wiring) -> Iterator[Finding]:
         name = wiring.index.devices.names[host]
         pairs = [(row, wiring.index.spell(port).name) for row, port in rows.items() if port >= 0]
         other = [(row, planned) for row, planned in pairs if links.rows[row].device != planned]
-        shown = ", ".join(f"{links.rows[row].device} is the planned {planned}" for row, planned in other[:_SHOWN])
-        more = f", and {len(other) - _SHOWN} more" if len(other) > _SHOWN else ""
+        pairs_shown = [f"{links.rows[row].device} is the planned {planned}" for row, planned in other]
+        shown = some(pairs_shown, more=", and {} more")
         yield nic_missing.found(
             name,
             severity=Severity.INFO,
-            summary=f"{name} numbers its RDMA devices differently from the plan, by their PCI addresses: {shown}{more}",
+            summary=f"{name} numbers its RDMA devices differently from the plan, by their PCI addresses: {shown}",
             action=_SHIFTED.format(host=name),
             confidence=ONE_END,
             evidence=wiring.evidence(*(rows[row] for row, _ in other[:_SHOWN])),

@@ -47,22 +47,15 @@ from truerail.model import Finding, Neighbor, Severity
 def nic_on_wrong_rail(round: Round) -> Iterator[Finding]:
     """Host cables that are seen on a switch port of another rail, or on another switch than planned."""
     sorted_ = places(round)
-    wiring = sorted_.wiring
+    wiring, index = sorted_.wiring, sorted_.wiring.index
     for cable in sorted_.of(Misplaced.RAIL):
-        a, b = int(wiring.index.a[cable]), int(wiring.index.b[cable])
-        target = wiring.index.b_port(cable)
-        yield nic_on_wrong_rail.found(
-            wiring.index.a_port(cable),
+        yield sorted_.found(
+            nic_on_wrong_rail,
+            cable,
             summary=f"{sorted_.subject(cable)} is cabled to {sorted_.sight(cable)}, {_whose(sorted_, cable)}",
-            action=f"Move the cable to {target}, unless its cause says otherwise: it may be half of a swap, or a "
-            "label.",
-            expected=str(target),
-            observed=sorted_.observed(cable),
-            rail=round.plan.cables[cable].rail,
-            confidence=wiring.confidence(cable),
-            evidence=wiring.evidence(a, b, int(wiring.place[cable])),
+            action=f"Move the cable to {index.b_port(cable)}, unless its cause says otherwise: it may be half of a "
+            "swap, or a label.",
         )
-    index = wiring.index
     report_not_evaluated([*unseen_cables(wiring, index.from_host), *unknown_among(wiring, index.rail)])
 
 

@@ -25,7 +25,7 @@ A job that uses some GPUs of a host only, and not those of this NIC's rail: host
 from collections import Counter
 from collections.abc import Iterator
 
-from rules._nccl import MAJORITY, evidence, job_of, spelled, unknown_nics
+from rules._jobs import MAJORITY, evidence, job_of, spelled, unknown_nics
 from truerail.analysis.nccl import NcclJob
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule

@@ -31,6 +31,7 @@ from truerail.analysis.cabling import ONE_END, evidence_of
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, InsufficientDataError, rule
 from truerail.model import CauseKind, Finding, NvLink, Severity
+from truerail.model.names import some
 
 LEAST_PEERS = 3
 """GPUs of which more than half must agree, as for other comparisons with peers (NIC004)."""
@@ -57,14 +58,15 @@ def nvlink_down(round: Round) -> Iterator[Finding]:
             continue
         host = devices.names[code]
         dead = len(low) == len(of) and not any(active[code, gpu] for gpu in low)
-        shown = ", ".join(f"GPU{gpu} {active[code, gpu]} of {len(rows)}" for gpu, rows in list(low.items())[:_SHOWN])
-        more = f" and {len(low) - _SHOWN} GPUs more" if len(low) > _SHOWN else ""
+        shown = some(
+            [f"GPU{gpu} {active[code, gpu]} of {len(rows)}" for gpu, rows in low.items()], more=" and {} GPUs more"
+        )
         rows = [row for rows in low.values() for row in rows if not table.rows[row].active]
         yield nvlink_down.found(
             host,
             summary=f"On {host} all NVLinks of all {len(of)} GPUs are inactive"
             if dead
-            else f"On {host} not all NVLinks active: {shown}{more}",
+            else f"On {host} not all NVLinks active: {shown}",
             action=f"Check nvidia-fabricmanager on {host}."
             if dead
             else f"Reset the GPUs of {host}; replace the baseboard where links stay inactive.",

@@ -32,8 +32,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rules._counter_evidence import other_ends, rail_at
-from rules._uncounted import blind_ports
+from rules._links import blind_ports, other_ends, rail_at
 from truerail.analysis.cabling import ONE_END, Why, Wiring, evidence_of
 from truerail.analysis.optics_lanes import Lanes, lanes_of, leaf_of
 from truerail.analysis.round import Round

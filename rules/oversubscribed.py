@@ -37,8 +37,8 @@ from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.counters.telemetry import Telemetry
 from truerail.analysis.ecmp.uplink_balance import Balance
 from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, InsufficientDataError, NotEvaluated, report_not_evaluated, rule
-from truerail.model import CauseKind, Finding, NetLink, Port, Severity
+from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
+from truerail.model import CauseKind, Finding, NetLink, NotEvaluated, Port, Severity
 from truerail.model.columns import Codes, Mask
 from truerail.model.names import folded
 

@@ -27,21 +27,17 @@ Raise the MTU of the named hop to that of the hosts' packets and more (9216 is u
 Hosts that are meant to have a smaller MTU than the plan declares: correct the plan, or set --mtu.
 """
 
-from collections import defaultdict
 from collections.abc import Iterator
 
 import numpy as np
 
 from rules._examples import BETWEEN_LEAVES, TWO_HOSTS, TWO_LEAVES, heard, sent, spines, swept_example, together
-from rules._probes import Probed, probed, some
-from rules._sweeps import SURE, TIED, between_switches, leaves_of, nic_of, not_covered, subject_of, words_of
-from rules._sweeps import evidence_of as sweep_evidence
-from truerail.analysis.cabling import ONE_END, evidence_of
+from rules._probes import SURE, TIED, Probed, Sweep, probed, sweep_of
+from truerail.analysis.cabling import evidence_of
 from truerail.analysis.probes.hop_devices import owners
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
 from truerail.analysis.sweep.packet_seats import CutOff
-from truerail.analysis.sweep.swept import Swept, swept
 from truerail.model import CauseKind, Finding, NetAddress, ProbeHop, ProbeReach, ProbeTrouble, Severity
 from truerail.model.columns import NONE, Codes, Mask
 
@@ -63,12 +59,13 @@ def path_mtu(round: Round) -> Iterator[Finding]:
     for cable in np.unique(flows.cable[lost & refused]).tolist():
         yield _own(found, cable, lost & refused & (flows.cable == cable))
     lost &= ~np.isin(flows.cable, flows.cable[lost & refused])
-    sweep = swept(round)
-    for cut in sweep.cut_offs if sweep.over_paths else ():
-        if between_switches(sweep, cut.segments):
-            yield _seated(round, sweep, cut)
-            lost &= ~found.between(leaves_of(sweep, cut.flows))
-        elif cut.mtu is None and (of_nic := nic_of(sweep, cut.segments)):
+    sweep = sweep_of(round)
+    cut_offs = sweep.swept.cut_offs if sweep.swept.over_paths else ()
+    for cut in cut_offs:
+        if sweep.between_switches(cut.segments):
+            yield _seated(sweep, cut)
+            lost &= ~found.between(sweep.leaves_of(cut.flows))
+        elif cut.mtu is None and (of_nic := sweep.nic_of(cut.segments)):
             cable, sends = of_nic
             which = lost & ((flows.cable if sends else flows.peer_cable) == cable)
             yield _nic(found, cable, which)
@@ -88,27 +85,26 @@ def path_mtu(round: Round) -> Iterator[Finding]:
     yield from _between(found, lost)
     seen = found.counted(tried, flows.cable) + found.counted(tried, flows.peer_cable) > 0
     report_not_evaluated(found.unseen(seen, "no large packet was sent from them or to them"))
-    if sweep.over_paths:
-        short = ~np.isin(sweep.coverage.segment, sweep.large_passed)
-        short &= ~np.isin(sweep.coverage.segment, [one for cut in sweep.cut_offs for one in cut.segments])
-        report_not_evaluated(not_covered(sweep, short, "no large packet of known path has crossed"))
+    if sweep.swept.over_paths:
+        known = [*sweep.swept.large_passed.tolist(), *(one for cut in cut_offs for one in cut.segments)]
+        short = ~np.isin(sweep.swept.coverage.segment, known)
+        report_not_evaluated(sweep.not_covered(short, "no large packet of known path has crossed"))
 
 
-def _seated(round: Round, sweep: Swept, cut: CutOff) -> Finding:
-    graph = sweep.paths.graph
-    where = words_of(graph, cut.segments)
-    reports = (
-        "" if cut.mtu is None else f"; the router reports an MTU of {cut.mtu} bytes" if cut.mtu else "; ICMP says so"
-    )
-    return path_mtu.found(
-        subject_of(graph, cut.segments),
+def _seated(sweep: Sweep, cut: CutOff) -> Finding:
+    where, reports = sweep.words(cut.segments), ""
+    if cut.mtu is not None:
+        reports = f"; the router reports an MTU of {cut.mtu} bytes" if cut.mtu else "; ICMP says so"
+    return sweep.found(
+        path_mtu,
+        sweep.subject(cut.segments),
+        cut.flows,
         summary=f"large packets end on {where}, and small ones arrive: {len(cut.flows)} flows{reports}",
         action=f"Raise the MTU on {where}, at the sending end first.",
         confidence=TIED if len(cut.segments) > 1 else SURE,
-        evidence=sweep_evidence(round, sweep, cut.flows),
         detail=(
             ("because", "path"),
-            ("links", tuple(graph.name(one) for one in cut.segments)),
+            ("links", tuple(map(sweep.graph.name, cut.segments))),
             ("mtu", cut.mtu or None),
             ("flows", len(cut.flows)),
         ),
@@ -154,13 +150,13 @@ def _own(found: Probed, cable: int, which: Mask) -> Finding:
     nic = found.nic(cable)
     size = int(found.flows.sizes.max()) if len(found.flows.sizes) else 0
     more = f" ({size} bytes)" if size >= _LARGE else ""
-    return path_mtu.found(
-        nic,
+    return found.found(
+        path_mtu,
+        cable,
+        which,
         summary=f"{nic} refuses to send large packets{more}: its own MTU is smaller",
         action=f"Raise the MTU of {nic}, here and in the host's network configuration.",
-        rail=found.rail(cable),
         confidence=0.99,
-        evidence=found.evidence(np.flatnonzero(which)),
         detail=(("because", "own MTU"),),
     )
 
@@ -169,14 +165,15 @@ def _hop(found: Probed, device: int, which: Codes, named: dict[int, tuple[int, i
     rows = [named[flow][1] for flow in which.tolist()]
     hops = found.round.snapshot.table(ProbeHop).rows
     mtus = sorted({mtu for row in rows if (mtu := hops[row].mtu)})
-    name = found.device(device)
-    towards = some(sorted({found.device(int(leaf)) for leaf in found.peer_leaf[which]}))
+    name, towards = found.device(device), found.devices(found.peer_leaf[which])
     said = f" (its next link takes {', '.join(map(str, mtus))} bytes)" if mtus else ""
-    return path_mtu.found(
+    return found.found(
+        path_mtu,
+        int(found.flows.cable[which[0]]),
+        which,
         name,
         summary=f"{name} answers that packets to {towards} are too big{said}: {len(which)} probed flows",
         action=f"Raise the MTU of the links of {name} towards {towards}.",
-        rail=found.rail(int(found.flows.cable[which[0]])),
         confidence=0.95,
         evidence=(evidence_of(found.round.snapshot, ProbeHop, rows[0]), *found.evidence(which)),
         detail=(("because", "router"), ("mtu", mtus), ("flows", len(which))),
@@ -186,32 +183,27 @@ def _hop(found: Probed, device: int, which: Codes, named: dict[int, tuple[int, i
 def _nic(found: Probed, cable: int, which: Mask) -> Finding:
     nic, peers = found.nic(cable), found.flows.peer_cable
     others = np.where(found.flows.cable == cable, peers, found.flows.cable)[which]
-    return path_mtu.found(
-        nic,
+    return found.found(
+        path_mtu,
+        cable,
+        which,
         summary=f"{nic} loses all large packets to or from {found.peers(others)}, and small ones arrive",
         action=f"Check the MTU of {nic} and of its switch port.",
-        rail=found.rail(cable),
-        confidence=ONE_END,
-        evidence=found.evidence(np.flatnonzero(which)),
         detail=(("because", "NIC"), ("flows", int(which.sum()))),
     )
 
 
 def _between(found: Probed, lost: Mask) -> Iterator[Finding]:
     """By the sender's leaf."""
-    by_leaf: dict[int, list[int]] = defaultdict(list)
-    for flow in np.flatnonzero(lost).tolist():
-        by_leaf[int(found.leaf[flow])].append(flow)
-    for leaf, of in sorted(by_leaf.items()):
-        which = np.array(of, dtype=np.int64)
-        name, towards = found.device(leaf), some(sorted({found.device(int(one)) for one in found.peer_leaf[which]}))
-        yield path_mtu.found(
+    for leaf, of in found.by_leaf(lost):
+        name, towards = found.device(leaf), found.devices(found.peer_leaf[of])
+        yield found.found(
+            path_mtu,
+            int(found.flows.cable[of[0]]),
+            of,
             name,
             summary=f"large packets are lost between {name} and {towards}, and small ones arrive: {len(of)} flows",
             action=f"Check the MTU of the links between {name} and {towards}: no router names the hop.",
-            rail=found.rail(int(found.flows.cable[of[0]])),
-            confidence=ONE_END,
-            evidence=found.evidence(which),
             detail=(("because", "between"), ("flows", len(of))),
         )
 

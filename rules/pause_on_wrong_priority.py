@@ -31,8 +31,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rules._lossless import LOSSLESS, LOSSY, Lossless, lossless_of
-from rules._uncounted import every_link
+from rules._links import every_link
+from rules._pauses import LOSSLESS, LOSSY, Lossless, lossless_of
 from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.counters.telemetry import Telemetry
 from truerail.analysis.pfc.measures import recent

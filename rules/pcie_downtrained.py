@@ -33,13 +33,13 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from rules._uncounted import blind_hosts
+from rules._links import blind_hosts
 from truerail.analysis.cabling import ONE_END, Wiring, evidence_of
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, NetLink, PcieLink, RdmaLink, Severity, Snapshot
 from truerail.model.columns import factorize
-from truerail.model.names import printable
+from truerail.model.names import printable, some
 
 LEAST_PEERS = 3
 """Links of which more than half must agree to be a majority, as for MTUs (LNK002)."""
@@ -146,17 +146,15 @@ def _finding(wiring: Wiring, subject: str, port: int, rows: Sequence[int], expec
     links = [wiring.seen.table(PcieLink).rows[row] for row in rows]
     reported = [
         f"{printable(link.device or link.pci_address, 40)} runs at {_words(link[1:3])} instead of {_words(want)}"
-        for link, want in zip(links[:_SHOWN], expected, strict=False)
+        for link, want in zip(links, expected, strict=True)
     ]
-    more = f", and {len(links) - _SHOWN} more" if len(links) > _SHOWN else ""
     carries, needs = min(map(_gbps, links)), _speed(wiring, port)
     slow = carries < needs
     lacks = f"; that is {carries:.0f} Gb/s for a link of {needs:g}" if slow else ""
-    summary = f"{subject}: {', '.join(reported)}{more}{lacks}"
     return pcie_downtrained.found(
         subject,
         severity=Severity.CRITICAL if slow else Severity.WARNING,
-        summary=summary,
+        summary=f"{subject}: {some(reported, more=', and {} more')}{lacks}",
         action=f"Reseat the card in {subject.partition('/')[0]}, and compare its slot's BIOS settings with a right "
         "host.",
         expected=_words(expected[0]),

@@ -34,8 +34,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from rules._links import every_link
 from rules._pauses import priority_words
-from rules._uncounted import every_link
 from truerail.analysis.pfc.culprits import BOTH_ENDS, ONE_END
 from truerail.analysis.pfc.measures import recent
 from truerail.analysis.pfc.trees import PAUSES, PauseGraph, Pauses

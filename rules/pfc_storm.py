@@ -46,6 +46,7 @@ often, for microseconds (PFC002).
 from collections.abc import Iterator, Sequence
 
 from rules._examples import hears
+from rules._links import every_link
 from rules._pauses import (
     behind,
     by_port,
@@ -57,7 +58,6 @@ from rules._pauses import (
     share_words,
     spelled,
 )
-from rules._uncounted import every_link
 from truerail.analysis.pfc.culprits import Culprit
 from truerail.analysis.pfc.edges import STORM
 from truerail.analysis.pfc.measures import recent

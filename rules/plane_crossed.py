@@ -41,18 +41,13 @@ def plane_crossed(round: Round) -> Iterator[Finding]:
     sorted_ = places(round)
     wiring = sorted_.wiring
     for cable in sorted_.of(Misplaced.PLANE):
-        a, b, place = int(wiring.index.a[cable]), int(wiring.index.b[cable]), int(wiring.place[cable])
-        target = wiring.index.b_port(cable)
-        yield plane_crossed.found(
-            wiring.index.a_port(cable),
+        yield sorted_.found(
+            plane_crossed,
+            cable,
             summary=f"{sorted_.subject(cable)} belongs to plane {round.plan.cables[cable].plane} but is cabled to "
             f"{sorted_.sight(cable)}, on another plane",
-            action=f"Move the cable to {target}; first check whether the NIC's two cables are swapped.",
-            expected=str(target),
-            observed=sorted_.observed(cable),
-            rail=round.plan.cables[cable].rail,
-            confidence=wiring.confidence(cable),
-            evidence=wiring.evidence(a, b, place),
+            action=f"Move the cable to {wiring.index.b_port(cable)}; first check whether the NIC's two cables are "
+            "swapped.",
         )
     of_a_plane = wiring.index.from_host & (wiring.index.plane >= 0)
     report_not_evaluated([*unseen_cables(wiring, of_a_plane), *unknown_among(wiring, wiring.index.plane)])

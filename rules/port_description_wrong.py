@@ -32,7 +32,7 @@ from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, rule
 from truerail.model import Finding, Neighbor, Severity
 from truerail.model.columns import NONE, Codes, Objects, factorize
-from truerail.model.names import printable
+from truerail.model.names import printable, some
 
 _LABEL = re.compile(r"(?://\s*)?(?:(?:connected )?to[- ])?([^\s:/]+)(?:[:/ ]([^\s:]\S*))?", re.IGNORECASE)
 _SHOWN = 4
@@ -83,12 +83,11 @@ def _finding(wiring: Wiring, name: str, ports: dict[int, int]) -> Finding:
     ends = {port: str(index.spell(int(claims.u[row]))) for port, row in ports.items()}
     texts = {port: printable(facts[int(claims.row[row])].port_description or "", 80) for port, row in ports.items()}
     first, *others = ports
-    shown = ", ".join(f"{index.spell(port).name} as {texts[port]}, not {ends[port]}" for port in list(ports)[:_SHOWN])
-    summary = f"{len(ports)} ports are described as other ends than theirs: {shown}"
+    shown = some([f"{index.spell(port).name} as {texts[port]}, not {ends[port]}" for port in ports], more=", ...")
     single = f"{index.spell(first)} is described as {texts[first]}; its cable leads to {ends[first]}, as planned"
     return port_description_wrong.found(
         name if others else str(index.spell(first)),
-        summary=f"{name}: {summary}{', ...' * (len(ports) > _SHOWN)}" if others else single,
+        summary=f"{name}: {len(ports)} ports are described as other ends than theirs: {shown}" if others else single,
         action="Move no cable. Correct the description.",
         expected=None if others else ends[first],
         observed=None if others else texts[first],

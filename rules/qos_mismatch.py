@@ -46,12 +46,21 @@ from typing import Any
 
 import numpy as np
 
-from rules._counter_evidence import other_ends, rail_at
-from rules._qos import COMPARED, FIELDS, Settings, settings_of
-from rules._qos_faults import OTHER_END, PLANNED, Odd, faults_of
-from rules._qos_intent import Intent, intent_of, unreported
-from rules._qos_words import setting_word
-from rules._uncounted import blind_ports
+from rules._links import blind_ports, other_ends, rail_at
+from rules._qos import (
+    COMPARED,
+    FIELDS,
+    OTHER_END,
+    PLANNED,
+    Intent,
+    Odd,
+    Settings,
+    faults_of,
+    intent_of,
+    setting_word,
+    settings_of,
+    unreported,
+)
 from truerail.analysis.cabling import Wiring, evidence_of
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule

@@ -51,14 +51,12 @@ def rail_cut(round: Round) -> Iterator[Finding]:
         port, leaf, rail = index.a_port(cable), index.b_port(cable).device, int(index.rail[cable])
         others = f"{peers} other host{'s' if peers > 1 else ''}"
         where = f"is on {sorted_.sight(cable)}" if sorted_.at[cable] >= 0 else "is not connected"
-        yield rail_cut.found(
-            port,
+        yield sorted_.found(
+            rail_cut,
+            cable,
             summary=f"{sorted_.subject(cable)} {where}, so it cannot reach the {others} of rail {rail} on {leaf}; "
             "there is no other path, and NCCL drops the connection",
             action=f"Move {port} back to {index.b_port(cable)}; keep jobs off {port.device} until then.",
-            expected=str(index.b_port(cable)),
-            observed=sorted_.observed(cable),
-            rail=rail,
             confidence=wiring.confidence(cable) or ONE_END,
             evidence=wiring.evidence(int(index.a[cable]), int(index.b[cable])),
             detail=(("peers", peers),),

@@ -38,7 +38,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from rules._held_up import Directions, Why, directions
-from rules._uncounted import hosts_not_evaluated
+from rules._links import hosts_not_evaluated
 from truerail.analysis.counters.carried import LEAST_WINDOWS, TOO_FEW
 from truerail.analysis.counters.rail_balance import ACTIVE, IDLE, LOW
 from truerail.analysis.counters.telemetry import Telemetry

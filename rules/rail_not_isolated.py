@@ -27,7 +27,6 @@ import numpy as np
 
 from rules._examples import heard, sent
 from rules._probes import Probed, probed
-from truerail.analysis.cabling import ONE_END
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, InsufficientDataError, NotApplicableError, rule
 from truerail.model import CauseKind, Finding, ProbeReach, Severity
@@ -49,13 +48,12 @@ def rail_not_isolated(round: Round) -> Iterator[Finding]:
     for cable in np.unique(flows.cable[apart & flows.arrived]).tolist():
         which = np.flatnonzero(apart & flows.arrived & (flows.cable == cable))
         peers = found.peers(flows.peer_cable[which])
-        yield rail_not_isolated.found(
-            found.nic(cable),
+        yield found.found(
+            rail_not_isolated,
+            cable,
+            which,
             summary=f"{found.nic(cable)} reaches {peers}, and the plan has no way between their rails",
             action=f"Look for what connects {found.device(int(found.leaf[which[0]]))} with the other rail's leaf.",
-            rail=found.rail(cable),
-            confidence=ONE_END,
-            evidence=found.evidence(which),
             detail=(("cable", found.cable_state(cable)), ("flows", len(which))),
         )
     untried = apart & ~found.judged

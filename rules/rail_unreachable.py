@@ -33,13 +33,13 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from rules._examples import BETWEEN_LEAVES, TWO_HOSTS, TWO_LEAVES, each_to_each, heard, hears, sent
-from rules._probes import Probed, probed, some
-from truerail.analysis.cabling import ONE_END
+from rules._probes import Probed, probed
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, report_not_evaluated, rule
 from truerail.analysis.sweep.swept import swept
 from truerail.model import CauseKind, Fact, Finding, NetAddress, ProbeReach, ProbeTrouble, Severity
 from truerail.model.columns import Mask
+from truerail.model.names import some
 
 _FEW = 2
 """Flows from which on losing all of them is more than one lost pair."""
@@ -121,13 +121,13 @@ def _of_nic(found: Probed, cable: int, which: Mask, direction: str) -> Finding:
     else:
         summary += f"; its cable is {state}"
         action = f"See what the cable of {nic} is plugged into; repair that, and probe again."
-    return rail_unreachable.found(
-        nic,
+    return found.found(
+        rail_unreachable,
+        cable,
+        which,
         summary=summary,
         action=action,
-        rail=found.rail(cable),
         confidence=0.95,
-        evidence=found.evidence(np.flatnonzero(which)),
         detail=(
             ("direction", direction or "both"),
             ("lost", int(which.sum())),
@@ -141,13 +141,12 @@ def _of_two(found: Probed, cable: int, peer: int) -> Finding:
     nic, other, flows = found.nic(cable), found.nic(peer), found.flows
     which = found.judged & (np.minimum(flows.cable, flows.peer_cable) == cable)
     which &= np.maximum(flows.cable, flows.peer_cable) == peer
-    return rail_unreachable.found(
-        nic,
+    return found.found(
+        rail_unreachable,
+        cable,
+        which,
         summary=f"{nic} and {other} do not reach each other, and were tried with no other NIC: it is one of them",
         action=f"Check address and routes of {nic} and {other}; probe them with more peers.",
-        rail=found.rail(cable),
-        confidence=ONE_END,
-        evidence=found.evidence(np.flatnonzero(which)),
         detail=(("direction", "both"), ("or", [other]), ("cable", found.cable_state(cable))),
     )
 
@@ -166,28 +165,27 @@ def _pairs(found: Probed, use: Mask, lost: Mask) -> Iterator[Finding]:
         of = [code for code in routes if code // size == leaf]
         which = np.flatnonzero(lost & np.isin(between, of))
         names = some([found.device(code % size) for code in of])
-        yield rail_unreachable.found(
+        yield found.found(
+            rail_unreachable,
+            int(flows.cable[which[0]]),
+            which,
             found.device(leaf),
             summary=f"nothing arrives between {found.device(leaf)} and {names}: {len(which)} probed flows, all lost",
             action=f"Check the routes of {found.device(leaf)} to {names}, and the links between them.",
             severity=Severity.WARNING,
-            rail=found.rail(int(flows.cable[which[0]])),
-            confidence=ONE_END,
-            evidence=found.evidence(which),
             detail=(("lost", len(which)), ("to", [found.device(code % size) for code in of])),
         )
     lost = lost & ~np.isin(between, routes)
     for cable in np.unique(flows.cable[lost]).tolist():
         which = lost & (flows.cable == cable)
         peers = found.peers(flows.peer_cable[which])
-        yield rail_unreachable.found(
-            found.nic(cable),
+        yield found.found(
+            rail_unreachable,
+            cable,
+            which,
             summary=f"{found.nic(cable)} does not reach {peers}, and it reaches other NICs",
             action=f"Check the routes between {found.nic(cable)} and {peers}, and filters on the way.",
             severity=Severity.WARNING,
-            rail=found.rail(cable),
-            confidence=ONE_END,
-            evidence=found.evidence(np.flatnonzero(which)),
             detail=(("direction", "pair"), ("lost", int(which.sum())), ("cable", found.cable_state(cable))),
         )
 

@@ -26,13 +26,13 @@ and compare the number of operations.
 Ranks that move have different numbers of operations. An answer of RAS that is old.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from statistics import median
 from typing import NamedTuple
 
 import numpy as np
 
 from rules._examples import hears
-from rules._slow_gpus import WINDOWS, SlowGpu, slow_gpus
 from truerail.analysis.affected import DeviceCables
 from truerail.analysis.cabling import State
 from truerail.analysis.explained import HURT_BY, Explained
@@ -44,6 +44,21 @@ from truerail.model.columns import Codes
 from truerail.model.facts import NetAddress
 from truerail.model.names import printable
 from truerail.model.nccl_facts import NcclBandwidth, RasRank
+
+_SHARE = 0.8
+"""Of the median of its communicator, below which a GPU counts as slow: judged, not measured."""
+_WINDOWS = 3
+"""The newest times at which it has to be so: one window is a checkpoint or a data loader."""
+_FEWEST = 3
+"""GPUs without which a median names no culprit."""
+
+
+class _SlowGpu(NamedTuple):
+    """A GPU below the share in each of the newest windows, its newest bandwidth, and the median then."""
+
+    sample: NcclBandwidth
+    median_gbs: float
+
 
 _GONE = ("missing", "dead", "abort")
 _BEHIND = 0.5
@@ -73,7 +88,7 @@ def rank_behind(explained: Explained) -> Iterator[Finding]:
         if finding.subject not in worst or finding.confidence > worst[finding.subject][1]:
             worst[finding.subject] = (finding, finding.confidence)
     device = next((one.device for one in round.snapshot.readings if one.collector == "nccl_inspector"), "")
-    for slow in slow_gpus(bandwidths):
+    for slow in _slow_gpus(bandwidths):
         code = _host(round, slow.sample.node, hosts)
         if code < 0:
             unknown[slow.sample.node] = None
@@ -102,11 +117,11 @@ def _of_ras(rank: RasRank) -> _Held:
     return _Held(f"{name} of {printable(rank.comm, 40)}", rank.gpu, what, name, 0.9 if gone else _BEHIND, rank)
 
 
-def _of_inspector(slow: SlowGpu) -> _Held:
+def _of_inspector(slow: _SlowGpu) -> _Held:
     one = slow.sample
     what = (
         f"is slow in {printable(one.collective, 40)} of {printable(one.bytes, 20)}: {one.busbw_gbs:,.1f} GB/s, where "
-        f"the median is {slow.median_gbs:,.1f}, in {WINDOWS} windows"
+        f"the median is {slow.median_gbs:,.1f}, in {_WINDOWS} windows"
     )
     job = f" of job {printable(one.job, 80)}" if one.job else ""
     return _Held(f"a rank{job}, communicator {printable(one.comm, 40)},", one.gpu, what, "the rank", _BEHIND, one)
@@ -207,6 +222,35 @@ def _why(explained: Explained, on_path: list[Finding], cables: Codes, path: set[
     if lacking:
         return f"whether it is the network is not known: {lacking}"
     return f"not the network: no finding on its {many}"
+
+
+def _slow_gpus(samples: Iterable[NcclBandwidth]) -> Iterator[_SlowGpu]:
+    """GPUs that are slow in a collective, as NCCL's Inspector reports the bus bandwidth of each; in the order of their
+    communicators, collectives and sizes.
+    """
+    groups: dict[tuple[str, str, str], dict[float, dict[tuple[str, int | None], NcclBandwidth]]] = {}
+    for one in samples:
+        if one.at is not None:
+            windows = groups.setdefault((one.comm, one.collective, one.bytes), {})
+            windows.setdefault(one.at, {})[one.node, one.gpu] = one
+    for windows in groups.values():
+        newest = [windows[at] for at in sorted(windows)[-_WINDOWS:]]
+        if len(newest) == _WINDOWS:
+            yield from _slow(newest)
+
+
+def _slow(windows: list[dict[tuple[str, int | None], NcclBandwidth]]) -> Iterator[_SlowGpu]:
+    medians = [median(one.busbw_gbs for one in window.values()) for window in windows]
+    for gpu, sample in windows[-1].items():
+        if all(len(window) >= _FEWEST for window in windows) and all(
+            _below(window, gpu, middle) for window, middle in zip(windows, medians, strict=True)
+        ):
+            yield _SlowGpu(sample, medians[-1])
+
+
+def _below(window: Mapping[tuple[str, int | None], NcclBandwidth], gpu: tuple[str, int | None], middle: float) -> bool:
+    sample = window.get(gpu)
+    return sample is not None and sample.busbw_gbs < _SHARE * middle
 
 
 _PLAN = "\n".join(f"gpu-{host}/nic{rail} leaf-{rail}/swp{host} rail={rail}" for host in (1, 2) for rail in (0, 1))

@@ -30,7 +30,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rules._bonds import blind_bonds
+from rules._links import blind_bonds
 from rules._places import places
 from truerail.analysis.cabling import ONE_END, Why, evidence_of
 from truerail.analysis.round import Round

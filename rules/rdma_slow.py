@@ -32,13 +32,14 @@ from typing import Final, Literal
 
 import numpy as np
 
-from rules._probes import Probed, probed, some
+from rules._probes import Probed, probed
 from truerail.analysis.cabling import ONE_END, evidence_of
 from truerail.analysis.probes.upper_links import carrying_cables
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, RdmaTest, Severity, Transport
 from truerail.model.columns import NONE, Codes
+from truerail.model.names import some
 
 ENOUGH = 0.9
 """Of the planned speed: probe.md, day-1 matrix, check 8."""

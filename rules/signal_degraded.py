@@ -52,26 +52,33 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from rules._counter_evidence import counter_evidence, other_ends, rail_at, subject_of
-from rules._device_rates import device_rates, rate_evidence
-from rules._error_levels import (
+from rules._link_errors import (
     AFTER_FEC,
     BEFORE_FEC,
     BER_AFTER_FEC,
     FAST_BER_AFTER_FEC,
     FAST_ETHERNET,
     NRZ_SYMBOL_ERRORS_PER_HOUR,
+    PASSED_ON,
     RECEIVE_ERRORS_PER_SECOND,
     RISING_BER,
     BadPort,
+    Cards,
     Samples,
     above_limits,
+    all_covered,
+    blamed,
+    blamed_card,
+    cover_any,
+    device_rates,
     evaluate_port,
+    passed_on,
+    rate_evidence,
+    samples_covered,
+    suspected_cards,
+    without_link,
 )
-from rules._passed_on import PASSED_ON, passed_on
-from rules._sample_spans import all_covered, cover_any, samples_covered, without_link
-from rules._senders import Cards, blamed, blamed_card, suspected_cards
-from rules._uncounted import every_link
+from rules._links import counter_evidence, every_link, other_ends, rail_at, subject_of
 from truerail.analysis.cabling import BOTH_ENDS, ONE_END
 from truerail.analysis.counters import Quantity
 from truerail.analysis.counters.link_bits import LINE_CODING, bits_of, infiniband, nrz_links

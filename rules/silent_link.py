@@ -30,48 +30,26 @@ import numpy as np
 
 from rules._examples import over_spines, spines, swept_example
 from rules._examples import together as _together
-from rules._sweeps import (
-    confidence_of,
-    details_of,
-    evidence_of,
-    not_covered,
-    repair_of,
-    subject_of,
-    sweep_to_evaluate,
-    words_of,
-)
+from rules._probes import sweep_to_evaluate
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
-from truerail.analysis.sweep.seats import Seat
-from truerail.analysis.sweep.swept import Swept
 from truerail.model import CauseKind, Finding, ProbeHop, Severity
 
 
 @rule("PRB005", severity=Severity.CRITICAL, needs=[ProbeHop], cause=CauseKind.SILENT_LINK, first="where SWITCH/PORT")
 def silent_link(round: Round) -> Iterator[Finding]:
     """Links that lose everything in one direction."""
-    found = sweep_to_evaluate(round)
-    for seat in found.losses.silent_seats:
-        yield _finding(round, found, seat)
-    if found.losses.by_device:
+    sweep = sweep_to_evaluate(round)
+    paths, losses, coverage = sweep.swept.paths, sweep.swept.losses, sweep.swept.coverage
+    for seat in losses.silent_seats:
+        flows = losses.flows_of(seat)
+        lost, sent = int(paths.flows.lost[flows].sum()), int(paths.flows.sent[flows].sum())
+        where = f"{len(flows)} flows are lost on {sweep.words(seat.segments)}; no other flow passes there"
+        yield sweep.loses(silent_link, seat, flows, f"{lost:,} of {sent:,} packets of {where}")
+    if losses.by_device:
         raise InsufficientDataError("paths change from packet to packet: loss is seated at leaves and NICs alone")
-    passed = np.isin(found.coverage.segment, [*found.paths.good.tolist(), *found.losses.spoilt.tolist()])
-    report_not_evaluated(not_covered(found, ~passed, "no flow of known path has crossed"))
-
-
-def _finding(round: Round, found: Swept, seat: Seat) -> Finding:
-    graph, losses = found.paths.graph, found.losses
-    flows = losses.flows_of(seat)
-    lost, sent = int(found.paths.flows.lost[flows].sum()), int(found.paths.flows.sent[flows].sum())
-    names = words_of(graph, seat.segments)
-    return silent_link.found(
-        subject_of(graph, seat.segments),
-        summary=f"{lost:,} of {sent:,} packets of {len(flows)} flows are lost on {names}; no other flow passes there",
-        action=repair_of(graph, seat.segments),
-        confidence=confidence_of(seat),
-        evidence=evidence_of(round, found, flows),
-        detail=details_of(graph, seat),
-    )
+    passed = np.isin(coverage.segment, [*paths.good.tolist(), *losses.spoilt.tolist()])
+    report_not_evaluated(sweep.not_covered(~passed, "no flow of known path has crossed"))
 
 
 _PLAN = spines()

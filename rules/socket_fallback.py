@@ -23,7 +23,7 @@ A job that is meant to use TCP, or tests of it.
 
 from collections.abc import Iterator
 
-from rules._nccl import evidence, job_of
+from rules._jobs import evidence, job_of
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, rule
 from truerail.model import CauseKind, Finding, Severity

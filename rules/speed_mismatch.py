@@ -41,7 +41,7 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from rules._uncounted import blind_links
+from rules._links import blind_links
 from truerail.analysis.cabling import ONE_END, Wiring
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule

@@ -29,7 +29,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rules._uncounted import every_link
+from rules._links import every_link
 from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.pfc.measures import recent
 from truerail.analysis.pfc.trees import counted

@@ -40,22 +40,17 @@ def uplink_miscabled(round: Round) -> Iterator[Finding]:
     sorted_ = places(round)
     wiring = sorted_.wiring
     for cable in sorted_.of(Misplaced.UPLINK):
-        a, b, place = int(wiring.index.a[cable]), int(wiring.index.b[cable]), int(wiring.place[cable])
         source, target = wiring.index.a_port(cable), wiring.index.b_port(cable)
         if sorted_.at[cable] >= 0:
             summary = f"the uplink {source} is cabled to {sorted_.sight(cable)}, not to {target}"
         else:
-            stranger = wiring.index.devices.names[int(wiring.heard[b])]
+            stranger = wiring.index.devices.names[int(wiring.heard[wiring.index.b[cable]])]
             summary = f"the uplink {source} does not reach {target}, which sees {stranger} instead"
-        yield uplink_miscabled.found(
-            source,
+        yield sorted_.found(
+            uplink_miscabled,
+            cable,
             summary=summary,
             action=f"Move the upper end of the cable to {target}, unless its cause is a wrong label.",
-            expected=str(target),
-            observed=sorted_.observed(cable),
-            rail=round.plan.cables[cable].rail,
-            confidence=wiring.confidence(cable),
-            evidence=wiring.evidence(a, b, place),
         )
     report_not_evaluated(unseen_cables(wiring, ~wiring.index.from_host))
 

@@ -39,18 +39,13 @@ def wrong_port_on_right_leaf(round: Round) -> Iterator[Finding]:
     sorted_ = places(round)
     wiring = sorted_.wiring
     for cable in sorted_.of(Misplaced.PORT):
-        a, b, place = int(wiring.index.a[cable]), int(wiring.index.b[cable]), int(wiring.place[cable])
         target = wiring.index.b_port(cable)
-        yield wrong_port_on_right_leaf.found(
-            wiring.index.a_port(cable),
+        yield sorted_.found(
+            wrong_port_on_right_leaf,
+            cable,
             summary=f"{sorted_.subject(cable)} is cabled to {sorted_.sight(cable)}, the right leaf but not "
             f"{target.name}",
             action=f"Move the cable from {sorted_.sight(cable)} to {target}, or correct the plan if it should stay.",
-            expected=str(target),
-            observed=sorted_.observed(cable),
-            rail=round.plan.cables[cable].rail,
-            confidence=wiring.confidence(cable),
-            evidence=wiring.evidence(a, b, place),
         )
     report_not_evaluated(unseen_cables(wiring, wiring.index.from_host))
 

@@ -35,13 +35,14 @@ from typing import Any
 import numpy as np
 
 from rules._examples import heard, sent
-from rules._probes import Probed, probed, some
+from rules._probes import Probed, probed
 from truerail.analysis.cabling import ONE_END, evidence_of
 from truerail.analysis.probes.hop_devices import first_hops
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, NetAddress, ProbeHop, ProbeReach, Severity
 from truerail.model.columns import NONE, Codes
+from truerail.model.names import some
 
 
 @rule("PRB002", severity=Severity.CRITICAL, needs=[ProbeReach], cause=CauseKind.CONFIGURATION)
@@ -96,13 +97,13 @@ def _at_leaf(found: Probed, cable: int, leaf: int, row: int) -> Finding:
 
 def _departing(found: Probed, cable: int, others: list[str], which: Codes) -> Finding:
     nic = found.nic(cable)
-    return wrong_source_nic.found(
-        nic,
+    return found.found(
+        wrong_source_nic,
+        cable,
+        which,
         summary=f"packets from the address of {nic} leave by {some(others)}",
         action=f"Give the address of {nic} its own rule and table (`ip rule add from ADDRESS table N`).",
-        rail=found.rail(cable),
         confidence=0.99,
-        evidence=found.evidence(which),
         detail=(("because", "departure"), ("left_by", others), ("cable", found.cable_state(cable))),
     )
 
@@ -118,11 +119,12 @@ def _arriving(found: Probed, cable: int, which: Codes) -> Finding:
     if alone:
         summary += " and none on itself: ARP, or swapped cables"
         action = f"See where the cables of {nic} and {some(others)} lead before anything is changed. If right: {action}"
-    return wrong_source_nic.found(
-        nic,
+    return found.found(
+        wrong_source_nic,
+        cable,
+        which,
         summary=summary,
         action=action,
-        rail=found.rail(cable),
         confidence=ONE_END if alone else 0.99,
         evidence=found.evidence(which, rows),
         detail=(

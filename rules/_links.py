@@ -1,22 +1,70 @@
-"""What rules cannot evaluate: links neither end of which counts or reports, silent ports and hosts, and hosts that
-carry too little to compare.
+"""Links for rules: their ends, what was counted there, and what could not be evaluated, with its devices."""
 
-A rule passes only where it evaluated everything, and lists beside its findings what it did not evaluate. A link without
-carrier carries nothing that could be wrong, and an unpowered host neither: they count as evaluated.
-"""
-
-from collections.abc import Collection, Iterator
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import cast
 
 import numpy as np
 
-from rules._counter_evidence import other_ends
 from truerail.analysis.cabling import State, Why, Wiring
-from truerail.analysis.counters import Quantity
+from truerail.analysis.counters import Quantity, columns_of
 from truerail.analysis.counters.telemetry import Telemetry
 from truerail.analysis.round import Round
-from truerail.analysis.rule import InsufficientDataError, NotEvaluated, report_not_evaluated
-from truerail.model.columns import Codes, Mask
-from truerail.model.names import folded, natural_key
+from truerail.analysis.rule import InsufficientDataError, report_not_evaluated
+from truerail.model import Counter, Evidence, NotEvaluated, PortCounters, Reading
+from truerail.model.columns import NONE, Codes, Mask
+from truerail.model.finding import MOST_EXAMPLES
+from truerail.model.index import PlanIndex
+from truerail.model.names import folded, natural_key, printable, some
+
+
+def other_ends(wiring: Wiring) -> Codes:
+    """The port at the other end of each planned port, shape (planned ports,): the actual one, else the planned one
+    unless that is found elsewhere, else -1.
+    """
+    index = wiring.index
+    other = np.full(index.planned_ports, NONE, dtype=np.int64)
+    for here, there in ((index.b, index.a), (index.a, index.b)):
+        other[here[here >= 0]] = there[here >= 0]
+    seen = wiring.partner[: index.planned_ports]
+    elsewhere = (wiring.partner[other] >= 0) & (wiring.partner[other] != np.arange(len(other)))
+    return np.where(seen >= 0, seen, np.where(elsewhere, NONE, other))
+
+
+def subject_of(index: PlanIndex, port: int, other: int) -> int:
+    """The end that represents a link: the one nearer to the GPUs, if it is in the plan."""
+    if not 0 <= other < index.planned_ports:
+        return port
+    tiers = [index.devices.tier[int(code)] for code in index.ports.device_of(np.array([port, other]))]
+    return min(((tiers[0], port), (tiers[1], other)))[1]
+
+
+def rail_at(index: PlanIndex, port: int) -> int | None:
+    """The rail of the cable planned at a port."""
+    cable = int(index.cables_at(np.array([port]))[0])
+    return index.plan.cables[cable].rail if cable >= 0 else None
+
+
+def counter_evidence(telemetry: Telemetry, ports: Iterable[int], *quantities: Quantity) -> tuple[Evidence, ...]:
+    """The last readings of these counters at these ports, without the other counters of the port."""
+    return tuple(
+        Evidence(device, collector, reading.at, fact)
+        for port in ports
+        if 0 <= port < telemetry.ports
+        for collector, device, name in telemetry.reported_as(port)
+        for reading in telemetry.readings.get((collector, device), ())
+        for fact in _only(reading, name, quantities)
+    )
+
+
+def _only(reading: Reading, port: str, quantities: tuple[Quantity, ...]) -> Iterator[PortCounters]:
+    for fact in cast("tuple[PortCounters, ...]", reading.facts):
+        if fact.port == port:
+            columns = zip(fact.counters, fact.values, columns_of(fact.counters, reading.collector), strict=True)
+            kept = [(counter, value) for counter, value, column in columns if column and column.quantity in quantities]
+            if kept:
+                counters: tuple[Counter, ...] = tuple(counter for counter, _ in kept)
+                yield PortCounters(port, counters, tuple(value for _, value in kept))
 
 
 def every_link(
@@ -124,3 +172,41 @@ def hosts_not_evaluated(round: Round) -> Iterator[NotEvaluated]:
         why = f"{len(codes)} hosts with traffic: not all their NICs are reported, or they carry too little"
         names = tuple(round.cabling.index.devices.names[code] for code in codes)
         yield NotEvaluated(why, what="host", count=len(codes), of=int(np.count_nonzero(rails.active)), subjects=names)
+
+
+def unpolled(round: Round, question: str = "") -> dict[int, str]:
+    """Why planned devices are not polled, by code: for collectors whose names begin with `question`."""
+    devices = round.cabling.index.devices
+    why = {
+        reading.device: reading.error
+        for reading in round.snapshot.readings
+        if not reading.polled and reading.collector.startswith(question)
+    }
+    found = {devices.find(name): printable(error, 120) for name, error in why.items()}
+    return {code: error for code, error in found.items() if 0 <= code < devices.planned}
+
+
+def not_polled(round: Round, codes: Mapping[int, str]) -> Iterator[NotEvaluated]:
+    """The parts of the fabric that these devices are, one for each reason."""
+    devices = round.cabling.index.devices
+    by_reason: dict[str, list[int]] = defaultdict(list)
+    for code, why in sorted(codes.items()):
+        by_reason[why].append(code)
+    for why, found in by_reason.items():
+        names = tuple(devices.names[code] for code in found)
+        many = f"{len(names):,} {'device is' if len(names) == 1 else 'devices are'} not polled"
+        shown = some(names, MOST_EXAMPLES, ", ...")
+        yield NotEvaluated(
+            f"{many}: {why} ({shown})", "device", len(names), devices.planned, subjects=names, rest_evaluated=True
+        )
+
+
+def blind_bonds(wiring: Wiring) -> tuple[NotEvaluated, ...]:
+    """The planned hosts that have RDMA devices on bonds whose members were not read; empty where none has."""
+    planned = np.unique(wiring.index.a_device[wiring.index.from_host])
+    names = tuple(wiring.index.devices.names[code] for code in planned[wiring.blind_bonds[planned]].tolist())
+    if not names:
+        return ()
+    hosts = f"{len(names)} host{'s' if len(names) > 1 else ''} ({some(names, more=', ...')})"
+    why = f"the members of the bonds of {hosts} were not read: `ip -j -d link` lists them"
+    return (NotEvaluated(why, what="host", count=len(names), of=len(planned), subjects=names, rest_evaluated=True),)
