@@ -153,7 +153,7 @@ def _witnesses(wiring: Wiring, cable: int) -> list[str]:
     return [*found, *(["the discovery of the fabric"] if any(states.unlinked(code)[0] for code, _ in ends) else [])]
 
 
-_PLAN = """
+PLAN = """
     gpu-1/nic0 leaf-0/swp1 rail=0
     gpu-1/nic1 leaf-0/swp2 rail=1
     gpu-2/nic0 leaf-0/swp3 rail=0
@@ -185,96 +185,90 @@ FIRES = (
         "The discovery of an InfiniBand fabric, which one host reports, has no link at the leaf's port.",
         _INFINIBAND,
         {"gpu-2": _DISCOVERED},
-        ("gpu-1/mlx5_0",),
+        "gpu-1/mlx5_0",
         transport=Transport.INFINIBAND,
     ),
     Case(
         "The same, and the host says that it has link: it is plugged in elsewhere.",
         _INFINIBAND,
         {"gpu-2": _DISCOVERED, "gpu-1": [RdmaLink("mlx5_0", 1, "ACTIVE", "LINK_UP")]},
-        ("gpu-1/mlx5_0",),
+        "gpu-1/mlx5_0",
         transport=Transport.INFINIBAND,
     ),
     Case(
         "No carrier, as the host says.",
-        _PLAN,
-        {
+        facts={
             "leaf-0": _LEAF_HEARS_THE_REST,
             "gpu-1": [NetLink("nic0", operstate="DOWN", flags=("UP", "NO-CARRIER")), _NIC1_UP],
         },
-        ("gpu-1/nic0",),
+        finds="gpu-1/nic0",
     ),
     Case(
         "No carrier on RoCE, as most drivers report it, and nothing was read of the interface.",
-        _PLAN,
-        {"leaf-0": _LEAF_HEARS_THE_REST, "gpu-1": [RdmaLink("mlx5_0", 1, "DOWN", "DISABLED", "nic0"), _NIC1_UP]},
-        ("gpu-1/nic0",),
+        facts={"leaf-0": _LEAF_HEARS_THE_REST, "gpu-1": [RdmaLink("mlx5_0", 1, "DOWN", "DISABLED", "nic0"), _NIC1_UP]},
+        finds="gpu-1/nic0",
     ),
     Case(
         "The leaf's cage is empty, and the host's port is switched off: the module is missing all the same.",
-        _PLAN,
-        {
+        facts={
             "leaf-0": [*_LEAF_HEARS_THE_REST, NetLink("swp1", operstate="DOWN", down_reason="no module")],
             "gpu-1": [NetLink("nic0", operstate="DOWN", flags=("BROADCAST",)), _NIC1_UP],
         },
-        ("gpu-1/nic0",),
+        finds="gpu-1/nic0",
     ),
     Case(
         "No carrier, as both ends say.",
-        _PLAN,
-        {
+        facts={
             "leaf-0": [*_LEAF_HEARS_THE_REST, NetLink("swp1", operstate="DOWN")],
             "gpu-1": [RdmaLink("mlx5_0", 1, "DOWN", "POLLING", "nic0"), _NIC1_UP],
         },
-        ("gpu-1/nic0",),
+        finds="gpu-1/nic0",
     ),
     Case(
         "An uplink is down.",
-        _PLAN,
-        {"leaf-0": [*_LEAF_HEARS_THE_REST[:2], NetLink("swp9", operstate="DOWN")], "spine-1": []},
-        ("leaf-0/swp9",),
+        facts={"leaf-0": [*_LEAF_HEARS_THE_REST[:2], NetLink("swp9", operstate="DOWN")], "spine-1": []},
+        finds="leaf-0/swp9",
     ),
     Case(
         "Link is up at both ends, and neither hears the other.",
-        _PLAN,
-        {
+        facts={
             "leaf-0": _LEAF_HEARS_THE_REST,
             "gpu-1": [NetLink("nic0", operstate="UP", flags=("UP", "LOWER_UP")), _NIC1_UP, _NIC1_HEARS],
         },
-        ("gpu-1/nic0",),
+        finds="gpu-1/nic0",
     ),
     Case(
         "Neither end hears the other, and none reports whether it has link.",
-        _PLAN,
-        {"leaf-0": _LEAF_HEARS_THE_REST, "gpu-1": [_NIC1_HEARS]},
-        ("gpu-1/nic0",),
+        facts={"leaf-0": _LEAF_HEARS_THE_REST, "gpu-1": [_NIC1_HEARS]},
+        finds="gpu-1/nic0",
     ),
     Case(
         "The host's port has link and the leaf's has none: the cable is elsewhere, or carries one direction only.",
-        _PLAN,
-        {
+        facts={
             "leaf-0": [*_LEAF_HEARS_THE_REST, NetLink("swp1", operstate="DOWN")],
             "gpu-1": [NetLink("nic0", operstate="UP", flags=("UP", "LOWER_UP")), _NIC1_UP, _NIC1_HEARS],
         },
-        ("gpu-1/nic0",),
+        finds="gpu-1/nic0",
     ),
     Case(
         "Another cable sits in its place, and it is seen nowhere itself.",
-        _PLAN,
-        {"leaf-0": [*_LEAF_HEARS_THE_REST[:1], hears("swp1", "gpu-2/nic0")], "gpu-1": [_NIC1_HEARS]},
-        ("gpu-1/nic0",),
+        facts={"leaf-0": [*_LEAF_HEARS_THE_REST[:1], hears("swp1", "gpu-2/nic0")], "gpu-1": [_NIC1_HEARS]},
+        finds="gpu-1/nic0",
     ),
     Case(
         "The operator switched the NIC off.",
-        _PLAN,
-        {"leaf-0": _LEAF_HEARS_THE_REST, "gpu-1": [NetLink("nic0", operstate="DOWN", flags=("BROADCAST",)), _NIC1_UP]},
-        ("gpu-1/nic0",),
+        facts={
+            "leaf-0": _LEAF_HEARS_THE_REST,
+            "gpu-1": [NetLink("nic0", operstate="DOWN", flags=("BROADCAST",)), _NIC1_UP],
+        },
+        finds="gpu-1/nic0",
     ),
     Case(
         "The host is down: it does not answer, and all of its switch ports are without link.",
-        _PLAN,
-        {"leaf-0": [*_LEAF_HEARS_THE_REST[1:], NetLink("swp1", operstate="DOWN"), NetLink("swp2", operstate="DOWN")]},
-        ("gpu-1/nic0", "gpu-1/nic1"),
+        facts={
+            "leaf-0": [*_LEAF_HEARS_THE_REST[1:], NetLink("swp1", operstate="DOWN"), NetLink("swp2", operstate="DOWN")]
+        },
+        finds="gpu-1/nic0 gpu-1/nic1",
     ),
 )
 
@@ -288,13 +282,11 @@ QUIET = (
     ),
     Case(
         "All cables are there, as the leaf hears.",
-        _PLAN,
-        {"leaf-0": [*_LEAF_HEARS_THE_REST, hears("swp1", "gpu-1/nic0")]},
+        facts={"leaf-0": [*_LEAF_HEARS_THE_REST, hears("swp1", "gpu-1/nic0")]},
     ),
     Case(
         "Neither the host nor the leaf answers: nothing is known, and nothing is missing.",
-        _PLAN,
-        {"spine-1": [hears("swp1", "leaf-0/swp9")]},
+        facts={"spine-1": [hears("swp1", "leaf-0/swp9")]},
         errors={"gpu-1": "timed out", "leaf-0": "timed out"},
         unknown=True,
     ),

@@ -197,7 +197,7 @@ def _left(count: int, *, down: bool = False) -> str:
     return f"{count} of its cables {'stays' if count == 1 else 'stay'} unknown"
 
 
-_PLAN = """
+PLAN = """
     gpu-1/nic0 leaf-0/swp1 rail=0
     gpu-1/nic1 leaf-1/swp1 rail=1
 """
@@ -214,21 +214,21 @@ FIRES = (
         "The discovery of the InfiniBand fabric did not find a host.",
         _INFINIBAND,
         {"gpu-1": _DISCOVERED[:2]},
-        ("gpu-3",),
+        "gpu-3",
         transport=Transport.INFINIBAND,
     ),
     Case(
         "Most hosts answer, and one that the discovery found does not.",
         _INFINIBAND,
         {"gpu-1": _DISCOVERED, "gpu-2": [RdmaLink("mlx5_0", 1, "ACTIVE", "LINK_UP")]},
-        ("gpu-3",),
+        "gpu-3",
         transport=Transport.INFINIBAND,
     ),
     Case(
         "The machine that discovers the InfiniBand fabric may not send management packets.",
         _INFINIBAND,
         {"gpu-1": [RdmaLink("mlx5_0", 1, "ACTIVE", "LINK_UP")]},
-        ("gpu-2", "gpu-3", "leaf-0", "ufm-1"),
+        "gpu-2 gpu-3 leaf-0 ufm-1",
         errors={"ufm-1": "ibnetdiscover: exit status 1: can't open UMAD port ((null):0)"},
         transport=Transport.INFINIBAND,
     ),
@@ -236,37 +236,34 @@ FIRES = (
         "A host that probes left out because it is off has a recording all the same: that is no answer.",
         "gpu-1/nic0 leaf-0/p1 rail=0",
         {"gpu-1": [ProbeTrouble("", LEFT_OUT, 1, "r", None, "no login")], "leaf-0": [NetLink("p1")]},
-        ("gpu-1",),
+        "gpu-1",
         errors={"gpu-1": "no login within 10 s"},
     ),
     Case(
         "One of two machines did not report the InfiniBand fabric.",
         _INFINIBAND,
         {"ufm-2": _DISCOVERED},
-        ("ufm-1",),
+        "ufm-1",
         errors={"ufm-1": "no login within 10 s"},
         transport=Transport.INFINIBAND,
     ),
     Case(
         "The host is not read, and neither is one of its leaves: one cable is unknown.",
-        _PLAN,
-        {"leaf-0": [hears("swp1", "gpu-1/nic0")]},
-        ("gpu-1", "leaf-1"),
+        facts={"leaf-0": [hears("swp1", "gpu-1/nic0")]},
+        finds="gpu-1 leaf-1",
         errors={"gpu-1": "Permission denied"},
     ),
     Case(
         "The host is not read; its leaves know both cables.",
-        _PLAN,
-        {"leaf-0": [hears("swp1", "gpu-1/nic0")], "leaf-1": [hears("swp1", "gpu-1/nic1")]},
-        ("gpu-1",),
+        facts={"leaf-0": [hears("swp1", "gpu-1/nic0")], "leaf-1": [hears("swp1", "gpu-1/nic1")]},
+        finds="gpu-1",
     ),
 )
 
 QUIET = (
     Case(
         "Every device answered something, if only about its links.",
-        _PLAN,
-        {"gpu-1": [NetLink("nic0")], "leaf-0": [], "leaf-1": []},
+        facts={"gpu-1": [NetLink("nic0")], "leaf-0": [], "leaf-1": []},
         errors={"gpu-1": "unable to connect to socket"},
     ),
     Case(
@@ -275,11 +272,10 @@ QUIET = (
         {"gpu-1": _DISCOVERED},
         transport=Transport.INFINIBAND,
     ),
-    Case("Only the host was queried, no leaf.", _PLAN, {"gpu-1": [NetLink("nic0")]}),
+    Case("Only the host was queried, no leaf.", facts={"gpu-1": [NetLink("nic0")]}),
     Case(
         "No poller runs for the host: it was not polled.",
-        _PLAN,
-        {"leaf-0": [], "leaf-1": []},
+        facts={"leaf-0": [], "leaf-1": []},
         unpolled={"gpu-1": "no poller in zone dc1 since 03:12 UTC"},
         unknown=True,
     ),

@@ -125,6 +125,9 @@ def _finding(found: Probed, subject: str, which: Codes | Mask, words: str, confi
     )
 
 
+PLAN = TWO_LEAVES
+
+
 def _classes(*changed: tuple[str, str]) -> dict[str, list[ProbeReach]]:
     """Some pairs lose their class, all others have a mark of congestion."""
     return each_to_each(4, lambda here, there: {"tos_heard": 0 if (here, there) in changed else 107})
@@ -155,38 +158,37 @@ def _bleached(path: Callable[[int], tuple[str, ...]], bleached: tuple[str, str],
 
 
 FIRES = (
-    Case("All that one NIC sends.", _BESIDE, _bleached(over_spines, ("h1", "h3"), ("h2", "h3")), ("h1/nic0",)),
+    Case("All that one NIC sends.", _BESIDE, _bleached(over_spines, ("h1", "h3"), ("h2", "h3")), "h1/nic0"),
     Case(
         "All between two NICs, and none that another pair sends over the same switches.",
         _BESIDE + "\nh4/nic0 leaf-1/p2 rail=0",
         _bleached(over_spines, ("h1", "h3"), ("h2", "h4")),
-        ("h1/nic0",),
+        "h1/nic0",
     ),
     Case(
         "All that is sent to one NIC.",
         _BESIDE,
         _bleached(lambda flow: over_spines(flow)[::-1], ("h3", "h1"), ("h3", "h2")),
-        ("h1/nic0",),
+        "h1/nic0",
     ),
     Case(
         "One of four spines clears it.",
         spines(),
         swept_example(tos_heard=lambda flow: 0 if flow % 4 == 1 else 104),
-        ("spine-1",),
+        "spine-1",
     ),
-    Case("All between one leaf and the others, both ways.", TWO_LEAVES + _THIRD, _HALL, ("leaf-2",)),
-    Case("Between two leaves.", TWO_LEAVES, _classes(*BETWEEN_LEAVES), ("leaf-0",)),
+    Case("All between one leaf and the others, both ways.", PLAN + _THIRD, _HALL, "leaf-2"),
+    Case("Between two leaves.", facts=_classes(*BETWEEN_LEAVES), finds="leaf-0"),
     Case(
         "Under a leaf, and all that crosses it.",
-        TWO_LEAVES,
-        _classes(*BETWEEN_LEAVES, ("h1", "h2"), ("h2", "h1")),
-        ("leaf-0",),
+        facts=_classes(*BETWEEN_LEAVES, ("h1", "h2"), ("h2", "h1")),
+        finds="leaf-0",
     ),
-    Case("All that one NIC sends.", TWO_LEAVES, _classes(("h1", "h2"), ("h1", "h3"), ("h1", "h4")), ("h1/nic0",)),
+    Case("All that one NIC sends.", facts=_classes(("h1", "h2"), ("h1", "h3"), ("h1", "h4")), finds="h1/nic0"),
 )
 
 QUIET = (
-    Case("All keep it; ECN marks do not count.", TWO_LEAVES, _classes()),
+    Case("All keep it; ECN marks do not count.", facts=_classes()),
     Case(
         "Packets without a class.",
         TWO_HOSTS,

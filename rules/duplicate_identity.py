@@ -105,7 +105,7 @@ def _who_hears(wiring: Wiring, name: int) -> tuple[Evidence, ...]:
     return tuple(evidence_of(wiring.seen, Neighbor, int(row)) for row in rows[:_SHOWN])
 
 
-_PLAN = """
+PLAN = """
     gpu-1/nic0 leaf-0/swp1 rail=0
     gpu-1/nic1 leaf-1/swp1 rail=1
     gpu-2/nic0 leaf-0/swp2 rail=0
@@ -126,47 +126,47 @@ def _leaf(rail: int, first: str, second: str) -> list[Neighbor]:
 FIRES = (
     Case(
         "Both hosts call themselves gpu-1; their MACs tell them apart.",
-        _PLAN,
-        {
+        facts={
             "gpu-1": _MACS_1,
             "gpu-2": _MACS_2,
             "leaf-0": _leaf(0, "gpu-1", "gpu-1"),
             "leaf-1": _leaf(1, "gpu-1", "gpu-1"),
         },
-        ("gpu-1",),
+        finds="gpu-1",
     ),
     Case(
         "A cloned image: the leaves show both hosts, which have one chassis id, under one name.",
-        _PLAN,
-        {
+        facts={
             "gpu-1": _MACS_1,
             "gpu-2": _MACS_2,
             "leaf-0": [one._replace(chassis_id="cloned") for one in _leaf(0, "gpu-1", "gpu-1")],
             "leaf-1": [one._replace(chassis_id="cloned") for one in _leaf(1, "gpu-1", "gpu-1")],
         },
-        ("gpu-1",),
+        finds="gpu-1",
     ),
     Case(
         "Two hosts have one MAC address.",
-        _PLAN,
-        {"gpu-1": _MACS_1, "gpu-2": [_MACS_1[0], _MACS_2[1]], "leaf-0": _leaf(0, "gpu-1", "gpu-2")},
-        ("gpu-1/nic0",),
+        facts={"gpu-1": _MACS_1, "gpu-2": [_MACS_1[0], _MACS_2[1]], "leaf-0": _leaf(0, "gpu-1", "gpu-2")},
+        finds="gpu-1/nic0",
     ),
     Case(
         "Two hosts carry each other's names; their MACs say so.",
-        _PLAN,
-        {
+        facts={
             "gpu-1": _MACS_1,
             "gpu-2": _MACS_2,
             "leaf-0": _leaf(0, "gpu-2", "gpu-1"),
             "leaf-1": _leaf(1, "gpu-2", "gpu-1"),
         },
-        ("gpu-1", "gpu-2"),
+        finds="gpu-1 gpu-2",
     ),
 )
 
 QUIET = Case(
     "Each host has its own name.",
-    _PLAN,
-    {"gpu-1": _MACS_1, "gpu-2": _MACS_2, "leaf-0": _leaf(0, "gpu-1", "gpu-2"), "leaf-1": _leaf(1, "gpu-1", "gpu-2")},
+    facts={
+        "gpu-1": _MACS_1,
+        "gpu-2": _MACS_2,
+        "leaf-0": _leaf(0, "gpu-1", "gpu-2"),
+        "leaf-1": _leaf(1, "gpu-1", "gpu-2"),
+    },
 )

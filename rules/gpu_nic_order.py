@@ -123,7 +123,7 @@ def _evidence(wiring: Wiring, paths: GpuRails, host: int) -> tuple[Evidence, ...
     )
 
 
-_PLAN = "\n".join(
+PLAN = "\n".join(
     f"gpu-{host}/nic{rail} leaf-{rail}/swp{host} rail={rail}" for host in (1, 2, 3, 4, 5) for rail in range(6)
 )
 
@@ -147,20 +147,18 @@ _RIGHT = (0, 1, 2, 3, 4, 5)
 FIRES = (
     Case(
         "On one host of five the NICs are enumerated backwards.",
-        _PLAN,
-        {**{f"gpu-{host}": _host(_RIGHT) for host in (1, 2, 3, 4)}, "gpu-5": _host((5, 4, 3, 2, 1, 0))},
-        ("gpu-5",),
+        facts={**{f"gpu-{host}": _host(_RIGHT) for host in (1, 2, 3, 4)}, "gpu-5": _host((5, 4, 3, 2, 1, 0))},
+        finds="gpu-5",
     ),
     Case(
         "Two NICs of one host of three are swapped: fewer hosts to compare with, less sure.",
-        _PLAN,
-        {"gpu-1": _host(_RIGHT), "gpu-2": _host(_RIGHT), "gpu-3": _host((1, 0, 2, 3, 4, 5))},
-        ("gpu-3",),
+        facts={"gpu-1": _host(_RIGHT), "gpu-2": _host(_RIGHT), "gpu-3": _host((1, 0, 2, 3, 4, 5))},
+        finds="gpu-3",
     ),
 )
 
 QUIET = (
-    Case("Each GPU is nearest to the NIC of its rail.", _PLAN, {f"gpu-{host}": _host(_RIGHT) for host in (1, 2, 3)}),
+    Case("Each GPU is nearest to the NIC of its rail.", facts={f"gpu-{host}": _host(_RIGHT) for host in (1, 2, 3)}),
     Case(
         "All hosts agree on another order, and so do the plan and the cables: that is the vendor's.",
         _REVERSED,

@@ -258,7 +258,7 @@ def _evidence(reading: Reading | None, facts: Iterable[Fact]) -> list[Evidence]:
     return [Evidence(reading.device, reading.collector, reading.at, fact) for fact in facts if reading]
 
 
-_PLAN = "\n".join(f"gpu-{host}/nic0 leaf-0/swp{host} rail=0" for host in (1, 2, 3, 4))
+PLAN = "\n".join(f"gpu-{host}/nic0 leaf-0/swp{host} rail=0" for host in (1, 2, 3, 4))
 _RIGHT = [
     HostSetting("nvidia_peermem", "loaded"),
     HostSetting("acs", "disabled", "0000:15:01.0"),
@@ -273,68 +273,63 @@ def _paths(level: str) -> list[GpuNicPath]:
 FIRES = (
     Case(
         "Neither nvidia-peermem nor DMA-BUF, on every host.",
-        _PLAN,
-        {
+        facts={
             f"gpu-{host}": [HostSetting("nvidia_peermem", "not loaded"), HostSetting("dma_buf", "not supported")]
             for host in (1, 2, 3)
         },
-        ("gpu-1", "gpu-2", "gpu-3"),
+        finds="gpu-1 gpu-2 gpu-3",
     ),
     Case(
         "Storage reaches GPU memory on three of four hosts.",
-        _PLAN,
-        {f"gpu-{host}": [HostSetting("nvidia_fs", "not loaded" if host == 4 else "loaded")] for host in (1, 2, 3, 4)},
-        ("gpu-4",),
+        facts={
+            f"gpu-{host}": [HostSetting("nvidia_fs", "not loaded" if host == 4 else "loaded")] for host in (1, 2, 3, 4)
+        },
+        finds="gpu-4",
     ),
     Case(
         "nvidia-peermem is loaded on three of four hosts.",
-        _PLAN,
-        {**{f"gpu-{host}": _RIGHT for host in (1, 2, 3)}, "gpu-4": [HostSetting("nvidia_peermem", "not loaded")]},
-        ("gpu-4",),
+        facts={**{f"gpu-{host}": _RIGHT for host in (1, 2, 3)}, "gpu-4": [HostSetting("nvidia_peermem", "not loaded")]},
+        finds="gpu-4",
     ),
     Case(
         "ACS and the IOMMU are on; there is no other host to compare with.",
-        _PLAN,
-        {
+        facts={
             "gpu-1": [
                 HostSetting("nvidia_peermem", "not loaded"),
                 HostSetting("acs", "enabled", "0000:15:01.0"),
                 HostSetting("iommu", "on"),
             ]
         },
-        ("gpu-1",),
+        finds="gpu-1",
     ),
     Case(
         "A GPU reaches its NIC over the CPU, on the other hosts over one PCIe switch.",
-        _PLAN,
-        {**{f"gpu-{host}": _paths("PXB") for host in (1, 2, 3)}, "gpu-4": _paths("NODE")},
-        ("gpu-4",),
+        facts={**{f"gpu-{host}": _paths("PXB") for host in (1, 2, 3)}, "gpu-4": _paths("NODE")},
+        finds="gpu-4",
     ),
 )
 
 QUIET = (
     Case(
         "The open kernel module does the work of nvidia-peermem by DMA-BUF.",
-        _PLAN,
-        {
+        facts={
             **{f"gpu-{host}": _RIGHT for host in (1, 2, 3)},
             "gpu-4": [HostSetting("nvidia_peermem", "not loaded"), HostSetting("dma_buf", "supported")],
         },
     ),
     Case(
         "Two hosts of four are without nvidia-fs: not all use GPUDirect Storage.",
-        _PLAN,
-        {f"gpu-{host}": [HostSetting("nvidia_fs", "not loaded" if host > 2 else "loaded")] for host in (1, 2, 3, 4)},
+        facts={
+            f"gpu-{host}": [HostSetting("nvidia_fs", "not loaded" if host > 2 else "loaded")] for host in (1, 2, 3, 4)
+        },
     ),
-    Case("All is set right on every host.", _PLAN, {f"gpu-{host}": [*_RIGHT] for host in (1, 2, 3, 4)}),
+    Case("All is set right on every host.", facts={f"gpu-{host}": [*_RIGHT] for host in (1, 2, 3, 4)}),
     Case(
         "Every host has the IOMMU on: it is intended, as for virtual machines.",
-        _PLAN,
-        {f"gpu-{host}": [HostSetting("iommu", "on", "0000:18:00.0")] for host in (1, 2, 3)},
+        facts={f"gpu-{host}": [HostSetting("iommu", "on", "0000:18:00.0")] for host in (1, 2, 3)},
     ),
     Case(
         "The kernel was asked for translation, and the NICs' own group is passed through.",
-        _PLAN,
-        {"gpu-1": [HostSetting("iommu", "on"), HostSetting("iommu", "passthrough", "0000:18:00.0")]},
+        facts={"gpu-1": [HostSetting("iommu", "on"), HostSetting("iommu", "passthrough", "0000:18:00.0")]},
     ),
 )

@@ -62,7 +62,7 @@ def _finding(round: Round, job: NcclJob, nic: Nic, count: int, others: str) -> F
     )
 
 
-_PLAN = "\n".join(f"gpu-{host}/mlx5_{rail} leaf-{rail}/p{host} rail={rail}" for host in (1, 2) for rail in (0, 1))
+PLAN = "\n".join(f"gpu-{host}/mlx5_{rail} leaf-{rail}/p{host} rail={rail}" for host in (1, 2) for rail in (0, 1))
 
 
 def _job(*without: tuple[str, int], net: str = "IB") -> dict[str, list[NcclHop | NcclNic]]:
@@ -82,15 +82,14 @@ _LIMITED: dict[str, list[NcclHop | NcclNic | NcclSetting]] = {
 _LIMITED["gpu-2"].append(NcclSetting("gpu-2", "NCCL_NET_GDR_LEVEL", "PIX"))
 
 FIRES = (
-    Case("One NIC of four works without it.", _PLAN, _job(("gpu-2", 1)), ("gpu-2/mlx5_1",)),
-    Case("The job limits the distance of GPU and NIC.", _PLAN, _LIMITED, ("gpu-2/mlx5_1",)),
+    Case("One NIC of four works without it.", facts=_job(("gpu-2", 1)), finds="gpu-2/mlx5_1"),
+    Case("The job limits the distance of GPU and NIC.", facts=_LIMITED, finds="gpu-2/mlx5_1"),
 )
 
 QUIET = (
-    Case("All NICs work with it.", _PLAN, _job()),
+    Case("All NICs work with it.", facts=_job()),
     Case(
         "None works with it: the cards may not be able to.",
-        _PLAN,
-        _job(("gpu-1", 0), ("gpu-1", 1), ("gpu-2", 0), ("gpu-2", 1)),
+        facts=_job(("gpu-1", 0), ("gpu-1", 1), ("gpu-2", 0), ("gpu-2", 1)),
     ),
 )

@@ -117,7 +117,7 @@ def _gpus_by_rail(round: Round, job: RunningJob, cables: Codes, hosts: list[int]
     return tuple(sorted(found.items()))
 
 
-_PLAN = "\n".join(f"gpu-{host}/nic{rail} leaf-{rail}/swp{host} rail={rail}" for host in (1, 2, 3) for rail in (0, 1))
+PLAN = "\n".join(f"gpu-{host}/nic{rail} leaf-{rail}/swp{host} rail={rail}" for host in (1, 2, 3) for rail in (0, 1))
 
 
 def _seen(*dark: str) -> dict[str, list[Neighbor | NetLink | SchedulerJob | PodOfJob]]:
@@ -148,38 +148,33 @@ _CAUSE = "351d1031dc00"
 FIRES = (
     Case(
         "A NIC of one of the job's hosts has no link.",
-        _PLAN,
-        _seen("gpu-1") | {"slurm": [_job("7", "gpu-1", "gpu-2"), _job("8", "gpu-3")]},
-        (f"slurm/7@{_CAUSE}",),
+        facts=_seen("gpu-1") | {"slurm": [_job("7", "gpu-1", "gpu-2"), _job("8", "gpu-3")]},
+        finds=f"slurm/7@{_CAUSE}",
     ),
     Case(
         "A job of Kubernetes runs there.",
-        _PLAN,
-        _seen("gpu-1") | {"kubernetes": [PodOfJob("ml/llama", "JobSet", "llama-0", "gpu-1", "Running", 8, 0)]},
-        (f"kubernetes/ml/llama@{_CAUSE}",),
+        facts=_seen("gpu-1") | {"kubernetes": [PodOfJob("ml/llama", "JobSet", "llama-0", "gpu-1", "Running", 8, 0)]},
+        finds=f"kubernetes/ml/llama@{_CAUSE}",
     ),
 )
 
 QUIET = (
     Case(
         "The job runs on other hosts.",
-        _PLAN,
-        _seen("gpu-1") | {"slurm": [_job("7", "gpu-2", "gpu-3"), _job("8", "gpu-1", state="COMPLETED")]},
+        facts=_seen("gpu-1") | {"slurm": [_job("7", "gpu-2", "gpu-3"), _job("8", "gpu-1", state="COMPLETED")]},
     ),
-    Case("Every link is up.", _PLAN, _seen() | {"slurm": [_job("7", "gpu-1", "gpu-2")]}),
-    Case("No scheduler is asked.", _PLAN, _seen("gpu-1")),
-    Case("The scheduler has never answered.", _PLAN, _seen("gpu-1"), unknown=True, errors={"slurm": "timed out"}),
+    Case("Every link is up.", facts=_seen() | {"slurm": [_job("7", "gpu-1", "gpu-2")]}),
+    Case("No scheduler is asked.", facts=_seen("gpu-1")),
+    Case("The scheduler has never answered.", facts=_seen("gpu-1"), unknown=True, errors={"slurm": "timed out"}),
     Case(
         "A host of the job is not read.",
-        _PLAN,
-        {"gpu-2": _seen()["gpu-2"], "gpu-3": _seen()["gpu-3"], "slurm": [_job("7", "gpu-1", "gpu-2")]},
+        facts={"gpu-2": _seen()["gpu-2"], "gpu-3": _seen()["gpu-3"], "slurm": [_job("7", "gpu-1", "gpu-2")]},
         errors={"gpu-1": "timed out"},
         unknown=True,
     ),
     Case(
         "Two cables of the job's host are swapped, or its NICs are named in the other order.",
-        _PLAN,
-        _seen() | {"gpu-1": _crossed(), "slurm": [_job("7", "gpu-1", "gpu-2"), _job("8", "gpu-3")]},
+        facts=_seen() | {"gpu-1": _crossed(), "slurm": [_job("7", "gpu-1", "gpu-2"), _job("8", "gpu-3")]},
         unknown=True,
     ),
 )

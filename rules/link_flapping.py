@@ -268,7 +268,7 @@ def _missing(wiring: Wiring, ports: Codes) -> Mask:
     return np.asarray((cable >= 0) & (wiring.state[np.maximum(cable, 0)] == State.MISSING), dtype=bool)
 
 
-_PLAN = """
+PLAN = """
     gpu-1/nic0 leaf-0/swp1 rail=0 speed=400
     gpu-2/nic0 leaf-0/swp2 rail=0 speed=400
     gpu-3/nic0 leaf-0/swp3 rail=0 speed=400
@@ -284,36 +284,31 @@ _BITS, _HALF = 4.25e11, 2.125e11
 FIRES = (
     Case(
         "A link falls once, as both ends count.",
-        _PLAN,
-        finds=("gpu-1/nic0",),
+        finds="gpu-1/nic0",
         rates={"gpu-1/nic0": _ONCE, "leaf-0/swp1": _ONCE, "gpu-2/nic0": _STEADY, "leaf-0/swp2": _STEADY},
     ),
     Case(
         "An uplink falls again and again; only the spine counts it.",
-        _PLAN,
-        finds=("leaf-0/swp9",),
+        finds="leaf-0/swp9",
         rates={"spine-1/swp1": _OFTEN, "leaf-0/swp1": _STEADY},
     ),
     Case(
         "One fall of fifteen seconds, measured by the bits that were not received.",
-        _PLAN,
-        finds=("gpu-1/nic0",),
+        finds="gpu-1/nic0",
         rates={"gpu-1/nic0": {**_ONCE, "rx_bits": [*(_BITS,) * 8, _HALF, 0.0, _BITS, _BITS]}, "gpu-2/nic0": _STEADY},
     ),
     Case(
         "All links of a leaf fall at once: the leaf restarted.",
-        _PLAN,
-        finds=("leaf-0",),
+        finds="leaf-0",
         rates={f"gpu-{host}/nic0": _ONCE for host in (1, 2, 3, 4)},
     ),
 )
 
 QUIET = (
-    Case("No link fell.", _PLAN, rates=_ALL_STEADY),
-    Case("No link fell of those that are counted.", _PLAN, unknown=True, rates={"gpu-1/nic0": _STEADY}),
+    Case("No link fell.", rates=_ALL_STEADY),
+    Case("No link fell of those that are counted.", unknown=True, rates={"gpu-1/nic0": _STEADY}),
     Case(
         "A link fell before the window began, and polls are missing since.",
-        _PLAN,
         rates=_ALL_STEADY | {"gpu-1/nic0": {"link_downs": [0.0, float("nan"), 0.0, float("nan"), 0.0, 0.0]}},
     ),
 )

@@ -153,7 +153,7 @@ def _linked(wiring: Wiring, asked: Mask) -> Mask:
     return linked[:-1]
 
 
-_PLAN = """
+PLAN = """
     gpu-1/nic0 leaf-0/swp1 rail=0
     gpu-2/nic0 leaf-0/swp2 rail=0
 """
@@ -173,42 +173,37 @@ FIRES = (
             "leaf-0": [hears("swp1", "dpu-gpu-1/p0")],
             "leaf-1": [hears("swp1", "dpu-gpu-1/p0")],
         },
-        ("gpu-1",),
+        "gpu-1",
     ),
     Case(
         "The host listens and hears nothing, though its leaf hears it.",
-        _PLAN,
-        {"gpu-1": [NetLink("nic0", operstate="UP")], "leaf-0": _LEAF},
-        ("gpu-1",),
+        facts={"gpu-1": [NetLink("nic0", operstate="UP")], "leaf-0": _LEAF},
+        finds="gpu-1",
     ),
     Case(
         "lldpd does not run on the host, and the leaf is not read: its cable is unknown.",
-        _PLAN,
-        {"gpu-1": [NetLink("nic0", operstate="UP")]},
-        ("gpu-1",),
+        facts={"gpu-1": [NetLink("nic0", operstate="UP")]},
+        finds="gpu-1",
         errors={"gpu-1": "unable to connect to socket /run/lldpd.socket: Connection refused"},
     ),
     Case(
         "The LLDP query fails for another reason.",
-        _PLAN,
-        {"gpu-1": [NetLink("nic0", operstate="UP")], "leaf-0": _LEAF},
-        ("gpu-1",),
+        facts={"gpu-1": [NetLink("nic0", operstate="UP")], "leaf-0": _LEAF},
+        finds="gpu-1",
         errors={"gpu-1": "line 3: unexpected end"},
     ),
 )
 
 QUIET = (
-    Case("All hear a neighbour.", _PLAN, {"leaf-0": _LEAF, "gpu-1": [hears("nic0", "leaf-0/swp1")]}),
+    Case("All hear a neighbour.", facts={"leaf-0": _LEAF, "gpu-1": [hears("nic0", "leaf-0/swp1")]}),
     Case(
         "The host hears nothing because its only link is down: CAB003.",
-        _PLAN,
-        {"gpu-1": [NetLink("nic0", operstate="DOWN", flags=("UP", "NO-CARRIER"))], "leaf-0": _LEAF[1:]},
+        facts={"gpu-1": [NetLink("nic0", operstate="DOWN", flags=("UP", "NO-CARRIER"))], "leaf-0": _LEAF[1:]},
     ),
-    Case("A host that does not answer at all is TEL001.", _PLAN, {"leaf-0": _LEAF}, errors={"gpu-1": "timed out"}),
+    Case("A host that does not answer at all is TEL001.", facts={"leaf-0": _LEAF}, errors={"gpu-1": "timed out"}),
     Case(
         "No poller runs for the host any more: its last answer about neighbours is too old, that about links is not.",
-        _PLAN,
-        {"gpu-1": [NetLink("nic0", operstate="UP")], "leaf-0": _LEAF},
+        facts={"gpu-1": [NetLink("nic0", operstate="UP")], "leaf-0": _LEAF},
         unpolled={"gpu-1": "no poller in zone dc1 since 03:12 UTC"},
         unknown=True,
     ),

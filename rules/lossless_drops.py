@@ -222,7 +222,7 @@ def _sum(telemetry: Telemetry, quantity: Quantity, priority: int | None, port: i
     return float(np.nansum(telemetry.part(quantity, priority, np.array([port]), last)[0]))
 
 
-_PLAN = """
+PLAN = """
     gpu-1/nic0 leaf-0/swp1 rail=0 speed=400
     leaf-0/swp9 spine-1/swp1 speed=400
 """
@@ -231,44 +231,41 @@ _TEN = "\n".join(f"gpu-{n}/nic0 leaf-0/swp{n} rail=0 speed=400" for n in range(1
 _ALL = {f"gpu-{n}/nic0": {"tx_pause_us:3": 9_000.0, "rx_discards": 0.1} for n in range(1, 11)}
 
 FIRES = (
-    Case("A NIC drops what it pauses.", _PLAN, finds=("gpu-1/nic0",),
+    Case("A NIC drops what it pauses.", finds="gpu-1/nic0",
          rates={"gpu-1/nic0": {"tx_pause_frames:3": 900, "rx_discards:3": 20}}),
-    Case("A leaf's queue drops, in a priority that is lossless by its settings.", _PLAN,
-         {"leaf-0": [PortQos("swp9", pfc_priorities=(3, 4))]}, ("leaf-0/swp9",),
+    Case("A leaf's queue drops, in a priority that is lossless by its settings.",
+         facts={"leaf-0": [PortQos("swp9", pfc_priorities=(3, 4))]}, finds="leaf-0/swp9",
          rates={"leaf-0/swp9": {"rx_pause_frames:0": 0, "queue_drops:3": 5, "queue_drops:4": 1}}),
-    Case("A NIC counts drops in total only, and drops where it pauses.", _PLAN, finds=("gpu-1/nic0",),
+    Case("A NIC counts drops in total only, and drops where it pauses.", finds="gpu-1/nic0",
          rates={"gpu-1/nic0": {"tx_pause_us:3": [*[0] * 8, *[9_000] * 4], "rx_discards": [*[0] * 8, *[4] * 4]}}),
-    Case("A switch counts both in total (SNMP), and drops twenty times as much as before.", _PLAN,
-         finds=("leaf-0/swp1",),
+    Case("A switch counts both in total (SNMP), and drops twenty times as much as before.", finds="leaf-0/swp1",
          rates={"leaf-0/swp1": {"tx_pause_frames": [*[0] * 8, *[800] * 4],
                                 "rx_discards": [*[0.2] * 8, *[4] * 4]}}),
-    Case("One of ten NICs drops, and has paused all the time.", _TEN, finds=("gpu-1/nic0",),
+    Case("One of ten NICs drops, and has paused all the time.", _TEN, finds="gpu-1/nic0",
          rates=_ALL | {"gpu-1/nic0": {"tx_pause_us:3": 9_000, "rx_discards": 4}}),
-    Case("A leaf counts pauses over all priorities; its neighbour says of which they are.", _PLAN,
-         finds=("leaf-0/swp1",),
+    Case("A leaf counts pauses over all priorities; its neighbour says of which they are.", finds="leaf-0/swp1",
          rates={"leaf-0/swp1": {"rx_pause_frames": 900, "queue_drops:3": 5}, "gpu-1/nic0": {"tx_pause_frames:3": 900}}),
-    Case("The watchdog drops what is stuck in a storm.", _PLAN, finds=("leaf-0/swp1",),
+    Case("The watchdog drops what is stuck in a storm.", finds="leaf-0/swp1",
          rates={"leaf-0/swp1": {"rx_pause_us:3": 1e6, "queue_drops:3": 500, "watchdog_storms:3": [*[0] * 11, 0.1]}}),
 )  # fmt: skip
 
 QUIET = (
-    Case("Another priority drops.", _PLAN, {"gpu-1": [PortQos("nic0", pfc_priorities=(3,))]},
+    Case("Another priority drops.", facts={"gpu-1": [PortQos("nic0", pfc_priorities=(3,))]},
          rates={"gpu-1/nic0": {"tx_pause_frames:3": 900, "rx_discards:3": 0, "rx_discards:0": 20, "rx_discards": 20},
                 "spine-1/swp1": {"rx_discards": 0}}),
-    Case("Drops in total, and nothing is paused.", _PLAN,
+    Case("Drops in total, and nothing is paused.",
          rates={"gpu-1/nic0": {"tx_pause_frames:3": 0, "rx_discards": 20}, "spine-1/swp1": {"rx_discards": 0}}),
-    Case("Drops of an hour ago.", _PLAN,
-         rates={"gpu-1/nic0": {"tx_pause_frames:3": 9, "rx_discards:3": [*[50] * 3, *[0] * 9]},
+    Case("Drops of an hour ago.", rates={"gpu-1/nic0": {"tx_pause_frames:3": 9, "rx_discards:3": [*[50] * 3, *[0] * 9]},
                 "spine-1/swp1": {"rx_discards": 0}}),
     Case("A trickle that all NICs drop, whether they pause or not.", _TEN, rates=_ALL),
-    Case("A trickle in a port's total, no more than without pauses.", _PLAN,
+    Case("A trickle in a port's total, no more than without pauses.",
          rates={"leaf-0/swp1": {"tx_pause_frames": [*[0] * 8, *[800] * 4], "rx_discards": 4},
                 "spine-1/swp1": {"rx_discards": 0}}),
-    Case("A port that always paused drops by no priority, and has no peers.", _PLAN, unknown=True,
+    Case("A port that always paused drops by no priority, and has no peers.", unknown=True,
          rates={"leaf-0/swp1": {"tx_pause_frames": 800, "rx_discards": 4}, "spine-1/swp1": {"rx_discards": 0}}),
-    Case("Both ends count pauses over all priorities: whether priority 3 is lossless is unknown.", _PLAN,
+    Case("Both ends count pauses over all priorities: whether priority 3 is lossless is unknown.",
          unknown=True, rates={"leaf-0/swp1": {"rx_pause_frames": 900, "queue_drops:3": 5},
                               "gpu-1/nic0": {"tx_pause_frames": 900}, "spine-1/swp1": {"rx_discards": 0}}),
-    Case("Neither end of a link counts drops.", _PLAN, unknown=True,
+    Case("Neither end of a link counts drops.", unknown=True,
          rates={"leaf-0/swp1": {"tx_pause_frames": 800, "rx_discards": 0}}),
 )  # fmt: skip

@@ -72,7 +72,7 @@ def _unseated(sweep: Sweep, leaf: int, flows: Codes) -> Finding:
     )
 
 
-_PLAN = spines(leaves=3)
+PLAN = spines(leaves=3)
 
 
 def _other_way(flow: int) -> tuple[str, ...]:
@@ -86,30 +86,27 @@ def _some(flow: int) -> int:
 FIRES = (
     Case(
         "One of four spines loses 2 % of what it sends to one leaf, and nothing of what it sends to the other.",
-        _PLAN,
-        _together(swept_example(lost=_some), swept_example(_other_way, ends=("h1", "h3"), number=1)),
-        ("spine-1/d1",),
+        facts=_together(swept_example(lost=_some), swept_example(_other_way, ends=("h1", "h3"), number=1)),
+        finds="spine-1/d1",
     ),
-    Case("Up and down carry the same flows: one of two links.", _PLAN, swept_example(lost=_some), ("leaf-0/up1",)),
+    Case("Up and down carry the same flows: one of two links.", facts=swept_example(lost=_some), finds="leaf-0/up1"),
     Case(
         "Loss on flows of which no spine answers: without a seat.",
-        _PLAN,
-        _together(
+        facts=_together(
             swept_example(flows=16),
             swept_example(_other_way, ends=("h1", "h3"), number=1, lost=_some, deepest=lambda _: 1),
         ),
-        ("leaf-0",),
+        finds="leaf-0",
     ),
 )
 
 QUIET = (
-    Case("Everything arrives, in one direction; the other one was not swept.", _PLAN, swept_example(), unknown=True),
-    Case("One packet of thousands is lost.", _PLAN, swept_example(lost=lambda flow: flow == 7), unknown=True),
+    Case("Everything arrives, in one direction; the other one was not swept.", facts=swept_example(), unknown=True),
+    Case("One packet of thousands is lost.", facts=swept_example(lost=lambda flow: flow == 7), unknown=True),
     Case(
         "Paths change from packet to packet, and everything arrives.",
-        _PLAN,
-        _together(swept_example(), swept_example(lambda flow: over_spines(flow + 1))),
+        facts=_together(swept_example(), swept_example(lambda flow: over_spines(flow + 1))),
         unknown=True,
     ),
-    Case("Hops were not asked.", _PLAN, unknown=True),
+    Case("Hops were not asked.", unknown=True),
 )

@@ -100,39 +100,36 @@ def _usual(index: PlanIndex, mtu: Codes) -> Codes:
     return usual
 
 
-_PLAN = """
+PLAN = """
     gpu-1/nic0 leaf-0/swp1 rail=0
     gpu-2/nic0 leaf-0/swp2 rail=0
     gpu-3/nic0 leaf-0/swp3 rail=0
     leaf-0/swp9 spine-1/swp1
 """
-_PLAN_4 = _PLAN.replace("leaf-0/swp9 spine-1/swp1", "gpu-4/nic0 leaf-0/swp4 rail=0")
+_PLAN_4 = PLAN.replace("leaf-0/swp9 spine-1/swp1", "gpu-4/nic0 leaf-0/swp4 rail=0")
 _THREE = {host: [NetLink("nic0", mtu=9000)] for host in ("gpu-1", "gpu-2", "gpu-3")}
 
 FIRES = (
     Case(
         "The host sends frames that its switch port drops.",
-        _PLAN,
-        {"gpu-1": [NetLink("nic0", mtu=9000)], "leaf-0": [NetLink("swp1", mtu=1500)]},
-        ("gpu-1/nic0",),
+        facts={"gpu-1": [NetLink("nic0", mtu=9000)], "leaf-0": [NetLink("swp1", mtu=1500)]},
+        finds="gpu-1/nic0",
     ),
     Case(
         "One NIC of three has another MTU.",
-        _PLAN,
-        {
+        facts={
             "gpu-1": [NetLink("nic0", mtu=1500)],
             "gpu-2": [NetLink("nic0", mtu=9000)],
             "gpu-3": [NetLink("nic0", mtu=9000)],
         },
-        ("gpu-1/nic0",),
+        finds="gpu-1/nic0",
     ),
 )
 
 QUIET = (
     Case(
         "All NICs have 9000 and the switch takes 9216; an uplink may differ.",
-        _PLAN,
-        {
+        facts={
             **{host: [NetLink("nic0", mtu=9000)] for host in ("gpu-1", "gpu-2", "gpu-3")},
             "leaf-0": [NetLink("swp1", mtu=9216), NetLink("swp9", mtu=9216)],
             "spine-1": [NetLink("swp1", mtu=1500)],
@@ -140,14 +137,12 @@ QUIET = (
     ),
     Case(
         "One NIC of three differs; the plan declares the MTU, and CFG001 compares it.",
-        _PLAN,
-        {**_THREE, "gpu-1": [NetLink("nic0", mtu=1500)]},
+        facts={**_THREE, "gpu-1": [NetLink("nic0", mtu=1500)]},
         qos=QosProfile(mtu=9000),
     ),
     Case(
         "Two NICs differ: neither is the majority.",
-        _PLAN,
-        {"gpu-1": [NetLink("nic0", mtu=1500)], "gpu-2": [NetLink("nic0", mtu=9000)]},
+        facts={"gpu-1": [NetLink("nic0", mtu=1500)], "gpu-2": [NetLink("nic0", mtu=9000)]},
         unknown=True,
     ),
     Case(

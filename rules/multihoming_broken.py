@@ -200,7 +200,7 @@ def _unknown(wiring: Wiring, blind: list[tuple[int, ...]], of: int) -> Iterator[
         yield some_cables(wiring, [bond[0] for bond in blind], of, why, "bond")
 
 
-_PLAN = """
+PLAN = """
     gpu-1/nic0p0 leaf-1/swp1 rail=0 plane=0
     gpu-1/nic0p1 leaf-2/swp1 rail=0 plane=1
 """
@@ -210,49 +210,44 @@ _AT_ONE: list[Fact] = [LagMember("swp1", "bond1"), SharedLag("bond1", "1", "bond
 FIRES = (
     Case(
         "The two switches have the bond under different ids.",
-        _PLAN,
-        {
+        facts={
             "gpu-1": _HOST,
             "leaf-1": _AT_ONE,
             "leaf-2": [LagMember("swp1", "bond1"), SharedLag("bond1", "2", None, "single")],
         },
-        ("gpu-1/nic0p0",),
+        finds="gpu-1/nic0p0",
     ),
     Case(
         "The second switch shares other bonds, and not this one.",
-        _PLAN,
-        {"leaf-1": _AT_ONE, "leaf-2": [LagMember("swp1", "bond1"), SharedLag("bond7", "7", "bond7", "dual")]},
-        ("gpu-1/nic0p0",),
+        facts={"leaf-1": _AT_ONE, "leaf-2": [LagMember("swp1", "bond1"), SharedLag("bond7", "7", "bond7", "dual")]},
+        finds="gpu-1/nic0p0",
     ),
     Case(
         "One switch sees no working member at the other one.",
-        _PLAN,
-        {
+        facts={
             "leaf-1": [LagMember("swp1", "bond1"), SharedLag("bond1", "1", None, "single")],
             "leaf-2": [LagMember("swp1", "bond1"), SharedLag("bond1", "1", None, "single")],
         },
-        ("gpu-1/nic0p0",),
+        finds="gpu-1/nic0p0",
     ),
     Case(
         "The peer link is down: both switches report it, and it is one finding.",
-        _PLAN,
-        {
+        facts={
             "gpu-1": _HOST,
             "leaf-1": [*_AT_ONE, MlagPeer("peerlink", False, True)],
             "leaf-2": [*_AT_ONE, MlagPeer("peerlink", False, True)],
         },
-        ("leaf-1",),
+        finds="leaf-1",
     ),
-    Case("The keepalive is down.", _PLAN, {"leaf-2": [MlagPeer("Po1", True, False)]}, ("leaf-2",)),
+    Case("The keepalive is down.", facts={"leaf-2": [MlagPeer("Po1", True, False)]}, finds="leaf-2"),
 )
 
 QUIET = (
-    Case("Both switches share the bond.", _PLAN, {"gpu-1": _HOST, "leaf-1": _AT_ONE, "leaf-2": _AT_ONE}),
-    Case("Only one switch reports its shared lags.", _PLAN, {"gpu-1": _HOST, "leaf-1": _AT_ONE}, unknown=True),
+    Case("Both switches share the bond.", facts={"gpu-1": _HOST, "leaf-1": _AT_ONE, "leaf-2": _AT_ONE}),
+    Case("Only one switch reports its shared lags.", facts={"gpu-1": _HOST, "leaf-1": _AT_ONE}, unknown=True),
     Case(
         "Both switches share other bonds: this one is shared by other means, or not meant to be.",
-        _PLAN,
-        {
+        facts={
             "leaf-1": [LagMember("swp1", "Po1"), SharedLag("Po7", "7", "Po7", "dual")],
             "leaf-2": [LagMember("swp1", "Po1"), SharedLag("Po7", "7", "Po7", "dual")],
         },
@@ -260,12 +255,11 @@ QUIET = (
     ),
     Case(
         "A member without link is CAB003, and no fault of the pair.",
-        _PLAN,
-        {
+        facts={
             "leaf-1": [LagMember("swp1", "bond1"), SharedLag("bond1", "1", None, "single")],
             "leaf-2": [*_AT_ONE, NetLink("swp1", operstate="DOWN", flags=("UP", "NO-CARRIER"))],
         },
     ),
-    Case("A switch that the plan does not have.", _PLAN, {"leaf-9": [MlagPeer("peerlink", False)]}),
-    Case("No bond, no pair: not applicable.", _PLAN, {"gpu-1": [NetLink("nic0p0", operstate="UP")]}),
+    Case("A switch that the plan does not have.", facts={"leaf-9": [MlagPeer("peerlink", False)]}),
+    Case("No bond, no pair: not applicable.", facts={"gpu-1": [NetLink("nic0p0", operstate="UP")]}),
 )

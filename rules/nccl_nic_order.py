@@ -137,7 +137,7 @@ def _misplaced(job: NcclJob) -> dict[int, list[End]]:
     return {host: list(ends.values()) for host, ends in found.items()}
 
 
-_PLAN = "\n".join(f"gpu-{host}/mlx5_{rail} leaf-{rail}/p{host} rail={rail}" for host in (1, 2, 3) for rail in (0, 1, 2))
+PLAN = "\n".join(f"gpu-{host}/mlx5_{rail} leaf-{rail}/p{host} rail={rail}" for host in (1, 2, 3) for rail in (0, 1, 2))
 
 
 def _listed(host: str, order: tuple[int, ...]) -> list[NcclNic]:
@@ -161,20 +161,18 @@ def _sends(nic: int, proxy: int | None = None) -> dict[str, list[NcclHop | NcclN
 FIRES = (
     Case(
         "One host of three lists its NICs in another order.",
-        _PLAN,
-        _ALIKE | {"gpu-3": _listed("gpu-3", (1, 0, 2))},
-        ("gpu-3",),
+        facts=_ALIKE | {"gpu-3": _listed("gpu-3", (1, 0, 2))},
+        finds="gpu-3",
     ),
-    Case("A rank on GPU0 sends through the NIC of rail 2.", _PLAN, _sends(2), ("gpu-1",)),
+    Case("A rank on GPU0 sends through the NIC of rail 2.", facts=_sends(2), finds="gpu-1"),
 )
 
 QUIET = (
-    Case("All hosts list their NICs alike.", _PLAN, _ALIKE),
+    Case("All hosts list their NICs alike.", facts=_ALIKE),
     Case(
         "All hosts list them in the same other order: that is NCCL's own.",
-        _PLAN,
-        {f"gpu-{host}": _listed(f"gpu-{host}", (2, 0, 1)) for host in (1, 2, 3)},
+        facts={f"gpu-{host}": _listed(f"gpu-{host}", (2, 0, 1)) for host in (1, 2, 3)},
     ),
-    Case("GPU0 sends through its own NIC.", _PLAN, _sends(0)),
-    Case("Rank 2 sends for rank 0 (PXN).", _PLAN, _sends(2, proxy=2)),
+    Case("GPU0 sends through its own NIC.", facts=_sends(0)),
+    Case("Rank 2 sends for rank 0 (PXN).", facts=_sends(2, proxy=2)),
 )

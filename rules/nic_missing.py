@@ -101,7 +101,7 @@ def _of_each_host(wiring: Wiring, cables: Codes | slice) -> Codes:
     return np.bincount(device[device >= 0], minlength=len(wiring.index.devices.names))
 
 
-_PLAN = """
+PLAN = """
     gpu-1/nic0 leaf-0/swp1 rail=0
     gpu-1/nic1 leaf-1/swp1 rail=1
 """
@@ -128,7 +128,7 @@ FIRES = (
             "gpu-2": _numbered(0, 1, 2, 3, 4, 5),
             "gpu-3": [*_numbered(1, 2, 3, 4, 5, 6), RdmaLink("mlx5_0", 1, "DOWN", "DISABLED", "eth9")],
         },
-        ("gpu-3",),
+        "gpu-3",
     ),
     Case(
         "Only the last number is another.",
@@ -138,19 +138,17 @@ FIRES = (
             "gpu-2": _numbered(0, 1, 2, 3, 4, 6),
             "gpu-3": _numbered(0, 1, 2, 3, 4, 5),
         },
-        ("gpu-2",),
+        "gpu-2",
     ),
     Case(
         "The host lists only one of its two NICs.",
-        _PLAN,
-        {"gpu-1": [RdmaLink("mlx5_0", 1, "ACTIVE", "LINK_UP", "nic0"), NetLink("nic0", operstate="UP")]},
-        ("gpu-1/nic1",),
+        facts={"gpu-1": [RdmaLink("mlx5_0", 1, "ACTIVE", "LINK_UP", "nic0"), NetLink("nic0", operstate="UP")]},
+        finds="gpu-1/nic1",
     ),
     Case(
         "The host lists none of them: more likely the plan names another model's NICs.",
-        _PLAN,
-        {"gpu-1": [NetLink("ens1f0"), NetLink("ens2f0")]},
-        ("gpu-1/nic0", "gpu-1/nic1"),
+        facts={"gpu-1": [NetLink("ens1f0"), NetLink("ens2f0")]},
+        finds="gpu-1/nic0 gpu-1/nic1",
     ),
 )
 
@@ -166,8 +164,7 @@ QUIET = (
     ),
     Case(
         "Both are there, though the list of RDMA devices has one only.",
-        _PLAN,
-        {"gpu-1": [RdmaLink("mlx5_0", 1, "ACTIVE", "LINK_UP", "nic0"), NetLink("nic0"), NetLink("nic1")]},
+        facts={"gpu-1": [RdmaLink("mlx5_0", 1, "ACTIVE", "LINK_UP", "nic0"), NetLink("nic0"), NetLink("nic1")]},
     ),
-    Case("The host lists nothing: nothing is known of its NICs.", _PLAN, {"gpu-1": [hears("nic0", "leaf-0/swp1")]}),
+    Case("The host lists nothing: nothing is known of its NICs.", facts={"gpu-1": [hears("nic0", "leaf-0/swp1")]}),
 )

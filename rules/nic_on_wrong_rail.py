@@ -73,7 +73,7 @@ def _whose(sorted_: Places, cable: int) -> str:
     return f"a port of rail {rail}" if device == index.b_device[cable] else f"the leaf of rail {rail}"
 
 
-_TWO_RAILS = """
+PLAN = """
     gpu-1/nic0 leaf-0/swp1 rail=0
     gpu-1/nic1 leaf-1/swp1 rail=1
     gpu-2/nic0 leaf-0/swp2 rail=0
@@ -87,56 +87,52 @@ _ONE_LEAF = """
 FIRES = (
     Case(
         "Two cables of one host are swapped; the leaves say so, and the host is silent.",
-        _TWO_RAILS,
-        {
+        facts={
             "leaf-0": [hears("swp1", "gpu-1/nic1"), hears("swp2", "gpu-2/nic0")],
             "leaf-1": [hears("swp1", "gpu-1/nic0"), hears("swp2", "gpu-2/nic1")],
         },
-        ("gpu-1/nic0", "gpu-1/nic1"),
+        finds="gpu-1/nic0 gpu-1/nic1",
     ),
     Case(
         "On a leaf with two rails the port decides.",
         _ONE_LEAF,
         {"leaf-0": [hears("swp5", "gpu-1/nic0"), hears("swp1", "gpu-1/nic1")]},
-        ("gpu-1/nic0", "gpu-1/nic1"),
+        "gpu-1/nic0 gpu-1/nic1",
     ),
     Case(
         "The host hears another rail's leaf, which does not report its port.",
-        _TWO_RAILS,
-        {"gpu-1": [hears("nic0", "leaf-1"), hears("nic1", "leaf-1")]},
-        ("gpu-1/nic0",),
+        facts={"gpu-1": [hears("nic0", "leaf-1"), hears("nic1", "leaf-1")]},
+        finds="gpu-1/nic0",
     ),
     Case(
         "A free port of another leaf counts for that leaf's rail.",
-        _TWO_RAILS,
-        {"gpu-1": [hears("nic0", "leaf-1/swp9")]},
-        ("gpu-1/nic0",),
+        facts={"gpu-1": [hears("nic0", "leaf-1/swp9")]},
+        finds="gpu-1/nic0",
     ),
     Case(
         "A leaf of the same rail in another pod is the wrong leaf all the same.",
         "gpu-1/nic0 leaf-0/swp1 rail=0\ngpu-9/nic0 leaf-8/swp1 rail=0",
         {"gpu-1": [hears("nic0", "leaf-8/swp1")]},
-        ("gpu-1/nic0",),
+        "gpu-1/nic0",
     ),
     Case(
         "In a plan without rails another switch is the wrong switch.",
         "gpu-1/nic0 leaf-0/swp1\ngpu-2/nic0 leaf-1/swp1",
         {"gpu-1": [hears("nic0", "leaf-1/swp1")]},
-        ("gpu-1/nic0",),
+        "gpu-1/nic0",
     ),
     Case(
         "A NIC sits on a spine.",
         "gpu-1/nic0 leaf-0/swp1 rail=0\nleaf-0/swp9 spine-1/swp1",
         {"gpu-1": [hears("nic0", "spine-1/swp7")]},
-        ("gpu-1/nic0",),
+        "gpu-1/nic0",
     ),
 )
 
 QUIET = (
     Case(
         "DPUs send only the host's name: two swapped cables of it would look the same.",
-        _TWO_RAILS,
-        {leaf: [Neighbor("swp1", system_name="dpu-gpu-1", port_id="p0")] for leaf in ("leaf-0", "leaf-1")},
+        facts={leaf: [Neighbor("swp1", system_name="dpu-gpu-1", port_id="p0")] for leaf in ("leaf-0", "leaf-1")},
         unknown=True,
     ),
     Case(
@@ -146,8 +142,7 @@ QUIET = (
     ),
     Case(
         "Every NIC is on the leaf of its rail; long names, other case and a serial number do not matter.",
-        _TWO_RAILS,
-        {"gpu-1": [hears("nic0", "LEAF-0.dc1.example.net/swp1"), hears("nic1", "leaf-1(FDO2222)/swp1")]},
+        facts={"gpu-1": [hears("nic0", "LEAF-0.dc1.example.net/swp1"), hears("nic1", "leaf-1(FDO2222)/swp1")]},
         unknown=True,
     ),
     Case(

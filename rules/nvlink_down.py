@@ -84,7 +84,7 @@ def _usual(gpus: dict[tuple[int, int], tuple[int, int]]) -> dict[int, int]:
     return {links: active for links, (active, count, total) in most.items() if 2 * count > total >= LEAST_PEERS}
 
 
-_PLAN = "\n".join(f"gpu-{host}/nic0 leaf-0/p{host} rail=0" for host in (1, 2, 3))
+PLAN = "\n".join(f"gpu-{host}/nic0 leaf-0/p{host} rail=0" for host in (1, 2, 3))
 
 
 def _gpus(*active: int) -> list[NvLink]:
@@ -95,24 +95,22 @@ def _gpus(*active: int) -> list[NvLink]:
 
 
 FIRES = (
-    Case("Two links of one GPU are inactive.", _PLAN, {"gpu-1": _gpus(18, 18), "gpu-2": _gpus(18, 16)}, ("gpu-2",)),
+    Case("Two links of one GPU are inactive.", facts={"gpu-1": _gpus(18, 18), "gpu-2": _gpus(18, 16)}, finds="gpu-2"),
     Case(
         "The fabric manager of a host does not run.",
-        _PLAN,
-        {"gpu-1": _gpus(18, 18), "gpu-2": _gpus(18, 18), "gpu-3": _gpus(0, 0)},
-        ("gpu-3",),
+        facts={"gpu-1": _gpus(18, 18), "gpu-2": _gpus(18, 18), "gpu-3": _gpus(0, 0)},
+        finds="gpu-3",
     ),
     Case(
         "Six GPUs of a host have lost a link each.",
-        _PLAN,
-        {"gpu-1": _gpus(*[18] * 8), "gpu-2": _gpus(*[17] * 6, 18, 18)},
-        ("gpu-2",),
+        facts={"gpu-1": _gpus(*[18] * 8), "gpu-2": _gpus(*[17] * 6, 18, 18)},
+        finds="gpu-2",
     ),
 )
 
 QUIET = (
-    Case("All links are active.", _PLAN, {"gpu-1": _gpus(18, 18), "gpu-2": _gpus(18, 18)}),
-    Case("No GPU uses NVLink.", _PLAN, {"gpu-1": _gpus(0, 0), "gpu-2": _gpus(0, 0)}, unknown=True),
-    Case("Too few GPUs to compare.", _PLAN, {"gpu-1": _gpus(18, 16)}, unknown=True),
-    Case("A host that the plan does not have.", _PLAN, {"gpu-1": _gpus(18, 18, 18), "gpu-9": _gpus(2, 2)}),
+    Case("All links are active.", facts={"gpu-1": _gpus(18, 18), "gpu-2": _gpus(18, 18)}),
+    Case("No GPU uses NVLink.", facts={"gpu-1": _gpus(0, 0), "gpu-2": _gpus(0, 0)}, unknown=True),
+    Case("Too few GPUs to compare.", facts={"gpu-1": _gpus(18, 16)}, unknown=True),
+    Case("A host that the plan does not have.", facts={"gpu-1": _gpus(18, 18, 18), "gpu-9": _gpus(2, 2)}),
 )

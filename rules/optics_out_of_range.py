@@ -171,7 +171,7 @@ def _module(fact: Optic) -> tuple[tuple[str, str], ...]:
     return tuple((key, value) for key, value in reported if value)
 
 
-_PLAN = """
+PLAN = """
     gpu-1/nic0 leaf-0/swp1 rail=0
     gpu-2/nic0 leaf-0/swp2 rail=0
 """
@@ -180,41 +180,37 @@ _MANY = "\n".join(f"gpu-{host}/nic0 leaf-0/swp{host} rail=0" for host in range(1
 FIRES = (
     Case(
         "Light below the module's own limit; the leaf sends well, so it is lost on the way.",
-        _PLAN,
-        {
+        facts={
             "gpu-1": [Optic("nic0", 1, -9.2, rx_power_low_dbm=-8.0, rx_power_high_dbm=5.0, part="A")],
             "leaf-0": [Optic("swp1", 1, -1.0, -0.5)],
         },
-        ("gpu-1/nic0",),
+        finds="gpu-1/nic0",
     ),
     Case(
         "No limits of its own: a dark lane; and a laser that sends nothing.",
-        _PLAN,
-        {
+        facts={
             "gpu-1": [Optic("nic0", 1, -1.0, 0.0), Optic("nic0", 2, -40.0, 0.0)],
             "leaf-0": [Optic("swp2", None, -1.0, -40.0)],
         },
-        ("gpu-1/nic0", "leaf-0/swp2"),
+        finds="gpu-1/nic0 leaf-0/swp2",
     ),
     Case(
         "Too much light, and a hot module.",
-        _PLAN,
-        {"gpu-1": [Optic("nic0", 1, 6.0)], "gpu-2": [Optic("nic0", temperature_celsius=78.0)]},
-        ("gpu-1/nic0", "gpu-2/nic0"),
+        facts={"gpu-1": [Optic("nic0", 1, 6.0)], "gpu-2": [Optic("nic0", temperature_celsius=78.0)]},
+        finds="gpu-1/nic0 gpu-2/nic0",
     ),
     Case(
         "One of twelve NICs on a leaf receives 5 dB less than the others with the same part.",
         _MANY,
         {f"gpu-{host}": [Optic("nic0", 1, -6.0 if host == 7 else -1.0 - host / 20, part="A")] for host in range(1, 13)},
-        ("gpu-7/nic0",),
+        "gpu-7/nic0",
     ),
 )
 
 QUIET = (
     Case(
         "Light within limits at both ends of each link.",
-        _PLAN,
-        {
+        facts={
             "gpu-1": [Optic("nic0", 1, -2.0, -1.0, 7.0, 45.0, -8.0, 5.0)],
             "gpu-2": [Optic("nic0", 1, -2.0, -1.0, 7.0, 45.0, -8.0, 5.0)],
             "leaf-0": [Optic(f"swp{port}", 1, -2.0, -1.0) for port in (1, 2)],
@@ -222,14 +218,12 @@ QUIET = (
     ),
     Case(
         "Light within limits, of one module of four.",
-        _PLAN,
-        {"gpu-1": [Optic("nic0", 1, -2.0, -1.0, 7.0, 45.0, -8.0, 5.0)]},
+        facts={"gpu-1": [Optic("nic0", 1, -2.0, -1.0, 7.0, 45.0, -8.0, 5.0)]},
         unknown=True,
     ),
     Case(
         "The host's port is switched off: the leaf receives no light, as it should.",
-        _PLAN,
-        {
+        facts={
             "gpu-1": [NetLink("nic0", operstate="DOWN", flags=("BROADCAST",))],
             "gpu-2": [Optic("nic0", 1, -2.0, -1.0)],
             "leaf-0": [

@@ -192,7 +192,7 @@ def _saturated(b: Balance, group: int, ratio: float) -> Finding:
     )
 
 
-_PLAN = "\n".join(
+PLAN = "\n".join(
     [f"h{n}/nic0 leaf-0/p{n} rail=0 speed=400" for n in range(4)]
     + [f"leaf-0/up{s} spine-{s}/p0 speed=400" for s in range(4)]
 )
@@ -204,33 +204,30 @@ def _rates(use: float, marks: float = 1e5) -> dict[str, dict[str, float]]:
 
 
 FIRES = (
-    Case("One of four uplinks is down.", _PLAN, {"leaf-0": [NetLink("up2", operstate="DOWN")]}, ("leaf-0",)),
+    Case("One of four uplinks is down.", facts={"leaf-0": [NetLink("up2", operstate="DOWN")]}, finds="leaf-0"),
     Case(
         "All uplinks are down, as the spines say.",
-        _PLAN,
-        {f"spine-{s}": [NetLink("p0", operstate="DOWN")] for s in range(4)},
-        ("leaf-0",),
+        facts={f"spine-{s}": [NetLink("p0", operstate="DOWN")] for s in range(4)},
+        finds="leaf-0",
     ),
-    Case("All uplinks are full.", _PLAN, _UP, ("leaf-0",), rates=_rates(0.95)),
+    Case("All uplinks are full.", facts=_UP, finds="leaf-0", rates=_rates(0.95)),
 )
 
 QUIET = (
-    Case("All uplinks are up, and their traffic is not counted.", _PLAN, _UP, unknown=True),
-    Case("The state of the uplinks is not reported.", _PLAN, {"h0": [NetLink("nic0", operstate="UP")]}, unknown=True),
+    Case("All uplinks are up, and their traffic is not counted.", facts=_UP, unknown=True),
+    Case("The state of the uplinks is not reported.", facts={"h0": [NetLink("nic0", operstate="UP")]}, unknown=True),
     Case(
         "They are full, and the leaf counts neither marks nor pauses.",
-        _PLAN,
-        _UP,
+        facts=_UP,
         unknown=True,
         rates={port: {"tx_bytes": of["tx_bytes"]} for port, of in _rates(0.95).items()},
     ),
     Case(
         "One uplink's load is not reported.",
-        _PLAN,
-        _UP,
+        facts=_UP,
         unknown=True,
         rates={port: of for port, of in _rates(0.5).items() if port != "leaf-0/up3"},
     ),
-    Case("They are full, and nothing is marked or paused.", _PLAN, _UP, rates=_rates(0.95, 0.0)),
-    Case("They carry half.", _PLAN.replace(" speed=400", ""), _UP, rates=_rates(0.5)),
+    Case("They are full, and nothing is marked or paused.", facts=_UP, rates=_rates(0.95, 0.0)),
+    Case("They carry half.", PLAN.replace(" speed=400", ""), _UP, rates=_rates(0.5)),
 )

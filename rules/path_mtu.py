@@ -208,6 +208,9 @@ def _between(found: Probed, lost: Mask) -> Iterator[Finding]:
         )
 
 
+PLAN = TWO_LEAVES
+
+
 def _sizes(*lost: tuple[str, str]) -> dict[str, list[ProbeReach]]:
     """Four hosts, each to each, with small and large packets; some pairs lose the large ones."""
     facts: dict[str, list[ProbeReach]] = {host: [] for host in ("h1", "h2", "h3", "h4")}
@@ -241,43 +244,44 @@ FIRES = (
             swept_example(ends=("h1", "h3"), large=lambda _: 0),
             swept_example(ends=("h2", "h3"), number=1, large=lambda _: 3),
         ),
-        ("h1/nic0",),
+        "h1/nic0",
     ),
     Case(
         "The leaf says so of its link to the NIC.",
         _BESIDE,
         swept_example(ends=("h1", "h3"), large=lambda _: 0, too_big=lambda _: "leaf-1"),
-        ("leaf-1",),
+        "leaf-1",
     ),
-    Case("One of four spines passes no large packets.", spines(), swept_example(large=_cut), ("leaf-0/up1",)),
+    Case("One of four spines passes no large packets.", spines(), swept_example(large=_cut), "leaf-0/up1"),
     Case(
         "The router at one of four links says so.",
         spines(),
         swept_example(large=_cut, too_big=lambda flow: "spine-1" if flow % 4 == 1 else ""),
-        ("spine-1/d1",),
+        "spine-1/d1",
     ),
-    Case("No router says so: between two leaves.", TWO_LEAVES, _sizes(*BETWEEN_LEAVES), ("leaf-0",)),
+    Case("No router says so: between two leaves.", facts=_sizes(*BETWEEN_LEAVES), finds="leaf-0"),
     Case(
         "A router says so, for some of the flows; the others lose theirs there too.",
-        TWO_LEAVES,
-        {
+        facts={
             **_sizes(("h1", "h3")),
             **_ADDRESS,
             "h1": [_SAID, _SAID._replace(ttl=1, kind="time exceeded", mtu=None), *_sizes(("h1", "h3"))["h1"]],
         },
-        ("leaf-0",),
+        finds="leaf-0",
     ),
-    Case("All that one NIC sends and receives.", TWO_LEAVES, _sizes(*_OF_H1), ("h1/nic0",)),
+    Case("All that one NIC sends and receives.", facts=_sizes(*_OF_H1), finds="h1/nic0"),
     Case(
         "The host refuses: its own MTU is smaller.",
-        TWO_LEAVES,
-        {**_SMALL, "h1": [*_SMALL["h1"], *(ProbeTrouble("nic0", "EMSGSIZE", 1, "r", flow) for flow in (0, 1, 2))]},
-        ("h1/nic0",),
+        facts={
+            **_SMALL,
+            "h1": [*_SMALL["h1"], *(ProbeTrouble("nic0", "EMSGSIZE", 1, "r", flow) for flow in (0, 1, 2))],
+        },
+        finds="h1/nic0",
     ),
 )
 
 QUIET = (
-    Case("All sizes arrive.", TWO_LEAVES, _sizes()),
+    Case("All sizes arrive.", facts=_sizes()),
     Case(
         "All arrive by all paths; the other direction was not swept.",
         spines(),

@@ -94,7 +94,7 @@ def _unclear(sweep: Sweep) -> Iterator[NotEvaluated]:
         yield NotEvaluated(why, "switch", len(leaves), len(sweep.swept.choices.spreads), leaves, rest_evaluated=True)
 
 
-_PLAN = "\n".join(
+PLAN = "\n".join(
     ["h1/nic0 leaf-0/p1 rail=0", "h2/nic0 leaf-1/p1 rail=0"]
     + [f"leaf-{pod}/up{spine} spine-{pod * 10 + spine}/d0" for pod in range(2) for spine in range(2)]
     + [
@@ -118,16 +118,16 @@ def _own(flow: int) -> tuple[str, ...]:
     return _way(flow % 2, flow // 2 % 2)
 
 
-FIRES = Case("Each of two spines uses one of its two uplinks.", _PLAN, swept_example(_repeated), ("leaf-0",))
+FIRES = Case("Each of two spines uses one of its two uplinks.", facts=swept_example(_repeated), finds="leaf-0")
 
 QUIET = (
-    Case("The two choices are independent.", _PLAN, swept_example(_own)),
-    Case("Sixteen flows are too few.", _PLAN, swept_example(_own, 16), unknown=True),
+    Case("The two choices are independent.", facts=swept_example(_own)),
+    Case("Sixteen flows are too few.", facts=swept_example(_own, 16), unknown=True),
     Case(
         "Paths without a second choice.",
         "h1/nic0 leaf-0/p1 rail=0\nh2/nic0 leaf-1/p1 rail=0\nleaf-0/u spine-0/p0\nleaf-1/u spine-0/p1",
         swept_example(lambda _: ("leaf-0", "spine-0", "leaf-1")),
         unknown=True,
     ),
-    Case("Hops were not asked.", _PLAN, unknown=True),
+    Case("Hops were not asked.", unknown=True),
 )

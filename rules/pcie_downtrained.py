@@ -187,7 +187,7 @@ def _speed(wiring: Wiring, port: int) -> float:
     return reported if reported > 0 else float(np.nan_to_num(wiring.index.speed_gbps[cable]))
 
 
-_PLAN = "\n".join(f"gpu-{host}/nic0 leaf-0/swp{host} rail=0 speed=400" for host in (1, 2, 3, 4))
+PLAN = "\n".join(f"gpu-{host}/nic0 leaf-0/swp{host} rail=0 speed=400" for host in (1, 2, 3, 4))
 _NIC = RdmaLink("mlx5_0", 1, "ACTIVE", "LINK_UP", "nic0", 400.0)
 _AT = "0000:18:00.0"
 
@@ -199,40 +199,34 @@ def _host(speed: float, width: int) -> list[RdmaLink | PcieLink]:
 FIRES = (
     Case(
         "One NIC of four has eight lanes.",
-        _PLAN,
-        {**{f"gpu-{host}": _host(32.0, 16) for host in (1, 2, 3)}, "gpu-4": _host(32.0, 8)},
-        ("gpu-4/nic0",),
+        facts={**{f"gpu-{host}": _host(32.0, 16) for host in (1, 2, 3)}, "gpu-4": _host(32.0, 8)},
+        finds="gpu-4/nic0",
     ),
     Case(
         "A NIC runs at half its speed, and there is no other to compare.",
-        _PLAN,
-        {"gpu-1": _host(16.0, 16)},
-        ("gpu-1/nic0",),
+        facts={"gpu-1": _host(16.0, 16)},
+        finds="gpu-1/nic0",
     ),
     Case(
         "A GPU has lost lanes; it is named by its address alone.",
-        _PLAN,
-        {"gpu-2": [_NIC, PcieLink("0000:19:00.0", 2.5, 8, 32.0, 16)]},
-        ("gpu-2",),
+        facts={"gpu-2": [_NIC, PcieLink("0000:19:00.0", 2.5, 8, 32.0, 16)]},
+        finds="gpu-2",
     ),
 )
 
 QUIET = (
     Case(
         "Each link is as fast and as wide as it can be.",
-        _PLAN,
-        {f"gpu-{host}": _host(32.0, 16) for host in (1, 2, 3, 4)},
+        facts={f"gpu-{host}": _host(32.0, 16) for host in (1, 2, 3, 4)},
     ),
     Case(
         "Two of four hosts report no PCIe link.",
-        _PLAN,
-        {f"gpu-{host}": _host(32.0, 16) for host in (1, 2)},
+        facts={f"gpu-{host}": _host(32.0, 16) for host in (1, 2)},
         unknown=True,
     ),
-    Case("All slots are PCIe 4: the hosts' design.", _PLAN, {f"gpu-{host}": _host(16.0, 16) for host in (1, 2, 3, 4)}),
+    Case("All slots are PCIe 4: the hosts' design.", facts={f"gpu-{host}": _host(16.0, 16) for host in (1, 2, 3, 4)}),
     Case(
         "A GPU lowers its speed while idle.",
-        _PLAN,
-        {f"gpu-{host}": [PcieLink("0000:19:00.0", 2.5, 16, 32.0, 16, "GPU0")] for host in (1, 2, 3, 4)},
+        facts={f"gpu-{host}": [PcieLink("0000:19:00.0", 2.5, 16, 32.0, 16, "GPU0")] for host in (1, 2, 3, 4)},
     ),
 )

@@ -109,7 +109,7 @@ def _says(port: str, culprits: Sequence[Culprit]) -> str:
 
 
 _LINK = "gpu-1/nic0 leaf-0/swp1 rail=0 speed=400"
-_PLAN = f"""
+PLAN = f"""
     {_LINK}
     gpu-2/nic0 leaf-0/swp2 rail=0 speed=400
     leaf-0/swp9 spine-1/swp1 speed=400
@@ -144,39 +144,39 @@ _PRESSED: dict[str, float | Sequence[float]] = {
 }
 
 FIRES = (
-    Case("A NIC that takes nothing in stops its leaf, the spine, and a host two switches away.", _PLAN,
-         finds=("gpu-1/nic0",), rates=_STORM),
-    Case("The host is not read: only its leaf reports.", _PLAN, finds=("gpu-1/nic0",),
+    Case("A NIC that takes nothing in stops its leaf, the spine, and a host two switches away.",
+         finds="gpu-1/nic0", rates=_STORM),
+    Case("The host is not read: only its leaf reports.", finds="gpu-1/nic0",
          rates={"leaf-0/swp1": _STOPPED, "leaf-0/swp2": {"tx_bytes": 1e9}}),
-    Case("A SONiC switch's watchdog says so; durations are not counted.", _PLAN, finds=("gpu-1/nic0",),
+    Case("A SONiC switch's watchdog says so; durations are not counted.", finds="gpu-1/nic0",
          rates={"leaf-0/swp1": {"rx_pause_frames:3": 20_000, "watchdog_storms:3": [*[0] * 11, 0.1]}}),
-    Case("A NIC's own watchdog says so, and names no priority.", _PLAN, finds=("gpu-1/nic0",),
+    Case("A NIC's own watchdog says so, and names no priority.", finds="gpu-1/nic0",
          rates={"gpu-1/nic0": {"nic_storm_errors": [*[0] * 11, 0.1], "tx_bytes": 1e9}}),
-    Case("Frames alone: they allow for a pause without end, and nothing is sent.", _PLAN, finds=("gpu-1/nic0",),
+    Case("Frames alone: they allow for a pause without end, and nothing is sent.", finds="gpu-1/nic0",
          rates={"leaf-0/swp1": {"rx_pause_frames:3": 12_000, "tx_packets:3": 0, "tx_bytes": 0}}),
-    Case("Neither lengths nor traffic by priority are counted.", _PLAN, finds=("gpu-1/nic0",),
+    Case("Neither lengths nor traffic by priority are counted.", finds="gpu-1/nic0",
          rates={"leaf-0/swp1": {"rx_pause_us:3": 900_000}}),
-    Case("A spine's egress at half speed holds up a leaf.", _PLAN,
-         {"spine-1": [hears("swp1", "leaf-0/swp9"), NetLink("swp2", operstate="UP", speed_gbps=200.0)]},
-         ("spine-1/swp2",),
+    Case("A spine's egress at half speed holds up a leaf.",
+         facts={"spine-1": [hears("swp1", "leaf-0/swp9"), NetLink("swp2", operstate="UP", speed_gbps=200.0)]},
+         finds="spine-1/swp2",
          rates={"leaf-0/swp9": _STOPPED, "spine-1/swp1": _STOPS, "spine-1/swp2": {"tx_bytes": 2.4e10}}),
-    Case("The spine behind the paused uplink is not monitored: the uplink is named.", _PLAN,
-         finds=("leaf-0/swp9",), rates={"leaf-0/swp9": _STOPPED}),
-    Case("Two storms at once on two priorities.", _PLAN, finds=("gpu-1/nic0", "gpu-3/nic0"),
+    Case("The spine behind the paused uplink is not monitored: the uplink is named.",
+         finds="leaf-0/swp9", rates={"leaf-0/swp9": _STOPPED}),
+    Case("Two storms at once on two priorities.", finds="gpu-1/nic0 gpu-3/nic0",
          rates={"leaf-0/swp1": _STOPPED, "gpu-1/nic0": _STOPS,
                 "leaf-1/swp1": {"rx_pause_us:4": 1e6, "rx_pause_transitions:4": 0, "tx_bytes:4": 0}}),
-    Case("A leaf and a spine wait for each other; bytes are unknown.", f"{_PLAN}leaf-0/swp8 spine-1/swp8 speed=400",
-         finds=("spine-1",), rates={"leaf-0/swp9": {"rx_pause_us:3": 9e5}, "spine-1/swp8": {"rx_pause_us:3": 9e5}}),
+    Case("A leaf and a spine wait for each other; bytes are unknown.", f"{PLAN}leaf-0/swp8 spine-1/swp8 speed=400",
+         finds="spine-1", rates={"leaf-0/swp9": {"rx_pause_us:3": 9e5}, "spine-1/swp8": {"rx_pause_us:3": 9e5}}),
 )  # fmt: skip
 
 QUIET = (
-    Case("Heavy incast: paused most of the time, for microseconds, and traffic flows.", _PLAN,
+    Case("Heavy incast: paused most of the time, for microseconds, and traffic flows.",
          rates=_STILL | {"leaf-0/swp9": _PRESSED, "leaf-1/swp9": _PRESSED,
                          "spine-1/swp1": {"tx_pause_us:3": 850_000}, "leaf-0/swp1": {"tx_bytes": 4.9e10}}),
-    Case("Pauses now and then.", _PLAN,
+    Case("Pauses now and then.",
          rates=_STILL | {"leaf-0/swp1": {"rx_pause_us:3": 2_000, "rx_pause_transitions:3": 400, "tx_bytes:3": 4e10}}),
-    Case("Many frames prove nothing while traffic flows.", _PLAN,
+    Case("Many frames prove nothing while traffic flows.",
          rates=_STILL | {"leaf-0/swp1": {"rx_pause_frames:3": 15_000, "tx_bytes:3": 3e10}}),
-    Case("Neither end of some links counts pauses: a storm may be there.", _PLAN, unknown=True,
+    Case("Neither end of some links counts pauses: a storm may be there.", unknown=True,
          rates={"gpu-1/nic0": {"rx_pause_us:3": 0.0}, "leaf-1/swp9": {"rx_pause_us:3": 0.0}}),
 )  # fmt: skip

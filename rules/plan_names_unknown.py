@@ -64,19 +64,19 @@ FIRES = (
         "The list begins at 1, the cables at swp2: a shift of the cables, or of the numbers.",
         _plan("P{}"),
         {"leaf-0": _leaf(2, own="swp")},
-        ("leaf-0",),
+        "leaf-0",
     ),
     Case(
         "The leaf hears each host twice, so that nothing shows which of its ports is meant.",
         _plan("P{}"),
         {"leaf-0": [*_leaf(1, own="swp"), *_leaf(5, own="swp")]},
-        ("leaf-0",),
+        "leaf-0",
     ),
     Case(
         "None of the planned devices answers, others do.",
         _plan("swp{}").replace("gpu", "node").replace("leaf-0", "rack9"),
         {"leaf-0": _leaf(1, own="swp")},
-        ("node-1",),
+        "node-1",
     ),
 )
 

@@ -53,7 +53,7 @@ def plane_crossed(round: Round) -> Iterator[Finding]:
     report_not_evaluated([*unseen_cables(wiring, of_a_plane), *unknown_among(wiring, wiring.index.plane)])
 
 
-_TWO_SWITCHES = """
+PLAN = """
     gpu-1/nic0p0 leaf-1/swp1 rail=0 plane=0
     gpu-1/nic0p1 leaf-2/swp1 rail=0 plane=1
 """
@@ -65,29 +65,26 @@ _ONE_SWITCH = """
 FIRES = (
     Case(
         "The two cables of a NIC are swapped between the two switches of its rail.",
-        _TWO_SWITCHES,
-        {"leaf-1": [hears("swp1", "gpu-1/nic0p1")], "leaf-2": [hears("swp1", "gpu-1/nic0p0")]},
-        ("gpu-1/nic0p0", "gpu-1/nic0p1"),
+        facts={"leaf-1": [hears("swp1", "gpu-1/nic0p1")], "leaf-2": [hears("swp1", "gpu-1/nic0p0")]},
+        finds="gpu-1/nic0p0 gpu-1/nic0p1",
     ),
     Case(
         "Two planes on one switch: the port decides.",
         _ONE_SWITCH,
         {"gpu-1": [hears("nic0p0", "leaf-1/swp33")]},
-        ("gpu-1/nic0p0",),
+        "gpu-1/nic0p0",
     ),
 )
 
 QUIET = (
     Case(
         "Both switches hear the host's DPU, which does not say behind which NIC it is.",
-        _TWO_SWITCHES,
-        {"leaf-1": [hears("swp1", "dpu-gpu-1/p0")], "leaf-2": [hears("swp1", "dpu-gpu-1/p0")]},
+        facts={"leaf-1": [hears("swp1", "dpu-gpu-1/p0")], "leaf-2": [hears("swp1", "dpu-gpu-1/p0")]},
         unknown=True,
     ),
     Case(
         "Port 0 is on plane 0 and port 1 on plane 1.",
-        _TWO_SWITCHES,
-        {"leaf-1": [hears("swp1", "gpu-1/nic0p0")], "leaf-2": [hears("swp1", "gpu-1/nic0p1")]},
+        facts={"leaf-1": [hears("swp1", "gpu-1/nic0p0")], "leaf-2": [hears("swp1", "gpu-1/nic0p1")]},
     ),
     Case(
         "A port of another rail is CAB001, whatever its plane.",

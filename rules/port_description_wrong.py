@@ -99,7 +99,7 @@ def _finding(wiring: Wiring, name: str, ports: dict[int, int]) -> Finding:
     )
 
 
-_PLAN = """
+PLAN = """
     gpu-1/nic0 leaf-0/swp1 rail=0
     gpu-2/nic0 leaf-0/swp2 rail=0
     gpu-3/nic0 leaf-0/swp3 rail=0
@@ -114,32 +114,28 @@ def _hosts(*texts: str | None) -> dict[str, list[Neighbor]]:
 FIRES = (
     Case(
         "One port of a leaf still has the name of the host that was there before.",
-        _PLAN,
-        _hosts("gpu-1:nic0", "to-gpu-3:nic0", None),
-        ("leaf-0/swp2",),
+        facts=_hosts("gpu-1:nic0", "to-gpu-3:nic0", None),
+        finds="leaf-0/swp2",
     ),
-    Case("Only the device is named.", _PLAN, _hosts("// Connected to gpu-2", None, "to gpu-3"), ("leaf-0/swp1",)),
+    Case("Only the device is named.", facts=_hosts("// Connected to gpu-2", None, "to gpu-3"), finds="leaf-0/swp1"),
     Case(
         "All descriptions are one port off, as in an earlier plan: one finding, on the leaf.",
-        _PLAN,
-        _hosts("gpu-2 nic0", "gpu-3/nic0", "gpu-1:nic0"),
-        ("leaf-0",),
+        facts=_hosts("gpu-2 nic0", "gpu-3/nic0", "gpu-1:nic0"),
+        finds="leaf-0",
     ),
     Case(
         "A NIC's alias names another port of its leaf.",
-        _PLAN,
-        {"leaf-0": [hears("swp1", "gpu-1/nic0", port_description="leaf-0:swp2")]},
-        ("gpu-1/nic0",),
+        facts={"leaf-0": [hears("swp1", "gpu-1/nic0", port_description="leaf-0:swp2")]},
+        finds="gpu-1/nic0",
     ),
 )
 
 QUIET = (
-    Case("Each names its end, however it is written.", _PLAN, _hosts("gpu-1:nic0", "to-gpu-2 nic0", "GPU-3.dc1:nic0")),
-    Case("Free text, a device that is not planned, the port itself.", _PLAN, _hosts("rail 0", "gpu-9:nic0", "swp3")),
-    Case("A port that the plan does not have, or the sender's own name.", _PLAN, _hosts("gpu-2:eth7", "leaf-0:swp3")),
+    Case("Each names its end, however it is written.", facts=_hosts("gpu-1:nic0", "to-gpu-2 nic0", "GPU-3.dc1:nic0")),
+    Case("Free text, a device that is not planned, the port itself.", facts=_hosts("rail 0", "gpu-9:nic0", "swp3")),
+    Case("A port that the plan does not have, or the sender's own name.", facts=_hosts("gpu-2:eth7", "leaf-0:swp3")),
     Case(
         "The cable is wrong: the description names the planned end, and the cable is the finding.",
-        _PLAN,
-        {"leaf-0": [hears("swp1", "gpu-2/nic0", port_description="leaf-0:swp2")]},
+        facts={"leaf-0": [hears("swp1", "gpu-2/nic0", port_description="leaf-0:swp2")]},
     ),
 )

@@ -196,7 +196,7 @@ def _evidence(wiring: Wiring, settings: Settings, ports: Sequence[int], odd: Seq
             yield evidence_of(wiring.seen, kind, row)
 
 
-_PLAN = "\n".join(f"gpu-{host}/nic{rail} leaf-{rail}/swp{host} rail={rail}" for host in (1, 2, 3, 4) for rail in (0, 1))
+PLAN = "\n".join(f"gpu-{host}/nic{rail} leaf-{rail}/swp{host} rail={rail}" for host in (1, 2, 3, 4) for rail in (0, 1))
 
 
 def _nics(**more: Any) -> list[PortQos]:
@@ -213,44 +213,39 @@ _AS_DECLARED = PortQos("swp1", "dscp", (3,), (3,), False, "drop", ((26, 3),), 15
 FIRES = (
     Case(
         "One NIC pauses another priority than the others, and than its leaf.",
-        _PLAN,
-        {
+        facts={
             **{f"gpu-{host}": _nics() for host in (1, 2, 3)},
             "gpu-4": [PortQos("nic0", "dscp", (4,), (3,), False), *_nics()[1:]],
             "leaf-0": _LEAF,
         },
-        ("gpu-4/nic0",),
+        finds="gpu-4/nic0",
     ),
     Case(
         "A host trusts PCP and pauses everything: one finding of the host.",
-        _PLAN,
-        {
+        facts={
             **{f"gpu-{host}": _nics() for host in (1, 2, 3)},
             "gpu-4": _nics(trust="pcp", pfc_priorities=(), global_pause=True),
         },
-        ("gpu-4",),
+        finds="gpu-4",
     ),
     Case(
         "All NICs pause priority 3, all ports of the leaves priority 4: the leaves differ.",
-        _PLAN,
-        {
+        facts={
             **{f"gpu-{host}": _nics() for host in (1, 2, 3, 4)},
             **{
                 f"leaf-{rail}": [PortQos(f"swp{host}", pfc_priorities=(4,)) for host in (1, 2, 3, 4)] for rail in (0, 1)
             },
         },
-        ("leaf-0", "leaf-1"),
+        finds="leaf-0 leaf-1",
     ),
     Case(
         "Two ends differ, and there are no peers: one of them is wrong.",
-        _PLAN,
-        {"gpu-1": [PortQos("nic0", "dscp", (3,))], "leaf-0": [PortQos("swp1", "pcp", (3,))]},
-        ("gpu-1/nic0",),
+        facts={"gpu-1": [PortQos("nic0", "dscp", (3,))], "leaf-0": [PortQos("swp1", "pcp", (3,))]},
+        finds="gpu-1/nic0",
     ),
     Case(
         "No settings were read, and one host of four counts pauses of no priority: PFC is off there.",
-        _PLAN,
-        finds=("gpu-4",),
+        finds="gpu-4",
         rates={
             f"gpu-{host}/nic{rail}": {"rx_bytes:3": 1e9, **({"rx_pause_frames:3": 0.0} if host < 4 else {})}
             for host in (1, 2, 3, 4)
@@ -259,39 +254,35 @@ FIRES = (
     ),
     Case(
         "The watchdog is off on one port of four.",
-        _PLAN,
-        {"leaf-0": [*_LEAF[:3], _LEAF[3]._replace(watchdog="disabled")]},
-        ("leaf-0/swp4",),
+        facts={"leaf-0": [*_LEAF[:3], _LEAF[3]._replace(watchdog="disabled")]},
+        finds="leaf-0/swp4",
     ),
     Case(
         "All NICs and all leaves pause priority 4, the plan declares 3: one finding for each tier.",
-        _PLAN,
-        {
+        facts={
             **{f"gpu-{host}": _nics(pfc_priorities=(4,)) for host in (1, 2, 3, 4)},
             **{
                 f"leaf-{rail}": [PortQos(f"swp{host}", pfc_priorities=(4,)) for host in (1, 2, 3, 4)] for rail in (0, 1)
             },
         },
-        ("gpu-1", "leaf-0"),
+        finds="gpu-1 leaf-0",
         qos=QosProfile(pfc_priorities=(3,)),
     ),
     Case(
         "A switch gives DSCP 26 another priority than the plan, and marks and buffers less.",
-        _PLAN,
-        {
+        facts={
             "leaf-0": [
                 _AS_DECLARED._replace(dscp_to_priority=((26, 4),), ecn_min_bytes=1000, headroom_bytes=1000),
                 NetLink("swp1", mtu=1500),
             ]
         },
-        ("leaf-0/swp1",),
+        finds="leaf-0/swp1",
         qos=_PROFILE,
     ),
     Case(
         "The majority is wrong: three NICs trust PCP, the plan and the fourth say DSCP.",
-        _PLAN,
-        {**{f"gpu-{host}": _nics(trust="pcp")[:1] for host in (1, 2, 3)}, "gpu-4": _nics()[:1]},
-        ("gpu-1",),
+        facts={**{f"gpu-{host}": _nics(trust="pcp")[:1] for host in (1, 2, 3)}, "gpu-4": _nics()[:1]},
+        finds="gpu-1",
         qos=QosProfile(trust="dscp"),
     ),
 )
@@ -327,22 +318,19 @@ QUIET = (
     ),
     Case(
         "All agree; NICs answer congestion on all priorities, which does no harm.",
-        _PLAN,
-        {
+        facts={
             **{f"gpu-{host}": _nics(ecn_priorities=tuple(range(8))) for host in (1, 2, 3, 4)},
             **dict.fromkeys(("leaf-0", "leaf-1"), _LEAF),
         },
     ),
     Case(
         "One leaf of two reports no settings.",
-        _PLAN,
-        {**{f"gpu-{host}": _nics() for host in (1, 2, 3, 4)}, "leaf-0": _LEAF},
+        facts={**{f"gpu-{host}": _nics() for host in (1, 2, 3, 4)}, "leaf-0": _LEAF},
         unknown=True,
     ),
     Case(
         "Settings that were read stand; a driver that counts pauses of all priorities, or of none, shows nothing.",
-        _PLAN,
-        {"gpu-1": _nics(), "gpu-2": _nics(), "gpu-3": _nics()},
+        facts={"gpu-1": _nics(), "gpu-2": _nics(), "gpu-3": _nics()},
         unknown=True,
         rates={
             "gpu-4/nic0": {"rx_bytes:3": 1e9, **{f"rx_pause_frames:{priority}": 0.0 for priority in range(8)}},
@@ -352,8 +340,7 @@ QUIET = (
     ),
     Case(
         "Two NICs differ: neither is the majority, and no cable connects them.",
-        _PLAN,
-        {"gpu-1": _nics()[:1], "gpu-2": [PortQos("nic0", "pcp")], "leaf-0": [PortQos("swp1", "dscp")]},
+        facts={"gpu-1": _nics()[:1], "gpu-2": [PortQos("nic0", "pcp")], "leaf-0": [PortQos("swp1", "dscp")]},
         unknown=True,
     ),
 )

@@ -83,7 +83,7 @@ def _peers(index: PlanIndex) -> Codes:
     return np.asarray(np.bincount(where[first])[where] - 1)
 
 
-_RAIL_ONLY = """
+PLAN = """
     gpu-1/nic0 leaf-0/swp1 rail=0
     gpu-1/nic1 leaf-1/swp1 rail=1
     gpu-2/nic0 leaf-0/swp2 rail=0
@@ -97,26 +97,16 @@ _TWO_PLANES = """
 _SWAPPED = {"gpu-1": [hears("nic0", "leaf-1/swp1"), hears("nic1", "leaf-0/swp1")]}
 
 FIRES = (
-    Case(
-        "Two cables of a host are swapped in a fabric without spines.",
-        _RAIL_ONLY,
-        _SWAPPED,
-        ("gpu-1/nic0", "gpu-1/nic1"),
-    ),
+    Case("Two cables of a host are swapped in a fabric without spines.", facts=_SWAPPED, finds="gpu-1/nic0 gpu-1/nic1"),
     Case(
         "A NIC has no link.",
-        _RAIL_ONLY,
-        {"gpu-1": [NetLink("nic0", operstate="DOWN"), NetLink("nic1", operstate="UP")], "leaf-0": []},
-        ("gpu-1/nic0",),
+        facts={"gpu-1": [NetLink("nic0", operstate="DOWN"), NetLink("nic1", operstate="UP")], "leaf-0": []},
+        finds="gpu-1/nic0",
     ),
 )
 
 QUIET = (
-    Case(
-        "With spines there is another path.",
-        _RAIL_ONLY + "leaf-0/swp9 spine-1/swp1\nleaf-1/swp9 spine-1/swp2",
-        _SWAPPED,
-    ),
+    Case("With spines there is another path.", PLAN + "leaf-0/swp9 spine-1/swp1\nleaf-1/swp9 spine-1/swp2", _SWAPPED),
     Case(
         "One plane of the rail is left.",
         _TWO_PLANES,
@@ -127,6 +117,6 @@ QUIET = (
         "gpu-1/nic0 leaf-0/swp1 rail=0",
         {"gpu-1": [NetLink("nic0", operstate="DOWN")]},
     ),
-    Case("Everything is where it should be.", _RAIL_ONLY, {"gpu-1": [hears("nic0", "leaf-0/swp1")]}),
-    Case("A wrong port of the right leaf is still on the rail.", _RAIL_ONLY, {"gpu-1": [hears("nic0", "leaf-0/swp2")]}),
+    Case("Everything is where it should be.", facts={"gpu-1": [hears("nic0", "leaf-0/swp1")]}),
+    Case("A wrong port of the right leaf is still on the rail.", facts={"gpu-1": [hears("nic0", "leaf-0/swp2")]}),
 )

@@ -139,7 +139,7 @@ def _severity(share: float, why: Why, *, idle: bool) -> Severity:
     return Severity.INFO if why is Why.CONGESTION else Severity.WARNING
 
 
-_PLAN = "\n".join(f"h{h}/nic{r} leaf-{r}/p{h} rail={r} speed=400" for h in range(4) for r in range(8))
+PLAN = "\n".join(f"h{h}/nic{r} leaf-{r}/p{h} rail={r} speed=400" for h in range(4) for r in range(8))
 
 
 def _rates(slow: dict[int, dict[int, float]]) -> dict[str, dict[str, float]]:
@@ -151,12 +151,11 @@ def _rates(slow: dict[int, dict[int, float]]) -> dict[str, dict[str, float]]:
 
 
 FIRES = (
-    Case("One rail of a host runs at three quarters.", _PLAN, finds=("h1",), rates=_rates({1: {3: 0.75}})),
-    Case("One rail of a host is idle.", _PLAN, finds=("h2",), rates=_rates({2: {5: 0.0}})),
+    Case("One rail of a host runs at three quarters.", finds="h1", rates=_rates({1: {3: 0.75}})),
+    Case("One rail of a host is idle.", finds="h2", rates=_rates({2: {5: 0.0}})),
     Case(
         "Congestion slows one rail of a host.",
-        _PLAN,
-        finds=("h1",),
+        finds="h1",
         rates={
             port: of | ({"cnp_handled": 5e3, "ecn_received_packets": 5e3} if port == "h1/nic3" else {})
             for port, of in _rates({1: {3: 0.5}}).items()
@@ -165,8 +164,8 @@ FIRES = (
 )
 
 QUIET = (
-    Case("All rails are loaded alike.", _PLAN, rates=_rates({})),
-    Case("A job uses four of eight GPUs.", _PLAN, unknown=True, rates=_rates({0: dict.fromkeys(range(4), 0.0)})),
-    Case("All hosts of the job load the same rail less.", _PLAN, rates=_rates({h: {3: 0.5} for h in range(4)})),
-    Case("The NIC has no link.", _PLAN, {"h2": [NetLink("nic5", operstate="DOWN")]}, rates=_rates({2: {5: 0.0}})),
+    Case("All rails are loaded alike.", rates=_rates({})),
+    Case("A job uses four of eight GPUs.", unknown=True, rates=_rates({0: dict.fromkeys(range(4), 0.0)})),
+    Case("All hosts of the job load the same rail less.", rates=_rates({h: {3: 0.5} for h in range(4)})),
+    Case("The NIC has no link.", facts={"h2": [NetLink("nic5", operstate="DOWN")]}, rates=_rates({2: {5: 0.0}})),
 )

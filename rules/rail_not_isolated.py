@@ -74,7 +74,7 @@ def _parts(found: Probed) -> Codes:
     return part
 
 
-_PLAN = """
+PLAN = """
     h1/nic0 leaf-0/p1 rail=0
     h2/nic0 leaf-0/p2 rail=0
     h1/nic1 leaf-1/p1 rail=1
@@ -90,16 +90,15 @@ def _across(packets: int) -> dict[str, list[ProbeReach]]:
     }
 
 
-FIRES = (Case("A packet of rail 0 arrives on rail 1; there is no spine.", _PLAN, _across(3), ("h1/nic0",)),)
+FIRES = (Case("A packet of rail 0 arrives on rail 1; there is no spine.", facts=_across(3), finds="h1/nic0"),)
 
 QUIET = (
-    Case("Nothing arrives.", _PLAN, _across(0)),
-    Case("The plan has a way, over the spine.", _PLAN + _SPINE, _across(3)),
+    Case("Nothing arrives.", facts=_across(0)),
+    Case("The plan has a way, over the spine.", PLAN + _SPINE, _across(3)),
     Case(
         "Nothing was sent between the rails.",
-        _PLAN,
-        {"h1": [sent(0, "nic0", "h2", "nic0")], "h2": [heard(0, "nic0", "h1", "nic0")]},
+        facts={"h1": [sent(0, "nic0", "h2", "nic0")], "h2": [heard(0, "nic0", "h1", "nic0")]},
         unknown=True,
     ),
-    Case("It was not tried.", _PLAN, {"h1": [sent(0, "nic0", "h2", "nic1", 0, mode="wired")]}, unknown=True),
+    Case("It was not tried.", facts={"h1": [sent(0, "nic0", "h2", "nic1", 0, mode="wired")]}, unknown=True),
 )

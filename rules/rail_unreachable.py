@@ -190,7 +190,7 @@ def _pairs(found: Probed, use: Mask, lost: Mask) -> Iterator[Finding]:
         )
 
 
-_PLAN = """
+PLAN = """
     h1/nic0 leaf-0/p1 rail=0
     h2/nic0 leaf-0/p2 rail=0
     h3/nic0 leaf-0/p3 rail=0
@@ -224,15 +224,14 @@ _SEEN: dict[str, Sequence[Fact]] = {
 }
 
 FIRES = (
-    Case("The same while LLDP shows its cable in its place.", _PLAN, {**_ring("h1"), **_SEEN}, ("h1/nic0",)),
-    Case("One NIC of three reaches no other one.", _PLAN, _ring("h1"), ("h1/nic0",)),
-    Case("Nothing that it sends arrives; it hears the others.", _PLAN, _ring("h1", only="sends"), ("h1/nic0",)),
-    Case("It hears nothing; what it sends arrives.", _PLAN, _ring("h1", only="receives"), ("h1/nic0",)),
-    Case("What is bound to the NIC arrives.", _PLAN, _BOUND, ("h1/nic0",)),
+    Case("The same while LLDP shows its cable in its place.", facts={**_ring("h1"), **_SEEN}, finds="h1/nic0"),
+    Case("One NIC of three reaches no other one.", facts=_ring("h1"), finds="h1/nic0"),
+    Case("Nothing that it sends arrives; it hears the others.", facts=_ring("h1", only="sends"), finds="h1/nic0"),
+    Case("It hears nothing; what it sends arrives.", facts=_ring("h1", only="receives"), finds="h1/nic0"),
+    Case("What is bound to the NIC arrives.", facts=_BOUND, finds="h1/nic0"),
     Case(
         "Its kernel has no route.",
-        _PLAN,
-        {
+        facts={
             **_NO_ROUTE,
             "h1": [
                 *_NO_ROUTE["h1"],
@@ -240,7 +239,7 @@ FIRES = (
                 ProbeTrouble("nic0", "ENETUNREACH", 3, "r", 1),
             ],
         },
-        ("h1/nic0",),
+        finds="h1/nic0",
     ),
     Case(
         "Two NICs and no other: it is one of the two.",
@@ -249,14 +248,14 @@ FIRES = (
             "h1": [sent(0, "nic0", "h2", "nic0"), heard(1, "nic0", "h2", "nic0", 0)],
             "h2": [sent(1, "nic0", "h1", "nic0"), heard(0, "nic0", "h1", "nic0", 0)],
         },
-        ("h1/nic0",),
+        "h1/nic0",
     ),
-    Case("A leaf has no route to another one.", TWO_LEAVES, _mesh(*BETWEEN_LEAVES), ("leaf-0",)),
-    Case("One pair of many is lost.", TWO_LEAVES, _mesh(("h1", "h3")), ("h1/nic0",)),
+    Case("A leaf has no route to another one.", TWO_LEAVES, _mesh(*BETWEEN_LEAVES), "leaf-0"),
+    Case("One pair of many is lost.", TWO_LEAVES, _mesh(("h1", "h3")), "h1/nic0"),
 )
 
 QUIET = (
-    Case("All arrive.", _PLAN, _ring()),
+    Case("All arrive.", facts=_ring()),
     Case(
         "Its listener dropped packets itself: what arrived is unknown.",
         TWO_HOSTS,
@@ -273,6 +272,6 @@ QUIET = (
         unknown=True,
     ),
     Case(
-        "No probe ran; addresses alone show nothing.", _PLAN, {"h1": [NetAddress("nic0", "10.0.0.1", 24)]}, unknown=True
+        "No probe ran; addresses alone show nothing.", facts={"h1": [NetAddress("nic0", "10.0.0.1", 24)]}, unknown=True
     ),
 )

@@ -84,20 +84,19 @@ def _seen(round: Round) -> dict[int, list[tuple[int, int]]]:
     return found
 
 
-_PLAN = "gpu-1/nic0 leaf-0/swp1 rail=0\ngpu-1/nic1 leaf-1/swp1 rail=1"
+PLAN = "gpu-1/nic0 leaf-0/swp1 rail=0\ngpu-1/nic1 leaf-1/swp1 rail=1"
 _RAILS = "0=vlan100 1=vlan101"
 _HOST = [NetLink("nic0", "b8:ce:f6:00:00:01"), NetLink("nic1", "b8:ce:f6:00:00:02")]
 
 FIRES = (
     Case(
         "The leaf's port was left in the default VLAN.",
-        _PLAN,
-        {
+        facts={
             "gpu-1": _HOST,
             "leaf-0": [MacEntry("swp1", "b8:ce:f6:00:00:01", 1)],
             "leaf-1": [MacEntry("swp1", "b8:ce:f6:00:00:02", 101)],
         },
-        ("gpu-1/nic0",),
+        finds="gpu-1/nic0",
         rails=_RAILS,
     ),
 )
@@ -105,8 +104,7 @@ FIRES = (
 QUIET = (
     Case(
         "Each port is in its rail's VLAN, one in a second one as well.",
-        _PLAN,
-        {
+        facts={
             "gpu-1": _HOST,
             "leaf-0": [MacEntry("swp1", "b8:ce:f6:00:00:01", 100), MacEntry("swp1", "b8:ce:f6:00:00:01", 7)],
             "leaf-1": [MacEntry("swp1", "b8:ce:f6:00:00:02", 101)],
@@ -115,8 +113,7 @@ QUIET = (
     ),
     Case(
         "The cables are swapped: the VLANs follow them.",
-        _PLAN,
-        {
+        facts={
             "gpu-1": [*_HOST, hears("nic0", "leaf-1/swp1"), hears("nic1", "leaf-0/swp1")],
             "leaf-0": [MacEntry("swp1", "b8:ce:f6:00:00:02", 100)],
         },
@@ -124,8 +121,7 @@ QUIET = (
     ),
     Case(
         "A static row and one without a VLAN show nothing.",
-        _PLAN,
-        {
+        facts={
             "gpu-1": _HOST,
             "leaf-0": [MacEntry("swp1", "b8:ce:f6:00:00:01", 1, "static"), MacEntry("swp1", "b8:ce:f6:00:00:01")],
         },
@@ -133,6 +129,6 @@ QUIET = (
         unknown=True,
     ),
     Case(
-        "The plan gives no rail a VLAN: not applicable.", _PLAN, {"leaf-0": [MacEntry("swp1", "b8:ce:f6:00:00:01", 1)]}
+        "The plan gives no rail a VLAN: not applicable.", facts={"leaf-0": [MacEntry("swp1", "b8:ce:f6:00:00:01", 1)]}
     ),
 )

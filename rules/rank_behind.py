@@ -253,7 +253,7 @@ def _below(window: Mapping[tuple[str, int | None], NcclBandwidth], gpu: tuple[st
     return sample is not None and sample.busbw_gbs < _SHARE * middle
 
 
-_PLAN = "\n".join(f"gpu-{host}/nic{rail} leaf-{rail}/swp{host} rail={rail}" for host in (1, 2) for rail in (0, 1))
+PLAN = "\n".join(f"gpu-{host}/nic{rail} leaf-{rail}/swp{host} rail={rail}" for host in (1, 2) for rail in (0, 1))
 _HEARD = [hears(f"nic{rail}", f"leaf-{rail}/swp1") for rail in (0, 1)]
 _BROKEN: list[Fact] = [NetLink("nic0", operstate="DOWN"), _HEARD[1]]
 
@@ -276,33 +276,32 @@ def _windows(slow: str, last: float = 100.0, *, others: int = 3) -> list[NcclBan
 FIRES = (
     Case(
         "A GPU is slow in three windows, and its cable has no link.",
-        _PLAN,
-        {"gpu-1": _BROKEN, "nccl-inspector": [*_windows("gpu-1")]},
-        ("gpu-1/nic0",),
+        facts={"gpu-1": _BROKEN, "nccl-inspector": [*_windows("gpu-1")]},
+        finds="gpu-1/nic0",
     ),
     Case(
         "Of a slow GPU that is behind as well, the first finding counts.",
-        _PLAN,
-        {"gpu-1": [*_HEARD, _rank()], "nccl-inspector": [*_windows("gpu-1")]},
-        ("gpu-1/nic0",),
+        facts={"gpu-1": [*_HEARD, _rank()], "nccl-inspector": [*_windows("gpu-1")]},
+        finds="gpu-1/nic0",
     ),
-    Case("Its cable has no link.", _PLAN, {"gpu-1": [*_BROKEN, _rank()]}, ("gpu-1/nic0",)),
-    Case("Nothing is known to be wrong.", _PLAN, {"gpu-1": [*_HEARD, _rank("missing", behind=False)]}, ("gpu-1/nic0",)),
+    Case("Its cable has no link.", facts={"gpu-1": [*_BROKEN, _rank()]}, finds="gpu-1/nic0"),
+    Case(
+        "Nothing is known to be wrong.", facts={"gpu-1": [*_HEARD, _rank("missing", behind=False)]}, finds="gpu-1/nic0"
+    ),
     Case(
         "Its host is an address, and its GPU is unknown.",
-        _PLAN,
-        {"gpu-1": [*_HEARD, NetAddress("eth0", "10.0.0.1", 24), _rank("dead", host="10.0.0.1", gpu=None)]},
-        ("gpu-1",),
+        facts={"gpu-1": [*_HEARD, NetAddress("eth0", "10.0.0.1", 24), _rank("dead", host="10.0.0.1", gpu=None)]},
+        finds="gpu-1",
     ),
 )
 
 QUIET = (
-    Case("All ranks are at the same operation.", _PLAN, {"gpu-1": [*_HEARD, _rank(behind=False)]}),
-    Case("RAS was not asked.", _PLAN, {"gpu-1": _HEARD}),
-    Case("It was slow, and is not now.", _PLAN, {"nccl-inspector": [*_windows("gpu-1", 299.0)]}),
-    Case("Of two GPUs the median names none.", _PLAN, {"nccl-inspector": [*_windows("gpu-1", others=1)]}),
-    Case("One window is too short.", _PLAN, {"nccl-inspector": [_bandwidth("gpu-1", 1.0), _bandwidth("gpu-2", 9.0)]}),
-    Case("A file has no windows.", _PLAN, {"nccl-inspector": [_bandwidth("gpu-1", 1.0, None)]}),
-    Case("The slow one is no host of the plan.", _PLAN, {"nccl-inspector": [*_windows("cpu-1")]}, unknown=True),
-    Case("No host has the address.", _PLAN, {"gpu-1": [*_HEARD, _rank(host="10.0.0.9")]}, unknown=True),
+    Case("All ranks are at the same operation.", facts={"gpu-1": [*_HEARD, _rank(behind=False)]}),
+    Case("RAS was not asked.", facts={"gpu-1": _HEARD}),
+    Case("It was slow, and is not now.", facts={"nccl-inspector": [*_windows("gpu-1", 299.0)]}),
+    Case("Of two GPUs the median names none.", facts={"nccl-inspector": [*_windows("gpu-1", others=1)]}),
+    Case("One window is too short.", facts={"nccl-inspector": [_bandwidth("gpu-1", 1.0), _bandwidth("gpu-2", 9.0)]}),
+    Case("A file has no windows.", facts={"nccl-inspector": [_bandwidth("gpu-1", 1.0, None)]}),
+    Case("The slow one is no host of the plan.", facts={"nccl-inspector": [*_windows("cpu-1")]}, unknown=True),
+    Case("No host has the address.", facts={"gpu-1": [*_HEARD, _rank(host="10.0.0.9")]}, unknown=True),
 )

@@ -76,54 +76,52 @@ def _do(plan: Plan, link: RdmaLink, port: Port) -> str:
     return f"There is no signal at {port}: see CAB003. `ibstat {printable(link.device, 64)}` shows more."
 
 
-_PLAN = "gpu-1/nic0 leaf-0/swp1 rail=0"
+PLAN = "gpu-1/nic0 leaf-0/swp1 rail=0"
 
 FIRES = (
     Case(
         "The link is up, and no subnet manager of the InfiniBand fabric has set it up.",
         "gpu-1/mlx5_0 leaf-0/1 rail=0",
         {"gpu-1": [RdmaLink("mlx5_0", 1, "INIT", "LINK_UP", link_layer="InfiniBand")]},
-        ("gpu-1/mlx5_0",),
+        "gpu-1/mlx5_0",
         transport=Transport.INFINIBAND,
     ),
     Case(
         "There is no signal on an InfiniBand port.",
         "gpu-1/mlx5_0 leaf-0/1 rail=0",
         {"gpu-1": [RdmaLink("mlx5_0", 1, "DOWN", "POLLING", link_layer="InfiniBand")]},
-        ("gpu-1/mlx5_0",),
+        "gpu-1/mlx5_0",
         transport=Transport.INFINIBAND,
     ),
     Case(
         "Link is up, the RDMA port is not active.",
-        _PLAN,
-        {"gpu-1": [RdmaLink("mlx5_0", 1, "INIT", "LINK_UP", "nic0"), NetLink("nic0", operstate="UP", flags=("UP",))]},
-        ("gpu-1/nic0",),
+        facts={
+            "gpu-1": [RdmaLink("mlx5_0", 1, "INIT", "LINK_UP", "nic0"), NetLink("nic0", operstate="UP", flags=("UP",))]
+        },
+        finds="gpu-1/nic0",
     ),
     Case(
         "The port is switched off by its operator; the physical state is not reported.",
-        _PLAN,
-        {"gpu-1": [RdmaLink("mlx5_0", 1, "DOWN", None, "nic0"), NetLink("nic0", flags=("BROADCAST",))]},
-        ("gpu-1/nic0",),
+        facts={"gpu-1": [RdmaLink("mlx5_0", 1, "DOWN", None, "nic0"), NetLink("nic0", flags=("BROADCAST",))]},
+        finds="gpu-1/nic0",
     ),
     Case(
         "The leaf's port is switched off by its operator: the NIC has no signal.",
-        _PLAN,
-        {
+        facts={
             "gpu-1": [
                 RdmaLink("mlx5_0", 1, "DOWN", "DISABLED", "nic0"),
                 NetLink("nic0", operstate="DOWN", flags=("UP",)),
             ],
             "leaf-0": [NetLink("swp1", operstate="DOWN", flags=("BROADCAST",))],
         },
-        ("gpu-1/nic0",),
+        finds="gpu-1/nic0",
     ),
 )
 
 QUIET = (
     Case(
         "The planned NIC is active; a management NIC that the plan does not have may be down.",
-        _PLAN,
-        {
+        facts={
             "gpu-1": [
                 RdmaLink("mlx5_0", 1, "ACTIVE", "LINK_UP", "nic0"),
                 RdmaLink("mlx5_9", 1, "DOWN", "DISABLED", "eno2"),
@@ -131,8 +129,6 @@ QUIET = (
         },
     ),
     Case(
-        "The state is not reported, which is not a state.",
-        _PLAN,
-        {"gpu-1": [RdmaLink("mlx5_0", 1, None, None, "nic0")]},
+        "The state is not reported, which is not a state.", facts={"gpu-1": [RdmaLink("mlx5_0", 1, None, None, "nic0")]}
     ),
 )

@@ -180,7 +180,7 @@ def _reasons(round: Round, without_speed: bool) -> str:
     return f"no result of a test: {some(reasons)}" if reasons else "they had no test"
 
 
-_PLAN = "\n".join(f"h{host}/nic0 leaf-0/p{host} rail=0 speed=400" for host in range(1, 6))
+PLAN = "\n".join(f"h{host}/nic0 leaf-0/p{host} rail=0 speed=400" for host in range(1, 6))
 
 
 def _ring(*results: float | Literal["lost", "not installed"]) -> dict[str, list[RdmaTest]]:
@@ -197,20 +197,20 @@ def _ring(*results: float | Literal["lost", "not installed"]) -> dict[str, list[
 _ABSENT: Final = "not installed"
 
 FIRES = (
-    Case("One pair is slow.", _PLAN, _ring(391.0, 196.4, 391.2, 390.8, 391.1), ("h2/nic0",)),
-    Case("Both tests of one NIC are slow.", _PLAN, _ring(391.0, 196.4, 197.0, 390.8, 391.1), ("h3/nic0",)),
-    Case("Nothing passes from one NIC to the next.", _PLAN, _ring(391.0, 391.1, "lost", 391.2, 391.3), ("h3/nic0",)),
+    Case("One pair is slow.", facts=_ring(391.0, 196.4, 391.2, 390.8, 391.1), finds="h2/nic0"),
+    Case("Both tests of one NIC are slow.", facts=_ring(391.0, 196.4, 197.0, 390.8, 391.1), finds="h3/nic0"),
+    Case("Nothing passes from one NIC to the next.", facts=_ring(391.0, 391.1, "lost", 391.2, 391.3), finds="h3/nic0"),
     Case(
         "Below the median of its rail, of which the plan has no speed.",
-        _PLAN.replace(" speed=400", ""),
+        PLAN.replace(" speed=400", ""),
         _ring(97.1, 97.0, 50.1, 97.2, 97.1),
-        ("h3/nic0",),
+        "h3/nic0",
     ),
 )
 
 QUIET = (
-    Case("All at speed.", _PLAN, _ring(391.0, 391.1, 390.2, 391.2, 367.3)),
-    Case("perftest is not installed.", _PLAN, _ring(_ABSENT, _ABSENT, _ABSENT, _ABSENT, _ABSENT), unknown=True),
+    Case("All at speed.", facts=_ring(391.0, 391.1, 390.2, 391.2, 367.3)),
+    Case("perftest is not installed.", facts=_ring(_ABSENT, _ABSENT, _ABSENT, _ABSENT, _ABSENT), unknown=True),
     Case(
         "Too few tests of a rail without a speed.",
         "\n".join(f"h{host}/nic0 leaf-0/p{host} rail=0" for host in (1, 2)),

@@ -247,7 +247,7 @@ def _passed_on(telemetry: Telemetry, subject: int, bad: dict[int, BadPort], othe
     )
 
 
-_PLAN = """
+PLAN = """
     gpu-1/nic0 leaf-0/swp1 rail=0 speed=400
     gpu-2/nic0 leaf-0/swp2 rail=0 speed=400
     gpu-3/nic0 leaf-0/swp3 rail=0 speed=400
@@ -261,79 +261,71 @@ _DIRTY = {"corrected_bits": 2e6, "rx_bits": _BITS, "symbol_errors": 0.0}
 FIRES = (
     Case(
         "A NIC corrects one bit in 200,000; the leaf receives well: the leaf's transmitter or its strand.",
-        _PLAN,
-        finds=("gpu-1/nic0",),
+        finds="gpu-1/nic0",
         rates={"gpu-1/nic0": _DIRTY, "leaf-0/swp1": {"fec_corrected": 10.0}},
     ),
     Case(
         "Both ends lose frames: the cable.",
-        _PLAN,
-        finds=("gpu-2/nic0",),
+        finds="gpu-2/nic0",
         rates={"gpu-2/nic0": {"fec_uncorrected": 0.2}, "leaf-0/swp2": {"fec_uncorrected": 0.1}},
     ),
     Case(
         "A switch reports corrected codewords only: at least one bit each.",
-        _PLAN,
-        finds=("gpu-3/nic0",),
+        finds="gpu-3/nic0",
         rates={"leaf-0/swp3": {"fec_corrected": 1e6}},
     ),
     Case(
         "CRC and receive errors; what the NIC receives is not reported.",
-        _PLAN,
-        finds=("gpu-4/nic0",),
+        finds="gpu-4/nic0",
         rates={"leaf-0/swp4": {"crc_errors": 20.0, "rx_errors": 20.0}},
     ),
     Case(
         "Three of four NICs on one leaf receive errors: its card is suspected, not three cables.",
-        _PLAN,
-        finds=("gpu-1/nic0", "gpu-2/nic0", "gpu-3/nic0"),
+        finds="gpu-1/nic0 gpu-2/nic0 gpu-3/nic0",
         rates={f"gpu-{host}/nic0": _DIRTY for host in (1, 2, 3)} | {"gpu-4/nic0": _CLEAN},
     ),
     Case(
         "A leaf passes on the frames that one host breaks: the other links are information.",
-        _PLAN,
-        finds=("gpu-1/nic0", "gpu-2/nic0", "gpu-3/nic0", "gpu-4/nic0"),
+        finds="gpu-1/nic0 gpu-2/nic0 gpu-3/nic0 gpu-4/nic0",
         rates={"leaf-0/swp1": {"crc_errors": 60.0}} | {f"gpu-{host}/nic0": {"crc_errors": 20.0} for host in (2, 3, 4)},
     ),
     Case(
         "The level before FEC rises thirtyfold: worth knowing.",
-        _PLAN,
-        finds=("gpu-1/nic0",),
+        finds="gpu-1/nic0",
         rates={"gpu-1/nic0": {"corrected_bits": [*(4e3,) * 6, *(1.2e5,) * 6], "rx_bits": _BITS}},
     ),
     Case(
         "Codewords are lost once, and neither end counts falls: a link that comes up does that.",
-        _PLAN,
-        finds=("gpu-2/nic0",),
+        finds="gpu-2/nic0",
         rates={"leaf-0/swp2": {"fec_uncorrected": [*(0.0,) * 5, 0.4, *(0.0,) * 6]}},
     ),
     Case(
         "Symbol errors on an InfiniBand link of 100 Gb/s (NRZ).",
         "gpu-1/mlx5_0 leaf-0/p1 rail=0 speed=100",
-        finds=("gpu-1/mlx5_0",),
+        finds="gpu-1/mlx5_0",
         rates={"gpu-1/mlx5_0": {"symbol_errors": [0.0, 0.5] * 6}},
         transport=Transport.INFINIBAND,
     ),
     Case(
         "One reading: SONiC computes 1e-5 over its last second, and has corrected as much for two minutes.",
-        _PLAN,
-        {"leaf-0": [BitErrorRate("swp1", 1e-5, corrected=510_000_000)]},
-        ("gpu-1/nic0",),
+        facts={"leaf-0": [BitErrorRate("swp1", 1e-5, corrected=510_000_000)]},
+        finds="gpu-1/nic0",
     ),
     Case(
         "One reading: mlxlink's mean of a day, which FEC cannot correct; the leaf's of one port is clean.",
-        _PLAN,
-        {"gpu-2": [BitErrorRate("nic0", 3e-4, 2e-12, 86_400.0)], "leaf-0": [BitErrorRate("swp2", 1e-9, 0.0, 600.0)]},
-        ("gpu-2/nic0",),
+        facts={
+            "gpu-2": [BitErrorRate("nic0", 3e-4, 2e-12, 86_400.0)],
+            "leaf-0": [BitErrorRate("swp2", 1e-9, 0.0, 600.0)],
+        },
+        finds="gpu-2/nic0",
     ),
 )
 
 QUIET = (
-    Case("FEC corrects little and loses nothing.", _PLAN, rates={"gpu-1/nic0": _CLEAN, **_REST}),
-    Case("Two links are not counted.", _PLAN, unknown=True, rates={"gpu-1/nic0": _CLEAN, "leaf-0/swp2": _CLEAN}),
+    Case("FEC corrects little and loses nothing.", rates={"gpu-1/nic0": _CLEAN, **_REST}),
+    Case("Two links are not counted.", unknown=True, rates={"gpu-1/nic0": _CLEAN, "leaf-0/swp2": _CLEAN}),
     Case(
         "A link that fell makes errors while it trains: LNK003.",
-        _PLAN,
         rates=_REST
         | {
             "gpu-1/nic0": {
@@ -344,7 +336,6 @@ QUIET = (
     ),
     Case(
         "The other end counts the fall that made them.",
-        _PLAN,
         rates=_REST
         | {
             "leaf-0/swp1": {"fec_uncorrected": [*(0.0,) * 5, 40.0, *(0.0,) * 6], "crc_errors": 0.0},
@@ -353,31 +344,26 @@ QUIET = (
     ),
     Case(
         "SONiC's FEC_SYMBOL_ERR on a clean link of 400 Gb/s: what FEC corrected.",
-        _PLAN,
         rates=_REST | {"leaf-0/swp1": {"fec_corrected": 4.3e3, "fec_symbols": 4.3e3, "fec_uncorrected": 0.0}},
     ),
     Case(
         "Two samples are too few for a rate.",
-        _PLAN,
         unknown=True,
         rates={"gpu-1/nic0": {"corrected_bits": [float("nan")] * 10 + [2e6, 2e6]}},
     ),
     Case(
         "SONiC's first rate after its start is all errors since boot over one second.",
-        _PLAN,
-        {"leaf-0": [BitErrorRate("swp1", 2.6e-2, corrected=11_016_000_000)]},
+        facts={"leaf-0": [BitErrorRate("swp1", 2.6e-2, corrected=11_016_000_000)]},
         unknown=True,
     ),
     Case(
         "A healthy PAM4 link has 3e-7 before FEC; one reading does not show that it has no errors.",
-        _PLAN,
-        {"leaf-0": [BitErrorRate("swp1", 3e-7, 0.0, 86_400.0), BitErrorRate("swp2", 9e-6)]},
+        facts={"leaf-0": [BitErrorRate("swp1", 3e-7, 0.0, 86_400.0), BitErrorRate("swp2", 9e-6)]},
         unknown=True,
     ),
     Case(
         "What the window counts is the present: mlxlink's mean is of a cable that has been replaced since.",
-        _PLAN,
-        {"gpu-1": [BitErrorRate("nic0", 1e-5, 1e-10, 86_400.0)]},
+        facts={"gpu-1": [BitErrorRate("nic0", 1e-5, 1e-10, 86_400.0)]},
         rates={"gpu-1/nic0": _CLEAN, **_REST},
     ),
 )

@@ -52,7 +52,7 @@ def silent_link(round: Round) -> Iterator[Finding]:
     report_not_evaluated(sweep.not_covered(~passed, "no flow of known path has crossed"))
 
 
-_PLAN = spines()
+PLAN = spines()
 
 
 def _dead(flow: int) -> int:
@@ -66,32 +66,28 @@ def _half(flow: int) -> int:
 FIRES = (
     Case(
         "The spine receives and answers; what it sends down is lost.",
-        _PLAN,
-        swept_example(lost=_dead, deepest=lambda flow: 2 if _dead(flow) else 9),
-        ("spine-2/d1",),
+        facts=swept_example(lost=_dead, deepest=lambda flow: 2 if _dead(flow) else 9),
+        finds="spine-2/d1",
     ),
     Case(
         "The leaf answers, the spine behind it never: no other flow has used that uplink.",
-        _PLAN,
-        swept_example(lost=_dead, deepest=lambda flow: 1 if _dead(flow) else 9),
-        ("leaf-0/up2",),
+        facts=swept_example(lost=_dead, deepest=lambda flow: 1 if _dead(flow) else 9),
+        finds="leaf-0/up2",
     ),
     Case(
         "Two uplinks of the leaf carry nothing that arrives.",
-        _PLAN,
-        swept_example(lost=_half, deepest=lambda flow: 1 if _half(flow) else 9),
-        ("leaf-0/up2",),
+        facts=swept_example(lost=_half, deepest=lambda flow: 1 if _half(flow) else 9),
+        finds="leaf-0/up2",
     ),
 )
 
 QUIET = (
-    Case("Everything arrives, in one direction; the other one was not swept.", _PLAN, swept_example(), unknown=True),
-    Case("Nothing of the NIC arrives anywhere: PRB001.", _PLAN, swept_example(lost=lambda _: 100), unknown=True),
+    Case("Everything arrives, in one direction; the other one was not swept.", facts=swept_example(), unknown=True),
+    Case("Nothing of the NIC arrives anywhere: PRB001.", facts=swept_example(lost=lambda _: 100), unknown=True),
     Case(
         "Paths change from packet to packet, and everything arrives.",
-        _PLAN,
-        _together(swept_example(), swept_example(lambda flow: over_spines(flow + 1))),
+        facts=_together(swept_example(), swept_example(lambda flow: over_spines(flow + 1))),
         unknown=True,
     ),
-    Case("Hops were not asked.", _PLAN, unknown=True),
+    Case("Hops were not asked.", unknown=True),
 )

@@ -187,7 +187,7 @@ def _differ(a: Speeds, b: Speeds) -> Mask:
     return np.asarray(np.abs(a - b) > _TOLERANCE * np.maximum(a, b), dtype=bool)
 
 
-_PLAN = """
+PLAN = """
     gpu-1/nic0 leaf-0/swp1 rail=0 speed=400
     gpu-2/nic0 leaf-0/swp2 rail=0
 """
@@ -206,59 +206,53 @@ FIRES = (
         "The switch's port runs at half the planned 800 Gb/s, and the RDMA device agrees.",
         _PLAN_800,
         {"gpu-1": [_RATE_400], "leaf-0": [NetLink("swp1", speed_gbps=400.0)]},
-        ("gpu-1/nic0",),
+        "gpu-1/nic0",
     ),
-    Case("The RDMA device reports more than the planned 200 Gb/s.", _PLAN_800, {"gpu-2": [_RATE_400]}, ("gpu-2/nic0",)),
+    Case("The RDMA device reports more than the planned 200 Gb/s.", _PLAN_800, {"gpu-2": [_RATE_400]}, "gpu-2/nic0"),
     Case(
         "The netdev reports 400 itself where 800 Gb/s are planned.",
         _PLAN_800,
         {"gpu-1": [_RATE_400, LinkSpeed("nic0", 400.0)]},
-        ("gpu-1/nic0",),
+        "gpu-1/nic0",
     ),
     Case(
         "The NIC runs at half the planned speed.",
-        _PLAN,
-        {"gpu-1": [NetLink("nic0", speed_gbps=200.0)]},
-        ("gpu-1/nic0",),
+        facts={"gpu-1": [NetLink("nic0", speed_gbps=200.0)]},
+        finds="gpu-1/nic0",
     ),
     Case(
         "The switch port runs at half the planned speed.",
-        _PLAN,
-        {"leaf-0": [NetLink("swp1", speed_gbps=200.0)]},
-        ("gpu-1/nic0",),
+        facts={"leaf-0": [NetLink("swp1", speed_gbps=200.0)]},
+        finds="gpu-1/nic0",
     ),
     Case(
         "The plan has no speed, and the ends differ.",
-        _PLAN,
-        {
+        facts={
             "gpu-2": [RdmaLink("mlx5_0", 1, "ACTIVE", "LINK_UP", "nic0", 400.0)],
             "leaf-0": [NetLink("swp2", speed_gbps=100.0)],
         },
-        ("gpu-2/nic0",),
+        finds="gpu-2/nic0",
     ),
     Case(
         "Sysfs reports half the planned speed, and the interface itself none.",
-        _PLAN,
-        {"gpu-1": [NetLink("nic0"), LinkSpeed("nic0", 200.0)]},
-        ("gpu-1/nic0",),
+        facts={"gpu-1": [NetLink("nic0"), LinkSpeed("nic0", 200.0)]},
+        finds="gpu-1/nic0",
     ),
     Case(
         "A link of InfiniBand has one of four lanes: the discovery says what both ends support, the plan nothing.",
-        _PLAN,
-        {"gpu-2": [LinkSpeed("nic0", 100.0, able_gbps=400.0)]},
-        ("gpu-2/nic0",),
+        facts={"gpu-2": [LinkSpeed("nic0", 100.0, able_gbps=400.0)]},
+        finds="gpu-2/nic0",
     ),
     Case(
         "No speed is planned: one link of the rail runs at half the others' speed, and so does its host's only there.",
         _UNPLANNED,
         {"leaf-0": [NetLink(f"swp{n}", speed_gbps=200.0 if n == 2 else 400.0) for n in range(1, 5)], **_SECOND_RAIL},
-        ("gpu-2/nic0",),
+        "gpu-2/nic0",
     ),
     Case(
         "Only the switch answered, in its command line.",
-        _PLAN,
-        {"leaf-0": [LinkSpeed("swp1", 200.0), LinkSpeed("swp2", 400.0)]},
-        ("gpu-1/nic0",),
+        facts={"leaf-0": [LinkSpeed("swp1", 200.0), LinkSpeed("swp2", 400.0)]},
+        finds="gpu-1/nic0",
     ),
 )
 
@@ -276,8 +270,7 @@ QUIET = (
     ),
     Case(
         "All report 400 Gb/s.",
-        _PLAN,
-        {"gpu-1": [NetLink("nic0", speed_gbps=400.0)], "leaf-0": [NetLink("swp1", speed_gbps=400.0), *_SECOND]},
+        facts={"gpu-1": [NetLink("nic0", speed_gbps=400.0)], "leaf-0": [NetLink("swp1", speed_gbps=400.0), *_SECOND]},
     ),
     Case(
         "No speed is planned, and all links of one host are slower: it may be of another kind.",
@@ -288,27 +281,24 @@ QUIET = (
         },
         unknown=True,
     ),
-    Case("Neither end of one link reports its speed.", _PLAN, {"leaf-0": _SECOND}, unknown=True),
+    Case("Neither end of one link reports its speed.", facts={"leaf-0": _SECOND}, unknown=True),
     Case(
         "Both ends support more than the plan wants: the cable may be a slower one.",
-        _PLAN,
-        {
+        facts={
             "gpu-1": [LinkSpeed("nic0", 400.0, able_gbps=800.0)],
             "leaf-0": [LinkSpeed("swp1", 400.0, able_gbps=800.0), *_SECOND],
         },
     ),
     Case(
         "The interface runs at what both ends support, or at more.",
-        _PLAN,
-        {
+        facts={
             "gpu-1": [NetLink("nic0", speed_gbps=400.0)],
             "gpu-2": [NetLink("nic0", speed_gbps=800.0), LinkSpeed("nic0", 200.0, able_gbps=400.0)],
         },
     ),
     Case(
         "The speed of a port without link does not count.",
-        _PLAN,
-        {
+        facts={
             "gpu-1": [NetLink("nic0", operstate="DOWN", speed_gbps=10.0)],
             "leaf-0": [NetLink("swp1", speed_gbps=0.0), *_SECOND],
         },
@@ -316,8 +306,7 @@ QUIET = (
     ),
     Case(
         "A cable without link: the host's RDMA port reports the driver's default, the switch the speed of its module.",
-        _PLAN,
-        {
+        facts={
             "gpu-1": [RdmaLink("mlx5_0", 1, "DOWN", "DISABLED", "nic0", 40.0)],
             "leaf-0": [NetLink("swp1", speed_gbps=100.0), *_SECOND],
         },
@@ -325,7 +314,6 @@ QUIET = (
     ),
     Case(
         "The RDMA device below the netdev reports another speed: the netdev's counts.",
-        _PLAN,
-        {"gpu-1": [NetLink("nic0"), LinkSpeed("nic0", 100.0), LinkSpeed("nic0", 400.0)], "leaf-0": _SECOND},
+        facts={"gpu-1": [NetLink("nic0"), LinkSpeed("nic0", 100.0), LinkSpeed("nic0", 400.0)], "leaf-0": _SECOND},
     ),
 )

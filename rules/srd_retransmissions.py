@@ -83,7 +83,7 @@ def round_share(share: float) -> float:
 
 
 _HOSTS = range(1, 11)
-_PLAN = "\n".join(f"gpu-{host}/rdmap0 leaf-0/p{host} rail=0 speed=200" for host in _HOSTS)
+PLAN = "\n".join(f"gpu-{host}/rdmap0 leaf-0/p{host} rail=0 speed=200" for host in _HOSTS)
 
 
 def _rates(again: float, hosts: range = _HOSTS) -> dict[str, dict[str, float]]:
@@ -96,26 +96,20 @@ def _rates(again: float, hosts: range = _HOSTS) -> dict[str, dict[str, float]]:
 
 FIRES = (
     Case(
-        "One device repeats two of a hundred packets.",
-        _PLAN,
-        finds=("gpu-3/rdmap0",),
-        rates=_rates(2e4),
-        transport=Transport.EFA,
+        "One device repeats two of a hundred packets.", finds="gpu-3/rdmap0", rates=_rates(2e4), transport=Transport.EFA
     ),
 )
 
 QUIET = (
-    Case("All repeat a little.", _PLAN, rates=_rates(150.0), transport=Transport.EFA),
+    Case("All repeat a little.", rates=_rates(150.0), transport=Transport.EFA),
     Case(
         "All repeat much: it is the job, or the network as a whole.",
-        _PLAN,
         rates={port: {"tx_packets": 1e6, "retransmitted_packets": 2e4} for port in _rates(0.0)},
         transport=Transport.EFA,
     ),
-    Case("Too few devices to compare.", _PLAN, rates=_rates(2e4, range(1, 5)), transport=Transport.EFA, unknown=True),
+    Case("Too few devices to compare.", rates=_rates(2e4, range(1, 5)), transport=Transport.EFA, unknown=True),
     Case(
         "No device sends enough to compare.",
-        _PLAN,
         rates={port: {"tx_packets": 1.0, "retransmitted_packets": 1.0} for port in _rates(0.0)},
         transport=Transport.EFA,
         unknown=True,

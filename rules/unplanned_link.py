@@ -116,7 +116,7 @@ def _stranger(wiring: Wiring, port: int) -> str:
     return ", a device not in the plan" if far >= wiring.index.devices.planned else ""
 
 
-_PLAN = """
+PLAN = """
     gpu-1/eth1 leaf-0/swp1 rail=0
     gpu-2/eth1 leaf-0/swp2 rail=0
     leaf-0/swp9 spine-1/swp1
@@ -127,33 +127,28 @@ _RIGHT = hears("swp1", "gpu-1/eth1")
 FIRES = (
     Case(
         "A server that the plan does not have sits on a free port of a leaf.",
-        _PLAN,
-        {"leaf-0": [_RIGHT, hears("swp30", "ufm-2/mlx5_0")]},
-        ("leaf-0/swp30",),
+        facts={"leaf-0": [_RIGHT, hears("swp30", "ufm-2/mlx5_0")]},
+        finds="leaf-0/swp30",
     ),
     Case(
         "Two leaves are wired to each other on free ports: one link, one finding.",
-        _PLAN,
-        {"leaf-0": [hears("swp31", "leaf-1/swp31")], "leaf-1": [hears("swp31", "leaf-0/swp31")]},
-        ("leaf-0/swp31",),
+        facts={"leaf-0": [hears("swp31", "leaf-1/swp31")], "leaf-1": [hears("swp31", "leaf-0/swp31")]},
+        finds="leaf-0/swp31",
     ),
     Case(
         "A planned host has a second cable to a leaf, which names only the host.",
-        _PLAN,
-        {"leaf-1": [hears("swp3", "gpu-1")]},
-        ("leaf-1/swp3",),
+        facts={"leaf-1": [hears("swp3", "gpu-1")]},
+        finds="leaf-1/swp3",
     ),
 )
 
 QUIET = (
     Case(
         "Management ports, and what a host's NIC that is on no rail hears outside the plan.",
-        _PLAN,
-        {"leaf-0": [_RIGHT, hears("eth0", "mgmt-sw/Gi1/0/7")], "gpu-1": [hears("eno1", "mgmt-sw/Gi1/0/8")]},
+        facts={"leaf-0": [_RIGHT, hears("eth0", "mgmt-sw/Gi1/0/7")], "gpu-1": [hears("eno1", "mgmt-sw/Gi1/0/8")]},
     ),
     Case(
         "A planned port with an unplanned device is CAB004; a NIC on a free port of another leaf is CAB001.",
-        _PLAN,
-        {"leaf-0": [hears("swp1", "backup-7/eth0")], "leaf-1": [hears("swp5", "gpu-2/eth1")]},
+        facts={"leaf-0": [hears("swp1", "backup-7/eth0")], "leaf-1": [hears("swp5", "gpu-2/eth1")]},
     ),
 )

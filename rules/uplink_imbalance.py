@@ -126,7 +126,7 @@ def _finding(b: Balance, group: int, expected: float) -> Finding:
     )
 
 
-_PLAN = "\n".join(
+PLAN = "\n".join(
     [f"h{n}/nic0 leaf-0/p{n} rail=0 speed=400" for n in range(64)]
     + [f"leaf-0/up{s} spine-{s}/p0 speed=400" for s in range(4)]
 )
@@ -142,30 +142,24 @@ _SIBLINGS = "\n".join(f"leaf-{n}/up{s} spine-{s}/p{n} speed={200 if s else 400}"
 FIRES = (
     Case(
         "64 hosts send alike, and one of four uplinks carries two thirds of it.",
-        _PLAN,
-        finds=("leaf-0",),
+        finds="leaf-0",
         rates=_HOSTS | _rates(0.66, 0.12, 0.12, 0.1),
     ),
     Case(
-        "Half of the uplinks stay idle on one switch alone.",
-        _PLAN,
-        finds=("leaf-0",),
-        rates=_HOSTS | _rates(0.5, 0.5, 0.0, 0.0),
+        "Half of the uplinks stay idle on one switch alone.", finds="leaf-0", rates=_HOSTS | _rates(0.5, 0.5, 0.0, 0.0)
     ),
     Case(
         "Adaptive routing steers away from one uplink.",
-        _PLAN,
-        finds=("leaf-0",),
+        finds="leaf-0",
         load_balancing=LoadBalancing.ADAPTIVE,
         rates=_rates(0.3, 0.3, 0.3, 0.1),
     ),
 )
 
 QUIET = (
-    Case("All uplinks carry alike.", _PLAN, rates=_HOSTS | _rates(0.25, 0.25, 0.26, 0.24)),
+    Case("All uplinks carry alike.", rates=_HOSTS | _rates(0.25, 0.25, 0.26, 0.24)),
     Case(
         "Four hosts send at full speed: some uplinks get two flows, others none.",
-        _PLAN,
         unknown=True,
         rates={f"leaf-0/p{n}": {"rx_bytes": 4e10 if n < 4 else 1.0} for n in range(64)}
         | {f"leaf-0/up{s}": {"tx_bytes": 4e10 * flows} for s, flows in enumerate((1, 1, 0, 1))}
@@ -184,7 +178,6 @@ QUIET = (
     ),
     Case(
         "It was even for a part of the time.",
-        _PLAN,
         rates=_HOSTS | _rates(0.25, 0.25, 0.25, 0.25) | {"leaf-0/up0": {"tx_bytes": [16e9] * 3 + [48e9] * 9}},
         load_balancing=LoadBalancing.SPRAY,
     ),

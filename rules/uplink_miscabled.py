@@ -55,7 +55,7 @@ def uplink_miscabled(round: Round) -> Iterator[Finding]:
     report_not_evaluated(unseen_cables(wiring, ~wiring.index.from_host))
 
 
-_PLAN = """
+PLAN = """
     leaf-0/swp9 spine-1/swp1
     leaf-0/swp10 spine-2/swp1
     leaf-1/swp9 spine-1/swp2
@@ -64,28 +64,24 @@ _PLAN = """
 FIRES = (
     Case(
         "Two uplinks of a leaf are swapped.",
-        _PLAN,
-        {"leaf-0": [hears("swp9", "spine-2/swp1"), hears("swp10", "spine-1/swp1")]},
-        ("leaf-0/swp9", "leaf-0/swp10"),
+        facts={"leaf-0": [hears("swp9", "spine-2/swp1"), hears("swp10", "spine-1/swp1")]},
+        finds="leaf-0/swp9 leaf-0/swp10",
     ),
     Case(
         "The leaf hears another spine, which does not report its port.",
-        _PLAN,
-        {"leaf-0": [hears("swp9", "spine-2")]},
-        ("leaf-0/swp9",),
+        facts={"leaf-0": [hears("swp9", "spine-2")]},
+        finds="leaf-0/swp9",
     ),
     Case(
         "The spine hears another leaf, which does not report its port; the planned leaf reports nothing.",
-        _PLAN,
-        {"spine-2": [hears("swp1", "leaf-1")]},
-        ("leaf-0/swp10",),
+        facts={"spine-2": [hears("swp1", "leaf-1")]},
+        finds="leaf-0/swp10",
     ),
 )
 
 QUIET = Case(
     "Each uplink ends on its spine.",
-    _PLAN,
-    {
+    facts={
         "spine-1": [hears("swp1", "leaf-0/swp9"), hears("swp2", "leaf-1/swp9")],
         "leaf-0": [hears("swp10", "spine-2/swp1")],
     },

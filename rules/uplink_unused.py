@@ -74,36 +74,28 @@ def _finding(sweep: Sweep, member: IdleMember) -> Finding:
         f"chance less than once in {1 / max(member.chance, 1e-300):.0e} times",
         action=f"Check why {switch} does not send over {name}: routes, weights, a drained neighbour, the ECMP group.",
         confidence=0.95,
-        detail=(
-            ("links", (link,)),
-            ("flows", member.flows),
-            ("chance", round_rate(member.chance)),
-        ),
+        detail=(("links", (link,)), ("flows", member.flows), ("chance", round_rate(member.chance))),
     )
 
 
-_PLAN = spines()
+PLAN = spines()
 
 
 def _over(*used: int) -> SweptFacts:
     return swept_example(lambda flow: ("leaf-0", f"spine-{used[flow % len(used)]}", "leaf-1"))
 
 
-FIRES = Case("Three of four uplinks share 64 flows.", _PLAN, _over(0, 1, 3), ("leaf-0/up2",))
+FIRES = Case("Three of four uplinks share 64 flows.", facts=_over(0, 1, 3), finds="leaf-0/up2")
 
 QUIET = (
-    Case("All uplinks take flows.", _PLAN, _over(0, 1, 2, 3)),
+    Case("All uplinks take flows.", facts=_over(0, 1, 2, 3)),
     Case(
         "One of four spines never answers: it may be the one that is used.",
-        _PLAN,
-        swept_example(deepest=lambda flow: 1 if flow % 4 == 2 else 9),
+        facts=swept_example(deepest=lambda flow: 1 if flow % 4 == 2 else 9),
         unknown=True,
     ),
     Case(
-        "Twelve flows are too few.",
-        _PLAN,
-        swept_example(lambda flow: ("leaf-0", "spine-0", "leaf-1"), 12),
-        unknown=True,
+        "Twelve flows are too few.", facts=swept_example(lambda flow: ("leaf-0", "spine-0", "leaf-1"), 12), unknown=True
     ),
-    Case("Hops were not asked.", _PLAN, unknown=True),
+    Case("Hops were not asked.", unknown=True),
 )

@@ -50,7 +50,7 @@ def wrong_port_on_right_leaf(round: Round) -> Iterator[Finding]:
     report_not_evaluated(unseen_cables(wiring, wiring.index.from_host))
 
 
-_PLAN = """
+PLAN = """
     gpu-1/nic0 leaf-0/swp1 rail=0
     gpu-2/nic0 leaf-0/swp2 rail=0
 """
@@ -58,15 +58,13 @@ _PLAN = """
 FIRES = (
     Case(
         "Two hosts are swapped on one leaf.",
-        _PLAN,
-        {"leaf-0": [hears("swp1", "gpu-2/nic0"), hears("swp2", "gpu-1/nic0")]},
-        ("gpu-1/nic0", "gpu-2/nic0"),
+        facts={"leaf-0": [hears("swp1", "gpu-2/nic0"), hears("swp2", "gpu-1/nic0")]},
+        finds="gpu-1/nic0 gpu-2/nic0",
     ),
     Case(
         "The cable is in a port that the plan leaves free.",
-        _PLAN,
-        {"gpu-1": [hears("nic0", "leaf-0/swp7")], "leaf-0": [hears("swp7", "gpu-1/nic0")]},
-        ("gpu-1/nic0",),
+        facts={"gpu-1": [hears("nic0", "leaf-0/swp7")], "leaf-0": [hears("swp7", "gpu-1/nic0")]},
+        finds="gpu-1/nic0",
     ),
 )
 

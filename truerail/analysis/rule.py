@@ -31,14 +31,15 @@ class Case:
     """An example of a rule: a small fabric, what its devices answer, and what the rule finds.
 
     `plan` has one cable a line: `h1/nic0 leaf-0/p1 rail=0 plane=0 speed=400`; a device's role follows from its name
-    (`leaf`, `spine`, `superspine`, else host). `facts` maps a device to its facts, `errors` a device to the reason for
-    its missing answer. `finds` are the subjects found, in any order; empty in a QUIET case.
+    (`leaf`, `spine`, `superspine`, else host). A case without one has that of its module, `PLAN`. `facts` maps a device
+    to its facts, `errors` a device to the reason for its missing answer. `finds` are the subjects found, in any order,
+    with a blank between them; empty in a QUIET case.
     """
 
     summary: str
-    plan: str
+    plan: str = ""
     facts: Mapping[str, Sequence[Fact]] = field(default_factory=dict)
-    finds: tuple[str, ...] = ()
+    finds: str = ""
     unknown: bool = False
     """Whether a QUIET case is unknown instead of passed: its data are insufficient for the rule."""
     errors: Mapping[str, str] = field(default_factory=dict)
@@ -209,6 +210,7 @@ def rule_of(module_name: str) -> Rule:
 
     def cases(attribute: str) -> tuple[Case, ...]:
         value = getattr(module, attribute)
-        return (value,) if isinstance(value, Case) else tuple(value)
+        given = (value,) if isinstance(value, Case) else value
+        return tuple(case if case.plan else replace(case, plan=module.PLAN) for case in given)
 
     return replace(declared, fires=cases("FIRES"), quiet=cases("QUIET"))
