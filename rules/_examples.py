@@ -5,7 +5,7 @@ from functools import cache, partial, wraps
 from itertools import permutations
 from typing import Any, ParamSpec
 
-from truerail.model.facts import Fact, Neighbor, NetAddress
+from truerail.model.facts import Fact, Neighbor, NetAddress, NetLink
 from truerail.model.probe_facts import ProbeHop, ProbeReach
 
 TWO_HOSTS = """
@@ -32,6 +32,31 @@ def hears(port: str, far: str, **more: Any) -> Neighbor:
     device, _, name = far.partition("/")
     reported = Neighbor(port, system_name=device, **more)
     return reported._replace(port_id=name, port_id_type="ifname") if name else reported
+
+
+def up(port: str) -> NetLink:
+    """A port that is up."""
+    return NetLink(port, operstate="UP")
+
+
+def carrier(port: str) -> NetLink:
+    """A port of Linux with carrier."""
+    return NetLink(port, operstate="UP", flags=("UP", "LOWER_UP"))
+
+
+def down(port: str) -> NetLink:
+    """A port that is down; whether it is switched off is not reported."""
+    return NetLink(port, operstate="DOWN")
+
+
+def no_carrier(port: str) -> NetLink:
+    """A port of Linux that is switched on, without carrier."""
+    return NetLink(port, operstate="DOWN", flags=("UP", "NO-CARRIER"))
+
+
+def switched_off(port: str) -> NetLink:
+    """A port of Linux that its operator switched off."""
+    return NetLink(port, operstate="DOWN", flags=("BROADCAST",))
 
 
 def sent(flow: int, port: str, peer: str, peer_port: str, packets: int = 3, **more: Any) -> ProbeReach:

@@ -23,14 +23,8 @@ def away(jobs: Jobs) -> Iterator[NotEvaluated]:
     """The schedulers that do not answer: their jobs are those of before, or unknown."""
     for source in jobs.away:
         left = "unknown" if source.at is None else f"as of {source.at:%Y-%m-%d %H:%M} UTC"
-        yield NotEvaluated(
-            f"{source.name} does not answer ({printable(source.error, 120)}), its jobs are {left}",
-            what="scheduler",
-            count=1,
-            of=len(jobs.sources),
-            subjects=(source.name,),
-            rest_evaluated=True,
-        )
+        why = f"{source.name} does not answer ({printable(source.error, 120)}), its jobs are {left}"
+        yield NotEvaluated(why, "scheduler", 1, len(jobs.sources), (source.name,), rest_evaluated=True)
 
 
 def subject_of(job: RunningJob, about: str) -> str:
@@ -102,10 +96,5 @@ def unknown_nics(job: NcclJob) -> Iterator[NotEvaluated]:
         reason = "the log does not list them, or the RDMA devices of these hosts were not read"
         if outside and not names:
             reason = f"the plan has no host {some(outside, more=', ...')}"
-        yield NotEvaluated(
-            f"the planned ports of {len(unknown)} of {len(job.used)} NICs that the job uses are unknown: {reason}",
-            what="NIC",
-            count=len(unknown),
-            of=len(job.used),
-            subjects=tuple(names),
-        )
+        why = f"the planned ports of {len(unknown)} of {len(job.used)} NICs that the job uses are unknown: {reason}"
+        yield NotEvaluated(why, "NIC", len(unknown), len(job.used), tuple(names))

@@ -80,7 +80,7 @@ def every_link(
     ones; with `switches`, only links between switches matter.
     """
     wiring, seen = telemetry.wiring, np.zeros(telemetry.ports, dtype=bool)
-    for counting in _counting(telemetry, quantities, last, least):
+    for counting in counting_each(telemetry, quantities, last, least):
         seen |= with_other_ends(wiring, counting)
         if seen.all():
             return
@@ -154,7 +154,15 @@ def with_other_ends(wiring: Wiring, seen: Mask) -> Mask:
     return np.asarray(seen | (there & seen[np.where(there, other, 0)]), dtype=bool)
 
 
-def _counting(telemetry: Telemetry, quantities: tuple[Quantity, ...], last: int | None, least: int) -> Iterator[Mask]:
+def devices_counting(telemetry: Telemetry, *quantities: Quantity) -> Codes:
+    """The devices of which a port counts one of these."""
+    counting = np.logical_or.reduce([np.zeros(telemetry.ports, dtype=bool), *counting_each(telemetry, quantities)])
+    return np.unique(telemetry.wiring.index.ports.device_of(np.flatnonzero(counting)))
+
+
+def counting_each(
+    telemetry: Telemetry, quantities: Iterable[Quantity], last: int | None = None, least: int = 1
+) -> Iterator[Mask]:
     """Ports that count each of these, one quantity at a time: usually the first is enough."""
     for quantity in quantities:
         for priority in telemetry.priorities(quantity):

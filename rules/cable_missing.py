@@ -50,7 +50,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rules._examples import hears
+from rules._examples import carrier, down, hears, no_carrier, switched_off
 from rules._places import places, unseen_cables
 from truerail.analysis.cabling import BOTH_ENDS, ONE_END, WITNESS_KINDS, State, Why, Wiring, link_repair
 from truerail.analysis.round import Round
@@ -160,7 +160,7 @@ PLAN = """
     leaf-0/swp9 spine-1/swp1
 """
 _LEAF_HEARS_THE_REST = [hears("swp2", "gpu-1/nic1"), hears("swp3", "gpu-2/nic0"), hears("swp9", "spine-1/swp1")]
-_NIC1_UP = NetLink("nic1", operstate="UP", flags=("UP", "LOWER_UP"))
+_NIC1_UP = carrier("nic1")
 _NIC1_HEARS = hears("nic1", "leaf-0/swp2")
 
 _INFINIBAND = """
@@ -197,10 +197,7 @@ FIRES = (
     ),
     Case(
         "No carrier, as the host says.",
-        facts={
-            "leaf-0": _LEAF_HEARS_THE_REST,
-            "gpu-1": [NetLink("nic0", operstate="DOWN", flags=("UP", "NO-CARRIER")), _NIC1_UP],
-        },
+        facts={"leaf-0": _LEAF_HEARS_THE_REST, "gpu-1": [no_carrier("nic0"), _NIC1_UP]},
         finds="gpu-1/nic0",
     ),
     Case(
@@ -212,29 +209,26 @@ FIRES = (
         "The leaf's cage is empty, and the host's port is switched off: the module is missing all the same.",
         facts={
             "leaf-0": [*_LEAF_HEARS_THE_REST, NetLink("swp1", operstate="DOWN", down_reason="no module")],
-            "gpu-1": [NetLink("nic0", operstate="DOWN", flags=("BROADCAST",)), _NIC1_UP],
+            "gpu-1": [switched_off("nic0"), _NIC1_UP],
         },
         finds="gpu-1/nic0",
     ),
     Case(
         "No carrier, as both ends say.",
         facts={
-            "leaf-0": [*_LEAF_HEARS_THE_REST, NetLink("swp1", operstate="DOWN")],
+            "leaf-0": [*_LEAF_HEARS_THE_REST, down("swp1")],
             "gpu-1": [RdmaLink("mlx5_0", 1, "DOWN", "POLLING", "nic0"), _NIC1_UP],
         },
         finds="gpu-1/nic0",
     ),
     Case(
         "An uplink is down.",
-        facts={"leaf-0": [*_LEAF_HEARS_THE_REST[:2], NetLink("swp9", operstate="DOWN")], "spine-1": []},
+        facts={"leaf-0": [*_LEAF_HEARS_THE_REST[:2], down("swp9")], "spine-1": []},
         finds="leaf-0/swp9",
     ),
     Case(
         "Link is up at both ends, and neither hears the other.",
-        facts={
-            "leaf-0": _LEAF_HEARS_THE_REST,
-            "gpu-1": [NetLink("nic0", operstate="UP", flags=("UP", "LOWER_UP")), _NIC1_UP, _NIC1_HEARS],
-        },
+        facts={"leaf-0": _LEAF_HEARS_THE_REST, "gpu-1": [carrier("nic0"), _NIC1_UP, _NIC1_HEARS]},
         finds="gpu-1/nic0",
     ),
     Case(
@@ -244,10 +238,7 @@ FIRES = (
     ),
     Case(
         "The host's port has link and the leaf's has none: the cable is elsewhere, or carries one direction only.",
-        facts={
-            "leaf-0": [*_LEAF_HEARS_THE_REST, NetLink("swp1", operstate="DOWN")],
-            "gpu-1": [NetLink("nic0", operstate="UP", flags=("UP", "LOWER_UP")), _NIC1_UP, _NIC1_HEARS],
-        },
+        facts={"leaf-0": [*_LEAF_HEARS_THE_REST, down("swp1")], "gpu-1": [carrier("nic0"), _NIC1_UP, _NIC1_HEARS]},
         finds="gpu-1/nic0",
     ),
     Case(
@@ -257,17 +248,12 @@ FIRES = (
     ),
     Case(
         "The operator switched the NIC off.",
-        facts={
-            "leaf-0": _LEAF_HEARS_THE_REST,
-            "gpu-1": [NetLink("nic0", operstate="DOWN", flags=("BROADCAST",)), _NIC1_UP],
-        },
+        facts={"leaf-0": _LEAF_HEARS_THE_REST, "gpu-1": [switched_off("nic0"), _NIC1_UP]},
         finds="gpu-1/nic0",
     ),
     Case(
         "The host is down: it does not answer, and all of its switch ports are without link.",
-        facts={
-            "leaf-0": [*_LEAF_HEARS_THE_REST[1:], NetLink("swp1", operstate="DOWN"), NetLink("swp2", operstate="DOWN")]
-        },
+        facts={"leaf-0": [*_LEAF_HEARS_THE_REST[1:], down("swp1"), down("swp2")]},
         finds="gpu-1/nic0 gpu-1/nic1",
     ),
 )

@@ -33,6 +33,7 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
+from rules._links import devices_counting
 from truerail.analysis.counters.carried import TOO_FEW, Carried, overall
 from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.counters.telemetry import Telemetry
@@ -53,6 +54,8 @@ PACKET = 4096
 """RoCE's largest MTU: smaller packets only make marks more frequent."""
 FAINT_MARKS, FAINT_PORTS = MARKED / 10, 2
 """Signs from which a few senders may meet: fewer are noise. Chosen by judgement."""
+_BESIDE_A_STORM = "and their switches pass on a storm's pauses, beside which incast would not show"
+_SIGNS = (Quantity.ECN_MARKED_PACKETS, Quantity.TX_PAUSE_FRAMES)
 PAUSED_US = 10_000.0
 """Microseconds a second for which the host may pause the port: a hundredth of the time."""
 PAUSE_FRAMES = 100.0
@@ -66,8 +69,7 @@ def incast(round: Round) -> Iterator[Finding]:
     carried = round.carried
     if not carried.enough:
         raise InsufficientDataError(TOO_FEW)
-    signs = (Quantity.ECN_MARKED_PACKETS, Quantity.TX_PAUSE_FRAMES)
-    if not telemetry.counts(*signs):
+    if not telemetry.counts(*_SIGNS):
         raise InsufficientDataError("no switch reports ECN marks or pauses sent")
     egress = _one_sided(telemetry, carried)
     marks = _rate(telemetry, Quantity.ECN_MARKED_PACKETS)[egress] * PACKET / overall(carried.tx[egress])
@@ -84,14 +86,9 @@ def incast(round: Round) -> Iterator[Finding]:
     unmet = ~np.isin(np.arange(len(egress)), met)
     faint = ((marks >= FAINT_MARKS) | (pausing >= FAINT_PORTS)) & unmet
     hidden_by_storm = (hidden >= FAINT_PORTS) & unmet & ~faint
-    blind = _unreported(telemetry, egress)
+    blind = ~np.isin(switch, devices_counting(telemetry, *_SIGNS))
     report_not_evaluated(
-        NotEvaluated(
-            f"{_full(len(ports))} full in one direction, {why}",
-            what="port",
-            count=len(ports),
-            subjects=tuple(str(telemetry.wiring.index.spell(port)) for port in ports.tolist()),
-        )
+        _full(telemetry, ports, why)
         for ports, why in (
             (egress[blind], "and their switches report no marks or pauses"),
             (egress[faint], "with fewer marks and pauses than incast makes"),
@@ -104,18 +101,10 @@ def incast(round: Round) -> Iterator[Finding]:
     )
 
 
-def _unreported(telemetry: Telemetry, egress: Codes) -> Mask:
-    """Which of these ports belong to switches without any port that reports congestion."""
-    reported = np.zeros(telemetry.ports, dtype=bool)
-    for quantity in (Quantity.ECN_MARKED_PACKETS, Quantity.TX_PAUSE_FRAMES):
-        for priority in telemetry.priorities(quantity):
-            reported |= telemetry.summed(quantity, priority).samples > 0
-    device_of = telemetry.wiring.index.ports.device_of
-    return np.asarray(~np.isin(device_of(egress), device_of(np.flatnonzero(reported))), dtype=bool)
-
-
-def _full(ports: int) -> str:
-    return "1 port to a host is" if ports == 1 else f"{ports:,} ports to hosts are"
+def _full(telemetry: Telemetry, ports: Codes, why: str) -> NotEvaluated:
+    many = "1 port to a host is" if len(ports) == 1 else f"{len(ports):,} ports to hosts are"
+    subjects = tuple(str(telemetry.wiring.index.spell(port)) for port in ports.tolist())
+    return NotEvaluated(f"{many} full in one direction, {why}", "port", len(ports), subjects=subjects)
 
 
 def _one_sided(telemetry: Telemetry, carried: Carried) -> Codes:

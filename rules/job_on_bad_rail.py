@@ -27,7 +27,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from rules._examples import hears
+from rules._examples import down, hears
 from rules._jobs import away, jobs_of, listed, subject_of, words_of
 from truerail.analysis.affected import DeviceCables
 from truerail.analysis.explained import HURT_BY, Explained
@@ -66,14 +66,9 @@ def _in_doubt(explained: Explained, on_host: Mapping[str, list[RunningJob]]) -> 
     jobs = {id(job): job for host in hosts for job in on_host[host]}
     if jobs:
         first = words_of(next(iter(jobs.values()))) if len(jobs) == 1 else f"{len(jobs):,} jobs"
-        yield NotEvaluated(
-            f"{first} on {listed(hosts)}: not read, or it is undecided whether cables or names are swapped there",
-            what="job",
-            count=len(jobs),
-            of=len(explained.round.jobs.running),
-            subjects=tuple(hosts),
-            rest_evaluated=True,
-        )
+        why = f"{first} on {listed(hosts)}: not read, or it is undecided whether cables or names are swapped there"
+        of = len(explained.round.jobs.running)
+        yield NotEvaluated(why, "job", len(jobs), of, tuple(hosts), rest_evaluated=True)
 
 
 def _finding(explained: Explained, job: RunningJob, cause: Cause, names: list[str]) -> Finding:
@@ -124,9 +119,7 @@ def _seen(*dark: str) -> dict[str, list[Neighbor | NetLink | SchedulerJob | PodO
     """What hosts report: the first NIC of those that are named has no link."""
     return {
         host: [
-            NetLink(f"nic{rail}", operstate="DOWN")
-            if host in dark and rail == 0
-            else hears(f"nic{rail}", f"leaf-{rail}/swp{host[-1]}")
+            down(f"nic{rail}") if host in dark and rail == 0 else hears(f"nic{rail}", f"leaf-{rail}/swp{host[-1]}")
             for rail in (0, 1)
         ]
         for host in ("gpu-1", "gpu-2", "gpu-3")

@@ -34,7 +34,7 @@ stay unknown.
 from collections import Counter
 from collections.abc import Iterator
 
-from rules._examples import hears
+from rules._examples import carrier, hears, no_carrier
 from rules._lags import SYNCHRONIZED, Lag, Lags, Member, lags, stands_at
 from rules._places import places, some_cables
 from truerail.analysis.cabling import BOTH_ENDS, ONE_END, Wiring, evidence_of
@@ -175,13 +175,7 @@ QUIET = (
     ),
     Case(
         "A member without link is CAB003.",
-        facts={
-            "gpu-1": [
-                _GOOD,
-                LagMember("nic0p1", "bond0", None, None, 2, 69, 69, False),
-                NetLink("nic0p1", operstate="DOWN", flags=("UP", "NO-CARRIER")),
-            ]
-        },
+        facts={"gpu-1": [_GOOD, LagMember("nic0p1", "bond0", None, None, 2, 69, 69, False), no_carrier("nic0p1")]},
     ),
     Case(
         "A bond whose members' LACP state was not read.",
@@ -199,7 +193,6 @@ QUIET = (
         unknown=True,
     ),
     Case(
-        "Planes without bonds, as in a routed multi-plane fabric: not applicable.",
-        facts={"gpu-1": [NetLink("nic0p0", operstate="UP", flags=("UP", "LOWER_UP"))]},
+        "Planes without bonds, as in a routed multi-plane fabric: not applicable.", facts={"gpu-1": [carrier("nic0p0")]}
     ),
 )

@@ -41,14 +41,14 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from rules._examples import hears
+from rules._examples import hears, no_carrier, up
 from rules._links import not_polled, unpolled
 from rules._places import places_by_name, unknown_cables
 from truerail.analysis.cabling import ONE_END, Why, Wiring
 from truerail.analysis.cabling.named_by import named_by
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, report_not_evaluated, rule
-from truerail.model import Finding, NetLink, Severity, Transport
+from truerail.model import Finding, Severity, Transport
 from truerail.model.names import printable
 
 Mask = npt.NDArray[np.bool_]
@@ -169,7 +169,7 @@ FIRES = (
         "DPUs send their host's name and no port of it: which NIC is on which leaf is unknown.",
         _TWO_NICS,
         {
-            "gpu-1": [NetLink("nic0", operstate="UP"), NetLink("nic1", operstate="UP")],
+            "gpu-1": [up("nic0"), up("nic1")],
             "leaf-0": [hears("swp1", "dpu-gpu-1/p0")],
             "leaf-1": [hears("swp1", "dpu-gpu-1/p0")],
         },
@@ -177,18 +177,18 @@ FIRES = (
     ),
     Case(
         "The host listens and hears nothing, though its leaf hears it.",
-        facts={"gpu-1": [NetLink("nic0", operstate="UP")], "leaf-0": _LEAF},
+        facts={"gpu-1": [up("nic0")], "leaf-0": _LEAF},
         finds="gpu-1",
     ),
     Case(
         "lldpd does not run on the host, and the leaf is not read: its cable is unknown.",
-        facts={"gpu-1": [NetLink("nic0", operstate="UP")]},
+        facts={"gpu-1": [up("nic0")]},
         finds="gpu-1",
         errors={"gpu-1": "unable to connect to socket /run/lldpd.socket: Connection refused"},
     ),
     Case(
         "The LLDP query fails for another reason.",
-        facts={"gpu-1": [NetLink("nic0", operstate="UP")], "leaf-0": _LEAF},
+        facts={"gpu-1": [up("nic0")], "leaf-0": _LEAF},
         finds="gpu-1",
         errors={"gpu-1": "line 3: unexpected end"},
     ),
@@ -198,12 +198,12 @@ QUIET = (
     Case("All hear a neighbour.", facts={"leaf-0": _LEAF, "gpu-1": [hears("nic0", "leaf-0/swp1")]}),
     Case(
         "The host hears nothing because its only link is down: CAB003.",
-        facts={"gpu-1": [NetLink("nic0", operstate="DOWN", flags=("UP", "NO-CARRIER"))], "leaf-0": _LEAF[1:]},
+        facts={"gpu-1": [no_carrier("nic0")], "leaf-0": _LEAF[1:]},
     ),
     Case("A host that does not answer at all is TEL001.", facts={"leaf-0": _LEAF}, errors={"gpu-1": "timed out"}),
     Case(
         "No poller runs for the host any more: its last answer about neighbours is too old, that about links is not.",
-        facts={"gpu-1": [NetLink("nic0", operstate="UP")], "leaf-0": _LEAF},
+        facts={"gpu-1": [up("nic0")], "leaf-0": _LEAF},
         unpolled={"gpu-1": "no poller in zone dc1 since 03:12 UTC"},
         unknown=True,
     ),

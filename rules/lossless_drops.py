@@ -84,22 +84,12 @@ def lossless_drops(round: Round) -> Iterator[Finding]:
     for port in ports[more].tolist():
         yield _found_in_total(reported, port, last, at_host=bool(hosts[port]))
     if unclear.any():
-        raise InsufficientDataError(_of_unknown_priority(reported, np.flatnonzero(unclear)))
+        why = "ports drop packets of a priority and count pauses over all priorities: it is unknown whether it is "
+        why += "lossless"
+        raise InsufficientDataError(_of_ports(reported, np.flatnonzero(unclear), why))
     if unreported.any():
-        index = reported.wiring.index
-        names = folded(
-            index.devices.names[code] for code in np.unique(index.ports.device_of(ports[unreported])).tolist()
-        )
-        many = int(np.count_nonzero(unreported))
-        raise InsufficientDataError(
-            NotEvaluated(
-                f"{many} ports pause and drop packets that no priority counts: a trickle, or a loss of the lossless "
-                f"one: {names}",
-                what="port",
-                count=many,
-                subjects=tuple(str(index.spell(port)) for port in ports[unreported].tolist()),
-            )
-        )
+        why = "ports pause and drop packets that no priority counts: a trickle, or a loss of the lossless one"
+        raise InsufficientDataError(_of_ports(reported, ports[unreported], why))
     every_link(reported, "drops", *DROPS, last=last)
 
 
@@ -143,16 +133,11 @@ def _rate(gained: Floats, span: Floats, of: Mask) -> "np.typing.NDArray[np.float
         return np.asarray(np.where(of, gained, 0).sum(axis=1, dtype=np.float64) / np.where(of, span, 0).sum(axis=1))
 
 
-def _of_unknown_priority(telemetry: Telemetry, ports: Codes) -> NotEvaluated:
+def _of_ports(telemetry: Telemetry, ports: Codes, why: str) -> NotEvaluated:
     index = telemetry.wiring.index
-    names = folded(index.devices.names[code] for code in np.unique(index.ports.device_of(ports)).tolist())
-    return NotEvaluated(
-        f"{len(ports)} ports drop packets of a priority and count pauses over all priorities: it is unknown whether "
-        f"it is lossless: {names}",
-        what="port",
-        count=len(ports),
-        subjects=tuple(str(index.spell(port)) for port in ports.tolist()),
-    )
+    devices = folded(index.devices.names[code] for code in np.unique(index.ports.device_of(ports)).tolist())
+    subjects = tuple(str(index.spell(port)) for port in ports.tolist())
+    return NotEvaluated(f"{len(ports)} {why}: {devices}", "port", len(ports), subjects=subjects)
 
 
 def _by_priority(telemetry: Telemetry, lossless: Lossless, last: int) -> tuple[Mask, Mask, Mask]:

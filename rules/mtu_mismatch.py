@@ -28,6 +28,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from rules._examples import down, up
 from rules._links import blind_ports
 from truerail.analysis.cabling import ONE_END
 from truerail.analysis.round import Round
@@ -145,13 +146,6 @@ QUIET = (
         facts={"gpu-1": [NetLink("nic0", mtu=1500)], "gpu-2": [NetLink("nic0", mtu=9000)]},
         unknown=True,
     ),
-    Case(
-        "One host of four did not answer.",
-        _PLAN_4,
-        {**_THREE, "leaf-0": [NetLink("swp4", operstate="UP")]},
-        unknown=True,
-    ),
-    Case(
-        "The one that did not answer has no link.", _PLAN_4, {**_THREE, "leaf-0": [NetLink("swp4", operstate="DOWN")]}
-    ),
+    Case("One host of four did not answer.", _PLAN_4, {**_THREE, "leaf-0": [up("swp4")]}, unknown=True),
+    Case("The one that did not answer has no link.", _PLAN_4, {**_THREE, "leaf-0": [down("swp4")]}),
 )

@@ -38,6 +38,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rules._examples import no_carrier, up
 from rules._lags import Lags, lags
 from rules._places import places, some_cables
 from truerail.analysis.cabling import BOTH_ENDS, ONE_END, Wiring, evidence_of
@@ -257,9 +258,9 @@ QUIET = (
         "A member without link is CAB003, and no fault of the pair.",
         facts={
             "leaf-1": [LagMember("swp1", "bond1"), SharedLag("bond1", "1", None, "single")],
-            "leaf-2": [*_AT_ONE, NetLink("swp1", operstate="DOWN", flags=("UP", "NO-CARRIER"))],
+            "leaf-2": [*_AT_ONE, no_carrier("swp1")],
         },
     ),
     Case("A switch that the plan does not have.", facts={"leaf-9": [MlagPeer("peerlink", False)]}),
-    Case("No bond, no pair: not applicable.", facts={"gpu-1": [NetLink("nic0p0", operstate="UP")]}),
+    Case("No bond, no pair: not applicable.", facts={"gpu-1": [up("nic0p0")]}),
 )

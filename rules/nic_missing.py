@@ -34,7 +34,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rules._examples import hears
+from rules._examples import hears, up
 from rules._links import blind_bonds
 from rules._places import places
 from truerail.analysis.cabling import ONE_END, Why, Wiring
@@ -142,7 +142,7 @@ FIRES = (
     ),
     Case(
         "The host lists only one of its two NICs.",
-        facts={"gpu-1": [RdmaLink("mlx5_0", 1, "ACTIVE", "LINK_UP", "nic0"), NetLink("nic0", operstate="UP")]},
+        facts={"gpu-1": [RdmaLink("mlx5_0", 1, "ACTIVE", "LINK_UP", "nic0"), up("nic0")]},
         finds="gpu-1/nic1",
     ),
     Case(

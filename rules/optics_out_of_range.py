@@ -32,6 +32,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from rules._examples import switched_off
 from rules._links import blind_ports, other_ends, rail_at
 from truerail.analysis.cabling import ONE_END, Why, Wiring, evidence_of
 from truerail.analysis.optics_lanes import Lanes, lanes_of, leaf_of
@@ -224,7 +225,7 @@ QUIET = (
     Case(
         "The host's port is switched off: the leaf receives no light, as it should.",
         facts={
-            "gpu-1": [NetLink("nic0", operstate="DOWN", flags=("BROADCAST",))],
+            "gpu-1": [switched_off("nic0")],
             "gpu-2": [Optic("nic0", 1, -2.0, -1.0)],
             "leaf-0": [
                 *(Optic("swp1", 1, -40.0, -1.0), Optic("swp2", 1, -2.0, -1.0)),

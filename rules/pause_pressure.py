@@ -31,18 +31,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rules._pauses import (
-    behind,
-    by_port,
-    cause_words,
-    length_words,
-    pauses_words,
-    priority_words,
-    reported,
-    share_words,
-    spelled,
-)
-from truerail.analysis.pfc.culprits import Culprit, pressure_culprits
+from rules._pauses import Blamed, blamed, priority_words
+from truerail.analysis.pfc.culprits import pressure_culprits
 from truerail.analysis.pfc.edges import LEAST_SUSTAINED_SECONDS
 from truerail.analysis.pfc.trees import Pauses
 from truerail.analysis.round import Round
@@ -54,19 +44,13 @@ from truerail.model import Finding, PortCounters, Severity, Transport
 def pause_pressure(round: Round) -> Iterator[Finding]:
     """The roots of back-pressure that lasts, one finding for each."""
     pauses = round.pauses
-    pressed = list(by_port(pressure_culprits(pauses)))
+    pressed = blamed(pauses, pressure_culprits(pauses))
     if not pressed and (seconds := _watched(pauses)) < LEAST_SUSTAINED_SECONDS:
         raise InsufficientDataError(
             f"{LEAST_SUSTAINED_SECONDS:.0f} seconds of counters: there are {seconds:.0f} so far"
         )
     for culprits in pressed:
-        worst = culprits[0]
-        port = spelled(pauses, worst)
-        yield pause_pressure.found(
-            port,
-            summary=_says(port, worst, len({victim for culprit in culprits for victim in culprit.victims})),
-            **reported(pauses, culprits),
-        )
+        yield culprits.found(pause_pressure, _says(culprits), Severity.WARNING)
 
 
 def _watched(pauses: Pauses) -> float:
@@ -76,14 +60,12 @@ def _watched(pauses: Pauses) -> float:
     return float(begun[-1] - begun[0])
 
 
-def _says(port: str, culprit: Culprit, victims: int) -> str:
-    length = length_words(culprit.pause_us)
-    long = f", {length} at a time" if length else ""
-    on = priority_words(culprit.priority, culprit.totals)
-    how = f"{pauses_words(culprit)} on {on}, {share_words(culprit)}{long}"
+def _says(found: Blamed) -> str:
+    worst, victims = found.worst, found.victims
     waits = f"{victims} port{'s wait' if victims != 1 else ' waits'} for it"
-    waits += f"; {culprit.others:,} more ports are under such pressure, the worst are reported" * bool(culprit.others)
-    return f"Traffic is paused {'behind' if behind(culprit) else 'at'} {port}: {how}; {cause_words(culprit)}; {waits}"
+    waits += f"; {worst.others:,} more ports are under such pressure, the worst are reported" * bool(worst.others)
+    how = found.how(priority_words(worst.priority, worst.totals))
+    return f"Traffic is paused {found.where}: {how}; {waits}"
 
 
 PLAN = """

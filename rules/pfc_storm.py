@@ -47,18 +47,7 @@ from collections.abc import Iterator, Sequence
 
 from rules._examples import hears
 from rules._links import every_link
-from rules._pauses import (
-    behind,
-    by_port,
-    cause_words,
-    length_words,
-    pauses_words,
-    priority_words,
-    reported,
-    share_words,
-    spelled,
-)
-from truerail.analysis.pfc.culprits import Culprit
+from rules._pauses import Blamed, blamed, priority_words
 from truerail.analysis.pfc.edges import STORM
 from truerail.analysis.pfc.measures import recent
 from truerail.analysis.pfc.reasons import Reason
@@ -79,33 +68,21 @@ from truerail.model import CauseKind, Finding, NetLink, PortCounters, Severity, 
 def pfc_storm(round: Round) -> Iterator[Finding]:
     """The roots of pauses without end, one finding for each."""
     pauses = round.pauses
-    storms = list(by_port(round.storm_culprits))
-    for culprits in storms:
-        worst = culprits[0]
-        port = spelled(pauses, worst)
-        yield pfc_storm.found(
-            port,
-            severity=Severity.CRITICAL if worst.level == STORM else Severity.WARNING,
-            summary=_says(port, culprits),
-            **reported(pauses, culprits),
-        )
+    for culprits in blamed(pauses, round.storm_culprits):
+        severity = Severity.CRITICAL if culprits.worst.level == STORM else Severity.WARNING
+        yield culprits.found(pfc_storm, _says(culprits), severity)
     every_link(pauses.reported, "pauses", *PAUSES, *STORM_WORDS, last=recent(pauses.reported))
 
 
-def _says(port: str, culprits: Sequence[Culprit]) -> str:
-    worst = culprits[0]
+def _says(found: Blamed) -> str:
+    worst = found.worst
     on = priority_words(worst.priority, worst.totals)
-    if len(culprits) > 1:
-        on = f"priorities {', '.join(str(c.priority) for c in sorted(culprits, key=lambda c: c.priority or 0))}"
-    length = length_words(worst.pause_us)
-    long = f", {length} at a time" if length else ""
+    if len(found.culprits) > 1:
+        on = f"priorities {', '.join(str(c.priority) for c in sorted(found.culprits, key=lambda c: c.priority or 0))}"
     circle = " or a deadlock" if worst.reason is Reason.CIRCLE else ""
     storm = ("A PFC storm" if worst.level == STORM else "What may be a PFC storm") + circle
-    begins = "begins behind" if behind(worst) else "begins at"
-    victims = len({victim for culprit in culprits for victim in culprit.victims})
-    stopped = f"{victims} port{'s' * (victims != 1)} paused because of it"
-    how = f"{pauses_words(worst)} on {on}, {share_words(worst)}{long}"
-    return f"{storm} {begins} {port}: {how}; {cause_words(worst)}; {stopped}"
+    stopped = f"{found.victims} port{'s' * (found.victims != 1)} paused because of it"
+    return f"{storm} begins {found.where}: {found.how(on)}; {stopped}"
 
 
 _LINK = "gpu-1/nic0 leaf-0/swp1 rail=0 speed=400"

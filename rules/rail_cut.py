@@ -27,12 +27,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rules._examples import hears
+from rules._examples import down, hears, up
 from rules._places import Misplaced, Places, places
 from truerail.analysis.cabling import ONE_END, WITNESS_KINDS, State, Why
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, rule
-from truerail.model import Finding, Neighbor, NetLink, Severity
+from truerail.model import Finding, Neighbor, Severity
 from truerail.model.columns import Codes
 from truerail.model.index import PlanIndex
 
@@ -98,24 +98,16 @@ _SWAPPED = {"gpu-1": [hears("nic0", "leaf-1/swp1"), hears("nic1", "leaf-0/swp1")
 
 FIRES = (
     Case("Two cables of a host are swapped in a fabric without spines.", facts=_SWAPPED, finds="gpu-1/nic0 gpu-1/nic1"),
-    Case(
-        "A NIC has no link.",
-        facts={"gpu-1": [NetLink("nic0", operstate="DOWN"), NetLink("nic1", operstate="UP")], "leaf-0": []},
-        finds="gpu-1/nic0",
-    ),
+    Case("A NIC has no link.", facts={"gpu-1": [down("nic0"), up("nic1")], "leaf-0": []}, finds="gpu-1/nic0"),
 )
 
 QUIET = (
     Case("With spines there is another path.", PLAN + "leaf-0/swp9 spine-1/swp1\nleaf-1/swp9 spine-1/swp2", _SWAPPED),
-    Case(
-        "One plane of the rail is left.",
-        _TWO_PLANES,
-        {"gpu-1": [NetLink("nic0p0", operstate="DOWN"), NetLink("nic0p1", operstate="UP")]},
-    ),
+    Case("One plane of the rail is left.", _TWO_PLANES, {"gpu-1": [down("nic0p0"), up("nic0p1")]}),
     Case(
         "The only host of a rail has no peers to be cut from.",
         "gpu-1/nic0 leaf-0/swp1 rail=0",
-        {"gpu-1": [NetLink("nic0", operstate="DOWN")]},
+        {"gpu-1": [down("nic0")]},
     ),
     Case("Everything is where it should be.", facts={"gpu-1": [hears("nic0", "leaf-0/swp1")]}),
     Case("A wrong port of the right leaf is still on the rail.", facts={"gpu-1": [hears("nic0", "leaf-0/swp2")]}),

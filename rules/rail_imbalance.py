@@ -37,6 +37,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from rules._examples import down
 from rules._held_up import Directions, Why, directions
 from rules._links import hosts_not_evaluated
 from truerail.analysis.counters.carried import LEAST_WINDOWS, TOO_FEW
@@ -44,7 +45,7 @@ from truerail.analysis.counters.rail_balance import ACTIVE, IDLE, LOW
 from truerail.analysis.counters.telemetry import Telemetry
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
-from truerail.model import CauseKind, Finding, NetLink, Port, PortCounters, Severity
+from truerail.model import CauseKind, Finding, Port, PortCounters, Severity
 
 VERY_LOW = 0.6
 """Share of the median below which the imbalance is critical (detection.md 3)."""
@@ -167,5 +168,5 @@ QUIET = (
     Case("All rails are loaded alike.", rates=_rates({})),
     Case("A job uses four of eight GPUs.", unknown=True, rates=_rates({0: dict.fromkeys(range(4), 0.0)})),
     Case("All hosts of the job load the same rail less.", rates=_rates({h: {3: 0.5} for h in range(4)})),
-    Case("The NIC has no link.", facts={"h2": [NetLink("nic5", operstate="DOWN")]}, rates=_rates({2: {5: 0.0}})),
+    Case("The NIC has no link.", facts={"h2": [down("nic5")]}, rates=_rates({2: {5: 0.0}})),
 )

@@ -32,14 +32,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rules._examples import hears
+from rules._examples import down, hears
 from truerail.analysis.affected import DeviceCables
 from truerail.analysis.cabling import State
 from truerail.analysis.explained import HURT_BY, Explained
 from truerail.analysis.nccl.path import is_on, unevaluated
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, NotApplicableError, report_not_evaluated, rule
-from truerail.model import Evidence, Fact, Finding, NetLink, NotEvaluated, Severity
+from truerail.model import Evidence, Fact, Finding, NotEvaluated, Severity
 from truerail.model.columns import Codes
 from truerail.model.facts import NetAddress
 from truerail.model.names import printable
@@ -130,14 +130,9 @@ def _of_inspector(slow: _SlowGpu) -> _Held:
 def _unplaced(names: tuple[str, ...], ranks: int) -> Iterator[NotEvaluated]:
     if names:
         shown = ", ".join(printable(name, 60) for name in names[:4])
-        yield NotEvaluated(
-            f"the hosts of {len(names)} ranks that are missing or behind are not known ({shown}): RAS gives addresses, "
-            "which no host of the plan reports",
-            what="rank",
-            count=len(names),
-            of=ranks,
-            rest_evaluated=True,
-        )
+        many = f"the hosts of {len(names)} ranks that are missing or behind are not known ({shown})"
+        why = f"{many}: RAS gives addresses, which no host of the plan reports"
+        yield NotEvaluated(why, "rank", len(names), ranks, rest_evaluated=True)
 
 
 def _hosts_by_address(round: Round) -> dict[str, int]:
@@ -255,7 +250,7 @@ def _below(window: Mapping[tuple[str, int | None], NcclBandwidth], gpu: tuple[st
 
 PLAN = "\n".join(f"gpu-{host}/nic{rail} leaf-{rail}/swp{host} rail={rail}" for host in (1, 2) for rail in (0, 1))
 _HEARD = [hears(f"nic{rail}", f"leaf-{rail}/swp1") for rail in (0, 1)]
-_BROKEN: list[Fact] = [NetLink("nic0", operstate="DOWN"), _HEARD[1]]
+_BROKEN: list[Fact] = [down("nic0"), _HEARD[1]]
 
 
 def _rank(state: str = "running", *, host: str = "gpu-1", gpu: int | None = 0, behind: bool = True) -> RasRank:

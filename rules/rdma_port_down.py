@@ -30,6 +30,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from rules._examples import switched_off
 from rules._links import blind_bonds
 from rules._places import places
 from truerail.analysis.cabling import ONE_END, Why, evidence_of
@@ -112,7 +113,7 @@ FIRES = (
                 RdmaLink("mlx5_0", 1, "DOWN", "DISABLED", "nic0"),
                 NetLink("nic0", operstate="DOWN", flags=("UP",)),
             ],
-            "leaf-0": [NetLink("swp1", operstate="DOWN", flags=("BROADCAST",))],
+            "leaf-0": [switched_off("swp1")],
         },
         finds="gpu-1/nic0",
     ),

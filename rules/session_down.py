@@ -29,12 +29,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rules._examples import hears
+from rules._examples import hears, no_carrier, switched_off
 from rules._places import places
 from truerail.analysis.cabling import BOTH_ENDS, ONE_END, State, Why, evidence_of
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, NotApplicableError, report_not_evaluated, rule
-from truerail.model import BgpPeer, CauseKind, Fact, Finding, NetLink, NotEvaluated, Severity, Transport
+from truerail.model import BgpPeer, CauseKind, Fact, Finding, NotEvaluated, Severity, Transport
 from truerail.model.names import printable
 
 _UP = "Established"
@@ -103,7 +103,7 @@ FIRES = (
     Case(
         "Both ends report it: one finding; the uplink has no link.",
         facts={
-            "leaf-1": [BgpPeer("swp51", state="Idle"), NetLink("swp51", operstate="DOWN", flags=("UP", "NO-CARRIER"))],
+            "leaf-1": [BgpPeer("swp51", state="Idle"), no_carrier("swp51")],
             "spine-1": [BgpPeer("swp1", state="Idle"), BgpPeer("swp2", state=_UP)],
         },
         finds="leaf-1/swp51",
@@ -139,10 +139,7 @@ QUIET = (
         "One end was read before it came up.",
         facts={"leaf-1": [BgpPeer("swp51", state="Idle")], "spine-1": [BgpPeer("swp1", state=_UP)]},
     ),
-    Case(
-        "Its port is switched off.",
-        facts={"leaf-1": [BgpPeer("swp51", state="Idle"), NetLink("swp51", operstate="DOWN", flags=("BROADCAST",))]},
-    ),
+    Case("Its port is switched off.", facts={"leaf-1": [BgpPeer("swp51", state="Idle"), switched_off("swp51")]}),
     Case("An answer without states.", facts={"leaf-1": [BgpPeer("swp51", "spine-1")]}, unknown=True),
     Case(
         "A session over a port that is not planned: not applicable.", facts={"leaf-1": [BgpPeer("swp9", state="Idle")]}

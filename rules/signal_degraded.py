@@ -52,32 +52,8 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from rules._link_errors import (
-    AFTER_FEC,
-    BEFORE_FEC,
-    BER_AFTER_FEC,
-    FAST_BER_AFTER_FEC,
-    FAST_ETHERNET,
-    NRZ_SYMBOL_ERRORS_PER_HOUR,
-    PASSED_ON,
-    RECEIVE_ERRORS_PER_SECOND,
-    RISING_BER,
-    BadPort,
-    Cards,
-    Samples,
-    above_limits,
-    all_covered,
-    blamed,
-    blamed_card,
-    cover_any,
-    device_rates,
-    evaluate_port,
-    passed_on,
-    rate_evidence,
-    samples_covered,
-    suspected_cards,
-    without_link,
-)
+from rules import _link_errors as errors
+from rules._link_errors import BadPort, Cards, Samples
 from rules._links import counter_evidence, every_link, other_ends, rail_at, subject_of
 from truerail.analysis.cabling import BOTH_ENDS, ONE_END
 from truerail.analysis.counters import Quantity
@@ -94,14 +70,14 @@ ALONE = 0.7
 """Confidence in CRC errors without any other: a cut-through switch may have passed them on."""
 
 _WATCH = f"{NOTHING_YET}; check again in an hour, and compare the light at both ends (LNK005)."
-_COUNTED = (*BEFORE_FEC, *AFTER_FEC)
+_COUNTED = (*errors.BEFORE_FEC, *errors.AFTER_FEC)
 
 
 @rule("LNK004", severity=Severity.WARNING, needs=[PortCounters], instead=[BitErrorRate], cause=CauseKind.DEGRADED_LINK)
 def signal_degraded(round: Round) -> Iterator[Finding]:
     """Links of which an end receives errors, with the side that is to blame."""
     telemetry = round.telemetry
-    reported, (rates, short) = _reported(telemetry), device_rates(telemetry)
+    reported, (rates, short) = _reported(telemetry), errors.device_rates(telemetry)
     if not reported.any() and not rates:
         why = (
             f"; the bit error rates of {short:,} ports cover less than a minute, or all errors since boot"
@@ -111,17 +87,17 @@ def signal_degraded(round: Round) -> Iterator[Finding]:
         raise InsufficientDataError(f"no port reported twice of FEC, symbol, CRC or receive errors{why}")
     other = other_ends(telemetry.wiring)
     most = _most_after_fec(telemetry)
-    bad = _bad_ports(telemetry, _suspects(telemetry, most), other, most) | above_limits(
+    bad = _bad_ports(telemetry, _suspects(telemetry, most), other, most) | errors.above_limits(
         {port: rate for port, rate in rates.items() if not reported[port]}
     )
-    passed = passed_on(telemetry, bad, other)
+    passed = errors.passed_on(telemetry, bad, other)
     own = {port: found for port, found in bad.items() if port not in passed}
     links: dict[int, list[int]] = {}
     for port in bad:
         links.setdefault(subject_of(telemetry.wiring.index, port, int(other[port])), []).append(port)
     with_data = reported.copy()
     with_data[list(rates)] = True
-    cards = suspected_cards(telemetry, with_data, other, own)
+    cards = errors.suspected_cards(telemetry, with_data, other, own)
     for subject, ends in links.items():
         of_link = {port: own[port] for port in ends if port in own}
         if of_link:
@@ -143,13 +119,15 @@ def _suspects(telemetry: Telemetry, most: npt.NDArray[np.float64]) -> Codes:
     symbols = telemetry.summed(Q.SYMBOL_ERRORS).gained
     lost = np.fmax(np.where(pam4_ib, np.nan, symbols), telemetry.summed(Q.CRC_ERRORS).gained)
     corrected = np.where(pam4_ib, symbols, np.nan)
-    for quantity in BEFORE_FEC:
+    for quantity in errors.BEFORE_FEC:
         corrected = np.fmax(corrected, telemetry.summed(quantity).gained)
     suspect = telemetry.summed(Q.FEC_UNCORRECTED).gained > 0
-    suspect |= telemetry.summed(Q.RX_ERRORS).rate > RECEIVE_ERRORS_PER_SECOND
+    suspect |= telemetry.summed(Q.RX_ERRORS).rate > errors.RECEIVE_ERRORS_PER_SECOND
     suspect |= (lost >= most * bits) & (lost > 0)
-    suspect |= (corrected >= RISING_BER / 3 * bits) & (corrected > 0)
-    suspect |= nrz_links(telemetry) & (telemetry.summed(Q.SYMBOL_ERRORS).rate * 3600 > NRZ_SYMBOL_ERRORS_PER_HOUR)
+    suspect |= (corrected >= errors.RISING_BER / 3 * bits) & (corrected > 0)
+    suspect |= nrz_links(telemetry) & (
+        telemetry.summed(Q.SYMBOL_ERRORS).rate * 3600 > errors.NRZ_SYMBOL_ERRORS_PER_HOUR
+    )
     return np.flatnonzero(suspect)
 
 
@@ -168,7 +146,7 @@ def _bad_ports(telemetry: Telemetry, ports: Codes, other: Codes, most: npt.NDArr
             span[Q.FEC_SYMBOLS], span[Q.SYMBOL_ERRORS] = span[Q.SYMBOL_ERRORS], span[Q.FEC_SYMBOLS]
         could = {q: np.where(np.isnan(bits[row]), by_speed[row] * span[q], bits[row]) for q in _COUNTED}
         known, limit = falls_known[row], float(most[port])
-        evaluated = evaluate_port(of_port, span, could, nrz=bool(nrz[row]), falls_known=known, most=limit)
+        evaluated = errors.evaluate_port(of_port, span, could, nrz=bool(nrz[row]), falls_known=known, most=limit)
         if evaluated.summary:
             found[port] = evaluated
     return found
@@ -176,8 +154,8 @@ def _bad_ports(telemetry: Telemetry, ports: Codes, other: Codes, most: npt.NDArr
 
 def _most_after_fec(telemetry: Telemetry) -> npt.NDArray[np.float64]:
     """The bit error rate from CRC errors that FEC may leave, shape (planned ports,)."""
-    fast = (telemetry.speed() >= FAST_ETHERNET) & ~infiniband(telemetry)
-    return np.where(fast, FAST_BER_AFTER_FEC, BER_AFTER_FEC[0])
+    fast = (telemetry.speed() >= errors.FAST_ETHERNET) & ~infiniband(telemetry)
+    return np.where(fast, errors.FAST_BER_AFTER_FEC, errors.BER_AFTER_FEC[0])
 
 
 def _without_falls(telemetry: Telemetry, ports: Codes, other: Codes) -> tuple[Samples, Samples, Mask]:
@@ -188,17 +166,17 @@ def _without_falls(telemetry: Telemetry, ports: Codes, other: Codes) -> tuple[Sa
     fell, falls_known = np.zeros((2, len(ports), telemetry.samples), dtype=bool)
     for ends in (ports, other):
         falls, span = telemetry.part(Q.LINK_DOWNS, None, ends)
-        covered = samples_covered(telemetry, span)
-        fell |= all_covered(falls > 0, covered)
-        falls_known |= all_covered(~np.isnan(falls), covered)
-    around = without_link(fell, telemetry.part(Q.RX_BYTES, None, ports)[0])
+        covered = errors.samples_covered(telemetry, span)
+        fell |= errors.all_covered(falls > 0, covered)
+        falls_known |= errors.all_covered(~np.isnan(falls), covered)
+    around = errors.without_link(fell, telemetry.part(Q.RX_BYTES, None, ports)[0])
     around[:, 1:] |= around[:, :-1].copy()
     around[:, :-1] |= fell[:, 1:]
     gained: Samples = {}
     seconds: Samples = {}
     for quantity in _COUNTED:
         of_port, span = telemetry.part(quantity, None, ports)
-        left_out = cover_any(around, samples_covered(telemetry, span))
+        left_out = errors.cover_any(around, errors.samples_covered(telemetry, span))
         gained[quantity] = np.where(left_out, np.nan, of_port)
         seconds[quantity] = np.where(left_out | np.isnan(of_port), np.nan, span)
     return gained, seconds, falls_known
@@ -209,8 +187,8 @@ def _finding(
 ) -> Finding:
     index = telemetry.wiring.index
     symptoms = [f"{index.spell(port)} receives {'; '.join(found.summary)}" for port, found in bad.items()]
-    blame, does = blamed(telemetry, bad, other, reported)
-    card = blamed_card(telemetry, bad, other, cards)
+    blame, does = errors.blamed(telemetry, bad, other, reported)
+    card = errors.blamed_card(telemetry, bad, other, cards)
     severity = max((found.severity for found in bad.values()), key=lambda one: one.rank)
     quantities = tuple({quantity for found in bad.values() for quantity in found.reported})
     sure = ALONE if quantities == (Q.CRC_ERRORS,) else BOTH_ENDS if len(bad) > 1 else ONE_END
@@ -223,7 +201,7 @@ def _finding(
         confidence=sure,
         evidence=(
             *counter_evidence(telemetry, bad, *quantities, Q.RX_BITS),
-            *(rate_evidence(telemetry, found.rate) for found in bad.values() if found.rate),
+            *(errors.rate_evidence(telemetry, found.rate) for found in bad.values() if found.rate),
         ),
         detail=(("reports", tuple(str(index.spell(port)) for port in bad)), ("blame", card or blame)),
     )
@@ -243,7 +221,7 @@ def _passed_on(telemetry: Telemetry, subject: int, bad: dict[int, BadPort], othe
         rail=rail_at(index, subject),
         confidence=ALONE,
         evidence=counter_evidence(telemetry, bad, Q.CRC_ERRORS, Q.RX_ERRORS),
-        detail=(("reports", tuple(str(index.spell(port)) for port in bad)), ("because", PASSED_ON)),
+        detail=(("reports", tuple(str(index.spell(port)) for port in bad)), ("because", errors.PASSED_ON)),
     )
 
 

@@ -47,6 +47,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rules._examples import down
 from rules._held_up import Directions, Why, directions
 from rules._links import hosts_not_evaluated
 from truerail.analysis.counters.carried import TOO_FEW
@@ -67,7 +68,7 @@ from truerail.analysis.counters.rail_balance import (
 from truerail.analysis.counters.telemetry import Telemetry
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
-from truerail.model import CauseKind, Finding, NetLink, NotEvaluated, PortCounters, Severity
+from truerail.model import CauseKind, Finding, NotEvaluated, PortCounters, Severity
 from truerail.model.columns import Mask
 
 IN_STEP, ONE_LEVEL = 1.05, 1.01
@@ -309,5 +310,5 @@ QUIET = (
     Case("Rail 2 is loaded less on all hosts.", rates=_rates({f"h{h}/nic2": 0.5 for h in range(10)})),
     Case("Congestion slows it both ways.", rates=_rates({"h4/nic2": 0.75}, h4_nic2=_CUT | _MARKED)),
     Case("Its leaf pauses it while it would send.", rates=_rates({"h4/nic2": 0.75}, h4_nic2=_PAUSED | _MARKED)),
-    Case("The NIC has no link.", facts={"h4": [NetLink("nic2", operstate="DOWN")]}, rates=_rates({"h4/nic2": 0.0})),
+    Case("The NIC has no link.", facts={"h4": [down("nic2")]}, rates=_rates({"h4/nic2": 0.0})),
 )
