@@ -84,6 +84,12 @@ def each_to_each(hosts: int, of_pair: Callable[[str, str], Mapping[str, Any]]) -
     return facts
 
 
+def one_leaf(hosts: int, spines: int) -> str:
+    """A plan of one leaf with hosts `h0`, `h1`, ... and an uplink to each spine, all at 400 Gb/s."""
+    below = [f"h{n}/nic0 leaf-0/p{n} rail=0 speed=400" for n in range(hosts)]
+    return "\n".join(below + [f"leaf-0/up{n} spine-{n}/p0 speed=400" for n in range(spines)])
+
+
 def spines(leaves: int = 2) -> str:
     """A plan of leaves with a host each, and four spines."""
     hosts = [f"h{leaf + 1}/nic0 leaf-{leaf}/p1 rail=0" for leaf in range(leaves)]

@@ -1,8 +1,8 @@
 """Links for rules: their ends, what was counted there, and what could not be evaluated, with its devices."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import cast
+from typing import TypeVar, cast
 
 import numpy as np
 
@@ -11,11 +11,14 @@ from truerail.analysis.counters import Quantity, columns_of
 from truerail.analysis.counters.telemetry import Telemetry
 from truerail.analysis.round import Round
 from truerail.analysis.rule import InsufficientDataError, report_not_evaluated
-from truerail.model import Counter, Evidence, NotEvaluated, PortCounters, Reading
+from truerail.model import Counter as CounterName
+from truerail.model import Evidence, NotEvaluated, PortCounters, Reading
 from truerail.model.columns import NONE, Codes, Mask
 from truerail.model.finding import MOST_EXAMPLES
 from truerail.model.index import PlanIndex
 from truerail.model.names import folded, natural_key, printable, some
+
+T = TypeVar("T")
 
 
 def other_ends(wiring: Wiring) -> Codes:
@@ -63,8 +66,22 @@ def _only(reading: Reading, port: str, quantities: tuple[Quantity, ...]) -> Iter
             columns = zip(fact.counters, fact.values, columns_of(fact.counters, reading.collector), strict=True)
             kept = [(counter, value) for counter, value, column in columns if column and column.quantity in quantities]
             if kept:
-                counters: tuple[Counter, ...] = tuple(counter for counter, _ in kept)
+                counters: tuple[CounterName, ...] = tuple(counter for counter, _ in kept)
                 yield PortCounters(port, counters, tuple(value for _, value in kept))
+
+
+def hosts_of(telemetry: Telemetry) -> Mask:
+    """Which planned ports belong to hosts, shape (planned ports,)."""
+    index = telemetry.wiring.index
+    tier = np.array([*index.devices.tier, NONE], dtype=np.int64)
+    device: Codes = index.ports.device_of(np.arange(telemetry.ports))
+    return np.asarray(tier[device] == 0, dtype=bool)
+
+
+def majority(votes: Counter[T], least: int) -> T | None:
+    """What more than half of all voters say; None without such a majority, or of fewer than so many voters."""
+    (most, count) = votes.most_common(1)[0]
+    return most if 2 * count > votes.total() >= least else None
 
 
 def every_link(

@@ -17,7 +17,7 @@ from truerail.analysis.pfc.reasons import Reason
 from truerail.analysis.pfc.trees import Pauses
 from truerail.analysis.rule import Rule
 from truerail.model import Finding, PortQos, Severity
-from truerail.model.columns import NONE, Codes, Mask, factorize
+from truerail.model.columns import NONE, Mask, factorize
 from truerail.model.names import natural_key
 
 PRIORITIES = 8
@@ -70,14 +70,6 @@ def _settings(telemetry: Telemetry) -> npt.NDArray[np.int8]:
         lossless[row, [p for p in priorities if 0 <= p < PRIORITIES]] = LOSSLESS
     found[port[use]] = lossless[kind[use]]
     return found
-
-
-def hosts_of(telemetry: Telemetry) -> Mask:
-    """Which planned ports belong to hosts, shape (planned ports,)."""
-    index = telemetry.wiring.index
-    tier = np.array([*index.devices.tier, NONE], dtype=np.int64)
-    device: Codes = index.ports.device_of(np.arange(telemetry.ports))
-    return np.asarray(tier[device] == 0, dtype=bool)
 
 
 CAUSES = {

@@ -34,6 +34,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from rules._examples import one_leaf
 from truerail.analysis.counters.carried import overall
 from truerail.analysis.ecmp.siblings import polarized
 from truerail.analysis.ecmp.tiers import balance_to_evaluate, idle_switches, not_evaluated
@@ -77,10 +78,7 @@ def _finding(b: Balance, group: int, chance: float) -> Finding:
     )
 
 
-PLAN = "\n".join(
-    [f"h{n}/nic0 leaf-0/p{n} rail=0 speed=400" for n in range(16)]
-    + [f"leaf-0/up{s} spine-{s}/p0 speed=400" for s in range(16)]
-)
+PLAN = one_leaf(hosts=16, spines=16)
 
 
 def _rates(idle: int, others: float = 1e10) -> dict[str, dict[str, float]]:

@@ -42,6 +42,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
+from rules._links import majority
 from truerail.analysis.cabling import ONE_END, Wiring
 from truerail.analysis.cabling.paths import CLOSENESS
 from truerail.analysis.round import Round
@@ -238,8 +239,8 @@ def _usual(patterns: Mapping[int, _Paths], hosts: Mapping[int, int]) -> Usual:
     for key, paths in patterns.items():
         for gpu, level in paths.nearest.items():
             votes.setdefault((paths.model, gpu), Counter())[level] += hosts[key]
-    most = {key: (of.most_common(1)[0], of.total()) for key, of in votes.items()}
-    return {key: level for key, ((level, count), total) in most.items() if 2 * count > total >= LEAST_PEERS}
+    most = {key: majority(of, LEAST_PEERS) for key, of in votes.items()}
+    return {key: level for key, level in most.items() if level is not None}
 
 
 def _add_far(host: _Host, paths: _Paths, far: list[int], usual: Usual) -> None:

@@ -22,6 +22,7 @@ A GPU that is farther from the NIC than NCCL_NET_GDR_LEVEL allows, on a host of 
 
 from collections.abc import Iterator
 
+from rules._examples import Facts
 from rules._jobs import MAJORITY, evidence, job_of, rail_words, spelled
 from truerail.analysis.nccl import NcclJob
 from truerail.analysis.nccl.ends import Nic
@@ -65,7 +66,7 @@ def _finding(round: Round, job: NcclJob, nic: Nic, count: int, others: str) -> F
 PLAN = "\n".join(f"gpu-{host}/mlx5_{rail} leaf-{rail}/p{host} rail={rail}" for host in (1, 2) for rail in (0, 1))
 
 
-def _job(*without: tuple[str, int], net: str = "IB") -> dict[str, list[NcclHop | NcclNic]]:
+def _job(*without: tuple[str, int], net: str = "IB") -> Facts:
     """Two hosts, each sends over two NICs."""
     return {
         host: [
@@ -76,9 +77,7 @@ def _job(*without: tuple[str, int], net: str = "IB") -> dict[str, list[NcclHop |
     }
 
 
-_LIMITED: dict[str, list[NcclHop | NcclNic | NcclSetting]] = {
-    host: [*facts] for host, facts in _job(("gpu-2", 1)).items()
-}
+_LIMITED: Facts = {host: [*facts] for host, facts in _job(("gpu-2", 1)).items()}
 _LIMITED["gpu-2"].append(NcclSetting("gpu-2", "NCCL_NET_GDR_LEVEL", "PIX"))
 
 FIRES = (

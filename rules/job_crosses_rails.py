@@ -29,12 +29,12 @@ not keep to `NCCL_CROSS_NIC=0`.
 
 from collections.abc import Iterator
 
-from rules._examples import hears
+from rules._examples import Facts, hears
 from rules._jobs import device_words, evidence, job_of, port_words, rail_words, unknown_nics
 from truerail.analysis.nccl import Crossing, NcclJob
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, report_not_evaluated, rule
-from truerail.model import CauseKind, Finding, Neighbor, Severity
+from truerail.model import CauseKind, Finding, Severity
 from truerail.model.names import some
 from truerail.model.nccl_facts import NcclHop, NcclNic, NcclSetting
 
@@ -117,11 +117,9 @@ PLAN = "\n".join(f"gpu-{host}/mlx5_{rail} leaf-{rail}/p{host} rail={rail}" for h
 _SPINE = f"{PLAN}\nleaf-0/u1 spine-1/p1\nleaf-1/u1 spine-1/p2"
 
 
-def _job(
-    send: int, receive: int, proxy: int | None = None
-) -> dict[str, list[NcclHop | NcclNic | NcclSetting | Neighbor]]:
+def _job(send: int, receive: int, proxy: int | None = None) -> Facts:
     """Rank 0 on gpu-1 sends to rank 2 on gpu-2."""
-    nics: dict[str, list[NcclHop | NcclNic | NcclSetting | Neighbor]] = {
+    nics: Facts = {
         host: [NcclNic(host, index, (f"mlx5_{index}",), "RoCE") for index in (0, 1)] for host in ("gpu-1", "gpu-2")
     }
     hop = NcclHop("gpu-1", 0, 0, 0, 2, "send", "IB", send, proxy, gdr=True)

@@ -27,7 +27,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from rules._examples import down, hears
+from rules._examples import Facts, down, hears
 from rules._jobs import away, jobs_of, listed, subject_of, words_of
 from truerail.analysis.affected import DeviceCables
 from truerail.analysis.explained import HURT_BY, Explained
@@ -115,7 +115,7 @@ def _gpus_by_rail(round: Round, job: RunningJob, cables: Codes, hosts: list[int]
 PLAN = "\n".join(f"gpu-{host}/nic{rail} leaf-{rail}/swp{host} rail={rail}" for host in (1, 2, 3) for rail in (0, 1))
 
 
-def _seen(*dark: str) -> dict[str, list[Neighbor | NetLink | SchedulerJob | PodOfJob]]:
+def _seen(*dark: str) -> Facts:
     """What hosts report: the first NIC of those that are named has no link."""
     return {
         host: [

@@ -27,14 +27,14 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rules._examples import hears
+from rules._examples import Facts, hears
 from rules._jobs import away, jobs_of, listed, subject_of, words_of
 from truerail.analysis.affected import DeviceCables
 from truerail.analysis.cabling import State, Wiring
 from truerail.analysis.explained import HURT_BY, Explained
 from truerail.analysis.jobs import RunningJob
 from truerail.analysis.rule import Case, report_not_evaluated, rule
-from truerail.model import Finding, Neighbor, SchedulerJob, Severity
+from truerail.model import Finding, SchedulerJob, Severity
 from truerail.model.columns import Codes
 
 _SPARE = -1
@@ -112,9 +112,9 @@ PLAN = "\n".join(
 _JOINED = PLAN + "".join(f"\nleaf-{leaf}/up spine-1/p{leaf}" for leaf in range(4))
 
 
-def _seen(job: tuple[str, ...], *unlinked: str) -> dict[str, list[Neighbor | SchedulerJob]]:
+def _seen(job: tuple[str, ...], *unlinked: str) -> Facts:
     """Every cable of a host is where it is planned, without those of hosts that are named."""
-    found: dict[str, list[Neighbor | SchedulerJob]] = {
+    found: Facts = {
         f"gpu-{host}": [
             hears(f"nic{rail}", f"leaf-{rail + 2 * (host > 2)}/swp{host}")
             for rail in (0, 1)

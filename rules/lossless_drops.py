@@ -37,8 +37,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from rules._links import every_link
-from rules._pauses import LOSSLESS, LOSSY, PRIORITIES, Lossless, hosts_of, lossless_of
+from rules._links import every_link, hosts_of
+from rules._pauses import LOSSLESS, LOSSY, PRIORITIES, Lossless, lossless_of
 from truerail.analysis.counters.hygiene import Floats
 from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.counters.telemetry import Telemetry

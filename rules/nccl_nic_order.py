@@ -29,7 +29,9 @@ A job with fewer GPUs than NICs, whose ranks use the NICs of idle GPUs as well.
 from collections import Counter
 from collections.abc import Iterator
 
-from rules._jobs import MAJORITY, SHOWN, device_words, evidence, job_of, rail_words, unknown_nics
+from rules._examples import Facts
+from rules._jobs import SHOWN, device_words, evidence, job_of, rail_words, unknown_nics
+from rules._links import majority
 from truerail.analysis.nccl import End, NcclJob
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, report_not_evaluated, rule
@@ -96,11 +98,8 @@ def _by_index(job: NcclJob) -> tuple[dict[int, dict[int, tuple[NcclNic, frozense
     for (host, index), (_, found) in rails.items():
         if host not in several:
             votes.setdefault(index, Counter())[found] += 1
-    usual = {}
-    for index, counted in votes.items():
-        most, count = counted.most_common(1)[0]
-        if counted.total() >= _LEAST_HOSTS and MAJORITY * count > counted.total():
-            usual[index] = most
+    most = {index: majority(counted, _LEAST_HOSTS) for index, counted in votes.items()}
+    usual = {index: found for index, found in most.items() if found is not None}
     odd: dict[int, dict[int, tuple[NcclNic, frozenset[int]]]] = {}
     for (host, index), (listed, found) in rails.items():
         if host not in several and index in usual and found != usual[index]:
@@ -151,7 +150,7 @@ _PATHS = [
 ]
 
 
-def _sends(nic: int, proxy: int | None = None) -> dict[str, list[NcclHop | NcclNic | GpuNicPath | RdmaLink]]:
+def _sends(nic: int, proxy: int | None = None) -> Facts:
     """Rank 0, on GPU0 of gpu-1, sends through a NIC."""
     hop = NcclHop("gpu-1", 0, 0, 0, 3, "send", "IB", nic, proxy, gdr=True, from_gpu="0", to_gpu="0")
     links = [RdmaLink(f"mlx5_{one}", 1, "ACTIVE", "LINK_UP", f"mlx5_{one}") for one in range(3)]

@@ -25,6 +25,7 @@ A job that uses some GPUs of a host only, and not those of this NIC's rail: host
 from collections import Counter
 from collections.abc import Iterator
 
+from rules._examples import Facts
 from rules._jobs import MAJORITY, evidence, job_of, spelled, unknown_nics
 from truerail.analysis.nccl import NcclJob
 from truerail.analysis.round import Round
@@ -92,7 +93,7 @@ def _finding(round: Round, job: NcclJob, host: int, port: int, others: str) -> F
 PLAN = "\n".join(f"gpu-{host}/mlx5_{rail} leaf-{rail}/p{host} rail={rail}" for host in (1, 2, 3) for rail in (0, 1))
 
 
-def _job(*unused: tuple[int, int], listed: tuple[int, ...] = (0, 1)) -> dict[str, list[NcclHop | NcclNic]]:
+def _job(*unused: tuple[int, int], listed: tuple[int, ...] = (0, 1)) -> Facts:
     """Three hosts, each sends over two NICs, but for the unused ones."""
     return {
         f"gpu-{host}": [

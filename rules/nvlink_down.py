@@ -27,6 +27,7 @@ Hosts whose GPUs are in MIG mode, or of a model with fewer links in use: compare
 from collections import Counter
 from collections.abc import Iterator
 
+from rules._links import majority
 from truerail.analysis.cabling import ONE_END, evidence_of
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, InsufficientDataError, rule
@@ -80,8 +81,8 @@ def _usual(gpus: dict[tuple[int, int], tuple[int, int]]) -> dict[int, int]:
     votes: dict[int, Counter[int]] = {}
     for links, active in gpus.values():
         votes.setdefault(links, Counter())[active] += 1
-    most = {links: (*of.most_common(1)[0], of.total()) for links, of in votes.items()}
-    return {links: active for links, (active, count, total) in most.items() if 2 * count > total >= LEAST_PEERS}
+    most = {links: majority(of, LEAST_PEERS) for links, of in votes.items()}
+    return {links: active for links, active in most.items() if active is not None}
 
 
 PLAN = "\n".join(f"gpu-{host}/nic0 leaf-0/p{host} rail=0" for host in (1, 2, 3))

@@ -31,7 +31,7 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from rules._examples import down, up
+from rules._examples import down, one_leaf, up
 from rules._links import devices_counting
 from truerail.analysis.cabling import State
 from truerail.analysis.counters.carried import TOO_FEW
@@ -186,10 +186,7 @@ def _saturated(b: Balance, group: int, ratio: float) -> Finding:
     )
 
 
-PLAN = "\n".join(
-    [f"h{n}/nic0 leaf-0/p{n} rail=0 speed=400" for n in range(4)]
-    + [f"leaf-0/up{s} spine-{s}/p0 speed=400" for s in range(4)]
-)
+PLAN = one_leaf(hosts=4, spines=4)
 _UP = {"leaf-0": [up(f"up{s}") for s in range(4)]}
 
 

@@ -33,7 +33,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from rules._links import blind_hosts
+from rules._links import blind_hosts, majority
 from truerail.analysis.cabling import ONE_END, Wiring, evidence_of
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
@@ -84,9 +84,8 @@ def _worse(distinct: Sequence[PcieLink], count: Sequence[int], nics: set[str]) -
     found: dict[int, Link] = {}
     for number, link in enumerate(distinct):
         votes = alike[link.pci_address, link.max_speed_gts, link.max_width]
-        usual, most = votes.most_common(1)[0]
         able = (link.max_speed_gts if _is_nic(link, nics) else None, link.max_width)
-        should = usual if 2 * most > votes.total() >= LEAST_PEERS else able
+        should = majority(votes, LEAST_PEERS) or able
         if any(
             is_ is not None and want is not None and is_ < want
             for is_, want in zip(_as_is(link, nics), should, strict=True)

@@ -25,14 +25,14 @@ A topology that is made by hand for a reason: a switch that is kept apart from o
 from collections.abc import Iterator
 from dataclasses import replace
 
-from rules._examples import hears
+from rules._examples import Facts, hears
 from rules._jobs import listed
 from truerail.analysis.affected import DeviceCables
 from truerail.analysis.cabling import State
 from truerail.analysis.explained import Explained
 from truerail.analysis.host_groups import SeenGroups, TreeFault, group_of, groups_of, topology_faults
 from truerail.analysis.rule import Case, NotApplicableError, report_not_evaluated, rule
-from truerail.model import Finding, Neighbor, NotEvaluated, SchedulerNode, Severity, TopologyUnit
+from truerail.model import Finding, NotEvaluated, SchedulerNode, Severity, TopologyUnit
 from truerail.model.names import folded, natural_key, printable
 from truerail.model.reading import Reading
 
@@ -125,12 +125,10 @@ def _finding(explained: Explained, reading: Reading, subject: str, faults: list[
 
 
 PLAN = "\n".join(f"gpu-{host}/nic0 leaf-{(host - 1) // 2}/swp{host} rail=0" for host in (1, 2, 3, 4))
-_HEARD: dict[str, list[Neighbor | TopologyUnit | SchedulerNode]] = {
-    f"gpu-{host}": [hears("nic0", f"leaf-{(host - 1) // 2}/swp{host}")] for host in (1, 2, 3, 4)
-}
+_HEARD: Facts = {f"gpu-{host}": [hears("nic0", f"leaf-{(host - 1) // 2}/swp{host}")] for host in (1, 2, 3, 4)}
 
 
-def _topology(*switches: tuple[str, ...]) -> dict[str, list[Neighbor | TopologyUnit | SchedulerNode]]:
+def _topology(*switches: tuple[str, ...]) -> Facts:
     units = [TopologyUnit(f"s{number}", "switch", nodes) for number, nodes in enumerate(switches)]
     return _HEARD | {"slurm": [*units]}
 

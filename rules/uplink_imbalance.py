@@ -31,6 +31,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from rules._examples import one_leaf
 from truerail.analysis.ecmp.flow_bounds import FlowBounds
 from truerail.analysis.ecmp.occupancy import idle_chance
 from truerail.analysis.ecmp.siblings import CHANCE, polarized, weighted
@@ -126,10 +127,7 @@ def _finding(b: Balance, group: int, expected: float) -> Finding:
     )
 
 
-PLAN = "\n".join(
-    [f"h{n}/nic0 leaf-0/p{n} rail=0 speed=400" for n in range(64)]
-    + [f"leaf-0/up{s} spine-{s}/p0 speed=400" for s in range(4)]
-)
+PLAN = one_leaf(hosts=64, spines=4)
 _HOSTS = {f"leaf-0/p{n}": {"rx_bytes": 1e9} for n in range(64)}
 
 
