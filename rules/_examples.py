@@ -34,6 +34,11 @@ def hears(port: str, far: str, **more: Any) -> Neighbor:
     return reported._replace(port_id=name, port_id_type="ifname") if name else reported
 
 
+def alike(devices: str, facts: Sequence[Fact]) -> dict[str, Sequence[Fact]]:
+    """The same facts of several devices, with a blank between their names."""
+    return dict.fromkeys(devices.split(), facts)
+
+
 def up(port: str) -> NetLink:
     """A port that is up."""
     return NetLink(port, operstate="UP")

@@ -33,7 +33,7 @@ no finding.
 
 from collections.abc import Iterator
 
-from rules._examples import hears
+from rules._examples import alike, hears
 from rules._links import blind_bonds
 from truerail.analysis.cabling import Wiring
 from truerail.analysis.cabling.paths import GpuRails, rails_in
@@ -142,28 +142,29 @@ def _host(order: tuple[int, ...]) -> list[GpuNicPath | RdmaLink | NetLink]:
 _REVERSED = "\n".join(
     f"gpu-{host}/nic{5 - rail} leaf-{rail}/swp{host} rail={rail}" for host in (1, 2, 3) for rail in range(6)
 )
+_THREE = "gpu-1 gpu-2 gpu-3"
 _RIGHT = (0, 1, 2, 3, 4, 5)
 
 FIRES = (
     Case(
         "On one host of five the NICs are enumerated backwards.",
-        facts={**{f"gpu-{host}": _host(_RIGHT) for host in (1, 2, 3, 4)}, "gpu-5": _host((5, 4, 3, 2, 1, 0))},
+        facts=alike(f"{_THREE} gpu-4", _host(_RIGHT)) | {"gpu-5": _host((5, 4, 3, 2, 1, 0))},
         finds="gpu-5",
     ),
     Case(
         "Two NICs of one host of three are swapped: fewer hosts to compare with, less sure.",
-        facts={"gpu-1": _host(_RIGHT), "gpu-2": _host(_RIGHT), "gpu-3": _host((1, 0, 2, 3, 4, 5))},
+        facts=alike("gpu-1 gpu-2", _host(_RIGHT)) | {"gpu-3": _host((1, 0, 2, 3, 4, 5))},
         finds="gpu-3",
     ),
 )
 
 QUIET = (
-    Case("Each GPU is nearest to the NIC of its rail.", facts={f"gpu-{host}": _host(_RIGHT) for host in (1, 2, 3)}),
+    Case("Each GPU is nearest to the NIC of its rail.", facts=alike(_THREE, _host(_RIGHT))),
     Case(
         "All hosts agree on another order, and so do the plan and the cables: that is the vendor's.",
         _REVERSED,
         {
-            **{f"gpu-{host}": _host(_RIGHT) for host in (1, 2, 3)},
+            **alike(_THREE, _host(_RIGHT)),
             **{
                 f"leaf-{rail}": [hears(f"swp{host}", f"gpu-{host}/nic{5 - rail}") for host in (1, 2, 3)]
                 for rail in range(6)
@@ -173,7 +174,7 @@ QUIET = (
     Case(
         "All hosts agree on another order, and so does the plan; of cables nothing is seen.",
         _REVERSED,
-        {f"gpu-{host}": _host(_RIGHT) for host in (1, 2, 3)},
+        alike(_THREE, _host(_RIGHT)),
         unknown=True,
     ),
 )

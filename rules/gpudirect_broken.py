@@ -42,6 +42,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
+from rules._examples import alike
 from rules._links import majority
 from truerail.analysis.cabling import ONE_END, Wiring
 from truerail.analysis.cabling.paths import CLOSENESS
@@ -260,6 +261,9 @@ def _evidence(reading: Reading | None, facts: Iterable[Fact]) -> list[Evidence]:
 
 
 PLAN = "\n".join(f"gpu-{host}/nic0 leaf-0/swp{host} rail=0" for host in (1, 2, 3, 4))
+_THREE = "gpu-1 gpu-2 gpu-3"
+_NO_PEERMEM = HostSetting("nvidia_peermem", "not loaded")
+_FS, _NO_FS = HostSetting("nvidia_fs", "loaded"), HostSetting("nvidia_fs", "not loaded")
 _RIGHT = [
     HostSetting("nvidia_peermem", "loaded"),
     HostSetting("acs", "disabled", "0000:15:01.0"),
@@ -274,38 +278,27 @@ def _paths(level: str) -> list[GpuNicPath]:
 FIRES = (
     Case(
         "Neither nvidia-peermem nor DMA-BUF, on every host.",
-        facts={
-            f"gpu-{host}": [HostSetting("nvidia_peermem", "not loaded"), HostSetting("dma_buf", "not supported")]
-            for host in (1, 2, 3)
-        },
+        facts=alike(_THREE, [_NO_PEERMEM, HostSetting("dma_buf", "not supported")]),
         finds="gpu-1 gpu-2 gpu-3",
     ),
     Case(
         "Storage reaches GPU memory on three of four hosts.",
-        facts={
-            f"gpu-{host}": [HostSetting("nvidia_fs", "not loaded" if host == 4 else "loaded")] for host in (1, 2, 3, 4)
-        },
+        facts=alike(_THREE, [_FS]) | {"gpu-4": [_NO_FS]},
         finds="gpu-4",
     ),
     Case(
         "nvidia-peermem is loaded on three of four hosts.",
-        facts={**{f"gpu-{host}": _RIGHT for host in (1, 2, 3)}, "gpu-4": [HostSetting("nvidia_peermem", "not loaded")]},
+        facts=alike(_THREE, _RIGHT) | {"gpu-4": [_NO_PEERMEM]},
         finds="gpu-4",
     ),
     Case(
         "ACS and the IOMMU are on; there is no other host to compare with.",
-        facts={
-            "gpu-1": [
-                HostSetting("nvidia_peermem", "not loaded"),
-                HostSetting("acs", "enabled", "0000:15:01.0"),
-                HostSetting("iommu", "on"),
-            ]
-        },
+        facts={"gpu-1": [_NO_PEERMEM, HostSetting("acs", "enabled", "0000:15:01.0"), HostSetting("iommu", "on")]},
         finds="gpu-1",
     ),
     Case(
         "A GPU reaches its NIC over the CPU, on the other hosts over one PCIe switch.",
-        facts={**{f"gpu-{host}": _paths("PXB") for host in (1, 2, 3)}, "gpu-4": _paths("NODE")},
+        facts=alike(_THREE, _paths("PXB")) | {"gpu-4": _paths("NODE")},
         finds="gpu-4",
     ),
 )
@@ -313,21 +306,16 @@ FIRES = (
 QUIET = (
     Case(
         "The open kernel module does the work of nvidia-peermem by DMA-BUF.",
-        facts={
-            **{f"gpu-{host}": _RIGHT for host in (1, 2, 3)},
-            "gpu-4": [HostSetting("nvidia_peermem", "not loaded"), HostSetting("dma_buf", "supported")],
-        },
+        facts=alike(_THREE, _RIGHT) | {"gpu-4": [_NO_PEERMEM, HostSetting("dma_buf", "supported")]},
     ),
     Case(
         "Two hosts of four are without nvidia-fs: not all use GPUDirect Storage.",
-        facts={
-            f"gpu-{host}": [HostSetting("nvidia_fs", "not loaded" if host > 2 else "loaded")] for host in (1, 2, 3, 4)
-        },
+        facts=alike("gpu-1 gpu-2", [_FS]) | alike("gpu-3 gpu-4", [_NO_FS]),
     ),
-    Case("All is set right on every host.", facts={f"gpu-{host}": [*_RIGHT] for host in (1, 2, 3, 4)}),
+    Case("All is set right on every host.", facts=alike(f"{_THREE} gpu-4", _RIGHT)),
     Case(
         "Every host has the IOMMU on: it is intended, as for virtual machines.",
-        facts={f"gpu-{host}": [HostSetting("iommu", "on", "0000:18:00.0")] for host in (1, 2, 3)},
+        facts=alike(_THREE, [HostSetting("iommu", "on", "0000:18:00.0")]),
     ),
     Case(
         "The kernel was asked for translation, and the NICs' own group is passed through.",

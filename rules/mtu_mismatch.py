@@ -28,7 +28,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rules._examples import down, up
+from rules._examples import alike, down, up
 from rules._links import blind_ports
 from truerail.analysis.cabling import ONE_END
 from truerail.analysis.round import Round
@@ -108,7 +108,7 @@ PLAN = """
     leaf-0/swp9 spine-1/swp1
 """
 _PLAN_4 = PLAN.replace("leaf-0/swp9 spine-1/swp1", "gpu-4/nic0 leaf-0/swp4 rail=0")
-_THREE = {host: [NetLink("nic0", mtu=9000)] for host in ("gpu-1", "gpu-2", "gpu-3")}
+_THREE = alike("gpu-1 gpu-2 gpu-3", [NetLink("nic0", mtu=9000)])
 
 FIRES = (
     Case(
@@ -117,13 +117,7 @@ FIRES = (
         finds="gpu-1/nic0",
     ),
     Case(
-        "One NIC of three has another MTU.",
-        facts={
-            "gpu-1": [NetLink("nic0", mtu=1500)],
-            "gpu-2": [NetLink("nic0", mtu=9000)],
-            "gpu-3": [NetLink("nic0", mtu=9000)],
-        },
-        finds="gpu-1/nic0",
+        "One NIC of three has another MTU.", facts={**_THREE, "gpu-1": [NetLink("nic0", mtu=1500)]}, finds="gpu-1/nic0"
     ),
 )
 
@@ -131,7 +125,7 @@ QUIET = (
     Case(
         "All NICs have 9000 and the switch takes 9216; an uplink may differ.",
         facts={
-            **{host: [NetLink("nic0", mtu=9000)] for host in ("gpu-1", "gpu-2", "gpu-3")},
+            **_THREE,
             "leaf-0": [NetLink("swp1", mtu=9216), NetLink("swp9", mtu=9216)],
             "spine-1": [NetLink("swp1", mtu=1500)],
         },

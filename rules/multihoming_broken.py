@@ -38,7 +38,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rules._examples import no_carrier, up
+from rules._examples import alike, no_carrier, up
 from rules._lags import Lags, lags
 from rules._places import places, some_cables
 from truerail.analysis.cabling import BOTH_ENDS, ONE_END, Wiring, evidence_of
@@ -207,6 +207,8 @@ PLAN = """
 """
 _HOST: list[Fact] = [LagMember("nic0p0", "bond0"), LagMember("nic0p1", "bond0")]
 _AT_ONE: list[Fact] = [LagMember("swp1", "bond1"), SharedLag("bond1", "1", "bond1", "dual")]
+_ALONE: list[Fact] = [LagMember("swp1", "bond1"), SharedLag("bond1", "1", None, "single")]
+_BOTH = "leaf-1 leaf-2"
 
 FIRES = (
     Case(
@@ -223,21 +225,10 @@ FIRES = (
         facts={"leaf-1": _AT_ONE, "leaf-2": [LagMember("swp1", "bond1"), SharedLag("bond7", "7", "bond7", "dual")]},
         finds="gpu-1/nic0p0",
     ),
-    Case(
-        "One switch sees no working member at the other one.",
-        facts={
-            "leaf-1": [LagMember("swp1", "bond1"), SharedLag("bond1", "1", None, "single")],
-            "leaf-2": [LagMember("swp1", "bond1"), SharedLag("bond1", "1", None, "single")],
-        },
-        finds="gpu-1/nic0p0",
-    ),
+    Case("One switch sees no working member at the other one.", facts=alike(_BOTH, _ALONE), finds="gpu-1/nic0p0"),
     Case(
         "The peer link is down: both switches report it, and it is one finding.",
-        facts={
-            "gpu-1": _HOST,
-            "leaf-1": [*_AT_ONE, MlagPeer("peerlink", False, True)],
-            "leaf-2": [*_AT_ONE, MlagPeer("peerlink", False, True)],
-        },
+        facts={"gpu-1": _HOST, **alike(_BOTH, [*_AT_ONE, MlagPeer("peerlink", False, True)])},
         finds="leaf-1",
     ),
     Case("The keepalive is down.", facts={"leaf-2": [MlagPeer("Po1", True, False)]}, finds="leaf-2"),
@@ -248,18 +239,12 @@ QUIET = (
     Case("Only one switch reports its shared lags.", facts={"gpu-1": _HOST, "leaf-1": _AT_ONE}, unknown=True),
     Case(
         "Both switches share other bonds: this one is shared by other means, or not meant to be.",
-        facts={
-            "leaf-1": [LagMember("swp1", "Po1"), SharedLag("Po7", "7", "Po7", "dual")],
-            "leaf-2": [LagMember("swp1", "Po1"), SharedLag("Po7", "7", "Po7", "dual")],
-        },
+        facts=alike(_BOTH, [LagMember("swp1", "Po1"), SharedLag("Po7", "7", "Po7", "dual")]),
         unknown=True,
     ),
     Case(
         "A member without link is CAB003, and no fault of the pair.",
-        facts={
-            "leaf-1": [LagMember("swp1", "bond1"), SharedLag("bond1", "1", None, "single")],
-            "leaf-2": [*_AT_ONE, no_carrier("swp1")],
-        },
+        facts={"leaf-1": _ALONE, "leaf-2": [*_AT_ONE, no_carrier("swp1")]},
     ),
     Case("A switch that the plan does not have.", facts={"leaf-9": [MlagPeer("peerlink", False)]}),
     Case("No bond, no pair: not applicable.", facts={"gpu-1": [up("nic0p0")]}),

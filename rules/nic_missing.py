@@ -34,7 +34,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rules._examples import hears, up
+from rules._examples import alike, hears, up
 from rules._links import blind_bonds
 from rules._places import places
 from truerail.analysis.cabling import ONE_END, Why, Wiring
@@ -123,21 +123,14 @@ FIRES = (
     Case(
         "A card more on one host shifts the numbers of its later NICs: each is there under another name.",
         _BY_NUMBER,
-        {
-            "gpu-1": _numbered(0, 1, 2, 3, 4, 5),
-            "gpu-2": _numbered(0, 1, 2, 3, 4, 5),
-            "gpu-3": [*_numbered(1, 2, 3, 4, 5, 6), RdmaLink("mlx5_0", 1, "DOWN", "DISABLED", "eth9")],
-        },
+        alike("gpu-1 gpu-2", _numbered(*range(6)))
+        | {"gpu-3": [*_numbered(*range(1, 7)), RdmaLink("mlx5_0", 1, "DOWN", "DISABLED", "eth9")]},
         "gpu-3",
     ),
     Case(
         "Only the last number is another.",
         _BY_NUMBER,
-        {
-            "gpu-1": _numbered(0, 1, 2, 3, 4, 5),
-            "gpu-2": _numbered(0, 1, 2, 3, 4, 6),
-            "gpu-3": _numbered(0, 1, 2, 3, 4, 5),
-        },
+        {**alike("gpu-1 gpu-3", _numbered(*range(6))), "gpu-2": _numbered(0, 1, 2, 3, 4, 6)},
         "gpu-2",
     ),
     Case(
@@ -158,8 +151,8 @@ QUIET = (
         _BY_NUMBER,
         {
             "gpu-1": [RdmaLink(f"mlx5_{nic}", 1, "ACTIVE", "LINK_UP", f"eth{nic}") for nic in range(6)],
-            "gpu-2": _numbered(0, 1, 2, 3, 4, 5),
-            "gpu-3": _numbered(5, 4, 3, 2, 1, 0),
+            "gpu-2": _numbered(*range(6)),
+            "gpu-3": _numbered(*reversed(range(6))),
         },
     ),
     Case(

@@ -33,6 +33,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from rules._examples import alike
 from rules._links import blind_hosts, majority
 from truerail.analysis.cabling import ONE_END, Wiring, evidence_of
 from truerail.analysis.round import Round
@@ -187,6 +188,7 @@ def _speed(wiring: Wiring, port: int) -> float:
 
 
 PLAN = "\n".join(f"gpu-{host}/nic0 leaf-0/swp{host} rail=0 speed=400" for host in (1, 2, 3, 4))
+_HOSTS = "gpu-1 gpu-2 gpu-3 gpu-4"
 _NIC = RdmaLink("mlx5_0", 1, "ACTIVE", "LINK_UP", "nic0", 400.0)
 _AT = "0000:18:00.0"
 
@@ -198,7 +200,7 @@ def _host(speed: float, width: int) -> list[RdmaLink | PcieLink]:
 FIRES = (
     Case(
         "One NIC of four has eight lanes.",
-        facts={**{f"gpu-{host}": _host(32.0, 16) for host in (1, 2, 3)}, "gpu-4": _host(32.0, 8)},
+        facts=alike("gpu-1 gpu-2 gpu-3", _host(32.0, 16)) | {"gpu-4": _host(32.0, 8)},
         finds="gpu-4/nic0",
     ),
     Case(
@@ -214,18 +216,10 @@ FIRES = (
 )
 
 QUIET = (
+    Case("Each link is as fast and as wide as it can be.", facts=alike(_HOSTS, _host(32.0, 16))),
+    Case("Two of four hosts report no PCIe link.", facts=alike("gpu-1 gpu-2", _host(32.0, 16)), unknown=True),
+    Case("All slots are PCIe 4: the hosts' design.", facts=alike(_HOSTS, _host(16.0, 16))),
     Case(
-        "Each link is as fast and as wide as it can be.",
-        facts={f"gpu-{host}": _host(32.0, 16) for host in (1, 2, 3, 4)},
-    ),
-    Case(
-        "Two of four hosts report no PCIe link.",
-        facts={f"gpu-{host}": _host(32.0, 16) for host in (1, 2)},
-        unknown=True,
-    ),
-    Case("All slots are PCIe 4: the hosts' design.", facts={f"gpu-{host}": _host(16.0, 16) for host in (1, 2, 3, 4)}),
-    Case(
-        "A GPU lowers its speed while idle.",
-        facts={f"gpu-{host}": [PcieLink("0000:19:00.0", 2.5, 16, 32.0, 16, "GPU0")] for host in (1, 2, 3, 4)},
+        "A GPU lowers its speed while idle.", facts=alike(_HOSTS, [PcieLink("0000:19:00.0", 2.5, 16, 32.0, 16, "GPU0")])
     ),
 )

@@ -46,6 +46,7 @@ from typing import Any
 
 import numpy as np
 
+from rules._examples import alike
 from rules._links import blind_ports, other_ends, rail_at
 from rules._qos import (
     COMPARED,
@@ -205,6 +206,13 @@ def _nics(**more: Any) -> list[PortQos]:
 
 _LEAF = [PortQos(f"swp{host}", "dscp", (3,), (3,), False, "drop") for host in (1, 2, 3, 4)]
 
+_ON_FOUR = [PortQos(f"swp{host}", pfc_priorities=(4,)) for host in (1, 2, 3, 4)]
+_ONE_CABLE, _THREE, _HOSTS, _LEAVES = (
+    "gpu-1/nic0 leaf-0/swp1 rail=0",
+    "gpu-1 gpu-2 gpu-3",
+    "gpu-1 gpu-2 gpu-3 gpu-4",
+    "leaf-0 leaf-1",
+)
 _PROFILE = QosProfile(
     "dscp", (3,), (3,), False, "drop", ((26, 3),), 9000, (QosBuffer(None, 150000, 1500000, 0.05, 90000),)
 )
@@ -213,29 +221,18 @@ _AS_DECLARED = PortQos("swp1", "dscp", (3,), (3,), False, "drop", ((26, 3),), 15
 FIRES = (
     Case(
         "One NIC pauses another priority than the others, and than its leaf.",
-        facts={
-            **{f"gpu-{host}": _nics() for host in (1, 2, 3)},
-            "gpu-4": [PortQos("nic0", "dscp", (4,), (3,), False), *_nics()[1:]],
-            "leaf-0": _LEAF,
-        },
+        facts=alike(_THREE, _nics())
+        | {"gpu-4": [PortQos("nic0", "dscp", (4,), (3,), False), *_nics()[1:]], "leaf-0": _LEAF},
         finds="gpu-4/nic0",
     ),
     Case(
         "A host trusts PCP and pauses everything: one finding of the host.",
-        facts={
-            **{f"gpu-{host}": _nics() for host in (1, 2, 3)},
-            "gpu-4": _nics(trust="pcp", pfc_priorities=(), global_pause=True),
-        },
+        facts=alike(_THREE, _nics()) | {"gpu-4": _nics(trust="pcp", pfc_priorities=(), global_pause=True)},
         finds="gpu-4",
     ),
     Case(
         "All NICs pause priority 3, all ports of the leaves priority 4: the leaves differ.",
-        facts={
-            **{f"gpu-{host}": _nics() for host in (1, 2, 3, 4)},
-            **{
-                f"leaf-{rail}": [PortQos(f"swp{host}", pfc_priorities=(4,)) for host in (1, 2, 3, 4)] for rail in (0, 1)
-            },
-        },
+        facts=alike(_HOSTS, _nics()) | alike(_LEAVES, _ON_FOUR),
         finds="leaf-0 leaf-1",
     ),
     Case(
@@ -259,12 +256,7 @@ FIRES = (
     ),
     Case(
         "All NICs and all leaves pause priority 4, the plan declares 3: one finding for each tier.",
-        facts={
-            **{f"gpu-{host}": _nics(pfc_priorities=(4,)) for host in (1, 2, 3, 4)},
-            **{
-                f"leaf-{rail}": [PortQos(f"swp{host}", pfc_priorities=(4,)) for host in (1, 2, 3, 4)] for rail in (0, 1)
-            },
-        },
+        facts=alike(_HOSTS, _nics(pfc_priorities=(4,))) | alike(_LEAVES, _ON_FOUR),
         finds="gpu-1 leaf-0",
         qos=QosProfile(pfc_priorities=(3,)),
     ),
@@ -281,7 +273,7 @@ FIRES = (
     ),
     Case(
         "The majority is wrong: three NICs trust PCP, the plan and the fourth say DSCP.",
-        facts={**{f"gpu-{host}": _nics(trust="pcp")[:1] for host in (1, 2, 3)}, "gpu-4": _nics()[:1]},
+        facts=alike(_THREE, _nics(trust="pcp")[:1]) | {"gpu-4": _nics()[:1]},
         finds="gpu-1",
         qos=QosProfile(trust="dscp"),
     ),
@@ -290,7 +282,7 @@ FIRES = (
 QUIET = (
     Case(
         "All is as the plan declares; a NIC responds to congestion on more priorities, a switch takes larger frames.",
-        "gpu-1/nic0 leaf-0/swp1 rail=0",
+        _ONE_CABLE,
         {
             "gpu-1": [
                 PortQos("nic0", "dscp", (3,), (3, 4), False, None, ((26, 3), (48, 6))),
@@ -302,7 +294,7 @@ QUIET = (
     ),
     Case(
         "The plan declares a DSCP map, which no switch reports: unknown there.",
-        "gpu-1/nic0 leaf-0/swp1 rail=0",
+        _ONE_CABLE,
         {"gpu-1": [PortQos("nic0", dscp_to_priority=((26, 3),))], "leaf-0": [PortQos("swp1", "dscp")]},
         qos=QosProfile(dscp_to_priority=((26, 3),)),
         unknown=True,
@@ -318,19 +310,12 @@ QUIET = (
     ),
     Case(
         "All agree; NICs answer congestion on all priorities, which does no harm.",
-        facts={
-            **{f"gpu-{host}": _nics(ecn_priorities=tuple(range(8))) for host in (1, 2, 3, 4)},
-            **dict.fromkeys(("leaf-0", "leaf-1"), _LEAF),
-        },
+        facts=alike(_HOSTS, _nics(ecn_priorities=tuple(range(8)))) | alike(_LEAVES, _LEAF),
     ),
-    Case(
-        "One leaf of two reports no settings.",
-        facts={**{f"gpu-{host}": _nics() for host in (1, 2, 3, 4)}, "leaf-0": _LEAF},
-        unknown=True,
-    ),
+    Case("One leaf of two reports no settings.", facts=alike(_HOSTS, _nics()) | {"leaf-0": _LEAF}, unknown=True),
     Case(
         "Settings that were read stand; a driver that counts pauses of all priorities, or of none, shows nothing.",
-        facts={"gpu-1": _nics(), "gpu-2": _nics(), "gpu-3": _nics()},
+        facts=alike(_THREE, _nics()),
         unknown=True,
         rates={
             "gpu-4/nic0": {"rx_bytes:3": 1e9, **{f"rx_pause_frames:{priority}": 0.0 for priority in range(8)}},

@@ -41,6 +41,7 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
+from rules._examples import alike
 from rules._links import blind_links
 from truerail.analysis.cabling import ONE_END, Wiring
 from truerail.analysis.round import Round
@@ -198,6 +199,7 @@ _PLAN_800 = """
 """
 _UNPLANNED = "\n".join(f"gpu-{n}/nic{rail} leaf-{rail}/swp{n} rail={rail}" for n in range(1, 5) for rail in (0, 1))
 _SECOND_RAIL = {"leaf-1": [NetLink(f"swp{n}", speed_gbps=400.0) for n in range(1, 5)]}
+_ONE_SLOW = [NetLink(f"swp{n}", speed_gbps=200.0 if n == 2 else 400.0) for n in range(1, 5)]
 _RATE_400 = RdmaLink("mlx5_0", 1, "ACTIVE", "LINK_UP", "nic0", 400.0)
 _SECOND = [NetLink("swp2", speed_gbps=400.0)]
 
@@ -227,10 +229,7 @@ FIRES = (
     ),
     Case(
         "The plan has no speed, and the ends differ.",
-        facts={
-            "gpu-2": [RdmaLink("mlx5_0", 1, "ACTIVE", "LINK_UP", "nic0", 400.0)],
-            "leaf-0": [NetLink("swp2", speed_gbps=100.0)],
-        },
+        facts={"gpu-2": [_RATE_400], "leaf-0": [NetLink("swp2", speed_gbps=100.0)]},
         finds="gpu-2/nic0",
     ),
     Case(
@@ -246,7 +245,7 @@ FIRES = (
     Case(
         "No speed is planned: one link of the rail runs at half the others' speed, and so does its host's only there.",
         _UNPLANNED,
-        {"leaf-0": [NetLink(f"swp{n}", speed_gbps=200.0 if n == 2 else 400.0) for n in range(1, 5)], **_SECOND_RAIL},
+        {"leaf-0": _ONE_SLOW, **_SECOND_RAIL},
         "gpu-2/nic0",
     ),
     Case(
@@ -275,10 +274,7 @@ QUIET = (
     Case(
         "No speed is planned, and all links of one host are slower: it may be of another kind.",
         _UNPLANNED,
-        {
-            f"leaf-{rail}": [NetLink(f"swp{n}", speed_gbps=200.0 if n == 2 else 400.0) for n in range(1, 5)]
-            for rail in (0, 1)
-        },
+        alike("leaf-0 leaf-1", _ONE_SLOW),
         unknown=True,
     ),
     Case("Neither end of one link reports its speed.", facts={"leaf-0": _SECOND}, unknown=True),
