@@ -70,38 +70,26 @@ def rank_behind(explained: Explained) -> Iterator[Finding]:
     """Ranks that are missing or behind."""
     round = explained.round
     table = round.snapshot.table(RasRank)
-    bandwidths = round.snapshot.table(NcclBandwidth).rows
-    if not table.rows and not bandwidths:
+    if not table.rows and not round.snapshot.table(NcclBandwidth).rows:
         raise NotApplicableError
-    hosts = _hosts_by_address(round)
-    unknown: dict[str, None] = {}
-    worst: dict[str, tuple[Finding, float]] = {}
-    for row, rank in enumerate(table.rows):
-        if rank.state not in _GONE and not rank.behind:
-            continue
-        code = _host(round, rank.host, hosts)
+    hosts, unknown, worst = _hosts_by_address(round), dict[str, None](), dict[str, Finding]()
+    for held in (*_by_ras(round), *_by_inspector(round)):
+        code = _host(round, held.host, hosts)
         if code < 0:
-            unknown[str(rank.host or f"rank {rank.rank}")] = None
+            unknown[held.host or held.look] = None
             continue
-        device = table.devices[int(table.device[row])]
-        finding = _finding(explained, _of_ras(rank), device, code)
-        if finding.subject not in worst or finding.confidence > worst[finding.subject][1]:
-            worst[finding.subject] = (finding, finding.confidence)
-    device = next((one.device for one in round.snapshot.readings if one.collector == "nccl_inspector"), "")
-    for slow in _slow_gpus(bandwidths):
-        code = _host(round, slow.sample.node, hosts)
-        if code < 0:
-            unknown[slow.sample.node] = None
-            continue
-        finding = _finding(explained, _of_inspector(slow), device, code)
-        worst.setdefault(finding.subject, (finding, finding.confidence))
-    yield from (finding for finding, _ in worst.values())
+        finding = _finding(explained, held, code)
+        if finding.subject not in worst or finding.confidence > worst[finding.subject].confidence:
+            worst[finding.subject] = finding
+    yield from worst.values()
     report_not_evaluated(_unplaced(tuple(unknown), len(table.rows) or len(unknown)))
 
 
 class _Held(NamedTuple):
     """A rank that holds up its job: what it is called, what is wrong with it, and the fact that shows it."""
 
+    device: str
+    host: str | None
     name: str
     gpu: int | None
     what: str
@@ -110,21 +98,27 @@ class _Held(NamedTuple):
     fact: RasRank | NcclBandwidth
 
 
-def _of_ras(rank: RasRank) -> _Held:
-    gone = rank.state in _GONE
-    what = f"is {rank.state}" if gone else f"is behind: {rank.operations} of {rank.most} operations"
-    name = f"rank {rank.rank}"
-    return _Held(f"{name} of {printable(rank.comm, 40)}", rank.gpu, what, name, 0.9 if gone else _BEHIND, rank)
+def _by_ras(round: Round) -> Iterator[_Held]:
+    table = round.snapshot.table(RasRank)
+    for row, rank in enumerate(table.rows):
+        gone = rank.state in _GONE
+        if gone or rank.behind:
+            device, look = table.devices[int(table.device[row])], f"rank {rank.rank}"
+            what = f"is {rank.state}" if gone else f"is behind: {rank.operations} of {rank.most} operations"
+            name = f"{look} of {printable(rank.comm, 40)}"
+            yield _Held(device, rank.host, name, rank.gpu, what, look, 0.9 if gone else _BEHIND, rank)
 
 
-def _of_inspector(slow: _SlowGpu) -> _Held:
-    one = slow.sample
-    what = (
-        f"is slow in {printable(one.collective, 40)} of {printable(one.bytes, 20)}: {one.busbw_gbs:,.1f} GB/s, where "
-        f"the median is {slow.median_gbs:,.1f}, in {_WINDOWS} windows"
-    )
-    job = f" of job {printable(one.job, 80)}" if one.job else ""
-    return _Held(f"a rank{job}, communicator {printable(one.comm, 40)},", one.gpu, what, "the rank", _BEHIND, one)
+def _by_inspector(round: Round) -> Iterator[_Held]:
+    device = next((one.device for one in round.snapshot.readings if one.collector == "nccl_inspector"), "")
+    for one, median_gbs in _slow_gpus(round.snapshot.table(NcclBandwidth).rows):
+        what = (
+            f"is slow in {printable(one.collective, 40)} of {printable(one.bytes, 20)}: {one.busbw_gbs:,.1f} GB/s, "
+            f"where the median is {median_gbs:,.1f}, in {_WINDOWS} windows"
+        )
+        job = f" of job {printable(one.job, 80)}" if one.job else ""
+        name = f"a rank{job}, communicator {printable(one.comm, 40)},"
+        yield _Held(device, one.node, name, one.gpu, what, "the rank", _BEHIND, one)
 
 
 def _unplaced(names: tuple[str, ...], ranks: int) -> Iterator[NotEvaluated]:
@@ -164,7 +158,7 @@ def _cables(round: Round, host: int, gpu: int | None) -> Codes:
     return np.asarray(cables[place == gpu * len(rails) // gpus], dtype=np.int64)
 
 
-def _finding(explained: Explained, held: _Held, device: str, host: int) -> Finding:
+def _finding(explained: Explained, held: _Held, host: int) -> Finding:
     round, index = explained.round, explained.round.cabling.index
     cables = _cables(round, host, held.gpu)
     name = index.devices.names[host]
@@ -183,7 +177,7 @@ def _finding(explained: Explained, held: _Held, device: str, host: int) -> Findi
         else f"Look at the process of {held.look} on {name}, and at its GPU.",
         rail=rails.pop() if len(rails) == 1 else None,
         confidence=held.confidence,
-        evidence=(_evidence(round, device, held.fact),),
+        evidence=(_evidence(round, held.device, held.fact),),
         detail=(((HURT_BY, cause),) if cause else ()),
     )
 
