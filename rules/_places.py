@@ -3,21 +3,23 @@
 Every wrong cable has exactly one kind, so no cable is reported twice.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from truerail.analysis.cabling import State, Why, Wiring
 from truerail.analysis.round import Round
-from truerail.model import NotEvaluated
+from truerail.analysis.rule import Rule
+from truerail.model import Finding, NotEvaluated
 from truerail.model.columns import NONE, Codes
 from truerail.model.finding import MOST_EXAMPLES
+from truerail.model.names import some
 
 Mask = npt.NDArray[np.bool_]
-_SHOWN = 4
 
 
 class Misplaced(IntEnum):
@@ -44,6 +46,21 @@ class Places:
     kind: Codes
     at: Codes
     rail: Codes
+
+    def found(self, rule: Rule, cable: int, **fields: Any) -> Finding:
+        """A finding about a cable, at its lower end: where it should be and where it is seen, with the reports on both
+        places.
+        """
+        wiring, index = self.wiring, self.wiring.index
+        ends = int(index.a[cable]), int(index.b[cable]), int(wiring.place[cable])
+        about = {
+            "expected": str(index.b_port(cable)),
+            "observed": self.observed(cable),
+            "rail": index.plan.cables[cable].rail,
+            "confidence": wiring.confidence(cable),
+            "evidence": wiring.evidence(*ends),
+        }
+        return rule.found(index.a_port(cable), **about | fields)
 
     def of(self, kind: Misplaced) -> list[int]:
         """The cables of a kind."""
@@ -107,7 +124,7 @@ def unknown_among(wiring: Wiring, value: Codes) -> Iterator[NotEvaluated]:
         if len(np.unique(value[index.from_host & (index.a_device == code)])) > 1
     )
     if hosts:
-        many = f"{len(hosts)} hosts ({', '.join(hosts[:_SHOWN])}{', ...' if len(hosts) > _SHOWN else ''})"
+        many = f"{len(hosts)} hosts ({some(hosts, more=', ...')})"
         why = f"{many} are seen by name alone: which of a host's NICs is on which leaf is unknown"
         yield NotEvaluated(why, what="host", count=len(hosts), subjects=hosts, rest_evaluated=True)
 
@@ -126,17 +143,21 @@ _NOT_SEEN = {
 """Why the state of a cable is unknown."""
 
 
+def some_cables(wiring: Wiring, cables: Codes | Sequence[int], of: int, why: str, what: str = "cable") -> NotEvaluated:
+    """Cables that could not be evaluated, with the first few as examples."""
+    named = tuple(str(wiring.index.a_port(int(cable))) for cable in cables[: MOST_EXAMPLES + 1])
+    shown = some(named, MOST_EXAMPLES, ", ...")
+    return NotEvaluated(f"{why} ({shown})", what, len(cables), of, named[:MOST_EXAMPLES], rest_evaluated=True)
+
+
 def unseen_cables(wiring: Wiring, among: Mask) -> Iterator[NotEvaluated]:
     """The cables whose actual place is unknown, one part for each reason. `among` has shape (cables,)."""
     of, unknown = int(np.count_nonzero(among)), among & (wiring.state == State.UNKNOWN)
     for why, reason in _NOT_SEEN.items():
         rows = np.flatnonzero(unknown & (wiring.why == why))
         if len(rows):
-            shown = tuple(str(wiring.index.a_port(cable)) for cable in rows[:MOST_EXAMPLES].tolist())
-            more = ", ..." if len(rows) > len(shown) else ""
             cables = f"{len(rows):,} of {of:,} cables {'is' if len(rows) == 1 else 'are'} unknown"
-            summary = f"{cables}: {reason} ({', '.join(shown)}{more})"
-            yield NotEvaluated(summary, what="cable", count=len(rows), of=of, subjects=shown, rest_evaluated=True)
+            yield some_cables(wiring, rows, of, f"{cables}: {reason}")
 
 
 def _sort(round: Round) -> Places:

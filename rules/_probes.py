@@ -1,21 +1,32 @@
-"""What the rules on probes share: NICs and leaves of each flow, what was not evaluated, the rows of their examples."""
+"""What the rules on probes share: NICs and leaves of each flow, and the places at which a path sweep seats faults."""
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from truerail.analysis.cabling import State, evidence_of
+from truerail.analysis.cabling import ONE_END, State, evidence_of
 from truerail.analysis.probes.reached import Reached, reached
 from truerail.analysis.round import Round
-from truerail.model import Evidence, NotEvaluated, ProbeReach
+from truerail.analysis.rule import InsufficientDataError, Rule
+from truerail.analysis.sweep.plan_graph import PlanGraph
+from truerail.analysis.sweep.seats import Seat
+from truerail.analysis.sweep.swept import Swept, swept
+from truerail.model import Evidence, Finding, NotEvaluated, ProbeReach
 from truerail.model.columns import NONE, Codes, Mask
 from truerail.model.finding import MOST_EXAMPLES
+from truerail.model.names import folded, some
 
 SHOWN = 4
-"""Names in one sentence."""
+"""Flows in the evidence of a finding."""
 STATES = {State.RIGHT: "right", State.WRONG: "wrong", State.MISSING: "missing", State.UNKNOWN: "unknown"}
+MOST_SWEPT = 3
+"""Flows of a sweep in the evidence of a finding."""
+SURE, ALONE, TIED, UNSEATED = 0.97, 0.9, 0.7, 0.6
+"""Confidence in a seat that many packets show, in one with few, in one of several, and in a loss without one."""
+MANY_LOST = 10
 
 
 @dataclass(frozen=True)
@@ -34,6 +45,11 @@ class Probed:
     judged: Mask
     """Whether it was tried, and one of its hosts can say what became of it."""
 
+    def found(self, rule: Rule, cable: int, which: Codes | Mask, subject: str = "", **fields: Any) -> Finding:
+        """A finding about some flows, of the rail of a NIC; its subject is that NIC unless another one is given."""
+        about = {"rail": self.rail(cable), "confidence": ONE_END, "evidence": self.evidence(codes_of(which))}
+        return rule.found(subject or self.nic(cable), **about | fields)
+
     def nic(self, cable: int) -> str:
         """A NIC as the plan names it."""
         return str(self.round.cabling.index.a_port(cable))
@@ -45,6 +61,10 @@ class Probed:
     def device(self, code: int) -> str:
         """A device's name."""
         return self.round.cabling.index.devices.names[code]
+
+    def devices(self, codes: Codes | Sequence[int]) -> str:
+        """The first few devices in words."""
+        return some(sorted({self.device(int(code)) for code in codes}))
 
     def cable_state(self, cable: int) -> str:
         """What LLDP and other witnesses say of a NIC's cable: right, wrong, missing or unknown."""
@@ -62,13 +82,13 @@ class Probed:
     def unseen(self, seen: Mask, what: str) -> Iterator[NotEvaluated]:
         """The planned NICs that are not among those of `seen`, shape (cables,)."""
         index = self.round.cabling.index
-        rows = np.flatnonzero(index.from_host & (index.rail >= 0) & ~seen)
-        of = int(np.count_nonzero(index.from_host & (index.rail >= 0)))
+        railed = index.from_host & (index.rail >= 0)
+        rows, of = np.flatnonzero(railed & ~seen), int(np.count_nonzero(railed))
         if len(rows):
-            shown = tuple(self.nic(cable) for cable in rows[:MOST_EXAMPLES].tolist())
-            nics = f"{len(rows):,} of {of:,} NICs {'is' if len(rows) == 1 else 'are'} unknown"
-            why = f"{nics}: {what} ({', '.join(shown)}{', ...' if len(rows) > len(shown) else ''})"
-            yield NotEvaluated(why, what="NIC", count=len(rows), of=of, subjects=shown, rest_evaluated=True)
+            nics = tuple(self.nic(cable) for cable in rows[: MOST_EXAMPLES + 1].tolist())
+            why = f"{len(rows):,} of {of:,} NICs {'is' if len(rows) == 1 else 'are'} unknown: {what}"
+            shown = some(nics, MOST_EXAMPLES, ", ...")
+            yield NotEvaluated(f"{why} ({shown})", "NIC", len(rows), of, nics[:MOST_EXAMPLES], rest_evaluated=True)
 
     def leaves_of_all(self, use: Mask, bad: Mask) -> list[int]:
         """Leaves of whose flows to other leaves all are bad, in both directions, so that one place at them explains
@@ -90,6 +110,12 @@ class Probed:
             use, bad = use & ~of_leaf, bad & ~of_leaf
         return found
 
+    def by_leaf(self, which: Mask) -> Iterator[tuple[int, Codes]]:
+        """Some flows by the leaf of their senders."""
+        flows = np.flatnonzero(which)
+        for leaf in np.unique(self.leaf[flows]).tolist():
+            yield leaf, flows[self.leaf[flows] == leaf]
+
     def between(self, pairs: Collection[tuple[int, int]]) -> Mask:
         """Flows from and to some leaves, shape (flows,)."""
         both = zip(self.leaf.tolist(), self.peer_leaf.tolist(), strict=True)
@@ -110,21 +136,132 @@ def probed(round: Round) -> Probed:
     return Probed(round, flows, leaf[mine], leaf[theirs], planned, railed, planned & flows.judged)
 
 
-def some(names: Sequence[str]) -> str:
-    """The first few names, and how many more there are."""
-    more = f" and {len(names) - SHOWN:,} more" if len(names) > SHOWN else ""
-    return ", ".join(names[:SHOWN]) + more
+@dataclass(frozen=True)
+class Sweep:
+    """A round's path sweep. The segments of a seat are the places at one of which something happens: links in one
+    direction, or devices.
+    """
+
+    round: Round
+    swept: Swept
+
+    @property
+    def graph(self) -> PlanGraph:
+        """What segments are numbers of."""
+        return self.swept.paths.graph
+
+    @cached_property
+    def names(self) -> Sequence[str]:
+        """The devices' names by code."""
+        return self.graph.index.devices.names
+
+    def found(self, rule: Rule, subject: str, flows: Codes, **fields: Any) -> Finding:
+        """A finding with what the senders of the first of some flows report."""
+        rows = self.swept.rows[flows[:MOST_SWEPT]].tolist()
+        evidence = tuple(evidence_of(self.round.snapshot, ProbeReach, row) for row in rows)
+        return rule.found(subject, evidence=evidence, **fields)
+
+    def loses(self, rule: Rule, seat: Seat, flows: Codes, summary: str) -> Finding:
+        """A finding about a seat that loses packets."""
+        one_of = len(seat.segments) > 1
+        return self.found(
+            rule,
+            self.subject(seat.segments),
+            flows,
+            summary=summary,
+            action=self._repair(seat.segments),
+            confidence=TIED if one_of else SURE if seat.lost >= MANY_LOST else ALONE,
+            detail=(
+                ("links", tuple(map(self.graph.name, seat.segments))),
+                *(("rate", round_rate(seat.rate)), ("sent", seat.sent), ("lost", seat.lost)),
+            ),
+        )
+
+    def between_switches(self, segments: Sequence[int]) -> bool:
+        """Whether a seat is a switch, or lies between switches: not at a NIC."""
+        seat = np.array(segments)
+        cable = self.graph.cable_of(seat)
+        return bool((self.graph.is_device(seat) | ~self.graph.index.from_host[cable]).all())
+
+    def nic_of(self, segments: Sequence[int]) -> tuple[int, bool] | None:
+        """The cable of the NIC at which a seat is alone, and whether the NIC sends on it."""
+        cable = int(self.graph.cable_of(np.array(segments[:1]))[0])
+        alone = len(segments) == 1 and cable >= 0 and bool(self.graph.index.from_host[cable])
+        return (cable, segments[0] % 2 == 0) if alone else None
+
+    def leaves_of(self, flows: Codes) -> set[tuple[int, int]]:
+        """The leaves that flows go from and to."""
+        sources, targets = self.swept.paths.leaf
+        return set(zip(sources[flows].tolist(), targets[flows].tolist(), strict=True))
+
+    def subject(self, segments: Sequence[int]) -> str:
+        """The port that sends on the first link of a seat; the device where no port is known, or where it is the
+        seat.
+        """
+        first = np.array(segments[:1])
+        if self.graph.is_device(first)[0]:
+            return self.graph.name(segments[0])
+        sender = self.graph.ends(segments[0])[0]
+        return sender.device if self.graph.is_bundle(first)[0] else str(sender)
+
+    def words(self, segments: Sequence[int]) -> str:
+        """A seat in words."""
+        names = [self.graph.name(one) for one in segments]
+        return names[0] if len(names) == 1 else f"one or more of {some(names)}"
+
+    def between(self, flows: Codes) -> str:
+        """The leaves between which some flows go, in words."""
+        return some([f"{self.names[a]} to {self.names[b]}" for a, b in sorted(self.leaves_of(flows))], more=", ...")
+
+    def not_covered(self, short: Mask, does: str) -> Iterator[NotEvaluated]:
+        """The links between switches of `coverage.segment` that are `short` of what a rule needs."""
+        coverage, strangers = self.swept.coverage, self.swept.strangers
+        links = coverage.segment[short]
+        if not len(links):
+            return
+        names = tuple(self.names[code] for code in np.unique(self.graph.tails(links)).tolist())
+        count, of = len(links), len(coverage.segment)
+        why = f"{does} {count:,} of {of:,} directed links between switches, of {folded(names)}; {coverage.words}"
+        if strangers:
+            why += f"; {len(strangers)} answer from unknown addresses ({some(strangers, more=', ...')})"
+        yield NotEvaluated(why, "link", count, of, names, rest_evaluated=True)
+
+    def _repair(self, segments: Sequence[int]) -> str:
+        """What to do about a link that loses packets in one direction."""
+        seat = np.array(segments)
+        if len(seat) > 1 or self.graph.is_device(seat).any():
+            return f"Exchange nothing yet: compare the counters at {self.words(segments)}, and sweep again."
+        sender, receiver = self.graph.ends(segments[0])
+        if self.graph.is_bundle(seat)[0]:
+            ends = f"{sender.device} and {receiver.device}"
+            return f"Find the cable of {ends} that loses by its counters before touching any."
+        return (
+            f"Reseat and clean the optics of this direction, that of {sender} which sends and that of {receiver}; "
+            f"then exchange the optic in {sender}."
+        )
 
 
-def sent(flow: int, port: str, peer: str, peer_port: str, packets: int = 3, **more: Any) -> ProbeReach:
-    """A sender's row, for examples."""
-    row = ProbeReach(port, peer, peer_port, "r", flow, "routed", 104, size=64, source_port=50000, sent=packets)
-    return row._replace(left_by=port, address="10.0.0.1", peer_address="10.0.0.2", pinglist="A")._replace(**more)
+def sweep_of(round: Round) -> Sweep:
+    """The sweep of a round, if there is one: see `Swept.over_paths`."""
+    return Sweep(round, swept(round))
 
 
-def heard(flow: int, port: str, peer: str, peer_port: str, packets: int = 3, **more: Any) -> ProbeReach:
-    """A listener's row, for examples; without a size and an interface where nothing was heard."""
-    row = ProbeReach(port, peer, peer_port, "r", flow, "routed", 104, heard=packets)
-    if packets:
-        row = row._replace(size=64, source_port=50000, arrived_on=port, tos_heard=104)
-    return row._replace(**more)
+def sweep_to_evaluate(round: Round) -> Sweep:
+    """The sweep of a round. Raises InsufficientDataError where no flow with hops has both of its ends."""
+    found = swept(round)
+    if not len(found.paths.flows):
+        raise InsufficientDataError("no probe between two planned NICs has a listener that can say what arrived")
+    if not found.coverage.hops_named:
+        why = f"; they answer from {', '.join(found.strangers[:SHOWN])}" if found.strangers else ""
+        raise InsufficientDataError(f"no switch is known by the address that it answers from{why}")
+    return Sweep(round, found)
+
+
+def codes_of(which: Codes | Mask) -> Codes:
+    """Flows by number, of a mask or of numbers."""
+    return np.flatnonzero(which) if which.dtype == bool else np.asarray(which, dtype=np.int64)
+
+
+def round_rate(rate: float) -> float:
+    """A rate with two digits."""
+    return float(f"{rate:.2g}")

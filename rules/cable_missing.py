@@ -50,18 +50,14 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from rules._examples import carrier, down, hears, no_carrier, switched_off
 from rules._places import places, unseen_cables
 from truerail.analysis.cabling import BOTH_ENDS, ONE_END, WITNESS_KINDS, State, Why, Wiring, link_repair
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, report_not_evaluated, rule
 from truerail.model import Finding, Neighbor, NetLink, RdmaLink, Severity, Transport
 
-_REASONS = {
-    Why.LINK_DOWN: "link down",
-    Why.SILENT: "silent",
-    Why.DISABLED: "switched off",
-    Why.PENDING: "pending",
-}
+_REASONS = {Why.LINK_DOWN: "link down", Why.SILENT: "silent", Why.DISABLED: "switched off", Why.PENDING: "pending"}
 
 
 @rule("CAB003", severity=Severity.CRITICAL, needs=[Neighbor], instead=WITNESS_KINDS)
@@ -71,18 +67,15 @@ def cable_missing(round: Round) -> Iterator[Finding]:
     gone = (wiring.state == State.MISSING) & (wiring.why != Why.NIC_ABSENT)
     unseen = np.isin(wiring.why, [Why.PENDING, Why.SILENT])
     for cable in np.flatnonzero(gone | unseen).tolist():
-        a, b = int(wiring.index.a[cable]), int(wiring.index.b[cable])
         why = Why(int(wiring.why[cable]))
         summary, action = _words(wiring, cable, why, places(round).subject(cable))
-        yield cable_missing.found(
-            wiring.index.a_port(cable),
+        yield places(round).found(
+            cable_missing,
+            cable,
             severity=_severity(why, from_host=bool(wiring.index.from_host[cable])),
             summary=summary,
             action=action,
-            expected=str(wiring.index.b_port(cable)),
-            rail=round.plan.cables[cable].rail,
             confidence=BOTH_ENDS if len(_witnesses(wiring, cable)) == 2 else ONE_END,
-            evidence=wiring.evidence(a, b),
             detail=(("reason", _REASONS[why]),),
         )
     report_not_evaluated(unseen_cables(wiring, ~unseen))
@@ -160,19 +153,15 @@ def _witnesses(wiring: Wiring, cable: int) -> list[str]:
     return [*found, *(["the discovery of the fabric"] if any(states.unlinked(code)[0] for code, _ in ends) else [])]
 
 
-_PLAN = """
+PLAN = """
     gpu-1/nic0 leaf-0/swp1 rail=0
     gpu-1/nic1 leaf-0/swp2 rail=1
     gpu-2/nic0 leaf-0/swp3 rail=0
     leaf-0/swp9 spine-1/swp1
 """
-_LEAF_HEARS_THE_REST = [
-    Neighbor("swp2", system_name="gpu-1", port_id="nic1", port_id_type="ifname"),
-    Neighbor("swp3", system_name="gpu-2", port_id="nic0", port_id_type="ifname"),
-    Neighbor("swp9", system_name="spine-1", port_id="swp1", port_id_type="ifname"),
-]
-_NIC1_UP = NetLink("nic1", operstate="UP", flags=("UP", "LOWER_UP"))
-_NIC1_HEARS = Neighbor("nic1", system_name="leaf-0", port_id="swp2", port_id_type="ifname")
+_LEAF_HEARS_THE_REST = [hears("swp2", "gpu-1/nic1"), hears("swp3", "gpu-2/nic0"), hears("swp9", "spine-1/swp1")]
+_NIC1_UP = carrier("nic1")
+_NIC1_HEARS = hears("nic1", "leaf-0/swp2")
 
 _INFINIBAND = """
     gpu-1/mlx5_0 leaf-0/1 rail=0
@@ -184,8 +173,8 @@ _INFINIBAND = """
 def _link(switch: str, port: str, host: str, device: str) -> tuple[Neighbor, Neighbor]:
     """A link as a discovery reports it, from both ends."""
     return (
-        Neighbor(port, system_name=host, port_id=device, port_id_type="ifname", via="InfiniBand", of=switch),
-        Neighbor(device, system_name=switch, port_id=port, port_id_type="ifname", via="InfiniBand", of=host),
+        hears(port, f"{host}/{device}", via="InfiniBand", of=switch),
+        hears(device, f"{switch}/{port}", via="InfiniBand", of=host),
     )
 
 
@@ -196,108 +185,76 @@ FIRES = (
         "The discovery of an InfiniBand fabric, which one host reports, has no link at the leaf's port.",
         _INFINIBAND,
         {"gpu-2": _DISCOVERED},
-        ("gpu-1/mlx5_0",),
+        "gpu-1/mlx5_0",
         transport=Transport.INFINIBAND,
     ),
     Case(
         "The same, and the host says that it has link: it is plugged in elsewhere.",
         _INFINIBAND,
         {"gpu-2": _DISCOVERED, "gpu-1": [RdmaLink("mlx5_0", 1, "ACTIVE", "LINK_UP")]},
-        ("gpu-1/mlx5_0",),
+        "gpu-1/mlx5_0",
         transport=Transport.INFINIBAND,
     ),
     Case(
         "No carrier, as the host says.",
-        _PLAN,
-        {
-            "leaf-0": _LEAF_HEARS_THE_REST,
-            "gpu-1": [NetLink("nic0", operstate="DOWN", flags=("UP", "NO-CARRIER")), _NIC1_UP],
-        },
-        ("gpu-1/nic0",),
+        facts={"leaf-0": _LEAF_HEARS_THE_REST, "gpu-1": [no_carrier("nic0"), _NIC1_UP]},
+        finds="gpu-1/nic0",
     ),
     Case(
         "No carrier on RoCE, as most drivers report it, and nothing was read of the interface.",
-        _PLAN,
-        {"leaf-0": _LEAF_HEARS_THE_REST, "gpu-1": [RdmaLink("mlx5_0", 1, "DOWN", "DISABLED", "nic0"), _NIC1_UP]},
-        ("gpu-1/nic0",),
+        facts={"leaf-0": _LEAF_HEARS_THE_REST, "gpu-1": [RdmaLink("mlx5_0", 1, "DOWN", "DISABLED", "nic0"), _NIC1_UP]},
+        finds="gpu-1/nic0",
     ),
     Case(
         "The leaf's cage is empty, and the host's port is switched off: the module is missing all the same.",
-        _PLAN,
-        {
+        facts={
             "leaf-0": [*_LEAF_HEARS_THE_REST, NetLink("swp1", operstate="DOWN", down_reason="no module")],
-            "gpu-1": [NetLink("nic0", operstate="DOWN", flags=("BROADCAST",)), _NIC1_UP],
+            "gpu-1": [switched_off("nic0"), _NIC1_UP],
         },
-        ("gpu-1/nic0",),
+        finds="gpu-1/nic0",
     ),
     Case(
         "No carrier, as both ends say.",
-        _PLAN,
-        {
-            "leaf-0": [*_LEAF_HEARS_THE_REST, NetLink("swp1", operstate="DOWN")],
+        facts={
+            "leaf-0": [*_LEAF_HEARS_THE_REST, down("swp1")],
             "gpu-1": [RdmaLink("mlx5_0", 1, "DOWN", "POLLING", "nic0"), _NIC1_UP],
         },
-        ("gpu-1/nic0",),
+        finds="gpu-1/nic0",
     ),
     Case(
         "An uplink is down.",
-        _PLAN,
-        {"leaf-0": [*_LEAF_HEARS_THE_REST[:2], NetLink("swp9", operstate="DOWN")], "spine-1": []},
-        ("leaf-0/swp9",),
+        facts={"leaf-0": [*_LEAF_HEARS_THE_REST[:2], down("swp9")], "spine-1": []},
+        finds="leaf-0/swp9",
     ),
     Case(
         "Link is up at both ends, and neither hears the other.",
-        _PLAN,
-        {
-            "leaf-0": _LEAF_HEARS_THE_REST,
-            "gpu-1": [NetLink("nic0", operstate="UP", flags=("UP", "LOWER_UP")), _NIC1_UP, _NIC1_HEARS],
-        },
-        ("gpu-1/nic0",),
+        facts={"leaf-0": _LEAF_HEARS_THE_REST, "gpu-1": [carrier("nic0"), _NIC1_UP, _NIC1_HEARS]},
+        finds="gpu-1/nic0",
     ),
     Case(
         "Neither end hears the other, and none reports whether it has link.",
-        _PLAN,
-        {"leaf-0": _LEAF_HEARS_THE_REST, "gpu-1": [_NIC1_HEARS]},
-        ("gpu-1/nic0",),
+        facts={"leaf-0": _LEAF_HEARS_THE_REST, "gpu-1": [_NIC1_HEARS]},
+        finds="gpu-1/nic0",
     ),
     Case(
         "The host's port has link and the leaf's has none: the cable is elsewhere, or carries one direction only.",
-        _PLAN,
-        {
-            "leaf-0": [*_LEAF_HEARS_THE_REST, NetLink("swp1", operstate="DOWN")],
-            "gpu-1": [NetLink("nic0", operstate="UP", flags=("UP", "LOWER_UP")), _NIC1_UP, _NIC1_HEARS],
-        },
-        ("gpu-1/nic0",),
+        facts={"leaf-0": [*_LEAF_HEARS_THE_REST, down("swp1")], "gpu-1": [carrier("nic0"), _NIC1_UP, _NIC1_HEARS]},
+        finds="gpu-1/nic0",
     ),
     Case(
         "Another cable sits in its place, and it is seen nowhere itself.",
-        _PLAN,
-        {
-            "leaf-0": [
-                *_LEAF_HEARS_THE_REST[:1],
-                Neighbor("swp1", system_name="gpu-2", port_id="nic0", port_id_type="ifname"),
-            ],
-            "gpu-1": [_NIC1_HEARS],
-        },
-        ("gpu-1/nic0",),
+        facts={"leaf-0": [*_LEAF_HEARS_THE_REST[:1], hears("swp1", "gpu-2/nic0")], "gpu-1": [_NIC1_HEARS]},
+        finds="gpu-1/nic0",
     ),
     Case(
         "The operator switched the NIC off.",
-        _PLAN,
-        {"leaf-0": _LEAF_HEARS_THE_REST, "gpu-1": [NetLink("nic0", operstate="DOWN", flags=("BROADCAST",)), _NIC1_UP]},
-        ("gpu-1/nic0",),
+        facts={"leaf-0": _LEAF_HEARS_THE_REST, "gpu-1": [switched_off("nic0"), _NIC1_UP]},
+        finds="gpu-1/nic0",
     ),
     Case(
         "The host is down: it does not answer, and all of its switch ports are without link.",
-        _PLAN,
-        {
-            "leaf-0": [
-                *_LEAF_HEARS_THE_REST[1:],
-                NetLink("swp1", operstate="DOWN"),
-                NetLink("swp2", operstate="DOWN"),
-            ]
-        },
-        ("gpu-1/nic0", "gpu-1/nic1"),
+        facts={"leaf-0": [*_LEAF_HEARS_THE_REST[1:], down("swp1"), down("swp2")]},
+        finds="gpu-1/nic0 gpu-1/nic1",
     ),
 )
 
@@ -311,18 +268,11 @@ QUIET = (
     ),
     Case(
         "All cables are there, as the leaf hears.",
-        _PLAN,
-        {
-            "leaf-0": [
-                *_LEAF_HEARS_THE_REST,
-                Neighbor("swp1", system_name="gpu-1", port_id="nic0", port_id_type="ifname"),
-            ],
-        },
+        facts={"leaf-0": [*_LEAF_HEARS_THE_REST, hears("swp1", "gpu-1/nic0")]},
     ),
     Case(
         "Neither the host nor the leaf answers: nothing is known, and nothing is missing.",
-        _PLAN,
-        {"spine-1": [Neighbor("swp1", system_name="leaf-0", port_id="swp9", port_id_type="ifname")]},
+        facts={"spine-1": [hears("swp1", "leaf-0/swp9")]},
         errors={"gpu-1": "timed out", "leaf-0": "timed out"},
         unknown=True,
     ),

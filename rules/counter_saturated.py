@@ -29,11 +29,7 @@ from truerail.analysis.rule import Case, rule
 from truerail.model import Finding, PortCounters, Severity
 
 
-@rule(
-    "TEL004",
-    severity=Severity.WARNING,
-    needs=[PortCounters],
-)
+@rule("TEL004", severity=Severity.WARNING, needs=[PortCounters])
 def counter_saturated(round: Round) -> Iterator[Finding]:
     """Planned ports with a full counter."""
     telemetry = round.telemetry
@@ -51,29 +47,20 @@ def counter_saturated(round: Round) -> Iterator[Finding]:
         )
 
 
-_PLAN = "gpu-1/mlx5_0 leaf-0/p1 rail=0"
+PLAN = "gpu-1/mlx5_0 leaf-0/p1 rail=0"
 
 FIRES = (
     Case(
         "Symbol errors reached 65535 in the newest reading.",
-        _PLAN,
-        {},
-        ("gpu-1/mlx5_0",),
+        finds="gpu-1/mlx5_0",
         rates={"gpu-1/mlx5_0": {"symbol_error": [*(0.0,) * 11, 6553.5], "port_xmit_data": 1e9}},
     ),
 )
 
 QUIET = (
-    Case(
-        "One error less: it still counts.",
-        _PLAN,
-        {},
-        rates={"gpu-1/mlx5_0": {"symbol_error": [*(0.0,) * 11, 6553.4]}},
-    ),
+    Case("One error less: it still counts.", rates={"gpu-1/mlx5_0": {"symbol_error": [*(0.0,) * 11, 6553.4]}}),
     Case(
         "A counter that is wider may well have this value.",
-        _PLAN,
-        {},
         rates={"gpu-1/mlx5_0": {"rx_symbol_err_phy": [*(0.0,) * 11, 6553.5]}},
     ),
 )

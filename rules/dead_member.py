@@ -34,6 +34,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from rules._examples import one_leaf
 from truerail.analysis.counters.carried import overall
 from truerail.analysis.ecmp.siblings import polarized
 from truerail.analysis.ecmp.tiers import balance_to_evaluate, idle_switches, not_evaluated
@@ -43,13 +44,7 @@ from truerail.analysis.rule import Case, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, PortCounters, Severity
 
 
-@rule(
-    "LBL003",
-    severity=Severity.WARNING,
-    needs=[PortCounters],
-    cause=CauseKind.DEAD_MEMBER,
-    first="where SWITCH/PORT",
-)
+@rule("LBL003", severity=Severity.WARNING, needs=[PortCounters], cause=CauseKind.DEAD_MEMBER, first="where SWITCH/PORT")
 def dead_member(round: Round) -> Iterator[Finding]:
     """Uplinks that are up and carry no traffic."""
     b = balance_to_evaluate(round)
@@ -83,37 +78,21 @@ def _finding(b: Balance, group: int, chance: float) -> Finding:
     )
 
 
-_PLAN = "\n".join(
-    [f"h{n}/nic0 leaf-0/p{n} rail=0 speed=400" for n in range(16)]
-    + [f"leaf-0/up{s} spine-{s}/p0 speed=400" for s in range(16)]
-)
+PLAN = one_leaf(hosts=16, spines=16)
 
 
 def _rates(idle: int, others: float = 1e10) -> dict[str, dict[str, float]]:
     return {f"leaf-0/up{s}": {"tx_bytes": 0.0 if s == idle else others * (1 + s % 3 / 50)} for s in range(16)}
 
 
-FIRES = Case(
-    "Fifteen uplinks share the load evenly, the sixteenth gets nothing.",
-    _PLAN,
-    {},
-    ("leaf-0/up3",),
-    rates=_rates(3),
-)
+FIRES = Case("Fifteen uplinks share the load evenly, the sixteenth gets nothing.", finds="leaf-0/up3", rates=_rates(3))
 
 QUIET = (
-    Case("All uplinks carry alike.", _PLAN, {}, rates=_rates(99)),
+    Case("All uplinks carry alike.", rates=_rates(99)),
     Case(
         "Few flows: one uplink gets none of them, others get two.",
-        _PLAN,
-        {},
         unknown=True,
         rates={f"leaf-0/up{s}": {"tx_bytes": (0.0 if s == 3 else 1e10 * (1 + s % 2))} for s in range(16)},
     ),
-    Case(
-        "It carried in one of the windows.",
-        _PLAN,
-        {},
-        rates=_rates(3) | {"leaf-0/up3": {"tx_bytes": [0.0] * 9 + [1.6e9] * 3}},
-    ),
+    Case("It carried in one of the windows.", rates=_rates(3) | {"leaf-0/up3": {"tx_bytes": [0.0] * 9 + [1.6e9] * 3}}),
 )

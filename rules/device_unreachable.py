@@ -46,14 +46,15 @@ truerail's own access: TruerailManyDevicesUnreachable.
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 
+from rules._examples import hears
+from rules._links import not_polled, unpolled
 from rules._places import unknown_cables
-from rules._unpolled import not_polled, unpolled
 from truerail.analysis.cabling import State, Why, Wiring
 from truerail.analysis.cabling.discovery import COLLECTOR as DISCOVERY
 from truerail.analysis.coverage import not_listed, roles_not_asked
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, report_not_evaluated, rule
-from truerail.model import Finding, Neighbor, NetLink, RdmaLink, Severity, Transport
+from truerail.model import Finding, NetLink, RdmaLink, Severity, Transport
 from truerail.model.names import printable
 from truerail.model.probe_facts import LEFT_OUT, PROBE_COLLECTORS, ProbeTrouble
 
@@ -62,12 +63,7 @@ _SHOWN_ERRORS = 3
 _UNMET = ", and the discovery of the fabric did not meet it"
 
 
-@rule(
-    "TEL001",
-    severity=Severity.WARNING,
-    needs=[],
-    first="where DEVICE",
-)
+@rule("TEL001", severity=Severity.WARNING, needs=[], first="where DEVICE")
 def device_unreachable(round: Round) -> Iterator[Finding]:
     """Planned devices without any good answer."""
     wiring = round.cabling
@@ -201,7 +197,7 @@ def _left(count: int, *, down: bool = False) -> str:
     return f"{count} of its cables {'stays' if count == 1 else 'stay'} unknown"
 
 
-_PLAN = """
+PLAN = """
     gpu-1/nic0 leaf-0/swp1 rail=0
     gpu-1/nic1 leaf-1/swp1 rail=1
 """
@@ -211,33 +207,28 @@ _INFINIBAND = """
     gpu-2/mlx5_0 leaf-0/2 rail=0
     gpu-3/mlx5_0 leaf-0/3 rail=0
 """
-_DISCOVERED = [
-    Neighbor(
-        str(port), system_name=f"gpu-{port}", port_id="mlx5_0", port_id_type="ifname", via="InfiniBand", of="leaf-0"
-    )
-    for port in (1, 2, 3)
-]
+_DISCOVERED = [hears(str(port), f"gpu-{port}/mlx5_0", via="InfiniBand", of="leaf-0") for port in (1, 2, 3)]
 
 FIRES = (
     Case(
         "The discovery of the InfiniBand fabric did not find a host.",
         _INFINIBAND,
         {"gpu-1": _DISCOVERED[:2]},
-        ("gpu-3",),
+        "gpu-3",
         transport=Transport.INFINIBAND,
     ),
     Case(
         "Most hosts answer, and one that the discovery found does not.",
         _INFINIBAND,
         {"gpu-1": _DISCOVERED, "gpu-2": [RdmaLink("mlx5_0", 1, "ACTIVE", "LINK_UP")]},
-        ("gpu-3",),
+        "gpu-3",
         transport=Transport.INFINIBAND,
     ),
     Case(
         "The machine that discovers the InfiniBand fabric may not send management packets.",
         _INFINIBAND,
         {"gpu-1": [RdmaLink("mlx5_0", 1, "ACTIVE", "LINK_UP")]},
-        ("gpu-2", "gpu-3", "leaf-0", "ufm-1"),
+        "gpu-2 gpu-3 leaf-0 ufm-1",
         errors={"ufm-1": "ibnetdiscover: exit status 1: can't open UMAD port ((null):0)"},
         transport=Transport.INFINIBAND,
     ),
@@ -245,40 +236,34 @@ FIRES = (
         "A host that probes left out because it is off has a recording all the same: that is no answer.",
         "gpu-1/nic0 leaf-0/p1 rail=0",
         {"gpu-1": [ProbeTrouble("", LEFT_OUT, 1, "r", None, "no login")], "leaf-0": [NetLink("p1")]},
-        ("gpu-1",),
+        "gpu-1",
         errors={"gpu-1": "no login within 10 s"},
     ),
     Case(
         "One of two machines did not report the InfiniBand fabric.",
         _INFINIBAND,
         {"ufm-2": _DISCOVERED},
-        ("ufm-1",),
+        "ufm-1",
         errors={"ufm-1": "no login within 10 s"},
         transport=Transport.INFINIBAND,
     ),
     Case(
         "The host is not read, and neither is one of its leaves: one cable is unknown.",
-        _PLAN,
-        {"leaf-0": [Neighbor("swp1", system_name="gpu-1", port_id="nic0", port_id_type="ifname")]},
-        ("gpu-1", "leaf-1"),
+        facts={"leaf-0": [hears("swp1", "gpu-1/nic0")]},
+        finds="gpu-1 leaf-1",
         errors={"gpu-1": "Permission denied"},
     ),
     Case(
         "The host is not read; its leaves know both cables.",
-        _PLAN,
-        {
-            "leaf-0": [Neighbor("swp1", system_name="gpu-1", port_id="nic0", port_id_type="ifname")],
-            "leaf-1": [Neighbor("swp1", system_name="gpu-1", port_id="nic1", port_id_type="ifname")],
-        },
-        ("gpu-1",),
+        facts={"leaf-0": [hears("swp1", "gpu-1/nic0")], "leaf-1": [hears("swp1", "gpu-1/nic1")]},
+        finds="gpu-1",
     ),
 )
 
 QUIET = (
     Case(
         "Every device answered something, if only about its links.",
-        _PLAN,
-        {"gpu-1": [NetLink("nic0")], "leaf-0": [], "leaf-1": []},
+        facts={"gpu-1": [NetLink("nic0")], "leaf-0": [], "leaf-1": []},
         errors={"gpu-1": "unable to connect to socket"},
     ),
     Case(
@@ -287,11 +272,10 @@ QUIET = (
         {"gpu-1": _DISCOVERED},
         transport=Transport.INFINIBAND,
     ),
-    Case("Only the host was queried, no leaf.", _PLAN, {"gpu-1": [NetLink("nic0")]}),
+    Case("Only the host was queried, no leaf.", facts={"gpu-1": [NetLink("nic0")]}),
     Case(
         "No poller runs for the host: it was not polled.",
-        _PLAN,
-        {"leaf-0": [], "leaf-1": []},
+        facts={"leaf-0": [], "leaf-1": []},
         unpolled={"gpu-1": "no poller in zone dc1 since 03:12 UTC"},
         unknown=True,
     ),

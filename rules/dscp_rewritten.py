@@ -23,29 +23,35 @@ Let the named switch trust the DSCP of its ports (CFG001 shows what it is set to
 Fabrics that set the class at their edge on purpose, by another match than DSCP.
 """
 
-from collections import defaultdict
 from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from rules._probes import Probed, heard, probed, sent, some
-from rules._sweeps import SURE, TIED, between_switches, leaves_of, nic_of, subject_of, words_of
-from rules._swept_example import Sweep, swept_example, together
+from rules._examples import (
+    BETWEEN_LEAVES,
+    TWO_HOSTS,
+    TWO_LEAVES,
+    SweptFacts,
+    each_to_each,
+    heard,
+    over_spines,
+    sent,
+    spines,
+    swept_example,
+    together,
+)
+from rules._probes import SURE, TIED, Probed, Sweep, codes_of, probed, sweep_of
 from truerail.analysis.cabling import ONE_END
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
 from truerail.analysis.sweep.packet_seats import Rewriter
-from truerail.analysis.sweep.swept import Swept, swept
 from truerail.model import CauseKind, Finding, ProbeReach, Severity, Transport
 from truerail.model.columns import Codes, Mask
+from truerail.model.names import some
 
 
 @rule(
-    "PRB006",
-    severity=Severity.WARNING,
-    needs=[ProbeReach],
-    transports=[Transport.ROCE],
-    cause=CauseKind.CONFIGURATION,
+    "PRB006", severity=Severity.WARNING, needs=[ProbeReach], transports=[Transport.ROCE], cause=CauseKind.CONFIGURATION
 )
 def dscp_rewritten(round: Round) -> Iterator[Finding]:
     """NICs, leaves and pairs of leaves whose packets arrive in another class."""
@@ -56,16 +62,18 @@ def dscp_rewritten(round: Round) -> Iterator[Finding]:
     if not tried.any():
         raise InsufficientDataError("no packet with a class was sent and heard")
     changed = tried & (flows.rewritten.sum(axis=1) > 0)
-    sweep = swept(round)
-    for one in sweep.rewriters if sweep.over_paths else ():
-        if of_nic := nic_of(sweep, one.segments):
+    sweep = sweep_of(round)
+    for one in sweep.swept.rewriters if sweep.swept.over_paths else ():
+        if of_nic := sweep.nic_of(one.segments):
             cable, sends = of_nic
             which = changed & ((flows.cable if sends else flows.peer_cable) == cable)
             words = f"everything {'that' if sends else 'sent to'} {found.nic(cable)} {'sends ' * sends}arrives"
-            yield _found(found, found.nic(cable), np.flatnonzero(which), words)
+            yield _finding(found, found.nic(cable), which, words)
         else:
             which = changed & _rewritten_by(found, sweep, one)
-            yield _seated(found, sweep, one, np.flatnonzero(which))
+            sure = TIED if len(one.segments) > 1 else SURE
+            words = f"packets over {sweep.words(one.segments)} arrive"
+            yield _finding(found, sweep.subject(one.segments), which, words, sure)
         changed &= ~which
     inside = found.leaf == found.peer_leaf
     whole = found.counted(changed, flows.cable)
@@ -73,81 +81,57 @@ def dscp_rewritten(round: Round) -> Iterator[Finding]:
     kept = np.isin(found.round.cabling.index.b_device, found.leaf[tried & ~changed])
     for cable in np.flatnonzero(of_nic & kept).tolist():
         which = changed & (flows.cable == cable)
-        yield _found(
-            found, found.nic(cable), np.flatnonzero(which), f"everything that {found.nic(cable)} sends arrives"
-        )
+        yield _finding(found, found.nic(cable), which, f"everything that {found.nic(cable)} sends arrives")
         changed &= ~which
     for leaf in np.unique(found.leaf[changed & inside]).tolist():
         which = changed & ((found.leaf == leaf) | (found.peer_leaf == leaf))
-        yield _found(found, found.device(leaf), np.flatnonzero(which), f"packets under {found.device(leaf)} arrive")
+        yield _finding(found, found.device(leaf), which, f"packets under {found.device(leaf)} arrive")
         changed &= ~which
     for leaf in found.leaves_of_all(tried, changed):
         which = changed & ((found.leaf == leaf) | (found.peer_leaf == leaf))
         words = f"packets between {found.device(leaf)} and all other leaves arrive"
-        yield _found(found, found.device(leaf), np.flatnonzero(which), words)
+        yield _finding(found, found.device(leaf), which, words)
         changed &= ~which
-    by_leaf: dict[int, list[int]] = defaultdict(list)
-    for flow in np.flatnonzero(changed).tolist():
-        by_leaf[int(found.leaf[flow])].append(flow)
-    for leaf, of in sorted(by_leaf.items()):
-        towards = some(sorted({found.device(int(found.peer_leaf[flow])) for flow in of}))
-        words = f"packets between {found.device(leaf)} and {towards} arrive"
-        yield _found(found, found.device(leaf), np.array(of, dtype=np.int64), words)
+    for leaf, of in found.by_leaf(changed):
+        words = f"packets between {found.device(leaf)} and {found.devices(found.peer_leaf[of])} arrive"
+        yield _finding(found, found.device(leaf), of, words)
     seen = found.counted(tried, flows.cable) > 0
     report_not_evaluated(found.unseen(seen, "no packet with a class arrived from them"))
 
 
-def _rewritten_by(found: Probed, sweep: Swept, one: Rewriter) -> Mask:
+def _rewritten_by(found: Probed, sweep: Sweep, one: Rewriter) -> Mask:
     """The flows that a seat explains: between its leaves, or of the NICs at which it is."""
-    if between_switches(sweep, one.segments):
-        return found.between(leaves_of(sweep, one.flows))
-    cables = sweep.paths.graph.cable_of(np.array(one.segments))
+    if sweep.between_switches(one.segments):
+        return found.between(sweep.leaves_of(one.flows))
+    cables = sweep.graph.cable_of(np.array(one.segments))
     return np.isin(found.flows.cable, cables) | np.isin(found.flows.peer_cable, cables)
 
 
-def _seated(found: Probed, sweep: Swept, one: Rewriter, which: Codes) -> Finding:
-    graph = sweep.paths.graph
-    where, subject = words_of(graph, one.segments), subject_of(graph, one.segments)
-    words = f"packets over {where} arrive"
-    return _found(found, subject, which, words, TIED if len(one.segments) > 1 else SURE)
-
-
-def _found(found: Probed, subject: str, which: Codes, words: str, confidence: float = ONE_END) -> Finding:
-    flows = found.flows
-    first = flows.table.rows[int(flows.rewritten_row[which[0]])]
-    heard_as = sorted({int(flows.table.rows[int(row)].tos_heard or 0) >> 2 for row in flows.rewritten_row[which]})
-    return dscp_rewritten.found(
+def _finding(found: Probed, subject: str, which: Codes | Mask, words: str, confidence: float = ONE_END) -> Finding:
+    flows, of = found.flows, codes_of(which)
+    rows = flows.rewritten_row[of]
+    first = flows.table.rows[int(rows[0])]
+    heard_as = sorted({int(flows.table.rows[int(row)].tos_heard or 0) >> 2 for row in rows})
+    return found.found(
+        dscp_rewritten,
+        int(flows.cable[of[0]]),
+        of,
         subject,
         summary=f"{words} with DSCP {some(list(map(str, heard_as)))} instead of {first.tos >> 2}",
         action=f"Let {subject} trust DSCP, and remove what sets it on the way.",
-        rail=found.rail(int(flows.cable[which[0]])),
         confidence=confidence,
-        evidence=found.evidence(which, flows.rewritten_row[which]),
-        detail=(("sent_dscp", first.tos >> 2), ("heard_dscp", heard_as), ("flows", len(which))),
+        evidence=found.evidence(of, rows),
+        detail=(("sent_dscp", first.tos >> 2), ("heard_dscp", heard_as), ("flows", len(of))),
     )
 
 
-_PLAN = """
-    h1/nic0 leaf-0/p1 rail=0
-    h2/nic0 leaf-0/p2 rail=0
-    h3/nic0 leaf-1/p1 rail=0
-    h4/nic0 leaf-1/p2 rail=0
-    leaf-0/u1 spine-1/p1
-    leaf-1/u1 spine-1/p2
-"""
+PLAN = TWO_LEAVES
 
 
 def _classes(*changed: tuple[str, str]) -> dict[str, list[ProbeReach]]:
-    """Four hosts, each to each; some pairs lose their class, all others have a mark of congestion."""
-    facts: dict[str, list[ProbeReach]] = {host: [] for host in ("h1", "h2", "h3", "h4")}
-    pairs = [(a, b) for a in facts for b in facts if a != b]
-    for flow, (a, b) in enumerate(pairs):
-        facts[a].append(sent(flow, "nic0", b, "nic0"))
-        facts[b].append(heard(flow, "nic0", a, "nic0", tos_heard=0 if (a, b) in changed else 107))
-    return facts
+    """Some pairs lose their class, all others have a mark of congestion."""
+    return each_to_each(4, lambda here, there: {"tos_heard": 0 if (here, there) in changed else 107})
 
-
-_OVER = (("h1", "h3"), ("h1", "h4"), ("h2", "h3"), ("h2", "h4"))
 
 _THIRD = """
     h5/nic0 leaf-2/p1 rail=0
@@ -164,56 +148,50 @@ _HALL["h5"] = [
 ]
 _HALL["h6"] = [heard(94, "nic0", "h5", "nic0")]
 
-_SPINES = "\n".join(
-    ["h1/nic0 leaf-0/p1 rail=0", "h2/nic0 leaf-1/p1 rail=0"]
-    + [f"leaf-{leaf}/up{spine} spine-{spine}/d{leaf}" for leaf in range(2) for spine in range(4)]
-)
+_BESIDE = spines().replace("h2/nic0 leaf-1/p1", "h3/nic0 leaf-1/p1") + "\nh2/nic0 leaf-0/p2 rail=0"
 
 
-def _way(flow: int) -> tuple[str, ...]:
-    return "leaf-0", f"spine-{flow % 4}", "leaf-1"
-
-
-_BESIDE = _SPINES.replace("h2/nic0 leaf-1/p1", "h3/nic0 leaf-1/p1") + "\nh2/nic0 leaf-0/p2 rail=0"
-
-
-def _bleached(path: Callable[[int], tuple[str, ...]], bleached: tuple[str, str], kept: tuple[str, str]) -> Sweep:
+def _bleached(path: Callable[[int], tuple[str, ...]], bleached: tuple[str, str], kept: tuple[str, str]) -> SweptFacts:
     """Two pairs of NICs, by all paths: the packets of the first one lose their class."""
     changed = swept_example(path, ends=bleached, tos_heard=lambda _: 0)
     return together(changed, swept_example(path, ends=kept, number=1))
 
 
 FIRES = (
-    Case("All that one NIC sends.", _BESIDE, _bleached(_way, ("h1", "h3"), ("h2", "h3")), ("h1/nic0",)),
+    Case("All that one NIC sends.", _BESIDE, _bleached(over_spines, ("h1", "h3"), ("h2", "h3")), "h1/nic0"),
     Case(
         "All between two NICs, and none that another pair sends over the same switches.",
         _BESIDE + "\nh4/nic0 leaf-1/p2 rail=0",
-        _bleached(_way, ("h1", "h3"), ("h2", "h4")),
-        ("h1/nic0",),
+        _bleached(over_spines, ("h1", "h3"), ("h2", "h4")),
+        "h1/nic0",
     ),
     Case(
         "All that is sent to one NIC.",
         _BESIDE,
-        _bleached(lambda flow: _way(flow)[::-1], ("h3", "h1"), ("h3", "h2")),
-        ("h1/nic0",),
+        _bleached(lambda flow: over_spines(flow)[::-1], ("h3", "h1"), ("h3", "h2")),
+        "h1/nic0",
     ),
     Case(
         "One of four spines clears it.",
-        _SPINES,
-        swept_example(_way, tos_heard=lambda flow: 0 if flow % 4 == 1 else 104),
-        ("spine-1",),
+        spines(),
+        swept_example(tos_heard=lambda flow: 0 if flow % 4 == 1 else 104),
+        "spine-1",
     ),
-    Case("All between one leaf and the others, both ways.", _PLAN + _THIRD, _HALL, ("leaf-2",)),
-    Case("Between two leaves.", _PLAN, _classes(*_OVER), ("leaf-0",)),
-    Case("Under a leaf, and all that crosses it.", _PLAN, _classes(*_OVER, ("h1", "h2"), ("h2", "h1")), ("leaf-0",)),
-    Case("All that one NIC sends.", _PLAN, _classes(("h1", "h2"), ("h1", "h3"), ("h1", "h4")), ("h1/nic0",)),
+    Case("All between one leaf and the others, both ways.", PLAN + _THIRD, _HALL, "leaf-2"),
+    Case("Between two leaves.", facts=_classes(*BETWEEN_LEAVES), finds="leaf-0"),
+    Case(
+        "Under a leaf, and all that crosses it.",
+        facts=_classes(*BETWEEN_LEAVES, ("h1", "h2"), ("h2", "h1")),
+        finds="leaf-0",
+    ),
+    Case("All that one NIC sends.", facts=_classes(("h1", "h2"), ("h1", "h3"), ("h1", "h4")), finds="h1/nic0"),
 )
 
 QUIET = (
-    Case("All keep it; ECN marks do not count.", _PLAN, _classes()),
+    Case("All keep it; ECN marks do not count.", facts=_classes()),
     Case(
         "Packets without a class.",
-        "h1/nic0 leaf-0/p1 rail=0\nh2/nic0 leaf-0/p2 rail=0",
+        TWO_HOSTS,
         {"h1": [sent(0, "nic0", "h2", "nic0", tos=0)], "h2": [heard(0, "nic0", "h1", "nic0", tos=0, tos_heard=0)]},
         unknown=True,
     ),

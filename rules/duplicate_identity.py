@@ -31,6 +31,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from rules._examples import Facts
 from truerail.analysis.cabling import BOTH_ENDS, ONE_END, Wiring, evidence_of, shared_macs
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, rule
@@ -40,12 +41,7 @@ from truerail.model.names import printable
 _SHOWN = 4
 
 
-@rule(
-    "CAB007",
-    severity=Severity.CRITICAL,
-    needs=[Neighbor],
-    first="where DEVICE",
-)
+@rule("CAB007", severity=Severity.CRITICAL, needs=[Neighbor], first="where DEVICE")
 def duplicate_identity(round: Round) -> Iterator[Finding]:
     """Names and MAC addresses that several devices have, and devices that announce the name of another one."""
     wiring = round.cabling
@@ -110,7 +106,7 @@ def _who_hears(wiring: Wiring, name: int) -> tuple[Evidence, ...]:
     return tuple(evidence_of(wiring.seen, Neighbor, int(row)) for row in rows[:_SHOWN])
 
 
-_PLAN = """
+PLAN = """
     gpu-1/nic0 leaf-0/swp1 rail=0
     gpu-1/nic1 leaf-1/swp1 rail=1
     gpu-2/nic0 leaf-0/swp2 rail=0
@@ -120,63 +116,33 @@ _MACS_1 = [NetLink("nic0", mac="02:00:00:00:01:00"), NetLink("nic1", mac="02:00:
 _MACS_2 = [NetLink("nic0", mac="02:00:00:00:02:00"), NetLink("nic1", mac="02:00:00:00:02:01")]
 
 
-def _leaf(rail: int, first: str, second: str) -> list[Neighbor]:
+def _leaf(rail: int, first: str, second: str, chassis_id: str | None = None) -> list[Neighbor]:
     """What a leaf hears of the two hosts under the names `first` and `second`."""
     return [
-        Neighbor(f"swp{host}", system_name=name, port_id=f"02:00:00:00:0{host}:0{rail}", port_id_type="mac")
+        Neighbor(f"swp{host}", chassis_id, None, name, f"02:00:00:00:0{host}:0{rail}", "mac")
         for host, name in ((1, first), (2, second))
     ]
 
 
+def _seen(*names: str, **more: str) -> Facts:
+    """Two hosts with MACs of their own, and what two leaves hear of them."""
+    leaves: Facts = {f"leaf-{n}": [*_leaf(n, *names, **more)] for n in (0, 1)}
+    return {"gpu-1": [*_MACS_1], "gpu-2": [*_MACS_2], **leaves}
+
+
 FIRES = (
-    Case(
-        "Both hosts call themselves gpu-1; their MACs tell them apart.",
-        _PLAN,
-        {
-            "gpu-1": _MACS_1,
-            "gpu-2": _MACS_2,
-            "leaf-0": _leaf(0, "gpu-1", "gpu-1"),
-            "leaf-1": _leaf(1, "gpu-1", "gpu-1"),
-        },
-        ("gpu-1",),
-    ),
+    Case("Both hosts call themselves gpu-1; their MACs tell them apart.", facts=_seen("gpu-1", "gpu-1"), finds="gpu-1"),
     Case(
         "A cloned image: the leaves show both hosts, which have one chassis id, under one name.",
-        _PLAN,
-        {
-            "gpu-1": _MACS_1,
-            "gpu-2": _MACS_2,
-            "leaf-0": [one._replace(chassis_id="cloned") for one in _leaf(0, "gpu-1", "gpu-1")],
-            "leaf-1": [one._replace(chassis_id="cloned") for one in _leaf(1, "gpu-1", "gpu-1")],
-        },
-        ("gpu-1",),
+        facts=_seen("gpu-1", "gpu-1", chassis_id="cloned"),
+        finds="gpu-1",
     ),
     Case(
         "Two hosts have one MAC address.",
-        _PLAN,
-        {"gpu-1": _MACS_1, "gpu-2": [_MACS_1[0], _MACS_2[1]], "leaf-0": _leaf(0, "gpu-1", "gpu-2")},
-        ("gpu-1/nic0",),
+        facts={"gpu-1": _MACS_1, "gpu-2": [_MACS_1[0], _MACS_2[1]], "leaf-0": _leaf(0, "gpu-1", "gpu-2")},
+        finds="gpu-1/nic0",
     ),
-    Case(
-        "Two hosts carry each other's names; their MACs say so.",
-        _PLAN,
-        {
-            "gpu-1": _MACS_1,
-            "gpu-2": _MACS_2,
-            "leaf-0": _leaf(0, "gpu-2", "gpu-1"),
-            "leaf-1": _leaf(1, "gpu-2", "gpu-1"),
-        },
-        ("gpu-1", "gpu-2"),
-    ),
+    Case("Two hosts carry each other's names; their MACs say so.", facts=_seen("gpu-2", "gpu-1"), finds="gpu-1 gpu-2"),
 )
 
-QUIET = Case(
-    "Each host has its own name.",
-    _PLAN,
-    {
-        "gpu-1": _MACS_1,
-        "gpu-2": _MACS_2,
-        "leaf-0": _leaf(0, "gpu-1", "gpu-2"),
-        "leaf-1": _leaf(1, "gpu-1", "gpu-2"),
-    },
-)
+QUIET = Case("Each host has its own name.", facts=_seen("gpu-1", "gpu-2"))

@@ -45,8 +45,8 @@ from truerail.analysis.ecmp.siblings import CHANCE, Siblings, polarized
 from truerail.analysis.ecmp.tiers import balance_to_evaluate, unclear_tiers
 from truerail.analysis.ecmp.uplink_balance import Balance
 from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, NotEvaluated, report_not_evaluated, rule
-from truerail.model import CauseKind, Finding, PortCounters, Severity
+from truerail.analysis.rule import Case, report_not_evaluated, rule
+from truerail.model import CauseKind, Finding, NotEvaluated, PortCounters, Severity
 from truerail.model.plan import LoadBalancing, Transport
 
 
@@ -123,7 +123,7 @@ def _cables(spines: int, leaves: int, superspines: int) -> str:
     return "\n".join(below + above)
 
 
-_PLAN, _PLAN_OF_SIX = _cables(4, 12, 8), _cables(4, 12, 6)
+PLAN, _PLAN_OF_SIX = _cables(4, 12, 8), _cables(4, 12, 6)
 _BELOW = {f"leaf-{n}/up{s}": {"tx_bytes": 1e10} for n in range(12) for s in range(4)}
 
 
@@ -154,16 +154,13 @@ def _down(used: dict[int, set[int]], leaves: int = 6, sent: float = 4e10) -> dic
 FIRES = (
     Case(
         "Every spine uses two of eight uplinks, each its own.",
-        _PLAN,
-        {},
-        ("spine-0", "spine-1", "spine-2", "spine-3"),
+        finds="spine-0 spine-1 spine-2 spine-3",
         rates=_BELOW | _above({s: {s, s + 4} for s in range(4)}),
     ),
     Case(
         "Every spine uses a quarter of the hash's range, which is one and a half of six uplinks.",
         _PLAN_OF_SIX,
-        {},
-        ("spine-0", "spine-1", "spine-2", "spine-3"),
+        finds="spine-0 spine-1 spine-2 spine-3",
         rates=_BELOW | _above({0: {0, 1}, 1: {1, 2}, 2: {3, 4}, 3: {4, 5}}, 6),
     ),
     Case(
@@ -172,53 +169,43 @@ FIRES = (
             [f"leaf-{n}/up{u} spine-{u // 2}/p{n}-{u % 2} speed=400" for n in range(4) for u in range(8)]
             + [f"h{n}x{h}/nic0 leaf-{n}/p{h} rail=0 speed=400" for n in range(4) for h in range(24)]
         ),
-        {},
-        ("leaf-0", "leaf-1", "leaf-2", "leaf-3"),
+        finds="leaf-0 leaf-1 leaf-2 leaf-3",
         rates={f"leaf-{n}/up{u}": {"tx_bytes": 0.0 if u % 2 else 4e10} for n in range(4) for u in range(8)}
         | {f"leaf-{n}/p{h}": {"rx_bytes": 16e10 / 24} for n in range(4) for h in range(24)},
     ),
     Case(
         "Of four parallel links to each leaf every spine uses one, each another: it has the leaves' hash.",
         _PARALLEL,
-        {},
-        ("spine-0", "spine-1", "spine-2", "spine-3"),
+        finds="spine-0 spine-1 spine-2 spine-3",
         rates=_down({s: {s} for s in range(4)}),
     ),
     Case(
         "Every spine uses two of four parallel links, by the parity of its place.",
         _PARALLEL,
-        {},
-        ("spine-0", "spine-1", "spine-2", "spine-3"),
+        finds="spine-0 spine-1 spine-2 spine-3",
         rates=_down({s: {s % 2, s % 2 + 2} for s in range(4)}),
     ),
 )
 
 QUIET = (
-    Case("All uplinks carry alike.", _PLAN, {}, rates=_BELOW | _above({s: set(range(8)) for s in range(4)})),
+    Case("All uplinks carry alike.", rates=_BELOW | _above({s: set(range(8)) for s in range(4)})),
     Case(
         "Three large flows over eight uplinks leave five idle, and each sibling others.",
-        _PLAN,
-        {},
         rates={f"leaf-{n}/up{s}": {"tx_bytes": 4e10 if n < 3 else 0.0} for n in range(12) for s in range(4)}
         | _above({0: {0, 1, 5}, 1: {1, 2, 3}, 2: {0, 3, 6}, 3: {2, 4, 7}}),
     ),
     Case(
         "The same half is idle on all spines: no route leads over those superspines.",
-        _PLAN,
-        {},
         rates=_BELOW | _above({s: set(range(4)) for s in range(4)}),
     ),
     Case(
         "The same half is idle on all spines, though those superspines send: this pod has no route over them.",
-        _PLAN,
-        {},
         rates=_BELOW | _above({s: set(range(4)) for s in range(4)}, back=2e10),
     ),
-    Case("All parallel links down carry alike.", _PARALLEL, {}, rates=_down({s: set(range(4)) for s in range(4)})),
+    Case("All parallel links down carry alike.", _PARALLEL, rates=_down({s: set(range(4)) for s in range(4)})),
     Case(
         "All spines leave the same parallel links idle: they are drained.",
         _PARALLEL,
-        {},
         rates=_down({s: {0, 1} for s in range(4)}),
     ),
 )

@@ -46,10 +46,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rules._congestion import Said, Scene, paused, reported_of
-from rules._counter_evidence import counter_evidence, other_ends, rail_at
-from rules._marked_nics import INFERRED, LEAST_SECONDS, LOOK, REPORTED, marked
-from rules._uncounted import blind_links, with_other_ends
+from rules._congestion import INFERRED, LEAST_SECONDS, LOOK, REPORTED, Said, Scene, marked, paused, reported_of
+from rules._links import blind_links, counter_evidence, hosts_of, other_ends, rail_at, with_other_ends
 from truerail.analysis.counters import Quantity
 from truerail.analysis.counters.telemetry import LEAST_COVERAGE, Telemetry
 from truerail.analysis.round import Round
@@ -69,13 +67,7 @@ PAUSE_FRAMES = 100.0
 """Pause frames a second from which a port counts as paused where the paused time is unknown: that of INC001."""
 
 
-@rule(
-    "ECN001",
-    severity=Severity.WARNING,
-    needs=[PortCounters],
-    transports=[Transport.ROCE],
-    cause=CauseKind.OVERLOAD,
-)
+@rule("ECN001", severity=Severity.WARNING, needs=[PortCounters], transports=[Transport.ROCE], cause=CauseKind.OVERLOAD)
 def ecn_congestion(round: Round) -> Iterator[Finding]:
     """NICs whose traffic is marked as congested, and broken loops. One finding for each NIC, leaf or switch."""
     t = round.telemetry
@@ -83,9 +75,7 @@ def ecn_congestion(round: Round) -> Iterator[Finding]:
     seen = np.logical_or.reduce([reported_of(t, sign).seconds >= LEAST_SECONDS for sign in signs])
     if not seen.any():
         raise InsufficientDataError(f"no port reported ECN or CNP for {LEAST_SECONDS:.0f} seconds")
-    index = t.wiring.index
-    tier = np.array(index.devices.tier)[index.ports.device_of(np.arange(t.ports))]
-    scene = Scene(t, other_ends(t.wiring), tier == 0)
+    scene = Scene(t, other_ends(t.wiring), hosts_of(t))
     for look in (marked, _flooding, _lost_marks, _no_notices, _ignored, _unanswered, _unmarked):
         look(scene)
     for subject, said in scene.said.items():
@@ -200,7 +190,7 @@ def _finding(telemetry: Telemetry, subject: str, said: Said) -> Finding:
     )
 
 
-_PLAN = """
+PLAN = """
     gpu-1/nic0 leaf-0/p1 rail=0 speed=400
     gpu-2/nic0 leaf-0/p2 rail=0 speed=400
 """
@@ -222,94 +212,70 @@ _PAUSING = {"ecn_marked_packets:3": 0.0, "tx_pause_us:3": 2e5, "rx_pause_us:3": 
 FIRES = (
     Case(
         "A tenth and more of what a NIC receives is marked.",
-        _PLAN,
-        {},
-        ("gpu-1/nic0",),
+        finds="gpu-1/nic0",
         rates={"gpu-1/nic0": {**_BUSY, "ecn_received_packets": 2e6}, "gpu-2/nic0": _BUSY},
     ),
     Case(
         "Some percent are marked, counted without priorities, on a link that is hardly used.",
-        _PLAN,
-        {},
-        ("gpu-1/nic0",),
+        finds="gpu-1/nic0",
         rates={"gpu-1/nic0": {"rx_packets": 1e6, "rx_bytes": 4e9, "ecn_received_packets": 3e4}},
     ),
     Case(
         "A few in a thousand: one finding for the leaf.",
-        _PLAN,
-        {},
-        ("leaf-0",),
+        finds="leaf-0",
         rates={f"gpu-{host}/nic0": {"rx_packets:3": 1e6, "ecn_received_packets": 2e3} for host in (1, 2)},
     ),
     Case(
         "All NICs of two leaves are marked on links that are hardly used: what is full is above them.",
         _LEAVES,
-        {},
-        ("leaf-0",),
+        finds="leaf-0",
         rates={f"gpu-{host}/nic0": _MARKED for host in range(1, 9)},
     ),
     Case(
         "All NICs of a leaf are marked, and their links are full: each is named, with one of another leaf.",
         _LEAVES,
-        {},
-        ("gpu-1/nic0", "gpu-2/nic0", "gpu-3/nic0", "gpu-4/nic0", "gpu-5/nic0"),
+        finds="gpu-1/nic0 gpu-2/nic0 gpu-3/nic0 gpu-4/nic0 gpu-5/nic0",
         rates={f"gpu-{host}/nic0": _MARKED | ({"rx_bytes": 4e10} if host < 5 else {}) for host in range(1, 6)},
     ),
     Case(
         "A flood of notices, of a NIC that does not count what it receives.",
-        _PLAN,
-        {},
-        ("gpu-1/nic0",),
+        finds="gpu-1/nic0",
         rates={"gpu-1/nic0": {"cnp_sent": 2e5, "cnp_handled": 1.0}},
     ),
     Case(
         "A NIC ignores the notices that it gets; another receives marks and sends no notice.",
-        _PLAN,
-        {},
-        ("gpu-1/nic0", "gpu-2/nic0"),
+        finds="gpu-1/nic0 gpu-2/nic0",
         rates={"gpu-1/nic0": {**_BUSY, "cnp_sent": 0.0}, "gpu-2/nic0": {**_BUSY, "cnp_ignored": 5.0}},
     ),
     Case(
         "The leaf marks what it sends to a NIC, and the NIC sees no mark.",
-        _PLAN,
-        {},
-        ("gpu-1/nic0",),
+        finds="gpu-1/nic0",
         rates={"gpu-1/nic0": {**_BUSY, "ecn_received_packets": 0.0}, "leaf-0/p1": {"ecn_marked_packets:3": 500.0}},
     ),
     Case(
         "Notices are sent, all NICs of the rail report what they handle, and none handles any.",
-        _PLAN,
-        {},
-        ("leaf-0",),
+        finds="leaf-0",
         rates={"gpu-1/nic0": _DEAF, "gpu-2/nic0": _DEAF},
     ),
     Case(
         "A leaf pauses a host for a fifth of the time and has never marked a packet.",
-        _PLAN,
-        {},
-        ("leaf-0",),
+        finds="leaf-0",
         rates={"leaf-0/p1": _PAUSING, "leaf-0/p2": {**_PAUSING, "tx_pause_us:3": 0.0}},
     ),
 )
 
 QUIET = (
-    Case("A few marks are normal.", _PLAN, {}, rates={"gpu-1/nic0": _BUSY, "gpu-2/nic0": _BUSY}),
+    Case("A few marks are normal.", rates={"gpu-1/nic0": _BUSY, "gpu-2/nic0": _BUSY}),
     Case(
         "A leaf marks before it pauses.",
-        _PLAN,
-        {},
         rates={"leaf-0/p1": {**_PAUSING, "ecn_marked_packets:3": 50.0}, "leaf-0/p2": _PAUSING},
     ),
     Case(
         "A leaf that is paused itself passes the pauses on: what stands still is not marked.",
-        _PLAN,
-        {},
         rates={"leaf-0/p1": _PAUSING, "leaf-0/p2": {**_PAUSING, "rx_pause_us:3": 9e5}},
     ),
     Case(
         "Only one NIC reports notices, and it sends them: whether any NIC handles them is unknown.",
-        _PLAN,
-        {},
         unknown=True,
         rates={"gpu-1/nic0": _DEAF},
     ),

@@ -35,6 +35,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rules._examples import hears
 from rules._places import places
 from truerail.analysis.cabling import ONE_END, WITNESS_KINDS, State, Why, Wiring
 from truerail.analysis.cabling.named_by import said_beside
@@ -50,12 +51,7 @@ _WAIT = "Check again in {wait} s, when the older entry has expired; if it stays,
 _NAMES = "Give each device a name of its own (CAB007), then discover the fabric again."
 
 
-@rule(
-    "CAB005",
-    severity=Severity.WARNING,
-    needs=[Neighbor],
-    instead=WITNESS_KINDS,
-)
+@rule("CAB005", severity=Severity.WARNING, needs=[Neighbor], instead=WITNESS_KINDS)
 def ends_disagree(round: Round) -> Iterator[Finding]:
     """Cables whose ends are unknown, because the reports about them contradict each other."""
     sorted_ = places(round)
@@ -65,15 +61,13 @@ def ends_disagree(round: Round) -> Iterator[Finding]:
     for cable in torn.tolist():
         a, b = int(wiring.index.a[cable]), int(wiring.index.b[cable])
         wait = _longest_ttl(reported, a, b)
-        yield ends_disagree.found(
-            wiring.index.a_port(cable),
+        yield sorted_.found(
+            ends_disagree,
+            cable,
             severity=Severity.INFO if _plan_may_hold(wiring, reported, a, b) else None,
             summary=f"{sorted_.subject(cable)} cannot be evaluated: {'; '.join(_said(wiring, reported, a, b))}",
             action=_NAMES if wiring.met else _WAIT.format(wait=wait),
-            expected=str(wiring.index.b_port(cable)),
-            rail=round.plan.cables[cable].rail,
             confidence=ONE_END,
-            evidence=wiring.evidence(a, b),
         )
 
 
@@ -152,7 +146,7 @@ def _longest_ttl(reported: _Reported, a: int, b: int) -> int:
     )
 
 
-_PLAN = """
+PLAN = """
     gpu-1/nic0 leaf-0/swp1 rail=0
     gpu-1/nic1 leaf-1/swp1 rail=1
     gpu-2/nic0 leaf-0/swp2 rail=0
@@ -161,46 +155,27 @@ _PLAN = """
 FIRES = (
     Case(
         "The leaf lists the old and the new neighbour; neither host is heard to confirm one.",
-        _PLAN,
-        {
-            "leaf-0": [
-                Neighbor("swp1", system_name="gpu-1", port_id="nic0", port_id_type="ifname", ttl_seconds=20),
-                Neighbor("swp1", system_name="gpu-2", port_id="nic0", port_id_type="ifname", ttl_seconds=120),
-            ]
-        },
-        ("gpu-1/nic0", "gpu-2/nic0"),
+        facts={"leaf-0": [hears("swp1", "gpu-1/nic0", ttl_seconds=20), hears("swp1", "gpu-2/nic0", ttl_seconds=120)]},
+        finds="gpu-1/nic0 gpu-2/nic0",
     ),
     Case(
         "The host names one leaf, and another leaf names the host.",
-        _PLAN,
-        {
-            "gpu-1": [Neighbor("nic0", system_name="leaf-0", port_id="swp1", port_id_type="ifname")],
-            "leaf-1": [Neighbor("swp1", system_name="gpu-1", port_id="nic0", port_id_type="ifname")],
-        },
-        ("gpu-1/nic0", "gpu-1/nic1"),
+        facts={"gpu-1": [hears("nic0", "leaf-0/swp1")], "leaf-1": [hears("swp1", "gpu-1/nic0")]},
+        finds="gpu-1/nic0 gpu-1/nic1",
     ),
 )
 
 QUIET = (
     Case(
         "Two neighbours on one port, and one of them confirms: that is the true one.",
-        _PLAN,
-        {
-            "leaf-0": [
-                Neighbor("swp1", system_name="gpu-1", port_id="nic0", port_id_type="ifname"),
-                Neighbor("swp1", system_name="gpu-2", port_id="nic0", port_id_type="ifname"),
-                Neighbor("swp2", system_name="gpu-2", port_id="nic0", port_id_type="ifname"),
-            ],
-            "gpu-1": [Neighbor("nic0", system_name="leaf-0", port_id="swp1", port_id_type="ifname")],
-            "gpu-2": [Neighbor("nic0", system_name="leaf-0", port_id="swp2", port_id_type="ifname")],
+        facts={
+            "leaf-0": [hears("swp1", "gpu-1/nic0"), hears("swp1", "gpu-2/nic0"), hears("swp2", "gpu-2/nic0")],
+            "gpu-1": [hears("nic0", "leaf-0/swp1")],
+            "gpu-2": [hears("nic0", "leaf-0/swp2")],
         },
     ),
     Case(
         "Both ends agree on a wrong pair: that is CAB002 and no contradiction.",
-        _PLAN,
-        {
-            "leaf-0": [Neighbor("swp2", system_name="gpu-1", port_id="nic0", port_id_type="ifname")],
-            "gpu-1": [Neighbor("nic0", system_name="leaf-0", port_id="swp2", port_id_type="ifname")],
-        },
+        facts={"leaf-0": [hears("swp2", "gpu-1/nic0")], "gpu-1": [hears("nic0", "leaf-0/swp2")]},
     ),
 )

@@ -33,12 +33,14 @@ no finding.
 
 from collections.abc import Iterator
 
-from rules._bonds import blind_bonds
+from rules._examples import alike, hears
+from rules._links import blind_bonds
 from truerail.analysis.cabling import Wiring
 from truerail.analysis.cabling.paths import GpuRails, rails_in
 from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, InsufficientDataError, NotEvaluated, rule
-from truerail.model import Evidence, Finding, GpuNicPath, Neighbor, NetLink, RdmaLink, Severity
+from truerail.analysis.rule import Case, InsufficientDataError, rule
+from truerail.model import Evidence, Finding, GpuNicPath, NetLink, NotEvaluated, RdmaLink, Severity
+from truerail.model.names import some
 
 _HOSTS_FOR_TRUST = 5
 """detection.md section 7: a majority of hosts is worth 0.9 if at least five agree."""
@@ -47,12 +49,7 @@ _PORTS_SHOWN = 2
 _SHOWN = 4
 
 
-@rule(
-    "NIC001",
-    severity=Severity.WARNING,
-    needs=[GpuNicPath],
-    first="where HOST",
-)
+@rule("NIC001", severity=Severity.WARNING, needs=[GpuNicPath], first="where HOST")
 def gpu_nic_order(round: Round) -> Iterator[Finding]:
     """Hosts where the NIC nearest to a GPU is on another rail in the plan than the GPU."""
     wiring = round.cabling
@@ -62,12 +59,11 @@ def gpu_nic_order(round: Round) -> Iterator[Finding]:
         host = wiring.index.devices.names[code]
         shown = [
             f"GPU{gpu} (rail {_rails(wanted)}) is nearest to {_nics(wiring, paths, code, gpu)} (rail {_rails(planned)})"
-            for gpu, (wanted, planned) in sorted(gpus.items())[:_SHOWN]
+            for gpu, (wanted, planned) in sorted(gpus.items())
         ]
-        more = f", and {len(gpus) - _SHOWN} GPUs more" if len(gpus) > _SHOWN else ""
         yield gpu_nic_order.found(
             host,
-            summary=f"{host}: {', '.join(shown)}{more}",
+            summary=f"{host}: {some(shown, more=', and {} GPUs more')}",
             action=f"Move no cable. Compare slots, BIOS and NIC names of {host} with a correct host, or correct the "
             "plan.",
             confidence=confidence,
@@ -83,25 +79,21 @@ def _not_evaluated(wiring: Wiring, paths: GpuRails) -> tuple[NotEvaluated | str,
     if blind := blind_bonds(wiring):
         return blind
     if paths.untested:
-        gpus = ", ".join(f"GPU{gpu}" for gpu in paths.untested[:_SHOWN])
+        gpus = some([f"GPU{gpu}" for gpu in paths.untested], more=", ...")
         why = (
-            f"on most hosts {gpus}{', ...' if len(paths.untested) > _SHOWN else ''} are nearest to NICs of other rails "
-            "than their own, and no NIC is seen at a switch port: the plan may follow the vendor's order, or these "
-            "hosts name their NICs in another one"
+            f"on most hosts {gpus} are nearest to NICs of other rails than their own, and no NIC is seen "
+            "at a switch port: the plan may follow the vendor's order, or these hosts name their NICs in another one"
         )
         return (why,)
     if not paths.row and not len(wiring.seen.table(RdmaLink).rows):
         return ("no answer has RDMA links (RdmaLink), and the plan's names are not those of RDMA devices",)
     if not paths.not_evaluated:
         return ("no host's matrix shows its NICs (in a container, and under some drivers, it shows GPUs alone)",)
-    names, hosts = (
-        [wiring.index.devices.names[code] for code in paths.not_evaluated],
-        len(paths.not_evaluated) + len(paths.row),
-    )
-    shown = f"{', '.join(names[:_SHOWN])}{', ...' if len(names) > _SHOWN else ''}"
-    of = f"{len(names)} of {hosts} hosts ({shown})"
+    names = tuple(wiring.index.devices.names[code] for code in paths.not_evaluated)
+    hosts = len(names) + len(paths.row)
+    of = f"{len(names)} of {hosts} hosts ({some(names, more=', ...')})"
     why = f"the matrix of {of} shows no planned NIC that is nearer to a GPU than the others are"
-    return (NotEvaluated(why, what="host", count=len(names), of=hosts, subjects=tuple(names), rest_evaluated=True),)
+    return (NotEvaluated(why, what="host", count=len(names), of=hosts, subjects=names, rest_evaluated=True),)
 
 
 def _rails(bits: int) -> str:
@@ -131,7 +123,7 @@ def _evidence(wiring: Wiring, paths: GpuRails, host: int) -> tuple[Evidence, ...
     )
 
 
-_PLAN = "\n".join(
+PLAN = "\n".join(
     f"gpu-{host}/nic{rail} leaf-{rail}/swp{host} rail={rail}" for host in (1, 2, 3, 4, 5) for rail in range(6)
 )
 
@@ -150,35 +142,31 @@ def _host(order: tuple[int, ...]) -> list[GpuNicPath | RdmaLink | NetLink]:
 _REVERSED = "\n".join(
     f"gpu-{host}/nic{5 - rail} leaf-{rail}/swp{host} rail={rail}" for host in (1, 2, 3) for rail in range(6)
 )
+_THREE = "gpu-1 gpu-2 gpu-3"
 _RIGHT = (0, 1, 2, 3, 4, 5)
 
 FIRES = (
     Case(
         "On one host of five the NICs are enumerated backwards.",
-        _PLAN,
-        {**{f"gpu-{host}": _host(_RIGHT) for host in (1, 2, 3, 4)}, "gpu-5": _host((5, 4, 3, 2, 1, 0))},
-        ("gpu-5",),
+        facts=alike(f"{_THREE} gpu-4", _host(_RIGHT)) | {"gpu-5": _host((5, 4, 3, 2, 1, 0))},
+        finds="gpu-5",
     ),
     Case(
         "Two NICs of one host of three are swapped: fewer hosts to compare with, less sure.",
-        _PLAN,
-        {"gpu-1": _host(_RIGHT), "gpu-2": _host(_RIGHT), "gpu-3": _host((1, 0, 2, 3, 4, 5))},
-        ("gpu-3",),
+        facts=alike("gpu-1 gpu-2", _host(_RIGHT)) | {"gpu-3": _host((1, 0, 2, 3, 4, 5))},
+        finds="gpu-3",
     ),
 )
 
 QUIET = (
-    Case("Each GPU is nearest to the NIC of its rail.", _PLAN, {f"gpu-{host}": _host(_RIGHT) for host in (1, 2, 3)}),
+    Case("Each GPU is nearest to the NIC of its rail.", facts=alike(_THREE, _host(_RIGHT))),
     Case(
         "All hosts agree on another order, and so do the plan and the cables: that is the vendor's.",
         _REVERSED,
         {
-            **{f"gpu-{host}": _host(_RIGHT) for host in (1, 2, 3)},
+            **alike(_THREE, _host(_RIGHT)),
             **{
-                f"leaf-{rail}": [
-                    Neighbor(f"swp{host}", system_name=f"gpu-{host}", port_id=f"nic{5 - rail}", port_id_type="ifname")
-                    for host in (1, 2, 3)
-                ]
+                f"leaf-{rail}": [hears(f"swp{host}", f"gpu-{host}/nic{5 - rail}") for host in (1, 2, 3)]
                 for rail in range(6)
             },
         },
@@ -186,7 +174,7 @@ QUIET = (
     Case(
         "All hosts agree on another order, and so does the plan; of cables nothing is seen.",
         _REVERSED,
-        {f"gpu-{host}": _host(_RIGHT) for host in (1, 2, 3)},
+        alike(_THREE, _host(_RIGHT)),
         unknown=True,
     ),
 )

@@ -42,22 +42,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
+from rules._examples import alike
+from rules._links import majority
 from truerail.analysis.cabling import ONE_END, Wiring
 from truerail.analysis.cabling.paths import CLOSENESS
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, rule
-from truerail.model import (
-    CauseKind,
-    Evidence,
-    Fact,
-    Finding,
-    GpuNicPath,
-    HostSetting,
-    Reading,
-    Severity,
-    Transport,
-)
-from truerail.model.names import printable
+from truerail.model import CauseKind, Evidence, Fact, Finding, GpuNicPath, HostSetting, Reading, Severity, Transport
+from truerail.model.names import printable, some
 
 LEAST_PEERS = 3
 """Hosts of which more than half must agree to be a majority, as for MTUs (LNK002)."""
@@ -212,8 +204,7 @@ def _evaluate_setting(name: str, hosts: Mapping[str, _Host]) -> None:
     for host in bad if not meant else ():
         facts = host.settings[name]
         at = [printable(fact.device, 20) for fact in facts if fact.device]
-        more = f" and {len(at) - _SHOWN} more" if len(at) > _SHOWN else ""
-        where = f" at {', '.join(at[:_SHOWN])}{more}" if at else ""
+        where = f" at {some(at)}" if at else ""
         peers = f" ({len(reported) - len(bad)} of {len(reported)} hosts are set right)" if len(reported) > 1 else ""
         quiet = name == "nvidia_peermem" and (common or len(reported) < LEAST_PEERS)
         host.faults.append((f"{summary}{where}{peers}", does, Severity.INFO if quiet else Severity.WARNING))
@@ -249,15 +240,16 @@ def _usual(patterns: Mapping[int, _Paths], hosts: Mapping[int, int]) -> Usual:
     for key, paths in patterns.items():
         for gpu, level in paths.nearest.items():
             votes.setdefault((paths.model, gpu), Counter())[level] += hosts[key]
-    most = {key: (of.most_common(1)[0], of.total()) for key, of in votes.items()}
-    return {key: level for key, ((level, count), total) in most.items() if 2 * count > total >= LEAST_PEERS}
+    most = {key: majority(of, LEAST_PEERS) for key, of in votes.items()}
+    return {key: level for key, level in most.items() if level is not None}
 
 
 def _add_far(host: _Host, paths: _Paths, far: list[int], usual: Usual) -> None:
-    near = {gpu: (_WORDS[paths.nearest[gpu]], _WORDS[usual[paths.model, gpu]]) for gpu in far[:_SHOWN]}
-    shown = ", ".join(f"GPU{gpu} is {is_} from its NIC, elsewhere {was}" for gpu, (is_, was) in near.items())
-    more = f", and {len(far) - _SHOWN} GPUs more" if len(far) > _SHOWN else ""
-    host.faults.append((f"{shown}{more}", "compare slots and BIOS with a correct host", Severity.WARNING))
+    words = {gpu: (_WORDS[paths.nearest[gpu]], _WORDS[usual[paths.model, gpu]]) for gpu in far}
+    shown = [f"GPU{gpu} is {is_} from its NIC, elsewhere {was}" for gpu, (is_, was) in words.items()]
+    host.faults.append(
+        (some(shown, more=", and {} GPUs more"), "compare slots and BIOS with a correct host", Severity.WARNING)
+    )
     reported = host.topology.facts if host.topology else ()
     of_gpu = [fact for fact in reported if isinstance(fact, GpuNicPath) and fact.gpu == far[0]]
     nearest = [fact for fact in of_gpu if CLOSENESS.get(fact.level) == paths.nearest[far[0]]]
@@ -268,7 +260,10 @@ def _evidence(reading: Reading | None, facts: Iterable[Fact]) -> list[Evidence]:
     return [Evidence(reading.device, reading.collector, reading.at, fact) for fact in facts if reading]
 
 
-_PLAN = "\n".join(f"gpu-{host}/nic0 leaf-0/swp{host} rail=0" for host in (1, 2, 3, 4))
+PLAN = "\n".join(f"gpu-{host}/nic0 leaf-0/swp{host} rail=0" for host in (1, 2, 3, 4))
+_THREE = "gpu-1 gpu-2 gpu-3"
+_NO_PEERMEM = HostSetting("nvidia_peermem", "not loaded")
+_FS, _NO_FS = HostSetting("nvidia_fs", "loaded"), HostSetting("nvidia_fs", "not loaded")
 _RIGHT = [
     HostSetting("nvidia_peermem", "loaded"),
     HostSetting("acs", "disabled", "0000:15:01.0"),
@@ -283,68 +278,47 @@ def _paths(level: str) -> list[GpuNicPath]:
 FIRES = (
     Case(
         "Neither nvidia-peermem nor DMA-BUF, on every host.",
-        _PLAN,
-        {
-            f"gpu-{host}": [HostSetting("nvidia_peermem", "not loaded"), HostSetting("dma_buf", "not supported")]
-            for host in (1, 2, 3)
-        },
-        ("gpu-1", "gpu-2", "gpu-3"),
+        facts=alike(_THREE, [_NO_PEERMEM, HostSetting("dma_buf", "not supported")]),
+        finds="gpu-1 gpu-2 gpu-3",
     ),
     Case(
         "Storage reaches GPU memory on three of four hosts.",
-        _PLAN,
-        {f"gpu-{host}": [HostSetting("nvidia_fs", "not loaded" if host == 4 else "loaded")] for host in (1, 2, 3, 4)},
-        ("gpu-4",),
+        facts=alike(_THREE, [_FS]) | {"gpu-4": [_NO_FS]},
+        finds="gpu-4",
     ),
     Case(
         "nvidia-peermem is loaded on three of four hosts.",
-        _PLAN,
-        {**{f"gpu-{host}": _RIGHT for host in (1, 2, 3)}, "gpu-4": [HostSetting("nvidia_peermem", "not loaded")]},
-        ("gpu-4",),
+        facts=alike(_THREE, _RIGHT) | {"gpu-4": [_NO_PEERMEM]},
+        finds="gpu-4",
     ),
     Case(
         "ACS and the IOMMU are on; there is no other host to compare with.",
-        _PLAN,
-        {
-            "gpu-1": [
-                HostSetting("nvidia_peermem", "not loaded"),
-                HostSetting("acs", "enabled", "0000:15:01.0"),
-                HostSetting("iommu", "on"),
-            ]
-        },
-        ("gpu-1",),
+        facts={"gpu-1": [_NO_PEERMEM, HostSetting("acs", "enabled", "0000:15:01.0"), HostSetting("iommu", "on")]},
+        finds="gpu-1",
     ),
     Case(
         "A GPU reaches its NIC over the CPU, on the other hosts over one PCIe switch.",
-        _PLAN,
-        {**{f"gpu-{host}": _paths("PXB") for host in (1, 2, 3)}, "gpu-4": _paths("NODE")},
-        ("gpu-4",),
+        facts=alike(_THREE, _paths("PXB")) | {"gpu-4": _paths("NODE")},
+        finds="gpu-4",
     ),
 )
 
 QUIET = (
     Case(
         "The open kernel module does the work of nvidia-peermem by DMA-BUF.",
-        _PLAN,
-        {
-            **{f"gpu-{host}": _RIGHT for host in (1, 2, 3)},
-            "gpu-4": [HostSetting("nvidia_peermem", "not loaded"), HostSetting("dma_buf", "supported")],
-        },
+        facts=alike(_THREE, _RIGHT) | {"gpu-4": [_NO_PEERMEM, HostSetting("dma_buf", "supported")]},
     ),
     Case(
         "Two hosts of four are without nvidia-fs: not all use GPUDirect Storage.",
-        _PLAN,
-        {f"gpu-{host}": [HostSetting("nvidia_fs", "not loaded" if host > 2 else "loaded")] for host in (1, 2, 3, 4)},
+        facts=alike("gpu-1 gpu-2", [_FS]) | alike("gpu-3 gpu-4", [_NO_FS]),
     ),
-    Case("All is set right on every host.", _PLAN, {f"gpu-{host}": [*_RIGHT] for host in (1, 2, 3, 4)}),
+    Case("All is set right on every host.", facts=alike(f"{_THREE} gpu-4", _RIGHT)),
     Case(
         "Every host has the IOMMU on: it is intended, as for virtual machines.",
-        _PLAN,
-        {f"gpu-{host}": [HostSetting("iommu", "on", "0000:18:00.0")] for host in (1, 2, 3)},
+        facts=alike(_THREE, [HostSetting("iommu", "on", "0000:18:00.0")]),
     ),
     Case(
         "The kernel was asked for translation, and the NICs' own group is passed through.",
-        _PLAN,
-        {"gpu-1": [HostSetting("iommu", "on"), HostSetting("iommu", "passthrough", "0000:18:00.0")]},
+        facts={"gpu-1": [HostSetting("iommu", "on"), HostSetting("iommu", "passthrough", "0000:18:00.0")]},
     ),
 )

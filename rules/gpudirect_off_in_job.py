@@ -22,7 +22,8 @@ A GPU that is farther from the NIC than NCCL_NET_GDR_LEVEL allows, on a host of 
 
 from collections.abc import Iterator
 
-from rules._nccl import MAJORITY, evidence, job_of, rail_words, spelled
+from rules._examples import Facts
+from rules._jobs import MAJORITY, evidence, job_of, rail_words, spelled
 from truerail.analysis.nccl import NcclJob
 from truerail.analysis.nccl.ends import Nic
 from truerail.analysis.round import Round
@@ -62,10 +63,10 @@ def _finding(round: Round, job: NcclJob, nic: Nic, count: int, others: str) -> F
     )
 
 
-_PLAN = "\n".join(f"gpu-{host}/mlx5_{rail} leaf-{rail}/p{host} rail={rail}" for host in (1, 2) for rail in (0, 1))
+PLAN = "\n".join(f"gpu-{host}/mlx5_{rail} leaf-{rail}/p{host} rail={rail}" for host in (1, 2) for rail in (0, 1))
 
 
-def _job(*without: tuple[str, int], net: str = "IB") -> dict[str, list[NcclHop | NcclNic]]:
+def _job(*without: tuple[str, int], net: str = "IB") -> Facts:
     """Two hosts, each sends over two NICs."""
     return {
         host: [
@@ -76,21 +77,18 @@ def _job(*without: tuple[str, int], net: str = "IB") -> dict[str, list[NcclHop |
     }
 
 
-_LIMITED: dict[str, list[NcclHop | NcclNic | NcclSetting]] = {
-    host: [*facts] for host, facts in _job(("gpu-2", 1)).items()
-}
+_LIMITED: Facts = {host: [*facts] for host, facts in _job(("gpu-2", 1)).items()}
 _LIMITED["gpu-2"].append(NcclSetting("gpu-2", "NCCL_NET_GDR_LEVEL", "PIX"))
 
 FIRES = (
-    Case("One NIC of four works without it.", _PLAN, _job(("gpu-2", 1)), ("gpu-2/mlx5_1",)),
-    Case("The job limits the distance of GPU and NIC.", _PLAN, _LIMITED, ("gpu-2/mlx5_1",)),
+    Case("One NIC of four works without it.", facts=_job(("gpu-2", 1)), finds="gpu-2/mlx5_1"),
+    Case("The job limits the distance of GPU and NIC.", facts=_LIMITED, finds="gpu-2/mlx5_1"),
 )
 
 QUIET = (
-    Case("All NICs work with it.", _PLAN, _job()),
+    Case("All NICs work with it.", facts=_job()),
     Case(
         "None works with it: the cards may not be able to.",
-        _PLAN,
-        _job(("gpu-1", 0), ("gpu-1", 1), ("gpu-2", 0), ("gpu-2", 1)),
+        facts=_job(("gpu-1", 0), ("gpu-1", 1), ("gpu-2", 0), ("gpu-2", 1)),
     ),
 )

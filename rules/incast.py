@@ -33,12 +33,13 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
+from rules._links import devices_counting
 from truerail.analysis.counters.carried import TOO_FEW, Carried, overall
 from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.counters.telemetry import Telemetry
 from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, InsufficientDataError, NotEvaluated, report_not_evaluated, rule
-from truerail.model import CauseKind, Finding, PortCounters, Severity
+from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
+from truerail.model import CauseKind, Finding, NotEvaluated, PortCounters, Severity
 from truerail.model.columns import Codes, Mask
 
 USE = 0.5
@@ -53,26 +54,22 @@ PACKET = 4096
 """RoCE's largest MTU: smaller packets only make marks more frequent."""
 FAINT_MARKS, FAINT_PORTS = MARKED / 10, 2
 """Signs from which a few senders may meet: fewer are noise. Chosen by judgement."""
+_BESIDE_A_STORM = "and their switches pass on a storm's pauses, beside which incast would not show"
+_SIGNS = (Quantity.ECN_MARKED_PACKETS, Quantity.TX_PAUSE_FRAMES)
 PAUSED_US = 10_000.0
 """Microseconds a second for which the host may pause the port: a hundredth of the time."""
 PAUSE_FRAMES = 100.0
 """Pause frames a second from which a port counts as paused."""
 
 
-@rule(
-    "INC001",
-    severity=Severity.WARNING,
-    needs=[PortCounters],
-    cause=CauseKind.OVERLOAD,
-)
+@rule("INC001", severity=Severity.WARNING, needs=[PortCounters], cause=CauseKind.OVERLOAD)
 def incast(round: Round) -> Iterator[Finding]:
     """Ports to hosts where many senders meet."""
     telemetry = round.telemetry
     carried = round.carried
     if not carried.enough:
         raise InsufficientDataError(TOO_FEW)
-    signs = (Quantity.ECN_MARKED_PACKETS, Quantity.TX_PAUSE_FRAMES)
-    if not telemetry.counts(*signs):
+    if not telemetry.counts(*_SIGNS):
         raise InsufficientDataError("no switch reports ECN marks or pauses sent")
     egress = _one_sided(telemetry, carried)
     marks = _rate(telemetry, Quantity.ECN_MARKED_PACKETS)[egress] * PACKET / overall(carried.tx[egress])
@@ -89,14 +86,9 @@ def incast(round: Round) -> Iterator[Finding]:
     unmet = ~np.isin(np.arange(len(egress)), met)
     faint = ((marks >= FAINT_MARKS) | (pausing >= FAINT_PORTS)) & unmet
     hidden_by_storm = (hidden >= FAINT_PORTS) & unmet & ~faint
-    blind = _unreported(telemetry, egress)
+    blind = ~np.isin(switch, devices_counting(telemetry, *_SIGNS))
     report_not_evaluated(
-        NotEvaluated(
-            f"{_full(len(ports))} full in one direction, {why}",
-            what="port",
-            count=len(ports),
-            subjects=tuple(str(telemetry.wiring.index.spell(port)) for port in ports.tolist()),
-        )
+        _full(telemetry, ports, why)
         for ports, why in (
             (egress[blind], "and their switches report no marks or pauses"),
             (egress[faint], "with fewer marks and pauses than incast makes"),
@@ -109,18 +101,10 @@ def incast(round: Round) -> Iterator[Finding]:
     )
 
 
-def _unreported(telemetry: Telemetry, egress: Codes) -> Mask:
-    """Which of these ports belong to switches without any port that reports congestion."""
-    reported = np.zeros(telemetry.ports, dtype=bool)
-    for quantity in (Quantity.ECN_MARKED_PACKETS, Quantity.TX_PAUSE_FRAMES):
-        for priority in telemetry.priorities(quantity):
-            reported |= telemetry.summed(quantity, priority).samples > 0
-    device_of = telemetry.wiring.index.ports.device_of
-    return np.asarray(~np.isin(device_of(egress), device_of(np.flatnonzero(reported))), dtype=bool)
-
-
-def _full(ports: int) -> str:
-    return "1 port to a host is" if ports == 1 else f"{ports:,} ports to hosts are"
+def _full(telemetry: Telemetry, ports: Codes, why: str) -> NotEvaluated:
+    many = "1 port to a host is" if len(ports) == 1 else f"{len(ports):,} ports to hosts are"
+    subjects = tuple(str(telemetry.wiring.index.spell(port)) for port in ports.tolist())
+    return NotEvaluated(f"{many} full in one direction, {why}", "port", len(ports), subjects=subjects)
 
 
 def _one_sided(telemetry: Telemetry, carried: Carried) -> Codes:
@@ -180,63 +164,47 @@ def _finding(telemetry: Telemetry, carried: Carried, port: int, marked: bool, pa
     )
 
 
-_PLAN = "\n".join(f"h{n}/nic0 leaf-0/p{n} rail=0 speed=400" for n in range(8))
+PLAN = "\n".join(f"h{n}/nic0 leaf-0/p{n} rail=0 speed=400" for n in range(8))
 _SENDERS = {f"leaf-0/p{n}": {"rx_bytes": 6e9, "tx_bytes": 1e9, "tx_pause_frames:3": 5e3} for n in range(1, 8)}
 _ENDLESS = {"rx_bytes": 0.0, "tx_bytes": 1e9, "tx_pause_frames:3": 15e3, "tx_pause_us:3": 1e6, "rx_bytes:3": 0.0}
 _EGRESS = {"tx_bytes": 4.2e10, "rx_bytes": 1e9, "tx_pause_frames:3": 0.0, "rx_pause_us:3": 0.0}
 
 FIRES = (
     Case(
-        "Seven hosts send to one, and the leaf pauses them.",
-        _PLAN,
-        {},
-        ("leaf-0/p0",),
-        rates=_SENDERS | {"leaf-0/p0": _EGRESS},
+        "Seven hosts send to one, and the leaf pauses them.", finds="leaf-0/p0", rates=_SENDERS | {"leaf-0/p0": _EGRESS}
     ),
     Case(
         "The port to one host marks packets.",
-        _PLAN,
-        {},
-        ("leaf-0/p0",),
+        finds="leaf-0/p0",
         rates={"leaf-0/p0": {"tx_bytes": 4.2e10, "rx_bytes": 1e9, "ecn_marked_packets": 1e5}},
     ),
     Case(
         "Four hosts send to one, beside three ports that a storm pauses without end.",
-        _PLAN,
-        {},
-        ("leaf-0/p0",),
+        finds="leaf-0/p0",
         rates={port: _ENDLESS if port[-1] in "567" else rates for port, rates in _SENDERS.items()}
         | {"leaf-0/p0": _EGRESS},
     ),
 )
 
 QUIET = (
-    Case("It gets back as much as it sends.", _PLAN, {}, rates=_SENDERS | {"leaf-0/p0": _EGRESS | {"rx_bytes": 4e10}}),
+    Case("It gets back as much as it sends.", rates=_SENDERS | {"leaf-0/p0": _EGRESS | {"rx_bytes": 4e10}}),
     Case(
-        "The host pauses the port: a slow receiver.",
-        _PLAN,
-        {},
-        rates=_SENDERS | {"leaf-0/p0": _EGRESS | {"rx_pause_us:3": 5e5}},
+        "The host pauses the port: a slow receiver.", rates=_SENDERS | {"leaf-0/p0": _EGRESS | {"rx_pause_us:3": 5e5}}
     ),
-    Case("No sign of congestion.", _PLAN, {}, rates={"leaf-0/p0": _EGRESS}),
+    Case("No sign of congestion.", rates={"leaf-0/p0": _EGRESS}),
     Case(
         "A storm makes the leaf pause its other ports, and nothing gets through: PFC001.",
-        _PLAN,
-        {},
         unknown=True,
         rates={f"leaf-0/p{n}": _ENDLESS for n in range(1, 8)} | {"leaf-0/p0": _EGRESS},
     ),
     Case(
         "Three senders: fewer ports are paused than many senders make.",
-        _PLAN,
-        {},
         unknown=True,
         rates={f"leaf-0/p{n}": _SENDERS[f"leaf-0/p{n}"] for n in range(1, 4)} | {"leaf-0/p0": _EGRESS},
     ),
     Case(
         "A switch whose port to a host is full reports neither marks nor pauses; another one does.",
-        f"{_PLAN}\nh9/nic0 leaf-1/p9 rail=0 speed=400",
-        {},
+        f"{PLAN}\nh9/nic0 leaf-1/p9 rail=0 speed=400",
         unknown=True,
         rates={
             "leaf-0/p0": {"tx_bytes": 4.2e10, "rx_bytes": 1e9},

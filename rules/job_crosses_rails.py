@@ -29,11 +29,13 @@ not keep to `NCCL_CROSS_NIC=0`.
 
 from collections.abc import Iterator
 
-from rules._nccl import SHOWN, device_words, evidence, job_of, port_words, rail_words, unknown_nics
+from rules._examples import Facts, hears
+from rules._jobs import device_words, evidence, job_of, port_words, rail_words, unknown_nics
 from truerail.analysis.nccl import Crossing, NcclJob
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, report_not_evaluated, rule
-from truerail.model import CauseKind, Finding, Neighbor, Severity
+from truerail.model import CauseKind, Finding, Severity
+from truerail.model.names import some
 from truerail.model.nccl_facts import NcclHop, NcclNic, NcclSetting
 
 
@@ -56,15 +58,14 @@ def _finding(round: Round, job: NcclJob, host: int, crossings: list[Crossing]) -
     shown = [
         f"rank {one.send.hop.from_rank} to {one.send.hop.to_rank} from {rail_words(one.rails)} "
         f"to {rail_words(one.other_rails)}"
-        for one in crossings[:SHOWN]
+        for one in crossings
     ]
-    more = f", and {len(crossings) - SHOWN} more" if len(crossings) > SHOWN else ""
     channels = len({one.send.hop.channel for one in crossings})
     of = sum(send.nic.host == host for send, _ in job.pairs)
     return job_crosses_rails.found(
         name,
         summary=f"{name}: {len(crossings)} of {of} connections of the job cross rails, on {channels} channels: "
-        f"{', '.join(shown)}{more}; {reason}",
+        f"{some(shown, more=', and {} more')}; {reason}",
         action=_action(reason),
         severity=Severity.WARNING if _has_spine(job, first) else Severity.CRITICAL,
         expected=rail_words(first.rails),
@@ -112,15 +113,13 @@ def _has_spine(job: NcclJob, crossing: Crossing) -> bool:
     return any(leaf is not None and index.plan.uplinks_of(leaf.device) for leaf in leaves)
 
 
-_PLAN = "\n".join(f"gpu-{host}/mlx5_{rail} leaf-{rail}/p{host} rail={rail}" for host in (1, 2) for rail in (0, 1))
-_SPINE = f"{_PLAN}\nleaf-0/u1 spine-1/p1\nleaf-1/u1 spine-1/p2"
+PLAN = "\n".join(f"gpu-{host}/mlx5_{rail} leaf-{rail}/p{host} rail={rail}" for host in (1, 2) for rail in (0, 1))
+_SPINE = f"{PLAN}\nleaf-0/u1 spine-1/p1\nleaf-1/u1 spine-1/p2"
 
 
-def _job(
-    send: int, receive: int, proxy: int | None = None
-) -> dict[str, list[NcclHop | NcclNic | NcclSetting | Neighbor]]:
+def _job(send: int, receive: int, proxy: int | None = None) -> Facts:
     """Rank 0 on gpu-1 sends to rank 2 on gpu-2."""
-    nics: dict[str, list[NcclHop | NcclNic | NcclSetting | Neighbor]] = {
+    nics: Facts = {
         host: [NcclNic(host, index, (f"mlx5_{index}",), "RoCE") for index in (0, 1)] for host in ("gpu-1", "gpu-2")
     }
     hop = NcclHop("gpu-1", 0, 0, 0, 2, "send", "IB", send, proxy, gdr=True)
@@ -141,17 +140,14 @@ _OTHER_GPUS = {
     host: [one._replace(from_gpu="0", to_gpu="1") if isinstance(one, NcclHop) else one for one in facts]
     for host, facts in _job(0, 1).items()
 }
-_MOVED = _job(0, 0) | {
-    f"leaf-{leaf}": [Neighbor("p1", system_name="gpu-1", port_id=f"mlx5_{1 - leaf}", port_id_type="ifname")]
-    for leaf in (0, 1)
-}
+_MOVED = _job(0, 0) | {f"leaf-{leaf}": [hears("p1", f"gpu-1/mlx5_{1 - leaf}")] for leaf in (0, 1)}
 
 FIRES = (
-    Case("Two cables of a host are swapped.", _SPINE, _MOVED, ("gpu-1",)),
-    Case("One host numbers its NICs the other way round.", _SPINE, _OTHER_ORDER, ("gpu-1",)),
-    Case("The ranks are on GPUs of different rails.", _SPINE, _OTHER_GPUS, ("gpu-1",)),
-    Case("NCCL_CROSS_NIC lets a ring change rails.", _SPINE, _CROSS_NIC, ("gpu-1",)),
-    Case("A job crosses rails on a fabric without a spine.", _PLAN, _job(0, 1), ("gpu-1",)),
+    Case("Two cables of a host are swapped.", _SPINE, _MOVED, "gpu-1"),
+    Case("One host numbers its NICs the other way round.", _SPINE, _OTHER_ORDER, "gpu-1"),
+    Case("The ranks are on GPUs of different rails.", _SPINE, _OTHER_GPUS, "gpu-1"),
+    Case("NCCL_CROSS_NIC lets a ring change rails.", _SPINE, _CROSS_NIC, "gpu-1"),
+    Case("A job crosses rails on a fabric without a spine.", facts=_job(0, 1), finds="gpu-1"),
 )
 
 QUIET = (

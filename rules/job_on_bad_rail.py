@@ -27,6 +27,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
+from rules._examples import Facts, down, hears
 from rules._jobs import away, jobs_of, listed, subject_of, words_of
 from truerail.analysis.affected import DeviceCables
 from truerail.analysis.explained import HURT_BY, Explained
@@ -65,14 +66,9 @@ def _in_doubt(explained: Explained, on_host: Mapping[str, list[RunningJob]]) -> 
     jobs = {id(job): job for host in hosts for job in on_host[host]}
     if jobs:
         first = words_of(next(iter(jobs.values()))) if len(jobs) == 1 else f"{len(jobs):,} jobs"
-        yield NotEvaluated(
-            f"{first} on {listed(hosts)}: not read, or it is undecided whether cables or names are swapped there",
-            what="job",
-            count=len(jobs),
-            of=len(explained.round.jobs.running),
-            subjects=tuple(hosts),
-            rest_evaluated=True,
-        )
+        why = f"{first} on {listed(hosts)}: not read, or it is undecided whether cables or names are swapped there"
+        of = len(explained.round.jobs.running)
+        yield NotEvaluated(why, "job", len(jobs), of, tuple(hosts), rest_evaluated=True)
 
 
 def _finding(explained: Explained, job: RunningJob, cause: Cause, names: list[str]) -> Finding:
@@ -116,16 +112,14 @@ def _gpus_by_rail(round: Round, job: RunningJob, cables: Codes, hosts: list[int]
     return tuple(sorted(found.items()))
 
 
-_PLAN = "\n".join(f"gpu-{host}/nic{rail} leaf-{rail}/swp{host} rail={rail}" for host in (1, 2, 3) for rail in (0, 1))
+PLAN = "\n".join(f"gpu-{host}/nic{rail} leaf-{rail}/swp{host} rail={rail}" for host in (1, 2, 3) for rail in (0, 1))
 
 
-def _seen(*dark: str) -> dict[str, list[Neighbor | NetLink | SchedulerJob | PodOfJob]]:
+def _seen(*dark: str) -> Facts:
     """What hosts report: the first NIC of those that are named has no link."""
     return {
         host: [
-            NetLink(f"nic{rail}", operstate="DOWN")
-            if host in dark and rail == 0
-            else Neighbor(f"nic{rail}", system_name=f"leaf-{rail}", port_id=f"swp{host[-1]}", port_id_type="ifname")
+            down(f"nic{rail}") if host in dark and rail == 0 else hears(f"nic{rail}", f"leaf-{rail}/swp{host[-1]}")
             for rail in (0, 1)
         ]
         for host in ("gpu-1", "gpu-2", "gpu-3")
@@ -134,9 +128,7 @@ def _seen(*dark: str) -> dict[str, list[Neighbor | NetLink | SchedulerJob | PodO
 
 def _crossed() -> list[Neighbor | NetLink | SchedulerJob | PodOfJob]:
     """The neighbors of a host, each at the other NIC."""
-    return [
-        Neighbor(f"nic{1 - rail}", system_name=f"leaf-{rail}", port_id="swp1", port_id_type="ifname") for rail in (0, 1)
-    ]
+    return [hears(f"nic{1 - rail}", f"leaf-{rail}/swp1") for rail in (0, 1)]
 
 
 def _job(job: str, *nodes: str, state: str = "RUNNING") -> SchedulerJob:
@@ -149,38 +141,33 @@ _CAUSE = "351d1031dc00"
 FIRES = (
     Case(
         "A NIC of one of the job's hosts has no link.",
-        _PLAN,
-        _seen("gpu-1") | {"slurm": [_job("7", "gpu-1", "gpu-2"), _job("8", "gpu-3")]},
-        (f"slurm/7@{_CAUSE}",),
+        facts=_seen("gpu-1") | {"slurm": [_job("7", "gpu-1", "gpu-2"), _job("8", "gpu-3")]},
+        finds=f"slurm/7@{_CAUSE}",
     ),
     Case(
         "A job of Kubernetes runs there.",
-        _PLAN,
-        _seen("gpu-1") | {"kubernetes": [PodOfJob("ml/llama", "JobSet", "llama-0", "gpu-1", "Running", 8, 0)]},
-        (f"kubernetes/ml/llama@{_CAUSE}",),
+        facts=_seen("gpu-1") | {"kubernetes": [PodOfJob("ml/llama", "JobSet", "llama-0", "gpu-1", "Running", 8, 0)]},
+        finds=f"kubernetes/ml/llama@{_CAUSE}",
     ),
 )
 
 QUIET = (
     Case(
         "The job runs on other hosts.",
-        _PLAN,
-        _seen("gpu-1") | {"slurm": [_job("7", "gpu-2", "gpu-3"), _job("8", "gpu-1", state="COMPLETED")]},
+        facts=_seen("gpu-1") | {"slurm": [_job("7", "gpu-2", "gpu-3"), _job("8", "gpu-1", state="COMPLETED")]},
     ),
-    Case("Every link is up.", _PLAN, _seen() | {"slurm": [_job("7", "gpu-1", "gpu-2")]}),
-    Case("No scheduler is asked.", _PLAN, _seen("gpu-1")),
-    Case("The scheduler has never answered.", _PLAN, _seen("gpu-1"), unknown=True, errors={"slurm": "timed out"}),
+    Case("Every link is up.", facts=_seen() | {"slurm": [_job("7", "gpu-1", "gpu-2")]}),
+    Case("No scheduler is asked.", facts=_seen("gpu-1")),
+    Case("The scheduler has never answered.", facts=_seen("gpu-1"), unknown=True, errors={"slurm": "timed out"}),
     Case(
         "A host of the job is not read.",
-        _PLAN,
-        {"gpu-2": _seen()["gpu-2"], "gpu-3": _seen()["gpu-3"], "slurm": [_job("7", "gpu-1", "gpu-2")]},
+        facts={"gpu-2": _seen()["gpu-2"], "gpu-3": _seen()["gpu-3"], "slurm": [_job("7", "gpu-1", "gpu-2")]},
         errors={"gpu-1": "timed out"},
         unknown=True,
     ),
     Case(
         "Two cables of the job's host are swapped, or its NICs are named in the other order.",
-        _PLAN,
-        _seen() | {"gpu-1": _crossed(), "slurm": [_job("7", "gpu-1", "gpu-2"), _job("8", "gpu-3")]},
+        facts=_seen() | {"gpu-1": _crossed(), "slurm": [_job("7", "gpu-1", "gpu-2"), _job("8", "gpu-3")]},
         unknown=True,
     ),
 )

@@ -27,13 +27,14 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from rules._examples import Facts, hears
 from rules._jobs import away, jobs_of, listed, subject_of, words_of
 from truerail.analysis.affected import DeviceCables
 from truerail.analysis.cabling import State, Wiring
 from truerail.analysis.explained import HURT_BY, Explained
 from truerail.analysis.jobs import RunningJob
 from truerail.analysis.rule import Case, report_not_evaluated, rule
-from truerail.model import Finding, Neighbor, SchedulerJob, Severity
+from truerail.model import Finding, SchedulerJob, Severity
 from truerail.model.columns import Codes
 
 _SPARE = -1
@@ -105,19 +106,17 @@ def _finding(explained: Explained, job: RunningJob, apart: dict[int, list[str]])
     )
 
 
-_APART = "\n".join(
+PLAN = "\n".join(
     f"gpu-{host}/nic{rail} leaf-{rail + 2 * (host > 2)}/swp{host} rail={rail}" for host in (1, 2, 3) for rail in (0, 1)
 )
-_JOINED = _APART + "".join(f"\nleaf-{leaf}/up spine-1/p{leaf}" for leaf in range(4))
+_JOINED = PLAN + "".join(f"\nleaf-{leaf}/up spine-1/p{leaf}" for leaf in range(4))
 
 
-def _seen(job: tuple[str, ...], *unlinked: str) -> dict[str, list[Neighbor | SchedulerJob]]:
+def _seen(job: tuple[str, ...], *unlinked: str) -> Facts:
     """Every cable of a host is where it is planned, without those of hosts that are named."""
-    found: dict[str, list[Neighbor | SchedulerJob]] = {
+    found: Facts = {
         f"gpu-{host}": [
-            Neighbor(
-                f"nic{rail}", system_name=f"leaf-{rail + 2 * (host > 2)}", port_id=f"swp{host}", port_id_type="ifname"
-            )
+            hears(f"nic{rail}", f"leaf-{rail + 2 * (host > 2)}/swp{host}")
             for rail in (0, 1)
             if f"gpu-{host}" not in unlinked
         ]
@@ -128,13 +127,13 @@ def _seen(job: tuple[str, ...], *unlinked: str) -> dict[str, list[Neighbor | Sch
 
 _ALL = ("gpu-1", "gpu-2", "gpu-3")
 
-FIRES = (Case("The plan has no way between the leaves.", _APART, _seen(_ALL), ("slurm/7@rails",)),)
+FIRES = (Case("The plan has no way between the leaves.", facts=_seen(_ALL), finds="slurm/7@rails"),)
 
 QUIET = (
     Case("Spines join the leaves.", _JOINED, _seen(_ALL)),
-    Case("All hosts of the job are on the same leaves.", _APART, _seen(("gpu-1", "gpu-2"))),
-    Case("A job of one host.", _APART, _seen(("gpu-3",))),
-    Case("The third host's cables were not seen.", _APART, _seen(_ALL, "gpu-3")),
-    Case("No scheduler is asked.", _APART, {"gpu-1": []}),
-    Case("The scheduler has never answered.", _APART, {}, unknown=True, errors={"slurm": "timed out"}),
+    Case("All hosts of the job are on the same leaves.", facts=_seen(("gpu-1", "gpu-2"))),
+    Case("A job of one host.", facts=_seen(("gpu-3",))),
+    Case("The third host's cables were not seen.", facts=_seen(_ALL, "gpu-3")),
+    Case("No scheduler is asked.", facts={"gpu-1": []}),
+    Case("The scheduler has never answered.", unknown=True, errors={"slurm": "timed out"}),
 )

@@ -34,13 +34,13 @@ stay unknown.
 from collections import Counter
 from collections.abc import Iterator
 
+from rules._examples import carrier, hears, no_carrier
 from rules._lags import SYNCHRONIZED, Lag, Lags, Member, lags, stands_at
-from rules._places import places
+from rules._places import places, some_cables
 from truerail.analysis.cabling import BOTH_ENDS, ONE_END, Wiring, evidence_of
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, NotApplicableError, report_not_evaluated, rule
-from truerail.model import CauseKind, Finding, LagMember, Neighbor, NetLink, NotEvaluated, Severity
-from truerail.model.finding import MOST_EXAMPLES
+from truerail.model import CauseKind, Finding, LagMember, NetLink, NotEvaluated, Severity
 
 
 @rule("LAG001", severity=Severity.WARNING, needs=[LagMember], instead=[NetLink], cause=CauseKind.CONFIGURATION)
@@ -119,13 +119,11 @@ def _unknown(wiring: Wiring, found: Lags) -> Iterator[NotEvaluated]:
     bonded = [cable for cable in found.bonded.nonzero()[0].tolist() if not found.down[cable]]
     blind = [cable for cable in bonded if cable not in known]
     if blind:
-        shown = tuple(str(wiring.index.a_port(cable)) for cable in blind[:MOST_EXAMPLES])
-        more = ", ..." if len(blind) > len(shown) else ""
-        why = f"no end reports the LACP state of {len(blind):,} of {len(bonded):,} members ({', '.join(shown)}{more})"
-        yield NotEvaluated(why, what="cable", count=len(blind), of=len(bonded), subjects=shown, rest_evaluated=True)
+        why = f"no end reports the LACP state of {len(blind):,} of {len(bonded):,} members"
+        yield some_cables(wiring, blind, len(bonded), why)
 
 
-_PLAN = """
+PLAN = """
     gpu-1/nic0p0 leaf-1/swp1 rail=0 plane=0
     gpu-1/nic0p1 leaf-2/swp1 rail=0 plane=1
 """
@@ -135,67 +133,53 @@ _GOOD = LagMember("nic0p0", "bond0", _PAIR, 1, 1, 61, 61, True)
 FIRES = (
     Case(
         "The second switch sends another system id: its member is in an aggregator of its own.",
-        _PLAN,
-        {"gpu-1": [_GOOD, LagMember("nic0p1", "bond0", _OTHER, 1, 2, 13, 13, False)]},
-        ("gpu-1/nic0p1",),
+        facts={"gpu-1": [_GOOD, LagMember("nic0p1", "bond0", _OTHER, 1, 2, 13, 13, False)]},
+        finds="gpu-1/nic0p1",
     ),
     Case(
         "The second switch's port is not in a port channel: it sends no LACP; that end says the same.",
-        _PLAN,
-        {
+        facts={
             "gpu-1": [_GOOD, LagMember("nic0p1", "bond0", None, None, 2, 69, 69, False)],
             "leaf-2": [LagMember("swp1", "bond1", None, actor_state=69)],
         },
-        ("gpu-1/nic0p1",),
+        finds="gpu-1/nic0p1",
     ),
     Case(
         "Only the switch is read: its partner does not take the member.",
-        _PLAN,
-        {"leaf-2": [LagMember("swp1", "Po1", _HOST, 2, partner_state=5)]},
-        ("gpu-1/nic0p1",),
+        facts={"leaf-2": [LagMember("swp1", "Po1", _HOST, 2, partner_state=5)]},
+        finds="gpu-1/nic0p1",
     ),
     Case(
         "The member is in sync, and does not distribute.",
-        _PLAN,
-        {"gpu-1": [_GOOD, LagMember("nic0p1", "bond0", _PAIR, 2, 1, 29, 61, True)]},
-        ("gpu-1/nic0p1",),
+        facts={"gpu-1": [_GOOD, LagMember("nic0p1", "bond0", _PAIR, 2, 1, 29, 61, True)]},
+        finds="gpu-1/nic0p1",
     ),
     Case(
         "Both members end on one switch, in one port channel: LACP is content.",
-        _PLAN + "gpu-2/nic0p0 leaf-1/swp2 rail=0 plane=0\ngpu-2/nic0p1 leaf-2/swp2 rail=0 plane=1",
+        PLAN + "gpu-2/nic0p0 leaf-1/swp2 rail=0 plane=0\ngpu-2/nic0p1 leaf-2/swp2 rail=0 plane=1",
         {
             "gpu-1": [
                 _GOOD,
                 LagMember("nic0p1", "bond0", _PAIR, 9, 1, 61, 61, True),
-                Neighbor("nic0p0", system_name="leaf-1", port_id="swp1", port_id_type="ifname"),
-                Neighbor("nic0p1", system_name="leaf-1", port_id="swp9", port_id_type="ifname"),
-            ],
+                hears("nic0p0", "leaf-1/swp1"),
+                hears("nic0p1", "leaf-1/swp9"),
+            ]
         },
-        ("gpu-1/nic0p1",),
+        "gpu-1/nic0p1",
     ),
 )
 
 QUIET = (
     Case(
-        "Both members carry traffic.",
-        _PLAN,
-        {"gpu-1": [_GOOD, LagMember("nic0p1", "bond0", _PAIR, 2, 1, 61, 61, True)]},
+        "Both members carry traffic.", facts={"gpu-1": [_GOOD, LagMember("nic0p1", "bond0", _PAIR, 2, 1, 61, 61, True)]}
     ),
     Case(
         "A member without link is CAB003.",
-        _PLAN,
-        {
-            "gpu-1": [
-                _GOOD,
-                LagMember("nic0p1", "bond0", None, None, 2, 69, 69, False),
-                NetLink("nic0p1", operstate="DOWN", flags=("UP", "NO-CARRIER")),
-            ]
-        },
+        facts={"gpu-1": [_GOOD, LagMember("nic0p1", "bond0", None, None, 2, 69, 69, False), no_carrier("nic0p1")]},
     ),
     Case(
         "A bond whose members' LACP state was not read.",
-        _PLAN,
-        {
+        facts={
             "gpu-1": [
                 NetLink("nic0p0", operstate="UP", flags=("UP", "LOWER_UP", "SLAVE"), master="bond0"),
                 NetLink("nic0p1", operstate="UP", flags=("UP", "LOWER_UP", "SLAVE"), master="bond0"),
@@ -205,13 +189,10 @@ QUIET = (
     ),
     Case(
         "The members are known, and no state of them: a bond without LACP, or an old answer.",
-        _PLAN,
-        {"gpu-1": [LagMember("nic0p0", "bond0"), LagMember("nic0p1", "bond0")]},
+        facts={"gpu-1": [LagMember("nic0p0", "bond0"), LagMember("nic0p1", "bond0")]},
         unknown=True,
     ),
     Case(
-        "Planes without bonds, as in a routed multi-plane fabric: not applicable.",
-        _PLAN,
-        {"gpu-1": [NetLink("nic0p0", operstate="UP", flags=("UP", "LOWER_UP"))]},
+        "Planes without bonds, as in a routed multi-plane fabric: not applicable.", facts={"gpu-1": [carrier("nic0p0")]}
     ),
 )

@@ -40,16 +40,14 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from rules._by_hand import flapping_only
-from rules._counter_evidence import counter_evidence, other_ends, rail_at, subject_of
-from rules._uncounted import every_link
-from truerail.analysis.cabling import BOTH_ENDS, ONE_END
+from rules._links import counter_evidence, every_link, other_ends, rail_at, subject_of
+from truerail.analysis.cabling import BOTH_ENDS, ONE_END, State, Wiring
 from truerail.analysis.counters import Quantity
 from truerail.analysis.counters.telemetry import Telemetry
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, InsufficientDataError, rule
 from truerail.model import CauseKind, Finding, PortCounters, Severity
-from truerail.model.columns import NONE, Codes
+from truerail.model.columns import NONE, Codes, Mask
 
 FALLS_AN_HOUR = 3
 """Falls within an hour that are critical: gpud's and NVSentinel's limit for mlx5 links (NVIDIA/NVSentinel, NIC health
@@ -58,6 +56,10 @@ monitor).
 SECONDS_WITHOUT_LINK = 7.0
 """Longer without link is critical: about what NCCL_IB_TIMEOUT lets RDMA retry. Time matters more than the count of
 falls (Databricks on GPU reliability).
+"""
+TOO_OFTEN = 3
+"""Moves of one plug within the window from which no hand made them: a link that stays away for a poll or two at each of
+its falls looks as if it were unplugged, and three falls are LNK003's critical ones.
 """
 LEAST_SHORTFALL = 0.1
 """Share of a sample's bits that must be missing to count as time without link, not as jitter of the clock."""
@@ -93,12 +95,7 @@ class _Fallen:
         return int(np.argmax(self.gained[port] > 0))
 
 
-@rule(
-    "LNK003",
-    severity=Severity.WARNING,
-    needs=[PortCounters],
-    cause=CauseKind.FLAPPING_LINK,
-)
+@rule("LNK003", severity=Severity.WARNING, needs=[PortCounters], cause=CauseKind.FLAPPING_LINK)
 def link_flapping(round: Round) -> Iterator[Finding]:
     """Links that lost carrier within the window, and devices that lost all of theirs."""
     telemetry = round.telemetry
@@ -107,7 +104,7 @@ def link_flapping(round: Round) -> Iterator[Finding]:
         raise InsufficientDataError("no port reported twice how often its link fell")
     ports = np.flatnonzero(counted.gained > 0)
     gained, spans = telemetry.part(Quantity.LINK_DOWNS, None, ports)
-    gained = flapping_only(round, ports, gained, spans)
+    gained = _flapping_only(round, ports, gained, spans)
     falling = np.nansum(gained, axis=1) > 0
     ports, gained = ports[falling], gained[falling]
     if len(ports):
@@ -237,7 +234,41 @@ def _without_link(fallen: _Fallen, ends: Sequence[int]) -> float | None:
     return found
 
 
-_PLAN = """
+def _flapping_only(round: Round, ports: Codes, gained: Samples, seconds: Samples) -> Samples:
+    """The falls of some ports, of shape (ports, samples), that may be flapping: no plug was moved by hand, and the link
+    has come back. Each sample covers `seconds`.
+    """
+    left = np.where(_by_hand(round, ports, seconds), np.float32(0), gained)
+    for row in np.flatnonzero(_missing(round.cabling, ports)).tolist():
+        fell = np.flatnonzero(left[row] > 0)[-1:]  # the link has not come back: it is down (CAB003)
+        left[row, fell] -= 1
+    return left
+
+
+def _by_hand(round: Round, ports: Codes, seconds: Samples) -> Mask:
+    """Samples in a period in which the plug was moved, and those newer than the last reading of the port's neighbour:
+    such a fall is evaluated after the next reading.
+    """
+    counters, index, moved = round.counters, round.cabling.index, round.replugged
+    assert counters is not None  # noqa: S101 - the ports counted falls
+    found, at = np.zeros(seconds.shape, dtype=bool), counters.begun[counters.order]
+    slack = counters.step_seconds / 2  # the readings of one round differ by this much
+    for row, port in enumerate(ports.tolist()):
+        begin = at - slack - np.nan_to_num(seconds[row])
+        spans = moved.spans.get(str(index.spell(port)), ())
+        for since, until in spans if len(spans) < TOO_OFTEN else ():
+            found[row] |= (at + slack > since) & (begin < until)
+        found[row] |= at > moved.until(port, index.plan)
+    return found
+
+
+def _missing(wiring: Wiring, ports: Codes) -> Mask:
+    """Ports whose planned cable is missing now."""
+    cable = wiring.index.cables_at(ports)
+    return np.asarray((cable >= 0) & (wiring.state[np.maximum(cable, 0)] == State.MISSING), dtype=bool)
+
+
+PLAN = """
     gpu-1/nic0 leaf-0/swp1 rail=0 speed=400
     gpu-2/nic0 leaf-0/swp2 rail=0 speed=400
     gpu-3/nic0 leaf-0/swp3 rail=0 speed=400
@@ -253,41 +284,31 @@ _BITS, _HALF = 4.25e11, 2.125e11
 FIRES = (
     Case(
         "A link falls once, as both ends count.",
-        _PLAN,
-        {},
-        ("gpu-1/nic0",),
+        finds="gpu-1/nic0",
         rates={"gpu-1/nic0": _ONCE, "leaf-0/swp1": _ONCE, "gpu-2/nic0": _STEADY, "leaf-0/swp2": _STEADY},
     ),
     Case(
         "An uplink falls again and again; only the spine counts it.",
-        _PLAN,
-        {},
-        ("leaf-0/swp9",),
+        finds="leaf-0/swp9",
         rates={"spine-1/swp1": _OFTEN, "leaf-0/swp1": _STEADY},
     ),
     Case(
         "One fall of fifteen seconds, measured by the bits that were not received.",
-        _PLAN,
-        {},
-        ("gpu-1/nic0",),
+        finds="gpu-1/nic0",
         rates={"gpu-1/nic0": {**_ONCE, "rx_bits": [*(_BITS,) * 8, _HALF, 0.0, _BITS, _BITS]}, "gpu-2/nic0": _STEADY},
     ),
     Case(
         "All links of a leaf fall at once: the leaf restarted.",
-        _PLAN,
-        {},
-        ("leaf-0",),
+        finds="leaf-0",
         rates={f"gpu-{host}/nic0": _ONCE for host in (1, 2, 3, 4)},
     ),
 )
 
 QUIET = (
-    Case("No link fell.", _PLAN, {}, rates=_ALL_STEADY),
-    Case("No link fell of those that are counted.", _PLAN, {}, unknown=True, rates={"gpu-1/nic0": _STEADY}),
+    Case("No link fell.", rates=_ALL_STEADY),
+    Case("No link fell of those that are counted.", unknown=True, rates={"gpu-1/nic0": _STEADY}),
     Case(
         "A link fell before the window began, and polls are missing since.",
-        _PLAN,
-        {},
         rates=_ALL_STEADY | {"gpu-1/nic0": {"link_downs": [0.0, float("nan"), 0.0, float("nan"), 0.0, 0.0]}},
     ),
 )

@@ -44,8 +44,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from rules._counter_evidence import counter_evidence
-from rules._uncounted import blind_links
+from rules._links import blind_links, counter_evidence
 from truerail.analysis.cabling import State, Wiring
 from truerail.analysis.counters import Quantity
 from truerail.analysis.round import Round
@@ -214,7 +213,7 @@ def _light(snapshot: Snapshot, port: Port) -> Iterator[Evidence]:
                 yield Evidence(reading.device, reading.collector, reading.at, fact)
 
 
-_PLAN = "gpu-1/nic0 leaf-0/swp1 rail=0 speed=400"
+PLAN = "gpu-1/nic0 leaf-0/swp1 rail=0 speed=400"
 _MANY = "\n".join(f"gpu-{host}/nic0 leaf-0/swp{host} rail=0 speed=400" for host in range(1, 13))
 _HEARD = {"gpu-1": [Optic("nic0", 1, -2.0, -1.0, part="A")]}
 _STEADY = {"rx_dbm": [-2.0] * 10, "ber": [-9.0] * 10}
@@ -224,44 +223,39 @@ _RISING = [-9.0 + day / 4 for day in range(10)]
 FIRES = (
     Case(
         "Light falls by 0.2 dB a day and bit errors rise; the leaf sends as before: dirt on the way.",
-        _PLAN,
-        _HEARD,
-        ("gpu-1/nic0",),
+        facts=_HEARD,
+        finds="gpu-1/nic0",
         past={"gpu-1/nic0": {"rx_dbm": _FALLING, "ber": _RISING}, "leaf-0/swp1": {**_STEADY, "tx_dbm": [-1.0] * 10}},
     ),
     Case(
         "The leaf sends less each day: its laser.",
-        _PLAN,
-        _HEARD,
-        ("gpu-1/nic0",),
+        facts=_HEARD,
+        finds="gpu-1/nic0",
         past={"gpu-1/nic0": {"rx_dbm": _FALLING, "ber": _RISING}, "leaf-0/swp1": {"tx_dbm": _FALLING}},
     ),
     Case(
         "Bit errors rise and light is steady: a module.",
-        _PLAN,
-        _HEARD,
-        ("gpu-1/nic0",),
+        facts=_HEARD,
+        finds="gpu-1/nic0",
         past={"gpu-1/nic0": {"rx_dbm": [-2.0] * 10, "ber": _RISING}},
     ),
     Case(
         "Light fell in one step, four days ago: no horizon.",
-        _PLAN,
-        _HEARD,
-        ("gpu-1/nic0",),
+        facts=_HEARD,
+        finds="gpu-1/nic0",
         past={"gpu-1/nic0": {"rx_dbm": [*(-2.0,) * 6, *(-4.0,) * 4]}},
     ),
     Case(
         "Light falls and bit errors do not rise: perhaps its meter.",
-        _PLAN,
-        _HEARD,
-        ("gpu-1/nic0",),
+        facts=_HEARD,
+        finds="gpu-1/nic0",
         past={"gpu-1/nic0": {"rx_dbm": [-4.0 - day / 2 for day in range(10)], "ber": [-9.0] * 10}},
     ),
     Case(
         "One of twelve NICs falls; a warm week takes as much from the others as from it.",
         _MANY,
         {f"gpu-{host}": [Optic("nic0", 1, -2.0, part="A")] for host in range(1, 13)},
-        ("gpu-7/nic0",),
+        "gpu-7/nic0",
         past={
             f"gpu-{host}/nic0": {"rx_dbm": [-2.0 - day * (0.6 if host == 7 else 0.1) for day in range(10)]}
             for host in range(1, 13)
@@ -270,19 +264,17 @@ FIRES = (
 )
 
 QUIET = (
-    Case("Light and bit errors are steady.", _PLAN, _HEARD, past={"gpu-1/nic0": _STEADY}),
-    Case("No past: one round.", _PLAN, _HEARD, unknown=True),
-    Case("A past of three days.", _PLAN, _HEARD, unknown=True, past={"gpu-1/nic0": {"rx_dbm": [-2.0, -3.0, -4.0]}}),
+    Case("Light and bit errors are steady.", facts=_HEARD, past={"gpu-1/nic0": _STEADY}),
+    Case("No past: one round.", facts=_HEARD, unknown=True),
+    Case("A past of three days.", facts=_HEARD, unknown=True, past={"gpu-1/nic0": {"rx_dbm": [-2.0, -3.0, -4.0]}}),
     Case(
         "The connector was cleaned six days ago, and light is steady since.",
-        _PLAN,
-        _HEARD,
+        facts=_HEARD,
         past={"gpu-1/nic0": {"rx_dbm": [-2.0, -2.5, -3.0, -3.5, *(-2.0,) * 6]}},
     ),
     Case(
         "A module is 20 degrees warmer than a week ago, and its light 0.9 dB less.",
-        _PLAN,
-        _HEARD,
+        facts=_HEARD,
         past={
             "gpu-1/nic0": {
                 "rx_dbm": [-2.0 - day / 10 for day in range(10)],
@@ -292,8 +284,7 @@ QUIET = (
     ),
     Case(
         "Light falls so slowly that its limit is a year away.",
-        _PLAN,
-        _HEARD,
+        facts=_HEARD,
         past={"gpu-1/nic0": {"rx_dbm": [-2.0 - day / 50 for day in range(14)]}},
     ),
     Case(

@@ -41,13 +41,14 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
+from rules._examples import hears, no_carrier, up
+from rules._links import not_polled, unpolled
 from rules._places import places_by_name, unknown_cables
-from rules._unpolled import not_polled, unpolled
 from truerail.analysis.cabling import ONE_END, Why, Wiring
 from truerail.analysis.cabling.named_by import named_by
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, report_not_evaluated, rule
-from truerail.model import Finding, Neighbor, NetLink, Severity, Transport
+from truerail.model import Finding, Severity, Transport
 from truerail.model.names import printable
 
 Mask = npt.NDArray[np.bool_]
@@ -68,13 +69,7 @@ _SWITCH_IT_ON = (
 _ASK = "Poll {device} for its LLDP neighbors too: the capture or the inventory omits them."
 
 
-@rule(
-    "TEL003",
-    severity=Severity.WARNING,
-    needs=[],
-    transports=[Transport.ROCE, Transport.EFA],
-    first="where DEVICE",
-)
+@rule("TEL003", severity=Severity.WARNING, needs=[], transports=[Transport.ROCE, Transport.EFA], first="where DEVICE")
 def lldp_silent(round: Round) -> Iterator[Finding]:
     """Planned devices that answer and report no neighbour on a planned port."""
     wiring = round.cabling
@@ -158,14 +153,11 @@ def _linked(wiring: Wiring, asked: Mask) -> Mask:
     return linked[:-1]
 
 
-_PLAN = """
+PLAN = """
     gpu-1/nic0 leaf-0/swp1 rail=0
     gpu-2/nic0 leaf-0/swp2 rail=0
 """
-_LEAF = [
-    Neighbor("swp1", system_name="gpu-1", port_id="nic0", port_id_type="ifname"),
-    Neighbor("swp2", system_name="gpu-2", port_id="nic0", port_id_type="ifname"),
-]
+_LEAF = [hears("swp1", "gpu-1/nic0"), hears("swp2", "gpu-2/nic0")]
 
 _TWO_NICS = """
     gpu-1/nic0 leaf-0/swp1 rail=0
@@ -177,53 +169,41 @@ FIRES = (
         "DPUs send their host's name and no port of it: which NIC is on which leaf is unknown.",
         _TWO_NICS,
         {
-            "gpu-1": [NetLink("nic0", operstate="UP"), NetLink("nic1", operstate="UP")],
-            "leaf-0": [Neighbor("swp1", system_name="dpu-gpu-1", port_id="p0", port_id_type="ifname")],
-            "leaf-1": [Neighbor("swp1", system_name="dpu-gpu-1", port_id="p0", port_id_type="ifname")],
+            "gpu-1": [up("nic0"), up("nic1")],
+            "leaf-0": [hears("swp1", "dpu-gpu-1/p0")],
+            "leaf-1": [hears("swp1", "dpu-gpu-1/p0")],
         },
-        ("gpu-1",),
+        "gpu-1",
     ),
     Case(
         "The host listens and hears nothing, though its leaf hears it.",
-        _PLAN,
-        {"gpu-1": [NetLink("nic0", operstate="UP")], "leaf-0": _LEAF},
-        ("gpu-1",),
+        facts={"gpu-1": [up("nic0")], "leaf-0": _LEAF},
+        finds="gpu-1",
     ),
     Case(
         "lldpd does not run on the host, and the leaf is not read: its cable is unknown.",
-        _PLAN,
-        {"gpu-1": [NetLink("nic0", operstate="UP")]},
-        ("gpu-1",),
+        facts={"gpu-1": [up("nic0")]},
+        finds="gpu-1",
         errors={"gpu-1": "unable to connect to socket /run/lldpd.socket: Connection refused"},
     ),
     Case(
         "The LLDP query fails for another reason.",
-        _PLAN,
-        {"gpu-1": [NetLink("nic0", operstate="UP")], "leaf-0": _LEAF},
-        ("gpu-1",),
+        facts={"gpu-1": [up("nic0")], "leaf-0": _LEAF},
+        finds="gpu-1",
         errors={"gpu-1": "line 3: unexpected end"},
     ),
 )
 
 QUIET = (
-    Case(
-        "All hear a neighbour.",
-        _PLAN,
-        {
-            "leaf-0": _LEAF,
-            "gpu-1": [Neighbor("nic0", system_name="leaf-0", port_id="swp1", port_id_type="ifname")],
-        },
-    ),
+    Case("All hear a neighbour.", facts={"leaf-0": _LEAF, "gpu-1": [hears("nic0", "leaf-0/swp1")]}),
     Case(
         "The host hears nothing because its only link is down: CAB003.",
-        _PLAN,
-        {"gpu-1": [NetLink("nic0", operstate="DOWN", flags=("UP", "NO-CARRIER"))], "leaf-0": _LEAF[1:]},
+        facts={"gpu-1": [no_carrier("nic0")], "leaf-0": _LEAF[1:]},
     ),
-    Case("A host that does not answer at all is TEL001.", _PLAN, {"leaf-0": _LEAF}, errors={"gpu-1": "timed out"}),
+    Case("A host that does not answer at all is TEL001.", facts={"leaf-0": _LEAF}, errors={"gpu-1": "timed out"}),
     Case(
         "No poller runs for the host any more: its last answer about neighbours is too old, that about links is not.",
-        _PLAN,
-        {"gpu-1": [NetLink("nic0", operstate="UP")], "leaf-0": _LEAF},
+        facts={"gpu-1": [up("nic0")], "leaf-0": _LEAF},
         unpolled={"gpu-1": "no poller in zone dc1 since 03:12 UTC"},
         unknown=True,
     ),

@@ -37,16 +37,16 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from rules._lossless import LOSSLESS, LOSSY, PRIORITIES, Lossless, hosts_of, lossless_of
-from rules._uncounted import every_link
+from rules._links import every_link, hosts_of
+from rules._pauses import LOSSLESS, LOSSY, PRIORITIES, Lossless, lossless_of
 from truerail.analysis.counters.hygiene import Floats
 from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.counters.telemetry import Telemetry
 from truerail.analysis.pfc.measures import QUEUE_EVENTS, recent
 from truerail.analysis.pfc.trees import PAUSES, counted
 from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, InsufficientDataError, NotEvaluated, rule
-from truerail.model import CauseKind, Finding, PortCounters, PortQos, Severity, Transport
+from truerail.analysis.rule import Case, InsufficientDataError, rule
+from truerail.model import CauseKind, Finding, NotEvaluated, PortCounters, PortQos, Severity, Transport
 from truerail.model.columns import Codes, Mask
 from truerail.model.names import folded
 
@@ -84,22 +84,12 @@ def lossless_drops(round: Round) -> Iterator[Finding]:
     for port in ports[more].tolist():
         yield _found_in_total(reported, port, last, at_host=bool(hosts[port]))
     if unclear.any():
-        raise InsufficientDataError(_of_unknown_priority(reported, np.flatnonzero(unclear)))
+        why = "ports drop packets of a priority and count pauses over all priorities: it is unknown whether it is "
+        why += "lossless"
+        raise InsufficientDataError(_of_ports(reported, np.flatnonzero(unclear), why))
     if unreported.any():
-        index = reported.wiring.index
-        names = folded(
-            index.devices.names[code] for code in np.unique(index.ports.device_of(ports[unreported])).tolist()
-        )
-        many = int(np.count_nonzero(unreported))
-        raise InsufficientDataError(
-            NotEvaluated(
-                f"{many} ports pause and drop packets that no priority counts: a trickle, or a loss of the lossless "
-                f"one: {names}",
-                what="port",
-                count=many,
-                subjects=tuple(str(index.spell(port)) for port in ports[unreported].tolist()),
-            )
-        )
+        why = "ports pause and drop packets that no priority counts: a trickle, or a loss of the lossless one"
+        raise InsufficientDataError(_of_ports(reported, ports[unreported], why))
     every_link(reported, "drops", *DROPS, last=last)
 
 
@@ -143,16 +133,11 @@ def _rate(gained: Floats, span: Floats, of: Mask) -> "np.typing.NDArray[np.float
         return np.asarray(np.where(of, gained, 0).sum(axis=1, dtype=np.float64) / np.where(of, span, 0).sum(axis=1))
 
 
-def _of_unknown_priority(telemetry: Telemetry, ports: Codes) -> NotEvaluated:
+def _of_ports(telemetry: Telemetry, ports: Codes, why: str) -> NotEvaluated:
     index = telemetry.wiring.index
-    names = folded(index.devices.names[code] for code in np.unique(index.ports.device_of(ports)).tolist())
-    return NotEvaluated(
-        f"{len(ports)} ports drop packets of a priority and count pauses over all priorities: it is unknown whether "
-        f"it is lossless: {names}",
-        what="port",
-        count=len(ports),
-        subjects=tuple(str(index.spell(port)) for port in ports.tolist()),
-    )
+    devices = folded(index.devices.names[code] for code in np.unique(index.ports.device_of(ports)).tolist())
+    subjects = tuple(str(index.spell(port)) for port in ports.tolist())
+    return NotEvaluated(f"{len(ports)} {why}: {devices}", "port", len(ports), subjects=subjects)
 
 
 def _by_priority(telemetry: Telemetry, lossless: Lossless, last: int) -> tuple[Mask, Mask, Mask]:
@@ -222,7 +207,7 @@ def _sum(telemetry: Telemetry, quantity: Quantity, priority: int | None, port: i
     return float(np.nansum(telemetry.part(quantity, priority, np.array([port]), last)[0]))
 
 
-_PLAN = """
+PLAN = """
     gpu-1/nic0 leaf-0/swp1 rail=0 speed=400
     leaf-0/swp9 spine-1/swp1 speed=400
 """
@@ -231,43 +216,41 @@ _TEN = "\n".join(f"gpu-{n}/nic0 leaf-0/swp{n} rail=0 speed=400" for n in range(1
 _ALL = {f"gpu-{n}/nic0": {"tx_pause_us:3": 9_000.0, "rx_discards": 0.1} for n in range(1, 11)}
 
 FIRES = (
-    Case("A NIC drops what it pauses.", _PLAN, {}, ("gpu-1/nic0",),
+    Case("A NIC drops what it pauses.", finds="gpu-1/nic0",
          rates={"gpu-1/nic0": {"tx_pause_frames:3": 900, "rx_discards:3": 20}}),
-    Case("A leaf's queue drops, in a priority that is lossless by its settings.", _PLAN,
-         {"leaf-0": [PortQos("swp9", pfc_priorities=(3, 4))]}, ("leaf-0/swp9",),
+    Case("A leaf's queue drops, in a priority that is lossless by its settings.",
+         facts={"leaf-0": [PortQos("swp9", pfc_priorities=(3, 4))]}, finds="leaf-0/swp9",
          rates={"leaf-0/swp9": {"rx_pause_frames:0": 0, "queue_drops:3": 5, "queue_drops:4": 1}}),
-    Case("A NIC counts drops in total only, and drops where it pauses.", _PLAN, {}, ("gpu-1/nic0",),
+    Case("A NIC counts drops in total only, and drops where it pauses.", finds="gpu-1/nic0",
          rates={"gpu-1/nic0": {"tx_pause_us:3": [*[0] * 8, *[9_000] * 4], "rx_discards": [*[0] * 8, *[4] * 4]}}),
-    Case("A switch counts both in total (SNMP), and drops twenty times as much as before.", _PLAN, {},
-         ("leaf-0/swp1",),
+    Case("A switch counts both in total (SNMP), and drops twenty times as much as before.", finds="leaf-0/swp1",
          rates={"leaf-0/swp1": {"tx_pause_frames": [*[0] * 8, *[800] * 4],
                                 "rx_discards": [*[0.2] * 8, *[4] * 4]}}),
-    Case("One of ten NICs drops, and has paused all the time.", _TEN, {}, ("gpu-1/nic0",),
+    Case("One of ten NICs drops, and has paused all the time.", _TEN, finds="gpu-1/nic0",
          rates=_ALL | {"gpu-1/nic0": {"tx_pause_us:3": 9_000, "rx_discards": 4}}),
-    Case("A leaf counts pauses over all priorities; its neighbour says of which they are.", _PLAN, {}, ("leaf-0/swp1",),
+    Case("A leaf counts pauses over all priorities; its neighbour says of which they are.", finds="leaf-0/swp1",
          rates={"leaf-0/swp1": {"rx_pause_frames": 900, "queue_drops:3": 5}, "gpu-1/nic0": {"tx_pause_frames:3": 900}}),
-    Case("The watchdog drops what is stuck in a storm.", _PLAN, {}, ("leaf-0/swp1",),
+    Case("The watchdog drops what is stuck in a storm.", finds="leaf-0/swp1",
          rates={"leaf-0/swp1": {"rx_pause_us:3": 1e6, "queue_drops:3": 500, "watchdog_storms:3": [*[0] * 11, 0.1]}}),
 )  # fmt: skip
 
 QUIET = (
-    Case("Another priority drops.", _PLAN, {"gpu-1": [PortQos("nic0", pfc_priorities=(3,))]},
+    Case("Another priority drops.", facts={"gpu-1": [PortQos("nic0", pfc_priorities=(3,))]},
          rates={"gpu-1/nic0": {"tx_pause_frames:3": 900, "rx_discards:3": 0, "rx_discards:0": 20, "rx_discards": 20},
                 "spine-1/swp1": {"rx_discards": 0}}),
-    Case("Drops in total, and nothing is paused.", _PLAN, {},
+    Case("Drops in total, and nothing is paused.",
          rates={"gpu-1/nic0": {"tx_pause_frames:3": 0, "rx_discards": 20}, "spine-1/swp1": {"rx_discards": 0}}),
-    Case("Drops of an hour ago.", _PLAN, {},
-         rates={"gpu-1/nic0": {"tx_pause_frames:3": 9, "rx_discards:3": [*[50] * 3, *[0] * 9]},
+    Case("Drops of an hour ago.", rates={"gpu-1/nic0": {"tx_pause_frames:3": 9, "rx_discards:3": [*[50] * 3, *[0] * 9]},
                 "spine-1/swp1": {"rx_discards": 0}}),
-    Case("A trickle that all NICs drop, whether they pause or not.", _TEN, {}, rates=_ALL),
-    Case("A trickle in a port's total, no more than without pauses.", _PLAN, {},
+    Case("A trickle that all NICs drop, whether they pause or not.", _TEN, rates=_ALL),
+    Case("A trickle in a port's total, no more than without pauses.",
          rates={"leaf-0/swp1": {"tx_pause_frames": [*[0] * 8, *[800] * 4], "rx_discards": 4},
                 "spine-1/swp1": {"rx_discards": 0}}),
-    Case("A port that always paused drops by no priority, and has no peers.", _PLAN, {}, unknown=True,
+    Case("A port that always paused drops by no priority, and has no peers.", unknown=True,
          rates={"leaf-0/swp1": {"tx_pause_frames": 800, "rx_discards": 4}, "spine-1/swp1": {"rx_discards": 0}}),
-    Case("Both ends count pauses over all priorities: whether priority 3 is lossless is unknown.", _PLAN, {},
+    Case("Both ends count pauses over all priorities: whether priority 3 is lossless is unknown.",
          unknown=True, rates={"leaf-0/swp1": {"rx_pause_frames": 900, "queue_drops:3": 5},
                               "gpu-1/nic0": {"tx_pause_frames": 900}, "spine-1/swp1": {"rx_discards": 0}}),
-    Case("Neither end of a link counts drops.", _PLAN, {}, unknown=True,
+    Case("Neither end of a link counts drops.", unknown=True,
          rates={"leaf-0/swp1": {"tx_pause_frames": 800, "rx_discards": 0}}),
 )  # fmt: skip

@@ -27,25 +27,12 @@ A policer or a full queue of another class loses packets by design: sweep in a q
 
 from collections.abc import Iterator
 
-from rules._sweeps import (
-    UNSEATED,
-    between_unseated,
-    confidence_of,
-    details_of,
-    evidence_of,
-    not_covered,
-    repair_of,
-    subject_of,
-    sweep_to_evaluate,
-    words_of,
-)
-from rules._swept_example import swept_example
-from rules._swept_example import together as _together
+from rules._examples import over_spines, spines, swept_example
+from rules._examples import together as _together
+from rules._probes import UNSEATED, Sweep, sweep_to_evaluate
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
 from truerail.analysis.sweep.losses import together
-from truerail.analysis.sweep.seats import Seat
-from truerail.analysis.sweep.swept import Swept
 from truerail.model import CauseKind, Finding, ProbeHop, Severity
 from truerail.model.columns import Codes
 
@@ -56,56 +43,40 @@ LEAST_PACKETS = 1000
 @rule("PRB007", severity=Severity.WARNING, needs=[ProbeHop], cause=CauseKind.SILENT_LINK, first="where SWITCH/PORT")
 def lossy_link(round: Round) -> Iterator[Finding]:
     """Links that lose some packets in one direction."""
-    found = sweep_to_evaluate(round)
-    for seat in found.losses.lossy_seats:
-        yield _seated(round, found, seat)
-    for leaf, flows in together(found.losses):
-        yield _unseated(round, found, leaf, flows)
-    if found.losses.by_device:
+    sweep = sweep_to_evaluate(round)
+    losses = sweep.swept.losses
+    for seat in losses.lossy_seats:
+        flows = losses.flows_of(seat)
+        lost = f"{seat.lost:,} of {seat.sent:,} packets are lost on {sweep.words(seat.segments)} ({seat.rate:.2%})"
+        yield sweep.loses(lossy_link, seat, flows, f"{lost}, in {len(flows)} flows")
+    for leaf, flows in together(losses):
+        yield _unseated(sweep, leaf, flows)
+    if losses.by_device:
         raise InsufficientDataError("paths change from packet to packet: loss is seated at leaves and NICs alone")
-    short = found.coverage.short_of(LEAST_PACKETS)
-    report_not_evaluated(not_covered(found, short, f"fewer than {LEAST_PACKETS:,} packets of known path have crossed"))
+    short = sweep.swept.coverage.short_of(LEAST_PACKETS)
+    report_not_evaluated(sweep.not_covered(short, f"fewer than {LEAST_PACKETS:,} packets of known path have crossed"))
 
 
-def _seated(round: Round, found: Swept, seat: Seat) -> Finding:
-    graph, flows = found.paths.graph, found.losses.flows_of(seat)
-    names = words_of(graph, seat.segments)
-    return lossy_link.found(
-        subject_of(graph, seat.segments),
-        summary=f"{seat.lost:,} of {seat.sent:,} packets are lost on {names} ({seat.rate:.2%}), in {len(flows)} flows",
-        action=repair_of(graph, seat.segments),
-        confidence=confidence_of(seat),
-        evidence=evidence_of(round, found, flows),
-        detail=details_of(graph, seat),
-    )
-
-
-def _unseated(round: Round, found: Swept, leaf: int, flows: Codes) -> Finding:
-    lost, sent = int(found.paths.flows.lost[flows].sum()), int(found.paths.flows.sent[flows].sum())
-    where = between_unseated(found.losses, flows)
-    return lossy_link.found(
-        found.paths.graph.index.devices.names[leaf],
+def _unseated(sweep: Sweep, leaf: int, flows: Codes) -> Finding:
+    """Losses of flows from a leaf whose paths are not known."""
+    counted = sweep.swept.paths.flows
+    lost, sent, where = int(counted.lost[flows].sum()), int(counted.sent[flows].sum()), sweep.between(flows)
+    return sweep.found(
+        lossy_link,
+        sweep.names[leaf],
+        flows,
         summary=f"{lost:,} of {sent:,} packets are lost somewhere between {where}; the paths of the flows are unknown",
         action="Exchange nothing yet: sweep again, more slowly, so that all hops answer.",
         confidence=UNSEATED,
-        evidence=evidence_of(round, found, flows),
         detail=(("links", ()), ("sent", sent), ("lost", lost)),
     )
 
 
-_PLAN = "\n".join(
-    ["h1/nic0 leaf-0/p1 rail=0", "h2/nic0 leaf-1/p1 rail=0"]
-    + [f"leaf-{leaf}/up{spine} spine-{spine}/d{leaf}" for spine in range(4) for leaf in range(3)]
-    + ["h3/nic0 leaf-2/p1 rail=0"]
-)
-
-
-def _way(flow: int) -> tuple[str, ...]:
-    return "leaf-0", f"spine-{flow % 4}", "leaf-1"
+PLAN = spines(leaves=3)
 
 
 def _other_way(flow: int) -> tuple[str, ...]:
-    return "leaf-0", f"spine-{flow % 4}", "leaf-2"
+    return over_spines(flow, leaf=2)
 
 
 def _some(flow: int) -> int:
@@ -115,37 +86,27 @@ def _some(flow: int) -> int:
 FIRES = (
     Case(
         "One of four spines loses 2 % of what it sends to one leaf, and nothing of what it sends to the other.",
-        _PLAN,
-        _together(swept_example(_way, lost=_some), swept_example(_other_way, ends=("h1", "h3"), number=1)),
-        ("spine-1/d1",),
+        facts=_together(swept_example(lost=_some), swept_example(_other_way, ends=("h1", "h3"), number=1)),
+        finds="spine-1/d1",
     ),
-    Case(
-        "Up and down carry the same flows: one of two links.",
-        _PLAN,
-        swept_example(_way, lost=_some),
-        ("leaf-0/up1",),
-    ),
+    Case("Up and down carry the same flows: one of two links.", facts=swept_example(lost=_some), finds="leaf-0/up1"),
     Case(
         "Loss on flows of which no spine answers: without a seat.",
-        _PLAN,
-        _together(
-            swept_example(_way, 16),
+        facts=_together(
+            swept_example(flows=16),
             swept_example(_other_way, ends=("h1", "h3"), number=1, lost=_some, deepest=lambda _: 1),
         ),
-        ("leaf-0",),
+        finds="leaf-0",
     ),
 )
 
 QUIET = (
-    Case(
-        "Everything arrives, in one direction; the other one was not swept.", _PLAN, swept_example(_way), unknown=True
-    ),
-    Case("One packet of thousands is lost.", _PLAN, swept_example(_way, lost=lambda flow: flow == 7), unknown=True),
+    Case("Everything arrives, in one direction; the other one was not swept.", facts=swept_example(), unknown=True),
+    Case("One packet of thousands is lost.", facts=swept_example(lost=lambda flow: flow == 7), unknown=True),
     Case(
         "Paths change from packet to packet, and everything arrives.",
-        _PLAN,
-        _together(swept_example(_way), swept_example(lambda flow: _way(flow + 1))),
+        facts=_together(swept_example(), swept_example(lambda flow: over_spines(flow + 1))),
         unknown=True,
     ),
-    Case("Hops were not asked.", _PLAN, {}, unknown=True),
+    Case("Hops were not asked.", unknown=True),
 )

@@ -28,7 +28,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rules._uncounted import blind_ports
+from rules._examples import alike, down, up
+from rules._links import blind_ports
 from truerail.analysis.cabling import ONE_END
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
@@ -39,11 +40,7 @@ from truerail.model.index import PlanIndex
 _LEAST_REPORTED = 3
 
 
-@rule(
-    "LNK002",
-    severity=Severity.WARNING,
-    needs=[NetLink],
-)
+@rule("LNK002", severity=Severity.WARNING, needs=[NetLink])
 def mtu_mismatch(round: Round) -> Iterator[Finding]:
     """Planned NICs whose MTU their switch port does not accept, or that differ from most NICs of their rail."""
     wiring = round.cabling
@@ -104,63 +101,45 @@ def _usual(index: PlanIndex, mtu: Codes) -> Codes:
     return usual
 
 
-_PLAN = """
+PLAN = """
     gpu-1/nic0 leaf-0/swp1 rail=0
     gpu-2/nic0 leaf-0/swp2 rail=0
     gpu-3/nic0 leaf-0/swp3 rail=0
     leaf-0/swp9 spine-1/swp1
 """
-_PLAN_4 = _PLAN.replace("leaf-0/swp9 spine-1/swp1", "gpu-4/nic0 leaf-0/swp4 rail=0")
-_THREE = {host: [NetLink("nic0", mtu=9000)] for host in ("gpu-1", "gpu-2", "gpu-3")}
+_PLAN_4 = PLAN.replace("leaf-0/swp9 spine-1/swp1", "gpu-4/nic0 leaf-0/swp4 rail=0")
+_THREE = alike("gpu-1 gpu-2 gpu-3", [NetLink("nic0", mtu=9000)])
 
 FIRES = (
     Case(
         "The host sends frames that its switch port drops.",
-        _PLAN,
-        {"gpu-1": [NetLink("nic0", mtu=9000)], "leaf-0": [NetLink("swp1", mtu=1500)]},
-        ("gpu-1/nic0",),
+        facts={"gpu-1": [NetLink("nic0", mtu=9000)], "leaf-0": [NetLink("swp1", mtu=1500)]},
+        finds="gpu-1/nic0",
     ),
     Case(
-        "One NIC of three has another MTU.",
-        _PLAN,
-        {
-            "gpu-1": [NetLink("nic0", mtu=1500)],
-            "gpu-2": [NetLink("nic0", mtu=9000)],
-            "gpu-3": [NetLink("nic0", mtu=9000)],
-        },
-        ("gpu-1/nic0",),
+        "One NIC of three has another MTU.", facts={**_THREE, "gpu-1": [NetLink("nic0", mtu=1500)]}, finds="gpu-1/nic0"
     ),
 )
 
 QUIET = (
     Case(
         "All NICs have 9000 and the switch takes 9216; an uplink may differ.",
-        _PLAN,
-        {
-            **{host: [NetLink("nic0", mtu=9000)] for host in ("gpu-1", "gpu-2", "gpu-3")},
+        facts={
+            **_THREE,
             "leaf-0": [NetLink("swp1", mtu=9216), NetLink("swp9", mtu=9216)],
             "spine-1": [NetLink("swp1", mtu=1500)],
         },
     ),
     Case(
         "One NIC of three differs; the plan declares the MTU, and CFG001 compares it.",
-        _PLAN,
-        {**_THREE, "gpu-1": [NetLink("nic0", mtu=1500)]},
+        facts={**_THREE, "gpu-1": [NetLink("nic0", mtu=1500)]},
         qos=QosProfile(mtu=9000),
     ),
     Case(
         "Two NICs differ: neither is the majority.",
-        _PLAN,
-        {"gpu-1": [NetLink("nic0", mtu=1500)], "gpu-2": [NetLink("nic0", mtu=9000)]},
+        facts={"gpu-1": [NetLink("nic0", mtu=1500)], "gpu-2": [NetLink("nic0", mtu=9000)]},
         unknown=True,
     ),
-    Case(
-        "One host of four did not answer.",
-        _PLAN_4,
-        {**_THREE, "leaf-0": [NetLink("swp4", operstate="UP")]},
-        unknown=True,
-    ),
-    Case(
-        "The one that did not answer has no link.", _PLAN_4, {**_THREE, "leaf-0": [NetLink("swp4", operstate="DOWN")]}
-    ),
+    Case("One host of four did not answer.", _PLAN_4, {**_THREE, "leaf-0": [up("swp4")]}, unknown=True),
+    Case("The one that did not answer has no link.", _PLAN_4, {**_THREE, "leaf-0": [down("swp4")]}),
 )

@@ -38,8 +38,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rules._examples import alike, no_carrier, up
 from rules._lags import Lags, lags
-from rules._places import places
+from rules._places import places, some_cables
 from truerail.analysis.cabling import BOTH_ENDS, ONE_END, Wiring, evidence_of
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, NotApplicableError, report_not_evaluated, rule
@@ -55,7 +56,6 @@ from truerail.model import (
     Severity,
     SharedLag,
 )
-from truerail.model.finding import MOST_EXAMPLES
 from truerail.model.names import printable
 
 _WORKING = (None, "dual")
@@ -197,83 +197,55 @@ def _pairs(round: Round, bonds: tuple[tuple[int, ...], ...]) -> Iterator[Finding
 
 def _unknown(wiring: Wiring, blind: list[tuple[int, ...]], of: int) -> Iterator[NotEvaluated]:
     if blind:
-        shown = tuple(str(wiring.index.a_port(bond[0])) for bond in blind[:MOST_EXAMPLES])
-        more = ", ..." if len(blind) > len(shown) else ""
-        why = f"a switch does not report whether it shares {len(blind):,} of {of:,} bonds ({', '.join(shown)}{more})"
-        yield NotEvaluated(why, what="bond", count=len(blind), of=of, subjects=shown, rest_evaluated=True)
+        why = f"a switch does not report whether it shares {len(blind):,} of {of:,} bonds"
+        yield some_cables(wiring, [bond[0] for bond in blind], of, why, "bond")
 
 
-_PLAN = """
+PLAN = """
     gpu-1/nic0p0 leaf-1/swp1 rail=0 plane=0
     gpu-1/nic0p1 leaf-2/swp1 rail=0 plane=1
 """
 _HOST: list[Fact] = [LagMember("nic0p0", "bond0"), LagMember("nic0p1", "bond0")]
 _AT_ONE: list[Fact] = [LagMember("swp1", "bond1"), SharedLag("bond1", "1", "bond1", "dual")]
+_ALONE: list[Fact] = [LagMember("swp1", "bond1"), SharedLag("bond1", "1", None, "single")]
+_BOTH = "leaf-1 leaf-2"
 
 FIRES = (
     Case(
         "The two switches have the bond under different ids.",
-        _PLAN,
-        {
+        facts={
             "gpu-1": _HOST,
             "leaf-1": _AT_ONE,
             "leaf-2": [LagMember("swp1", "bond1"), SharedLag("bond1", "2", None, "single")],
         },
-        ("gpu-1/nic0p0",),
+        finds="gpu-1/nic0p0",
     ),
     Case(
         "The second switch shares other bonds, and not this one.",
-        _PLAN,
-        {"leaf-1": _AT_ONE, "leaf-2": [LagMember("swp1", "bond1"), SharedLag("bond7", "7", "bond7", "dual")]},
-        ("gpu-1/nic0p0",),
+        facts={"leaf-1": _AT_ONE, "leaf-2": [LagMember("swp1", "bond1"), SharedLag("bond7", "7", "bond7", "dual")]},
+        finds="gpu-1/nic0p0",
     ),
-    Case(
-        "One switch sees no working member at the other one.",
-        _PLAN,
-        {
-            "leaf-1": [LagMember("swp1", "bond1"), SharedLag("bond1", "1", None, "single")],
-            "leaf-2": [LagMember("swp1", "bond1"), SharedLag("bond1", "1", None, "single")],
-        },
-        ("gpu-1/nic0p0",),
-    ),
+    Case("One switch sees no working member at the other one.", facts=alike(_BOTH, _ALONE), finds="gpu-1/nic0p0"),
     Case(
         "The peer link is down: both switches report it, and it is one finding.",
-        _PLAN,
-        {
-            "gpu-1": _HOST,
-            "leaf-1": [*_AT_ONE, MlagPeer("peerlink", False, True)],
-            "leaf-2": [*_AT_ONE, MlagPeer("peerlink", False, True)],
-        },
-        ("leaf-1",),
+        facts={"gpu-1": _HOST, **alike(_BOTH, [*_AT_ONE, MlagPeer("peerlink", False, True)])},
+        finds="leaf-1",
     ),
-    Case("The keepalive is down.", _PLAN, {"leaf-2": [MlagPeer("Po1", True, False)]}, ("leaf-2",)),
+    Case("The keepalive is down.", facts={"leaf-2": [MlagPeer("Po1", True, False)]}, finds="leaf-2"),
 )
 
 QUIET = (
-    Case("Both switches share the bond.", _PLAN, {"gpu-1": _HOST, "leaf-1": _AT_ONE, "leaf-2": _AT_ONE}),
-    Case(
-        "Only one switch reports its shared lags.",
-        _PLAN,
-        {"gpu-1": _HOST, "leaf-1": _AT_ONE},
-        unknown=True,
-    ),
+    Case("Both switches share the bond.", facts={"gpu-1": _HOST, "leaf-1": _AT_ONE, "leaf-2": _AT_ONE}),
+    Case("Only one switch reports its shared lags.", facts={"gpu-1": _HOST, "leaf-1": _AT_ONE}, unknown=True),
     Case(
         "Both switches share other bonds: this one is shared by other means, or not meant to be.",
-        _PLAN,
-        {
-            "leaf-1": [LagMember("swp1", "Po1"), SharedLag("Po7", "7", "Po7", "dual")],
-            "leaf-2": [LagMember("swp1", "Po1"), SharedLag("Po7", "7", "Po7", "dual")],
-        },
+        facts=alike(_BOTH, [LagMember("swp1", "Po1"), SharedLag("Po7", "7", "Po7", "dual")]),
         unknown=True,
     ),
     Case(
         "A member without link is CAB003, and no fault of the pair.",
-        _PLAN,
-        {
-            "leaf-1": [LagMember("swp1", "bond1"), SharedLag("bond1", "1", None, "single")],
-            "leaf-2": [*_AT_ONE, NetLink("swp1", operstate="DOWN", flags=("UP", "NO-CARRIER"))],
-        },
+        facts={"leaf-1": _ALONE, "leaf-2": [*_AT_ONE, no_carrier("swp1")]},
     ),
-    Case("A switch that the plan does not have.", _PLAN, {"leaf-9": [MlagPeer("peerlink", False)]}),
-    Case("No bond, no pair: not applicable.", _PLAN, {"gpu-1": [NetLink("nic0p0", operstate="UP")]}),
+    Case("A switch that the plan does not have.", facts={"leaf-9": [MlagPeer("peerlink", False)]}),
+    Case("No bond, no pair: not applicable.", facts={"gpu-1": [up("nic0p0")]}),
 )

@@ -29,7 +29,9 @@ A job with fewer GPUs than NICs, whose ranks use the NICs of idle GPUs as well.
 from collections import Counter
 from collections.abc import Iterator
 
-from rules._nccl import MAJORITY, SHOWN, device_words, evidence, job_of, rail_words, unknown_nics
+from rules._examples import Facts
+from rules._jobs import SHOWN, device_words, evidence, job_of, rail_words, unknown_nics
+from rules._links import majority
 from truerail.analysis.nccl import End, NcclJob
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, report_not_evaluated, rule
@@ -96,11 +98,8 @@ def _by_index(job: NcclJob) -> tuple[dict[int, dict[int, tuple[NcclNic, frozense
     for (host, index), (_, found) in rails.items():
         if host not in several:
             votes.setdefault(index, Counter())[found] += 1
-    usual = {}
-    for index, counted in votes.items():
-        most, count = counted.most_common(1)[0]
-        if counted.total() >= _LEAST_HOSTS and MAJORITY * count > counted.total():
-            usual[index] = most
+    most = {index: majority(counted, _LEAST_HOSTS) for index, counted in votes.items()}
+    usual = {index: found for index, found in most.items() if found is not None}
     odd: dict[int, dict[int, tuple[NcclNic, frozenset[int]]]] = {}
     for (host, index), (listed, found) in rails.items():
         if host not in several and index in usual and found != usual[index]:
@@ -137,7 +136,7 @@ def _misplaced(job: NcclJob) -> dict[int, list[End]]:
     return {host: list(ends.values()) for host, ends in found.items()}
 
 
-_PLAN = "\n".join(f"gpu-{host}/mlx5_{rail} leaf-{rail}/p{host} rail={rail}" for host in (1, 2, 3) for rail in (0, 1, 2))
+PLAN = "\n".join(f"gpu-{host}/mlx5_{rail} leaf-{rail}/p{host} rail={rail}" for host in (1, 2, 3) for rail in (0, 1, 2))
 
 
 def _listed(host: str, order: tuple[int, ...]) -> list[NcclNic]:
@@ -151,7 +150,7 @@ _PATHS = [
 ]
 
 
-def _sends(nic: int, proxy: int | None = None) -> dict[str, list[NcclHop | NcclNic | GpuNicPath | RdmaLink]]:
+def _sends(nic: int, proxy: int | None = None) -> Facts:
     """Rank 0, on GPU0 of gpu-1, sends through a NIC."""
     hop = NcclHop("gpu-1", 0, 0, 0, 3, "send", "IB", nic, proxy, gdr=True, from_gpu="0", to_gpu="0")
     links = [RdmaLink(f"mlx5_{one}", 1, "ACTIVE", "LINK_UP", f"mlx5_{one}") for one in range(3)]
@@ -161,20 +160,18 @@ def _sends(nic: int, proxy: int | None = None) -> dict[str, list[NcclHop | NcclN
 FIRES = (
     Case(
         "One host of three lists its NICs in another order.",
-        _PLAN,
-        _ALIKE | {"gpu-3": _listed("gpu-3", (1, 0, 2))},
-        ("gpu-3",),
+        facts=_ALIKE | {"gpu-3": _listed("gpu-3", (1, 0, 2))},
+        finds="gpu-3",
     ),
-    Case("A rank on GPU0 sends through the NIC of rail 2.", _PLAN, _sends(2), ("gpu-1",)),
+    Case("A rank on GPU0 sends through the NIC of rail 2.", facts=_sends(2), finds="gpu-1"),
 )
 
 QUIET = (
-    Case("All hosts list their NICs alike.", _PLAN, _ALIKE),
+    Case("All hosts list their NICs alike.", facts=_ALIKE),
     Case(
         "All hosts list them in the same other order: that is NCCL's own.",
-        _PLAN,
-        {f"gpu-{host}": _listed(f"gpu-{host}", (2, 0, 1)) for host in (1, 2, 3)},
+        facts={f"gpu-{host}": _listed(f"gpu-{host}", (2, 0, 1)) for host in (1, 2, 3)},
     ),
-    Case("GPU0 sends through its own NIC.", _PLAN, _sends(0)),
-    Case("Rank 2 sends for rank 0 (PXN).", _PLAN, _sends(2, proxy=2)),
+    Case("GPU0 sends through its own NIC.", facts=_sends(0)),
+    Case("Rank 2 sends for rank 0 (PXN).", facts=_sends(2, proxy=2)),
 )

@@ -34,13 +34,15 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rules._bonds import blind_bonds
+from rules._examples import alike, hears, up
+from rules._links import blind_bonds
 from rules._places import places
 from truerail.analysis.cabling import ONE_END, Why, Wiring
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, report_not_evaluated, rule
-from truerail.model import Finding, Neighbor, NetLink, RdmaLink, Severity
+from truerail.model import Finding, NetLink, RdmaLink, Severity
 from truerail.model.columns import Codes
+from truerail.model.names import some
 
 _LOOK = "On {host}, check the card with lspci and its driver in dmesg; or correct the plan's name."
 _COMPARE = "Compare the plan's NIC names with `ip link` of {host}: they may be another model's; else look with lspci."
@@ -63,12 +65,11 @@ def nic_missing(round: Round) -> Iterator[Finding]:
         port, host = wiring.index.a_port(cable), int(wiring.index.a_device[cable])
         none = gone[host] == planned[host]
         also = ", nor is any other planned NIC of it" if none and planned[host] > 1 else ""
-        yield nic_missing.found(
-            port,
+        yield places(round).found(
+            nic_missing,
+            cable,
             summary=f"{places(round).subject(cable)} is not among the interfaces that {port.device} lists{also}",
             action=_COMPARE.format(host=port.device) if none else _LOOK.format(host=port.device),
-            expected=str(wiring.index.b_port(cable)),
-            rail=round.plan.cables[cable].rail,
             confidence=ONE_END,
             evidence=wiring.evidence(int(wiring.index.b[cable])),
         )
@@ -82,12 +83,12 @@ def _shifted(wiring: Wiring) -> Iterator[Finding]:
         name = wiring.index.devices.names[host]
         pairs = [(row, wiring.index.spell(port).name) for row, port in rows.items() if port >= 0]
         other = [(row, planned) for row, planned in pairs if links.rows[row].device != planned]
-        shown = ", ".join(f"{links.rows[row].device} is the planned {planned}" for row, planned in other[:_SHOWN])
-        more = f", and {len(other) - _SHOWN} more" if len(other) > _SHOWN else ""
+        pairs_shown = [f"{links.rows[row].device} is the planned {planned}" for row, planned in other]
+        shown = some(pairs_shown, more=", and {} more")
         yield nic_missing.found(
             name,
             severity=Severity.INFO,
-            summary=f"{name} numbers its RDMA devices differently from the plan, by their PCI addresses: {shown}{more}",
+            summary=f"{name} numbers its RDMA devices differently from the plan, by their PCI addresses: {shown}",
             action=_SHIFTED.format(host=name),
             confidence=ONE_END,
             evidence=wiring.evidence(*(rows[row] for row, _ in other[:_SHOWN])),
@@ -100,7 +101,7 @@ def _of_each_host(wiring: Wiring, cables: Codes | slice) -> Codes:
     return np.bincount(device[device >= 0], minlength=len(wiring.index.devices.names))
 
 
-_PLAN = """
+PLAN = """
     gpu-1/nic0 leaf-0/swp1 rail=0
     gpu-1/nic1 leaf-1/swp1 rail=1
 """
@@ -122,34 +123,25 @@ FIRES = (
     Case(
         "A card more on one host shifts the numbers of its later NICs: each is there under another name.",
         _BY_NUMBER,
-        {
-            "gpu-1": _numbered(0, 1, 2, 3, 4, 5),
-            "gpu-2": _numbered(0, 1, 2, 3, 4, 5),
-            "gpu-3": [*_numbered(1, 2, 3, 4, 5, 6), RdmaLink("mlx5_0", 1, "DOWN", "DISABLED", "eth9")],
-        },
-        ("gpu-3",),
+        alike("gpu-1 gpu-2", _numbered(*range(6)))
+        | {"gpu-3": [*_numbered(*range(1, 7)), RdmaLink("mlx5_0", 1, "DOWN", "DISABLED", "eth9")]},
+        "gpu-3",
     ),
     Case(
         "Only the last number is another.",
         _BY_NUMBER,
-        {
-            "gpu-1": _numbered(0, 1, 2, 3, 4, 5),
-            "gpu-2": _numbered(0, 1, 2, 3, 4, 6),
-            "gpu-3": _numbered(0, 1, 2, 3, 4, 5),
-        },
-        ("gpu-2",),
+        {**alike("gpu-1 gpu-3", _numbered(*range(6))), "gpu-2": _numbered(0, 1, 2, 3, 4, 6)},
+        "gpu-2",
     ),
     Case(
         "The host lists only one of its two NICs.",
-        _PLAN,
-        {"gpu-1": [RdmaLink("mlx5_0", 1, "ACTIVE", "LINK_UP", "nic0"), NetLink("nic0", operstate="UP")]},
-        ("gpu-1/nic1",),
+        facts={"gpu-1": [RdmaLink("mlx5_0", 1, "ACTIVE", "LINK_UP", "nic0"), up("nic0")]},
+        finds="gpu-1/nic1",
     ),
     Case(
         "The host lists none of them: more likely the plan names another model's NICs.",
-        _PLAN,
-        {"gpu-1": [NetLink("ens1f0"), NetLink("ens2f0")]},
-        ("gpu-1/nic0", "gpu-1/nic1"),
+        facts={"gpu-1": [NetLink("ens1f0"), NetLink("ens2f0")]},
+        finds="gpu-1/nic0 gpu-1/nic1",
     ),
 )
 
@@ -159,18 +151,13 @@ QUIET = (
         _BY_NUMBER,
         {
             "gpu-1": [RdmaLink(f"mlx5_{nic}", 1, "ACTIVE", "LINK_UP", f"eth{nic}") for nic in range(6)],
-            "gpu-2": _numbered(0, 1, 2, 3, 4, 5),
-            "gpu-3": _numbered(5, 4, 3, 2, 1, 0),
+            "gpu-2": _numbered(*range(6)),
+            "gpu-3": _numbered(*reversed(range(6))),
         },
     ),
     Case(
         "Both are there, though the list of RDMA devices has one only.",
-        _PLAN,
-        {"gpu-1": [RdmaLink("mlx5_0", 1, "ACTIVE", "LINK_UP", "nic0"), NetLink("nic0"), NetLink("nic1")]},
+        facts={"gpu-1": [RdmaLink("mlx5_0", 1, "ACTIVE", "LINK_UP", "nic0"), NetLink("nic0"), NetLink("nic1")]},
     ),
-    Case(
-        "The host lists nothing: nothing is known of its NICs.",
-        _PLAN,
-        {"gpu-1": [Neighbor("nic0", system_name="leaf-0", port_id="swp1", port_id_type="ifname")]},
-    ),
+    Case("The host lists nothing: nothing is known of its NICs.", facts={"gpu-1": [hears("nic0", "leaf-0/swp1")]}),
 )

@@ -35,6 +35,7 @@ compare the plan first.
 
 from collections.abc import Iterator
 
+from rules._examples import hears
 from rules._places import Misplaced, Places, places, unknown_among, unseen_cables
 from truerail.analysis.cabling import WITNESS_KINDS
 from truerail.analysis.round import Round
@@ -46,22 +47,15 @@ from truerail.model import Finding, Neighbor, Severity
 def nic_on_wrong_rail(round: Round) -> Iterator[Finding]:
     """Host cables that are seen on a switch port of another rail, or on another switch than planned."""
     sorted_ = places(round)
-    wiring = sorted_.wiring
+    wiring, index = sorted_.wiring, sorted_.wiring.index
     for cable in sorted_.of(Misplaced.RAIL):
-        a, b = int(wiring.index.a[cable]), int(wiring.index.b[cable])
-        target = wiring.index.b_port(cable)
-        yield nic_on_wrong_rail.found(
-            wiring.index.a_port(cable),
+        yield sorted_.found(
+            nic_on_wrong_rail,
+            cable,
             summary=f"{sorted_.subject(cable)} is cabled to {sorted_.sight(cable)}, {_whose(sorted_, cable)}",
-            action=f"Move the cable to {target}, unless its cause says otherwise: it may be half of a swap, or a "
-            "label.",
-            expected=str(target),
-            observed=sorted_.observed(cable),
-            rail=round.plan.cables[cable].rail,
-            confidence=wiring.confidence(cable),
-            evidence=wiring.evidence(a, b, int(wiring.place[cable])),
+            action=f"Move the cable to {index.b_port(cable)}, unless its cause says otherwise: it may be half of a "
+            "swap, or a label.",
         )
-    index = wiring.index
     report_not_evaluated([*unseen_cables(wiring, index.from_host), *unknown_among(wiring, index.rail)])
 
 
@@ -79,7 +73,7 @@ def _whose(sorted_: Places, cable: int) -> str:
     return f"a port of rail {rail}" if device == index.b_device[cable] else f"the leaf of rail {rail}"
 
 
-_TWO_RAILS = """
+PLAN = """
     gpu-1/nic0 leaf-0/swp1 rail=0
     gpu-1/nic1 leaf-1/swp1 rail=1
     gpu-2/nic0 leaf-0/swp2 rail=0
@@ -93,67 +87,52 @@ _ONE_LEAF = """
 FIRES = (
     Case(
         "Two cables of one host are swapped; the leaves say so, and the host is silent.",
-        _TWO_RAILS,
-        {
-            "leaf-0": [
-                Neighbor("swp1", system_name="gpu-1", port_id="nic1", port_id_type="ifname"),
-                Neighbor("swp2", system_name="gpu-2", port_id="nic0", port_id_type="ifname"),
-            ],
-            "leaf-1": [
-                Neighbor("swp1", system_name="gpu-1", port_id="nic0", port_id_type="ifname"),
-                Neighbor("swp2", system_name="gpu-2", port_id="nic1", port_id_type="ifname"),
-            ],
+        facts={
+            "leaf-0": [hears("swp1", "gpu-1/nic1"), hears("swp2", "gpu-2/nic0")],
+            "leaf-1": [hears("swp1", "gpu-1/nic0"), hears("swp2", "gpu-2/nic1")],
         },
-        ("gpu-1/nic0", "gpu-1/nic1"),
+        finds="gpu-1/nic0 gpu-1/nic1",
     ),
     Case(
         "On a leaf with two rails the port decides.",
         _ONE_LEAF,
-        {
-            "leaf-0": [
-                Neighbor("swp5", system_name="gpu-1", port_id="nic0", port_id_type="ifname"),
-                Neighbor("swp1", system_name="gpu-1", port_id="nic1", port_id_type="ifname"),
-            ]
-        },
-        ("gpu-1/nic0", "gpu-1/nic1"),
+        {"leaf-0": [hears("swp5", "gpu-1/nic0"), hears("swp1", "gpu-1/nic1")]},
+        "gpu-1/nic0 gpu-1/nic1",
     ),
     Case(
         "The host hears another rail's leaf, which does not report its port.",
-        _TWO_RAILS,
-        {"gpu-1": [Neighbor("nic0", system_name="leaf-1"), Neighbor("nic1", system_name="leaf-1")]},
-        ("gpu-1/nic0",),
+        facts={"gpu-1": [hears("nic0", "leaf-1"), hears("nic1", "leaf-1")]},
+        finds="gpu-1/nic0",
     ),
     Case(
         "A free port of another leaf counts for that leaf's rail.",
-        _TWO_RAILS,
-        {"gpu-1": [Neighbor("nic0", system_name="leaf-1", port_id="swp9", port_id_type="ifname")]},
-        ("gpu-1/nic0",),
+        facts={"gpu-1": [hears("nic0", "leaf-1/swp9")]},
+        finds="gpu-1/nic0",
     ),
     Case(
         "A leaf of the same rail in another pod is the wrong leaf all the same.",
         "gpu-1/nic0 leaf-0/swp1 rail=0\ngpu-9/nic0 leaf-8/swp1 rail=0",
-        {"gpu-1": [Neighbor("nic0", system_name="leaf-8", port_id="swp1", port_id_type="ifname")]},
-        ("gpu-1/nic0",),
+        {"gpu-1": [hears("nic0", "leaf-8/swp1")]},
+        "gpu-1/nic0",
     ),
     Case(
         "In a plan without rails another switch is the wrong switch.",
         "gpu-1/nic0 leaf-0/swp1\ngpu-2/nic0 leaf-1/swp1",
-        {"gpu-1": [Neighbor("nic0", system_name="leaf-1", port_id="swp1", port_id_type="ifname")]},
-        ("gpu-1/nic0",),
+        {"gpu-1": [hears("nic0", "leaf-1/swp1")]},
+        "gpu-1/nic0",
     ),
     Case(
         "A NIC sits on a spine.",
         "gpu-1/nic0 leaf-0/swp1 rail=0\nleaf-0/swp9 spine-1/swp1",
-        {"gpu-1": [Neighbor("nic0", system_name="spine-1", port_id="swp7", port_id_type="ifname")]},
-        ("gpu-1/nic0",),
+        {"gpu-1": [hears("nic0", "spine-1/swp7")]},
+        "gpu-1/nic0",
     ),
 )
 
 QUIET = (
     Case(
         "DPUs send only the host's name: two swapped cables of it would look the same.",
-        _TWO_RAILS,
-        {leaf: [Neighbor("swp1", system_name="dpu-gpu-1", port_id="p0")] for leaf in ("leaf-0", "leaf-1")},
+        facts={leaf: [Neighbor("swp1", system_name="dpu-gpu-1", port_id="p0")] for leaf in ("leaf-0", "leaf-1")},
         unknown=True,
     ),
     Case(
@@ -163,25 +142,13 @@ QUIET = (
     ),
     Case(
         "Every NIC is on the leaf of its rail; long names, other case and a serial number do not matter.",
-        _TWO_RAILS,
-        {
-            "gpu-1": [
-                Neighbor("nic0", system_name="LEAF-0.dc1.example.net", port_id="swp1", port_id_type="ifname"),
-                Neighbor("nic1", system_name="leaf-1(FDO2222)", port_id="swp1", port_id_type="ifname"),
-            ]
-        },
+        facts={"gpu-1": [hears("nic0", "LEAF-0.dc1.example.net/swp1"), hears("nic1", "leaf-1(FDO2222)/swp1")]},
         unknown=True,
     ),
     Case(
         "The port description still carries the planned label, the port id shows where the cable really ends: CAB002.",
         "gpu-1/nic0 leaf-0/swp1 rail=0\ngpu-2/nic0 leaf-0/swp2 rail=0",
-        {
-            "gpu-1": [
-                Neighbor(
-                    "nic0", system_name="leaf-0", port_id="swp2", port_id_type="ifname", port_description="gpu-2 nic0"
-                )
-            ]
-        },
+        {"gpu-1": [hears("nic0", "leaf-0/swp2", port_description="gpu-2 nic0")]},
         unknown=True,
     ),
 )

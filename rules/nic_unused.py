@@ -25,7 +25,8 @@ A job that uses some GPUs of a host only, and not those of this NIC's rail: host
 from collections import Counter
 from collections.abc import Iterator
 
-from rules._nccl import MAJORITY, evidence, job_of, spelled, unknown_nics
+from rules._examples import Facts
+from rules._jobs import MAJORITY, evidence, job_of, spelled, unknown_nics
 from truerail.analysis.nccl import NcclJob
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
@@ -89,10 +90,10 @@ def _finding(round: Round, job: NcclJob, host: int, port: int, others: str) -> F
     )
 
 
-_PLAN = "\n".join(f"gpu-{host}/mlx5_{rail} leaf-{rail}/p{host} rail={rail}" for host in (1, 2, 3) for rail in (0, 1))
+PLAN = "\n".join(f"gpu-{host}/mlx5_{rail} leaf-{rail}/p{host} rail={rail}" for host in (1, 2, 3) for rail in (0, 1))
 
 
-def _job(*unused: tuple[int, int], listed: tuple[int, ...] = (0, 1)) -> dict[str, list[NcclHop | NcclNic]]:
+def _job(*unused: tuple[int, int], listed: tuple[int, ...] = (0, 1)) -> Facts:
     """Three hosts, each sends over two NICs, but for the unused ones."""
     return {
         f"gpu-{host}": [
@@ -121,11 +122,11 @@ def _job(*unused: tuple[int, int], listed: tuple[int, ...] = (0, 1)) -> dict[str
 
 
 FIRES = (
-    Case("One host of three leaves out a NIC that it lists.", _PLAN, _job((3, 1)), ("gpu-3/mlx5_1",)),
-    Case("One host of three does not find a NIC.", _PLAN, _job((3, 1), listed=(0,)), ("gpu-3/mlx5_1",)),
+    Case("One host of three leaves out a NIC that it lists.", facts=_job((3, 1)), finds="gpu-3/mlx5_1"),
+    Case("One host of three does not find a NIC.", facts=_job((3, 1), listed=(0,)), finds="gpu-3/mlx5_1"),
 )
 
 QUIET = (
-    Case("All hosts use both NICs.", _PLAN, _job()),
-    Case("All hosts leave it out.", _PLAN, _job((1, 1), (2, 1), (3, 1))),
+    Case("All hosts use both NICs.", facts=_job()),
+    Case("All hosts leave it out.", facts=_job((1, 1), (2, 1), (3, 1))),
 )

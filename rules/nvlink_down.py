@@ -27,10 +27,12 @@ Hosts whose GPUs are in MIG mode, or of a model with fewer links in use: compare
 from collections import Counter
 from collections.abc import Iterator
 
+from rules._links import majority
 from truerail.analysis.cabling import ONE_END, evidence_of
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, InsufficientDataError, rule
 from truerail.model import CauseKind, Finding, NvLink, Severity
+from truerail.model.names import some
 
 LEAST_PEERS = 3
 """GPUs of which more than half must agree, as for other comparisons with peers (NIC004)."""
@@ -57,14 +59,15 @@ def nvlink_down(round: Round) -> Iterator[Finding]:
             continue
         host = devices.names[code]
         dead = len(low) == len(of) and not any(active[code, gpu] for gpu in low)
-        shown = ", ".join(f"GPU{gpu} {active[code, gpu]} of {len(rows)}" for gpu, rows in list(low.items())[:_SHOWN])
-        more = f" and {len(low) - _SHOWN} GPUs more" if len(low) > _SHOWN else ""
+        shown = some(
+            [f"GPU{gpu} {active[code, gpu]} of {len(rows)}" for gpu, rows in low.items()], more=" and {} GPUs more"
+        )
         rows = [row for rows in low.values() for row in rows if not table.rows[row].active]
         yield nvlink_down.found(
             host,
             summary=f"On {host} all NVLinks of all {len(of)} GPUs are inactive"
             if dead
-            else f"On {host} not all NVLinks active: {shown}{more}",
+            else f"On {host} not all NVLinks active: {shown}",
             action=f"Check nvidia-fabricmanager on {host}."
             if dead
             else f"Reset the GPUs of {host}; replace the baseboard where links stay inactive.",
@@ -78,11 +81,11 @@ def _usual(gpus: dict[tuple[int, int], tuple[int, int]]) -> dict[int, int]:
     votes: dict[int, Counter[int]] = {}
     for links, active in gpus.values():
         votes.setdefault(links, Counter())[active] += 1
-    most = {links: (*of.most_common(1)[0], of.total()) for links, of in votes.items()}
-    return {links: active for links, (active, count, total) in most.items() if 2 * count > total >= LEAST_PEERS}
+    most = {links: majority(of, LEAST_PEERS) for links, of in votes.items()}
+    return {links: active for links, active in most.items() if active is not None}
 
 
-_PLAN = "\n".join(f"gpu-{host}/nic0 leaf-0/p{host} rail=0" for host in (1, 2, 3))
+PLAN = "\n".join(f"gpu-{host}/nic0 leaf-0/p{host} rail=0" for host in (1, 2, 3))
 
 
 def _gpus(*active: int) -> list[NvLink]:
@@ -93,29 +96,22 @@ def _gpus(*active: int) -> list[NvLink]:
 
 
 FIRES = (
-    Case(
-        "Two links of one GPU are inactive.",
-        _PLAN,
-        {"gpu-1": _gpus(18, 18), "gpu-2": _gpus(18, 16)},
-        ("gpu-2",),
-    ),
+    Case("Two links of one GPU are inactive.", facts={"gpu-1": _gpus(18, 18), "gpu-2": _gpus(18, 16)}, finds="gpu-2"),
     Case(
         "The fabric manager of a host does not run.",
-        _PLAN,
-        {"gpu-1": _gpus(18, 18), "gpu-2": _gpus(18, 18), "gpu-3": _gpus(0, 0)},
-        ("gpu-3",),
+        facts={"gpu-1": _gpus(18, 18), "gpu-2": _gpus(18, 18), "gpu-3": _gpus(0, 0)},
+        finds="gpu-3",
     ),
     Case(
         "Six GPUs of a host have lost a link each.",
-        _PLAN,
-        {"gpu-1": _gpus(*[18] * 8), "gpu-2": _gpus(*[17] * 6, 18, 18)},
-        ("gpu-2",),
+        facts={"gpu-1": _gpus(*[18] * 8), "gpu-2": _gpus(*[17] * 6, 18, 18)},
+        finds="gpu-2",
     ),
 )
 
 QUIET = (
-    Case("All links are active.", _PLAN, {"gpu-1": _gpus(18, 18), "gpu-2": _gpus(18, 18)}),
-    Case("No GPU uses NVLink.", _PLAN, {"gpu-1": _gpus(0, 0), "gpu-2": _gpus(0, 0)}, unknown=True),
-    Case("Too few GPUs to compare.", _PLAN, {"gpu-1": _gpus(18, 16)}, unknown=True),
-    Case("A host that the plan does not have.", _PLAN, {"gpu-1": _gpus(18, 18, 18), "gpu-9": _gpus(2, 2)}),
+    Case("All links are active.", facts={"gpu-1": _gpus(18, 18), "gpu-2": _gpus(18, 18)}),
+    Case("No GPU uses NVLink.", facts={"gpu-1": _gpus(0, 0), "gpu-2": _gpus(0, 0)}, unknown=True),
+    Case("Too few GPUs to compare.", facts={"gpu-1": _gpus(18, 16)}, unknown=True),
+    Case("A host that the plan does not have.", facts={"gpu-1": _gpus(18, 18, 18), "gpu-9": _gpus(2, 2)}),
 )

@@ -32,8 +32,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rules._counter_evidence import other_ends, rail_at
-from rules._uncounted import blind_ports
+from rules._examples import switched_off
+from rules._links import blind_ports, other_ends, rail_at
 from truerail.analysis.cabling import ONE_END, Why, Wiring, evidence_of
 from truerail.analysis.optics_lanes import Lanes, lanes_of, leaf_of
 from truerail.analysis.round import Round
@@ -63,12 +63,7 @@ UNLIKE_PEERS = 0.7
 """Confidence in a comparison alone."""
 
 
-@rule(
-    "LNK005",
-    severity=Severity.WARNING,
-    needs=[Optic],
-    cause=CauseKind.DEGRADED_LINK,
-)
+@rule("LNK005", severity=Severity.WARNING, needs=[Optic], cause=CauseKind.DEGRADED_LINK)
 def optics_out_of_range(round: Round) -> Iterator[Finding]:
     """Planned ports of whose modules a lane is dark, out of its limits, hot, or far weaker than its peers."""
     wiring = round.cabling
@@ -177,7 +172,7 @@ def _module(fact: Optic) -> tuple[tuple[str, str], ...]:
     return tuple((key, value) for key, value in reported if value)
 
 
-_PLAN = """
+PLAN = """
     gpu-1/nic0 leaf-0/swp1 rail=0
     gpu-2/nic0 leaf-0/swp2 rail=0
 """
@@ -186,41 +181,37 @@ _MANY = "\n".join(f"gpu-{host}/nic0 leaf-0/swp{host} rail=0" for host in range(1
 FIRES = (
     Case(
         "Light below the module's own limit; the leaf sends well, so it is lost on the way.",
-        _PLAN,
-        {
+        facts={
             "gpu-1": [Optic("nic0", 1, -9.2, rx_power_low_dbm=-8.0, rx_power_high_dbm=5.0, part="A")],
             "leaf-0": [Optic("swp1", 1, -1.0, -0.5)],
         },
-        ("gpu-1/nic0",),
+        finds="gpu-1/nic0",
     ),
     Case(
         "No limits of its own: a dark lane; and a laser that sends nothing.",
-        _PLAN,
-        {
+        facts={
             "gpu-1": [Optic("nic0", 1, -1.0, 0.0), Optic("nic0", 2, -40.0, 0.0)],
             "leaf-0": [Optic("swp2", None, -1.0, -40.0)],
         },
-        ("gpu-1/nic0", "leaf-0/swp2"),
+        finds="gpu-1/nic0 leaf-0/swp2",
     ),
     Case(
         "Too much light, and a hot module.",
-        _PLAN,
-        {"gpu-1": [Optic("nic0", 1, 6.0)], "gpu-2": [Optic("nic0", temperature_celsius=78.0)]},
-        ("gpu-1/nic0", "gpu-2/nic0"),
+        facts={"gpu-1": [Optic("nic0", 1, 6.0)], "gpu-2": [Optic("nic0", temperature_celsius=78.0)]},
+        finds="gpu-1/nic0 gpu-2/nic0",
     ),
     Case(
         "One of twelve NICs on a leaf receives 5 dB less than the others with the same part.",
         _MANY,
         {f"gpu-{host}": [Optic("nic0", 1, -6.0 if host == 7 else -1.0 - host / 20, part="A")] for host in range(1, 13)},
-        ("gpu-7/nic0",),
+        "gpu-7/nic0",
     ),
 )
 
 QUIET = (
     Case(
         "Light within limits at both ends of each link.",
-        _PLAN,
-        {
+        facts={
             "gpu-1": [Optic("nic0", 1, -2.0, -1.0, 7.0, 45.0, -8.0, 5.0)],
             "gpu-2": [Optic("nic0", 1, -2.0, -1.0, 7.0, 45.0, -8.0, 5.0)],
             "leaf-0": [Optic(f"swp{port}", 1, -2.0, -1.0) for port in (1, 2)],
@@ -228,15 +219,13 @@ QUIET = (
     ),
     Case(
         "Light within limits, of one module of four.",
-        _PLAN,
-        {"gpu-1": [Optic("nic0", 1, -2.0, -1.0, 7.0, 45.0, -8.0, 5.0)]},
+        facts={"gpu-1": [Optic("nic0", 1, -2.0, -1.0, 7.0, 45.0, -8.0, 5.0)]},
         unknown=True,
     ),
     Case(
         "The host's port is switched off: the leaf receives no light, as it should.",
-        _PLAN,
-        {
-            "gpu-1": [NetLink("nic0", operstate="DOWN", flags=("BROADCAST",))],
+        facts={
+            "gpu-1": [switched_off("nic0")],
             "gpu-2": [Optic("nic0", 1, -2.0, -1.0)],
             "leaf-0": [
                 *(Optic("swp1", 1, -40.0, -1.0), Optic("swp2", 1, -2.0, -1.0)),

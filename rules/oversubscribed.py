@@ -31,14 +31,16 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
+from rules._examples import down, one_leaf, up
+from rules._links import devices_counting
 from truerail.analysis.cabling import State
 from truerail.analysis.counters.carried import TOO_FEW
 from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.counters.telemetry import Telemetry
 from truerail.analysis.ecmp.uplink_balance import Balance
 from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, InsufficientDataError, NotEvaluated, report_not_evaluated, rule
-from truerail.model import CauseKind, Finding, NetLink, Port, Severity
+from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
+from truerail.model import CauseKind, Finding, NetLink, NotEvaluated, Port, Severity
 from truerail.model.columns import Codes, Mask
 from truerail.model.names import folded
 
@@ -48,17 +50,12 @@ FULL = 0.85
 """Share of its speed at which an uplink is full (detection.md 4b)."""
 EVEN = 0.95
 """Effective number of uplinks in use, over their number, from which the load is even (detection.md 4b)."""
+_SIGNS = (Quantity.ECN_MARKED_PACKETS, Quantity.TX_PAUSE_FRAMES)
 PAUSES = 100.0
 """Marks or pause frames a second on an uplink's switch from which the switch is congested."""
 
 
-@rule(
-    "CAP001",
-    severity=Severity.WARNING,
-    needs=[NetLink],
-    cause=CauseKind.OVERLOAD,
-    first="where SWITCH",
-)
+@rule("CAP001", severity=Severity.WARNING, needs=[NetLink], cause=CauseKind.OVERLOAD, first="where SWITCH")
 def oversubscribed(round: Round) -> Iterator[Finding]:
     """Leaves that lost uplinks, and leaves whose uplinks are all full."""
     telemetry = round.telemetry
@@ -98,7 +95,7 @@ def _not_evaluated(b: Balance, leaves: Mask, full: Mask) -> Iterator[NotEvaluate
     unreported = np.flatnonzero(leaves & (b.members > 0) & np.isnan(b.total))
     if len(unreported):
         yield _switches(b, unreported, f"the load of all uplinks is not reported at {_names(b, unreported)}")
-    mute = np.flatnonzero(full & ~np.isin(b.switch, _telling(b.telemetry)))
+    mute = np.flatnonzero(full & ~np.isin(b.switch, devices_counting(b.telemetry, *_SIGNS)))
     if len(mute):
         why = f"all uplinks are full at {_names(b, mute)}, which counts neither marks nor pauses"
         yield _switches(b, mute, why)
@@ -151,20 +148,11 @@ def _full(b: Balance) -> Mask:
 def _congested(telemetry: Telemetry) -> Codes:
     """Devices that mark packets or send pauses."""
     busy = np.zeros(telemetry.ports, dtype=bool)
-    for quantity in (Quantity.ECN_MARKED_PACKETS, Quantity.TX_PAUSE_FRAMES):
+    for quantity in _SIGNS:
         for priority in telemetry.priorities(quantity):
             with np.errstate(invalid="ignore"):
                 busy |= telemetry.summed(quantity, priority).rate > PAUSES
     return np.unique(telemetry.wiring.index.ports.device_of(np.flatnonzero(busy)))
-
-
-def _telling(telemetry: Telemetry) -> Codes:
-    """Devices that count marks or pauses sent, also none."""
-    telling = np.zeros(telemetry.ports, dtype=bool)
-    for quantity in (Quantity.ECN_MARKED_PACKETS, Quantity.TX_PAUSE_FRAMES):
-        for priority in telemetry.priorities(quantity):
-            telling |= telemetry.summed(quantity, priority).samples > 0
-    return np.unique(telemetry.wiring.index.ports.device_of(np.flatnonzero(telling)))
 
 
 def _short(b: Balance, group: int, sums: tuple[float, float, float], gone: list[Port]) -> Finding:
@@ -198,11 +186,8 @@ def _saturated(b: Balance, group: int, ratio: float) -> Finding:
     )
 
 
-_PLAN = "\n".join(
-    [f"h{n}/nic0 leaf-0/p{n} rail=0 speed=400" for n in range(4)]
-    + [f"leaf-0/up{s} spine-{s}/p0 speed=400" for s in range(4)]
-)
-_UP = {"leaf-0": [NetLink(f"up{s}", operstate="UP") for s in range(4)]}
+PLAN = one_leaf(hosts=4, spines=4)
+_UP = {"leaf-0": [up(f"up{s}") for s in range(4)]}
 
 
 def _rates(use: float, marks: float = 1e5) -> dict[str, dict[str, float]]:
@@ -210,38 +195,28 @@ def _rates(use: float, marks: float = 1e5) -> dict[str, dict[str, float]]:
 
 
 FIRES = (
+    Case("One of four uplinks is down.", facts={"leaf-0": [down("up2")]}, finds="leaf-0"),
     Case(
-        "One of four uplinks is down.",
-        _PLAN,
-        {"leaf-0": [NetLink("up2", operstate="DOWN")]},
-        ("leaf-0",),
+        "All uplinks are down, as the spines say.", facts={f"spine-{s}": [down("p0")] for s in range(4)}, finds="leaf-0"
     ),
-    Case(
-        "All uplinks are down, as the spines say.",
-        _PLAN,
-        {f"spine-{s}": [NetLink("p0", operstate="DOWN")] for s in range(4)},
-        ("leaf-0",),
-    ),
-    Case("All uplinks are full.", _PLAN, _UP, ("leaf-0",), rates=_rates(0.95)),
+    Case("All uplinks are full.", facts=_UP, finds="leaf-0", rates=_rates(0.95)),
 )
 
 QUIET = (
-    Case("All uplinks are up, and their traffic is not counted.", _PLAN, _UP, unknown=True),
-    Case("The state of the uplinks is not reported.", _PLAN, {"h0": [NetLink("nic0", operstate="UP")]}, unknown=True),
+    Case("All uplinks are up, and their traffic is not counted.", facts=_UP, unknown=True),
+    Case("The state of the uplinks is not reported.", facts={"h0": [up("nic0")]}, unknown=True),
     Case(
         "They are full, and the leaf counts neither marks nor pauses.",
-        _PLAN,
-        _UP,
+        facts=_UP,
         unknown=True,
         rates={port: {"tx_bytes": of["tx_bytes"]} for port, of in _rates(0.95).items()},
     ),
     Case(
         "One uplink's load is not reported.",
-        _PLAN,
-        _UP,
+        facts=_UP,
         unknown=True,
         rates={port: of for port, of in _rates(0.5).items() if port != "leaf-0/up3"},
     ),
-    Case("They are full, and nothing is marked or paused.", _PLAN, _UP, rates=_rates(0.95, 0.0)),
-    Case("They carry half.", _PLAN.replace(" speed=400", ""), _UP, rates=_rates(0.5)),
+    Case("They are full, and nothing is marked or paused.", facts=_UP, rates=_rates(0.95, 0.0)),
+    Case("They carry half.", PLAN.replace(" speed=400", ""), _UP, rates=_rates(0.5)),
 )

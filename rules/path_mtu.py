@@ -27,21 +27,17 @@ Raise the MTU of the named hop to that of the hosts' packets and more (9216 is u
 Hosts that are meant to have a smaller MTU than the plan declares: correct the plan, or set --mtu.
 """
 
-from collections import defaultdict
 from collections.abc import Iterator
 
 import numpy as np
 
-from rules._probes import Probed, heard, probed, sent, some
-from rules._sweeps import SURE, TIED, between_switches, leaves_of, nic_of, not_covered, subject_of, words_of
-from rules._sweeps import evidence_of as sweep_evidence
-from rules._swept_example import swept_example, together
-from truerail.analysis.cabling import ONE_END, evidence_of
+from rules._examples import BETWEEN_LEAVES, TWO_HOSTS, TWO_LEAVES, heard, sent, spines, swept_example, together
+from rules._probes import SURE, TIED, Probed, Sweep, probed, sweep_of
+from truerail.analysis.cabling import evidence_of
 from truerail.analysis.probes.hop_devices import owners
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
 from truerail.analysis.sweep.packet_seats import CutOff
-from truerail.analysis.sweep.swept import Swept, swept
 from truerail.model import CauseKind, Finding, NetAddress, ProbeHop, ProbeReach, ProbeTrouble, Severity
 from truerail.model.columns import NONE, Codes, Mask
 
@@ -49,12 +45,7 @@ _LARGE = 1200
 """Bytes from which a probe is a large one: more than every path has to take (RFC 8200: 1280, IPv4: 576)."""
 
 
-@rule(
-    "PRB003",
-    severity=Severity.CRITICAL,
-    needs=[ProbeReach],
-    cause=CauseKind.CONFIGURATION,
-)
+@rule("PRB003", severity=Severity.CRITICAL, needs=[ProbeReach], cause=CauseKind.CONFIGURATION)
 def path_mtu(round: Round) -> Iterator[Finding]:
     """Hops, NICs and pairs of leaves that lose large packets."""
     found = probed(round)
@@ -68,12 +59,13 @@ def path_mtu(round: Round) -> Iterator[Finding]:
     for cable in np.unique(flows.cable[lost & refused]).tolist():
         yield _own(found, cable, lost & refused & (flows.cable == cable))
     lost &= ~np.isin(flows.cable, flows.cable[lost & refused])
-    sweep = swept(round)
-    for cut in sweep.cut_offs if sweep.over_paths else ():
-        if between_switches(sweep, cut.segments):
-            yield _seated(round, sweep, cut)
-            lost &= ~found.between(leaves_of(sweep, cut.flows))
-        elif cut.mtu is None and (of_nic := nic_of(sweep, cut.segments)):
+    sweep = sweep_of(round)
+    cut_offs = sweep.swept.cut_offs if sweep.swept.over_paths else ()
+    for cut in cut_offs:
+        if sweep.between_switches(cut.segments):
+            yield _seated(sweep, cut)
+            lost &= ~found.between(sweep.leaves_of(cut.flows))
+        elif cut.mtu is None and (of_nic := sweep.nic_of(cut.segments)):
             cable, sends = of_nic
             which = lost & ((flows.cable if sends else flows.peer_cable) == cable)
             yield _nic(found, cable, which)
@@ -93,27 +85,26 @@ def path_mtu(round: Round) -> Iterator[Finding]:
     yield from _between(found, lost)
     seen = found.counted(tried, flows.cable) + found.counted(tried, flows.peer_cable) > 0
     report_not_evaluated(found.unseen(seen, "no large packet was sent from them or to them"))
-    if sweep.over_paths:
-        short = ~np.isin(sweep.coverage.segment, sweep.large_passed)
-        short &= ~np.isin(sweep.coverage.segment, [one for cut in sweep.cut_offs for one in cut.segments])
-        report_not_evaluated(not_covered(sweep, short, "no large packet of known path has crossed"))
+    if sweep.swept.over_paths:
+        known = [*sweep.swept.large_passed.tolist(), *(one for cut in cut_offs for one in cut.segments)]
+        short = ~np.isin(sweep.swept.coverage.segment, known)
+        report_not_evaluated(sweep.not_covered(short, "no large packet of known path has crossed"))
 
 
-def _seated(round: Round, sweep: Swept, cut: CutOff) -> Finding:
-    graph = sweep.paths.graph
-    where = words_of(graph, cut.segments)
-    reports = (
-        "" if cut.mtu is None else f"; the router reports an MTU of {cut.mtu} bytes" if cut.mtu else "; ICMP says so"
-    )
-    return path_mtu.found(
-        subject_of(graph, cut.segments),
+def _seated(sweep: Sweep, cut: CutOff) -> Finding:
+    where, reports = sweep.words(cut.segments), ""
+    if cut.mtu is not None:
+        reports = f"; the router reports an MTU of {cut.mtu} bytes" if cut.mtu else "; ICMP says so"
+    return sweep.found(
+        path_mtu,
+        sweep.subject(cut.segments),
+        cut.flows,
         summary=f"large packets end on {where}, and small ones arrive: {len(cut.flows)} flows{reports}",
         action=f"Raise the MTU on {where}, at the sending end first.",
         confidence=TIED if len(cut.segments) > 1 else SURE,
-        evidence=sweep_evidence(round, sweep, cut.flows),
         detail=(
             ("because", "path"),
-            ("links", tuple(graph.name(one) for one in cut.segments)),
+            ("links", tuple(map(sweep.graph.name, cut.segments))),
             ("mtu", cut.mtu or None),
             ("flows", len(cut.flows)),
         ),
@@ -124,8 +115,11 @@ def _refused(found: Probed) -> Mask:
     """Flows of which the sender's kernel refused a size."""
     flows = found.flows
     table = found.round.snapshot.table(ProbeTrouble)
-    keys = {(table.devices[int(d)], t.run, t.flow) for t, d in zip(table.rows, table.device, strict=True)
-            if t.what == "EMSGSIZE"}  # fmt: skip
+    keys = {
+        (table.devices[int(d)], t.run, t.flow)
+        for t, d in zip(table.rows, table.device, strict=True)
+        if t.what == "EMSGSIZE"
+    }
     of = (flows.fact(flow) for flow in range(len(flows.row)))
     hosts = (flows.table.devices[int(flows.table.device[row])] for row in flows.row.tolist())
     return np.array([(host, one.run, one.flow) in keys for host, one in zip(hosts, of, strict=True)], dtype=bool)
@@ -156,13 +150,13 @@ def _own(found: Probed, cable: int, which: Mask) -> Finding:
     nic = found.nic(cable)
     size = int(found.flows.sizes.max()) if len(found.flows.sizes) else 0
     more = f" ({size} bytes)" if size >= _LARGE else ""
-    return path_mtu.found(
-        nic,
+    return found.found(
+        path_mtu,
+        cable,
+        which,
         summary=f"{nic} refuses to send large packets{more}: its own MTU is smaller",
         action=f"Raise the MTU of {nic}, here and in the host's network configuration.",
-        rail=found.rail(cable),
         confidence=0.99,
-        evidence=found.evidence(np.flatnonzero(which)),
         detail=(("because", "own MTU"),),
     )
 
@@ -171,14 +165,15 @@ def _hop(found: Probed, device: int, which: Codes, named: dict[int, tuple[int, i
     rows = [named[flow][1] for flow in which.tolist()]
     hops = found.round.snapshot.table(ProbeHop).rows
     mtus = sorted({mtu for row in rows if (mtu := hops[row].mtu)})
-    name = found.device(device)
-    towards = some(sorted({found.device(int(leaf)) for leaf in found.peer_leaf[which]}))
+    name, towards = found.device(device), found.devices(found.peer_leaf[which])
     said = f" (its next link takes {', '.join(map(str, mtus))} bytes)" if mtus else ""
-    return path_mtu.found(
+    return found.found(
+        path_mtu,
+        int(found.flows.cable[which[0]]),
+        which,
         name,
         summary=f"{name} answers that packets to {towards} are too big{said}: {len(which)} probed flows",
         action=f"Raise the MTU of the links of {name} towards {towards}.",
-        rail=found.rail(int(found.flows.cable[which[0]])),
         confidence=0.95,
         evidence=(evidence_of(found.round.snapshot, ProbeHop, rows[0]), *found.evidence(which)),
         detail=(("because", "router"), ("mtu", mtus), ("flows", len(which))),
@@ -188,44 +183,32 @@ def _hop(found: Probed, device: int, which: Codes, named: dict[int, tuple[int, i
 def _nic(found: Probed, cable: int, which: Mask) -> Finding:
     nic, peers = found.nic(cable), found.flows.peer_cable
     others = np.where(found.flows.cable == cable, peers, found.flows.cable)[which]
-    return path_mtu.found(
-        nic,
+    return found.found(
+        path_mtu,
+        cable,
+        which,
         summary=f"{nic} loses all large packets to or from {found.peers(others)}, and small ones arrive",
         action=f"Check the MTU of {nic} and of its switch port.",
-        rail=found.rail(cable),
-        confidence=ONE_END,
-        evidence=found.evidence(np.flatnonzero(which)),
         detail=(("because", "NIC"), ("flows", int(which.sum()))),
     )
 
 
 def _between(found: Probed, lost: Mask) -> Iterator[Finding]:
     """By the sender's leaf."""
-    by_leaf: dict[int, list[int]] = defaultdict(list)
-    for flow in np.flatnonzero(lost).tolist():
-        by_leaf[int(found.leaf[flow])].append(flow)
-    for leaf, of in sorted(by_leaf.items()):
-        which = np.array(of, dtype=np.int64)
-        name, towards = found.device(leaf), some(sorted({found.device(int(one)) for one in found.peer_leaf[which]}))
-        yield path_mtu.found(
+    for leaf, of in found.by_leaf(lost):
+        name, towards = found.device(leaf), found.devices(found.peer_leaf[of])
+        yield found.found(
+            path_mtu,
+            int(found.flows.cable[of[0]]),
+            of,
             name,
             summary=f"large packets are lost between {name} and {towards}, and small ones arrive: {len(of)} flows",
             action=f"Check the MTU of the links between {name} and {towards}: no router names the hop.",
-            rail=found.rail(int(found.flows.cable[of[0]])),
-            confidence=ONE_END,
-            evidence=found.evidence(which),
             detail=(("because", "between"), ("flows", len(of))),
         )
 
 
-_PLAN = """
-    h1/nic0 leaf-0/p1 rail=0
-    h2/nic0 leaf-0/p2 rail=0
-    h3/nic0 leaf-1/p1 rail=0
-    h4/nic0 leaf-1/p2 rail=0
-    leaf-0/u1 spine-1/p1
-    leaf-1/u1 spine-1/p2
-"""
+PLAN = TWO_LEAVES
 
 
 def _sizes(*lost: tuple[str, str]) -> dict[str, list[ProbeReach]]:
@@ -240,83 +223,74 @@ def _sizes(*lost: tuple[str, str]) -> dict[str, list[ProbeReach]]:
     return facts
 
 
-_OVER = (("h1", "h3"), ("h1", "h4"), ("h2", "h3"), ("h2", "h4"))
 _OF_H1 = (("h1", "h2"), ("h1", "h3"), ("h1", "h4"), ("h2", "h1"), ("h3", "h1"), ("h4", "h1"))
 _SAID = ProbeHop("nic0", "h3", "nic0", "r", 1, 50000, 64, 9000, 1, "10.9.0.1", 1, "too big", 1500)
 _ADDRESS = {"leaf-0": [NetAddress("p1", "10.9.0.1", 31)]}
 _SMALL = _sizes(*_OF_H1[:3])
 _SMALL["h1"] = [fact for fact in _SMALL["h1"] if fact.size != 9000 or fact.sent is None]
 
-_SPINES = "\n".join(
-    ["h1/nic0 leaf-0/p1 rail=0", "h2/nic0 leaf-1/p1 rail=0"]
-    + [f"leaf-{leaf}/up{spine} spine-{spine}/d{leaf}" for leaf in range(2) for spine in range(4)]
-)
-
-
-def _way(flow: int) -> tuple[str, ...]:
-    return "leaf-0", f"spine-{flow % 4}", "leaf-1"
-
 
 def _cut(flow: int) -> int:
     return 0 if flow % 4 == 1 else 3
 
 
-_BESIDE = _SPINES.replace("h2/nic0 leaf-1/p1", "h3/nic0 leaf-1/p1") + "\nh2/nic0 leaf-0/p2 rail=0"
+_BESIDE = spines().replace("h2/nic0 leaf-1/p1", "h3/nic0 leaf-1/p1") + "\nh2/nic0 leaf-0/p2 rail=0"
 
 FIRES = (
     Case(
         "All paths of one NIC pass none, and those of another NIC under the same leaf do.",
         _BESIDE,
         together(
-            swept_example(_way, ends=("h1", "h3"), large=lambda _: 0),
-            swept_example(_way, ends=("h2", "h3"), number=1, large=lambda _: 3),
+            swept_example(ends=("h1", "h3"), large=lambda _: 0),
+            swept_example(ends=("h2", "h3"), number=1, large=lambda _: 3),
         ),
-        ("h1/nic0",),
+        "h1/nic0",
     ),
     Case(
         "The leaf says so of its link to the NIC.",
         _BESIDE,
-        swept_example(_way, ends=("h1", "h3"), large=lambda _: 0, too_big=lambda _: "leaf-1"),
-        ("leaf-1",),
+        swept_example(ends=("h1", "h3"), large=lambda _: 0, too_big=lambda _: "leaf-1"),
+        "leaf-1",
     ),
-    Case("One of four spines passes no large packets.", _SPINES, swept_example(_way, large=_cut), ("leaf-0/up1",)),
+    Case("One of four spines passes no large packets.", spines(), swept_example(large=_cut), "leaf-0/up1"),
     Case(
         "The router at one of four links says so.",
-        _SPINES,
-        swept_example(_way, large=_cut, too_big=lambda flow: "spine-1" if flow % 4 == 1 else ""),
-        ("spine-1/d1",),
+        spines(),
+        swept_example(large=_cut, too_big=lambda flow: "spine-1" if flow % 4 == 1 else ""),
+        "spine-1/d1",
     ),
-    Case("No router says so: between two leaves.", _PLAN, _sizes(*_OVER), ("leaf-0",)),
+    Case("No router says so: between two leaves.", facts=_sizes(*BETWEEN_LEAVES), finds="leaf-0"),
     Case(
         "A router says so, for some of the flows; the others lose theirs there too.",
-        _PLAN,
-        {
+        facts={
             **_sizes(("h1", "h3")),
             **_ADDRESS,
             "h1": [_SAID, _SAID._replace(ttl=1, kind="time exceeded", mtu=None), *_sizes(("h1", "h3"))["h1"]],
         },
-        ("leaf-0",),
+        finds="leaf-0",
     ),
-    Case("All that one NIC sends and receives.", _PLAN, _sizes(*_OF_H1), ("h1/nic0",)),
+    Case("All that one NIC sends and receives.", facts=_sizes(*_OF_H1), finds="h1/nic0"),
     Case(
         "The host refuses: its own MTU is smaller.",
-        _PLAN,
-        {**_SMALL, "h1": [*_SMALL["h1"], *(ProbeTrouble("nic0", "EMSGSIZE", 1, "r", flow) for flow in (0, 1, 2))]},
-        ("h1/nic0",),
+        facts={
+            **_SMALL,
+            "h1": [*_SMALL["h1"], *(ProbeTrouble("nic0", "EMSGSIZE", 1, "r", flow) for flow in (0, 1, 2))],
+        },
+        finds="h1/nic0",
     ),
 )
 
 QUIET = (
-    Case("All sizes arrive.", _PLAN, _sizes()),
+    Case("All sizes arrive.", facts=_sizes()),
     Case(
         "All arrive by all paths; the other direction was not swept.",
-        _SPINES,
-        swept_example(_way, large=lambda _: 3),
+        spines(),
+        swept_example(large=lambda _: 3),
         unknown=True,
     ),
     Case(
         "Small packets do not arrive either: that is another rule's.",
-        "h1/nic0 leaf-0/p1 rail=0\nh2/nic0 leaf-0/p2 rail=0",
+        TWO_HOSTS,
         {
             "h1": [sent(0, "nic0", "h2", "nic0"), sent(0, "nic0", "h2", "nic0", size=9000)],
             "h2": [heard(0, "nic0", "h1", "nic0", 0)],
@@ -324,7 +298,7 @@ QUIET = (
     ),
     Case(
         "No large packet was sent.",
-        "h1/nic0 leaf-0/p1 rail=0\nh2/nic0 leaf-0/p2 rail=0",
+        TWO_HOSTS,
         {"h1": [sent(0, "nic0", "h2", "nic0")], "h2": [heard(0, "nic0", "h1", "nic0")]},
         unknown=True,
     ),

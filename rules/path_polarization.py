@@ -28,13 +28,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rules._sweeps import evidence_of, round_rate, sweep_to_evaluate
-from rules._swept_example import swept_example
+from rules._examples import swept_example
+from rules._probes import Sweep, round_rate, sweep_to_evaluate
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, InsufficientDataError, NotApplicableError, report_not_evaluated, rule
 from truerail.analysis.sweep.choices import ANSWERED, Spread, flows_for
 from truerail.analysis.sweep.flow_paths import CHANGING
-from truerail.analysis.sweep.swept import Swept
 from truerail.model import CauseKind, Finding, NotEvaluated, ProbeHop, Severity, Transport
 from truerail.model.names import folded
 from truerail.model.plan import LoadBalancing
@@ -51,50 +50,51 @@ from truerail.model.plan import LoadBalancing
 )
 def path_polarization(round: Round) -> Iterator[Finding]:
     """Leaves whose choice of uplink shows the choice of the next switch."""
-    found = sweep_to_evaluate(round)
-    if found.paths.changing > CHANGING:
+    sweep = sweep_to_evaluate(round)
+    if sweep.swept.paths.changing > CHANGING:
         raise NotApplicableError("paths change from packet to packet")
-    for spread in found.choices.polarized:
-        yield _finding(round, found, spread)
-    if not found.choices.spreads:
+    for spread in sweep.swept.choices.polarized:
+        yield _finding(sweep, spread)
+    if not sweep.swept.choices.spreads:
         raise InsufficientDataError(
             "no flow has a path with two choices: over two tiers, or parallel links with addresses"
         )
-    report_not_evaluated(_unclear(found))
+    report_not_evaluated(_unclear(sweep))
 
 
-def _finding(round: Round, found: Swept, spread: Spread) -> Finding:
-    names, one = found.paths.graph.index.devices.names, spread.found
-    leaf, above = names[spread.leaf], [names[code] for code in spread.switches.tolist()]
-    flows = np.flatnonzero((found.paths.leaf[0] == spread.leaf) & (found.paths.length > 2))
-    return path_polarization.found(
+def _finding(sweep: Sweep, spread: Spread) -> Finding:
+    paths, one = sweep.swept.paths, spread.found
+    leaf, above = sweep.names[spread.leaf], tuple(sweep.names[code] for code in spread.switches.tolist())
+    flows = np.flatnonzero((paths.leaf[0] == spread.leaf) & (paths.length > 2))
+    return sweep.found(
+        path_polarization,
         leaf,
-        summary=f"the uplink that {leaf} takes shows which link {folded(tuple(above))} takes: {one.bits:.2f} of "
+        flows,
+        summary=f"the uplink that {leaf} takes shows which link {folded(above)} takes: {one.bits:.2f} of "
         f"{one.possible:.2f} bits in {one.flows} flows, by chance less than once in {1 / one.chance:.0e} times",
-        action=f"Give {folded(tuple(above))} another hash seed than {leaf} has.",
+        action=f"Give {folded(above)} another hash seed than {leaf} has.",
         confidence=0.99,
-        evidence=evidence_of(round, found, flows),
         detail=(
             ("bits", round_rate(one.bits)),
             ("possible", round_rate(one.possible)),
             ("chance", round_rate(one.chance)),
             ("flows", one.flows),
-            ("switches", tuple(above)),
+            ("switches", above),
         ),
     )
 
 
-def _unclear(found: Swept) -> Iterator[NotEvaluated]:
-    names, unclear = found.paths.graph.index.devices.names, found.choices.unclear
+def _unclear(sweep: Sweep) -> Iterator[NotEvaluated]:
+    unclear = sweep.swept.choices.unclear
     if unclear:
         needed = max(int(ANSWERED * flows_for(one.members)) for one in unclear)
         most = max(one.found.flows for one in unclear)
-        leaves = tuple(names[one.leaf] for one in unclear)
+        leaves = tuple(sweep.names[one.leaf] for one in unclear)
         why = f"at most {most} flows of {folded(leaves)} have both hops known, and {needed} show a repeated hash"
-        yield NotEvaluated(why, "switch", len(leaves), len(found.choices.spreads), leaves, rest_evaluated=True)
+        yield NotEvaluated(why, "switch", len(leaves), len(sweep.swept.choices.spreads), leaves, rest_evaluated=True)
 
 
-_PLAN = "\n".join(
+PLAN = "\n".join(
     ["h1/nic0 leaf-0/p1 rail=0", "h2/nic0 leaf-1/p1 rail=0"]
     + [f"leaf-{pod}/up{spine} spine-{pod * 10 + spine}/d0" for pod in range(2) for spine in range(2)]
     + [
@@ -118,16 +118,16 @@ def _own(flow: int) -> tuple[str, ...]:
     return _way(flow % 2, flow // 2 % 2)
 
 
-FIRES = Case("Each of two spines uses one of its two uplinks.", _PLAN, swept_example(_repeated), ("leaf-0",))
+FIRES = Case("Each of two spines uses one of its two uplinks.", facts=swept_example(_repeated), finds="leaf-0")
 
 QUIET = (
-    Case("The two choices are independent.", _PLAN, swept_example(_own)),
-    Case("Sixteen flows are too few.", _PLAN, swept_example(_own, 16), unknown=True),
+    Case("The two choices are independent.", facts=swept_example(_own)),
+    Case("Sixteen flows are too few.", facts=swept_example(_own, 16), unknown=True),
     Case(
         "Paths without a second choice.",
         "h1/nic0 leaf-0/p1 rail=0\nh2/nic0 leaf-1/p1 rail=0\nleaf-0/u spine-0/p0\nleaf-1/u spine-0/p1",
         swept_example(lambda _: ("leaf-0", "spine-0", "leaf-1")),
         unknown=True,
     ),
-    Case("Hops were not asked.", _PLAN, {}, unknown=True),
+    Case("Hops were not asked.", unknown=True),
 )

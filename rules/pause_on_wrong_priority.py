@@ -31,8 +31,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rules._lossless import LOSSLESS, LOSSY, Lossless, lossless_of
-from rules._uncounted import every_link
+from rules._links import every_link
+from rules._pauses import LOSSLESS, LOSSY, Lossless, lossless_of
 from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.counters.telemetry import Telemetry
 from truerail.analysis.pfc.measures import recent
@@ -124,32 +124,33 @@ def _found(telemetry: Telemetry, port: int, priorities: list[int], sure: float, 
     )  # fmt: skip
 
 
-_PLAN = """
+PLAN = """
     gpu-1/nic0 leaf-0/swp1 rail=0 speed=400
     gpu-2/nic0 leaf-0/swp2 rail=0 speed=400
 """
 _MANY = "\n".join(f"gpu-{n}/nic0 leaf-0/swp{n} rail=0 speed=400" for n in range(1, 13))
 
 FIRES = (
-    Case("A NIC pauses on a priority that its leaf drops.", _PLAN,
-         {"leaf-0": [PortQos("swp1", pfc_priorities=(3,)), PortQos("swp2", pfc_priorities=(3,))]}, ("gpu-1/nic0",),
+    Case("A NIC pauses on a priority that its leaf drops.",
+         facts={"leaf-0": [PortQos("swp1", pfc_priorities=(3,)), PortQos("swp2", pfc_priorities=(3,))]},
+         finds="gpu-1/nic0",
          rates={"leaf-0/swp1": {"rx_pause_frames:0": 50}, "leaf-0/swp2": {"rx_pause_frames:3": 50}}),
-    Case("It counts itself what it should not send.", _PLAN, {"gpu-1": [PortQos("nic0", pfc_priorities=(3,))]},
-         ("gpu-1/nic0",), rates={"gpu-1/nic0": {"tx_pause_us:4": 500}}),
-    Case("The settings of other ports say that priority 3 is the lossless one.", _PLAN,
-         {"leaf-0": [PortQos("swp2", pfc_priorities=(3,))]}, ("gpu-1/nic0",),
+    Case("It counts itself what it should not send.", facts={"gpu-1": [PortQos("nic0", pfc_priorities=(3,))]},
+         finds="gpu-1/nic0", rates={"gpu-1/nic0": {"tx_pause_us:4": 500}}),
+    Case("The settings of other ports say that priority 3 is the lossless one.",
+         facts={"leaf-0": [PortQos("swp2", pfc_priorities=(3,))]}, finds="gpu-1/nic0",
          rates={"leaf-0/swp1": {"rx_pause_frames:5": 50}, "leaf-0/swp2": {"rx_pause_frames:3": 50}}),
-    Case("One of twelve NICs pauses on another priority than all others.", _MANY, {}, ("gpu-12/nic0",),
+    Case("One of twelve NICs pauses on another priority than all others.", _MANY, finds="gpu-12/nic0",
          rates={f"leaf-0/swp{n}": {f"rx_pause_frames:{3 if n < 12 else 4}": 50} for n in range(1, 13)}),
-    Case("Global pause stops a whole link.", _PLAN, {}, ("gpu-2/nic0",),
+    Case("Global pause stops a whole link.", finds="gpu-2/nic0",
          rates={"leaf-0/swp2": {"rx_global_pause_frames": 900}, "gpu-2/nic0": {"tx_global_pause_frames": 900}}),
 )  # fmt: skip
 
 QUIET = (
-    Case("Pauses on the lossless priority.", _PLAN, {"leaf-0": [PortQos("swp1", pfc_priorities=(3,))]},
+    Case("Pauses on the lossless priority.", facts={"leaf-0": [PortQos("swp1", pfc_priorities=(3,))]},
          rates={"leaf-0/swp1": {"rx_pause_frames:3": 50, "rx_pause_frames:0": 0}, "gpu-2/nic0": {"tx_pause_us:3": 0}}),
-    Case("Neither end of a link counts pauses.", _PLAN, {}, unknown=True,
+    Case("Neither end of a link counts pauses.", unknown=True,
          rates={"leaf-0/swp1": {"rx_pause_frames:3": 0}}),
-    Case("Two priorities in use, no settings read, too few ports to guess.", _PLAN, {},
+    Case("Two priorities in use, no settings read, too few ports to guess.",
          rates={"leaf-0/swp1": {"rx_pause_frames:3": 50}, "leaf-0/swp2": {"rx_pause_frames:4": 50}}),
 )  # fmt: skip

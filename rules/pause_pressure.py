@@ -31,18 +31,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rules._pauses import (
-    behind,
-    by_port,
-    cause_words,
-    length_words,
-    pauses_words,
-    priority_words,
-    reported,
-    share_words,
-    spelled,
-)
-from truerail.analysis.pfc.culprits import Culprit, pressure_culprits
+from rules._pauses import Blamed, blamed, priority_words
+from truerail.analysis.pfc.culprits import pressure_culprits
 from truerail.analysis.pfc.edges import LEAST_SUSTAINED_SECONDS
 from truerail.analysis.pfc.trees import Pauses
 from truerail.analysis.round import Round
@@ -50,28 +40,17 @@ from truerail.analysis.rule import Case, InsufficientDataError, rule
 from truerail.model import Finding, PortCounters, Severity, Transport
 
 
-@rule(
-    "PFC002",
-    severity=Severity.WARNING,
-    needs=[PortCounters],
-    transports=[Transport.ROCE],
-)
+@rule("PFC002", severity=Severity.WARNING, needs=[PortCounters], transports=[Transport.ROCE])
 def pause_pressure(round: Round) -> Iterator[Finding]:
     """The roots of back-pressure that lasts, one finding for each."""
     pauses = round.pauses
-    pressed = list(by_port(pressure_culprits(pauses)))
+    pressed = blamed(pauses, pressure_culprits(pauses))
     if not pressed and (seconds := _watched(pauses)) < LEAST_SUSTAINED_SECONDS:
         raise InsufficientDataError(
             f"{LEAST_SUSTAINED_SECONDS:.0f} seconds of counters: there are {seconds:.0f} so far"
         )
     for culprits in pressed:
-        worst = culprits[0]
-        port = spelled(pauses, worst)
-        yield pause_pressure.found(
-            port,
-            summary=_says(port, worst, len({victim for culprit in culprits for victim in culprit.victims})),
-            **reported(pauses, culprits),
-        )
+        yield culprits.found(pause_pressure, _says(culprits), Severity.WARNING)
 
 
 def _watched(pauses: Pauses) -> float:
@@ -81,17 +60,15 @@ def _watched(pauses: Pauses) -> float:
     return float(begun[-1] - begun[0])
 
 
-def _says(port: str, culprit: Culprit, victims: int) -> str:
-    length = length_words(culprit.pause_us)
-    long = f", {length} at a time" if length else ""
-    on = priority_words(culprit.priority, culprit.totals)
-    how = f"{pauses_words(culprit)} on {on}, {share_words(culprit)}{long}"
+def _says(found: Blamed) -> str:
+    worst, victims = found.worst, found.victims
     waits = f"{victims} port{'s wait' if victims != 1 else ' waits'} for it"
-    waits += f"; {culprit.others:,} more ports are under such pressure, the worst are reported" * bool(culprit.others)
-    return f"Traffic is paused {'behind' if behind(culprit) else 'at'} {port}: {how}; {cause_words(culprit)}; {waits}"
+    waits += f"; {worst.others:,} more ports are under such pressure, the worst are reported" * bool(worst.others)
+    how = found.how(priority_words(worst.priority, worst.totals))
+    return f"Traffic is paused {found.where}: {how}; {waits}"
 
 
-_PLAN = """
+PLAN = """
     gpu-1/nic0 leaf-0/swp1 rail=0 speed=400
     gpu-2/nic0 leaf-0/swp2 rail=0 speed=400
     leaf-0/swp9 spine-1/swp1 speed=400
@@ -99,21 +76,20 @@ _PLAN = """
 _PRESSED = {"rx_pause_us:3": 300_000.0, "rx_pause_transitions:3": 40_000.0, "tx_bytes:3": 3e10}
 
 FIRES = (
-    Case("A NIC that takes traffic too slowly pauses its leaf for a third of the time.", _PLAN, {}, ("gpu-1/nic0",),
+    Case("A NIC that takes traffic too slowly pauses its leaf for a third of the time.", finds="gpu-1/nic0",
          rates={"leaf-0/swp1": _PRESSED, "gpu-1/nic0": {"tx_pause_us:3": 300_000, "rx_bytes": 3e10, "rx_discards": 0}}),
-    Case("A full egress holds up the other ports of its leaf, and the spine.", _PLAN, {}, ("leaf-0/swp1",),
+    Case("A full egress holds up the other ports of its leaf, and the spine.", finds="leaf-0/swp1",
          rates={"gpu-2/nic0": _PRESSED, "spine-1/swp1": _PRESSED, "leaf-0/swp1": {"tx_bytes": 4.9e10}}),
-    Case("Counted in frames only, over all priorities (SNMP).", _PLAN, {}, ("gpu-1/nic0",),
+    Case("Counted in frames only, over all priorities (SNMP).", finds="gpu-1/nic0",
          rates={"leaf-0/swp1": {"rx_pause_frames": 6_000, "tx_bytes": 4e10}}),
-    Case("One poll failed; what is there lasts.", _PLAN, {}, ("gpu-1/nic0",),
+    Case("One poll failed; what is there lasts.", finds="gpu-1/nic0",
          rates={"leaf-0/swp1": {"rx_pause_us:3": [*[2e5] * 6, float("nan"), *[2e5] * 5]}}),
 )  # fmt: skip
 
 QUIET = (
-    Case("Pauses for a moment.", _PLAN, {}, rates={"leaf-0/swp1": {"rx_pause_us:3": [*[0] * 9, 3e5, 3e5, 3e5]}}),
-    Case("Pauses for 2 % of the time.", _PLAN, {}, rates={"leaf-0/swp1": {"rx_pause_us:3": 20_000}}),
-    Case("A storm is PFC001, and so is the pressure that it causes.", _PLAN, {},
+    Case("Pauses for a moment.", rates={"leaf-0/swp1": {"rx_pause_us:3": [*[0] * 9, 3e5, 3e5, 3e5]}}),
+    Case("Pauses for 2 % of the time.", rates={"leaf-0/swp1": {"rx_pause_us:3": 20_000}}),
+    Case("A storm is PFC001, and so is the pressure that it causes.",
          rates={"leaf-0/swp1": {"rx_pause_us:3": 1e6, "tx_bytes:3": 0}, "gpu-2/nic0": _PRESSED}),
-    Case("Frames that allow for 10 % of the time at most.", _PLAN, {},
-         rates={"leaf-0/swp1": {"rx_pause_frames:3": 1_200}}),
+    Case("Frames that allow for 10 % of the time at most.", rates={"leaf-0/swp1": {"rx_pause_frames:3": 1_200}}),
 )  # fmt: skip

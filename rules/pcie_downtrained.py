@@ -33,13 +33,14 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from rules._uncounted import blind_hosts
+from rules._examples import alike
+from rules._links import blind_hosts, majority
 from truerail.analysis.cabling import ONE_END, Wiring, evidence_of
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, NetLink, PcieLink, RdmaLink, Severity, Snapshot
 from truerail.model.columns import factorize
-from truerail.model.names import printable
+from truerail.model.names import printable, some
 
 LEAST_PEERS = 3
 """Links of which more than half must agree to be a majority, as for MTUs (LNK002)."""
@@ -52,13 +53,7 @@ _SHOWN = 4
 Link = tuple[float | None, int | None]
 
 
-@rule(
-    "NIC005",
-    severity=Severity.WARNING,
-    needs=[PcieLink],
-    cause=CauseKind.SLOW_HOST,
-    first="where HOST",
-)
+@rule("NIC005", severity=Severity.WARNING, needs=[PcieLink], cause=CauseKind.SLOW_HOST, first="where HOST")
 def pcie_downtrained(round: Round) -> Iterator[Finding]:
     """NICs and GPUs of planned hosts whose PCIe link is worse than their peers', or than they can."""
     wiring = round.cabling
@@ -90,9 +85,8 @@ def _worse(distinct: Sequence[PcieLink], count: Sequence[int], nics: set[str]) -
     found: dict[int, Link] = {}
     for number, link in enumerate(distinct):
         votes = alike[link.pci_address, link.max_speed_gts, link.max_width]
-        usual, most = votes.most_common(1)[0]
         able = (link.max_speed_gts if _is_nic(link, nics) else None, link.max_width)
-        should = usual if 2 * most > votes.total() >= LEAST_PEERS else able
+        should = majority(votes, LEAST_PEERS) or able
         if any(
             is_ is not None and want is not None and is_ < want
             for is_, want in zip(_as_is(link, nics), should, strict=True)
@@ -152,17 +146,15 @@ def _finding(wiring: Wiring, subject: str, port: int, rows: Sequence[int], expec
     links = [wiring.seen.table(PcieLink).rows[row] for row in rows]
     reported = [
         f"{printable(link.device or link.pci_address, 40)} runs at {_words(link[1:3])} instead of {_words(want)}"
-        for link, want in zip(links[:_SHOWN], expected, strict=False)
+        for link, want in zip(links, expected, strict=True)
     ]
-    more = f", and {len(links) - _SHOWN} more" if len(links) > _SHOWN else ""
     carries, needs = min(map(_gbps, links)), _speed(wiring, port)
     slow = carries < needs
     lacks = f"; that is {carries:.0f} Gb/s for a link of {needs:g}" if slow else ""
-    summary = f"{subject}: {', '.join(reported)}{more}{lacks}"
     return pcie_downtrained.found(
         subject,
         severity=Severity.CRITICAL if slow else Severity.WARNING,
-        summary=summary,
+        summary=f"{subject}: {some(reported, more=', and {} more')}{lacks}",
         action=f"Reseat the card in {subject.partition('/')[0]}, and compare its slot's BIOS settings with a right "
         "host.",
         expected=_words(expected[0]),
@@ -195,7 +187,8 @@ def _speed(wiring: Wiring, port: int) -> float:
     return reported if reported > 0 else float(np.nan_to_num(wiring.index.speed_gbps[cable]))
 
 
-_PLAN = "\n".join(f"gpu-{host}/nic0 leaf-0/swp{host} rail=0 speed=400" for host in (1, 2, 3, 4))
+PLAN = "\n".join(f"gpu-{host}/nic0 leaf-0/swp{host} rail=0 speed=400" for host in (1, 2, 3, 4))
+_HOSTS = "gpu-1 gpu-2 gpu-3 gpu-4"
 _NIC = RdmaLink("mlx5_0", 1, "ACTIVE", "LINK_UP", "nic0", 400.0)
 _AT = "0000:18:00.0"
 
@@ -207,44 +200,26 @@ def _host(speed: float, width: int) -> list[RdmaLink | PcieLink]:
 FIRES = (
     Case(
         "One NIC of four has eight lanes.",
-        _PLAN,
-        {**{f"gpu-{host}": _host(32.0, 16) for host in (1, 2, 3)}, "gpu-4": _host(32.0, 8)},
-        ("gpu-4/nic0",),
+        facts=alike("gpu-1 gpu-2 gpu-3", _host(32.0, 16)) | {"gpu-4": _host(32.0, 8)},
+        finds="gpu-4/nic0",
     ),
     Case(
         "A NIC runs at half its speed, and there is no other to compare.",
-        _PLAN,
-        {"gpu-1": _host(16.0, 16)},
-        ("gpu-1/nic0",),
+        facts={"gpu-1": _host(16.0, 16)},
+        finds="gpu-1/nic0",
     ),
     Case(
         "A GPU has lost lanes; it is named by its address alone.",
-        _PLAN,
-        {"gpu-2": [_NIC, PcieLink("0000:19:00.0", 2.5, 8, 32.0, 16)]},
-        ("gpu-2",),
+        facts={"gpu-2": [_NIC, PcieLink("0000:19:00.0", 2.5, 8, 32.0, 16)]},
+        finds="gpu-2",
     ),
 )
 
 QUIET = (
+    Case("Each link is as fast and as wide as it can be.", facts=alike(_HOSTS, _host(32.0, 16))),
+    Case("Two of four hosts report no PCIe link.", facts=alike("gpu-1 gpu-2", _host(32.0, 16)), unknown=True),
+    Case("All slots are PCIe 4: the hosts' design.", facts=alike(_HOSTS, _host(16.0, 16))),
     Case(
-        "Each link is as fast and as wide as it can be.",
-        _PLAN,
-        {f"gpu-{host}": _host(32.0, 16) for host in (1, 2, 3, 4)},
-    ),
-    Case(
-        "Two of four hosts report no PCIe link.",
-        _PLAN,
-        {f"gpu-{host}": _host(32.0, 16) for host in (1, 2)},
-        unknown=True,
-    ),
-    Case(
-        "All slots are PCIe 4: the hosts' design.",
-        _PLAN,
-        {f"gpu-{host}": _host(16.0, 16) for host in (1, 2, 3, 4)},
-    ),
-    Case(
-        "A GPU lowers its speed while idle.",
-        _PLAN,
-        {f"gpu-{host}": [PcieLink("0000:19:00.0", 2.5, 16, 32.0, 16, "GPU0")] for host in (1, 2, 3, 4)},
+        "A GPU lowers its speed while idle.", facts=alike(_HOSTS, [PcieLink("0000:19:00.0", 2.5, 16, 32.0, 16, "GPU0")])
     ),
 )

@@ -46,26 +46,16 @@ often, for microseconds (PFC002).
 
 from collections.abc import Iterator, Sequence
 
-from rules._pauses import (
-    behind,
-    by_port,
-    cause_words,
-    length_words,
-    pauses_words,
-    priority_words,
-    reported,
-    share_words,
-    spelled,
-)
-from rules._uncounted import every_link
-from truerail.analysis.pfc.culprits import Culprit
+from rules._examples import hears
+from rules._links import every_link
+from rules._pauses import Blamed, blamed, priority_words
 from truerail.analysis.pfc.edges import STORM
 from truerail.analysis.pfc.measures import recent
 from truerail.analysis.pfc.reasons import Reason
 from truerail.analysis.pfc.trees import PAUSES, STORM_WORDS
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, rule
-from truerail.model import CauseKind, Finding, Neighbor, NetLink, PortCounters, Severity, Transport
+from truerail.model import CauseKind, Finding, NetLink, PortCounters, Severity, Transport
 
 
 @rule(
@@ -79,37 +69,25 @@ from truerail.model import CauseKind, Finding, Neighbor, NetLink, PortCounters, 
 def pfc_storm(round: Round) -> Iterator[Finding]:
     """The roots of pauses without end, one finding for each."""
     pauses = round.pauses
-    storms = list(by_port(round.storm_culprits))
-    for culprits in storms:
-        worst = culprits[0]
-        port = spelled(pauses, worst)
-        yield pfc_storm.found(
-            port,
-            severity=Severity.CRITICAL if worst.level == STORM else Severity.WARNING,
-            summary=_says(port, culprits),
-            **reported(pauses, culprits),
-        )
+    for culprits in blamed(pauses, round.storm_culprits):
+        severity = Severity.CRITICAL if culprits.worst.level == STORM else Severity.WARNING
+        yield culprits.found(pfc_storm, _says(culprits), severity)
     every_link(pauses.reported, "pauses", *PAUSES, *STORM_WORDS, last=recent(pauses.reported))
 
 
-def _says(port: str, culprits: Sequence[Culprit]) -> str:
-    worst = culprits[0]
+def _says(found: Blamed) -> str:
+    worst = found.worst
     on = priority_words(worst.priority, worst.totals)
-    if len(culprits) > 1:
-        on = f"priorities {', '.join(str(c.priority) for c in sorted(culprits, key=lambda c: c.priority or 0))}"
-    length = length_words(worst.pause_us)
-    long = f", {length} at a time" if length else ""
+    if len(found.culprits) > 1:
+        on = f"priorities {', '.join(str(c.priority) for c in sorted(found.culprits, key=lambda c: c.priority or 0))}"
     circle = " or a deadlock" if worst.reason is Reason.CIRCLE else ""
     storm = ("A PFC storm" if worst.level == STORM else "What may be a PFC storm") + circle
-    begins = "begins behind" if behind(worst) else "begins at"
-    victims = len({victim for culprit in culprits for victim in culprit.victims})
-    stopped = f"{victims} port{'s' * (victims != 1)} paused because of it"
-    how = f"{pauses_words(worst)} on {on}, {share_words(worst)}{long}"
-    return f"{storm} {begins} {port}: {how}; {cause_words(worst)}; {stopped}"
+    stopped = f"{found.victims} port{'s' * (found.victims != 1)} paused because of it"
+    return f"{storm} begins {found.where}: {found.how(on)}; {stopped}"
 
 
 _LINK = "gpu-1/nic0 leaf-0/swp1 rail=0 speed=400"
-_PLAN = f"""
+PLAN = f"""
     {_LINK}
     gpu-2/nic0 leaf-0/swp2 rail=0 speed=400
     leaf-0/swp9 spine-1/swp1 speed=400
@@ -144,42 +122,41 @@ _PRESSED: dict[str, float | Sequence[float]] = {
 }
 
 FIRES = (
-    Case("A NIC that takes nothing in stops its leaf, the spine, and a host two switches away.", _PLAN, {},
-         ("gpu-1/nic0",), rates=_STORM),
-    Case("The host is not read: only its leaf reports.", _PLAN, {}, ("gpu-1/nic0",),
+    Case("A NIC that takes nothing in stops its leaf, the spine, and a host two switches away.",
+         finds="gpu-1/nic0", rates=_STORM),
+    Case("The host is not read: only its leaf reports.", finds="gpu-1/nic0",
          rates={"leaf-0/swp1": _STOPPED, "leaf-0/swp2": {"tx_bytes": 1e9}}),
-    Case("A SONiC switch's watchdog says so; durations are not counted.", _PLAN, {}, ("gpu-1/nic0",),
+    Case("A SONiC switch's watchdog says so; durations are not counted.", finds="gpu-1/nic0",
          rates={"leaf-0/swp1": {"rx_pause_frames:3": 20_000, "watchdog_storms:3": [*[0] * 11, 0.1]}}),
-    Case("The storm began before the first poll: what the watchdog drops grows.", _PLAN, {}, ("gpu-1/nic0",),
+    Case("The storm began before the first poll: what the watchdog drops grows.", finds="gpu-1/nic0",
          rates={"leaf-0/swp1": {"rx_pause_frames:3": 20_000, "watchdog_storms:3": 0, "watchdog_tx_drops:3": 41_000}}),
-    Case("A NIC's own watchdog says so, and names no priority.", _PLAN, {}, ("gpu-1/nic0",),
+    Case("A NIC's own watchdog says so, and names no priority.", finds="gpu-1/nic0",
          rates={"gpu-1/nic0": {"nic_storm_errors": [*[0] * 11, 0.1], "tx_bytes": 1e9}}),
-    Case("Frames alone: they allow for a pause without end, and nothing is sent.", _PLAN, {}, ("gpu-1/nic0",),
+    Case("Frames alone: they allow for a pause without end, and nothing is sent.", finds="gpu-1/nic0",
          rates={"leaf-0/swp1": {"rx_pause_frames:3": 12_000, "tx_packets:3": 0, "tx_bytes": 0}}),
-    Case("Neither lengths nor traffic by priority are counted.", _PLAN, {}, ("gpu-1/nic0",),
+    Case("Neither lengths nor traffic by priority are counted.", finds="gpu-1/nic0",
          rates={"leaf-0/swp1": {"rx_pause_us:3": 900_000}}),
-    Case("A spine's egress at half speed holds up a leaf.", _PLAN, {
-            "spine-1": [Neighbor("swp1", system_name="leaf-0", port_id="swp9", port_id_type="ifname"),
-                        NetLink("swp2", operstate="UP", speed_gbps=200.0)],
-         }, ("spine-1/swp2",),
+    Case("A spine's egress at half speed holds up a leaf.",
+         facts={"spine-1": [hears("swp1", "leaf-0/swp9"), NetLink("swp2", operstate="UP", speed_gbps=200.0)]},
+         finds="spine-1/swp2",
          rates={"leaf-0/swp9": _STOPPED, "spine-1/swp1": _STOPS, "spine-1/swp2": {"tx_bytes": 2.4e10}}),
-    Case("The spine behind the paused uplink is not monitored: the uplink is named.", _PLAN, {},
-         ("leaf-0/swp9",), rates={"leaf-0/swp9": _STOPPED}),
-    Case("Two storms at once on two priorities.", _PLAN, {}, ("gpu-1/nic0", "gpu-3/nic0"),
+    Case("The spine behind the paused uplink is not monitored: the uplink is named.",
+         finds="leaf-0/swp9", rates={"leaf-0/swp9": _STOPPED}),
+    Case("Two storms at once on two priorities.", finds="gpu-1/nic0 gpu-3/nic0",
          rates={"leaf-0/swp1": _STOPPED, "gpu-1/nic0": _STOPS,
                 "leaf-1/swp1": {"rx_pause_us:4": 1e6, "rx_pause_transitions:4": 0, "tx_bytes:4": 0}}),
-    Case("A leaf and a spine wait for each other; bytes are unknown.", f"{_PLAN}leaf-0/swp8 spine-1/swp8 speed=400",
-         {}, ("spine-1",), rates={"leaf-0/swp9": {"rx_pause_us:3": 9e5}, "spine-1/swp8": {"rx_pause_us:3": 9e5}}),
+    Case("A leaf and a spine wait for each other; bytes are unknown.", f"{PLAN}leaf-0/swp8 spine-1/swp8 speed=400",
+         finds="spine-1", rates={"leaf-0/swp9": {"rx_pause_us:3": 9e5}, "spine-1/swp8": {"rx_pause_us:3": 9e5}}),
 )  # fmt: skip
 
 QUIET = (
-    Case("Heavy incast: paused most of the time, for microseconds, and traffic flows.", _PLAN, {},
+    Case("Heavy incast: paused most of the time, for microseconds, and traffic flows.",
          rates=_STILL | {"leaf-0/swp9": _PRESSED, "leaf-1/swp9": _PRESSED,
                          "spine-1/swp1": {"tx_pause_us:3": 850_000}, "leaf-0/swp1": {"tx_bytes": 4.9e10}}),
-    Case("Pauses now and then.", _PLAN, {},
+    Case("Pauses now and then.",
          rates=_STILL | {"leaf-0/swp1": {"rx_pause_us:3": 2_000, "rx_pause_transitions:3": 400, "tx_bytes:3": 4e10}}),
-    Case("Many frames prove nothing while traffic flows.", _PLAN, {},
+    Case("Many frames prove nothing while traffic flows.",
          rates=_STILL | {"leaf-0/swp1": {"rx_pause_frames:3": 15_000, "tx_bytes:3": 3e10}}),
-    Case("Neither end of some links counts pauses: a storm may be there.", _PLAN, {}, unknown=True,
+    Case("Neither end of some links counts pauses: a storm may be there.", unknown=True,
          rates={"gpu-1/nic0": {"rx_pause_us:3": 0.0}, "leaf-1/swp9": {"rx_pause_us:3": 0.0}}),
 )  # fmt: skip

@@ -30,6 +30,7 @@ None known: nothing else is reported of these cables while the question is open.
 
 from collections.abc import Iterator
 
+from rules._examples import hears
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, rule
 from truerail.model import Finding, Neighbor, Severity
@@ -51,10 +52,7 @@ def plan_names_unknown(round: Round) -> Iterator[Finding]:
 
 def _leaf(first: int, *, own: str) -> list[Neighbor]:
     """A leaf that hears the NICs of four hosts on ports from this number on."""
-    return [
-        Neighbor(f"{own}{first + n}", system_name=f"gpu-{n + 1}", port_id="nic0", port_id_type="ifname")
-        for n in range(4)
-    ]
+    return [hears(f"{own}{first + n}", f"gpu-{n + 1}/nic0") for n in range(4)]
 
 
 def _plan(name: str) -> str:
@@ -66,19 +64,19 @@ FIRES = (
         "The list begins at 1, the cables at swp2: a shift of the cables, or of the numbers.",
         _plan("P{}"),
         {"leaf-0": _leaf(2, own="swp")},
-        ("leaf-0",),
+        "leaf-0",
     ),
     Case(
         "The leaf hears each host twice, so that nothing shows which of its ports is meant.",
         _plan("P{}"),
         {"leaf-0": [*_leaf(1, own="swp"), *_leaf(5, own="swp")]},
-        ("leaf-0",),
+        "leaf-0",
     ),
     Case(
         "None of the planned devices answers, others do.",
         _plan("swp{}").replace("gpu", "node").replace("leaf-0", "rack9"),
         {"leaf-0": _leaf(1, own="swp")},
-        ("node-1",),
+        "node-1",
     ),
 )
 

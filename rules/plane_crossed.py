@@ -27,6 +27,7 @@ has to move.
 
 from collections.abc import Iterator
 
+from rules._examples import hears
 from rules._places import Misplaced, places, unknown_among, unseen_cables
 from truerail.analysis.cabling import WITNESS_KINDS
 from truerail.analysis.round import Round
@@ -40,24 +41,19 @@ def plane_crossed(round: Round) -> Iterator[Finding]:
     sorted_ = places(round)
     wiring = sorted_.wiring
     for cable in sorted_.of(Misplaced.PLANE):
-        a, b, place = int(wiring.index.a[cable]), int(wiring.index.b[cable]), int(wiring.place[cable])
-        target = wiring.index.b_port(cable)
-        yield plane_crossed.found(
-            wiring.index.a_port(cable),
+        yield sorted_.found(
+            plane_crossed,
+            cable,
             summary=f"{sorted_.subject(cable)} belongs to plane {round.plan.cables[cable].plane} but is cabled to "
             f"{sorted_.sight(cable)}, on another plane",
-            action=f"Move the cable to {target}; first check whether the NIC's two cables are swapped.",
-            expected=str(target),
-            observed=sorted_.observed(cable),
-            rail=round.plan.cables[cable].rail,
-            confidence=wiring.confidence(cable),
-            evidence=wiring.evidence(a, b, place),
+            action=f"Move the cable to {wiring.index.b_port(cable)}; first check whether the NIC's two cables are "
+            "swapped.",
         )
     of_a_plane = wiring.index.from_host & (wiring.index.plane >= 0)
     report_not_evaluated([*unseen_cables(wiring, of_a_plane), *unknown_among(wiring, wiring.index.plane)])
 
 
-_TWO_SWITCHES = """
+PLAN = """
     gpu-1/nic0p0 leaf-1/swp1 rail=0 plane=0
     gpu-1/nic0p1 leaf-2/swp1 rail=0 plane=1
 """
@@ -69,42 +65,30 @@ _ONE_SWITCH = """
 FIRES = (
     Case(
         "The two cables of a NIC are swapped between the two switches of its rail.",
-        _TWO_SWITCHES,
-        {
-            "leaf-1": [Neighbor("swp1", system_name="gpu-1", port_id="nic0p1", port_id_type="ifname")],
-            "leaf-2": [Neighbor("swp1", system_name="gpu-1", port_id="nic0p0", port_id_type="ifname")],
-        },
-        ("gpu-1/nic0p0", "gpu-1/nic0p1"),
+        facts={"leaf-1": [hears("swp1", "gpu-1/nic0p1")], "leaf-2": [hears("swp1", "gpu-1/nic0p0")]},
+        finds="gpu-1/nic0p0 gpu-1/nic0p1",
     ),
     Case(
         "Two planes on one switch: the port decides.",
         _ONE_SWITCH,
-        {"gpu-1": [Neighbor("nic0p0", system_name="leaf-1", port_id="swp33", port_id_type="ifname")]},
-        ("gpu-1/nic0p0",),
+        {"gpu-1": [hears("nic0p0", "leaf-1/swp33")]},
+        "gpu-1/nic0p0",
     ),
 )
 
 QUIET = (
     Case(
         "Both switches hear the host's DPU, which does not say behind which NIC it is.",
-        _TWO_SWITCHES,
-        {
-            "leaf-1": [Neighbor("swp1", system_name="dpu-gpu-1", port_id="p0", port_id_type="ifname")],
-            "leaf-2": [Neighbor("swp1", system_name="dpu-gpu-1", port_id="p0", port_id_type="ifname")],
-        },
+        facts={"leaf-1": [hears("swp1", "dpu-gpu-1/p0")], "leaf-2": [hears("swp1", "dpu-gpu-1/p0")]},
         unknown=True,
     ),
     Case(
         "Port 0 is on plane 0 and port 1 on plane 1.",
-        _TWO_SWITCHES,
-        {
-            "leaf-1": [Neighbor("swp1", system_name="gpu-1", port_id="nic0p0", port_id_type="ifname")],
-            "leaf-2": [Neighbor("swp1", system_name="gpu-1", port_id="nic0p1", port_id_type="ifname")],
-        },
+        facts={"leaf-1": [hears("swp1", "gpu-1/nic0p0")], "leaf-2": [hears("swp1", "gpu-1/nic0p1")]},
     ),
     Case(
         "A port of another rail is CAB001, whatever its plane.",
         "gpu-1/nic0 leaf-1/swp1 rail=0 plane=0\ngpu-1/nic1 leaf-2/swp1 rail=1 plane=1",
-        {"gpu-1": [Neighbor("nic0", system_name="leaf-2", port_id="swp1", port_id_type="ifname")]},
+        {"gpu-1": [hears("nic0", "leaf-2/swp1")]},
     ),
 )

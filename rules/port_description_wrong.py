@@ -26,23 +26,19 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from rules._examples import hears
 from truerail.analysis.cabling import ONE_END, State, Wiring, evidence_of
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, rule
 from truerail.model import Finding, Neighbor, Severity
 from truerail.model.columns import NONE, Codes, Objects, factorize
-from truerail.model.names import printable
+from truerail.model.names import printable, some
 
 _LABEL = re.compile(r"(?://\s*)?(?:(?:connected )?to[- ])?([^\s:/]+)(?:[:/ ]([^\s:]\S*))?", re.IGNORECASE)
 _SHOWN = 4
 
 
-@rule(
-    "CAB010",
-    severity=Severity.INFO,
-    needs=[Neighbor],
-    first="where PORT",
-)
+@rule("CAB010", severity=Severity.INFO, needs=[Neighbor], first="where PORT")
 def port_description_wrong(round: Round) -> Iterator[Finding]:
     """Ports of right cables whose descriptions name another planned end."""
     for device, ports in round.cabling.once(_misdescribed).items():
@@ -87,12 +83,11 @@ def _finding(wiring: Wiring, name: str, ports: dict[int, int]) -> Finding:
     ends = {port: str(index.spell(int(claims.u[row]))) for port, row in ports.items()}
     texts = {port: printable(facts[int(claims.row[row])].port_description or "", 80) for port, row in ports.items()}
     first, *others = ports
-    shown = ", ".join(f"{index.spell(port).name} as {texts[port]}, not {ends[port]}" for port in list(ports)[:_SHOWN])
-    summary = f"{len(ports)} ports are described as other ends than theirs: {shown}"
+    shown = some([f"{index.spell(port).name} as {texts[port]}, not {ends[port]}" for port in ports], more=", ...")
     single = f"{index.spell(first)} is described as {texts[first]}; its cable leads to {ends[first]}, as planned"
     return port_description_wrong.found(
         name if others else str(index.spell(first)),
-        summary=f"{name}: {summary}{', ...' * (len(ports) > _SHOWN)}" if others else single,
+        summary=f"{name}: {len(ports)} ports are described as other ends than theirs: {shown}" if others else single,
         action="Move no cable. Correct the description.",
         expected=None if others else ends[first],
         observed=None if others else texts[first],
@@ -104,7 +99,7 @@ def _finding(wiring: Wiring, name: str, ports: dict[int, int]) -> Finding:
     )
 
 
-_PLAN = """
+PLAN = """
     gpu-1/nic0 leaf-0/swp1 rail=0
     gpu-2/nic0 leaf-0/swp2 rail=0
     gpu-3/nic0 leaf-0/swp3 rail=0
@@ -113,41 +108,34 @@ _PLAN = """
 
 def _hosts(*texts: str | None) -> dict[str, list[Neighbor]]:
     """What each host hears from its leaf, whose ports have these descriptions."""
-    return {
-        f"gpu-{n}": [Neighbor("nic0", None, None, "leaf-0", f"swp{n}", "ifname", port_description=text)]
-        for n, text in enumerate(texts, 1)
-    }
+    return {f"gpu-{n}": [hears("nic0", f"leaf-0/swp{n}", port_description=text)] for n, text in enumerate(texts, 1)}
 
 
 FIRES = (
     Case(
         "One port of a leaf still has the name of the host that was there before.",
-        _PLAN,
-        _hosts("gpu-1:nic0", "to-gpu-3:nic0", None),
-        ("leaf-0/swp2",),
+        facts=_hosts("gpu-1:nic0", "to-gpu-3:nic0", None),
+        finds="leaf-0/swp2",
     ),
-    Case("Only the device is named.", _PLAN, _hosts("// Connected to gpu-2", None, "to gpu-3"), ("leaf-0/swp1",)),
+    Case("Only the device is named.", facts=_hosts("// Connected to gpu-2", None, "to gpu-3"), finds="leaf-0/swp1"),
     Case(
         "All descriptions are one port off, as in an earlier plan: one finding, on the leaf.",
-        _PLAN,
-        _hosts("gpu-2 nic0", "gpu-3/nic0", "gpu-1:nic0"),
-        ("leaf-0",),
+        facts=_hosts("gpu-2 nic0", "gpu-3/nic0", "gpu-1:nic0"),
+        finds="leaf-0",
     ),
     Case(
         "A NIC's alias names another port of its leaf.",
-        _PLAN,
-        {"leaf-0": [Neighbor("swp1", None, None, "gpu-1", "nic0", "ifname", port_description="leaf-0:swp2")]},
-        ("gpu-1/nic0",),
+        facts={"leaf-0": [hears("swp1", "gpu-1/nic0", port_description="leaf-0:swp2")]},
+        finds="gpu-1/nic0",
     ),
 )
 
 QUIET = (
-    Case("Each names its end, however it is written.", _PLAN, _hosts("gpu-1:nic0", "to-gpu-2 nic0", "GPU-3.dc1:nic0")),
-    Case("Free text, a device that is not planned, the port itself.", _PLAN, _hosts("rail 0", "gpu-9:nic0", "swp3")),
-    Case("A port that the plan does not have, or the sender's own name.", _PLAN, _hosts("gpu-2:eth7", "leaf-0:swp3")),
+    Case("Each names its end, however it is written.", facts=_hosts("gpu-1:nic0", "to-gpu-2 nic0", "GPU-3.dc1:nic0")),
+    Case("Free text, a device that is not planned, the port itself.", facts=_hosts("rail 0", "gpu-9:nic0", "swp3")),
+    Case("A port that the plan does not have, or the sender's own name.", facts=_hosts("gpu-2:eth7", "leaf-0:swp3")),
     Case(
         "The cable is wrong: the description names the planned end, and the cable is the finding.",
-        _PLAN,
-        {"leaf-0": [Neighbor("swp1", None, None, "gpu-2", "nic0", "ifname", port_description="leaf-0:swp2")]},
+        facts={"leaf-0": [hears("swp1", "gpu-2/nic0", port_description="leaf-0:swp2")]},
     ),
 )

@@ -46,12 +46,22 @@ from typing import Any
 
 import numpy as np
 
-from rules._counter_evidence import other_ends, rail_at
-from rules._qos import COMPARED, FIELDS, Settings, settings_of
-from rules._qos_faults import OTHER_END, PLANNED, Odd, faults_of
-from rules._qos_intent import Intent, intent_of, unreported
-from rules._qos_words import setting_word
-from rules._uncounted import blind_ports
+from rules._examples import alike
+from rules._links import blind_ports, other_ends, rail_at
+from rules._qos import (
+    COMPARED,
+    FIELDS,
+    OTHER_END,
+    PLANNED,
+    Intent,
+    Odd,
+    Settings,
+    faults_of,
+    intent_of,
+    setting_word,
+    settings_of,
+    unreported,
+)
 from truerail.analysis.cabling import Wiring, evidence_of
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
@@ -77,13 +87,7 @@ _SHOWN = 4
 _BY_COUNTERS = ", as the pauses that it counts by priority show (its settings were not read)"
 
 
-@rule(
-    "CFG001",
-    severity=Severity.WARNING,
-    needs=[],
-    transports=[Transport.ROCE],
-    cause=CauseKind.CONFIGURATION,
-)
+@rule("CFG001", severity=Severity.WARNING, needs=[], transports=[Transport.ROCE], cause=CauseKind.CONFIGURATION)
 def qos_mismatch(round: Round) -> Iterator[Finding]:
     """Ports, and devices, whose lossless settings differ from the plan, from the other end's or from most of their
     role.
@@ -193,7 +197,7 @@ def _evidence(wiring: Wiring, settings: Settings, ports: Sequence[int], odd: Seq
             yield evidence_of(wiring.seen, kind, row)
 
 
-_PLAN = "\n".join(f"gpu-{host}/nic{rail} leaf-{rail}/swp{host} rail={rail}" for host in (1, 2, 3, 4) for rail in (0, 1))
+PLAN = "\n".join(f"gpu-{host}/nic{rail} leaf-{rail}/swp{host} rail={rail}" for host in (1, 2, 3, 4) for rail in (0, 1))
 
 
 def _nics(**more: Any) -> list[PortQos]:
@@ -202,6 +206,13 @@ def _nics(**more: Any) -> list[PortQos]:
 
 _LEAF = [PortQos(f"swp{host}", "dscp", (3,), (3,), False, "drop") for host in (1, 2, 3, 4)]
 
+_ON_FOUR = [PortQos(f"swp{host}", pfc_priorities=(4,)) for host in (1, 2, 3, 4)]
+_ONE_CABLE, _THREE, _HOSTS, _LEAVES = (
+    "gpu-1/nic0 leaf-0/swp1 rail=0",
+    "gpu-1 gpu-2 gpu-3",
+    "gpu-1 gpu-2 gpu-3 gpu-4",
+    "leaf-0 leaf-1",
+)
 _PROFILE = QosProfile(
     "dscp", (3,), (3,), False, "drop", ((26, 3),), 9000, (QosBuffer(None, 150000, 1500000, 0.05, 90000),)
 )
@@ -210,45 +221,28 @@ _AS_DECLARED = PortQos("swp1", "dscp", (3,), (3,), False, "drop", ((26, 3),), 15
 FIRES = (
     Case(
         "One NIC pauses another priority than the others, and than its leaf.",
-        _PLAN,
-        {
-            **{f"gpu-{host}": _nics() for host in (1, 2, 3)},
-            "gpu-4": [PortQos("nic0", "dscp", (4,), (3,), False), *_nics()[1:]],
-            "leaf-0": _LEAF,
-        },
-        ("gpu-4/nic0",),
+        facts=alike(_THREE, _nics())
+        | {"gpu-4": [PortQos("nic0", "dscp", (4,), (3,), False), *_nics()[1:]], "leaf-0": _LEAF},
+        finds="gpu-4/nic0",
     ),
     Case(
         "A host trusts PCP and pauses everything: one finding of the host.",
-        _PLAN,
-        {
-            **{f"gpu-{host}": _nics() for host in (1, 2, 3)},
-            "gpu-4": _nics(trust="pcp", pfc_priorities=(), global_pause=True),
-        },
-        ("gpu-4",),
+        facts=alike(_THREE, _nics()) | {"gpu-4": _nics(trust="pcp", pfc_priorities=(), global_pause=True)},
+        finds="gpu-4",
     ),
     Case(
         "All NICs pause priority 3, all ports of the leaves priority 4: the leaves differ.",
-        _PLAN,
-        {
-            **{f"gpu-{host}": _nics() for host in (1, 2, 3, 4)},
-            **{
-                f"leaf-{rail}": [PortQos(f"swp{host}", pfc_priorities=(4,)) for host in (1, 2, 3, 4)] for rail in (0, 1)
-            },
-        },
-        ("leaf-0", "leaf-1"),
+        facts=alike(_HOSTS, _nics()) | alike(_LEAVES, _ON_FOUR),
+        finds="leaf-0 leaf-1",
     ),
     Case(
         "Two ends differ, and there are no peers: one of them is wrong.",
-        _PLAN,
-        {"gpu-1": [PortQos("nic0", "dscp", (3,))], "leaf-0": [PortQos("swp1", "pcp", (3,))]},
-        ("gpu-1/nic0",),
+        facts={"gpu-1": [PortQos("nic0", "dscp", (3,))], "leaf-0": [PortQos("swp1", "pcp", (3,))]},
+        finds="gpu-1/nic0",
     ),
     Case(
         "No settings were read, and one host of four counts pauses of no priority: PFC is off there.",
-        _PLAN,
-        {},
-        ("gpu-4",),
+        finds="gpu-4",
         rates={
             f"gpu-{host}/nic{rail}": {"rx_bytes:3": 1e9, **({"rx_pause_frames:3": 0.0} if host < 4 else {})}
             for host in (1, 2, 3, 4)
@@ -257,39 +251,30 @@ FIRES = (
     ),
     Case(
         "The watchdog is off on one port of four.",
-        _PLAN,
-        {"leaf-0": [*_LEAF[:3], _LEAF[3]._replace(watchdog="disabled")]},
-        ("leaf-0/swp4",),
+        facts={"leaf-0": [*_LEAF[:3], _LEAF[3]._replace(watchdog="disabled")]},
+        finds="leaf-0/swp4",
     ),
     Case(
         "All NICs and all leaves pause priority 4, the plan declares 3: one finding for each tier.",
-        _PLAN,
-        {
-            **{f"gpu-{host}": _nics(pfc_priorities=(4,)) for host in (1, 2, 3, 4)},
-            **{
-                f"leaf-{rail}": [PortQos(f"swp{host}", pfc_priorities=(4,)) for host in (1, 2, 3, 4)] for rail in (0, 1)
-            },
-        },
-        ("gpu-1", "leaf-0"),
+        facts=alike(_HOSTS, _nics(pfc_priorities=(4,))) | alike(_LEAVES, _ON_FOUR),
+        finds="gpu-1 leaf-0",
         qos=QosProfile(pfc_priorities=(3,)),
     ),
     Case(
         "A switch gives DSCP 26 another priority than the plan, and marks and buffers less.",
-        _PLAN,
-        {
+        facts={
             "leaf-0": [
                 _AS_DECLARED._replace(dscp_to_priority=((26, 4),), ecn_min_bytes=1000, headroom_bytes=1000),
                 NetLink("swp1", mtu=1500),
             ]
         },
-        ("leaf-0/swp1",),
+        finds="leaf-0/swp1",
         qos=_PROFILE,
     ),
     Case(
         "The majority is wrong: three NICs trust PCP, the plan and the fourth say DSCP.",
-        _PLAN,
-        {**{f"gpu-{host}": _nics(trust="pcp")[:1] for host in (1, 2, 3)}, "gpu-4": _nics()[:1]},
-        ("gpu-1",),
+        facts=alike(_THREE, _nics(trust="pcp")[:1]) | {"gpu-4": _nics()[:1]},
+        finds="gpu-1",
         qos=QosProfile(trust="dscp"),
     ),
 )
@@ -297,7 +282,7 @@ FIRES = (
 QUIET = (
     Case(
         "All is as the plan declares; a NIC responds to congestion on more priorities, a switch takes larger frames.",
-        "gpu-1/nic0 leaf-0/swp1 rail=0",
+        _ONE_CABLE,
         {
             "gpu-1": [
                 PortQos("nic0", "dscp", (3,), (3, 4), False, None, ((26, 3), (48, 6))),
@@ -309,7 +294,7 @@ QUIET = (
     ),
     Case(
         "The plan declares a DSCP map, which no switch reports: unknown there.",
-        "gpu-1/nic0 leaf-0/swp1 rail=0",
+        _ONE_CABLE,
         {"gpu-1": [PortQos("nic0", dscp_to_priority=((26, 3),))], "leaf-0": [PortQos("swp1", "dscp")]},
         qos=QosProfile(dscp_to_priority=((26, 3),)),
         unknown=True,
@@ -325,22 +310,12 @@ QUIET = (
     ),
     Case(
         "All agree; NICs answer congestion on all priorities, which does no harm.",
-        _PLAN,
-        {
-            **{f"gpu-{host}": _nics(ecn_priorities=tuple(range(8))) for host in (1, 2, 3, 4)},
-            **dict.fromkeys(("leaf-0", "leaf-1"), _LEAF),
-        },
+        facts=alike(_HOSTS, _nics(ecn_priorities=tuple(range(8)))) | alike(_LEAVES, _LEAF),
     ),
-    Case(
-        "One leaf of two reports no settings.",
-        _PLAN,
-        {**{f"gpu-{host}": _nics() for host in (1, 2, 3, 4)}, "leaf-0": _LEAF},
-        unknown=True,
-    ),
+    Case("One leaf of two reports no settings.", facts=alike(_HOSTS, _nics()) | {"leaf-0": _LEAF}, unknown=True),
     Case(
         "Settings that were read stand; a driver that counts pauses of all priorities, or of none, shows nothing.",
-        _PLAN,
-        {"gpu-1": _nics(), "gpu-2": _nics(), "gpu-3": _nics()},
+        facts=alike(_THREE, _nics()),
         unknown=True,
         rates={
             "gpu-4/nic0": {"rx_bytes:3": 1e9, **{f"rx_pause_frames:{priority}": 0.0 for priority in range(8)}},
@@ -350,8 +325,7 @@ QUIET = (
     ),
     Case(
         "Two NICs differ: neither is the majority, and no cable connects them.",
-        _PLAN,
-        {"gpu-1": _nics()[:1], "gpu-2": [PortQos("nic0", "pcp")], "leaf-0": [PortQos("swp1", "dscp")]},
+        facts={"gpu-1": _nics()[:1], "gpu-2": [PortQos("nic0", "pcp")], "leaf-0": [PortQos("swp1", "dscp")]},
         unknown=True,
     ),
 )

@@ -27,21 +27,17 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from rules._examples import down, hears, up
 from rules._places import Misplaced, Places, places
 from truerail.analysis.cabling import ONE_END, WITNESS_KINDS, State, Why
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, rule
-from truerail.model import Finding, Neighbor, NetLink, Severity
+from truerail.model import Finding, Neighbor, Severity
 from truerail.model.columns import Codes
 from truerail.model.index import PlanIndex
 
 
-@rule(
-    "RAL003",
-    severity=Severity.CRITICAL,
-    needs=[Neighbor],
-    instead=WITNESS_KINDS,
-)
+@rule("RAL003", severity=Severity.CRITICAL, needs=[Neighbor], instead=WITNESS_KINDS)
 def rail_cut(round: Round) -> Iterator[Finding]:
     """Hosts that are off a rail, where no spine leads round it."""
     sorted_ = places(round)
@@ -55,14 +51,12 @@ def rail_cut(round: Round) -> Iterator[Finding]:
         port, leaf, rail = index.a_port(cable), index.b_port(cable).device, int(index.rail[cable])
         others = f"{peers} other host{'s' if peers > 1 else ''}"
         where = f"is on {sorted_.sight(cable)}" if sorted_.at[cable] >= 0 else "is not connected"
-        yield rail_cut.found(
-            port,
+        yield sorted_.found(
+            rail_cut,
+            cable,
             summary=f"{sorted_.subject(cable)} {where}, so it cannot reach the {others} of rail {rail} on {leaf}; "
             "there is no other path, and NCCL drops the connection",
             action=f"Move {port} back to {index.b_port(cable)}; keep jobs off {port.device} until then.",
-            expected=str(index.b_port(cable)),
-            observed=sorted_.observed(cable),
-            rail=rail,
             confidence=wiring.confidence(cable) or ONE_END,
             evidence=wiring.evidence(int(index.a[cable]), int(index.b[cable])),
             detail=(("peers", peers),),
@@ -89,7 +83,7 @@ def _peers(index: PlanIndex) -> Codes:
     return np.asarray(np.bincount(where[first])[where] - 1)
 
 
-_RAIL_ONLY = """
+PLAN = """
     gpu-1/nic0 leaf-0/swp1 rail=0
     gpu-1/nic1 leaf-1/swp1 rail=1
     gpu-2/nic0 leaf-0/swp2 rail=0
@@ -100,54 +94,21 @@ _TWO_PLANES = """
     gpu-1/nic0p1 leaf-1/swp1 rail=0 plane=1
     gpu-2/nic0p0 leaf-0/swp2 rail=0 plane=0
 """
-_SWAPPED = {
-    "gpu-1": [
-        Neighbor("nic0", system_name="leaf-1", port_id="swp1", port_id_type="ifname"),
-        Neighbor("nic1", system_name="leaf-0", port_id="swp1", port_id_type="ifname"),
-    ]
-}
+_SWAPPED = {"gpu-1": [hears("nic0", "leaf-1/swp1"), hears("nic1", "leaf-0/swp1")]}
 
 FIRES = (
-    Case(
-        "Two cables of a host are swapped in a fabric without spines.",
-        _RAIL_ONLY,
-        _SWAPPED,
-        ("gpu-1/nic0", "gpu-1/nic1"),
-    ),
-    Case(
-        "A NIC has no link.",
-        _RAIL_ONLY,
-        {"gpu-1": [NetLink("nic0", operstate="DOWN"), NetLink("nic1", operstate="UP")], "leaf-0": []},
-        ("gpu-1/nic0",),
-    ),
+    Case("Two cables of a host are swapped in a fabric without spines.", facts=_SWAPPED, finds="gpu-1/nic0 gpu-1/nic1"),
+    Case("A NIC has no link.", facts={"gpu-1": [down("nic0"), up("nic1")], "leaf-0": []}, finds="gpu-1/nic0"),
 )
 
 QUIET = (
-    Case(
-        "With spines there is another path.",
-        _RAIL_ONLY + "leaf-0/swp9 spine-1/swp1\nleaf-1/swp9 spine-1/swp2",
-        _SWAPPED,
-    ),
-    Case(
-        "One plane of the rail is left.",
-        _TWO_PLANES,
-        {"gpu-1": [NetLink("nic0p0", operstate="DOWN"), NetLink("nic0p1", operstate="UP")]},
-    ),
+    Case("With spines there is another path.", PLAN + "leaf-0/swp9 spine-1/swp1\nleaf-1/swp9 spine-1/swp2", _SWAPPED),
+    Case("One plane of the rail is left.", _TWO_PLANES, {"gpu-1": [down("nic0p0"), up("nic0p1")]}),
     Case(
         "The only host of a rail has no peers to be cut from.",
         "gpu-1/nic0 leaf-0/swp1 rail=0",
-        {
-            "gpu-1": [NetLink("nic0", operstate="DOWN")],
-        },
+        {"gpu-1": [down("nic0")]},
     ),
-    Case(
-        "Everything is where it should be.",
-        _RAIL_ONLY,
-        {"gpu-1": [Neighbor("nic0", system_name="leaf-0", port_id="swp1", port_id_type="ifname")]},
-    ),
-    Case(
-        "A wrong port of the right leaf is still on the rail.",
-        _RAIL_ONLY,
-        {"gpu-1": [Neighbor("nic0", system_name="leaf-0", port_id="swp2", port_id_type="ifname")]},
-    ),
+    Case("Everything is where it should be.", facts={"gpu-1": [hears("nic0", "leaf-0/swp1")]}),
+    Case("A wrong port of the right leaf is still on the rail.", facts={"gpu-1": [hears("nic0", "leaf-0/swp2")]}),
 )

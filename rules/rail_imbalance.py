@@ -37,14 +37,15 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from rules._examples import down
 from rules._held_up import Directions, Why, directions
-from rules._uncounted import hosts_not_evaluated
+from rules._links import hosts_not_evaluated
 from truerail.analysis.counters.carried import LEAST_WINDOWS, TOO_FEW
 from truerail.analysis.counters.rail_balance import ACTIVE, IDLE, LOW
 from truerail.analysis.counters.telemetry import Telemetry
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
-from truerail.model import CauseKind, Finding, NetLink, Port, PortCounters, Severity
+from truerail.model import CauseKind, Finding, Port, PortCounters, Severity
 
 VERY_LOW = 0.6
 """Share of the median below which the imbalance is critical (detection.md 3)."""
@@ -62,13 +63,7 @@ _LEFT = "Nothing to do on this host. If the host of {} should be working, check 
 _CONGESTED = "Check which flows meet on the path of {} (ECN001, LBL002): the NIC is asked to slow down."
 
 
-@rule(
-    "RAL001",
-    severity=Severity.WARNING,
-    needs=[PortCounters],
-    cause=CauseKind.SLOW_HOST,
-    first="where HOST",
-)
+@rule("RAL001", severity=Severity.WARNING, needs=[PortCounters], cause=CauseKind.SLOW_HOST, first="where HOST")
 def rail_imbalance(round: Round) -> Iterator[Finding]:
     """Hosts of which one NIC carries clearly less than the others."""
     telemetry = round.telemetry
@@ -145,7 +140,7 @@ def _severity(share: float, why: Why, *, idle: bool) -> Severity:
     return Severity.INFO if why is Why.CONGESTION else Severity.WARNING
 
 
-_PLAN = "\n".join(f"h{h}/nic{r} leaf-{r}/p{h} rail={r} speed=400" for h in range(4) for r in range(8))
+PLAN = "\n".join(f"h{h}/nic{r} leaf-{r}/p{h} rail={r} speed=400" for h in range(4) for r in range(8))
 
 
 def _rates(slow: dict[int, dict[int, float]]) -> dict[str, dict[str, float]]:
@@ -157,13 +152,11 @@ def _rates(slow: dict[int, dict[int, float]]) -> dict[str, dict[str, float]]:
 
 
 FIRES = (
-    Case("One rail of a host runs at three quarters.", _PLAN, {}, ("h1",), rates=_rates({1: {3: 0.75}})),
-    Case("One rail of a host is idle.", _PLAN, {}, ("h2",), rates=_rates({2: {5: 0.0}})),
+    Case("One rail of a host runs at three quarters.", finds="h1", rates=_rates({1: {3: 0.75}})),
+    Case("One rail of a host is idle.", finds="h2", rates=_rates({2: {5: 0.0}})),
     Case(
         "Congestion slows one rail of a host.",
-        _PLAN,
-        {},
-        ("h1",),
+        finds="h1",
         rates={
             port: of | ({"cnp_handled": 5e3, "ecn_received_packets": 5e3} if port == "h1/nic3" else {})
             for port, of in _rates({1: {3: 0.5}}).items()
@@ -172,8 +165,8 @@ FIRES = (
 )
 
 QUIET = (
-    Case("All rails are loaded alike.", _PLAN, {}, rates=_rates({})),
-    Case("A job uses four of eight GPUs.", _PLAN, {}, unknown=True, rates=_rates({0: dict.fromkeys(range(4), 0.0)})),
-    Case("All hosts of the job load the same rail less.", _PLAN, {}, rates=_rates({h: {3: 0.5} for h in range(4)})),
-    Case("The NIC has no link.", _PLAN, {"h2": [NetLink("nic5", operstate="DOWN")]}, rates=_rates({2: {5: 0.0}})),
+    Case("All rails are loaded alike.", rates=_rates({})),
+    Case("A job uses four of eight GPUs.", unknown=True, rates=_rates({0: dict.fromkeys(range(4), 0.0)})),
+    Case("All hosts of the job load the same rail less.", rates=_rates({h: {3: 0.5} for h in range(4)})),
+    Case("The NIC has no link.", facts={"h2": [down("nic5")]}, rates=_rates({2: {5: 0.0}})),
 )

@@ -25,20 +25,15 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rules._probes import Probed, heard, probed, sent
-from truerail.analysis.cabling import ONE_END
+from rules._examples import heard, sent
+from rules._probes import Probed, probed
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, InsufficientDataError, NotApplicableError, rule
 from truerail.model import CauseKind, Finding, ProbeReach, Severity
 from truerail.model.columns import Codes
 
 
-@rule(
-    "PRB009",
-    severity=Severity.WARNING,
-    needs=[ProbeReach],
-    cause=CauseKind.CONFIGURATION,
-)
+@rule("PRB009", severity=Severity.WARNING, needs=[ProbeReach], cause=CauseKind.CONFIGURATION)
 def rail_not_isolated(round: Round) -> Iterator[Finding]:
     """NICs that reach a NIC of a rail to which the plan has no way."""
     found = probed(round)
@@ -53,13 +48,12 @@ def rail_not_isolated(round: Round) -> Iterator[Finding]:
     for cable in np.unique(flows.cable[apart & flows.arrived]).tolist():
         which = np.flatnonzero(apart & flows.arrived & (flows.cable == cable))
         peers = found.peers(flows.peer_cable[which])
-        yield rail_not_isolated.found(
-            found.nic(cable),
+        yield found.found(
+            rail_not_isolated,
+            cable,
+            which,
             summary=f"{found.nic(cable)} reaches {peers}, and the plan has no way between their rails",
             action=f"Look for what connects {found.device(int(found.leaf[which[0]]))} with the other rail's leaf.",
-            rail=found.rail(cable),
-            confidence=ONE_END,
-            evidence=found.evidence(which),
             detail=(("cable", found.cable_state(cable)), ("flows", len(which))),
         )
     untried = apart & ~found.judged
@@ -80,7 +74,7 @@ def _parts(found: Probed) -> Codes:
     return part
 
 
-_PLAN = """
+PLAN = """
     h1/nic0 leaf-0/p1 rail=0
     h2/nic0 leaf-0/p2 rail=0
     h1/nic1 leaf-1/p1 rail=1
@@ -96,16 +90,15 @@ def _across(packets: int) -> dict[str, list[ProbeReach]]:
     }
 
 
-FIRES = (Case("A packet of rail 0 arrives on rail 1; there is no spine.", _PLAN, _across(3), ("h1/nic0",)),)
+FIRES = (Case("A packet of rail 0 arrives on rail 1; there is no spine.", facts=_across(3), finds="h1/nic0"),)
 
 QUIET = (
-    Case("Nothing arrives.", _PLAN, _across(0)),
-    Case("The plan has a way, over the spine.", _PLAN + _SPINE, _across(3)),
+    Case("Nothing arrives.", facts=_across(0)),
+    Case("The plan has a way, over the spine.", PLAN + _SPINE, _across(3)),
     Case(
         "Nothing was sent between the rails.",
-        _PLAN,
-        {"h1": [sent(0, "nic0", "h2", "nic0")], "h2": [heard(0, "nic0", "h1", "nic0")]},
+        facts={"h1": [sent(0, "nic0", "h2", "nic0")], "h2": [heard(0, "nic0", "h1", "nic0")]},
         unknown=True,
     ),
-    Case("It was not tried.", _PLAN, {"h1": [sent(0, "nic0", "h2", "nic1", 0, mode="wired")]}, unknown=True),
+    Case("It was not tried.", facts={"h1": [sent(0, "nic0", "h2", "nic1", 0, mode="wired")]}, unknown=True),
 )

@@ -46,11 +46,7 @@ _IPV4_MAPPED = bytes(10) + b"\xff\xff"
 _NOT_OF_A_RAIL = ("127.0.0.0/8", "169.254.0.0/16", "224.0.0.0/4", "::1/128", "fe80::/10", "ff00::/8")
 
 
-@rule(
-    "CFG002",
-    severity=Severity.WARNING,
-    needs=[NetAddress],
-)
+@rule("CFG002", severity=Severity.WARNING, needs=[NetAddress])
 def rail_subnet_mismatch(round: Round) -> Iterator[Finding]:
     """Planned NICs with an address that is not of their rail."""
     nets = _subnets(round.plan)
@@ -177,7 +173,7 @@ def _evaluated(reported: _Reported, nets: list[_Net]) -> Mask:
     return evaluated
 
 
-_PLAN = """
+PLAN = """
     gpu-1/nic0 leaf-0/swp1 rail=0
     gpu-1/nic1 leaf-1/swp1 rail=1
     gpu-1/nic2 leaf-2/swp1 rail=2
@@ -188,29 +184,26 @@ _LINKS = [NetAddress("lo", "127.0.0.1", 8), NetAddress("eno1", "192.0.2.7", 24)]
 FIRES = (
     Case(
         "An address of rail 1 on the NIC of rail 0.",
-        _PLAN,
-        {"gpu-1": [*_LINKS, NetAddress("nic0", "10.0.1.1", 24), NetAddress("nic1", "10.0.1.2", 24)]},
-        ("gpu-1/nic0",),
+        facts={"gpu-1": [*_LINKS, NetAddress("nic0", "10.0.1.1", 24), NetAddress("nic1", "10.0.1.2", 24)]},
+        finds="gpu-1/nic0",
         rails=_RAILS,
     ),
     Case(
         "An address of no rail.",
-        _PLAN,
-        {"gpu-1": [NetAddress("nic0", "172.16.0.1", 24), NetAddress("nic0", "172.16.0.2", 24)]},
-        ("gpu-1/nic0",),
+        facts={"gpu-1": [NetAddress("nic0", "172.16.0.1", 24), NetAddress("nic0", "172.16.0.2", 24)]},
+        finds="gpu-1/nic0",
         rails=_RAILS,
     ),
     Case(
         "The same in IPv6; and one address inside does not excuse another rail's.",
-        _PLAN,
-        {
+        facts={
             "gpu-1": [
                 NetAddress("nic0", "fd00:9::1", 64),
                 NetAddress("nic1", "10.0.1.1", 24),
                 NetAddress("nic1", "10.0.0.1", 24),
             ]
         },
-        ("gpu-1/nic0", "gpu-1/nic1"),
+        finds="gpu-1/nic0 gpu-1/nic1",
         rails=_RAILS,
     ),
 )
@@ -218,8 +211,7 @@ FIRES = (
 QUIET = (
     Case(
         "Each address is of its rail; link-local ones and those of a rail without subnets do not count.",
-        _PLAN,
-        {
+        facts={
             "gpu-1": [
                 *_LINKS,
                 NetAddress("nic0", "10.0.0.1", 24),
@@ -234,5 +226,5 @@ QUIET = (
         },
         rails=_RAILS,
     ),
-    Case("The plan gives no subnets.", _PLAN, {"gpu-1": [NetAddress("nic0", "10.0.1.1", 24)]}),
+    Case("The plan gives no subnets.", facts={"gpu-1": [NetAddress("nic0", "10.0.1.1", 24)]}),
 )

@@ -32,24 +32,20 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from rules._probes import Probed, heard, probed, sent, some
-from truerail.analysis.cabling import ONE_END
+from rules._examples import BETWEEN_LEAVES, TWO_HOSTS, TWO_LEAVES, each_to_each, heard, hears, sent
+from rules._probes import Probed, probed
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, report_not_evaluated, rule
 from truerail.analysis.sweep.swept import swept
-from truerail.model import CauseKind, Fact, Finding, Neighbor, NetAddress, ProbeReach, ProbeTrouble, Severity
+from truerail.model import CauseKind, Fact, Finding, NetAddress, ProbeReach, ProbeTrouble, Severity
 from truerail.model.columns import Mask
+from truerail.model.names import some
 
 _FEW = 2
 """Flows from which on losing all of them is more than one lost pair."""
 
 
-@rule(
-    "PRB001",
-    severity=Severity.CRITICAL,
-    needs=[ProbeReach],
-    cause=CauseKind.CONFIGURATION,
-)
+@rule("PRB001", severity=Severity.CRITICAL, needs=[ProbeReach], cause=CauseKind.CONFIGURATION)
 def rail_unreachable(round: Round) -> Iterator[Finding]:
     """NICs that no packet reaches or leaves, then pairs of leaves, then pairs of NICs."""
     found = probed(round)
@@ -125,13 +121,13 @@ def _of_nic(found: Probed, cable: int, which: Mask, direction: str) -> Finding:
     else:
         summary += f"; its cable is {state}"
         action = f"See what the cable of {nic} is plugged into; repair that, and probe again."
-    return rail_unreachable.found(
-        nic,
+    return found.found(
+        rail_unreachable,
+        cable,
+        which,
         summary=summary,
         action=action,
-        rail=found.rail(cable),
         confidence=0.95,
-        evidence=found.evidence(np.flatnonzero(which)),
         detail=(
             ("direction", direction or "both"),
             ("lost", int(which.sum())),
@@ -145,13 +141,12 @@ def _of_two(found: Probed, cable: int, peer: int) -> Finding:
     nic, other, flows = found.nic(cable), found.nic(peer), found.flows
     which = found.judged & (np.minimum(flows.cable, flows.peer_cable) == cable)
     which &= np.maximum(flows.cable, flows.peer_cable) == peer
-    return rail_unreachable.found(
-        nic,
+    return found.found(
+        rail_unreachable,
+        cable,
+        which,
         summary=f"{nic} and {other} do not reach each other, and were tried with no other NIC: it is one of them",
         action=f"Check address and routes of {nic} and {other}; probe them with more peers.",
-        rail=found.rail(cable),
-        confidence=ONE_END,
-        evidence=found.evidence(np.flatnonzero(which)),
         detail=(("direction", "both"), ("or", [other]), ("cable", found.cable_state(cable))),
     )
 
@@ -170,33 +165,32 @@ def _pairs(found: Probed, use: Mask, lost: Mask) -> Iterator[Finding]:
         of = [code for code in routes if code // size == leaf]
         which = np.flatnonzero(lost & np.isin(between, of))
         names = some([found.device(code % size) for code in of])
-        yield rail_unreachable.found(
+        yield found.found(
+            rail_unreachable,
+            int(flows.cable[which[0]]),
+            which,
             found.device(leaf),
             summary=f"nothing arrives between {found.device(leaf)} and {names}: {len(which)} probed flows, all lost",
             action=f"Check the routes of {found.device(leaf)} to {names}, and the links between them.",
             severity=Severity.WARNING,
-            rail=found.rail(int(flows.cable[which[0]])),
-            confidence=ONE_END,
-            evidence=found.evidence(which),
             detail=(("lost", len(which)), ("to", [found.device(code % size) for code in of])),
         )
     lost = lost & ~np.isin(between, routes)
     for cable in np.unique(flows.cable[lost]).tolist():
         which = lost & (flows.cable == cable)
         peers = found.peers(flows.peer_cable[which])
-        yield rail_unreachable.found(
-            found.nic(cable),
+        yield found.found(
+            rail_unreachable,
+            cable,
+            which,
             summary=f"{found.nic(cable)} does not reach {peers}, and it reaches other NICs",
             action=f"Check the routes between {found.nic(cable)} and {peers}, and filters on the way.",
             severity=Severity.WARNING,
-            rail=found.rail(cable),
-            confidence=ONE_END,
-            evidence=found.evidence(np.flatnonzero(which)),
             detail=(("direction", "pair"), ("lost", int(which.sum())), ("cable", found.cable_state(cable))),
         )
 
 
-_PLAN = """
+PLAN = """
     h1/nic0 leaf-0/p1 rail=0
     h2/nic0 leaf-0/p2 rail=0
     h3/nic0 leaf-0/p3 rail=0
@@ -204,34 +198,18 @@ _PLAN = """
 
 
 def _ring(dead: str = "", *, only: str = "both") -> dict[str, list[ProbeReach]]:
-    """Three hosts, each to each; what `dead` sends or receives is lost."""
-    facts: dict[str, list[ProbeReach]] = {"h1": [], "h2": [], "h3": []}
-    pairs = [(a, b) for a in facts for b in facts if a != b]
-    for flow, (a, b) in enumerate(pairs):
-        lost = (a == dead and only != "receives") or (b == dead and only != "sends")
-        facts[a].append(sent(flow, "nic0", b, "nic0"))
-        facts[b].append(heard(flow, "nic0", a, "nic0", 0 if lost else 3))
-    return facts
-
-
-_APART = """
-    h1/nic0 leaf-0/p1 rail=0
-    h2/nic0 leaf-0/p2 rail=0
-    h3/nic0 leaf-1/p1 rail=0
-    h4/nic0 leaf-1/p2 rail=0
-    leaf-0/u1 spine-1/p1
-    leaf-1/u1 spine-1/p2
-"""
+    """Three hosts; what `dead` sends or receives is lost."""
+    return each_to_each(
+        3,
+        lambda here, there: {
+            "packets": 0 if (here == dead and only != "receives") or (there == dead and only != "sends") else 3
+        },
+    )
 
 
 def _mesh(*lost: tuple[str, str]) -> dict[str, list[ProbeReach]]:
-    """Four hosts, each to each; some pairs are lost."""
-    facts: dict[str, list[ProbeReach]] = {host: [] for host in ("h1", "h2", "h3", "h4")}
-    pairs = [(a, b) for a in facts for b in facts if a != b]
-    for flow, (a, b) in enumerate(pairs):
-        facts[a].append(sent(flow, "nic0", b, "nic0"))
-        facts[b].append(heard(flow, "nic0", a, "nic0", 0 if (a, b) in lost else 3))
-    return facts
+    """Four hosts; some pairs are lost."""
+    return each_to_each(4, lambda here, there: {"packets": 0 if (here, there) in lost else 3})
 
 
 _NO_ROUTE = _ring("h1", only="sends")
@@ -241,20 +219,19 @@ _BOUND["h1"] += [sent(90, "nic0", "h2", "nic0", mode="wired")]
 _BOUND["h2"] += [heard(90, "nic0", "h1", "nic0", mode="wired")]
 
 _SEEN: dict[str, Sequence[Fact]] = {
-    "h1": [Neighbor("nic0", system_name="leaf-0", port_id="p1", port_id_type="ifname"), *_ring("h1")["h1"]],
-    "leaf-0": [Neighbor("p1", system_name="h1", port_id="nic0", port_id_type="ifname")],
+    "h1": [hears("nic0", "leaf-0/p1"), *_ring("h1")["h1"]],
+    "leaf-0": [hears("p1", "h1/nic0")],
 }
 
 FIRES = (
-    Case("The same while LLDP shows its cable in its place.", _PLAN, {**_ring("h1"), **_SEEN}, ("h1/nic0",)),
-    Case("One NIC of three reaches no other one.", _PLAN, _ring("h1"), ("h1/nic0",)),
-    Case("Nothing that it sends arrives; it hears the others.", _PLAN, _ring("h1", only="sends"), ("h1/nic0",)),
-    Case("It hears nothing; what it sends arrives.", _PLAN, _ring("h1", only="receives"), ("h1/nic0",)),
-    Case("What is bound to the NIC arrives.", _PLAN, _BOUND, ("h1/nic0",)),
+    Case("The same while LLDP shows its cable in its place.", facts={**_ring("h1"), **_SEEN}, finds="h1/nic0"),
+    Case("One NIC of three reaches no other one.", facts=_ring("h1"), finds="h1/nic0"),
+    Case("Nothing that it sends arrives; it hears the others.", facts=_ring("h1", only="sends"), finds="h1/nic0"),
+    Case("It hears nothing; what it sends arrives.", facts=_ring("h1", only="receives"), finds="h1/nic0"),
+    Case("What is bound to the NIC arrives.", facts=_BOUND, finds="h1/nic0"),
     Case(
         "Its kernel has no route.",
-        _PLAN,
-        {
+        facts={
             **_NO_ROUTE,
             "h1": [
                 *_NO_ROUTE["h1"],
@@ -262,31 +239,26 @@ FIRES = (
                 ProbeTrouble("nic0", "ENETUNREACH", 3, "r", 1),
             ],
         },
-        ("h1/nic0",),
+        finds="h1/nic0",
     ),
     Case(
         "Two NICs and no other: it is one of the two.",
-        "h1/nic0 leaf-0/p1 rail=0\nh2/nic0 leaf-0/p2 rail=0",
+        TWO_HOSTS,
         {
             "h1": [sent(0, "nic0", "h2", "nic0"), heard(1, "nic0", "h2", "nic0", 0)],
             "h2": [sent(1, "nic0", "h1", "nic0"), heard(0, "nic0", "h1", "nic0", 0)],
         },
-        ("h1/nic0",),
+        "h1/nic0",
     ),
-    Case(
-        "A leaf has no route to another one.",
-        _APART,
-        _mesh(("h1", "h3"), ("h1", "h4"), ("h2", "h3"), ("h2", "h4")),
-        ("leaf-0",),
-    ),
-    Case("One pair of many is lost.", _APART, _mesh(("h1", "h3")), ("h1/nic0",)),
+    Case("A leaf has no route to another one.", TWO_LEAVES, _mesh(*BETWEEN_LEAVES), "leaf-0"),
+    Case("One pair of many is lost.", TWO_LEAVES, _mesh(("h1", "h3")), "h1/nic0"),
 )
 
 QUIET = (
-    Case("All arrive.", _PLAN, _ring()),
+    Case("All arrive.", facts=_ring()),
     Case(
         "Its listener dropped packets itself: what arrived is unknown.",
-        "h1/nic0 leaf-0/p1 rail=0\nh2/nic0 leaf-0/p2 rail=0",
+        TWO_HOSTS,
         {
             "h1": [sent(0, "nic0", "h2", "nic0")],
             "h2": [heard(0, "nic0", "h1", "nic0", 0), ProbeTrouble("", "buffer full", 9, "r")],
@@ -295,11 +267,11 @@ QUIET = (
     ),
     Case(
         "The host at the other end took no part: untried.",
-        "h1/nic0 leaf-0/p1 rail=0\nh2/nic0 leaf-0/p2 rail=0",
+        TWO_HOSTS,
         {"h1": [sent(0, "nic0", "h2", "nic0", 0), ProbeTrouble("nic0", "peer left out", 1, "r", 0)]},
         unknown=True,
     ),
     Case(
-        "No probe ran; addresses alone show nothing.", _PLAN, {"h1": [NetAddress("nic0", "10.0.0.1", 24)]}, unknown=True
+        "No probe ran; addresses alone show nothing.", facts={"h1": [NetAddress("nic0", "10.0.0.1", 24)]}, unknown=True
     ),
 )

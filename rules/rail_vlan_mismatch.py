@@ -27,11 +27,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from rules._examples import hears
 from rules._places import places
 from truerail.analysis.cabling import ONE_END, State, evidence_of
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, NotApplicableError, report_not_evaluated, rule
-from truerail.model import Finding, MacEntry, Neighbor, NetLink, NotEvaluated, Severity
+from truerail.model import Finding, MacEntry, NetLink, NotEvaluated, Severity
 from truerail.model.finding import MOST_EXAMPLES
 
 
@@ -83,20 +84,16 @@ def _seen(round: Round) -> dict[int, list[tuple[int, int]]]:
     return found
 
 
-_PLAN = "gpu-1/nic0 leaf-0/swp1 rail=0\ngpu-1/nic1 leaf-1/swp1 rail=1"
+PLAN = "gpu-1/nic0 leaf-0/swp1 rail=0\ngpu-1/nic1 leaf-1/swp1 rail=1"
 _RAILS = "0=vlan100 1=vlan101"
-_HOST = [NetLink("nic0", "b8:ce:f6:00:00:01"), NetLink("nic1", "b8:ce:f6:00:00:02")]
+_MAC_0, _MAC_1 = "b8:ce:f6:00:00:01", "b8:ce:f6:00:00:02"
+_HOST = [NetLink("nic0", _MAC_0), NetLink("nic1", _MAC_1)]
 
 FIRES = (
     Case(
         "The leaf's port was left in the default VLAN.",
-        _PLAN,
-        {
-            "gpu-1": _HOST,
-            "leaf-0": [MacEntry("swp1", "b8:ce:f6:00:00:01", 1)],
-            "leaf-1": [MacEntry("swp1", "b8:ce:f6:00:00:02", 101)],
-        },
-        ("gpu-1/nic0",),
+        facts={"gpu-1": _HOST, "leaf-0": [MacEntry("swp1", _MAC_0, 1)], "leaf-1": [MacEntry("swp1", _MAC_1, 101)]},
+        finds="gpu-1/nic0",
         rails=_RAILS,
     ),
 )
@@ -104,38 +101,26 @@ FIRES = (
 QUIET = (
     Case(
         "Each port is in its rail's VLAN, one in a second one as well.",
-        _PLAN,
-        {
+        facts={
             "gpu-1": _HOST,
-            "leaf-0": [MacEntry("swp1", "b8:ce:f6:00:00:01", 100), MacEntry("swp1", "b8:ce:f6:00:00:01", 7)],
-            "leaf-1": [MacEntry("swp1", "b8:ce:f6:00:00:02", 101)],
+            "leaf-0": [MacEntry("swp1", _MAC_0, 100), MacEntry("swp1", _MAC_0, 7)],
+            "leaf-1": [MacEntry("swp1", _MAC_1, 101)],
         },
         rails=_RAILS,
     ),
     Case(
         "The cables are swapped: the VLANs follow them.",
-        _PLAN,
-        {
-            "gpu-1": [
-                *_HOST,
-                Neighbor("nic0", system_name="leaf-1", port_id="swp1", port_id_type="ifname"),
-                Neighbor("nic1", system_name="leaf-0", port_id="swp1", port_id_type="ifname"),
-            ],
-            "leaf-0": [MacEntry("swp1", "b8:ce:f6:00:00:02", 100)],
+        facts={
+            "gpu-1": [*_HOST, hears("nic0", "leaf-1/swp1"), hears("nic1", "leaf-0/swp1")],
+            "leaf-0": [MacEntry("swp1", _MAC_1, 100)],
         },
         rails=_RAILS,
     ),
     Case(
         "A static row and one without a VLAN show nothing.",
-        _PLAN,
-        {
-            "gpu-1": _HOST,
-            "leaf-0": [MacEntry("swp1", "b8:ce:f6:00:00:01", 1, "static"), MacEntry("swp1", "b8:ce:f6:00:00:01")],
-        },
+        facts={"gpu-1": _HOST, "leaf-0": [MacEntry("swp1", _MAC_0, 1, "static"), MacEntry("swp1", _MAC_0)]},
         rails=_RAILS,
         unknown=True,
     ),
-    Case(
-        "The plan gives no rail a VLAN: not applicable.", _PLAN, {"leaf-0": [MacEntry("swp1", "b8:ce:f6:00:00:01", 1)]}
-    ),
+    Case("The plan gives no rail a VLAN: not applicable.", facts={"leaf-0": [MacEntry("swp1", _MAC_0, 1)]}),
 )

@@ -26,23 +26,39 @@ and compare the number of operations.
 Ranks that move have different numbers of operations. An answer of RAS that is old.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from statistics import median
 from typing import NamedTuple
 
 import numpy as np
 
-from rules._slow_gpus import WINDOWS, SlowGpu, slow_gpus
+from rules._examples import down, hears
 from truerail.analysis.affected import DeviceCables
 from truerail.analysis.cabling import State
 from truerail.analysis.explained import HURT_BY, Explained
 from truerail.analysis.nccl.path import is_on, unevaluated
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, NotApplicableError, report_not_evaluated, rule
-from truerail.model import Evidence, Fact, Finding, Neighbor, NetLink, NotEvaluated, Severity
+from truerail.model import Evidence, Fact, Finding, NotEvaluated, Severity
 from truerail.model.columns import Codes
 from truerail.model.facts import NetAddress
 from truerail.model.names import printable
 from truerail.model.nccl_facts import NcclBandwidth, RasRank
+
+_SHARE = 0.8
+"""Of the median of its communicator, below which a GPU counts as slow: judged, not measured."""
+_WINDOWS = 3
+"""The newest times at which it has to be so: one window is a checkpoint or a data loader."""
+_FEWEST = 3
+"""GPUs without which a median names no culprit."""
+
+
+class _SlowGpu(NamedTuple):
+    """A GPU below the share in each of the newest windows, its newest bandwidth, and the median then."""
+
+    sample: NcclBandwidth
+    median_gbs: float
+
 
 _GONE = ("missing", "dead", "abort")
 _BEHIND = 0.5
@@ -54,38 +70,26 @@ def rank_behind(explained: Explained) -> Iterator[Finding]:
     """Ranks that are missing or behind."""
     round = explained.round
     table = round.snapshot.table(RasRank)
-    bandwidths = round.snapshot.table(NcclBandwidth).rows
-    if not table.rows and not bandwidths:
+    if not table.rows and not round.snapshot.table(NcclBandwidth).rows:
         raise NotApplicableError
-    hosts = _hosts_by_address(round)
-    unknown: dict[str, None] = {}
-    worst: dict[str, tuple[Finding, float]] = {}
-    for row, rank in enumerate(table.rows):
-        if rank.state not in _GONE and not rank.behind:
-            continue
-        code = _host(round, rank.host, hosts)
+    hosts, unknown, worst = _hosts_by_address(round), dict[str, None](), dict[str, Finding]()
+    for held in (*_by_ras(round), *_by_inspector(round)):
+        code = _host(round, held.host, hosts)
         if code < 0:
-            unknown[str(rank.host or f"rank {rank.rank}")] = None
+            unknown[held.host or held.look] = None
             continue
-        device = table.devices[int(table.device[row])]
-        finding = _finding(explained, _of_ras(rank), device, code)
-        if finding.subject not in worst or finding.confidence > worst[finding.subject][1]:
-            worst[finding.subject] = (finding, finding.confidence)
-    device = next((one.device for one in round.snapshot.readings if one.collector == "nccl_inspector"), "")
-    for slow in slow_gpus(bandwidths):
-        code = _host(round, slow.sample.node, hosts)
-        if code < 0:
-            unknown[slow.sample.node] = None
-            continue
-        finding = _finding(explained, _of_inspector(slow), device, code)
-        worst.setdefault(finding.subject, (finding, finding.confidence))
-    yield from (finding for finding, _ in worst.values())
+        finding = _finding(explained, held, code)
+        if finding.subject not in worst or finding.confidence > worst[finding.subject].confidence:
+            worst[finding.subject] = finding
+    yield from worst.values()
     report_not_evaluated(_unplaced(tuple(unknown), len(table.rows) or len(unknown)))
 
 
 class _Held(NamedTuple):
     """A rank that holds up its job: what it is called, what is wrong with it, and the fact that shows it."""
 
+    device: str
+    host: str | None
     name: str
     gpu: int | None
     what: str
@@ -94,34 +98,35 @@ class _Held(NamedTuple):
     fact: RasRank | NcclBandwidth
 
 
-def _of_ras(rank: RasRank) -> _Held:
-    gone = rank.state in _GONE
-    what = f"is {rank.state}" if gone else f"is behind: {rank.operations} of {rank.most} operations"
-    name = f"rank {rank.rank}"
-    return _Held(f"{name} of {printable(rank.comm, 40)}", rank.gpu, what, name, 0.9 if gone else _BEHIND, rank)
+def _by_ras(round: Round) -> Iterator[_Held]:
+    table = round.snapshot.table(RasRank)
+    for row, rank in enumerate(table.rows):
+        gone = rank.state in _GONE
+        if gone or rank.behind:
+            device, look = table.devices[int(table.device[row])], f"rank {rank.rank}"
+            what = f"is {rank.state}" if gone else f"is behind: {rank.operations} of {rank.most} operations"
+            name = f"{look} of {printable(rank.comm, 40)}"
+            yield _Held(device, rank.host, name, rank.gpu, what, look, 0.9 if gone else _BEHIND, rank)
 
 
-def _of_inspector(slow: SlowGpu) -> _Held:
-    one = slow.sample
-    what = (
-        f"is slow in {printable(one.collective, 40)} of {printable(one.bytes, 20)}: {one.busbw_gbs:,.1f} GB/s, where "
-        f"the median is {slow.median_gbs:,.1f}, in {WINDOWS} windows"
-    )
-    job = f" of job {printable(one.job, 80)}" if one.job else ""
-    return _Held(f"a rank{job}, communicator {printable(one.comm, 40)},", one.gpu, what, "the rank", _BEHIND, one)
+def _by_inspector(round: Round) -> Iterator[_Held]:
+    device = next((one.device for one in round.snapshot.readings if one.collector == "nccl_inspector"), "")
+    for one, median_gbs in _slow_gpus(round.snapshot.table(NcclBandwidth).rows):
+        what = (
+            f"is slow in {printable(one.collective, 40)} of {printable(one.bytes, 20)}: {one.busbw_gbs:,.1f} GB/s, "
+            f"where the median is {median_gbs:,.1f}, in {_WINDOWS} windows"
+        )
+        job = f" of job {printable(one.job, 80)}" if one.job else ""
+        name = f"a rank{job}, communicator {printable(one.comm, 40)},"
+        yield _Held(device, one.node, name, one.gpu, what, "the rank", _BEHIND, one)
 
 
 def _unplaced(names: tuple[str, ...], ranks: int) -> Iterator[NotEvaluated]:
     if names:
         shown = ", ".join(printable(name, 60) for name in names[:4])
-        yield NotEvaluated(
-            f"the hosts of {len(names)} ranks that are missing or behind are not known ({shown}): RAS gives addresses, "
-            "which no host of the plan reports",
-            what="rank",
-            count=len(names),
-            of=ranks,
-            rest_evaluated=True,
-        )
+        many = f"the hosts of {len(names)} ranks that are missing or behind are not known ({shown})"
+        why = f"{many}: RAS gives addresses, which no host of the plan reports"
+        yield NotEvaluated(why, "rank", len(names), ranks, rest_evaluated=True)
 
 
 def _hosts_by_address(round: Round) -> dict[str, int]:
@@ -153,7 +158,7 @@ def _cables(round: Round, host: int, gpu: int | None) -> Codes:
     return np.asarray(cables[place == gpu * len(rails) // gpus], dtype=np.int64)
 
 
-def _finding(explained: Explained, held: _Held, device: str, host: int) -> Finding:
+def _finding(explained: Explained, held: _Held, host: int) -> Finding:
     round, index = explained.round, explained.round.cabling.index
     cables = _cables(round, host, held.gpu)
     name = index.devices.names[host]
@@ -172,7 +177,7 @@ def _finding(explained: Explained, held: _Held, device: str, host: int) -> Findi
         else f"Look at the process of {held.look} on {name}, and at its GPU.",
         rail=rails.pop() if len(rails) == 1 else None,
         confidence=held.confidence,
-        evidence=(_evidence(round, device, held.fact),),
+        evidence=(_evidence(round, held.device, held.fact),),
         detail=(((HURT_BY, cause),) if cause else ()),
     )
 
@@ -208,9 +213,38 @@ def _why(explained: Explained, on_path: list[Finding], cables: Codes, path: set[
     return f"not the network: no finding on its {many}"
 
 
-_PLAN = "\n".join(f"gpu-{host}/nic{rail} leaf-{rail}/swp{host} rail={rail}" for host in (1, 2) for rail in (0, 1))
-_HEARD = [Neighbor(f"nic{rail}", system_name=f"leaf-{rail}", port_id="swp1", port_id_type="ifname") for rail in (0, 1)]
-_BROKEN: list[Fact] = [NetLink("nic0", operstate="DOWN"), _HEARD[1]]
+def _slow_gpus(samples: Iterable[NcclBandwidth]) -> Iterator[_SlowGpu]:
+    """GPUs that are slow in a collective, as NCCL's Inspector reports the bus bandwidth of each; in the order of their
+    communicators, collectives and sizes.
+    """
+    groups: dict[tuple[str, str, str], dict[float, dict[tuple[str, int | None], NcclBandwidth]]] = {}
+    for one in samples:
+        if one.at is not None:
+            windows = groups.setdefault((one.comm, one.collective, one.bytes), {})
+            windows.setdefault(one.at, {})[one.node, one.gpu] = one
+    for windows in groups.values():
+        newest = [windows[at] for at in sorted(windows)[-_WINDOWS:]]
+        if len(newest) == _WINDOWS:
+            yield from _slow(newest)
+
+
+def _slow(windows: list[dict[tuple[str, int | None], NcclBandwidth]]) -> Iterator[_SlowGpu]:
+    medians = [median(one.busbw_gbs for one in window.values()) for window in windows]
+    for gpu, sample in windows[-1].items():
+        if all(len(window) >= _FEWEST for window in windows) and all(
+            _below(window, gpu, middle) for window, middle in zip(windows, medians, strict=True)
+        ):
+            yield _SlowGpu(sample, medians[-1])
+
+
+def _below(window: Mapping[tuple[str, int | None], NcclBandwidth], gpu: tuple[str, int | None], middle: float) -> bool:
+    sample = window.get(gpu)
+    return sample is not None and sample.busbw_gbs < _SHARE * middle
+
+
+PLAN = "\n".join(f"gpu-{host}/nic{rail} leaf-{rail}/swp{host} rail={rail}" for host in (1, 2) for rail in (0, 1))
+_HEARD = [hears(f"nic{rail}", f"leaf-{rail}/swp1") for rail in (0, 1)]
+_BROKEN: list[Fact] = [down("nic0"), _HEARD[1]]
 
 
 def _rank(state: str = "running", *, host: str = "gpu-1", gpu: int | None = 0, behind: bool = True) -> RasRank:
@@ -231,33 +265,32 @@ def _windows(slow: str, last: float = 100.0, *, others: int = 3) -> list[NcclBan
 FIRES = (
     Case(
         "A GPU is slow in three windows, and its cable has no link.",
-        _PLAN,
-        {"gpu-1": _BROKEN, "nccl-inspector": [*_windows("gpu-1")]},
-        ("gpu-1/nic0",),
+        facts={"gpu-1": _BROKEN, "nccl-inspector": [*_windows("gpu-1")]},
+        finds="gpu-1/nic0",
     ),
     Case(
         "Of a slow GPU that is behind as well, the first finding counts.",
-        _PLAN,
-        {"gpu-1": [*_HEARD, _rank()], "nccl-inspector": [*_windows("gpu-1")]},
-        ("gpu-1/nic0",),
+        facts={"gpu-1": [*_HEARD, _rank()], "nccl-inspector": [*_windows("gpu-1")]},
+        finds="gpu-1/nic0",
     ),
-    Case("Its cable has no link.", _PLAN, {"gpu-1": [*_BROKEN, _rank()]}, ("gpu-1/nic0",)),
-    Case("Nothing is known to be wrong.", _PLAN, {"gpu-1": [*_HEARD, _rank("missing", behind=False)]}, ("gpu-1/nic0",)),
+    Case("Its cable has no link.", facts={"gpu-1": [*_BROKEN, _rank()]}, finds="gpu-1/nic0"),
+    Case(
+        "Nothing is known to be wrong.", facts={"gpu-1": [*_HEARD, _rank("missing", behind=False)]}, finds="gpu-1/nic0"
+    ),
     Case(
         "Its host is an address, and its GPU is unknown.",
-        _PLAN,
-        {"gpu-1": [*_HEARD, NetAddress("eth0", "10.0.0.1", 24), _rank("dead", host="10.0.0.1", gpu=None)]},
-        ("gpu-1",),
+        facts={"gpu-1": [*_HEARD, NetAddress("eth0", "10.0.0.1", 24), _rank("dead", host="10.0.0.1", gpu=None)]},
+        finds="gpu-1",
     ),
 )
 
 QUIET = (
-    Case("All ranks are at the same operation.", _PLAN, {"gpu-1": [*_HEARD, _rank(behind=False)]}),
-    Case("RAS was not asked.", _PLAN, {"gpu-1": _HEARD}),
-    Case("It was slow, and is not now.", _PLAN, {"nccl-inspector": [*_windows("gpu-1", 299.0)]}),
-    Case("Of two GPUs the median names none.", _PLAN, {"nccl-inspector": [*_windows("gpu-1", others=1)]}),
-    Case("One window is too short.", _PLAN, {"nccl-inspector": [_bandwidth("gpu-1", 1.0), _bandwidth("gpu-2", 9.0)]}),
-    Case("A file has no windows.", _PLAN, {"nccl-inspector": [_bandwidth("gpu-1", 1.0, None)]}),
-    Case("The slow one is no host of the plan.", _PLAN, {"nccl-inspector": [*_windows("cpu-1")]}, unknown=True),
-    Case("No host has the address.", _PLAN, {"gpu-1": [*_HEARD, _rank(host="10.0.0.9")]}, unknown=True),
+    Case("All ranks are at the same operation.", facts={"gpu-1": [*_HEARD, _rank(behind=False)]}),
+    Case("RAS was not asked.", facts={"gpu-1": _HEARD}),
+    Case("It was slow, and is not now.", facts={"nccl-inspector": [*_windows("gpu-1", 299.0)]}),
+    Case("Of two GPUs the median names none.", facts={"nccl-inspector": [*_windows("gpu-1", others=1)]}),
+    Case("One window is too short.", facts={"nccl-inspector": [_bandwidth("gpu-1", 1.0), _bandwidth("gpu-2", 9.0)]}),
+    Case("A file has no windows.", facts={"nccl-inspector": [_bandwidth("gpu-1", 1.0, None)]}),
+    Case("The slow one is no host of the plan.", facts={"nccl-inspector": [*_windows("cpu-1")]}, unknown=True),
+    Case("No host has the address.", facts={"gpu-1": [*_HEARD, _rank(host="10.0.0.9")]}, unknown=True),
 )

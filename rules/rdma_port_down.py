@@ -30,7 +30,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rules._bonds import blind_bonds
+from rules._examples import switched_off
+from rules._links import blind_bonds
 from rules._places import places
 from truerail.analysis.cabling import ONE_END, Why, evidence_of
 from truerail.analysis.round import Round
@@ -39,12 +40,7 @@ from truerail.model import Finding, NetLink, Plan, Port, RdmaLink, Severity, Tra
 from truerail.model.names import printable
 
 
-@rule(
-    "NIC002",
-    severity=Severity.WARNING,
-    needs=[RdmaLink],
-    transports=[Transport.ROCE, Transport.INFINIBAND],
-)
+@rule("NIC002", severity=Severity.WARNING, needs=[RdmaLink], transports=[Transport.ROCE, Transport.INFINIBAND])
 def rdma_port_down(round: Round) -> Iterator[Finding]:
     """Planned NICs whose RDMA port is asked to be in another state than `ACTIVE`."""
     wiring = round.cabling
@@ -81,54 +77,52 @@ def _do(plan: Plan, link: RdmaLink, port: Port) -> str:
     return f"There is no signal at {port}: see CAB003. `ibstat {printable(link.device, 64)}` shows more."
 
 
-_PLAN = "gpu-1/nic0 leaf-0/swp1 rail=0"
+PLAN = "gpu-1/nic0 leaf-0/swp1 rail=0"
 
 FIRES = (
     Case(
         "The link is up, and no subnet manager of the InfiniBand fabric has set it up.",
         "gpu-1/mlx5_0 leaf-0/1 rail=0",
         {"gpu-1": [RdmaLink("mlx5_0", 1, "INIT", "LINK_UP", link_layer="InfiniBand")]},
-        ("gpu-1/mlx5_0",),
+        "gpu-1/mlx5_0",
         transport=Transport.INFINIBAND,
     ),
     Case(
         "There is no signal on an InfiniBand port.",
         "gpu-1/mlx5_0 leaf-0/1 rail=0",
         {"gpu-1": [RdmaLink("mlx5_0", 1, "DOWN", "POLLING", link_layer="InfiniBand")]},
-        ("gpu-1/mlx5_0",),
+        "gpu-1/mlx5_0",
         transport=Transport.INFINIBAND,
     ),
     Case(
         "Link is up, the RDMA port is not active.",
-        _PLAN,
-        {"gpu-1": [RdmaLink("mlx5_0", 1, "INIT", "LINK_UP", "nic0"), NetLink("nic0", operstate="UP", flags=("UP",))]},
-        ("gpu-1/nic0",),
+        facts={
+            "gpu-1": [RdmaLink("mlx5_0", 1, "INIT", "LINK_UP", "nic0"), NetLink("nic0", operstate="UP", flags=("UP",))]
+        },
+        finds="gpu-1/nic0",
     ),
     Case(
         "The port is switched off by its operator; the physical state is not reported.",
-        _PLAN,
-        {"gpu-1": [RdmaLink("mlx5_0", 1, "DOWN", None, "nic0"), NetLink("nic0", flags=("BROADCAST",))]},
-        ("gpu-1/nic0",),
+        facts={"gpu-1": [RdmaLink("mlx5_0", 1, "DOWN", None, "nic0"), NetLink("nic0", flags=("BROADCAST",))]},
+        finds="gpu-1/nic0",
     ),
     Case(
         "The leaf's port is switched off by its operator: the NIC has no signal.",
-        _PLAN,
-        {
+        facts={
             "gpu-1": [
                 RdmaLink("mlx5_0", 1, "DOWN", "DISABLED", "nic0"),
                 NetLink("nic0", operstate="DOWN", flags=("UP",)),
             ],
-            "leaf-0": [NetLink("swp1", operstate="DOWN", flags=("BROADCAST",))],
+            "leaf-0": [switched_off("swp1")],
         },
-        ("gpu-1/nic0",),
+        finds="gpu-1/nic0",
     ),
 )
 
 QUIET = (
     Case(
         "The planned NIC is active; a management NIC that the plan does not have may be down.",
-        _PLAN,
-        {
+        facts={
             "gpu-1": [
                 RdmaLink("mlx5_0", 1, "ACTIVE", "LINK_UP", "nic0"),
                 RdmaLink("mlx5_9", 1, "DOWN", "DISABLED", "eno2"),
@@ -136,8 +130,6 @@ QUIET = (
         },
     ),
     Case(
-        "The state is not reported, which is not a state.",
-        _PLAN,
-        {"gpu-1": [RdmaLink("mlx5_0", 1, None, None, "nic0")]},
+        "The state is not reported, which is not a state.", facts={"gpu-1": [RdmaLink("mlx5_0", 1, None, None, "nic0")]}
     ),
 )

@@ -32,13 +32,14 @@ from typing import Final, Literal
 
 import numpy as np
 
-from rules._probes import Probed, probed, some
+from rules._probes import Probed, probed
 from truerail.analysis.cabling import ONE_END, evidence_of
 from truerail.analysis.probes.upper_links import carrying_cables
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, RdmaTest, Severity, Transport
 from truerail.model.columns import NONE, Codes
+from truerail.model.names import some
 
 ENOUGH = 0.9
 """Of the planned speed: probe.md, day-1 matrix, check 8."""
@@ -64,13 +65,7 @@ class _Tests:
         return self.lost | (self.gbps < ENOUGH * self.expected)
 
 
-@rule(
-    "PRB010",
-    severity=Severity.WARNING,
-    needs=[RdmaTest],
-    transports=[Transport.ROCE],
-    cause=CauseKind.SLOW_HOST,
-)
+@rule("PRB010", severity=Severity.WARNING, needs=[RdmaTest], transports=[Transport.ROCE], cause=CauseKind.SLOW_HOST)
 def rdma_slow(round: Round) -> Iterator[Finding]:
     """NICs and pairs of NICs between which RDMA is slow, or does not pass."""
     found, tests = probed(round), _tests(round)
@@ -185,7 +180,7 @@ def _reasons(round: Round, without_speed: bool) -> str:
     return f"no result of a test: {some(reasons)}" if reasons else "they had no test"
 
 
-_PLAN = "\n".join(f"h{host}/nic0 leaf-0/p{host} rail=0 speed=400" for host in range(1, 6))
+PLAN = "\n".join(f"h{host}/nic0 leaf-0/p{host} rail=0 speed=400" for host in range(1, 6))
 
 
 def _ring(*results: float | Literal["lost", "not installed"]) -> dict[str, list[RdmaTest]]:
@@ -202,21 +197,24 @@ def _ring(*results: float | Literal["lost", "not installed"]) -> dict[str, list[
 _ABSENT: Final = "not installed"
 
 FIRES = (
-    Case("One pair is slow.", _PLAN, _ring(391.0, 196.4, 391.2, 390.8, 391.1), ("h2/nic0",)),
-    Case("Both tests of one NIC are slow.", _PLAN, _ring(391.0, 196.4, 197.0, 390.8, 391.1), ("h3/nic0",)),
-    Case("Nothing passes from one NIC to the next.", _PLAN, _ring(391.0, 391.1, "lost", 391.2, 391.3), ("h3/nic0",)),
+    Case("One pair is slow.", facts=_ring(391.0, 196.4, 391.2, 390.8, 391.1), finds="h2/nic0"),
+    Case("Both tests of one NIC are slow.", facts=_ring(391.0, 196.4, 197.0, 390.8, 391.1), finds="h3/nic0"),
+    Case("Nothing passes from one NIC to the next.", facts=_ring(391.0, 391.1, "lost", 391.2, 391.3), finds="h3/nic0"),
     Case(
         "Below the median of its rail, of which the plan has no speed.",
-        _PLAN.replace(" speed=400", ""),
+        PLAN.replace(" speed=400", ""),
         _ring(97.1, 97.0, 50.1, 97.2, 97.1),
-        ("h3/nic0",),
+        "h3/nic0",
     ),
 )
 
 QUIET = (
-    Case("All at speed.", _PLAN, _ring(391.0, 391.1, 390.2, 391.2, 367.3)),
-    Case("perftest is not installed.", _PLAN, _ring(_ABSENT, _ABSENT, _ABSENT, _ABSENT, _ABSENT), unknown=True),
-    Case("Too few tests of a rail without a speed.", "\n".join(
-        f"h{host}/nic0 leaf-0/p{host} rail=0" for host in (1, 2)
-    ), _ring(97.1, 50.1), unknown=True),
-)  # fmt: skip
+    Case("All at speed.", facts=_ring(391.0, 391.1, 390.2, 391.2, 367.3)),
+    Case("perftest is not installed.", facts=_ring(_ABSENT, _ABSENT, _ABSENT, _ABSENT, _ABSENT), unknown=True),
+    Case(
+        "Too few tests of a rail without a speed.",
+        "\n".join(f"h{host}/nic0 leaf-0/p{host} rail=0" for host in (1, 2)),
+        _ring(97.1, 50.1),
+        unknown=True,
+    ),
+)

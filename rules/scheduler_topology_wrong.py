@@ -25,13 +25,14 @@ A topology that is made by hand for a reason: a switch that is kept apart from o
 from collections.abc import Iterator
 from dataclasses import replace
 
+from rules._examples import Facts, hears
 from rules._jobs import listed
 from truerail.analysis.affected import DeviceCables
 from truerail.analysis.cabling import State
 from truerail.analysis.explained import Explained
 from truerail.analysis.host_groups import SeenGroups, TreeFault, group_of, groups_of, topology_faults
 from truerail.analysis.rule import Case, NotApplicableError, report_not_evaluated, rule
-from truerail.model import Finding, Neighbor, NotEvaluated, SchedulerNode, Severity, TopologyUnit
+from truerail.model import Finding, NotEvaluated, SchedulerNode, Severity, TopologyUnit
 from truerail.model.names import folded, natural_key, printable
 from truerail.model.reading import Reading
 
@@ -123,16 +124,11 @@ def _finding(explained: Explained, reading: Reading, subject: str, faults: list[
     )
 
 
-_PLAN = "\n".join(f"gpu-{host}/nic0 leaf-{(host - 1) // 2}/swp{host} rail=0" for host in (1, 2, 3, 4))
-_HEARD: dict[str, list[Neighbor | TopologyUnit | SchedulerNode]] = {
-    f"gpu-{host}": [
-        Neighbor("nic0", system_name=f"leaf-{(host - 1) // 2}", port_id=f"swp{host}", port_id_type="ifname")
-    ]
-    for host in (1, 2, 3, 4)
-}
+PLAN = "\n".join(f"gpu-{host}/nic0 leaf-{(host - 1) // 2}/swp{host} rail=0" for host in (1, 2, 3, 4))
+_HEARD: Facts = {f"gpu-{host}": [hears("nic0", f"leaf-{(host - 1) // 2}/swp{host}")] for host in (1, 2, 3, 4)}
 
 
-def _topology(*switches: tuple[str, ...]) -> dict[str, list[Neighbor | TopologyUnit | SchedulerNode]]:
+def _topology(*switches: tuple[str, ...]) -> Facts:
     units = [TopologyUnit(f"s{number}", "switch", nodes) for number, nodes in enumerate(switches)]
     return _HEARD | {"slurm": [*units]}
 
@@ -140,19 +136,17 @@ def _topology(*switches: tuple[str, ...]) -> dict[str, list[Neighbor | TopologyU
 FIRES = (
     Case(
         "A host is in the switch of another group.",
-        _PLAN,
-        _topology(("gpu-1", "gpu-2", "gpu-3"), ("gpu-4",)),
-        ("gpu-3",),
+        facts=_topology(("gpu-1", "gpu-2", "gpu-3"), ("gpu-4",)),
+        finds="gpu-3",
     ),
-    Case("A host is in no switch.", _PLAN, _topology(("gpu-1", "gpu-2"), ("gpu-3",)), ("gpu-4",)),
+    Case("A host is in no switch.", facts=_topology(("gpu-1", "gpu-2"), ("gpu-3",)), finds="gpu-4"),
 )
 
 QUIET = (
-    Case("The file has the groups that are seen.", _PLAN, _topology(("gpu-1", "gpu-2"), ("gpu-3", "gpu-4"))),
+    Case("The file has the groups that are seen.", facts=_topology(("gpu-1", "gpu-2"), ("gpu-3", "gpu-4"))),
     Case(
         "The other hosts are not nodes of this scheduler.",
-        _PLAN,
-        _HEARD
+        facts=_HEARD
         | {
             "slurm": [
                 TopologyUnit("s0", "switch", ("gpu-1", "gpu-2")),
@@ -160,12 +154,11 @@ QUIET = (
             ]
         },
     ),
-    Case("Its groups are finer.", _PLAN, _topology(("gpu-1",), ("gpu-2",), ("gpu-3", "gpu-4"))),
+    Case("Its groups are finer.", facts=_topology(("gpu-1",), ("gpu-2",), ("gpu-3", "gpu-4"))),
     Case(
         "Nothing shows the cables of one host.",
-        _PLAN,
-        {**_topology(("gpu-1", "gpu-2"), ("gpu-3", "gpu-4")), "gpu-4": []},
+        facts={**_topology(("gpu-1", "gpu-2"), ("gpu-3", "gpu-4")), "gpu-4": []},
         unknown=True,
     ),
-    Case("The scheduler places jobs by no topology.", _PLAN, _HEARD | {"slurm": []}),
+    Case("The scheduler places jobs by no topology.", facts=_HEARD | {"slurm": []}),
 )

@@ -29,24 +29,19 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from rules._examples import hears, no_carrier, switched_off
 from rules._places import places
 from truerail.analysis.cabling import BOTH_ENDS, ONE_END, State, Why, evidence_of
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, NotApplicableError, report_not_evaluated, rule
-from truerail.model import BgpPeer, CauseKind, Fact, Finding, Neighbor, NetLink, NotEvaluated, Severity, Transport
+from truerail.model import BgpPeer, CauseKind, Fact, Finding, NotEvaluated, Severity, Transport
 from truerail.model.names import printable
 
 _UP = "Established"
 _SHUT = "Idle (Admin)"
 
 
-@rule(
-    "BGP001",
-    severity=Severity.WARNING,
-    needs=[BgpPeer],
-    transports=[Transport.ROCE],
-    cause=CauseKind.CONFIGURATION,
-)
+@rule("BGP001", severity=Severity.WARNING, needs=[BgpPeer], transports=[Transport.ROCE], cause=CauseKind.CONFIGURATION)
 def session_down(round: Round) -> Iterator[Finding]:
     """Planned cables over which a session is not established, or without BFD."""
     wiring, table = round.cabling, round.snapshot.table(BgpPeer)
@@ -94,81 +89,59 @@ def _is_down(peer: BgpPeer) -> bool:
     return peer.state not in (None, _UP) or peer.bfd not in (None, "Up")
 
 
-_PLAN = "leaf-1/swp51 spine-1/swp1\nleaf-1/swp52 spine-2/swp1\nleaf-2/swp51 spine-1/swp2"
-_UPLINKS: list[Fact] = [
-    Neighbor("swp51", system_name="spine-1", port_id="swp1", port_id_type="ifname"),
-    Neighbor("swp52", system_name="spine-2", port_id="swp1", port_id_type="ifname"),
-]
+PLAN = "leaf-1/swp51 spine-1/swp1\nleaf-1/swp52 spine-2/swp1\nleaf-2/swp51 spine-1/swp2"
+_UPLINKS: list[Fact] = [hears("swp51", "spine-1/swp1"), hears("swp52", "spine-2/swp1")]
 
 FIRES = (
     Case(
         "The cable is right and up, the session is not established.",
-        _PLAN,
-        {"leaf-1": [*_UPLINKS, BgpPeer("swp51", "spine-1", None, "Active"), BgpPeer("swp52", None, None, _UP, "Up")]},
-        ("leaf-1/swp51",),
+        facts={
+            "leaf-1": [*_UPLINKS, BgpPeer("swp51", "spine-1", None, "Active"), BgpPeer("swp52", None, None, _UP, "Up")]
+        },
+        finds="leaf-1/swp51",
     ),
     Case(
         "Both ends report it: one finding; the uplink has no link.",
-        _PLAN,
-        {
-            "leaf-1": [BgpPeer("swp51", state="Idle"), NetLink("swp51", operstate="DOWN", flags=("UP", "NO-CARRIER"))],
+        facts={
+            "leaf-1": [BgpPeer("swp51", state="Idle"), no_carrier("swp51")],
             "spine-1": [BgpPeer("swp1", state="Idle"), BgpPeer("swp2", state=_UP)],
         },
-        ("leaf-1/swp51",),
+        finds="leaf-1/swp51",
     ),
     Case(
         "BGP still holds, BFD is down already.",
-        _PLAN,
-        {"leaf-1": [*_UPLINKS, BgpPeer("swp52", "spine-2", None, _UP, "Down")]},
-        ("leaf-1/swp52",),
+        facts={"leaf-1": [*_UPLINKS, BgpPeer("swp52", "spine-2", None, _UP, "Down")]},
+        finds="leaf-1/swp52",
     ),
     Case(
         "The cables of two uplinks are swapped: both of their sessions are down.",
-        _PLAN,
-        {
+        facts={
             "leaf-1": [
-                Neighbor("swp51", system_name="spine-2", port_id="swp1", port_id_type="ifname"),
-                Neighbor("swp52", system_name="spine-1", port_id="swp1", port_id_type="ifname"),
+                hears("swp51", "spine-2/swp1"),
+                hears("swp52", "spine-1/swp1"),
                 BgpPeer("swp51", state="Active"),
                 BgpPeer("swp52", state="Active"),
             ]
         },
-        ("leaf-1/swp51", "leaf-1/swp52"),
+        finds="leaf-1/swp51 leaf-1/swp52",
     ),
     Case(
         "A cable was moved to a free port, and its session with it.",
-        _PLAN,
-        {
-            "leaf-1": [
-                _UPLINKS[0],
-                Neighbor("swp52", system_name="spine-2", port_id="swp9", port_id_type="ifname"),
-                BgpPeer("swp52", state="Active"),
-            ]
-        },
-        ("leaf-1/swp52",),
+        facts={"leaf-1": [_UPLINKS[0], hears("swp52", "spine-2/swp9"), BgpPeer("swp52", state="Active")]},
+        finds="leaf-1/swp52",
     ),
 )
 
 QUIET = (
-    Case("Every session is established.", _PLAN, {"leaf-1": [BgpPeer("swp51", "spine-1", None, _UP, "Up")]}),
-    Case("Its operator shut the session.", _PLAN, {"leaf-1": [BgpPeer("swp51", None, None, _SHUT)]}),
+    Case("Every session is established.", facts={"leaf-1": [BgpPeer("swp51", "spine-1", None, _UP, "Up")]}),
+    Case("Its operator shut the session.", facts={"leaf-1": [BgpPeer("swp51", None, None, _SHUT)]}),
     Case(
         "One end was read before it came up.",
-        _PLAN,
-        {"leaf-1": [BgpPeer("swp51", state="Idle")], "spine-1": [BgpPeer("swp1", state=_UP)]},
+        facts={"leaf-1": [BgpPeer("swp51", state="Idle")], "spine-1": [BgpPeer("swp1", state=_UP)]},
     ),
+    Case("Its port is switched off.", facts={"leaf-1": [BgpPeer("swp51", state="Idle"), switched_off("swp51")]}),
+    Case("An answer without states.", facts={"leaf-1": [BgpPeer("swp51", "spine-1")]}, unknown=True),
     Case(
-        "Its port is switched off.",
-        _PLAN,
-        {
-            "leaf-1": [
-                BgpPeer("swp51", state="Idle"),
-                NetLink("swp51", operstate="DOWN", flags=("BROADCAST",)),
-            ]
-        },
-    ),
-    Case("An answer without states.", _PLAN, {"leaf-1": [BgpPeer("swp51", "spine-1")]}, unknown=True),
-    Case(
-        "A session over a port that is not planned: not applicable.", _PLAN, {"leaf-1": [BgpPeer("swp9", state="Idle")]}
+        "A session over a port that is not planned: not applicable.", facts={"leaf-1": [BgpPeer("swp9", state="Idle")]}
     ),
 )

@@ -52,26 +52,9 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from rules._counter_evidence import counter_evidence, other_ends, rail_at, subject_of
-from rules._device_rates import device_rates, rate_evidence
-from rules._error_levels import (
-    AFTER_FEC,
-    BEFORE_FEC,
-    BER_AFTER_FEC,
-    FAST_BER_AFTER_FEC,
-    FAST_ETHERNET,
-    NRZ_SYMBOL_ERRORS_PER_HOUR,
-    RECEIVE_ERRORS_PER_SECOND,
-    RISING_BER,
-    BadPort,
-    Samples,
-    above_limits,
-    evaluate_port,
-)
-from rules._passed_on import PASSED_ON, passed_on
-from rules._sample_spans import all_covered, cover_any, samples_covered, without_link
-from rules._senders import Cards, blamed, blamed_card, suspected_cards
-from rules._uncounted import every_link
+from rules import _link_errors as errors
+from rules._link_errors import BadPort, Cards, Samples
+from rules._links import counter_evidence, every_link, other_ends, rail_at, subject_of
 from truerail.analysis.cabling import BOTH_ENDS, ONE_END
 from truerail.analysis.counters import Quantity
 from truerail.analysis.counters.link_bits import LINE_CODING, bits_of, infiniband, nrz_links
@@ -87,20 +70,14 @@ ALONE = 0.7
 """Confidence in CRC errors without any other: a cut-through switch may have passed them on."""
 
 _WATCH = f"{NOTHING_YET}; check again in an hour, and compare the light at both ends (LNK005)."
-_COUNTED = (*BEFORE_FEC, *AFTER_FEC)
+_COUNTED = (*errors.BEFORE_FEC, *errors.AFTER_FEC)
 
 
-@rule(
-    "LNK004",
-    severity=Severity.WARNING,
-    needs=[PortCounters],
-    instead=[BitErrorRate],
-    cause=CauseKind.DEGRADED_LINK,
-)
+@rule("LNK004", severity=Severity.WARNING, needs=[PortCounters], instead=[BitErrorRate], cause=CauseKind.DEGRADED_LINK)
 def signal_degraded(round: Round) -> Iterator[Finding]:
     """Links of which an end receives errors, with the side that is to blame."""
     telemetry = round.telemetry
-    reported, (rates, short) = _reported(telemetry), device_rates(telemetry)
+    reported, (rates, short) = _reported(telemetry), errors.device_rates(telemetry)
     if not reported.any() and not rates:
         why = (
             f"; the bit error rates of {short:,} ports cover less than a minute, or all errors since boot"
@@ -110,17 +87,17 @@ def signal_degraded(round: Round) -> Iterator[Finding]:
         raise InsufficientDataError(f"no port reported twice of FEC, symbol, CRC or receive errors{why}")
     other = other_ends(telemetry.wiring)
     most = _most_after_fec(telemetry)
-    bad = _bad_ports(telemetry, _suspects(telemetry, most), other, most) | above_limits(
+    bad = _bad_ports(telemetry, _suspects(telemetry, most), other, most) | errors.above_limits(
         {port: rate for port, rate in rates.items() if not reported[port]}
     )
-    passed = passed_on(telemetry, bad, other)
+    passed = errors.passed_on(telemetry, bad, other)
     own = {port: found for port, found in bad.items() if port not in passed}
     links: dict[int, list[int]] = {}
     for port in bad:
         links.setdefault(subject_of(telemetry.wiring.index, port, int(other[port])), []).append(port)
     with_data = reported.copy()
     with_data[list(rates)] = True
-    cards = suspected_cards(telemetry, with_data, other, own)
+    cards = errors.suspected_cards(telemetry, with_data, other, own)
     for subject, ends in links.items():
         of_link = {port: own[port] for port in ends if port in own}
         if of_link:
@@ -142,13 +119,15 @@ def _suspects(telemetry: Telemetry, most: npt.NDArray[np.float64]) -> Codes:
     symbols = telemetry.summed(Q.SYMBOL_ERRORS).gained
     lost = np.fmax(np.where(pam4_ib, np.nan, symbols), telemetry.summed(Q.CRC_ERRORS).gained)
     corrected = np.where(pam4_ib, symbols, np.nan)
-    for quantity in BEFORE_FEC:
+    for quantity in errors.BEFORE_FEC:
         corrected = np.fmax(corrected, telemetry.summed(quantity).gained)
     suspect = telemetry.summed(Q.FEC_UNCORRECTED).gained > 0
-    suspect |= telemetry.summed(Q.RX_ERRORS).rate > RECEIVE_ERRORS_PER_SECOND
+    suspect |= telemetry.summed(Q.RX_ERRORS).rate > errors.RECEIVE_ERRORS_PER_SECOND
     suspect |= (lost >= most * bits) & (lost > 0)
-    suspect |= (corrected >= RISING_BER / 3 * bits) & (corrected > 0)
-    suspect |= nrz_links(telemetry) & (telemetry.summed(Q.SYMBOL_ERRORS).rate * 3600 > NRZ_SYMBOL_ERRORS_PER_HOUR)
+    suspect |= (corrected >= errors.RISING_BER / 3 * bits) & (corrected > 0)
+    suspect |= nrz_links(telemetry) & (
+        telemetry.summed(Q.SYMBOL_ERRORS).rate * 3600 > errors.NRZ_SYMBOL_ERRORS_PER_HOUR
+    )
     return np.flatnonzero(suspect)
 
 
@@ -167,7 +146,7 @@ def _bad_ports(telemetry: Telemetry, ports: Codes, other: Codes, most: npt.NDArr
             span[Q.FEC_SYMBOLS], span[Q.SYMBOL_ERRORS] = span[Q.SYMBOL_ERRORS], span[Q.FEC_SYMBOLS]
         could = {q: np.where(np.isnan(bits[row]), by_speed[row] * span[q], bits[row]) for q in _COUNTED}
         known, limit = falls_known[row], float(most[port])
-        evaluated = evaluate_port(of_port, span, could, nrz=bool(nrz[row]), falls_known=known, most=limit)
+        evaluated = errors.evaluate_port(of_port, span, could, nrz=bool(nrz[row]), falls_known=known, most=limit)
         if evaluated.summary:
             found[port] = evaluated
     return found
@@ -175,8 +154,8 @@ def _bad_ports(telemetry: Telemetry, ports: Codes, other: Codes, most: npt.NDArr
 
 def _most_after_fec(telemetry: Telemetry) -> npt.NDArray[np.float64]:
     """The bit error rate from CRC errors that FEC may leave, shape (planned ports,)."""
-    fast = (telemetry.speed() >= FAST_ETHERNET) & ~infiniband(telemetry)
-    return np.where(fast, FAST_BER_AFTER_FEC, BER_AFTER_FEC[0])
+    fast = (telemetry.speed() >= errors.FAST_ETHERNET) & ~infiniband(telemetry)
+    return np.where(fast, errors.FAST_BER_AFTER_FEC, errors.BER_AFTER_FEC[0])
 
 
 def _without_falls(telemetry: Telemetry, ports: Codes, other: Codes) -> tuple[Samples, Samples, Mask]:
@@ -187,17 +166,17 @@ def _without_falls(telemetry: Telemetry, ports: Codes, other: Codes) -> tuple[Sa
     fell, falls_known = np.zeros((2, len(ports), telemetry.samples), dtype=bool)
     for ends in (ports, other):
         falls, span = telemetry.part(Q.LINK_DOWNS, None, ends)
-        covered = samples_covered(telemetry, span)
-        fell |= all_covered(falls > 0, covered)
-        falls_known |= all_covered(~np.isnan(falls), covered)
-    around = without_link(fell, telemetry.part(Q.RX_BYTES, None, ports)[0])
+        covered = errors.samples_covered(telemetry, span)
+        fell |= errors.all_covered(falls > 0, covered)
+        falls_known |= errors.all_covered(~np.isnan(falls), covered)
+    around = errors.without_link(fell, telemetry.part(Q.RX_BYTES, None, ports)[0])
     around[:, 1:] |= around[:, :-1].copy()
     around[:, :-1] |= fell[:, 1:]
     gained: Samples = {}
     seconds: Samples = {}
     for quantity in _COUNTED:
         of_port, span = telemetry.part(quantity, None, ports)
-        left_out = cover_any(around, samples_covered(telemetry, span))
+        left_out = errors.cover_any(around, errors.samples_covered(telemetry, span))
         gained[quantity] = np.where(left_out, np.nan, of_port)
         seconds[quantity] = np.where(left_out | np.isnan(of_port), np.nan, span)
     return gained, seconds, falls_known
@@ -208,8 +187,8 @@ def _finding(
 ) -> Finding:
     index = telemetry.wiring.index
     symptoms = [f"{index.spell(port)} receives {'; '.join(found.summary)}" for port, found in bad.items()]
-    blame, does = blamed(telemetry, bad, other, reported)
-    card = blamed_card(telemetry, bad, other, cards)
+    blame, does = errors.blamed(telemetry, bad, other, reported)
+    card = errors.blamed_card(telemetry, bad, other, cards)
     severity = max((found.severity for found in bad.values()), key=lambda one: one.rank)
     quantities = tuple({quantity for found in bad.values() for quantity in found.reported})
     sure = ALONE if quantities == (Q.CRC_ERRORS,) else BOTH_ENDS if len(bad) > 1 else ONE_END
@@ -222,7 +201,7 @@ def _finding(
         confidence=sure,
         evidence=(
             *counter_evidence(telemetry, bad, *quantities, Q.RX_BITS),
-            *(rate_evidence(telemetry, found.rate) for found in bad.values() if found.rate),
+            *(errors.rate_evidence(telemetry, found.rate) for found in bad.values() if found.rate),
         ),
         detail=(("reports", tuple(str(index.spell(port)) for port in bad)), ("blame", card or blame)),
     )
@@ -242,11 +221,11 @@ def _passed_on(telemetry: Telemetry, subject: int, bad: dict[int, BadPort], othe
         rail=rail_at(index, subject),
         confidence=ALONE,
         evidence=counter_evidence(telemetry, bad, Q.CRC_ERRORS, Q.RX_ERRORS),
-        detail=(("reports", tuple(str(index.spell(port)) for port in bad)), ("because", PASSED_ON)),
+        detail=(("reports", tuple(str(index.spell(port)) for port in bad)), ("because", errors.PASSED_ON)),
     )
 
 
-_PLAN = """
+PLAN = """
     gpu-1/nic0 leaf-0/swp1 rail=0 speed=400
     gpu-2/nic0 leaf-0/swp2 rail=0 speed=400
     gpu-3/nic0 leaf-0/swp3 rail=0 speed=400
@@ -260,89 +239,71 @@ _DIRTY = {"corrected_bits": 2e6, "rx_bits": _BITS, "symbol_errors": 0.0}
 FIRES = (
     Case(
         "A NIC corrects one bit in 200,000; the leaf receives well: the leaf's transmitter or its strand.",
-        _PLAN,
-        {},
-        ("gpu-1/nic0",),
+        finds="gpu-1/nic0",
         rates={"gpu-1/nic0": _DIRTY, "leaf-0/swp1": {"fec_corrected": 10.0}},
     ),
     Case(
         "Both ends lose frames: the cable.",
-        _PLAN,
-        {},
-        ("gpu-2/nic0",),
+        finds="gpu-2/nic0",
         rates={"gpu-2/nic0": {"fec_uncorrected": 0.2}, "leaf-0/swp2": {"fec_uncorrected": 0.1}},
     ),
     Case(
         "A switch reports corrected codewords only: at least one bit each.",
-        _PLAN,
-        {},
-        ("gpu-3/nic0",),
+        finds="gpu-3/nic0",
         rates={"leaf-0/swp3": {"fec_corrected": 1e6}},
     ),
     Case(
         "CRC and receive errors; what the NIC receives is not reported.",
-        _PLAN,
-        {},
-        ("gpu-4/nic0",),
+        finds="gpu-4/nic0",
         rates={"leaf-0/swp4": {"crc_errors": 20.0, "rx_errors": 20.0}},
     ),
     Case(
         "Three of four NICs on one leaf receive errors: its card is suspected, not three cables.",
-        _PLAN,
-        {},
-        ("gpu-1/nic0", "gpu-2/nic0", "gpu-3/nic0"),
+        finds="gpu-1/nic0 gpu-2/nic0 gpu-3/nic0",
         rates={f"gpu-{host}/nic0": _DIRTY for host in (1, 2, 3)} | {"gpu-4/nic0": _CLEAN},
     ),
     Case(
         "A leaf passes on the frames that one host breaks: the other links are information.",
-        _PLAN,
-        {},
-        ("gpu-1/nic0", "gpu-2/nic0", "gpu-3/nic0", "gpu-4/nic0"),
+        finds="gpu-1/nic0 gpu-2/nic0 gpu-3/nic0 gpu-4/nic0",
         rates={"leaf-0/swp1": {"crc_errors": 60.0}} | {f"gpu-{host}/nic0": {"crc_errors": 20.0} for host in (2, 3, 4)},
     ),
     Case(
         "The level before FEC rises thirtyfold: worth knowing.",
-        _PLAN,
-        {},
-        ("gpu-1/nic0",),
+        finds="gpu-1/nic0",
         rates={"gpu-1/nic0": {"corrected_bits": [*(4e3,) * 6, *(1.2e5,) * 6], "rx_bits": _BITS}},
     ),
     Case(
         "Codewords are lost once, and neither end counts falls: a link that comes up does that.",
-        _PLAN,
-        {},
-        ("gpu-2/nic0",),
+        finds="gpu-2/nic0",
         rates={"leaf-0/swp2": {"fec_uncorrected": [*(0.0,) * 5, 0.4, *(0.0,) * 6]}},
     ),
     Case(
         "Symbol errors on an InfiniBand link of 100 Gb/s (NRZ).",
         "gpu-1/mlx5_0 leaf-0/p1 rail=0 speed=100",
-        {},
-        ("gpu-1/mlx5_0",),
+        finds="gpu-1/mlx5_0",
         rates={"gpu-1/mlx5_0": {"symbol_errors": [0.0, 0.5] * 6}},
         transport=Transport.INFINIBAND,
     ),
     Case(
         "One reading: SONiC computes 1e-5 over its last second, and has corrected as much for two minutes.",
-        _PLAN,
-        {"leaf-0": [BitErrorRate("swp1", 1e-5, corrected=510_000_000)]},
-        ("gpu-1/nic0",),
+        facts={"leaf-0": [BitErrorRate("swp1", 1e-5, corrected=510_000_000)]},
+        finds="gpu-1/nic0",
     ),
     Case(
         "One reading: mlxlink's mean of a day, which FEC cannot correct; the leaf's of one port is clean.",
-        _PLAN,
-        {"gpu-2": [BitErrorRate("nic0", 3e-4, 2e-12, 86_400.0)], "leaf-0": [BitErrorRate("swp2", 1e-9, 0.0, 600.0)]},
-        ("gpu-2/nic0",),
+        facts={
+            "gpu-2": [BitErrorRate("nic0", 3e-4, 2e-12, 86_400.0)],
+            "leaf-0": [BitErrorRate("swp2", 1e-9, 0.0, 600.0)],
+        },
+        finds="gpu-2/nic0",
     ),
 )
 
 QUIET = (
-    Case("FEC corrects little and loses nothing.", _PLAN, {}, rates={"gpu-1/nic0": _CLEAN, **_REST}),
-    Case("Two links are not counted.", _PLAN, {}, unknown=True, rates={"gpu-1/nic0": _CLEAN, "leaf-0/swp2": _CLEAN}),
+    Case("FEC corrects little and loses nothing.", rates={"gpu-1/nic0": _CLEAN, **_REST}),
+    Case("Two links are not counted.", unknown=True, rates={"gpu-1/nic0": _CLEAN, "leaf-0/swp2": _CLEAN}),
     Case(
         "A link that fell makes errors while it trains: LNK003.",
-        _PLAN,
-        {},
         rates=_REST
         | {
             "gpu-1/nic0": {
@@ -353,8 +314,6 @@ QUIET = (
     ),
     Case(
         "The other end counts the fall that made them.",
-        _PLAN,
-        {},
         rates=_REST
         | {
             "leaf-0/swp1": {"fec_uncorrected": [*(0.0,) * 5, 40.0, *(0.0,) * 6], "crc_errors": 0.0},
@@ -363,33 +322,26 @@ QUIET = (
     ),
     Case(
         "SONiC's FEC_SYMBOL_ERR on a clean link of 400 Gb/s: what FEC corrected.",
-        _PLAN,
-        {},
         rates=_REST | {"leaf-0/swp1": {"fec_corrected": 4.3e3, "fec_symbols": 4.3e3, "fec_uncorrected": 0.0}},
     ),
     Case(
         "Two samples are too few for a rate.",
-        _PLAN,
-        {},
         unknown=True,
         rates={"gpu-1/nic0": {"corrected_bits": [float("nan")] * 10 + [2e6, 2e6]}},
     ),
     Case(
         "SONiC's first rate after its start is all errors since boot over one second.",
-        _PLAN,
-        {"leaf-0": [BitErrorRate("swp1", 2.6e-2, corrected=11_016_000_000)]},
+        facts={"leaf-0": [BitErrorRate("swp1", 2.6e-2, corrected=11_016_000_000)]},
         unknown=True,
     ),
     Case(
         "A healthy PAM4 link has 3e-7 before FEC; one reading does not show that it has no errors.",
-        _PLAN,
-        {"leaf-0": [BitErrorRate("swp1", 3e-7, 0.0, 86_400.0), BitErrorRate("swp2", 9e-6)]},
+        facts={"leaf-0": [BitErrorRate("swp1", 3e-7, 0.0, 86_400.0), BitErrorRate("swp2", 9e-6)]},
         unknown=True,
     ),
     Case(
         "What the window counts is the present: mlxlink's mean is of a cable that has been replaced since.",
-        _PLAN,
-        {"gpu-1": [BitErrorRate("nic0", 1e-5, 1e-10, 86_400.0)]},
+        facts={"gpu-1": [BitErrorRate("nic0", 1e-5, 1e-10, 86_400.0)]},
         rates={"gpu-1/nic0": _CLEAN, **_REST},
     ),
 )

@@ -28,60 +28,31 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rules._sweeps import (
-    confidence_of,
-    details_of,
-    evidence_of,
-    not_covered,
-    repair_of,
-    subject_of,
-    sweep_to_evaluate,
-    words_of,
-)
-from rules._swept_example import swept_example
-from rules._swept_example import together as _together
+from rules._examples import over_spines, spines, swept_example
+from rules._examples import together as _together
+from rules._probes import sweep_to_evaluate
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
-from truerail.analysis.sweep.seats import Seat
-from truerail.analysis.sweep.swept import Swept
 from truerail.model import CauseKind, Finding, ProbeHop, Severity
 
 
 @rule("PRB005", severity=Severity.CRITICAL, needs=[ProbeHop], cause=CauseKind.SILENT_LINK, first="where SWITCH/PORT")
 def silent_link(round: Round) -> Iterator[Finding]:
     """Links that lose everything in one direction."""
-    found = sweep_to_evaluate(round)
-    for seat in found.losses.silent_seats:
-        yield _finding(round, found, seat)
-    if found.losses.by_device:
+    sweep = sweep_to_evaluate(round)
+    paths, losses, coverage = sweep.swept.paths, sweep.swept.losses, sweep.swept.coverage
+    for seat in losses.silent_seats:
+        flows = losses.flows_of(seat)
+        lost, sent = int(paths.flows.lost[flows].sum()), int(paths.flows.sent[flows].sum())
+        where = f"{len(flows)} flows are lost on {sweep.words(seat.segments)}; no other flow passes there"
+        yield sweep.loses(silent_link, seat, flows, f"{lost:,} of {sent:,} packets of {where}")
+    if losses.by_device:
         raise InsufficientDataError("paths change from packet to packet: loss is seated at leaves and NICs alone")
-    passed = np.isin(found.coverage.segment, [*found.paths.good.tolist(), *found.losses.spoilt.tolist()])
-    report_not_evaluated(not_covered(found, ~passed, "no flow of known path has crossed"))
+    passed = np.isin(coverage.segment, [*paths.good.tolist(), *losses.spoilt.tolist()])
+    report_not_evaluated(sweep.not_covered(~passed, "no flow of known path has crossed"))
 
 
-def _finding(round: Round, found: Swept, seat: Seat) -> Finding:
-    graph, losses = found.paths.graph, found.losses
-    flows = losses.flows_of(seat)
-    lost, sent = int(found.paths.flows.lost[flows].sum()), int(found.paths.flows.sent[flows].sum())
-    names = words_of(graph, seat.segments)
-    return silent_link.found(
-        subject_of(graph, seat.segments),
-        summary=f"{lost:,} of {sent:,} packets of {len(flows)} flows are lost on {names}; no other flow passes there",
-        action=repair_of(graph, seat.segments),
-        confidence=confidence_of(seat),
-        evidence=evidence_of(round, found, flows),
-        detail=details_of(graph, seat),
-    )
-
-
-_PLAN = "\n".join(
-    ["h1/nic0 leaf-0/p1 rail=0", "h2/nic0 leaf-1/p1 rail=0"]
-    + [f"leaf-{leaf}/up{spine} spine-{spine}/d{leaf}" for spine in range(4) for leaf in range(2)]
-)
-
-
-def _way(flow: int) -> tuple[str, ...]:
-    return "leaf-0", f"spine-{flow % 4}", "leaf-1"
+PLAN = spines()
 
 
 def _dead(flow: int) -> int:
@@ -95,34 +66,28 @@ def _half(flow: int) -> int:
 FIRES = (
     Case(
         "The spine receives and answers; what it sends down is lost.",
-        _PLAN,
-        swept_example(_way, lost=_dead, deepest=lambda flow: 2 if _dead(flow) else 9),
-        ("spine-2/d1",),
+        facts=swept_example(lost=_dead, deepest=lambda flow: 2 if _dead(flow) else 9),
+        finds="spine-2/d1",
     ),
     Case(
         "The leaf answers, the spine behind it never: no other flow has used that uplink.",
-        _PLAN,
-        swept_example(_way, lost=_dead, deepest=lambda flow: 1 if _dead(flow) else 9),
-        ("leaf-0/up2",),
+        facts=swept_example(lost=_dead, deepest=lambda flow: 1 if _dead(flow) else 9),
+        finds="leaf-0/up2",
     ),
     Case(
         "Two uplinks of the leaf carry nothing that arrives.",
-        _PLAN,
-        swept_example(_way, lost=_half, deepest=lambda flow: 1 if _half(flow) else 9),
-        ("leaf-0/up2",),
+        facts=swept_example(lost=_half, deepest=lambda flow: 1 if _half(flow) else 9),
+        finds="leaf-0/up2",
     ),
 )
 
 QUIET = (
-    Case(
-        "Everything arrives, in one direction; the other one was not swept.", _PLAN, swept_example(_way), unknown=True
-    ),
-    Case("Nothing of the NIC arrives anywhere: PRB001.", _PLAN, swept_example(_way, lost=lambda _: 100), unknown=True),
+    Case("Everything arrives, in one direction; the other one was not swept.", facts=swept_example(), unknown=True),
+    Case("Nothing of the NIC arrives anywhere: PRB001.", facts=swept_example(lost=lambda _: 100), unknown=True),
     Case(
         "Paths change from packet to packet, and everything arrives.",
-        _PLAN,
-        _together(swept_example(_way), swept_example(lambda flow: _way(flow + 1))),
+        facts=_together(swept_example(), swept_example(lambda flow: over_spines(flow + 1))),
         unknown=True,
     ),
-    Case("Hops were not asked.", _PLAN, {}, unknown=True),
+    Case("Hops were not asked.", unknown=True),
 )

@@ -23,7 +23,7 @@ A job that is meant to use TCP, or tests of it.
 
 from collections.abc import Iterator
 
-from rules._nccl import evidence, job_of
+from rules._jobs import evidence, job_of
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, rule
 from truerail.model import CauseKind, Finding, Severity
@@ -60,26 +60,21 @@ def _reason(printed: set[str | None], settings: tuple[NcclSetting, ...]) -> str:
     return f"; {', '.join(named)} is set" if named else ""
 
 
-_PLAN = "\n".join(f"gpu-{host}/mlx5_0 leaf-0/p{host} rail=0" for host in (1, 2))
+PLAN = "\n".join(f"gpu-{host}/mlx5_0 leaf-0/p{host} rail=0" for host in (1, 2))
 
 FIRES = (
     Case(
         "One host falls back to TCP.",
-        _PLAN,
-        {"gpu-1": [NcclNetwork("gpu-1", "IB")], "gpu-2": [NcclNetwork("gpu-2", "Socket")]},
-        ("gpu-2",),
+        facts={"gpu-1": [NcclNetwork("gpu-1", "IB")], "gpu-2": [NcclNetwork("gpu-2", "Socket")]},
+        finds="gpu-2",
     ),
     Case(
         "The job switches RDMA off.",
-        _PLAN,
-        {
-            "gpu-1": [
-                NcclSetting("gpu-1", "NCCL_IB_DISABLE", "1"),
-                NcclHop("gpu-1", 0, 0, 0, 1, "send", "Socket", 0),
-            ]
+        facts={
+            "gpu-1": [NcclSetting("gpu-1", "NCCL_IB_DISABLE", "1"), NcclHop("gpu-1", 0, 0, 0, 1, "send", "Socket", 0)]
         },
-        ("gpu-1",),
+        finds="gpu-1",
     ),
 )
 
-QUIET = Case("All hosts use RDMA.", _PLAN, {host: [NcclNetwork(host, "IB")] for host in ("gpu-1", "gpu-2")})
+QUIET = Case("All hosts use RDMA.", facts={host: [NcclNetwork(host, "IB")] for host in ("gpu-1", "gpu-2")})

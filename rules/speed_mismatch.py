@@ -41,7 +41,8 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from rules._uncounted import blind_links
+from rules._examples import alike
+from rules._links import blind_links
 from truerail.analysis.cabling import ONE_END, Wiring
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
@@ -55,12 +56,7 @@ _MOST = 8
 """Links below one limit that are not each a fault of their own: a host's rails. Where they are most links, too."""
 
 
-@rule(
-    "LNK001",
-    severity=Severity.WARNING,
-    needs=[],
-    cause=CauseKind.DEGRADED_LINK,
-)
+@rule("LNK001", severity=Severity.WARNING, needs=[], cause=CauseKind.DEGRADED_LINK)
 def speed_mismatch(round: Round) -> Iterator[Finding]:
     """Cables whose planned speed and reported speeds are not one, or that could be faster."""
     wiring = round.cabling
@@ -192,7 +188,7 @@ def _differ(a: Speeds, b: Speeds) -> Mask:
     return np.asarray(np.abs(a - b) > _TOLERANCE * np.maximum(a, b), dtype=bool)
 
 
-_PLAN = """
+PLAN = """
     gpu-1/nic0 leaf-0/swp1 rail=0 speed=400
     gpu-2/nic0 leaf-0/swp2 rail=0
 """
@@ -203,6 +199,7 @@ _PLAN_800 = """
 """
 _UNPLANNED = "\n".join(f"gpu-{n}/nic{rail} leaf-{rail}/swp{n} rail={rail}" for n in range(1, 5) for rail in (0, 1))
 _SECOND_RAIL = {"leaf-1": [NetLink(f"swp{n}", speed_gbps=400.0) for n in range(1, 5)]}
+_ONE_SLOW = [NetLink(f"swp{n}", speed_gbps=200.0 if n == 2 else 400.0) for n in range(1, 5)]
 _RATE_400 = RdmaLink("mlx5_0", 1, "ACTIVE", "LINK_UP", "nic0", 400.0)
 _SECOND = [NetLink("swp2", speed_gbps=400.0)]
 
@@ -211,59 +208,50 @@ FIRES = (
         "The switch's port runs at half the planned 800 Gb/s, and the RDMA device agrees.",
         _PLAN_800,
         {"gpu-1": [_RATE_400], "leaf-0": [NetLink("swp1", speed_gbps=400.0)]},
-        ("gpu-1/nic0",),
+        "gpu-1/nic0",
     ),
-    Case("The RDMA device reports more than the planned 200 Gb/s.", _PLAN_800, {"gpu-2": [_RATE_400]}, ("gpu-2/nic0",)),
+    Case("The RDMA device reports more than the planned 200 Gb/s.", _PLAN_800, {"gpu-2": [_RATE_400]}, "gpu-2/nic0"),
     Case(
         "The netdev reports 400 itself where 800 Gb/s are planned.",
         _PLAN_800,
         {"gpu-1": [_RATE_400, LinkSpeed("nic0", 400.0)]},
-        ("gpu-1/nic0",),
+        "gpu-1/nic0",
     ),
     Case(
         "The NIC runs at half the planned speed.",
-        _PLAN,
-        {"gpu-1": [NetLink("nic0", speed_gbps=200.0)]},
-        ("gpu-1/nic0",),
+        facts={"gpu-1": [NetLink("nic0", speed_gbps=200.0)]},
+        finds="gpu-1/nic0",
     ),
     Case(
         "The switch port runs at half the planned speed.",
-        _PLAN,
-        {"leaf-0": [NetLink("swp1", speed_gbps=200.0)]},
-        ("gpu-1/nic0",),
+        facts={"leaf-0": [NetLink("swp1", speed_gbps=200.0)]},
+        finds="gpu-1/nic0",
     ),
     Case(
         "The plan has no speed, and the ends differ.",
-        _PLAN,
-        {
-            "gpu-2": [RdmaLink("mlx5_0", 1, "ACTIVE", "LINK_UP", "nic0", 400.0)],
-            "leaf-0": [NetLink("swp2", speed_gbps=100.0)],
-        },
-        ("gpu-2/nic0",),
+        facts={"gpu-2": [_RATE_400], "leaf-0": [NetLink("swp2", speed_gbps=100.0)]},
+        finds="gpu-2/nic0",
     ),
     Case(
         "Sysfs reports half the planned speed, and the interface itself none.",
-        _PLAN,
-        {"gpu-1": [NetLink("nic0"), LinkSpeed("nic0", 200.0)]},
-        ("gpu-1/nic0",),
+        facts={"gpu-1": [NetLink("nic0"), LinkSpeed("nic0", 200.0)]},
+        finds="gpu-1/nic0",
     ),
     Case(
         "A link of InfiniBand has one of four lanes: the discovery says what both ends support, the plan nothing.",
-        _PLAN,
-        {"gpu-2": [LinkSpeed("nic0", 100.0, able_gbps=400.0)]},
-        ("gpu-2/nic0",),
+        facts={"gpu-2": [LinkSpeed("nic0", 100.0, able_gbps=400.0)]},
+        finds="gpu-2/nic0",
     ),
     Case(
         "No speed is planned: one link of the rail runs at half the others' speed, and so does its host's only there.",
         _UNPLANNED,
-        {"leaf-0": [NetLink(f"swp{n}", speed_gbps=200.0 if n == 2 else 400.0) for n in range(1, 5)], **_SECOND_RAIL},
-        ("gpu-2/nic0",),
+        {"leaf-0": _ONE_SLOW, **_SECOND_RAIL},
+        "gpu-2/nic0",
     ),
     Case(
         "Only the switch answered, in its command line.",
-        _PLAN,
-        {"leaf-0": [LinkSpeed("swp1", 200.0), LinkSpeed("swp2", 400.0)]},
-        ("gpu-1/nic0",),
+        facts={"leaf-0": [LinkSpeed("swp1", 200.0), LinkSpeed("swp2", 400.0)]},
+        finds="gpu-1/nic0",
     ),
 )
 
@@ -281,39 +269,32 @@ QUIET = (
     ),
     Case(
         "All report 400 Gb/s.",
-        _PLAN,
-        {"gpu-1": [NetLink("nic0", speed_gbps=400.0)], "leaf-0": [NetLink("swp1", speed_gbps=400.0), *_SECOND]},
+        facts={"gpu-1": [NetLink("nic0", speed_gbps=400.0)], "leaf-0": [NetLink("swp1", speed_gbps=400.0), *_SECOND]},
     ),
     Case(
         "No speed is planned, and all links of one host are slower: it may be of another kind.",
         _UNPLANNED,
-        {
-            f"leaf-{rail}": [NetLink(f"swp{n}", speed_gbps=200.0 if n == 2 else 400.0) for n in range(1, 5)]
-            for rail in (0, 1)
-        },
+        alike("leaf-0 leaf-1", _ONE_SLOW),
         unknown=True,
     ),
-    Case("Neither end of one link reports its speed.", _PLAN, {"leaf-0": _SECOND}, unknown=True),
+    Case("Neither end of one link reports its speed.", facts={"leaf-0": _SECOND}, unknown=True),
     Case(
         "Both ends support more than the plan wants: the cable may be a slower one.",
-        _PLAN,
-        {
+        facts={
             "gpu-1": [LinkSpeed("nic0", 400.0, able_gbps=800.0)],
             "leaf-0": [LinkSpeed("swp1", 400.0, able_gbps=800.0), *_SECOND],
         },
     ),
     Case(
         "The interface runs at what both ends support, or at more.",
-        _PLAN,
-        {
+        facts={
             "gpu-1": [NetLink("nic0", speed_gbps=400.0)],
             "gpu-2": [NetLink("nic0", speed_gbps=800.0), LinkSpeed("nic0", 200.0, able_gbps=400.0)],
         },
     ),
     Case(
         "The speed of a port without link does not count.",
-        _PLAN,
-        {
+        facts={
             "gpu-1": [NetLink("nic0", operstate="DOWN", speed_gbps=10.0)],
             "leaf-0": [NetLink("swp1", speed_gbps=0.0), *_SECOND],
         },
@@ -321,8 +302,7 @@ QUIET = (
     ),
     Case(
         "A cable without link: the host's RDMA port reports the driver's default, the switch the speed of its module.",
-        _PLAN,
-        {
+        facts={
             "gpu-1": [RdmaLink("mlx5_0", 1, "DOWN", "DISABLED", "nic0", 40.0)],
             "leaf-0": [NetLink("swp1", speed_gbps=100.0), *_SECOND],
         },
@@ -330,7 +310,6 @@ QUIET = (
     ),
     Case(
         "The RDMA device below the netdev reports another speed: the netdev's counts.",
-        _PLAN,
-        {"gpu-1": [NetLink("nic0"), LinkSpeed("nic0", 100.0), LinkSpeed("nic0", 400.0)], "leaf-0": _SECOND},
+        facts={"gpu-1": [NetLink("nic0"), LinkSpeed("nic0", 100.0), LinkSpeed("nic0", 400.0)], "leaf-0": _SECOND},
     ),
 )

@@ -29,7 +29,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rules._uncounted import every_link
+from rules._links import every_link
 from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.pfc.measures import recent
 from truerail.analysis.pfc.trees import counted
@@ -46,11 +46,7 @@ AGAIN = Quantity.RETRANSMITTED_PACKETS
 
 
 @rule(
-    "EFA001",
-    severity=Severity.WARNING,
-    needs=[PortCounters],
-    transports=[Transport.EFA],
-    cause=CauseKind.DEGRADED_LINK,
+    "EFA001", severity=Severity.WARNING, needs=[PortCounters], transports=[Transport.EFA], cause=CauseKind.DEGRADED_LINK
 )
 def srd_retransmissions(round: Round) -> Iterator[Finding]:
     """EFA devices whose share of repeated packets is far above their peers'."""
@@ -87,7 +83,7 @@ def round_share(share: float) -> float:
 
 
 _HOSTS = range(1, 11)
-_PLAN = "\n".join(f"gpu-{host}/rdmap0 leaf-0/p{host} rail=0 speed=200" for host in _HOSTS)
+PLAN = "\n".join(f"gpu-{host}/rdmap0 leaf-0/p{host} rail=0 speed=200" for host in _HOSTS)
 
 
 def _rates(again: float, hosts: range = _HOSTS) -> dict[str, dict[str, float]]:
@@ -100,36 +96,20 @@ def _rates(again: float, hosts: range = _HOSTS) -> dict[str, dict[str, float]]:
 
 FIRES = (
     Case(
-        "One device repeats two of a hundred packets.",
-        _PLAN,
-        {},
-        ("gpu-3/rdmap0",),
-        rates=_rates(2e4),
-        transport=Transport.EFA,
+        "One device repeats two of a hundred packets.", finds="gpu-3/rdmap0", rates=_rates(2e4), transport=Transport.EFA
     ),
 )
 
 QUIET = (
-    Case("All repeat a little.", _PLAN, {}, rates=_rates(150.0), transport=Transport.EFA),
+    Case("All repeat a little.", rates=_rates(150.0), transport=Transport.EFA),
     Case(
         "All repeat much: it is the job, or the network as a whole.",
-        _PLAN,
-        {},
         rates={port: {"tx_packets": 1e6, "retransmitted_packets": 2e4} for port in _rates(0.0)},
         transport=Transport.EFA,
     ),
-    Case(
-        "Too few devices to compare.",
-        _PLAN,
-        {},
-        rates=_rates(2e4, range(1, 5)),
-        transport=Transport.EFA,
-        unknown=True,
-    ),
+    Case("Too few devices to compare.", rates=_rates(2e4, range(1, 5)), transport=Transport.EFA, unknown=True),
     Case(
         "No device sends enough to compare.",
-        _PLAN,
-        {},
         rates={port: {"tx_packets": 1.0, "retransmitted_packets": 1.0} for port in _rates(0.0)},
         transport=Transport.EFA,
         unknown=True,

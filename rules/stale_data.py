@@ -51,12 +51,7 @@ RARE_SECONDS = {"ib_fabric": 1500.0}
 """Collectors of such facts that are run less often: five of their rounds."""
 
 
-@rule(
-    "TEL002",
-    severity=Severity.WARNING,
-    needs=[],
-    first="where DEVICE",
-)
+@rule("TEL002", severity=Severity.WARNING, needs=[], first="where DEVICE")
 def stale_data(round: Round) -> Iterator[Finding]:
     """Planned devices whose newest answer to a frequent question is old."""
     at = round.snapshot.at
@@ -93,28 +88,25 @@ def _allowed_seconds(reading: Reading) -> float:
     return RARE_SECONDS.get(reading.collector, STALE_AFTER_SECONDS)
 
 
-_PLAN = "gpu-1/nic0 leaf-0/swp1 rail=0"
+PLAN = "gpu-1/nic0 leaf-0/swp1 rail=0"
 
 FIRES = Case(
     "The leaf's answers are ten minutes old.",
-    _PLAN,
-    {"gpu-1": [], "leaf-0": [NetLink("swp1")]},
-    ("leaf-0",),
+    facts={"gpu-1": [], "leaf-0": [NetLink("swp1")]},
+    finds="leaf-0",
     ages_seconds={"gpu-1": 60.0, "leaf-0": 600.0},
 )
 
 QUIET = (
     Case(
         "Settings and identities are queried every ten minutes, or every hour.",
-        _PLAN,
-        {"gpu-1": [HostSetting("acs", "disabled", "0000:15:01.0")], "leaf-0": [MachineIdentity("chassis", "S1")]},
+        facts={"gpu-1": [HostSetting("acs", "disabled", "0000:15:01.0")], "leaf-0": [MachineIdentity("chassis", "S1")]},
         ages_seconds={"gpu-1": 590.0, "leaf-0": 3500.0},
     ),
-    Case("Answers of the last minutes are fresh.", _PLAN, {"gpu-1": [], "leaf-0": []}, ages_seconds={"leaf-0": 299.0}),
+    Case("Answers of the last minutes are fresh.", facts={"gpu-1": [], "leaf-0": []}, ages_seconds={"leaf-0": 299.0}),
     Case(
         "A device that the plan does not have may be old.",
-        _PLAN,
-        {"gpu-1": [], "backup-7": [NetLink("eth0")]},
+        facts={"gpu-1": [], "backup-7": [NetLink("eth0")]},
         ages_seconds={"backup-7": 6000.0},
     ),
 )

@@ -43,20 +43,52 @@ together: then look at the job's own timings.
 """
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 
+from rules._examples import down
 from rules._held_up import Directions, Why, directions
-from rules._lagging import LINE_RATE, Lagging, in_step, lagging
-from rules._uncounted import hosts_not_evaluated
+from rules._links import hosts_not_evaluated
 from truerail.analysis.counters.carried import TOO_FEW
 from truerail.analysis.counters.quantities import Quantity
-from truerail.analysis.counters.rail_balance import LEAST_PEERS, Rails
+from truerail.analysis.counters.rail_balance import (
+    FLAGGED_WINDOWS,
+    FLOOR,
+    IDLE,
+    LEAST_NICS,
+    LEAST_PEERS,
+    OUTLIER,
+    SHORTFALL,
+    Numbers,
+    Rails,
+    means,
+    medians,
+)
 from truerail.analysis.counters.telemetry import Telemetry
 from truerail.analysis.round import Round
-from truerail.analysis.rule import Case, InsufficientDataError, NotEvaluated, report_not_evaluated, rule
-from truerail.model import CauseKind, Finding, NetLink, PortCounters, Severity
+from truerail.analysis.rule import Case, InsufficientDataError, report_not_evaluated, rule
+from truerail.model import CauseKind, Finding, NotEvaluated, PortCounters, Severity
 from truerail.model.columns import Mask
+
+IN_STEP, ONE_LEVEL = 1.05, 1.01
+"""Maximum ratio between the rates of a host's NICs, and between neighbouring host levels, where one job moves all of
+them in step: 1.04 and 1.007 in the simulator's synchronous collectives, with a slow NIC in them. Chosen by judgement.
+"""
+LINE_RATE = 0.9
+"""Share of the line rate from which no NIC slows down the others."""
+
+
+class _Lagging(NamedTuple):
+    """NICs that stand out below their peers, and those that carry as little while their peers scatter too much to
+    decide, shapes (hosts, NICs of a host); rails with data on enough NICs to compare them, and rails with traffic.
+    """
+
+    found: Mask
+    doubtful: Mask
+    compared: int
+    rails: int
+
 
 SURE, BY_RATES_ONLY, ONE_OF_TWO = 0.8, 0.6, 0.4
 """Confidence where congestion is counted and is not the reason; where it is not counted (detection.md 7: inferred by
@@ -64,12 +96,7 @@ traffic only); where the NIC at the other end may be the slow one as well.
 """
 
 
-@rule(
-    "RAL002",
-    severity=Severity.WARNING,
-    needs=[PortCounters],
-    cause=CauseKind.SLOW_HOST,
-)
+@rule("RAL002", severity=Severity.WARNING, needs=[PortCounters], cause=CauseKind.SLOW_HOST)
 def straggler_nic(round: Round) -> Iterator[Finding]:
     """NICs below their peers on the rail."""
     telemetry = round.telemetry
@@ -77,7 +104,7 @@ def straggler_nic(round: Round) -> Iterator[Finding]:
     if not rails.carried.enough:
         raise InsufficientDataError(TOO_FEW)
     ways = directions(round)
-    lags = lagging(ways)
+    lags = _lagging(ways)
     if not lags.compared:
         raise InsufficientDataError(f"no rail with {LEAST_PEERS} NICs that carry enough to compare")
     named = set[int]()
@@ -91,7 +118,7 @@ def straggler_nic(round: Round) -> Iterator[Finding]:
     report_not_evaluated(_not_evaluated(round, ways, lags))
 
 
-def _not_evaluated(round: Round, ways: Directions, lags: Lagging) -> Iterator[NotEvaluated]:
+def _not_evaluated(round: Round, ways: Directions, lags: _Lagging) -> Iterator[NotEvaluated]:
     """NICs that may be slow, and that nothing can be compared with."""
     index, rails = round.cabling.index, ways.rails
     if missing := lags.rails - lags.compared:
@@ -104,7 +131,7 @@ def _not_evaluated(round: Round, ways: Directions, lags: Lagging) -> Iterator[No
         why = f"{len(slow)} NICs carry less than is expected, and their peers are apart by as much"
         ports = tuple(str(index.spell(int(rails.port[row, nic]))) for row, nic in slow)
         yield NotEvaluated(why, what="NIC", count=len(ports), subjects=ports)
-    together = np.flatnonzero(in_step(rails))
+    together = np.flatnonzero(_in_step(rails))
     if len(together) and not lags.found.any():  # a NIC that lags for a known reason slows no other NIC
         why = (
             f"{len(together)} hosts move in step below {LINE_RATE:.0%} of the line rate: a slow NIC would slow all of "
@@ -162,7 +189,80 @@ def _besides(ways: Directions, at: tuple[int, int], *, counted: bool) -> str:
     return "without congestion" if counted else "and no counter shows congestion"
 
 
-_PLAN = "\n".join(f"h{h}/nic{r} leaf-{r}/p{h} rail={r} speed=400" for h in range(10) for r in range(4))
+def _lagging(ways: Directions) -> _Lagging:
+    """NICs that carry less than expected, compared with the NICs of their rail in other hosts, minute after minute.
+
+    What a NIC lacks in the two directions is combined by certainty (weights of inverse variance): a slow NIC lacks
+    equally in both, and where collisions scatter one direction, the other still shows it. Arrays have shape (hosts,
+    NICs of a host) and, last, windows.
+    """
+    rails, compared, busy = ways.rails, 0, 0
+    found, doubtful = (np.zeros(rails.port.shape, dtype=bool) for _ in range(2))
+    own, scatter = _own(ways)
+    for rail in np.unique(rails.rail[rails.rail >= 0]).tolist():
+        on = rails.rail == rail
+        known = (~np.isnan(rails.share[on & rails.busy[:, None]])).sum(axis=0) >= LEAST_PEERS
+        compared += int(known.sum() >= FLAGGED_WINDOWS)
+        busy += bool((rails.use[on] >= IDLE).any())
+        at = on & rails.evaluated[:, None]
+        found[at] = _low(own[at], scatter[at, None])
+        doubtful[at] = ~found[at] & _low(own[at])
+    return _Lagging(found, doubtful, compared, busy)
+
+
+def _in_step(rails: Rails) -> Mask:
+    """Evaluated hosts that move in step with another one below the line rate, as synchronous jobs do: the slowest NIC
+    sets the rate of all, and the rates do not show whether there is a slow one. Shape (hosts,).
+    """
+    found = np.zeros(len(rails.host), dtype=bool)
+    hosts = np.flatnonzero(rails.evaluated)
+    level = means(rails.use[hosts])
+    use = np.where(np.isnan(rails.use[hosts]), level[:, None], rails.use[hosts])
+    even = (use.max(axis=1, initial=0.0) <= IN_STEP * use.min(axis=1, initial=np.inf)) & (level < LINE_RATE)
+    hosts, level = hosts[even], level[even]
+    order = np.argsort(level)
+    near = level[order][1:] <= ONE_LEVEL * level[order][:-1]
+    beside = np.r_[near, False] | np.r_[False, near]
+    found[hosts[order]] = beside[: len(hosts)]
+    return found
+
+
+def _own(ways: Directions) -> tuple[Numbers, Numbers]:
+    """What each NIC carries in each window, as a share of the expected rate; and its standard error."""
+    rails, alike = ways.rails, ways.alike
+    with np.errstate(invalid="ignore", divide="ignore"):
+        weight = np.where(np.isnan(ways.lack), 0.0, alike.scatter**-2)[..., None]
+        own = np.stack([_by_window(carried, alike.expected[way]) for way, carried in enumerate((rails.tx, rails.rx))])
+        mean = np.where(weight > 0, weight * own, 0.0).sum(axis=0) / weight.sum(axis=0)
+        return mean, weight.sum(axis=0)[..., 0] ** -0.5
+
+
+def _by_window(carried: Numbers, expected: Numbers) -> Numbers:
+    """The expected rate follows the host's median NIC."""
+    level = medians(carried, LEAST_NICS)
+    return np.asarray(carried / level[:, None, :] * (means(level)[:, None] / expected)[:, :, None])
+
+
+def _low(own: Numbers, scatter: Numbers | None = None) -> Mask:
+    """Of one rail's NICs, shape (NICs, windows), those that are low in enough windows and in their newest one;
+    without `scatter`, regardless of how much their peers differ.
+
+    Peers that carry more than expected (other jobs load this rail more) are not a reference: the further they are above
+    it, the less certain the comparison.
+    """
+    middle = np.fmin(medians(own[None], LEAST_PEERS)[0], 1.0)
+    apart = 1.4826 * medians(np.abs(own - middle)[None], LEAST_PEERS)[0]
+    with np.errstate(invalid="ignore"):
+        limit = SHORTFALL * middle
+        if scatter is not None:
+            limit = np.fmin(OUTLIER * np.fmax(np.fmax(apart, FLOOR * middle), scatter * middle), limit)
+        flagged = own - middle < limit
+    last = own.shape[1] - 1 - np.argmax(~np.isnan(own)[:, ::-1], axis=1)
+    still = flagged[np.arange(len(own)), last]  # a link that was down and is back is not a straggler
+    return np.asarray((flagged.sum(axis=1) >= FLAGGED_WINDOWS) & still, dtype=bool)
+
+
+PLAN = "\n".join(f"h{h}/nic{r} leaf-{r}/p{h} rail={r} speed=400" for h in range(10) for r in range(4))
 
 
 _REPORTED = {"cnp_handled": 0.0, "ecn_received_packets": 0.0}
@@ -180,58 +280,35 @@ _SENDS_HALF, _GETS_HALF = {"tx_bytes": 1.5e10}, {"rx_bytes": 1.5e10}
 _ENDS = {"h4/nic2": 0.75, "h5/nic2": 0.75}
 
 FIRES = (
-    Case("One NIC at three quarters.", _PLAN, {}, ("h4/nic2",), rates=_rates({"h4/nic2": 0.75})),
+    Case("One NIC at three quarters.", finds="h4/nic2", rates=_rates({"h4/nic2": 0.75})),
     Case(
         "It is slow; the next in the ring gets less, but sends as ever.",
-        _PLAN,
-        {},
-        ("h4/nic2",),
+        finds="h4/nic2",
         rates=_rates({"h4/nic2": 0.5}, h5_nic2=_GETS_HALF),
     ),
     Case(
         "It is slow at what it sends, while congestion hides what it receives.",
-        _PLAN,
-        {},
-        ("h4/nic2",),
+        finds="h4/nic2",
         rates=_rates({"h4/nic2": 0.75}, h4_nic2=_GETS_HALF | _MARKED),
     ),
     Case(
         "Either is slow: what one sends the other receives, and congestion hides the rest. Both are named in one.",
-        _PLAN,
-        {},
-        ("h4/nic2",),
+        finds="h4/nic2",
         rates=_rates(_ENDS, h4_nic2=_GETS_HALF | _MARKED, h5_nic2=_SENDS_HALF | _CUT),
     ),
 )
 
 QUIET = (
-    Case("All carry alike, at the line rate.", _PLAN, {}, rates=_rates({}, 4.8e10)),
-    Case("All move in step at 60 % of the line rate: one may hold them.", _PLAN, {}, unknown=True, rates=_rates({})),
+    Case("All carry alike, at the line rate.", rates=_rates({}, 4.8e10)),
+    Case("All move in step at 60 % of the line rate: one may hold them.", unknown=True, rates=_rates({})),
     Case(
         "Only two hosts report rail 3: too few to compare.",
-        _PLAN,
-        {},
         unknown=True,
         rates={port: of for port, of in _rates({}, 4.8e10).items() if "nic3" not in port or port[:3] in ("h0/", "h1/")},
     ),
-    Case("A tenth less is noise.", _PLAN, {}, rates=_rates({"h4/nic2": 0.9}, 4.8e10)),
-    Case("Rail 2 is loaded less on all hosts.", _PLAN, {}, rates=_rates({f"h{h}/nic2": 0.5 for h in range(10)})),
-    Case(
-        "Congestion slows it both ways.",
-        _PLAN,
-        {},
-        rates=_rates({"h4/nic2": 0.75}, h4_nic2=_CUT | _MARKED),
-    ),
-    Case(
-        "Its leaf pauses it while it would send.",
-        _PLAN,
-        {},
-        rates=_rates({"h4/nic2": 0.75}, h4_nic2=_PAUSED | _MARKED),
-    ),
-    Case(
-        "The NIC has no link.",
-        _PLAN,
-        {"h4": [NetLink("nic2", operstate="DOWN")]},
-        rates=_rates({"h4/nic2": 0.0}),
-    ),
+    Case("A tenth less is noise.", rates=_rates({"h4/nic2": 0.9}, 4.8e10)),
+    Case("Rail 2 is loaded less on all hosts.", rates=_rates({f"h{h}/nic2": 0.5 for h in range(10)})),
+    Case("Congestion slows it both ways.", rates=_rates({"h4/nic2": 0.75}, h4_nic2=_CUT | _MARKED)),
+    Case("Its leaf pauses it while it would send.", rates=_rates({"h4/nic2": 0.75}, h4_nic2=_PAUSED | _MARKED)),
+    Case("The NIC has no link.", facts={"h4": [down("nic2")]}, rates=_rates({"h4/nic2": 0.0})),
 )

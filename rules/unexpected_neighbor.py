@@ -29,6 +29,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from rules._examples import hears
 from rules._places import Misplaced, Places, places, unseen_cables
 from truerail.analysis.cabling import DEVICE_ONLY, WITNESS_KINDS
 from truerail.analysis.round import Round
@@ -95,7 +96,7 @@ def _stranger(sorted_: Places, port: int) -> str:
     return str(index.spell(partner))
 
 
-_PLAN = """
+PLAN = """
     gpu-1/eth1 leaf-0/swp1 rail=0
     gpu-2/eth1 leaf-0/swp2 rail=0
     leaf-0/swp9 spine-1/swp1
@@ -105,74 +106,53 @@ _PLAN = """
 FIRES = (
     Case(
         "A device that the plan does not have sits in a NIC's place.",
-        _PLAN,
-        {"leaf-0": [Neighbor("swp1", system_name="backup-7", port_id="eth0", port_id_type="ifname")]},
-        ("leaf-0/swp1",),
+        facts={"leaf-0": [hears("swp1", "backup-7/eth0")]},
+        finds="leaf-0/swp1",
     ),
     Case(
         "A host's NIC is cabled to a switch that the plan does not have.",
-        _PLAN,
-        {"gpu-1": [Neighbor("eth1", system_name="storage-sw", port_id="swp1", port_id_type="ifname")]},
-        ("gpu-1/eth1",),
+        facts={"gpu-1": [hears("eth1", "storage-sw/swp1")]},
+        finds="gpu-1/eth1",
     ),
     Case(
         "The management NIC of a planned host sits in a rail's port.",
-        _PLAN,
-        {
-            "leaf-0": [Neighbor("swp1", system_name="gpu-1", port_id="eno1", port_id_type="ifname")],
-            "gpu-1": [NetLink("eth1"), NetLink("eno1")],
-        },
-        ("leaf-0/swp1",),
+        facts={"leaf-0": [hears("swp1", "gpu-1/eno1")], "gpu-1": [NetLink("eth1"), NetLink("eno1")]},
+        finds="leaf-0/swp1",
     ),
     Case(
         "Two switch places are wired to each other: one cable, one finding.",
-        _PLAN,
-        {"leaf-0": [Neighbor("swp1", system_name="leaf-0", port_id="swp2", port_id_type="ifname")]},
-        ("leaf-0/swp1",),
+        facts={"leaf-0": [hears("swp1", "leaf-0/swp2")]},
+        finds="leaf-0/swp1",
     ),
     Case(
         "The leaf hears another host, which does not report its port.",
-        _PLAN,
-        {"leaf-0": [Neighbor("swp1", system_name="gpu-2")], "gpu-1": [Neighbor("eth1", system_name="leaf-0")]},
-        ("leaf-0/swp1",),
+        facts={"leaf-0": [hears("swp1", "gpu-2")], "gpu-1": [hears("eth1", "leaf-0")]},
+        finds="leaf-0/swp1",
     ),
     Case(
         "A spine's port hears a device not in the plan.",
-        _PLAN,
-        {"spine-1": [Neighbor("swp1", system_name="other-leaf", port_id="swp1", port_id_type="ifname")]},
-        ("spine-1/swp1",),
+        facts={"spine-1": [hears("swp1", "other-leaf/swp1")]},
+        finds="spine-1/swp1",
     ),
 )
 
 QUIET = (
     Case(
         "Unplanned ports may hear anything; a planned one may hear a bridge beside its NIC.",
-        _PLAN,
-        {
-            "leaf-0": [
-                Neighbor("eth0", system_name="mgmt-sw", port_id="Gi1/0/7", port_id_type="ifname"),
-                Neighbor("swp1", system_name="gpu-1", port_id="eth1", port_id_type="ifname"),
-                Neighbor("swp1", system_name="vm-17", port_id="eth0", port_id_type="ifname"),
-            ],
-            "gpu-1": [Neighbor("eno1", system_name="mgmt-sw", port_id="Gi1/0/8", port_id_type="ifname")],
+        facts={
+            "leaf-0": [hears("eth0", "mgmt-sw/Gi1/0/7"), hears("swp1", "gpu-1/eth1"), hears("swp1", "vm-17/eth0")],
+            "gpu-1": [hears("eno1", "mgmt-sw/Gi1/0/8")],
         },
         unknown=True,
     ),
     Case(
         "Two swapped NICs are CAB002; a NIC in an uplink's port is CAB002 and CAB006.",
-        _PLAN,
-        {
-            "leaf-0": [
-                Neighbor("swp1", system_name="gpu-2", port_id="eth1", port_id_type="ifname"),
-                Neighbor("swp9", system_name="gpu-1", port_id="eth1", port_id_type="ifname"),
-            ]
-        },
+        facts={"leaf-0": [hears("swp1", "gpu-2/eth1"), hears("swp9", "gpu-1/eth1")]},
         unknown=True,
     ),
     Case(
         "An uplink that only its spine reports, and reports as wrong, is CAB006.",
-        _PLAN,
-        {"spine-1": [Neighbor("swp1", system_name="leaf-1")]},
+        facts={"spine-1": [hears("swp1", "leaf-1")]},
         unknown=True,
     ),
 )

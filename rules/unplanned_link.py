@@ -29,6 +29,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from rules._examples import hears
 from truerail.analysis.cabling import DEVICE_ONLY, State, Wiring
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, rule
@@ -43,12 +44,7 @@ _GUIDS_OF_A_SWITCH = 0x40
 """A switch has the GUIDs up to the next multiple; its aggregation node has its GUID + 8 or + 16 (recorded listings)."""
 
 
-@rule(
-    "CAB009",
-    severity=Severity.INFO,
-    needs=[Neighbor],
-    first="diff --plan",
-)
+@rule("CAB009", severity=Severity.INFO, needs=[Neighbor], first="diff --plan")
 def unplanned_link(round: Round) -> Iterator[Finding]:
     """Ports without a planned cable that are wired to something."""
     wiring = round.cabling
@@ -120,53 +116,39 @@ def _stranger(wiring: Wiring, port: int) -> str:
     return ", a device not in the plan" if far >= wiring.index.devices.planned else ""
 
 
-_PLAN = """
+PLAN = """
     gpu-1/eth1 leaf-0/swp1 rail=0
     gpu-2/eth1 leaf-0/swp2 rail=0
     leaf-0/swp9 spine-1/swp1
     leaf-1/swp9 spine-1/swp2
 """
-_RIGHT = Neighbor("swp1", system_name="gpu-1", port_id="eth1", port_id_type="ifname")
+_RIGHT = hears("swp1", "gpu-1/eth1")
 
 FIRES = (
     Case(
         "A server that the plan does not have sits on a free port of a leaf.",
-        _PLAN,
-        {"leaf-0": [_RIGHT, Neighbor("swp30", system_name="ufm-2", port_id="mlx5_0", port_id_type="ifname")]},
-        ("leaf-0/swp30",),
+        facts={"leaf-0": [_RIGHT, hears("swp30", "ufm-2/mlx5_0")]},
+        finds="leaf-0/swp30",
     ),
     Case(
         "Two leaves are wired to each other on free ports: one link, one finding.",
-        _PLAN,
-        {
-            "leaf-0": [Neighbor("swp31", system_name="leaf-1", port_id="swp31", port_id_type="ifname")],
-            "leaf-1": [Neighbor("swp31", system_name="leaf-0", port_id="swp31", port_id_type="ifname")],
-        },
-        ("leaf-0/swp31",),
+        facts={"leaf-0": [hears("swp31", "leaf-1/swp31")], "leaf-1": [hears("swp31", "leaf-0/swp31")]},
+        finds="leaf-0/swp31",
     ),
     Case(
         "A planned host has a second cable to a leaf, which names only the host.",
-        _PLAN,
-        {"leaf-1": [Neighbor("swp3", system_name="gpu-1")]},
-        ("leaf-1/swp3",),
+        facts={"leaf-1": [hears("swp3", "gpu-1")]},
+        finds="leaf-1/swp3",
     ),
 )
 
 QUIET = (
     Case(
         "Management ports, and what a host's NIC that is on no rail hears outside the plan.",
-        _PLAN,
-        {
-            "leaf-0": [_RIGHT, Neighbor("eth0", system_name="mgmt-sw", port_id="Gi1/0/7", port_id_type="ifname")],
-            "gpu-1": [Neighbor("eno1", system_name="mgmt-sw", port_id="Gi1/0/8", port_id_type="ifname")],
-        },
+        facts={"leaf-0": [_RIGHT, hears("eth0", "mgmt-sw/Gi1/0/7")], "gpu-1": [hears("eno1", "mgmt-sw/Gi1/0/8")]},
     ),
     Case(
         "A planned port with an unplanned device is CAB004; a NIC on a free port of another leaf is CAB001.",
-        _PLAN,
-        {
-            "leaf-0": [Neighbor("swp1", system_name="backup-7", port_id="eth0", port_id_type="ifname")],
-            "leaf-1": [Neighbor("swp5", system_name="gpu-2", port_id="eth1", port_id_type="ifname")],
-        },
+        facts={"leaf-0": [hears("swp1", "backup-7/eth0")], "leaf-1": [hears("swp5", "gpu-2/eth1")]},
     ),
 )

@@ -31,6 +31,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from rules._examples import one_leaf
 from truerail.analysis.ecmp.flow_bounds import FlowBounds
 from truerail.analysis.ecmp.occupancy import idle_chance
 from truerail.analysis.ecmp.siblings import CHANCE, polarized, weighted
@@ -50,13 +51,7 @@ DEVIATIONS = 4.75
 """Standard deviations of what chance exceeds once in a million times (`siblings.CHANCE`)."""
 
 
-@rule(
-    "LBL002",
-    severity=Severity.WARNING,
-    needs=[PortCounters],
-    cause=CauseKind.OVERLOAD,
-    first="where SWITCH",
-)
+@rule("LBL002", severity=Severity.WARNING, needs=[PortCounters], cause=CauseKind.OVERLOAD, first="where SWITCH")
 def uplink_imbalance(round: Round) -> Iterator[Finding]:
     """Switches whose uplinks are uneven beyond what their flows explain."""
     b = balance_to_evaluate(round)
@@ -132,10 +127,7 @@ def _finding(b: Balance, group: int, expected: float) -> Finding:
     )
 
 
-_PLAN = "\n".join(
-    [f"h{n}/nic0 leaf-0/p{n} rail=0 speed=400" for n in range(64)]
-    + [f"leaf-0/up{s} spine-{s}/p0 speed=400" for s in range(4)]
-)
+PLAN = one_leaf(hosts=64, spines=4)
 _HOSTS = {f"leaf-0/p{n}": {"rx_bytes": 1e9} for n in range(64)}
 
 
@@ -148,34 +140,24 @@ _SIBLINGS = "\n".join(f"leaf-{n}/up{s} spine-{s}/p{n} speed={200 if s else 400}"
 FIRES = (
     Case(
         "64 hosts send alike, and one of four uplinks carries two thirds of it.",
-        _PLAN,
-        {},
-        ("leaf-0",),
+        finds="leaf-0",
         rates=_HOSTS | _rates(0.66, 0.12, 0.12, 0.1),
     ),
     Case(
-        "Half of the uplinks stay idle on one switch alone.",
-        _PLAN,
-        {},
-        ("leaf-0",),
-        rates=_HOSTS | _rates(0.5, 0.5, 0.0, 0.0),
+        "Half of the uplinks stay idle on one switch alone.", finds="leaf-0", rates=_HOSTS | _rates(0.5, 0.5, 0.0, 0.0)
     ),
     Case(
         "Adaptive routing steers away from one uplink.",
-        _PLAN,
-        {},
-        ("leaf-0",),
+        finds="leaf-0",
         load_balancing=LoadBalancing.ADAPTIVE,
         rates=_rates(0.3, 0.3, 0.3, 0.1),
     ),
 )
 
 QUIET = (
-    Case("All uplinks carry alike.", _PLAN, {}, rates=_HOSTS | _rates(0.25, 0.25, 0.26, 0.24)),
+    Case("All uplinks carry alike.", rates=_HOSTS | _rates(0.25, 0.25, 0.26, 0.24)),
     Case(
         "Four hosts send at full speed: some uplinks get two flows, others none.",
-        _PLAN,
-        {},
         unknown=True,
         rates={f"leaf-0/p{n}": {"rx_bytes": 4e10 if n < 4 else 1.0} for n in range(64)}
         | {f"leaf-0/up{s}": {"tx_bytes": 4e10 * flows} for s, flows in enumerate((1, 1, 0, 1))}
@@ -184,20 +166,16 @@ QUIET = (
     Case(
         "Uplinks of different speed carry by their speed.",
         _SIBLINGS,
-        {},
         rates={f"leaf-{n}/up{s}": {"tx_bytes": 1e10 if s else 2e10} for n in range(4) for s in range(4)},
     ),
     Case(
         "All siblings give the same uplink the same larger share: weights.",
         _SIBLINGS,
-        {},
         load_balancing=LoadBalancing.ADAPTIVE,
         rates={f"leaf-{n}/up{s}": {"tx_bytes": (n + 3) * (1e9 if s else 4e9)} for n in range(4) for s in range(4)},
     ),
     Case(
         "It was even for a part of the time.",
-        _PLAN,
-        {},
         rates=_HOSTS | _rates(0.25, 0.25, 0.25, 0.25) | {"leaf-0/up0": {"tx_bytes": [16e9] * 3 + [48e9] * 9}},
         load_balancing=LoadBalancing.SPRAY,
     ),

@@ -26,6 +26,7 @@ wrong as well, and the cause is one `leaf-swap`.
 
 from collections.abc import Iterator
 
+from rules._examples import hears
 from rules._places import Misplaced, places, unseen_cables
 from truerail.analysis.cabling import WITNESS_KINDS
 from truerail.analysis.round import Round
@@ -33,39 +34,28 @@ from truerail.analysis.rule import Case, report_not_evaluated, rule
 from truerail.model import Finding, Neighbor, Severity
 
 
-@rule(
-    "CAB006",
-    severity=Severity.WARNING,
-    needs=[Neighbor],
-    instead=WITNESS_KINDS,
-    first="where SWITCH/PORT",
-)
+@rule("CAB006", severity=Severity.WARNING, needs=[Neighbor], instead=WITNESS_KINDS, first="where SWITCH/PORT")
 def uplink_miscabled(round: Round) -> Iterator[Finding]:
     """Cables that start at a switch and are seen elsewhere."""
     sorted_ = places(round)
     wiring = sorted_.wiring
     for cable in sorted_.of(Misplaced.UPLINK):
-        a, b, place = int(wiring.index.a[cable]), int(wiring.index.b[cable]), int(wiring.place[cable])
         source, target = wiring.index.a_port(cable), wiring.index.b_port(cable)
         if sorted_.at[cable] >= 0:
             summary = f"the uplink {source} is cabled to {sorted_.sight(cable)}, not to {target}"
         else:
-            stranger = wiring.index.devices.names[int(wiring.heard[b])]
+            stranger = wiring.index.devices.names[int(wiring.heard[wiring.index.b[cable]])]
             summary = f"the uplink {source} does not reach {target}, which sees {stranger} instead"
-        yield uplink_miscabled.found(
-            source,
+        yield sorted_.found(
+            uplink_miscabled,
+            cable,
             summary=summary,
             action=f"Move the upper end of the cable to {target}, unless its cause is a wrong label.",
-            expected=str(target),
-            observed=sorted_.observed(cable),
-            rail=round.plan.cables[cable].rail,
-            confidence=wiring.confidence(cable),
-            evidence=wiring.evidence(a, b, place),
         )
     report_not_evaluated(unseen_cables(wiring, ~wiring.index.from_host))
 
 
-_PLAN = """
+PLAN = """
     leaf-0/swp9 spine-1/swp1
     leaf-0/swp10 spine-2/swp1
     leaf-1/swp9 spine-1/swp2
@@ -74,37 +64,25 @@ _PLAN = """
 FIRES = (
     Case(
         "Two uplinks of a leaf are swapped.",
-        _PLAN,
-        {
-            "leaf-0": [
-                Neighbor("swp9", system_name="spine-2", port_id="swp1", port_id_type="ifname"),
-                Neighbor("swp10", system_name="spine-1", port_id="swp1", port_id_type="ifname"),
-            ]
-        },
-        ("leaf-0/swp9", "leaf-0/swp10"),
+        facts={"leaf-0": [hears("swp9", "spine-2/swp1"), hears("swp10", "spine-1/swp1")]},
+        finds="leaf-0/swp9 leaf-0/swp10",
     ),
     Case(
         "The leaf hears another spine, which does not report its port.",
-        _PLAN,
-        {"leaf-0": [Neighbor("swp9", system_name="spine-2")]},
-        ("leaf-0/swp9",),
+        facts={"leaf-0": [hears("swp9", "spine-2")]},
+        finds="leaf-0/swp9",
     ),
     Case(
         "The spine hears another leaf, which does not report its port; the planned leaf reports nothing.",
-        _PLAN,
-        {"spine-2": [Neighbor("swp1", system_name="leaf-1")]},
-        ("leaf-0/swp10",),
+        facts={"spine-2": [hears("swp1", "leaf-1")]},
+        finds="leaf-0/swp10",
     ),
 )
 
 QUIET = Case(
     "Each uplink ends on its spine.",
-    _PLAN,
-    {
-        "spine-1": [
-            Neighbor("swp1", system_name="leaf-0", port_id="swp9", port_id_type="ifname"),
-            Neighbor("swp2", system_name="leaf-1", port_id="swp9", port_id_type="ifname"),
-        ],
-        "leaf-0": [Neighbor("swp10", system_name="spine-2", port_id="swp1", port_id_type="ifname")],
+    facts={
+        "spine-1": [hears("swp1", "leaf-0/swp9"), hears("swp2", "leaf-1/swp9")],
+        "leaf-0": [hears("swp10", "spine-2/swp1")],
     },
 )

@@ -28,13 +28,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rules._sweeps import evidence_of, not_covered, round_rate, subject_of, sweep_to_evaluate
-from rules._swept_example import Sweep, swept_example
+from rules._examples import SweptFacts, spines, swept_example
+from rules._probes import Sweep, round_rate, sweep_to_evaluate
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, InsufficientDataError, NotApplicableError, report_not_evaluated, rule
 from truerail.analysis.sweep.choices import IdleMember
 from truerail.analysis.sweep.flow_paths import CHANGING
-from truerail.analysis.sweep.swept import Swept
 from truerail.model import CauseKind, Finding, ProbeHop, Severity
 from truerail.model.plan import LoadBalancing
 
@@ -49,68 +48,54 @@ from truerail.model.plan import LoadBalancing
 )
 def uplink_unused(round: Round) -> Iterator[Finding]:
     """Links that no flow takes."""
-    found = sweep_to_evaluate(round)
-    if found.paths.changing > CHANGING:
+    sweep = sweep_to_evaluate(round)
+    paths, choices = sweep.swept.paths, sweep.swept.choices
+    if paths.changing > CHANGING:
         raise NotApplicableError("paths change from packet to packet")
-    choices = found.choices
     for member in choices.idle:
-        yield _finding(round, found, member)
+        yield _finding(sweep, member)
     if not len(choices.of):
         raise InsufficientDataError("no flow passed a switch with a choice whose next hop is known")
-    segments = found.paths.edge_segments()
+    segments = paths.edge_segments()
     open_ = np.setdiff1d(segments[choices.of], segments[choices.tested])
-    short = np.isin(found.coverage.segment, open_)
-    report_not_evaluated(not_covered(found, short, "too few flows with known hops could have taken"))
+    short = np.isin(sweep.swept.coverage.segment, open_)
+    report_not_evaluated(sweep.not_covered(short, "too few flows with known hops could have taken"))
 
 
-def _finding(round: Round, found: Swept, member: IdleMember) -> Finding:
-    graph = found.paths.graph
-    name = subject_of(graph, (member.segment,))
-    tail = int(graph.tails(np.array([member.segment]))[0])
-    switch = graph.index.devices.names[tail]
-    flows = np.flatnonzero((found.paths.node == tail).any(axis=1))
-    return uplink_unused.found(
+def _finding(sweep: Sweep, member: IdleMember) -> Finding:
+    name, link = sweep.subject((member.segment,)), sweep.graph.name(member.segment)
+    tail = int(sweep.graph.tails(np.array([member.segment]))[0])
+    switch = sweep.names[tail]
+    return sweep.found(
+        uplink_unused,
         name,
-        summary=f"takes none of {member.flows} flows that {switch} could send over {graph.name(member.segment)}; by "
+        np.flatnonzero((sweep.swept.paths.node == tail).any(axis=1)),
+        summary=f"takes none of {member.flows} flows that {switch} could send over {link}; by "
         f"chance less than once in {1 / max(member.chance, 1e-300):.0e} times",
         action=f"Check why {switch} does not send over {name}: routes, weights, a drained neighbour, the ECMP group.",
         confidence=0.95,
-        evidence=evidence_of(round, found, flows),
-        detail=(
-            ("links", (graph.name(member.segment),)),
-            ("flows", member.flows),
-            ("chance", round_rate(member.chance)),
-        ),
+        detail=(("links", (link,)), ("flows", member.flows), ("chance", round_rate(member.chance))),
     )
 
 
-_PLAN = "\n".join(
-    ["h1/nic0 leaf-0/p1 rail=0", "h2/nic0 leaf-1/p1 rail=0"]
-    + [f"leaf-{leaf}/up{spine} spine-{spine}/d{leaf}" for spine in range(4) for leaf in range(2)]
-)
+PLAN = spines()
 
 
-def _over(*spines: int) -> Sweep:
-    return swept_example(lambda flow: ("leaf-0", f"spine-{spines[flow % len(spines)]}", "leaf-1"))
+def _over(*used: int) -> SweptFacts:
+    return swept_example(lambda flow: ("leaf-0", f"spine-{used[flow % len(used)]}", "leaf-1"))
 
 
-FIRES = Case("Three of four uplinks share 64 flows.", _PLAN, _over(0, 1, 3), ("leaf-0/up2",))
+FIRES = Case("Three of four uplinks share 64 flows.", facts=_over(0, 1, 3), finds="leaf-0/up2")
 
 QUIET = (
-    Case("All uplinks take flows.", _PLAN, _over(0, 1, 2, 3)),
+    Case("All uplinks take flows.", facts=_over(0, 1, 2, 3)),
     Case(
         "One of four spines never answers: it may be the one that is used.",
-        _PLAN,
-        swept_example(
-            lambda flow: ("leaf-0", f"spine-{flow % 4}", "leaf-1"), deepest=lambda flow: 1 if flow % 4 == 2 else 9
-        ),
+        facts=swept_example(deepest=lambda flow: 1 if flow % 4 == 2 else 9),
         unknown=True,
     ),
     Case(
-        "Twelve flows are too few.",
-        _PLAN,
-        swept_example(lambda flow: ("leaf-0", "spine-0", "leaf-1"), 12),
-        unknown=True,
+        "Twelve flows are too few.", facts=swept_example(lambda flow: ("leaf-0", "spine-0", "leaf-1"), 12), unknown=True
     ),
-    Case("Hops were not asked.", _PLAN, {}, unknown=True),
+    Case("Hops were not asked.", unknown=True),
 )

@@ -25,6 +25,7 @@ same; then many ports of one switch are off alike.
 
 from collections.abc import Iterator
 
+from rules._examples import hears
 from rules._places import Misplaced, places, unseen_cables
 from truerail.analysis.cabling import WITNESS_KINDS
 from truerail.analysis.round import Round
@@ -38,23 +39,18 @@ def wrong_port_on_right_leaf(round: Round) -> Iterator[Finding]:
     sorted_ = places(round)
     wiring = sorted_.wiring
     for cable in sorted_.of(Misplaced.PORT):
-        a, b, place = int(wiring.index.a[cable]), int(wiring.index.b[cable]), int(wiring.place[cable])
         target = wiring.index.b_port(cable)
-        yield wrong_port_on_right_leaf.found(
-            wiring.index.a_port(cable),
+        yield sorted_.found(
+            wrong_port_on_right_leaf,
+            cable,
             summary=f"{sorted_.subject(cable)} is cabled to {sorted_.sight(cable)}, the right leaf but not "
             f"{target.name}",
             action=f"Move the cable from {sorted_.sight(cable)} to {target}, or correct the plan if it should stay.",
-            expected=str(target),
-            observed=sorted_.observed(cable),
-            rail=round.plan.cables[cable].rail,
-            confidence=wiring.confidence(cable),
-            evidence=wiring.evidence(a, b, place),
         )
     report_not_evaluated(unseen_cables(wiring, wiring.index.from_host))
 
 
-_PLAN = """
+PLAN = """
     gpu-1/nic0 leaf-0/swp1 rail=0
     gpu-2/nic0 leaf-0/swp2 rail=0
 """
@@ -62,23 +58,13 @@ _PLAN = """
 FIRES = (
     Case(
         "Two hosts are swapped on one leaf.",
-        _PLAN,
-        {
-            "leaf-0": [
-                Neighbor("swp1", system_name="gpu-2", port_id="nic0", port_id_type="ifname"),
-                Neighbor("swp2", system_name="gpu-1", port_id="nic0", port_id_type="ifname"),
-            ]
-        },
-        ("gpu-1/nic0", "gpu-2/nic0"),
+        facts={"leaf-0": [hears("swp1", "gpu-2/nic0"), hears("swp2", "gpu-1/nic0")]},
+        finds="gpu-1/nic0 gpu-2/nic0",
     ),
     Case(
         "The cable is in a port that the plan leaves free.",
-        _PLAN,
-        {
-            "gpu-1": [Neighbor("nic0", system_name="leaf-0", port_id="swp7", port_id_type="ifname")],
-            "leaf-0": [Neighbor("swp7", system_name="gpu-1", port_id="nic0", port_id_type="ifname")],
-        },
-        ("gpu-1/nic0",),
+        facts={"gpu-1": [hears("nic0", "leaf-0/swp7")], "leaf-0": [hears("swp7", "gpu-1/nic0")]},
+        finds="gpu-1/nic0",
     ),
 )
 
@@ -86,14 +72,11 @@ QUIET = (
     Case(
         "Each NIC is in its port; NX-OS writes the same port in two ways.",
         "gpu-1/nic0 leaf-0/Ethernet1/1 rail=0",
-        {
-            "gpu-1": [Neighbor("nic0", system_name="leaf-0", port_id="Ethernet1/1", port_id_type="ifname")],
-            "leaf-0": [Neighbor("Eth1/1", system_name="gpu-1", port_id="nic0", port_id_type="ifname")],
-        },
+        {"gpu-1": [hears("nic0", "leaf-0/Ethernet1/1")], "leaf-0": [hears("Eth1/1", "gpu-1/nic0")]},
     ),
     Case(
         "Another port of a leaf with two rails is another rail: CAB001.",
         "gpu-1/nic0 leaf-0/swp1 rail=0\ngpu-1/nic1 leaf-0/swp5 rail=1",
-        {"gpu-1": [Neighbor("nic0", system_name="leaf-0", port_id="swp5", port_id_type="ifname")]},
+        {"gpu-1": [hears("nic0", "leaf-0/swp5")]},
     ),
 )

@@ -34,21 +34,18 @@ from typing import Any
 
 import numpy as np
 
-from rules._probes import Probed, heard, probed, sent, some
+from rules._examples import heard, sent
+from rules._probes import Probed, probed
 from truerail.analysis.cabling import ONE_END, evidence_of
 from truerail.analysis.probes.hop_devices import first_hops
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, report_not_evaluated, rule
 from truerail.model import CauseKind, Finding, NetAddress, ProbeHop, ProbeReach, Severity
 from truerail.model.columns import NONE, Codes
+from truerail.model.names import some
 
 
-@rule(
-    "PRB002",
-    severity=Severity.CRITICAL,
-    needs=[ProbeReach],
-    cause=CauseKind.CONFIGURATION,
-)
+@rule("PRB002", severity=Severity.CRITICAL, needs=[ProbeReach], cause=CauseKind.CONFIGURATION)
 def wrong_source_nic(round: Round) -> Iterator[Finding]:
     """NICs whose probes took another way than theirs: by first hop, by departure, by arrival."""
     found = probed(round)
@@ -100,13 +97,13 @@ def _at_leaf(found: Probed, cable: int, leaf: int, row: int) -> Finding:
 
 def _departing(found: Probed, cable: int, others: list[str], which: Codes) -> Finding:
     nic = found.nic(cable)
-    return wrong_source_nic.found(
-        nic,
+    return found.found(
+        wrong_source_nic,
+        cable,
+        which,
         summary=f"packets from the address of {nic} leave by {some(others)}",
         action=f"Give the address of {nic} its own rule and table (`ip rule add from ADDRESS table N`).",
-        rail=found.rail(cable),
         confidence=0.99,
-        evidence=found.evidence(which),
         detail=(("because", "departure"), ("left_by", others), ("cable", found.cable_state(cable))),
     )
 
@@ -122,11 +119,12 @@ def _arriving(found: Probed, cable: int, which: Codes) -> Finding:
     if alone:
         summary += " and none on itself: ARP, or swapped cables"
         action = f"See where the cables of {nic} and {some(others)} lead before anything is changed. If right: {action}"
-    return wrong_source_nic.found(
-        nic,
+    return found.found(
+        wrong_source_nic,
+        cable,
+        which,
         summary=summary,
         action=action,
-        rail=found.rail(cable),
         confidence=ONE_END if alone else 0.99,
         evidence=found.evidence(which, rows),
         detail=(
@@ -137,7 +135,7 @@ def _arriving(found: Probed, cable: int, which: Codes) -> Finding:
     )
 
 
-_PLAN = """
+PLAN = """
     h1/nic0 leaf-0/p1 rail=0
     h1/nic1 leaf-1/p1 rail=1
     h2/nic0 leaf-0/p2 rail=0
@@ -166,42 +164,38 @@ _MIXED["h2"] += [heard(0, "nic0", "h1", "nic0", arrived_on="nic1")]
 _SWITCHES = {"leaf-0": [NetAddress("p1", "10.9.0.1", 31)], "leaf-1": [NetAddress("p1", "10.9.1.1", 31)]}
 
 FIRES = (
-    Case("Its packets leave by the other NIC.", _PLAN, _both(left_by="nic1"), ("h1/nic0",)),
-    Case("All packets to its address arrive on the other NIC.", _PLAN, _STRAY, ("h2/nic0",)),
-    Case("Some packets to its address arrive on the other NIC.", _PLAN, _MIXED, ("h2/nic0",)),
+    Case("Its packets leave by the other NIC.", facts=_both(left_by="nic1"), finds="h1/nic0"),
+    Case("All packets to its address arrive on the other NIC.", facts=_STRAY, finds="h2/nic0"),
+    Case("Some packets to its address arrive on the other NIC.", facts=_MIXED, finds="h2/nic0"),
     Case(
         "Its first hop is the other rail's leaf.",
-        _PLAN,
-        {**_both(), **_SWITCHES, "h1": [_HOP, _WIRED, *_both()["h1"]]},
-        ("h1/nic0",),
+        facts={**_both(), **_SWITCHES, "h1": [_HOP, _WIRED, *_both()["h1"]]},
+        finds="h1/nic0",
     ),
     Case(
         "First hop, departure and arrival of one NIC: one finding.",
-        _PLAN,
-        {
+        facts={
             "h1": [_HOP, _WIRED, *_both(left_by="nic1")["h1"], heard(1, "nic0", "h2", "nic0", arrived_on="nic1")],
             "h2": _both()["h2"],
             **_SWITCHES,
         },
-        ("h1/nic0",),
+        finds="h1/nic0",
     ),
 )
 
 QUIET = (
     Case(
         "All go their way, and the first hop is the planned leaf.",
-        _PLAN,
-        {**_both(), **_SWITCHES, "h1": [_HOP._replace(address="10.9.0.1"), _WIRED, *_both()["h1"]]},
+        facts={**_both(), **_SWITCHES, "h1": [_HOP._replace(address="10.9.0.1"), _WIRED, *_both()["h1"]]},
     ),
     Case(
         "The first hop's address belongs to two switches, or to none.",
-        _PLAN,
-        {
+        facts={
             **_both(),
             "leaf-0": [NetAddress("vlan1", "10.9.1.1", 24)],
             "leaf-1": [NetAddress("vlan1", "10.9.1.1", 24)],
             "h1": [_HOP, _HOP._replace(address="192.0.2.1"), _WIRED, *_both()["h1"]],
         },
     ),
-    Case("No host reports its routes.", _PLAN, {"h1": [sent(0, "nic0", "h2", "nic0", left_by=None)]}, unknown=True),
+    Case("No host reports its routes.", facts={"h1": [sent(0, "nic0", "h2", "nic0", left_by=None)]}, unknown=True),
 )

@@ -2,31 +2,21 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import UTC, datetime
 from itertools import combinations
 from random import Random
 
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from rules._examples import hears
 from tests.draws import draws
 from tests.each import each
 from tests.followed import both_ways, followed
 from truerail.analysis.round import Round
-from truerail.model import (
-    Cable,
-    CableState,
-    CauseKind,
-    Device,
-    Evaluation,
-    Neighbor,
-    Plan,
-    Port,
-    Reading,
-    Role,
-    Snapshot,
-)
+from truerail.analysis.rule import Case
+from truerail.model import Cable, CableState, CauseKind, Device, Evaluation, Neighbor, Plan, Port, Role
 from truerail.rounds import evaluate
+from truerail.testing.cases import scene
 
 
 def ring(hosts: int) -> Plan:
@@ -44,16 +34,11 @@ def mesh(hosts: int) -> Plan:
 
 def found(plan: Plan, far: Mapping[Port, Port | None]) -> Evaluation:
     """The evaluation of what every host hears."""
-    at = datetime(2026, 11, 20, tzinfo=UTC)
     heard: dict[str, list[Neighbor]] = {name: [] for name in plan.devices}
     for port, there in both_ways(far).items():
         if there is not None:
-            heard[port.device].append(
-                Neighbor(port.name, system_name=there.device, port_id=there.name, port_id_type="ifname")
-            )
-    return evaluate(
-        Round(plan, Snapshot(at, [Reading(name, "lldp_host", at, tuple(rows)) for name, rows in heard.items()]))
-    )
+            heard[port.device].append(hears(port.name, str(there)))
+    return evaluate(Round(plan, scene(Case("", facts=heard)).snapshot))
 
 
 def test_exchanged_plugs_at_one_host_of_a_ring_are_one_swap_there() -> None:

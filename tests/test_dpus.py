@@ -1,54 +1,31 @@
 """The numbers of DPUs in the names that they send: what hosts agree on decides, an assumed order does not."""
 
 from collections.abc import Callable
-from datetime import UTC, datetime
 
 import pytest
 
+from rules._examples import hears
 from tests.each import each
-from truerail.analysis.round import Round
-from truerail.model import (
-    Cable,
-    CableState,
-    Device,
-    Evaluation,
-    Neighbor,
-    Plan,
-    Port,
-    Rail,
-    Reading,
-    Role,
-    Snapshot,
-    Status,
-)
+from truerail.analysis.rule import Case
+from truerail.model import CableState, Evaluation, Port, Status
 from truerail.rounds import evaluate
+from truerail.testing.cases import scene
 
 RAILS = 4
-PLAN = Plan(
-    {
-        **{f"gpu-{host}": Device(f"gpu-{host}", Role.HOST) for host in range(1, 6)},
-        **{f"leaf-{rail}": Device(f"leaf-{rail}", Role.LEAF) for rail in range(RAILS)},
-    },
-    tuple(
-        Cable(Port(f"gpu-{host}", f"nic{rail}"), Port(f"leaf-{rail}", f"swp{host}"), rail)
-        for host in range(1, 6)
-        for rail in range(RAILS)
-    ),
-    rails={rail: Rail(rail) for rail in range(RAILS)},
+PLAN = "\n".join(
+    f"gpu-{host}/nic{rail} leaf-{rail}/swp{host} rail={rail}" for host in range(1, 6) for rail in range(RAILS)
 )
 
 
 def found(name: Callable[[int, int], str], port: Callable[[int], str] = lambda nic: "p0") -> Evaluation:
     """What the leaves hear from the DPUs of five hosts; two cables of gpu-2 are exchanged."""
-    at = datetime(2026, 11, 20, tzinfo=UTC)
-    heard = []
-    for leaf in range(RAILS):
-        rows = []
-        for host in range(1, 6):
-            nic = {1: 2, 2: 1}.get(leaf, leaf) if host == 2 else leaf
-            rows.append(Neighbor(f"swp{host}", system_name=name(host, nic), port_id=port(nic), port_id_type="ifname"))
-        heard.append(Reading(f"leaf-{leaf}", "lldp_switch", at, tuple(rows)))
-    return evaluate(Round(PLAN, Snapshot(at, heard)))
+
+    def heard(leaf: int, host: int) -> str:
+        nic = {1: 2, 2: 1}.get(leaf, leaf) if host == 2 else leaf
+        return f"{name(host, nic)}/{port(nic)}"
+
+    leaves = {f"leaf-{leaf}": [hears(f"swp{host}", heard(leaf, host)) for host in range(1, 6)] for leaf in range(RAILS)}
+    return evaluate(scene(Case("", PLAN, leaves)))
 
 
 @each(

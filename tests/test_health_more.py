@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from rules import rules
-from rules._counter_evidence import counter_evidence, subject_of
-from rules._senders import blamed
+from rules._link_errors import blamed
+from rules._links import counter_evidence, subject_of
 from truerail.analysis.counters import Quantity
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case, InsufficientDataError

@@ -4,7 +4,7 @@ from base64 import b64decode
 from collections import Counter
 from dataclasses import replace
 
-from rules.pfc_storm import FIRES
+from rules import rules
 from tests.each import each
 from tests.view_fabrics import SHAPES, fabric, faulty
 from truerail.analysis.published import Published
@@ -30,7 +30,7 @@ def test_the_headline_names_the_first_cause_of_the_list(name: str) -> None:
 
 
 def test_a_storm_comes_before_the_cables() -> None:
-    publication = publication_of(scene(FIRES[0]))
+    publication = publication_of(scene(rules()["PFC001"].fires[0]))
     words = overview_headline(view_of(publication))
     assert words.worst is not None
     cause = view_of(publication).cause(words.worst)

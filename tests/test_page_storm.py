@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from rules.pfc_storm import FIRES, QUIET
+from rules import rules
 from tests.fake_tower import fabric
 from tests.living_site import Site as Living
 from tests.page_site import Site, Watched, publication
@@ -26,6 +26,7 @@ from truerail.testing.cases import scene
 IMAGE = "<img src=x onerror=window.hacked=1>"
 SCRIPT = '"><script>window.hacked=1</script>'
 COUNTED = ("nic_counters", "rdma_counters", "port_counters", "pfc_counters")
+FIRES, QUIET = rules()["PFC001"].fires, rules()["PFC001"].quiet
 SPREAD, BEHIND, TWO = FIRES[0], FIRES[7], FIRES[8]
 
 

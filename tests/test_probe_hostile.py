@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from rules._probes import heard, sent
+from rules._examples import heard, sent
 from truerail.analysis.probes.hop_devices import first_hops
 from truerail.analysis.probes.reached import Reached, reached
 from truerail.analysis.round import Round

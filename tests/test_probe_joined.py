@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from rules._probes import heard, sent
+from rules._examples import heard, sent
 from truerail.analysis.probes.reached import reached
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from collector import collectors
-from rules._probes import heard, sent
+from rules._examples import heard, sent
 from tests.ports import free_port
 from truerail.analysis.probes.reached import reached
 from truerail.analysis.round import Round

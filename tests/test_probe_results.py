@@ -13,7 +13,7 @@ import pytest
 from msgspec import structs
 
 from collector import collectors
-from rules._probes import heard, sent
+from rules._examples import heard, sent
 from tests.api_client import Api
 from tests.fake_tower import FakeTower, fabric
 from tests.page_site import publication

@@ -1,7 +1,7 @@
 """Findings of a path sweep and of counters: one cause where they agree, doubt where the sweep refutes."""
 
 from rules import rules
-from rules._swept_example import Facts, swept_example
+from rules._examples import Facts, swept_example
 from truerail.analysis.rule import Case
 from truerail.causes import explain
 from truerail.model import Cause, CauseKind, Finding, Severity

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from rules._swept_example import swept_example
+from rules._examples import swept_example
 from truerail.analysis.round import Round
 from truerail.analysis.rule import Case
 from truerail.analysis.sweep.swept import swept

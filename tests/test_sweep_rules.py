@@ -1,9 +1,8 @@
 """What the rules of the path sweep say where paths change, addresses are unknown, or cables are parallel."""
 
 from rules import rules
-from rules._sweeps import subject_of
-from rules._swept_example import Facts, swept_example, together
-from tests.sweep_fabrics import graph_of
+from rules._examples import Facts, swept_example, together
+from rules._probes import sweep_of
 from truerail.analysis.rule import Case, Evaluated
 from truerail.model.facts import NetAddress
 from truerail.testing.cases import scene
@@ -69,5 +68,5 @@ def test_a_path_without_choices_has_no_unused_link() -> None:
 
 
 def test_a_seat_that_is_a_device_is_its_subject() -> None:
-    graph = graph_of(PLAN)
-    assert subject_of(graph, [4 * graph.cables + graph.index.devices.find("leaf-1")]) == "leaf-1"
+    sweep = sweep_of(scene(Case("", PLAN)))
+    assert sweep.subject([4 * sweep.graph.cables + sweep.graph.index.devices.find("leaf-1")]) == "leaf-1"

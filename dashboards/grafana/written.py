@@ -8,7 +8,7 @@ from grafana_foundation_sdk.cog.encoder import JSONEncoder
 from dashboards.grafana.layout import Board, built
 
 WIDTH: Final = 160
-"""Columns of a line of the files; only queries and texts are longer."""
+"""Columns of a line of the files; only queries, texts and the fields of panels are longer."""
 _NOT_OF_VARIABLES: Final = ("auto", "auto_min", "auto_count", "definition")
 """What the kit writes into variables, and Grafana's types do not know there: fields of intervals, a second query."""
 
@@ -20,7 +20,9 @@ def text(board: Board, truerail: str) -> str:
 
 
 def _laid_out(value: Any, depth: int, *, in_one: bool = False) -> str:
-    """JSON with sorted keys, in which a value that fits on a line has one line, and so has each query."""
+    """JSON with sorted keys, in which a value that fits on a line has one line, and so has each query and each field of
+    a panel: a board is read in Grafana, and a change of it by the field.
+    """
     line = json.dumps(value, sort_keys=True, ensure_ascii=False)
     if in_one or not value or not isinstance(value, (dict, list)) or depth + len(line) <= WIDTH:
         return line
@@ -28,7 +30,11 @@ def _laid_out(value: Any, depth: int, *, in_one: bool = False) -> str:
     if isinstance(value, list):
         parts = [inner + _laid_out(one, depth + 2, in_one=_is_query(one)) for one in value]
         return "[\n" + ",\n".join(parts) + f"\n{outer}]"
-    pairs = [f"{inner}{json.dumps(key)}: {_laid_out(value[key], depth + 2)}" for key in sorted(value)]
+    of_panel = "gridPos" in value and "panels" not in value
+    pairs = [
+        f"{inner}{json.dumps(key)}: {_laid_out(value[key], depth + 2, in_one=of_panel and key != 'targets')}"
+        for key in sorted(value)
+    ]
     return "{\n" + ",\n".join(pairs) + f"\n{outer}}}"
 
 

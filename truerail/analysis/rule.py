@@ -2,12 +2,12 @@
 
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from truerail.errors import TruerailError
 from truerail.model.facts import Fact
-from truerail.model.finding import CauseKind, Evidence, Finding, NotEvaluated, Severity
+from truerail.model.finding import CauseKind, Finding, NotEvaluated, Severity
 from truerail.model.plan import LoadBalancing, Plan, Port, Transport
 from truerail.model.qos_profile import QosProfile
 
@@ -31,14 +31,15 @@ class Case:
     """An example of a rule: a small fabric, what its devices answer, and what the rule finds.
 
     `plan` has one cable a line: `h1/nic0 leaf-0/p1 rail=0 plane=0 speed=400`; a device's role follows from its name
-    (`leaf`, `spine`, `superspine`, else host). `facts` maps a device to its facts, `errors` a device to the reason for
-    its missing answer. `finds` are the subjects found, in any order; empty in a QUIET case.
+    (`leaf`, `spine`, `superspine`, else host). A case without one has that of its module, `PLAN`. `facts` maps a device
+    to its facts, `errors` a device to the reason for its missing answer. `finds` are the subjects found, in any order,
+    with a blank between them; empty in a QUIET case.
     """
 
     summary: str
-    plan: str
-    facts: Mapping[str, Sequence[Fact]]
-    finds: tuple[str, ...] = ()
+    plan: str = ""
+    facts: Mapping[str, Sequence[Fact]] = field(default_factory=dict)
+    finds: str = ""
     unknown: bool = False
     """Whether a QUIET case is unknown instead of passed: its data are insufficient for the rule."""
     errors: Mapping[str, str] = field(default_factory=dict)
@@ -106,8 +107,8 @@ class Rule:
     """Kinds of facts without which the rule cannot evaluate, unless there is one of `instead`."""
     explanation: str
     evaluate: Evaluate
-    fires: tuple[Case, ...]
-    quiet: tuple[Case, ...]
+    fires: tuple[Case, ...] = ()
+    quiet: tuple[Case, ...] = ()
     transports: tuple[Transport, ...] = tuple(Transport)
     """The transports to which the rule applies."""
     balancing: tuple[LoadBalancing, ...] = tuple(LoadBalancing)
@@ -166,31 +167,6 @@ class Rule:
         return Finding(self.code, self.name, severity or self.severity, str(subject), summary, action, **more)
 
 
-@dataclass(frozen=True, slots=True)
-class _Declared:
-    """The declaration by `@rule` in the module, until the discovery joins it with the module's examples."""
-
-    code: str
-    severity: Severity
-    needs: tuple[type[Fact], ...]
-    evaluate: Evaluate
-    transports: tuple[Transport, ...]
-    balancing: tuple[LoadBalancing, ...]
-    cause: CauseKind | None
-    first: str
-    instead: tuple[type[Fact], ...]
-    after_causes: bool
-
-    def __call__(self, round: Any) -> Iterator[Finding]:
-        return self.evaluate(round)
-
-    def found(
-        self, subject: Port | str, *, summary: str, action: str, severity: Severity | None = None, **more: Any
-    ) -> Finding:
-        name = getattr(self.evaluate, "__name__", "")
-        return Finding(self.code, name, severity or self.severity, str(subject), summary, action, **more)
-
-
 def rule(
     code: str,
     *,
@@ -202,68 +178,39 @@ def rule(
     first: str = WHERE,
     instead: Sequence[type[Fact]] = (),
     after_causes: bool = False,
-) -> Callable[[Evaluate], _Declared]:
+) -> Callable[[Evaluate], Rule]:
     """Declares a rule. The function's name is the rule's; its module's docstring explains it under `HEADINGS`."""
 
-    def declare(evaluate: Evaluate) -> _Declared:
-        return _Declared(
+    def declare(evaluate: Evaluate) -> Rule:
+        return Rule(
             code,
+            getattr(evaluate, "__name__", ""),
             severity,
             tuple(needs),
+            sys.modules[evaluate.__module__].__doc__ or "",
             evaluate,
-            tuple(transports),
-            tuple(balancing),
-            cause,
-            first,
-            tuple(instead),
-            after_causes,
+            transports=tuple(transports),
+            balancing=tuple(balancing),
+            cause=cause,
+            first=first,
+            instead=tuple(instead),
+            after_causes=after_causes,
         )
 
     return declare
 
 
 def rule_of(module_name: str) -> Rule:
-    """The rule that a module declares. Raises TypeError if the contract of a rule file is broken."""
+    """The rule that a module declares, with its examples. Raises TypeError if the contract of a rule file is broken."""
     module = sys.modules[module_name]
     name = module_name.rpartition(".")[2]
     declared = getattr(module, name, None)
-    explanation = module.__doc__ or ""
-    missing = [heading for heading in HEADINGS if heading not in explanation]
-    if not isinstance(declared, _Declared) or missing:
+    if not isinstance(declared, Rule) or any(heading not in declared.explanation for heading in HEADINGS):
         raise TypeError(f"{module_name}: needs a rule function named {name} and the headings {', '.join(HEADINGS)}")
 
     def cases(attribute: str) -> tuple[Case, ...]:
         value = getattr(module, attribute)
-        return (value,) if isinstance(value, Case) else tuple(value)
+        given = (value,) if isinstance(value, Case) else value
+        return tuple(case if case.plan else replace(case, plan=module.PLAN) for case in given)
 
-    return Rule(
-        declared.code,
-        name,
-        declared.severity,
-        declared.needs,
-        explanation,
-        declared.evaluate,
-        cases("FIRES"),
-        cases("QUIET"),
-        declared.transports,
-        declared.balancing,
-        declared.cause,
-        declared.first,
-        declared.instead,
-        declared.after_causes,
-    )
-
-
-__all__ = [
-    "HEADINGS",
-    "Case",
-    "Evaluated",
-    "Evidence",
-    "InsufficientDataError",
-    "NotApplicableError",
-    "NotEvaluated",
-    "Rule",
-    "report_not_evaluated",
-    "rule",
-    "rule_of",
-]
+    return replace(declared, fires=cases("FIRES"), quiet=cases("QUIET"))

@@ -36,7 +36,7 @@ def _body(case: Case) -> Iterator[str]:
     answers = [f"{device}: {_fact(fact)}" for device, facts in case.facts.items() for fact in facts]
     yield from _under("answers", answers)
     yield from _under("errors", [f"{device}: {why}" for device, why in case.errors.items()])
-    yield from _under("finds", list(case.finds) or ["nothing"])
+    yield from _under("finds", case.finds.split() or ["nothing"])
 
 
 def _under(word: str, lines: Sequence[str]) -> Iterator[str]:

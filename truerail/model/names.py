@@ -190,3 +190,9 @@ def folded(names: Iterable[str]) -> str:
     return ", ".join(shown[:MOST_RANGES]) + (
         f" and {len(shown) - MOST_RANGES:,} more" if len(shown) > MOST_RANGES else ""
     )
+
+
+def some(names: Sequence[str], most: int = 4, more: str = " and {:,} more") -> str:
+    """The first few names, and how many more there are."""
+    left = len(names) - most
+    return ", ".join(names[:most]) + (more.format(left) if left > 0 else "")
